@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Errors: what is thrown while arguments are checked and plans are made, and while files are read or written.
+#pragma once
+
+#include <exception>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "patchfold/export.hpp"
+
+namespace patchfold {
+
+/// Every kind of error there is. `error_catalogue()` describes each one.
+enum class ErrorCode {
+  rank,               ///< a tensor has the wrong number of axes
+  length,             ///< a list has the wrong number of entries
+  type,               ///< an attribute or a shape input has the wrong type
+  value,              ///< a number or a word lies outside its range
+  divisible,          ///< an extent is not a multiple of a block or a kernel
+  position_count,     ///< the columns hold another number of positions than the formula gives
+  shape,              ///< a tensor has another shape than the operator gives
+  dtype,              ///< two element types differ, or one cannot do what is asked
+  overflow,           ///< a size does not fit into 63 bits
+  limit,              ///< more axes than a problem may have
+  strides,            ///< elements of the destination share memory
+  overlap,            ///< source and destination share memory
+  null_data,          ///< a tensor with elements has no data
+  missing,            ///< a required argument is not given
+  unknown_argument,   ///< the operator has no argument of that name
+  unknown_operator,   ///< there is no operator of that name
+  out_of_memory,      ///< memory could not be had
+  executor,           ///< the caller's executor did not run the work
+  file_open,          ///< a file cannot be opened or read
+  file_write,         ///< a file cannot be written; what was there before is untouched
+  file_format,        ///< a file is not what it says it is, or is cut short
+  file_unsupported,   ///< a file is sound but holds something that is not read or written
+  mismatch,           ///< a computed result differs from the expected one
+  usage,              ///< a command line is not understood
+};
+
+/// One row of the catalogue.
+struct ErrorEntry {
+  ErrorCode code;
+  std::string_view name;  ///< the enumerator
+  std::string_view when;  ///< when it is raised, as a sentence
+};
+
+PATCHFOLD_API std::span<const ErrorEntry> error_catalogue() noexcept;
+
+/// An error says which operator and argument, the rule, what was given and what was expected.
+/// `what()` joins them: "OPERATOR: ARGUMENT: RULE; given GIVEN, expected EXPECTED". Empty parts are left out.
+class PATCHFOLD_API Error : public std::exception {
+ public:
+  struct Parts {
+    ErrorCode code = ErrorCode::value;
+    std::string op{};        ///< operator, or the reader or writer of a file
+    std::string argument{};  ///< argument, or the path of a file
+    std::string rule{};
+    std::string given{};
+    std::string expected{};
+  };
+
+  explicit Error(Parts parts);
+
+  const char* what() const noexcept override { return message_.c_str(); }
+  ErrorCode code() const noexcept { return parts_.code; }
+  const std::string& op() const noexcept { return parts_.op; }
+  const std::string& argument() const noexcept { return parts_.argument; }
+  const std::string& rule() const noexcept { return parts_.rule; }
+  const std::string& given() const noexcept { return parts_.given; }
+  const std::string& expected() const noexcept { return parts_.expected; }
+  const Parts& parts() const noexcept { return parts_; }
+
+ private:
+  Parts parts_;
+  std::string message_;
+};
+
+}  // namespace patchfold

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// OpenVINO's operators, with the names, defaults and checks of their specifications.
+#pragma once
+
+#include <optional>
+
+#include "patchfold/operators.hpp"
+
+namespace patchfold::openvino {
+
+enum class AutoPad : std::uint8_t { valid, same_lower, same_upper };
+enum class BlocksMode : std::uint8_t { blocks_first, depth_first };
+
+/// Col2Im-15. data (N, C*K, L) or (C*K, L) -> (N, C, H, W) or (C, H, W); channel-major columns; two spatial axes.
+struct PATCHFOLD_API Col2Im {
+  static constexpr std::string_view name = "openvino.Col2Im-15";
+  Dims output_size{};
+  Dims kernel_size{};
+  Dims strides = {1, 1};
+  Dims dilations = {1, 1};
+  Dims pads_begin = {0, 0};
+  Dims pads_end = {0, 0};
+
+  Dims output_shape(const Dims& data) const;
+  Plan plan(const ConstTensorView& data, const TensorView& output) const;
+};
+
+/// ExtractImagePatches-3. data (N, C, H, W) -> (N, kh*kw*C, oh, ow); kernel-major channels: tap * C + c.
+struct PATCHFOLD_API ExtractImagePatches {
+  static constexpr std::string_view name = "openvino.ExtractImagePatches-3";
+  Dims sizes{};
+  Dims strides{};
+  Dims rates{};
+  std::optional<AutoPad> auto_pad{};
+
+  Dims output_shape(const Dims& data) const;
+  Plan plan(const ConstTensorView& data, const TensorView& output) const;
+};
+
+/// SpaceToBatch-2. Lists have one entry for each axis of data; the entries of the batch axis must be 1, 0 and 0.
+struct PATCHFOLD_API SpaceToBatch {
+  static constexpr std::string_view name = "openvino.SpaceToBatch-2";
+  Dims block_shape{};
+  Dims pads_begin{};
+  Dims pads_end{};
+
+  Dims output_shape(const Dims& data) const;
+  Plan plan(const ConstTensorView& data, const TensorView& output) const;
+};
+
+/// BatchToSpace-2. Lists as in SpaceToBatch-2.
+struct PATCHFOLD_API BatchToSpace {
+  static constexpr std::string_view name = "openvino.BatchToSpace-2";
+  Dims block_shape{};
+  Dims crops_begin{};
+  Dims crops_end{};
+
+  Dims output_shape(const Dims& data) const;
+  Plan plan(const ConstTensorView& data, const TensorView& output) const;
+};
+
+/// SpaceToDepth-1. (N, C, D1..DR) -> (N, C * b^R, D1/b..DR/b), R >= 1.
+struct PATCHFOLD_API SpaceToDepth {
+  static constexpr std::string_view name = "openvino.SpaceToDepth-1";
+  std::int64_t block_size = 1;
+  std::optional<BlocksMode> blocks_mode{};
+
+  Dims output_shape(const Dims& data) const;
+  Plan plan(const ConstTensorView& data, const TensorView& output) const;
+};
+
+/// DepthToSpace-1. The inverse of SpaceToDepth-1.
+struct PATCHFOLD_API DepthToSpace {
+  static constexpr std::string_view name = "openvino.DepthToSpace-1";
+  std::int64_t block_size = 1;
+  std::optional<BlocksMode> blocks_mode{};
+
+  Dims output_shape(const Dims& data) const;
+  Plan plan(const ConstTensorView& data, const TensorView& output) const;
+};
+
+}  // namespace patchfold::openvino

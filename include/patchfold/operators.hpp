@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// The neutral operators. Every extract, fold and block operator of every dialect is one setting of these.
+//
+// Notation: R spatial axes; per axis the image extent I, kernel k, stride s, dilation d, pads pb and pe;
+//   effective kernel   e = (k - 1) * d + 1
+//   slack              X = I + pb + pe - e
+//   positions          l = X < 0 ? 0 : X / s + 1          K = product of k, L = product of l
+// The tap q of the patch at position b touches the image coordinate  b * s + q * d - pb.
+// Ranges: k >= 1, s >= 1, d >= 0, pads of any sign (a negative pad crops).
+//
+// All structs are aggregates: Unfold{.kernel_size = {3, 3}, .stride = 2}. `output_shape` and `plan` throw patchfold::Error.
+#pragma once
+
+#include "patchfold/plan.hpp"
+#include "patchfold/tensor.hpp"
+
+namespace patchfold {
+
+/// Where the channel axis of an image lies: before the spatial axes, or after them.
+enum class Layout : std::uint8_t { channels_first, channels_last };
+/// The slow index of the C*K axis of columns: row = c * K + tap, or row = tap * C + c. Taps count row-major.
+enum class Order : std::uint8_t { channel, kernel };
+/// Columns with all positions on one axis (L, row-major), or with one axis for each spatial axis.
+enum class Columns : std::uint8_t { flat, grid };
+/// What a coordinate outside the image reads, as numpy.pad defines these modes.
+enum class PaddingMode : std::uint8_t { constant, edge, reflect, symmetric, wrap };
+/// The order of the block offset and the channel: channel = offset * C + c (DCR), or channel = c * K + offset (CRD).
+enum class DepthMode : std::uint8_t { blocks_first, depth_first };
+
+/// im2col: copies every patch of an image into columns.
+///   image    (B.., C, I1..IR)          channels_last: (B.., I1..IR, C)
+///   columns  (B.., C*K, L)             grid: (B.., C*K, l1..lR); channels_last: C*K comes last
+/// The number of spatial axes is the length of any list among the arguments. With single numbers only, the image is taken
+/// as batched with one batch axis, R = rank - 2, and an image of rank 3 is refused as ambiguous.
+struct PATCHFOLD_API Unfold {
+  static constexpr std::string_view name = "unfold";
+  Axes kernel_size{};
+  Axes stride = 1;
+  Axes dilation = 1;
+  Padding padding{};
+  PaddingMode padding_mode = PaddingMode::constant;
+  Scalar value{};  ///< fill of padding_mode constant
+  Layout layout = Layout::channels_first;
+  Order order = Order::channel;
+  Columns columns = Columns::flat;
+
+  Dims output_shape(const Dims& image) const;
+  Plan plan(const ConstTensorView& image, const TensorView& columns) const;
+};
+
+/// col2im: each image element is the sum of the column elements that Unfold would have copied from it; +0 where there are
+/// none. The sum starts from +0 and runs in ascending order of the tap; float16 and bfloat16 are summed in float32 and
+/// rounded once; integers wrap; booleans are combined with OR. Shapes as for Unfold.
+struct PATCHFOLD_API Fold {
+  static constexpr std::string_view name = "fold";
+  Dims output_size{};  ///< I1..IR
+  Axes kernel_size{};
+  Axes stride = 1;
+  Axes dilation = 1;
+  Padding padding{};
+  Layout layout = Layout::channels_first;
+  Order order = Order::channel;
+  Columns columns = Columns::flat;
+  bool accumulate = false;  ///< the result, rounded to the element type, is added to what the output holds
+
+  Dims output_shape(const Dims& columns) const;
+  Plan plan(const ConstTensorView& columns, const TensorView& image) const;
+};
+
+/// How many patches touch each pixel: Fold of columns of ones. Output (I1..IR), any summable type. It has no input.
+struct PATCHFOLD_API Coverage {
+  static constexpr std::string_view name = "coverage";
+  Dims output_size{};
+  Axes kernel_size{};
+  Axes stride = 1;
+  Axes dilation = 1;
+  Padding padding{};
+
+  Dims output_shape(const Dims& = {}) const;
+  Plan plan(const ConstTensorView&, const TensorView& counts) const;
+};
+
+/// Checks, plans and runs a Coverage.
+PATCHFOLD_API void coverage(const Coverage& op, const TensorView& counts, Executor& executor = default_executor());
+
+/// Changes the order of the C*K axis of columns: channel-major <-> kernel-major, and so CRD <-> DCR. Same shape in and out.
+/// A single number for kernel_size needs the number of spatial axes from the shape: flat columns do not tell it, so there
+/// it is an error; grid columns are then taken as batched with one batch axis, R = rank - 2.
+struct PATCHFOLD_API Reorder {
+  static constexpr std::string_view name = "reorder";
+  Axes kernel_size{};
+  Order source = Order::channel;
+  Order target = Order::kernel;
+  Layout layout = Layout::channels_first;
+  Columns columns = Columns::flat;
+
+  Dims output_shape(const Dims& columns) const;
+  Plan plan(const ConstTensorView& columns, const TensorView& reordered) const;
+};
+
+/// Cuts the spatial axes into blocks of B and moves the offset within the block to the batch axis (axis 0):
+///   out[lex(o; B) * N + n, .., y, ..] = in[n, .., y * B + o - pb, ..], zero outside.
+///   channels_first: the last R axes are cut; channels_last: axes 1..R are cut. Other axes are untouched.
+/// I + pb + pe must be a multiple of B. A single number for block: R = rank - 2.
+struct PATCHFOLD_API SpaceToBatch {
+  static constexpr std::string_view name = "space_to_batch";
+  Axes block{};
+  Padding padding{};
+  Layout layout = Layout::channels_first;
+
+  Dims output_shape(const Dims& image) const;
+  Plan plan(const ConstTensorView& image, const TensorView& batches) const;
+};
+
+/// The inverse of SpaceToBatch; crops take away what the padding added.
+struct PATCHFOLD_API BatchToSpace {
+  static constexpr std::string_view name = "batch_to_space";
+  Axes block{};
+  Padding crops{};
+  Layout layout = Layout::channels_first;
+
+  Dims output_shape(const Dims& batches) const;
+  Plan plan(const ConstTensorView& batches, const TensorView& image) const;
+};
+
+/// Cuts the spatial axes into blocks and moves the offset within the block to the channel axis (pixel-unshuffle).
+///   (B.., C, I1..IR) -> (B.., C*K, I1/b1..IR/bR)    channels_last: (B.., I1..IR, C) -> (B.., I1/b1..IR/bR, C*K)
+/// A single number for block: one batch axis, R = rank - 2.
+struct PATCHFOLD_API SpaceToDepth {
+  static constexpr std::string_view name = "space_to_depth";
+  Axes block{};
+  DepthMode mode = DepthMode::blocks_first;
+  Layout layout = Layout::channels_first;
+
+  Dims output_shape(const Dims& image) const;
+  Plan plan(const ConstTensorView& image, const TensorView& deep) const;
+};
+
+/// The inverse of SpaceToDepth (pixel-shuffle).
+struct PATCHFOLD_API DepthToSpace {
+  static constexpr std::string_view name = "depth_to_space";
+  Axes block{};
+  DepthMode mode = DepthMode::blocks_first;
+  Layout layout = Layout::channels_first;
+
+  Dims output_shape(const Dims& deep) const;
+  Plan plan(const ConstTensorView& deep, const TensorView& image) const;
+};
+
+}  // namespace patchfold

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole public C++ interface.
+#pragma once
+
+#include "patchfold/error.hpp"
+#include "patchfold/onnx.hpp"
+#include "patchfold/openvino.hpp"
+#include "patchfold/operators.hpp"
+#include "patchfold/plan.hpp"
+#include "patchfold/table.hpp"
+#include "patchfold/tensor.hpp"
+#include "patchfold/tensorflow.hpp"
+#include "patchfold/torch.hpp"
+#include "patchfold/version.hpp"

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Running: executors, plans, and the choice of instruction set.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "patchfold/tensor.hpp"
+
+namespace patchfold {
+
+/// What a plan's run returns. Nothing is thrown while a plan runs.
+enum class Status { ok, null_data, overlap, out_of_memory, executor_failed, scratch_too_small };
+
+/// A sentence for each status.
+PATCHFOLD_API std::string_view describe(Status status) noexcept;
+
+/// Runs pieces of work. Supply your own to use your own threads. Must not throw.
+class PATCHFOLD_API Executor {
+ public:
+  using Body = void (*)(void* context, std::int64_t piece) noexcept;
+
+  virtual ~Executor();
+  /// How many pieces can run at the same time, at least 1.
+  virtual int threads() const noexcept = 0;
+  /// Calls body(context, piece) exactly once for each piece in [0, pieces), from any thread, in any order, and returns
+  /// when all have ended. Returns false if it could not; the destination's content is then unspecified.
+  virtual bool run(std::int64_t pieces, Body body, void* context) noexcept = 0;
+};
+
+/// oneTBB with `get_num_threads()` threads, or the calling thread if the library was built without oneTBB.
+PATCHFOLD_API Executor& default_executor() noexcept;
+/// The calling thread.
+PATCHFOLD_API Executor& serial_executor() noexcept;
+/// Threads of the default executor; 0 means as many as the machine has. Throws Error(value) for a negative number.
+PATCHFOLD_API void set_num_threads(int threads);
+PATCHFOLD_API int get_num_threads() noexcept;
+
+/// An executor from a callable `f(pieces, task)` that calls `task(piece)` for every piece. An exception that f throws
+/// becomes Status::executor_failed.
+template <class F>
+class CallableExecutor final : public Executor {
+ public:
+  CallableExecutor(int threads, F f) : threads_(threads), f_(std::move(f)) {}
+  int threads() const noexcept override { return threads_; }
+  bool run(std::int64_t pieces, Body body, void* context) noexcept override {
+    try {
+      f_(pieces, [=](std::int64_t piece) noexcept { body(context, piece); });
+      return true;
+    } catch (...) {
+      return false;
+    }
+  }
+
+ private:
+  int threads_;
+  F f_;
+};
+
+namespace engine {
+class Compiled;
+}
+
+/// A checked, normalised problem together with the way to run it. Immutable: copy it freely, run it from many threads at
+/// once. It holds no pointers to data. A default-constructed plan runs nothing.
+class PATCHFOLD_API Plan {
+ public:
+  Plan() = default;
+  explicit Plan(std::shared_ptr<const engine::Compiled> compiled) : compiled_(std::move(compiled)) {}
+
+  /// Runs with scratch memory of the calling thread.
+  Status run(const void* src, void* dst, Executor& executor = default_executor()) const noexcept;
+  /// Runs in the scratch memory given, at least scratch_bytes(executor.threads()) bytes of any alignment. Allocates nothing.
+  Status run(const void* src, void* dst, std::span<std::byte> scratch, Executor& executor = default_executor()) const noexcept;
+  /// Bytes of scratch that a run with so many threads needs.
+  std::size_t scratch_bytes(int threads) const noexcept;
+  /// Strategy, normal form, pieces and bytes moved.
+  std::string describe() const;
+  /// Name of the strategy, as in describe().
+  std::string_view strategy() const noexcept;
+
+ private:
+  std::shared_ptr<const engine::Compiled> compiled_;
+};
+
+/// Makes the plan of an operator for tensors of these shapes, strides and types. Data pointers are not looked at.
+template <class Op>
+Plan plan(const Op& op, const ConstTensorView& src, const TensorView& dst) {
+  return op.plan(src, dst);
+}
+
+/// Throws the Error that stands for a status other than ok.
+PATCHFOLD_API void throw_if_failed(Status status, std::string_view op);
+
+/// Checks, plans and runs an operator.
+template <class Op>
+void run(const Op& op, const ConstTensorView& src, const TensorView& dst, Executor& executor = default_executor()) {
+  throw_if_failed(op.plan(src, dst).run(src.data, dst.data, executor), Op::name);
+}
+
+/// Instruction sets that this build holds and this processor has, best first ("AVX3", "AVX2", "SSE4", ..).
+PATCHFOLD_API std::vector<std::string> instruction_sets();
+/// Uses one of them from now on, in every thread; "" goes back to the best. Throws Error(value) for any other name. The
+/// environment variable PATCHFOLD_INSTRUCTION_SET sets it at the first use. Results do not depend on it.
+PATCHFOLD_API void use_instruction_set(std::string_view name);
+
+}  // namespace patchfold

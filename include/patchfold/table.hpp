@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operator table: every operator of every dialect by name. The C ABI, the command line, the documentation and any
+// other front end read it; nothing else lists operators.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "patchfold/plan.hpp"
+#include "patchfold/tensor.hpp"
+
+namespace patchfold {
+
+/// What an argument's value is.
+enum class ArgumentKind : std::uint8_t {
+  integer,   ///< 3
+  integers,  ///< a list: 3,5
+  axes,      ///< one number for every spatial axis: 3, or a list: 3,5
+  pairs,     ///< a list of (begin, end): 1:2,0:1
+  padding,   ///< valid, same_upper, same_lower, one number, a list, or a list of pairs
+  number,    ///< 1.5, -3, nan, inf, 1+2j
+  boolean,   ///< true or false
+  choice,    ///< one of the words in `choices`
+};
+
+/// "integer", "integers", ..
+PATCHFOLD_API std::string_view name_of(ArgumentKind kind) noexcept;
+
+/// A tensor of integers given in place of a list: an input such as output_size, as a model passes it.
+struct IndexTensor {
+  Dims values{};  ///< row-major
+  Dims shape{};
+  DType dtype = DType::int64;
+};
+
+/// A value on its way to an argument. Booleans travel as 0 and 1.
+using ArgumentValue = std::variant<std::int64_t, Dims, PadsList, Scalar, std::string, IndexTensor>;
+
+struct Argument {
+  std::string name;
+  ArgumentValue value;
+};
+
+/// Index types that a shape input may have.
+enum class IndexTypes : std::uint8_t {
+  int64,               ///< int64 only
+  int32_or_int64,      ///< each input int32 or int64
+  same_int32_or_int64, ///< int32 or int64, the same for all inputs
+  integral,            ///< any integer type, each input its own
+  same_integral,       ///< any integer type, the same for all inputs
+};
+
+/// One argument of an operator: an attribute, or a shape input.
+struct ArgumentSpec {
+  std::string_view name;
+  ArgumentKind kind = ArgumentKind::integer;
+  bool is_input = false;  ///< an input of the operator, after the data; may be given as an IndexTensor
+  bool required = false;
+  std::string default_text{};                   ///< as parse_value() reads it; empty if required or derived
+  std::span<const std::string_view> choices{};  ///< of kind choice
+  std::string_view doc{};                       ///< one line, with the range
+};
+
+/// An operator with all its arguments, ready for tensors.
+class PATCHFOLD_API BoundOperator {
+ public:
+  struct Functions {
+    std::function<Dims(const Dims&)> output_shape;
+    std::function<Plan(const ConstTensorView&, const TensorView&)> plan;
+  };
+  explicit BoundOperator(Functions functions) : functions_(std::move(functions)) {}
+
+  /// Shape of the output; `data` is ignored if the operator has no data input.
+  Dims output_shape(const Dims& data) const { return functions_.output_shape(data); }
+  Plan plan(const ConstTensorView& data, const TensorView& output) const { return functions_.plan(data, output); }
+
+ private:
+  Functions functions_;
+};
+
+/// One row of the table.
+struct OperatorSpec {
+  std::string_view name;        ///< "unfold", "openvino.Col2Im-15"
+  std::string_view doc;         ///< one line
+  std::string_view definition;  ///< where the operator is defined
+  std::string_view data_input;  ///< name of the data input; empty if there is none (coverage)
+  IndexTypes index_types = IndexTypes::int32_or_int64;
+  std::vector<ArgumentSpec> arguments{};  ///< shape inputs first, in the order of the operator's inputs
+  std::function<BoundOperator(std::span<const Argument>)> bind{};  ///< throws Error for wrong arguments
+};
+
+/// Every operator, neutral ones first.
+PATCHFOLD_API std::span<const OperatorSpec> operators();
+/// Finds an operator by its name; a dialect operator's version may be left out and means the newest.
+/// Throws Error(unknown_operator), which names the nearest one.
+PATCHFOLD_API const OperatorSpec& find_operator(std::string_view name);
+/// Reads the text form of a value; throws Error(value) or Error(type) naming operator and argument.
+PATCHFOLD_API ArgumentValue parse_value(const OperatorSpec& op, const ArgumentSpec& argument, std::string_view text);
+
+/// A problem as one line of text, shared by tests, benchmarks and bug reports:
+///   OP DTYPE SHAPE [ARGUMENT=VALUE]..        fold f32 1x4x9 output_size=4,4 kernel_size=2,2
+/// For the neutral operators kA, sA, dA, pA (A = 3 or 3x3, pads also 1:2x0:1) stand for kernel_size, stride, dilation, padding:
+///   unfold f32 8x64x112x112 k3x3 s1x1 d1x1 p1x1
+struct ProblemText {
+  std::string op;
+  DType dtype = DType::float32;
+  std::size_t element_size = 4;  ///< opaque elements are written opaqueN with N bytes
+  Dims shape{};                  ///< of the data input
+  std::vector<Argument> arguments{};
+};
+
+/// Throws Error(usage) for text that is not a problem.
+PATCHFOLD_API ProblemText parse_problem(std::string_view text);
+PATCHFOLD_API std::string to_string(const ProblemText& problem);
+PATCHFOLD_API std::string to_string(const ArgumentValue& value);
+
+}  // namespace patchfold

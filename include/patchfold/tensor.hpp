@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values: element types, lists of extents, and views of tensors that somebody else owns.
+#pragma once
+
+#include <array>
+#include <complex>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "patchfold/error.hpp"
+#include "patchfold/export.hpp"
+
+namespace patchfold {
+
+/// Most axes that a tensor may have.
+inline constexpr int max_rank = 32;
+
+/// Element types. `opaque` is any element of a fixed number of bytes: it can be moved, not summed.
+enum class DType : std::uint8_t {
+  boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
+  float16, bfloat16, float32, float64, complex64, complex128,
+  float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, opaque,
+};
+
+/// Every element type, in the order of the enumeration.
+PATCHFOLD_API std::span<const DType> dtypes() noexcept;
+/// Bytes of one element; 0 for opaque.
+PATCHFOLD_API std::size_t size_of(DType dtype) noexcept;
+/// "float32".
+PATCHFOLD_API std::string_view name_of(DType dtype) noexcept;
+/// "f32", as problem strings write it.
+PATCHFOLD_API std::string_view short_name_of(DType dtype) noexcept;
+/// Accepts both names; nothing if there is no such type.
+PATCHFOLD_API std::optional<DType> dtype_of(std::string_view name) noexcept;
+/// Whether fold can add elements of this type.
+PATCHFOLD_API bool is_summable(DType dtype) noexcept;
+
+/// A list of at most `max_rank` 64-bit integers: a shape, byte strides, an attribute. Never allocates.
+class Dims {
+ public:
+  using value_type = std::int64_t;
+
+  constexpr Dims() = default;
+  constexpr Dims(std::initializer_list<std::int64_t> values) : Dims(std::span(values.begin(), values.size())) {}
+  template <class T, std::size_t N>
+    requires std::integral<std::remove_const_t<T>>
+  constexpr explicit Dims(std::span<T, N> values) {
+    for (const auto value : values) push_back(static_cast<std::int64_t>(value));
+  }
+  /// `count` times `value`.
+  static constexpr Dims filled(int count, std::int64_t value) {
+    Dims dims;
+    for (int i = 0; i < count; ++i) dims.push_back(value);
+    return dims;
+  }
+
+  constexpr int size() const noexcept { return size_; }
+  constexpr bool empty() const noexcept { return size_ == 0; }
+  constexpr std::int64_t& operator[](int i) noexcept { return values_[static_cast<std::size_t>(i)]; }
+  constexpr std::int64_t operator[](int i) const noexcept { return values_[static_cast<std::size_t>(i)]; }
+  constexpr std::int64_t& back() noexcept { return (*this)[size_ - 1]; }
+  constexpr std::int64_t back() const noexcept { return (*this)[size_ - 1]; }
+  constexpr std::int64_t* begin() noexcept { return values_.data(); }
+  constexpr std::int64_t* end() noexcept { return values_.data() + size_; }
+  constexpr const std::int64_t* begin() const noexcept { return values_.data(); }
+  constexpr const std::int64_t* end() const noexcept { return values_.data() + size_; }
+  constexpr void push_back(std::int64_t value) {
+    if (size_ == max_rank) too_long();
+    values_[static_cast<std::size_t>(size_++)] = value;
+  }
+  constexpr void append(const Dims& other) {
+    for (const auto value : other) push_back(value);
+  }
+  /// Entries [first, last).
+  constexpr Dims slice(int first, int last) const {
+    Dims part;
+    for (int i = first; i < last; ++i) part.push_back((*this)[i]);
+    return part;
+  }
+  friend constexpr bool operator==(const Dims& a, const Dims& b) noexcept {
+    if (a.size_ != b.size_) return false;
+    for (int i = 0; i < a.size_; ++i)
+      if (a[i] != b[i]) return false;
+    return true;
+  }
+
+ private:
+  [[noreturn]] PATCHFOLD_API static void too_long();
+
+  std::array<std::int64_t, max_rank> values_{};
+  int size_ = 0;
+};
+
+/// "[2, 3, 5]".
+PATCHFOLD_API std::string to_string(const Dims& dims);
+/// Byte strides of a row-major tensor. Throws Error(overflow) if its size does not fit into 63 bits.
+PATCHFOLD_API Dims contiguous_strides(const Dims& shape, std::size_t element_size);
+/// Product of the extents, checked. Throws Error(value) for a negative extent, Error(overflow) beyond 63 bits.
+PATCHFOLD_API std::int64_t element_count(const Dims& shape);
+
+namespace detail {
+template <class T>
+consteval std::optional<DType> dtype_of_type() {
+  using U = std::remove_const_t<T>;
+  if constexpr (std::is_same_v<U, bool>) return DType::boolean;
+  else if constexpr (std::is_same_v<U, float>) return DType::float32;
+  else if constexpr (std::is_same_v<U, double>) return DType::float64;
+  else if constexpr (std::is_same_v<U, std::complex<float>>) return DType::complex64;
+  else if constexpr (std::is_same_v<U, std::complex<double>>) return DType::complex128;
+  else if constexpr (std::is_integral_v<U> && std::is_signed_v<U>)
+    return sizeof(U) == 1 ? DType::int8 : sizeof(U) == 2 ? DType::int16 : sizeof(U) == 4 ? DType::int32 : DType::int64;
+  else if constexpr (std::is_integral_v<U>)
+    return sizeof(U) == 1 ? DType::uint8 : sizeof(U) == 2 ? DType::uint16 : sizeof(U) == 4 ? DType::uint32 : DType::uint64;
+  else return std::nullopt;
+}
+}  // namespace detail
+
+/// A tensor that is only read. `strides` are in bytes, may be negative, and may be 0 (one element stands for many).
+/// `data` points at the element with index 0 on every axis and needs no alignment.
+struct ConstTensorView {
+  const void* data = nullptr;
+  Dims shape{};
+  Dims strides{};
+  DType dtype = DType::float32;
+  std::size_t element_size = 4;  ///< bytes; equals size_of(dtype) unless dtype is opaque
+};
+
+/// A tensor that is written. No two of its elements may share memory.
+struct TensorView {
+  void* data = nullptr;
+  Dims shape{};
+  Dims strides{};
+  DType dtype = DType::float32;
+  std::size_t element_size = 4;
+
+  operator ConstTensorView() const { return {data, shape, strides, dtype, element_size}; }
+};
+
+/// A row-major tensor over `data`.
+PATCHFOLD_API TensorView contiguous(void* data, const Dims& shape, DType dtype);
+PATCHFOLD_API ConstTensorView contiguous(const void* data, const Dims& shape, DType dtype);
+/// The same for elements of any size.
+PATCHFOLD_API TensorView contiguous_opaque(void* data, const Dims& shape, std::size_t element_size);
+PATCHFOLD_API ConstTensorView contiguous_opaque(const void* data, const Dims& shape, std::size_t element_size);
+
+/// A row-major tensor whose element type follows from the pointer.
+template <class T>
+  requires(detail::dtype_of_type<T>().has_value())
+auto view(T* data, const Dims& shape) {
+  return contiguous(data, shape, *detail::dtype_of_type<T>());
+}
+
+/// One number for every spatial axis, or one number for each. A list's length is the number of spatial axes.
+class Axes {
+ public:
+  constexpr Axes() = default;
+  constexpr Axes(std::int64_t every_axis) : values_{every_axis}, scalar_(true) {}
+  constexpr Axes(std::initializer_list<std::int64_t> values) : values_(values) {}
+  constexpr Axes(const Dims& values) : values_(values) {}
+
+  constexpr bool empty() const noexcept { return values_.empty(); }
+  constexpr bool is_scalar() const noexcept { return scalar_; }
+  constexpr const Dims& values() const noexcept { return values_; }
+
+ private:
+  Dims values_{};
+  bool scalar_ = false;
+};
+
+/// "3" or "[3, 5]".
+PATCHFOLD_API std::string to_string(const Axes& axes);
+
+/// What is added before and after one axis; negative crops.
+struct Pads {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  friend bool operator==(const Pads&, const Pads&) = default;
+};
+
+/// One pair for each axis.
+class PadsList {
+ public:
+  constexpr PadsList() = default;
+  constexpr PadsList(std::initializer_list<Pads> pairs) {
+    for (const auto& pair : pairs) push_back(pair);
+  }
+  constexpr int size() const noexcept { return begins_.size(); }
+  constexpr bool empty() const noexcept { return begins_.empty(); }
+  constexpr Pads operator[](int i) const noexcept { return {begins_[i], ends_[i]}; }
+  constexpr void push_back(Pads pair) {
+    begins_.push_back(pair.begin);
+    ends_.push_back(pair.end);
+  }
+  friend bool operator==(const PadsList&, const PadsList&) = default;
+
+ private:
+  Dims begins_{};
+  Dims ends_{};
+};
+
+/// How much to pad: a rule, one number, one number for each axis, or a pair (begin, end) for each axis.
+///   valid       no padding
+///   same_upper  ceil(extent / stride) positions; an odd total puts the extra cell at the end
+///   same_lower  the same, the extra cell at the beginning
+class Padding {
+ public:
+  enum class Rule : std::uint8_t { given, valid, same_upper, same_lower };
+  static constexpr Rule valid = Rule::valid;
+  static constexpr Rule same_upper = Rule::same_upper;
+  static constexpr Rule same_lower = Rule::same_lower;
+
+  constexpr Padding() : Padding(std::int64_t{0}) {}
+  constexpr Padding(Rule rule) : rule_(rule) {}
+  constexpr Padding(std::int64_t both_ends_of_every_axis) : scalar_(true) {
+    pads_.push_back({both_ends_of_every_axis, both_ends_of_every_axis});
+  }
+  constexpr Padding(int both_ends_of_every_axis) : Padding(std::int64_t{both_ends_of_every_axis}) {}
+  constexpr Padding(std::initializer_list<std::int64_t> both_ends_of_each_axis) {
+    for (const auto value : both_ends_of_each_axis) pads_.push_back({value, value});
+  }
+  constexpr Padding(std::initializer_list<Pads> pairs) : pads_(pairs) {}
+  constexpr Padding(const PadsList& pairs) : pads_(pairs) {}
+
+  constexpr Rule rule() const noexcept { return rule_; }
+  constexpr bool is_scalar() const noexcept { return scalar_; }
+  constexpr const PadsList& pads() const noexcept { return pads_; }
+
+ private:
+  PadsList pads_{};
+  Rule rule_ = Rule::given;
+  bool scalar_ = false;
+};
+
+/// A number of any type, converted to the element type where it is used. What the type cannot hold is an error;
+/// fractions are rounded to nearest even where the type is a floating-point one.
+class Scalar {
+ public:
+  enum class Kind : std::uint8_t { signed_integer, unsigned_integer, real, complex };
+
+  constexpr Scalar() = default;
+  template <std::integral T>
+  constexpr Scalar(T value)
+      : kind_(std::is_signed_v<T> ? Kind::signed_integer : Kind::unsigned_integer), integer_(static_cast<std::uint64_t>(value)) {}
+  template <std::floating_point T>
+  constexpr Scalar(T value) : kind_(Kind::real), real_(static_cast<double>(value)) {}
+  constexpr Scalar(std::complex<double> value) : kind_(Kind::complex), real_(value.real()), imaginary_(value.imag()) {}
+
+  constexpr Kind kind() const noexcept { return kind_; }
+  constexpr std::int64_t as_signed() const noexcept { return static_cast<std::int64_t>(integer_); }
+  constexpr std::uint64_t as_unsigned() const noexcept { return integer_; }
+  constexpr double real() const noexcept { return real_; }
+  constexpr double imaginary() const noexcept { return imaginary_; }
+
+ private:
+  Kind kind_ = Kind::signed_integer;
+  std::uint64_t integer_ = 0;
+  double real_ = 0;
+  double imaginary_ = 0;
+};
+
+PATCHFOLD_API std::string to_string(const Scalar& scalar);
+
+}  // namespace patchfold

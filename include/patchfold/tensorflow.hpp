@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// TensorFlow's operators, with the names, defaults and checks of their definitions.
+#pragma once
+
+#include <optional>
+
+#include "patchfold/operators.hpp"
+
+namespace patchfold::tensorflow {
+
+enum class PaddingType : std::uint8_t { SAME, VALID };
+enum class DataFormat : std::uint8_t { NHWC, NCHW, NCHW_VECT_C };
+
+/// input (N, H, W, C), paddings [2, 2] -> (N * b * b, (H + pads) / b, (W + pads) / b, C); b >= 2.
+struct PATCHFOLD_API SpaceToBatch {
+  static constexpr std::string_view name = "tensorflow.SpaceToBatch";
+  PadsList paddings{};
+  std::int64_t block_size = 0;  ///< required
+
+  Dims output_shape(const Dims& input) const;
+  Plan plan(const ConstTensorView& input, const TensorView& output) const;
+};
+
+/// input (N, I1..IM, rest..), block_shape [M], paddings [M, 2] -> (N * product of blocks, .., rest..). M = 0 copies.
+struct PATCHFOLD_API SpaceToBatchND {
+  static constexpr std::string_view name = "tensorflow.SpaceToBatchND";
+  Dims block_shape{};
+  PadsList paddings{};
+
+  Dims output_shape(const Dims& input) const;
+  Plan plan(const ConstTensorView& input, const TensorView& output) const;
+};
+
+/// The inverse of SpaceToBatch.
+struct PATCHFOLD_API BatchToSpace {
+  static constexpr std::string_view name = "tensorflow.BatchToSpace";
+  PadsList crops{};
+  std::int64_t block_size = 0;  ///< required
+
+  Dims output_shape(const Dims& input) const;
+  Plan plan(const ConstTensorView& input, const TensorView& output) const;
+};
+
+/// The inverse of SpaceToBatchND.
+struct PATCHFOLD_API BatchToSpaceND {
+  static constexpr std::string_view name = "tensorflow.BatchToSpaceND";
+  Dims block_shape{};
+  PadsList crops{};
+
+  Dims output_shape(const Dims& input) const;
+  Plan plan(const ConstTensorView& input, const TensorView& output) const;
+};
+
+/// (N, H, W, C) or, with NCHW, (N, C, H, W); channel = offset * C + c; b >= 2. NCHW_VECT_C is refused.
+struct PATCHFOLD_API SpaceToDepth {
+  static constexpr std::string_view name = "tensorflow.SpaceToDepth";
+  std::int64_t block_size = 0;  ///< required
+  DataFormat data_format = DataFormat::NHWC;
+
+  Dims output_shape(const Dims& input) const;
+  Plan plan(const ConstTensorView& input, const TensorView& output) const;
+};
+
+/// The inverse of SpaceToDepth.
+struct PATCHFOLD_API DepthToSpace {
+  static constexpr std::string_view name = "tensorflow.DepthToSpace";
+  std::int64_t block_size = 0;  ///< required
+  DataFormat data_format = DataFormat::NHWC;
+
+  Dims output_shape(const Dims& input) const;
+  Plan plan(const ConstTensorView& input, const TensorView& output) const;
+};
+
+/// images (N, H, W, C) -> (N, oh, ow, kh*kw*C), tap * C + c. Lists are [1, rows, columns, 1].
+struct PATCHFOLD_API ExtractImagePatches {
+  static constexpr std::string_view name = "tensorflow.ExtractImagePatches";
+  Dims ksizes{};
+  Dims strides{};
+  Dims rates{};
+  std::optional<PaddingType> padding{};
+
+  Dims output_shape(const Dims& images) const;
+  Plan plan(const ConstTensorView& images, const TensorView& output) const;
+};
+
+/// input (N, D, H, W, C) -> (N, od, oh, ow, kd*kh*kw*C). Lists are [1, planes, rows, columns, 1].
+struct PATCHFOLD_API ExtractVolumePatches {
+  static constexpr std::string_view name = "tensorflow.ExtractVolumePatches";
+  Dims ksizes{};
+  Dims strides{};
+  std::optional<PaddingType> padding{};
+
+  Dims output_shape(const Dims& input) const;
+  Plan plan(const ConstTensorView& input, const TensorView& output) const;
+};
+
+}  // namespace patchfold::tensorflow

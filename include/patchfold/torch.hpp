@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// PyTorch's operators, with the names, defaults, argument order and checks of torch.nn.functional. Lists of another
+// length than 2 are accepted for fold and unfold, which torch itself refuses.
+#pragma once
+
+#include "patchfold/operators.hpp"
+
+namespace patchfold::torch {
+
+/// input (N, C*K, L) or (C*K, L) -> (N, C, H, W) or (C, H, W). Padding is the same at both ends of an axis.
+/// With single numbers only there are two spatial axes, as in torch.
+struct PATCHFOLD_API Fold {
+  static constexpr std::string_view name = "torch.fold";
+  Axes output_size{};
+  Axes kernel_size{};
+  Axes dilation = 1;
+  Axes padding = 0;
+  Axes stride = 1;
+
+  Dims output_shape(const Dims& input) const;
+  Plan plan(const ConstTensorView& input, const TensorView& output) const;
+};
+
+/// input (N, C, H, W) or (C, H, W) -> (N, C*K, L) or (C*K, L).
+struct PATCHFOLD_API Unfold {
+  static constexpr std::string_view name = "torch.unfold";
+  Axes kernel_size{};
+  Axes dilation = 1;
+  Axes padding = 0;
+  Axes stride = 1;
+
+  Dims output_shape(const Dims& input) const;
+  Plan plan(const ConstTensorView& input, const TensorView& output) const;
+};
+
+/// (.., C * r * r, H, W) -> (.., C, H * r, W * r); channel = c * r * r + offset.
+struct PATCHFOLD_API PixelShuffle {
+  static constexpr std::string_view name = "torch.pixel_shuffle";
+  std::int64_t upscale_factor = 0;  ///< required
+
+  Dims output_shape(const Dims& input) const;
+  Plan plan(const ConstTensorView& input, const TensorView& output) const;
+};
+
+/// The inverse of PixelShuffle.
+struct PATCHFOLD_API PixelUnshuffle {
+  static constexpr std::string_view name = "torch.pixel_unshuffle";
+  std::int64_t downscale_factor = 0;  ///< required
+
+  Dims output_shape(const Dims& input) const;
+  Plan plan(const ConstTensorView& input, const TensorView& output) const;
+};
+
+}  // namespace patchfold::torch

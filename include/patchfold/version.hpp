@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#define PATCHFOLD_VERSION_MAJOR 0
+#define PATCHFOLD_VERSION_MINOR 1
+#define PATCHFOLD_VERSION_PATCH 0
+#define PATCHFOLD_VERSION_STRING "0.1.0"
