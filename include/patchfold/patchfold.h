@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The C interface: every operator of the library by its name, from C99 and later, C++, and any language that calls C.
+ *
+ * How it is used: name an operator, give its arguments as attributes by name, its inputs and its output as tensors.
+ *     pf_run(..)                       checks, plans and runs at once
+ *     pf_output_shape(..)              tells the shape of the output before there is one
+ *     pf_plan_create(..), pf_plan_run  checks and plans once, then runs often and from any thread
+ * Operators and arguments have the same names as everywhere in the library; pf_operator_count and what follows it list them
+ * with types, defaults and a line of text each, enough to generate a binding.
+ *
+ * What holds for every function, unless its own comment says otherwise:
+ *   Errors   A function that can fail returns a pf_status: PF_OK, or why it failed. The message is pf_last_error(), its
+ * parts are pf_last_error_part(). A failed call has written nothing through its pointers, except where an error is found
+ * only while running (PF_ERROR_EXECUTOR, PF_ERROR_OUT_OF_MEMORY): then the content of the output is unspecified. Nothing is
+ * thrown, printed or aborted. NULL     A pointer must not be NULL where the comment does not allow it; PF_ERROR_MISSING says
+ * which one is. Text is UTF-8 and ends with a NUL. A pointer to 0 entries may be NULL. Memory   The library keeps no pointer
+ * that it was given: all of it may be freed or changed after the call. What it returns as const char* or const array lives
+ * as long as the process, unless stated. Inputs are only read. Threads  Every function may be called from any number of
+ * threads at once, as long as nobody writes what another call reads or writes. Settings (threads, instruction set) hold for
+ * the whole process. Growth   A struct that begins with `size` may get more fields in later versions, at its end: the caller
+ * stores sizeof(the struct) there, and zero into fields it does not use. A smaller size than that of the first version, or
+ * non-zero bytes that this version does not know, are PF_ERROR_VALUE. Numbers of enumerators never change.
+ */
+#ifndef PATCHFOLD_PATCHFOLD_H
+#define PATCHFOLD_PATCHFOLD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "patchfold/version.hpp"
+
+#if defined(__GNUC__)
+#define PF_API __attribute__((visibility("default")))
+#else
+#define PF_API
+#endif
+
+/* Version of this header. PF_VERSION is major * 1000000 + minor * 1000 + patch. */
+#define PF_VERSION_MAJOR PATCHFOLD_VERSION_MAJOR
+#define PF_VERSION_MINOR PATCHFOLD_VERSION_MINOR
+#define PF_VERSION_PATCH PATCHFOLD_VERSION_PATCH
+#define PF_VERSION_STRING PATCHFOLD_VERSION_STRING
+#define PF_VERSION (PF_VERSION_MAJOR * 1000000 + PF_VERSION_MINOR * 1000 + PF_VERSION_PATCH)
+
+/* Most axes that a tensor may have, and most entries of a list. */
+#define PF_MAX_RANK 32
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* PF_VERSION and PF_VERSION_STRING of the library that is running. */
+PF_API int32_t pf_version(void);
+PF_API const char* pf_version_string(void);
+
+/* ---- Errors ---- */
+
+/* What a call returns. */
+typedef int32_t pf_status;
+enum {
+  PF_ERROR_INTERNAL = -1,         /* a fault of the library, please report it */
+  PF_OK = 0,                      /* no error */
+  PF_ERROR_RANK = 1,              /* a tensor has the wrong number of axes */
+  PF_ERROR_LENGTH = 2,            /* a list has the wrong number of entries */
+  PF_ERROR_TYPE = 3,              /* an attribute or a shape input has the wrong type */
+  PF_ERROR_VALUE = 4,             /* a number or a word lies outside its range */
+  PF_ERROR_DIVISIBLE = 5,         /* an extent is not a multiple of a block or a kernel */
+  PF_ERROR_POSITION_COUNT = 6,    /* the columns hold another number of positions than the formula gives */
+  PF_ERROR_SHAPE = 7,             /* a tensor has another shape than the operator gives */
+  PF_ERROR_DTYPE = 8,             /* two element types differ, or one cannot do what is asked */
+  PF_ERROR_OVERFLOW = 9,          /* a size does not fit into 63 bits */
+  PF_ERROR_LIMIT = 10,            /* more axes than a problem may have */
+  PF_ERROR_STRIDES = 11,          /* elements of the destination share memory */
+  PF_ERROR_OVERLAP = 12,          /* source and destination share memory */
+  PF_ERROR_NULL_DATA = 13,        /* a tensor with elements has no data */
+  PF_ERROR_MISSING = 14,          /* a required argument is not given, or a pointer is NULL */
+  PF_ERROR_UNKNOWN_ARGUMENT = 15, /* the operator has no argument of that name, or it is given twice */
+  PF_ERROR_UNKNOWN_OPERATOR = 16, /* there is no operator of that name */
+  PF_ERROR_OUT_OF_MEMORY = 17,    /* memory could not be had */
+  PF_ERROR_EXECUTOR = 18,         /* the caller's executor did not run the work */
+  PF_ERROR_FILE_OPEN = 19,        /* 19 to 24 are raised by other front ends of the library, never here */
+  PF_ERROR_FILE_WRITE = 20,
+  PF_ERROR_FILE_FORMAT = 21,
+  PF_ERROR_FILE_UNSUPPORTED = 22,
+  PF_ERROR_MISMATCH = 23,
+  PF_ERROR_USAGE = 24
+};
+
+/* "ok", "rank", "length", ..; NULL for a number that is no status. */
+PF_API const char* pf_status_name(pf_status status);
+/* When it is raised, as a sentence; NULL for a number that is no status. */
+PF_API const char* pf_status_doc(pf_status status);
+
+/* Why the last call that returned a pf_status failed on this thread: "OPERATOR: ARGUMENT: RULE; given GIVEN, expected
+ * EXPECTED", empty parts left out. "" after a call that succeeded, and before the first. Never NULL. Valid until the next
+ * call on this thread that returns a pf_status. */
+PF_API const char* pf_last_error(void);
+
+/* One part of that message; "" where it has no such part, and for other numbers. Valid as long as pf_last_error(). */
+enum { PF_PART_OPERATOR = 0, PF_PART_ARGUMENT = 1, PF_PART_RULE = 2, PF_PART_GIVEN = 3, PF_PART_EXPECTED = 4 };
+PF_API const char* pf_last_error_part(int32_t part);
+
+/* ---- Tensors ---- */
+
+/* Element types, all in the machine's byte order. PF_DTYPE_OPAQUE is any element of a fixed number of bytes: it can be
+ * moved, not summed. Elements that hold pointers to objects must not be moved at all. */
+typedef int32_t pf_dtype;
+enum {
+  PF_DTYPE_BOOLEAN = 0, /* 1 byte */
+  PF_DTYPE_INT8 = 1,
+  PF_DTYPE_INT16 = 2,
+  PF_DTYPE_INT32 = 3,
+  PF_DTYPE_INT64 = 4,
+  PF_DTYPE_UINT8 = 5,
+  PF_DTYPE_UINT16 = 6,
+  PF_DTYPE_UINT32 = 7,
+  PF_DTYPE_UINT64 = 8,
+  PF_DTYPE_FLOAT16 = 9,
+  PF_DTYPE_BFLOAT16 = 10,
+  PF_DTYPE_FLOAT32 = 11,
+  PF_DTYPE_FLOAT64 = 12,
+  PF_DTYPE_COMPLEX64 = 13,
+  PF_DTYPE_COMPLEX128 = 14,
+  PF_DTYPE_FLOAT8_E4M3FN = 15,
+  PF_DTYPE_FLOAT8_E4M3FNUZ = 16,
+  PF_DTYPE_FLOAT8_E5M2 = 17,
+  PF_DTYPE_FLOAT8_E5M2FNUZ = 18,
+  PF_DTYPE_OPAQUE = 19
+};
+
+/* "float32"; NULL for a number that is no element type. */
+PF_API const char* pf_dtype_name(pf_dtype dtype);
+/* The type of that name ("float32" or "f32"). PF_ERROR_VALUE if there is none. */
+PF_API pf_status pf_dtype_from_name(const char* name, pf_dtype* dtype);
+/* Bytes of one element; 0 for PF_DTYPE_OPAQUE and for a number that is no element type. */
+PF_API uint32_t pf_dtype_size(pf_dtype dtype);
+/* 1 if fold can add elements of this type, otherwise 0. */
+PF_API int32_t pf_dtype_is_summable(pf_dtype dtype);
+
+/* A tensor that somebody else owns. This struct never grows.
+ *   data          the element with index 0 on every axis, of any alignment. An input's data is only read. May be NULL if the
+ *                 tensor has no elements, in pf_output_shape, and in pf_plan_create unless it is a shape input.
+ *   shape         rank extents, each at least 0. May be NULL if rank is 0.
+ *   stride_bytes  rank distances in bytes between neighbours on an axis, of any sign; NULL: row-major. Inputs may have
+ *                 strides of 0; no two elements of an output may share memory.
+ *   rank          0 to PF_MAX_RANK
+ *   element_size  bytes of one element: pf_dtype_size(dtype), or 0 for the same. At least 1 for PF_DTYPE_OPAQUE. */
+typedef struct pf_tensor {
+  void* data;
+  const int64_t* shape;
+  const int64_t* stride_bytes;
+  int32_t rank;
+  pf_dtype dtype;
+  uint32_t element_size;
+} pf_tensor;
+
+/* ---- Attributes ---- */
+
+/* What a pf_attribute holds, and which fields are read. */
+enum {
+  PF_VALUE_INTEGER = 0,  /* integer; a boolean is 0 or 1 */
+  PF_VALUE_UNSIGNED = 1, /* integer, taken as a uint64_t */
+  PF_VALUE_NUMBER = 2,   /* number */
+  PF_VALUE_COMPLEX = 3,  /* number and imaginary */
+  PF_VALUE_INTEGERS = 4, /* integers[0 .. count - 1] */
+  PF_VALUE_PAIRS = 5,    /* integers[0 .. 2 * count - 1]: begin, end, begin, end, .. */
+  PF_VALUE_TEXT = 6      /* text: a word ("same_upper"), or any value as the command line reads it ("3", "3,5", "1:2,0:1",
+                            "nan", "1+2j", "true") */
+};
+
+/* One argument of an operator. Which values an argument takes, see pf_argument_kind. Fields that the kind does not read
+ * are ignored. Entries of an array all have the same size. */
+typedef struct pf_attribute {
+  uint32_t size; /* sizeof(pf_attribute) */
+  int32_t kind;  /* PF_VALUE_.. */
+  const char* name;
+  int64_t integer;
+  double number;
+  double imaginary;
+  int64_t count;
+  const int64_t* integers;
+  const char* text;
+} pf_attribute;
+
+static inline pf_attribute pf_attribute_of_kind(const char* name, int32_t kind) {
+  pf_attribute attribute;
+  attribute.size = (uint32_t)sizeof(pf_attribute);
+  attribute.kind = kind;
+  attribute.name = name;
+  attribute.integer = 0;
+  attribute.number = 0;
+  attribute.imaginary = 0;
+  attribute.count = 0;
+  attribute.integers = NULL;
+  attribute.text = NULL;
+  return attribute;
+}
+/* Attributes of each kind. They hold the pointers that they are given. */
+static inline pf_attribute pf_integer(const char* name, int64_t value) {
+  pf_attribute attribute = pf_attribute_of_kind(name, PF_VALUE_INTEGER);
+  attribute.integer = value;
+  return attribute;
+}
+static inline pf_attribute pf_number(const char* name, double value) {
+  pf_attribute attribute = pf_attribute_of_kind(name, PF_VALUE_NUMBER);
+  attribute.number = value;
+  return attribute;
+}
+static inline pf_attribute pf_integers(const char* name, const int64_t* values, int64_t count) {
+  pf_attribute attribute = pf_attribute_of_kind(name, PF_VALUE_INTEGERS);
+  attribute.integers = values;
+  attribute.count = count;
+  return attribute;
+}
+static inline pf_attribute pf_pairs(const char* name, const int64_t* values, int64_t count) {
+  pf_attribute attribute = pf_attribute_of_kind(name, PF_VALUE_PAIRS);
+  attribute.integers = values;
+  attribute.count = count;
+  return attribute;
+}
+static inline pf_attribute pf_text(const char* name, const char* text) {
+  pf_attribute attribute = pf_attribute_of_kind(name, PF_VALUE_TEXT);
+  attribute.text = text;
+  return attribute;
+}
+
+/* ---- Executors ---- */
+
+/* Runs one piece of work. */
+typedef void (*pf_body)(void* body_context, int64_t piece);
+
+/* The caller's own threads. Wherever a const pf_executor* is taken, NULL means the library's own threads.
+ *   threads  how many pieces can run at the same time, at least 1
+ *   run      calls body(body_context, piece) exactly once for each piece in [0, pieces), from any thread, in any order, and
+ *            returns 0 when all have ended. Any other result, and a number of calls other than pieces, fails the running
+ *            call with PF_ERROR_EXECUTOR; a piece out of range is not run. It must not throw and must not jump out.
+ *   context  is handed to run, otherwise untouched; may be NULL */
+typedef struct pf_executor {
+  uint32_t size; /* sizeof(pf_executor) */
+  int32_t threads;
+  void* context;
+  int32_t (*run)(void* context, int64_t pieces, pf_body body, void* body_context);
+} pf_executor;
+
+/* An executor that runs every piece on the calling thread. */
+PF_API const pf_executor* pf_serial_executor(void);
+/* Threads of the library's own executor; 0 means as many as the machine has. PF_ERROR_VALUE for a negative number. */
+PF_API pf_status pf_set_num_threads(int32_t threads);
+PF_API int32_t pf_get_num_threads(void);
+
+/* ---- Running ---- */
+
+/* Arguments that several functions share:
+ *   op          name of an operator ("unfold", "openvino.Col2Im-15"); the version of a dialect's operator may be left out
+ *               and means the newest. PF_ERROR_UNKNOWN_OPERATOR names the nearest one.
+ *   attributes  n_attributes of them, in any order. What is not given has its default.
+ *   inputs      n_inputs tensors: first the data, unless the operator has no data input (coverage), then its shape inputs
+ *               (output_size, block_shape, ..) in the order of the operator's definition. Shape inputs are integers in this
+ *               machine's memory; they are read during the call through their strides. Which integer types they may have is
+ *               the operator's pf_index_types. A trailing shape input may be left out of the array and be given as an
+ *               attribute of its name.
+ *   output      has the shape that pf_output_shape gives and the element type of the data; shares no memory with it. */
+
+/* Checks, plans and runs an operator. executor: may be NULL. */
+PF_API pf_status pf_run(const char* op, const pf_attribute* attributes, int32_t n_attributes, const pf_tensor* inputs,
+                        int32_t n_inputs, const pf_tensor* output, const pf_executor* executor);
+
+/* The shape of the output. Of the data tensor only the shape matters; its data may be NULL.
+ *   shape  gets the extents; NULL: only the rank is asked for
+ *   rank   in: entries that shape has room for (PF_MAX_RANK is always enough; not read if shape is NULL); out: the number of
+ *          axes, also when there is not enough room for them, which is PF_ERROR_LENGTH */
+PF_API pf_status pf_output_shape(const char* op, const pf_attribute* attributes, int32_t n_attributes,
+                                 const pf_tensor* inputs, int32_t n_inputs, int64_t* shape, int32_t* rank);
+
+/* A checked problem together with the way to run it, for one operator, shapes, strides and element type. Immutable. */
+typedef struct pf_plan pf_plan;
+
+/* Makes a plan. The data of the data input and of the output are not looked at and may be NULL.
+ *   plan  gets the plan, NULL after an error. The caller owns it and destroys it with pf_plan_destroy(). */
+PF_API pf_status pf_plan_create(const char* op, const pf_attribute* attributes, int32_t n_attributes,
+                                const pf_tensor* inputs, int32_t n_inputs, const pf_tensor* output, pf_plan** plan);
+
+/* Runs a plan, from any number of threads at once, each with its own dst and scratch.
+ *   src, dst   the elements with index 0 on every axis; may be NULL if the tensor has no elements. src is ignored if the
+ *              operator has no data input.
+ *   scratch    memory of any alignment that holds at least pf_plan_scratch_bytes() for the executor's threads, otherwise
+ *              PF_ERROR_VALUE; nothing is allocated then. NULL, with scratch_bytes 0: memory of the calling thread that
+ *              the library keeps.
+ *   executor   may be NULL */
+PF_API pf_status pf_plan_run(const pf_plan* plan, const void* src, void* dst, void* scratch, size_t scratch_bytes,
+                             const pf_executor* executor);
+
+/* Bytes of scratch that a run with so many threads needs; threads at least 1. */
+PF_API pf_status pf_plan_scratch_bytes(const pf_plan* plan, int32_t threads, size_t* bytes);
+
+/* How the plan runs, as lines of text: strategy, normal form, pieces, bytes moved.
+ *   buffer    gets as much of the text as fits, always ended by a NUL. May be NULL if capacity is 0.
+ *   capacity  bytes of buffer
+ *   length    gets the bytes of the whole text without its NUL: the text was cut if length >= capacity. May be NULL. */
+PF_API pf_status pf_plan_describe(const pf_plan* plan, char* buffer, size_t capacity, size_t* length);
+
+/* Frees a plan; NULL does nothing. No call may use the plan any more. */
+PF_API void pf_plan_destroy(pf_plan* plan);
+
+/* ---- The operator table ---- */
+
+/* What an argument takes. */
+typedef int32_t pf_argument_kind;
+enum {
+  PF_ARGUMENT_INTEGER = 0,  /* an integer */
+  PF_ARGUMENT_INTEGERS = 1, /* integers */
+  PF_ARGUMENT_AXES = 2,     /* an integer for every spatial axis, or integers, one for each */
+  PF_ARGUMENT_PAIRS = 3,    /* pairs (begin, end) */
+  PF_ARGUMENT_PADDING = 4,  /* text "valid", "same_upper", "same_lower"; an integer; integers; or pairs */
+  PF_ARGUMENT_NUMBER = 5,   /* an integer, unsigned, number or complex */
+  PF_ARGUMENT_BOOLEAN = 6,  /* an integer, 0 or 1 */
+  PF_ARGUMENT_CHOICE = 7    /* text: one of the choices */
+};
+
+/* Integer types that the shape inputs of an operator may have. */
+typedef int32_t pf_index_types;
+enum {
+  PF_INDEX_INT64 = 0,               /* int64 only */
+  PF_INDEX_INT32_OR_INT64 = 1,      /* each input int32 or int64 */
+  PF_INDEX_SAME_INT32_OR_INT64 = 2, /* int32 or int64, the same for all inputs */
+  PF_INDEX_INTEGRAL = 3,            /* any integer type, each input its own */
+  PF_INDEX_SAME_INTEGRAL = 4        /* any integer type, the same for all inputs */
+};
+
+/* One operator. */
+typedef struct pf_operator {
+  uint32_t size; /* sizeof(pf_operator), set by the caller */
+  pf_index_types index_types;
+  const char* name;
+  const char* doc;        /* one line */
+  const char* definition; /* where the operator is defined */
+  const char* data_input; /* name of the data input; NULL if there is none */
+  int32_t n_shape_inputs; /* the first so many arguments are also inputs, after the data */
+  int32_t n_arguments;
+} pf_operator;
+
+/* One argument of an operator. */
+typedef struct pf_argument {
+  uint32_t size; /* sizeof(pf_argument), set by the caller */
+  pf_argument_kind kind;
+  const char* name;
+  const char* doc;            /* one line, with the range */
+  const char* default_text;   /* as PF_VALUE_TEXT reads it; "" if the argument is required or its default is derived */
+  const char* const* choices; /* n_choices words */
+  int32_t n_choices;          /* 0 unless kind is PF_ARGUMENT_CHOICE */
+  int32_t is_input;           /* 1 for a shape input */
+  int32_t required;           /* 1 if it must be given */
+  int32_t reserved;           /* 0 */
+} pf_argument;
+
+/* Number of operators, neutral ones first; the same in every call. 0 only if memory ran out at the first call. */
+PF_API int32_t pf_operator_count(void);
+/* Name of an operator; NULL unless 0 <= index < pf_operator_count(). */
+PF_API const char* pf_operator_name(int32_t index);
+/* Index of the operator that `op` names. */
+PF_API pf_status pf_find_operator(const char* op, int32_t* index);
+/* Fills the fields of *info after size, as far as size reaches. PF_ERROR_VALUE for an index out of range. */
+PF_API pf_status pf_operator_info(int32_t index, pf_operator* info);
+PF_API pf_status pf_argument_info(int32_t index, int32_t argument, pf_argument* info);
+
+/* ---- Instruction sets ---- */
+
+/* Instruction sets that this build holds and this processor has, best first: number, and name ("AVX2"; NULL out of range).
+ */
+PF_API int32_t pf_instruction_set_count(void);
+PF_API const char* pf_instruction_set_name(int32_t index);
+/* Uses one of them from now on, in every thread; NULL or "" goes back to the best. PF_ERROR_VALUE for any other name.
+ * Results do not depend on it. */
+PF_API pf_status pf_use_instruction_set(const char* name);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* PATCHFOLD_PATCHFOLD_H */

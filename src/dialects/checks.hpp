@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks that specifications share.
+#pragma once
+
+#include <string_view>
+
+#include "patchfold/tensor.hpp"
+
+namespace patchfold::dialects {
+
+/// Throws Error(missing, length) unless the list has `length` entries.
+void check_length(std::string_view op, std::string_view argument, const Dims& list, int length);
+/// Throws Error(value) unless every entry is at least `bound`.
+void check_each(std::string_view op, std::string_view argument, const Dims& list, std::int64_t bound);
+void check_each(std::string_view op, std::string_view argument, const PadsList& list, std::int64_t bound);
+/// Throws Error(value) unless the number is at least `bound`.
+void check_number(std::string_view op, std::string_view argument, std::int64_t value, std::int64_t bound);
+/// Throws Error(rank) unless the shape has `rank` axes.
+void check_rank(std::string_view op, std::string_view argument, const Dims& shape, int rank);
+
+/// Pairs from a list of begins and one of ends.
+PadsList pairs_of(const Dims& begins, const Dims& ends);
+
+}  // namespace patchfold::dialects

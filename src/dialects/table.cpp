@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operator table put together, and the checks that all its rows share.
+#include "patchfold/table.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "dialects/rows.hpp"
+#include "dialects/text.hpp"
+#include "tensor/fail.hpp"
+
+namespace patchfold {
+namespace dialects {
+namespace {
+
+bool allowed(IndexTypes types, DType dtype) {
+  switch (types) {
+    case IndexTypes::int64: return dtype == DType::int64;
+    case IndexTypes::int32_or_int64:
+    case IndexTypes::same_int32_or_int64: return dtype == DType::int32 || dtype == DType::int64;
+    case IndexTypes::integral:
+    case IndexTypes::same_integral: return dtype >= DType::int8 && dtype <= DType::uint64;
+  }
+  return false;
+}
+
+std::string_view phrase(IndexTypes types) {
+  constexpr std::string_view phrases[] = {
+      "int64",
+      "int32 or int64",
+      "int32 or int64, the same for all shape inputs",
+      "an integer type",
+      "an integer type, the same for all shape inputs",
+  };
+  return phrases[static_cast<std::size_t>(types)];
+}
+
+/// Edits that turn one word into the other (Levenshtein).
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, replaced}));
+    }
+  }
+  return row[b.size()];
+}
+
+std::string_view without_version(std::string_view name) { return name.substr(0, name.rfind('-')); }
+
+std::int64_t version_of(std::string_view name) {
+  const std::size_t dash = name.rfind('-');
+  return dash == std::string_view::npos ? 0 : parse_integer(name.substr(dash + 1)).value_or(0);
+}
+
+std::vector<OperatorSpec> all_rows() {
+  std::vector<OperatorSpec> all;
+  for (auto rows : {neutral_rows, openvino::rows, onnx::rows, tensorflow::rows, torch::rows})
+    for (OperatorSpec& spec : rows()) all.push_back(std::move(spec));
+  return all;
+}
+
+}  // namespace
+
+void check_names(const OperatorSpec& op, std::span<const Argument> arguments) {
+  std::string known;
+  for (const ArgumentSpec& spec : op.arguments) known += (known.empty() ? "" : ", ") + std::string(spec.name);
+  for (auto argument = arguments.begin(); argument != arguments.end(); ++argument) {
+    if (std::ranges::find(op.arguments, argument->name, &ArgumentSpec::name) == op.arguments.end())
+      fail(ErrorCode::unknown_argument, op.name, argument->name, "is no argument of this operator", "", known);
+    if (std::find_if(arguments.begin(), argument, [&](const Argument& a) { return a.name == argument->name; }) != argument)
+      fail(ErrorCode::unknown_argument, op.name, argument->name, "must be given once only");
+  }
+  for (const ArgumentSpec& spec : op.arguments)
+    if (spec.required && std::ranges::find(arguments, spec.name, &Argument::name) == arguments.end())
+      fail(ErrorCode::missing, op.name, spec.name, "must be given", "", phrase(spec.kind));
+}
+
+void check_index_tensors(const OperatorSpec& op, std::span<const Argument> arguments) {
+  const bool same = op.index_types == IndexTypes::same_int32_or_int64 || op.index_types == IndexTypes::same_integral;
+  std::optional<DType> first;
+  for (const Argument& argument : arguments) {
+    const auto* tensor = std::get_if<IndexTensor>(&argument.value);
+    if (tensor == nullptr) continue;
+    const auto spec = std::ranges::find(op.arguments, argument.name, &ArgumentSpec::name);
+    if (!spec->is_input)
+      fail(ErrorCode::type, op.name, argument.name, "is an attribute, not an input", "a tensor", phrase(spec->kind));
+    if (!allowed(op.index_types, tensor->dtype) || (same && first && *first != tensor->dtype))
+      fail(ErrorCode::type, op.name, argument.name, "must have an index type that the operator takes", text(tensor->dtype),
+           phrase(op.index_types));
+    if (!first) first = tensor->dtype;
+    if (spec->kind == ArgumentKind::pairs) {
+      if (tensor->shape.size() != 2 || tensor->shape[1] != 2)
+        fail(ErrorCode::rank, op.name, argument.name, "must be a tensor of pairs", tensor->shape, "shape [M, 2]");
+    } else if (tensor->shape.size() != 1) {
+      fail(ErrorCode::rank, op.name, argument.name, "must be a tensor with one axis", tensor->shape, "rank 1");
+    }
+  }
+}
+
+}  // namespace dialects
+
+std::span<const OperatorSpec> operators() {
+  static const std::vector<OperatorSpec> table = dialects::all_rows();
+  return table;
+}
+
+const OperatorSpec& find_operator(std::string_view name) {
+  const std::span<const OperatorSpec> table = operators();
+  const OperatorSpec* newest = nullptr;
+  const OperatorSpec* nearest = nullptr;
+  std::size_t least = 0;
+  for (const OperatorSpec& spec : table) {
+    if (spec.name == name) return spec;
+    const std::string_view plain = dialects::without_version(spec.name);
+    if (plain == name && (newest == nullptr || dialects::version_of(spec.name) > dialects::version_of(newest->name))) newest = &spec;
+    // A name without its dialect is close too.
+    const std::size_t dot = spec.name.find('.');
+    const std::string_view bare = dot == std::string_view::npos ? spec.name : spec.name.substr(dot + 1);
+    for (const std::string_view candidate : {spec.name, plain, bare, dialects::without_version(bare)}) {
+      const std::size_t edits = dialects::distance(candidate, name.substr(0, 64));
+      if (nearest == nullptr || edits < least) {
+        nearest = &spec;
+        least = edits;
+      }
+    }
+  }
+  if (newest != nullptr) return *newest;
+  fail(ErrorCode::unknown_operator, "", "operator", "there is no operator of this name", name.substr(0, 200),
+       std::string(nearest->name) + " or another of the table");
+}
+
+}  // namespace patchfold

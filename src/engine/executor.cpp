@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "patchfold/plan.hpp"
+#include "tensor/fail.hpp"
+
+#ifdef PATCHFOLD_WITH_TBB
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/partitioner.h>
+#include <oneapi/tbb/task_arena.h>
+#endif
+
+namespace patchfold {
+
+Executor::~Executor() = default;
+
+namespace {
+
+class SerialExecutor final : public Executor {
+ public:
+  int threads() const noexcept override { return 1; }
+  bool run(std::int64_t pieces, Body body, void* context) noexcept override {
+    for (std::int64_t piece = 0; piece < pieces; ++piece) body(context, piece);
+    return true;
+  }
+};
+
+int machine_threads() noexcept { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
+
+#ifdef PATCHFOLD_WITH_TBB
+
+/// An arena of its own, so that the number of threads is this library's and nobody else's.
+class TbbExecutor final : public Executor {
+ public:
+  int threads() const noexcept override {
+    const int wanted = threads_.load(std::memory_order_relaxed);
+    return wanted > 0 ? wanted : machine_threads();
+  }
+  void set_threads(int threads) {
+    const std::lock_guard lock(mutex_);
+    threads_.store(threads, std::memory_order_relaxed);
+    arena_.reset();
+  }
+  bool run(std::int64_t pieces, Body body, void* context) noexcept override {
+    try {
+      const std::shared_ptr<tbb::task_arena> arena = get_arena();
+      arena->execute([&] {
+        tbb::parallel_for(
+            std::int64_t{0}, pieces, [=](std::int64_t piece) { body(context, piece); }, tbb::simple_partitioner());
+      });
+      return true;
+    } catch (...) {
+      return false;
+    }
+  }
+
+ private:
+  std::shared_ptr<tbb::task_arena> get_arena() {
+    const std::lock_guard lock(mutex_);
+    if (!arena_) arena_ = std::make_shared<tbb::task_arena>(threads());
+    return arena_;
+  }
+
+  std::atomic<int> threads_ = 0;
+  std::mutex mutex_;
+  std::shared_ptr<tbb::task_arena> arena_;
+};
+
+TbbExecutor& shared_executor() noexcept {
+  // Never destroyed: other static objects may still run plans while the program ends.
+  static auto* executor = new TbbExecutor;
+  return *executor;
+}
+
+#else
+
+SerialExecutor& shared_executor() noexcept {
+  static SerialExecutor executor;
+  return executor;
+}
+
+#endif
+
+}  // namespace
+
+Executor& serial_executor() noexcept {
+  static SerialExecutor executor;
+  return executor;
+}
+
+Executor& default_executor() noexcept { return shared_executor(); }
+
+void set_num_threads(int threads) {
+  if (threads < 0) fail(ErrorCode::value, "set_num_threads", "threads", "must be at least 0", threads);
+#ifdef PATCHFOLD_WITH_TBB
+  shared_executor().set_threads(threads);
+#endif
+}
+
+int get_num_threads() noexcept { return default_executor().threads(); }
+
+}  // namespace patchfold

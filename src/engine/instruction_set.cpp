@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/instruction_set.hpp"
+
+#include <cstdlib>
+
+#include "kernels/sum.hpp"
+#include "patchfold/plan.hpp"
+#include "tensor/fail.hpp"
+
+namespace patchfold {
+
+std::vector<std::string> instruction_sets() { return kernels::instruction_sets(); }
+
+void use_instruction_set(std::string_view name) {
+  if (kernels::use_instruction_set(name)) return;
+  std::string known;
+  for (const std::string& set : kernels::instruction_sets()) known += (known.empty() ? "" : ", ") + set;
+  fail(ErrorCode::value, "use_instruction_set", "name", "must be one that this build holds and this processor has", name,
+       known);
+}
+
+namespace engine {
+
+void apply_environment() {
+  [[maybe_unused]] static const bool applied = [] {
+    if (const char* name = std::getenv("PATCHFOLD_INSTRUCTION_SET")) use_instruction_set(name);
+    return true;
+  }();
+}
+
+}  // namespace engine
+}  // namespace patchfold

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every operator becomes: a strided, windowed problem. This is the line where operators and views end; below it there
+// are only extents, byte strides and windows.
+//
+// Per spatial axis a window ties the position b and the tap q to one coordinate of the image:
+//   coordinate = b * stride + q * dilation - pad_begin     0 <= b < positions, 0 <= q < kernel, legal in [0, extent)
+// extract       image -> columns: each column element is copied from its coordinate; outside it is filled as `mode` says
+// combine_copy  columns -> image: each image element is the one column element that points at it (stride = kernel)
+// combine_sum   columns -> image: each image element is the sum of all that point at it, in ascending order of the taps
+#pragma once
+
+#include <array>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+
+#include "patchfold/operators.hpp"
+#include "patchfold/tensor.hpp"
+
+namespace patchfold::engine {
+
+/// Most dims and windows together that a normalised problem may have.
+inline constexpr int max_axes = 16;
+
+/// A list that lives where it stands.
+template <class T, int capacity>
+class FixedList {
+ public:
+  int size() const noexcept { return size_; }
+  bool empty() const noexcept { return size_ == 0; }
+  T& operator[](int i) noexcept { return items_[static_cast<std::size_t>(i)]; }
+  const T& operator[](int i) const noexcept { return items_[static_cast<std::size_t>(i)]; }
+  T* begin() noexcept { return items_.data(); }
+  T* end() noexcept { return items_.data() + size_; }
+  const T* begin() const noexcept { return items_.data(); }
+  const T* end() const noexcept { return items_.data() + size_; }
+  void push_back(const T& item) noexcept {
+    assert(size_ < capacity);
+    items_[static_cast<std::size_t>(size_++)] = item;
+  }
+  void erase(int i) noexcept {
+    for (--size_; i < size_; ++i) (*this)[i] = (*this)[i + 1];
+  }
+
+ private:
+  std::array<T, static_cast<std::size_t>(capacity)> items_{};
+  int size_ = 0;
+};
+
+enum class Verb : std::uint8_t { extract, combine_copy, combine_sum };
+
+/// An axis that both sides share. Strides are in bytes.
+struct Dim {
+  std::int64_t extent = 1;
+  std::int64_t src_stride = 0;
+  std::int64_t dst_stride = 0;
+  friend bool operator==(const Dim&, const Dim&) = default;
+};
+
+struct Window {
+  std::int64_t kernel = 1;
+  std::int64_t positions = 1;
+  std::int64_t stride = 1;
+  std::int64_t dilation = 1;
+  std::int64_t pad_begin = 0;
+  std::int64_t extent = 1;  ///< of the image
+  std::int64_t image_stride = 0;
+  std::int64_t tap_stride = 0;
+  std::int64_t position_stride = 0;
+  PaddingMode mode = PaddingMode::constant;
+  friend bool operator==(const Window&, const Window&) = default;
+};
+
+/// The bytes that a tensor occupies, from its data pointer: [begin, end).
+struct ByteRange {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+
+struct Problem {
+  Verb verb = Verb::extract;
+  DType dtype = DType::opaque;
+  std::int64_t element_size = 1;
+  bool accumulate = false;
+  std::array<std::byte, 16> fill{};  ///< one element; opaque elements are filled with zero bytes
+  FixedList<Dim, 2 * max_rank> dims{};
+  FixedList<Window, max_rank> windows{};  ///< in the order of the taps: the last one's tap runs fastest
+  std::int64_t src_offset = 0;
+  std::int64_t dst_offset = 0;
+  ByteRange src_range{};
+  ByteRange dst_range{};
+  const std::byte* own_source = nullptr;  ///< read in place of the caller's source, which is then ignored
+};
+
+}  // namespace patchfold::engine

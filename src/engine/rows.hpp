@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a problem's axes become rows of work: one axis runs inside the row, the others count the rows.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+
+#include "engine/problem.hpp"
+#include "tensor/checked.hpp"
+
+namespace patchfold::engine {
+
+/// What moves when an axis steps: both sides of a dim, or a window's position, tap or image coordinate.
+struct Axis {
+  enum class Kind : std::uint8_t { dim, position, tap, coordinate } kind = Kind::dim;
+  int window = -1;
+  std::int64_t extent = 1;
+  std::int64_t src_stride = 0;
+  std::int64_t dst_stride = 0;
+};
+
+/// Enough for two axes of every window, every dim, and the chunks of the row.
+using AxisList = FixedList<Axis, 2 * max_axes + 1>;
+
+/// Rows of at least this many bytes are worth a kernel's call (arbitrary: one cache line).
+inline constexpr std::int64_t row_bytes = 64;
+
+/// Orders axes by destination stride, largest first, and picks the one to run inside the row: the innermost of at least
+/// `row_bytes`, else the longest.
+inline int order_axes(AxisList& axes, std::int64_t unit) noexcept {
+  std::ranges::stable_sort(axes, [](const Axis& a, const Axis& b) { return std::abs(a.dst_stride) > std::abs(b.dst_stride); });
+  for (int i = axes.size() - 1; i >= 0; --i)
+    if (axes[i].extent >= ceil_div(row_bytes, unit)) return i;
+  int longest = 0;
+  for (int i = 1; i < axes.size(); ++i)
+    if (axes[i].extent >= axes[longest].extent) longest = i;
+  return longest;
+}
+
+/// Counts through the index tuples of some axes, the last fastest. An axis of extent 0 must not be counted.
+class Odometer {
+ public:
+  Odometer(const AxisList& axes, std::int64_t start) noexcept : axes_(axes) {
+    for (int i = axes.size() - 1; i >= 0; --i) {
+      index_[static_cast<std::size_t>(i)] = start % axes[i].extent;
+      start /= axes[i].extent;
+    }
+  }
+  std::int64_t operator[](int axis) const noexcept { return index_[static_cast<std::size_t>(axis)]; }
+  void next() noexcept {
+    for (int i = axes_.size() - 1; i >= 0; --i) {
+      if (++index_[static_cast<std::size_t>(i)] < axes_[i].extent) return;
+      index_[static_cast<std::size_t>(i)] = 0;
+    }
+  }
+
+ private:
+  const AxisList& axes_;
+  std::array<std::int64_t, 2 * max_axes + 1> index_;
+};
+
+/// Product of the extents. The destination's size bounds it, so it fits.
+inline std::int64_t count_tuples(const AxisList& axes) noexcept {
+  std::int64_t count = 1;
+  for (const Axis& axis : axes) count *= axis.extent;
+  return count;
+}
+
+/// The axes that count rows: those outside the row axis, the chunks of the row, those inside.
+struct RowPlan {
+  Axis row{};
+  AxisList counted{};
+  int chunk_axis = 0;  ///< among `counted`
+  std::int64_t chunk = 1;
+  std::int64_t rows = 0;
+
+  std::int64_t row_begin(const Odometer& odometer) const noexcept { return odometer[chunk_axis] * chunk; }
+  std::int64_t row_count(std::int64_t begin) const noexcept { return std::min(chunk, row.extent - begin); }
+};
+
+inline RowPlan plan_rows(AxisList axes, std::int64_t unit, std::int64_t innermost_chunk, std::int64_t strided_chunk) noexcept {
+  RowPlan plan;
+  const int row = axes.empty() ? -1 : order_axes(axes, unit);
+  if (row >= 0) plan.row = axes[row];
+  const bool innermost = row == axes.size() - 1;
+  plan.chunk = std::max<std::int64_t>(1, innermost ? innermost_chunk : strided_chunk);
+  const Axis chunks{Axis::Kind::dim, -1, ceil_div(plan.row.extent, plan.chunk), 0, 0};
+  for (int i = 0; i < axes.size(); ++i) {
+    if (i == row) plan.chunk_axis = plan.counted.size();
+    plan.counted.push_back(i == row ? chunks : axes[i]);
+  }
+  if (row < 0) plan.counted.push_back(chunks);
+  plan.rows = count_tuples(plan.counted);
+  return plan;
+}
+
+}  // namespace patchfold::engine

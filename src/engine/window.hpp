@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arithmetic of one window, in both directions: from a coordinate to the source that it reads, and from an image
+// coordinate to the taps that point at it. Nothing here grows with a kernel, a stride or a pad.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "engine/problem.hpp"
+#include "tensor/checked.hpp"
+
+namespace patchfold::engine {
+
+/// Coordinates [begin, end) that read the image in equal steps: coordinate c reads source + (c - begin) * step.
+struct Run {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  std::int64_t source = 0;
+  std::int64_t step = 0;
+  bool outside = false;  ///< reads nothing
+};
+
+/// The image coordinate that c reads.
+inline std::int64_t source_at(const Run& run, std::int64_t c) noexcept {
+  return run.step == 0 ? run.source : run.source + (c - run.begin) * run.step;
+}
+
+/// The run that holds coordinate c. Its modes are those of numpy.pad; the image's extent is at least 1 unless the mode is
+/// constant.
+inline Run run_at(const Window& window, std::int64_t c) noexcept {
+  constexpr std::int64_t low = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t high = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t n = window.extent;
+  if (c >= 0 && c < n) return {0, n, 0, 1, false};
+  // Mirrored at either border, cells of `period` coordinates alternate between forward and backward.
+  const auto mirrored = [c](std::int64_t period, std::int64_t last) -> Run {
+    const std::int64_t cell = floor_div(c, period);
+    const bool backward = cell % 2 != 0;
+    return {cell * period, cell * period + period, backward ? last : 0, backward ? -1 : 1, false};
+  };
+  switch (window.mode) {
+    case PaddingMode::constant: return c < 0 ? Run{low, 0, 0, 0, true} : Run{n, high, 0, 0, true};
+    case PaddingMode::edge: return c < 0 ? Run{low, 0, 0, 0, false} : Run{n, high, n - 1, 0, false};
+    case PaddingMode::wrap: {
+      const std::int64_t cell = floor_div(c, n);
+      return {cell * n, cell * n + n, 0, 1, false};
+    }
+    case PaddingMode::symmetric: return mirrored(n, n - 1);
+    case PaddingMode::reflect:
+      if (n == 1) return {low, high, 0, 0, false};
+      return mirrored(n - 1, n - 1);
+  }
+  return {};
+}
+
+/// The taps that point at one image coordinate: a progression of `count` column elements.
+struct Taps {
+  std::int64_t count = 0;
+  std::int64_t offset = 0;  ///< bytes from the columns' origin to the first
+  std::int64_t step = 0;    ///< bytes from each to the next
+};
+
+/// Solves coordinate = b * stride + q * dilation - pad_begin for (b, q), for one window.
+class TapSolver {
+ public:
+  TapSolver() = default;
+  explicit TapSolver(const Window& window) noexcept : window_(window) {
+    const std::int64_t divisor = std::gcd(window.stride, window.dilation);  // gcd(s, 0) = s
+    divisor_ = divisor;
+    tap_step_ = window.dilation == 0 ? 1 : window.stride / divisor;
+    position_step_ = window.dilation / divisor;
+    inverse_ = inverse(position_step_ % tap_step_, tap_step_);
+  }
+
+  Taps at(std::int64_t coordinate) const noexcept {
+    const Window& w = window_;
+    const std::int64_t t = coordinate + w.pad_begin;
+    if (w.positions == 0 || t % divisor_ != 0) return {};
+    const std::int64_t reach = (w.positions - 1) * w.stride;
+    if (w.dilation == 0) {
+      if (t < 0 || t > reach) return {};
+      return {w.kernel, t / w.stride * w.position_stride, w.tap_stride};
+    }
+    // The smallest tap of the right residue within the bounds that the positions set.
+    const std::int64_t low = std::max<std::int64_t>(0, ceil_div(t - reach, w.dilation));
+    const std::int64_t high = std::min(w.kernel - 1, floor_div(t, w.dilation));
+    const auto residue = static_cast<std::int64_t>(static_cast<__int128>(floor_mod(t / divisor_, tap_step_)) * inverse_ %
+                                                   tap_step_);
+    const std::int64_t to_residue = floor_mod(residue - low, tap_step_);
+    if (low > high || to_residue > high - low) return {};
+    const std::int64_t first = low + to_residue;
+    const std::int64_t count = (high - first) / tap_step_ + 1;
+    const std::int64_t position = (t - first * w.dilation) / w.stride;
+    return {count, first * w.tap_stride + position * w.position_stride,
+            count == 1 ? 0 : tap_step_ * w.tap_stride - position_step_ * w.position_stride};
+  }
+
+ private:
+  /// x with a * x = 1 (mod m), by Euclid's algorithm; 0 for m = 1.
+  static std::int64_t inverse(std::int64_t a, std::int64_t m) noexcept {
+    std::int64_t r0 = m, r1 = a, x0 = 0, x1 = 1;
+    while (r1 != 0) {
+      const std::int64_t quotient = r0 / r1;
+      r0 = std::exchange(r1, r0 - quotient * r1);
+      x0 = std::exchange(x1, x0 - quotient * x1);
+    }
+    return floor_mod(x0, m);
+  }
+
+  Window window_{};
+  std::int64_t divisor_ = 1;        // of stride and dilation: coordinates off its multiples have no taps
+  std::int64_t tap_step_ = 1;       // neighbouring taps of one coordinate
+  std::int64_t position_step_ = 1;  // and how far back the position steps
+  std::int64_t inverse_ = 0;        // of position_step_ modulo tap_step_
+};
+
+}  // namespace patchfold::engine

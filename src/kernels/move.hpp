@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moving and filling: rows of units, where a unit is any number of bytes. Pointers need no alignment; strides are in bytes
+// and may be negative or, on the source, zero. Bits pass unchanged.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace patchfold::kernels {
+
+/// Copies `count` units of `unit` bytes; count >= 1.
+void copy_row(std::byte* dst, std::int64_t dst_stride, const std::byte* src, std::int64_t src_stride, std::int64_t count,
+              std::int64_t unit) noexcept;
+
+/// Fills `count` units of `unit` bytes with copies of one element; `unit` is a multiple of `element_size`. An element of
+/// more than 16 bytes is filled with zeros.
+void fill_row(std::byte* dst, std::int64_t dst_stride, const std::byte* element, std::int64_t element_size,
+              std::int64_t count, std::int64_t unit) noexcept;
+
+}  // namespace patchfold::kernels

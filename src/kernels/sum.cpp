@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiled once for each instruction set. Contiguous rows go through vectors, strided ones through a scalar loop.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/sum.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <cstring>
+
+#include "kernels/half.hpp"
+#include "kernels/sum.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace patchfold::kernels::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class T>
+T load(const std::byte* from) {
+  T value;
+  std::memcpy(&value, from, sizeof(T));
+  return value;
+}
+template <class T>
+void save(std::byte* to, T value) {
+  std::memcpy(to, &value, sizeof(T));
+}
+
+/// Elements that are their own accumulators; integers are summed as unsigned, so they wrap.
+template <class T>
+struct Plain {
+  using Element = T;
+  using Accumulator = T;
+  static T widen(T value) { return value; }
+  static T narrow(T value) { return value; }
+  static T plus(T a, T b) { return static_cast<T>(a + b); }
+  template <class V>
+  static V plus_vector(V a, V b) {
+    return hn::Add(a, b);
+  }
+  static constexpr bool vectorised = true;
+};
+
+struct Boolean {
+  using Element = std::uint8_t;
+  using Accumulator = std::uint8_t;
+  static std::uint8_t widen(std::uint8_t value) { return value != 0; }
+  static std::uint8_t narrow(std::uint8_t value) { return value; }
+  static std::uint8_t plus(std::uint8_t a, std::uint8_t b) { return a | b; }
+  static constexpr bool vectorised = false;
+};
+
+struct Float16 {
+  using Element = std::uint16_t;
+  using Accumulator = float;
+  static float widen(std::uint16_t bits) { return float16_to_float(bits); }
+  static std::uint16_t narrow(float value) { return float_to_float16(value); }
+  static float plus(float a, float b) { return a + b; }
+  static constexpr bool vectorised = false;
+};
+
+struct Bfloat16 {
+  using Element = std::uint16_t;
+  using Accumulator = float;
+  static float widen(std::uint16_t bits) { return bfloat16_to_float(bits); }
+  static std::uint16_t narrow(float value) { return float_to_bfloat16(value); }
+  static float plus(float a, float b) { return a + b; }
+  static constexpr bool vectorised = false;
+};
+
+/// `parts` is 2 for complex numbers: the real and the imaginary part are summed alike.
+template <class Type, int parts>
+struct Sum {
+  using Element = typename Type::Element;
+  using Accumulator = typename Type::Accumulator;
+  static constexpr std::int64_t element_size = parts * sizeof(Element);
+  static constexpr std::int64_t accumulator_size = parts * sizeof(Accumulator);
+
+  static void add_contiguous(std::byte* accumulators, const std::byte* src, std::int64_t count) {
+    std::int64_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+    if constexpr (Type::vectorised) {
+      const hn::ScalableTag<Accumulator> tag;
+      const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
+      auto* sums = reinterpret_cast<Accumulator*>(accumulators);
+      const auto* elements = reinterpret_cast<const Accumulator*>(src);
+      for (; i + lanes <= count; i += lanes)
+        hn::StoreU(Type::plus_vector(hn::LoadU(tag, sums + i), hn::LoadU(tag, elements + i)), tag, sums + i);
+    }
+#endif
+    for (; i < count; ++i) add_one(accumulators + i * sizeof(Accumulator), src + i * sizeof(Element));
+  }
+
+  static void add_one(std::byte* accumulator, const std::byte* src) {
+    save(accumulator, Type::plus(load<Accumulator>(accumulator), Type::widen(load<Element>(src))));
+  }
+
+  static void add(std::byte* accumulators, const std::byte* src, std::int64_t src_stride, std::int64_t count) noexcept {
+    if (src_stride == element_size) return add_contiguous(accumulators, src, count * parts);
+    for (std::int64_t i = 0; i < count; ++i, src += src_stride, accumulators += accumulator_size)
+      for (int part = 0; part < parts; ++part)
+        add_one(accumulators + part * sizeof(Accumulator), src + part * sizeof(Element));
+  }
+
+  static void store(std::byte* dst, std::int64_t dst_stride, const std::byte* accumulators, std::int64_t count) noexcept {
+    if (std::is_same_v<Element, Accumulator> && dst_stride == element_size) {
+      std::memcpy(dst, accumulators, static_cast<std::size_t>(count * element_size));
+      return;
+    }
+    for (std::int64_t i = 0; i < count; ++i, dst += dst_stride, accumulators += accumulator_size)
+      for (int part = 0; part < parts; ++part)
+        save(dst + part * sizeof(Element), Type::narrow(load<Accumulator>(accumulators + part * sizeof(Accumulator))));
+  }
+
+  static void store_add(std::byte* dst, std::int64_t dst_stride, const std::byte* accumulators,
+                        std::int64_t count) noexcept {
+    for (std::int64_t i = 0; i < count; ++i, dst += dst_stride, accumulators += accumulator_size)
+      for (int part = 0; part < parts; ++part) {
+        std::byte* to = dst + part * sizeof(Element);
+        const Element sum = Type::narrow(load<Accumulator>(accumulators + part * sizeof(Accumulator)));
+        save(to, Type::narrow(Type::plus(Type::widen(load<Element>(to)), Type::widen(sum))));
+      }
+  }
+
+  static constexpr SumKernel kernel{accumulator_size, add, store, store_add};
+};
+
+const SumKernel* kernel_of(DType dtype) {
+  switch (dtype) {
+    case DType::boolean: return &Sum<Boolean, 1>::kernel;
+    case DType::int8:
+    case DType::uint8: return &Sum<Plain<std::uint8_t>, 1>::kernel;
+    case DType::int16:
+    case DType::uint16: return &Sum<Plain<std::uint16_t>, 1>::kernel;
+    case DType::int32:
+    case DType::uint32: return &Sum<Plain<std::uint32_t>, 1>::kernel;
+    case DType::int64:
+    case DType::uint64: return &Sum<Plain<std::uint64_t>, 1>::kernel;
+    case DType::float16: return &Sum<Float16, 1>::kernel;
+    case DType::bfloat16: return &Sum<Bfloat16, 1>::kernel;
+    case DType::float32: return &Sum<Plain<float>, 1>::kernel;
+    case DType::float64: return &Sum<Plain<double>, 1>::kernel;
+    case DType::complex64: return &Sum<Plain<float>, 2>::kernel;
+    case DType::complex128: return &Sum<Plain<double>, 2>::kernel;
+    default: return nullptr;
+  }
+}
+
+}  // namespace patchfold::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace patchfold::kernels {
+
+HWY_EXPORT(kernel_of);
+
+const SumKernel& sum_kernel(DType dtype) noexcept { return *HWY_DYNAMIC_DISPATCH(kernel_of)(dtype); }
+
+std::vector<std::string> instruction_sets() {
+  // What is left out by an earlier choice is still there to be chosen.
+  hwy::SetSupportedTargetsForTest(0);
+  std::vector<std::string> names;
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) names.emplace_back(hwy::TargetName(target));
+  return names;
+}
+
+bool use_instruction_set(std::string_view name) {
+  hwy::SetSupportedTargetsForTest(0);
+  std::int64_t chosen = name.empty() ? hwy::SupportedTargets() : 0;
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets())
+    if (hwy::TargetName(target) == name) chosen = target;
+  if (chosen == 0) return false;
+  hwy::GetChosenTarget().Update(chosen);
+  return true;
+}
+
+}  // namespace patchfold::kernels
+#endif

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adding: the only kernels that know element types. A row of accumulators starts as zero bytes, which is +0 in every type;
+// float16 and bfloat16 accumulate in float32, complex numbers by parts, integers modulo 2^n, booleans with OR.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "patchfold/tensor.hpp"
+
+namespace patchfold::kernels {
+
+/// Accumulators are contiguous and aligned to 64 bytes at the start of a row; elements need no alignment, strides are in
+/// bytes and may have any sign.
+struct SumKernel {
+  std::int64_t accumulator_size;
+  /// accumulator[i] += src[i * src_stride]
+  void (*add)(std::byte* accumulators, const std::byte* src, std::int64_t src_stride, std::int64_t count) noexcept;
+  /// dst[i * dst_stride] = accumulator[i], rounded to nearest even where the element is narrower
+  void (*store)(std::byte* dst, std::int64_t dst_stride, const std::byte* accumulators, std::int64_t count) noexcept;
+  /// dst[i * dst_stride] += the rounded accumulator[i], rounded again
+  void (*store_add)(std::byte* dst, std::int64_t dst_stride, const std::byte* accumulators, std::int64_t count) noexcept;
+};
+
+/// The kernel of a summable type on the instruction set in use.
+const SumKernel& sum_kernel(DType dtype) noexcept;
+
+/// Instruction sets built in and supported, best first; and the choice among them ("" is the best).
+std::vector<std::string> instruction_sets();
+bool use_instruction_set(std::string_view name);
+
+}  // namespace patchfold::kernels

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/geometry.hpp"
+
+#include <algorithm>
+
+#include "ops/operands.hpp"
+#include "tensor/checked.hpp"
+#include "tensor/fail.hpp"
+
+namespace patchfold::ops {
+namespace {
+
+/// A size that must be below size_limit in magnitude.
+std::int64_t bounded(Checked size, std::string_view op, std::string_view argument, std::int64_t given) {
+  if (!size.value() || *size.value() > size_limit || *size.value() < -size_limit)
+    fail(ErrorCode::overflow, op, argument, "extents, pads and effective kernels must stay below 2^60", given);
+  return *size.value();
+}
+
+Pads pads_of(const Padding& padding, int i, const AxisGeometry& axis, std::int64_t effective) {
+  switch (padding.rule()) {
+    case Padding::Rule::given: return padding.pads()[padding.is_scalar() ? 0 : i];
+    case Padding::Rule::valid: return {};
+    case Padding::Rule::same_upper:
+    case Padding::Rule::same_lower: break;
+  }
+  // The last position starts within the extent, so (ceil(I / s) - 1) * s < I.
+  const std::int64_t start_of_last = axis.extent == 0 ? 0 : (ceil_div(axis.extent, axis.stride) - 1) * axis.stride;
+  const std::int64_t total = axis.extent == 0 ? 0 : std::max<std::int64_t>(0, start_of_last + effective - axis.extent);
+  const std::int64_t begin = padding.rule() == Padding::Rule::same_lower ? (total + 1) / 2 : total / 2;
+  return {begin, total - begin};
+}
+
+}  // namespace
+
+Dims Geometry::positions_per_axis() const {
+  Dims list;
+  for (const AxisGeometry& axis : axes) list.push_back(axis.positions);
+  return list;
+}
+
+Dims Geometry::extents() const {
+  Dims list;
+  for (const AxisGeometry& axis : axes) list.push_back(axis.extent);
+  return list;
+}
+
+SpatialArgument spatial(std::string_view name, const Axes& axes) {
+  return {name, axes.is_scalar() ? -1 : axes.values().size()};
+}
+SpatialArgument spatial(std::string_view name, const Padding& padding) {
+  const bool list = padding.rule() == Padding::Rule::given && !padding.is_scalar();
+  return {name, list ? padding.pads().size() : -1};
+}
+
+int spatial_rank(std::string_view op, std::initializer_list<SpatialArgument> arguments) {
+  const SpatialArgument* decisive = nullptr;
+  for (const SpatialArgument& argument : arguments) {
+    if (argument.length < 0) continue;
+    if (argument.length == 0)
+      fail(ErrorCode::length, op, argument.name, "must have one entry for each spatial axis, at least one", "an empty list");
+    if (decisive == nullptr) decisive = &argument;
+    if (argument.length != decisive->length)
+      fail(ErrorCode::length, op, argument.name, "must have as many entries as " + text(decisive->name), argument.length,
+           decisive->length);
+  }
+  return decisive == nullptr ? -1 : decisive->length;
+}
+
+void check_given(std::string_view op, std::string_view name, bool given) {
+  if (!given) fail(ErrorCode::missing, op, name, "must be given");
+}
+
+Geometry make_geometry(const Names& names, const Dims& extents, const Axes& kernel, const Axes& stride, const Axes& dilation,
+                       const Padding& padding) {
+  Geometry geometry;
+  Checked taps = 1;
+  Checked positions = 1;
+  bool empty = false;
+  for (int i = 0; i < extents.size(); ++i) {
+    AxisGeometry axis{extents[i], at(kernel, i), at(stride, i), at(dilation, i), 0, 0, 0};
+    const auto require = [&](std::string_view name, const Axes& list, std::int64_t value, std::int64_t bound) {
+      if (value < bound) fail(ErrorCode::value, names.op, name, "must be " + at_least(bound) + " on every axis", list);
+    };
+    bounded(axis.extent, names.op, names.output_size, axis.extent);
+    require(names.kernel_size, kernel, axis.kernel, 1);
+    require(names.stride, stride, axis.stride, 1);
+    require(names.dilation, dilation, axis.dilation, 0);
+    const std::int64_t effective =
+        bounded(Checked(axis.kernel - 1) * Checked(axis.dilation) + Checked(1), names.op, names.kernel_size, axis.kernel);
+    const Pads pads = pads_of(padding, i, axis, effective);
+    axis.pad_begin = bounded(pads.begin, names.op, names.padding, pads.begin);
+    axis.pad_end = bounded(pads.end, names.op, names.padding, pads.end);
+    const std::int64_t slack = axis.extent + axis.pad_begin + axis.pad_end - effective;
+    axis.positions = slack < 0 ? 0 : slack / axis.stride + 1;
+    taps = taps * axis.kernel;
+    positions = positions * axis.positions;
+    empty |= axis.positions == 0;
+    geometry.axes.push_back(axis);
+  }
+  if (!taps.value()) fail(ErrorCode::overflow, names.op, names.kernel_size, "the number of taps must fit into 63 bits", kernel);
+  if (!empty && !positions.value())
+    fail(ErrorCode::overflow, names.op, names.padding, "the number of positions must fit into 63 bits",
+         geometry.positions_per_axis());
+  geometry.taps = *taps.value();
+  geometry.positions = empty ? 0 : *positions.value();
+  return geometry;
+}
+
+engine::Window window_of(const AxisGeometry& axis) {
+  engine::Window window;
+  window.kernel = axis.kernel;
+  window.positions = axis.positions;
+  window.stride = axis.stride;
+  window.dilation = axis.dilation;
+  window.pad_begin = axis.pad_begin;
+  window.extent = axis.extent;
+  return window;
+}
+
+}  // namespace patchfold::ops

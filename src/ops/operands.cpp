@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/operands.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <utility>
+
+#include "engine/compiled.hpp"
+#include "tensor/checked.hpp"
+#include "tensor/fail.hpp"
+
+namespace patchfold::ops {
+namespace {
+
+std::string type_text(DType dtype, std::int64_t element_size) {
+  return dtype == DType::opaque ? "opaque elements of " + std::to_string(element_size) + " bytes" : text(dtype);
+}
+
+struct Sound {
+  Dims strides{};
+  engine::ByteRange range{};
+};
+
+/// Checks one view by itself and returns its strides, 0 where they do not matter, and the bytes that it spans.
+Sound check_view(std::string_view op, std::string_view name, const ConstTensorView& view) {
+  check_shape(op, name, view.shape);
+  if (view.strides.size() != view.shape.size())
+    fail(ErrorCode::strides, op, name, "must have one stride for each axis", view.strides.size(), view.shape.size());
+  const bool opaque = view.dtype == DType::opaque;
+  if (static_cast<std::size_t>(view.dtype) >= dtypes().size())
+    fail(ErrorCode::dtype, op, name, "must have an element type of this library", static_cast<int>(view.dtype));
+  if (opaque ? view.element_size == 0 || view.element_size >= static_cast<std::size_t>(size_limit)
+             : view.element_size != size_of(view.dtype))
+    fail(ErrorCode::dtype, op, name, "the size of an element must be that of its type", view.element_size,
+         opaque ? "at least 1" : std::to_string(size_of(view.dtype)));
+
+  Sound sound{view.strides, {}};
+  Checked begin = 0;
+  Checked end = static_cast<std::int64_t>(view.element_size);
+  bool empty = false;
+  for (int axis = 0; axis < view.shape.size(); ++axis) {
+    const std::int64_t extent = view.shape[axis];
+    empty |= extent == 0;
+    if (extent <= 1) sound.strides[axis] = 0;
+    const Checked reach = Checked(sound.strides[axis]) * Checked(std::max<std::int64_t>(extent - 1, 0));
+    (sound.strides[axis] < 0 ? begin : end) = (sound.strides[axis] < 0 ? begin : end) + reach;
+  }
+  if (empty) return {Dims::filled(view.shape.size(), 0), {}};
+  if (!begin.value() || !end.value() || *end.value() > size_limit || *begin.value() < -size_limit)
+    fail(ErrorCode::overflow, op, name, "offsets in bytes must stay below 2^60", view.strides);
+  sound.range = {*begin.value(), *end.value()};
+  return sound;
+}
+
+/// Elements are distinct if each stride steps over all that the smaller strides reach.
+void check_distinct(std::string_view op, std::string_view name, const TensorView& view, const Dims& strides) {
+  std::array<std::pair<std::int64_t, std::int64_t>, max_rank> axes{};
+  int count = 0;
+  for (int axis = 0; axis < strides.size(); ++axis)
+    if (view.shape[axis] > 1) axes[static_cast<std::size_t>(count++)] = {std::abs(strides[axis]), view.shape[axis]};
+  std::sort(axes.begin(), axes.begin() + count);
+  auto reach = static_cast<std::int64_t>(view.element_size);
+  for (int i = 0; i < count; ++i) {
+    const auto [stride, extent] = axes[static_cast<std::size_t>(i)];
+    if (stride < reach)
+      fail(ErrorCode::strides, op, name, "elements must not share memory: each stride must step over what smaller ones reach",
+           view.strides, "a stride of at least " + std::to_string(reach) + " bytes in place of " + std::to_string(stride));
+    reach += stride * (extent - 1);
+  }
+}
+
+}  // namespace
+
+void check_shape(std::string_view op, std::string_view argument, const Dims& shape) {
+  Checked count = 1;
+  bool empty = false;
+  for (const std::int64_t extent : shape) {
+    if (extent < 0) fail(ErrorCode::value, op, argument, "extents must be at least 0", shape);
+    empty |= extent == 0;
+    count = count * extent;
+  }
+  if (!empty && (!count.value() || *count.value() > size_limit))
+    fail(ErrorCode::overflow, op, argument, "the number of elements must stay below 2^60", shape);
+  for (const std::int64_t extent : shape)
+    if (extent > size_limit) fail(ErrorCode::overflow, op, argument, "extents must stay below 2^60", shape);
+}
+
+std::string at_least(std::int64_t bound) { return "at least " + std::to_string(bound); }
+
+Operands check_operands(std::string_view op, std::string_view src_name, const ConstTensorView& src,
+                        std::string_view dst_name, const TensorView& dst, const Dims& dst_shape) {
+  const Sound sound_src = check_view(op, src_name, src);
+  if (!(dst.shape == dst_shape))
+    fail(ErrorCode::shape, op, dst_name, "must have the shape that the operator gives", dst.shape, dst_shape);
+  if (dst.dtype != src.dtype || dst.element_size != src.element_size)
+    fail(ErrorCode::dtype, op, dst_name, std::string("must have the element type of ") + std::string(src_name),
+         type_text(dst.dtype, static_cast<std::int64_t>(dst.element_size)),
+         type_text(src.dtype, static_cast<std::int64_t>(src.element_size)));
+  const Sound sound_dst = check_view(op, dst_name, dst);
+  if (sound_dst.range.begin != sound_dst.range.end) check_distinct(op, dst_name, dst, sound_dst.strides);
+
+  Operands operands{sound_src.strides, sound_dst.strides, {}};
+  operands.problem.dtype = src.dtype;
+  operands.problem.element_size = static_cast<std::int64_t>(src.element_size);
+  operands.problem.src_range = sound_src.range;
+  operands.problem.dst_range = sound_dst.range;
+  return operands;
+}
+
+void check_summable(std::string_view op, std::string_view argument, DType dtype, std::int64_t element_size) {
+  if (!is_summable(dtype))
+    fail(ErrorCode::dtype, op, argument, "elements must be of a type that can be added", type_text(dtype, element_size),
+         "bool, an integer, float16, bfloat16, float32, float64 or a complex type");
+}
+
+Plan make_plan(std::string_view op, const engine::Problem& problem) { return Plan(engine::compile(problem, op)); }
+
+}  // namespace patchfold::ops

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The checks that every operator makes of its tensors, and the way from a problem to a plan.
+#pragma once
+
+#include <string_view>
+
+#include "engine/problem.hpp"
+#include "patchfold/plan.hpp"
+#include "patchfold/tensor.hpp"
+
+namespace patchfold::ops {
+
+/// Magnitudes of extents, pads and effective kernels stay below this, so that sums of a few never leave 63 bits.
+inline constexpr std::int64_t size_limit = std::int64_t{1} << 60;
+
+/// a * b, modulo 2^64: for strides of axes that hold one element, whose product is never used.
+inline std::int64_t wrapping_mul(std::int64_t a, std::int64_t b) noexcept {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+}
+
+/// Checks extents: none negative, none above size_limit, and a product that fits into 63 bits.
+void check_shape(std::string_view op, std::string_view argument, const Dims& shape);
+
+/// "one of 1, 2" style helpers for messages.
+std::string at_least(std::int64_t bound);
+
+/// A source and a destination that have passed their checks, and the problem that begins with them.
+/// Strides of axes with one element or none are 0 from here on.
+struct Operands {
+  Dims src_strides{};
+  Dims dst_strides{};
+  engine::Problem problem{};  ///< without dims and windows
+};
+
+/// Checks that `src` is a sound view, that `dst` has `dst_shape`, the element type of `src`, and elements that do not share
+/// memory. Throws Error(strides, dtype, shape, overflow).
+Operands check_operands(std::string_view op, std::string_view src_name, const ConstTensorView& src,
+                        std::string_view dst_name, const TensorView& dst, const Dims& dst_shape);
+
+/// Throws Error(dtype) unless elements of this type can be added.
+void check_summable(std::string_view op, std::string_view argument, DType dtype, std::int64_t element_size);
+
+Plan make_plan(std::string_view op, const engine::Problem& problem);
+
+}  // namespace patchfold::ops

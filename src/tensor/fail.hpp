@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Short ways to throw an Error.
+#pragma once
+
+#include <concepts>
+#include <string>
+#include <string_view>
+
+#include "patchfold/error.hpp"
+#include "patchfold/tensor.hpp"
+
+namespace patchfold {
+
+inline std::string text(std::string_view value) { return std::string(value); }
+inline std::string text(const char* value) { return value; }
+inline std::string text(const std::string& value) { return value; }
+inline std::string text(std::integral auto value) { return std::to_string(value); }
+inline std::string text(const Dims& dims) { return to_string(dims); }
+inline std::string text(const Axes& axes) { return to_string(axes); }
+inline std::string text(DType dtype) { return std::string(name_of(dtype)); }
+
+/// Throws Error{code, op, argument, rule, given, expected}.
+[[noreturn]] inline void fail(ErrorCode code, std::string_view op, std::string_view argument, std::string_view rule,
+                              const auto& given, const auto& expected) {
+  throw Error({code, std::string(op), std::string(argument), std::string(rule), text(given), text(expected)});
+}
+[[noreturn]] inline void fail(ErrorCode code, std::string_view op, std::string_view argument, std::string_view rule,
+                              const auto& given) {
+  fail(code, op, argument, rule, given, "");
+}
+[[noreturn]] inline void fail(ErrorCode code, std::string_view op, std::string_view argument, std::string_view rule) {
+  fail(code, op, argument, rule, "", "");
+}
+
+}  // namespace patchfold
