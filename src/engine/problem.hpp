@@ -26,6 +26,9 @@ inline constexpr int max_axes = 16;
 template <class T, int capacity>
 class FixedList {
  public:
+  using value_type = T;
+  using const_iterator = const T*;
+
   int size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
   T& operator[](int i) noexcept { return items_[static_cast<std::size_t>(i)]; }

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the structs of the C interface to the values that the operator table takes.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "patchfold/patchfold.h"
+#include "patchfold/table.hpp"
+
+namespace patchfold::capi {
+
+/// What a caller hands over to describe an operator.
+struct Request {
+  const char* op;
+  const pf_attribute* attributes;
+  std::int32_t n_attributes;
+  const pf_tensor* inputs;
+  std::int32_t n_inputs;
+};
+
+/// An operator with its arguments, and the tensor that it reads; nullptr if it has no data input.
+struct Call {
+  const OperatorSpec& spec;
+  BoundOperator bound;
+  const pf_tensor* data;
+};
+
+/// Finds the operator and binds its attributes and shape inputs. `function` stands in messages before there is an operator.
+Call bind(const Request& request, std::string_view function);
+
+/// Shape alone; rank and extents are checked.
+Dims shape_of(const pf_tensor& tensor, std::string_view op, std::string_view argument);
+/// The whole tensor; everything but the data pointer is checked.
+TensorView view_of(const pf_tensor& tensor, std::string_view op, std::string_view argument);
+/// The view of a call's data; an empty view if it has none.
+ConstTensorView data_of(const Call& call);
+
+/// An element type from its number.
+DType dtype_of(pf_dtype dtype, std::string_view op, std::string_view argument);
+
+}  // namespace patchfold::capi

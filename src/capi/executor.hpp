@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// A caller's executor as the library's.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "patchfold/patchfold.h"
+#include "patchfold/plan.hpp"
+
+namespace patchfold::capi {
+
+/// Counts the pieces that ran, so that an executor that forgets some is noticed.
+class CallerExecutor final : public Executor {
+ public:
+  explicit CallerExecutor(const pf_executor& executor) : executor_(executor) {}
+  int threads() const noexcept override { return executor_.threads; }
+  bool run(std::int64_t pieces, Body body, void* context) noexcept override;
+
+ private:
+  pf_executor executor_;
+};
+
+/// The executor that a caller chose: its own, or the default one for NULL.
+class ChosenExecutor {
+ public:
+  ChosenExecutor(const pf_executor* executor, std::string_view op);
+  Executor& get() noexcept { return own_ ? static_cast<Executor&>(*own_) : default_executor(); }
+
+ private:
+  std::optional<CallerExecutor> own_;
+};
+
+}  // namespace patchfold::capi

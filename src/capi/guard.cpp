@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capi/guard.hpp"
+
+#include <array>
+#include <optional>
+#include <utility>
+
+namespace patchfold::capi {
+namespace {
+
+constexpr pf_status status_of(ErrorCode code) {
+  return static_cast<pf_status>(code) + 1;
+}
+
+constexpr std::pair<ErrorCode, pf_status> statuses[] = {
+    {ErrorCode::rank, PF_ERROR_RANK},
+    {ErrorCode::length, PF_ERROR_LENGTH},
+    {ErrorCode::type, PF_ERROR_TYPE},
+    {ErrorCode::value, PF_ERROR_VALUE},
+    {ErrorCode::divisible, PF_ERROR_DIVISIBLE},
+    {ErrorCode::position_count, PF_ERROR_POSITION_COUNT},
+    {ErrorCode::shape, PF_ERROR_SHAPE},
+    {ErrorCode::dtype, PF_ERROR_DTYPE},
+    {ErrorCode::overflow, PF_ERROR_OVERFLOW},
+    {ErrorCode::limit, PF_ERROR_LIMIT},
+    {ErrorCode::strides, PF_ERROR_STRIDES},
+    {ErrorCode::overlap, PF_ERROR_OVERLAP},
+    {ErrorCode::null_data, PF_ERROR_NULL_DATA},
+    {ErrorCode::missing, PF_ERROR_MISSING},
+    {ErrorCode::unknown_argument, PF_ERROR_UNKNOWN_ARGUMENT},
+    {ErrorCode::unknown_operator, PF_ERROR_UNKNOWN_OPERATOR},
+    {ErrorCode::out_of_memory, PF_ERROR_OUT_OF_MEMORY},
+    {ErrorCode::executor, PF_ERROR_EXECUTOR},
+    {ErrorCode::file_open, PF_ERROR_FILE_OPEN},
+    {ErrorCode::file_write, PF_ERROR_FILE_WRITE},
+    {ErrorCode::file_format, PF_ERROR_FILE_FORMAT},
+    {ErrorCode::file_unsupported, PF_ERROR_FILE_UNSUPPORTED},
+    {ErrorCode::mismatch, PF_ERROR_MISMATCH},
+    {ErrorCode::usage, PF_ERROR_USAGE},
+};
+static_assert(std::ranges::all_of(statuses, [](const auto& pair) { return status_of(pair.first) == pair.second; }));
+
+/// This thread's message: an error with its parts, or a sentence that needs no memory.
+struct LastError {
+  std::optional<Error> error;
+  const char* plain = "";
+};
+thread_local LastError last;
+
+/// The catalogue's texts, ended by NUL, by status: PF_OK first.
+struct Texts {
+  std::array<std::string, std::size(statuses) + 1> names;
+  std::array<std::string, std::size(statuses) + 1> docs;
+};
+
+const Texts& texts() {
+  static const Texts all = [] {
+    Texts made;
+    made.names[PF_OK] = "ok";
+    made.docs[PF_OK] = "There is no error.";
+    for (const auto& entry : error_catalogue()) {
+      made.names.at(static_cast<std::size_t>(status_of(entry.code))) = entry.name;
+      made.docs.at(static_cast<std::size_t>(status_of(entry.code))) = entry.when;
+    }
+    return made;
+  }();
+  return all;
+}
+
+const char* text_of(pf_status status, const auto& list) noexcept {
+  if (status < 0 || static_cast<std::size_t>(status) >= list.size()) return nullptr;
+  return list[static_cast<std::size_t>(status)].c_str();
+}
+
+}  // namespace
+
+void clear_error() noexcept {
+  last.error.reset();
+  last.plain = "";
+}
+
+pf_status store_error(const Error& error) noexcept {
+  try {
+    last.error.emplace(error);
+  } catch (...) {
+    last.plain = "there was no memory for the message";
+  }
+  return status_of(error.code());
+}
+
+pf_status store_error(ErrorCode code, std::string_view rule) noexcept {
+  try {
+    last.error.emplace(Error::Parts{.code = code, .rule = std::string(rule)});
+  } catch (...) {
+    last.plain = "memory could not be had";
+  }
+  return status_of(code);
+}
+
+pf_status store_internal(const char* what) noexcept {
+  store_error(ErrorCode::value, what);
+  return PF_ERROR_INTERNAL;
+}
+
+}  // namespace patchfold::capi
+
+using patchfold::capi::last;
+
+const char* pf_last_error(void) {
+  return last.error ? last.error->what() : last.plain;
+}
+
+const char* pf_last_error_part(int32_t part) {
+  if (!last.error) return part == PF_PART_RULE ? last.plain : "";
+  switch (part) {
+    case PF_PART_OPERATOR:
+      return last.error->op().c_str();
+    case PF_PART_ARGUMENT:
+      return last.error->argument().c_str();
+    case PF_PART_RULE:
+      return last.error->rule().c_str();
+    case PF_PART_GIVEN:
+      return last.error->given().c_str();
+    case PF_PART_EXPECTED:
+      return last.error->expected().c_str();
+    default:
+      return "";
+  }
+}
+
+const char* pf_status_name(pf_status status) {
+  if (status == PF_ERROR_INTERNAL) return "internal";
+  try {
+    return patchfold::capi::text_of(status, patchfold::capi::texts().names);
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+const char* pf_status_doc(pf_status status) {
+  if (status == PF_ERROR_INTERNAL) return "The library has a fault.";
+  try {
+    return patchfold::capi::text_of(status, patchfold::capi::texts().docs);
+  } catch (...) {
+    return nullptr;
+  }
+}

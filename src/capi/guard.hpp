@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every function of the C interface does: turn exceptions into a status and remember the message, and read and write
+// structs whose size the caller states.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <string>
+#include <string_view>
+
+#include "patchfold/error.hpp"
+#include "patchfold/patchfold.h"
+#include "tensor/fail.hpp"
+
+namespace patchfold::capi {
+
+/// Forgets this thread's message.
+void clear_error() noexcept;
+/// Remember a message for this thread and return its status. If there is no memory for its parts, a plain sentence stays.
+pf_status store_error(const Error& error) noexcept;
+pf_status store_error(ErrorCode code, std::string_view rule) noexcept;
+pf_status store_internal(const char* what) noexcept;
+
+/// Calls f; nothing leaves it but a status.
+template <class F>
+pf_status guarded(F&& f) noexcept {
+  clear_error();
+  try {
+    f();
+    return PF_OK;
+  } catch (const Error& error) {
+    return store_error(error);
+  } catch (const std::bad_alloc&) {
+    return store_error(ErrorCode::out_of_memory, "memory could not be had");
+  } catch (const std::exception& error) {
+    return store_internal(error.what());
+  } catch (...) {
+    return store_internal("an unknown exception");
+  }
+}
+
+/// The pointer, unless it is NULL.
+template <class T>
+T* required(T* pointer, std::string_view op, std::string_view argument) {
+  if (pointer == nullptr) fail(ErrorCode::missing, op, argument, "must not be NULL");
+  return pointer;
+}
+
+/// Reads a struct that begins with its size. `first_size` is its size in the first version that had it.
+template <class T>
+T load(const void* from, std::size_t first_size, std::string_view op, std::string_view argument) {
+  std::uint32_t size = 0;
+  std::memcpy(&size, from, sizeof size);
+  if (size < first_size) fail(ErrorCode::value, op, argument, "size must be the size of the struct", size, sizeof(T));
+  const auto* bytes = static_cast<const unsigned char*>(from);
+  for (std::size_t i = sizeof(T); i < size; ++i)
+    if (bytes[i] != 0)
+      fail(ErrorCode::value, op, argument, "fields that this version does not know must be 0", size, sizeof(T));
+  T known{};
+  std::memcpy(&known, from, std::min<std::size_t>(size, sizeof known));
+  return known;
+}
+
+/// Writes all fields but the size, as far as the size in `to` reaches, and zeros after them.
+template <class T>
+void save(const T& from, T* to, std::size_t first_size, std::string_view op, std::string_view argument) {
+  const std::size_t size = required(to, op, argument)->size;
+  if (size < first_size) fail(ErrorCode::value, op, argument, "size must be the size of the struct", size, sizeof(T));
+  auto* bytes = reinterpret_cast<unsigned char*>(to);
+  const std::size_t end = std::min(size, sizeof from);
+  std::memcpy(bytes + sizeof to->size, reinterpret_cast<const unsigned char*>(&from) + sizeof to->size,
+              end - sizeof to->size);
+  std::memset(bytes + end, 0, size - end);
+}
+
+}  // namespace patchfold::capi

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "patchfold/tensor.hpp"
+#include "tensor/checked.hpp"
+
+namespace patchfold {
+namespace {
+
+TEST(Dims, CountsElementsWithoutOverflow) {
+  EXPECT_EQ(element_count({2, 3, 4}), 24);
+  EXPECT_EQ(element_count({}), 1);
+  const std::int64_t big = std::int64_t{1} << 40;
+  EXPECT_EQ(element_count({big, big, 0}), 0);
+  EXPECT_THROW(element_count({big, big}), Error);
+  EXPECT_THROW(element_count({-1}), Error);
+}
+
+TEST(Dims, GivesRowMajorStrides) {
+  EXPECT_EQ(contiguous_strides({2, 3, 4}, 8), (Dims{96, 32, 8}));
+  EXPECT_EQ(contiguous_strides({2, 0, 4}, 8), (Dims{0, 0, 0}));
+  EXPECT_THROW(contiguous_strides({std::int64_t{1} << 61}, 8), Error);
+}
+
+TEST(Dims, RefusesMoreEntriesThanItHolds) { EXPECT_THROW(Dims::filled(max_rank + 1, 1), Error); }
+
+TEST(DTypes, HaveNamesBothWays) {
+  for (const DType dtype : dtypes()) {
+    EXPECT_EQ(dtype_of(name_of(dtype)), dtype);
+    EXPECT_EQ(dtype_of(short_name_of(dtype)), dtype);
+    EXPECT_EQ(size_of(dtype) == 0, dtype == DType::opaque);
+  }
+  EXPECT_EQ(dtypes().size(), 20u);
+  EXPECT_FALSE(dtype_of("float"));
+}
+
+TEST(Division, RoundsDownAndUpForBothSigns) {
+  for (std::int64_t a = -20; a <= 20; ++a)
+    for (std::int64_t b = 1; b <= 7; ++b) {
+      EXPECT_LE(floor_div(a, b) * b, a);
+      EXPECT_GT(floor_div(a, b) * b, a - b);
+      EXPECT_GE(ceil_div(a, b) * b, a);
+      EXPECT_LT(ceil_div(a, b) * b, a + b);
+      EXPECT_EQ(floor_mod(a, b), a - floor_div(a, b) * b);
+    }
+}
+
+TEST(Checked, StaysWithoutAValueOnceItHasOverflowed) {
+  const Checked big = std::int64_t{1} << 62;
+  EXPECT_EQ((big + Checked(1)).value(), (std::int64_t{1} << 62) + 1);
+  EXPECT_FALSE((big * Checked(2)).value());
+  EXPECT_FALSE((big * Checked(2) * Checked(0)).value());
+  EXPECT_FALSE((big + big).value());
+}
+
+}  // namespace
+}  // namespace patchfold

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every kernel on every instruction set of this machine, against plain loops, with guards around what it writes.
+#include <gtest/gtest.h>
+#include <hwy/targets.h>
+
+#include <cstring>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "kernels/move.hpp"
+#include "kernels/sum.hpp"
+#include "patchfold/plan.hpp"
+
+namespace patchfold::kernels {
+namespace {
+
+constexpr auto guard = std::byte{0xa5};
+
+std::vector<std::byte> random_bytes(std::size_t count, unsigned seed) {
+  std::mt19937 generator(seed);
+  std::vector<std::byte> bytes(count);
+  for (auto& byte : bytes) byte = static_cast<std::byte>(generator());
+  return bytes;
+}
+
+/// Numbers whose sums are exact, so that one loop serves every type.
+template <class T>
+void put_number(std::byte* at, DType dtype, int number) {
+  T value{};
+  if (dtype == DType::float16 || dtype == DType::bfloat16) {
+    constexpr std::uint16_t halves[] = {0, 0x3c00, 0x4000, 0x4200, 0x4400};
+    constexpr std::uint16_t bfloats[] = {0, 0x3f80, 0x4000, 0x4040, 0x4080};
+    const std::uint16_t bits = (dtype == DType::float16 ? halves : bfloats)[number % 5];
+    std::memcpy(at, &bits, 2);
+    return;
+  }
+  value = static_cast<T>(number);
+  std::memcpy(at, &value, sizeof value);
+}
+
+void put(std::byte* at, DType dtype, int number) {
+  switch (dtype) {
+    case DType::float32: return put_number<float>(at, dtype, number);
+    case DType::float64: return put_number<double>(at, dtype, number);
+    case DType::complex64: return put_number<float>(at, dtype, number), put_number<float>(at + 4, dtype, -number);
+    case DType::complex128: return put_number<double>(at, dtype, number), put_number<double>(at + 8, dtype, -number);
+    case DType::boolean: return put_number<std::uint8_t>(at, dtype, number % 3);
+    case DType::int8:
+    case DType::uint8: return put_number<std::uint8_t>(at, dtype, number);
+    case DType::int16:
+    case DType::uint16: return put_number<std::uint16_t>(at, dtype, number);
+    case DType::int32:
+    case DType::uint32: return put_number<std::uint32_t>(at, dtype, number);
+    case DType::int64:
+    case DType::uint64: return put_number<std::uint64_t>(at, dtype, number);
+    default: return put_number<std::uint16_t>(at, dtype, number);
+  }
+}
+
+/// What `rounds` additions of the same element give; halves hold these exactly.
+int total(DType dtype, int number, int rounds) {
+  if (dtype == DType::boolean) return number % 3 != 0;
+  if (dtype == DType::float16 || dtype == DType::bfloat16) return number % 5 * rounds;
+  return number * rounds;
+}
+
+void check_sum(DType dtype) {
+  const SumKernel& kernel = sum_kernel(dtype);
+  const auto size = static_cast<std::int64_t>(size_of(dtype));
+  for (const std::int64_t count : {1, 2, 3, 7, 8, 15, 16, 17, 31, 64, 65, 100})
+    for (const std::int64_t src_stride : {size, 2 * size, -size, std::int64_t{0}, 3 * size + 1})
+      for (const std::int64_t dst_stride : {size, 2 * size + 1})
+        for (const std::int64_t misalignment : {0, 1}) {
+          constexpr int rounds = 2;
+          std::vector<std::byte> src(static_cast<std::size_t>((count + 1) * (3 * size + 1) + 64));
+          const std::int64_t origin = misalignment + (src_stride < 0 ? (count - 1) * size : 0);
+          for (std::int64_t i = 0; i < count; ++i) put(src.data() + origin + i * src_stride, dtype, src_stride == 0 ? 3 : static_cast<int>(i));
+          const auto used = static_cast<std::size_t>(count * kernel.accumulator_size);
+          std::vector<std::byte> accumulators(used, std::byte{0});
+          accumulators.resize(used + 16, guard);
+          for (int round = 0; round < rounds; ++round) kernel.add(accumulators.data(), src.data() + origin, src_stride, count);
+          for (std::size_t i = used; i < accumulators.size(); ++i) ASSERT_EQ(accumulators[i], guard);
+
+          std::vector<std::byte> dst(static_cast<std::size_t>(count * dst_stride) + 32, guard);
+          kernel.store(dst.data() + 16 + misalignment, dst_stride, accumulators.data(), count);
+          std::vector<std::byte> expected(dst.size(), guard);
+          for (std::int64_t i = 0; i < count; ++i) {
+            const int number = total(dtype, src_stride == 0 ? 3 : static_cast<int>(i), rounds);
+            std::byte* at = expected.data() + 16 + misalignment + i * dst_stride;
+            if (dtype == DType::float16 || dtype == DType::bfloat16) {
+              constexpr std::uint16_t halves[] = {0, 0, 0x4000, 0, 0x4400, 0, 0x4600, 0, 0x4800};
+              constexpr std::uint16_t bfloats[] = {0, 0, 0x4000, 0, 0x4080, 0, 0x40c0, 0, 0x4100};
+              const std::uint16_t bits = (dtype == DType::float16 ? halves : bfloats)[number];
+              std::memcpy(at, &bits, 2);
+            } else {
+              put(at, dtype, number);
+            }
+          }
+          ASSERT_EQ(dst, expected) << name_of(dtype) << " count " << count << " src stride " << src_stride << " dst stride "
+                                   << dst_stride;
+        }
+}
+
+TEST(SumKernels, AddAndStoreOnEveryInstructionSet) {
+  std::set<std::string> exercised;
+  for (const std::string& set : instruction_sets()) {
+    ASSERT_TRUE(use_instruction_set(set));
+    SCOPED_TRACE(set);
+    for (const DType dtype : dtypes())
+      if (is_summable(dtype)) check_sum(dtype);
+    exercised.insert(set);
+  }
+  ASSERT_TRUE(use_instruction_set(""));
+  // The machine's best set must be among those that ran: losing it by accident is the worst regression.
+  const std::int64_t supported = hwy::SupportedTargets();
+  EXPECT_TRUE(exercised.contains(hwy::TargetName(supported & -supported))) << hwy::TargetName(supported & -supported);
+}
+
+TEST(InstructionSets, AreDistinctFunctions) {
+  std::set<const SumKernel*> kernels;
+  const auto sets = instruction_sets();
+  for (const std::string& set : sets) {
+    ASSERT_TRUE(use_instruction_set(set));
+    kernels.insert(&sum_kernel(DType::float32));
+  }
+  ASSERT_TRUE(use_instruction_set(""));
+  EXPECT_EQ(kernels.size(), sets.size());
+  EXPECT_FALSE(use_instruction_set("no such set"));
+}
+
+TEST(CopyRow, MovesUnitsOfEverySizeAndStride) {
+  for (std::int64_t unit = 1; unit <= 70; ++unit)
+    for (const std::int64_t count : {1, 2, 5, 33})
+      for (const std::int64_t src_stride : {unit, unit + 3, -unit - 1, std::int64_t{0}})
+        for (const std::int64_t dst_stride : {unit, unit + 5, -unit}) {
+          const auto src = random_bytes(static_cast<std::size_t>(count * (unit + 4) + 8), static_cast<unsigned>(unit));
+          const std::int64_t from = src_stride < 0 ? (count - 1) * (unit + 1) : 1;
+          const std::int64_t to = 8 + (dst_stride < 0 ? (count - 1) * unit : 0);
+          std::vector<std::byte> dst(static_cast<std::size_t>(count * (unit + 6) + 16), guard);
+          std::vector<std::byte> expected = dst;
+          for (std::int64_t i = 0; i < count; ++i)
+            std::memcpy(expected.data() + to + i * dst_stride, src.data() + from + i * src_stride, static_cast<std::size_t>(unit));
+          copy_row(dst.data() + to, dst_stride, src.data() + from, src_stride, count, unit);
+          ASSERT_EQ(dst, expected) << "unit " << unit << " count " << count << " strides " << src_stride << " " << dst_stride;
+        }
+}
+
+TEST(FillRow, RepeatsAnElementAndFillsLongOnesWithZeros) {
+  const std::byte pattern[16] = {std::byte{1}, std::byte{2},  std::byte{3},  std::byte{4},  std::byte{5},  std::byte{6},
+                                 std::byte{7}, std::byte{8},  std::byte{9},  std::byte{10}, std::byte{11}, std::byte{12},
+                                 std::byte{13}, std::byte{14}, std::byte{15}, std::byte{16}};
+  const std::byte zeros[16] = {};
+  for (const std::int64_t element : {1, 2, 3, 4, 8, 16, 24})
+    for (const std::int64_t elements : {1, 3})
+      for (const std::int64_t count : {1, 2, 9})
+        for (const std::int64_t gap : {0, 5})
+          for (const bool zero : {false, true}) {
+            const std::int64_t unit = element * elements;
+            const std::byte* value = zero ? zeros : pattern;
+            std::vector<std::byte> dst(static_cast<std::size_t>(count * (unit + gap) + 16), guard);
+            std::vector<std::byte> expected = dst;
+            for (std::int64_t i = 0; i < count; ++i)
+              for (std::int64_t b = 0; b < unit; ++b)
+                expected[static_cast<std::size_t>(8 + i * (unit + gap) + b)] = element > 16 ? std::byte{0} : value[b % element];
+            fill_row(dst.data() + 8, unit + gap, value, element, count, unit);
+            ASSERT_EQ(dst, expected) << element << " x " << elements << " count " << count << " gap " << gap;
+          }
+}
+
+}  // namespace
+}  // namespace patchfold::kernels

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans and executors: what is checked at run time, threads, scratch memory, the floating-point environment.
+#include <gtest/gtest.h>
+
+#include <cfenv>
+#include <numeric>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "patchfold/patchfold.hpp"
+
+namespace patchfold {
+namespace {
+
+/// A fold large enough to be shared between threads.
+struct Large {
+  Fold op{.output_size = {256, 256}, .kernel_size = {3, 3}, .padding = 1};
+  Dims columns_shape{1, 9, 65536};
+  std::vector<float> columns = std::vector<float>(9 * 65536);
+  std::vector<float> image = std::vector<float>(65536);
+  Large() { std::iota(columns.begin(), columns.end(), 0.5f); }
+  Plan plan() { return op.plan(view(columns.data(), columns_shape), view(image.data(), {1, 1, 256, 256})); }
+};
+
+TEST(Plan, NamesAStrategyForEveryRowOfTheTable) {
+  std::vector<float> a(4096);
+  std::vector<float> b(4096);
+  const auto strategy = [&](const auto& op, const Dims& src) {
+    return std::string(op.plan(view(a.data(), src), view(b.data(), op.output_shape(src))).strategy());
+  };
+  EXPECT_EQ(strategy(Unfold{.kernel_size = {3}}, {1, 1, 2}), "nothing");
+  EXPECT_EQ(strategy(Unfold{.kernel_size = {1, 1}}, {2, 3, 4, 4}), "memcpy");
+  EXPECT_EQ(strategy(Unfold{.kernel_size = {3, 3}, .padding = 1}, {2, 3, 4, 4}), "move");
+  EXPECT_EQ(strategy(Fold{.output_size = {4, 4}, .kernel_size = {3, 3}, .padding = 1}, {1, 9, 16}), "sum rows");
+  const std::int64_t far = std::int64_t{1} << 40;
+  EXPECT_EQ(strategy(Fold{.output_size = {4}, .kernel_size = {2}, .stride = {far}, .dilation = {far}, .padding = {{0, 2 * far}}}, {1, 2, 2}),
+            "sum elements");
+}
+
+TEST(Plan, DescribesItself) {
+  Large large;
+  const std::string text = large.plan().describe();
+  for (const char* part : {"strategy  sum rows", "combine by adding", "float32", "window    extent 256, kernel 3", "pieces", "scratch"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
+  EXPECT_NE(Plan().describe().find("nothing"), std::string::npos);
+}
+
+TEST(Plan, RefusesNullAndOverlappingDataAtRunTime) {
+  Large large;
+  const Plan plan = large.plan();
+  EXPECT_EQ(plan.run(nullptr, large.image.data()), Status::null_data);
+  EXPECT_EQ(plan.run(large.columns.data(), nullptr), Status::null_data);
+  EXPECT_EQ(plan.run(large.columns.data(), large.columns.data() + 5), Status::overlap);
+  EXPECT_EQ(plan.run(large.columns.data(), large.image.data()), Status::ok);
+}
+
+TEST(Plan, RunsInTheScratchThatItAsksForAndRefusesLess) {
+  Large large;
+  const Plan plan = large.plan();
+  CallableExecutor two(2, [](std::int64_t pieces, const auto& task) {
+    for (std::int64_t i = 0; i < pieces; ++i) task(i);
+  });
+  const std::size_t need = plan.scratch_bytes(2);
+  ASSERT_GT(need, 0u);
+  std::vector<std::byte> scratch(need + 1);
+  EXPECT_EQ(plan.run(large.columns.data(), large.image.data(), std::span(scratch).first(need - 1), two), Status::scratch_too_small);
+  std::vector<float> aligned = large.image;
+  ASSERT_EQ(plan.run(large.columns.data(), aligned.data(), std::span(scratch).first(need), two), Status::ok);
+  ASSERT_EQ(plan.run(large.columns.data(), large.image.data(), std::span(scratch).last(need), two), Status::ok);
+  EXPECT_EQ(aligned, large.image);
+}
+
+TEST(Plan, AnExecutorThatThrowsBecomesAStatus) {
+  Large large;
+  const Plan plan = large.plan();
+  CallableExecutor broken(2, [](std::int64_t, const auto&) { throw std::runtime_error("no threads"); });
+  EXPECT_EQ(plan.run(large.columns.data(), large.image.data(), broken), Status::executor_failed);
+  EXPECT_THROW(run(large.op, view(large.columns.data(), large.columns_shape), view(large.image.data(), {1, 1, 256, 256}), broken), Error);
+  EXPECT_EQ(plan.run(large.columns.data(), large.image.data()), Status::ok);
+}
+
+TEST(Plan, GivesTheSameBitsForAnyNumberOfThreadsAndAnyOrderOfPieces) {
+  Large large;
+  const Plan plan = large.plan();
+  ASSERT_EQ(plan.run(large.columns.data(), large.image.data(), serial_executor()), Status::ok);
+  const std::vector<float> expected = large.image;
+  std::int64_t most = 0;
+  for (const int threads : {2, 3, 7}) {
+    CallableExecutor backwards(threads, [&](std::int64_t pieces, const auto& task) {
+      most = std::max(most, pieces);
+      std::vector<std::thread> workers;
+      for (std::int64_t i = pieces; i-- > 0;) workers.emplace_back([&task, i] { task(i); });
+      for (auto& worker : workers) worker.join();
+    });
+    std::fill(large.image.begin(), large.image.end(), -1.0f);
+    ASSERT_EQ(plan.run(large.columns.data(), large.image.data(), backwards), Status::ok);
+    EXPECT_EQ(large.image, expected) << threads;
+  }
+  EXPECT_GT(most, 2);
+}
+
+TEST(Plan, RunsFromManyThreadsAtOnce) {
+  Large large;
+  const Plan plan = large.plan();
+  ASSERT_EQ(plan.run(large.columns.data(), large.image.data(), serial_executor()), Status::ok);
+  std::vector<std::vector<float>> images(4, std::vector<float>(65536));
+  std::vector<std::thread> callers;
+  for (auto& image : images) callers.emplace_back([&] { EXPECT_EQ(plan.run(large.columns.data(), image.data()), Status::ok); });
+  for (auto& caller : callers) caller.join();
+  for (const auto& image : images) EXPECT_EQ(image, large.image);
+}
+
+TEST(Plan, SumsWithDefaultRoundingAndDenormalsAndRestoresTheCallersEnvironment) {
+  // 1 + 2^-24 is half way between two floats: upward rounding would give the upper one.
+  const std::vector<float> columns = {1.0f, 0x1p-24f};
+  float sum = 0;
+  const Fold op{.output_size = {1}, .kernel_size = {2}, .dilation = {0}};
+  const Plan plan = op.plan(view(columns.data(), {1, 2, 1}), view(&sum, {1, 1, 1}));
+  ASSERT_EQ(std::fesetround(FE_UPWARD), 0);
+  const Status status = plan.run(columns.data(), &sum);
+  EXPECT_EQ(std::fegetround(), FE_UPWARD);
+  ASSERT_EQ(std::fesetround(FE_TONEAREST), 0);
+  EXPECT_EQ(status, Status::ok);
+  EXPECT_EQ(sum, 1.0f);
+}
+
+#if defined(__SSE2__)
+TEST(Plan, KeepsDenormalsWhereTheCallerFlushesThem) {
+  const std::vector<float> columns = {0x1p-140f, 0x1p-140f};
+  float sum = 0;
+  const Fold op{.output_size = {1}, .kernel_size = {2}, .dilation = {0}};
+  const Plan plan = op.plan(view(columns.data(), {1, 2, 1}), view(&sum, {1, 1, 1}));
+  const unsigned before = __builtin_ia32_stmxcsr();
+  const unsigned flushing = before | 0x8040u;  // flush to zero, denormals are zero
+  __builtin_ia32_ldmxcsr(flushing);
+  plan.run(columns.data(), &sum);
+  const unsigned after = __builtin_ia32_stmxcsr();
+  __builtin_ia32_ldmxcsr(before);
+  EXPECT_EQ(after & 0x8040u, 0x8040u);
+  EXPECT_EQ(sum, 0x1p-139f);
+}
+#endif
+
+TEST(Threads, AreSetAndRefusedBelowZero) {
+  EXPECT_THROW(set_num_threads(-1), Error);
+  const int before = get_num_threads();
+  EXPECT_GE(before, 1);
+#ifdef PATCHFOLD_TESTS_WITH_TBB
+  set_num_threads(3);
+  EXPECT_EQ(get_num_threads(), 3);
+  set_num_threads(0);
+  EXPECT_EQ(get_num_threads(), before);
+#endif
+}
+
+TEST(InstructionSet, UnknownNamesAreRefusedWithTheKnownOnes) {
+  try {
+    use_instruction_set("AVX9");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.given(), "AVX9");
+    EXPECT_NE(error.expected().find(instruction_sets().front()), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace patchfold

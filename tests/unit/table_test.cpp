@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operator table: complete, consistent, and readable as text.
+#include "patchfold/table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace patchfold {
+namespace {
+
+TEST(Table, HoldsEveryOperatorOfEveryDialectOnce) {
+  const std::set<std::string_view> expected = {
+      "unfold", "fold", "coverage", "reorder", "space_to_batch", "batch_to_space", "space_to_depth", "depth_to_space",
+      "openvino.Col2Im-15", "openvino.ExtractImagePatches-3", "openvino.SpaceToBatch-2", "openvino.BatchToSpace-2",
+      "openvino.SpaceToDepth-1", "openvino.DepthToSpace-1", "onnx.Col2Im-18", "onnx.SpaceToDepth-1", "onnx.SpaceToDepth-13",
+      "onnx.SpaceToDepth-28", "onnx.DepthToSpace-1", "onnx.DepthToSpace-11", "onnx.DepthToSpace-13", "onnx.DepthToSpace-28",
+      "tensorflow.SpaceToBatch", "tensorflow.SpaceToBatchND", "tensorflow.BatchToSpace", "tensorflow.BatchToSpaceND",
+      "tensorflow.SpaceToDepth", "tensorflow.DepthToSpace", "tensorflow.ExtractImagePatches", "tensorflow.ExtractVolumePatches",
+      "torch.fold", "torch.unfold", "torch.pixel_shuffle", "torch.pixel_unshuffle"};
+  std::set<std::string_view> found;
+  for (const OperatorSpec& op : operators()) EXPECT_TRUE(found.insert(op.name).second) << op.name;
+  EXPECT_EQ(found, expected);
+}
+
+TEST(Table, DescribesEveryArgument) {
+  for (const OperatorSpec& op : operators()) {
+    EXPECT_FALSE(op.doc.empty()) << op.name;
+    EXPECT_EQ(op.doc.back(), '.') << op.name;
+    EXPECT_FALSE(op.definition.empty()) << op.name;
+    EXPECT_EQ(op.data_input.empty(), op.name == "coverage") << op.name;
+    bool attributes = false;
+    for (const ArgumentSpec& argument : op.arguments) {
+      EXPECT_FALSE(argument.doc.empty()) << op.name << " " << argument.name;
+      EXPECT_EQ(argument.kind == ArgumentKind::choice, !argument.choices.empty()) << op.name << " " << argument.name;
+      EXPECT_TRUE(!argument.required || argument.default_text.empty()) << op.name << " " << argument.name;
+      EXPECT_FALSE(argument.is_input && attributes) << "inputs come first: " << op.name << " " << argument.name;
+      attributes |= !argument.is_input;
+    }
+  }
+}
+
+TEST(Table, DefaultsReadAsValuesAndAreTheStructsOwn) {
+  int defaults = 0;
+  for (const OperatorSpec& op : operators())
+    for (const ArgumentSpec& argument : op.arguments) {
+      if (argument.default_text.empty()) continue;
+      EXPECT_EQ(to_string(parse_value(op, argument, argument.default_text)), argument.default_text == "true"    ? "1"
+                                                                             : argument.default_text == "false" ? "0"
+                                                                                                                : argument.default_text)
+          << op.name << " " << argument.name;
+      ++defaults;
+    }
+  EXPECT_GT(defaults, 30);
+  const auto& col2im = find_operator("openvino.Col2Im-15");
+  for (const ArgumentSpec& argument : col2im.arguments) {
+    if (argument.name == "strides") {
+      EXPECT_EQ(argument.default_text, "1,1");
+    } else if (argument.name == "pads_begin") {
+      EXPECT_EQ(argument.default_text, "0,0");
+    }
+  }
+}
+
+TEST(Table, FindsTheNewestVersionAndSuggestsTheNearestName) {
+  EXPECT_EQ(find_operator("onnx.DepthToSpace").name, "onnx.DepthToSpace-28");
+  EXPECT_EQ(find_operator("onnx.DepthToSpace-11").name, "onnx.DepthToSpace-11");
+  EXPECT_EQ(find_operator("unfold").name, "unfold");
+  for (const auto& [wrong, near] : {std::pair{"unfodl", "unfold"}, {"openvino.Col2im-15", "openvino.Col2Im-15"}, {"ExtractVolumePatches", "tensorflow.ExtractVolumePatches"}}) {
+    try {
+      find_operator(wrong);
+      FAIL() << wrong;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::unknown_operator);
+      EXPECT_NE(error.expected().find(near), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST(Table, NamesTheVersionThatWasAskedForInErrors) {
+  const Argument argument{"blocksize", std::int64_t{2}};
+  try {
+    find_operator("onnx.DepthToSpace-11").bind({&argument, 1}).output_shape({1, 3, 2, 2});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.op(), "onnx.DepthToSpace-11");
+  }
+}
+
+TEST(Values, ReadTheFormsThatPeopleWrite) {
+  const OperatorSpec& op = find_operator("unfold");
+  const auto read = [&](std::string_view name, std::string_view text) {
+    for (const ArgumentSpec& argument : op.arguments)
+      if (argument.name == name) return to_string(parse_value(op, argument, text));
+    return std::string("?");
+  };
+  EXPECT_EQ(read("kernel_size", "3"), "3");
+  EXPECT_EQ(read("kernel_size", "3,"), "3,");
+  EXPECT_EQ(read("kernel_size", "[3, 5]"), "3,5");
+  EXPECT_EQ(read("padding", "same_lower"), "same_lower");
+  EXPECT_EQ(read("padding", "1:2,0:-1"), "1:2,0:-1");
+  EXPECT_EQ(read("padding", "1,2"), "1,2");
+  EXPECT_EQ(read("value", "-1.5"), "-1.5");
+  EXPECT_EQ(read("value", "nan"), "nan");
+  EXPECT_EQ(read("value", "18446744073709551615"), "18446744073709551615");
+  EXPECT_EQ(read("value", "1.5-2j"), "1.5-2j");
+  for (const auto& [name, text] : {std::pair{"kernel_size", "3x3"}, {"kernel_size", "3.5"}, {"padding", "sane"},
+                                   {"padding", "1:"}, {"value", "one"}, {"value", "1+"}, {"kernel_size", "99999999999999999999"}}) {
+    EXPECT_THROW(read(name, text), Error) << name << " " << text;
+  }
+}
+
+TEST(ProblemText, ReadsBackWhatItWrites) {
+  for (const std::string text : {"unfold f32 8x64x112x112 kernel_size=3,3 stride=1,1 dilation=1,1 padding=1:2,1:1",
+                                 "openvino.Col2Im-15 bf16 3x12x225 output_size=16,16 kernel_size=2,2",
+                                 "reorder opaque5 1x12x3 kernel_size=2,2 source=kernel target=channel",
+                                 "coverage i64 - output_size=5,5 kernel_size=3"})
+    EXPECT_EQ(to_string(parse_problem(text)), text);
+}
+
+TEST(ProblemText, ReadsTheShortFormsOfTheNeutralOperators) {
+  EXPECT_EQ(to_string(parse_problem("unfold f32 8x64x112x112 k3x3 s1x1 d1x1 p1x1")),
+            "unfold f32 8x64x112x112 kernel_size=3,3 stride=1,1 dilation=1,1 padding=1,1");
+  EXPECT_EQ(to_string(parse_problem("unfold float32 1x1x9x9 k3 p1:2x0:1")), "unfold f32 1x1x9x9 kernel_size=3 padding=1:2,0:1");
+}
+
+TEST(ProblemText, RefusesWhatIsNoProblem) {
+  for (const char* text : {"", "unfold", "unfold f33 1", "unfold f32", "unfold f32 1xx2", "unfold f32 1x2 q3", "unfold f32 1x2 size=3",
+                           "nothing f32 1", "unfold opaque0 1"})
+    EXPECT_THROW(parse_problem(text), Error) << text;
+}
+
+}  // namespace
+}  // namespace patchfold
