@@ -35,7 +35,6 @@ enum class ErrorCode {
   file_write,         ///< a file cannot be written; what was there before is untouched
   file_format,        ///< a file is not what it says it is, or is cut short
   file_unsupported,   ///< a file is sound but holds something that is not read or written
-  mismatch,           ///< a computed result differs from the expected one
   usage,              ///< a command line is not understood
 };
 

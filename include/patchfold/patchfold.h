@@ -9,17 +9,19 @@
  * with types, defaults and a line of text each, enough to generate a binding.
  *
  * What holds for every function, unless its own comment says otherwise:
- *   Errors   A function that can fail returns a pf_status: PF_OK, or why it failed. The message is pf_last_error(), its
- * parts are pf_last_error_part(). A failed call has written nothing through its pointers, except where an error is found
- * only while running (PF_ERROR_EXECUTOR, PF_ERROR_OUT_OF_MEMORY): then the content of the output is unspecified. Nothing is
- * thrown, printed or aborted. NULL     A pointer must not be NULL where the comment does not allow it; PF_ERROR_MISSING says
- * which one is. Text is UTF-8 and ends with a NUL. A pointer to 0 entries may be NULL. Memory   The library keeps no pointer
- * that it was given: all of it may be freed or changed after the call. What it returns as const char* or const array lives
- * as long as the process, unless stated. Inputs are only read. Threads  Every function may be called from any number of
- * threads at once, as long as nobody writes what another call reads or writes. Settings (threads, instruction set) hold for
- * the whole process. Growth   A struct that begins with `size` may get more fields in later versions, at its end: the caller
- * stores sizeof(the struct) there, and zero into fields it does not use. A smaller size than that of the first version, or
- * non-zero bytes that this version does not know, are PF_ERROR_VALUE. Numbers of enumerators never change.
+ *   - Errors: a function that can fail returns a pf_status: PF_OK, or why it failed. pf_last_error() is the message,
+ *     pf_last_error_part() gives its parts. A failed call has written nothing through its pointers, except where an error is
+ *     found only while running (PF_ERROR_EXECUTOR): then the content of the output is unspecified. Nothing is thrown,
+ *     printed or aborted.
+ *   - NULL: a pointer must not be NULL where the comment does not allow it; PF_ERROR_MISSING says which one is. Text is
+ * UTF-8 and ends with a NUL. A pointer to 0 entries may be NULL.
+ *   - Memory: the library keeps no pointer that it was given: all of it may be freed or changed after the call. What it
+ *     returns as a pointer to const lives as long as the process, unless stated. Inputs are only read.
+ *   - Threads: every function may be called from any number of threads at once, as long as nobody writes what another call
+ *     reads or writes. Settings (threads, instruction set) hold for the whole process.
+ *   - Growth: a struct that begins with `size` may get more fields in later versions, at its end: the caller stores
+ *     sizeof(the struct) there, and zero into fields that it does not use. A size smaller than that of the first version,
+ * and non-zero bytes that this version does not know, are PF_ERROR_VALUE. Numbers of enumerators never change.
  */
 #ifndef PATCHFOLD_PATCHFOLD_H
 #define PATCHFOLD_PATCHFOLD_H
@@ -78,12 +80,11 @@ enum {
   PF_ERROR_UNKNOWN_OPERATOR = 16, /* there is no operator of that name */
   PF_ERROR_OUT_OF_MEMORY = 17,    /* memory could not be had */
   PF_ERROR_EXECUTOR = 18,         /* the caller's executor did not run the work */
-  PF_ERROR_FILE_OPEN = 19,        /* 19 to 24 are raised by other front ends of the library, never here */
+  PF_ERROR_FILE_OPEN = 19,        /* 19 to 23 are raised by other front ends of the library, never here */
   PF_ERROR_FILE_WRITE = 20,
   PF_ERROR_FILE_FORMAT = 21,
   PF_ERROR_FILE_UNSUPPORTED = 22,
-  PF_ERROR_MISMATCH = 23,
-  PF_ERROR_USAGE = 24
+  PF_ERROR_USAGE = 23
 };
 
 /* "ok", "rank", "length", ..; NULL for a number that is no status. */

@@ -35,7 +35,6 @@ constexpr std::pair<ErrorCode, pf_status> statuses[] = {
     {ErrorCode::file_write, PF_ERROR_FILE_WRITE},
     {ErrorCode::file_format, PF_ERROR_FILE_FORMAT},
     {ErrorCode::file_unsupported, PF_ERROR_FILE_UNSUPPORTED},
-    {ErrorCode::mismatch, PF_ERROR_MISMATCH},
     {ErrorCode::usage, PF_ERROR_USAGE},
 };
 static_assert(std::ranges::all_of(statuses, [](const auto& pair) { return status_of(pair.first) == pair.second; }));

@@ -156,15 +156,12 @@ HWY_EXPORT(kernel_of);
 const SumKernel& sum_kernel(DType dtype) noexcept { return *HWY_DYNAMIC_DISPATCH(kernel_of)(dtype); }
 
 std::vector<std::string> instruction_sets() {
-  // What is left out by an earlier choice is still there to be chosen.
-  hwy::SetSupportedTargetsForTest(0);
   std::vector<std::string> names;
   for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) names.emplace_back(hwy::TargetName(target));
   return names;
 }
 
 bool use_instruction_set(std::string_view name) {
-  hwy::SetSupportedTargetsForTest(0);
   std::int64_t chosen = name.empty() ? hwy::SupportedTargets() : 0;
   for (const std::int64_t target : hwy::SupportedAndGeneratedTargets())
     if (hwy::TargetName(target) == name) chosen = target;

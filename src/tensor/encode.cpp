@@ -40,6 +40,8 @@ std::optional<std::uint16_t> round_to(double value, const Format& format) {
   }
   if (std::isinf(value)) return ieee ? std::optional(static_cast<std::uint16_t>(sign | infinity)) : std::nullopt;
 
+  if (value == 0) return static_cast<std::uint16_t>(unsigned_zero ? 0 : sign);
+
   // In units of the last place of its binade, below the smallest normal number in units of the smallest subnormal one.
   int exponent = 0;
   std::frexp(value, &exponent);

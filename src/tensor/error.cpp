@@ -29,7 +29,6 @@ constexpr ErrorEntry catalogue[] = {
     {ErrorCode::file_write, "file_write", "A file cannot be written; what was there before is untouched."},
     {ErrorCode::file_format, "file_format", "A file is not what it says it is, or is cut short."},
     {ErrorCode::file_unsupported, "file_unsupported", "A file is sound but holds something that is not read or written."},
-    {ErrorCode::mismatch, "mismatch", "A computed result differs from the expected one."},
     {ErrorCode::usage, "usage", "A command line or a problem string is not understood."},
 };
 
