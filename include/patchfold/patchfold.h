@@ -13,15 +13,15 @@
  *     pf_last_error_part() gives its parts. A failed call has written nothing through its pointers, except where an error is
  *     found only while running (PF_ERROR_EXECUTOR): then the content of the output is unspecified. Nothing is thrown,
  *     printed or aborted.
- *   - NULL: a pointer must not be NULL where the comment does not allow it; PF_ERROR_MISSING says which one is. Text is
- * UTF-8 and ends with a NUL. A pointer to 0 entries may be NULL.
+ *   - NULL: a pointer must not be NULL where the comment does not allow it; PF_ERROR_MISSING says which one is. A pointer
+ *     to 0 entries may be NULL. Text is UTF-8 and ends with a NUL.
  *   - Memory: the library keeps no pointer that it was given: all of it may be freed or changed after the call. What it
  *     returns as a pointer to const lives as long as the process, unless stated. Inputs are only read.
  *   - Threads: every function may be called from any number of threads at once, as long as nobody writes what another call
  *     reads or writes. Settings (threads, instruction set) hold for the whole process.
  *   - Growth: a struct that begins with `size` may get more fields in later versions, at its end: the caller stores
- *     sizeof(the struct) there, and zero into fields that it does not use. A size smaller than that of the first version,
- * and non-zero bytes that this version does not know, are PF_ERROR_VALUE. Numbers of enumerators never change.
+ *     sizeof(the struct) there, and zero into fields that it does not use. A size smaller than that of the first version is
+ *     PF_ERROR_VALUE, and so are bytes that are not zero where this version knows no field. Enumerators keep their numbers.
  */
 #ifndef PATCHFOLD_PATCHFOLD_H
 #define PATCHFOLD_PATCHFOLD_H

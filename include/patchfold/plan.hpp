@@ -39,7 +39,8 @@ class PATCHFOLD_API Executor {
 PATCHFOLD_API Executor& default_executor() noexcept;
 /// The calling thread.
 PATCHFOLD_API Executor& serial_executor() noexcept;
-/// Threads of the default executor; 0 means as many as the machine has. Throws Error(value) for a negative number.
+/// Threads of the default executor; 0 means as many as the machine has, and no more than those run at the same time. Throws
+/// Error(value) for a negative number.
 PATCHFOLD_API void set_num_threads(int threads);
 PATCHFOLD_API int get_num_threads() noexcept;
 

@@ -27,7 +27,7 @@ void check_number(std::string_view op, std::string_view argument, std::int64_t v
 
 void check_rank(std::string_view op, std::string_view argument, const Dims& shape, int rank) {
   if (shape.size() != rank)
-    fail(ErrorCode::rank, op, argument, "must have " + std::to_string(rank) + " axes", shape, "rank " + std::to_string(rank));
+    fail_rank(op, argument, "must have " + std::to_string(rank) + " axes", shape, "rank " + std::to_string(rank));
 }
 
 PadsList pairs_of(const Dims& begins, const Dims& ends) {

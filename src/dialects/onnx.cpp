@@ -32,9 +32,12 @@ constexpr ops::Names col2im_names{.op = Col2Im::name,
 patchfold::Fold fold_of(const Col2Im& op, const Dims& input) {
   constexpr std::string_view name = Col2Im::name;
   if (input.size() != 3)
-    fail(ErrorCode::rank, name, "input", "must be (N, C * product of block_shape, L)", input, "rank 3");
+    fail_rank(name, "input", "must be (N, C * product of block_shape, L)", input, "rank 3");
   ops::check_given(name, "image_shape", !op.image_shape.empty());
   const int rank = op.image_shape.size();
+  if (rank > engine::max_axes)
+    fail(ErrorCode::limit, name, "image_shape", "must not have more axes than a problem can", rank,
+         "at most " + std::to_string(engine::max_axes));
   const Dims ones = Dims::filled(rank, 1);
   const Dims zeros = Dims::filled(2 * rank, 0);
   const Dims& dilations = op.dilations.empty() ? ones : op.dilations;
@@ -61,7 +64,7 @@ constexpr ops::Names depth_to_space_names = depth_names(DepthToSpace::name, "out
 
 template <class Neutral, class Op>
 Neutral neutral_depth(const Op& op, const Dims& input) {
-  if (input.size() != 4) fail(ErrorCode::rank, Op::name, "input", "must be (N, C, H, W)", input, "rank 4");
+  if (input.size() != 4) fail_rank(Op::name, "input", "must be (N, C, H, W)", input, "rank 4");
   dialects::check_number(Op::name, "blocksize", op.blocksize, 1);
   return {.block = {op.blocksize, op.blocksize}, .mode = op.mode == Mode::DCR ? DepthMode::blocks_first : DepthMode::depth_first};
 }

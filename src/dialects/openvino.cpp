@@ -37,7 +37,7 @@ constexpr ops::Names col2im_names{.op = Col2Im::name,
 
 patchfold::Fold fold_of(const Col2Im& op, const Dims& data) {
   if (data.size() != 2 && data.size() != 3)
-    fail(ErrorCode::rank, Col2Im::name, "data", "must be (N, C * product of kernel_size, L) or without N", data, "rank 3 or 2");
+    fail_rank(Col2Im::name, "data", "must be (N, C * product of kernel_size, L) or without N", data, "rank 3 or 2");
   check_length(Col2Im::name, "output_size", op.output_size, 2);
   check_length(Col2Im::name, "kernel_size", op.kernel_size, 2);
   check_length(Col2Im::name, "strides", op.strides, 2);
@@ -64,7 +64,7 @@ constexpr ops::Names patches_names{.op = ExtractImagePatches::name,
 
 patchfold::Unfold unfold_of(const ExtractImagePatches& op, const Dims& data) {
   constexpr std::string_view name = ExtractImagePatches::name;
-  if (data.size() != 4) fail(ErrorCode::rank, name, "data", "must be 4D: [batch, depth, in_rows, in_cols]", data, "rank 4");
+  if (data.size() != 4) fail_rank(name, "data", "must be 4D: [batch, depth, in_rows, in_cols]", data, "rank 4");
   check_length(name, "sizes", op.sizes, 2);
   check_length(name, "strides", op.strides, 2);
   check_length(name, "rates", op.rates, 2);
@@ -82,7 +82,7 @@ patchfold::Unfold unfold_of(const ExtractImagePatches& op, const Dims& data) {
 /// Lists with one entry for each axis of data, whose first belongs to the batch.
 void check_batch_lists(std::string_view name, const Dims& data, const Dims& block_shape, std::string_view begin_name,
                        const Dims& begins, std::string_view end_name, const Dims& ends) {
-  if (data.size() < 2) fail(ErrorCode::rank, name, "data", "must be [batch, D_1, ..]", data, "rank 2 or more");
+  if (data.size() < 2) fail_rank(name, "data", "must be [batch, D_1, ..]", data, "rank 2 or more");
   check_length(name, "block_shape", block_shape, data.size());
   check_length(name, begin_name, begins, data.size());
   check_length(name, end_name, ends, data.size());
@@ -133,7 +133,7 @@ constexpr ops::Names depth_to_space_names = depth_names(DepthToSpace::name, "out
 
 template <class Neutral, class Op>
 Neutral neutral_depth(const Op& op, const Dims& data) {
-  if (data.size() < 3) fail(ErrorCode::rank, Op::name, "data", "must be [N, C, D1, ..]", data, "rank 3 or more");
+  if (data.size() < 3) fail_rank(Op::name, "data", "must be [N, C, D1, ..]", data, "rank 3 or more");
   check_number(Op::name, "block_size", op.block_size, 1);
   ops::check_given(Op::name, "blocks_mode", op.blocks_mode.has_value());
   return {.block = op.block_size,

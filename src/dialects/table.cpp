@@ -94,9 +94,9 @@ void check_index_tensors(const OperatorSpec& op, std::span<const Argument> argum
     if (!first) first = tensor->dtype;
     if (spec->kind == ArgumentKind::pairs) {
       if (tensor->shape.size() != 2 || tensor->shape[1] != 2)
-        fail(ErrorCode::rank, op.name, argument.name, "must be a tensor of pairs", tensor->shape, "shape [M, 2]");
+        fail_rank(op.name, argument.name, "must be a tensor of pairs", tensor->shape, "shape [M, 2]");
     } else if (tensor->shape.size() != 1) {
-      fail(ErrorCode::rank, op.name, argument.name, "must be a tensor with one axis", tensor->shape, "rank 1");
+      fail_rank(op.name, argument.name, "must be a tensor with one axis", tensor->shape, "rank 1");
     }
   }
 }

@@ -36,7 +36,7 @@ void check_blocks(std::string_view name, const Dims& input, const Dims& block_sh
                   const PadsList& pads) {
   const int blocked = block_shape.size();
   if (input.size() < 1 + blocked)
-    fail(ErrorCode::rank, name, "input", "must have a batch axis and the axes of block_shape", input,
+    fail_rank(name, "input", "must have a batch axis and the axes of block_shape", input,
          "rank " + std::to_string(1 + blocked) + " or more");
   if (pads.size() != blocked)
     fail(ErrorCode::length, name, pads_name, "must have one pair for each entry of block_shape", pads.size(), blocked);

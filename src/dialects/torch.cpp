@@ -55,7 +55,7 @@ patchfold::Fold neutral(const Fold& op, const Dims& input) {
   ops::check_given(Fold::name, "output_size", !op.output_size.empty());
   const int rank = check_sliding(op, ops::spatial("output_size", op.output_size));
   if (input.size() != 2 && input.size() != 3)
-    fail(ErrorCode::rank, Fold::name, "input", "must be (N, C * product of kernel_size, L) or without N", input, "rank 3 or 2");
+    fail_rank(Fold::name, "input", "must be (N, C * product of kernel_size, L) or without N", input, "rank 3 or 2");
   check_not_empty(Fold::name, input, 2);
   check_each(Fold::name, "output_size", op.output_size.values(), 1);
   const patchfold::Fold fold{.output_size = spread(op.output_size, rank), .kernel_size = op.kernel_size, .stride = op.stride,
@@ -67,7 +67,7 @@ patchfold::Fold neutral(const Fold& op, const Dims& input) {
 patchfold::Unfold neutral(const Unfold& op, const Dims& input) {
   const int rank = check_sliding(op, {"", -1});
   if (input.size() != rank + 1 && input.size() != rank + 2)
-    fail(ErrorCode::rank, Unfold::name, "input", "must be (N, C, spatial axes) or without N", input,
+    fail_rank(Unfold::name, "input", "must be (N, C, spatial axes) or without N", input,
          "rank " + std::to_string(rank + 2) + " or " + std::to_string(rank + 1));
   check_not_empty(Unfold::name, input, rank + 1);
   ops::check_shape(Unfold::name, "input", input);
@@ -86,7 +86,7 @@ constexpr ops::Names unshuffle_names = depth_names(PixelUnshuffle::name, "input"
 
 template <class Neutral>
 Neutral neutral_depth(const ops::Names& names, const Dims& input, std::int64_t factor) {
-  if (input.size() < 3) fail(ErrorCode::rank, names.op, "input", "must be (.., C, H, W)", input, "rank 3 or more");
+  if (input.size() < 3) fail_rank(names.op, "input", "must be (.., C, H, W)", input, "rank 3 or more");
   dialects::check_number(names.op, names.kernel_size, factor, 1);
   return {.block = {factor, factor}, .mode = DepthMode::depth_first};
 }

@@ -73,8 +73,11 @@ std::size_t Compiled::scratch_bytes(int threads) const noexcept {
 }
 
 Status Compiled::run(const void* src, void* dst, std::span<std::byte> scratch, Executor& executor) const noexcept {
+  return run(src, dst, scratch, executor, std::max(1, executor.threads()));
+}
+
+Status Compiled::run(const void* src, void* dst, std::span<std::byte> scratch, Executor& executor, int threads) const noexcept {
   if (rows_ == 0) return Status::ok;
-  const int threads = std::max(1, executor.threads());
   if (scratch.size() < scratch_bytes(threads)) return Status::scratch_too_small;
   const auto* from = problem_.own_source ? problem_.own_source : static_cast<const std::byte*>(src);
   auto* to = static_cast<std::byte*>(dst);
@@ -102,14 +105,15 @@ Status Compiled::run(const void* src, void* dst, Executor& executor) const noexc
   // An executor may run other plans on this thread while it waits for this one: those get memory of their own.
   Scratch own;
   Scratch& scratch = shared.in_use ? own : shared;
-  const std::size_t size = scratch_bytes(std::max(1, executor.threads()));
+  const int threads = std::max(1, executor.threads());  // asked once: another thread may change it
+  const std::size_t size = scratch_bytes(threads);
   if (scratch.size < size) {
     scratch.bytes.reset(new (std::nothrow) std::byte[size]);
     scratch.size = scratch.bytes ? size : 0;
     if (!scratch.bytes) return Status::out_of_memory;
   }
   scratch.in_use = true;
-  const Status status = run(src, dst, {scratch.bytes.get(), scratch.size}, executor);
+  const Status status = run(src, dst, {scratch.bytes.get(), scratch.size}, executor, threads);
   scratch.in_use = false;
   return status;
 }

@@ -40,6 +40,7 @@ class Compiled {
 
  private:
   struct Call;
+  Status run(const void* src, void* dst, std::span<std::byte> scratch, Executor& executor, int threads) const noexcept;
   std::int64_t pieces(int threads) const noexcept;
 };
 

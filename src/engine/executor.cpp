@@ -3,12 +3,14 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <thread>
 
 #include "patchfold/plan.hpp"
 #include "tensor/fail.hpp"
 
 #ifdef PATCHFOLD_WITH_TBB
+#include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/partitioner.h>
 #include <oneapi/tbb/task_arena.h>
@@ -29,9 +31,9 @@ class SerialExecutor final : public Executor {
   }
 };
 
-int machine_threads() noexcept { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
-
 #ifdef PATCHFOLD_WITH_TBB
+
+int machine_threads() noexcept { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
 
 /// An arena of its own, so that the number of threads is this library's and nobody else's.
 class TbbExecutor final : public Executor {
@@ -61,7 +63,8 @@ class TbbExecutor final : public Executor {
  private:
   std::shared_ptr<tbb::task_arena> get_arena() {
     const std::lock_guard lock(mutex_);
-    if (!arena_) arena_ = std::make_shared<tbb::task_arena>(threads());
+    // oneTBB has no more workers than the machine has processors, and prints a warning when asked for more.
+    if (!arena_) arena_ = std::make_shared<tbb::task_arena>(std::min(threads(), tbb::info::default_concurrency()));
     return arena_;
   }
 
@@ -72,7 +75,8 @@ class TbbExecutor final : public Executor {
 
 TbbExecutor& shared_executor() noexcept {
   // Never destroyed: other static objects may still run plans while the program ends.
-  static auto* executor = new TbbExecutor;
+  alignas(TbbExecutor) static std::byte storage[sizeof(TbbExecutor)];
+  static auto* executor = new (storage) TbbExecutor;
   return *executor;
 }
 

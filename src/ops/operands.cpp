@@ -90,6 +90,7 @@ std::string at_least(std::int64_t bound) { return "at least " + std::to_string(b
 
 Operands check_operands(std::string_view op, std::string_view src_name, const ConstTensorView& src,
                         std::string_view dst_name, const TensorView& dst, const Dims& dst_shape) {
+  check_shape(op, dst_name, dst_shape);
   const Sound sound_src = check_view(op, src_name, src);
   if (!(dst.shape == dst_shape))
     fail(ErrorCode::shape, op, dst_name, "must have the shape that the operator gives", dst.shape, dst_shape);

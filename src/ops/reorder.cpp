@@ -23,7 +23,7 @@ Rows rows_of(const Reorder& op, const Dims& columns) {
          op.kernel_size, to_string(Dims::filled(2, op.kernel_size.values()[0])) + " for two");
   const int least = rank < 0 ? 3 : op.columns == Columns::flat ? 2 : rank + 1;
   if (columns.size() < least)
-    fail(ErrorCode::rank, name, "columns", "must have a C*K axis and the position axes", columns,
+    fail_rank(name, "columns", "must have a C*K axis and the position axes", columns,
          "rank " + std::to_string(least) + " or more");
   if (rank < 0) rank = columns.size() - 2;
   ops::check_shape(name, "columns", columns);

@@ -24,7 +24,7 @@ std::pair<int, int> blocked_axes(const Axes& block, SpatialArgument pads, Layout
   int rank = spatial_rank(names.op, {spatial(names.kernel_size, block), pads});
   const int least = rank < 0 ? 3 : rank + 1;
   if (shape.size() < least)
-    fail(ErrorCode::rank, names.op, argument, "must have a batch axis and the axes of the block", shape,
+    fail_rank(names.op, argument, "must have a batch axis and the axes of the block", shape,
          "rank " + std::to_string(least) + " or more");
   if (rank < 0) rank = shape.size() - 2;
   check_shape(names.op, argument, shape);

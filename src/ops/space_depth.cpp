@@ -19,7 +19,7 @@ int block_rank(const Axes& block, const Dims& shape, std::string_view argument, 
   int rank = spatial_rank(names.op, {spatial(names.kernel_size, block)});
   const int least = rank < 0 ? 3 : rank + 1;
   if (shape.size() < least)
-    fail(ErrorCode::rank, names.op, argument, "must have a channel axis and the spatial axes", shape,
+    fail_rank(names.op, argument, "must have a channel axis and the spatial axes", shape,
          "rank " + std::to_string(least) + " or more");
   if (rank < 0) rank = shape.size() - 2;
   for (int i = 0; i < rank; ++i)

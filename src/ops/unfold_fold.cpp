@@ -65,16 +65,16 @@ Patches patches_of(const Unfold& op, const Dims& image, const Names& names) {
                                      spatial(names.dilation, op.dilation), spatial(names.padding, op.padding)});
   if (rank < 0) {
     if (image.size() == 3)
-      fail(ErrorCode::rank, names.op, names.image,
+      fail_rank(names.op, names.image,
            "a tensor of rank 3 is one image of 2 spatial axes or a batch of 1; give a list to say which", image,
            text(names.kernel_size) + " = " + to_string(Dims::filled(2, op.kernel_size.values()[0])) + " or " +
                to_string(Dims::filled(1, op.kernel_size.values()[0])));
     if (image.size() < 3)
-      fail(ErrorCode::rank, names.op, names.image, "must have a batch, a channel and spatial axes", image, "rank 4 or more");
+      fail_rank(names.op, names.image, "must have a batch, a channel and spatial axes", image, "rank 4 or more");
     rank = image.size() - 2;
   }
   if (image.size() < rank + 1)
-    fail(ErrorCode::rank, names.op, names.image, "must have a channel axis and the spatial axes", image,
+    fail_rank(names.op, names.image, "must have a channel axis and the spatial axes", image,
          "rank " + std::to_string(rank + 1) + " or more");
   check_shape(names.op, names.image, image);
   const ImageAxes axes = image_axes(image.size(), rank, op.layout);
@@ -90,7 +90,7 @@ Patches patches_of(const Fold& op, const Dims& columns, const Names& names) {
                                            spatial(names.padding, op.padding)});
   const int least = op.columns == Columns::flat ? 2 : rank + 1;
   if (columns.size() < least)
-    fail(ErrorCode::rank, names.op, names.columns, "must have a C*K axis and the position axes", columns,
+    fail_rank(names.op, names.columns, "must have a C*K axis and the position axes", columns,
          "rank " + std::to_string(least) + " or more");
   check_shape(names.op, names.columns, columns);
   check_shape(names.op, names.output_size, op.output_size);

@@ -32,4 +32,10 @@ inline std::string text(DType dtype) { return std::string(name_of(dtype)); }
   fail(code, op, argument, rule, "", "");
 }
 
+/// Throws Error(rank), which shows the shape and its rank.
+[[noreturn]] inline void fail_rank(std::string_view op, std::string_view argument, std::string_view rule, const Dims& shape,
+                                   const auto& expected) {
+  fail(ErrorCode::rank, op, argument, rule, to_string(shape) + " of rank " + std::to_string(shape.size()), expected);
+}
+
 }  // namespace patchfold

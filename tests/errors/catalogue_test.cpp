@@ -32,10 +32,15 @@ TensorView dst(const Dims& shape) { return view(memory_b.data(), shape); }
 
 void bind(std::string_view op, std::vector<Argument> arguments) { find_operator(op).bind(arguments); }
 
-std::filesystem::path temporary_file(std::string_view name, std::string_view content) {
-  const auto path = std::filesystem::temp_directory_path() / ("patchfold-errors-" + std::to_string(::getpid()) + "-" + std::string(name));
+/// Reads a .npy file of this content, which is gone afterwards.
+void read_content(std::string_view content) {
+  const auto path = std::filesystem::temp_directory_path() / ("patchfold-errors-" + std::to_string(::getpid()) + ".npy");
   std::ofstream(path, std::ios::binary) << content;
-  return path;
+  struct Remover {
+    const std::filesystem::path& path;
+    ~Remover() { std::filesystem::remove(path); }
+  } remover{path};
+  formats::read_npy(path);
 }
 
 constexpr std::int64_t big = std::int64_t{1} << 61;
@@ -44,13 +49,13 @@ std::vector<Case> cases() {
   const Unfold unfold{.kernel_size = {3, 3}};
   return {
       {ErrorCode::rank,
-       "unfold: image: must have a channel axis and the spatial axes; given [5, 5], expected rank 3 or more",
+       "unfold: image: must have a channel axis and the spatial axes; given [5, 5] of rank 2, expected rank 3 or more",
        [=] { unfold.output_shape({5, 5}); }},
       {ErrorCode::rank,
-       "unfold: image: a tensor of rank 3 is one image of 2 spatial axes or a batch of 1; give a list to say which; given [2, 5, 5], "
+       "unfold: image: a tensor of rank 3 is one image of 2 spatial axes or a batch of 1; give a list to say which; given [2, 5, 5] of rank 3, "
        "expected kernel_size = [3, 3] or [3]",
        [] { Unfold{.kernel_size = 3}.output_shape({2, 5, 5}); }},
-      {ErrorCode::rank, "openvino.ExtractImagePatches-3: data: must be 4D: [batch, depth, in_rows, in_cols]; given [3, 5, 5], expected rank 4",
+      {ErrorCode::rank, "openvino.ExtractImagePatches-3: data: must be 4D: [batch, depth, in_rows, in_cols]; given [3, 5, 5] of rank 3, expected rank 4",
        [] { openvino::ExtractImagePatches{.sizes = {1, 1}, .strides = {1, 1}, .rates = {1, 1}, .auto_pad = openvino::AutoPad::valid}.output_shape({3, 5, 5}); }},
       {ErrorCode::length, "unfold: stride: must have as many entries as kernel_size; given 3, expected 2",
        [] { Unfold{.kernel_size = {3, 3}, .stride = {1, 1, 1}}.output_shape({1, 1, 9, 9}); }},
@@ -131,13 +136,13 @@ std::vector<Case> cases() {
        [] { parse_problem("unfold f33 1x2"); }},
       {ErrorCode::file_open, "", [] { formats::read_npy("/nonexistent/columns.npy"); }},
       {ErrorCode::file_write, "", [] { formats::OutputFile file("/nonexistent/columns.npy"); }},
-      {ErrorCode::file_format, "", [] { formats::read_npy(temporary_file("short.npy", "\x93NUMPY\x01")); }},
+      {ErrorCode::file_format, "", [] { read_content("\x93NUMPY\x01"); }},
       {ErrorCode::file_unsupported, "",
        [] {
          std::string header = "{'descr': '|O', 'fortran_order': False, 'shape': (1,), }";
          header.resize(117, ' ');
          header += '\n';
-         formats::read_npy(temporary_file("object.npy", std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header + "12345678"));
+         read_content(std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header + "12345678");
        }},
   };
 }
