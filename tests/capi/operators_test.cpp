@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every operator of the table through pf_run, compared with the C++ interface.
+#include <cstring>
+#include <map>
+#include <stdexcept>
+
+#include "capi.hpp"
+#include "patchfold/table.hpp"
+
+namespace patchfold::test {
+namespace {
+
+/// A problem for every operator: shape of the data, and all required arguments as text.
+struct Sample {
+  std::vector<std::int64_t> data;
+  std::map<std::string, std::string> arguments;
+};
+
+/// By name, without the version.
+const std::map<std::string, Sample>& samples() {
+  static const std::map<std::string, Sample> all = {
+      {"unfold", {{2, 3, 4, 5}, {{"kernel_size", "2,3"}, {"padding", "0:1,1:1"}, {"value", "7"}}}},
+      {"fold", {{2, 12, 9}, {{"output_size", "4,4"}, {"kernel_size", "2,2"}}}},
+      {"coverage", {{}, {{"output_size", "4,4"}, {"kernel_size", "2,2"}}}},
+      {"reorder", {{2, 12, 9}, {{"kernel_size", "2,2"}}}},
+      {"space_to_batch", {{2, 3, 4, 6}, {{"block", "2,3"}}}},
+      {"batch_to_space", {{12, 3, 2, 2}, {{"block", "2,3"}}}},
+      {"space_to_depth", {{2, 3, 4, 6}, {{"block", "2,3"}}}},
+      {"depth_to_space", {{2, 18, 2, 2}, {{"block", "2,3"}, {"mode", "depth_first"}}}},
+      {"onnx.Col2Im", {{2, 12, 9}, {{"image_shape", "4,4"}, {"block_shape", "2,2"}}}},
+      {"onnx.SpaceToDepth", {{2, 3, 4, 6}, {{"blocksize", "2"}}}},
+      {"onnx.DepthToSpace", {{2, 12, 2, 3}, {{"blocksize", "2"}}}},
+      {"openvino.Col2Im", {{2, 12, 9}, {{"output_size", "4,4"}, {"kernel_size", "2,2"}}}},
+      {"openvino.ExtractImagePatches",
+       {{2, 3, 5, 6}, {{"sizes", "2,2"}, {"strides", "1,2"}, {"rates", "1,1"}, {"auto_pad", "same_upper"}}}},
+      {"openvino.SpaceToBatch",
+       {{2, 3, 4, 5}, {{"block_shape", "1,1,2,3"}, {"pads_begin", "0,0,0,1"}, {"pads_end", "0,0,0,0"}}}},
+      {"openvino.BatchToSpace",
+       {{12, 3, 2, 2}, {{"block_shape", "1,1,2,3"}, {"crops_begin", "0,0,0,1"}, {"crops_end", "0,0,0,0"}}}},
+      {"openvino.SpaceToDepth", {{2, 3, 4, 6}, {{"block_size", "2"}, {"blocks_mode", "blocks_first"}}}},
+      {"openvino.DepthToSpace", {{2, 12, 2, 3}, {{"block_size", "2"}, {"blocks_mode", "depth_first"}}}},
+      {"tensorflow.SpaceToBatch", {{2, 4, 3, 3}, {{"paddings", "0:0,1:0"}, {"block_size", "2"}}}},
+      {"tensorflow.SpaceToBatchND", {{2, 4, 3, 3}, {{"block_shape", "2,2"}, {"paddings", "0:0,1:0"}}}},
+      {"tensorflow.BatchToSpace", {{8, 2, 2, 3}, {{"crops", "0:0,1:0"}, {"block_size", "2"}}}},
+      {"tensorflow.BatchToSpaceND", {{8, 2, 2, 3}, {{"block_shape", "2,2"}, {"crops", "0:0,1:0"}}}},
+      {"tensorflow.SpaceToDepth", {{2, 4, 6, 3}, {{"block_size", "2"}}}},
+      {"tensorflow.DepthToSpace", {{2, 2, 3, 12}, {{"block_size", "2"}}}},
+      {"tensorflow.ExtractImagePatches",
+       {{2, 5, 6, 3}, {{"ksizes", "1,2,2,1"}, {"strides", "1,1,2,1"}, {"rates", "1,1,1,1"}, {"padding", "SAME"}}}},
+      {"tensorflow.ExtractVolumePatches",
+       {{2, 3, 5, 6, 2}, {{"ksizes", "1,2,2,2,1"}, {"strides", "1,1,2,1,1"}, {"padding", "VALID"}}}},
+      {"torch.fold", {{2, 12, 9}, {{"output_size", "4,4"}, {"kernel_size", "2,2"}}}},
+      {"torch.unfold", {{2, 3, 4, 5}, {{"kernel_size", "2,2"}, {"padding", "1"}}}},
+      {"torch.pixel_shuffle", {{2, 12, 2, 3}, {{"upscale_factor", "2"}}}},
+      {"torch.pixel_unshuffle", {{2, 3, 4, 6}, {{"downscale_factor", "2"}}}},
+  };
+  return all;
+}
+
+const Sample& sample_of(const OperatorSpec& spec) {
+  const std::string name(spec.name.substr(0, spec.name.find('-')));
+  if (!samples().contains(name)) throw std::runtime_error("there is no sample for " + name);
+  return samples().at(name);
+}
+
+/// One sample with the memory of everything that the C interface reads.
+struct Problem {
+  const OperatorSpec& spec;
+  const Sample& sample;
+  Tensor<std::int32_t> data;
+  std::vector<pf_attribute> attributes;
+  std::vector<Tensor<std::int64_t>> lists;
+  std::vector<pf_tensor> inputs;
+  std::vector<Argument> arguments;  ///< the same for C++
+
+  /// Shape inputs are given as tensors or, like attributes, as text.
+  Problem(const OperatorSpec& op, const Sample& chosen, bool as_inputs) : spec(op), sample(chosen), data(chosen.data) {
+    data.count_up();
+    lists.reserve(spec.arguments.size());
+    if (!spec.data_input.empty()) inputs.push_back(data.view());
+    for (const auto& argument : spec.arguments) {
+      const auto found = sample.arguments.find(std::string(argument.name));
+      if (found == sample.arguments.end()) continue;
+      const auto value = parse_value(spec, argument, found->second);
+      arguments.push_back({found->first, value});
+      if (argument.is_input && as_inputs) {
+        add_input(value);
+      } else {
+        attributes.push_back(pf_text(found->first.c_str(), found->second.c_str()));
+      }
+    }
+  }
+
+  void add_input(const ArgumentValue& value) {
+    if (const auto* dims = std::get_if<Dims>(&value)) {
+      lists.push_back(list(std::vector<std::int64_t>(dims->begin(), dims->end())));
+    } else {
+      const auto& pairs = std::get<PadsList>(value);
+      auto& tensor = lists.emplace_back(std::vector<std::int64_t>{pairs.size(), 2});
+      for (int i = 0; i < pairs.size(); ++i) {
+        tensor.values[static_cast<std::size_t>(2 * i)] = pairs[i].begin;
+        tensor.values[static_cast<std::size_t>(2 * i + 1)] = pairs[i].end;
+      }
+    }
+    inputs.push_back(lists.back().view());
+  }
+  std::int32_t n_attributes() const { return static_cast<std::int32_t>(attributes.size()); }
+  std::int32_t n_inputs() const { return static_cast<std::int32_t>(inputs.size()); }
+};
+
+TEST(EveryOperator, GivesWhatTheCppInterfaceGives) {
+  for (const auto& spec : operators()) {
+    const std::string name(spec.name);
+    for (const bool as_inputs : {true, false}) {
+      SCOPED_TRACE(name + (as_inputs ? ", shape inputs" : ", attributes only"));
+      Problem problem(spec, sample_of(spec), as_inputs);
+      const auto bound = spec.bind(problem.arguments);
+      const Dims expected_shape = bound.output_shape(Dims(std::span(problem.sample.data)));
+
+      std::int64_t shape[PF_MAX_RANK];
+      std::int32_t rank = PF_MAX_RANK;
+      ASSERT_OK(pf_output_shape(name.c_str(), problem.attributes.data(), problem.n_attributes(), problem.inputs.data(),
+                                problem.n_inputs(), shape, &rank));
+      ASSERT_EQ(to_string(Dims(std::span(shape, static_cast<std::size_t>(rank)))), to_string(expected_shape));
+
+      Tensor<std::int32_t> expected({shape, shape + rank}), result({shape, shape + rank}), planned({shape, shape + rank});
+      const auto source =
+          view(static_cast<const std::int32_t*>(problem.data.values.data()), Dims(std::span(problem.sample.data)));
+      const auto plan = bound.plan(source, view(expected.values.data(), expected_shape));
+      ASSERT_EQ(plan.run(source.data, expected.values.data()), Status::ok);
+
+      const pf_tensor output = result.view();
+      ASSERT_OK(pf_run(name.c_str(), problem.attributes.data(), problem.n_attributes(), problem.inputs.data(),
+                       problem.n_inputs(), &output, nullptr));
+      EXPECT_EQ(result.values, expected.values);
+      EXPECT_NE(result.values, planned.values) << "nothing but zeros";
+
+      for (auto& input : problem.inputs)
+        input.data = &input == problem.inputs.data() && !spec.data_input.empty() ? nullptr : input.data;
+      pf_tensor target = output;
+      target.data = nullptr;
+      pf_plan* made = nullptr;
+      ASSERT_OK(pf_plan_create(name.c_str(), problem.attributes.data(), problem.n_attributes(), problem.inputs.data(),
+                               problem.n_inputs(), &target, &made));
+      EXPECT_OK(pf_plan_run(made, problem.data.values.data(), planned.values.data(), nullptr, 0, nullptr));
+      pf_plan_destroy(made);
+      EXPECT_EQ(planned.values, expected.values);
+    }
+  }
+}
+
+TEST(EveryOperator, TakesElementsOfEveryTypeThatItCanMove) {
+  for (const auto& spec : operators()) {
+    for (pf_dtype dtype = 0; dtype <= PF_DTYPE_OPAQUE; ++dtype) {
+      Problem problem(spec, sample_of(spec), true);
+      const std::uint32_t size = dtype == PF_DTYPE_OPAQUE ? 5 : pf_dtype_size(dtype);
+      std::int64_t shape[PF_MAX_RANK];
+      std::int32_t rank = PF_MAX_RANK;
+      ASSERT_OK(pf_output_shape(spec.name.data(), problem.attributes.data(), problem.n_attributes(), problem.inputs.data(),
+                                problem.n_inputs(), shape, &rank));
+      std::vector<char> from(problem.data.count() * size, 1), to(4096 * size);
+      if (!spec.data_input.empty()) {
+        problem.inputs[0].data = from.data();
+        problem.inputs[0].dtype = dtype;
+        problem.inputs[0].element_size = size;
+      }
+      std::erase_if(problem.attributes, [](const auto& attribute) { return std::strcmp(attribute.name, "value") == 0; });
+      const pf_tensor output = {to.data(), shape, nullptr, rank, dtype, size};
+      const auto status = pf_run(spec.name.data(), problem.attributes.data(), problem.n_attributes(), problem.inputs.data(),
+                                 problem.n_inputs(), &output, nullptr);
+      EXPECT_TRUE(status == PF_OK || (status == PF_ERROR_DTYPE && !pf_dtype_is_summable(dtype)))
+          << spec.name << " " << pf_dtype_name(dtype) << " " << pf_last_error();
+    }
+  }
+}
+
+/// Asks for the shape and, if there is one, for a plan. Whatever comes of it has a name and a message.
+void survive(Problem& problem) {
+  const char* name = problem.spec.name.data();
+  const auto understood = [&](pf_status status) {
+    ASSERT_NE(pf_status_name(status), nullptr);
+    EXPECT_NE(status, PF_ERROR_INTERNAL) << name << " " << pf_last_error();
+    EXPECT_EQ(status == PF_OK, std::string(pf_last_error()).empty());
+    if (status != PF_OK) {
+      EXPECT_STREQ(pf_last_error_part(PF_PART_OPERATOR), name) << pf_last_error();
+    }
+  };
+  std::int64_t shape[PF_MAX_RANK];
+  std::int32_t rank = PF_MAX_RANK;
+  const auto status = pf_output_shape(name, problem.attributes.data(), problem.n_attributes(), problem.inputs.data(),
+                                      problem.n_inputs(), shape, &rank);
+  understood(status);
+  if (status != PF_OK) return;
+  const pf_tensor output = {nullptr, shape, nullptr, rank, PF_DTYPE_INT32, 0};
+  pf_plan* plan = nullptr;
+  const auto planned = pf_plan_create(name, problem.attributes.data(), problem.n_attributes(), problem.inputs.data(),
+                                      problem.n_inputs(), &output, &plan);
+  understood(planned);
+  EXPECT_EQ(planned == PF_OK, plan != nullptr);
+  if (planned == PF_OK) {
+    std::size_t bytes = 0;
+    EXPECT_OK(pf_plan_describe(plan, nullptr, 0, nullptr));
+    for (const std::int32_t threads : {1, 64, INT32_MAX}) EXPECT_OK(pf_plan_scratch_bytes(plan, threads, &bytes));
+  }
+  pf_plan_destroy(plan);
+}
+
+TEST(EveryOperator, SurvivesWrongValuesOfEveryArgument) {
+  const std::int64_t numbers[74] = {INT64_MIN, -1, 0, 1, INT64_MAX, INT64_MAX / 2, std::int64_t{1} << 40};
+  for (const auto& spec : operators()) {
+    for (const auto& argument : spec.arguments) {
+      const std::string name(argument.name);
+      std::vector<pf_attribute> wrong;
+      for (const auto number : {INT64_MIN, std::int64_t{-1}, std::int64_t{0}, std::int64_t{1} << 40, INT64_MAX})
+        wrong.push_back(pf_integer(name.c_str(), number));
+      for (int first = 0; first < 8; ++first) {
+        for (const int count : {0, 1, 2, 3, 4, 8, 32, 33}) {
+          wrong.push_back(pf_integers(name.c_str(), numbers + first, count));
+          wrong.push_back(pf_pairs(name.c_str(), numbers + first, count));
+        }
+      }
+      for (const char* text :
+           {"", "x", "1,", ",", "1:2", "1:2,3", "99999999999999999999", "-1", "nan", "true", "valid", "\xff"})
+        wrong.push_back(pf_text(name.c_str(), text));
+      wrong.push_back(pf_number(name.c_str(), 1.5));
+      wrong.push_back(pf_number(name.c_str(), -1e308));
+      wrong.push_back(pf_attribute_of_kind(name.c_str(), PF_VALUE_COMPLEX));
+      wrong.push_back(pf_attribute_of_kind(name.c_str(), PF_VALUE_UNSIGNED));
+      for (const auto& attribute : wrong) {
+        Problem problem(spec, sample_of(spec), false);
+        std::erase_if(problem.attributes, [&](const auto& other) { return name == other.name; });
+        problem.attributes.push_back(attribute);
+        survive(problem);
+      }
+    }
+  }
+}
+
+TEST(EveryOperator, SurvivesDataOfEveryRankAndExtent) {
+  for (const auto& spec : operators()) {
+    if (spec.data_input.empty()) continue;
+    for (const std::int64_t extent :
+         {std::int64_t{0}, std::int64_t{1}, std::int64_t{12}, std::int64_t{1} << 20, INT64_MAX}) {
+      for (std::int32_t rank = 0; rank <= PF_MAX_RANK; ++rank) {
+        Problem problem(spec, sample_of(spec), true);
+        const std::vector<std::int64_t> shape(static_cast<std::size_t>(rank), extent);
+        problem.inputs[0].shape = shape.data();
+        problem.inputs[0].rank = rank;
+        survive(problem);
+      }
+    }
+    for (std::size_t axis = 0; axis < sample_of(spec).data.size(); ++axis) {
+      for (const std::int64_t extent : {std::int64_t{0}, std::int64_t{1}, std::int64_t{1} << 40, INT64_MAX, INT64_MIN}) {
+        Problem problem(spec, sample_of(spec), true);
+        auto shape = problem.data.shape;
+        shape[axis] = extent;
+        problem.inputs[0].shape = shape.data();
+        survive(problem);
+      }
+    }
+  }
+}
+
+TEST(EveryOperator, RefusesATooShortListOfInputs) {
+  for (const auto& spec : operators()) {
+    Problem problem(spec, sample_of(spec), true);
+    for (std::int32_t n = 0; n < problem.n_inputs(); ++n) {
+      std::int32_t rank = 0;
+      EXPECT_EQ(pf_output_shape(spec.name.data(), problem.attributes.data(), problem.n_attributes(), problem.inputs.data(),
+                                n, nullptr, &rank),
+                PF_ERROR_MISSING)
+          << spec.name << " " << n << " " << pf_last_error();
+    }
+    problem.inputs.resize(problem.inputs.size() + 5, problem.data.view());
+    std::int32_t rank = 0;
+    EXPECT_EQ(pf_output_shape(spec.name.data(), problem.attributes.data(), problem.n_attributes(), problem.inputs.data(),
+                              problem.n_inputs(), nullptr, &rank),
+              PF_ERROR_LENGTH)
+        << spec.name << " " << pf_last_error();
+  }
+}
+
+}  // namespace
+}  // namespace patchfold::test

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# Fails unless the names beginning with pf_ that LIBRARY exports are those of LIST, as NM tells them.
+execute_process(COMMAND ${NM} -D --defined-only ${LIBRARY} OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "[ \t]pf_[A-Za-z0-9_]*" exported "${output}")
+list(TRANSFORM exported STRIP)
+list(SORT exported)
+file(STRINGS ${LIST} expected)
+list(SORT expected)
+set(missing ${expected})
+list(REMOVE_ITEM missing ${exported} "")
+set(extra ${exported})
+list(REMOVE_ITEM extra ${expected} "")
+if(missing OR extra OR NOT expected)
+  message(FATAL_ERROR "in ${LIST} but not exported: ${missing}; exported but not in the list: ${extra}")
+endif()

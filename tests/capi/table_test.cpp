@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a binding generator reads.
+#include "patchfold/table.hpp"
+
+#include <cstring>
+
+#include "capi.hpp"
+
+namespace patchfold::test {
+namespace {
+
+TEST(Table, ListsEveryOperatorWithItsArguments) {
+  const auto all = operators();
+  ASSERT_EQ(static_cast<std::size_t>(pf_operator_count()), all.size());
+  for (std::int32_t i = 0; i < pf_operator_count(); ++i) {
+    const auto& spec = all[static_cast<std::size_t>(i)];
+    EXPECT_EQ(pf_operator_name(i), spec.name);
+    std::int32_t index = -1;
+    EXPECT_OK(pf_find_operator(pf_operator_name(i), &index));
+    EXPECT_EQ(index, i);
+
+    pf_operator info = {sizeof(pf_operator), -1, nullptr, nullptr, nullptr, nullptr, -1, -1};
+    ASSERT_OK(pf_operator_info(i, &info));
+    EXPECT_EQ(info.size, sizeof(pf_operator));
+    EXPECT_EQ(info.index_types, static_cast<pf_index_types>(spec.index_types));
+    EXPECT_EQ(info.name, spec.name);
+    EXPECT_EQ(info.doc, spec.doc);
+    EXPECT_EQ(info.definition, spec.definition);
+    EXPECT_EQ(info.data_input == nullptr ? "" : info.data_input, spec.data_input);
+    EXPECT_EQ(info.data_input == nullptr, spec.data_input.empty());
+    ASSERT_EQ(static_cast<std::size_t>(info.n_arguments), spec.arguments.size());
+
+    for (std::int32_t j = 0; j < info.n_arguments; ++j) {
+      const auto& expected = spec.arguments[static_cast<std::size_t>(j)];
+      pf_argument argument = {sizeof(pf_argument), -1, nullptr, nullptr, nullptr, nullptr, -1, -1, -1, -1};
+      ASSERT_OK(pf_argument_info(i, j, &argument));
+      EXPECT_EQ(argument.kind, static_cast<pf_argument_kind>(expected.kind));
+      EXPECT_EQ(argument.name, expected.name);
+      EXPECT_EQ(argument.doc, expected.doc);
+      EXPECT_EQ(argument.default_text, expected.default_text);
+      EXPECT_EQ(argument.is_input, expected.is_input ? 1 : 0);
+      EXPECT_EQ(argument.required, expected.required ? 1 : 0);
+      EXPECT_EQ(argument.reserved, 0);
+      EXPECT_EQ(argument.is_input == 1, j < info.n_shape_inputs) << spec.name << ": shape inputs come first";
+      ASSERT_EQ(static_cast<std::size_t>(argument.n_choices), expected.choices.size());
+      EXPECT_EQ(argument.n_choices > 0, argument.kind == PF_ARGUMENT_CHOICE);
+      for (std::int32_t k = 0; k < argument.n_choices; ++k) {
+        EXPECT_EQ(argument.choices[k], expected.choices[static_cast<std::size_t>(k)]);
+      }
+    }
+  }
+}
+
+TEST(Table, FindsOperatorsWithoutTheirVersion) {
+  std::int32_t index = -1;
+  ASSERT_OK(pf_find_operator("onnx.Col2Im", &index));
+  EXPECT_STREQ(pf_operator_name(index), "onnx.Col2Im-18");
+  EXPECT_EQ(pf_find_operator("onnx.Col2In", &index), PF_ERROR_UNKNOWN_OPERATOR);
+  EXPECT_NE(std::string(pf_last_error()).find("onnx.Col2Im"), std::string::npos) << pf_last_error();
+  EXPECT_STREQ(pf_operator_name(index), "onnx.Col2Im-18");
+}
+
+TEST(Table, RefusesIndicesOutOfRange) {
+  pf_operator info = {sizeof(pf_operator), 0, nullptr, nullptr, nullptr, nullptr, 0, 0};
+  pf_argument argument = {sizeof(pf_argument), 0, nullptr, nullptr, nullptr, nullptr, 0, 0, 0, 0};
+  const std::string count = std::to_string(pf_operator_count());
+  for (const std::int32_t index : {INT32_MIN, -1, pf_operator_count(), INT32_MAX}) {
+    EXPECT_EQ(pf_operator_name(index), nullptr);
+    EXPECT_EQ(outcome(pf_operator_info(index, &info)),
+              "value: pf_operator_info: index: must lie between 0 and the number of entries; given " +
+                  std::to_string(index) + ", expected " + count);
+    EXPECT_EQ(pf_argument_info(index, 0, &argument), PF_ERROR_VALUE);
+    EXPECT_EQ(pf_argument_info(0, index == INT32_MAX ? index : -1, &argument), PF_ERROR_VALUE);
+  }
+  EXPECT_EQ(info.name, nullptr);
+  EXPECT_EQ(argument.name, nullptr);
+}
+
+TEST(Table, StructsMayBeLargerThanThisVersionKnowsButNotSmaller) {
+  struct Later {
+    pf_operator known;
+    std::int64_t unknown;
+  } later{};
+  later.known.size = sizeof(Later);
+  later.unknown = -1;
+  ASSERT_OK(pf_operator_info(0, &later.known));
+  EXPECT_EQ(later.known.name, operators()[0].name);
+  EXPECT_EQ(later.known.size, sizeof(Later));
+  EXPECT_EQ(later.unknown, 0);
+
+  pf_operator earlier{};
+  for (const std::uint32_t size : {0u, 4u, static_cast<std::uint32_t>(sizeof(pf_operator)) - 1}) {
+    earlier.size = size;
+    EXPECT_EQ(outcome(pf_operator_info(0, &earlier)),
+              "value: pf_operator_info: info: size must be the size of the struct; given " + std::to_string(size) +
+                  ", expected " + std::to_string(sizeof(pf_operator)));
+    EXPECT_EQ(earlier.name, nullptr);
+  }
+  pf_argument argument{};
+  EXPECT_EQ(pf_argument_info(0, 0, &argument), PF_ERROR_VALUE);
+  EXPECT_EQ(outcome(pf_operator_info(0, nullptr)), "missing: pf_operator_info: info: must not be NULL");
+  EXPECT_EQ(outcome(pf_argument_info(0, 0, nullptr)), "missing: pf_argument_info: info: must not be NULL");
+}
+
+TEST(Table, DefaultsAreWhatLeavingTheArgumentOutMeans) {
+  for (const auto& spec : operators()) {
+    for (const auto& argument : spec.arguments) {
+      if (argument.default_text.empty()) continue;
+      EXPECT_NO_THROW(parse_value(spec, argument, argument.default_text)) << spec.name << " " << argument.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace patchfold::test
