@@ -56,11 +56,8 @@ patchfold::Fold fold_of(const Col2Im& op, const Dims& input) {
           .padding = dialects::pairs_of(pads.slice(0, rank), pads.slice(rank, 2 * rank))};
 }
 
-constexpr ops::Names depth_names(std::string_view name, std::string_view image, std::string_view deep) {
-  return {.op = name, .image = image, .columns = deep, .output_size = "blocksize", .kernel_size = "blocksize", .stride = "blocksize"};
-}
-constexpr ops::Names space_to_depth_names = depth_names(SpaceToDepth::name, "input", "output");
-constexpr ops::Names depth_to_space_names = depth_names(DepthToSpace::name, "output", "input");
+constexpr ops::Names space_to_depth_names = ops::depth_names(SpaceToDepth::name, "input", "output", "blocksize");
+constexpr ops::Names depth_to_space_names = ops::depth_names(DepthToSpace::name, "output", "input", "blocksize");
 
 template <class Neutral, class Op>
 Neutral neutral_depth(const Op& op, const Dims& input) {

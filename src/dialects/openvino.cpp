@@ -125,11 +125,8 @@ patchfold::BatchToSpace neutral(const BatchToSpace& op, const Dims& data) {
   return {.block = without_batch(op.block_shape), .crops = pairs_of(without_batch(op.crops_begin), without_batch(op.crops_end))};
 }
 
-constexpr ops::Names depth_names(std::string_view name, std::string_view image, std::string_view deep) {
-  return {.op = name, .image = image, .columns = deep, .output_size = "block_size", .kernel_size = "block_size", .stride = "block_size"};
-}
-constexpr ops::Names space_to_depth_names = depth_names(SpaceToDepth::name, "data", "output");
-constexpr ops::Names depth_to_space_names = depth_names(DepthToSpace::name, "output", "data");
+constexpr ops::Names space_to_depth_names = ops::depth_names(SpaceToDepth::name, "data", "output", "block_size");
+constexpr ops::Names depth_to_space_names = ops::depth_names(DepthToSpace::name, "output", "data", "block_size");
 
 template <class Neutral, class Op>
 Neutral neutral_depth(const Op& op, const Dims& data) {

@@ -85,11 +85,8 @@ patchfold::BatchToSpace neutral(const BatchToSpaceND& op, const Dims& input) {
   return {.block = op.block_shape, .crops = op.crops, .layout = Layout::channels_last};
 }
 
-constexpr ops::Names depth_names(std::string_view name, std::string_view image, std::string_view deep) {
-  return {.op = name, .image = image, .columns = deep, .output_size = "block_size", .kernel_size = "block_size", .stride = "block_size"};
-}
-constexpr ops::Names space_to_depth_names = depth_names(SpaceToDepth::name, "input", "output");
-constexpr ops::Names depth_to_space_names = depth_names(DepthToSpace::name, "output", "input");
+constexpr ops::Names space_to_depth_names = ops::depth_names(SpaceToDepth::name, "input", "output", "block_size");
+constexpr ops::Names depth_to_space_names = ops::depth_names(DepthToSpace::name, "output", "input", "block_size");
 
 template <class Neutral, class Op>
 Neutral neutral_depth(const Op& op, const Dims& input) {

@@ -78,11 +78,8 @@ patchfold::Unfold neutral(const Unfold& op, const Dims& input) {
   return unfold;
 }
 
-constexpr ops::Names depth_names(std::string_view name, std::string_view image, std::string_view deep, std::string_view factor) {
-  return {.op = name, .image = image, .columns = deep, .output_size = factor, .kernel_size = factor, .stride = factor};
-}
-constexpr ops::Names shuffle_names = depth_names(PixelShuffle::name, "output", "input", "upscale_factor");
-constexpr ops::Names unshuffle_names = depth_names(PixelUnshuffle::name, "input", "output", "downscale_factor");
+constexpr ops::Names shuffle_names = ops::depth_names(PixelShuffle::name, "output", "input", "upscale_factor");
+constexpr ops::Names unshuffle_names = ops::depth_names(PixelUnshuffle::name, "input", "output", "downscale_factor");
 
 template <class Neutral>
 Neutral neutral_depth(const ops::Names& names, const Dims& input, std::int64_t factor) {

@@ -11,6 +11,11 @@ namespace patchfold::ops {
 inline constexpr Names unfold_names{.op = Unfold::name};
 inline constexpr Names fold_names{.op = Fold::name};
 
+/// Of a depth operator: `image` and `deep` are its tensors, `block` the argument that gives all sizes.
+constexpr Names depth_names(std::string_view op, std::string_view image, std::string_view deep, std::string_view block) {
+  return {.op = op, .image = image, .columns = deep, .output_size = block, .kernel_size = block, .stride = block};
+}
+
 Dims unfold_shape(const Unfold& op, const Dims& image, const Names& names);
 Plan unfold_plan(const Unfold& op, const ConstTensorView& image, const TensorView& columns, const Names& names);
 

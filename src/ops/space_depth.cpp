@@ -61,9 +61,8 @@ Fold fold_of(const DepthToSpace& op, const Dims& deep, const Names& names) {
           .columns = Columns::grid};
 }
 
-constexpr Names names_of_space_to_depth{.op = SpaceToDepth::name, .columns = "deep", .kernel_size = "block", .stride = "block"};
-constexpr Names names_of_depth_to_space{
-    .op = DepthToSpace::name, .columns = "deep", .output_size = "block", .kernel_size = "block", .stride = "block"};
+constexpr Names names_of_space_to_depth = depth_names(SpaceToDepth::name, "image", "deep", "block");
+constexpr Names names_of_depth_to_space = depth_names(DepthToSpace::name, "image", "deep", "block");
 
 }  // namespace
 
