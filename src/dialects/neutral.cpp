@@ -28,7 +28,7 @@ struct Words<DepthMode> {
 
 namespace {
 
-constexpr std::string_view here = "docs/operators.md";
+constexpr std::string_view here = "include/patchfold/operators.hpp";
 constexpr std::string_view kernel_doc = "extents of a patch, at least 1";
 constexpr std::string_view stride_doc = "step between patches, at least 1";
 constexpr std::string_view dilation_doc = "step between taps, at least 0";

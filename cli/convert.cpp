@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements pass in blocks through one of four carriers: std::int64_t, std::uint64_t, double, std::complex<double>. So there
+// is one loader for each type and one storer for each type and carrier, instead of one loop for each pair of types.
+#include "cli/convert.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "cli/elements.hpp"
+#include "patchfold/plan.hpp"
+
+namespace patchfold::cli {
+namespace {
+
+template <class T>
+auto carried(T value) {
+  if constexpr (std::same_as<T, Boolean>)
+    return std::int64_t{value.bits != 0};
+  else if constexpr (IsSmall<T>)
+    return decode(T::format, value.bits);
+  else if constexpr (IsComplex<T>)
+    return std::complex<double>(value);
+  else if constexpr (std::same_as<T, std::uint64_t>)
+    return value;
+  else if constexpr (std::integral<T>)
+    return static_cast<std::int64_t>(value);
+  else
+    return static_cast<double>(value);
+}
+
+template <std::integral T, class C>
+T clipped(C value) {
+  using Limits = std::numeric_limits<T>;
+  if constexpr (std::integral<C>) {
+    if (std::cmp_less(value, Limits::min())) return Limits::min();
+    return std::cmp_greater(value, Limits::max()) ? Limits::max() : static_cast<T>(value);
+  } else {
+    if (std::isnan(value)) return 0;
+    const double rounded = std::nearbyint(value);
+    if (rounded <= static_cast<double>(Limits::min())) return Limits::min();
+    return rounded >= std::ldexp(1.0, Limits::digits) ? Limits::max() : static_cast<T>(rounded);
+  }
+}
+
+template <class T, class C>
+T stored(C value) {
+  if constexpr (std::same_as<C, std::complex<double>>) {
+    if constexpr (IsComplex<T>)
+      return T(static_cast<typename T::value_type>(value.real()), static_cast<typename T::value_type>(value.imag()));
+    else
+      return stored<T>(value.real());
+  } else if constexpr (std::same_as<T, Boolean>)
+    return {value != C{}};
+  else if constexpr (IsSmall<T>)
+    return {static_cast<typename T::Bits>(encode(T::format, static_cast<double>(value)))};
+  else if constexpr (IsComplex<T>)
+    return T(static_cast<typename T::value_type>(value));
+  else if constexpr (std::integral<T>)
+    return clipped<T>(value);
+  else
+    return static_cast<T>(value);
+}
+
+constexpr std::size_t block = 1024;
+
+template <class C>
+using Store = void (*)(const C* carriers, std::byte* dst, std::size_t count);
+
+template <class C>
+Store<C> storer(DType dtype) {
+  return with_element_type(dtype, []<class T>() -> Store<C> {
+    return [](const C* carriers, std::byte* dst, std::size_t count) {
+      for (std::size_t i = 0; i < count; ++i) {
+        const T value = stored<T>(carriers[i]);
+        std::memcpy(dst + i * sizeof(T), &value, sizeof(T));
+      }
+    };
+  });
+}
+
+/// One conversion, cut into pieces for the executor.
+struct Job {
+  const std::byte* src;
+  std::byte* dst;
+  DType from, to;
+  std::size_t count;
+  static constexpr std::size_t piece = block * 256;
+
+  template <class T>
+  void run_typed(std::size_t begin, std::size_t end) const noexcept {
+    using C = decltype(carried(T{}));
+    const Store<C> store = storer<C>(to);
+    C carriers[block];
+    for (; begin < end; begin += block) {
+      const std::size_t part = std::min(block, end - begin);
+      for (std::size_t i = 0; i < part; ++i) {
+        T value;
+        std::memcpy(&value, src + (begin + i) * sizeof(T), sizeof(T));
+        carriers[i] = carried(value);
+      }
+      store(carriers, dst + begin * size_of(to), part);
+    }
+  }
+
+  void run(std::int64_t index) const noexcept {
+    const auto begin = static_cast<std::size_t>(index) * piece;
+    with_element_type(from, [&]<class T>() { run_typed<T>(begin, std::min(count, begin + piece)); });
+  }
+};
+
+}  // namespace
+
+formats::LoadedTensor convert(const formats::LoadedTensor& tensor, DType dtype, const formats::Subject& subject) {
+  const DType from = tensor.type.dtype;
+  const auto is_complex = [](DType type) { return type == DType::complex64 || type == DType::complex128; };
+  if (from == dtype) return tensor;
+  if (from == DType::opaque || (is_complex(from) && !is_complex(dtype)))
+    subject.fail(ErrorCode::dtype, "cannot be converted to " + std::string(name_of(dtype)),
+                 from == DType::opaque ? tensor.type.descr : std::string(name_of(from)));
+
+  const auto bytes = formats::byte_count(tensor.view.shape, size_of(dtype));
+  if (!bytes) subject.fail(ErrorCode::overflow, "has a size that does not fit into 63 bits", to_string(tensor.view.shape));
+  const auto memory = formats::allocate(*bytes, subject);
+  const std::size_t count = static_cast<std::size_t>(*bytes) / size_of(dtype);
+  const Job job{static_cast<const std::byte*>(tensor.view.data), memory.get(), from, dtype, count};
+  const auto pieces = static_cast<std::int64_t>((count + Job::piece - 1) / Job::piece);
+  const auto body = [](void* context, std::int64_t piece) noexcept { static_cast<const Job*>(context)->run(piece); };
+  if (pieces > 0 && !default_executor().run(pieces, body, const_cast<Job*>(&job)))
+    throw_if_failed(Status::executor_failed, "run");
+
+  // A loaded tensor is dense, whatever the order of its axes.
+  formats::LoadedTensor result{
+      {memory.get(), tensor.view.shape, tensor.view.strides, dtype, size_of(dtype)}, formats::element_type(dtype), memory};
+  for (auto& stride : result.view.strides)
+    stride = stride / static_cast<std::int64_t>(size_of(from)) * static_cast<std::int64_t>(size_of(dtype));
+  return result;
+}
+
+std::string value_text(DType dtype, const void* element) {
+  return with_element_type(dtype, [&]<class T>() -> std::string {
+    T value;
+    std::memcpy(&value, element, sizeof(T));
+    if constexpr (std::same_as<T, Boolean>)
+      return value.bits ? "true" : "false";
+    else if constexpr (IsComplex<T>)
+      return fmt::format("{}{:+}j", value.real(), value.imag());
+    else if constexpr (IsSmall<T>)
+      return fmt::format("{}", static_cast<float>(carried(value)));
+    else if constexpr (std::integral<T>)
+      return fmt::format("{}", carried(value));
+    else
+      return fmt::format("{}", value);
+  });
+}
+
+double real_value(DType dtype, const void* element) {
+  return with_element_type(dtype, [&]<class T>() -> double {
+    T value;
+    std::memcpy(&value, element, sizeof(T));
+    return stored<double>(carried(value));
+  });
+}
+
+}  // namespace patchfold::cli

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values: conversion from one element type to another, and their text.
+#pragma once
+
+#include <string>
+
+#include "formats/file.hpp"
+#include "formats/npy.hpp"
+
+namespace patchfold::cli {
+
+/// The tensor with its elements converted, in the same order in memory. Numbers that the type cannot hold become the
+/// nearest that it can: floating-point values are rounded to nearest, ties to even, integers are clipped to their range,
+/// NaN becomes 0 in an integer type, and any number but 0 is true. Complex numbers are converted to complex types only.
+/// Throws Error(dtype, out_of_memory) that names the subject.
+formats::LoadedTensor convert(const formats::LoadedTensor& tensor, DType dtype, const formats::Subject& subject);
+
+/// A number of any type: exact for integers, shortest for floating-point.
+std::string value_text(DType dtype, const void* element);
+/// The real part as float64.
+double real_value(DType dtype, const void* element);
+
+}  // namespace patchfold::cli

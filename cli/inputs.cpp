@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/inputs.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <limits>
+
+#include "cli/convert.hpp"
+#include "cli/elements.hpp"
+#include "formats/picture.hpp"
+
+namespace patchfold::cli {
+namespace {
+
+ConstTensorView permuted(const ConstTensorView& view, std::initializer_list<int> axes) {
+  ConstTensorView result = view;
+  int to = 0;
+  for (const int from : axes) {
+    result.shape[to] = view.shape[from];
+    result.strides[to++] = view.strides[from];
+  }
+  return result;
+}
+
+}  // namespace
+
+ConstTensorView channels_first(const ConstTensorView& picture) {
+  return permuted(picture, {2, 0, 1});
+}
+ConstTensorView channels_last(const ConstTensorView& picture) {
+  return permuted(picture, {1, 2, 0});
+}
+
+formats::LoadedTensor load_data(const RunRequest& request) {
+  const bool picture = formats::is_picture_path(request.data);
+  auto tensor = picture ? formats::read_picture(request.data) : formats::read_npy(request.data, request.dtype);
+  if (request.as) {
+    const std::filesystem::path path = request.data;
+    tensor = convert(tensor, *request.as, {"--as", path});
+  }
+  if (picture && request.chw) tensor.view = channels_first(tensor.view);
+  return tensor;
+}
+
+IndexTensor index_tensor(const OperatorSpec& op, const ArgumentSpec& argument, const formats::LoadedTensor& tensor) {
+  const auto fail = [&](ErrorCode code, std::string_view rule, std::string given, std::string expected) {
+    throw Error(
+        {code, std::string(op.name), std::string(argument.name), std::string(rule), std::move(given), std::move(expected)});
+  };
+  const DType dtype = tensor.view.dtype;
+  IndexTensor result{{}, tensor.view.shape, dtype};
+  if (dtype == DType::opaque) fail(ErrorCode::type, "must hold integers", tensor.type.descr, "");
+  if (const auto count = element_count(tensor.view.shape); count > max_rank)
+    fail(ErrorCode::length, "has too many entries", fmt::format("{}", count), fmt::format("at most {}", max_rank));
+  with_element_type(dtype, [&]<class T>() {
+    if constexpr (std::integral<T>) {
+      for_each_offset(tensor.view.shape, tensor.view.strides, [&](std::int64_t offset) {
+        T value;
+        std::memcpy(&value, static_cast<const std::byte*>(tensor.view.data) + offset, sizeof(T));
+        if (!std::in_range<std::int64_t>(value))
+          fail(ErrorCode::overflow, "does not fit into 63 bits", fmt::format("{}", value), "");
+        result.values.push_back(static_cast<std::int64_t>(value));
+      });
+    } else {
+      fail(ErrorCode::type, "must hold integers", std::string(name_of(dtype)), "");
+    }
+  });
+  return result;
+}
+
+}  // namespace patchfold::cli

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors on their way from files to operators.
+#pragma once
+
+#include "cli/arguments.hpp"
+#include "formats/npy.hpp"
+
+namespace patchfold::cli {
+
+/// Calls f(offset in bytes) for every element, row-major.
+template <class F>
+void for_each_offset(const Dims& shape, const Dims& strides, F&& f) {
+  Dims index = Dims::filled(shape.size(), 0);
+  std::int64_t offset = 0;
+  for (auto left = element_count(shape); left > 0; --left) {
+    f(offset);
+    for (int axis = shape.size() - 1; axis >= 0; --axis) {
+      offset += strides[axis];
+      if (++index[axis] < shape[axis]) break;
+      offset -= index[axis] * strides[axis];
+      index[axis] = 0;
+    }
+  }
+}
+
+/// The data input: a .npy file, or a picture as H x W x C or C x H x W; converted if that is asked for.
+formats::LoadedTensor load_data(const RunRequest& request);
+
+/// A tensor of integers as a shape input. Throws Error(type, length, overflow).
+IndexTensor index_tensor(const OperatorSpec& op, const ArgumentSpec& argument, const formats::LoadedTensor& tensor);
+
+/// The axes of a picture in the other order: H x W x C as C x H x W.
+ConstTensorView channels_first(const ConstTensorView& picture);
+/// C x H x W as H x W x C.
+ConstTensorView channels_last(const ConstTensorView& picture);
+
+}  // namespace patchfold::cli

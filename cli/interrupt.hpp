@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signals while an output file is being written.
+#pragma once
+
+#include <algorithm>
+#include <csignal>
+
+#include "patchfold/plan.hpp"
+
+namespace patchfold::cli {
+
+/// While it lives, SIGINT, SIGTERM and SIGHUP stop the work between two pieces instead of ending the process, so that
+/// temporary files are removed; the process dies by the signal when this object is destroyed. A second signal ends it at
+/// once. At most one object may exist.
+class InterruptGuard {
+ public:
+  InterruptGuard();
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+  ~InterruptGuard();
+
+  /// The default executor, which does no more work once a signal has come.
+  Executor& executor() noexcept { return executor_; }
+  bool interrupted() const noexcept;
+
+ private:
+  class StoppingExecutor final : public Executor {
+   public:
+    /// At least 64, whatever the machine has, so that work is cut into many pieces: those not begun can be left out.
+    int threads() const noexcept override { return std::max(64, default_executor().threads()); }
+    bool run(std::int64_t pieces, Body body, void* context) noexcept override;
+  };
+
+  static constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP};
+  struct sigaction before_[3];
+  StoppingExecutor executor_;
+};
+
+}  // namespace patchfold::cli

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program: chooses the command, and turns errors into one line and an exit code.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <exception>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "cli/arguments.hpp"
+#include "cli/node_tests.hpp"
+#include "cli/ops.hpp"
+#include "cli/report.hpp"
+#include "cli/run.hpp"
+#include "patchfold/plan.hpp"
+#include "patchfold/version.hpp"
+
+namespace patchfold::cli {
+namespace {
+
+constexpr const char* help_text =
+    "patchfold cuts tensors into blocks and patches and puts them back, as ONNX, OpenVINO, TensorFlow and PyTorch do.\n"
+    "\n"
+    "Usage: patchfold ops [OP]                                        list the operators, or show one\n"
+    "       patchfold run OP INPUT... [--ARGUMENT VALUE]... -o OUT    run an operator from file to file\n"
+    "       patchfold run FOLDER...                                   run ONNX node tests and compare\n"
+    "       patchfold --help, --version\n"
+    "\n"
+    "INPUT and OUT are .npy files or pictures (.png, .jpg; H x W x C, with --chw C x H x W).\n"
+    "`patchfold run OP --help` lists all options of an operator. Exit code: 0 done, 1 failed or mismatch, 2 wrong usage.\n"
+    "\n"
+    "Examples:\n"
+    "  patchfold run unfold image.npy --kernel_size 3,3 --padding 1 -o columns.npy\n"
+    "  patchfold run fold columns.npy --output_size 16,16 --kernel_size 3,3 --padding 1 -o image.npy\n"
+    "  patchfold run space_to_depth photo.png --block 2,2 --layout channels_last --as float32 -o blocks.npy\n";
+
+int run(const std::vector<std::string>& words) {
+  RunRequest request;
+  try {
+    request = parse_run(words);
+  } catch (const Error& error) {
+    print_error(error.what());
+    return error.code() == ErrorCode::file_write ? failed : wrong_usage;
+  }
+  if (!request.help.empty()) {
+    print(request.help);
+    return done;
+  }
+  set_num_threads(request.threads);
+  if (!request.folders.empty()) return run_node_tests(request);
+  run_operator(request);
+  return done;
+}
+
+int run_command(const std::vector<std::string>& words) {
+  if (words.empty()) {
+    print(help_text);
+    fail_usage("", "", "a command is needed", "", "ops or run");
+  }
+  const std::string& command = words.front();
+  const std::vector<std::string> rest(words.begin() + 1, words.end());
+  if (command == "run") return run(rest);
+  if (command == "ops")
+    run_ops(rest);
+  else if (command == "--help" || command == "-h" || command == "help")
+    print(help_text);
+  else if (command == "--version")
+    print(fmt::format("patchfold {}\n", PATCHFOLD_VERSION_STRING));
+  else
+    fail_usage("", command, "is no command", "", "ops or run");
+  return done;
+}
+
+/// A standard stream that is closed would lend its number to the next file that is opened, and messages would go there.
+void hold_standard_streams() {
+  for (int descriptor = 0; descriptor <= 2; ++descriptor)
+    if (::fcntl(descriptor, F_GETFD) < 0) ::open("/dev/null", O_RDONLY);
+}
+
+}  // namespace
+}  // namespace patchfold::cli
+
+int main(int argc, char** argv) {
+  using namespace patchfold;
+  cli::hold_standard_streams();
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe and a file that grows too long are errors like others
+  std::signal(SIGXFSZ, SIG_IGN);
+  try {
+    return cli::run_command({argv + 1, argv + argc});
+  } catch (const Error& error) {
+    cli::print_error(error.what());
+    return cli::is_usage(error.code()) ? cli::wrong_usage : cli::failed;
+  } catch (const std::bad_alloc&) {
+    cli::print_error("memory cannot be had");
+  } catch (const std::exception& error) {
+    cli::print_error(error.what());
+  }
+  return cli::failed;
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// `patchfold ops`: the operator table as text, Markdown and JSON.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace patchfold::cli {
+
+/// Runs `patchfold ops` with the words that follow it. Throws Error(usage, unknown_operator).
+void run_ops(const std::vector<std::string>& words);
+
+}  // namespace patchfold::cli

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/report.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace patchfold::cli {
+namespace {
+
+/// Returns 0, or the error number.
+int write_all(int descriptor, std::string_view text) noexcept {
+  while (!text.empty()) {
+    const auto written = ::write(descriptor, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+}  // namespace
+
+bool is_usage(ErrorCode code) noexcept {
+  return code == ErrorCode::usage || code == ErrorCode::unknown_operator || code == ErrorCode::unknown_argument ||
+         code == ErrorCode::missing;
+}
+
+void fail_usage(std::string_view command, std::string_view argument, std::string_view rule, std::string_view given,
+                std::string_view expected) {
+  throw Error({ErrorCode::usage, std::string(command), std::string(argument), std::string(rule), std::string(given),
+               std::string(expected)});
+}
+
+void print(std::string_view text) {
+  if (const int error = write_all(STDOUT_FILENO, text))
+    throw Error({ErrorCode::file_write, "", "standard output", "cannot be written", std::strerror(error), ""});
+}
+
+void note(std::string_view text) noexcept {
+  write_all(STDERR_FILENO, text);
+}
+
+void print_error(std::string_view message) noexcept {
+  try {
+    std::string line = "patchfold: ";
+    for (const char c : message) line += static_cast<unsigned char>(c) < ' ' || c == 0x7f ? ' ' : c;
+    write_all(STDERR_FILENO, line + "\n");
+  } catch (...) {
+    write_all(STDERR_FILENO, "patchfold: memory cannot be had\n");
+  }
+}
+
+std::string shape_text(const Dims& shape) {
+  return shape.size() == 1 ? fmt::format("({},)", shape[0])
+                           : fmt::format("({})", fmt::join(shape.begin(), shape.end(), ", "));
+}
+
+}  // namespace patchfold::cli

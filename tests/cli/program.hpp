@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Running the program, and the files that it reads and writes. The .npy files are built and taken apart here by hand, so
+// that the program is not measured with its own reader.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace patchfold::cli_test {
+
+/// Splits at blanks; '' stands for an empty word.
+std::vector<std::string> words(std::string_view text);
+
+struct Outcome {
+  int code = -1;   ///< exit code, or -1 if a signal ended the program
+  int signal = 0;  ///< the signal, or 0
+  std::string out{};
+  std::string err{};
+  std::int64_t peak_bytes = 0;  ///< resident memory
+};
+
+/// Circumstances of a run.
+struct Setting {
+  std::optional<std::uint64_t> largest_file{};  ///< bytes, as a full disk has it
+  bool close_output = false;                    ///< standard output is closed
+  bool break_pipe = false;                      ///< standard output is a pipe that nobody reads
+  bool unprivileged = false;                    ///< as a user who is not root
+  int signal = 0;                               ///< sent once a temporary file lies in the folder
+};
+
+/// A folder that lives as long as the object; the program runs in it.
+class Folder {
+ public:
+  Folder();
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder();
+
+  std::filesystem::path path(std::string_view name) const { return path_ / name; }
+  void write(std::string_view name, std::string_view bytes) const;
+  std::string read(std::string_view name) const;
+  /// Names of all entries, sorted, separated by blanks.
+  std::string entries() const;
+  Outcome run(const std::vector<std::string>& arguments, const Setting& setting = {}) const;
+  Outcome run(std::string_view arguments, const Setting& setting = {}) const { return run(words(arguments), setting); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// A .npy file.
+struct Npy {
+  std::string descr{};  ///< "<i8", or "[('x', '<i2')]" for a record
+  std::vector<std::int64_t> shape{};
+  std::string data{};
+  bool fortran_order = false;
+
+  template <class T>
+  std::vector<T> elements() const {
+    std::vector<T> values(data.size() / sizeof(T));
+    std::memcpy(values.data(), data.data(), values.size() * sizeof(T));
+    return values;
+  }
+};
+
+/// The header alone claims what it is told to.
+std::string npy_bytes(const Npy& npy);
+/// Takes a file apart; an empty descr means that it is none.
+Npy npy_of(std::string_view bytes);
+
+template <class T>
+Npy npy(std::string descr, std::vector<std::int64_t> shape, const std::vector<T>& values) {
+  return {std::move(descr), std::move(shape),
+          std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T))};
+}
+
+/// 1, 2, 3, .. as int64.
+Npy counting(const std::vector<std::int64_t>& shape);
+
+}  // namespace patchfold::cli_test

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ends that nobody planned: signals, closed outputs, full disks.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "tests/cli/program.hpp"
+
+namespace patchfold::cli_test {
+namespace {
+
+bool is_one_line(const std::string& text) {
+  return text.starts_with("patchfold: ") && std::count(text.begin(), text.end(), '\n') == 1 && text.back() == '\n';
+}
+
+TEST(Signals, RemoveTheTemporaryFileAndEndTheProgram) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    const Folder folder;
+    folder.write("out.npy", "as it was");
+    // Each of a million pixels is touched by a million patches: nobody waits for the end.
+    const Outcome outcome = folder.run(
+        "run coverage --output_size 1024,1024 --kernel_size 1024,1024 --padding 1023 -o out.npy", {.signal = signal});
+    EXPECT_EQ(outcome.signal, signal) << outcome.code << outcome.err;
+    EXPECT_EQ(outcome.err, "");
+    EXPECT_EQ(folder.entries(), "out.npy");
+    EXPECT_EQ(folder.read("out.npy"), "as it was");
+  }
+}
+
+TEST(Signals, ABrokenPipeIsAnError) {
+  const Folder folder;
+  for (const char* command : {"ops", "ops --markdown", "ops unfold", "--help", "--version", "run --help"}) {
+    const Outcome broken = folder.run(command, {.break_pipe = true});
+    EXPECT_EQ(broken.code, 1) << command << broken.signal;
+    EXPECT_TRUE(is_one_line(broken.err)) << broken.err;
+    const Outcome closed = folder.run(command, {.close_output = true});
+    EXPECT_EQ(closed.code, 1) << command << closed.signal;
+    EXPECT_TRUE(is_one_line(closed.err)) << closed.err;
+  }
+}
+
+TEST(Signals, AClosedOutputDoesNotSpoilFiles) {
+  const Folder folder;
+  folder.write("in.npy", npy_bytes(counting({1, 1, 4, 4})));
+  EXPECT_EQ(folder.run("run space_to_depth in.npy --block 2,2 -o out.npy", {.close_output = true}).code, 0);
+  EXPECT_EQ(npy_of(folder.read("out.npy")).data.size(), 128U);
+}
+
+TEST(Signals, AFullDiskLeavesNothingBehind) {
+  const Folder folder;
+  folder.write("in.npy", npy_bytes(counting({1, 3, 64, 64})));
+  folder.write("out.npy", "as it was");
+  const Outcome outcome = folder.run("run unfold in.npy --kernel_size 3,3 -o out.npy", {.largest_file = 100'000});
+  EXPECT_EQ(outcome.code, 1) << outcome.signal;
+  EXPECT_TRUE(is_one_line(outcome.err)) << outcome.err;
+  EXPECT_EQ(folder.entries(), "in.npy out.npy");
+  EXPECT_EQ(folder.read("out.npy"), "as it was");
+}
+
+TEST(Signals, AFullDiskLeavesNoPartOfAPicture) {
+  const Folder folder;
+  std::vector<std::uint8_t> noise(256 * 256);
+  std::uint32_t state = 1;
+  for (auto& pixel : noise) pixel = static_cast<std::uint8_t>((state = state * 1664525 + 1013904223) >> 24);
+  folder.write("in.npy", npy_bytes(npy("|u1", {256, 256, 1}, noise)));
+  for (const char* name : {"out.png", "out.jpg"}) {
+    const Outcome outcome = folder.run(
+        std::string("run space_to_depth in.npy --block 1,1 --layout channels_last -o ") + name, {.largest_file = 1'000});
+    EXPECT_EQ(outcome.code, 1) << outcome.signal;
+    EXPECT_TRUE(is_one_line(outcome.err)) << outcome.err;
+    EXPECT_EQ(folder.entries(), "in.npy");
+  }
+}
+
+}  // namespace
+}  // namespace patchfold::cli_test

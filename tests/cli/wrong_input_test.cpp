@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+// Wrong command lines and wrong files: one line, the right exit code, nothing left behind, little memory.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "formats/picture.hpp"
+#include "tests/cli/program.hpp"
+
+namespace patchfold::cli_test {
+namespace {
+
+/// The files lie about sizes of 2^43 bytes and more; the rest is for sanitizers.
+constexpr std::int64_t most_memory = 256 << 20;
+constexpr std::int64_t one = 1;
+
+Npy claiming(std::vector<std::int64_t> shape, const char* descr = "<i8") {
+  return {descr, std::move(shape), "some bytes"};
+}
+
+void write_inputs(const Folder& folder) {
+  folder.write("columns.npy", npy_bytes(counting({1, 4, 9})));
+  folder.write("image.npy", npy_bytes(counting({1, 2, 4, 6})));
+  folder.write("odd.npy", npy_bytes(counting({1, 2, 5, 6})));
+  folder.write("text.npy", npy_bytes({"|S3", {1, 4, 9}, std::string(108, 'x')}));
+  folder.write("half.npy", npy_bytes(npy("<f2", {1, 4, 9}, std::vector<std::uint16_t>(36))));
+  folder.write("sizes.npy", npy_bytes(npy<std::int64_t>("<i8", {2}, {4, 4})));
+  folder.write("floats.npy", npy_bytes(npy<float>("<f4", {2}, {4, 4})));
+  folder.write("many.npy", npy_bytes(counting({40})));
+  folder.write("empty.npy", "");
+  folder.write("junk.npy", "this is no array at all, but it is long enough to be one");
+  folder.write("cut.npy", npy_bytes(counting({1, 4, 9})).substr(0, 200));
+  folder.write("header.npy", npy_bytes(counting({1, 4, 9})).substr(0, 40));
+  folder.write("object.npy", npy_bytes(claiming({1}, "|O")));
+  folder.write("negative.npy", npy_bytes(claiming({-1, 4})));
+  folder.write("large.npy", npy_bytes(claiming({1, 4, one << 40})));
+  folder.write("product.npy", npy_bytes(claiming({one << 32, one << 32})));
+  folder.write("bytes.npy", npy_bytes(claiming({one << 61})));
+  folder.write("most.npy", npy_bytes(claiming({INT64_MAX})));
+  folder.write("deep.npy", npy_bytes(claiming(std::vector<std::int64_t>(33, 1))));
+  folder.write("plain.txt", "text");
+  folder.write("junk.png", "this is no picture");
+  folder.write("cut.jpg", "\xff\xd8\xff\xe0");
+  std::filesystem::create_directory(folder.path("folder.npy"));
+  std::filesystem::create_directory(folder.path("folder.png"));
+  folder.write("out.npy", "as it was");
+  folder.write("out.png", "as it was");
+}
+
+struct Wrong {
+  const char* command;  ///< after `patchfold`
+  int code;
+  const char* fragment;  ///< of the line
+};
+
+constexpr Wrong command_lines[] = {
+    {"walk", 2, "walk: is no command; expected ops or run"},
+    {"--wrong", 2, "--wrong: is no command"},
+    {"ops unfolt", 2, "unfold"},
+    {"ops unfold fold", 2, "ops: "},
+    {"ops --xml", 2, "--xml"},
+    {"run unfolt image.npy --kernel_size 2,2 -o out.npy", 2, "unfold"},
+    {"run onnx.Col2im columns.npy -o out.npy", 2, "onnx.Col2Im-18"},
+    {"run image.npy --kernel_size 2,2 -o out.npy", 2, "image.npy: is a file"},
+    {"run --kernel_size 2,2 unfold image.npy -o out.npy", 2, "--kernel_size: an operator's name or a folder comes before"},
+    {"run unfold image.npy --kernal_size 2,2 -o out.npy", 2,
+     "unfold: --kernal_size: is no argument of this operator; expected --kernel_size"},
+    {"run unfold image.npy -k 2 -o out.npy", 2, "-k"},
+    {"run unfold --kernel_size 2,2 -o out.npy", 2, "unfold: image: is required"},
+    {"run unfold image.npy -o out.npy", 2, "kernel_size"},
+    {"run unfold image.npy --kernel_size 2,2", 2, "unfold: -o: is required"},
+    {"run unfold image.npy --kernel_size 2,2 -o", 2, "--output: 1 required value missing"},
+    {"run unfold image.npy -o out.npy --kernel_size", 2, "--kernel_size"},
+    {"run unfold image.npy --kernel_size 2,2 -o out.txt", 2, "-o: must end in .npy, .png, .jpg or .jpeg; given out.txt"},
+    {"run unfold image.npy --kernel_size 2,2 -o out", 2, "-o: must end in"},
+    {"run unfold image.npy --kernel_size two -o out.npy", 2, "kernel_size"},
+    {"run unfold image.npy --kernel_size 2,,2 -o out.npy", 2, "kernel_size"},
+    {"run unfold image.npy --kernel_size 9223372036854775808 -o out.npy", 2, "kernel_size"},
+    {"run unfold image.npy --kernel_size 2,2 --kernel_size 3,3 -o out.npy", 2, "--kernel_size"},
+    {"run unfold image.npy --kernel_size 2,2 --layout sideways -o out.npy", 2, "layout"},
+    {"run unfold image.npy --kernel_size 2,2 --value red -o out.npy", 2, "value"},
+    {"run fold columns.npy --output_size 4,4 --kernel_size 2,2 --accumulate perhaps -o out.npy", 2, "accumulate"},
+    {"run fold columns.npy --output_size 4,4 --kernel_size 2,2 --accumulate true -o out.npy", 2,
+     "accumulate: does not apply to files"},
+    {"run tensorflow.SpaceToBatch image.npy --block_size 2 --paddings 1:2:3 -o out.npy", 2, "paddings"},
+    {"run unfold image.npy --kernel_size 2,2 --threads many -o out.npy", 2, "--threads"},
+    {"run unfold image.npy --kernel_size 2,2 --threads -1 -o out.npy", 2, "--threads"},
+    {"run unfold image.npy --kernel_size 2,2 --dtype float12 -o out.npy", 2,
+     "--dtype: must be an element type; given float12"},
+    {"run unfold image.npy --kernel_size 2,2 --as opaque -o out.npy", 2, "--as: must be an element type"},
+    {"run unfold image.npy --kernel_size 2,2 --chw -o out.npy", 2, "--chw: applies to pictures only"},
+    {"run unfold junk.png --kernel_size 2,2 --dtype uint8 -o out.npy", 2, "--dtype: does not apply to pictures"},
+    {"run unfold image.npy odd.npy --kernel_size 2,2 -o out.npy", 2, "odd.npy: is one input too many"},
+    {"run coverage image.npy --output_size 4,4 --kernel_size 2,2 -o out.npy", 2, "image.npy: is one input too many"},
+    {"run coverage --output_size 4,4 --kernel_size 2,2 --as float32 -o out.npy", 2, "--as: needs data"},
+    {"run openvino.Col2Im columns.npy sizes.npy -o out.npy", 2, "kernel_size"},
+    {"run onnx.DepthToSpace-12 image.npy --blocksize 2 -o out.npy", 2, "onnx.DepthToSpace"},
+};
+
+constexpr Wrong arguments[] = {
+    {"run tensorflow.SpaceToBatch image.npy --block_size 2 --paddings 1:2 -o out.npy", 1, "paddings"},
+    {"run unfold sizes.npy --kernel_size 2,2 -o out.npy", 1, "unfold: "},
+    {"run unfold columns.npy --kernel_size 2 -o out.npy", 1, "kernel_size"},
+    {"run openvino.ExtractImagePatches columns.npy --sizes 2,2 --strides 1,1 --rates 1,1 --auto_pad valid -o out.npy", 1,
+     "[1, 4, 9]"},
+    {"run unfold image.npy --kernel_size 2,2 --stride 1,1,1 -o out.npy", 1, "stride"},
+    {"run onnx.Col2Im columns.npy --image_shape 4,4 --block_shape 2,2 --pads 1,1,1 -o out.npy", 1, "pads"},
+    {"run onnx.Col2Im columns.npy --image_shape 4,4 --block_shape 2,2 --pads -1,0,0,0 -o out.npy", 1, "pads"},
+    {"run unfold image.npy --kernel_size 0,2 -o out.npy", 1, "kernel_size"},
+    {"run unfold image.npy --kernel_size -2,-2 -o out.npy", 1, "kernel_size"},
+    {"run unfold image.npy --kernel_size 2,2 --stride 0 -o out.npy", 1, "stride"},
+    {"run unfold image.npy --kernel_size 2,2 --dilation -1 -o out.npy", 1, "dilation"},
+    {"run fold columns.npy --output_size -4,4 --kernel_size 2,2 -o out.npy", 1, "output_size"},
+    {"run fold columns.npy --output_size 4,4 --kernel_size 3,2 -o out.npy", 1, "given 4"},
+    {"run fold columns.npy --output_size 5,4 --kernel_size 2,2 -o out.npy", 1, "given 9, expected 12"},
+    {"run fold text.npy --output_size 4,4 --kernel_size 2,2 -o out.npy", 1, "fold: "},
+    {"run space_to_depth odd.npy --block 2,2 -o out.npy", 1, "5"},
+    {"run space_to_batch odd.npy --block 2,2 -o out.npy", 1, "5"},
+    {"run depth_to_space image.npy --block 2,2 -o out.npy", 1, "2"},
+    {"run tensorflow.SpaceToDepth image.npy --block_size 1 -o out.npy", 1, "block_size"},
+    {"run unfold image.npy --kernel_size 2,2 --value 1.5 -o out.npy", 1, "value"},
+    {"run unfold half.npy --kernel_size 4611686018427387904,4611686018427387904 -o out.npy", 1, "unfold: "},
+    {"run unfold image.npy --kernel_size 1,1 --padding 4611686018427387904 -o out.npy", 1, "unfold: "},
+    {"run unfold image.npy --kernel_size 1,1 --padding 1099511627776 -o out.npy", 1, ""},
+    {"run coverage --output_size 4611686018427387904,4 --kernel_size 1,1 -o out.npy", 1, ""},
+    {"run coverage --output_size 1099511627776,1024 --kernel_size 1,1 -o out.npy", 1, "out.npy"},
+    {"run coverage --output_size 1099511627776,1024 --kernel_size 1,1 --dtype uint8 -o out.png", 1,
+     "picture: out.png: needs more memory than there is"},
+    {"run coverage --output_size 4,4 --kernel_size 1,1 --dtype float8_e5m2 -o out.npy", 1, "float8_e5m2"},
+    {"run openvino.Col2Im columns.npy sizes.npy floats.npy -o out.npy", 1, "kernel_size"},
+    {"run openvino.Col2Im columns.npy many.npy --kernel_size 2,2 -o out.npy", 1,
+     "output_size: has too many entries; given 40"},
+    {"run unfold text.npy --kernel_size 2,2 --as float32 -o out.npy", 1,
+     "--as: text.npy: cannot be converted to float32; given"},
+};
+
+constexpr Wrong files[] = {
+    {"run unfold none.npy --kernel_size 2,2 -o out.npy", 1, "npy: none.npy: "},
+    {"run unfold folder.npy --kernel_size 2,2 -o out.npy", 1, "npy: folder.npy: "},
+    {"run unfold plain.txt --kernel_size 2,2 -o out.npy", 1, "npy: plain.txt: "},
+    {"run unfold empty.npy --kernel_size 2,2 -o out.npy", 1, "npy: empty.npy: "},
+    {"run unfold junk.npy --kernel_size 2,2 -o out.npy", 1, "npy: junk.npy: "},
+    {"run unfold cut.npy --kernel_size 2,2 -o out.npy", 1, "npy: cut.npy: "},
+    {"run unfold header.npy --kernel_size 2,2 -o out.npy", 1, "npy: header.npy: "},
+    {"run unfold object.npy --kernel_size 2,2 -o out.npy", 1, "npy: object.npy: "},
+    {"run unfold negative.npy --kernel_size 2,2 -o out.npy", 1, "npy: negative.npy: "},
+    {"run unfold large.npy --kernel_size 2,2 -o out.npy", 1, "npy: large.npy: "},
+    {"run unfold large.npy --kernel_size 2,2 --as uint8 -o out.npy", 1, "npy: large.npy: "},
+    {"run unfold product.npy --kernel_size 2,2 -o out.npy", 1, "npy: product.npy: "},
+    {"run unfold bytes.npy --kernel_size 2,2 -o out.npy", 1, "npy: bytes.npy: "},
+    {"run unfold most.npy --kernel_size 2,2 -o out.npy", 1, "npy: most.npy: "},
+    {"run unfold deep.npy --kernel_size 2,2 -o out.npy", 1, "npy: deep.npy: "},
+    {"run openvino.Col2Im columns.npy none.npy large.npy -o out.npy", 1, "npy: none.npy: "},
+    {"run openvino.Col2Im columns.npy large.npy --kernel_size 2,2 -o out.npy", 1, "npy: large.npy: "},
+    {"run unfold image.npy --kernel_size 2,2 -o none/out.npy", 1, "none/out.npy: "},
+    {"run unfold image.npy --kernel_size 2,2 -o plain.txt/out.npy", 1, "plain.txt/out.npy: "},
+    {"run unfold image.npy --kernel_size 2,2 -o folder.npy", 1, "folder.npy: "},
+    {"run unfold image.npy --kernel_size 2,2 -o /proc/out.npy", 1, "/proc/out.npy: "},
+};
+
+constexpr Wrong pictures[] = {
+    {"run unfold none.png --kernel_size 2,2 -o out.npy", 1, "none.png: "},
+    {"run unfold folder.png --kernel_size 2,2 -o out.npy", 1, "folder.png: "},
+    {"run unfold junk.png --kernel_size 2,2 -o out.npy", 1, "junk.png: "},
+    {"run unfold cut.png --kernel_size 2,2 -o out.npy", 1, "cut.png: "},
+    {"run unfold cut.jpg --kernel_size 2,2 -o out.npy", 1, "cut.jpg: "},
+    {"run unfold lying.png --kernel_size 2,2 -o out.npy", 1, "lying.png: "},
+    {"run unfold image.npy --kernel_size 2,2 --padding 1 --columns grid -o out.png", 1, "a picture has 2 or 3 axes"},
+    {"run space_to_depth photo.png --block 2,2 --layout channels_last -o out.png", 1, "out.png: "},
+    {"run space_to_depth photo.png --block 1,1 --layout channels_last --as int32 -o out.png", 1, "out.png: "},
+    {"run space_to_depth photo.png --block 1,1 --layout channels_last -o none/out.png", 1, "none/out.png: "},
+    {"run space_to_depth photo.png --block 1,1 --layout channels_last -o folder.png", 1, "folder.png: "},
+};
+
+void check(const Folder& folder, std::span<const Wrong> table) {
+  const std::string before = folder.entries();
+  for (const auto& wrong : table) {
+    SCOPED_TRACE(wrong.command);
+    const Outcome outcome = folder.run(wrong.command);
+    EXPECT_EQ(outcome.code, wrong.code) << "signal " << outcome.signal;
+    EXPECT_EQ(outcome.err.find("patchfold: "), 0U) << outcome.err;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    EXPECT_NE(outcome.err.find(wrong.fragment), std::string::npos) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_LT(outcome.peak_bytes, most_memory);
+    EXPECT_EQ(folder.entries(), before);
+    EXPECT_EQ(folder.read("out.npy"), "as it was");
+    EXPECT_EQ(folder.read("out.png"), "as it was");
+  }
+}
+
+TEST(WrongInput, OnTheCommandLineIsUsage) {
+  const Folder folder;
+  write_inputs(folder);
+  check(folder, command_lines);
+}
+
+TEST(WrongInput, InArgumentsIsFoundWithTheData) {
+  const Folder folder;
+  write_inputs(folder);
+  check(folder, arguments);
+}
+
+TEST(WrongInput, InFilesIsNamed) {
+  const Folder folder;
+  write_inputs(folder);
+  check(folder, files);
+}
+
+TEST(WrongInput, InPicturesIsNamed) {
+  if (!formats::has_pictures()) GTEST_SKIP() << "built without pictures";
+  const Folder folder;
+  write_inputs(folder);
+  const std::vector<std::uint8_t> pixels(48);
+  formats::write_picture(folder.path("photo.png"), view(pixels.data(), {4, 4, 3}));
+  const std::string photo = folder.read("photo.png");
+  folder.write("cut.png", photo.substr(0, photo.size() - 20));
+  // 2^31 - 1 pixels on each side, and the checksum of that header
+  std::string lying = photo;
+  lying.replace(16, 8, "\x7f\xff\xff\xff\x7f\xff\xff\xff");
+  std::uint32_t crc = 0xffffffff;
+  for (const char c : lying.substr(12, 17)) {
+    crc ^= static_cast<unsigned char>(c);
+    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
+  }
+  crc = ~crc;
+  for (int i = 0; i < 4; ++i) lying[static_cast<std::size_t>(29 + i)] = static_cast<char>(crc >> (24 - 8 * i));
+  folder.write("lying.png", lying);
+  check(folder, pictures);
+}
+
+TEST(WrongInput, OutputThatMayNotBeWritten) {
+  using std::filesystem::perms;
+  const Folder folder;
+  const auto everyone = perms::owner_all | perms::group_read | perms::group_exec | perms::others_read | perms::others_exec;
+  std::filesystem::permissions(folder.path("."), everyone);
+  folder.write("image.npy", npy_bytes(counting({1, 2, 4, 6})));
+  folder.write("locked/out.npy", "as it was");
+  std::filesystem::permissions(folder.path("locked"),
+                               perms::owner_read | perms::owner_exec | perms::others_read | perms::others_exec);
+  const Setting setting{.unprivileged = true};
+  const Outcome outcome = folder.run("run unfold image.npy --kernel_size 2,2 -o locked/out.npy", setting);
+  std::filesystem::permissions(folder.path("locked"), perms::owner_all);
+  if (outcome.code >= 126) GTEST_SKIP() << "the program cannot be run as another user here";
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_NE(outcome.err.find("locked/out.npy: cannot be written"), std::string::npos) << outcome.err;
+  EXPECT_EQ(folder.read("locked/out.npy"), "as it was");
+}
+
+TEST(WrongInput, LineBreaksInNamesDoNotBreakTheLine) {
+  const Folder folder;
+  const Outcome outcome = folder.run({"run", "unfold", "two\nlines.npy", "--kernel_size", "2,2", "-o", "out.npy"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+}
+
+}  // namespace
+}  // namespace patchfold::cli_test
