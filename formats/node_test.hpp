@@ -19,7 +19,7 @@ struct NodeTestDataSet {
 
 /// A model that holds one node of one of our operators.
 struct NodeTest {
-  std::string op{};                     ///< name in the operator table: onnx.DepthToSpace-13
+  std::string op{};  ///< name in the operator table: onnx.DepthToSpace-13
   std::vector<Argument> attributes{};
   std::vector<NodeTestDataSet> data_sets{};
 };

@@ -4,33 +4,41 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <string_view>
 
 #include "formats/npy.hpp"
 
 namespace patchfold::formats {
 
-/// A file that is written under a temporary name in the folder of its path. `commit` renames it; without commit the
-/// destructor removes it, and what stood at the path is untouched. Throws Error(file_write).
+/// A file that is written under a temporary name in the folder of its path (of the file that the path links to). `commit`
+/// renames it; without commit the destructor removes it, and what stood at the path is untouched. It gets the permissions
+/// of the file that it replaces. What is no regular file (/dev/null, a pipe, /dev/stdout) is written directly.
+/// Throws Error(file_write) with the writer as op and the path as argument.
 class OutputFile {
  public:
-  explicit OutputFile(std::filesystem::path path);
+  explicit OutputFile(std::filesystem::path path, std::string_view writer = "file");
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();
 
   void write(const void* data, std::size_t bytes);
-  /// Makes the file `bytes` long, reserves the space on the disk, and maps it for writing.
+  /// Makes the file `bytes` long, reserves the space on the disk, and maps it for writing. Called once, before any write.
   std::byte* map(std::size_t bytes);
   void commit();
-  /// Path of the temporary file.
+  /// Path of the temporary file; empty if the file is written directly.
   const std::filesystem::path& temporary() const noexcept { return temporary_; }
 
  private:
+  void create_temporary();
+
   std::filesystem::path path_;
+  std::string_view writer_;
+  std::filesystem::path target_;
   std::filesystem::path temporary_;
   int descriptor_ = -1;
   void* mapping_ = nullptr;
   std::size_t mapped_bytes_ = 0;
+  bool is_buffer_ = false;  ///< the mapping is memory that commit writes
 };
 
 /// A row-major .npy file of known shape whose elements are computed straight into the mapped file.

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Python literals, as far as the header of a .npy file has them: strings, integers, True, False, tuples, lists,
+// dictionaries.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace patchfold::formats {
+
+struct Literal {
+  enum class Kind : std::uint8_t { text, integer, boolean, tuple, list, dictionary };
+
+  Kind kind = Kind::text;
+  std::string_view source{};     ///< of a text: as it is written, quotes and escapes included
+  std::int64_t number = 0;       ///< of an integer or a boolean
+  std::vector<Literal> items{};  ///< of a dictionary: key, value, key, value, ..
+
+  /// The inside of a text. Escapes are left as they are: nothing that is compared with it contains any.
+  std::string_view text() const noexcept { return source.substr(1, source.size() - 2); }
+};
+
+/// What is wrong with a text, and where.
+struct LiteralError {
+  std::size_t position = 0;
+  std::string_view expected{};
+};
+
+/// Reads the one literal that `source` consists of, which must outlive the result. Throws LiteralError. Integers may end in
+/// L, as Python 2 wrote them. Nesting deeper than 32 levels is an error.
+Literal parse_literal(std::string_view source);
+
+}  // namespace patchfold::formats

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+#include <vector>
+
+#include "formats/npy_header.hpp"
+#include "formats/output_file.hpp"
+#include "src/tensor/checked.hpp"
+
+namespace patchfold::formats {
+namespace {
+
+constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
+
+/// Checks what is to be written; bytes of the elements.
+std::int64_t checked_bytes(const Dims& shape, std::size_t element_size, const ElementType& type, const Subject& subject) {
+  if (type.size != element_size)
+    subject.fail(ErrorCode::dtype, "must be written with elements of the tensor's size",
+                 bytes_text(type.size) + " for " + type.descr, bytes_text(element_size));
+  const auto bytes = byte_count(shape, element_size);
+  if (!bytes) subject.fail(ErrorCode::overflow, "has a shape whose size does not fit into 63 bits", to_string(shape));
+  return *bytes;
+}
+
+/// Collects what is written in pieces.
+class BufferedFile {
+ public:
+  explicit BufferedFile(OutputFile& file) : file_(file), buffer_(buffer_bytes) {}
+
+  void write(const std::byte* data, std::size_t bytes) {
+    if (bytes > buffer_bytes - used_) flush();
+    if (bytes > buffer_bytes) return file_.write(data, bytes);
+    std::memcpy(buffer_.data() + used_, data, bytes);
+    used_ += bytes;
+  }
+  void flush() {
+    file_.write(buffer_.data(), used_);
+    used_ = 0;
+  }
+
+  /// Elements of a size that the compiler knows, `stride` bytes apart.
+  template <std::size_t size>
+  void gather(const std::byte* src, std::int64_t count, std::int64_t stride) {
+    while (count > 0) {
+      if (buffer_bytes - used_ < size) flush();
+      const auto room = static_cast<std::int64_t>((buffer_bytes - used_) / size);
+      const auto part = count < room ? count : room;
+      std::byte* dst = buffer_.data() + used_;
+      for (std::int64_t i = 0; i < part; ++i) std::memcpy(dst + i * static_cast<std::int64_t>(size), src + i * stride, size);
+      src += part * stride;
+      used_ += static_cast<std::size_t>(part) * size;
+      count -= part;
+    }
+  }
+
+ private:
+  OutputFile& file_;
+  std::vector<std::byte> buffer_;
+  std::size_t used_ = 0;
+};
+
+/// `count` elements of the last axis that is not contiguous; an element here is a whole run of bytes.
+void write_row(BufferedFile& out, const std::byte* src, std::int64_t count, std::int64_t stride, std::size_t run) {
+  switch (run) {
+    case 1:
+      return out.gather<1>(src, count, stride);
+    case 2:
+      return out.gather<2>(src, count, stride);
+    case 4:
+      return out.gather<4>(src, count, stride);
+    case 8:
+      return out.gather<8>(src, count, stride);
+    case 16:
+      return out.gather<16>(src, count, stride);
+    default:
+      for (std::int64_t i = 0; i < count; ++i) out.write(src + i * stride, run);
+  }
+}
+
+void write_elements(OutputFile& file, const ConstTensorView& tensor) {
+  int rank = tensor.shape.size();
+  auto run = static_cast<std::int64_t>(tensor.element_size);
+  while (rank > 0 && (tensor.strides[rank - 1] == run || tensor.shape[rank - 1] == 1)) run *= tensor.shape[--rank];
+  const auto* src = static_cast<const std::byte*>(tensor.data);
+  if (rank == 0) return file.write(src, static_cast<std::size_t>(run));
+
+  BufferedFile out(file);
+  const int last = rank - 1;
+  Dims index = Dims::filled(rank, 0);
+  for (bool more = true; more;) {
+    write_row(out, src, tensor.shape[last], tensor.strides[last], static_cast<std::size_t>(run));
+    more = false;
+    for (int axis = last - 1; axis >= 0 && !more; --axis) {
+      src += tensor.strides[axis];
+      more = ++index[axis] < tensor.shape[axis];
+      if (more) break;
+      src -= tensor.shape[axis] * tensor.strides[axis];
+      index[axis] = 0;
+    }
+  }
+  out.flush();
+}
+
+}  // namespace
+
+NpyOutput::NpyOutput(std::filesystem::path path, const Dims& shape, const ElementType& type) : file_(path, "npy") {
+  const Subject subject{"npy", path};
+  const std::string header = npy_header(shape, type);
+  const auto total = checked_add(checked_bytes(shape, type.size, type, subject), static_cast<std::int64_t>(header.size()));
+  if (!total) subject.fail(ErrorCode::overflow, "has a shape whose size does not fit into 63 bits", to_string(shape));
+  std::byte* data = file_.map(static_cast<std::size_t>(*total));
+  std::memcpy(data, header.data(), header.size());
+  view_ = {data + header.size(), shape, dense_strides(shape, type.size), type.dtype, type.size};
+}
+
+void write_npy(const std::filesystem::path& path, const ConstTensorView& tensor, const ElementType& type) {
+  const Subject subject{"npy", path};
+  const std::int64_t bytes = checked_bytes(tensor.shape, tensor.element_size, type, subject);
+  const std::string header = npy_header(tensor.shape, type);
+  OutputFile file(path, "npy");
+  file.write(header.data(), header.size());
+  if (bytes > 0) write_elements(file, tensor);
+  file.commit();
+}
+
+}  // namespace patchfold::formats

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the 'descr' entry of a .npy header says about the bytes of an element.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "formats/file.hpp"
+#include "formats/literal.hpp"
+#include "formats/npy.hpp"
+
+namespace patchfold::formats {
+
+/// An element, or a field of a record.
+struct NpyType {
+  char kind = 'V';            ///< NumPy's letter: b i u f c S U V M m; R for a record
+  std::size_t size = 0;       ///< bytes
+  std::size_t swap_unit = 1;  ///< bytes that change places if the byte order is not ours; 1: nothing to do
+  std::size_t repeat = 1;     ///< of a field: how many elements its sub-array has
+  std::string descr{};        ///< the entry in native byte order
+  std::vector<NpyType> fields{};
+};
+
+/// Throws Error(file_format) for what is no type and Error(file_unsupported) for objects and unknown types.
+NpyType npy_type(const Literal& descr, const Subject& subject);
+
+/// The library's element type for it.
+ElementType element_type(const NpyType& type);
+
+/// Whether some bytes are not in native order.
+bool is_foreign(const NpyType& type);
+
+/// Copies `count` elements, turning them into native byte order.
+void copy_native(const NpyType& type, const std::byte* src, std::byte* dst, std::size_t count);
+
+}  // namespace patchfold::formats

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/stat.h>
+
+#include "formats/output_file.hpp"
+#include "tests/formats/support.hpp"
+
+namespace patchfold::formats {
+namespace {
+
+using namespace test;
+using namespace std::string_literals;
+
+class NpyRead : public ::testing::Test {
+ protected:
+  LoadedTensor read(std::string_view descr, std::string_view shape, std::string_view data, bool fortran_order = false,
+                    int major = 1) {
+    write_bytes(path_, npy_file(npy_dictionary(descr, shape, fortran_order), data, major));
+    return read_npy(path_);
+  }
+  LoadedTensor read_as(std::string_view descr, std::string_view data, DType dtype) {
+    write_bytes(path_, npy_file(npy_dictionary(descr, "(2,)"), data));
+    return read_npy(path_, dtype);
+  }
+
+  TempFolder folder_;
+  std::filesystem::path path_ = folder_ / "x.npy";
+};
+
+TEST_F(NpyRead, ShowsTheFileItself) {
+  const auto tensor = read("'<f4'", "(2, 3)", bytes_of(std::vector<float>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(tensor.view.dtype, DType::float32);
+  EXPECT_EQ(tensor.view.element_size, 4U);
+  EXPECT_EQ(tensor.view.shape, (Dims{2, 3}));
+  EXPECT_EQ(tensor.view.strides, (Dims{12, 4}));
+  EXPECT_EQ(tensor.type.descr, "'<f4'");
+  EXPECT_EQ(elements_of(tensor.view), bytes_of(std::vector<float>{1, 2, 3, 4, 5, 6}));
+}
+
+TEST_F(NpyRead, EveryVersionGivesTheSame) {
+  for (const int major : {1, 2, 3}) EXPECT_EQ(elements_of(read("'<u2'", "(3,)", "abcdef", false, major).view), "abcdef");
+}
+
+TEST_F(NpyRead, FortranOrderIsAMatterOfStrides) {
+  const auto tensor = read("'|u1'", "(2, 3, 2)", "abcdefghijkl", true);
+  EXPECT_EQ(tensor.view.strides, (Dims{1, 2, 6}));
+  EXPECT_EQ(elements_of(tensor.view), "agciekbhdjfl");
+}
+
+TEST_F(NpyRead, NoAxesAndNoElements) {
+  EXPECT_EQ(elements_of(read("'<i8'", "()", bytes_of<std::int64_t>(-5)).view), bytes_of<std::int64_t>(-5));
+  EXPECT_EQ(read("'<i8'", "()", bytes_of<std::int64_t>(-5)).view.shape, Dims{});
+  for (const auto* shape : {"(0,)", "(3, 0, 5)", "(0, 1000000000000, 1000000)"}) {
+    const auto tensor = read("'<f8'", shape, "");
+    EXPECT_EQ(element_count(tensor.view.shape), 0);
+    EXPECT_NE(tensor.view.data, nullptr);
+  }
+  EXPECT_EQ(read("'>f8'", "(3, 0, 5)", "").view.shape, (Dims{3, 0, 5}));
+}
+
+TEST_F(NpyRead, MostAxes) {
+  std::string shape;
+  for (int i = 0; i < max_rank; ++i) shape += "1,";
+  EXPECT_EQ(read("'|u1'", "(" + shape + ")", "x").view.shape, Dims::filled(max_rank, 1));
+}
+
+TEST_F(NpyRead, IgnoresWhatFollowsTheData) {
+  EXPECT_EQ(elements_of(read("'|u1'", "(2,)", "ab and more").view), "ab");
+}
+
+TEST_F(NpyRead, TurnsForeignBytesAround) {
+  EXPECT_EQ(elements_of(read("'>i2'", "(2,)", "abcd").view), "badc");
+  EXPECT_EQ(elements_of(read("'>u4'", "(2,)", "abcdefgh").view), "dcbahgfe");
+  EXPECT_EQ(elements_of(read("'>f8'", "(1,)", "abcdefgh").view), "hgfedcba");
+  EXPECT_EQ(elements_of(read("'>f2'", "(1,)", "ab").view), "ba");
+  EXPECT_EQ(elements_of(read("'>c8'", "(1,)", "abcdefgh").view), "dcbahgfe");
+  EXPECT_EQ(elements_of(read("'>c16'", "(1,)", "abcdefghABCDEFGH").view), "hgfedcbaHGFEDCBA");
+  EXPECT_EQ(elements_of(read("'>f16'", "(1,)", "abcdefghABCDEFGH").view), "HGFEDCBAhgfedcba");
+  EXPECT_EQ(elements_of(read("'>U2'", "(1,)", "\0\0\0a\0\0\0b"s).view), "a\0\0\0b\0\0\0"s);
+  EXPECT_EQ(elements_of(read("'>M8[ns]'", "(1,)", "abcdefgh").view), "hgfedcba");
+  EXPECT_EQ(elements_of(read("'>m8[s]'", "(1,)", "abcdefgh").view), "hgfedcba");
+}
+
+TEST_F(NpyRead, LeavesSingleBytesAsTheyAre) {
+  for (const auto* descr : {"'>S4'", "'>V4'", "'|S4'", "'<S4'"})
+    EXPECT_EQ(elements_of(read(descr, "(2,)", "abcdefgh").view), "abcdefgh");
+  for (const auto* descr : {"'>u1'", "'>i1'", "'>b1'"}) EXPECT_EQ(elements_of(read(descr, "(2,)", "ab").view), "ab");
+}
+
+TEST_F(NpyRead, ForeignAndFortranTogether) {
+  const auto tensor = read("'>u2'", "(2, 2)", "abcdefgh", true);
+  EXPECT_EQ(elements_of(tensor.view), "bafedchg");
+  EXPECT_EQ(tensor.type.descr, "'<u2'");
+}
+
+TEST_F(NpyRead, RecordsAreOpaque) {
+  const auto tensor = read("[('a', '<f4'), ('b', '|S3')]", "(2,)", "abcdXYZefghUVW");
+  EXPECT_EQ(tensor.view.dtype, DType::opaque);
+  EXPECT_EQ(tensor.view.element_size, 7U);
+  EXPECT_EQ(tensor.type.descr, "[('a', '<f4'), ('b', '|S3')]");
+  EXPECT_EQ(elements_of(tensor.view), "abcdXYZefghUVW");
+}
+
+TEST_F(NpyRead, ForeignFieldsOfRecordsAreTurnedAround) {
+  const auto tensor = read("[('a', '>i2', (2,)), ('b', '<i2'), ('c', [('d', '>u4'), ('e', '|S1')], (2,))]", "(2,)",
+                           "abcdefghijKlmnoPABCDEFGHIJkLMNOp");
+  EXPECT_EQ(elements_of(tensor.view), "badcefjihgKonmlPBADCEFJIHGkONMLp");
+  EXPECT_EQ(tensor.type.descr, "[('a', '<i2', (2,)), ('b', '<i2'), ('c', [('d', '<u4'), ('e', '|S1')], (2,))]");
+}
+
+TEST_F(NpyRead, EmptyForeignFieldsTakeNoTime) {
+  const auto tensor = read("[('a', [('x', '>U0')], (2000000000,)), ('b', '>i2')]", "(1,)", "ab");
+  EXPECT_EQ(elements_of(tensor.view), "ba");
+}
+
+TEST_F(NpyRead, ReinterpretsRawBytesAndIntegers) {
+  for (const auto* descr : {"'|V2'", "'<V2'", "'<u2'", "'<i2'"}) {
+    const auto tensor = read_as(descr, "abcd", DType::bfloat16);
+    EXPECT_EQ(tensor.view.dtype, DType::bfloat16);
+    EXPECT_EQ(tensor.type.dtype, DType::bfloat16);
+    EXPECT_EQ(tensor.type.descr, "'|V2'");
+    EXPECT_EQ(elements_of(tensor.view), "abcd");
+  }
+  for (const auto* descr : {"'|V1'", "'|u1'", "'|i1'"})
+    for (const auto dtype : {DType::float8_e4m3fn, DType::float8_e4m3fnuz, DType::float8_e5m2, DType::float8_e5m2fnuz})
+      EXPECT_EQ(read_as(descr, "ab", dtype).view.dtype, dtype);
+  EXPECT_EQ(elements_of(read_as("'>u2'", "abcd", DType::bfloat16).view), "badc");
+  EXPECT_EQ(read_as("'<f4'", "abcdefgh", DType::float32).type.descr, "'<f4'");
+  EXPECT_EQ(read_as("'<f4'", "abcdefgh", DType::opaque).view.dtype, DType::opaque);
+  EXPECT_EQ(read_as("'<f4'", "abcdefgh", DType::opaque).type.descr, "'<f4'");
+}
+
+TEST_F(NpyRead, RefusesToReinterpretOtherTypes) {
+  const auto refuse = [&](std::string_view descr, DType dtype) {
+    expect_error([&] { read_as(descr, std::string(64, 'x'), dtype); }, ErrorCode::file_unsupported, "npy", path_,
+                 "must hold raw bytes or integers of the same size to be read as another type; given " + std::string(descr));
+  };
+  refuse("'|V1'", DType::bfloat16);
+  refuse("'<f2'", DType::bfloat16);
+  refuse("'<f4'", DType::float64);
+  refuse("'|S2'", DType::bfloat16);
+  refuse("'|b1'", DType::float8_e5m2);
+  refuse("[('a', '|V2')]", DType::bfloat16);
+}
+
+TEST_F(NpyRead, ViewOutlivesTheFileAndItsName) {
+  auto tensor = read("'|u1'", "(3,)", "abc");
+  std::filesystem::remove(path_);
+  const LoadedTensor copy = tensor;
+  tensor = {};
+  EXPECT_EQ(elements_of(copy.view), "abc");
+}
+
+TEST_F(NpyRead, FilesThatCannotBeOpened) {
+  const auto missing = folder_ / "missing.npy";
+  expect_error([&] { read_npy(missing); }, ErrorCode::file_open, "npy", missing,
+               "cannot be opened: No such file or directory");
+  expect_error([&] { read_npy(folder_.path()); }, ErrorCode::file_open, "npy", folder_.path(),
+               "must be a regular file; given a folder");
+  const auto pipe = folder_ / "pipe.npy";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  expect_error([&] { read_npy(pipe); }, ErrorCode::file_open, "npy", pipe, "must be a regular file; given a pipe");
+  expect_error([&] { read_npy("/dev/zero"); }, ErrorCode::file_open, "npy", "/dev/zero",
+               "must be a regular file; given a device");
+  const auto loop = folder_ / "loop.npy";
+  std::filesystem::create_symlink(loop, loop);
+  expect_error([&] { read_npy(loop); }, ErrorCode::file_open, "npy", loop, "cannot be opened");
+  expect_error([&] { read_npy(""); }, ErrorCode::file_open, "npy", "", "cannot be opened");
+}
+
+TEST_F(NpyRead, FilesThatMayNotBeRead) {
+  write_bytes(path_, "x");
+  std::filesystem::permissions(path_, std::filesystem::perms::none);
+  std::filesystem::permissions(folder_.path(), std::filesystem::perms::all);
+  const Unprivileged unprivileged;
+  expect_error([&] { read_npy(path_); }, ErrorCode::file_open, "npy", path_, "cannot be opened: Permission denied");
+}
+
+}  // namespace
+}  // namespace patchfold::formats

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files made from bytes, and errors compared with what they should be.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/npy.hpp"
+
+namespace patchfold::formats::test {
+
+/// A folder of its own for a test, removed afterwards.
+class TempFolder {
+ public:
+  TempFolder();
+  TempFolder(const TempFolder&) = delete;
+  TempFolder& operator=(const TempFolder&) = delete;
+  ~TempFolder();
+
+  const std::filesystem::path& path() const noexcept { return path_; }
+  std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
+  /// Names in the folder, sorted.
+  std::vector<std::string> names() const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// While it lives, root's rights are put aside.
+class Unprivileged {
+ public:
+  Unprivileged();
+  Unprivileged(const Unprivileged&) = delete;
+  Unprivileged& operator=(const Unprivileged&) = delete;
+  ~Unprivileged();
+
+ private:
+  bool was_root_;
+};
+
+void write_bytes(const std::filesystem::path& path, std::string_view bytes);
+std::string read_bytes(const std::filesystem::path& path);
+
+/// A number as its bytes, lowest first.
+template <class T>
+std::string bytes_of(T value) {
+  std::string bytes(sizeof(T), '\0');
+  std::memcpy(bytes.data(), &value, sizeof(T));
+  return bytes;
+}
+std::string reversed(std::string bytes);
+template <class T>
+std::string bytes_of(const std::vector<T>& values) {
+  std::string bytes;
+  for (const T value : values) bytes += bytes_of(value);
+  return bytes;
+}
+
+/// A .npy file: `dictionary` is the header's text, padded as the version asks.
+std::string npy_file(std::string_view dictionary, std::string_view data, int major = 1);
+/// The dictionary that NumPy writes.
+std::string npy_dictionary(std::string_view descr, std::string_view shape, bool fortran_order = false);
+
+/// The elements of a view in row-major order.
+std::string elements_of(const ConstTensorView& view);
+
+/// Runs `action`, which must throw Error with this code, op and path, and with `fragment` in its text.
+void expect_error(const std::function<void()>& action, ErrorCode code, std::string_view op,
+                  const std::filesystem::path& path, std::string_view fragment);
+
+}  // namespace patchfold::formats::test
