@@ -21,7 +21,7 @@ enum class ErrorCode {
   position_count,     ///< the columns hold another number of positions than the formula gives
   shape,              ///< a tensor has another shape than the operator gives
   dtype,              ///< two element types differ, or one cannot do what is asked
-  overflow,           ///< a size does not fit into 63 bits
+  overflow,           ///< a size or an offset is 2^60 or more, or does not fit into 63 bits
   limit,              ///< more axes than a problem may have
   strides,            ///< elements of the destination share memory
   overlap,            ///< source and destination share memory

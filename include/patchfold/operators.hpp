@@ -6,7 +6,8 @@
 //   slack              X = I + pb + pe - e
 //   positions          l = X < 0 ? 0 : X / s + 1          K = product of k, L = product of l
 // The tap q of the patch at position b touches the image coordinate  b * s + q * d - pb.
-// Ranges: k >= 1, s >= 1, d >= 0, pads of any sign (a negative pad crops).
+// Ranges: k >= 1, s >= 1, d >= 0, pads of any sign (a negative pad crops). Extents, pads, e and the number of elements stay
+// below 2^60.
 //
 // All structs are aggregates: Unfold{.kernel_size = {3, 3}, .stride = 2}. `output_shape` and `plan` throw patchfold::Error.
 #pragma once
@@ -112,7 +113,7 @@ struct PATCHFOLD_API SpaceToBatch {
   Plan plan(const ConstTensorView& image, const TensorView& batches) const;
 };
 
-/// The inverse of SpaceToBatch; crops take away what the padding added.
+/// The inverse of SpaceToBatch; crops, at least 0, take away what the padding added.
 struct PATCHFOLD_API BatchToSpace {
   static constexpr std::string_view name = "batch_to_space";
   Axes block{};

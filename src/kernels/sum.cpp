@@ -155,16 +155,26 @@ HWY_EXPORT(kernel_of);
 
 const SumKernel& sum_kernel(DType dtype) noexcept { return *HWY_DYNAMIC_DISPATCH(kernel_of)(dtype); }
 
+namespace {
+
+/// Asked for once: asking Highway again would undo a choice.
+const std::vector<std::int64_t>& targets() {
+  static const std::vector<std::int64_t> list = hwy::SupportedAndGeneratedTargets();
+  return list;
+}
+
+}  // namespace
+
 std::vector<std::string> instruction_sets() {
   std::vector<std::string> names;
-  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) names.emplace_back(hwy::TargetName(target));
+  for (const std::int64_t target : targets()) names.emplace_back(hwy::TargetName(target));
   return names;
 }
 
 bool use_instruction_set(std::string_view name) {
-  std::int64_t chosen = name.empty() ? hwy::SupportedTargets() : 0;
-  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets())
-    if (hwy::TargetName(target) == name) chosen = target;
+  std::int64_t chosen = 0;
+  for (const std::int64_t target : targets())
+    if (name.empty() || hwy::TargetName(target) == name) chosen |= target;
   if (chosen == 0) return false;
   hwy::GetChosenTarget().Update(chosen);
   return true;

@@ -15,7 +15,7 @@ constexpr ErrorEntry catalogue[] = {
     {ErrorCode::position_count, "position_count", "Columns hold another number of positions than the formula gives."},
     {ErrorCode::shape, "shape", "A tensor has another shape than the operator gives, or a shape cannot be held."},
     {ErrorCode::dtype, "dtype", "Element types differ, or an element type cannot do what is asked (a sum of strings)."},
-    {ErrorCode::overflow, "overflow", "A size or an offset does not fit into 63 bits."},
+    {ErrorCode::overflow, "overflow", "A size or an offset is 2^60 or more, or does not fit into 63 bits."},
     {ErrorCode::limit, "limit", "A tensor or a problem has more axes than the library handles."},
     {ErrorCode::strides, "strides", "Elements of the destination share memory, so results would overwrite each other."},
     {ErrorCode::overlap, "overlap", "Source and destination share memory."},
