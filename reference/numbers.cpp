@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/numbers.hpp"
+
+#include <cassert>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace reference {
+
+Format format_of(DType dtype) {
+  switch (dtype) {
+    case DType::float16:
+      return {5, 10, 15, Format::Special::ieee};
+    case DType::bfloat16:
+      return {8, 7, 127, Format::Special::ieee};
+    case DType::float8_e4m3fn:
+      return {4, 3, 7, Format::Special::one_nan};
+    case DType::float8_e4m3fnuz:
+      return {4, 3, 8, Format::Special::unsigned_zero};
+    case DType::float8_e5m2:
+      return {5, 2, 15, Format::Special::ieee};
+    case DType::float8_e5m2fnuz:
+      return {5, 2, 16, Format::Special::unsigned_zero};
+    default:
+      assert(false);
+      return {};
+  }
+}
+
+double decode(const Format& format, unsigned code) {
+  const unsigned mantissa_mask = (1u << format.mantissa_bits) - 1;
+  const unsigned exponent_mask = (1u << format.exponent_bits) - 1;
+  const unsigned mantissa = code & mantissa_mask;
+  const unsigned exponent = (code >> format.mantissa_bits) & exponent_mask;
+  const bool negative = (code >> (format.mantissa_bits + format.exponent_bits)) != 0;
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double sign = negative ? -1.0 : 1.0;
+  switch (format.special) {
+    case Format::Special::ieee:
+      if (exponent == exponent_mask) return mantissa != 0 ? nan : sign * std::numeric_limits<double>::infinity();
+      break;
+    case Format::Special::one_nan:
+      if (exponent == exponent_mask && mantissa == mantissa_mask) return nan;
+      break;
+    case Format::Special::unsigned_zero:
+      if (negative && exponent == 0 && mantissa == 0) return nan;
+      break;
+  }
+  if (exponent == 0) return sign * std::ldexp(mantissa, 1 - format.bias - format.mantissa_bits);
+  return sign * std::ldexp(mantissa + (1u << format.mantissa_bits),
+                           static_cast<int>(exponent) - format.bias - format.mantissa_bits);
+}
+
+unsigned encode(const Format& format, double value) {
+  const unsigned exponent_mask = (1u << format.exponent_bits) - 1;
+  const unsigned sign = (std::signbit(value) ? 1u : 0u) << (format.mantissa_bits + format.exponent_bits);
+  const unsigned infinity = exponent_mask << format.mantissa_bits;
+  const bool ieee = format.special == Format::Special::ieee;
+  if (std::isnan(value)) {
+    if (ieee) return sign | infinity | (1u << (format.mantissa_bits - 1));
+    if (format.special == Format::Special::one_nan) return sign | infinity | ((1u << format.mantissa_bits) - 1);
+    return 1u << (format.mantissa_bits + format.exponent_bits);
+  }
+  if (value == 0) return format.special == Format::Special::unsigned_zero ? 0 : sign;
+  if (std::isinf(value)) {
+    assert(ieee);
+    return sign | infinity;
+  }
+  // The value as a whole number of units in the last place; nearbyint rounds ties to even.
+  const double magnitude = std::fabs(value);
+  int exponent = std::ilogb(magnitude);
+  if (exponent < 1 - format.bias) exponent = 1 - format.bias;
+  const double units = std::nearbyint(std::ldexp(magnitude, format.mantissa_bits - exponent));
+  // Below 2^mantissa_bits units the number is subnormal and its exponent field is 0; otherwise the leading bit adds 1 to it.
+  // A carry out of the mantissa does the same.
+  const auto field = static_cast<unsigned>(exponent + format.bias - 1);
+  const unsigned code = (field << format.mantissa_bits) + static_cast<unsigned>(units);
+  if (ieee && code >= infinity) return sign | infinity;
+  if (code == 0 && format.special == Format::Special::unsigned_zero) return 0;
+  assert(code <= infinity + (1u << format.mantissa_bits) - 1);
+  return sign | code;
+}
+
+namespace {
+
+template <class T>
+T convert(const Number& number) {
+  return std::visit(
+      [](auto value) {
+        if constexpr (std::is_same_v<decltype(value), std::complex<double>>)
+          return static_cast<T>(value.real());
+        else
+          return static_cast<T>(value);
+      },
+      number);
+}
+
+double imaginary(const Number& number) {
+  const auto* value = std::get_if<std::complex<double>>(&number);
+  return value == nullptr ? 0 : value->imag();
+}
+
+template <class T>
+void put(std::vector<std::byte>& bytes, std::size_t offset, T value) {
+  assert(offset + sizeof(T) <= bytes.size());
+  std::memcpy(bytes.data() + offset, &value, sizeof(T));
+}
+
+}  // namespace
+
+std::vector<std::byte> element_of(const Number& number, DType dtype, std::size_t element_size) {
+  std::vector<std::byte> bytes(element_size);
+  switch (dtype) {
+    case DType::boolean:
+      put(bytes, 0, static_cast<std::uint8_t>(convert<double>(number) != 0 || imaginary(number) != 0));
+      break;
+    case DType::int8:
+      put(bytes, 0, convert<std::int8_t>(number));
+      break;
+    case DType::int16:
+      put(bytes, 0, convert<std::int16_t>(number));
+      break;
+    case DType::int32:
+      put(bytes, 0, convert<std::int32_t>(number));
+      break;
+    case DType::int64:
+      put(bytes, 0, convert<std::int64_t>(number));
+      break;
+    case DType::uint8:
+      put(bytes, 0, convert<std::uint8_t>(number));
+      break;
+    case DType::uint16:
+      put(bytes, 0, convert<std::uint16_t>(number));
+      break;
+    case DType::uint32:
+      put(bytes, 0, convert<std::uint32_t>(number));
+      break;
+    case DType::uint64:
+      put(bytes, 0, convert<std::uint64_t>(number));
+      break;
+    case DType::float16:
+    case DType::bfloat16:
+      put(bytes, 0, static_cast<std::uint16_t>(encode(format_of(dtype), convert<double>(number))));
+      break;
+    case DType::float32:
+      put(bytes, 0, convert<float>(number));
+      break;
+    case DType::float64:
+      put(bytes, 0, convert<double>(number));
+      break;
+    case DType::complex64:
+      put(bytes, 0, convert<float>(number));
+      put(bytes, 4, static_cast<float>(imaginary(number)));
+      break;
+    case DType::complex128:
+      put(bytes, 0, convert<double>(number));
+      put(bytes, 8, imaginary(number));
+      break;
+    case DType::float8_e4m3fn:
+    case DType::float8_e4m3fnuz:
+    case DType::float8_e5m2:
+    case DType::float8_e5m2fnuz:
+      put(bytes, 0, static_cast<std::uint8_t>(encode(format_of(dtype), convert<double>(number))));
+      break;
+    case DType::opaque:
+      break;
+  }
+  return bytes;
+}
+
+}  // namespace reference

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// One problem: the library, run in every way, against the reference.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "problem.hpp"
+
+namespace patchfold::testing {
+
+/// Nothing if every run gives what the reference gives; otherwise what is wrong. Adds what the case showed to the
+/// features of the problem.
+std::optional<std::string> check(Problem& problem, bool sums, Random& random);
+
+/// From now on a crash prints this text.
+void announce(const std::string& text);
+
+}  // namespace patchfold::testing

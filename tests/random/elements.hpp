@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random elements of every type, and what is special among them.
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "patchfold/tensor.hpp"
+#include "random.hpp"
+#include "reference/reference.hpp"
+
+namespace patchfold::testing {
+
+using Features = std::set<std::string>;
+
+struct ElementType {
+  DType dtype = DType::float32;
+  std::size_t size = 4;
+};
+
+/// Every element type, with opaque elements of 3, 5, 16 and 24 bytes.
+std::vector<ElementType> all_types();
+std::vector<ElementType> summable_types();
+/// "float32", "opaque24".
+std::string name_of(const ElementType& type);
+
+reference::DType reference_type(DType dtype);
+
+/// Elements of one mood: small integers, any bits, extremes or special values. Adds "-0.0", "NaN" and "Inf" to the features.
+std::vector<std::byte> random_elements(Random& random, const ElementType& type, std::int64_t count, Features& features);
+
+/// A value that the type can hold.
+Scalar random_scalar(Random& random, DType dtype);
+reference::Number reference_number(const Scalar& scalar);
+
+/// Whether both are NaN; complex numbers part by part: parts that are not both NaN must have equal bits.
+bool equal_up_to_nan(DType dtype, const std::byte* a, const std::byte* b);
+
+}  // namespace patchfold::testing

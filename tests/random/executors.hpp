@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Executors that make mistakes of sharing visible.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "patchfold/plan.hpp"
+#include "random.hpp"
+
+namespace patchfold::testing {
+
+/// Two threads that take pieces in turn.
+class TwoThreads final : public Executor {
+ public:
+  int threads() const noexcept override { return 2; }
+  bool run(std::int64_t pieces, Body body, void* context) noexcept override {
+    most_pieces = std::max(most_pieces, pieces);
+    std::atomic<std::int64_t> next{0};
+    const auto work = [&] {
+      for (std::int64_t piece = next++; piece < pieces; piece = next++) body(context, piece);
+    };
+    std::thread other(work);
+    work();
+    other.join();
+    return true;
+  }
+  std::int64_t most_pieces = 0;
+};
+
+/// Says that it has several threads and runs the pieces one by one, in any order.
+class AnyOrder final : public Executor {
+ public:
+  AnyOrder(std::uint64_t seed, int threads) : random_(seed), threads_(threads) {}
+  int threads() const noexcept override { return threads_; }
+  bool run(std::int64_t pieces, Body body, void* context) noexcept override {
+    std::vector<std::int64_t> order(static_cast<std::size_t>(pieces));
+    std::iota(order.begin(), order.end(), 0);
+    for (std::size_t i = order.size(); i > 1; --i)
+      std::swap(order[i - 1], order[static_cast<std::size_t>(random_.between(0, static_cast<std::int64_t>(i) - 1))]);
+    for (const auto piece : order) body(context, piece);
+    return true;
+  }
+
+ private:
+  Random random_;
+  int threads_;
+};
+
+}  // namespace patchfold::testing

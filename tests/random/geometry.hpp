@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random geometry of window operators.
+#pragma once
+
+#include "problem.hpp"
+
+namespace patchfold::testing {
+
+/// What a dialect allows.
+struct Rules {
+  bool zero_dilation = false;
+  bool negative_pads = false;
+  bool symmetric_pads = false;
+  bool zero_extents = false;
+  bool zero_positions = true;
+  bool dilation = true;
+  bool pads = true;
+  bool rule_pads = false;  ///< no pads, or pads by the rule same
+  bool zero_batch = true;
+  bool zero_channels = true;
+  bool same_everywhere = false;  ///< one number for all axes
+  int batch_axes = 1;
+};
+
+struct Geometry {
+  int rank = 0;
+  Dims image{};
+  Dims kernel{};
+  Dims stride{};
+  Dims dilation{};
+  PadsList pads{};
+  Dims positions{};
+  std::string rule{};  ///< valid, same_upper or same_lower where rules gave the pads
+  std::int64_t channels = 1;
+  Dims batches{};
+
+  std::int64_t taps() const { return element_count(kernel); }
+  std::int64_t all_positions() const { return element_count(positions); }
+};
+
+/// Draws until sizes and rules hold.
+Geometry random_geometry(Random& random, int rank, const Rules& rules, const Request& request);
+/// Features that follow from the geometry alone.
+void describe(const Geometry& geometry, Features& features);
+
+/// What a dialect allows for blocks.
+struct BlockRules {
+  bool pads = false;
+  bool negative_pads = false;
+  bool rule_pads = false;        ///< now and then pads by the rule same
+  bool same_everywhere = false;  ///< one number for the blocks of all axes, and one for the pads
+  bool same_block = false;       ///< one number for the blocks of all axes
+  std::int64_t lowest_block = 1;
+};
+
+/// image + pads = blocks * block on every axis.
+struct BlockGeometry {
+  int rank = 0;
+  Dims image{};
+  Dims block{};
+  Dims blocks{};
+  PadsList pads{};
+  std::string rule{};
+  std::int64_t channels = 1;
+  std::int64_t batch = 1;
+};
+
+BlockGeometry random_blocks(Random& random, int rank, const BlockRules& rules, const Request& request);
+void describe(const BlockGeometry& geometry, Features& features);
+
+bool no_pads(const PadsList& pads);
+bool all_are(const Dims& list, std::int64_t value);
+
+struct Ends {
+  Dims begins{};
+  Dims ends{};
+};
+Ends ends_of(const PadsList& pads);
+
+/// Most elements of one tensor of a small problem, and of a big one.
+inline constexpr std::int64_t small_elements = 5000;
+inline constexpr std::int64_t big_elements = 250000;
+
+/// Largest usual extent for so many axes.
+std::int64_t usual_extent(int rank, bool big);
+/// Product without overflow.
+double product(const Dims& list);
+/// R, evenly from 1 to 6.
+int random_rank(Random& random, const Request& request);
+/// `axes` batch extents.
+Dims random_batches(Random& random, int axes, bool zero);
+void note_extents(const Dims& shape, Features& features);
+
+/// (N, C, spatial) or, channels last, (N, spatial, C).
+Dims image_shape(const Geometry& geometry, bool channels_last);
+
+void add(Problem& problem, std::string name, ArgumentValue value);
+/// Leaves the argument out now and then if it has its default.
+void add(Random& random, Problem& problem, std::string name, ArgumentValue value, bool is_default);
+
+inline Problem problem_of(std::string_view op, const Request& request) {
+  Problem problem;
+  problem.text.op = op;
+  problem.text.dtype = request.type.dtype;
+  problem.text.element_size = request.type.size;
+  return problem;
+}
+
+}  // namespace patchfold::testing

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors that lie in memory in every legal way.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "elements.hpp"
+
+namespace patchfold::testing {
+
+/// Bytes between two pages that cannot be touched.
+class GuardedBytes {
+ public:
+  /// `at_end`: the last byte borders on the page behind, otherwise the first byte on the page before.
+  GuardedBytes(std::size_t size, bool at_end);
+  ~GuardedBytes();
+  GuardedBytes(const GuardedBytes&) = delete;
+  GuardedBytes& operator=(const GuardedBytes&) = delete;
+  std::span<std::byte> bytes() const { return {first_, size_}; }
+
+ private:
+  void* mapping_;
+  std::size_t mapped_;
+  std::byte* first_;
+  std::size_t size_;
+};
+
+/// A shape with byte strides, within a range of bytes.
+struct Arrangement {
+  Dims shape{};
+  Dims strides{};
+  std::size_t element_size = 0;
+  std::size_t origin = 0;  ///< of element 0, from the first byte of the range
+  std::size_t bytes = 0;   ///< of the range
+
+  /// Calls f(offset from the first byte of the range) for every element, in row-major order.
+  template <class F>
+  void for_each(F f) const;
+};
+
+/// Contiguous, or permuted, with gaps, mirrored; sources also broadcast. Adds what it chose to the features, as "src ..".
+Arrangement random_arrangement(Random& random, const Dims& shape, std::size_t element_size, bool source, Features& features);
+
+/// Copies contiguous elements to where the arrangement has them, and back.
+void scatter(const Arrangement& arrangement, std::span<const std::byte> elements, std::span<std::byte> range);
+std::vector<std::byte> gather(const Arrangement& arrangement, std::span<const std::byte> range);
+
+/// Nothing if `actual` holds what `expected` holds, elements and what lies between them; NaN equals NaN where `sums`.
+std::optional<std::string> difference(const Arrangement& arrangement, DType dtype, bool sums,
+                                      std::span<const std::byte> actual, std::span<const std::byte> expected);
+
+template <class F>
+void Arrangement::for_each(F f) const {
+  for (const auto extent : shape)
+    if (extent == 0) return;
+  Dims index = Dims::filled(shape.size(), 0);
+  auto at = static_cast<std::ptrdiff_t>(origin);
+  while (true) {
+    f(static_cast<std::size_t>(at));
+    int d = shape.size() - 1;
+    for (; d >= 0 && ++index[d] == shape[d]; --d) {
+      at -= (shape[d] - 1) * strides[d];
+      index[d] = 0;
+    }
+    if (d < 0) return;
+    at += strides[d];
+  }
+}
+
+}  // namespace patchfold::testing

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random problems of every operator.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "elements.hpp"
+#include "patchfold/table.hpp"
+
+namespace patchfold::testing {
+
+/// What a case asks of a generator.
+struct Request {
+  ElementType type{};
+  bool big = false;  ///< large enough that threads share it
+};
+
+struct Problem {
+  ProblemText text{};
+  Features features{};
+};
+
+/// What a generator can make, and so what a run must have made.
+struct Subject {
+  std::string_view op;
+  Problem (*make)(Random& random, const Request& request);
+  bool sums = false;
+  int lowest_rank = 1;  ///< spatial axes
+  int highest_rank = 6;
+  std::vector<std::string> features{};  ///< beside those that every operator must show
+};
+
+/// Every operator.
+std::span<const Subject> subjects();
+
+std::vector<Subject> window_subjects();
+std::vector<Subject> block_subjects();
+
+}  // namespace patchfold::testing

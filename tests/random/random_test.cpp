@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library against the reference on random problems. One test for each operator, then one that counts what they showed.
+//   PATCHFOLD_SEED    another seed           PATCHFOLD_CASES   a factor of the number of cases
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+#include "check.hpp"
+#include "reference/reference.hpp"
+
+namespace patchfold::testing {
+namespace {
+
+constexpr int small_cases = 800;
+constexpr int big_cases = 16;
+constexpr int most_failures = 3;  // of one operator
+
+struct Counts {
+  int cases = 0;
+  std::map<std::string, int> features{};
+};
+
+std::map<std::string, Counts>& table() {
+  static std::map<std::string, Counts> counts;
+  return counts;
+}
+
+class Operator : public ::testing::Test {
+ public:
+  explicit Operator(const Subject& subject) : subject_(subject) {}
+
+  void TestBody() override {
+    const auto types = subject_.sums ? summable_types() : all_types();
+    const int small = std::max(1, static_cast<int>(small_cases * scale_of_run()));
+    const int big = std::max(1, static_cast<int>(big_cases * scale_of_run()));
+    Counts& counts = table()[std::string(subject_.op)];
+    int failures = 0;
+    for (int number = 0; number < small + big && failures < most_failures; ++number) {
+      Random random(seed_of_case(seed_of_run(), subject_.op, number));
+      Request request{types[static_cast<std::size_t>(number) % types.size()], number >= small};
+      Problem problem = subject_.make(random, request);
+      const std::string text = to_string(problem.text);
+      const std::string label =
+          text + "  (PATCHFOLD_SEED=" + std::to_string(seed_of_run()) + ", case " + std::to_string(number) + ")\n";
+      announce(label);
+      std::optional<std::string> wrong;
+      try {
+        wrong = check(problem, subject_.sums, random);
+      } catch (const std::exception& error) {
+        use_instruction_set("");
+        wrong = std::string("threw ") + error.what();
+      }
+      if (wrong) {
+        ++failures;
+        ADD_FAILURE() << label << *wrong;
+      }
+      ++counts.cases;
+      for (const auto& feature : problem.features) ++counts.features[feature];
+    }
+  }
+
+ private:
+  const Subject& subject_;
+};
+
+/// What every run of this operator must have shown.
+std::vector<std::string> required(const Subject& subject) {
+  std::vector<std::string> names = subject.features;
+  for (int rank = subject.lowest_rank; rank <= subject.highest_rank; ++rank) names.push_back("rank " + std::to_string(rank));
+  for (const auto& type : subject.sums ? summable_types() : all_types()) names.push_back(name_of(type));
+  for (const auto* name : {"contiguous", "permuted", "gaps", "negative stride", "odd stride of extent 1", "misaligned"}) {
+    if (subject.op != "coverage") names.push_back("src " + std::string(name));
+    names.push_back("dst " + std::string(name));
+  }
+  if (subject.op == "coverage") return names;
+  for (const auto* name : {"src zero stride", "-0.0", "NaN", "Inf"}) names.emplace_back(name);
+  return names;
+}
+
+TEST(Table, EveryOperatorIsTested) {
+  std::vector<std::string> tested;
+  for (const auto& subject : subjects()) tested.emplace_back(subject.op);
+  std::vector<std::string> listed;
+  for (const auto& op : operators()) listed.emplace_back(op.name);
+  std::sort(tested.begin(), tested.end());
+  std::sort(listed.begin(), listed.end());
+  EXPECT_EQ(tested, listed);
+  EXPECT_EQ(tested, reference::operators());
+}
+
+/// Prints how many cases of every operator showed what, and fails where there was none. Runs last.
+class Coverage : public ::testing::Test {
+ public:
+  void TestBody() override {
+    std::string sets = "instruction sets:";
+    for (const auto& name : instruction_sets()) sets += " " + name;
+    std::printf("%s\n", sets.c_str());
+    for (const auto& subject : subjects()) {
+      const auto found = table().find(std::string(subject.op));
+      if (found == table().end()) continue;
+      const Counts& counts = found->second;
+      std::string line = std::string(subject.op) + " (" + std::to_string(counts.cases) + " cases):";
+      for (const auto& [feature, count] : counts.features) line += " " + feature + " = " + std::to_string(count) + ";";
+      std::printf("%s\n", line.c_str());
+      if (scale_of_run() < 1) continue;
+      for (const auto& feature : required(subject))
+        EXPECT_TRUE(counts.features.contains(feature)) << subject.op << " never showed: " << feature;
+    }
+  }
+};
+
+}  // namespace
+
+std::span<const Subject> subjects() {
+  static const std::vector<Subject> all = [] {
+    std::vector<Subject> list = window_subjects();
+    for (auto& subject : block_subjects()) list.push_back(std::move(subject));
+    return list;
+  }();
+  return all;
+}
+
+}  // namespace patchfold::testing
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  for (const auto& subject : patchfold::testing::subjects()) {
+    std::string name(subject.op);
+    for (char& c : name)
+      if (c == '.' || c == '-') c = '_';
+    ::testing::RegisterTest("Random", name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                            [&subject]() -> ::testing::Test* { return new patchfold::testing::Operator(subject); });
+  }
+  ::testing::RegisterTest("Random", "NothingThatAppliesWasMissed", nullptr, nullptr, __FILE__, __LINE__,
+                          []() -> ::testing::Test* { return new patchfold::testing::Coverage; });
+  return RUN_ALL_TESTS();
+}
