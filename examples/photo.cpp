@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// A photograph through overlapping patches: cut and put back without a difference, then cleaned of noise.
+//   photo PICTURE FOLDER      writes before.png, rebuilt.png, noisy.png, after.png and side_by_side.png into FOLDER
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <patchfold/patchfold.hpp>
+#include <random>
+#include <stdexcept>
+#include <vector>
+
+#include "dct.hpp"
+#include "formats/picture.hpp"
+#include "picture_tools.hpp"
+
+namespace {
+
+using namespace patchfold;
+using example::Picture;
+using example::side;
+
+constexpr std::int64_t step = 3;  // less than a patch, so that patches overlap
+constexpr float sigma = 25;       // of the noise, where white is 255
+
+void require(bool holds, const char* what) {
+  if (!holds) throw std::runtime_error(what);
+}
+
+std::vector<float> buffer(const Dims& shape) {
+  return std::vector<float>(static_cast<std::size_t>(element_count(shape)));
+}
+
+/// Plans, runs three times, and prints what the best run took. Bytes are those of source and destination.
+template <class Op>
+void run_timed(const Op& op, const ConstTensorView& src, const TensorView& dst) {
+  const Plan plan = patchfold::plan(op, src, dst);
+  double best = 1e30;
+  for (int i = 0; i < 3; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    throw_if_failed(plan.run(src.data, dst.data), Op::name);
+    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  const auto bytes = 4.0 * static_cast<double>(element_count(src.shape) + element_count(dst.shape));
+  std::printf("  %-32s %-22s -> %-22s %8.2f ms %7.1f GB/s\n", std::string(Op::name).c_str(), to_string(src.shape).c_str(),
+              to_string(dst.shape).c_str(), best * 1e3, bytes / best * 1e-9);
+}
+
+/// Padding of one axis so that there are ceil(extent / step) patches, the odd cell at the end.
+Pads same_upper(std::int64_t extent) {
+  const std::int64_t positions = (extent + step - 1) / step;
+  const std::int64_t total = std::max<std::int64_t>(0, (positions - 1) * step + side - extent);
+  return {total / 2, total - total / 2};
+}
+
+/// Compares random elements of the columns with the definition, index by index.
+void check_columns(const Picture& picture, const std::vector<float>& columns, const Dims& grid, Pads rows, Pads lines) {
+  const std::int64_t positions = grid[2] * grid[3];
+  std::mt19937_64 random(1);
+  const auto below = [&](std::int64_t n) { return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n)); };
+  int equal = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const std::int64_t channel = below(picture.channels), ky = below(side), kx = below(side);
+    const std::int64_t by = below(grid[2]), bx = below(grid[3]);
+    const std::int64_t y = by * step + ky - rows.begin, x = bx * step + kx - lines.begin;
+    const bool inside = y >= 0 && y < picture.height && x >= 0 && x < picture.width;
+    const float expected = inside ? picture.at(y, x, channel) : 0.0F;
+    const std::int64_t row = (channel * side + ky) * side + kx;
+    equal += columns[static_cast<std::size_t>(row * positions + by * grid[3] + bx)] == expected;
+  }
+  std::printf("  %d of 1000 random column elements are what the definition says\n", equal);
+  require(equal == 1000, "a column element differs from its definition");
+}
+
+/// Cuts the picture into patches as one system does, puts it together as another does, and wants every pixel back.
+Picture rebuild(const Picture& picture) {
+  const Pads rows = same_upper(picture.height), lines = same_upper(picture.width);
+  const openvino::ExtractImagePatches extract{
+      .sizes = {side, side}, .strides = {step, step}, .rates = {1, 1}, .auto_pad = openvino::AutoPad::same_upper};
+  const Dims grid = extract.output_shape({1, picture.channels, picture.height, picture.width});
+  const Dims flat = {grid[0], grid[1], grid[2] * grid[3]};
+
+  std::vector<float> patches = buffer(grid);
+  run_timed(extract, picture.nchw(), view(patches.data(), grid));
+
+  // ExtractImagePatches puts the tap before the channel, Col2Im wants the channel before the tap.
+  const Reorder reorder{
+      .kernel_size = {side, side}, .source = Order::kernel, .target = Order::channel, .columns = Columns::grid};
+  std::vector<float> columns = buffer(grid);
+  run_timed(reorder, view(patches.data(), grid), view(columns.data(), grid));
+  check_columns(picture, columns, grid, rows, lines);
+
+  // Columns on a grid and flat columns are the same memory: only the shape of the view differs.
+  const openvino::Col2Im col2im{.output_size = {picture.height, picture.width},
+                                .kernel_size = {side, side},
+                                .strides = {step, step},
+                                .pads_begin = {rows.begin, lines.begin},
+                                .pads_end = {rows.end, lines.end}};
+  Picture rebuilt = example::like(picture);
+  run_timed(col2im, view(columns.data(), flat), rebuilt.nchw());
+
+  const Coverage coverage{.output_size = {picture.height, picture.width},
+                          .kernel_size = {side, side},
+                          .stride = {step, step},
+                          .padding = {rows, lines}};
+  example::divide(rebuilt, coverage);
+  return rebuilt;
+}
+
+/// Transforms every patch, sets what looks like noise to zero, and takes the mean of the patches that cover a pixel.
+Picture denoise(Picture picture) {
+  example::rotate_colours(picture, false);
+  const Padding padding = side - 1;  // every pixel is covered by 64 patches, also at the border
+  const Unfold unfold{.kernel_size = {side, side}, .padding = padding, .padding_mode = PaddingMode::symmetric};
+  const Dims shape = unfold.output_shape({1, picture.channels, picture.height, picture.width});
+  std::vector<float> columns = buffer(shape);
+  run_timed(unfold, picture.nchw(), view(columns.data(), shape));
+
+  const std::int64_t positions = shape[2], groups = (positions + example::group - 1) / example::group;
+  const auto start = std::chrono::steady_clock::now();
+  example::parallel(picture.channels * groups, [&](std::int64_t piece) {
+    const std::int64_t first = piece % groups * example::group;
+    float* rows = columns.data() + piece / groups * example::taps * positions + first;
+    example::threshold_patches(rows, positions, std::min<std::int64_t>(example::group, positions - first), 3 * sigma);
+  });
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+  std::printf("  cosine transform, threshold, inverse of %lld patches: %.0f ms\n",
+              static_cast<long long>(picture.channels * positions), took.count());
+
+  const Fold fold{.output_size = {picture.height, picture.width}, .kernel_size = {side, side}, .padding = padding};
+  run_timed(fold, view(columns.data(), shape), picture.nchw());
+  example::divide(picture, {.output_size = fold.output_size, .kernel_size = {side, side}, .padding = padding});
+  example::rotate_colours(picture, true);
+  return picture;
+}
+
+void demonstrate(const std::filesystem::path& source, const std::filesystem::path& folder) {
+  std::filesystem::create_directories(folder);
+  const Picture before = example::read(source);
+  require(before.height >= side && before.width >= side, "the picture is smaller than a patch");
+  std::printf("%s: %lld x %lld pixels, %lld channels; %d threads, %s\n", source.string().c_str(),
+              static_cast<long long>(before.width), static_cast<long long>(before.height),
+              static_cast<long long>(before.channels), get_num_threads(), instruction_sets().front().c_str());
+
+  std::printf("cut into patches of %d x %d, %lld apart, and put back:\n", side, side, static_cast<long long>(step));
+  example::write(folder / "before.png", before);
+  example::write(folder / "rebuilt.png", rebuild(before));
+  const std::int64_t different = example::different_pixels(before, example::read(folder / "rebuilt.png"));
+  std::printf("  %lld of %lld pixels of the file written differ from the file read\n", static_cast<long long>(different),
+              static_cast<long long>(before.height * before.width));
+  require(different == 0, "the picture did not come back");
+
+  std::printf("noise of deviation %.0f added, then removed through all overlapping patches of %d x %d:\n",
+              static_cast<double>(sigma), side, side);
+  // What counts are the files, as a camera would have stored them: rounded and clipped to 8 bit.
+  example::write(folder / "noisy.png", example::with_noise(before, sigma));
+  const Picture noisy = example::read(folder / "noisy.png");
+  example::write(folder / "after.png", denoise(noisy));
+  const Picture after = example::read(folder / "after.png");
+  example::write(folder / "side_by_side.png", example::side_by_side({&before, &noisy, &after}));
+  const double noisy_db = example::psnr(before, noisy), after_db = example::psnr(before, after);
+  std::printf("  distance from the original (PSNR): noisy %.2f dB, after %.2f dB, gain %.2f dB\n", noisy_db, after_db,
+              after_db - noisy_db);
+  require(after_db - noisy_db >= 5, "the gain is below 5 dB");
+
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  std::printf("peak memory %.0f MiB\n", static_cast<double>(usage.ru_maxrss) / 1024);
+  std::printf("demo passed: every pixel came back, %.2f dB gained; look at %s\n", after_db - noisy_db,
+              (folder / "side_by_side.png").string().c_str());
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count != 3) {
+    std::fprintf(stderr, "usage: photo PICTURE FOLDER\n");
+    return 2;
+  }
+  try {
+    demonstrate(arguments[1], arguments[2]);
+    return 0;
+  } catch (const std::exception& error) {
+    std::printf("demo failed: %s\n", error.what());
+    return 1;
+  }
+}
