@@ -70,7 +70,7 @@ enum {
   PF_ERROR_POSITION_COUNT = 6,    /* the columns hold another number of positions than the formula gives */
   PF_ERROR_SHAPE = 7,             /* a tensor has another shape than the operator gives */
   PF_ERROR_DTYPE = 8,             /* two element types differ, or one cannot do what is asked */
-  PF_ERROR_OVERFLOW = 9,          /* a size does not fit into 63 bits */
+  PF_ERROR_OVERFLOW = 9,          /* a size or an offset is 2^60 or more */
   PF_ERROR_LIMIT = 10,            /* more axes than a problem may have */
   PF_ERROR_STRIDES = 11,          /* elements of the destination share memory */
   PF_ERROR_OVERLAP = 12,          /* source and destination share memory */

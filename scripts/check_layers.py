@@ -1,0 +1,277 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks the order of the tree: who includes whom, how long files are, and that each one names its licence.
+
+usage: scripts/check_layers.py [--root FOLDER] [--print | --check-docs | --write-docs]
+
+  (nothing)      checks every source file; exits with 1 and one line per fault if there is one
+  --print        prints the picture of the rooms, as docs/design.md shows it
+  --check-docs   fails if the block between the markers in docs/design.md is another picture
+  --write-docs   puts the picture there
+  --root FOLDER  the tree to check (default: the one that holds this script)
+"""
+import argparse
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+# The public headers in their own order: a header includes only what stands in its own group or before it.
+HEADER_GROUPS = {
+    "values": ["version.hpp", "export.hpp", "error.hpp", "tensor.hpp"],
+    "running": ["plan.hpp"],
+    "operators": ["operators.hpp"],
+    "dialects": ["onnx.hpp", "openvino.hpp", "tensorflow.hpp", "torch.hpp"],
+    "table": ["table.hpp"],
+    "all": ["patchfold.hpp", "patchfold.h", "dlpack.h"],
+}
+GROUPS = list(HEADER_GROUPS)
+PUBLIC = "include/patchfold"
+
+
+class Room:
+    """A folder: the rooms it may include besides itself, the last group of public headers, the foreign headers."""
+
+    def __init__(self, what, rooms="", headers="all", foreign=()):
+        self.what = what
+        self.rooms = rooms.split()
+        self.headers = GROUPS[: GROUPS.index(headers) + 1] if headers else []
+        self.foreign = foreign  # prefixes; None: whatever is installed
+
+
+KERNELS = "src/tensor src/kernels"
+ENGINE = KERNELS + " src/engine"
+OPS = ENGINE + " src/ops"
+DIALECTS = OPS + " src/dialects"
+TILING = DIALECTS + " src/tiling"
+INSIDE = TILING + " src/capi"
+
+# A file belongs to the longest folder of this table that holds it.
+ROOMS = {
+    PUBLIC: Room("the public surface", "", "all", ("dlpack/",)),
+    "src/tensor": Room("values: types, dims, views, errors, checked arithmetic", "", "values"),
+    "src/kernels": Room("innermost loops over bytes and lanes", "src/tensor", "values", ("hwy/",)),
+    "src/engine": Room("problem, normal form, plan, run; threads", KERNELS, "operators", ("tbb/", "oneapi/")),
+    "src/ops": Room("the neutral operators", ENGINE, "operators"),
+    "src/dialects": Room("the systems' operators; the operator table", OPS, "table"),
+    "src/tiling": Room("overlapping tiles", DIALECTS, "all"),
+    "src/capi": Room("the C ABI", TILING, "all"),
+    "formats": Room("readers and writers of files", "src/tensor", "all", None),  # for its checked arithmetic
+    "cli": Room("the command line", "formats", "all", None),
+    "python": Room("the Python package", "formats", "all", None),
+    "examples": Room("examples", "formats", "all", None),
+    "reference": Room("every operator index by index", "", "values", ("gtest/",)),
+    "bench": Room("benchmarks", "formats " + INSIDE, "all", None),
+    "fuzz": Room("fuzzers", "formats reference " + INSIDE, "all", None),
+    "tests": Room("tests", "formats reference " + INSIDE, "all", None),
+    "tests/cli": Room("tests of the command line, from outside", "tests formats cli", "all", None),
+    "tests/capi": Room("tests of the C ABI, from outside", "tests", "all", None),
+    "tests/formats": Room("tests of the formats, from outside", "tests formats", "all", None),
+    "tests/install": Room("tests of the installed library", "", "all", None),
+}
+LIBRARY = [room for room in ROOMS if room.startswith("src/")]
+
+# Headers of the compiler and the C library that the library may use besides the C++ standard library.
+LIBRARY_SYSTEM_HEADERS = re.compile(r"(fenv|immintrin|xmmintrin|emmintrin|pmmintrin|arm_neon|std\w+|string|math)\.h$")
+STANDARD = re.compile(r"[a-z_0-9]+$")
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include(?:_next)?[ \t]*(?:"([^"]+)"|<([^>]+)>)', re.M)
+CODE = (".cpp", ".hpp", ".h", ".c", ".cc", ".inc")
+SPDX = "SPDX-License-Identifier: Apache-2.0"
+WITH_SPDX = CODE + (".py", ".sh", ".cmake", ".in", "CMakeLists.txt")
+MOST_LINES = 450
+
+
+def tree_files(root):
+    """Files that git knows or would add; every file where there is no git."""
+    try:
+        listing = subprocess.run(["git", "-C", str(root), "ls-files", "-coz", "--exclude-standard"], check=True,
+                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
+        names = [name for name in listing.split("\0") if name]
+    except (OSError, subprocess.CalledProcessError):
+        names = [str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()]
+    return sorted(name for name in set(names) if (root / name).is_file() and not name.startswith(("build/", ".git/")))
+
+
+def room_of(name):
+    folder = os.path.dirname(name)
+    while folder and folder not in ROOMS:
+        folder = os.path.dirname(folder)
+    return folder
+
+
+def group_of(header):
+    for group, headers in HEADER_GROUPS.items():
+        if os.path.basename(header) in headers:
+            return group
+    return None
+
+
+def resolve(root, name, text):
+    """The file of this tree that an #include names, or nothing if it is foreign."""
+    bases = [os.path.dirname(name), "include", "", "src"] if not name.startswith("src/") else [
+        os.path.dirname(name), "include", "src", ""]
+    for base in bases:
+        path = os.path.normpath(os.path.join(base, text))
+        if not path.startswith("..") and (root / path).is_file():
+            return path
+    return None
+
+
+def check_include(root, name, text):
+    """Why `name` may not include `text`, or None; and the file that is included."""
+    room_name = room_of(name)
+    room = ROOMS[room_name]
+    target = resolve(root, name, text)
+    if target is None:
+        if room.foreign is None:
+            return None, None
+        if text.startswith(tuple(room.foreign)) or STANDARD.match(text) or LIBRARY_SYSTEM_HEADERS.match(text):
+            return None, None
+        allowed = "the standard library" + "".join(f", <{prefix}..>" for prefix in room.foreign)
+        return f"{room_name} may include only {allowed} from outside", None
+    other = room_of(target)
+    if not other:
+        return f"{target} stands in no room", None
+    if other == PUBLIC:
+        group = group_of(target)
+        if group is None:
+            return f"{target} stands in no group of public headers", None
+        if room_name == PUBLIC:
+            own = group_of(name)
+            if own is not None and GROUPS.index(group) > GROUPS.index(own):
+                return f"{target} stands after {name} in the order of the public headers", target
+        elif group not in room.headers:
+            return f"{room_name} may not include {target}", target
+    elif other != room_name and other not in room.rooms:
+        return f"{room_name} may not include {other}", target
+    return None, target
+
+
+def find_cycle(graph):
+    """One cycle of a graph {node: nodes}, from its first name on, or None."""
+    state = {}
+    for start in sorted(graph):
+        stack = [(start, iter(sorted(graph[start])))] if start not in state else []
+        path = [start]
+        while stack:
+            node, rest = stack[-1]
+            state[node] = "open"
+            for following in rest:
+                if state.get(following) == "open":
+                    cycle = path[path.index(following):]
+                    first = cycle.index(min(cycle))
+                    return cycle[first:] + cycle[:first + 1]
+                if following not in state:
+                    path.append(following)
+                    stack.append((following, iter(sorted(graph.get(following, ())))))
+                    break
+            else:
+                state[node] = "done"
+                stack.pop()
+                path.pop()
+    return None
+
+
+def check(root):
+    faults = []
+    files, rooms = {}, {}
+    names = tree_files(root)
+    for name in names:
+        path = root / name
+        script = os.path.dirname(name) in ("scripts", ".ci") and "." not in os.path.basename(name)
+        if not name.endswith(WITH_SPDX) and not script:
+            continue
+        text = path.read_text(encoding="utf-8")
+        lines = text.splitlines()
+        head = lines[1:2] if lines and lines[0].startswith("#!") else lines[:1]
+        if not head or SPDX not in head[0]:
+            faults.append(f"{name}:1: the first line must be the licence: {SPDX}")
+        if len(lines) > MOST_LINES:
+            faults.append(f"{name}:{len(lines)}: {len(lines)} lines; at most {MOST_LINES}")
+        if not name.endswith(CODE):
+            continue
+        room = room_of(name)
+        if not room:
+            faults.append(f"{name}:1: stands in no room of scripts/check_layers.py")
+            continue
+        for match in INCLUDE.finditer(text):
+            line = text.count("\n", 0, match.start()) + 1
+            fault, target = check_include(root, name, match[1] or match[2])
+            if fault:
+                faults.append(f"{name}:{line}: {fault}")
+            if target:
+                files.setdefault(name, set()).add(target)
+                if room_of(target) != room:
+                    rooms.setdefault(room, set()).add(room_of(target))
+    for kind, graph in (("files", files), ("rooms", rooms)):
+        cycle = find_cycle(graph)
+        if cycle:
+            faults.append(f"{cycle[0]}:1: {kind} include each other in a circle: {' -> '.join(cycle)}")
+    return faults, len(names)
+
+
+def picture(root):
+    """The rooms that exist, as a Mermaid flowchart; an arrow points at what a room stands on, steps over others are left out."""
+    def exists(room):
+        return any(path.suffix in CODE for path in (root / room).glob("*"))
+
+    def label(room):
+        return f'    {identifier(room)}["{room}/<br/>{ROOMS[room].what}"]'
+
+    def identifier(room):
+        return room.replace("/", "_")
+
+    lines = ["```mermaid", "flowchart BT"]
+    library = [room for room in LIBRARY if exists(room)]
+    fronts = [room for room in ("formats", "cli", "python", "examples", "reference") if exists(room)]
+    lines += ["  subgraph library"] + [label(room) for room in reversed(library)] + ["  end"]
+    lines += [label(room)[2:] for room in [PUBLIC] + fronts]
+    lines += [f"  {identifier(upper)} --> {identifier(lower)}" for lower, upper in zip([PUBLIC] + library, library)]
+    for room in fronts:
+        below = ROOMS[room].rooms or ([PUBLIC] if "all" in ROOMS[room].headers else [])
+        lines += [f"  {identifier(room)} --> {identifier(other)}" for other in below]
+    return "\n".join(lines + ["```"]) + "\n"
+
+
+BEGIN, END = "<!-- rooms:begin -->\n", "<!-- rooms:end -->"
+
+
+def docs_block(root):
+    """docs/design.md in three parts: before the picture, the picture, after it."""
+    path = root / "docs" / "design.md"
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    if BEGIN not in text or END not in text:
+        sys.exit(f"docs/design.md:1: must hold the picture of the rooms between {BEGIN.strip()} and {END}")
+    before, rest = text.split(BEGIN, 1)
+    block, after = rest.split(END, 1)
+    return path, before, block, after
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__, add_help=True)
+    parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parent.parent)
+    mode = parser.add_mutually_exclusive_group()
+    for name in ("--print", "--check-docs", "--write-docs"):
+        mode.add_argument(name, action="store_true")
+    options = parser.parse_args()
+    if options.print:
+        print(picture(options.root), end="")
+    elif options.check_docs or options.write_docs:
+        path, before, block, after = docs_block(options.root)
+        if options.write_docs:
+            path.write_text(before + BEGIN + picture(options.root) + END + after, encoding="utf-8")
+        elif block != picture(options.root):
+            sys.exit("docs/design.md: the picture of the rooms is another one than scripts/check_layers.py --print gives")
+        print("layers: the picture in docs/design.md is right")
+    else:
+        faults, count = check(options.root)
+        for fault in faults:
+            print(fault)
+        print(f"layers: {len(faults)} faults in {count} files")
+        sys.exit(1 if faults else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles and runs what the documentation shows: every fenced cpp, c and sh snippet of README.md and docs/*.md.
+
+usage: snippets.py --root FOLDER --cxx COMPILER --cc COMPILER --library FILE --include FOLDER [--path FOLDER] [--seed FILE]...
+                   [--flags FLAGS] [PAGE.md]...
+
+The snippets of a page run one after the other in one new folder that holds the seed files, so that one may use what an
+earlier one wrote. The words behind the language say more:
+
+    ```cpp             a whole program: compiled without warnings, run, must end with 0
+    ```cpp body        statements: put into a main() behind the includes of the standard library and of patchfold.hpp
+    ```c               a whole C11 program
+    ```sh              commands, run by bash -e; must end with 0
+    ```sh fails        must end with another code than 0
+    ```text output     what the snippet before it must have printed; ... stands for anything
+    no-test            (behind any language) is not run
+"""
+import argparse
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+LANGUAGES = ("cpp", "c", "sh")
+WORDS = {"cpp": {"body", "no-test"}, "c": {"no-test"}, "sh": {"fails", "no-test"}, "text": {"output"}}
+ALIASES = {"c++", "cxx", "cc", "bash", "shell", "console", "C"}
+FENCE = re.compile(r"^( *)(`{3,}|~{3,})[ \t]*([^`\n]*)$")
+BODY_HEADERS = ("algorithm", "array", "cassert", "cstdint", "cstdio", "iostream", "numeric", "string", "vector")
+
+
+class Snippet:
+    def __init__(self, page, line, language, words):
+        self.page, self.line, self.language, self.words = page, line, language, words
+        self.text = ""
+
+    def __str__(self):
+        return f"{self.page}:{self.line}"
+
+
+def snippets_of(page, name):
+    """Every fenced block of a page, in order. The line is that of the first line inside."""
+    found, current, closing, indent = [], None, "", 0
+    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+        fence = FENCE.match(line)
+        if current is None:
+            if fence:
+                info = fence[3].split()
+                current = Snippet(name, number + 1, info[0] if info else "", info[1:])
+                closing, indent = fence[2], len(fence[1])
+        elif fence and fence[2].startswith(closing) and not fence[3].strip():
+            found.append(current)
+            current = None
+        else:
+            current.text += (line[indent:] if line[:indent].isspace() else line) + "\n"
+    if current is not None:
+        raise ValueError(f"{current}: the fence is not closed")
+    return found
+
+
+class Runner:
+    def __init__(self, options):
+        self.options = options
+        self.passed = self.skipped = 0
+        self.failures = []
+
+    def fail(self, snippet, why, output=""):
+        self.failures.append(str(snippet))
+        print(f"FAILED {snippet}: {why}")
+        if output:
+            print("    " + output.strip().replace("\n", "\n    "))
+
+    def run(self, command, folder, timeout=120):
+        environment = dict(os.environ)
+        environment["PATH"] = os.pathsep.join(self.options.path + [environment.get("PATH", "")])
+        done = subprocess.run(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, errors="replace", timeout=timeout)
+        return done.returncode, done.stdout
+
+    def compile(self, snippet, folder):
+        """The program, or None after a failure."""
+        text = snippet.text
+        if "body" in snippet.words:
+            includes = "".join(f"#include <{header}>\n" for header in BODY_HEADERS)
+            text = (f'{includes}#include <patchfold/patchfold.hpp>\nint main() {{\n#line {snippet.line} "{snippet.page}"\n'
+                    f"{text}}}\n")
+        else:
+            text = f'#line {snippet.line} "{snippet.page}"\n{text}'
+        source = folder / f"snippet{snippet.line}.{snippet.language}"
+        program = folder / f"snippet{snippet.line}"
+        source.write_text(text, encoding="utf-8")
+        options = self.options
+        compiler = [options.cxx, "-std=c++20"] if snippet.language == "cpp" else [options.cc, "-std=c11"]
+        command = compiler + ["-Wall", "-Wextra", "-Werror", "-O1", *shlex.split(options.flags)]
+        command += [f"-I{include}" for include in options.include]
+        command += [str(source), "-o", str(program), options.library, f"-Wl,-rpath,{Path(options.library).parent}"]
+        code, output = self.run(command, folder)
+        source.unlink()
+        if code:
+            self.fail(snippet, "does not compile", output)
+            return None
+        return program
+
+    def snippet(self, snippet, folder):
+        """Runs one snippet; returns what it printed, or None after a failure."""
+        if snippet.language == "sh":
+            command = ["bash", "-e", "-o", "pipefail", "-c", snippet.text]
+        else:
+            command = [self.compile(snippet, folder)]
+            if command[0] is None:
+                return None
+        try:
+            code, output = self.run(command, folder)
+        except subprocess.TimeoutExpired:
+            self.fail(snippet, "did not end within two minutes")
+            return None
+        if command[0] != "bash":
+            Path(command[0]).unlink()
+        if (code != 0) != ("fails" in snippet.words):
+            self.fail(snippet, f"ended with {code}", output)
+            return None
+        self.passed += 1
+        return output
+
+    def page(self, path, name):
+        try:
+            snippets = snippets_of(path, name)
+        except ValueError as error:
+            self.failures.append(str(error))
+            print(f"FAILED {error}")
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            for seed in self.options.seed:
+                shutil.copy(seed, folder)
+            output = None
+            for snippet in snippets:
+                if snippet.language in ALIASES:
+                    self.fail(snippet, f"the language is written {', '.join(LANGUAGES)} here, not {snippet.language}")
+                elif not set(snippet.words) <= WORDS.get(snippet.language, set()):
+                    self.fail(snippet, f"unknown words behind the language: {' '.join(snippet.words)}")
+                elif snippet.language == "text" and "output" in snippet.words:
+                    self.compare(snippet, output)
+                elif snippet.language in LANGUAGES and "no-test" in snippet.words:
+                    self.skipped += 1
+                    output = None
+                elif snippet.language in LANGUAGES:
+                    output = self.snippet(snippet, Path(folder))
+
+    def compare(self, snippet, output):
+        if output is None:
+            self.fail(snippet, "there is no output to compare with: the snippet before it failed or was not run")
+            return
+        pattern = "".join(".*?" if part == "..." else re.escape(part) for part in re.split(r"(\.\.\.)", snippet.text.strip()))
+        if re.fullmatch(pattern, output.strip(), re.S):
+            self.passed += 1
+        else:
+            self.fail(snippet, "the snippet before it printed something else", output)
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--root", type=Path, required=True)
+    for name in ("--cxx", "--cc", "--library"):
+        parser.add_argument(name, required=True)
+    for name in ("--include", "--path", "--seed"):
+        parser.add_argument(name, action="append", default=[])
+    parser.add_argument("--flags", default="")
+    parser.add_argument("pages", nargs="*", type=Path)
+    options = parser.parse_args()
+    pages = options.pages or [options.root / "README.md", *sorted((options.root / "docs").rglob("*.md"))]
+    runner = Runner(options)
+    for page in pages:
+        if page.is_file():
+            runner.page(page, os.path.relpath(page, options.root))
+        else:
+            runner.failures.append(str(page))
+            print(f"FAILED {page}: there is no such page")
+    print(f"snippets: {runner.passed} passed, {len(runner.failures)} failed, {runner.skipped} not run, in {len(pages)} pages")
+    sys.exit(1 if runner.failures else 0)
+
+
+if __name__ == "__main__":
+    main()
