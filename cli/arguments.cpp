@@ -211,22 +211,14 @@ void parse_operator(const std::vector<std::string>& words, RunRequest& request, 
 
 std::string placeholder(const ArgumentSpec& argument) {
   switch (argument.kind) {
-    case ArgumentKind::integer:
-      return "N";
-    case ArgumentKind::integers:
-      return "N,..";
-    case ArgumentKind::axes:
-      return "N or N,..";
-    case ArgumentKind::pairs:
-      return "B:E,..";
-    case ArgumentKind::padding:
-      return "PADDING";
-    case ArgumentKind::number:
-      return "NUMBER";
-    case ArgumentKind::boolean:
-      return "true|false";
-    case ArgumentKind::choice:
-      return fmt::format("{}", fmt::join(argument.choices, "|"));
+    case ArgumentKind::integer: return "N";
+    case ArgumentKind::integers: return "N,..";
+    case ArgumentKind::axes: return "N or N,..";
+    case ArgumentKind::pairs: return "B:E,..";
+    case ArgumentKind::padding: return "PADDING";
+    case ArgumentKind::number: return "NUMBER";
+    case ArgumentKind::boolean: return "true|false";
+    case ArgumentKind::choice: return fmt::format("{}", fmt::join(argument.choices, "|"));
   }
   return "VALUE";
 }

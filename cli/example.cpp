@@ -13,22 +13,16 @@ namespace {
 std::vector<std::string> candidates(const ArgumentSpec& argument) {
   const bool extents = argument.name.starts_with("output") || argument.name.starts_with("image");
   switch (argument.kind) {
-    case ArgumentKind::integer:
-      return {"2"};
+    case ArgumentKind::integer: return {"2"};
     case ArgumentKind::axes:
     case ArgumentKind::integers:
       if (extents) return {"4,4"};
       return {"2,2", "1,1,2,2", "1,2,2,1", "1,2,2,2,1", "0,0", "0,0,0,0"};
-    case ArgumentKind::pairs:
-      return {"0:0,0:0"};
-    case ArgumentKind::padding:
-      return {"0"};
-    case ArgumentKind::number:
-      return {"1"};
-    case ArgumentKind::boolean:
-      return {"true"};
-    case ArgumentKind::choice:
-      return {argument.choices.begin(), argument.choices.end()};
+    case ArgumentKind::pairs: return {"0:0,0:0"};
+    case ArgumentKind::padding: return {"0"};
+    case ArgumentKind::number: return {"1"};
+    case ArgumentKind::boolean: return {"true"};
+    case ArgumentKind::choice: return {argument.choices.begin(), argument.choices.end()};
   }
   return {};
 }

@@ -35,16 +35,11 @@ std::string_view index_types_of(const OperatorSpec& op) {
   const bool has_inputs = std::any_of(op.arguments.begin(), op.arguments.end(), [](const auto& a) { return a.is_input; });
   if (!has_inputs) return {};
   switch (op.index_types) {
-    case IndexTypes::int64:
-      return "int64";
-    case IndexTypes::int32_or_int64:
-      return "int32 or int64";
-    case IndexTypes::same_int32_or_int64:
-      return "int32 or int64, the same for all";
-    case IndexTypes::integral:
-      return "any integer type";
-    case IndexTypes::same_integral:
-      return "any integer type, the same for all";
+    case IndexTypes::int64: return "int64";
+    case IndexTypes::int32_or_int64: return "int32 or int64";
+    case IndexTypes::same_int32_or_int64: return "int32 or int64, the same for all";
+    case IndexTypes::integral: return "any integer type";
+    case IndexTypes::same_integral: return "any integer type, the same for all";
   }
   return {};
 }

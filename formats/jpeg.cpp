@@ -44,10 +44,8 @@ static void on_jpeg_message(j_common_ptr codec, int level) {
     case JWRN_ADOBE_XFORM:
     case JWRN_EXTRANEOUS_DATA:
     case JWRN_JFIF_MAJOR:
-    case JWRN_TOO_MUCH_DATA:
-      return;
-    default:
-      on_jpeg_error(codec);
+    case JWRN_TOO_MUCH_DATA: return;
+    default: on_jpeg_error(codec);
   }
 }
 
@@ -82,13 +80,10 @@ class JpegReader {
   /// 0 for colours that are neither grey nor RGB.
   int channels() const noexcept {
     switch (codec_.jpeg_color_space) {
-      case JCS_GRAYSCALE:
-        return 1;
+      case JCS_GRAYSCALE: return 1;
       case JCS_RGB:
-      case JCS_YCbCr:
-        return 3;
-      default:
-        return 0;
+      case JCS_YCbCr: return 3;
+      default: return 0;
     }
   }
 
@@ -210,8 +205,7 @@ class JpegWriter {
 
 [[noreturn]] void not_sound(const ErrorManager& errors, const Subject& subject) {
   switch (errors.code) {
-    case JERR_OUT_OF_MEMORY:
-      subject.fail(ErrorCode::out_of_memory, "needs more memory than there is");
+    case JERR_OUT_OF_MEMORY: subject.fail(ErrorCode::out_of_memory, "needs more memory than there is");
     case JERR_ARITH_NOTIMPL:
     case JERR_BAD_PRECISION:
     case JERR_CCIR601_NOTIMPL:
@@ -221,8 +215,7 @@ class JpegWriter {
     case JERR_NOT_COMPILED:
     case JERR_SOF_UNSUPPORTED:
       subject.fail(ErrorCode::file_unsupported, "must be a JPEG file of a usual kind", errors.message);
-    default:
-      subject.fail(ErrorCode::file_format, "must be a sound JPEG file", errors.message);
+    default: subject.fail(ErrorCode::file_format, "must be a sound JPEG file", errors.message);
   }
 }
 

@@ -63,12 +63,9 @@ const OperatorSpec& find_version(const ::onnx::ModelProto& model, const std::str
 
 Argument read_attribute(const ::onnx::AttributeProto& attribute, const Subject& subject) {
   switch (attribute.type()) {
-    case ::onnx::AttributeProto::INT:
-      return {attribute.name(), std::int64_t{attribute.i()}};
-    case ::onnx::AttributeProto::FLOAT:
-      return {attribute.name(), Scalar(attribute.f())};
-    case ::onnx::AttributeProto::STRING:
-      return {attribute.name(), attribute.s()};
+    case ::onnx::AttributeProto::INT: return {attribute.name(), std::int64_t{attribute.i()}};
+    case ::onnx::AttributeProto::FLOAT: return {attribute.name(), Scalar(attribute.f())};
+    case ::onnx::AttributeProto::STRING: return {attribute.name(), attribute.s()};
     case ::onnx::AttributeProto::INTS:
       if (attribute.ints_size() <= max_rank)
         return {attribute.name(), Dims(std::span(attribute.ints().data(), static_cast<std::size_t>(attribute.ints_size())))};

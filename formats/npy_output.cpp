@@ -61,16 +61,11 @@ class BufferedFile {
 /// `count` elements of the last axis that is not contiguous; an element here is a whole run of bytes.
 void write_row(BufferedFile& out, const std::byte* src, std::int64_t count, std::int64_t stride, std::size_t run) {
   switch (run) {
-    case 1:
-      return out.gather<1>(src, count, stride);
-    case 2:
-      return out.gather<2>(src, count, stride);
-    case 4:
-      return out.gather<4>(src, count, stride);
-    case 8:
-      return out.gather<8>(src, count, stride);
-    case 16:
-      return out.gather<16>(src, count, stride);
+    case 1: return out.gather<1>(src, count, stride);
+    case 2: return out.gather<2>(src, count, stride);
+    case 4: return out.gather<4>(src, count, stride);
+    case 8: return out.gather<8>(src, count, stride);
+    case 16: return out.gather<16>(src, count, stride);
     default:
       for (std::int64_t i = 0; i < count; ++i) out.write(src + i * stride, run);
   }

@@ -212,17 +212,13 @@ void copy_native(const NpyType& type, const std::byte* src, std::byte* dst, std:
     return;
   }
   switch (type.swap_unit) {
-    case 2:
-      return swap_copy<std::uint16_t>(src, dst, bytes / 2);
-    case 4:
-      return swap_copy<std::uint32_t>(src, dst, bytes / 4);
-    case 8:
-      return swap_copy<std::uint64_t>(src, dst, bytes / 8);
+    case 2: return swap_copy<std::uint16_t>(src, dst, bytes / 2);
+    case 4: return swap_copy<std::uint32_t>(src, dst, bytes / 4);
+    case 8: return swap_copy<std::uint64_t>(src, dst, bytes / 8);
     case 16:
       for (std::size_t i = 0; i < bytes; i += 16) std::reverse_copy(src + i, src + i + 16, dst + i);
       return;
-    default:
-      std::memcpy(dst, src, bytes);
+    default: std::memcpy(dst, src, bytes);
   }
 }
 

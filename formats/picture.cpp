@@ -38,14 +38,10 @@ std::uint8_t pixel_of(double value) {
 
 std::uint8_t float_pixel(DType dtype, const std::byte* from) {
   switch (dtype) {
-    case DType::float16:
-      return pixel_of(float_of_half(load<std::uint16_t>(from)));
-    case DType::bfloat16:
-      return pixel_of(std::bit_cast<float>(std::uint32_t{load<std::uint16_t>(from)} << 16));
-    case DType::float32:
-      return pixel_of(load<float>(from));
-    default:
-      return pixel_of(load<double>(from));
+    case DType::float16: return pixel_of(float_of_half(load<std::uint16_t>(from)));
+    case DType::bfloat16: return pixel_of(std::bit_cast<float>(std::uint32_t{load<std::uint16_t>(from)} << 16));
+    case DType::float32: return pixel_of(load<float>(from));
+    default: return pixel_of(load<double>(from));
   }
 }
 

@@ -41,31 +41,20 @@ Values convert(const Field& field, std::int64_t bytes, const Subject& subject) {
 Values typed_values(const ::onnx::TensorProto& proto, DType dtype, std::int64_t bytes, const Subject& subject) {
   switch (dtype) {
     case DType::float32:
-    case DType::complex64:
-      return convert<float>(proto.float_data(), bytes, subject);
+    case DType::complex64: return convert<float>(proto.float_data(), bytes, subject);
     case DType::float64:
-    case DType::complex128:
-      return convert<double>(proto.double_data(), bytes, subject);
-    case DType::int64:
-      return convert<std::int64_t>(proto.int64_data(), bytes, subject);
-    case DType::uint64:
-      return convert<std::uint64_t>(proto.uint64_data(), bytes, subject);
-    case DType::uint32:
-      return convert<std::uint32_t>(proto.uint64_data(), bytes, subject);
-    case DType::int32:
-      return convert<std::int32_t>(proto.int32_data(), bytes, subject);
-    case DType::int16:
-      return convert<std::int16_t>(proto.int32_data(), bytes, subject);
-    case DType::int8:
-      return convert<std::int8_t>(proto.int32_data(), bytes, subject);
-    case DType::boolean:
-      return convert<bool>(proto.int32_data(), bytes, subject);
+    case DType::complex128: return convert<double>(proto.double_data(), bytes, subject);
+    case DType::int64: return convert<std::int64_t>(proto.int64_data(), bytes, subject);
+    case DType::uint64: return convert<std::uint64_t>(proto.uint64_data(), bytes, subject);
+    case DType::uint32: return convert<std::uint32_t>(proto.uint64_data(), bytes, subject);
+    case DType::int32: return convert<std::int32_t>(proto.int32_data(), bytes, subject);
+    case DType::int16: return convert<std::int16_t>(proto.int32_data(), bytes, subject);
+    case DType::int8: return convert<std::int8_t>(proto.int32_data(), bytes, subject);
+    case DType::boolean: return convert<bool>(proto.int32_data(), bytes, subject);
     case DType::uint16:
     case DType::float16:
-    case DType::bfloat16:
-      return convert<std::uint16_t>(proto.int32_data(), bytes, subject);
-    default:
-      return convert<std::uint8_t>(proto.int32_data(), bytes, subject);
+    case DType::bfloat16: return convert<std::uint16_t>(proto.int32_data(), bytes, subject);
+    default: return convert<std::uint8_t>(proto.int32_data(), bytes, subject);
   }
 }
 

@@ -10,21 +10,13 @@ namespace reference {
 
 Format format_of(DType dtype) {
   switch (dtype) {
-    case DType::float16:
-      return {5, 10, 15, Format::Special::ieee};
-    case DType::bfloat16:
-      return {8, 7, 127, Format::Special::ieee};
-    case DType::float8_e4m3fn:
-      return {4, 3, 7, Format::Special::one_nan};
-    case DType::float8_e4m3fnuz:
-      return {4, 3, 8, Format::Special::unsigned_zero};
-    case DType::float8_e5m2:
-      return {5, 2, 15, Format::Special::ieee};
-    case DType::float8_e5m2fnuz:
-      return {5, 2, 16, Format::Special::unsigned_zero};
-    default:
-      assert(false);
-      return {};
+    case DType::float16: return {5, 10, 15, Format::Special::ieee};
+    case DType::bfloat16: return {8, 7, 127, Format::Special::ieee};
+    case DType::float8_e4m3fn: return {4, 3, 7, Format::Special::one_nan};
+    case DType::float8_e4m3fnuz: return {4, 3, 8, Format::Special::unsigned_zero};
+    case DType::float8_e5m2: return {5, 2, 15, Format::Special::ieee};
+    case DType::float8_e5m2fnuz: return {5, 2, 16, Format::Special::unsigned_zero};
+    default: assert(false); return {};
   }
 }
 
@@ -115,40 +107,20 @@ std::vector<std::byte> element_of(const Number& number, DType dtype, std::size_t
     case DType::boolean:
       put(bytes, 0, static_cast<std::uint8_t>(convert<double>(number) != 0 || imaginary(number) != 0));
       break;
-    case DType::int8:
-      put(bytes, 0, convert<std::int8_t>(number));
-      break;
-    case DType::int16:
-      put(bytes, 0, convert<std::int16_t>(number));
-      break;
-    case DType::int32:
-      put(bytes, 0, convert<std::int32_t>(number));
-      break;
-    case DType::int64:
-      put(bytes, 0, convert<std::int64_t>(number));
-      break;
-    case DType::uint8:
-      put(bytes, 0, convert<std::uint8_t>(number));
-      break;
-    case DType::uint16:
-      put(bytes, 0, convert<std::uint16_t>(number));
-      break;
-    case DType::uint32:
-      put(bytes, 0, convert<std::uint32_t>(number));
-      break;
-    case DType::uint64:
-      put(bytes, 0, convert<std::uint64_t>(number));
-      break;
+    case DType::int8: put(bytes, 0, convert<std::int8_t>(number)); break;
+    case DType::int16: put(bytes, 0, convert<std::int16_t>(number)); break;
+    case DType::int32: put(bytes, 0, convert<std::int32_t>(number)); break;
+    case DType::int64: put(bytes, 0, convert<std::int64_t>(number)); break;
+    case DType::uint8: put(bytes, 0, convert<std::uint8_t>(number)); break;
+    case DType::uint16: put(bytes, 0, convert<std::uint16_t>(number)); break;
+    case DType::uint32: put(bytes, 0, convert<std::uint32_t>(number)); break;
+    case DType::uint64: put(bytes, 0, convert<std::uint64_t>(number)); break;
     case DType::float16:
     case DType::bfloat16:
       put(bytes, 0, static_cast<std::uint16_t>(encode(format_of(dtype), convert<double>(number))));
       break;
-    case DType::float32:
-      put(bytes, 0, convert<float>(number));
-      break;
-    case DType::float64:
-      put(bytes, 0, convert<double>(number));
-      break;
+    case DType::float32: put(bytes, 0, convert<float>(number)); break;
+    case DType::float64: put(bytes, 0, convert<double>(number)); break;
     case DType::complex64:
       put(bytes, 0, convert<float>(number));
       put(bytes, 4, static_cast<float>(imaginary(number)));
@@ -163,8 +135,7 @@ std::vector<std::byte> element_of(const Number& number, DType dtype, std::size_t
     case DType::float8_e5m2fnuz:
       put(bytes, 0, static_cast<std::uint8_t>(encode(format_of(dtype), convert<double>(number))));
       break;
-    case DType::opaque:
-      break;
+    case DType::opaque: break;
   }
   return bytes;
 }

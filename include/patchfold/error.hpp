@@ -13,29 +13,29 @@ namespace patchfold {
 
 /// Every kind of error there is. `error_catalogue()` describes each one.
 enum class ErrorCode {
-  rank,               ///< a tensor has the wrong number of axes
-  length,             ///< a list has the wrong number of entries
-  type,               ///< an attribute or a shape input has the wrong type
-  value,              ///< a number or a word lies outside its range
-  divisible,          ///< an extent is not a multiple of a block or a kernel
-  position_count,     ///< the columns hold another number of positions than the formula gives
-  shape,              ///< a tensor has another shape than the operator gives
-  dtype,              ///< two element types differ, or one cannot do what is asked
-  overflow,           ///< a size or an offset is 2^60 or more, or does not fit into 63 bits
-  limit,              ///< more axes than a problem may have
-  strides,            ///< elements of the destination share memory
-  overlap,            ///< source and destination share memory
-  null_data,          ///< a tensor with elements has no data
-  missing,            ///< a required argument is not given
-  unknown_argument,   ///< the operator has no argument of that name
-  unknown_operator,   ///< there is no operator of that name
-  out_of_memory,      ///< memory could not be had
-  executor,           ///< the caller's executor did not run the work
-  file_open,          ///< a file cannot be opened or read
-  file_write,         ///< a file cannot be written; what was there before is untouched
-  file_format,        ///< a file is not what it says it is, or is cut short
-  file_unsupported,   ///< a file is sound but holds something that is not read or written
-  usage,              ///< a command line is not understood
+  rank,              ///< a tensor has the wrong number of axes
+  length,            ///< a list has the wrong number of entries
+  type,              ///< an attribute or a shape input has the wrong type
+  value,             ///< a number or a word lies outside its range
+  divisible,         ///< an extent is not a multiple of a block or a kernel
+  position_count,    ///< the columns hold another number of positions than the formula gives
+  shape,             ///< a tensor has another shape than the operator gives
+  dtype,             ///< two element types differ, or one cannot do what is asked
+  overflow,          ///< a size or an offset is 2^60 or more, or does not fit into 63 bits
+  limit,             ///< more axes than a problem may have
+  strides,           ///< elements of the destination share memory
+  overlap,           ///< source and destination share memory
+  null_data,         ///< a tensor with elements has no data
+  missing,           ///< a required argument is not given
+  unknown_argument,  ///< the operator has no argument of that name
+  unknown_operator,  ///< there is no operator of that name
+  out_of_memory,     ///< memory could not be had
+  executor,          ///< the caller's executor did not run the work
+  file_open,         ///< a file cannot be opened or read
+  file_write,        ///< a file cannot be written; what was there before is untouched
+  file_format,       ///< a file is not what it says it is, or is cut short
+  file_unsupported,  ///< a file is sound but holds something that is not read or written
+  usage,             ///< a command line is not understood
 };
 
 /// One row of the catalogue.

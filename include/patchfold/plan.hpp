@@ -79,7 +79,8 @@ class PATCHFOLD_API Plan {
   /// Runs with scratch memory of the calling thread.
   Status run(const void* src, void* dst, Executor& executor = default_executor()) const noexcept;
   /// Runs in the scratch memory given, at least scratch_bytes(executor.threads()) bytes of any alignment. Allocates nothing.
-  Status run(const void* src, void* dst, std::span<std::byte> scratch, Executor& executor = default_executor()) const noexcept;
+  Status run(const void* src, void* dst, std::span<std::byte> scratch,
+             Executor& executor = default_executor()) const noexcept;
   /// Bytes of scratch that a run with so many threads needs.
   std::size_t scratch_bytes(int threads) const noexcept;
   /// Strategy, normal form, pieces and bytes moved.

@@ -48,11 +48,11 @@ struct Argument {
 
 /// Index types that a shape input may have.
 enum class IndexTypes : std::uint8_t {
-  int64,               ///< int64 only
-  int32_or_int64,      ///< each input int32 or int64
-  same_int32_or_int64, ///< int32 or int64, the same for all inputs
-  integral,            ///< any integer type, each input its own
-  same_integral,       ///< any integer type, the same for all inputs
+  int64,                ///< int64 only
+  int32_or_int64,       ///< each input int32 or int64
+  same_int32_or_int64,  ///< int32 or int64, the same for all inputs
+  integral,             ///< any integer type, each input its own
+  same_integral,        ///< any integer type, the same for all inputs
 };
 
 /// One argument of an operator: an attribute, or a shape input.
@@ -104,7 +104,8 @@ PATCHFOLD_API ArgumentValue parse_value(const OperatorSpec& op, const ArgumentSp
 
 /// A problem as one line of text, shared by tests, benchmarks and bug reports:
 ///   OP DTYPE SHAPE [ARGUMENT=VALUE]..        fold f32 1x4x9 output_size=4,4 kernel_size=2,2
-/// For the neutral operators kA, sA, dA, pA (A = 3 or 3x3, pads also 1:2x0:1) stand for kernel_size, stride, dilation, padding:
+/// For the neutral operators kA, sA, dA, pA (A = 3 or 3x3, pads also 1:2x0:1) stand for kernel_size, stride, dilation,
+/// padding:
 ///   unfold f32 8x64x112x112 k3x3 s1x1 d1x1 p1x1
 struct ProblemText {
   std::string op;

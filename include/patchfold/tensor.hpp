@@ -24,9 +24,26 @@ inline constexpr int max_rank = 32;
 
 /// Element types. `opaque` is any element of a fixed number of bytes: it can be moved, not summed.
 enum class DType : std::uint8_t {
-  boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
-  float16, bfloat16, float32, float64, complex64, complex128,
-  float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, opaque,
+  boolean,
+  int8,
+  int16,
+  int32,
+  int64,
+  uint8,
+  uint16,
+  uint32,
+  uint64,
+  float16,
+  bfloat16,
+  float32,
+  float64,
+  complex64,
+  complex128,
+  float8_e4m3fn,
+  float8_e4m3fnuz,
+  float8_e5m2,
+  float8_e5m2fnuz,
+  opaque,
 };
 
 /// Every element type, in the order of the enumeration.
@@ -50,7 +67,7 @@ class Dims {
   constexpr Dims() = default;
   constexpr Dims(std::initializer_list<std::int64_t> values) : Dims(std::span(values.begin(), values.size())) {}
   template <class T, std::size_t N>
-    requires std::integral<std::remove_const_t<T>>
+  requires std::integral<std::remove_const_t<T>>
   constexpr explicit Dims(std::span<T, N> values) {
     for (const auto value : values) push_back(static_cast<std::int64_t>(value));
   }
@@ -109,16 +126,22 @@ namespace detail {
 template <class T>
 consteval std::optional<DType> dtype_of_type() {
   using U = std::remove_const_t<T>;
-  if constexpr (std::is_same_v<U, bool>) return DType::boolean;
-  else if constexpr (std::is_same_v<U, float>) return DType::float32;
-  else if constexpr (std::is_same_v<U, double>) return DType::float64;
-  else if constexpr (std::is_same_v<U, std::complex<float>>) return DType::complex64;
-  else if constexpr (std::is_same_v<U, std::complex<double>>) return DType::complex128;
+  if constexpr (std::is_same_v<U, bool>)
+    return DType::boolean;
+  else if constexpr (std::is_same_v<U, float>)
+    return DType::float32;
+  else if constexpr (std::is_same_v<U, double>)
+    return DType::float64;
+  else if constexpr (std::is_same_v<U, std::complex<float>>)
+    return DType::complex64;
+  else if constexpr (std::is_same_v<U, std::complex<double>>)
+    return DType::complex128;
   else if constexpr (std::is_integral_v<U> && std::is_signed_v<U>)
     return sizeof(U) == 1 ? DType::int8 : sizeof(U) == 2 ? DType::int16 : sizeof(U) == 4 ? DType::int32 : DType::int64;
   else if constexpr (std::is_integral_v<U>)
     return sizeof(U) == 1 ? DType::uint8 : sizeof(U) == 2 ? DType::uint16 : sizeof(U) == 4 ? DType::uint32 : DType::uint64;
-  else return std::nullopt;
+  else
+    return std::nullopt;
 }
 }  // namespace detail
 
@@ -152,8 +175,7 @@ PATCHFOLD_API ConstTensorView contiguous_opaque(const void* data, const Dims& sh
 
 /// A row-major tensor whose element type follows from the pointer.
 template <class T>
-  requires(detail::dtype_of_type<T>().has_value())
-auto view(T* data, const Dims& shape) {
+requires(detail::dtype_of_type<T>().has_value()) auto view(T* data, const Dims& shape) {
   return contiguous(data, shape, *detail::dtype_of_type<T>());
 }
 
@@ -247,7 +269,8 @@ class Scalar {
   constexpr Scalar() = default;
   template <std::integral T>
   constexpr Scalar(T value)
-      : kind_(std::is_signed_v<T> ? Kind::signed_integer : Kind::unsigned_integer), integer_(static_cast<std::uint64_t>(value)) {}
+      : kind_(std::is_signed_v<T> ? Kind::signed_integer : Kind::unsigned_integer),
+        integer_(static_cast<std::uint64_t>(value)) {}
   template <std::floating_point T>
   constexpr Scalar(T value) : kind_(Kind::real), real_(static_cast<double>(value)) {}
   constexpr Scalar(std::complex<double> value) : kind_(Kind::complex), real_(value.real()), imaginary_(value.imag()) {}

@@ -55,24 +55,15 @@ using ReadInteger = std::int64_t (*)(const void*, std::string_view, std::string_
 
 ReadInteger reader_of(DType dtype, std::string_view op, std::string_view argument) {
   switch (dtype) {
-    case DType::int8:
-      return integer_at<std::int8_t>;
-    case DType::int16:
-      return integer_at<std::int16_t>;
-    case DType::int32:
-      return integer_at<std::int32_t>;
-    case DType::int64:
-      return integer_at<std::int64_t>;
-    case DType::uint8:
-      return integer_at<std::uint8_t>;
-    case DType::uint16:
-      return integer_at<std::uint16_t>;
-    case DType::uint32:
-      return integer_at<std::uint32_t>;
-    case DType::uint64:
-      return integer_at<std::uint64_t>;
-    default:
-      fail(ErrorCode::type, op, argument, "a shape input must hold integers", dtype);
+    case DType::int8: return integer_at<std::int8_t>;
+    case DType::int16: return integer_at<std::int16_t>;
+    case DType::int32: return integer_at<std::int32_t>;
+    case DType::int64: return integer_at<std::int64_t>;
+    case DType::uint8: return integer_at<std::uint8_t>;
+    case DType::uint16: return integer_at<std::uint16_t>;
+    case DType::uint32: return integer_at<std::uint32_t>;
+    case DType::uint64: return integer_at<std::uint64_t>;
+    default: fail(ErrorCode::type, op, argument, "a shape input must hold integers", dtype);
   }
 }
 
@@ -118,27 +109,21 @@ ArgumentValue text_value(const pf_attribute& attribute, const OperatorSpec& spec
 
 ArgumentValue value_of(const pf_attribute& attribute, const OperatorSpec& spec) {
   switch (attribute.kind) {
-    case PF_VALUE_INTEGER:
-      return attribute.integer;
+    case PF_VALUE_INTEGER: return attribute.integer;
     case PF_VALUE_UNSIGNED:
       if (attribute.integer >= 0) return attribute.integer;
       return Scalar(static_cast<std::uint64_t>(attribute.integer));
-    case PF_VALUE_NUMBER:
-      return Scalar(attribute.number);
-    case PF_VALUE_COMPLEX:
-      return Scalar(std::complex<double>(attribute.number, attribute.imaginary));
-    case PF_VALUE_INTEGERS:
-      return Dims(numbers_of(attribute, 1, spec.name));
+    case PF_VALUE_NUMBER: return Scalar(attribute.number);
+    case PF_VALUE_COMPLEX: return Scalar(std::complex<double>(attribute.number, attribute.imaginary));
+    case PF_VALUE_INTEGERS: return Dims(numbers_of(attribute, 1, spec.name));
     case PF_VALUE_PAIRS: {
       const auto numbers = numbers_of(attribute, 2, spec.name);
       PadsList pairs;
       for (std::size_t i = 0; i < numbers.size(); i += 2) pairs.push_back({numbers[i], numbers[i + 1]});
       return pairs;
     }
-    case PF_VALUE_TEXT:
-      return text_value(attribute, spec);
-    default:
-      fail(ErrorCode::type, spec.name, attribute.name, "there is no such kind of value", attribute.kind);
+    case PF_VALUE_TEXT: return text_value(attribute, spec);
+    default: fail(ErrorCode::type, spec.name, attribute.name, "there is no such kind of value", attribute.kind);
   }
 }
 

@@ -112,18 +112,12 @@ const char* pf_last_error(void) {
 const char* pf_last_error_part(int32_t part) {
   if (!last.error) return part == PF_PART_RULE ? last.plain : "";
   switch (part) {
-    case PF_PART_OPERATOR:
-      return last.error->op().c_str();
-    case PF_PART_ARGUMENT:
-      return last.error->argument().c_str();
-    case PF_PART_RULE:
-      return last.error->rule().c_str();
-    case PF_PART_GIVEN:
-      return last.error->given().c_str();
-    case PF_PART_EXPECTED:
-      return last.error->expected().c_str();
-    default:
-      return "";
+    case PF_PART_OPERATOR: return last.error->op().c_str();
+    case PF_PART_ARGUMENT: return last.error->argument().c_str();
+    case PF_PART_RULE: return last.error->rule().c_str();
+    case PF_PART_GIVEN: return last.error->given().c_str();
+    case PF_PART_EXPECTED: return last.error->expected().c_str();
+    default: return "";
   }
 }
 

@@ -50,7 +50,10 @@ patchfold::Fold fold_of(const Col2Im& op, const Dims& data) {
   check_each(Col2Im::name, "dilations", op.dilations, 0);
   check_each(Col2Im::name, "pads_begin", op.pads_begin, 0);
   check_each(Col2Im::name, "pads_end", op.pads_end, 0);
-  return {.output_size = op.output_size, .kernel_size = op.kernel_size, .stride = op.strides, .dilation = op.dilations,
+  return {.output_size = op.output_size,
+          .kernel_size = op.kernel_size,
+          .stride = op.strides,
+          .dilation = op.dilations,
           .padding = pairs_of(op.pads_begin, op.pads_end)};
 }
 
@@ -75,7 +78,11 @@ patchfold::Unfold unfold_of(const ExtractImagePatches& op, const Dims& data) {
   const auto rule = *op.auto_pad == AutoPad::valid        ? Padding::valid
                     : *op.auto_pad == AutoPad::same_lower ? Padding::same_lower
                                                           : Padding::same_upper;
-  return {.kernel_size = op.sizes, .stride = op.strides, .dilation = op.rates, .padding = rule, .order = Order::kernel,
+  return {.kernel_size = op.sizes,
+          .stride = op.strides,
+          .dilation = op.rates,
+          .padding = rule,
+          .order = Order::kernel,
           .columns = Columns::grid};
 }
 
@@ -98,7 +105,9 @@ void check_batch_lists(std::string_view name, const Dims& data, const Dims& bloc
   check_batch(end_name, ends, 0);
 }
 
-Dims without_batch(const Dims& list) { return list.slice(1, list.size()); }
+Dims without_batch(const Dims& list) {
+  return list.slice(1, list.size());
+}
 
 constexpr ops::Names space_to_batch_names{.op = SpaceToBatch::name,
                                           .image = "data",
@@ -109,7 +118,8 @@ constexpr ops::Names space_to_batch_names{.op = SpaceToBatch::name,
 
 patchfold::SpaceToBatch neutral(const SpaceToBatch& op, const Dims& data) {
   check_batch_lists(SpaceToBatch::name, data, op.block_shape, "pads_begin", op.pads_begin, "pads_end", op.pads_end);
-  return {.block = without_batch(op.block_shape), .padding = pairs_of(without_batch(op.pads_begin), without_batch(op.pads_end))};
+  return {.block = without_batch(op.block_shape),
+          .padding = pairs_of(without_batch(op.pads_begin), without_batch(op.pads_end))};
 }
 
 constexpr ops::Names batch_to_space_names{.op = BatchToSpace::name,
@@ -122,7 +132,8 @@ constexpr ops::Names batch_to_space_names{.op = BatchToSpace::name,
 
 patchfold::BatchToSpace neutral(const BatchToSpace& op, const Dims& data) {
   check_batch_lists(BatchToSpace::name, data, op.block_shape, "crops_begin", op.crops_begin, "crops_end", op.crops_end);
-  return {.block = without_batch(op.block_shape), .crops = pairs_of(without_batch(op.crops_begin), without_batch(op.crops_end))};
+  return {.block = without_batch(op.block_shape),
+          .crops = pairs_of(without_batch(op.crops_begin), without_batch(op.crops_end))};
 }
 
 constexpr ops::Names space_to_depth_names = ops::depth_names(SpaceToDepth::name, "data", "output", "block_size");
@@ -139,7 +150,9 @@ Neutral neutral_depth(const Op& op, const Dims& data) {
 
 }  // namespace
 
-Dims Col2Im::output_shape(const Dims& data) const { return ops::fold_shape(fold_of(*this, data), data, col2im_names); }
+Dims Col2Im::output_shape(const Dims& data) const {
+  return ops::fold_shape(fold_of(*this, data), data, col2im_names);
+}
 Plan Col2Im::plan(const ConstTensorView& data, const TensorView& output) const {
   return ops::fold_plan(fold_of(*this, data.shape), data, output, col2im_names);
 }
@@ -169,14 +182,16 @@ Dims SpaceToDepth::output_shape(const Dims& data) const {
   return ops::space_to_depth_shape(neutral_depth<patchfold::SpaceToDepth>(*this, data), data, space_to_depth_names);
 }
 Plan SpaceToDepth::plan(const ConstTensorView& data, const TensorView& output) const {
-  return ops::space_to_depth_plan(neutral_depth<patchfold::SpaceToDepth>(*this, data.shape), data, output, space_to_depth_names);
+  return ops::space_to_depth_plan(neutral_depth<patchfold::SpaceToDepth>(*this, data.shape), data, output,
+                                  space_to_depth_names);
 }
 
 Dims DepthToSpace::output_shape(const Dims& data) const {
   return ops::depth_to_space_shape(neutral_depth<patchfold::DepthToSpace>(*this, data), data, depth_to_space_names);
 }
 Plan DepthToSpace::plan(const ConstTensorView& data, const TensorView& output) const {
-  return ops::depth_to_space_plan(neutral_depth<patchfold::DepthToSpace>(*this, data.shape), data, output, depth_to_space_names);
+  return ops::depth_to_space_plan(neutral_depth<patchfold::DepthToSpace>(*this, data.shape), data, output,
+                                  depth_to_space_names);
 }
 
 std::vector<OperatorSpec> rows() {
@@ -200,22 +215,26 @@ std::vector<OperatorSpec> rows() {
            attribute<&ExtractImagePatches::strides>("strides", Need::required, "step between patches, at least 1"),
            attribute<&ExtractImagePatches::rates>("rates", Need::required, "step between taps, at least 1"),
            attribute<&ExtractImagePatches::auto_pad>("auto_pad", Need::required, "how the image is padded with zeros")}),
-      row<SpaceToBatch>({SpaceToBatch::name, "Moves blocks of the spatial axes to the batch.", "OpenVINO SpaceToBatch-2", "data",
-                         IndexTypes::integral},
-                        {shape_input<&SpaceToBatch::block_shape>("block_shape", "one entry for each axis, at least 1; 1 for the batch"),
-                         shape_input<&SpaceToBatch::pads_begin>("pads_begin", "one entry for each axis, at least 0; 0 for the batch"),
-                         shape_input<&SpaceToBatch::pads_end>("pads_end", "one entry for each axis, at least 0; 0 for the batch")}),
-      row<BatchToSpace>({BatchToSpace::name, "Moves blocks of the batch back to the spatial axes.", "OpenVINO BatchToSpace-2",
-                         "data", IndexTypes::same_integral},
-                        {shape_input<&BatchToSpace::block_shape>("block_shape", "one entry for each axis, at least 1; 1 for the batch"),
-                         shape_input<&BatchToSpace::crops_begin>("crops_begin", "one entry for each axis, at least 0; 0 for the batch"),
-                         shape_input<&BatchToSpace::crops_end>("crops_end", "one entry for each axis, at least 0; 0 for the batch")}),
-      row<SpaceToDepth>({SpaceToDepth::name, "Moves blocks of the spatial axes to the channels.", "OpenVINO SpaceToDepth-1", "data"},
-                        {attribute<&SpaceToDepth::blocks_mode>("blocks_mode", Need::required, "order of the new channels"),
-                         attribute<&SpaceToDepth::block_size>("block_size", Need::optional, "block on every spatial axis, at least 1")}),
-      row<DepthToSpace>({DepthToSpace::name, "Moves channels back to blocks of the spatial axes.", "OpenVINO DepthToSpace-1", "data"},
-                        {attribute<&DepthToSpace::blocks_mode>("blocks_mode", Need::required, "order of the channels"),
-                         attribute<&DepthToSpace::block_size>("block_size", Need::optional, "block on every spatial axis, at least 1")}),
+      row<SpaceToBatch>(
+          {SpaceToBatch::name, "Moves blocks of the spatial axes to the batch.", "OpenVINO SpaceToBatch-2", "data",
+           IndexTypes::integral},
+          {shape_input<&SpaceToBatch::block_shape>("block_shape", "one entry for each axis, at least 1; 1 for the batch"),
+           shape_input<&SpaceToBatch::pads_begin>("pads_begin", "one entry for each axis, at least 0; 0 for the batch"),
+           shape_input<&SpaceToBatch::pads_end>("pads_end", "one entry for each axis, at least 0; 0 for the batch")}),
+      row<BatchToSpace>(
+          {BatchToSpace::name, "Moves blocks of the batch back to the spatial axes.", "OpenVINO BatchToSpace-2", "data",
+           IndexTypes::same_integral},
+          {shape_input<&BatchToSpace::block_shape>("block_shape", "one entry for each axis, at least 1; 1 for the batch"),
+           shape_input<&BatchToSpace::crops_begin>("crops_begin", "one entry for each axis, at least 0; 0 for the batch"),
+           shape_input<&BatchToSpace::crops_end>("crops_end", "one entry for each axis, at least 0; 0 for the batch")}),
+      row<SpaceToDepth>(
+          {SpaceToDepth::name, "Moves blocks of the spatial axes to the channels.", "OpenVINO SpaceToDepth-1", "data"},
+          {attribute<&SpaceToDepth::blocks_mode>("blocks_mode", Need::required, "order of the new channels"),
+           attribute<&SpaceToDepth::block_size>("block_size", Need::optional, "block on every spatial axis, at least 1")}),
+      row<DepthToSpace>(
+          {DepthToSpace::name, "Moves channels back to blocks of the spatial axes.", "OpenVINO DepthToSpace-1", "data"},
+          {attribute<&DepthToSpace::blocks_mode>("blocks_mode", Need::required, "order of the channels"),
+           attribute<&DepthToSpace::block_size>("block_size", Need::optional, "block on every spatial axis, at least 1")}),
   };
 }
 

@@ -83,7 +83,8 @@ ProblemText parse_problem(std::string_view text) {
 
 std::string to_string(const ProblemText& problem) {
   std::string text = problem.op + ' ';
-  text += problem.dtype == DType::opaque ? "opaque" + std::to_string(problem.element_size) : std::string(short_name_of(problem.dtype));
+  text += problem.dtype == DType::opaque ? "opaque" + std::to_string(problem.element_size)
+                                         : std::string(short_name_of(problem.dtype));
   text += ' ';
   for (int i = 0; i < problem.shape.size(); ++i) text += (i ? "x" : "") + std::to_string(problem.shape[i]);
   if (problem.shape.empty()) text += '-';

@@ -37,7 +37,7 @@ void assign(Scalar& member, const ArgumentValue& value, const Target& target);
 int choose(const ArgumentValue& value, const Target& target);
 
 template <class E>
-  requires std::is_enum_v<E>
+requires std::is_enum_v<E>
 void assign(E& member, const ArgumentValue& value, const Target& target) {
   member = static_cast<E>(choose(value, target));
 }
@@ -55,8 +55,7 @@ std::string default_text(const PadsList& value);
 std::string default_text(const Padding& value);
 std::string default_text(const Scalar& value);
 template <class E>
-  requires std::is_enum_v<E>
-std::string default_text(E value) {
+requires std::is_enum_v<E> std::string default_text(E value) {
   return std::string(Words<E>::words[static_cast<std::size_t>(value)]);
 }
 template <class E>
@@ -76,13 +75,20 @@ struct PlainKind {
   static constexpr ArgumentKind kind = k;
   static std::span<const std::string_view> choices() { return {}; }
 };
-template <> struct KindOf<std::int64_t> : PlainKind<ArgumentKind::integer> {};
-template <> struct KindOf<bool> : PlainKind<ArgumentKind::boolean> {};
-template <> struct KindOf<Dims> : PlainKind<ArgumentKind::integers> {};
-template <> struct KindOf<Axes> : PlainKind<ArgumentKind::axes> {};
-template <> struct KindOf<PadsList> : PlainKind<ArgumentKind::pairs> {};
-template <> struct KindOf<Padding> : PlainKind<ArgumentKind::padding> {};
-template <> struct KindOf<Scalar> : PlainKind<ArgumentKind::number> {};
+template <>
+struct KindOf<std::int64_t> : PlainKind<ArgumentKind::integer> {};
+template <>
+struct KindOf<bool> : PlainKind<ArgumentKind::boolean> {};
+template <>
+struct KindOf<Dims> : PlainKind<ArgumentKind::integers> {};
+template <>
+struct KindOf<Axes> : PlainKind<ArgumentKind::axes> {};
+template <>
+struct KindOf<PadsList> : PlainKind<ArgumentKind::pairs> {};
+template <>
+struct KindOf<Padding> : PlainKind<ArgumentKind::padding> {};
+template <>
+struct KindOf<Scalar> : PlainKind<ArgumentKind::number> {};
 
 enum class Need : std::uint8_t { optional, required };
 
@@ -94,7 +100,7 @@ struct Field {
 
 template <auto member>
 struct MemberTraits;
-template <class Op, class M, M Op::* pointer>
+template <class Op, class M, M Op::*pointer>
 struct MemberTraits<pointer> {
   using Owner = Op;
   using Value = M;

@@ -49,7 +49,9 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-std::string_view without_version(std::string_view name) { return name.substr(0, name.rfind('-')); }
+std::string_view without_version(std::string_view name) {
+  return name.substr(0, name.rfind('-'));
+}
 
 std::int64_t version_of(std::string_view name) {
   const std::size_t dash = name.rfind('-');
@@ -116,7 +118,8 @@ const OperatorSpec& find_operator(std::string_view name) {
   for (const OperatorSpec& spec : table) {
     if (spec.name == name) return spec;
     const std::string_view plain = dialects::without_version(spec.name);
-    if (plain == name && (newest == nullptr || dialects::version_of(spec.name) > dialects::version_of(newest->name))) newest = &spec;
+    if (plain == name && (newest == nullptr || dialects::version_of(spec.name) > dialects::version_of(newest->name)))
+      newest = &spec;
     // A name without its dialect is close too.
     const std::size_t dot = spec.name.find('.');
     const std::string_view bare = dot == std::string_view::npos ? spec.name : spec.name.substr(dot + 1);

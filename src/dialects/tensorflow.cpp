@@ -37,7 +37,7 @@ void check_blocks(std::string_view name, const Dims& input, const Dims& block_sh
   const int blocked = block_shape.size();
   if (input.size() < 1 + blocked)
     fail_rank(name, "input", "must have a batch axis and the axes of block_shape", input,
-         "rank " + std::to_string(1 + blocked) + " or more");
+              "rank " + std::to_string(1 + blocked) + " or more");
   if (pads.size() != blocked)
     fail(ErrorCode::length, name, pads_name, "must have one pair for each entry of block_shape", pads.size(), blocked);
   check_each(name, "block_shape", block_shape, 1);
@@ -58,7 +58,12 @@ constexpr ops::Names to_batch_names(std::string_view name, std::string_view bloc
   return {.op = name, .image = "input", .columns = "output", .kernel_size = block, .stride = block, .padding = "paddings"};
 }
 constexpr ops::Names to_space_names(std::string_view name, std::string_view block) {
-  return {.op = name, .image = "output", .columns = "input", .output_size = "input", .kernel_size = block, .stride = block,
+  return {.op = name,
+          .image = "output",
+          .columns = "input",
+          .output_size = "input",
+          .kernel_size = block,
+          .stride = block,
           .padding = "crops"};
 }
 constexpr ops::Names space_to_batch_names = to_batch_names(SpaceToBatch::name, "block_size");
@@ -143,14 +148,16 @@ Dims SpaceToDepth::output_shape(const Dims& input) const {
   return ops::space_to_depth_shape(neutral_depth<patchfold::SpaceToDepth>(*this, input), input, space_to_depth_names);
 }
 Plan SpaceToDepth::plan(const ConstTensorView& input, const TensorView& output) const {
-  return ops::space_to_depth_plan(neutral_depth<patchfold::SpaceToDepth>(*this, input.shape), input, output, space_to_depth_names);
+  return ops::space_to_depth_plan(neutral_depth<patchfold::SpaceToDepth>(*this, input.shape), input, output,
+                                  space_to_depth_names);
 }
 
 Dims DepthToSpace::output_shape(const Dims& input) const {
   return ops::depth_to_space_shape(neutral_depth<patchfold::DepthToSpace>(*this, input), input, depth_to_space_names);
 }
 Plan DepthToSpace::plan(const ConstTensorView& input, const TensorView& output) const {
-  return ops::depth_to_space_plan(neutral_depth<patchfold::DepthToSpace>(*this, input.shape), input, output, depth_to_space_names);
+  return ops::depth_to_space_plan(neutral_depth<patchfold::DepthToSpace>(*this, input.shape), input, output,
+                                  depth_to_space_names);
 }
 
 std::vector<OperatorSpec> rows() {
@@ -161,26 +168,32 @@ std::vector<OperatorSpec> rows() {
   constexpr IndexTypes index = IndexTypes::int32_or_int64;
   constexpr std::string_view format = "NHWC or NCHW";
   std::vector<OperatorSpec> list = {
-      row<SpaceToBatch>({SpaceToBatch::name, "Moves blocks of (N, H, W, C) to the batch.", "TensorFlow SpaceToBatch", "input", index},
-                        {shape_input<&SpaceToBatch::paddings>("paddings", "pads of the height and the width, at least 0"),
-                         attribute<&SpaceToBatch::block_size>("block_size", Need::required, "block on both axes, at least 2")}),
-      row<SpaceToBatchND>({SpaceToBatchND::name, "Moves blocks of the axes after the batch to the batch.", "TensorFlow SpaceToBatchND",
-                           "input", index},
-                          {shape_input<&SpaceToBatchND::block_shape>("block_shape", "block on each of the first axes, at least 1"),
-                           shape_input<&SpaceToBatchND::paddings>("paddings", "a pair of pads for each block, at least 0")}),
-      row<BatchToSpace>({BatchToSpace::name, "Moves blocks of the batch back to (N, H, W, C).", "TensorFlow BatchToSpace", "input", index},
-                        {shape_input<&BatchToSpace::crops>("crops", "crops of the height and the width, at least 0"),
-                         attribute<&BatchToSpace::block_size>("block_size", Need::required, "block on both axes, at least 2")}),
-      row<BatchToSpaceND>({BatchToSpaceND::name, "Moves blocks of the batch back to the axes after it.", "TensorFlow BatchToSpaceND",
-                           "input", index},
-                          {shape_input<&BatchToSpaceND::block_shape>("block_shape", "block on each of the first axes, at least 1"),
-                           shape_input<&BatchToSpaceND::crops>("crops", "a pair of crops for each block, at least 0")}),
-      row<SpaceToDepth>({SpaceToDepth::name, "Moves blocks of (N, H, W, C) to the channels.", "TensorFlow SpaceToDepth", "input"},
-                        {attribute<&SpaceToDepth::block_size>("block_size", Need::required, "block on both axes, at least 2"),
-                         attribute<&SpaceToDepth::data_format>("data_format", Need::optional, format)}),
-      row<DepthToSpace>({DepthToSpace::name, "Moves channels back to blocks of (N, H, W, C).", "TensorFlow DepthToSpace", "input"},
-                        {attribute<&DepthToSpace::block_size>("block_size", Need::required, "block on both axes, at least 2"),
-                         attribute<&DepthToSpace::data_format>("data_format", Need::optional, format)}),
+      row<SpaceToBatch>(
+          {SpaceToBatch::name, "Moves blocks of (N, H, W, C) to the batch.", "TensorFlow SpaceToBatch", "input", index},
+          {shape_input<&SpaceToBatch::paddings>("paddings", "pads of the height and the width, at least 0"),
+           attribute<&SpaceToBatch::block_size>("block_size", Need::required, "block on both axes, at least 2")}),
+      row<SpaceToBatchND>(
+          {SpaceToBatchND::name, "Moves blocks of the axes after the batch to the batch.", "TensorFlow SpaceToBatchND",
+           "input", index},
+          {shape_input<&SpaceToBatchND::block_shape>("block_shape", "block on each of the first axes, at least 1"),
+           shape_input<&SpaceToBatchND::paddings>("paddings", "a pair of pads for each block, at least 0")}),
+      row<BatchToSpace>(
+          {BatchToSpace::name, "Moves blocks of the batch back to (N, H, W, C).", "TensorFlow BatchToSpace", "input", index},
+          {shape_input<&BatchToSpace::crops>("crops", "crops of the height and the width, at least 0"),
+           attribute<&BatchToSpace::block_size>("block_size", Need::required, "block on both axes, at least 2")}),
+      row<BatchToSpaceND>(
+          {BatchToSpaceND::name, "Moves blocks of the batch back to the axes after it.", "TensorFlow BatchToSpaceND",
+           "input", index},
+          {shape_input<&BatchToSpaceND::block_shape>("block_shape", "block on each of the first axes, at least 1"),
+           shape_input<&BatchToSpaceND::crops>("crops", "a pair of crops for each block, at least 0")}),
+      row<SpaceToDepth>(
+          {SpaceToDepth::name, "Moves blocks of (N, H, W, C) to the channels.", "TensorFlow SpaceToDepth", "input"},
+          {attribute<&SpaceToDepth::block_size>("block_size", Need::required, "block on both axes, at least 2"),
+           attribute<&SpaceToDepth::data_format>("data_format", Need::optional, format)}),
+      row<DepthToSpace>(
+          {DepthToSpace::name, "Moves channels back to blocks of (N, H, W, C).", "TensorFlow DepthToSpace", "input"},
+          {attribute<&DepthToSpace::block_size>("block_size", Need::required, "block on both axes, at least 2"),
+           attribute<&DepthToSpace::data_format>("data_format", Need::optional, format)}),
   };
   for (OperatorSpec& spec : patch_rows()) list.push_back(std::move(spec));
   return list;

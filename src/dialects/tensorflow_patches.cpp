@@ -28,14 +28,14 @@ Dims spatial_entries(std::string_view name, std::string_view argument, const Dim
 }
 
 /// VALID: an image smaller than the kernel by two strides or more is an error; smaller by less, it has no patches.
-void check_valid(std::string_view name, std::string_view input_name, const Dims& extents, const Dims& kernel, const Dims& strides,
-                 const Dims& rates) {
+void check_valid(std::string_view name, std::string_view input_name, const Dims& extents, const Dims& kernel,
+                 const Dims& strides, const Dims& rates) {
   for (int i = 0; i < extents.size(); ++i) {
     const auto missing = (Checked(kernel[i] - 1) * Checked(rates[i]) + Checked(1) - Checked(extents[i])).value();
     const auto limit = checked_mul(strides[i], 2);
     if (missing && limit && *missing >= *limit)
-      fail(ErrorCode::value, name, input_name, "the effective kernel must not exceed the image by two strides or more", extents,
-           "at least " + std::to_string(extents[i] + *missing - *limit + 1) + " on axis " + std::to_string(i + 1));
+      fail(ErrorCode::value, name, input_name, "the effective kernel must not exceed the image by two strides or more",
+           extents, "at least " + std::to_string(extents[i] + *missing - *limit + 1) + " on axis " + std::to_string(i + 1));
   }
 }
 
@@ -62,8 +62,13 @@ Unfold unfold_of(const ExtractImagePatches& op, const Dims& images) {
   ops::check_given(name, "padding", op.padding.has_value());
   const bool same = *op.padding == PaddingType::SAME;
   if (!same) check_valid(name, "images", images.slice(1, 3), kernel, strides, rates);
-  return {.kernel_size = kernel, .stride = strides, .dilation = rates, .padding = same ? Padding::same_upper : Padding::valid,
-          .layout = Layout::channels_last, .order = Order::kernel, .columns = Columns::grid};
+  return {.kernel_size = kernel,
+          .stride = strides,
+          .dilation = rates,
+          .padding = same ? Padding::same_upper : Padding::valid,
+          .layout = Layout::channels_last,
+          .order = Order::kernel,
+          .columns = Columns::grid};
 }
 
 /// SAME of ExtractVolumePatches: where the stride exceeds the kernel the total is negative, and the first sample moves
@@ -90,8 +95,12 @@ Unfold unfold_of(const ExtractVolumePatches& op, const Dims& input) {
   const bool same = *op.padding == PaddingType::SAME;
   const Dims extents = input.slice(1, 4);
   if (!same) check_valid(name, "input", extents, kernel, strides, {1, 1, 1});
-  return {.kernel_size = kernel, .stride = strides, .padding = same ? Padding(volume_pads(extents, kernel, strides)) : Padding::valid,
-          .layout = Layout::channels_last, .order = Order::kernel, .columns = Columns::grid};
+  return {.kernel_size = kernel,
+          .stride = strides,
+          .padding = same ? Padding(volume_pads(extents, kernel, strides)) : Padding::valid,
+          .layout = Layout::channels_last,
+          .order = Order::kernel,
+          .columns = Columns::grid};
 }
 
 }  // namespace

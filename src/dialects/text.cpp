@@ -17,7 +17,8 @@ std::string trimmed(std::string_view text) {
   std::string result;
   for (const char c : text)
     if (c != ' ' && c != '\t') result += c;
-  if (result.size() >= 2 && ((result.front() == '[' && result.back() == ']') || (result.front() == '(' && result.back() == ')')))
+  if (result.size() >= 2 &&
+      ((result.front() == '[' && result.back() == ']') || (result.front() == '(' && result.back() == ')')))
     result = result.substr(1, result.size() - 2);
   return result;
 }
@@ -148,7 +149,8 @@ std::optional<PadsList> parse_pairs(std::string_view text, char separator) {
 ArgumentValue parse_value(const OperatorSpec& op, const ArgumentSpec& argument, std::string_view text) {
   const std::string plain = argument.kind == ArgumentKind::choice ? std::string(text) : dialects::trimmed(text);
   if (auto value = dialects::parse_by_kind(argument.kind, plain)) return *value;
-  fail(ErrorCode::type, op.name, argument.name, "must be " + std::string(dialects::phrase(argument.kind)), text.empty() ? "nothing" : text);
+  fail(ErrorCode::type, op.name, argument.name, "must be " + std::string(dialects::phrase(argument.kind)),
+       text.empty() ? "nothing" : text);
 }
 
 }  // namespace patchfold

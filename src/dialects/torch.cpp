@@ -36,7 +36,9 @@ PadsList both_ends(const Axes& padding, int rank) {
   return pads;
 }
 
-Dims spread(const Axes& axes, int rank) { return axes.is_scalar() ? Dims::filled(rank, axes.values()[0]) : axes.values(); }
+Dims spread(const Axes& axes, int rank) {
+  return axes.is_scalar() ? Dims::filled(rank, axes.values()[0]) : axes.values();
+}
 
 /// Only the batch may be empty.
 void check_not_empty(std::string_view name, const Dims& input, int without_batch) {
@@ -47,8 +49,8 @@ void check_not_empty(std::string_view name, const Dims& input, int without_batch
 void check_blocks(const ops::Names& names, const ops::Geometry& geometry) {
   for (const ops::AxisGeometry& axis : geometry.axes)
     if (axis.positions < 1)
-      fail(ErrorCode::value, names.op, names.kernel_size, "the padded image must hold at least one block", geometry.positions_per_axis(),
-           "at least 1 block on every axis");
+      fail(ErrorCode::value, names.op, names.kernel_size, "the padded image must hold at least one block",
+           geometry.positions_per_axis(), "at least 1 block on every axis");
 }
 
 patchfold::Fold neutral(const Fold& op, const Dims& input) {
@@ -58,9 +60,13 @@ patchfold::Fold neutral(const Fold& op, const Dims& input) {
     fail_rank(Fold::name, "input", "must be (N, C * product of kernel_size, L) or without N", input, "rank 3 or 2");
   check_not_empty(Fold::name, input, 2);
   check_each(Fold::name, "output_size", op.output_size.values(), 1);
-  const patchfold::Fold fold{.output_size = spread(op.output_size, rank), .kernel_size = op.kernel_size, .stride = op.stride,
-                             .dilation = op.dilation, .padding = both_ends(op.padding, rank)};
-  check_blocks(fold_names, ops::make_geometry(fold_names, fold.output_size, fold.kernel_size, fold.stride, fold.dilation, fold.padding));
+  const patchfold::Fold fold{.output_size = spread(op.output_size, rank),
+                             .kernel_size = op.kernel_size,
+                             .stride = op.stride,
+                             .dilation = op.dilation,
+                             .padding = both_ends(op.padding, rank)};
+  check_blocks(fold_names,
+               ops::make_geometry(fold_names, fold.output_size, fold.kernel_size, fold.stride, fold.dilation, fold.padding));
   return fold;
 }
 
@@ -68,13 +74,16 @@ patchfold::Unfold neutral(const Unfold& op, const Dims& input) {
   const int rank = check_sliding(op, {"", -1});
   if (input.size() != rank + 1 && input.size() != rank + 2)
     fail_rank(Unfold::name, "input", "must be (N, C, spatial axes) or without N", input,
-         "rank " + std::to_string(rank + 2) + " or " + std::to_string(rank + 1));
+              "rank " + std::to_string(rank + 2) + " or " + std::to_string(rank + 1));
   check_not_empty(Unfold::name, input, rank + 1);
   ops::check_shape(Unfold::name, "input", input);
-  const patchfold::Unfold unfold{.kernel_size = spread(op.kernel_size, rank), .stride = op.stride, .dilation = op.dilation,
+  const patchfold::Unfold unfold{.kernel_size = spread(op.kernel_size, rank),
+                                 .stride = op.stride,
+                                 .dilation = op.dilation,
                                  .padding = both_ends(op.padding, rank)};
   const Dims extents = input.slice(input.size() - rank, input.size());
-  check_blocks(unfold_names, ops::make_geometry(unfold_names, extents, unfold.kernel_size, unfold.stride, unfold.dilation, unfold.padding));
+  check_blocks(unfold_names, ops::make_geometry(unfold_names, extents, unfold.kernel_size, unfold.stride, unfold.dilation,
+                                                unfold.padding));
   return unfold;
 }
 
@@ -90,12 +99,16 @@ Neutral neutral_depth(const ops::Names& names, const Dims& input, std::int64_t f
 
 }  // namespace
 
-Dims Fold::output_shape(const Dims& input) const { return ops::fold_shape(neutral(*this, input), input, fold_names); }
+Dims Fold::output_shape(const Dims& input) const {
+  return ops::fold_shape(neutral(*this, input), input, fold_names);
+}
 Plan Fold::plan(const ConstTensorView& input, const TensorView& output) const {
   return ops::fold_plan(neutral(*this, input.shape), input, output, fold_names);
 }
 
-Dims Unfold::output_shape(const Dims& input) const { return ops::unfold_shape(neutral(*this, input), input, unfold_names); }
+Dims Unfold::output_shape(const Dims& input) const {
+  return ops::unfold_shape(neutral(*this, input), input, unfold_names);
+}
 Plan Unfold::plan(const ConstTensorView& input, const TensorView& output) const {
   return ops::unfold_plan(neutral(*this, input.shape), input, output, unfold_names);
 }
@@ -104,11 +117,13 @@ Dims PixelShuffle::output_shape(const Dims& input) const {
   return ops::depth_to_space_shape(neutral_depth<DepthToSpace>(shuffle_names, input, upscale_factor), input, shuffle_names);
 }
 Plan PixelShuffle::plan(const ConstTensorView& input, const TensorView& output) const {
-  return ops::depth_to_space_plan(neutral_depth<DepthToSpace>(shuffle_names, input.shape, upscale_factor), input, output, shuffle_names);
+  return ops::depth_to_space_plan(neutral_depth<DepthToSpace>(shuffle_names, input.shape, upscale_factor), input, output,
+                                  shuffle_names);
 }
 
 Dims PixelUnshuffle::output_shape(const Dims& input) const {
-  return ops::space_to_depth_shape(neutral_depth<SpaceToDepth>(unshuffle_names, input, downscale_factor), input, unshuffle_names);
+  return ops::space_to_depth_shape(neutral_depth<SpaceToDepth>(unshuffle_names, input, downscale_factor), input,
+                                   unshuffle_names);
 }
 Plan PixelUnshuffle::plan(const ConstTensorView& input, const TensorView& output) const {
   return ops::space_to_depth_plan(neutral_depth<SpaceToDepth>(unshuffle_names, input.shape, downscale_factor), input, output,
@@ -126,16 +141,20 @@ std::vector<OperatorSpec> rows() {
                  attribute<&Fold::dilation>("dilation", Need::optional, "step between taps, at least 1"),
                  attribute<&Fold::padding>("padding", Need::optional, "pads at both ends of each axis, at least 0"),
                  attribute<&Fold::stride>("stride", Need::optional, "step between patches, at least 1")}),
-      row<Unfold>({Unfold::name, "Copies patches of (N, C, H, W) into columns (N, C*K, L).", "torch.nn.functional.unfold", "input"},
-                  {attribute<&Unfold::kernel_size>("kernel_size", Need::required, "extents of a patch, at least 1"),
-                   attribute<&Unfold::dilation>("dilation", Need::optional, "step between taps, at least 1"),
-                   attribute<&Unfold::padding>("padding", Need::optional, "pads at both ends of each axis, at least 0"),
-                   attribute<&Unfold::stride>("stride", Need::optional, "step between patches, at least 1")}),
-      row<PixelShuffle>({PixelShuffle::name, "Moves channels to blocks of the last two axes.", "torch.nn.functional.pixel_shuffle", "input"},
-                        {attribute<&PixelShuffle::upscale_factor>("upscale_factor", Need::required, "block on both axes, at least 1")}),
-      row<PixelUnshuffle>(
-          {PixelUnshuffle::name, "Moves blocks of the last two axes to the channels.", "torch.nn.functional.pixel_unshuffle", "input"},
-          {attribute<&PixelUnshuffle::downscale_factor>("downscale_factor", Need::required, "block on both axes, at least 1")}),
+      row<Unfold>(
+          {Unfold::name, "Copies patches of (N, C, H, W) into columns (N, C*K, L).", "torch.nn.functional.unfold", "input"},
+          {attribute<&Unfold::kernel_size>("kernel_size", Need::required, "extents of a patch, at least 1"),
+           attribute<&Unfold::dilation>("dilation", Need::optional, "step between taps, at least 1"),
+           attribute<&Unfold::padding>("padding", Need::optional, "pads at both ends of each axis, at least 0"),
+           attribute<&Unfold::stride>("stride", Need::optional, "step between patches, at least 1")}),
+      row<PixelShuffle>(
+          {PixelShuffle::name, "Moves channels to blocks of the last two axes.", "torch.nn.functional.pixel_shuffle",
+           "input"},
+          {attribute<&PixelShuffle::upscale_factor>("upscale_factor", Need::required, "block on both axes, at least 1")}),
+      row<PixelUnshuffle>({PixelUnshuffle::name, "Moves blocks of the last two axes to the channels.",
+                           "torch.nn.functional.pixel_unshuffle", "input"},
+                          {attribute<&PixelUnshuffle::downscale_factor>("downscale_factor", Need::required,
+                                                                        "block on both axes, at least 1")}),
   };
 }
 

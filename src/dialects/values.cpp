@@ -26,11 +26,14 @@ const T& get(const ArgumentValue& value, const Target& target) {
 
 }  // namespace
 
-void assign(std::int64_t& member, const ArgumentValue& value, const Target& target) { member = get<std::int64_t>(value, target); }
+void assign(std::int64_t& member, const ArgumentValue& value, const Target& target) {
+  member = get<std::int64_t>(value, target);
+}
 
 void assign(bool& member, const ArgumentValue& value, const Target& target) {
   const std::int64_t number = get<std::int64_t>(value, target);
-  if (number != 0 && number != 1) fail(ErrorCode::value, target.op.name, target.argument.name, "must be true or false", number);
+  if (number != 0 && number != 1)
+    fail(ErrorCode::value, target.op.name, target.argument.name, "must be true or false", number);
   member = number == 1;
 }
 
@@ -61,7 +64,8 @@ void assign(PadsList& member, const ArgumentValue& value, const Target& target) 
   else
     flat = get<Dims>(value, target);
   if (flat.size() % 2 != 0)
-    fail(ErrorCode::length, target.op.name, target.argument.name, "must be pairs of begin and end", to_string(flat), "an even count");
+    fail(ErrorCode::length, target.op.name, target.argument.name, "must be pairs of begin and end", to_string(flat),
+         "an even count");
   member = {};
   for (int i = 0; i < flat.size(); i += 2) member.push_back({flat[i], flat[i + 1]});
 }
@@ -98,20 +102,31 @@ int choose(const ArgumentValue& value, const Target& target) {
     if (target.argument.choices[i] == word) return static_cast<int>(i);
     known += (i ? ", " : "") + std::string(target.argument.choices[i]);
   }
-  fail(ErrorCode::value, target.op.name, target.argument.name, "must be one of the words that the argument knows", word, known);
+  fail(ErrorCode::value, target.op.name, target.argument.name, "must be one of the words that the argument knows", word,
+       known);
 }
 
-std::string default_text(std::int64_t value) { return std::to_string(value); }
-std::string default_text(bool value) { return value ? "true" : "false"; }
-std::string default_text(const Dims& value) { return to_string(ArgumentValue(value)); }
+std::string default_text(std::int64_t value) {
+  return std::to_string(value);
+}
+std::string default_text(bool value) {
+  return value ? "true" : "false";
+}
+std::string default_text(const Dims& value) {
+  return to_string(ArgumentValue(value));
+}
 std::string default_text(const Axes& value) {
   return value.is_scalar() ? std::to_string(value.values()[0]) : default_text(value.values());
 }
-std::string default_text(const PadsList& value) { return to_string(ArgumentValue(value)); }
+std::string default_text(const PadsList& value) {
+  return to_string(ArgumentValue(value));
+}
 std::string default_text(const Padding& value) {
   return value.is_scalar() ? std::to_string(value.pads()[0].begin) : default_text(value.pads());
 }
-std::string default_text(const Scalar& value) { return to_string(value); }
+std::string default_text(const Scalar& value) {
+  return to_string(value);
+}
 
 }  // namespace dialects
 

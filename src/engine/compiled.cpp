@@ -76,7 +76,8 @@ Status Compiled::run(const void* src, void* dst, std::span<std::byte> scratch, E
   return run(src, dst, scratch, executor, std::max(1, executor.threads()));
 }
 
-Status Compiled::run(const void* src, void* dst, std::span<std::byte> scratch, Executor& executor, int threads) const noexcept {
+Status Compiled::run(const void* src, void* dst, std::span<std::byte> scratch, Executor& executor,
+                     int threads) const noexcept {
   if (rows_ == 0) return Status::ok;
   if (scratch.size() < scratch_bytes(threads)) return Status::scratch_too_small;
   const auto* from = problem_.own_source ? problem_.own_source : static_cast<const std::byte*>(src);
@@ -126,11 +127,13 @@ std::string Compiled::describe() const {
       << (problem_.accumulate ? " onto the output" : "") << "\nelement   " << name_of(problem_.dtype) << ", "
       << problem_.element_size << " bytes\n";
   for (const Dim& dim : problem_.dims)
-    out << "dim       extent " << dim.extent << ", src stride " << dim.src_stride << ", dst stride " << dim.dst_stride << '\n';
+    out << "dim       extent " << dim.extent << ", src stride " << dim.src_stride << ", dst stride " << dim.dst_stride
+        << '\n';
   for (const Window& w : problem_.windows)
-    out << "window    extent " << w.extent << ", kernel " << w.kernel << ", positions " << w.positions << ", stride " << w.stride
-        << ", dilation " << w.dilation << ", pad begin " << w.pad_begin << ", padding " << modes[static_cast<std::size_t>(w.mode)]
-        << "; bytes: image " << w.image_stride << ", tap " << w.tap_stride << ", position " << w.position_stride << '\n';
+    out << "window    extent " << w.extent << ", kernel " << w.kernel << ", positions " << w.positions << ", stride "
+        << w.stride << ", dilation " << w.dilation << ", pad begin " << w.pad_begin << ", padding "
+        << modes[static_cast<std::size_t>(w.mode)] << "; bytes: image " << w.image_stride << ", tap " << w.tap_stride
+        << ", position " << w.position_stride << '\n';
   const int threads = default_executor().threads();
   out << "rows      " << rows_ << "\npieces    " << pieces(threads) << " for " << threads << " threads\nbytes     " << bytes_
       << " moved\nscratch   " << scratch_bytes(threads) << " bytes\n";

@@ -33,7 +33,9 @@ class SerialExecutor final : public Executor {
 
 #ifdef PATCHFOLD_WITH_TBB
 
-int machine_threads() noexcept { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
+int machine_threads() noexcept {
+  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
 
 /// An arena of its own, so that the number of threads is this library's and nobody else's.
 class TbbExecutor final : public Executor {
@@ -96,7 +98,9 @@ Executor& serial_executor() noexcept {
   return executor;
 }
 
-Executor& default_executor() noexcept { return shared_executor(); }
+Executor& default_executor() noexcept {
+  return shared_executor();
+}
 
 void set_num_threads(int threads) {
   if (threads < 0) fail(ErrorCode::value, "set_num_threads", "threads", "must be at least 0", threads);
@@ -105,6 +109,8 @@ void set_num_threads(int threads) {
 #endif
 }
 
-int get_num_threads() noexcept { return default_executor().threads(); }
+int get_num_threads() noexcept {
+  return default_executor().threads();
+}
 
 }  // namespace patchfold

@@ -9,7 +9,9 @@
 
 namespace patchfold {
 
-std::vector<std::string> instruction_sets() { return kernels::instruction_sets(); }
+std::vector<std::string> instruction_sets() {
+  return kernels::instruction_sets();
+}
 
 void use_instruction_set(std::string_view name) {
   if (kernels::use_instruction_set(name)) return;

@@ -148,8 +148,12 @@ class Move final : public Compiled {
 
 }  // namespace
 
-bool is_move(const Problem& problem) { return problem.verb != Verb::combine_sum; }
-std::unique_ptr<Compiled> make_move(const Problem& problem) { return std::make_unique<Move>(problem); }
+bool is_move(const Problem& problem) {
+  return problem.verb != Verb::combine_sum;
+}
+std::unique_ptr<Compiled> make_move(const Problem& problem) {
+  return std::make_unique<Move>(problem);
+}
 
 bool is_memcpy(const Problem& problem) {
   if (!is_move(problem) || !problem.windows.empty()) return false;
@@ -157,6 +161,8 @@ bool is_memcpy(const Problem& problem) {
   take_unit(rest);
   return rest.dims.empty();
 }
-std::unique_ptr<Compiled> make_memcpy(const Problem& problem) { return std::make_unique<Memcpy>(problem); }
+std::unique_ptr<Compiled> make_memcpy(const Problem& problem) {
+  return std::make_unique<Memcpy>(problem);
+}
 
 }  // namespace patchfold::engine

@@ -25,8 +25,7 @@ bool is_partition(const Window& w) {
 }
 
 Dim dim_of(const Problem& problem, std::int64_t extent, std::int64_t image_stride, std::int64_t column_stride) {
-  return problem.verb == Verb::extract ? Dim{extent, image_stride, column_stride}
-                                       : Dim{extent, column_stride, image_stride};
+  return problem.verb == Verb::extract ? Dim{extent, image_stride, column_stride} : Dim{extent, column_stride, image_stride};
 }
 
 }  // namespace
@@ -57,7 +56,8 @@ Problem drop_single(Problem problem) {
 
 Problem merge_dims(Problem problem) {
   std::ranges::stable_sort(problem.dims, [](const Dim& a, const Dim& b) {
-    return std::tuple(std::abs(a.dst_stride), std::abs(a.src_stride)) > std::tuple(std::abs(b.dst_stride), std::abs(b.src_stride));
+    return std::tuple(std::abs(a.dst_stride), std::abs(a.src_stride)) >
+           std::tuple(std::abs(b.dst_stride), std::abs(b.src_stride));
   });
   for (int i = problem.dims.size() - 2; i >= 0; --i) {
     Dim& outer = problem.dims[i];

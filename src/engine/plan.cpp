@@ -12,9 +12,15 @@ Status Plan::run(const void* src, void* dst, Executor& executor) const noexcept 
 Status Plan::run(const void* src, void* dst, std::span<std::byte> scratch, Executor& executor) const noexcept {
   return compiled_ ? compiled_->run(src, dst, scratch, executor) : Status::ok;
 }
-std::size_t Plan::scratch_bytes(int threads) const noexcept { return compiled_ ? compiled_->scratch_bytes(threads) : 0; }
-std::string Plan::describe() const { return compiled_ ? compiled_->describe() : "strategy  nothing\n"; }
-std::string_view Plan::strategy() const noexcept { return compiled_ ? compiled_->strategy : "nothing"; }
+std::size_t Plan::scratch_bytes(int threads) const noexcept {
+  return compiled_ ? compiled_->scratch_bytes(threads) : 0;
+}
+std::string Plan::describe() const {
+  return compiled_ ? compiled_->describe() : "strategy  nothing\n";
+}
+std::string_view Plan::strategy() const noexcept {
+  return compiled_ ? compiled_->strategy : "nothing";
+}
 
 std::string_view describe(Status status) noexcept {
   switch (status) {

@@ -29,7 +29,8 @@ inline constexpr std::int64_t row_bytes = 64;
 /// Orders axes by destination stride, largest first, and picks the one to run inside the row: the innermost of at least
 /// `row_bytes`, else the longest.
 inline int order_axes(AxisList& axes, std::int64_t unit) noexcept {
-  std::ranges::stable_sort(axes, [](const Axis& a, const Axis& b) { return std::abs(a.dst_stride) > std::abs(b.dst_stride); });
+  std::ranges::stable_sort(axes,
+                           [](const Axis& a, const Axis& b) { return std::abs(a.dst_stride) > std::abs(b.dst_stride); });
   for (int i = axes.size() - 1; i >= 0; --i)
     if (axes[i].extent >= ceil_div(row_bytes, unit)) return i;
   int longest = 0;
@@ -79,7 +80,8 @@ struct RowPlan {
   std::int64_t row_count(std::int64_t begin) const noexcept { return std::min(chunk, row.extent - begin); }
 };
 
-inline RowPlan plan_rows(AxisList axes, std::int64_t unit, std::int64_t innermost_chunk, std::int64_t strided_chunk) noexcept {
+inline RowPlan plan_rows(AxisList axes, std::int64_t unit, std::int64_t innermost_chunk,
+                         std::int64_t strided_chunk) noexcept {
   RowPlan plan;
   const int row = axes.empty() ? -1 : order_axes(axes, unit);
   if (row >= 0) plan.row = axes[row];

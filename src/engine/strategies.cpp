@@ -25,7 +25,9 @@ bool is_nothing(const Problem& problem) {
   return false;
 }
 
-std::unique_ptr<Compiled> make_nothing(const Problem& problem) { return std::make_unique<Nothing>(problem); }
+std::unique_ptr<Compiled> make_nothing(const Problem& problem) {
+  return std::make_unique<Nothing>(problem);
+}
 
 struct Strategy {
   std::string_view name;
@@ -34,11 +36,11 @@ struct Strategy {
 };
 
 constexpr Strategy strategies[] = {
-    {"nothing", is_nothing, make_nothing},                    // no destination elements
-    {"memcpy", is_memcpy, make_memcpy},                       // before any loop is set up
-    {"move", is_move, make_move},                             // all other copies
-    {"sum rows", is_sum_by_rows, make_sum_by_rows},           // each tap meets many elements of a row
-    {"sum elements", is_sum, make_sum_by_elements},           // strides beyond the row: solve for each element's taps
+    {"nothing", is_nothing, make_nothing},           // no destination elements
+    {"memcpy", is_memcpy, make_memcpy},              // before any loop is set up
+    {"move", is_move, make_move},                    // all other copies
+    {"sum rows", is_sum_by_rows, make_sum_by_rows},  // each tap meets many elements of a row
+    {"sum elements", is_sum, make_sum_by_elements},  // strides beyond the row: solve for each element's taps
 };
 
 }  // namespace

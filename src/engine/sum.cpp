@@ -56,8 +56,9 @@ class SumRows final : public Compiled {
     scratch_per_piece_ = ceil_div(slots.residues * slots.depth * accumulator_size_, 64) * 64;
     double taps = 1;
     for (const Window& w : problem.windows)
-      taps *= std::max(1.0, std::min(static_cast<double>(w.kernel) * static_cast<double>(w.dilation) / static_cast<double>(w.stride),
-                                     static_cast<double>(w.positions)));
+      taps *= std::max(
+          1.0, std::min(static_cast<double>(w.kernel) * static_cast<double>(w.dilation) / static_cast<double>(w.stride),
+                        static_cast<double>(w.positions)));
     bytes_ = static_cast<double>(plan_.rows * std::min(plan_.chunk, plan_.row.extent) * problem.element_size) * (1 + taps);
   }
 
@@ -177,13 +178,14 @@ class SumRows final : public Compiled {
 
 }  // namespace
 
-bool is_sum(const Problem& problem) { return problem.verb == Verb::combine_sum; }
+bool is_sum(const Problem& problem) {
+  return problem.verb == Verb::combine_sum;
+}
 
 bool is_sum_by_rows(const Problem& problem) {
   if (!is_sum(problem)) return false;
   const RowPlan plan = plan_sum(problem);
-  return plan.row.window < 0 ||
-         problem.windows[plan.row.window].stride / sparse <= std::min(plan.chunk, plan.row.extent);
+  return plan.row.window < 0 || problem.windows[plan.row.window].stride / sparse <= std::min(plan.chunk, plan.row.extent);
 }
 
 std::unique_ptr<Compiled> make_sum_by_rows(const Problem& problem) {

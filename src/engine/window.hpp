@@ -87,8 +87,8 @@ class TapSolver {
     // The smallest tap of the right residue within the bounds that the positions set.
     const std::int64_t low = std::max<std::int64_t>(0, ceil_div(t - reach, w.dilation));
     const std::int64_t high = std::min(w.kernel - 1, floor_div(t, w.dilation));
-    const auto residue = static_cast<std::int64_t>(static_cast<__int128>(floor_mod(t / divisor_, tap_step_)) * inverse_ %
-                                                   tap_step_);
+    const auto residue =
+        static_cast<std::int64_t>(static_cast<__int128>(floor_mod(t / divisor_, tap_step_)) * inverse_ % tap_step_);
     const std::int64_t to_residue = floor_mod(residue - low, tap_step_);
     if (low > high || to_residue > high - low) return {};
     const std::int64_t first = low + to_residue;

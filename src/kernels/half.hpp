@@ -9,7 +9,9 @@
 namespace patchfold::kernels {
 
 /// Exact.
-inline float bfloat16_to_float(std::uint16_t bits) noexcept { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
+inline float bfloat16_to_float(std::uint16_t bits) noexcept {
+  return std::bit_cast<float>(std::uint32_t{bits} << 16);
+}
 
 /// Rounds to nearest even; overflow becomes infinity; NaN stays NaN.
 inline std::uint16_t float_to_bfloat16(float value) noexcept {

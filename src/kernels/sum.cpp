@@ -2,13 +2,14 @@
 // Compiled once for each instruction set. Contiguous rows go through vectors, strided ones through a scalar loop.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/sum.cpp"
+#include "kernels/sum.hpp"
+
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
 #include <cstring>
 
 #include "kernels/half.hpp"
-#include "kernels/sum.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace patchfold::kernels::HWY_NAMESPACE {
@@ -153,7 +154,9 @@ namespace patchfold::kernels {
 
 HWY_EXPORT(kernel_of);
 
-const SumKernel& sum_kernel(DType dtype) noexcept { return *HWY_DYNAMIC_DISPATCH(kernel_of)(dtype); }
+const SumKernel& sum_kernel(DType dtype) noexcept {
+  return *HWY_DYNAMIC_DISPATCH(kernel_of)(dtype);
+}
 
 namespace {
 

@@ -14,9 +14,9 @@ constexpr ops::Names names{.op = Coverage::name, .image = "counts", .columns = "
 ops::Geometry geometry_of(const Coverage& op) {
   ops::check_given(names.op, names.output_size, !op.output_size.empty());
   ops::check_given(names.op, names.kernel_size, !op.kernel_size.empty());
-  ops::spatial_rank(names.op, {ops::spatial(names.output_size, Axes(op.output_size)), ops::spatial(names.kernel_size, op.kernel_size),
-                               ops::spatial(names.stride, op.stride), ops::spatial(names.dilation, op.dilation),
-                               ops::spatial(names.padding, op.padding)});
+  ops::spatial_rank(names.op, {ops::spatial(names.output_size, Axes(op.output_size)),
+                               ops::spatial(names.kernel_size, op.kernel_size), ops::spatial(names.stride, op.stride),
+                               ops::spatial(names.dilation, op.dilation), ops::spatial(names.padding, op.padding)});
   ops::check_shape(names.op, names.output_size, op.output_size);
   return ops::make_geometry(names, op.output_size, op.kernel_size, op.stride, op.dilation, op.padding);
 }
@@ -34,7 +34,9 @@ const std::byte* one_of(DType dtype) {
 
 }  // namespace
 
-Dims Coverage::output_shape(const Dims&) const { return geometry_of(*this).extents(); }
+Dims Coverage::output_shape(const Dims&) const {
+  return geometry_of(*this).extents();
+}
 
 Plan Coverage::plan(const ConstTensorView&, const TensorView& counts) const {
   const ops::Geometry geometry = geometry_of(*this);
@@ -52,6 +54,8 @@ Plan Coverage::plan(const ConstTensorView&, const TensorView& counts) const {
   return ops::make_plan(names.op, problem);
 }
 
-void coverage(const Coverage& op, const TensorView& counts, Executor& executor) { run(op, {}, counts, executor); }
+void coverage(const Coverage& op, const TensorView& counts, Executor& executor) {
+  run(op, {}, counts, executor);
+}
 
 }  // namespace patchfold

@@ -98,7 +98,8 @@ Geometry make_geometry(const Names& names, const Dims& extents, const Axes& kern
     empty |= axis.positions == 0;
     geometry.axes.push_back(axis);
   }
-  if (!taps.value()) fail(ErrorCode::overflow, names.op, names.kernel_size, "the number of taps must fit into 63 bits", kernel);
+  if (!taps.value())
+    fail(ErrorCode::overflow, names.op, names.kernel_size, "the number of taps must fit into 63 bits", kernel);
   if (!empty && !positions.value())
     fail(ErrorCode::overflow, names.op, names.padding, "the number of positions must fit into 63 bits",
          geometry.positions_per_axis());

@@ -56,7 +56,9 @@ SpatialArgument spatial(std::string_view name, const Padding& padding);
 int spatial_rank(std::string_view op, std::initializer_list<SpatialArgument> arguments);
 
 /// The value for one axis.
-inline std::int64_t at(const Axes& axes, int axis) { return axes.values()[axes.is_scalar() ? 0 : axis]; }
+inline std::int64_t at(const Axes& axes, int axis) {
+  return axes.values()[axes.is_scalar() ? 0 : axis];
+}
 
 /// Throws Error(missing) for an argument that was left out.
 void check_given(std::string_view op, std::string_view name, bool given);

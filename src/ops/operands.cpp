@@ -64,8 +64,9 @@ void check_distinct(std::string_view op, std::string_view name, const TensorView
   for (int i = 0; i < count; ++i) {
     const auto [stride, extent] = axes[static_cast<std::size_t>(i)];
     if (stride < reach)
-      fail(ErrorCode::strides, op, name, "elements must not share memory: each stride must step over what smaller ones reach",
-           view.strides, "a stride of at least " + std::to_string(reach) + " bytes in place of " + std::to_string(stride));
+      fail(ErrorCode::strides, op, name,
+           "elements must not share memory: each stride must step over what smaller ones reach", view.strides,
+           "a stride of at least " + std::to_string(reach) + " bytes in place of " + std::to_string(stride));
     reach += stride * (extent - 1);
   }
 }
@@ -86,7 +87,9 @@ void check_shape(std::string_view op, std::string_view argument, const Dims& sha
     if (extent > size_limit) fail(ErrorCode::overflow, op, argument, "extents must stay below 2^60", shape);
 }
 
-std::string at_least(std::int64_t bound) { return "at least " + std::to_string(bound); }
+std::string at_least(std::int64_t bound) {
+  return "at least " + std::to_string(bound);
+}
 
 Operands check_operands(std::string_view op, std::string_view src_name, const ConstTensorView& src,
                         std::string_view dst_name, const TensorView& dst, const Dims& dst_shape) {
@@ -115,6 +118,8 @@ void check_summable(std::string_view op, std::string_view argument, DType dtype,
          "bool, an integer, float16, bfloat16, float32, float64 or a complex type");
 }
 
-Plan make_plan(std::string_view op, const engine::Problem& problem) { return Plan(engine::compile(problem, op)); }
+Plan make_plan(std::string_view op, const engine::Problem& problem) {
+  return Plan(engine::compile(problem, op));
+}
 
 }  // namespace patchfold::ops

@@ -24,7 +24,7 @@ Rows rows_of(const Reorder& op, const Dims& columns) {
   const int least = rank < 0 ? 3 : op.columns == Columns::flat ? 2 : rank + 1;
   if (columns.size() < least)
     fail_rank(name, "columns", "must have a C*K axis and the position axes", columns,
-         "rank " + std::to_string(least) + " or more");
+              "rank " + std::to_string(least) + " or more");
   if (rank < 0) rank = columns.size() - 2;
   ops::check_shape(name, "columns", columns);
   Checked taps = 1;
@@ -33,11 +33,12 @@ Rows rows_of(const Reorder& op, const Dims& columns) {
       fail(ErrorCode::value, name, "kernel_size", "must be at least 1 on every axis", op.kernel_size);
     taps = taps * ops::at(op.kernel_size, i);
   }
-  if (!taps.value()) fail(ErrorCode::overflow, name, "kernel_size", "the number of taps must fit into 63 bits", op.kernel_size);
+  if (!taps.value())
+    fail(ErrorCode::overflow, name, "kernel_size", "the number of taps must fit into 63 bits", op.kernel_size);
   const int axis = ops::column_axes(columns.size(), rank, op.layout, op.columns).rows;
   if (columns[axis] % *taps.value() != 0)
-    fail(ErrorCode::divisible, name, "columns", "the C*K axis must be a multiple of the product of kernel_size", columns[axis],
-         "a multiple of " + std::to_string(*taps.value()));
+    fail(ErrorCode::divisible, name, "columns", "the C*K axis must be a multiple of the product of kernel_size",
+         columns[axis], "a multiple of " + std::to_string(*taps.value()));
   return {axis, columns[axis] / *taps.value(), *taps.value()};
 }
 

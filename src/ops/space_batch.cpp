@@ -25,7 +25,7 @@ std::pair<int, int> blocked_axes(const Axes& block, SpatialArgument pads, Layout
   const int least = rank < 0 ? 3 : rank + 1;
   if (shape.size() < least)
     fail_rank(names.op, argument, "must have a batch axis and the axes of the block", shape,
-         "rank " + std::to_string(least) + " or more");
+              "rank " + std::to_string(least) + " or more");
   if (rank < 0) rank = shape.size() - 2;
   check_shape(names.op, argument, shape);
   return {rank, layout == Layout::channels_first ? shape.size() - rank : 1};
@@ -35,13 +35,14 @@ Blocks blocks_of(const SpaceToBatch& op, const Dims& image, const Names& names) 
   check_given(names.op, names.kernel_size, !op.block.empty());
   const auto [rank, spatial_axis] =
       blocked_axes(op.block, spatial(names.padding, op.padding), op.layout, image, names.image, names);
-  Blocks blocks{make_geometry(names, image.slice(spatial_axis, spatial_axis + rank), op.block, op.block, 1, op.padding), spatial_axis};
+  Blocks blocks{make_geometry(names, image.slice(spatial_axis, spatial_axis + rank), op.block, op.block, 1, op.padding),
+                spatial_axis};
   for (const AxisGeometry& axis : blocks.geometry.axes) {
     const std::int64_t padded = axis.extent + axis.pad_begin + axis.pad_end;
     if (padded < 0) fail(ErrorCode::value, names.op, names.padding, "must not crop more than there is", padded, at_least(0));
     if (padded % axis.kernel != 0)
-      fail(ErrorCode::divisible, names.op, names.image, "padded extents must be multiples of " + text(names.kernel_size), padded,
-           "a multiple of " + std::to_string(axis.kernel));
+      fail(ErrorCode::divisible, names.op, names.image, "padded extents must be multiples of " + text(names.kernel_size),
+           padded, "a multiple of " + std::to_string(axis.kernel));
   }
   return blocks;
 }
@@ -62,7 +63,8 @@ Blocks blocks_of(const BatchToSpace& op, const Dims& batches, const Names& names
            std::to_string(crops.begin) + ":" + std::to_string(crops.end));
     const std::int64_t extent = batches[spatial_axis + i];
     const auto cropped = (Checked(extent) * Checked(block) - Checked(crops.begin) - Checked(crops.end)).value();
-    if (!cropped) fail(ErrorCode::overflow, names.op, names.kernel_size, "extents of the output must fit into 63 bits", op.block);
+    if (!cropped)
+      fail(ErrorCode::overflow, names.op, names.kernel_size, "extents of the output must fit into 63 bits", op.block);
     if (*cropped < 0)
       fail(ErrorCode::value, names.op, names.padding, "must not crop more than there is",
            std::to_string(crops.begin) + ":" + std::to_string(crops.end),
@@ -71,8 +73,8 @@ Blocks blocks_of(const BatchToSpace& op, const Dims& batches, const Names& names
   }
   Blocks blocks{make_geometry(names, extents, op.block, op.block, 1, op.crops), spatial_axis};
   if (batches[0] % blocks.geometry.taps != 0)
-    fail(ErrorCode::divisible, names.op, names.columns, "the batch must be a multiple of the product of the blocks", batches[0],
-         "a multiple of " + std::to_string(blocks.geometry.taps));
+    fail(ErrorCode::divisible, names.op, names.columns, "the batch must be a multiple of the product of the blocks",
+         batches[0], "a multiple of " + std::to_string(blocks.geometry.taps));
   // Crops may leave an empty axis, which the formula gives no positions for; the columns have them all the same.
   for (int i = 0; i < rank; ++i) blocks.geometry.axes[i].positions = batches[spatial_axis + i];
   return blocks;
@@ -81,7 +83,8 @@ Blocks blocks_of(const BatchToSpace& op, const Dims& batches, const Names& names
 Dims batches_shape(const Blocks& blocks, const Dims& image, const Names& names) {
   Dims shape = image;
   const auto batch = checked_mul(image[0], blocks.geometry.taps);
-  if (!batch) fail(ErrorCode::overflow, names.op, names.kernel_size, "batch * blocks must fit into 63 bits", blocks.geometry.taps);
+  if (!batch)
+    fail(ErrorCode::overflow, names.op, names.kernel_size, "batch * blocks must fit into 63 bits", blocks.geometry.taps);
   shape[0] = *batch;
   for (int i = 0; i < blocks.geometry.rank(); ++i) shape[blocks.spatial + i] = blocks.geometry.axes[i].positions;
   check_shape(names.op, names.columns, shape);
@@ -134,7 +137,8 @@ Dims space_to_batch_shape(const SpaceToBatch& op, const Dims& image, const Names
   return batches_shape(blocks_of(op, image, names), image, names);
 }
 
-Plan space_to_batch_plan(const SpaceToBatch& op, const ConstTensorView& image, const TensorView& batches, const Names& names) {
+Plan space_to_batch_plan(const SpaceToBatch& op, const ConstTensorView& image, const TensorView& batches,
+                         const Names& names) {
   const Blocks blocks = blocks_of(op, image.shape, names);
   const Operands operands =
       check_operands(names.op, names.image, image, names.columns, batches, batches_shape(blocks, image.shape, names));
@@ -145,7 +149,8 @@ Dims batch_to_space_shape(const BatchToSpace& op, const Dims& batches, const Nam
   return image_shape(blocks_of(op, batches, names), batches, names);
 }
 
-Plan batch_to_space_plan(const BatchToSpace& op, const ConstTensorView& batches, const TensorView& image, const Names& names) {
+Plan batch_to_space_plan(const BatchToSpace& op, const ConstTensorView& batches, const TensorView& image,
+                         const Names& names) {
   const Blocks blocks = blocks_of(op, batches.shape, names);
   const Dims shape = image_shape(blocks, batches.shape, names);
   const Operands operands = check_operands(names.op, names.columns, batches, names.image, image, shape);

@@ -11,7 +11,9 @@ namespace patchfold {
 namespace ops {
 namespace {
 
-Order order_of(DepthMode mode) { return mode == DepthMode::blocks_first ? Order::kernel : Order::channel; }
+Order order_of(DepthMode mode) {
+  return mode == DepthMode::blocks_first ? Order::kernel : Order::channel;
+}
 
 /// Number of spatial axes: the length of the block, or for a single number rank - 2.
 int block_rank(const Axes& block, const Dims& shape, std::string_view argument, const Names& names) {
@@ -20,7 +22,7 @@ int block_rank(const Axes& block, const Dims& shape, std::string_view argument, 
   const int least = rank < 0 ? 3 : rank + 1;
   if (shape.size() < least)
     fail_rank(names.op, argument, "must have a channel axis and the spatial axes", shape,
-         "rank " + std::to_string(least) + " or more");
+              "rank " + std::to_string(least) + " or more");
   if (rank < 0) rank = shape.size() - 2;
   for (int i = 0; i < rank; ++i)
     if (at(block, i) < 1) fail(ErrorCode::value, names.op, names.kernel_size, "must be at least 1 on every axis", block);
@@ -28,7 +30,9 @@ int block_rank(const Axes& block, const Dims& shape, std::string_view argument, 
   return rank;
 }
 
-Axes spread(const Axes& block, int rank) { return block.is_scalar() ? Axes(Dims::filled(rank, block.values()[0])) : block; }
+Axes spread(const Axes& block, int rank) {
+  return block.is_scalar() ? Axes(Dims::filled(rank, block.values()[0])) : block;
+}
 
 Unfold unfold_of(const SpaceToDepth& op, const Dims& image, const Names& names) {
   const int rank = block_rank(op.block, image, names.image, names);
@@ -50,14 +54,20 @@ Fold fold_of(const DepthToSpace& op, const Dims& deep, const Names& names) {
   for (int i = 0; i < rank; ++i) {
     taps = taps * at(block, i);
     const auto extent = checked_mul(deep[axes.positions + i], at(block, i));
-    if (!extent) fail(ErrorCode::overflow, names.op, names.kernel_size, "extents of the output must fit into 63 bits", block);
+    if (!extent)
+      fail(ErrorCode::overflow, names.op, names.kernel_size, "extents of the output must fit into 63 bits", block);
     output_size.push_back(*extent);
   }
-  if (!taps.value()) fail(ErrorCode::overflow, names.op, names.kernel_size, "the product of the blocks must fit into 63 bits", block);
+  if (!taps.value())
+    fail(ErrorCode::overflow, names.op, names.kernel_size, "the product of the blocks must fit into 63 bits", block);
   if (deep[axes.rows] % *taps.value() != 0)
     fail(ErrorCode::divisible, names.op, names.columns, "channels must be a multiple of the product of the blocks",
          deep[axes.rows], "a multiple of " + text(*taps.value()));
-  return {.output_size = output_size, .kernel_size = block, .stride = block, .layout = op.layout, .order = order_of(op.mode),
+  return {.output_size = output_size,
+          .kernel_size = block,
+          .stride = block,
+          .layout = op.layout,
+          .order = order_of(op.mode),
           .columns = Columns::grid};
 }
 

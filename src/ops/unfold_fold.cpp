@@ -32,7 +32,8 @@ struct Patches {
   Dims image_shape() const { return shape(channels, geometry.extents()); }
   Dims columns_shape(const Names& names) const {
     const auto rows = checked_mul(channels, geometry.taps);
-    if (!rows) fail(ErrorCode::overflow, names.op, names.kernel_size, "channels * taps must fit into 63 bits", geometry.taps);
+    if (!rows)
+      fail(ErrorCode::overflow, names.op, names.kernel_size, "channels * taps must fit into 63 bits", geometry.taps);
     return shape(*rows, columns == Columns::flat ? Dims{geometry.positions} : geometry.positions_per_axis());
   }
 
@@ -66,48 +67,59 @@ Patches patches_of(const Unfold& op, const Dims& image, const Names& names) {
   if (rank < 0) {
     if (image.size() == 3)
       fail_rank(names.op, names.image,
-           "a tensor of rank 3 is one image of 2 spatial axes or a batch of 1; give a list to say which", image,
-           text(names.kernel_size) + " = " + to_string(Dims::filled(2, op.kernel_size.values()[0])) + " or " +
-               to_string(Dims::filled(1, op.kernel_size.values()[0])));
+                "a tensor of rank 3 is one image of 2 spatial axes or a batch of 1; give a list to say which", image,
+                text(names.kernel_size) + " = " + to_string(Dims::filled(2, op.kernel_size.values()[0])) + " or " +
+                    to_string(Dims::filled(1, op.kernel_size.values()[0])));
     if (image.size() < 3)
       fail_rank(names.op, names.image, "must have a batch, a channel and spatial axes", image, "rank 4 or more");
     rank = image.size() - 2;
   }
   if (image.size() < rank + 1)
     fail_rank(names.op, names.image, "must have a channel axis and the spatial axes", image,
-         "rank " + std::to_string(rank + 1) + " or more");
+              "rank " + std::to_string(rank + 1) + " or more");
   check_shape(names.op, names.image, image);
   const ImageAxes axes = image_axes(image.size(), rank, op.layout);
-  return {make_geometry(names, image.slice(axes.spatial, axes.spatial + rank), op.kernel_size, op.stride, op.dilation, op.padding),
-          image.slice(0, axes.batch), image[axes.channel], op.layout, op.order, op.columns};
+  return {make_geometry(names, image.slice(axes.spatial, axes.spatial + rank), op.kernel_size, op.stride, op.dilation,
+                        op.padding),
+          image.slice(0, axes.batch),
+          image[axes.channel],
+          op.layout,
+          op.order,
+          op.columns};
 }
 
 Patches patches_of(const Fold& op, const Dims& columns, const Names& names) {
   check_given(names.op, names.output_size, !op.output_size.empty());
   check_given(names.op, names.kernel_size, !op.kernel_size.empty());
-  const int rank = spatial_rank(names.op, {spatial(names.output_size, Axes(op.output_size)), spatial(names.kernel_size, op.kernel_size),
-                                           spatial(names.stride, op.stride), spatial(names.dilation, op.dilation),
-                                           spatial(names.padding, op.padding)});
+  const int rank = spatial_rank(names.op, {spatial(names.output_size, Axes(op.output_size)),
+                                           spatial(names.kernel_size, op.kernel_size), spatial(names.stride, op.stride),
+                                           spatial(names.dilation, op.dilation), spatial(names.padding, op.padding)});
   const int least = op.columns == Columns::flat ? 2 : rank + 1;
   if (columns.size() < least)
     fail_rank(names.op, names.columns, "must have a C*K axis and the position axes", columns,
-         "rank " + std::to_string(least) + " or more");
+              "rank " + std::to_string(least) + " or more");
   check_shape(names.op, names.columns, columns);
   check_shape(names.op, names.output_size, op.output_size);
-  Patches patches{make_geometry(names, op.output_size, op.kernel_size, op.stride, op.dilation, op.padding), {}, 1,
-                  op.layout, op.order, op.columns};
+  Patches patches{make_geometry(names, op.output_size, op.kernel_size, op.stride, op.dilation, op.padding),
+                  {},
+                  1,
+                  op.layout,
+                  op.order,
+                  op.columns};
   const ColumnAxes axes = column_axes(columns.size(), rank, op.layout, op.columns);
   const std::int64_t rows = columns[axes.rows];
   const std::int64_t taps = patches.geometry.taps;
   if (rows % taps != 0)
-    fail(ErrorCode::divisible, names.op, names.columns, "the C*K axis must be a multiple of the product of " + text(names.kernel_size),
-         rows, "a multiple of " + std::to_string(taps));
+    fail(ErrorCode::divisible, names.op, names.columns,
+         "the C*K axis must be a multiple of the product of " + text(names.kernel_size), rows,
+         "a multiple of " + std::to_string(taps));
   const Dims per_axis = patches.geometry.positions_per_axis();
   const bool flat = op.columns == Columns::flat;
   const Dims given = flat ? Dims{columns[axes.positions]} : columns.slice(axes.positions, axes.positions + rank);
   if (!(given == (flat ? Dims{patches.geometry.positions} : per_axis)))
     fail(ErrorCode::position_count, names.op, names.columns,
-         "the number of positions must be that of the sizes, strides, dilations and pads", flat ? text(given[0]) : text(given),
+         "the number of positions must be that of the sizes, strides, dilations and pads",
+         flat ? text(given[0]) : text(given),
          flat ? std::to_string(patches.geometry.positions) + " = product of " + to_string(per_axis) : to_string(per_axis));
   patches.batch = columns.slice(0, axes.batch);
   patches.channels = rows / taps;
@@ -119,7 +131,8 @@ void check_padding_mode(const Unfold& op, const Geometry& geometry, const Names&
   if (op.padding_mode == PaddingMode::constant || geometry.positions == 0) return;
   for (const AxisGeometry& axis : geometry.axes)
     if (axis.extent == 0)
-      fail(ErrorCode::value, names.op, "padding_mode", "only the mode constant can pad an axis without elements", geometry.extents());
+      fail(ErrorCode::value, names.op, "padding_mode", "only the mode constant can pad an axis without elements",
+           geometry.extents());
 }
 
 Patches unfold_patches(const Unfold& op, const Dims& image, const Names& names) {
@@ -167,12 +180,16 @@ Plan fold_plan(const Fold& op, const ConstTensorView& columns, const TensorView&
 
 }  // namespace ops
 
-Dims Unfold::output_shape(const Dims& image) const { return ops::unfold_shape(*this, image, ops::unfold_names); }
+Dims Unfold::output_shape(const Dims& image) const {
+  return ops::unfold_shape(*this, image, ops::unfold_names);
+}
 Plan Unfold::plan(const ConstTensorView& image, const TensorView& columns) const {
   return ops::unfold_plan(*this, image, columns, ops::unfold_names);
 }
 
-Dims Fold::output_shape(const Dims& columns) const { return ops::fold_shape(*this, columns, ops::fold_names); }
+Dims Fold::output_shape(const Dims& columns) const {
+  return ops::fold_shape(*this, columns, ops::fold_names);
+}
 Plan Fold::plan(const ConstTensorView& columns, const TensorView& image) const {
   return ops::fold_plan(*this, columns, image, ops::fold_names);
 }

@@ -41,9 +41,13 @@ class Checked {
 };
 
 /// Largest integer not above a / b, for b > 0.
-constexpr std::int64_t floor_div(std::int64_t a, std::int64_t b) noexcept { return a / b - (a % b < 0 ? 1 : 0); }
+constexpr std::int64_t floor_div(std::int64_t a, std::int64_t b) noexcept {
+  return a / b - (a % b < 0 ? 1 : 0);
+}
 /// Smallest integer not below a / b, for b > 0.
-constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) noexcept { return a / b + (a % b > 0 ? 1 : 0); }
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) noexcept {
+  return a / b + (a % b > 0 ? 1 : 0);
+}
 /// a - b * floor_div(a, b), for b > 0.
 constexpr std::int64_t floor_mod(std::int64_t a, std::int64_t b) noexcept {
   const std::int64_t rest = a % b;

@@ -43,15 +43,27 @@ constexpr auto all = [] {
 }();
 static_assert(static_cast<std::size_t>(DType::opaque) + 1 == std::size(rows));
 
-const Row& row_of(DType dtype) noexcept { return rows[std::min(static_cast<std::size_t>(dtype), std::size(rows) - 1)]; }
+const Row& row_of(DType dtype) noexcept {
+  return rows[std::min(static_cast<std::size_t>(dtype), std::size(rows) - 1)];
+}
 
 }  // namespace
 
-std::span<const DType> dtypes() noexcept { return all; }
-std::size_t size_of(DType dtype) noexcept { return row_of(dtype).size; }
-std::string_view name_of(DType dtype) noexcept { return row_of(dtype).name; }
-std::string_view short_name_of(DType dtype) noexcept { return row_of(dtype).short_name; }
-bool is_summable(DType dtype) noexcept { return row_of(dtype).summable; }
+std::span<const DType> dtypes() noexcept {
+  return all;
+}
+std::size_t size_of(DType dtype) noexcept {
+  return row_of(dtype).size;
+}
+std::string_view name_of(DType dtype) noexcept {
+  return row_of(dtype).name;
+}
+std::string_view short_name_of(DType dtype) noexcept {
+  return row_of(dtype).short_name;
+}
+bool is_summable(DType dtype) noexcept {
+  return row_of(dtype).summable;
+}
 
 std::optional<DType> dtype_of(std::string_view name) noexcept {
   const auto* found = std::ranges::find_if(rows, [&](const Row& row) { return row.name == name || row.short_name == name; });

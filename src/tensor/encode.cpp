@@ -48,8 +48,8 @@ std::optional<std::uint16_t> round_to(double value, const Format& format) {
   const int binade = std::max(exponent - 1, 1 - format.bias);
   const double units = std::nearbyint(std::ldexp(std::fabs(value), format.mantissa_bits - binade));
   // Counting units from zero runs through all finite values in order, so a carry into the next binade needs no case.
-  const auto bits = static_cast<std::uint64_t>(units) +
-                    (static_cast<std::uint64_t>(binade - (1 - format.bias)) << format.mantissa_bits);
+  const auto bits =
+      static_cast<std::uint64_t>(units) + (static_cast<std::uint64_t>(binade - (1 - format.bias)) << format.mantissa_bits);
   const std::uint64_t largest = ieee ? infinity - 1 : unsigned_zero ? all_ones : all_ones - 1;
   if (bits > largest) return ieee ? std::optional(static_cast<std::uint16_t>(sign | infinity)) : std::nullopt;
   if (bits == 0 && unsigned_zero) return std::uint16_t{0};

@@ -46,7 +46,9 @@ std::string join(const Error::Parts& parts) {
 
 }  // namespace
 
-std::span<const ErrorEntry> error_catalogue() noexcept { return catalogue; }
+std::span<const ErrorEntry> error_catalogue() noexcept {
+  return catalogue;
+}
 
 Error::Error(Parts parts) : parts_(std::move(parts)), message_(join(parts_)) {}
 

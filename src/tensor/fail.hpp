@@ -11,13 +11,27 @@
 
 namespace patchfold {
 
-inline std::string text(std::string_view value) { return std::string(value); }
-inline std::string text(const char* value) { return value; }
-inline std::string text(const std::string& value) { return value; }
-inline std::string text(std::integral auto value) { return std::to_string(value); }
-inline std::string text(const Dims& dims) { return to_string(dims); }
-inline std::string text(const Axes& axes) { return to_string(axes); }
-inline std::string text(DType dtype) { return std::string(name_of(dtype)); }
+inline std::string text(std::string_view value) {
+  return std::string(value);
+}
+inline std::string text(const char* value) {
+  return value;
+}
+inline std::string text(const std::string& value) {
+  return value;
+}
+inline std::string text(std::integral auto value) {
+  return std::to_string(value);
+}
+inline std::string text(const Dims& dims) {
+  return to_string(dims);
+}
+inline std::string text(const Axes& axes) {
+  return to_string(axes);
+}
+inline std::string text(DType dtype) {
+  return std::string(name_of(dtype));
+}
 
 /// Throws Error{code, op, argument, rule, given, expected}.
 [[noreturn]] inline void fail(ErrorCode code, std::string_view op, std::string_view argument, std::string_view rule,

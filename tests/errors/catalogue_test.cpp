@@ -27,10 +27,16 @@ struct Case {
 
 std::array<float, 4096> memory_a;
 std::array<float, 4096> memory_b;
-ConstTensorView src(const Dims& shape) { return view(static_cast<const float*>(memory_a.data()), shape); }
-TensorView dst(const Dims& shape) { return view(memory_b.data(), shape); }
+ConstTensorView src(const Dims& shape) {
+  return view(static_cast<const float*>(memory_a.data()), shape);
+}
+TensorView dst(const Dims& shape) {
+  return view(memory_b.data(), shape);
+}
 
-void bind(std::string_view op, std::vector<Argument> arguments) { find_operator(op).bind(arguments); }
+void bind(std::string_view op, std::vector<Argument> arguments) {
+  find_operator(op).bind(arguments);
+}
 
 /// Reads a .npy file of this content, which is gone afterwards.
 void read_content(std::string_view content) {
@@ -50,59 +56,116 @@ std::vector<Case> cases() {
   return {
       {ErrorCode::rank,
        "unfold: image: must have a channel axis and the spatial axes; given [5, 5] of rank 2, expected rank 3 or more",
-       [=] { unfold.output_shape({5, 5}); }},
+       [=] {
+         unfold.output_shape({5, 5});
+       }},
       {ErrorCode::rank,
-       "unfold: image: a tensor of rank 3 is one image of 2 spatial axes or a batch of 1; give a list to say which; given [2, 5, 5] of rank 3, "
+       "unfold: image: a tensor of rank 3 is one image of 2 spatial axes or a batch of 1; give a list to say which; given "
+       "[2, 5, 5] of rank 3, "
        "expected kernel_size = [3, 3] or [3]",
-       [] { Unfold{.kernel_size = 3}.output_shape({2, 5, 5}); }},
-      {ErrorCode::rank, "openvino.ExtractImagePatches-3: data: must be 4D: [batch, depth, in_rows, in_cols]; given [3, 5, 5] of rank 3, expected rank 4",
-       [] { openvino::ExtractImagePatches{.sizes = {1, 1}, .strides = {1, 1}, .rates = {1, 1}, .auto_pad = openvino::AutoPad::valid}.output_shape({3, 5, 5}); }},
+       [] {
+         Unfold{.kernel_size = 3}.output_shape({2, 5, 5});
+       }},
+      {ErrorCode::rank,
+       "openvino.ExtractImagePatches-3: data: must be 4D: [batch, depth, in_rows, in_cols]; given [3, 5, 5] of rank 3, "
+       "expected rank 4",
+       [] {
+         openvino::ExtractImagePatches{
+             .sizes = {1, 1}, .strides = {1, 1}, .rates = {1, 1}, .auto_pad = openvino::AutoPad::valid}
+             .output_shape({3, 5, 5});
+       }},
       {ErrorCode::length, "unfold: stride: must have as many entries as kernel_size; given 3, expected 2",
-       [] { Unfold{.kernel_size = {3, 3}, .stride = {1, 1, 1}}.output_shape({1, 1, 9, 9}); }},
+       [] {
+         Unfold{.kernel_size = {3, 3}, .stride = {1, 1, 1}}.output_shape({1, 1, 9, 9});
+       }},
       {ErrorCode::length, "openvino.Col2Im-15: strides: must have 2 entries; given [1, 1, 1], expected 2 numbers",
-       [] { openvino::Col2Im{.output_size = {4, 4}, .kernel_size = {2, 2}, .strides = {1, 1, 1}}.output_shape({1, 4, 9}); }},
+       [] {
+         openvino::Col2Im{.output_size = {4, 4}, .kernel_size = {2, 2}, .strides = {1, 1, 1}}.output_shape({1, 4, 9});
+       }},
       {ErrorCode::type, "unfold: kernel_size: must be an integer, or a list with one for each spatial axis; given wide",
-       [] { bind("unfold", {{"kernel_size", std::string("wide")}}); }},
-      {ErrorCode::type, "onnx.Col2Im-18: block_shape: must have an index type that the operator takes; given int32, expected int64",
-       [] { bind("onnx.Col2Im-18", {{"image_shape", Dims{4}}, {"block_shape", IndexTensor{{2}, {1}, DType::int32}}}); }},
+       [] {
+         bind("unfold", {{"kernel_size", std::string("wide")}});
+       }},
+      {ErrorCode::type,
+       "onnx.Col2Im-18: block_shape: must have an index type that the operator takes; given int32, expected int64",
+       [] {
+         bind("onnx.Col2Im-18", {{"image_shape", Dims{4}}, {"block_shape", IndexTensor{{2}, {1}, DType::int32}}});
+       }},
       {ErrorCode::value, "unfold: stride: must be at least 1 on every axis; given [0, 1]",
-       [] { Unfold{.kernel_size = {3, 3}, .stride = {0, 1}}.output_shape({1, 1, 9, 9}); }},
-      {ErrorCode::value, "unfold: value: must be an integer in the range of the element type; given 300, expected a value of uint8",
+       [] {
+         Unfold{.kernel_size = {3, 3}, .stride = {0, 1}}.output_shape({1, 1, 9, 9});
+       }},
+      {ErrorCode::value,
+       "unfold: value: must be an integer in the range of the element type; given 300, expected a value of uint8",
        [] {
          static std::array<std::uint8_t, 64> image{};
          static std::array<std::uint8_t, 64> columns{};
-         run(Unfold{.kernel_size = {1}, .padding = 1, .value = 300}, view(image.data(), {1, 1, 2}), view(columns.data(), {1, 1, 4}));
+         run(Unfold{.kernel_size = {1}, .padding = 1, .value = 300}, view(image.data(), {1, 1, 2}),
+             view(columns.data(), {1, 1, 4}));
        }},
-      {ErrorCode::value, "openvino.DepthToSpace-1: blocks_mode: must be one of the words that the argument knows; given CRD, expected blocks_first, depth_first",
-       [] { bind("openvino.DepthToSpace-1", {{"blocks_mode", std::string("CRD")}}); }},
-      {ErrorCode::divisible, "fold: columns: the C*K axis must be a multiple of the product of kernel_size; given 10, expected a multiple of 9",
-       [] { Fold{.output_size = {4, 4}, .kernel_size = {3, 3}}.output_shape({1, 10, 4}); }},
-      {ErrorCode::divisible, "space_to_depth: image: spatial extents must be multiples of block; given [4, 5], expected multiples of 2",
-       [] { SpaceToDepth{.block = 2}.output_shape({1, 1, 4, 5}); }},
+      {ErrorCode::value,
+       "openvino.DepthToSpace-1: blocks_mode: must be one of the words that the argument knows; given CRD, expected "
+       "blocks_first, depth_first",
+       [] {
+         bind("openvino.DepthToSpace-1", {{"blocks_mode", std::string("CRD")}});
+       }},
+      {ErrorCode::value, "batch_to_space: crops: must be at least 0 on every axis; given -1:0",
+       [] {
+         BatchToSpace{.block = {2}, .crops = {{-1, 0}}}.output_shape({2, 1, 3});
+       }},
+      {ErrorCode::divisible,
+       "fold: columns: the C*K axis must be a multiple of the product of kernel_size; given 10, expected a multiple of 9",
+       [] {
+         Fold{.output_size = {4, 4}, .kernel_size = {3, 3}}.output_shape({1, 10, 4});
+       }},
+      {ErrorCode::divisible,
+       "space_to_depth: image: spatial extents must be multiples of block; given [4, 5], expected multiples of 2",
+       [] {
+         SpaceToDepth{.block = 2}.output_shape({1, 1, 4, 5});
+       }},
       {ErrorCode::position_count,
-       "openvino.Col2Im-15: data: the number of positions must be that of the sizes, strides, dilations and pads; given 25, expected "
+       "openvino.Col2Im-15: data: the number of positions must be that of the sizes, strides, dilations and pads; given 25, "
+       "expected "
        "49 = product of [7, 7]",
        [] {
-         openvino::Col2Im{.output_size = {16, 16}, .kernel_size = {3, 3}, .strides = {2, 2}, .dilations = {2, 2}, .pads_begin = {1, 1}, .pads_end = {1, 1}}
+         openvino::Col2Im{.output_size = {16, 16},
+                          .kernel_size = {3, 3},
+                          .strides = {2, 2},
+                          .dilations = {2, 2},
+                          .pads_begin = {1, 1},
+                          .pads_end = {1, 1}}
              .output_shape({1, 27, 25});
        }},
       {ErrorCode::shape, "unfold: columns: must have the shape that the operator gives; given [1, 9, 5], expected [1, 9, 4]",
-       [=] { run(unfold, src({1, 1, 4, 4}), dst({1, 9, 5})); }},
-      {ErrorCode::dtype, "fold: columns: elements must be of a type that can be added; given float8_e5m2, expected bool, an integer, float16, bfloat16, float32, float64 or a complex type",
+       [=] {
+         run(unfold, src({1, 1, 4, 4}), dst({1, 9, 5}));
+       }},
+      {ErrorCode::dtype,
+       "fold: columns: elements must be of a type that can be added; given float8_e5m2, expected bool, an integer, float16, "
+       "bfloat16, float32, float64 or a complex type",
        [] {
          const Fold op{.output_size = {2}, .kernel_size = {1}};
          op.plan(contiguous(static_cast<const void*>(memory_a.data()), {1, 1, 2}, DType::float8_e5m2),
                  contiguous(static_cast<void*>(memory_b.data()), {1, 1, 2}, DType::float8_e5m2));
        }},
       {ErrorCode::dtype, "unfold: columns: must have the element type of image; given float64, expected float32",
-       [=] { unfold.plan(src({1, 1, 4, 4}), contiguous(static_cast<void*>(memory_b.data()), {1, 9, 4}, DType::float64)); }},
+       [=] {
+         unfold.plan(src({1, 1, 4, 4}), contiguous(static_cast<void*>(memory_b.data()), {1, 9, 4}, DType::float64));
+       }},
       {ErrorCode::overflow, "unfold: kernel_size: extents, pads and effective kernels must stay below 2^60; given 9",
-       [] { Unfold{.kernel_size = {9}, .dilation = {big}}.output_shape({1, 1, 9}); }},
-      {ErrorCode::overflow, "fold: output_size: the number of elements must stay below 2^60; given [1073741824, 1073741824, 1073741824]",
-       [] { const std::int64_t n = 1 << 30; Fold{.output_size = {n, n, n}, .kernel_size = 1}.output_shape({1, 1, 1}); }},
+       [] {
+         Unfold{.kernel_size = {9}, .dilation = {big}}.output_shape({1, 1, 9});
+       }},
+      {ErrorCode::overflow,
+       "fold: output_size: the number of elements must stay below 2^60; given [1073741824, 1073741824, 1073741824]",
+       [] {
+         const std::int64_t n = 1 << 30;
+         Fold{.output_size = {n, n, n}, .kernel_size = 1}.output_shape({1, 1, 1});
+       }},
       {ErrorCode::limit, "tensor: axes: a list or a shape must have at most 32 entries", [] { Dims::filled(33, 1); }},
       {ErrorCode::strides,
-       "unfold: columns: elements must not share memory: each stride must step over what smaller ones reach; given [36, 0, 4], expected a "
+       "unfold: columns: elements must not share memory: each stride must step over what smaller ones reach; given [36, 0, "
+       "4], expected a "
        "stride of at least 4 bytes in place of 0",
        [=] {
          TensorView columns = dst({1, 9, 4});
@@ -110,29 +173,46 @@ std::vector<Case> cases() {
          unfold.plan(src({1, 1, 4, 4}), columns);
        }},
       {ErrorCode::overlap, "unfold: output: source and destination must not share memory",
-       [=] { run(unfold, src({1, 1, 4, 4}), view(memory_a.data() + 3, {1, 9, 4})); }},
+       [=] {
+         run(unfold, src({1, 1, 4, 4}), view(memory_a.data() + 3, {1, 9, 4}));
+       }},
       {ErrorCode::null_data, "unfold: data: a tensor that has elements has no data",
-       [=] { run(unfold, contiguous(static_cast<const void*>(nullptr), {1, 1, 4, 4}, DType::float32), dst({1, 9, 4})); }},
-      {ErrorCode::missing, "unfold: kernel_size: must be given", [] { Unfold{}.output_shape({1, 1, 4, 4}); }},
+       [=] {
+         run(unfold, contiguous(static_cast<const void*>(nullptr), {1, 1, 4, 4}, DType::float32), dst({1, 9, 4}));
+       }},
+      {ErrorCode::missing, "unfold: kernel_size: must be given",
+       [] {
+         Unfold{}.output_shape({1, 1, 4, 4});
+       }},
       {ErrorCode::missing, "openvino.Col2Im-15: kernel_size: must be given; expected a list of integers",
-       [] { bind("openvino.Col2Im-15", {{"output_size", Dims{4, 4}}}); }},
+       [] {
+         bind("openvino.Col2Im-15", {{"output_size", Dims{4, 4}}});
+       }},
       {ErrorCode::unknown_argument, "torch.pixel_shuffle: factor: is no argument of this operator; expected upscale_factor",
-       [] { bind("torch.pixel_shuffle", {{"factor", std::int64_t{2}}}); }},
+       [] {
+         bind("torch.pixel_shuffle", {{"factor", std::int64_t{2}}});
+       }},
       {ErrorCode::unknown_argument, "torch.pixel_shuffle: upscale_factor: must be given once only",
-       [] { bind("torch.pixel_shuffle", {{"upscale_factor", std::int64_t{2}}, {"upscale_factor", std::int64_t{3}}}); }},
-      {ErrorCode::unknown_operator, "operator: there is no operator of this name; given unfodl, expected unfold or another of the table",
+       [] {
+         bind("torch.pixel_shuffle", {{"upscale_factor", std::int64_t{2}}, {"upscale_factor", std::int64_t{3}}});
+       }},
+      {ErrorCode::unknown_operator,
+       "operator: there is no operator of this name; given unfodl, expected unfold or another of the table",
        [] { find_operator("unfodl"); }},
-      {ErrorCode::out_of_memory, "fold: scratch: scratch memory could not be had", [] { throw_if_failed(Status::out_of_memory, "fold"); }},
+      {ErrorCode::out_of_memory, "fold: scratch: scratch memory could not be had",
+       [] { throw_if_failed(Status::out_of_memory, "fold"); }},
       {ErrorCode::executor, "fold: executor: the executor did not run the work",
        [] {
          CallableExecutor broken(2, [](std::int64_t, const auto&) { throw std::runtime_error("broken"); });
          static std::vector<float> image(512 * 512);
          static std::vector<float> columns(512 * 512);
-         run(Fold{.output_size = {512, 512}, .kernel_size = {1, 1}}, view(static_cast<const float*>(columns.data()), {1, 1, 512 * 512}),
-             view(image.data(), {1, 1, 512, 512}), broken);
+         run(Fold{.output_size = {512, 512}, .kernel_size = {1, 1}},
+             view(static_cast<const float*>(columns.data()), {1, 1, 512 * 512}), view(image.data(), {1, 1, 512, 512}),
+             broken);
        }},
       {ErrorCode::usage,
-       "problem: dtype: must read OP DTYPE SHAPE [ARGUMENT=VALUE]..; given f33, expected for example: unfold f32 8x64x112x112 k3x3 s1x1 d1x1 p1x1",
+       "problem: dtype: must read OP DTYPE SHAPE [ARGUMENT=VALUE]..; given f33, expected for example: unfold f32 "
+       "8x64x112x112 k3x3 s1x1 d1x1 p1x1",
        [] { parse_problem("unfold f33 1x2"); }},
       {ErrorCode::file_open, "", [] { formats::read_npy("/nonexistent/columns.npy"); }},
       {ErrorCode::file_write, "", [] { formats::OutputFile file("/nonexistent/columns.npy"); }},

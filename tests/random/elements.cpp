@@ -27,22 +27,14 @@ struct Ieee {
 
 std::optional<Ieee> ieee(DType dtype) {
   switch (dtype) {
-    case DType::float16:
-      return Ieee{5, 10};
-    case DType::bfloat16:
-      return Ieee{8, 7};
-    case DType::float32:
-      return Ieee{8, 23};
-    case DType::float64:
-      return Ieee{11, 52};
-    case DType::complex64:
-      return Ieee{8, 23, 2};
-    case DType::complex128:
-      return Ieee{11, 52, 2};
-    case DType::float8_e5m2:
-      return Ieee{5, 2};
-    default:
-      return std::nullopt;
+    case DType::float16: return Ieee{5, 10};
+    case DType::bfloat16: return Ieee{8, 7};
+    case DType::float32: return Ieee{8, 23};
+    case DType::float64: return Ieee{11, 52};
+    case DType::complex64: return Ieee{8, 23, 2};
+    case DType::complex128: return Ieee{11, 52, 2};
+    case DType::float8_e5m2: return Ieee{5, 2};
+    default: return std::nullopt;
   }
 }
 
@@ -71,20 +63,13 @@ std::uint64_t special(Random& random, const Ieee& format) {
   const std::uint64_t sign = random.chance(50) ? format.sign() : 0;
   const std::uint64_t payload = random.next() & format.mantissa();
   switch (random.between(0, 6)) {
-    case 0:
-      return format.sign();  // -0
-    case 1:
-      return sign | format.infinity();
-    case 2:
-      return sign | format.infinity() | payload | 1;  // NaN, quiet or signalling
-    case 3:
-      return sign | payload;  // subnormal
-    case 4:
-      return sign | (format.infinity() - 1);  // largest
-    case 5:
-      return sign | (format.mantissa() + 1);  // smallest normal
-    default:
-      return 0;
+    case 0: return format.sign();  // -0
+    case 1: return sign | format.infinity();
+    case 2: return sign | format.infinity() | payload | 1;  // NaN, quiet or signalling
+    case 3: return sign | payload;                          // subnormal
+    case 4: return sign | (format.infinity() - 1);          // largest
+    case 5: return sign | (format.mantissa() + 1);          // smallest normal
+    default: return 0;
   }
 }
 
@@ -178,27 +163,19 @@ Scalar random_scalar(Random& random, DType dtype) {
       return std::complex<double>(random.pick(std::vector{0.1, -2.0, -0.0}), random.pick(std::vector{7.5, -0.0}));
   }
   switch (random.between(0, small ? 1 : 3)) {
-    case 0:
-      return random.pick(std::vector{1.5, -2.0, 0.25});
-    case 1:
-      return random.between(-4, 4);
-    case 2:
-      return random.pick(std::vector{0.1, -1.0 / 3, 2049.5, -0.0});
-    default:
-      return std::numeric_limits<double>::infinity();
+    case 0: return random.pick(std::vector{1.5, -2.0, 0.25});
+    case 1: return random.between(-4, 4);
+    case 2: return random.pick(std::vector{0.1, -1.0 / 3, 2049.5, -0.0});
+    default: return std::numeric_limits<double>::infinity();
   }
 }
 
 reference::Number reference_number(const Scalar& scalar) {
   switch (scalar.kind()) {
-    case Scalar::Kind::signed_integer:
-      return scalar.as_signed();
-    case Scalar::Kind::unsigned_integer:
-      return scalar.as_unsigned();
-    case Scalar::Kind::real:
-      return scalar.real();
-    default:
-      return std::complex<double>(scalar.real(), scalar.imaginary());
+    case Scalar::Kind::signed_integer: return scalar.as_signed();
+    case Scalar::Kind::unsigned_integer: return scalar.as_unsigned();
+    case Scalar::Kind::real: return scalar.real();
+    default: return std::complex<double>(scalar.real(), scalar.imaginary());
   }
 }
 

@@ -22,7 +22,9 @@ TEST(Dims, GivesRowMajorStrides) {
   EXPECT_THROW(contiguous_strides({std::int64_t{1} << 61}, 8), Error);
 }
 
-TEST(Dims, RefusesMoreEntriesThanItHolds) { EXPECT_THROW(Dims::filled(max_rank + 1, 1), Error); }
+TEST(Dims, RefusesMoreEntriesThanItHolds) {
+  EXPECT_THROW(Dims::filled(max_rank + 1, 1), Error);
+}
 
 TEST(DTypes, HaveNamesBothWays) {
   for (const DType dtype : dtypes()) {

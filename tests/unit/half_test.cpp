@@ -14,7 +14,7 @@ namespace {
 double value_of(std::uint16_t bits) {
   const int exponent = bits >> 10 & 31;
   const int mantissa = bits & 1023;
-  const double magnitude = exponent == 31 ? (mantissa ? std::nan("") : INFINITY)
+  const double magnitude = exponent == 31  ? (mantissa ? std::nan("") : INFINITY)
                            : exponent == 0 ? std::ldexp(mantissa, -24)
                                            : std::ldexp(1024 + mantissa, exponent - 25);
   return bits & 0x8000 ? -magnitude : magnitude;

@@ -75,11 +75,13 @@ void check_sum(DType dtype) {
           constexpr int rounds = 2;
           std::vector<std::byte> src(static_cast<std::size_t>((count + 1) * (3 * size + 1) + 64));
           const std::int64_t origin = misalignment + (src_stride < 0 ? (count - 1) * size : 0);
-          for (std::int64_t i = 0; i < count; ++i) put(src.data() + origin + i * src_stride, dtype, src_stride == 0 ? 3 : static_cast<int>(i));
+          for (std::int64_t i = 0; i < count; ++i)
+            put(src.data() + origin + i * src_stride, dtype, src_stride == 0 ? 3 : static_cast<int>(i));
           const auto used = static_cast<std::size_t>(count * kernel.accumulator_size);
           std::vector<std::byte> accumulators(used, std::byte{0});
           accumulators.resize(used + 16, guard);
-          for (int round = 0; round < rounds; ++round) kernel.add(accumulators.data(), src.data() + origin, src_stride, count);
+          for (int round = 0; round < rounds; ++round)
+            kernel.add(accumulators.data(), src.data() + origin, src_stride, count);
           for (std::size_t i = used; i < accumulators.size(); ++i) ASSERT_EQ(accumulators[i], guard);
 
           std::vector<std::byte> dst(static_cast<std::size_t>(count * dst_stride) + 32, guard);
@@ -145,15 +147,17 @@ TEST(CopyRow, MovesUnitsOfEverySizeAndStride) {
           std::vector<std::byte> dst(static_cast<std::size_t>(count * (unit + 6) + 16), guard);
           std::vector<std::byte> expected = dst;
           for (std::int64_t i = 0; i < count; ++i)
-            std::memcpy(expected.data() + to + i * dst_stride, src.data() + from + i * src_stride, static_cast<std::size_t>(unit));
+            std::memcpy(expected.data() + to + i * dst_stride, src.data() + from + i * src_stride,
+                        static_cast<std::size_t>(unit));
           copy_row(dst.data() + to, dst_stride, src.data() + from, src_stride, count, unit);
-          ASSERT_EQ(dst, expected) << "unit " << unit << " count " << count << " strides " << src_stride << " " << dst_stride;
+          ASSERT_EQ(dst, expected) << "unit " << unit << " count " << count << " strides " << src_stride << " "
+                                   << dst_stride;
         }
 }
 
 TEST(FillRow, RepeatsAnElementAndFillsLongOnesWithZeros) {
-  const std::byte pattern[16] = {std::byte{1}, std::byte{2},  std::byte{3},  std::byte{4},  std::byte{5},  std::byte{6},
-                                 std::byte{7}, std::byte{8},  std::byte{9},  std::byte{10}, std::byte{11}, std::byte{12},
+  const std::byte pattern[16] = {std::byte{1},  std::byte{2},  std::byte{3},  std::byte{4},  std::byte{5},  std::byte{6},
+                                 std::byte{7},  std::byte{8},  std::byte{9},  std::byte{10}, std::byte{11}, std::byte{12},
                                  std::byte{13}, std::byte{14}, std::byte{15}, std::byte{16}};
   const std::byte zeros[16] = {};
   for (const std::int64_t element : {1, 2, 3, 4, 8, 16, 24})
@@ -167,7 +171,8 @@ TEST(FillRow, RepeatsAnElementAndFillsLongOnesWithZeros) {
             std::vector<std::byte> expected = dst;
             for (std::int64_t i = 0; i < count; ++i)
               for (std::int64_t b = 0; b < unit; ++b)
-                expected[static_cast<std::size_t>(8 + i * (unit + gap) + b)] = element > 16 ? std::byte{0} : value[b % element];
+                expected[static_cast<std::size_t>(8 + i * (unit + gap) + b)] =
+                    element > 16 ? std::byte{0} : value[b % element];
             fill_row(dst.data() + 8, unit + gap, value, element, count, unit);
             ASSERT_EQ(dst, expected) << element << " x " << elements << " count " << count << " gap " << gap;
           }

@@ -92,7 +92,8 @@ TEST(OpenWindows, OpensACombineOnlyIfEveryPixelHasOneElement) {
   problem.verb = Verb::combine_sum;
   problem.windows.push_back(window(12, 3, 3, 1, 0, 4));
   EXPECT_THAT(open_windows(problem).dims, ElementsAre(Dim{4, 10, 12}, Dim{3, 1000, 4}));
-  for (const Window& w : {window(13, 3, 3, 1, 0, 4), window(12, 3, 2, 1, 0, 5), window(11, 3, 3, 1, 1, 4), window(12, 2, 2, 2, 0, 5)}) {
+  for (const Window& w :
+       {window(13, 3, 3, 1, 0, 4), window(12, 3, 2, 1, 0, 5), window(11, 3, 3, 1, 1, 4), window(12, 2, 2, 2, 0, 5)}) {
     problem.windows = {};
     problem.windows.push_back(w);
     EXPECT_THAT(open_windows(problem).windows, ElementsAre(w));

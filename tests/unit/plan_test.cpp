@@ -34,14 +34,17 @@ TEST(Plan, NamesAStrategyForEveryRowOfTheTable) {
   EXPECT_EQ(strategy(Unfold{.kernel_size = {3, 3}, .padding = 1}, {2, 3, 4, 4}), "move");
   EXPECT_EQ(strategy(Fold{.output_size = {4, 4}, .kernel_size = {3, 3}, .padding = 1}, {1, 9, 16}), "sum rows");
   const std::int64_t far = std::int64_t{1} << 40;
-  EXPECT_EQ(strategy(Fold{.output_size = {4}, .kernel_size = {2}, .stride = {far}, .dilation = {far}, .padding = {{0, 2 * far}}}, {1, 2, 2}),
-            "sum elements");
+  EXPECT_EQ(
+      strategy(Fold{.output_size = {4}, .kernel_size = {2}, .stride = {far}, .dilation = {far}, .padding = {{0, 2 * far}}},
+               {1, 2, 2}),
+      "sum elements");
 }
 
 TEST(Plan, DescribesItself) {
   Large large;
   const std::string text = large.plan().describe();
-  for (const char* part : {"strategy  sum rows", "combine by adding", "float32", "window    extent 256, kernel 3", "pieces", "scratch"})
+  for (const char* part :
+       {"strategy  sum rows", "combine by adding", "float32", "window    extent 256, kernel 3", "pieces", "scratch"})
     EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
   EXPECT_NE(Plan().describe().find("nothing"), std::string::npos);
 }
@@ -64,7 +67,8 @@ TEST(Plan, RunsInTheScratchThatItAsksForAndRefusesLess) {
   const std::size_t need = plan.scratch_bytes(2);
   ASSERT_GT(need, 0u);
   std::vector<std::byte> scratch(need + 1);
-  EXPECT_EQ(plan.run(large.columns.data(), large.image.data(), std::span(scratch).first(need - 1), two), Status::scratch_too_small);
+  EXPECT_EQ(plan.run(large.columns.data(), large.image.data(), std::span(scratch).first(need - 1), two),
+            Status::scratch_too_small);
   std::vector<float> aligned = large.image;
   ASSERT_EQ(plan.run(large.columns.data(), aligned.data(), std::span(scratch).first(need), two), Status::ok);
   ASSERT_EQ(plan.run(large.columns.data(), large.image.data(), std::span(scratch).last(need), two), Status::ok);
@@ -76,7 +80,9 @@ TEST(Plan, AnExecutorThatThrowsBecomesAStatus) {
   const Plan plan = large.plan();
   CallableExecutor broken(2, [](std::int64_t, const auto&) { throw std::runtime_error("no threads"); });
   EXPECT_EQ(plan.run(large.columns.data(), large.image.data(), broken), Status::executor_failed);
-  EXPECT_THROW(run(large.op, view(large.columns.data(), large.columns_shape), view(large.image.data(), {1, 1, 256, 256}), broken), Error);
+  EXPECT_THROW(
+      run(large.op, view(large.columns.data(), large.columns_shape), view(large.image.data(), {1, 1, 256, 256}), broken),
+      Error);
   EXPECT_EQ(plan.run(large.columns.data(), large.image.data()), Status::ok);
 }
 
@@ -106,7 +112,8 @@ TEST(Plan, RunsFromManyThreadsAtOnce) {
   ASSERT_EQ(plan.run(large.columns.data(), large.image.data(), serial_executor()), Status::ok);
   std::vector<std::vector<float>> images(4, std::vector<float>(65536));
   std::vector<std::thread> callers;
-  for (auto& image : images) callers.emplace_back([&] { EXPECT_EQ(plan.run(large.columns.data(), image.data()), Status::ok); });
+  for (auto& image : images)
+    callers.emplace_back([&] { EXPECT_EQ(plan.run(large.columns.data(), image.data()), Status::ok); });
   for (auto& caller : callers) caller.join();
   for (const auto& image : images) EXPECT_EQ(image, large.image);
 }

@@ -10,14 +10,40 @@ namespace patchfold {
 namespace {
 
 TEST(Table, HoldsEveryOperatorOfEveryDialectOnce) {
-  const std::set<std::string_view> expected = {
-      "unfold", "fold", "coverage", "reorder", "space_to_batch", "batch_to_space", "space_to_depth", "depth_to_space",
-      "openvino.Col2Im-15", "openvino.ExtractImagePatches-3", "openvino.SpaceToBatch-2", "openvino.BatchToSpace-2",
-      "openvino.SpaceToDepth-1", "openvino.DepthToSpace-1", "onnx.Col2Im-18", "onnx.SpaceToDepth-1", "onnx.SpaceToDepth-13",
-      "onnx.SpaceToDepth-28", "onnx.DepthToSpace-1", "onnx.DepthToSpace-11", "onnx.DepthToSpace-13", "onnx.DepthToSpace-28",
-      "tensorflow.SpaceToBatch", "tensorflow.SpaceToBatchND", "tensorflow.BatchToSpace", "tensorflow.BatchToSpaceND",
-      "tensorflow.SpaceToDepth", "tensorflow.DepthToSpace", "tensorflow.ExtractImagePatches", "tensorflow.ExtractVolumePatches",
-      "torch.fold", "torch.unfold", "torch.pixel_shuffle", "torch.pixel_unshuffle"};
+  const std::set<std::string_view> expected = {"unfold",
+                                               "fold",
+                                               "coverage",
+                                               "reorder",
+                                               "space_to_batch",
+                                               "batch_to_space",
+                                               "space_to_depth",
+                                               "depth_to_space",
+                                               "openvino.Col2Im-15",
+                                               "openvino.ExtractImagePatches-3",
+                                               "openvino.SpaceToBatch-2",
+                                               "openvino.BatchToSpace-2",
+                                               "openvino.SpaceToDepth-1",
+                                               "openvino.DepthToSpace-1",
+                                               "onnx.Col2Im-18",
+                                               "onnx.SpaceToDepth-1",
+                                               "onnx.SpaceToDepth-13",
+                                               "onnx.SpaceToDepth-28",
+                                               "onnx.DepthToSpace-1",
+                                               "onnx.DepthToSpace-11",
+                                               "onnx.DepthToSpace-13",
+                                               "onnx.DepthToSpace-28",
+                                               "tensorflow.SpaceToBatch",
+                                               "tensorflow.SpaceToBatchND",
+                                               "tensorflow.BatchToSpace",
+                                               "tensorflow.BatchToSpaceND",
+                                               "tensorflow.SpaceToDepth",
+                                               "tensorflow.DepthToSpace",
+                                               "tensorflow.ExtractImagePatches",
+                                               "tensorflow.ExtractVolumePatches",
+                                               "torch.fold",
+                                               "torch.unfold",
+                                               "torch.pixel_shuffle",
+                                               "torch.pixel_unshuffle"};
   std::set<std::string_view> found;
   for (const OperatorSpec& op : operators()) EXPECT_TRUE(found.insert(op.name).second) << op.name;
   EXPECT_EQ(found, expected);
@@ -45,9 +71,10 @@ TEST(Table, DefaultsReadAsValuesAndAreTheStructsOwn) {
   for (const OperatorSpec& op : operators())
     for (const ArgumentSpec& argument : op.arguments) {
       if (argument.default_text.empty()) continue;
-      EXPECT_EQ(to_string(parse_value(op, argument, argument.default_text)), argument.default_text == "true"    ? "1"
-                                                                             : argument.default_text == "false" ? "0"
-                                                                                                                : argument.default_text)
+      EXPECT_EQ(to_string(parse_value(op, argument, argument.default_text)), argument.default_text == "true" ? "1"
+                                                                             : argument.default_text == "false"
+                                                                                 ? "0"
+                                                                                 : argument.default_text)
           << op.name << " " << argument.name;
       ++defaults;
     }
@@ -66,7 +93,9 @@ TEST(Table, FindsTheNewestVersionAndSuggestsTheNearestName) {
   EXPECT_EQ(find_operator("onnx.DepthToSpace").name, "onnx.DepthToSpace-28");
   EXPECT_EQ(find_operator("onnx.DepthToSpace-11").name, "onnx.DepthToSpace-11");
   EXPECT_EQ(find_operator("unfold").name, "unfold");
-  for (const auto& [wrong, near] : {std::pair{"unfodl", "unfold"}, {"openvino.Col2im-15", "openvino.Col2Im-15"}, {"ExtractVolumePatches", "tensorflow.ExtractVolumePatches"}}) {
+  for (const auto& [wrong, near] : {std::pair{"unfodl", "unfold"},
+                                    {"openvino.Col2im-15", "openvino.Col2Im-15"},
+                                    {"ExtractVolumePatches", "tensorflow.ExtractVolumePatches"}}) {
     try {
       find_operator(wrong);
       FAIL() << wrong;
@@ -104,8 +133,13 @@ TEST(Values, ReadTheFormsThatPeopleWrite) {
   EXPECT_EQ(read("value", "nan"), "nan");
   EXPECT_EQ(read("value", "18446744073709551615"), "18446744073709551615");
   EXPECT_EQ(read("value", "1.5-2j"), "1.5-2j");
-  for (const auto& [name, text] : {std::pair{"kernel_size", "3x3"}, {"kernel_size", "3.5"}, {"padding", "sane"},
-                                   {"padding", "1:"}, {"value", "one"}, {"value", "1+"}, {"kernel_size", "99999999999999999999"}}) {
+  for (const auto& [name, text] : {std::pair{"kernel_size", "3x3"},
+                                   {"kernel_size", "3.5"},
+                                   {"padding", "sane"},
+                                   {"padding", "1:"},
+                                   {"value", "one"},
+                                   {"value", "1+"},
+                                   {"kernel_size", "99999999999999999999"}}) {
     EXPECT_THROW(read(name, text), Error) << name << " " << text;
   }
 }
@@ -121,12 +155,13 @@ TEST(ProblemText, ReadsBackWhatItWrites) {
 TEST(ProblemText, ReadsTheShortFormsOfTheNeutralOperators) {
   EXPECT_EQ(to_string(parse_problem("unfold f32 8x64x112x112 k3x3 s1x1 d1x1 p1x1")),
             "unfold f32 8x64x112x112 kernel_size=3,3 stride=1,1 dilation=1,1 padding=1,1");
-  EXPECT_EQ(to_string(parse_problem("unfold float32 1x1x9x9 k3 p1:2x0:1")), "unfold f32 1x1x9x9 kernel_size=3 padding=1:2,0:1");
+  EXPECT_EQ(to_string(parse_problem("unfold float32 1x1x9x9 k3 p1:2x0:1")),
+            "unfold f32 1x1x9x9 kernel_size=3 padding=1:2,0:1");
 }
 
 TEST(ProblemText, RefusesWhatIsNoProblem) {
-  for (const char* text : {"", "unfold", "unfold f33 1", "unfold f32", "unfold f32 1xx2", "unfold f32 1x2 q3", "unfold f32 1x2 size=3",
-                           "nothing f32 1", "unfold opaque0 1"})
+  for (const char* text : {"", "unfold", "unfold f33 1", "unfold f32", "unfold f32 1xx2", "unfold f32 1x2 q3",
+                           "unfold f32 1x2 size=3", "nothing f32 1", "unfold opaque0 1"})
     EXPECT_THROW(parse_problem(text), Error) << text;
 }
 

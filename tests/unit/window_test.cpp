@@ -34,7 +34,9 @@ std::int64_t walked_source(PaddingMode mode, std::int64_t n, std::int64_t c) {
     }
   }
   if (c >= 0) return forward[static_cast<std::size_t>(c)];
-  const std::int64_t period = mode == PaddingMode::wrap ? n : mode == PaddingMode::symmetric ? 2 * n : std::max<std::int64_t>(1, 2 * (n - 1));
+  const std::int64_t period = mode == PaddingMode::wrap        ? n
+                              : mode == PaddingMode::symmetric ? 2 * n
+                                                               : std::max<std::int64_t>(1, 2 * (n - 1));
   return forward[static_cast<std::size_t>(((c % period) + period) % period)];
 }
 
@@ -49,12 +51,14 @@ TEST(RunAt, ReadsWhatNumpyPadReads) {
         EXPECT_FALSE(run.outside);
         EXPECT_LE(run.begin, c);
         EXPECT_GT(run.end, c);
-        EXPECT_EQ(source_at(run, c), walked_source(mode, n, c)) << "mode " << static_cast<int>(mode) << " n " << n << " c " << c;
+        EXPECT_EQ(source_at(run, c), walked_source(mode, n, c))
+            << "mode " << static_cast<int>(mode) << " n " << n << " c " << c;
       }
 }
 
 TEST(RunAt, KnowsNumpysOwnExample) {
-  // numpy.pad([1, 2, 3, 4, 5], (2, 3), "reflect") is [3, 2, 1, 2, 3, 4, 5, 4, 3, 2]; "symmetric" is [2, 1, 1, 2, .., 5, 5, 4, 3].
+  // numpy.pad([1, 2, 3, 4, 5], (2, 3), "reflect") is [3, 2, 1, 2, 3, 4, 5, 4, 3, 2]; "symmetric" is [2, 1, 1, 2, .., 5, 5,
+  // 4, 3].
   const auto padded = [](PaddingMode mode) {
     Window window;
     window.extent = 5;
@@ -103,8 +107,8 @@ TEST(TapSolver, FindsTheTapsThatAWalkFinds) {
               const Taps taps = solver.at(y);
               std::vector<std::int64_t> solved;
               for (std::int64_t i = 0; i < taps.count; ++i) solved.push_back(taps.offset + i * taps.step);
-              ASSERT_EQ(solved, walked[y]) << "k" << kernel << " l" << positions << " s" << stride << " d" << dilation << " p" << pad
-                                           << " y" << y;
+              ASSERT_EQ(solved, walked[y])
+                  << "k" << kernel << " l" << positions << " s" << stride << " d" << dilation << " p" << pad << " y" << y;
               with_taps += !solved.empty();
             }
           }

@@ -52,34 +52,22 @@ void put(Bytes& bytes, T value) {
 void put(Bytes& bytes, DType dtype, std::int64_t value) {
   const auto real = static_cast<double>(value);
   switch (dtype) {
-    case boolean:
-      return put(bytes, static_cast<std::uint8_t>(value != 0));
+    case boolean: return put(bytes, static_cast<std::uint8_t>(value != 0));
     case int8:
-    case uint8:
-      return put(bytes, static_cast<std::uint8_t>(value));
+    case uint8: return put(bytes, static_cast<std::uint8_t>(value));
     case int16:
-    case uint16:
-      return put(bytes, static_cast<std::uint16_t>(value));
+    case uint16: return put(bytes, static_cast<std::uint16_t>(value));
     case int32:
-    case uint32:
-      return put(bytes, static_cast<std::uint32_t>(value));
+    case uint32: return put(bytes, static_cast<std::uint32_t>(value));
     case int64:
-    case uint64:
-      return put(bytes, value);
-    case float16:
-      return put(bytes, half_bits(real));
-    case bfloat16:
-      return put(bytes, bfloat_bits(real));
-    case float32:
-      return put(bytes, static_cast<float>(real));
-    case float64:
-      return put(bytes, real);
-    case complex64:
-      return put(bytes, std::complex<float>(static_cast<float>(real)));
-    case complex128:
-      return put(bytes, std::complex<double>(real));
-    default:
-      ADD_FAILURE() << "no numbers of type " << name_of(dtype);
+    case uint64: return put(bytes, value);
+    case float16: return put(bytes, half_bits(real));
+    case bfloat16: return put(bytes, bfloat_bits(real));
+    case float32: return put(bytes, static_cast<float>(real));
+    case float64: return put(bytes, real);
+    case complex64: return put(bytes, std::complex<float>(static_cast<float>(real)));
+    case complex128: return put(bytes, std::complex<double>(real));
+    default: ADD_FAILURE() << "no numbers of type " << name_of(dtype);
   }
 }
 
