@@ -127,12 +127,15 @@ Outcome Folder::run(const std::vector<std::string>& arguments, const Setting& se
     out = open_anonymous();
   }
 
+  // Opened here: another user may not be able to reach it by its path.
+  const int program = ::open(PATCHFOLD_PROGRAM, O_PATH | O_CLOEXEC);
   const pid_t child = ::fork();
   if (child == 0) {
     prepare_child(path_.c_str(), setting, out, err);
-    ::execv(argv[0], argv.data());
+    ::fexecve(program, argv.data(), environ);
     ::_exit(127);
   }
+  ::close(program);
   int status = 0;
   rusage usage{};
   pid_t ended = 0;
