@@ -29,9 +29,10 @@ template <class T>
 void put_number(std::byte* at, DType dtype, int number) {
   T value{};
   if (dtype == DType::float16 || dtype == DType::bfloat16) {
-    constexpr std::uint16_t halves[] = {0, 0x3c00, 0x4000, 0x4200, 0x4400};
-    constexpr std::uint16_t bfloats[] = {0, 0x3f80, 0x4000, 0x4040, 0x4080};
-    const std::uint16_t bits = (dtype == DType::float16 ? halves : bfloats)[number % 5];
+    static constexpr std::uint16_t halves[] = {0, 0x3c00, 0x4000, 0x4200, 0x4400};
+    static constexpr std::uint16_t bfloats[] = {0, 0x3f80, 0x4000, 0x4040, 0x4080};
+    const std::uint16_t* table = dtype == DType::float16 ? halves : bfloats;
+    const std::uint16_t bits = table[number % 5];
     std::memcpy(at, &bits, 2);
     return;
   }
@@ -91,8 +92,8 @@ void check_sum(DType dtype) {
             const int number = total(dtype, src_stride == 0 ? 3 : static_cast<int>(i), rounds);
             std::byte* at = expected.data() + 16 + misalignment + i * dst_stride;
             if (dtype == DType::float16 || dtype == DType::bfloat16) {
-              constexpr std::uint16_t halves[] = {0, 0, 0x4000, 0, 0x4400, 0, 0x4600, 0, 0x4800};
-              constexpr std::uint16_t bfloats[] = {0, 0, 0x4000, 0, 0x4080, 0, 0x40c0, 0, 0x4100};
+              static constexpr std::uint16_t halves[] = {0, 0, 0x4000, 0, 0x4400, 0, 0x4600, 0, 0x4800};
+              static constexpr std::uint16_t bfloats[] = {0, 0, 0x4000, 0, 0x4080, 0, 0x40c0, 0, 0x4100};
               const std::uint16_t bits = (dtype == DType::float16 ? halves : bfloats)[number];
               std::memcpy(at, &bits, 2);
             } else {
