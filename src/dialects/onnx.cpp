@@ -111,7 +111,7 @@ std::vector<OperatorSpec> rows() {
       attribute<&DepthToSpace::mode>("mode", Need::optional, "DCR: channel = offset * C + c; CRD: c * b * b + offset");
   return {
       row<Col2Im>({Col2Im::name, "Sums columns (N, C*K, L) into images (N, C, I1, .., IR).", "ONNX Col2Im, opset 18",
-                   "input", IndexTypes::int64},
+                   "input", IndexTypes::int64, /*sums=*/true},
                   {shape_input<&Col2Im::image_shape>("image_shape", "spatial extents of the image, at least 0"),
                    shape_input<&Col2Im::block_shape>("block_shape", "extents of a patch, at least 1"),
                    attribute<&Col2Im::dilations>("dilations", Need::optional, "step between taps, at least 1; left out: 1"),

@@ -201,7 +201,7 @@ std::vector<OperatorSpec> rows() {
   using dialects::shape_input;
   return {
       row<Col2Im>({Col2Im::name, "Sums columns (N, C*K, L) into images (N, C, H, W).", "OpenVINO Col2Im-15", "data",
-                   IndexTypes::same_int32_or_int64},
+                   IndexTypes::same_int32_or_int64, /*sums=*/true},
                   {shape_input<&Col2Im::output_size>("output_size", "height and width of the image, at least 1"),
                    shape_input<&Col2Im::kernel_size>("kernel_size", "height and width of a patch, at least 1"),
                    attribute<&Col2Im::strides>("strides", Need::optional, "step between patches, at least 1"),

@@ -154,11 +154,12 @@ struct RowText {
   std::string_view definition;
   std::string_view data_input;
   IndexTypes index_types = IndexTypes::int32_or_int64;
+  bool sums = false;
 };
 
 template <class Op>
 OperatorSpec row(const RowText& text, std::vector<Field<Op>> fields) {
-  OperatorSpec spec{text.name, text.doc, text.definition, text.data_input, text.index_types, {}, {}};
+  OperatorSpec spec{text.name, text.doc, text.definition, text.data_input, text.index_types, text.sums, {}, {}};
   for (const auto& field : fields) spec.arguments.push_back(field.spec);
   // The row keeps its own copy of what it checks against, so it may be moved.
   auto shared = std::make_shared<const std::pair<OperatorSpec, std::vector<Field<Op>>>>(spec, std::move(fields));

@@ -135,7 +135,8 @@ std::vector<OperatorSpec> rows() {
   using dialects::Need;
   using dialects::row;
   return {
-      row<Fold>({Fold::name, "Sums columns (N, C*K, L) into images (N, C, H, W).", "torch.nn.functional.fold", "input"},
+      row<Fold>({Fold::name, "Sums columns (N, C*K, L) into images (N, C, H, W).", "torch.nn.functional.fold", "input",
+                 IndexTypes::int32_or_int64, /*sums=*/true},
                 {attribute<&Fold::output_size>("output_size", Need::required, "spatial extents of the image, at least 1"),
                  attribute<&Fold::kernel_size>("kernel_size", Need::required, "extents of a patch, at least 1"),
                  attribute<&Fold::dilation>("dilation", Need::optional, "step between taps, at least 1"),
