@@ -33,8 +33,10 @@ class SerialExecutor final : public Executor {
 
 #ifdef PATCHFOLD_WITH_TBB
 
+/// Asked once: the answer takes the C library four system calls, longer than a small plan runs.
 int machine_threads() noexcept {
-  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  static const int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  return threads;
 }
 
 /// An arena of its own, so that the number of threads is this library's and nobody else's.
