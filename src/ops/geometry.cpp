@@ -86,8 +86,10 @@ Geometry make_geometry(const Names& names, const Dims& extents, const Axes& kern
     require(names.kernel_size, kernel, axis.kernel, 1);
     require(names.stride, stride, axis.stride, 1);
     require(names.dilation, dilation, axis.dilation, 0);
+    const bool dilated = axis.dilation > 1 && axis.kernel <= size_limit;
     const std::int64_t effective =
-        bounded(Checked(axis.kernel - 1) * Checked(axis.dilation) + Checked(1), names.op, names.kernel_size, axis.kernel);
+        bounded(Checked(axis.kernel - 1) * Checked(axis.dilation) + Checked(1), names.op,
+                dilated ? names.dilation : names.kernel_size, dilated ? axis.dilation : axis.kernel);
     const Pads pads = pads_of(padding, i, axis, effective);
     axis.pad_begin = bounded(pads.begin, names.op, names.padding, pads.begin);
     axis.pad_end = bounded(pads.end, names.op, names.padding, pads.end);

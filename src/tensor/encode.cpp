@@ -97,7 +97,8 @@ class Encoder {
 
  private:
   [[noreturn]] void refuse(std::string_view rule) const {
-    fail(ErrorCode::value, op_, argument_, rule, to_string(scalar_), text("a value of ") + text(dtype_));
+    const std::string expected = dtype_ == DType::opaque ? "0" : text("a value of ") + text(dtype_);
+    fail(ErrorCode::value, op_, argument_, rule, to_string(scalar_), expected);
   }
 
   template <class T>
