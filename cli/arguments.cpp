@@ -1,39 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of an operator come from the table. CLI11 reads the words twice: first the common options up to the
-// operator's name, then, with the operator's own options added, all that follows.
+// CLI11 reads the words twice: first the common options up to the operator's name, then, with the operator's own options
+// added, all that follows.
 #include "cli/arguments.hpp"
 
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <filesystem>
-#include <memory>
 
 #include "cli/example.hpp"
+#include "cli/options.hpp"
 #include "cli/report.hpp"
 #include "formats/picture.hpp"
 
 namespace patchfold::cli {
 namespace {
 
-class Formatter final : public CLI::Formatter {
- public:
-  explicit Formatter(std::string usage) : usage_(std::move(usage)) { column_width(34); }
-  std::string make_usage(const CLI::App*, std::string) const override { return "Usage: " + usage_ + "\n"; }
-
- private:
-  std::string usage_;
-};
-
 constexpr const char* run_usage = "patchfold run OP INPUT... [--ARGUMENT VALUE]... -o OUT\n       patchfold run FOLDER...";
 constexpr const char* run_footer =
     "`patchfold ops` lists the operators; `patchfold run OP --help` lists the arguments of one.\n"
     "FOLDER holds an ONNX node test (model.onnx, test_data_set_*): every data set is run and compared.\n"
     "Exit code: 0 done, 1 failed or mismatch, 2 wrong usage.";
-constexpr const char* value_forms =
-    "Values: N is an integer; N,.. a list with one entry for each axis; B:E,.. a list of (begin, end); padding is valid,\n"
-    "same_upper, same_lower, N, a list, or a list of pairs. A dash may stand for an underscore: --kernel-size.";
 
 /// Texts of options that are converted after parsing.
 struct Texts {
@@ -59,30 +46,6 @@ void add_common(CLI::App& app, RunRequest& request, Texts& texts) {
   app.add_flag("-q,--quiet", request.quiet, "print nothing on success");
 }
 
-/// Returns false if help was asked for.
-bool parse(CLI::App& app, std::vector<std::string> words, RunRequest& request) {
-  std::reverse(words.begin(), words.end());  // as CLI11 wants them
-  try {
-    app.parse(words);
-    return true;
-  } catch (const CLI::CallForHelp&) {
-    request.help = app.help();
-    return false;
-  } catch (const CLI::ParseError& error) {
-    fail_usage("run", "", error.what());
-  }
-}
-
-std::optional<DType> parse_dtype(const std::string& option, const std::string& text) {
-  if (text.empty()) return std::nullopt;
-  const auto dtype = dtype_of(text);
-  if (dtype && *dtype != DType::opaque) return dtype;
-  std::string names;
-  for (const DType each : dtypes())
-    if (each != DType::opaque) names += (names.empty() ? "" : ", ") + std::string(name_of(each));
-  fail_usage("run", option, "must be an element type", text, names);
-}
-
 /// The operator of that name, or null if the name is a folder's.
 const OperatorSpec* operator_or_folder(const std::string& name) {
   if (name.starts_with('-')) fail_usage("run", name, "an operator's name or a folder comes before its options");
@@ -99,40 +62,18 @@ const OperatorSpec* operator_or_folder(const std::string& name) {
 
 void parse_folders(const std::vector<std::string>& words, RunRequest& request) {
   CLI::App app("Runs ONNX node tests and compares the results.", "patchfold run");
-  app.formatter(std::make_shared<Formatter>("patchfold run FOLDER..."));
+  set_usage(app, "patchfold run FOLDER...");
   app.add_option("FOLDER", request.folders, "a folder that holds model.onnx and test_data_set_*")->option_text("...");
   app.add_option("--threads", request.threads)->check(CLI::Range(0, 1 << 16));
   app.add_flag("-q,--quiet", request.quiet, "print failures only");
-  if (!parse(app, words, request)) return;
+  request.help = parse(app, words, "run");
+  if (!request.help.empty()) return;
   if (!request.output.empty() || request.dtype || request.as || request.chw)
     fail_usage("run", request.folders.front(), "node tests take no other options than --threads and --quiet");
 }
 
-/// Dashes in the name of an argument become underscores, and --name=value becomes two words.
-std::vector<std::string> normalise(const std::vector<std::string>& words, const OperatorSpec& op) {
-  std::vector<std::string> result;
-  for (const auto& word : words) {
-    const auto equals = word.find('=');
-    std::string name = word.substr(0, equals);
-    if (name.starts_with("--")) std::replace(name.begin() + 2, name.end(), '-', '_');
-    const bool known = name.starts_with("--") &&
-                       std::any_of(op.arguments.begin(), op.arguments.end(),
-                                   [&](const auto& spec) { return spec.name == std::string_view(name).substr(2); });
-    result.push_back(known ? name : word);
-    if (known && equals != std::string::npos) result.push_back(word.substr(equals + 1));
-  }
-  return result;
-}
-
-std::string describe(const ArgumentSpec& argument) {
-  std::string text(argument.doc);
-  if (argument.required) text += text.empty() ? "required" : "; required";
-  if (!argument.default_text.empty()) text += fmt::format("{}default {}", text.empty() ? "" : "; ", argument.default_text);
-  return text;
-}
-
 /// Files beyond the data input are shape inputs: those that no option gives, in the operator's order.
-void assign_inputs(const std::vector<std::string>& paths, const std::vector<bool>& given, RunRequest& request) {
+void assign_inputs(const std::vector<std::string>& paths, const OperatorOptions& options, RunRequest& request) {
   const OperatorSpec& op = *request.op;
   auto path = paths.begin();
   if (!op.data_input.empty()) {
@@ -141,7 +82,7 @@ void assign_inputs(const std::vector<std::string>& paths, const std::vector<bool
     request.data = *path++;
   }
   for (std::size_t i = 0; i < op.arguments.size() && path != paths.end(); ++i)
-    if (op.arguments[i].is_input && !given[i]) request.shape_inputs.push_back({&op.arguments[i], *path++});
+    if (op.arguments[i].is_input && !options.given(i)) request.shape_inputs.push_back({&op.arguments[i], *path++});
   if (path != paths.end()) fail_usage(op.name, *path, "is one input too many");
 }
 
@@ -165,73 +106,40 @@ void check_files(const RunRequest& request) {
 void parse_operator(const std::vector<std::string>& words, RunRequest& request, Texts& texts) {
   const OperatorSpec& op = *request.op;
   CLI::App app(std::string(op.doc), fmt::format("patchfold run {}", op.name));
-  app.formatter(std::make_shared<Formatter>(
-      fmt::format("patchfold run {} {}[--ARGUMENT VALUE]... -o OUT", op.name, op.data_input.empty() ? "" : "INPUT... ")));
+  set_usage(app, fmt::format("patchfold run {} {}[--ARGUMENT VALUE]... -o OUT", op.name,
+                             op.data_input.empty() ? "" : "INPUT... "));
   const Example example = example_of(op);
   app.footer(fmt::format("{}\n\nExample: {}", value_forms, example.command));
 
   std::vector<std::string> paths;
   app.add_option("INPUT", paths, ".npy or picture: the data, then shape inputs that no option gives")->option_text("...");
-  std::vector<std::string> values(op.arguments.size());
-  std::vector<CLI::Option*> options;
-  for (std::size_t i = 0; i < op.arguments.size(); ++i) {
-    const ArgumentSpec& argument = op.arguments[i];
-    options.push_back(app.add_option(fmt::format("--{}", argument.name), values[i], describe(argument))
-                          ->option_text(placeholder(argument))
-                          ->type_name("value")
-                          ->group("Arguments"));
-  }
+  OperatorOptions options(app, op);
   add_common(app, request, texts);
-  app.allow_extras();
-  if (!parse(app, normalise(words, op), request)) return;
-
-  if (const auto extras = app.remaining(); !extras.empty()) {
-    std::string names;
-    for (const auto& argument : op.arguments) names += fmt::format("{}--{}", names.empty() ? "" : ", ", argument.name);
-    throw Error(
-        {ErrorCode::unknown_argument, std::string(op.name), extras.front(), "is no argument of this operator", "", names});
-  }
-  std::vector<bool> given;
-  for (std::size_t i = 0; i < op.arguments.size(); ++i) {
-    given.push_back(options[i]->count() > 0);
-    const ArgumentSpec& argument = op.arguments[i];
-    if (given[i]) request.arguments.push_back({std::string(argument.name), parse_value(op, argument, values[i])});
-  }
+  request.help = options.parse(words, "run");
+  if (!request.help.empty()) return;
+  request.arguments = options.arguments();
   for (const auto& [name, value] : request.arguments)
     if (const auto* flag = std::get_if<std::int64_t>(&value); name == "accumulate" && flag && *flag != 0)
       fail_usage(op.name, name, "does not apply to files: the output is always a new one", "true", "false");
-  request.dtype = parse_dtype("--dtype", texts.dtype);
-  request.as = parse_dtype("--as", texts.as);
-  assign_inputs(paths, given, request);
+  request.dtype = parse_dtype("run", "--dtype", texts.dtype);
+  request.as = parse_dtype("run", "--as", texts.as);
+  assign_inputs(paths, options, request);
   check_files(request);
   if (request.shape_inputs.empty()) request.bound = op.bind(request.arguments);
 }
 
 }  // namespace
 
-std::string placeholder(const ArgumentSpec& argument) {
-  switch (argument.kind) {
-    case ArgumentKind::integer: return "N";
-    case ArgumentKind::integers: return "N,..";
-    case ArgumentKind::axes: return "N or N,..";
-    case ArgumentKind::pairs: return "B:E,..";
-    case ArgumentKind::padding: return "PADDING";
-    case ArgumentKind::number: return "NUMBER";
-    case ArgumentKind::boolean: return "true|false";
-    case ArgumentKind::choice: return fmt::format("{}", fmt::join(argument.choices, "|"));
-  }
-  return "VALUE";
-}
-
 RunRequest parse_run(const std::vector<std::string>& words) {
   RunRequest request;
   Texts texts;
   CLI::App app("Runs one operator on a .npy file or a picture, or runs ONNX node tests.", "patchfold run");
-  app.formatter(std::make_shared<Formatter>(run_usage));
+  set_usage(app, run_usage);
   app.footer(run_footer);
   add_common(app, request, texts);
   app.prefix_command();
-  if (!parse(app, words, request)) return request;
+  request.help = parse(app, words, "run");
+  if (!request.help.empty()) return request;
   const std::vector<std::string> rest = app.remaining();
   if (rest.empty()) {
     print(app.help());

@@ -36,7 +36,4 @@ struct RunRequest {
 /// Reads the words that follow `patchfold run`. Every Error that it throws is one of usage.
 RunRequest parse_run(const std::vector<std::string>& words);
 
-/// How a value of this argument is written: "N", "N,N", "same_upper|..".
-std::string placeholder(const ArgumentSpec& argument);
-
 }  // namespace patchfold::cli

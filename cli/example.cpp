@@ -75,9 +75,9 @@ Example example_of(const OperatorSpec& op) {
   for (const auto* shapes : op.data_input == "columns" ? std::vector{&columns, &images} : std::vector{&images})
     for (const Dims& shape : *shapes)
       if (search.find(shape))
-        return {fmt::format("patchfold run {}{}{} -o output.npy", op.name, input, search.options()),
+        return {fmt::format("patchfold run {}{}{} -o output.npy", op.name, input, search.options()), search.options(),
                 op.data_input.empty() ? Dims{} : shape};
-  return {fmt::format("patchfold run {}{} .. -o output.npy", op.name, input), {}};
+  return {fmt::format("patchfold run {}{} .. -o output.npy", op.name, input), " ..", {}};
 }
 
 }  // namespace patchfold::cli

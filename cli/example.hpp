@@ -11,6 +11,7 @@ namespace patchfold::cli {
 
 struct Example {
   std::string command{};  ///< "patchfold run fold columns.npy --output_size 4,4 --kernel_size 2,2 -o output.npy"
+  std::string options{};  ///< of them " --output_size 4,4 --kernel_size 2,2"
   Dims shape{};           ///< of the data input
 };
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/arguments.hpp"
+#include "cli/explain.hpp"
 #include "cli/node_tests.hpp"
 #include "cli/ops.hpp"
 #include "cli/report.hpp"
@@ -27,6 +28,7 @@ constexpr const char* help_text =
     "Usage: patchfold ops [OP]                                        list the operators, or show one\n"
     "       patchfold run OP INPUT... [--ARGUMENT VALUE]... -o OUT    run an operator from file to file\n"
     "       patchfold run FOLDER...                                   run ONNX node tests and compare\n"
+    "       patchfold explain OP --shape N,.. [--ARGUMENT VALUE]...   show what an operator does to a shape\n"
     "       patchfold --help, --version\n"
     "\n"
     "INPUT and OUT are .npy files or pictures (.png, .jpg; H x W x C, with --chw C x H x W).\n"
@@ -35,15 +37,21 @@ constexpr const char* help_text =
     "Examples:\n"
     "  patchfold run unfold image.npy --kernel_size 3,3 --padding 1 -o columns.npy\n"
     "  patchfold run fold columns.npy --output_size 16,16 --kernel_size 3,3 --padding 1 -o image.npy\n"
-    "  patchfold run space_to_depth photo.png --block 2,2 --layout channels_last --as float32 -o blocks.npy\n";
+    "  patchfold run space_to_depth photo.png --block 2,2 --layout channels_last --as float32 -o blocks.npy\n"
+    "  patchfold explain unfold --shape 1,3,8,8 --kernel_size 3,3 --padding 1\n";
+
+/// Reports an error that the command line alone shows, unless it is one of the output or of memory.
+int report_usage(const Error& error) {
+  print_error(error.what());
+  return error.code() == ErrorCode::file_write || error.code() == ErrorCode::out_of_memory ? failed : wrong_usage;
+}
 
 int run(const std::vector<std::string>& words) {
   RunRequest request;
   try {
     request = parse_run(words);
   } catch (const Error& error) {
-    print_error(error.what());
-    return error.code() == ErrorCode::file_write ? failed : wrong_usage;
+    return report_usage(error);
   }
   if (!request.help.empty()) {
     print(request.help);
@@ -55,14 +63,24 @@ int run(const std::vector<std::string>& words) {
   return done;
 }
 
+int explain(const std::vector<std::string>& words) {
+  try {
+    run_explain(words);
+    return done;
+  } catch (const Error& error) {
+    return report_usage(error);
+  }
+}
+
 int run_command(const std::vector<std::string>& words) {
   if (words.empty()) {
     print(help_text);
-    fail_usage("", "", "a command is needed", "", "ops or run");
+    fail_usage("", "", "a command is needed", "", "ops, run or explain");
   }
   const std::string& command = words.front();
   const std::vector<std::string> rest(words.begin() + 1, words.end());
   if (command == "run") return run(rest);
+  if (command == "explain") return explain(rest);
   if (command == "ops")
     run_ops(rest);
   else if (command == "--help" || command == "-h" || command == "help")
@@ -70,7 +88,7 @@ int run_command(const std::vector<std::string>& words) {
   else if (command == "--version")
     print(fmt::format("patchfold {}\n", PATCHFOLD_VERSION_STRING));
   else
-    fail_usage("", command, "is no command", "", "ops or run");
+    fail_usage("", command, "is no command", "", "ops, run or explain");
   return done;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "patchfold/error.hpp"
+#include "patchfold/explain.hpp"
 #include "patchfold/onnx.hpp"
 #include "patchfold/openvino.hpp"
 #include "patchfold/operators.hpp"

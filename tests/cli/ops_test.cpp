@@ -92,7 +92,8 @@ TEST(Ops, GivesTheTableAsJson) {
 
 TEST(Help, IsThereForEveryCommand) {
   const Folder folder;
-  for (const char* command : {"--help", "-h", "help", "run --help", "ops --help", "run unfold --help", "run . --help"}) {
+  for (const char* command : {"--help", "-h", "help", "run --help", "ops --help", "run unfold --help", "run . --help",
+                              "explain --help", "explain unfold --help"}) {
     const Outcome outcome = folder.run(command);
     EXPECT_EQ(outcome.code, 0) << command;
     EXPECT_NE(outcome.out.find("Usage: patchfold"), std::string::npos) << outcome.out;
@@ -122,12 +123,12 @@ TEST(Help, ShowsExamplesThatWork) {
     }
     ++count;
   }
-  EXPECT_EQ(count, 3);
+  EXPECT_EQ(count, 4);
 }
 
 TEST(Help, IsShownWithTheErrorWhereNothingIsGiven) {
   const Folder folder;
-  for (const char* command : {"", "run"}) {
+  for (const char* command : {"", "run", "explain"}) {
     const Outcome outcome = folder.run(command);
     EXPECT_EQ(outcome.code, 2);
     EXPECT_NE(outcome.out.find("Usage: patchfold"), std::string::npos);

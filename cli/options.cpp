@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "cli/report.hpp"
+
+namespace patchfold::cli {
+namespace {
+
+class Formatter final : public CLI::Formatter {
+ public:
+  explicit Formatter(std::string usage) : usage_(std::move(usage)) { column_width(34); }
+  std::string make_usage(const CLI::App*, std::string) const override { return "Usage: " + usage_ + "\n"; }
+
+ private:
+  std::string usage_;
+};
+
+/// Dashes in the name of an argument become underscores, and --name=value becomes two words.
+std::vector<std::string> normalise(const std::vector<std::string>& words, const OperatorSpec& op) {
+  std::vector<std::string> result;
+  for (const auto& word : words) {
+    const auto equals = word.find('=');
+    std::string name = word.substr(0, equals);
+    if (name.starts_with("--")) std::replace(name.begin() + 2, name.end(), '-', '_');
+    const bool known = name.starts_with("--") &&
+                       std::any_of(op.arguments.begin(), op.arguments.end(),
+                                   [&](const auto& spec) { return spec.name == std::string_view(name).substr(2); });
+    result.push_back(known ? name : word);
+    if (known && equals != std::string::npos) result.push_back(word.substr(equals + 1));
+  }
+  return result;
+}
+
+std::string describe(const ArgumentSpec& argument) {
+  std::string text(argument.doc);
+  if (argument.required) text += text.empty() ? "required" : "; required";
+  if (!argument.default_text.empty()) text += fmt::format("{}default {}", text.empty() ? "" : "; ", argument.default_text);
+  return text;
+}
+
+/// How a value of this argument is written: "N", "N,N", "same_upper|..".
+std::string placeholder(const ArgumentSpec& argument) {
+  switch (argument.kind) {
+    case ArgumentKind::integer: return "N";
+    case ArgumentKind::integers: return "N,..";
+    case ArgumentKind::axes: return "N or N,..";
+    case ArgumentKind::pairs: return "B:E,..";
+    case ArgumentKind::padding: return "PADDING";
+    case ArgumentKind::number: return "NUMBER";
+    case ArgumentKind::boolean: return "true|false";
+    case ArgumentKind::choice: return fmt::format("{}", fmt::join(argument.choices, "|"));
+  }
+  return "VALUE";
+}
+
+}  // namespace
+
+void set_usage(CLI::App& app, std::string usage) {
+  app.formatter(std::make_shared<Formatter>(std::move(usage)));
+}
+
+std::string parse(CLI::App& app, std::vector<std::string> words, std::string_view command) {
+  std::reverse(words.begin(), words.end());  // as CLI11 wants them
+  try {
+    app.parse(words);
+    return {};
+  } catch (const CLI::CallForHelp&) {
+    return app.help();
+  } catch (const CLI::ParseError& error) {
+    fail_usage(command, "", error.what());
+  }
+}
+
+std::optional<DType> parse_dtype(std::string_view command, std::string_view option, const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const auto dtype = dtype_of(text);
+  if (dtype && *dtype != DType::opaque) return dtype;
+  std::string names;
+  for (const DType each : dtypes())
+    if (each != DType::opaque) names += (names.empty() ? "" : ", ") + std::string(name_of(each));
+  fail_usage(command, option, "must be an element type", text, names);
+}
+
+OperatorOptions::OperatorOptions(CLI::App& app, const OperatorSpec& op) : app_(app), op_(op), values_(op.arguments.size()) {
+  for (std::size_t i = 0; i < op.arguments.size(); ++i) {
+    const ArgumentSpec& argument = op.arguments[i];
+    options_.push_back(app.add_option(fmt::format("--{}", argument.name), values_[i], describe(argument))
+                           ->option_text(placeholder(argument))
+                           ->type_name("value")
+                           ->group("Arguments"));
+  }
+  app.allow_extras();
+}
+
+std::string OperatorOptions::parse(const std::vector<std::string>& words, std::string_view command) {
+  if (auto help = cli::parse(app_, normalise(words, op_), command); !help.empty()) return help;
+  if (const auto extras = app_.remaining(); !extras.empty()) {
+    std::string names;
+    for (const auto& argument : op_.arguments) names += fmt::format("{}--{}", names.empty() ? "" : ", ", argument.name);
+    throw Error(
+        {ErrorCode::unknown_argument, std::string(op_.name), extras.front(), "is no argument of this operator", "", names});
+  }
+  return {};
+}
+
+std::vector<Argument> OperatorOptions::arguments() const {
+  std::vector<Argument> arguments;
+  for (std::size_t i = 0; i < op_.arguments.size(); ++i)
+    if (given(i)) arguments.push_back({std::string(op_.arguments[i].name), parse_value(op_, op_.arguments[i], values_[i])});
+  return arguments;
+}
+
+}  // namespace patchfold::cli

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <numeric>
+
+#include "explain/elements.hpp"
+
+namespace patchfold::explaining {
+namespace {
+
+using Counts = std::vector<std::int64_t>;
+
+Counts uses(const std::vector<std::int64_t>& from, const Dims& input) {
+  Counts counts(static_cast<std::size_t>(element_count(input)));
+  for (const std::int64_t each : from)
+    if (each >= 0) ++counts[static_cast<std::size_t>(each)];
+  return counts;
+}
+
+/// The axes along which the counts change.
+std::vector<int> changing_axes(const Counts& counts, const Dims& shape) {
+  std::vector<int> axes;
+  std::int64_t step = static_cast<std::int64_t>(counts.size());
+  for (int axis = 0; axis < shape.size(); ++axis) {
+    const std::int64_t all = step;
+    step /= shape[axis];
+    for (std::int64_t i = 0; i < std::ssize(counts); ++i) {
+      if (i % all + step >= all) continue;  // the last one on its axis
+      if (counts[static_cast<std::size_t>(i)] == counts[static_cast<std::size_t>(i + step)]) continue;
+      axes.push_back(axis);
+      break;
+    }
+  }
+  return axes;
+}
+
+/// Indices on one axis that are shown; -1 stands for those that are left out.
+std::vector<std::int64_t> shown(std::int64_t extent, std::int64_t most) {
+  std::vector<std::int64_t> indices;
+  for (std::int64_t i = 0; i < extent; ++i) {
+    if (extent > most && i == (most + 1) / 2) {
+      indices.push_back(-1);
+      i = extent - most / 2;
+    }
+    indices.push_back(i);
+  }
+  return indices;
+}
+
+/// A picture of numbers: the counts over two axes, or over one, at the index given.
+void write_grid(Text& text, std::string_view name, const Counts& counts, const Dims& shape, Dims index, int rows,
+                int columns) {
+  std::string title = std::string(name) + "[";
+  for (int axis = 0; axis < shape.size(); ++axis)
+    title += (axis ? ", " : "") + (axis == rows || axis == columns ? ":" : std::to_string(index[axis]));
+  text.line("  " + title + "]");
+  const std::size_t width = std::to_string(*std::ranges::max_element(counts)).size() + 1;
+  const auto right = [&](const std::string& cell) {
+    return std::string(width > cell.size() ? width - cell.size() : 1, ' ') + cell;
+  };
+  const auto across = shown(shape[columns], std::min<std::int64_t>(24, (88 / static_cast<std::int64_t>(width)) - 1));
+  for (const std::int64_t row : rows < 0 ? std::vector<std::int64_t>{0} : shown(shape[rows], 12)) {
+    std::string line = "   ";
+    if (rows >= 0 && row >= 0) index[rows] = row;
+    for (const std::int64_t column : across) {
+      if (column >= 0) index[columns] = column;
+      if (row < 0)
+        line += right(column < 0 ? "" : ":");
+      else
+        line += column < 0 ? " .." : right(std::to_string(counts[static_cast<std::size_t>(flat_of(index, shape))]));
+    }
+    text.line(line);
+  }
+}
+
+void write_grids(Text& text, std::string_view name, const Counts& counts, const Dims& shape) {
+  const std::vector<int> axes = changing_axes(counts, shape);
+  if (axes.empty()) return;
+  const int columns = axes.back();
+  const int rows = axes.size() > 1 ? axes[axes.size() - 2] : -1;
+  Dims index = Dims::filled(shape.size(), 0);
+  write_grid(text, name, counts, shape, index, rows, columns);
+  if (axes.size() < 3) return;
+  // A second one where most elements meet.
+  const Dims fullest = index_of(std::ranges::max_element(counts) - counts.begin(), shape);
+  const Dims before = index;
+  for (std::size_t i = 0; i + 2 < axes.size(); ++i) index[axes[i]] = fullest[axes[i]];
+  if (index == before) return;
+  write_grid(text, name, counts, shape, index, rows, columns);
+}
+
+std::string part_of(std::int64_t part, const Dims& shape, std::string_view name) {
+  return std::to_string(part) + " of " + counted(element_count(shape), "element") + " of " + std::string(name);
+}
+
+}  // namespace
+
+std::string outside_text(const Subject& subject) {
+  const auto value = value_in_force(subject, "value");
+  return value ? to_string(*value) : "0";
+}
+
+Findings try_out(const Subject& subject) {
+  if (!subject.op.sums) {
+    Findings findings{std::nullopt, sources(subject, false)};
+    const auto mode = value_in_force(subject, "padding_mode");
+    if (mode && to_string(*mode) != "constant") findings.plain = sources(subject, true);
+    findings.counts = uses(findings.from, subject.input);
+    return findings;
+  }
+  Findings findings{Probe(subject, true)};
+  const std::vector<std::uint64_t> ones(static_cast<std::size_t>(subject.has_input() ? element_count(subject.input) : 0), 1);
+  const auto& sums = findings.probe->run(ones);
+  findings.counts.assign(sums.begin(), sums.end());
+  return findings;
+}
+
+std::vector<std::int64_t> taps_at(const Subject& subject, const Findings& findings, bool image_is_input) {
+  if (subject.op.sums) return findings.counts;
+  if (image_is_input) return findings.plain.empty() ? findings.counts : uses(findings.plain, subject.input);
+  Counts counts;
+  for (const std::int64_t from : findings.from) counts.push_back(from >= 0);
+  return counts;
+}
+
+void write_coverage(Text& text, const Subject& subject, const Findings& findings) {
+  const bool sums = subject.op.sums;
+  const std::string data(subject.op.data_input);
+  const std::string name = sums ? "output" : data;
+  const Dims& shape = sums ? subject.output : subject.input;
+  const Counts& counts = findings.counts;
+  if (!subject.has_input())
+    text.section("Coverage: how many patches touch each element of output, which is the output itself");
+  else if (sums)
+    text.section("Coverage: how many elements of " + data + " meet in each element of output");
+  else
+    text.section("Coverage: how often each element of " + data + " is copied to output");
+  if (counts.empty()) return text.line("  " + name + " has no elements");
+
+  const auto [least, most] = std::ranges::minmax(counts);
+  const std::int64_t total = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  const std::int64_t holes = std::ranges::count(counts, 0);
+  if (least == most)
+    text.line("  " +
+              counted(least, sums && subject.has_input() ? "element"
+                             : sums                      ? "patch"
+                                                         : "time") +
+              ", the same everywhere");
+  else
+    text.line("  least " + std::to_string(least) + ", most " + std::to_string(most) + ", mean " +
+              number(static_cast<double>(total) / static_cast<double>(counts.size())));
+  if (holes > 0)
+    text.line("  holes: " + part_of(holes, shape, name) + (holes == 1 ? " is" : " are") +
+              (!subject.has_input() ? " touched by none"
+               : sums               ? " met by none and become +0"
+                                    : " never copied"));
+  if (sums && subject.has_input()) {
+    if (const std::int64_t dropped = element_count(subject.input) - total; dropped > 0)
+      text.line("  outside: " + part_of(dropped, subject.input, data) + (dropped == 1 ? " lies" : " lie") +
+                " outside the output and go nowhere");
+  } else if (!sums) {
+    const auto& plain = findings.plain.empty() ? findings.from : findings.plain;
+    if (const std::int64_t outside = std::ranges::count(plain, -1); outside > 0)
+      text.line("  outside: " + part_of(outside, subject.output, "output") + (outside == 1 ? " lies" : " lie") +
+                " outside " + data + " and " +
+                (findings.plain.empty()
+                     ? "become " + outside_text(subject)
+                     : "read it as padding_mode " + to_string(*value_in_force(subject, "padding_mode")) + " says"));
+  }
+  write_grids(text, name, counts, shape);
+}
+
+}  // namespace patchfold::explaining

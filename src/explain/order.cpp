@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "explain/elements.hpp"
+
+namespace patchfold::explaining {
+namespace {
+
+/// Most elements along an axis that are looked at, besides the last, and most lines that show them.
+constexpr std::int64_t most_steps = 63;
+constexpr std::size_t most_lines = 12;
+/// Most terms of a sum that are written out.
+constexpr std::size_t most_terms = 10;
+
+/// One line of a walk along an axis: an element, and the one that it belongs to.
+struct Step {
+  std::int64_t at = 0;      ///< on the axis
+  std::int64_t other = -1;  ///< flat index in the other tensor; -1: outside
+  bool padded = false;      ///< read by a padding mode, from outside
+  std::string left{};
+  std::string right{};
+};
+
+/// Whether the step goes on as the one before it did, so that it need not be shown.
+bool goes_on(const std::vector<Step>& steps, std::size_t i, const Dims& shape) {
+  if (i < 2 || steps[i].at != steps[i - 1].at + 1 || steps[i].padded != steps[i - 1].padded) return false;
+  const auto inside = [&](std::size_t j) { return steps[j].other >= 0; };
+  if (!inside(i) || !inside(i - 1) || !inside(i - 2)) return !inside(i) && !inside(i - 1);
+  const Dims a = index_of(steps[i - 2].other, shape), b = index_of(steps[i - 1].other, shape),
+             c = index_of(steps[i].other, shape);
+  for (int axis = 0; axis < shape.size(); ++axis)
+    if (b[axis] - a[axis] != c[axis] - b[axis]) return false;
+  return true;
+}
+
+/// Shows where the walk turns, and leaves out what goes on in equal steps.
+void write_steps(Text& text, const std::vector<Step>& steps, const Dims& shape) {
+  std::size_t width = 0;
+  for (const Step& step : steps) width = std::max(width, step.left.size());
+  const auto write = [&](const Step& step) {
+    text.line("    " + step.left + std::string(width - step.left.size(), ' ') + step.right, 8);
+  };
+  std::size_t lines = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    std::size_t end = i;  // steps [i, end) go on as before, and so does what follows them
+    while (end + 1 < steps.size() && goes_on(steps, end, shape) && goes_on(steps, end + 1, shape)) ++end;
+    if (lines >= most_lines && i + 2 < steps.size()) {
+      text.line("    ..");
+      return write(steps.back());
+    }
+    if (end > i + 1) {
+      text.line("    .. and so on");
+      ++lines;
+      i = end;
+    } else if (i > 0 && steps[i].at != steps[i - 1].at + 1) {
+      text.line("    ..");
+    }
+    write(steps[i]);
+    ++lines;
+  }
+}
+
+/// Indices along one axis of a tensor, the other ones as in `index`.
+std::vector<Dims> indices_along(const Dims& shape, int axis, Dims index) {
+  std::vector<Dims> indices;
+  for (std::int64_t i = 0; i < shape[axis]; ++i) {
+    if (i == most_steps) i = shape[axis] - 1;
+    index[axis] = i;
+    indices.push_back(index);
+  }
+  return indices;
+}
+
+/// Calls f(axis, indices) for every axis that has more than one element, under a headline. The walks meet at `middle`.
+template <class F>
+void for_each_axis(Text& text, std::string_view name, const Dims& shape, std::int64_t middle, F&& f) {
+  for (int axis = 0; axis < shape.size(); ++axis) {
+    if (shape[axis] < 2) continue;
+    text.line("  along axis " + std::to_string(axis) + " of " + std::string(name) + ", " + counted(shape[axis], "element") +
+              ":");
+    f(axis, indices_along(shape, axis, index_of(middle, shape)));
+  }
+}
+
+bool is_padded(const Findings& findings, std::int64_t flat) {
+  return !findings.plain.empty() && findings.plain[static_cast<std::size_t>(flat)] < 0;
+}
+
+std::string source_text(const Subject& subject, const Findings& findings, std::int64_t flat) {
+  const std::int64_t from = findings.from[static_cast<std::size_t>(flat)];
+  if (from < 0) return " <- outside: " + outside_text(subject);
+  std::string text = " <- " + element(subject.op.data_input, index_of(from, subject.input));
+  if (is_padded(findings, flat)) text += "  (outside: " + to_string(*value_in_force(subject, "padding_mode")) + ")";
+  return text;
+}
+
+using Marks = std::vector<std::pair<std::string, std::int64_t>>;
+
+void add_mark(Marks& marks, std::string label, std::int64_t flat) {
+  if (std::ranges::find(marks, flat, [](const auto& mark) { return mark.second; }) == marks.end())
+    marks.emplace_back(std::move(label), flat);
+}
+
+/// The middle of a tensor.
+std::int64_t middle_element(const Dims& shape) {
+  return flat_of(middle_of(shape), shape);
+}
+
+void write_moves(Text& text, const Subject& subject, const Findings& findings) {
+  text.section("Order: where each element of output comes from");
+  // The middle is an element that reads the middle of the input, so that it lies inside.
+  std::int64_t middle = middle_element(subject.output);
+  if (element_count(subject.input) > 0) {
+    const auto& from = findings.plain.empty() ? findings.from : findings.plain;
+    const auto found = std::ranges::find(from, middle_element(subject.input));
+    if (found != from.end()) middle = found - from.begin();
+  }
+  Marks marks = {{"first", 0}};
+  add_mark(marks, "middle", middle);
+  add_mark(marks, "last", std::ssize(findings.from) - 1);
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [label, flat] : marks)
+    rows.push_back({label, element("output", index_of(flat, subject.output)) + source_text(subject, findings, flat)});
+  text.table(rows);
+  for_each_axis(text, "output", subject.output, middle, [&](int axis, const std::vector<Dims>& indices) {
+    std::vector<Step> steps;
+    for (const Dims& index : indices) {
+      const std::int64_t flat = flat_of(index, subject.output);
+      steps.push_back({index[axis], findings.from[static_cast<std::size_t>(flat)], is_padded(findings, flat),
+                       element("output", index), source_text(subject, findings, flat)});
+    }
+    write_steps(text, steps, subject.input);
+  });
+}
+
+/// Whether the axis of the taps comes after that of the positions.
+bool taps_come_last(const Subject& subject) {
+  const auto layout = value_in_force(subject, "layout");
+  return layout && to_string(*layout) == "channels_last";
+}
+
+/// The elements that are added up in one element of the output, in ascending order of the tap.
+std::string sum_text(const Subject& subject, Probe& probe, std::int64_t flat, std::int64_t count) {
+  std::string text;
+  for (const std::int64_t from :
+       probe.contributors(flat, static_cast<std::uint64_t>(count), most_terms, taps_come_last(subject)))
+    text += (text.empty() ? "" : " + ") + element(subject.op.data_input, index_of(from, subject.input));
+  if (count > static_cast<std::int64_t>(most_terms)) text += " + .. (" + std::to_string(count) + " in all)";
+  return text.empty() ? "+0" : text;
+}
+
+void write_sums(Text& text, const Subject& subject, Findings& findings) {
+  const std::string data(subject.op.data_input);
+  const auto& counts = findings.counts;
+  Probe& probe = *findings.probe;
+  text.section("Order: which elements of " + data + " are added, in ascending order of the tap");
+  const std::string held = probe.accumulates() ? "what it holds + " : "";
+  const std::int64_t middle = middle_element(subject.output);
+  Marks marks = {{"first", 0}};
+  add_mark(marks, "middle", middle);
+  add_mark(marks, "last", std::ssize(counts) - 1);
+  add_mark(marks, "most", std::ranges::max_element(counts) - counts.begin());
+  if (const auto hole = std::ranges::find(counts, 0); hole != counts.end()) add_mark(marks, "hole", hole - counts.begin());
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [label, flat] : marks)
+    rows.push_back({label, element("output", index_of(flat, subject.output)) + " = " + held +
+                               sum_text(subject, probe, flat, counts[static_cast<std::size_t>(flat)])});
+  text.table(rows);
+  if (element_count(subject.input) == 0) return;
+
+  text.section("Order: where each element of " + data + " goes");
+  const auto to_middle =
+      probe.contributors(middle, static_cast<std::uint64_t>(counts[static_cast<std::size_t>(middle)]), 1, false);
+  const std::int64_t start = to_middle.empty() ? middle_element(subject.input) : to_middle.front();
+  for_each_axis(text, data, subject.input, start, [&](int axis, const std::vector<Dims>& indices) {
+    std::vector<std::int64_t> flat;
+    for (const Dims& index : indices) flat.push_back(flat_of(index, subject.input));
+    const std::vector<std::int64_t> to = probe.destinations(flat);
+    std::vector<Step> steps;
+    for (std::size_t i = 0; i < indices.size(); ++i)
+      steps.push_back({indices[i][axis], to[i], false, element(data, indices[i]),
+                       to[i] < 0 ? " -> outside: left out" : " -> " + element("output", index_of(to[i], subject.output))});
+    write_steps(text, steps, subject.output);
+  });
+}
+
+}  // namespace
+
+void write_order(Text& text, const Subject& subject, Findings& findings) {
+  if (!subject.has_input()) return;
+  if (subject.op.sums)
+    write_sums(text, subject, findings);
+  else
+    write_moves(text, subject, findings);
+}
+
+}  // namespace patchfold::explaining

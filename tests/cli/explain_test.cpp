@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// `patchfold explain`: the same text for every way to say what is meant. What the text says is tested beside the library.
+#include "patchfold/explain.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/cli/program.hpp"
+
+namespace patchfold::cli_test {
+namespace {
+
+/// The text between two marks, or nothing.
+std::string between(const std::string& text, const std::string& begin, const std::string& end) {
+  const auto at = text.find(begin);
+  if (at == std::string::npos) return {};
+  const auto from = at + begin.size();
+  return text.substr(from, text.find(end, from) - from);
+}
+
+TEST(Explain, PrintsWhatTheLibrarySaysOfEveryOperator) {
+  const Folder folder;
+  for (const auto& op : operators()) {
+    SCOPED_TRACE(op.name);
+    const std::string help = folder.run("explain " + std::string(op.name) + " --help").out;
+    const std::string example = between(help, "\nExample: patchfold ", "\n");
+    ASSERT_TRUE(example.starts_with("explain " + std::string(op.name) + " --")) << help;
+    const Outcome outcome = folder.run(example);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(outcome.err, "");
+    std::string problem = between(outcome.out, "\n  problem: ", "\n\n");
+    problem.erase(std::remove(problem.begin(), problem.end(), '\n'), problem.end());
+    EXPECT_EQ(outcome.out, explain(parse_problem(problem)));
+    EXPECT_EQ(folder.run("explain " + problem).out, outcome.out);
+  }
+  EXPECT_EQ(folder.entries(), "");
+}
+
+TEST(Explain, TakesTheSameProblemInEveryForm) {
+  const Folder folder;
+  const std::string expected = explain(parse_problem("unfold f16 1x3x8x8 kernel_size=3,3 padding=1"));
+  EXPECT_EQ(folder.run("explain unfold --shape 1,3,8,8 --dtype f16 --kernel_size 3,3 --padding 1").out, expected);
+  EXPECT_EQ(folder.run("explain unfold --kernel-size=3,3 --shape=1,3,8,8 --dtype=float16 --padding=1").out, expected);
+  EXPECT_EQ(folder.run("explain unfold f16 1x3x8x8 k3x3 p1").out, expected);
+  EXPECT_EQ(folder.run(std::vector<std::string>{"explain", "unfold f16 1x3x8x8 k3x3 p1"}).out, expected);
+  EXPECT_EQ(folder.run("explain onnx.Col2Im f32 1x4x9 image_shape=4,4 block_shape=2,2").out,
+            folder.run("explain onnx.Col2Im-18 --shape 1,4,9 --image_shape 4,4 --block_shape 2,2").out);
+}
+
+TEST(Explain, ShowsExamplesThatWork) {
+  const Folder folder;
+  std::string text = folder.run("explain --help").out;
+  text.erase(std::remove(text.begin(), text.end(), '"'), text.end());
+  int count = 0;
+  for (auto at = text.find("\n  patchfold "); at != std::string::npos; at = text.find("\n  patchfold ", at + 1), ++count) {
+    const std::string command = text.substr(at + 13, text.find('\n', at + 1) - at - 13);
+    EXPECT_EQ(folder.run(command).code, 0) << command;
+  }
+  EXPECT_EQ(count, 3);
+}
+
+TEST(Explain, NamesEveryArgumentInItsHelp) {
+  const Folder folder;
+  for (const auto& op : operators()) {
+    const std::string help = folder.run("explain " + std::string(op.name) + " --help").out;
+    for (const auto& argument : op.arguments)
+      EXPECT_NE(help.find("--" + std::string(argument.name) + " "), std::string::npos) << help;
+    EXPECT_EQ(help.find("--shape") == std::string::npos, op.data_input.empty()) << help;
+  }
+}
+
+TEST(Explain, RefusesWhatThePlanRefuses) {
+  struct Wrong {
+    const char* command;
+    const char* fragment;
+  };
+  const Folder folder;
+  for (const auto& [command, fragment] : {
+           Wrong{"explain", "explain: needs an operator"},
+           {"explain --shape 1,3,8,8 unfold", "explain: --shape: an operator's name comes before its options"},
+           {"explain unfolt --shape 1", "given unfolt, expected unfold"},
+           {"explain unfold --kernel_size 3,3", "unfold: --shape: is required"},
+           {"explain unfold --shape 1,3,x", "unfold: --shape: must be a list of integers; given 1,3,x"},
+           {"explain unfold --shape 1,3,8,8", "unfold: kernel_size: must be given"},
+           {"explain unfold --shape 1,3,8,8 --kernal_size 3", "unfold: --kernal_size: is no argument of this operator"},
+           {"explain unfold --shape 1,3,8,8 --kernel_size two", "kernel_size"},
+           {"explain unfold --shape 1,3,8,8 --kernel_size 3,3 --dtype f99",
+            "explain: --dtype: must be an element type; given f99"},
+           {"explain unfold --shape 1,3,8,8 --kernel_size 3,3 -o out.npy", "-o"},
+           {"explain unfold --shape -1,3,8,8 --kernel_size 3,3", "extents must be at least 0; given [-1, 3, 8, 8]"},
+           {"explain fold --shape 1,4,8 --output_size 4,4 --kernel_size 2,2", "given 8, expected 9 = product of [3, 3]"},
+           {"explain fold --shape 1,4,9 --output_size 4,4 --kernel_size 2,2 --dtype float8_e5m2", "fold: columns"},
+           {"explain coverage --shape 4,4 --output_size 4,4 --kernel_size 2,2", "coverage: --shape: is no argument"},
+           {"explain unfold f33 1x3x8x8 k3x3", "problem: dtype"},
+           {"explain unfold f32 1x3x8x8 q3", "problem: argument"},
+       }) {
+    SCOPED_TRACE(command);
+    const Outcome outcome = folder.run(command);
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_NE(outcome.err.find(fragment), std::string::npos) << outcome.err;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  }
+}
+
+TEST(Explain, LargeShapesNeedLittleMemory) {
+  const Folder folder;
+  const Outcome outcome = folder.run("explain unfold --shape 64,64,65536,65536 --kernel_size 3,3");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_LT(outcome.peak_bytes, 256 << 20);  // the rest is for sanitizers
+}
+
+TEST(Explain, AClosedOutputIsAFailureNotAWrongUsage) {
+  EXPECT_EQ(Folder().run("explain unfold f32 1x3x8x8 k3x3", {.break_pipe = true}).code, 1);
+}
+
+}  // namespace
+}  // namespace patchfold::cli_test

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// Explanations of every operator: what they say of elements is compared with the reference.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <sstream>
+
+#include "patchfold/explain.hpp"
+#include "reference/reference.hpp"
+
+namespace patchfold {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string explained(std::string_view problem) {
+  return explain(parse_problem(problem));
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+/// One problem of every operator, with pads, crops, overlaps and gaps where it can have them.
+constexpr const char* problems[] = {
+    "unfold f32 2x3x5x6 kernel_size=2,3 stride=2,1 dilation=1,2 padding=1:0,2:1 value=-7",
+    "fold f32 2x12x30 output_size=5,6 kernel_size=2,2 stride=1,1 padding=1:0,0:1",
+    "coverage i64 - output_size=5,6 kernel_size=2,2 stride=2,1 padding=0,1",
+    "reorder f32 2x12x5 kernel_size=2,2",
+    "space_to_batch f32 2x3x5x6 block=2,3 padding=1:0,0:0",
+    "batch_to_space f32 12x3x3x2 block=2,3 crops=1:0,0:2",
+    "space_to_depth f32 2x3x4x6 block=2,3 mode=depth_first",
+    "depth_to_space f32 2x12x2x3 block=2,3 mode=blocks_first",
+    "onnx.Col2Im-18 f32 2x8x12 image_shape=5,5 block_shape=2,2 pads=1,0,2,1 strides=2,2 dilations=1,1",
+    "onnx.SpaceToDepth-1 f32 1x2x4x6 blocksize=2",
+    "onnx.SpaceToDepth-13 f32 1x2x4x6 blocksize=2",
+    "onnx.SpaceToDepth-28 f32 1x2x4x6 blocksize=2 mode=CRD",
+    "onnx.DepthToSpace-1 f32 1x8x2x3 blocksize=2",
+    "onnx.DepthToSpace-11 f32 1x8x2x3 blocksize=2 mode=CRD",
+    "onnx.DepthToSpace-13 f32 1x8x2x3 blocksize=2 mode=CRD",
+    "onnx.DepthToSpace-28 f32 1x8x2x3 blocksize=2 mode=CRD",
+    "openvino.Col2Im-15 f32 8x20 output_size=5,6 kernel_size=2,2 strides=1,2 pads_begin=0,1 pads_end=1,2",
+    "openvino.ExtractImagePatches-3 f32 1x2x7x8 sizes=2,3 strides=3,2 rates=2,1 auto_pad=same_lower",
+    "openvino.SpaceToBatch-2 f32 2x3x5x6 block_shape=1,1,2,3 pads_begin=0,0,1,0 pads_end=0,0,0,0",
+    "openvino.BatchToSpace-2 f32 12x3x3x2 block_shape=1,1,2,3 crops_begin=0,0,1,0 crops_end=0,0,0,2",
+    "openvino.SpaceToDepth-1 f32 1x2x4x6 block_size=2 blocks_mode=depth_first",
+    "openvino.DepthToSpace-1 f32 1x8x2x3 block_size=2 blocks_mode=blocks_first",
+    "tensorflow.SpaceToBatch f32 2x3x4x2 block_size=2 paddings=1:0,2:2",
+    "tensorflow.SpaceToBatchND f32 2x3x4x2 block_shape=3, paddings=1:2",
+    "tensorflow.BatchToSpace f32 8x2x3x2 block_size=2 crops=1:0,1:1",
+    "tensorflow.BatchToSpaceND f32 6x2x3x2 block_shape=3, crops=1:2",
+    "tensorflow.SpaceToDepth f32 1x4x6x3 block_size=2",
+    "tensorflow.DepthToSpace f32 1x8x2x3 block_size=2 data_format=NCHW",
+    "tensorflow.ExtractImagePatches f32 1x7x8x2 ksizes=1,2,3,1 strides=1,3,2,1 rates=1,2,1,1 padding=SAME",
+    "tensorflow.ExtractVolumePatches f32 1x3x4x5x2 ksizes=1,2,2,3,1 strides=1,1,2,2,1 padding=SAME",
+    "torch.fold f32 2x12x12 output_size=4,5 kernel_size=2,2",
+    "torch.unfold f32 2x5x3x4 kernel_size=2,3 padding=1 dilation=1,2",
+    "torch.pixel_shuffle f32 2x8x2x3 upscale_factor=2",
+    "torch.pixel_unshuffle f32 2x2x4x6 downscale_factor=2",
+    // Besides: layouts, padding modes, taps that meet, one axis and three.
+    "unfold u8 2x7x6x3 kernel_size=3,2 padding=2:3,1:0 padding_mode=reflect layout=channels_last order=kernel columns=grid",
+    "unfold f32 2x1x9 kernel_size=3, padding=4, padding_mode=wrap",
+    "unfold bf16 1x2x3x4x5 kernel_size=2,2,2 padding=1:0,0:1,1:1 order=kernel",
+    "fold i32 1x16x12 output_size=5,6 kernel_size=2,3 layout=channels_last order=kernel padding=0",
+    "fold f32 1x4x7x18 output_size=9,9 kernel_size=3,3 stride=2,1 layout=channels_last columns=grid",
+    "fold f32 1x6x3 output_size=3, kernel_size=3, dilation=0",
+};
+
+reference::Value reference_value(const ArgumentValue& value) {
+  if (const auto* number = std::get_if<std::int64_t>(&value)) return *number;
+  if (const auto* list = std::get_if<Dims>(&value)) return reference::List(list->begin(), list->end());
+  if (const auto* word = std::get_if<std::string>(&value)) return *word;
+  if (const auto* scalar = std::get_if<Scalar>(&value)) return reference::Number(scalar->as_signed());
+  const auto& pads = std::get<PadsList>(value);
+  reference::Pairs pairs;
+  for (int i = 0; i < pads.size(); ++i) pairs.emplace_back(pads[i].begin, pads[i].end);
+  return pairs;
+}
+
+/// The reference's output for these integers.
+class Reference {
+ public:
+  explicit Reference(std::string_view problem) : text_(parse_problem(problem)) {
+    for (const Argument& argument : text_.arguments) arguments_.emplace(argument.name, reference_value(argument.value));
+  }
+
+  std::int64_t count() const { return element_count(text_.shape); }
+  std::vector<std::uint64_t> run(const std::vector<std::uint64_t>& input) {
+    reference::Array data{{text_.shape.begin(), text_.shape.end()}, reference::DType::uint64, 8, {}};
+    data.bytes.resize(input.size() * 8);
+    std::memcpy(data.bytes.data(), input.data(), data.bytes.size());
+    const reference::Array result = reference::run(text_.op, data, arguments_);
+    output_shape_ = Dims(std::span(result.shape));
+    std::vector<std::uint64_t> output(result.bytes.size() / 8);
+    std::memcpy(output.data(), result.bytes.data(), result.bytes.size());
+    return output;
+  }
+  const Dims& input_shape() const { return text_.shape; }
+  const Dims& output_shape() const { return output_shape_; }
+
+ private:
+  ProblemText text_;
+  reference::Arguments arguments_{};
+  Dims output_shape_{};
+};
+
+/// Takes the next "[1, 2, 3]" off the text and returns the flat index that it means; -1 if there is none.
+std::int64_t take_element(std::string_view& text, const Dims& shape) {
+  const std::size_t open = std::min(text.find('['), text.size());
+  const std::size_t close = std::min(text.find(']', open), text.size());
+  std::string index(text.substr(open, close - open));
+  text.remove_prefix(close);
+  if (index.empty()) return -1;
+  std::ranges::replace_if(
+      index, [](char c) { return c < '0' || c > '9'; }, ' ');
+  std::istringstream numbers(index);
+  std::int64_t flat = 0;
+  int axis = 0;
+  for (std::int64_t i = 0; numbers >> i; flat = flat * shape[axis++] + i) {
+    EXPECT_LT(axis, shape.size()) << index;
+    EXPECT_LT(i, shape[axis]) << index;
+  }
+  EXPECT_EQ(axis, shape.size()) << index;
+  return flat;
+}
+
+struct Statement {
+  std::string left;
+  std::string right;
+};
+
+/// Every "element OPERATOR what it is" of the text; lines that were broken for their length are put together.
+std::vector<Statement> statements(const std::string& text, const std::string& op) {
+  std::vector<std::string> lines;
+  for (const std::string& line : lines_of(text))
+    if (line.starts_with("        "))
+      lines.back() += line;
+    else
+      lines.push_back(line);
+  std::vector<Statement> found;
+  for (const std::string& line : lines)
+    if (const auto at = line.find(op); at != std::string::npos && line.rfind(']', at) != std::string::npos)
+      found.push_back({line.substr(0, at), line.substr(at + op.size())});
+  return found;
+}
+
+/// Every "output[..] <- data[..]" and "output[..] <- outside: V".
+std::size_t check_moves(const std::string& text, Reference& reference) {
+  std::vector<std::uint64_t> numbers;
+  for (std::int64_t i = 0; i < reference.count(); ++i) numbers.push_back(1000 + static_cast<std::uint64_t>(i));
+  const auto output = reference.run(numbers);
+  const auto found = statements(text, " <- ");
+  for (const auto& [left, right] : found) {
+    std::string_view to = left, from = right;
+    constexpr std::string_view outside = "outside: ";
+    const auto expected = from.starts_with(outside)
+                              ? static_cast<std::uint64_t>(std::stoll(right.substr(outside.size())))
+                              : numbers.at(static_cast<std::size_t>(take_element(from, reference.input_shape())));
+    EXPECT_EQ(output.at(static_cast<std::size_t>(take_element(to, reference.output_shape()))), expected) << left << right;
+  }
+  return found.size();
+}
+
+/// Every "output[..] = data[..] + ..": the elements have random tags, so that other ones have another sum.
+std::size_t check_sums(const std::string& text, Reference& reference) {
+  std::vector<std::uint64_t> tags;
+  std::uint64_t tag = 1;
+  for (std::int64_t i = 0; i < reference.count(); ++i)
+    tags.push_back(tag = tag * 6364136223846793005U + 1442695040888963407U);
+  const auto sums = reference.run(tags);
+  const auto found = statements(text, " = ");
+  for (const auto& [left, right] : found) {
+    std::string_view to = left, terms = right;
+    std::uint64_t sum = 0;
+    for (std::int64_t term; (term = take_element(terms, reference.input_shape())) >= 0;)
+      sum += tags.at(static_cast<std::size_t>(term));
+    EXPECT_EQ(sums.at(static_cast<std::size_t>(take_element(to, reference.output_shape()))), sum) << left << right;
+  }
+  return found.size();
+}
+
+/// Every "data[..] -> output[..]" and "data[..] -> outside".
+std::size_t check_destinations(const std::string& text, Reference& reference) {
+  const auto found = statements(text, " -> ");
+  for (const auto& [left, right] : found) {
+    std::string_view from = left, to = right;
+    std::vector<std::uint64_t> one(static_cast<std::size_t>(reference.count()));
+    one.at(static_cast<std::size_t>(take_element(from, reference.input_shape()))) = 1;
+    const auto output = reference.run(one);
+    std::vector<std::uint64_t> expected(output.size());
+    if (!to.starts_with("outside")) expected.at(static_cast<std::size_t>(take_element(to, reference.output_shape()))) = 1;
+    EXPECT_EQ(output, expected) << left << right;
+  }
+  return found.size();
+}
+
+TEST(ExplainEveryOperator, HasAProblemOfEveryOperatorHere) {
+  std::set<std::string> tested;
+  for (const char* problem : problems) tested.insert(parse_problem(problem).op);
+  for (const OperatorSpec& op : operators()) EXPECT_TRUE(tested.contains(std::string(op.name))) << op.name;
+}
+
+TEST(ExplainEveryOperator, IsPlainTextThatNamesEverything) {
+  for (const char* problem : problems) {
+    SCOPED_TRACE(problem);
+    const ProblemText parsed = parse_problem(problem);
+    const OperatorSpec& op = find_operator(parsed.op);
+    const std::string text = explained(problem);
+    EXPECT_EQ(text.back(), '\n');
+    for (const std::string& line : lines_of(text)) {
+      EXPECT_LE(line.size(), 100U) << line;
+      EXPECT_TRUE(std::ranges::all_of(line, [](char c) { return c >= ' ' && c <= '~'; })) << line;
+      EXPECT_FALSE(line.ends_with(' ')) << line;
+    }
+    for (const char* part : {"\nArguments\n", "\nShapes, ", "\nCoverage: ", "\nPlan: ", "  strategy  "})
+      EXPECT_THAT(text, HasSubstr(part));
+    EXPECT_EQ(text.find("\nOrder: ") == std::string::npos, op.name == "coverage");
+    EXPECT_EQ(text.find("\nWindows: tap q") == std::string::npos, op.name == "reorder");
+    for (const ArgumentSpec& argument : op.arguments)
+      EXPECT_THAT(text, HasSubstr("\n  " + std::string(argument.name) + " "));
+    const std::string shape = to_string(op.bind(parsed.arguments).output_shape(parsed.shape));
+    EXPECT_TRUE(std::ranges::any_of(lines_of(text), [&](const std::string& line) {
+      return line.starts_with("  output  ") && line.find(" " + shape + " ") != std::string::npos;
+    })) << shape;
+  }
+}
+
+TEST(ExplainEveryOperator, NamesTheSourcesThatTheReferenceReads) {
+  for (const char* problem : problems) {
+    SCOPED_TRACE(problem);
+    const OperatorSpec& op = find_operator(parse_problem(problem).op);
+    if (op.data_input.empty()) continue;
+    Reference reference(problem);
+    const std::string text = explained(problem);
+    if (op.sums) {
+      EXPECT_GE(check_sums(text, reference), 3U);
+      EXPECT_GE(check_destinations(text, reference), 3U);
+    } else {
+      EXPECT_GE(check_moves(text, reference), 7U);
+    }
+  }
+}
+
+/// The counts of fold are those of the reference's fold of ones, and the grid shows them.
+TEST(ExplainEveryOperator, CountsAsTheReferenceDoes) {
+  const char* problem = "fold f32 1x12x30 output_size=5,6 kernel_size=2,2 stride=1,1 padding=1:0,0:1";
+  Reference reference(problem);
+  const auto counts = reference.run(std::vector<std::uint64_t>(360, 1));
+  std::string grid = "  output[0, 0, :, :]\n";
+  for (std::size_t row = 0; row < 5; ++row) {
+    grid += "   ";
+    for (std::size_t column = 0; column < 6; ++column) grid += " " + std::to_string(counts[row * 6 + column]);
+    grid += "\n";
+  }
+  EXPECT_THAT(explained(problem), HasSubstr(grid));
+}
+
+}  // namespace
+}  // namespace patchfold
