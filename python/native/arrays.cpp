@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "python/native/arrays.hpp"
+
+#include <nanobind/ndarray.h>
+
+#include <cstdlib>
+#include <vector>
+
+#include "python/native/values.hpp"
+
+namespace patchfold::python {
+namespace {
+
+using nb::dlpack::dtype_code;
+
+struct DlpackType {
+  DType dtype;
+  dtype_code code;
+  int bits;
+};
+constexpr DlpackType dlpack_types[] = {
+    {DType::boolean, dtype_code::Bool, 8},
+    {DType::int8, dtype_code::Int, 8},
+    {DType::int16, dtype_code::Int, 16},
+    {DType::int32, dtype_code::Int, 32},
+    {DType::int64, dtype_code::Int, 64},
+    {DType::uint8, dtype_code::UInt, 8},
+    {DType::uint16, dtype_code::UInt, 16},
+    {DType::uint32, dtype_code::UInt, 32},
+    {DType::uint64, dtype_code::UInt, 64},
+    {DType::float16, dtype_code::Float, 16},
+    {DType::bfloat16, dtype_code::Bfloat, 16},
+    {DType::float32, dtype_code::Float, 32},
+    {DType::float64, dtype_code::Float, 64},
+    {DType::complex64, dtype_code::Complex, 64},
+    {DType::complex128, dtype_code::Complex, 128},
+    {DType::float8_e4m3fn, dtype_code::Float8_E4M3FN, 8},
+    {DType::float8_e4m3fnuz, dtype_code::Float8_E4M3FNUZ, 8},
+    {DType::float8_e5m2, dtype_code::Float8_E5M2, 8},
+    {DType::float8_e5m2fnuz, dtype_code::Float8_E5M2FNUZ, 8},
+};
+
+DType dtype_named(const std::string& name) {
+  const auto dtype = patchfold::dtype_of(name);
+  if (!dtype || *dtype == DType::opaque)
+    throw Error({ErrorCode::dtype, "", "dtype", "must be an element type of this library", name, ""});
+  return *dtype;
+}
+
+/// An array of NumPy or a RawArray as an operand.
+Operand from_memory(nb::object memory, const ArrayRole& role) {
+  Operand operand;
+  if (is_numpy(memory)) {
+    auto* array = reinterpret_cast<PyArrayObject*>(memory.ptr());
+    operand.view = view_of(array, role);
+    operand.writable = PyArray_ISWRITEABLE(array);
+    operand.dtype = nb::borrow(reinterpret_cast<PyObject*>(PyArray_DESCR(array)));
+  } else {
+    const auto& array = nb::cast<const RawArray&>(memory);
+    operand.view = array.view;
+    operand.writable = array.writable;
+    operand.dtype = nb::str(array.dtype.c_str());
+  }
+  operand.owner = std::move(memory);
+  return operand;
+}
+
+nb::object hooks() {
+  return nb::module_::import_("patchfold._arrays");
+}
+
+}  // namespace
+
+RawArray RawArray::make(std::uintptr_t address, nb::handle shape, nb::handle strides, const std::string& dtype,
+                        bool writable, nb::object owner) {
+  RawArray raw;
+  raw.view.data = reinterpret_cast<void*>(address);
+  raw.view.shape = shape_of("RawArray", "shape", shape);
+  raw.view.strides = shape_of("RawArray", "strides", strides);
+  raw.view.dtype = dtype_named(dtype);
+  raw.view.element_size = size_of(raw.view.dtype);
+  raw.writable = writable;
+  raw.dtype = dtype;
+  raw.owner = std::move(owner);
+  return raw;
+}
+
+RawArray RawArray::from_dlpack(nb::handle object, const std::string& op, const std::string& argument) {
+  nb::ndarray<nb::ro> array;
+  if (!nb::try_cast(object, array) || !array.is_valid())
+    throw Error({ErrorCode::type, op, argument, "must be an array that DLPack can hand over", type_name_of(object), ""});
+  constexpr int cpu = nb::device::cpu::value;
+  if (array.device_type() != cpu)
+    throw Error({ErrorCode::type, op, argument, "must lie in the processor's memory",
+                 "DLPack device type " + std::to_string(array.device_type()), "the CPU, type 1"});
+  RawArray raw;
+  for (const DlpackType& type : dlpack_types)
+    if (array.dtype() == nb::dlpack::dtype{static_cast<std::uint8_t>(type.code), static_cast<std::uint8_t>(type.bits), 1})
+      raw.dtype = std::string(name_of(raw.view.dtype = type.dtype));
+  if (raw.dtype.empty())
+    throw Error(
+        {ErrorCode::dtype, op, argument, "must have an element type of this library",
+         "DLPack type code " + std::to_string(array.dtype().code) + " of " + std::to_string(array.dtype().bits) + " bits",
+         ""});
+  raw.view.data = const_cast<void*>(array.data());
+  raw.view.element_size = size_of(raw.view.dtype);
+  const auto element_size = static_cast<std::int64_t>(raw.view.element_size);
+  for (std::size_t axis = 0; axis < array.ndim(); ++axis) {
+    raw.view.shape.push_back(static_cast<std::int64_t>(array.shape(axis)));
+    raw.view.strides.push_back(array.stride(axis) * element_size);
+  }
+  raw.hold = std::make_shared<nb::ndarray<nb::ro>>(std::move(array));
+  return raw;
+}
+
+bool is_numpy(nb::handle object) {
+  return PyArray_Check(object.ptr()) != 0;
+}
+
+Operand operand_of(nb::handle object, const ArrayRole& role, bool to_write) {
+  Operand operand = is_numpy(object)
+                        ? from_memory(nb::borrow(object), role)
+                        : from_memory(hooks().attr("memory")(object, nb::str(role.op.data(), role.op.size()),
+                                                             nb::str(role.argument.data(), role.argument.size()), to_write),
+                                      role);
+  if (to_write && !operand.writable)
+    throw Error(
+        {ErrorCode::type, std::string(role.op), std::string(role.argument), "must be writeable", "a read-only array", ""});
+  return operand;
+}
+
+bool same_elements(const Operand& a, const Operand& b) {
+  const bool numpy = PyArray_DescrCheck(a.dtype.ptr());
+  if (numpy && PyArray_DescrCheck(b.dtype.ptr()))
+    return a.dtype.is(b.dtype) || PyArray_EquivTypes(reinterpret_cast<PyArray_Descr*>(a.dtype.ptr()),
+                                                     reinterpret_cast<PyArray_Descr*>(b.dtype.ptr()));
+  return a.view.dtype == b.view.dtype && a.view.element_size == b.view.element_size && a.view.dtype != DType::opaque;
+}
+
+std::string dtype_text(const Operand& operand) {
+  return nb::str(operand.dtype).c_str();
+}
+
+Output::Output(nb::handle like, const Operand& operand, const Dims& shape) {
+  if (is_numpy(like)) {
+    holder_ = new_array(reinterpret_cast<PyArray_Descr*>(operand.dtype.ptr()), shape);
+    data_ = PyArray_DATA(reinterpret_cast<PyArrayObject*>(holder_.ptr()));
+    return;
+  }
+  holder_ = hooks().attr("new_output")(like, to_tuple(shape), nb::str(operand.dtype));
+  finished_ = false;
+  data_ = from_memory(holder_.attr("memory"), {"", "out"}).view.data;
+}
+
+nb::object Output::result() const {
+  return finished_ ? holder_ : nb::object(holder_.attr("result")());
+}
+
+nb::object new_buffer(nb::handle shape, const std::string& dtype) {
+  const DType type = dtype_named(dtype);
+  const Dims dims = shape_of("buffer", "shape", shape);
+  constexpr std::size_t line = 64;
+  const auto elements = static_cast<std::size_t>(element_count(dims));
+  const std::size_t bytes = (elements * size_of(type) / line + 1) * line;
+  void* memory = std::aligned_alloc(line, bytes);
+  if (!memory) throw std::bad_alloc();
+  const nb::capsule owner(memory, [](void* pointer) noexcept { std::free(pointer); });
+  nb::dlpack::dtype code{};
+  for (const DlpackType& each : dlpack_types)
+    if (each.dtype == type) code = {static_cast<std::uint8_t>(each.code), static_cast<std::uint8_t>(each.bits), 1};
+  std::vector<std::size_t> extents(dims.begin(), dims.end());
+  return nb::cast(nb::ndarray<nb::array_api, nb::device::cpu>(memory, extents.size(), extents.data(), owner, nullptr, code));
+}
+
+}  // namespace patchfold::python

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "python/native/call.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "python/native/plan_cache.hpp"
+#include "python/native/values.hpp"
+
+namespace patchfold::python {
+namespace {
+
+constexpr std::string_view out_name = "out";
+
+PlanCache& plan_cache() {
+  thread_local const auto cache = std::make_unique<PlanCache>();
+  return *cache;
+}
+
+/// What the output of a plan looks like if nobody gives one.
+TensorView row_major(const ConstTensorView& like, const Dims& shape) {
+  return {nullptr, shape, contiguous_strides(shape, like.element_size), like.dtype, like.element_size};
+}
+
+[[noreturn]] void refuse_sum(const OperatorSpec& op, std::string_view argument, const Operand& src) {
+  throw Error({ErrorCode::dtype, std::string(op.name), std::string(argument), "elements must be of a type that can be added",
+               dtype_text(src),
+               "bool, an integer, float16, bfloat16, float32, float64 or a complex type, in this machine's byte order"});
+}
+
+}  // namespace
+
+Operator::Operator(const std::string& name, const std::string& data)
+    : spec_(&find_operator(name)), data_(data.empty() ? std::string(spec_->data_input) : data) {}
+
+/// Errors of checking tensors name them as the library does: `data` is what the caller calls the operator's data.
+template <class F>
+auto Operator::in_python_names(std::string_view data, F&& f) const {
+  try {
+    return f();
+  } catch (const Error& error) {
+    Error::Parts parts = error.parts();
+    constexpr std::array<std::string_view, 7> outputs = {"output",  "image", "columns",  "counts",
+                                                         "batches", "deep",  "reordered"};
+    if (!spec_->data_input.empty() && parts.argument == spec_->data_input)
+      parts.argument = data;
+    else if (std::find(outputs.begin(), outputs.end(), parts.argument) != outputs.end())
+      parts.argument = out_name;
+    throw Error(std::move(parts));
+  }
+}
+
+Values Operator::parse(const nb::args& values) const {
+  const auto& arguments = spec_->arguments;
+  if (values.size() > arguments.size())
+    throw Error({ErrorCode::length, name(), "values", "must be one for each argument of the operator",
+                 std::to_string(values.size()), "at most " + std::to_string(arguments.size())});
+  const bool neutral = spec_->name.find('.') == std::string_view::npos;
+  Values parsed(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const ArgumentSpec& argument = arguments[i];
+    if (const nb::handle value = values[i]; !value.is_none())
+      parsed[i] = value_of(*spec_, argument, value);
+    else if (argument.required)
+      throw Error({ErrorCode::missing, name(), std::string(argument.name), "must be given", "", what_is_expected(argument)});
+    // The library takes an empty list for one that was left out.
+    const Dims* list = parsed[i] && neutral && argument.required ? std::get_if<Dims>(&*parsed[i]) : nullptr;
+    if (list && list->empty())
+      throw Error({ErrorCode::length, name(), std::string(argument.name),
+                   "must have one entry for each spatial axis, at least one", "an empty list", ""});
+  }
+  return parsed;
+}
+
+BoundOperator Operator::bind(const Values& values) const {
+  std::vector<Argument> given;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (values[i]) given.push_back({std::string(spec_->arguments[i].name), *values[i]});
+  return spec_->bind(given);
+}
+
+Operand Operator::source(nb::handle x) const {
+  if (spec_->data_input.empty()) {
+    if (x.is_none()) return {};
+    throw Error({ErrorCode::type, name(), "x", "must be None, since the operator has no data input", type_name_of(x), ""});
+  }
+  Operand src = operand_of(x, {spec_->name, data_}, false);
+  if (spec_->sums && src.view.dtype == DType::opaque) refuse_sum(*spec_, data_, src);
+  return src;
+}
+
+Operand Operator::destination(nb::handle out, const Operand& src) const {
+  Operand dst = operand_of(out, {spec_->name, out_name}, true);
+  if (src.dtype.is_valid() && !same_elements(src, dst))
+    throw Error({ErrorCode::dtype, name(), std::string(out_name), "must have the element type of " + data_, dtype_text(dst),
+                 dtype_text(src)});
+  return dst;
+}
+
+Prepared Operator::prepare(const ConstTensorView& src, const TensorView* dst, const Values& values) const {
+  return plan_cache().find(PlanKey(*spec_, src, dst, values), [&] {
+    const BoundOperator bound = bind(values);
+    return in_python_names(data_, [&] {
+      Prepared prepared;
+      prepared.output_shape = bound.output_shape(src.shape);
+      prepared.plan = bound.plan(src, dst ? *dst : row_major(src, prepared.output_shape));
+      return prepared;
+    });
+  });
+}
+
+void Operator::run(const Plan& plan, const void* src, void* dst) const {
+  Status status = Status::ok;
+  {
+    const nb::gil_scoped_release release;
+    status = plan.run(src, dst);
+  }
+  if (status != Status::ok) in_python_names(data_, [&] { throw_if_failed(status, spec_->name); });
+}
+
+nb::object Operator::call(nb::handle x, nb::handle out, const nb::args& values) const {
+  const Values parsed = parse(values);
+  const Operand src = source(x);
+  if (!out.is_none()) {
+    const Operand dst = destination(out, src);
+    run(prepare(src.view, &dst.view, parsed).plan, src.view.data, dst.view.data);
+    return nb::borrow(out);
+  }
+  if (spec_->data_input.empty())
+    throw Error({ErrorCode::missing, name(), std::string(out_name), "is required, since there is no data input", "", ""});
+  for (std::size_t i = 0; i < parsed.size(); ++i)
+    if (spec_->arguments[i].name == "accumulate" && parsed[i] && std::get<std::int64_t>(*parsed[i]) != 0)
+      throw Error({ErrorCode::missing, name(), std::string(out_name), "is required where accumulate is True", "", ""});
+  const Prepared prepared = prepare(src.view, nullptr, parsed);
+  const Output output(x, src, prepared.output_shape);
+  run(prepared.plan, src.view.data, output.data());
+  return output.result();
+}
+
+nb::tuple Operator::output_shape(nb::handle shape, const nb::args& values) const {
+  const Dims data = spec_->data_input.empty() ? Dims{} : shape_of(spec_->name, "shape", shape);
+  const BoundOperator bound = bind(parse(values));
+  return to_tuple(in_python_names("shape", [&] { return bound.output_shape(data); }));
+}
+
+PlannedCall::PlannedCall(Operator op, nb::handle x, nb::handle out, const nb::args& values) : op_(std::move(op)) {
+  const Values parsed = op_.parse(values);
+  src_ = op_.source(x);
+  if (!out.is_none()) dst_ = op_.destination(out, src_).view;
+  prepared_ = op_.prepare(src_.view, dst_ ? &*dst_ : nullptr, parsed);
+  src_.owner.reset();
+}
+
+nb::tuple PlannedCall::input_shape() const {
+  return to_tuple(src_.view.shape);
+}
+nb::tuple PlannedCall::output_shape() const {
+  return to_tuple(prepared_.output_shape);
+}
+
+nb::object PlannedCall::call(nb::handle x, nb::handle out) const {
+  const auto check = [&](std::string_view what, const TensorView& given, const TensorView& planned) {
+    if (given.shape == planned.shape && given.strides == planned.strides) return;
+    throw Error({ErrorCode::shape, op_.name(), std::string(what), "must have the shape and the byte strides of the plan",
+                 to_string(given.shape) + " with strides " + to_string(given.strides),
+                 to_string(planned.shape) + " with strides " + to_string(planned.strides)});
+  };
+  const Operand src = op_.source(x);
+  if (src.dtype.is_valid()) {
+    check(op_.data_name(), src.view, src_.view);
+    if (!same_elements(src, src_))
+      throw Error({ErrorCode::dtype, op_.name(), op_.data_name(), "must have the element type of the plan", dtype_text(src),
+                   dtype_text(src_)});
+  }
+  if (out.is_none()) {
+    if (dst_)
+      throw Error(
+          {ErrorCode::missing, op_.name(), std::string(out_name), "is required, since the plan was made with one", "", ""});
+    const Output output(x, src, prepared_.output_shape);
+    op_.run(prepared_.plan, src.view.data, output.data());
+    return output.result();
+  }
+  const Operand dst = op_.destination(out, src);
+  check(out_name, dst.view, dst_ ? *dst_ : row_major(src.view, prepared_.output_shape));
+  op_.run(prepared_.plan, src.view.data, dst.view.data);
+  return nb::borrow(out);
+}
+
+}  // namespace patchfold::python

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators and plans as Python calls them.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "patchfold/table.hpp"
+#include "python/native/arrays.hpp"
+
+namespace patchfold::python {
+
+/// A plan with what the output looks like.
+struct Prepared {
+  Plan plan{};
+  Dims output_shape{};
+};
+
+/// The values of an operator's arguments, in the order of the table; those not given are empty.
+using Values = std::vector<std::optional<ArgumentValue>>;
+
+/// One row of the operator table, called with values by position.
+class Operator {
+ public:
+  /// data: what the data argument is called in Python, in place of the table's name.
+  explicit Operator(const std::string& name, const std::string& data);
+
+  const OperatorSpec& spec() const { return *spec_; }
+  std::string name() const { return std::string(spec_->name); }
+  const std::string& data_name() const { return data_; }
+
+  /// Runs; returns `out`, or a new array of the same kind as x. x is None for an operator without a data input.
+  nb::object call(nb::handle x, nb::handle out, const nb::args& values) const;
+  nb::tuple output_shape(nb::handle shape, const nb::args& values) const;
+
+  Values parse(const nb::args& values) const;
+  /// x, checked. Nothing is looked at for an operator without a data input.
+  Operand source(nb::handle x) const;
+  Operand destination(nb::handle out, const Operand& src) const;
+  /// A plan for these tensors, made or found. `dst` without data stands for a new row-major output.
+  Prepared prepare(const ConstTensorView& src, const TensorView* dst, const Values& values) const;
+  void run(const Plan& plan, const void* src, void* dst) const;
+
+ private:
+  BoundOperator bind(const Values& values) const;
+  template <class F>
+  auto in_python_names(std::string_view data, F&& f) const;
+
+  const OperatorSpec* spec_;
+  std::string data_;
+};
+
+/// A plan for arrays of one shape, layout and type.
+class PlannedCall {
+ public:
+  PlannedCall(Operator op, nb::handle x, nb::handle out, const nb::args& values);
+  nb::object call(nb::handle x, nb::handle out) const;
+  std::string describe() const { return prepared_.plan.describe(); }
+  std::string name() const { return op_.name(); }
+  nb::tuple input_shape() const;
+  nb::tuple output_shape() const;
+  std::string dtype() const { return dtype_text(src_); }
+
+ private:
+  Operator op_;
+  Operand src_;  ///< without its owner: what x has to look like
+  std::optional<TensorView> dst_{};
+  Prepared prepared_{};
+};
+
+/// Copies the patches of extents out.shape[-R:] at corners[i] (int64, (n, R), C-contiguous) of x to out[i].
+void gather_patches(nb::handle x, nb::handle corners, nb::handle out);
+
+}  // namespace patchfold::python

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library's errors in Python's terms.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "patchfold/error.hpp"
+#include "python/native/numpy_api.hpp"
+
+namespace patchfold::python {
+
+namespace nb = nanobind;
+
+/// Makes every patchfold::Error that leaves a bound function the Python exception of its kind: InvalidValue or InvalidType
+/// of patchfold._errors, MemoryError, or RuntimeError if an executor failed.
+void translate_errors();
+
+/// Lists and pairs are written as Python writes tuples: "[2, 3] of rank 2" becomes "(2, 3) of rank 2", "1:2" "(1, 2)".
+std::string in_python_terms(std::string_view text);
+
+/// repr() of an object, cut to one short line.
+std::string text_of(nb::handle object);
+
+/// "list" or "numpy.ndarray": the type of an object as a person would name it.
+std::string type_name_of(nb::handle object);
+
+}  // namespace patchfold::python

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The native half of the package: `patchfold._core`.
+#define PATCHFOLD_IMPORT_NUMPY
+#include <nanobind/stl/vector.h>
+
+#include "patchfold/explain.hpp"
+#include "patchfold/plan.hpp"
+#include "patchfold/version.hpp"
+#include "python/native/call.hpp"
+#include "python/native/numpy_api.hpp"
+#include "python/native/values.hpp"
+
+namespace patchfold::python {
+namespace {
+
+nb::str text(std::string_view value) {
+  return nb::str(value.data(), value.size());
+}
+
+/// A row of the operator table, for patchfold._table.
+nb::tuple table_row(const OperatorSpec& op) {
+  nb::list arguments;
+  for (const ArgumentSpec& argument : op.arguments) {
+    nb::list choices;
+    for (const auto choice : argument.choices) choices.append(text(choice));
+    arguments.append(nb::make_tuple(text(argument.name), text(name_of(argument.kind)), argument.required,
+                                    text(argument.default_text), argument.is_input, nb::tuple(choices), text(argument.doc)));
+  }
+  return nb::make_tuple(text(op.name), text(op.doc), text(op.definition), text(op.data_input), op.sums,
+                        nb::tuple(arguments));
+}
+
+nb::list table() {
+  nb::list rows;
+  for (const OperatorSpec& op : operators()) rows.append(table_row(op));
+  return rows;
+}
+
+std::string explain_call(const Operator& op, nb::handle shape, const std::string& dtype, const nb::args& values) {
+  ProblemText problem{op.name(), DType::float32, 4, {}, {}};
+  const auto type = patchfold::dtype_of(dtype);
+  if (!type || *type == DType::opaque)
+    throw Error({ErrorCode::value, op.name(), "dtype", "must be an element type of this library", dtype, ""});
+  problem.dtype = *type;
+  problem.element_size = size_of(*type);
+  if (!op.spec().data_input.empty()) problem.shape = shape_of(op.name(), "shape", shape);
+  const Values parsed = op.parse(values);
+  for (std::size_t i = 0; i < parsed.size(); ++i)
+    if (parsed[i]) problem.arguments.push_back({std::string(op.spec().arguments[i].name), *parsed[i]});
+  return explain(problem);
+}
+
+}  // namespace
+
+NB_MODULE(_core, module) {
+  if (PyArray_ImportNumPyAPI() < 0) nb::raise_python_error();
+  nb::set_leak_warnings(false);  // module-level operators may outlive the interpreter's last clean-up
+  translate_errors();
+  module.attr("__version__") = PATCHFOLD_VERSION_STRING;
+
+  nb::class_<Operator>(module, "Operator")
+      .def(nb::init<const std::string&, const std::string&>(), nb::arg("name"), nb::kw_only(), nb::arg("data") = "")
+      .def_prop_ro("name", &Operator::name)
+      .def("__call__", &Operator::call, nb::arg("x").none(), nb::arg("out").none(), nb::arg("values"))
+      .def("output_shape", &Operator::output_shape, nb::arg("shape").none(), nb::arg("values"))
+      .def("explain", &explain_call, nb::arg("shape"), nb::arg("dtype"), nb::arg("values"));
+
+  nb::class_<PlannedCall>(module, "PlannedCall")
+      .def(
+          "__init__",
+          [](PlannedCall* self, const Operator& op, nb::handle x, nb::handle out, const nb::args& values) {
+            new (self) PlannedCall(op, x, out, values);
+          },
+          nb::arg("op"), nb::arg("x").none(), nb::arg("out").none(), nb::arg("values"))
+      .def("__call__", &PlannedCall::call, nb::arg("x").none(), nb::arg("out").none() = nb::none())
+      .def_prop_ro("name", &PlannedCall::name)
+      .def_prop_ro("input_shape", &PlannedCall::input_shape)
+      .def_prop_ro("output_shape", &PlannedCall::output_shape)
+      .def_prop_ro("dtype", &PlannedCall::dtype)
+      .def("describe", &PlannedCall::describe);
+
+  nb::class_<RawArray>(module, "RawArray")
+      .def_static("make", &RawArray::make, nb::arg("address"), nb::arg("shape"), nb::arg("strides"), nb::arg("dtype"),
+                  nb::arg("writable"), nb::arg("owner"))
+      .def_static("from_dlpack", &RawArray::from_dlpack, nb::arg("object"), nb::arg("op"), nb::arg("argument"));
+  module.def("new_buffer", &new_buffer, nb::arg("shape"), nb::arg("dtype"));
+  module.def("gather_patches", &gather_patches, nb::arg("x"), nb::arg("corners"), nb::arg("out"));
+
+  module.def("table", &table);
+  module.def("set_num_threads", &set_num_threads, nb::arg("threads"));
+  module.def("get_num_threads", &get_num_threads);
+  module.def("instruction_sets", &instruction_sets);
+  module.def(
+      "use_instruction_set", [](const std::string& name) { use_instruction_set(name); }, nb::arg("name"));
+}
+
+}  // namespace patchfold::python

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// NumPy's C interface, imported once by module.cpp and used by the other files, and the binding's own.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
+#define PY_ARRAY_UNIQUE_SYMBOL patchfold_numpy_api
+#ifndef PATCHFOLD_IMPORT_NUMPY
+#define NO_IMPORT_ARRAY
+#endif
+#include <numpy/arrayobject.h>

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "python/native/numpy_arrays.hpp"
+
+#include <array>
+
+namespace patchfold::python {
+namespace {
+
+template <class Sized>
+std::optional<DType> by_size(const Sized& sized, npy_intp size) noexcept {
+  for (const DType dtype : sized)
+    if (size_of(dtype) == static_cast<std::size_t>(size)) return dtype;
+  return std::nullopt;
+}
+
+/// What ml_dtypes registers is known by the name of its scalar type.
+std::optional<DType> registered(const PyArray_Descr* descr) noexcept {
+  std::string_view name = descr->typeobj->tp_name;
+  name.remove_prefix(name.rfind('.') + 1);  // npos + 1 is 0
+  if (name == name_of(DType::bfloat16)) return DType::bfloat16;
+  for (const DType dtype : {DType::float8_e4m3fn, DType::float8_e4m3fnuz, DType::float8_e5m2, DType::float8_e5m2fnuz})
+    if (name == name_of(dtype)) return dtype;
+  return std::nullopt;
+}
+
+bool is_masked(PyObject* array) {
+  if (PyArray_CheckExact(array)) return false;
+  return nb::isinstance(array, nb::module_::import_("numpy.ma").attr("MaskedArray"));
+}
+
+}  // namespace
+
+std::optional<DType> dtype_of(PyArray_Descr* descr) noexcept {
+  using enum DType;
+  const npy_intp size = PyDataType_ELSIZE(descr);
+  if (descr->type_num >= NPY_USERDEF) return registered(descr);
+  switch (descr->kind) {
+    case 'b': return boolean;
+    case 'i': return by_size(std::array{int8, int16, int32, int64}, size);
+    case 'u': return by_size(std::array{uint8, uint16, uint32, uint64}, size);
+    case 'f': return by_size(std::array{float16, float32, float64}, size);
+    case 'c': return by_size(std::array{complex64, complex128}, size);
+    default: return std::nullopt;
+  }
+}
+
+TensorView view_of(PyArrayObject* array, const ArrayRole& role) {
+  PyArray_Descr* descr = PyArray_DESCR(array);
+  if (PyDataType_REFCHK(descr) || !PyDataType_ISLEGACY(descr))
+    throw Error({ErrorCode::dtype, std::string(role.op), std::string(role.argument),
+                 "elements that hold Python objects cannot be moved as bytes", text_of(descr), "elements of a fixed size"});
+  if (is_masked(reinterpret_cast<PyObject*>(array)))
+    throw Error({ErrorCode::type, std::string(role.op), std::string(role.argument),
+                 "masked arrays are not taken, since the mask would be lost", "", "x.data or x.filled(..)"});
+  if (PyArray_NDIM(array) > max_rank)
+    throw Error({ErrorCode::rank, std::string(role.op), std::string(role.argument),
+                 "must have at most " + std::to_string(max_rank) + " axes", std::to_string(PyArray_NDIM(array)), ""});
+  TensorView view;
+  view.data = PyArray_DATA(array);
+  for (int axis = 0; axis < PyArray_NDIM(array); ++axis) {
+    view.shape.push_back(PyArray_DIM(array, axis));
+    view.strides.push_back(PyArray_STRIDE(array, axis));
+  }
+  view.element_size = static_cast<std::size_t>(PyDataType_ELSIZE(descr));
+  view.dtype = PyArray_ISNOTSWAPPED(array) ? dtype_of(descr).value_or(DType::opaque) : DType::opaque;
+  return view;
+}
+
+nb::object new_array(PyArray_Descr* descr, const Dims& shape) {
+  std::array<npy_intp, max_rank> dims{};
+  for (int axis = 0; axis < shape.size(); ++axis) dims[static_cast<std::size_t>(axis)] = shape[axis];
+  Py_INCREF(descr);
+  PyObject* array = PyArray_NewFromDescr(&PyArray_Type, descr, shape.size(), dims.data(), nullptr, nullptr, 0, nullptr);
+  if (!array) nb::raise_python_error();
+  return nb::steal(array);
+}
+
+std::string text_of(PyArray_Descr* descr) {
+  return nb::str(nb::handle(reinterpret_cast<PyObject*>(descr))).c_str();
+}
+
+}  // namespace patchfold::python

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "python/native/values.hpp"
+
+#include <algorithm>
+#include <array>
+#include <complex>
+#include <optional>
+
+#include "python/native/numpy_arrays.hpp"
+
+namespace patchfold::python {
+namespace {
+
+/// Where an object goes wrong, for the error.
+struct Place {
+  std::string_view op;
+  std::string_view argument;
+};
+
+[[noreturn]] void wrong_type(const Place& place, std::string_view rule, nb::handle object) {
+  throw Error({ErrorCode::type, std::string(place.op), std::string(place.argument), std::string(rule),
+               text_of(object) + " of type " + type_name_of(object), ""});
+}
+
+/// Arrays of one element convert to numbers, but are lists all the same.
+bool has_axes(nb::handle object) {
+  if (!nb::hasattr(object, "shape")) return false;
+  const nb::object shape = object.attr("shape");
+  return PyObject_IsTrue(shape.ptr()) == 1;
+}
+
+/// Whether the object is one integer: an int or what can index a list, but neither a bool nor an array with axes.
+bool is_integer(nb::handle object) {
+  if (PyLong_CheckExact(object.ptr())) return true;
+  if (PyBool_Check(object.ptr())) return false;
+  if (PyArray_Check(object.ptr())) {
+    auto* array = reinterpret_cast<PyArrayObject*>(object.ptr());
+    return PyArray_NDIM(array) == 0 && PyArray_ISINTEGER(array);
+  }
+  return PyIndex_Check(object.ptr()) != 0 && !has_axes(object);
+}
+
+std::int64_t integer_of(const Place& place, nb::handle object) {
+  const nb::object index = nb::steal(PyNumber_Index(object.ptr()));
+  if (!index.is_valid()) nb::raise_python_error();
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
+  if (overflow != 0)
+    throw Error({ErrorCode::value, std::string(place.op), std::string(place.argument), "must fit into 64 bits",
+                 text_of(index), "between -2**63 and 2**63 - 1"});
+  return value;
+}
+
+/// Items of a sequence that is no text, or null.
+nb::object items_of(nb::handle object) {
+  PyObject* pointer = object.ptr();
+  if (PyTuple_Check(pointer) || PyList_Check(pointer)) return nb::borrow(object);
+  if (PyUnicode_Check(pointer) || PyBytes_Check(pointer) || PyDict_Check(pointer) || !PySequence_Check(pointer)) return {};
+  if (PyArray_Check(pointer) && PyArray_NDIM(reinterpret_cast<PyArrayObject*>(pointer)) == 0) return {};
+  PyObject* items = PySequence_Fast(pointer, "");
+  if (!items) {
+    PyErr_Clear();
+    return {};
+  }
+  return nb::steal(items);
+}
+
+Py_ssize_t length_of(const nb::object& items) {
+  return PySequence_Fast_GET_SIZE(items.ptr());
+}
+nb::handle item_of(const nb::object& items, Py_ssize_t i) {
+  return PySequence_Fast_GET_ITEM(items.ptr(), i);
+}
+
+/// Integers of a sequence; nothing if the object is none, or holds something else.
+std::optional<Dims> integers_of(const Place& place, const nb::object& items) {
+  if (!items.is_valid()) return std::nullopt;
+  const Py_ssize_t length = length_of(items);
+  if (length > max_rank)
+    throw Error({ErrorCode::length, std::string(place.op), std::string(place.argument), "has too many entries",
+                 std::to_string(length), "at most " + std::to_string(max_rank)});
+  Dims values;
+  for (Py_ssize_t i = 0; i < length; ++i) {
+    if (!is_integer(item_of(items, i))) return std::nullopt;
+    values.push_back(integer_of(place, item_of(items, i)));
+  }
+  return values;
+}
+
+std::optional<PadsList> pairs_of(const Place& place, const nb::object& items) {
+  if (!items.is_valid() || length_of(items) > max_rank) return std::nullopt;
+  PadsList pairs;
+  for (Py_ssize_t i = 0; i < length_of(items); ++i) {
+    const auto pair = integers_of(place, items_of(item_of(items, i)));
+    if (!pair || pair->size() != 2) return std::nullopt;
+    pairs.push_back({(*pair)[0], (*pair)[1]});
+  }
+  return pairs;
+}
+
+std::optional<ArgumentValue> number_of(const Place& place, nb::handle object) {
+  PyObject* pointer = object.ptr();
+  if (PyBool_Check(pointer) || PyArray_IsScalar(pointer, Bool)) return ArgumentValue(Scalar(PyObject_IsTrue(pointer)));
+  if (is_integer(object)) {
+    const nb::object index = nb::steal(PyNumber_Index(pointer));
+    int overflow = 0;
+    const long long value = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
+    if (overflow == 0) return ArgumentValue(Scalar(static_cast<std::int64_t>(value)));
+    const unsigned long long large = PyLong_AsUnsignedLongLong(index.ptr());
+    if (!PyErr_Occurred()) return ArgumentValue(Scalar(static_cast<std::uint64_t>(large)));
+    PyErr_Clear();
+    throw Error({ErrorCode::value, std::string(place.op), std::string(place.argument), "must fit into 64 bits",
+                 text_of(index), "between -2**63 and 2**64 - 1"});
+  }
+  if (PyComplex_Check(pointer) || PyArray_IsScalar(pointer, ComplexFloating)) {
+    const Py_complex value = PyComplex_AsCComplex(pointer);
+    return ArgumentValue(Scalar(std::complex<double>(value.real, value.imag)));
+  }
+  const auto* methods = Py_TYPE(pointer)->tp_as_number;
+  if (!methods || !methods->nb_float || has_axes(object)) return std::nullopt;
+  const double value = PyFloat_AsDouble(pointer);
+  if (!PyErr_Occurred()) return ArgumentValue(Scalar(value));
+  PyErr_Clear();
+  return std::nullopt;
+}
+
+/// A shape input given as an array keeps its type and shape, about which operators have rules.
+std::optional<ArgumentValue> index_tensor_of(const Place& place, nb::handle object) {
+  if (!PyArray_Check(object.ptr())) return std::nullopt;
+  auto* array = reinterpret_cast<PyArrayObject*>(object.ptr());
+  if (!PyArray_ISINTEGER(array)) wrong_type(place, "must hold integers", object);
+  const nb::object flat = nb::steal(PyArray_Ravel(array, NPY_CORDER));
+  const auto values = integers_of(place, items_of(flat));
+  IndexTensor tensor{*values, {}, dtype_of(PyArray_DESCR(array)).value_or(DType::int64)};
+  for (int axis = 0; axis < PyArray_NDIM(array); ++axis) tensor.shape.push_back(PyArray_DIM(array, axis));
+  return ArgumentValue(tensor);
+}
+
+std::string quoted(std::span<const std::string_view> words) {
+  std::string text;
+  for (const auto word : words) text += (text.empty() ? "'" : ", '") + std::string(word) + "'";
+  return text;
+}
+
+constexpr std::array<std::string_view, 4> padding_rules = {"valid", "same", "same_upper", "same_lower"};
+
+/// A text that must be one of the words.
+std::string word_of(const Place& place, nb::handle object, std::span<const std::string_view> words, const std::string& rule,
+                    const std::string& expected) {
+  const std::string word = nb::borrow<nb::str>(object).c_str();
+  if (std::find(words.begin(), words.end(), word) == words.end())
+    throw Error({ErrorCode::value, std::string(place.op), std::string(place.argument), rule, text_of(object), expected});
+  return word;
+}
+
+}  // namespace
+
+std::string what_is_expected(const ArgumentSpec& argument) {
+  switch (argument.kind) {
+    case ArgumentKind::integer: return "an integer";
+    case ArgumentKind::integers: return "a list of integers";
+    case ArgumentKind::axes: return "an integer, or a list with one for each spatial axis";
+    case ArgumentKind::pairs: return "a list of pairs (begin, end)";
+    case ArgumentKind::padding: return "pads, or a rule";
+    case ArgumentKind::number: return "a number";
+    case ArgumentKind::boolean: return "True or False";
+    case ArgumentKind::choice: return "one of " + quoted(argument.choices);
+  }
+  return "";
+}
+
+ArgumentValue value_of(const OperatorSpec& op, const ArgumentSpec& argument, nb::handle object) {
+  const Place place{op.name, argument.name};
+  if (argument.is_input)
+    if (auto tensor = index_tensor_of(place, object)) return *std::move(tensor);
+  switch (argument.kind) {
+    case ArgumentKind::integer:
+      if (!is_integer(object)) wrong_type(place, "must be an integer", object);
+      return integer_of(place, object);
+    case ArgumentKind::integers:
+      if (const auto values = integers_of(place, items_of(object))) return *values;
+      wrong_type(place, "must be a sequence of integers", object);
+    case ArgumentKind::axes:
+      if (is_integer(object)) return integer_of(place, object);
+      if (const auto values = integers_of(place, items_of(object))) return *values;
+      wrong_type(place, "must be an integer or a sequence of integers", object);
+    case ArgumentKind::pairs:
+      if (const auto pairs = pairs_of(place, items_of(object))) return *pairs;
+      wrong_type(place, "must be a sequence of pairs (begin, end)", object);
+    case ArgumentKind::padding:
+      if (is_integer(object)) return integer_of(place, object);
+      if (PyUnicode_Check(object.ptr()))
+        return word_of(place, object, padding_rules, "must be a rule or numbers", quoted(padding_rules) + ", or numbers");
+      if (const nb::object items = items_of(object); items.is_valid()) {
+        if (const auto values = integers_of(place, items)) return *values;
+        if (const auto pairs = pairs_of(place, items)) return *pairs;
+      }
+      wrong_type(place,
+                 "must be an integer, a sequence of integers or of pairs (begin, end), 'valid', 'same', 'same_upper' or "
+                 "'same_lower'",
+                 object);
+    case ArgumentKind::number:
+      if (auto number = number_of(place, object)) return *std::move(number);
+      wrong_type(place, "must be a number", object);
+    case ArgumentKind::boolean:
+      if (!PyBool_Check(object.ptr()) && !PyArray_IsScalar(object.ptr(), Bool))
+        wrong_type(place, "must be True or False", object);
+      return static_cast<std::int64_t>(PyObject_IsTrue(object.ptr()));
+    case ArgumentKind::choice:
+      if (!PyUnicode_Check(object.ptr())) wrong_type(place, "must be one of " + quoted(argument.choices), object);
+      return word_of(place, object, argument.choices, "must be one of " + quoted(argument.choices), "");
+  }
+  wrong_type(place, "is of a kind that this version does not know", object);
+}
+
+Dims shape_of(std::string_view op, std::string_view name, nb::handle object) {
+  const Place place{op, name};
+  if (const auto values = integers_of(place, items_of(object))) return *values;
+  wrong_type(place, "must be a sequence of integers", object);
+}
+
+nb::tuple to_tuple(const Dims& dims) {
+  nb::object tuple = nb::steal(PyTuple_New(dims.size()));
+  for (int i = 0; i < dims.size(); ++i) PyTuple_SET_ITEM(tuple.ptr(), i, PyLong_FromLongLong(dims[i]));
+  return nb::borrow<nb::tuple>(tuple);
+}
+
+}  // namespace patchfold::python

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cuts tensors into blocks and patches and puts them back, exactly as OpenVINO, ONNX, TensorFlow and PyTorch do.
+
+The functions here take NumPy arrays, torch tensors and whatever else speaks DLPack, in any memory layout and of any element
+type, and give back the same kind of array. ``patchfold.onnx``, ``patchfold.openvino``, ``patchfold.tensorflow`` and
+``patchfold.torch`` hold the operators of those systems under their own names; ``patchfold.torch`` needs torch.
+"""
+
+from . import onnx, openvino, tensorflow
+from ._core import __version__, get_num_threads, instruction_sets, set_num_threads, use_instruction_set
+from ._errors import Error, InvalidType, InvalidValue
+from ._operators import batch_to_space, coverage, depth_to_space, fold, reorder, space_to_batch, space_to_depth, unfold
+from ._patches import Chunk, gather_patches, iter_unfold
+from ._table import (
+    ArgumentSpec,
+    Explanation,
+    OperatorSpec,
+    Plan,
+    explain,
+    operators,
+    output_shape,
+    plan,
+    run,
+)
+from ._views import space_to_depth_view, unfold_view
+
+__all__ = [
+    "ArgumentSpec",
+    "Chunk",
+    "Error",
+    "Explanation",
+    "InvalidType",
+    "InvalidValue",
+    "OperatorSpec",
+    "Plan",
+    "__version__",
+    "batch_to_space",
+    "coverage",
+    "depth_to_space",
+    "explain",
+    "fold",
+    "gather_patches",
+    "get_num_threads",
+    "instruction_sets",
+    "iter_unfold",
+    "onnx",
+    "openvino",
+    "operators",
+    "output_shape",
+    "plan",
+    "reorder",
+    "run",
+    "set_num_threads",
+    "space_to_batch",
+    "space_to_depth",
+    "space_to_depth_view",
+    "tensorflow",
+    "unfold",
+    "unfold_view",
+    "use_instruction_set",
+]

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays that are not NumPy's: torch tensors by their addresses, everything else through DLPack.
+
+The native module calls ``memory`` for each array of another library, and ``new_output`` where it needs a new one.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, TypeAlias
+
+import numpy.typing as npt
+
+from ._core import RawArray, new_buffer
+from ._errors import InvalidType
+
+Memory: TypeAlias = RawArray | npt.NDArray[Any]
+"""Where the elements lie; NumPy's view of them where it has the type, since it is the fastest to hand over."""
+
+
+def memory(array: Any, op: str, argument: str, to_write: bool) -> Memory:
+    """Where the elements of an array lie. The memory is shared, not copied, except for torch's lazy conj and neg views."""
+    if _is_torch(array):
+        return _torch_memory(array, op, argument, to_write)
+    if not (hasattr(array, "__dlpack__") and hasattr(array, "__dlpack_device__")):
+        raise InvalidType(
+            operator=op,
+            argument=argument,
+            rule="must be an array: NumPy's, torch's, or any with __dlpack__",
+            given=_type_name(array),
+            expected="numpy.asarray(..)" if isinstance(array, (list, tuple, int, float)) and not to_write else "",
+        )
+    device, _ = array.__dlpack_device__()
+    if device != 1:
+        raise _not_on_cpu(op, argument, f"DLPack device type {int(device)}")
+    if to_write:
+        raise InvalidType(
+            operator=op,
+            argument=argument,
+            rule="must be an array that can be written to: NumPy's or torch's",
+            given=_type_name(array),
+        )
+    return RawArray.from_dlpack(array, op, argument)
+
+
+def new_output(like: Any, shape: tuple[int, ...], dtype: str) -> TorchOutput | DlpackOutput:
+    """Room for a result of the same kind as ``like``."""
+    if _is_torch(like):
+        return TorchOutput(like, shape)
+    return DlpackOutput(like, shape, dtype)
+
+
+class TorchOutput:
+    """A new tensor."""
+
+    def __init__(self, like: Any, shape: tuple[int, ...]) -> None:
+        self._tensor = sys.modules["torch"].empty(shape, dtype=like.dtype, device="cpu")
+        self.memory = _torch_memory(self._tensor, "", "", True)
+
+    def result(self) -> Any:
+        return self._tensor
+
+
+class DlpackOutput:
+    """A buffer that the library of the input takes over when it is full."""
+
+    def __init__(self, like: Any, shape: tuple[int, ...], dtype: str) -> None:
+        self._like = like
+        self._buffer = new_buffer(shape, dtype)
+        self.memory: Memory = RawArray.from_dlpack(self._buffer, "", "")
+
+    def result(self) -> Any:
+        module = type(self._like).__module__.partition(".")[0]
+        if hasattr(self._like, "__array_namespace__"):
+            return self._like.__array_namespace__().from_dlpack(self._buffer)
+        if module == "tensorflow":
+            return sys.modules["tensorflow"].experimental.dlpack.from_dlpack(self._buffer.__dlpack__())
+        return sys.modules[module].from_dlpack(self._buffer)
+
+
+def _is_torch(array: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(array, torch.Tensor)
+
+
+def _torch_memory(tensor: Any, op: str, argument: str, to_write: bool) -> Memory:
+    torch = sys.modules["torch"]
+    if tensor.device.type != "cpu":
+        raise _not_on_cpu(op, argument, f"a tensor on {tensor.device}")
+    if tensor.layout is not torch.strided:
+        raise InvalidType(
+            operator=op, argument=argument, rule="must be a dense tensor", given=str(tensor.layout), expected="torch.strided"
+        )
+    if tensor.requires_grad and torch.is_grad_enabled():
+        raise InvalidType(
+            operator=op,
+            argument=argument,
+            rule="gradients would be lost here",
+            given="a tensor that requires grad",
+            expected="the same function of patchfold.torch, or x.detach()",
+        )
+    dtype = str(tensor.dtype).removeprefix("torch.")
+    if dtype not in _TORCH_DTYPES:
+        raise InvalidType(
+            operator=op, argument=argument, rule="must have an element type of this library", given=str(tensor.dtype)
+        )
+    if tensor.is_conj() or tensor.is_neg():
+        if to_write:
+            raise InvalidType(
+                operator=op, argument=argument, rule="must hold its elements as they are", given="a conj or neg view"
+            )
+        tensor = tensor.resolve_conj().resolve_neg()
+    if dtype in _SHARED_WITH_NUMPY:
+        return (tensor.detach() if tensor.requires_grad else tensor).numpy()  # type: ignore[no-any-return]
+    size = tensor.element_size()
+    strides = [stride * size for stride in tensor.stride()]
+    return RawArray.make(tensor.data_ptr(), tensor.shape, strides, dtype, True, tensor)
+
+
+_SHARED_WITH_NUMPY = frozenset(
+    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split()
+)
+_TORCH_DTYPES = _SHARED_WITH_NUMPY | frozenset(
+    "bfloat16 float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz".split()
+)
+
+
+def _not_on_cpu(op: str, argument: str, given: str) -> InvalidType:
+    return InvalidType(
+        operator=op, argument=argument, rule="must lie in the processor's memory", given=given, expected="a copy on the CPU"
+    )
+
+
+def _type_name(value: Any) -> str:
+    kind = type(value)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Errors: which operator and argument, the rule, what was given and what was expected."""
+
+
+class Error(Exception):
+    """What every error of patchfold about its arguments is.
+
+    It is raised before anything is written. Catch ``InvalidValue`` or plain ``ValueError`` for values and shapes,
+    ``InvalidType`` or plain ``TypeError`` for types. Running out of memory is Python's own ``MemoryError``.
+
+    Attributes:
+        operator: name of the operator or function
+        argument: name of the argument
+        rule: what has to hold, as a sentence
+        given: what was given
+        expected: what was expected
+
+    Each is a string, empty where there is nothing to say.
+    """
+
+    def __init__(
+        self, *, operator: str = "", argument: str = "", rule: str = "", given: str = "", expected: str = ""
+    ) -> None:
+        self.operator = operator
+        self.argument = argument
+        self.rule = rule
+        self.given = given
+        self.expected = expected
+        facts = [f"{word} {value}" for word, value in (("given", given), ("expected", expected)) if value]
+        message = ": ".join(part for part in (operator, argument, rule) if part)
+        super().__init__("; ".join([message, ", ".join(facts)] if facts else [message]))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _restore, (type(self), self.operator, self.argument, self.rule, self.given, self.expected)
+
+
+class InvalidValue(Error, ValueError):
+    """A value or a shape breaks a rule of the operator."""
+
+
+class InvalidType(Error, TypeError):
+    """An argument or an element is of a type that the operator does not take."""
+
+
+def _restore(kind: type[Error], operator: str, argument: str, rule: str, given: str, expected: str) -> Error:
+    return kind(operator=operator, argument=argument, rule=rule, given=given, expected=expected)

@@ -1,0 +1,400 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The neutral operators. Every function makes one call of the operator of its name."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ._core import Operator
+from ._errors import InvalidType
+from ._typing import Array, Columns, DepthMode, IntOrInts, Ints, Layout, Number, Operation, Order, Padding, PaddingMode
+
+_unfold: Operation = Operator("unfold", data="x")
+_fold: Operation = Operator("fold", data="x")
+_coverage: Operation = Operator("coverage")
+_reorder: Operation = Operator("reorder", data="x")
+_space_to_batch: Operation = Operator("space_to_batch", data="x")
+_batch_to_space: Operation = Operator("batch_to_space", data="x")
+_space_to_depth: Operation = Operator("space_to_depth", data="x")
+_depth_to_space: Operation = Operator("depth_to_space", data="x")
+
+
+def unfold(
+    x: Array,
+    kernel_size: IntOrInts,
+    *,
+    stride: IntOrInts = 1,
+    dilation: IntOrInts = 1,
+    padding: Padding = 0,
+    padding_mode: PaddingMode = "constant",
+    value: Number = 0,
+    layout: Layout = "channels_first",
+    order: Order = "channel",
+    columns: Columns = "flat",
+    out: Array | None = None,
+) -> Array:
+    """Copies every patch of an image into columns (im2col).
+
+    Shapes: x is (B.., C, I1..IR), the result (B.., C*K, L), or (B.., C*K, l1..lR) with columns="grid". With
+        layout="channels_last": (B.., I1..IR, C) to (B.., L, C*K) or (B.., l1..lR, C*K). K is the product of
+        kernel_size, L that of the positions l = (I + pads - (k - 1) * dilation - 1) // stride + 1, 0 if negative. R is
+        the length of the lists given; with single numbers only, R = x.ndim - 2, and a rank of 3 is refused as
+        ambiguous.
+
+    Arguments:
+        x: the image.
+        kernel_size: extents of a patch, at least 1; one number for every spatial axis or one for each.
+        stride: step between patches, at least 1.
+        dilation: step between the taps (elements) of a patch, at least 0.
+        padding: a number for both ends of every axis, a list of numbers for both ends of each, a list of (begin, end),
+            or "valid", "same_upper" = "same", "same_lower" (the odd element at the end, the beginning). Negative ones crop.
+        padding_mode: what lies outside the image, as in numpy.pad: "constant", "edge", "reflect", "symmetric", "wrap".
+        value: what padding_mode="constant" puts there; integer types take only integers in their range.
+        layout: where the channels lie, "channels_first" or "channels_last".
+        order: the slow index of the C*K axis: "channel" (c * K + tap) or "kernel" (tap * C + c).
+        columns: "flat" for one axis of all positions, "grid" for one axis for each spatial axis.
+        out: an array for the result, of its shape and type; it is returned.
+
+    Formula: result[n, c * K + tap, position] = x[n, c, position * stride + tap * dilation - pad_begin], for each axis.
+
+    Types: any element type of fixed size; elements are copied bit by bit. Other fills than 0 need numbers.
+
+    Errors: InvalidValue for numbers, words and shapes that do not fit; InvalidType for what is no array, for arguments
+        of another type and for elements of no fixed size. Both say rule, given and expected.
+
+    Elsewhere: torch nn.functional.unfold, nn.Unfold (two spatial axes); TensorFlow image.extract_patches
+        (order="kernel", columns="grid", layout="channels_last"); ONNX none; OpenVINO ExtractImagePatches
+        (order="kernel", columns="grid"); MATLAB im2col(A, [m n], 'sliding') of A.T.
+
+    Example:
+        >>> import numpy as np, patchfold
+        >>> image = np.arange(9).reshape(1, 1, 3, 3)
+        >>> patchfold.unfold(image, 2)
+        array([[[0, 1, 3, 4],
+                [1, 2, 4, 5],
+                [3, 4, 6, 7],
+                [4, 5, 7, 8]]])
+        >>> patchfold.unfold(image, (3, 3), stride=2, padding=1, padding_mode="reflect", columns="grid").shape
+        (1, 9, 2, 2)
+    """
+    return _unfold(x, out, kernel_size, stride, dilation, padding, padding_mode, value, layout, order, columns)
+
+
+def fold(
+    x: Array,
+    output_size: Ints,
+    kernel_size: IntOrInts,
+    *,
+    stride: IntOrInts = 1,
+    dilation: IntOrInts = 1,
+    padding: Padding = 0,
+    layout: Layout = "channels_first",
+    order: Order = "channel",
+    columns: Columns = "flat",
+    accumulate: bool = False,
+    out: Array | None = None,
+) -> Array:
+    """Sums columns into the image that they were cut from (col2im, overlap-add). The transpose of unfold.
+
+    Shapes: x is (B.., C*K, L) or (B.., C*K, l1..lR), the result (B.., C, I1..IR); with layout="channels_last" the
+        channels come last in both. K, L and l are those of unfold for an image of output_size.
+
+    Arguments:
+        x: the columns.
+        output_size: I1..IR, at least 0; its length is R.
+        kernel_size: extents of a patch, at least 1; one number for every spatial axis or one for each.
+        stride: step between patches, at least 1.
+        dilation: step between the taps (elements) of a patch, at least 0.
+        padding: as for unfold; what falls into the padding is dropped.
+        layout: where the channels lie, "channels_first" or "channels_last".
+        order: the slow index of the C*K axis: "channel" (c * K + tap) or "kernel" (tap * C + c).
+        columns: "flat" for one axis of all positions, "grid" for one axis for each spatial axis.
+        accumulate: add the result to what out holds.
+        out: an array for the result, of its shape and type; it is returned.
+
+    Formula: result[n, c, y] = the sum of x[n, c * K + tap, position] over all tap and position with
+        position * stride + tap * dilation - pad_begin = y for each axis; 0 where there are none.
+
+    Types: numbers and booleans. The sum starts from +0 and runs in ascending order of the tap: float32, float64 and
+        complex in their own type, float16 and bfloat16 in float32 with one rounding at the end, integers modulo 2^n,
+        booleans with OR. The bits do not depend on threads, processor or memory layout.
+
+    Errors: InvalidValue for numbers, words and shapes that do not fit, among them another number of positions than the
+        formula gives; InvalidType for what is not an array, for arguments of another type, and for element types that
+        cannot be added (strings, records, datetimes, float8). Both say rule, given and expected.
+
+    Elsewhere: torch nn.functional.fold, nn.Fold (two spatial axes); TensorFlow the gradient of image.extract_patches,
+        signal.overlap_and_add; ONNX Col2Im; OpenVINO Col2Im; MATLAB col2im(B, [m n], [mm nn], 'distinct').
+
+    Example:
+        >>> import numpy as np, patchfold
+        >>> patchfold.fold(np.ones((1, 4, 4), np.int32), (3, 3), 2)
+        array([[[[1, 2, 1],
+                 [2, 4, 2],
+                 [1, 2, 1]]]], dtype=int32)
+    """
+    return _fold(x, out, output_size, kernel_size, stride, dilation, padding, layout, order, columns, accumulate)
+
+
+def coverage(
+    output_size: Ints,
+    kernel_size: IntOrInts,
+    *,
+    stride: IntOrInts = 1,
+    dilation: IntOrInts = 1,
+    padding: Padding = 0,
+    dtype: npt.DTypeLike = np.float32,
+    out: Any = None,
+) -> Any:
+    """Counts how many patches touch each pixel: what fold(unfold(x)) multiplies x by.
+
+    Shapes: the result is (I1..IR) = output_size.
+
+    Arguments:
+        output_size: I1..IR, at least 0; its length is R.
+        kernel_size: extents of a patch, at least 1; one number for every spatial axis or one for each.
+        stride: step between patches, at least 1.
+        dilation: step between the taps (elements) of a patch, at least 0.
+        padding: as for unfold.
+        dtype: type of the array that is made if out is not given.
+        out: an array of any kind for the result; it is returned.
+
+    Formula: result[y] = the number of pairs of tap and position with
+        position * stride + tap * dilation - pad_begin = y for each axis.
+
+    Types: any that fold adds.
+
+    Errors: InvalidValue for numbers and shapes that do not fit; InvalidType for arguments of another type and for
+        element types that cannot be added. Both say rule, given and expected.
+
+    Elsewhere: torch fold(unfold(ones)), the divisor of nn.Fold; TensorFlow the gradient of image.extract_patches at
+        ones; ONNX Col2Im of ones; OpenVINO Col2Im of ones; MATLAB conv2(ones(l), ones(k)) for a stride of 1.
+
+    Example:
+        >>> import numpy as np, patchfold
+        >>> patchfold.coverage((5,), 3)
+        array([1., 2., 3., 2., 1.], dtype=float32)
+        >>> patchfold.coverage((5,), 2, stride=3, dtype=np.uint8)
+        array([1, 1, 0, 1, 1], dtype=uint8)
+    """
+    if out is not None:
+        return _coverage(None, out, output_size, kernel_size, stride, dilation, padding)
+    shape = _coverage.output_shape((), output_size, kernel_size, stride, dilation, padding)
+    try:
+        return _coverage(None, np.empty(shape, dtype), output_size, kernel_size, stride, dilation, padding)
+    except TypeError:  # all arguments but dtype are checked
+        rule = "must be a NumPy type whose elements can be added"
+        raise InvalidType(operator="coverage", argument="dtype", rule=rule, given=repr(dtype)) from None
+
+
+def reorder(
+    x: Array,
+    kernel_size: IntOrInts,
+    *,
+    source: Order = "channel",
+    target: Order = "kernel",
+    layout: Layout = "channels_first",
+    columns: Columns = "flat",
+    out: Array | None = None,
+) -> Array:
+    """Changes the order of the C*K axis of columns: channel-major to kernel-major, or back.
+
+    Shapes: x is (B.., C*K, L), or (B.., C*K, l1..lR) with columns="grid"; with layout="channels_last" C*K comes last.
+        The result has the same shape.
+
+    Arguments:
+        x: the columns.
+        kernel_size: extents of a patch, at least 1. Flat columns need one number for each spatial axis.
+        source: the order that comes in, "channel" (c * K + tap) or "kernel" (tap * C + c).
+        target: the order that goes out.
+        layout: where C*K lies, "channels_first" or "channels_last".
+        columns: "flat" for one axis of all positions, "grid" for one axis for each spatial axis.
+        out: an array for the result, of its shape and type; it is returned.
+
+    Formula: result[n, tap * C + c, position] = x[n, c * K + tap, position] for source="channel", target="kernel".
+
+    Types: any element type of fixed size; elements are copied bit by bit.
+
+    Errors: InvalidValue for numbers, words and shapes that do not fit; InvalidType for what is no array, for arguments
+        of another type and for elements of no fixed size. Both say rule, given and expected.
+
+    Elsewhere: torch x.view(n, C, K, L).transpose(1, 2); TensorFlow reshape and transpose; ONNX Reshape and Transpose
+        (CRD to DCR); OpenVINO the step from ExtractImagePatches to Col2Im; MATLAB reshape and permute.
+
+    Example:
+        >>> import numpy as np, patchfold
+        >>> columns = np.arange(6).reshape(1, 6, 1)  # 2 channels, patches of 3
+        >>> patchfold.reorder(columns, (3,)).ravel()
+        array([0, 3, 1, 4, 2, 5])
+    """
+    return _reorder(x, out, kernel_size, source, target, layout, columns)
+
+
+def space_to_batch(
+    x: Array,
+    block: IntOrInts,
+    *,
+    padding: Padding = 0,
+    layout: Layout = "channels_first",
+    out: Array | None = None,
+) -> Array:
+    """Cuts the spatial axes into blocks and moves the offset within a block to the batch.
+
+    Shapes: x is (N, .., I1..IR), the result (N*K, .., (I1 + pads)/b1 .. (IR + pads)/bR) with K the product of block.
+        With layout="channels_last" the axes after the batch are cut: (N, I1..IR, ..). R is the length of the lists
+        given; with single numbers only, R = x.ndim - 2.
+
+    Arguments:
+        x: the image.
+        block: extents of a block, at least 1; one number for every spatial axis or one for each.
+        padding: as for unfold; filled with zeros. Extents with it must be multiples of the block.
+        layout: "channels_first" cuts the last axes, "channels_last" those after the batch.
+        out: an array for the result, of its shape and type; it is returned.
+
+    Formula: result[offset * N + n, .., y] = x[n, .., y * block + offset - pad_begin], for each axis; 0 outside.
+
+    Types: any element type of fixed size; elements are copied bit by bit, the padding is zero bytes.
+
+    Errors: InvalidValue for numbers, words and shapes that do not fit, among them extents that the block does not
+        divide; InvalidType for what is no array, for arguments of another type and for elements of no fixed size. Both
+        say rule, given and expected.
+
+    Elsewhere: torch none; TensorFlow space_to_batch, space_to_batch_nd (layout="channels_last"); ONNX none;
+        OpenVINO SpaceToBatch; MATLAB reshape and permute.
+
+    Example:
+        >>> import numpy as np, patchfold
+        >>> patchfold.space_to_batch(np.arange(6).reshape(1, 1, 6), 2).squeeze()
+        array([[0, 2, 4],
+               [1, 3, 5]])
+    """
+    return _space_to_batch(x, out, block, padding, layout)
+
+
+def batch_to_space(
+    x: Array,
+    block: IntOrInts,
+    *,
+    crops: Padding = 0,
+    layout: Layout = "channels_first",
+    out: Array | None = None,
+) -> Array:
+    """Moves blocks of the batch back to the spatial axes. The inverse of space_to_batch.
+
+    Shapes: x is (N*K, .., y1..yR), the result (N, .., y1*b1 - crops .. yR*bR - crops) with K the product of block.
+        With layout="channels_last" the axes after the batch grow. R is the length of the lists given; with single
+        numbers only, R = x.ndim - 2.
+
+    Arguments:
+        x: the batches.
+        block: extents of a block, at least 1; one number for every spatial axis or one for each.
+        crops: what to take away from each end, at least 0; written as the padding of unfold.
+        layout: "channels_first" for the last axes, "channels_last" for those after the batch.
+        out: an array for the result, of its shape and type; it is returned.
+
+    Formula: result[n, .., y * block + offset - crop_begin] = x[offset * N + n, .., y], for each axis.
+
+    Types: any element type of fixed size; elements are copied bit by bit.
+
+    Errors: InvalidValue for numbers, words and shapes that do not fit, among them a batch that the block does not
+        divide and crops of more than there is; InvalidType for what is no array, for arguments of another type and for
+        elements of no fixed size. Both say rule, given and expected.
+
+    Elsewhere: torch none; TensorFlow batch_to_space, batch_to_space_nd (layout="channels_last"); ONNX none;
+        OpenVINO BatchToSpace; MATLAB reshape and permute.
+
+    Example:
+        >>> import numpy as np, patchfold
+        >>> patchfold.batch_to_space(np.array([[[0, 2, 4]], [[1, 3, 5]]]), 2, crops=[(1, 0)])
+        array([[[1, 2, 3, 4, 5]]])
+    """
+    return _batch_to_space(x, out, block, crops, layout)
+
+
+def space_to_depth(
+    x: Array,
+    block: IntOrInts,
+    *,
+    mode: DepthMode = "blocks_first",
+    layout: Layout = "channels_first",
+    out: Array | None = None,
+) -> Array:
+    """Cuts the spatial axes into blocks and moves the offset within a block to the channels (pixel-unshuffle).
+
+    Shapes: x is (B.., C, I1..IR), the result (B.., C*K, I1/b1 .. IR/bR) with K the product of block; with
+        layout="channels_last" (B.., I1..IR, C) to (B.., I1/b1 .. IR/bR, C*K). R is the length of block; if it is a
+        number, R = x.ndim - 2.
+
+    Arguments:
+        x: the image; its extents must be multiples of the block.
+        block: extents of a block, at least 1; one number for every spatial axis or one for each.
+        mode: the order of the new channels: "blocks_first" (offset * C + c) or "depth_first" (c * K + offset).
+        layout: where the channels lie, "channels_first" or "channels_last".
+        out: an array for the result, of its shape and type; it is returned.
+
+    Formula: result[n, offset * C + c, y] = x[n, c, y * block + offset], for each axis.
+
+    Types: any element type of fixed size; elements are copied bit by bit.
+
+    Errors: InvalidValue for numbers, words and shapes that do not fit, among them extents that the block does not
+        divide; InvalidType for what is no array, for arguments of another type and for elements of no fixed size. Both
+        say rule, given and expected.
+
+    Elsewhere: torch nn.functional.pixel_unshuffle, nn.PixelUnshuffle (mode="depth_first"); TensorFlow
+        nn.space_to_depth (layout="channels_last"); ONNX SpaceToDepth; OpenVINO SpaceToDepth; MATLAB spaceToDepth.
+
+    Example:
+        >>> import numpy as np, patchfold
+        >>> image = np.arange(8).reshape(1, 2, 4)  # 2 channels of 4
+        >>> patchfold.space_to_depth(image, 2)
+        array([[[0, 2],
+                [4, 6],
+                [1, 3],
+                [5, 7]]])
+        >>> patchfold.space_to_depth(image, 2, mode="depth_first")[0, :, 0]
+        array([0, 1, 4, 5])
+    """
+    return _space_to_depth(x, out, block, mode, layout)
+
+
+def depth_to_space(
+    x: Array,
+    block: IntOrInts,
+    *,
+    mode: DepthMode = "blocks_first",
+    layout: Layout = "channels_first",
+    out: Array | None = None,
+) -> Array:
+    """Moves channels back to blocks of the spatial axes (pixel-shuffle). The inverse of space_to_depth.
+
+    Shapes: x is (B.., C*K, y1..yR), the result (B.., C, y1*b1 .. yR*bR) with K the product of block; with
+        layout="channels_last" (B.., y1..yR, C*K) to (B.., y1*b1 .. yR*bR, C). R is the length of block; if it is a
+        number, R = x.ndim - 2.
+
+    Arguments:
+        x: the deep image; its channels must be a multiple of the product of the block.
+        block: extents of a block, at least 1; one number for every spatial axis or one for each.
+        mode: the order of the channels: "blocks_first" (offset * C + c) or "depth_first" (c * K + offset).
+        layout: where the channels lie, "channels_first" or "channels_last".
+        out: an array for the result, of its shape and type; it is returned.
+
+    Formula: result[n, c, y * block + offset] = x[n, offset * C + c, y], for each axis.
+
+    Types: any element type of fixed size; elements are copied bit by bit.
+
+    Errors: InvalidValue for numbers, words and shapes that do not fit, among them channels that the block does not
+        divide; InvalidType for what is no array, for arguments of another type and for elements of no fixed size. Both
+        say rule, given and expected.
+
+    Elsewhere: torch nn.functional.pixel_shuffle, nn.PixelShuffle (mode="depth_first"); TensorFlow nn.depth_to_space
+        (layout="channels_last"); ONNX DepthToSpace; OpenVINO DepthToSpace; MATLAB depthToSpace.
+
+    Example:
+        >>> import numpy as np, patchfold
+        >>> deep = np.array([[[0, 2], [4, 6], [1, 3], [5, 7]]])
+        >>> patchfold.depth_to_space(deep, 2)
+        array([[[0, 1, 2, 3],
+                [4, 5, 6, 7]]])
+    """
+    return _depth_to_space(x, out, block, mode, layout)

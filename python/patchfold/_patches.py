@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Patches in portions: chunks of columns that fit into memory, and patches at given corners."""
+
+import operator
+from collections.abc import Iterator, Sequence
+from itertools import product
+from math import prod
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _arrays, _core
+from ._errors import InvalidType, InvalidValue
+from ._operators import _unfold
+from ._typing import Array, Int, IntOrInts, Number, Order, Padding, PaddingMode
+from ._views import errors_of, is_list, per_axis, spatial_rank
+
+Range = tuple[int, int]
+
+
+class Chunk(NamedTuple):
+    """A portion of the columns of unfold: columns = unfold(..)[batch, :, positions], with one batch axis."""
+
+    batch: slice
+    """Which images, counted row-major over all batch axes."""
+    positions: slice
+    """Which positions, counted row-major over all spatial axes."""
+    columns: Any
+    """(images, C*K, positions), of the same kind as the image."""
+
+
+def _pads(padding: Any, extents: Sequence[int], steps: Sequence[int], effective: Sequence[int]) -> list[Range]:
+    """(begin, end) of each axis, for a padding that is known to be sound."""
+    if isinstance(padding, str):
+        if padding == "valid":
+            return [(0, 0)] * len(extents)
+        pads = []
+        for extent, step, size in zip(extents, steps, effective, strict=True):
+            total = max(0, (-(-extent // step) - 1) * step + size - extent) if extent else 0
+            begin = (total + (padding == "same_lower")) // 2
+            pads.append((begin, total - begin))
+        return pads
+    if is_list(padding) and len(padding) and is_list(padding[0]):
+        return [(operator.index(begin), operator.index(end)) for begin, end in padding]
+    return [(both, both) for both in per_axis(padding, len(extents))]
+
+
+def _portions(extents: Sequence[int], most: int) -> Iterator[tuple[Range, ...]]:
+    """Cuts a row-major array into runs of neighbouring elements, at most `most` each, as (begin, end) of each axis."""
+    whole = len(extents)  # the axes from here on are never cut
+    inner = 1
+    while whole > 0 and inner * extents[whole - 1] <= most:
+        whole -= 1
+        inner *= extents[whole]
+    if whole == 0 or 0 in extents:
+        yield tuple((0, extent) for extent in extents)
+        return
+    rest = tuple((0, extent) for extent in extents[whole:])
+    step = most // inner
+    for fixed in product(*map(range, extents[: whole - 1])):
+        for begin in range(0, extents[whole - 1], step):
+            end = min(begin + step, extents[whole - 1])
+            yield (*((i, i + 1) for i in fixed), (begin, end), *rest)
+
+
+def _run(ranges: Sequence[Range], extents: Sequence[int]) -> slice:
+    """The row-major indices of a portion, which are neighbours."""
+    begin = 0
+    for (first, _), extent in zip(ranges, extents, strict=True):
+        begin = begin * extent + first
+    return slice(begin, begin + prod(end - first for first, end in ranges))
+
+
+def iter_unfold(
+    x: Array,
+    kernel_size: IntOrInts,
+    *,
+    stride: IntOrInts = 1,
+    dilation: IntOrInts = 1,
+    padding: Padding = 0,
+    padding_mode: PaddingMode = "constant",
+    value: Number = 0,
+    order: Order = "channel",
+    max_bytes: Int = 2**26,
+) -> Iterator[Chunk]:
+    """The columns of unfold in chunks, for images whose columns do not fit into memory.
+
+    Shapes: x is (B.., C, I1..IR). Each chunk is (batch, positions, columns) with columns (images, C*K, positions);
+        batch and positions are slices that say where they belong. An image without batch axes counts as one.
+
+    Arguments:
+        x: the image, channels first.
+        kernel_size, stride, dilation, padding, padding_mode, value, order: as for unfold.
+        max_bytes: the most that the columns of a chunk take; whole images if they fit, else whole slices along the
+            first spatial axis, and so on down to one column.
+
+    Formula: chunk.columns = unfold(x, ..).reshape(-1, C*K, L)[chunk.batch, :, chunk.positions]. The chunks come in
+        row-major order, and every column is in exactly one.
+
+    Types: any element type of fixed size; elements are copied bit by bit.
+
+    Errors: as for unfold, raised by the call and not by the loop; InvalidValue if max_bytes does not hold one column,
+        InvalidType if it is no integer. All say rule, given and expected.
+
+    Elsewhere: torch, TensorFlow, ONNX and OpenVINO have none; MATLAB blockproc.
+
+    Example:
+        >>> import numpy as np, patchfold
+        >>> x = np.arange(32.0).reshape(1, 2, 4, 4)
+        >>> parts = list(patchfold.iter_unfold(x, 2, max_bytes=3 * 8 * 8))
+        >>> [(part.batch, part.positions) for part in parts][:2]
+        [(slice(0, 1, None), slice(0, 3, None)), (slice(0, 1, None), slice(3, 6, None))]
+        >>> np.array_equal(np.concatenate([part.columns for part in parts], axis=2), patchfold.unfold(x, 2))
+        True
+    """
+    name = "iter_unfold"
+    with errors_of(name):  # a plan of the whole, which runs nothing, makes every check there is
+        whole = _core.PlannedCall(
+            cast(_core.Operator, _unfold),
+            x,
+            None,
+            kernel_size,
+            stride,
+            dilation,
+            padding,
+            padding_mode,
+            value,
+            None,
+            order,
+            "grid",
+        )
+    shape, grid = whole.input_shape, whole.output_shape
+    rank = spatial_rank(len(shape), kernel_size, stride, dilation, padding)
+    split = len(shape) - rank
+    batch, extents, rows, positions = shape[: split - 1], shape[split:], grid[split - 1], grid[split:]
+    kernel, steps, gaps = (per_axis(each, rank) for each in (kernel_size, stride, dilation))
+    effective = [(k - 1) * d + 1 for k, d in zip(kernel, gaps, strict=True)]
+    pads = _pads(padding, extents, steps, effective)
+
+    _integers(name, "max_bytes", max_bytes, lists=False)
+    array: Any = x
+    bytes_of_column = max(1, rows * (getattr(array.dtype, "itemsize", 0) or array.dtype.size))  # TensorFlow says size
+    most = operator.index(max_bytes) // bytes_of_column
+    if most < 1:
+        raise InvalidValue(
+            operator=name,
+            argument="max_bytes",
+            rule="must hold one column, C*K elements",
+            given=str(max_bytes),
+            expected=f"at least {bytes_of_column}",
+        )
+
+    def chunks() -> Iterator[Chunk]:
+        for ranges in _portions((*batch, *positions), most):
+            images, places = ranges[: len(batch)], ranges[len(batch) :]
+            part = array[tuple(slice(begin, end) for begin, end in images)] if images else array
+            # Positions [a, b) of an axis are those of the same image with other pads; coordinates stay what they are.
+            part_pads = []
+            for i, (a, b) in enumerate(places):
+                begin = pads[i][0] - a * steps[i]
+                part_pads.append((begin, (b - a - 1) * steps[i] + effective[i] - extents[i] - begin))
+            columns = _unfold(part, None, kernel, steps, gaps, part_pads, padding_mode, value, None, order, None)
+            where, which = _run(images, batch), _run(places, positions)
+            if len(batch) != 1:
+                columns = columns.reshape(where.stop - where.start, rows, which.stop - which.start)
+            yield Chunk(where, which, columns)
+
+    return chunks()
+
+
+def _integers(name: str, argument: str, value: Any, *, lists: bool) -> None:
+    """Refuses what is no integer, and for `lists` no sequence of integers."""
+    entries = value if lists and is_list(value) else [value]
+    if any(isinstance(entry, (bool, np.bool_)) or not hasattr(entry, "__index__") for entry in entries):
+        rule = "must be an integer or a sequence of integers" if lists else "must be an integer"
+        given = f"{value!r} of type {_arrays._type_name(value)}"
+        raise InvalidType(operator=name, argument=argument, rule=rule, given=given)
+
+
+def _sizes(name: str, size: Any, extents: tuple[int, ...]) -> tuple[int, ...]:
+    _integers(name, "size", size, lists=True)
+    sizes = per_axis(size, len(extents))
+    fault = None
+    if len(sizes) != len(extents):
+        fault = "must have as many entries as a corner", str(len(sizes)), str(len(extents))
+    elif min(sizes) < 1:
+        fault = "must be at least 1 on every axis", str(sizes), ""
+    elif any(size > extent for size, extent in zip(sizes, extents, strict=True)):
+        fault = "must not exceed the axes that are cut", str(sizes), f"at most {extents}"
+    if fault:
+        raise InvalidValue(operator=name, argument="size", rule=fault[0], given=fault[1], expected=fault[2])
+    return sizes
+
+
+def gather_patches(x: Array, corners: npt.ArrayLike, size: IntOrInts, *, out: Array | None = None) -> Array:
+    """Copies patches at arbitrary corners into one batch, as for training on random crops.
+
+    Shapes: x is (.., I1..IR), corners (n, R), the result (n, .., size1..sizeR).
+
+    Arguments:
+        x: an image, a volume, or a batch of them; the last R axes are cut.
+        corners: the first coordinate of each patch on each of the last R axes, integers.
+        size: extents of a patch, at least 1; one number for every axis or one for each.
+        out: an array for the result, of its shape and type; it is returned.
+
+    Formula: result[i, .., q] = x[.., corners[i] + q], for each axis.
+
+    Types: any element type of fixed size; elements are copied bit by bit.
+
+    Errors: InvalidValue for a patch that is not wholly inside (the first such corner is named) and for shapes that do
+        not fit; InvalidType for what is not an array, for corners that are not integers, and for element types without
+        a fixed size. Both say rule, given and expected.
+
+    Elsewhere: torch a loop over narrow, then stack; TensorFlow image.extract_glimpse; ONNX Slice in a Loop; OpenVINO
+        none; MATLAB randomPatchExtractionDatastore.
+
+    Example:
+        >>> import numpy as np, patchfold
+        >>> x = np.arange(12).reshape(3, 4)
+        >>> patchfold.gather_patches(x, [(0, 0), (1, 2)], (2, 2))
+        array([[[ 0,  1],
+                [ 4,  5]],
+        <BLANKLINE>
+               [[ 6,  7],
+                [10, 11]]])
+    """
+    name = "gather_patches"
+    array: Any = x
+    if not isinstance(x, np.ndarray):
+        _arrays.memory(x, name, "x", False)
+    shape = tuple(array.shape)
+    try:
+        indices = np.asarray(corners)
+    except ValueError:  # rows of different lengths
+        indices = np.empty(0)
+    if indices.ndim != 2 or not 1 <= indices.shape[1] <= len(shape):
+        raise InvalidValue(
+            operator=name,
+            argument="corners",
+            rule="must have the shape (n, R), with a coordinate for each of the last R axes of x",
+            given=str(indices.shape) if indices.size and indices.ndim else repr(corners),
+            expected=f"R from 1 to {len(shape)}",
+        )
+    if indices.dtype.kind not in "iu":
+        raise InvalidType(operator=name, argument="corners", rule="must hold integers", given=str(indices.dtype))
+    rank = indices.shape[1]
+    extents = _sizes(name, size, shape[len(shape) - rank :])
+    if indices.dtype == np.uint64:  # larger ones are outside all the same
+        indices = np.minimum(indices, np.uint64(2**63 - 1))
+    indices = np.ascontiguousarray(indices, np.int64)
+    result_shape = (len(indices), *shape[: len(shape) - rank], *extents)
+    if out is not None:
+        given = tuple(getattr(out, "shape", result_shape))
+        if given != result_shape:
+            raise InvalidValue(
+                operator=name,
+                argument="out",
+                rule="must have a patch for each corner, of the size asked for",
+                given=str(given),
+                expected=str(result_shape),
+            )
+        _core.gather_patches(x, indices, out)
+        return out
+    # What is neither NumPy's nor torch's cannot be written to: it is read as NumPy's and the result handed over.
+    namespace: Any = None
+    if not isinstance(x, np.ndarray) and not _arrays._is_torch(x):
+        namespace, array = array.__array_namespace__(), np.asarray(x)
+    numpy = isinstance(array, np.ndarray)
+    result: Any = np.empty(result_shape, array.dtype) if numpy else array.new_empty(result_shape)
+    _core.gather_patches(array, indices, result)
+    return cast(Array, namespace.asarray(result) if namespace else result)

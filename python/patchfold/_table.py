@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operator table: every operator of every dialect by its name, with its arguments."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from ._errors import InvalidType
+from ._typing import Array
+
+
+@dataclass(frozen=True)
+class ArgumentSpec:
+    """An argument of an operator. ``default`` is text as the command line reads it, empty if there is none."""
+
+    name: str
+    kind: str
+    required: bool
+    default: str
+    is_input: bool
+    choices: tuple[str, ...]
+    doc: str
+
+
+@dataclass(frozen=True)
+class OperatorSpec:
+    """A row of the operator table. ``data_input`` is empty for an operator without one; ``sums``: it adds elements."""
+
+    name: str
+    doc: str
+    definition: str
+    data_input: str
+    sums: bool
+    arguments: tuple[ArgumentSpec, ...]
+
+
+@functools.cache
+def operators() -> tuple[OperatorSpec, ...]:
+    """Every operator of every dialect.
+
+    Example:
+        >>> import patchfold
+        >>> [op.name for op in patchfold.operators() if op.sums]
+        ['fold', 'coverage', 'openvino.Col2Im-15', 'onnx.Col2Im-18', 'torch.fold']
+    """
+    return tuple(
+        OperatorSpec(*row[:5], arguments=tuple(ArgumentSpec(*argument) for argument in row[5])) for row in _core.table()
+    )
+
+
+def _named(op: str) -> tuple[_core.Operator, OperatorSpec]:
+    if not isinstance(op, str):
+        given = f"{op!r} of type {type(op).__name__}"
+        raise InvalidType(operator="operator", rule="must be the name of an operator", given=given)
+    return _found(op)
+
+
+@functools.cache
+def _found(op: str) -> tuple[_core.Operator, OperatorSpec]:
+    native = _core.Operator(op, data="x")
+    return native, next(spec for spec in operators() if spec.name == native.name)
+
+
+def _values(spec: OperatorSpec, attributes: Mapping[str, Any]) -> list[Any]:
+    known = [argument.name for argument in spec.arguments]
+    for name in attributes:
+        if name not in known:
+            raise InvalidType(
+                operator=spec.name, argument=name, rule="is no argument of this operator", expected=", ".join(known)
+            )
+    return [attributes.get(name) for name in known]
+
+
+def run(op: str, x: Array, *, out: Array | None = None, **attributes: Any) -> Array:
+    """Runs any operator of the table by its name.
+
+    Arguments:
+        op: a name of ``patchfold.operators()``; a dialect's version may be left out and means the newest.
+        x: the data, an array of any kind that is taken; None for coverage.
+        out: an array for the result, of its shape and type; it is returned. Coverage without it counts in float32.
+        attributes: the operator's arguments by the names of the table; None means the default.
+
+    Errors: InvalidValue and InvalidType, as the functions of the operators.
+
+    Example:
+        >>> import numpy as np, patchfold
+        >>> image = np.arange(4).reshape(1, 1, 2, 2)
+        >>> patchfold.run("openvino.SpaceToDepth", image, blocks_mode="blocks_first", block_size=2)
+        array([[[[0]],
+        <BLANKLINE>
+                [[1]],
+        <BLANKLINE>
+                [[2]],
+        <BLANKLINE>
+                [[3]]]])
+    """
+    native, spec = _named(op)
+    values = _values(spec, attributes)
+    if not spec.data_input and out is None:
+        out = np.empty(native.output_shape((), *values), np.float32)  # type: ignore[assignment]
+    return native(x, out, *values)  # type: ignore[no-any-return]
+
+
+def output_shape(op: str, shape: tuple[int, ...], **attributes: Any) -> tuple[int, ...]:
+    """Shape of the result for data of the shape given, without any data. Arguments and errors as for ``run``.
+
+    Example:
+        >>> import patchfold
+        >>> patchfold.output_shape("torch.unfold", (8, 3, 224, 224), kernel_size=16, stride=16)
+        (8, 768, 196)
+    """
+    native, spec = _named(op)
+    return native.output_shape(shape, *_values(spec, attributes))
+
+
+class Plan:
+    """An operator, checked and planned once for arrays of one shape, layout and type; made by ``patchfold.plan``.
+
+    Call it with arrays: ``plan(x)`` or ``plan(x, out=out)``, from any thread. Its repr tells shapes, order and strategy.
+    """
+
+    def __init__(self, planned: _core.PlannedCall, native: _core.Operator, values: list[Any]) -> None:
+        self._planned = planned
+        self._native = native
+        self._values = values
+
+    def __call__(self, x: Array, *, out: Array | None = None) -> Array:
+        return self._planned(x, out)  # type: ignore[no-any-return]
+
+    @property
+    def operator(self) -> str:
+        """Name of the operator."""
+        return self._planned.name
+
+    @property
+    def input_shape(self) -> tuple[int, ...]:
+        """Shape of x."""
+        return self._planned.input_shape
+
+    @property
+    def output_shape(self) -> tuple[int, ...]:
+        """Shape of the result."""
+        return self._planned.output_shape
+
+    def describe(self) -> str:
+        """How it runs: strategy, normal form, pieces, bytes moved."""
+        return self._planned.describe()
+
+    def __repr__(self) -> str:
+        return self._native.explain(self.input_shape, _explained_dtype(self._planned.dtype), *self._values)
+
+
+def plan(op: str, x: Any, *, out: Any = None, **attributes: Any) -> Plan:
+    """Checks and plans an operator once, to be run often.
+
+    Arguments as for ``run``; of x and out only shape, strides and element type matter. With out given, every call needs an
+    out of the same layout.
+
+    Example:
+        >>> import numpy as np, patchfold
+        >>> x = np.ones((1, 3, 8, 8), np.float32)
+        >>> p = patchfold.plan("unfold", x, kernel_size=(3, 3))
+        >>> p(x).shape == p.output_shape
+        True
+    """
+    native, spec = _named(op)
+    values = _values(spec, attributes)
+    if not spec.data_input and out is None:
+        out = np.empty(native.output_shape((), *values), np.float32)
+    return Plan(_core.PlannedCall(native, x, out, *values), native, values)
+
+
+class Explanation:
+    """A text; its repr is the text, so that a notebook shows it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def explain(
+    op: str, shape: tuple[int, ...] | None = None, *, dtype: npt.DTypeLike | str = "float32", **attributes: Any
+) -> Explanation:
+    """Explains what an operator does to data of the shape given: shapes, coverage, order, and the plan.
+
+    Arguments:
+        op: a name of ``patchfold.operators()``.
+        shape: of the data; not used by coverage.
+        dtype: the element type, as NumPy or this library names it.
+        attributes: the operator's arguments by the names of the table.
+
+    Returns text that shows itself in a terminal and in a notebook; ``str()`` gives the string.
+
+    Example:
+        >>> import patchfold
+        >>> print(patchfold.explain("unfold", (1, 1, 3, 3), kernel_size=2))  # doctest: +ELLIPSIS
+        unfold...
+    """
+    native, spec = _named(op)
+    name = dtype if isinstance(dtype, str) else np.dtype(dtype).name
+    if spec.data_input and shape is None:
+        raise InvalidType(operator=spec.name, argument="shape", rule="is required", expected="the shape of the data")
+    return Explanation(native.explain(shape, name, *_values(spec, attributes)))
+
+
+def _explained_dtype(dtype: str) -> str:
+    """Element types that the library knows only by size are explained as bytes: what goes where is the same."""
+    return dtype if dtype in _NUMBERS else "uint8"
+
+
+_NUMBERS = frozenset(
+    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex64 complex128 "
+    "float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz".split()
+)

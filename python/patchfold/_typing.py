@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names of the types that the functions take and give."""
+
+from collections.abc import Sequence
+from typing import Any, Literal, Protocol, SupportsComplex, SupportsFloat, SupportsIndex, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+Array = TypeVar("Array")
+"""An array of any kind that is taken; what comes out is of the same kind."""
+
+
+class Operation(Protocol):
+    """An operator of the table: what comes out is of the kind that went in."""
+
+    def __call__(self, x: Array, out: Array | None, *values: Any) -> Array: ...
+    def output_shape(self, shape: Any, *values: Any) -> tuple[int, ...]: ...
+
+
+Int: TypeAlias = SupportsIndex
+"""A Python or NumPy integer."""
+
+Ints: TypeAlias = Sequence[Int] | npt.NDArray[np.integer[Any]]
+"""A list, tuple or one-axis array of integers."""
+
+IntOrInts: TypeAlias = Int | Ints
+"""One number for every spatial axis, or one for each."""
+
+Pairs: TypeAlias = Sequence[Sequence[Int]] | npt.NDArray[np.integer[Any]]
+"""(begin, end) of each axis."""
+
+Padding: TypeAlias = IntOrInts | Pairs | Literal["valid", "same", "same_upper", "same_lower"]
+"""Both ends of every axis, both ends of each axis, each end of each axis, or a rule."""
+
+Number: TypeAlias = SupportsIndex | SupportsFloat | SupportsComplex
+"""A number of Python or NumPy."""
+
+PaddingMode: TypeAlias = Literal["constant", "edge", "reflect", "symmetric", "wrap"]
+Layout: TypeAlias = Literal["channels_first", "channels_last"]
+Order: TypeAlias = Literal["channel", "kernel"]
+Columns: TypeAlias = Literal["flat", "grid"]
+DepthMode: TypeAlias = Literal["blocks_first", "depth_first"]

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operators of ONNX, with its names, defaults and checks. Needs no onnx; patchfold.onnx.backend does."""
+
+from typing import Literal, TypeAlias
+
+from .._core import Operator
+from .._typing import Array, Int, Ints, Operation
+
+Mode: TypeAlias = Literal["DCR", "CRD"]
+
+_col2im: Operation = Operator("onnx.Col2Im", data="input")
+_depth_to_space: Operation = Operator("onnx.DepthToSpace", data="input")
+_space_to_depth: Operation = Operator("onnx.SpaceToDepth", data="input")
+
+
+def col2im(
+    input: Array,
+    image_shape: Ints,
+    block_shape: Ints,
+    *,
+    dilations: Ints | None = None,
+    pads: Ints | None = None,
+    strides: Ints | None = None,
+    out: Array | None = None,
+) -> Array:
+    """ONNX Col2Im-18: sums columns into images.
+
+    Shapes: input is (N, C*K, L), the result (N, C, I1..IR) with I = image_shape; K is the product of block_shape, L
+        that of (I + pads - (block - 1) * dilation - 1) // stride + 1. Any R, also 1.
+
+    Arguments:
+        input: the columns.
+        image_shape: extents of the image, at least 0.
+        block_shape: extents of a patch, at least 1.
+        dilations: step between the taps (elements) of a patch, at least 1; None for ones.
+        pads: all begins, then all ends, at least 0; None for zeros.
+        strides: step between patches, at least 1; None for ones.
+        out: an array for the result, of its shape and type; it is returned.
+
+    Formula: result[n, c, y] = the sum of input[n, c * K + tap, position] over all tap and position with
+        position * stride + tap * dilation - pad_begin = y for each axis; 0 where there are none.
+
+    Types: numbers and booleans, summed as patchfold.fold does.
+
+    Errors: InvalidValue for numbers and shapes that do not fit; InvalidType for what is not an array, for arguments of
+        another type (image_shape and block_shape must be int64 where they have a type), and for element types that
+        cannot be added. Both say rule, given and expected.
+
+    Elsewhere: patchfold.fold; torch nn.functional.fold; TensorFlow the gradient of image.extract_patches; OpenVINO
+        Col2Im; MATLAB col2im(B, [m n], [mm nn], 'distinct').
+
+    Example:
+        >>> import numpy as np, patchfold.onnx
+        >>> patchfold.onnx.col2im(np.ones((1, 4, 4), np.float32), (3, 3), (2, 2))
+        array([[[[1., 2., 1.],
+                 [2., 4., 2.],
+                 [1., 2., 1.]]]], dtype=float32)
+    """
+    return _col2im(input, out, image_shape, block_shape, dilations, pads, strides)
+
+
+def depth_to_space(input: Array, blocksize: Int, *, mode: Mode = "DCR", out: Array | None = None) -> Array:
+    """ONNX DepthToSpace, opset 28: moves channels back to blocks of the last two axes.
+
+    Shapes: input is (N, C*b*b, H, W), the result (N, C, H*b, W*b).
+
+    Arguments:
+        input: the deep images.
+        blocksize: b, the block on both axes, at least 1.
+        mode: the order of the channels: "DCR" (offset * C + c) or "CRD" (c * b * b + offset).
+        out: an array for the result, of its shape and type; it is returned.
+
+    Formula: result[n, c, y * b + i, x * b + j] = input[n, (i * b + j) * C + c, y, x] for mode="DCR".
+
+    Types: any element type of fixed size; elements are copied bit by bit.
+
+    Errors: InvalidValue for numbers, words and shapes that do not fit; InvalidType for what is no array, for arguments
+        of another type and for elements of no fixed size. Both say rule, given and expected.
+
+    Elsewhere: patchfold.depth_to_space; torch nn.functional.pixel_shuffle (CRD); TensorFlow nn.depth_to_space (DCR);
+        OpenVINO DepthToSpace; MATLAB depthToSpace.
+
+    Example:
+        >>> import numpy as np, patchfold.onnx
+        >>> patchfold.onnx.depth_to_space(np.arange(4).reshape(1, 4, 1, 1), 2)
+        array([[[[0, 1],
+                 [2, 3]]]])
+    """
+    return _depth_to_space(input, out, blocksize, mode)
+
+
+def space_to_depth(input: Array, blocksize: Int, *, mode: Mode = "DCR", out: Array | None = None) -> Array:
+    """ONNX SpaceToDepth, opset 28: moves blocks of the last two axes to the channels.
+
+    Shapes: input is (N, C, H, W), the result (N, C*b*b, H/b, W/b).
+
+    Arguments:
+        input: the images; H and W must be multiples of b.
+        blocksize: b, the block on both axes, at least 1.
+        mode: the order of the new channels: "DCR" (offset * C + c), as before opset 28, or "CRD" (c * b * b + offset).
+        out: an array for the result, of its shape and type; it is returned.
+
+    Formula: result[n, (i * b + j) * C + c, y, x] = input[n, c, y * b + i, x * b + j] for mode="DCR".
+
+    Types: any element type of fixed size; elements are copied bit by bit.
+
+    Errors: InvalidValue for numbers, words and shapes that do not fit; InvalidType for what is no array, for arguments
+        of another type and for elements of no fixed size. Both say rule, given and expected.
+
+    Elsewhere: patchfold.space_to_depth; torch nn.functional.pixel_unshuffle (CRD); TensorFlow nn.space_to_depth (DCR);
+        OpenVINO SpaceToDepth; MATLAB spaceToDepth.
+
+    Example:
+        >>> import numpy as np, patchfold.onnx
+        >>> patchfold.onnx.space_to_depth(np.arange(4).reshape(1, 1, 2, 2), 2).ravel()
+        array([0, 1, 2, 3])
+    """
+    return _space_to_depth(input, out, blocksize, mode)

@@ -1,0 +1,346 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An ONNX backend (the interface of ``onnx.backend.base``) for models made of the operators of ``patchfold.onnx``.
+
+Nodes may be Col2Im, SpaceToDepth, DepthToSpace of every opset that defines them, and Constant. Anything else is refused
+when the model is prepared. Needs the ``onnx`` package; ``import patchfold`` does not.
+
+Example:
+    >>> import numpy as np, onnx
+    >>> from onnx import TensorProto, helper
+    >>> import patchfold.onnx.backend as backend
+    >>> graph = helper.make_graph(
+    ...     [helper.make_node("SpaceToDepth", ["x"], ["y"], blocksize=2)],
+    ...     "example",
+    ...     [helper.make_tensor_value_info("x", TensorProto.INT64, [1, 1, 2, None])],
+    ...     [helper.make_tensor_value_info("y", TensorProto.INT64, [1, 4, 1, None])],
+    ... )
+    >>> model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
+    >>> backend.prepare(model).run([np.arange(4).reshape(1, 1, 2, 2)])[0].ravel()
+    array([0, 1, 2, 3])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+import onnx.backend.base
+import onnx.checker
+import onnx.defs
+import onnx.inliner
+from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
+
+from .._errors import Error, InvalidType, InvalidValue
+from .._table import OperatorSpec, operators, run
+
+__all__ = [
+    "PatchfoldBackend",
+    "PreparedModel",
+    "Unsupported",
+    "is_compatible",
+    "prepare",
+    "run_model",
+    "run_node",
+    "supports_device",
+]
+
+NumpyArray = npt.NDArray[Any]
+Values = dict[str, NumpyArray]
+
+_DOMAINS = ("", "ai.onnx")
+
+
+class Unsupported(Error, NotImplementedError):
+    """A model that is valid and that this backend does not run."""
+
+
+def _specs() -> dict[str, dict[int, OperatorSpec]]:
+    """{"Col2Im": {18: ..}, ..}: the operators that are run, by the opset that defines them."""
+    found: dict[str, dict[int, OperatorSpec]] = {}
+    for spec in operators():
+        if spec.name.startswith("onnx."):
+            name, version = spec.name.removeprefix("onnx.").split("-")
+            found.setdefault(name, {})[int(version)] = spec
+    return found
+
+
+_SPECS = _specs()
+
+
+class _Step(Protocol):
+    def run(self, values: Values) -> None:
+        """Adds the node's output to the values."""
+
+
+@dataclass(frozen=True)
+class _Constant:
+    output: str
+    value: NumpyArray
+
+    def run(self, values: Values) -> None:
+        values[self.output] = self.value
+
+
+@dataclass(frozen=True)
+class _Call:
+    """A node of one of our operators; inputs are the names of the values that its arguments are taken from."""
+
+    spec: OperatorSpec
+    data: str
+    inputs: dict[str, str]
+    attributes: dict[str, Any]
+    output: str
+
+    def run(self, values: Values) -> None:
+        data = values[self.data]
+        arguments = {name: self._integers(name, values[value]) for name, value in self.inputs.items()}
+        arguments |= self.attributes
+        if data.dtype.kind in "OUST":
+            values[self.output] = self._moved_strings(data, arguments)
+        else:
+            values[self.output] = run(self.spec.name, data, **arguments)
+
+    def _integers(self, argument: str, value: NumpyArray) -> NumpyArray:
+        if value.dtype != np.int64 or value.ndim != 1:
+            raise InvalidType(
+                operator=self.spec.name,
+                argument=argument,
+                rule="must be a list of int64",
+                given=f"{value.dtype} of shape {value.shape}",
+            )
+        return value
+
+    def _moved_strings(self, data: NumpyArray, arguments: dict[str, Any]) -> NumpyArray:
+        """Strings are Python objects, which are not copied as bytes: their positions are moved instead."""
+        if self.spec.sums:
+            raise InvalidType(
+                operator=self.spec.name,
+                argument=self.spec.data_input,
+                rule="elements of this type cannot be added",
+                given="string",
+            )
+        positions = run(self.spec.name, np.arange(data.size).reshape(data.shape), **arguments)
+        moved: NumpyArray = data.reshape(-1)[positions]
+        return moved
+
+
+def _label(node: NodeProto) -> str:
+    return f"node {node.name!r}" if node.name else f"node of {', '.join(node.output)}"
+
+
+def _unsupported(node: NodeProto, rule: str, given: str = "", expected: str = "") -> Unsupported:
+    name = f"{node.domain or 'ai.onnx'}.{node.op_type}"
+    return Unsupported(operator=name, argument=_label(node), rule=rule, given=given, expected=expected)
+
+
+def _spec(node: NodeProto, opset: int) -> OperatorSpec:
+    """The operator that the node means in this opset."""
+    versions = _SPECS[node.op_type]
+    version = max((v for v in versions if v <= opset), default=0)
+    # An installed onnx that is newer than the table may know a later definition.
+    defined = onnx.defs.get_schema(node.op_type, opset, "").since_version
+    if not version or defined > version:
+        raise _unsupported(
+            node, "is not run in this version", f"opset {opset}", ", ".join(str(v) for v in sorted(versions))
+        )
+    return versions[version]
+
+
+def _attributes(node: NodeProto) -> dict[str, Any]:
+    found = {}
+    for attribute in node.attribute:
+        value = helper.get_attribute_value(attribute)
+        found[attribute.name] = value.decode() if isinstance(value, bytes) else value
+    return found
+
+
+def _array(tensor: TensorProto) -> NumpyArray:
+    if tensor.data_location == TensorProto.EXTERNAL:
+        raise InvalidValue(
+            operator="onnx",
+            argument=tensor.name,
+            rule="must lie in the model; onnx.load() with its file brings it there",
+        )
+    return numpy_helper.to_array(tensor)
+
+
+def _constant(node: NodeProto) -> NumpyArray:
+    (attribute,) = node.attribute
+    value = helper.get_attribute_value(attribute)
+    if attribute.name == "value":
+        return _array(value)
+    if attribute.name in ("value_int", "value_ints"):
+        return np.array(value, np.int64)
+    if attribute.name in ("value_float", "value_floats"):
+        return np.array(value, np.float32)
+    if attribute.name == "value_string":
+        return np.array(value.decode(), object)
+    if attribute.name == "value_strings":
+        return np.array([text.decode() for text in value], object)
+    raise _unsupported(node, "is not run with this attribute", attribute.name)
+
+
+def _step(node: NodeProto, opsets: Mapping[str, int]) -> _Step:
+    if node.domain not in _DOMAINS or node.op_type not in (*_SPECS, "Constant"):
+        raise _unsupported(node, "is no operator of this backend", expected=", ".join(sorted([*_SPECS, "Constant"])))
+    if node.op_type == "Constant":
+        return _Constant(node.output[0], _constant(node))
+    spec = _spec(node, opsets[""])
+    names = [argument.name for argument in spec.arguments if argument.is_input]
+    data, *inputs = node.input
+    return _Call(spec, data, dict(zip(names, inputs, strict=True)), _attributes(node), node.output[0])
+
+
+def _checked(info: ValueInfoProto, given: Any) -> NumpyArray:
+    """An input as an array, if it is one of the type and shape that the model declares."""
+    tensor_type = info.type.tensor_type
+    value = _array(given) if isinstance(given, TensorProto) else np.asarray(given)
+    if tensor_type.elem_type == TensorProto.STRING:
+        fits, wanted = value.dtype.kind in "OUST", "string"
+    else:
+        dtype = np.dtype(helper.tensor_dtype_to_np_dtype(tensor_type.elem_type))
+        fits, wanted = value.dtype == dtype, dtype.name
+    if not fits:
+        raise InvalidType(
+            operator="onnx",
+            argument=info.name,
+            rule="element type of the input",
+            given=str(value.dtype),
+            expected=wanted,
+        )
+    if tensor_type.HasField("shape"):
+        declared = [dim.dim_value if dim.HasField("dim_value") else None for dim in tensor_type.shape.dim]
+        pairs = zip(declared, value.shape, strict=False)
+        if len(declared) != value.ndim or any(d is not None and d != extent for d, extent in pairs):
+            raise InvalidValue(
+                operator="onnx",
+                argument=info.name,
+                rule="shape of the input",
+                given=str(value.shape),
+                expected=f"({', '.join('?' if d is None else str(d) for d in declared)})",
+            )
+    return value
+
+
+class PreparedModel(onnx.backend.base.BackendRep):
+    """A model that was checked and may be run many times."""
+
+    def __init__(self, model: ModelProto) -> None:
+        """Raises Unsupported for the first node that is not run."""
+        graph = model.graph
+        if graph.sparse_initializer:
+            name = graph.sparse_initializer[0].values.name
+            raise Unsupported(operator="onnx", argument=name, rule="sparse initialisers are not taken")
+        opsets = {"" if entry.domain in _DOMAINS else entry.domain: entry.version for entry in model.opset_import}
+        self._steps = [_step(node, opsets) for node in graph.node]
+        self._initialisers = {tensor.name: _array(tensor) for tensor in graph.initializer}
+        self._inputs = {info.name: info for info in graph.input}
+        self._outputs = [info.name for info in graph.output]
+
+    def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """The outputs, in the order of the model and by their names.
+
+        inputs: arrays in the order of the model's inputs, with or without those that have an initialiser;
+            or {name: array}.
+        """
+        given = inputs if isinstance(inputs, Mapping) else self._named(inputs)
+        values = dict(self._initialisers)
+        for name, value in given.items():
+            if name not in self._inputs:
+                raise InvalidValue(operator="onnx", argument=name, rule="is no input", expected=", ".join(self._inputs))
+            values[name] = _checked(self._inputs[name], value)
+        for name in self._inputs:
+            if name not in values:
+                raise InvalidValue(operator="onnx", argument=name, rule="the input is missing")
+        for step in self._steps:
+            step.run(values)
+        return _result(self._outputs, values)
+
+    def _named(self, inputs: Sequence[Any]) -> dict[str, Any]:
+        required = [name for name in self._inputs if name not in self._initialisers]
+        for names in (required, list(self._inputs)):
+            if len(inputs) == len(names):
+                return dict(zip(names, inputs, strict=True))
+        raise InvalidValue(
+            operator="onnx",
+            argument="inputs",
+            rule="one array for each input",
+            given=str(len(inputs)),
+            expected=", ".join(required),
+        )
+
+
+def _result(names: Sequence[str], values: Values) -> tuple[Any, ...]:
+    outputs = onnx.backend.base.namedtupledict("Outputs", names)
+    return outputs(*(values[name] for name in names))
+
+
+class PatchfoldBackend(onnx.backend.base.Backend):
+    """``onnx.backend.base.Backend`` on the CPU."""
+
+    @classmethod
+    def is_compatible(cls, model: ModelProto, device: str = "CPU", **kwargs: Any) -> bool:
+        """Whether prepare() takes the model."""
+        try:
+            cls.prepare(model, device, **kwargs)
+        except (Error, onnx.checker.ValidationError):
+            return False
+        return True
+
+    @classmethod
+    def prepare(cls, model: ModelProto, device: str = "CPU", **kwargs: Any) -> PreparedModel:
+        """Checks the model and its nodes.
+
+        Errors: onnx.checker.ValidationError for what is no valid model; Unsupported, which names the operator, for the
+        first node that is not run.
+        """
+        cls._check_device(device)
+        super().prepare(model, device, **kwargs)
+        return PreparedModel(onnx.inliner.inline_local_functions(model) if model.functions else model)
+
+    @classmethod
+    def run_node(
+        cls, node: NodeProto, inputs: Any, device: str = "CPU", outputs_info: Any = None, **kwargs: Any
+    ) -> tuple[Any, ...]:
+        """Runs one node on arrays in the order of its inputs, or on {name: array}.
+
+        opset_version=N says what the node means; without it, the newest opset of the onnx package. outputs_info is
+        not needed.
+        """
+        cls._check_device(device)
+        super().run_node(node, inputs, device, outputs_info, **kwargs)
+        step = _step(node, {"": int(kwargs.get("opset_version", onnx.defs.onnx_opset_version()))})
+        if isinstance(inputs, Mapping):
+            inputs = [inputs[name] for name in node.input]
+        if len(inputs) != len(node.input):
+            raise InvalidValue(
+                operator=node.op_type,
+                argument="inputs",
+                rule="one array for each input",
+                given=str(len(inputs)),
+                expected=", ".join(node.input),
+            )
+        values = {name: np.asarray(value) for name, value in zip(node.input, inputs, strict=True)}
+        step.run(values)
+        return _result(list(node.output), values)
+
+    @classmethod
+    def supports_device(cls, device: str) -> bool:
+        """Only "CPU", which may have a number: "CPU:0"."""
+        return device.split(":")[0] == "CPU"
+
+    @classmethod
+    def _check_device(cls, device: str) -> None:
+        if not cls.supports_device(device):
+            raise Unsupported(operator="onnx", argument="device", rule="is not supported", given=device, expected="CPU")
+
+
+is_compatible = PatchfoldBackend.is_compatible
+prepare = PatchfoldBackend.prepare
+run_model = PatchfoldBackend.run_model
+run_node = PatchfoldBackend.run_node
+supports_device = PatchfoldBackend.supports_device

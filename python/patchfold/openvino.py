@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operators of OpenVINO, with its names, defaults and checks. Needs no openvino."""
+
+from typing import Literal, TypeAlias
+
+from ._core import Operator
+from ._typing import Array, DepthMode, Int, Ints, Operation
+
+AutoPad: TypeAlias = Literal["valid", "same_lower", "same_upper"]
+
+_col2im: Operation = Operator("openvino.Col2Im", data="data")
+_extract_image_patches: Operation = Operator("openvino.ExtractImagePatches", data="data")
+_space_to_batch: Operation = Operator("openvino.SpaceToBatch", data="data")
+_batch_to_space: Operation = Operator("openvino.BatchToSpace", data="data")
+_space_to_depth: Operation = Operator("openvino.SpaceToDepth", data="data")
+_depth_to_space: Operation = Operator("openvino.DepthToSpace", data="data")
+
+
+def col2im(
+    data: Array,
+    output_size: Ints,
+    kernel_size: Ints,
+    *,
+    strides: Ints = (1, 1),
+    dilations: Ints = (1, 1),
+    pads_begin: Ints = (0, 0),
+    pads_end: Ints = (0, 0),
+    out: Array | None = None,
+) -> Array:
+    """OpenVINO Col2Im-15: sums columns into images.
+
+    Shapes: data is (N, C*K, L) or (C*K, L), the result (N, C, H, W) or (C, H, W) with (H, W) = output_size; K is the
+        product of kernel_size, L that of (size + pads - (kernel - 1) * dilation - 1) // stride + 1.
+
+    Arguments:
+        data: the columns.
+        output_size: height and width of the image, at least 1.
+        kernel_size: height and width of a patch, at least 1.
+        strides: step between patches, at least 1.
+        dilations: step between the taps (elements) of a patch, at least 0.
+        pads_begin: pads before the height and the width, at least 0.
+        pads_end: pads after the height and the width, at least 0.
+        out: an array for the result, of its shape and type; it is returned.
+
+    Formula: result[n, c, y] = the sum of data[n, c * K + tap, position] over all tap and position with
+        position * stride + tap * dilation - pad_begin = y for both axes; 0 where there are none.
+
+    Types: numbers and booleans, summed as patchfold.fold does.
+
+    Errors: InvalidValue for numbers and shapes that do not fit; InvalidType for what is not an array, for arguments of
+        another type (output_size and kernel_size must be int32 or int64, the same, where they have a type), and for
+        element types that cannot be added. Both say rule, given and expected.
+
+    Elsewhere: patchfold.fold; torch nn.functional.fold; TensorFlow the gradient of image.extract_patches; ONNX Col2Im;
+        MATLAB col2im(B, [m n], [mm nn], 'distinct').
+
+    Example:
+        >>> import numpy as np, patchfold.openvino
+        >>> patchfold.openvino.col2im(np.ones((4, 4), np.float32), (3, 3), (2, 2))
+        array([[[1., 2., 1.],
+                [2., 4., 2.],
+                [1., 2., 1.]]], dtype=float32)
+    """
+    return _col2im(data, out, output_size, kernel_size, strides, dilations, pads_begin, pads_end)
+
+
+def extract_image_patches(
+    data: Array, *, sizes: Ints, strides: Ints, rates: Ints, auto_pad: AutoPad, out: Array | None = None
+) -> Array:
+    """OpenVINO ExtractImagePatches-3: copies patches to the channels.
+
+    Shapes: data is (N, C, H, W), the result (N, kh*kw*C, oh, ow) with o = (size - (k - 1) * rate - 1) // stride + 1 for
+        auto_pad="valid" (0 where no patch fits), and the size divided by stride, rounded up, otherwise.
+
+    Arguments:
+        data: the images.
+        sizes: rows and columns of a patch, at least 1.
+        strides: step between patches, at least 1.
+        rates: step between the taps (elements) of a patch, at least 1.
+        auto_pad: "valid" for none; "same_upper", "same_lower" for zeros on both sides, the odd one at the end, at the
+            beginning.
+        out: an array for the result, of its shape and type; it is returned.
+
+    Formula: result[n, tap * C + c, y] = data[n, c, y * stride + tap * rate - pad_begin] for both axes; 0 outside.
+
+    Types: any element type of fixed size; elements are copied bit by bit.
+
+    Errors: InvalidValue for numbers, words and shapes that do not fit; InvalidType for what is no array, for arguments
+        of another type and for elements of no fixed size. Both say rule, given and expected.
+
+    Elsewhere: patchfold.unfold (order="kernel", columns="grid"); torch nn.functional.unfold (other order); TensorFlow
+        image.extract_patches (channels last); ONNX none; MATLAB im2col(A, [m n], 'sliding').
+
+    Example:
+        >>> import numpy as np, patchfold.openvino
+        >>> data = np.arange(9).reshape(1, 1, 3, 3)
+        >>> patchfold.openvino.extract_image_patches(
+        ...     data, sizes=(2, 2), strides=(1, 1), rates=(1, 1), auto_pad="valid"
+        ... )[0, :, 0, 0]
+        array([0, 1, 3, 4])
+    """
+    return _extract_image_patches(data, out, sizes, strides, rates, auto_pad)
+
+
+def space_to_batch(data: Array, block_shape: Ints, pads_begin: Ints, pads_end: Ints, *, out: Array | None = None) -> Array:
+    """OpenVINO SpaceToBatch-2: moves blocks of all axes but the batch to the batch.
+
+    Shapes: data is (N, D1..DM), the result (N*K, (D1 + pads)/b1 .. (DM + pads)/bM) with K the product of block_shape.
+        The three lists have one entry for each axis of data, the batch included.
+
+    Arguments:
+        data: the images.
+        block_shape: extents of a block, at least 1; 1 for the batch.
+        pads_begin: zeros before each axis, at least 0; 0 for the batch.
+        pads_end: zeros after each axis, at least 0; 0 for the batch.
+        out: an array for the result, of its shape and type; it is returned.
+
+    Formula: result[offset * N + n, y] = data[n, y * block + offset - pad_begin], for each axis; 0 outside.
+
+    Types: any element type of fixed size; elements are copied bit by bit.
+
+    Errors: InvalidValue for numbers and shapes that do not fit; InvalidType for what is no array, for arguments of
+        another type and for elements of no fixed size. Both say rule, given and expected.
+
+    Elsewhere: patchfold.space_to_batch; torch none; TensorFlow space_to_batch_nd; ONNX none; MATLAB reshape and
+        permute.
+
+    Example:
+        >>> import numpy as np, patchfold.openvino
+        >>> data = np.arange(6).reshape(1, 1, 6)
+        >>> patchfold.openvino.space_to_batch(data, (1, 1, 2), (0, 0, 0), (0, 0, 0)).squeeze()
+        array([[0, 2, 4],
+               [1, 3, 5]])
+    """
+    return _space_to_batch(data, out, block_shape, pads_begin, pads_end)
+
+
+def batch_to_space(data: Array, block_shape: Ints, crops_begin: Ints, crops_end: Ints, *, out: Array | None = None) -> Array:
+    """OpenVINO BatchToSpace-2: moves blocks of the batch back to the other axes.
+
+    Shapes: data is (N*K, y1..yM), the result (N, y1*b1 - crops .. yM*bM - crops) with K the product of block_shape. The
+        three lists have one entry for each axis of data, the batch included.
+
+    Arguments:
+        data: the batches.
+        block_shape: extents of a block, at least 1; 1 for the batch.
+        crops_begin: what to take away before each axis, at least 0; 0 for the batch.
+        crops_end: what to take away after each axis, at least 0; 0 for the batch.
+        out: an array for the result, of its shape and type; it is returned.
+
+    Formula: result[n, y * block + offset - crop_begin] = data[offset * N + n, y], for each axis.
+
+    Types: any element type of fixed size; elements are copied bit by bit.
+
+    Errors: InvalidValue for numbers and shapes that do not fit; InvalidType for what is not an array, for arguments of
+        another type (the three lists must be of the same integer type, where they have a type), and for element types
+        without a fixed size. Both say rule, given and expected.
+
+    Elsewhere: patchfold.batch_to_space; torch none; TensorFlow batch_to_space_nd; ONNX none; MATLAB reshape and
+        permute.
+
+    Example:
+        >>> import numpy as np, patchfold.openvino
+        >>> data = np.array([[[0, 2, 4]], [[1, 3, 5]]])
+        >>> patchfold.openvino.batch_to_space(data, (1, 1, 2), (0, 0, 1), (0, 0, 0))
+        array([[[1, 2, 3, 4, 5]]])
+    """
+    return _batch_to_space(data, out, block_shape, crops_begin, crops_end)
+
+
+def space_to_depth(data: Array, *, blocks_mode: DepthMode, block_size: Int = 1, out: Array | None = None) -> Array:
+    """OpenVINO SpaceToDepth-1: moves blocks of the spatial axes to the channels.
+
+    Shapes: data is (N, C, D1..DR), the result (N, C*K, D1/b .. DR/b) with b = block_size and K = b to the power R.
+
+    Arguments:
+        data: the images; D1..DR must be multiples of b.
+        blocks_mode: the order of the new channels: "blocks_first" (offset * C + c) or "depth_first" (c * K + offset).
+        block_size: b, the block on every spatial axis, at least 1.
+        out: an array for the result, of its shape and type; it is returned.
+
+    Formula: result[n, offset * C + c, y] = data[n, c, y * b + offset], for each axis, with "blocks_first".
+
+    Types: any element type of fixed size; elements are copied bit by bit.
+
+    Errors: InvalidValue for numbers, words and shapes that do not fit; InvalidType for what is no array, for arguments
+        of another type and for elements of no fixed size. Both say rule, given and expected.
+
+    Elsewhere: patchfold.space_to_depth; torch nn.functional.pixel_unshuffle (depth_first); TensorFlow
+        nn.space_to_depth; ONNX SpaceToDepth; MATLAB spaceToDepth.
+
+    Example:
+        >>> import numpy as np, patchfold.openvino
+        >>> data = np.arange(8).reshape(1, 2, 4)
+        >>> patchfold.openvino.space_to_depth(data, blocks_mode="depth_first", block_size=2)[0, :, 0]
+        array([0, 1, 4, 5])
+    """
+    return _space_to_depth(data, out, blocks_mode, block_size)
+
+
+def depth_to_space(data: Array, *, blocks_mode: DepthMode, block_size: Int = 1, out: Array | None = None) -> Array:
+    """OpenVINO DepthToSpace-1: moves channels back to blocks of the spatial axes.
+
+    Shapes: data is (N, C*K, y1..yR), the result (N, C, y1*b .. yR*b) with b = block_size and K = b to the power R.
+
+    Arguments:
+        data: the deep images; their channels must be a multiple of K.
+        blocks_mode: the order of the channels: "blocks_first" (offset * C + c) or "depth_first" (c * K + offset).
+        block_size: b, the block on every spatial axis, at least 1.
+        out: an array for the result, of its shape and type; it is returned.
+
+    Formula: result[n, c, y * b + offset] = data[n, offset * C + c, y], for each axis, with "blocks_first".
+
+    Types: any element type of fixed size; elements are copied bit by bit.
+
+    Errors: InvalidValue for numbers, words and shapes that do not fit; InvalidType for what is no array, for arguments
+        of another type and for elements of no fixed size. Both say rule, given and expected.
+
+    Elsewhere: patchfold.depth_to_space; torch nn.functional.pixel_shuffle (depth_first); TensorFlow nn.depth_to_space;
+        ONNX DepthToSpace; MATLAB depthToSpace.
+
+    Example:
+        >>> import numpy as np, patchfold.openvino
+        >>> data = np.array([[[0, 2], [4, 6], [1, 3], [5, 7]]])
+        >>> patchfold.openvino.depth_to_space(data, blocks_mode="blocks_first", block_size=2)
+        array([[[0, 1, 2, 3],
+                [4, 5, 6, 7]]])
+    """
+    return _depth_to_space(data, out, blocks_mode, block_size)

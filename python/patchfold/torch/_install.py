@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Puts patchfold's functions in the place of torch.nn.functional's."""
+
+import functools
+import threading
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+from torch.overrides import handle_torch_function, has_torch_function_unary
+
+from . import _functional
+from ._arguments import can_read
+
+_NAMES = ("fold", "unfold", "pixel_shuffle", "pixel_unshuffle")
+
+_lock = threading.Lock()
+_installed: list["Installation"] = []
+_replaced: dict[str, tuple[Callable[..., Tensor], Callable[..., Tensor]]] = {}
+"""Name to torch's function and ours, while installed."""
+
+
+class Installation:
+    """What install() returns. A context manager: leaving it removes the installation."""
+
+    def remove(self) -> None:
+        """Gives torch its functions back once every installation is removed. Removing one twice does nothing."""
+        with _lock:
+            if self not in _installed:
+                return
+            _installed.remove(self)
+            if _installed:
+                return
+            for name, (theirs, ours) in _replaced.items():
+                if getattr(functional, name) is ours:
+                    setattr(functional, name, theirs)
+            _replaced.clear()
+
+    def __enter__(self) -> "Installation":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.remove()
+
+
+def install() -> Installation:
+    """Makes torch.nn.functional.fold, unfold, pixel_shuffle and pixel_unshuffle run on patchfold.
+
+    nn.Fold, nn.Unfold, nn.PixelShuffle and nn.PixelUnshuffle look those functions up at every call, so existing models
+    change with them. Code that holds the functions already (``from torch.nn.functional import fold``) does not.
+
+    Dense tensors on the CPU, meta tensors and fake tensors go to patchfold. Everything else goes to torch's own
+    functions: other devices, sparse, quantized and nested tensors, subclasses that override torch functions,
+    TorchScript, and models on their way to ONNX. Whatever torch accepts is accepted, and so are N-D and integer
+    tensors. Errors are patchfold's: InvalidValue is a ValueError, InvalidType a TypeError, where torch raises
+    RuntimeError for most.
+
+    Returns an Installation: ``remove()`` takes the functions back, and so does leaving it as a context.
+
+    Example:
+        >>> import torch, patchfold.torch
+        >>> with patchfold.torch.install():
+        ...     torch.nn.Fold(3, 2)(torch.ones(4, 4, dtype=torch.int32))
+        tensor([[[1, 2, 1],
+                 [2, 4, 2],
+                 [1, 2, 1]]], dtype=torch.int32)
+        >>> handle = patchfold.torch.install()
+        >>> handle.remove()
+    """
+    installation = Installation()
+    with _lock:
+        if not _installed:
+            for name in _NAMES:
+                theirs = getattr(functional, name)
+                ours = _replacement(theirs, getattr(_functional, name))
+                _replaced[name] = (theirs, ours)
+                setattr(functional, name, ours)
+        _installed.append(installation)
+    return installation
+
+
+def _replacement(theirs: Callable[..., Tensor], ours: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    @functools.wraps(theirs)
+    def replacement(input: Tensor, *arguments: Any, **options: Any) -> Tensor:
+        if isinstance(input, Tensor) and has_torch_function_unary(input):
+            function = theirs if _overrides(input) else replacement
+            result: Tensor = handle_torch_function(function, (input,), input, *arguments, **options)
+            return result
+        if isinstance(input, Tensor) and can_read(input) and not _leaves_python():
+            return ours(input, *arguments, **options)
+        return theirs(input, *arguments, **options)
+
+    # TorchScript compiles this in place of the replacement, which is not written in its language.
+    replacement.__prepare_scriptable__ = lambda: theirs  # type: ignore[attr-defined]
+    return replacement
+
+
+def _overrides(tensor: Tensor) -> bool:
+    """Whether the tensor's class has a __torch_function__ of its own, which may know torch's function only."""
+    handler = type(tensor).__torch_function__
+    return getattr(handler, "__func__", None) is not _DEFAULT and handler is not torch._C._disabled_torch_function_impl
+
+
+_DEFAULT = Tensor.__torch_function__.__func__  # type: ignore[attr-defined]
+
+
+def _leaves_python() -> bool:
+    """Whether the call is being written down for a runtime that knows torch's operators only."""
+    return torch.onnx.is_in_onnx_export()
