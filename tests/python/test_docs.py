@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the documentation shows runs, every docstring is complete, and every name that users search for is in the index."""
+
+import doctest
+import importlib
+import importlib.util
+import inspect
+import re
+from collections.abc import Callable
+from glob import glob
+from pathlib import Path
+from typing import Any
+
+import patchfold
+import pytest
+from calls import HERE, function_of
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "python.md"
+MODULES = [
+    "patchfold",
+    "patchfold._arrays",
+    "patchfold._errors",
+    "patchfold._operators",
+    "patchfold._patches",
+    "patchfold._table",
+    "patchfold._views",
+    "patchfold.onnx",
+    "patchfold.openvino",
+    "patchfold.tensorflow",
+]
+NEEDS = {"patchfold.onnx.backend": "onnx", "patchfold.torch": "torch"}
+FUNCTIONS: dict[str, Callable[..., Any]] = {spec.name: function_of(spec) for spec in HERE} | {
+    name: getattr(patchfold, name) for name in ("unfold_view", "space_to_depth_view", "iter_unfold", "gather_patches")
+}
+SECTIONS = ("Shapes", "Arguments", "Formula", "Types", "Errors", "Elsewhere", "Example")
+SYSTEMS = ("torch", "TensorFlow", "ONNX", "OpenVINO", "MATLAB")
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_of_docstrings_run(name):
+    assert doctest.testmod(importlib.import_module(name), verbose=False).failed == 0
+
+
+@pytest.mark.parametrize(("name", "needed"), NEEDS.items())
+def test_examples_that_need_another_package_run(name, needed):
+    pytest.importorskip(needed)
+    package = importlib.import_module(name)
+    modules = [name]
+    if hasattr(package, "__path__"):
+        modules += [f"{name}.{path.stem}" for path in Path(package.__path__[0]).glob("_[a-z]*.py")]
+    attempted = 0
+    for module in modules:
+        result = doctest.testmod(importlib.import_module(module), verbose=False)
+        assert result.failed == 0
+        attempted += result.attempted
+    assert attempted > 0
+
+
+def test_every_module_of_the_package_is_looked_at():
+    root = Path(patchfold.__file__).parent
+    found = set()
+    for path in glob("**/*.py", root_dir=root, recursive=True):
+        parts = Path(path).with_suffix("").parts
+        found.add(".".join(("patchfold", *[part for part in parts if part != "__init__"])))
+    without_examples = {"patchfold._typing", "patchfold._command"}
+    assert {name for name in found if not name.startswith("patchfold.torch.")} == {*MODULES, *NEEDS} | without_examples
+
+
+def sections_of(function: Callable[..., Any]) -> dict[str, str]:
+    text = inspect.getdoc(function) or ""
+    parts = re.split(r"(?m)^([A-Z][a-z]+):", text)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_docstrings_are_complete(name):
+    function = FUNCTIONS[name]
+    sections = sections_of(function)
+    assert list(sections) == list(SECTIONS)
+    described = re.findall(r"(?m)^    ([a-z][a-z_, ]*): ", sections["Arguments"])
+    described = [argument for line in described for argument in line.split(", ")]
+    assert described == list(inspect.signature(function).parameters)
+    for system in SYSTEMS:
+        assert system in sections["Elsewhere"] or name.startswith(system.lower())
+    assert ">>> " in sections["Example"]
+    assert "InvalidValue" in sections["Errors"] or "as for unfold" in sections["Errors"]
+    assert "InvalidType" in sections["Errors"] or "as for unfold" in sections["Errors"]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_are_typed(name):
+    signature = inspect.signature(FUNCTIONS[name])
+    assert signature.return_annotation is not inspect.Signature.empty
+    for parameter in signature.parameters.values():
+        assert parameter.annotation is not inspect.Parameter.empty
+
+
+def test_all_public_names_have_a_docstring():
+    for name in patchfold.__all__:
+        value = getattr(patchfold, name)
+        if inspect.isclass(value) or inspect.isfunction(value) or inspect.ismodule(value):
+            assert inspect.getdoc(value), name
+
+
+def blocks(page: Path = PAGE) -> list[tuple[int, str, str]]:
+    """(line, words behind `python`, code) of every fenced block of the page that is Python."""
+    text = page.read_text(encoding="utf-8")
+    found = re.finditer(r"(?ms)^```python([^\n]*)\n(.*?)^```$", text)
+    return [(text[: m.start(2)].count("\n") + 1, m.group(1).strip(), m.group(2)) for m in found]
+
+
+def test_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    found = blocks(ROOT / "README.md")
+    assert found
+    for line, _, code in found:
+        exec(compile("\n" * (line - 1) + code, "README.md", "exec"), {})
+    assert "unfold" in capsys.readouterr().out
+
+
+def run_page(*words: str) -> int:
+    """Runs the blocks in one namespace, in order; those with words behind `python` only if they are among `words`."""
+    namespace: dict[str, Any] = {}
+    count = 0
+    for line, word, code in blocks():
+        if word and word not in words:
+            continue
+        exec(compile("\n" * (line - 1) + code, str(PAGE), "exec"), namespace)
+        count += bool(word) if words else 1
+    return count
+
+
+def test_the_page_runs():
+    assert {word for _, word, _ in blocks()} <= {"", "torch"}
+    assert run_page() >= 8
+
+
+def test_the_page_runs_with_torch():
+    pytest.importorskip("torch")
+    assert run_page("torch") >= 1
+
+
+NAMES = """
+im2col | im2row | col2im | overlap-add | overlap_and_add | sliding_window_view | as_strided | view_as_windows
+| view_as_blocks | block_reduce | F.unfold | torch.nn.functional.unfold | nn.Unfold | aten::im2col | Tensor.unfold | F.fold
+| torch.nn.functional.fold | nn.Fold | aten::col2im | foldNd | unfoldNd | pixel_shuffle | PixelShuffle | pixel_unshuffle
+| PixelUnshuffle | channel_shuffle | extract_patches | extract_image_patches | extract_volume_patches | ExtractImagePatches
+| Col2Im | conv_general_dilated_patches | depth_to_space | DepthToSpace | space_to_depth | SpaceToDepth | DCR | CRD | reorg
+| Focus | squeeze | space_to_batch | space_to_batch_nd | batch_to_space | batch_to_space_nd | extract_tensor_patches
+| combine_tensor_patches | patchify | unpatchify | rearrange | window_partition | window_reverse | tiler
+| sliding_window_inference | GridSampler | extract_patches_2d | reconstruct_from_patches_2d | tf.signal.frame
+| librosa.util.frame | buffer | Hankel | delay embedding | numpy.add.at | scatter_add | random crops | extract_glimpse
+| im2col(A, [m n], 'sliding') | im2col(A, [m n], 'distinct') | col2im(B, [m n], [mm nn], 'distinct')
+| col2im(B, [m n], [mm nn], 'sliding') | blockproc | colfilt | nlfilter | mat2tiles | coverage | overlap count | weight map
+| sub-pixel convolution | atrous | GEMM
+"""
+
+
+def index() -> list[tuple[str, str]]:
+    """The rows of the table under "What is it called here?"."""
+    table = PAGE.read_text(encoding="utf-8").partition("## What is it called here?")[2]
+    rows = re.findall(r"(?m)^\| (.+) \| (.+) \|$", table)
+    return [row for row in rows if row[0] != "you know it as"]
+
+
+@pytest.mark.parametrize("name", [name.strip() for name in NAMES.split("|")])
+def test_every_name_that_users_search_for_is_in_the_index(name):
+    assert any(re.search(rf"(?<![\w]){re.escape(name)}(?![\w])", row) for known, here in index() for row in (known, here))
+
+
+def test_the_index_names_functions_that_exist():
+    assert len(index()) > 30
+    public = {name for name in vars(patchfold) if callable(getattr(patchfold, name))}
+    for known, here in index():
+        code = " ".join(re.findall(r"`([^`]+)`", here))
+        dotted = re.findall(r"patchfold\.(?!torch)(\w+)\.(\w+)", code)
+        for module, function in dotted:
+            assert hasattr(getattr(patchfold, module), function), known
+        called = set(re.findall(r"(?<![\w.])([a-z]\w+)(?=\(|$| )", code)) & public
+        assert called or dotted or "no sum" in here, known
+
+
+def test_every_function_is_named_on_the_page():
+    spans = " ".join(re.findall(r"`([^`\n]+)`", PAGE.read_text(encoding="utf-8")))
+    for function in FUNCTIONS.values():
+        assert re.search(rf"(?<!\w){function.__name__}(?!\w)", spans), function

@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Wrong calls: the exact message and class for every function, every argument and every way to get it wrong.
+
+A message is "OPERATOR: ARGUMENT: RULE; given GIVEN, expected EXPECTED". Half of the table is made here: each kind of
+argument has its wrong values, each array its wrong arrays. What depends on shapes stands in the folder `wrong_calls`.
+"""
+
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import ml_dtypes
+import numpy as np
+import patchfold
+import pytest
+from calls import CALLS, HERE, function_of
+from patchfold import InvalidType, InvalidValue, onnx, openvino, tensorflow
+
+NAMES = {
+    "np": np,
+    "ml_dtypes": ml_dtypes,
+    "patchfold": patchfold,
+    "onnx": onnx,
+    "openvino": openvino,
+    "tensorflow": tensorflow,
+    "IMAGE": (IMAGE := np.zeros((2, 3, 6, 8), np.float32)),
+    "UNSIGNED": np.zeros((1, 1, 4, 4), np.uint8),
+    "TEXT": np.zeros((1, 1, 4, 4), "S3"),
+    "COLUMNS": np.zeros((2, 12, 35), np.float32),
+    "NHWC": np.zeros((2, 6, 8, 3), np.float32),
+    "VOLUME": np.zeros((1, 4, 4, 4, 2), np.float32),
+    "FLAT": np.zeros(64, np.float32),
+    "READ_ONLY": np.broadcast_to(np.float32(0), (1, 2, 3, 2, 2)),
+    "REPEATED": np.lib.stride_tricks.as_strided(np.zeros(36, np.float32), (2, 2, 3, 2, 2), (0, 48, 16, 8, 4)),
+    "PLAN": patchfold.plan("unfold", IMAGE, kernel_size=2),
+    "FIXED": patchfold.plan("unfold", IMAGE, kernel_size=2, out=np.zeros((2, 12, 35), np.float32)),
+}
+
+
+def shaped_rows() -> list[tuple[str, str]]:
+    """(call, class and message) from the folder: two lines each."""
+    rows = []
+    for path in sorted(Path(__file__).with_name("wrong_calls").glob("*.txt")):
+        lines = [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
+        rows += [(call, message.strip()) for call, message in zip(lines[::2], lines[1::2], strict=True)]
+    return rows
+
+
+SHAPED = shaped_rows()
+X = object()  # stands for the data of the valid call
+
+
+class Row(NamedTuple):
+    label: str
+    spec: Any
+    data: tuple[Any, ...]
+    change: dict[str, Any]
+    kind: type[Exception]
+    message: str
+
+
+def valid(spec) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    x, arguments = CALLS[spec.name.partition("-")[0]]
+    data = () if x is None else (np.ascontiguousarray(x),)
+    return data, {name: value for name, value in arguments.items() if name not in ("out", "accumulate")}
+
+
+def typed(value: Any) -> str:
+    return f"given {value!r} of type {type(value).__name__}"
+
+
+SUMMABLE = "bool, an integer, float16, bfloat16, float32, float64 or a complex type, in this machine's byte order"
+INTEGERS = "must be an integer or a sequence of integers"
+PADDING = (
+    "must be an integer, a sequence of integers or of pairs (begin, end), 'valid', 'same', 'same_upper' or 'same_lower'"
+)
+HUGE = 2**70
+RANGE = f"must fit into 64 bits; given {HUGE}, expected between -2**63 and 2**63 - 1"
+# kind of argument: the rule about its type, values that break it, what is expected where it is required and None
+TYPES: dict[str, tuple[str, list[Any], str]] = {
+    "integer": ("must be an integer", ["2", 2.0, True, (2, 3), b"2"], "an integer"),
+    "integers": ("must be a sequence of integers", ["22", 2.5, True, 2, [2.0, 1], [True, 1], {1, 2}], "a list of integers"),
+    "axes": (
+        INTEGERS,
+        ["2", 2.0, True, [2.0, 2], [True, 2], {2}, b"2", [2, None]],
+        "an integer, or a list with one for each spatial axis",
+    ),
+    "pairs": (
+        "must be a sequence of pairs (begin, end)",
+        ["0", 0, {0}, [[0.5, 0], [0, 0.5]]],
+        "a list of pairs (begin, end)",
+    ),
+    "padding": (PADDING, [1.5, True, [1.5, 1], [None, 1], {1}, b"valid"], ""),
+    "number": ("must be a number", ["0", None.__class__, {1}], ""),
+    "boolean": ("must be True or False", [1, "true", 0.0], ""),
+}
+
+
+def wrong_arrays(spec) -> Iterator[Row]:
+    """Data that is no array, and arrays whose elements the operator does not take."""
+    (x,), _ = valid(spec)
+    name = next(iter(inspect.signature(function_of(spec)).parameters))
+    no_array = f"{spec.name}: {name}: must be an array: NumPy's, torch's, or any with __dlpack__; given "
+    for value, text in [
+        (None, "NoneType"),
+        (x.tolist(), "list, expected numpy.asarray(..)"),
+        ((1, 2), "tuple, expected numpy.asarray(..)"),
+        (3, "int, expected numpy.asarray(..)"),
+        ("x", "str"),
+        (object(), "object"),
+        (np.float32(1), "numpy.float32"),
+    ]:
+        yield Row(f"{name} of {type(value).__name__}", spec, (value,), {}, InvalidType, no_array + text)
+    objects = "elements that hold Python objects cannot be moved as bytes; given object, expected elements of a fixed size"
+    yield Row(f"{name} of objects", spec, (x.astype(object),), {}, InvalidType, f"{spec.name}: {name}: {objects}")
+    masked = "masked arrays are not taken, since the mask would be lost; expected x.data or x.filled(..)"
+    yield Row(f"{name} masked", spec, (np.ma.array(x),), {}, InvalidType, f"{spec.name}: {name}: {masked}")
+    if spec.sums:
+        for dtype, text in [("S3", "|S3"), ("U2", "<U2"), (">i4", ">i4"), ("M8[s]", "datetime64[s]"), ("V4", "|V4")]:
+            message = f"elements must be of a type that can be added; given {text}, expected {SUMMABLE}"
+            data = (x.astype(dtype) if dtype != "V4" else x.view(dtype),)
+            yield Row(f"sum of {dtype}", spec, data, {}, InvalidType, f"{spec.name}: {name}: {message}")
+
+
+def wrong_outputs(spec) -> Iterator[Row]:
+    data, arguments = valid(spec)
+    result = function_of(spec)(*data, **arguments)
+    shape, dtype = result.shape, result.dtype
+    name = next(iter(inspect.signature(function_of(spec)).parameters))
+    frozen = result.copy()
+    frozen.flags.writeable = False
+    repeated = np.lib.stride_tricks.as_strided(np.zeros(1, dtype), shape, [0] * len(shape))
+    step = "elements must not share memory: each stride must step over what smaller ones reach"
+    rows: list[tuple[str, Any, type[Exception], str]] = [
+        (
+            "rank",
+            np.zeros((*shape, 1), dtype),
+            InvalidValue,
+            f"must have the shape that the operator gives; given {(*shape, 1)}, expected {shape}",
+        ),
+        (
+            "extent",
+            np.zeros((shape[0] + 1, *shape[1:]), dtype),
+            InvalidValue,
+            f"must have the shape that the operator gives; given {(shape[0] + 1, *shape[1:])}, expected {shape}",
+        ),
+        ("read-only", frozen, InvalidType, "must be writeable; given a read-only array"),
+        (
+            "repeated",
+            repeated,
+            InvalidValue,
+            f"{step}; given {(0,) * len(shape)}, expected a stride of at least 4 bytes in place of 0",
+        ),
+        ("list", result.tolist(), InvalidType, "must be an array: NumPy's, torch's, or any with __dlpack__; given list"),
+        ("text", "out", InvalidType, "must be an array: NumPy's, torch's, or any with __dlpack__; given str"),
+        (
+            "objects",
+            result.astype(object),
+            InvalidType,
+            "elements that hold Python objects cannot be moved as bytes; given object, expected elements of a fixed size",
+        ),
+    ]
+    if data:
+        for other in (np.float64, np.int64, ">i4", "V4"):
+            text = np.dtype(other)
+            rows.append(
+                (
+                    f"of {text}",
+                    np.zeros(shape, other),
+                    InvalidType,
+                    f"must have the element type of {name}; given {text}, expected int32",
+                )
+            )
+        count = max(data[0].size, result.size)
+        memory = np.zeros(count, dtype)
+        x = memory[: data[0].size].reshape(data[0].shape)
+        x[...] = data[0]
+        shared = memory[count - result.size :].reshape(shape)
+        message = f"{spec.name}: out: source and destination must not share memory"
+        yield Row("out shared with the data", spec, (x,), {"out": shared}, InvalidValue, message)
+    for label, out, kind, message in rows:
+        yield Row(f"out {label}", spec, (X,), {"out": out}, kind, f"{spec.name}: out: {message}")
+
+
+def wrong_types(spec, argument) -> Iterator[Row]:
+    """Values of another type than the argument's, by its kind."""
+    place = f"{spec.name}: {argument.name}: "
+    if argument.kind == "choice":
+        words = "must be one of " + ", ".join(f"'{word}'" for word in argument.choices)
+        for value in (0, b"valid", True, ["valid"]):
+            message = f"{place}{words}; {typed(value)}"
+            yield Row(f"{argument.name}={value!r}", spec, (X,), {argument.name: value}, InvalidType, message)
+        for value in ("nonsense", "", argument.choices[0].swapcase()):
+            message = f"{place}{words}; given {value!r}"
+            yield Row(f"{argument.name}={value!r}", spec, (X,), {argument.name: value}, InvalidValue, message)
+        expected = words.removeprefix("must be ")
+    else:
+        rule, values, expected = TYPES[argument.kind]
+        for value in values:
+            message = f"{place}{rule}; {typed(value)}"
+            yield Row(f"{argument.name}={value!r}", spec, (X,), {argument.name: value}, InvalidType, message)
+    if argument.required:
+        message = f"{place}must be given; expected {expected}"
+        yield Row(f"{argument.name}=None", spec, (X,), {argument.name: None}, InvalidValue, message)
+
+
+def wrong_values(spec, argument) -> Iterator[Row]:
+    """Numbers beyond 64 bits, and for the neutral operators, whose lists have one entry for each spatial axis, the range."""
+    place = f"{spec.name}: {argument.name}: "
+    nested = {"integers": [1, HUGE], "pairs": [[0, HUGE], [0, 0]]}
+    if argument.kind in ("integer", "axes", "padding", "integers", "pairs"):
+        value = nested.get(argument.kind, HUGE)
+        yield Row(f"{argument.name}=2**70", spec, (X,), {argument.name: value}, InvalidValue, place + RANGE)
+    if argument.kind != "axes":
+        return
+    least = 0 if argument.name == "dilation" else 1
+    for value in (least - 1, (least - 1, 1), (1, -5)):
+        message = f"{place}must be at least {least} on every axis; given {value}"
+        yield Row(f"{argument.name}={value}", spec, (X,), {argument.name: value}, InvalidValue, message)
+
+
+def python_errors(spec) -> Iterator[Row]:
+    """What Python itself says about a call that does not match the signature."""
+    function = function_of(spec)
+    data, arguments = valid(spec)
+    name = function.__name__
+    unknown = f"{name}() got an unexpected keyword argument 'nonsense'"
+    yield Row("unknown keyword", spec, (X,), {"nonsense": 1}, TypeError, unknown)
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.default is inspect.Parameter.empty and parameter.name in arguments:
+            only = "keyword-only" if parameter.kind is inspect.Parameter.KEYWORD_ONLY else "positional"
+            message = f"{name}() missing 1 required {only} argument: '{parameter.name}'"
+            yield Row(f"no {parameter.name}", spec, (X,), {parameter.name: ...}, TypeError, message)
+    if data:
+        first = next(iter(inspect.signature(function).parameters))
+        message = f"{name}() missing 1 required positional argument: '{first}'"
+        yield Row(f"no {first}", spec, (), {}, TypeError, message)
+
+
+def made_rows() -> Iterator[Row]:
+    for spec in HERE:
+        if spec.data_input:
+            yield from wrong_arrays(spec)
+        yield from wrong_outputs(spec)
+        yield from python_errors(spec)
+        for argument in spec.arguments:
+            yield from wrong_types(spec, argument)
+            yield from wrong_values(spec, argument)
+
+
+ROWS = list(made_rows())
+
+
+def check(kind: type[Exception], message: str, call) -> None:
+    with pytest.raises(Exception) as caught:
+        call()
+    assert (type(caught.value), str(caught.value)) == (kind, message)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.spec.name}: {row.label}")
+def test_wrong_arguments_of_every_operator(row):
+    data, arguments = valid(row.spec)
+    if not (row.data and row.data[0] is X):
+        data = row.data
+    arguments = {name: value for name, value in {**arguments, **row.change}.items() if value is not ...}
+    check(row.kind, row.message, lambda: function_of(row.spec)(*data, **arguments))
+
+
+@pytest.mark.parametrize(("call", "message"), SHAPED, ids=[call for call, _ in SHAPED])
+def test_wrong_calls(call, message):
+    kind, _, text = message.partition(": ")
+    check(getattr(patchfold, kind), text, lambda: eval(call, NAMES))
+
+
+def test_errors_have_parts_that_make_the_message():
+    with pytest.raises(patchfold.Error) as caught:
+        patchfold.fold(np.zeros((1, 8, 10)), (4, 4), 2)
+    error = caught.value
+    assert error.operator == "fold" and error.argument == "x"
+    assert error.rule == "the number of positions must be that of the sizes, strides, dilations and pads"
+    assert error.given == "10" and error.expected == "9 = product of (3, 3)"
+    assert str(error) == f"fold: x: {error.rule}; given 10, expected 9 = product of (3, 3)"
+
+
+def test_errors_are_those_of_python_too():
+    assert issubclass(InvalidValue, ValueError) and issubclass(InvalidType, TypeError)
+    assert issubclass(InvalidValue, patchfold.Error) and issubclass(InvalidType, patchfold.Error)
+
+
+def test_every_function_and_argument_has_wrong_calls():
+    met = {(row.spec.name, name) for row in ROWS for name in row.change}
+    for spec in HERE:
+        assert {(spec.name, argument.name) for argument in spec.arguments} <= met
+    functions = {found for call, _ in SHAPED for found in re.findall(r"(\w+\.\w+)\(", call)}
+    modules = (patchfold, onnx, openvino, tensorflow)
+    for module in modules:
+        for name, function in vars(module).items():
+            if inspect.isfunction(function) and not name.startswith("_") and name != "operators":
+                assert f"{module.__name__.rpartition('.')[2]}.{name}" in functions
+
+
+def test_nothing_is_written_before_an_error():
+    out = np.full((1, 4, 9), 7, np.int32)
+    for wrong in [{"kernel_size": 0}, {"kernel_size": 2, "value": 1j}, {"kernel_size": 3}]:
+        with pytest.raises(patchfold.Error):
+            patchfold.unfold(np.zeros((1, 1, 4, 4), np.int32), **wrong, out=out)
+    assert (out == 7).all()

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every function of an operator: against the operator of its name in the table, and against its formula."""
+
+import ast
+import importlib.util
+import inspect
+from pathlib import Path
+
+import formulas
+import numpy as np
+import patchfold
+import pytest
+from calls import CALLS, HERE, function_name, function_of, newest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+
+@pytest.mark.parametrize("spec", HERE, ids=lambda spec: spec.name)
+def test_every_operator_has_a_function_with_the_arguments_of_the_table(spec):
+    parameters = dict(inspect.signature(function_of(spec)).parameters)
+    data = [next(iter(parameters))] if spec.data_input else []
+    assert data == ([spec.data_input if "." in spec.name else "x"] if spec.data_input else [])
+    extra = {"dtype"} if spec.name == "coverage" else set()
+    assert list(parameters)[-1] == "out" and parameters["out"].default is None
+    assert parameters["out"].kind is inspect.Parameter.KEYWORD_ONLY
+    arguments = [name for name in parameters if name not in {*data, "out", *extra}]
+    assert sorted(arguments) == sorted(argument.name for argument in spec.arguments)
+    for argument in spec.arguments:
+        default = parameters[argument.name].default
+        if argument.required:
+            assert default is inspect.Parameter.empty
+        elif not argument.default:
+            assert default is None
+        else:
+            text = ",".join(map(str, default)) if isinstance(default, tuple) else str(default).lower()
+            assert text.lower() == argument.default.lower(), argument.name
+
+
+@pytest.mark.parametrize("spec", [s for s in newest() if s.name.startswith("torch.")], ids=lambda spec: spec.name)
+def test_torch_operators_have_a_function_in_the_module_that_needs_torch(spec):
+    found = importlib.util.find_spec("patchfold.torch")
+    assert found and found.origin
+    names = set()
+    for node in ast.walk(ast.parse(Path(found.origin).read_text())):
+        if isinstance(node, ast.FunctionDef):
+            names.add(node.name)
+        elif isinstance(node, ast.ImportFrom):
+            names.update(alias.asname or alias.name for alias in node.names)
+    assert function_name(spec) in names
+
+
+def test_importing_patchfold_imports_no_other_framework():
+    import subprocess
+    import sys
+
+    program = "import sys, patchfold; print(*{name.partition('.')[0] for name in sys.modules})"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert "numpy" in loaded
+    assert not {"torch", "tensorflow", "openvino", "onnx", "onnxruntime", "jax", "ml_dtypes"} & set(loaded)
+
+
+@pytest.mark.parametrize("spec", HERE, ids=lambda spec: spec.name)
+def test_a_function_is_the_operator_of_its_name(spec):
+    x, given_arguments = CALLS[spec.name.partition("-")[0]]
+    arguments = {name: np.copy(value) if name == "out" else value for name, value in given_arguments.items()}
+    again = {name: np.copy(value) if name == "out" else value for name, value in given_arguments.items()}
+    assert {argument.name for argument in spec.arguments} == set(arguments) - {"out"}
+    data = () if x is None else (x,)
+    result = function_of(spec)(*data, **arguments)
+    expected = patchfold.run(spec.name, x, **again)
+    assert type(result) is np.ndarray and result.dtype == expected.dtype and result.flags.c_contiguous
+    assert result.shape == patchfold.output_shape(
+        spec.name, () if x is None else x.shape, **{k: v for k, v in arguments.items() if k != "out"}
+    )
+    np.testing.assert_array_equal(result, expected)
+    assert result.size and (result != 0).any()
+
+
+@pytest.mark.parametrize("spec", HERE, ids=lambda spec: spec.name)
+def test_out_is_filled_and_returned_in_any_layout(spec):
+    x, arguments = CALLS[spec.name.partition("-")[0]]
+    arguments = {name: value for name, value in arguments.items() if name not in ("out", "accumulate")}
+    data = () if x is None else (x,)
+    expected = function_of(spec)(*data, **arguments)
+    room = np.full((*expected.shape, 2), 99, expected.dtype)
+    out = room[..., 1][..., ::-1]
+    assert function_of(spec)(*data, **arguments, out=out) is out
+    np.testing.assert_array_equal(out, expected)
+    assert (room[..., 0] == 99).all()
+
+
+@st.composite
+def windows(draw):
+    """A geometry, small enough that every corner of it is met."""
+    rank = draw(st.integers(1, 3))
+
+    def lists(low, high):
+        return draw(st.lists(st.integers(low, high), min_size=rank, max_size=rank))
+
+    pads = list(zip(lists(-2, 3), lists(-2, 3), strict=True))
+    return {
+        "extents": lists(0, 6 if rank < 3 else 4),
+        "kernel": lists(1, 3),
+        "stride": lists(1, 3),
+        "dilation": lists(0, 2),
+        "pads": pads,
+        "batch": draw(st.lists(st.integers(0, 3), max_size=2)),
+        "channels": draw(st.integers(0, 3)),
+        "layout": draw(st.sampled_from(["channels_first", "channels_last"])),
+        "order": draw(st.sampled_from(["channel", "kernel"])),
+        "columns": draw(st.sampled_from(["flat", "grid"])),
+    }
+
+
+def shape_of(w, channels, others):
+    return (*w["batch"], channels, *others) if w["layout"] == "channels_first" else (*w["batch"], *others, channels)
+
+
+def counting(shape):
+    return np.arange(1, 1 + np.prod(shape, dtype=int), dtype=np.int64).reshape(shape)
+
+
+@settings(max_examples=300, deadline=None)
+@given(windows(), st.sampled_from(["constant", "edge", "reflect", "symmetric", "wrap"]), st.integers(-3, 3))
+def test_unfold_is_its_formula(w, mode, value):
+    x = counting(shape_of(w, w["channels"], w["extents"]))
+    style = {name: w[name] for name in ("layout", "order", "columns")}
+    call = {
+        "stride": w["stride"],
+        "dilation": w["dilation"],
+        "padding": w["pads"],
+        "padding_mode": mode,
+        "value": value,
+    }
+    counts = formulas.positions(w["extents"], w["kernel"], w["stride"], w["dilation"], w["pads"])
+    if mode != "constant" and 0 in w["extents"] and 0 not in counts:
+        with pytest.raises(patchfold.InvalidValue, match="constant"):
+            patchfold.unfold(x, w["kernel"], **call, **style)
+        return
+    expected = formulas.unfold(x, w["kernel"], w["stride"], w["dilation"], w["pads"], mode=mode, value=value, **style)
+    np.testing.assert_array_equal(patchfold.unfold(x, w["kernel"], **call, **style), expected, strict=True)
+
+
+@settings(max_examples=300, deadline=None)
+@given(windows())
+def test_fold_is_its_formula_and_coverage_what_it_gives_for_ones(w):
+    geometry = (w["kernel"], w["stride"], w["dilation"], w["pads"])
+    counts = formulas.positions(w["extents"], *geometry)
+    last = (int(np.prod(counts)),) if w["columns"] == "flat" else counts
+    rows = w["channels"] * int(np.prod(w["kernel"]))
+    x = counting(shape_of(w, rows, last))
+    style = {name: w[name] for name in ("layout", "order", "columns")}
+    call = {"stride": w["stride"], "dilation": w["dilation"], "padding": w["pads"]}
+    result = patchfold.fold(x, w["extents"], w["kernel"], **call, **style)
+    np.testing.assert_array_equal(result, formulas.fold(x, w["extents"], *geometry, **style), strict=True)
+
+    out = np.full_like(result, 1000)
+    patchfold.fold(x, w["extents"], w["kernel"], **call, **style, accumulate=True, out=out)
+    np.testing.assert_array_equal(out, result + 1000)
+
+    counted = patchfold.coverage(w["extents"], w["kernel"], **call, dtype=np.int64)
+    ones = np.ones((int(np.prod(w["kernel"])), *counts), np.int64)
+    plain = {"layout": "channels_first", "order": "channel", "columns": "grid"}
+    np.testing.assert_array_equal(counted, formulas.fold(ones, w["extents"], *geometry, **plain)[0], strict=True)
+
+
+@settings(max_examples=100, deadline=None)
+@given(windows(), st.sampled_from(["channel", "kernel"]), st.sampled_from(["channel", "kernel"]))
+def test_reorder_swaps_channels_and_taps(w, source, target):
+    taps = int(np.prod(w["kernel"]))
+    last = (5,) if w["columns"] == "flat" else tuple(w["extents"])
+    x = counting(shape_of(w, w["channels"] * taps, last))
+    result = patchfold.reorder(x, w["kernel"], source=source, target=target, layout=w["layout"], columns=w["columns"])
+    axis = len(w["batch"]) if w["layout"] == "channels_first" else x.ndim - 1
+    rows = np.arange(w["channels"] * taps)
+    split = rows.reshape((w["channels"], taps) if source == "channel" else (taps, w["channels"]))
+    expected = np.take(x, (split if source == target else split.T).ravel(), axis)
+    np.testing.assert_array_equal(result, expected, strict=True)
+
+
+@settings(max_examples=200, deadline=None)
+@given(windows(), st.sampled_from(["blocks_first", "depth_first"]))
+def test_space_to_depth_is_its_formula_and_depth_to_space_its_inverse(w, mode):
+    x = counting(shape_of(w, w["channels"], [i * k for i, k in zip(w["extents"], w["kernel"], strict=True)]))
+    deep = patchfold.space_to_depth(x, w["kernel"], mode=mode, layout=w["layout"])
+    expected = formulas.space_to_depth(x, w["kernel"], mode=mode, layout=w["layout"])
+    np.testing.assert_array_equal(deep, expected, strict=True)
+    np.testing.assert_array_equal(patchfold.depth_to_space(deep, w["kernel"], mode=mode, layout=w["layout"]), x)
+
+
+@settings(max_examples=200, deadline=None)
+@given(windows())
+def test_space_to_batch_is_its_formula_and_batch_to_space_its_inverse(w):
+    block, layout = w["kernel"], w["layout"]
+    pads = [(b, -(i + b) % k) for i, k, (b, _) in zip(w["extents"], block, w["pads"], strict=True)]
+    if any(i + b < 0 for i, (b, _) in zip(w["extents"], pads, strict=True)):
+        return
+    x = counting((2, *w["extents"], w["channels"]) if layout == "channels_last" else (2, w["channels"], *w["extents"]))
+    batches = patchfold.space_to_batch(x, block, padding=pads, layout=layout)
+    np.testing.assert_array_equal(batches, formulas.space_to_batch(x, block, pads, layout=layout), strict=True)
+    if min(b for b, _ in pads) >= 0:
+        back = patchfold.batch_to_space(batches, block, crops=pads, layout=layout)
+        np.testing.assert_array_equal(back, x, strict=True)
+
+
+@pytest.mark.parametrize("rule", ["valid", "same", "same_upper", "same_lower"])
+@pytest.mark.parametrize("extent", range(1, 9))
+def test_padding_rules(rule, extent):
+    for kernel, stride, dilation in [(1, 1, 1), (2, 1, 1), (3, 2, 1), (3, 3, 2), (2, 5, 3), (4, 2, 1)]:
+        x = counting((1, 2, extent))
+        geometry = ([extent], [kernel], [stride], [dilation])
+        pads = [(0, 0)] if rule == "valid" else formulas.same_pads(*geometry, lower=rule == "same_lower")
+        result = patchfold.unfold(x, (kernel,), stride=stride, dilation=dilation, padding=rule)
+        expected = patchfold.unfold(x, (kernel,), stride=stride, dilation=dilation, padding=pads)
+        np.testing.assert_array_equal(result, expected, strict=True)
+        if rule != "valid":
+            assert result.shape[-1] == -(-extent // stride)
+
+
+def test_numbers_stand_for_every_axis_and_lists_for_each():
+    x = counting((2, 3, 7, 6))
+    many = patchfold.unfold(x, (2, 2), stride=(3, 3), dilation=[2, 2], padding=[(1, 1), (1, 1)])
+    for kernel, pads in [
+        (2, 1),
+        (np.int64(2), (1, 1)),
+        (np.array([2, 2]), np.array([1, 1])),
+        (np.array(2), np.int8(1)),
+    ]:
+        few = patchfold.unfold(x, kernel, stride=3, dilation=2, padding=pads)
+        np.testing.assert_array_equal(few, many, strict=True)
+
+
+def test_coverage_counts_in_the_type_asked_for():
+    assert patchfold.coverage((4,), 2).dtype == np.float32
+    for dtype in (np.uint8, np.int64, np.float16, np.float64, np.complex64, bool):
+        counts = patchfold.coverage((4,), (2,), dtype=dtype)
+        assert counts.dtype == dtype
+        np.testing.assert_array_equal(counts, np.array([1, 2, 2, 1]).astype(dtype))
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    assert patchfold.coverage((4,), 2, dtype=ml_dtypes.bfloat16).tolist() == [1, 2, 2, 1]
+    out = np.zeros(4, np.int16)
+    assert patchfold.coverage((4,), 2, out=out) is out and out.tolist() == [1, 2, 2, 1]
