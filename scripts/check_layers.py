@@ -24,6 +24,7 @@ HEADER_GROUPS = {
     "operators": ["operators.hpp"],
     "dialects": ["onnx.hpp", "openvino.hpp", "tensorflow.hpp", "torch.hpp"],
     "table": ["table.hpp"],
+    "explain": ["explain.hpp"],
     "all": ["patchfold.hpp", "patchfold.h", "dlpack.h"],
 }
 GROUPS = list(HEADER_GROUPS)
@@ -44,7 +45,7 @@ KERNELS = "src/tensor src/kernels"
 ENGINE = KERNELS + " src/engine"
 OPS = ENGINE + " src/ops"
 DIALECTS = OPS + " src/dialects"
-TILING = DIALECTS + " src/tiling"
+TILING = DIALECTS + " src/explain src/tiling"
 INSIDE = TILING + " src/capi"
 
 # A file belongs to the longest folder of this table that holds it.
@@ -55,11 +56,12 @@ ROOMS = {
     "src/engine": Room("problem, normal form, plan, run; threads", KERNELS, "operators", ("tbb/", "oneapi/")),
     "src/ops": Room("the neutral operators", ENGINE, "operators"),
     "src/dialects": Room("the systems' operators; the operator table", OPS, "table"),
+    "src/explain": Room("what an operator does, as text for people", DIALECTS, "explain"),
     "src/tiling": Room("overlapping tiles", DIALECTS, "all"),
     "src/capi": Room("the C ABI", TILING, "all"),
     "formats": Room("readers and writers of files", "src/tensor", "all", None),  # for its checked arithmetic
     "cli": Room("the command line", "formats", "all", None),
-    "python": Room("the Python package", "formats", "all", None),
+    "python/native": Room("the Python package's binding of the operator table", "", "all", None),
     "examples": Room("examples", "formats", "all", None),
     "reference": Room("every operator index by index", "", "values", ("gtest/",)),
     "bench": Room("benchmarks", "formats " + INSIDE, "all", None),
@@ -79,7 +81,7 @@ STANDARD = re.compile(r"[a-z_0-9]+$")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include(?:_next)?[ \t]*(?:"([^"]+)"|<([^>]+)>)', re.M)
 CODE = (".cpp", ".hpp", ".h", ".c", ".cc", ".inc")
 SPDX = "SPDX-License-Identifier: Apache-2.0"
-WITH_SPDX = CODE + (".py", ".sh", ".cmake", ".in", "CMakeLists.txt")
+WITH_SPDX = CODE + (".py", ".pyi", ".sh", ".cmake", ".in", "CMakeLists.txt")
 MOST_LINES = 450
 
 
@@ -225,7 +227,7 @@ def picture(root):
 
     lines = ["```mermaid", "flowchart BT"]
     library = [room for room in LIBRARY if exists(room)]
-    fronts = [room for room in ("formats", "cli", "python", "examples", "reference") if exists(room)]
+    fronts = [room for room in ("formats", "cli", "python/native", "examples", "reference") if exists(room)]
     lines += ["  subgraph library"] + [label(room) for room in reversed(library)] + ["  end"]
     lines += [label(room)[2:] for room in [PUBLIC] + fronts]
     lines += [f"  {identifier(upper)} --> {identifier(lower)}" for lower, upper in zip([PUBLIC] + library, library)]
