@@ -119,6 +119,14 @@ void Operator::run(const Plan& plan, const void* src, void* dst) const {
   if (status != Status::ok) in_python_names(data_, [&] { throw_if_failed(status, spec_->name); });
 }
 
+void Operator::check_new_output(const Values& values) const {
+  if (spec_->data_input.empty())
+    throw Error({ErrorCode::missing, name(), std::string(out_name), "is required, since there is no data input", "", ""});
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (spec_->arguments[i].name == "accumulate" && values[i] && std::get<std::int64_t>(*values[i]) != 0)
+      throw Error({ErrorCode::missing, name(), std::string(out_name), "is required where accumulate is True", "", ""});
+}
+
 nb::object Operator::call(nb::handle x, nb::handle out, const nb::args& values) const {
   const Values parsed = parse(values);
   const Operand src = source(x);
@@ -127,11 +135,7 @@ nb::object Operator::call(nb::handle x, nb::handle out, const nb::args& values) 
     run(prepare(src.view, &dst.view, parsed).plan, src.view.data, dst.view.data);
     return nb::borrow(out);
   }
-  if (spec_->data_input.empty())
-    throw Error({ErrorCode::missing, name(), std::string(out_name), "is required, since there is no data input", "", ""});
-  for (std::size_t i = 0; i < parsed.size(); ++i)
-    if (spec_->arguments[i].name == "accumulate" && parsed[i] && std::get<std::int64_t>(*parsed[i]) != 0)
-      throw Error({ErrorCode::missing, name(), std::string(out_name), "is required where accumulate is True", "", ""});
+  check_new_output(parsed);
   const Prepared prepared = prepare(src.view, nullptr, parsed);
   const Output output(x, src, prepared.output_shape);
   run(prepared.plan, src.view.data, output.data());
@@ -147,7 +151,10 @@ nb::tuple Operator::output_shape(nb::handle shape, const nb::args& values) const
 PlannedCall::PlannedCall(Operator op, nb::handle x, nb::handle out, const nb::args& values) : op_(std::move(op)) {
   const Values parsed = op_.parse(values);
   src_ = op_.source(x);
-  if (!out.is_none()) dst_ = op_.destination(out, src_).view;
+  if (out.is_none())
+    op_.check_new_output(parsed);
+  else
+    dst_ = op_.destination(out, src_).view;
   prepared_ = op_.prepare(src_.view, dst_ ? &*dst_ : nullptr, parsed);
   src_.owner.reset();
 }

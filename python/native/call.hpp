@@ -43,6 +43,8 @@ class Operator {
   /// A plan for these tensors, made or found. `dst` without data stands for a new row-major output.
   Prepared prepare(const ConstTensorView& src, const TensorView* dst, const Values& values) const;
   void run(const Plan& plan, const void* src, void* dst) const;
+  /// Throws Error(missing) if these values need an output that holds something.
+  void check_new_output(const Values& values) const;
 
  private:
   BoundOperator bind(const Values& values) const;

@@ -65,18 +65,37 @@ std::string in_python_terms(std::string_view text) {
   return result;
 }
 
+std::string utf8_of(nb::handle text) {
+  Py_ssize_t size = 0;
+  if (const char* characters = PyUnicode_AsUTF8AndSize(text.ptr(), &size))
+    return {characters, static_cast<std::size_t>(size)};
+  PyErr_Clear();
+  const nb::object bytes = nb::steal(PyUnicode_AsEncodedString(text.ptr(), "utf-8", "backslashreplace"));
+  if (!bytes.is_valid()) nb::raise_python_error();
+  return {PyBytes_AS_STRING(bytes.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
+}
+
 std::string text_of(nb::handle object) {
-  std::string text = nb::repr(object).c_str();
+  const nb::object representation = nb::steal(PyObject_Repr(object.ptr()));
+  if (!representation.is_valid()) {
+    PyErr_Clear();  // an object that cannot show itself, or an integer of more digits than Python prints
+    return "a value of type " + type_name_of(object);
+  }
+  std::string text = utf8_of(representation);
   for (char& c : text)
     if (c == '\n') c = ' ';
-  if (text.size() > longest_text) text = text.substr(0, longest_text - 3) + "...";
+  if (text.size() > longest_text) {
+    std::size_t end = longest_text - 3;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // not inside a character
+    text = text.substr(0, end) + "...";
+  }
   return text;
 }
 
 std::string type_name_of(nb::handle object) {
   const nb::handle type = object.type();
-  const std::string module = nb::str(type.attr("__module__")).c_str();
-  const std::string name = nb::str(type.attr("__qualname__")).c_str();
+  const std::string module = utf8_of(nb::str(type.attr("__module__")));
+  const std::string name = utf8_of(nb::str(type.attr("__qualname__")));
   return module == "builtins" ? name : module + "." + name;
 }
 

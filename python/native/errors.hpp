@@ -19,6 +19,9 @@ void translate_errors();
 /// Lists and pairs are written as Python writes tuples: "[2, 3] of rank 2" becomes "(2, 3) of rank 2", "1:2" "(1, 2)".
 std::string in_python_terms(std::string_view text);
 
+/// The characters of a str, all of them; what UTF-8 cannot hold is written with backslashes.
+std::string utf8_of(nb::handle text);
+
 /// repr() of an object, cut to one short line.
 std::string text_of(nb::handle object);
 

@@ -63,7 +63,7 @@ NB_MODULE(_core, module) {
       .def_prop_ro("name", &Operator::name)
       .def("__call__", &Operator::call, nb::arg("x").none(), nb::arg("out").none(), nb::arg("values"))
       .def("output_shape", &Operator::output_shape, nb::arg("shape").none(), nb::arg("values"))
-      .def("explain", &explain_call, nb::arg("shape"), nb::arg("dtype"), nb::arg("values"));
+      .def("explain", &explain_call, nb::arg("shape").none(), nb::arg("dtype"), nb::arg("values"));
 
   nb::class_<PlannedCall>(module, "PlannedCall")
       .def(

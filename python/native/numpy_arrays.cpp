@@ -23,12 +23,11 @@ std::optional<DType> registered(const PyArray_Descr* descr) noexcept {
   return std::nullopt;
 }
 
-bool is_masked(PyObject* array) {
-  if (PyArray_CheckExact(array)) return false;
-  return nb::isinstance(array, nb::module_::import_("numpy.ma").attr("MaskedArray"));
-}
-
 }  // namespace
+
+bool is_masked(nb::handle array) {
+  return !PyArray_CheckExact(array.ptr()) && nb::isinstance(array, nb::module_::import_("numpy.ma").attr("MaskedArray"));
+}
 
 std::optional<DType> dtype_of(PyArray_Descr* descr) noexcept {
   using enum DType;

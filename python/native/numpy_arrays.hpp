@@ -23,6 +23,9 @@ std::optional<DType> dtype_of(PyArray_Descr* descr) noexcept;
 /// opaque. Throws Error(dtype) for elements that hold objects, Error(type) for masked arrays.
 TensorView view_of(PyArrayObject* array, const ArrayRole& role);
 
+/// Whether it is one of numpy.ma.
+bool is_masked(nb::handle array);
+
 /// A new row-major array of the type `descr`, with arbitrary content.
 nb::object new_array(PyArray_Descr* descr, const Dims& shape);
 

@@ -19,6 +19,7 @@ class PlanKey {
   PlanKey(const OperatorSpec& op, const ConstTensorView& src, const TensorView* dst, const Values& values) {
     add(static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(&op)));
     if (!op.data_input.empty()) add(src);
+    add(dst != nullptr);
     if (dst) add(*dst);
     for (const auto& value : values) {
       add(value ? static_cast<std::int64_t>(value->index()) : -1);

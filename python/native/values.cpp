@@ -26,7 +26,9 @@ struct Place {
 bool has_axes(nb::handle object) {
   if (!nb::hasattr(object, "shape")) return false;
   const nb::object shape = object.attr("shape");
-  return PyObject_IsTrue(shape.ptr()) == 1;
+  const int truth = PyObject_IsTrue(shape.ptr());
+  if (truth < 0) nb::raise_python_error();
+  return truth == 1;
 }
 
 /// Whether the object is one integer: an int or what can index a list, but neither a bool nor an array with axes.
@@ -51,13 +53,14 @@ std::int64_t integer_of(const Place& place, nb::handle object) {
   return value;
 }
 
-/// Items of a sequence that is no text, or null.
+/// Items of a sequence that is no text, as a tuple, or null. A list is copied: converting its items may run code that
+/// changes it.
 nb::object items_of(nb::handle object) {
   PyObject* pointer = object.ptr();
-  if (PyTuple_Check(pointer) || PyList_Check(pointer)) return nb::borrow(object);
+  if (PyTuple_Check(pointer)) return nb::borrow(object);
   if (PyUnicode_Check(pointer) || PyBytes_Check(pointer) || PyDict_Check(pointer) || !PySequence_Check(pointer)) return {};
   if (PyArray_Check(pointer) && PyArray_NDIM(reinterpret_cast<PyArrayObject*>(pointer)) == 0) return {};
-  PyObject* items = PySequence_Fast(pointer, "");
+  PyObject* items = PyList_Check(pointer) ? PyList_AsTuple(pointer) : PySequence_Tuple(pointer);
   if (!items) {
     PyErr_Clear();
     return {};
@@ -66,10 +69,10 @@ nb::object items_of(nb::handle object) {
 }
 
 Py_ssize_t length_of(const nb::object& items) {
-  return PySequence_Fast_GET_SIZE(items.ptr());
+  return PyTuple_GET_SIZE(items.ptr());
 }
 nb::handle item_of(const nb::object& items, Py_ssize_t i) {
-  return PySequence_Fast_GET_ITEM(items.ptr(), i);
+  return PyTuple_GET_ITEM(items.ptr(), i);
 }
 
 /// Integers of a sequence; nothing if the object is none, or holds something else.
@@ -103,6 +106,7 @@ std::optional<ArgumentValue> number_of(const Place& place, nb::handle object) {
   if (PyBool_Check(pointer) || PyArray_IsScalar(pointer, Bool)) return ArgumentValue(Scalar(PyObject_IsTrue(pointer)));
   if (is_integer(object)) {
     const nb::object index = nb::steal(PyNumber_Index(pointer));
+    if (!index.is_valid()) nb::raise_python_error();
     int overflow = 0;
     const long long value = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
     if (overflow == 0) return ArgumentValue(Scalar(static_cast<std::int64_t>(value)));
@@ -114,6 +118,7 @@ std::optional<ArgumentValue> number_of(const Place& place, nb::handle object) {
   }
   if (PyComplex_Check(pointer) || PyArray_IsScalar(pointer, ComplexFloating)) {
     const Py_complex value = PyComplex_AsCComplex(pointer);
+    if (PyErr_Occurred()) nb::raise_python_error();
     return ArgumentValue(Scalar(std::complex<double>(value.real, value.imag)));
   }
   const auto* methods = Py_TYPE(pointer)->tp_as_number;
@@ -128,9 +133,11 @@ std::optional<ArgumentValue> number_of(const Place& place, nb::handle object) {
 std::optional<ArgumentValue> index_tensor_of(const Place& place, nb::handle object) {
   if (!PyArray_Check(object.ptr())) return std::nullopt;
   auto* array = reinterpret_cast<PyArrayObject*>(object.ptr());
-  if (!PyArray_ISINTEGER(array)) wrong_type(place, "must hold integers", object);
+  if (!PyArray_ISINTEGER(array) || is_masked(object)) wrong_type(place, "must hold integers", object);
   const nb::object flat = nb::steal(PyArray_Ravel(array, NPY_CORDER));
+  if (!flat.is_valid()) nb::raise_python_error();
   const auto values = integers_of(place, items_of(flat));
+  if (!values) wrong_type(place, "must hold integers", object);
   IndexTensor tensor{*values, {}, dtype_of(PyArray_DESCR(array)).value_or(DType::int64)};
   for (int axis = 0; axis < PyArray_NDIM(array); ++axis) tensor.shape.push_back(PyArray_DIM(array, axis));
   return ArgumentValue(tensor);
@@ -147,7 +154,7 @@ constexpr std::array<std::string_view, 4> padding_rules = {"valid", "same", "sam
 /// A text that must be one of the words.
 std::string word_of(const Place& place, nb::handle object, std::span<const std::string_view> words, const std::string& rule,
                     const std::string& expected) {
-  const std::string word = nb::borrow<nb::str>(object).c_str();
+  const std::string word = utf8_of(object);
   if (std::find(words.begin(), words.end(), word) == words.end())
     throw Error({ErrorCode::value, std::string(place.op), std::string(place.argument), rule, text_of(object), expected});
   return word;

@@ -20,8 +20,10 @@ Memory: TypeAlias = RawArray | npt.NDArray[Any]
 
 def memory(array: Any, op: str, argument: str, to_write: bool) -> Memory:
     """Where the elements of an array lie. The memory is shared, not copied, except for torch's lazy conj and neg views."""
+    if isinstance(array, RawArray):
+        return array
     if _is_torch(array):
-        return _torch_memory(array, op, argument, to_write)
+        return _checked_torch_memory(array, op, argument, to_write)
     if not (hasattr(array, "__dlpack__") and hasattr(array, "__dlpack_device__")):
         raise InvalidType(
             operator=op,
@@ -40,6 +42,8 @@ def memory(array: Any, op: str, argument: str, to_write: bool) -> Memory:
             rule="must be an array that can be written to: NumPy's or torch's",
             given=_type_name(array),
         )
+    if _module_of(array) == "tensorflow" and array.dtype.name not in _DTYPES:  # its strings end the process in __dlpack__
+        raise _unknown_type(op, argument, array.dtype.name)
     return RawArray.from_dlpack(array, op, argument)
 
 
@@ -55,7 +59,7 @@ class TorchOutput:
 
     def __init__(self, like: Any, shape: tuple[int, ...]) -> None:
         self._tensor = sys.modules["torch"].empty(shape, dtype=like.dtype, device="cpu")
-        self.memory = _torch_memory(self._tensor, "", "", True)
+        self.memory = torch_memory(self._tensor)
 
     def result(self) -> Any:
         return self._tensor
@@ -70,7 +74,7 @@ class DlpackOutput:
         self.memory: Memory = RawArray.from_dlpack(self._buffer, "", "")
 
     def result(self) -> Any:
-        module = type(self._like).__module__.partition(".")[0]
+        module = _module_of(self._like)
         if hasattr(self._like, "__array_namespace__"):
             return self._like.__array_namespace__().from_dlpack(self._buffer)
         if module == "tensorflow":
@@ -79,56 +83,84 @@ class DlpackOutput:
 
 
 def _is_torch(array: Any) -> bool:
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(array, torch.Tensor)
+    kind = getattr(sys.modules.get("torch"), "Tensor", None)
+    return kind is not None and isinstance(array, kind)
 
 
-def _torch_memory(tensor: Any, op: str, argument: str, to_write: bool) -> Memory:
+def torch_memory(tensor: Any) -> Memory:
+    """Where the elements of a dense tensor on the CPU lie that needs no gradient; nothing is checked."""
+    dtype = _name_of(tensor)
+    if dtype in _SHARED_WITH_NUMPY:
+        return tensor.numpy()  # type: ignore[no-any-return]
+    size = tensor.element_size()
+    strides = [stride * size for stride in tensor.stride()]
+    return RawArray.make(tensor.data_ptr(), tensor.shape, strides, dtype, True, tensor)
+
+
+def _checked_torch_memory(tensor: Any, op: str, argument: str, to_write: bool) -> Memory:
     torch = sys.modules["torch"]
     if tensor.device.type != "cpu":
         raise _not_on_cpu(op, argument, f"a tensor on {tensor.device}")
-    if tensor.layout is not torch.strided:
+    if tensor.layout is not torch.strided or tensor.is_nested:
+        given = "a nested tensor" if tensor.is_nested else str(tensor.layout)
         raise InvalidType(
-            operator=op, argument=argument, rule="must be a dense tensor", given=str(tensor.layout), expected="torch.strided"
+            operator=op, argument=argument, rule="must be a dense tensor", given=given, expected="torch.strided"
         )
     if tensor.requires_grad and torch.is_grad_enabled():
-        raise InvalidType(
-            operator=op,
-            argument=argument,
-            rule="gradients would be lost here",
-            given="a tensor that requires grad",
-            expected="the same function of patchfold.torch, or x.detach()",
-        )
-    dtype = str(tensor.dtype).removeprefix("torch.")
-    if dtype not in _TORCH_DTYPES:
-        raise InvalidType(
-            operator=op, argument=argument, rule="must have an element type of this library", given=str(tensor.dtype)
-        )
+        raise _for_patchfold_torch(op, argument, "gradients would be lost here", "a tensor that requires grad")
+    if torch.autograd.forward_ad._current_level >= 0 and torch.autograd.forward_ad.unpack_dual(tensor).tangent is not None:
+        raise _for_patchfold_torch(op, argument, "the tangent would be lost here", "a dual tensor")
+    if torch.jit.is_tracing():
+        raise _for_patchfold_torch(op, argument, "a trace would hold the result as a constant", "a call within a trace")
+    if _name_of(tensor) not in _DTYPES:
+        raise _unknown_type(op, argument, str(tensor.dtype))
     if tensor.is_conj() or tensor.is_neg():
         if to_write:
             raise InvalidType(
                 operator=op, argument=argument, rule="must hold its elements as they are", given="a conj or neg view"
             )
         tensor = tensor.resolve_conj().resolve_neg()
-    if dtype in _SHARED_WITH_NUMPY:
-        return (tensor.detach() if tensor.requires_grad else tensor).numpy()  # type: ignore[no-any-return]
-    size = tensor.element_size()
-    strides = [stride * size for stride in tensor.stride()]
-    return RawArray.make(tensor.data_ptr(), tensor.shape, strides, dtype, True, tensor)
+    if to_write and not tensor.is_inference():
+        torch.autograd.graph.increment_version(tensor)  # who saved it for a backward pass will be told
+    try:
+        return torch_memory(tensor.detach() if tensor.requires_grad else tensor)
+    except (RuntimeError, TypeError) as error:  # tensors of transforms and of tensor subclasses have no memory of their own
+        raise InvalidType(
+            operator=op,
+            argument=argument,
+            rule="must be a tensor with memory of its own",
+            given=_type_name(tensor),
+            expected="the same function of patchfold.torch",
+        ) from error
+
+
+def _name_of(tensor: Any) -> str:
+    return str(tensor.dtype).removeprefix("torch.")
 
 
 _SHARED_WITH_NUMPY = frozenset(
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split()
 )
-_TORCH_DTYPES = _SHARED_WITH_NUMPY | frozenset(
-    "bfloat16 float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz".split()
-)
+_DTYPES = _SHARED_WITH_NUMPY | frozenset("bfloat16 float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz".split())
+
+
+def _for_patchfold_torch(op: str, argument: str, rule: str, given: str) -> InvalidType:
+    expected = "the same function of patchfold.torch, or x.detach()"
+    return InvalidType(operator=op, argument=argument, rule=rule, given=given, expected=expected)
+
+
+def _unknown_type(op: str, argument: str, given: str) -> InvalidType:
+    return InvalidType(operator=op, argument=argument, rule="must have an element type of this library", given=given)
 
 
 def _not_on_cpu(op: str, argument: str, given: str) -> InvalidType:
     return InvalidType(
         operator=op, argument=argument, rule="must lie in the processor's memory", given=given, expected="a copy on the CPU"
     )
+
+
+def _module_of(array: Any) -> str:
+    return type(array).__module__.partition(".")[0]
 
 
 def _type_name(value: Any) -> str:

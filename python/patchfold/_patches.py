@@ -14,7 +14,7 @@ from . import _arrays, _core
 from ._errors import InvalidType, InvalidValue
 from ._operators import _unfold
 from ._typing import Array, Int, IntOrInts, Number, Order, Padding, PaddingMode
-from ._views import errors_of, is_list, per_axis, spatial_rank
+from ._views import errors_of, is_list, per_axis, read_once, spatial_rank
 
 Range = tuple[int, int]
 
@@ -115,6 +115,8 @@ def iter_unfold(
         True
     """
     name = "iter_unfold"
+    kernel_size, stride, dilation = read_once(kernel_size), read_once(stride, 1), read_once(dilation, 1)
+    padding = 0 if padding is None else padding
     with errors_of(name):  # a plan of the whole, which runs nothing, makes every check there is
         whole = _core.PlannedCall(
             cast(_core.Operator, _unfold),
@@ -229,6 +231,13 @@ def gather_patches(x: Array, corners: npt.ArrayLike, size: IntOrInts, *, out: Ar
     array: Any = x
     if not isinstance(x, np.ndarray):
         _arrays.memory(x, name, "x", False)
+        if not _arrays._is_torch(x) and not hasattr(x, "__array_namespace__"):
+            raise InvalidType(
+                operator=name,
+                argument="x",
+                rule="must be an array of NumPy, torch or the array API standard",
+                given=_arrays._type_name(x),
+            )
     shape = tuple(array.shape)
     try:
         indices = np.asarray(corners)
@@ -248,7 +257,7 @@ def gather_patches(x: Array, corners: npt.ArrayLike, size: IntOrInts, *, out: Ar
     extents = _sizes(name, size, shape[len(shape) - rank :])
     if indices.dtype == np.uint64:  # larger ones are outside all the same
         indices = np.minimum(indices, np.uint64(2**63 - 1))
-    indices = np.ascontiguousarray(indices, np.int64)
+    indices = np.array(indices, np.int64, order="C")  # a copy: nobody can change it once it is checked
     result_shape = (len(indices), *shape[: len(shape) - rank], *extents)
     if out is not None:
         given = tuple(getattr(out, "shape", result_shape))

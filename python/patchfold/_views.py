@@ -41,6 +41,21 @@ def per_axis(value: Any, rank: int) -> tuple[int, ...]:
     return tuple(map(operator.index, value)) if is_list(value) else (operator.index(value),) * rank
 
 
+def read_once(value: Any, default: Any = None) -> Any:
+    """Integers, or a tuple of them, so that what is checked is what is used later; None is the default. What holds anything
+    else is left for the check to refuse."""
+    if value is None:
+        return default
+    items = tuple(value) if is_list(value) else (value,)
+    if any(isinstance(item, bool) or not hasattr(item, "__index__") for item in items):
+        return value
+    try:
+        numbers = tuple(map(operator.index, items))
+    except TypeError:  # an array of several elements has __index__ too
+        return value
+    return numbers if is_list(value) else numbers[0]
+
+
 def _strided(x: Any, shape: tuple[int, ...], strides: tuple[int, ...], *, repeats: bool = False) -> Any:
     if isinstance(x, np.ndarray):
         return np.lib.stride_tricks.as_strided(x, shape, strides, writeable=x.flags.writeable and not repeats)
@@ -51,7 +66,7 @@ def _shape_and_strides(name: str, x: Any) -> tuple[tuple[int, ...], tuple[int, .
     """Strides are in bytes for NumPy, in elements for torch."""
     if isinstance(x, np.ndarray):
         if not isinstance(x, np.ma.MaskedArray):
-            return x.shape, x.strides
+            return np.ndarray.shape.__get__(x), np.ndarray.strides.__get__(x)  # not what a subclass may say
         rule, given, expected = (
             "masked arrays are not taken, since the mask would be lost",
             "",
@@ -113,6 +128,8 @@ def unfold_view(
         (True, True)
     """
     name = "unfold_view"
+    kernel_size, stride, dilation = read_once(kernel_size), read_once(stride, 1), read_once(dilation, 1)
+    layout = "channels_first" if layout is None else layout
     shape, strides = _shape_and_strides(name, x)
     with errors_of(name):
         grid = _unfold.output_shape(shape, kernel_size, stride, dilation, None, None, None, layout, None, "grid")
@@ -183,6 +200,8 @@ def space_to_depth_view(
         (True, True)
     """
     name = "space_to_depth_view"
+    block = read_once(block)
+    mode, layout = "blocks_first" if mode is None else mode, "channels_first" if layout is None else layout
     shape, strides = _shape_and_strides(name, x)
     with errors_of(name):
         deep = _space_to_depth.output_shape(shape, block, mode, layout)

@@ -344,3 +344,56 @@ def test_threads_setting() -> None:
     finally:
         patchfold.set_num_threads(0)
     assert patchfold.get_num_threads() >= 1 and before >= 1
+
+
+def test_a_plan_never_sums_onto_what_it_did_not_get() -> None:
+    columns = np.ones((1, 4, 9), np.float32)
+    with pytest.raises(patchfold.InvalidValue, match="fold: out: is required where accumulate is True"):
+        patchfold.plan("fold", columns, output_size=(4, 4), kernel_size=2, accumulate=True)
+
+
+def test_a_list_that_changes_while_it_is_read() -> None:
+    class Clears:
+        def __index__(self) -> int:
+            values.clear()
+            return 2
+
+    values: list[object] = [Clears(), *[2] * 15]
+    with pytest.raises(patchfold.Error):
+        patchfold.unfold(np.zeros((1, 1, 4, 4)), values)
+
+
+def test_masked_shape_inputs_are_refused() -> None:
+    masked = np.ma.array([4, 4], mask=[0, 1])
+    with pytest.raises(patchfold.InvalidType, match="image_shape: must hold integers"):
+        patchfold.onnx.col2im(np.zeros((1, 4, 9)), masked, np.array([2, 2]))
+
+
+@pytest.mark.parametrize("word", ["valid\0junk", "\ud800", "x" + "é" * 100])
+def test_words_of_any_characters(word: str) -> None:
+    with pytest.raises(patchfold.InvalidValue, match="padding: must be a rule or numbers"):
+        patchfold.unfold(np.zeros((1, 1, 4, 4)), 2, padding=word)
+
+
+def test_values_that_cannot_show_themselves() -> None:
+    class Silent:
+        def __repr__(self) -> str:
+            raise RuntimeError("no")
+
+    with pytest.raises(patchfold.InvalidType, match="given a value of type .*Silent"):
+        patchfold.unfold(np.zeros((1, 1, 4, 4)), Silent())
+    with pytest.raises(patchfold.InvalidValue, match="must fit into 64 bits; given a value of type int"):
+        patchfold.unfold(np.zeros((1, 1, 4, 4)), 10**5000)
+
+
+def test_errors_of_the_caller_s_own_objects_come_through() -> None:
+    class Raises:
+        def __index__(self) -> int:
+            raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        patchfold.unfold(np.zeros((1, 1, 4, 4)), 2, value=Raises())
+
+
+def test_coverage_is_explained_without_a_shape() -> None:
+    assert "coverage" in str(patchfold.explain("coverage", output_size=(4, 4), kernel_size=2))

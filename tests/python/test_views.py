@@ -156,3 +156,30 @@ def test_subclasses_become_plain_arrays_of_the_same_memory():
     x = np.arange(6).reshape(1, 6).view(np.matrix)
     view = patchfold.unfold_view(x, (2,))
     assert type(view) is np.ndarray and np.shares_memory(view, x)
+
+
+@pytest.mark.parametrize("word", [None, "channels_first"])
+def test_none_is_the_default_in_views(word):
+    x = np.arange(2 * 3 * 4 * 6.0).reshape(2, 3, 4, 6)
+    view = patchfold.unfold_view(x, 2, stride=None, dilation=None, layout=word)
+    np.testing.assert_array_equal(view, patchfold.unfold_view(x, 2), strict=True)
+    blocks = patchfold.space_to_depth_view(x, 2, mode=None, layout=word)
+    np.testing.assert_array_equal(blocks, patchfold.space_to_depth_view(x, 2), strict=True)
+
+
+def test_views_use_what_was_checked():
+    class Grows:
+        value = 1
+
+        def __index__(self):
+            self.value += 1
+            return self.value
+
+    view = patchfold.unfold_view(np.zeros((1, 1, 4, 4)), Grows())
+    assert view.shape[2:] in {(2, 2, 3, 3), (3, 3, 2, 2), (4, 4, 1, 1)}
+
+
+@pytest.mark.parametrize("word", ["channels_first\0", "channels_first ", ""])
+def test_words_of_views_are_compared_whole(word):
+    with pytest.raises(patchfold.InvalidValue, match="layout: must be one of"):
+        patchfold.unfold_view(np.zeros((1, 3, 50, 50)), 2, layout=word)

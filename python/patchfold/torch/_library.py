@@ -16,6 +16,7 @@ from torch._functorch.utils import enable_single_level_autograd_function
 from torch.autograd import forward_ad
 from torch.autograd.function import _SingleLevelFunction
 
+from .._arrays import Memory, torch_memory
 from .._core import Operator
 from .._errors import InvalidType, InvalidValue
 from . import _shapes
@@ -177,9 +178,9 @@ def _cpu_kernel(row: _Row) -> Callable[..., Tensor]:
     return kernel
 
 
-def _elements(tensor: Tensor) -> Tensor:
-    """The same memory, without the flag of autograd, which has done its part before a kernel runs."""
-    return tensor.detach() if tensor.requires_grad else tensor
+def _elements(tensor: Tensor) -> Memory:
+    """Autograd has done its part, and checked the tensor, before a kernel runs."""
+    return torch_memory(tensor.detach() if tensor.requires_grad else tensor)
 
 
 def _fake_kernel(row: _Row) -> Callable[..., Tensor]:
