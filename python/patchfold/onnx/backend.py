@@ -34,8 +34,9 @@ import onnx.defs
 import onnx.inliner
 from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
 
+from .._core import Operator
 from .._errors import Error, InvalidType, InvalidValue
-from .._table import OperatorSpec, operators, run
+from .._table import OperatorSpec, operators
 
 __all__ = [
     "PatchfoldBackend",
@@ -71,6 +72,13 @@ def _specs() -> dict[str, dict[int, OperatorSpec]]:
 _SPECS = _specs()
 
 
+def _apply(spec: OperatorSpec, data: NumpyArray, arguments: Mapping[str, Any]) -> NumpyArray:
+    """patchfold.run(), with the names of ONNX in its errors."""
+    operator = Operator(spec.name, data=spec.data_input)
+    result: NumpyArray = operator(data, None, *(arguments.get(argument.name) for argument in spec.arguments))
+    return result
+
+
 class _Step(Protocol):
     def run(self, values: Values) -> None:
         """Adds the node's output to the values."""
@@ -102,7 +110,7 @@ class _Call:
         if data.dtype.kind in "OUST":
             values[self.output] = self._moved_strings(data, arguments)
         else:
-            values[self.output] = run(self.spec.name, data, **arguments)
+            values[self.output] = _apply(self.spec, data, arguments)
 
     def _integers(self, argument: str, value: NumpyArray) -> NumpyArray:
         if value.dtype != np.int64 or value.ndim != 1:
@@ -123,7 +131,7 @@ class _Call:
                 rule="elements of this type cannot be added",
                 given="string",
             )
-        positions = run(self.spec.name, np.arange(data.size).reshape(data.shape), **arguments)
+        positions = _apply(self.spec, np.arange(data.size).reshape(data.shape), arguments)
         moved: NumpyArray = data.reshape(-1)[positions]
         return moved
 
@@ -144,9 +152,7 @@ def _spec(node: NodeProto, opset: int) -> OperatorSpec:
     # An installed onnx that is newer than the table may know a later definition.
     defined = onnx.defs.get_schema(node.op_type, opset, "").since_version
     if not version or defined > version:
-        raise _unsupported(
-            node, "is not run in this version", f"opset {opset}", ", ".join(str(v) for v in sorted(versions))
-        )
+        raise _unsupported(node, "is not run in this version", f"opset {opset}", ", ".join(str(v) for v in sorted(versions)))
     return versions[version]
 
 
