@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Elements for problems: ordinary ones, sums whose order shows, and every special value of a type."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import ml_dtypes
+import numpy
+from problem import DTYPES, Array
+
+Generator = numpy.random.Generator
+
+COMPLEX = {"complex64": "float32", "complex128": "float64"}
+FLOATS = [name for name in DTYPES if "float" in name]
+MOODS: dict[str, tuple[str, ...]] = {
+    "float": ("rounding", "specials", "integers", "bits", "minus zeros"),
+    "integer": ("bits", "small", "extremes"),
+    "bool": ("coins", "rare"),
+}
+
+
+def kind_of(dtype: str) -> str:
+    if dtype == "bool":
+        return "bool"
+    return "float" if dtype in FLOATS or dtype in COMPLEX else "integer"
+
+
+def moods_of(dtype: str) -> tuple[str, ...]:
+    return MOODS[kind_of(dtype)]
+
+
+def fill(dtype: str, shape: tuple[int, ...], mood: str, seed: int) -> Array:
+    """An array of that type; the same arguments give the same bits."""
+    random = numpy.random.default_rng([seed, *mood.encode()])
+    target = DTYPES[dtype]
+    count = math.prod(shape)
+    if kind_of(dtype) == "bool":
+        return (random.random(count) < (0.5 if mood == "coins" else 0.1)).reshape(shape)
+    if kind_of(dtype) == "integer":
+        return _integers(random, target, count, mood).reshape(shape)
+    if dtype in COMPLEX:
+        parts = _floats(random, DTYPES[COMPLEX[dtype]], 2 * count, mood)
+        return parts.view(target).reshape(shape)
+    return _floats(random, target, count, mood).reshape(shape)
+
+
+def _bits(random: Generator, dtype: numpy.dtype[Any], count: int) -> Array:
+    return numpy.frombuffer(random.bytes(count * dtype.itemsize), dtype=dtype).copy()
+
+
+def _integers(random: Generator, dtype: numpy.dtype[Any], count: int, mood: str) -> Array:
+    if mood == "bits":
+        return _bits(random, dtype, count)
+    if mood == "small":
+        return random.integers(-5, 6, count).astype(dtype)
+    limits = numpy.iinfo(dtype)
+    choices = numpy.array([limits.min, limits.min + 1, 0, 1, limits.max - 1, limits.max], dtype=dtype)
+    return random.choice(choices, count)
+
+
+def _floats(random: Generator, dtype: numpy.dtype[Any], count: int, mood: str) -> Array:
+    if mood == "bits":
+        return _bits(random, dtype, count)
+    if mood == "minus zeros":
+        return numpy.full(count, -0.0).astype(dtype)
+    if mood == "integers":
+        return random.integers(-8, 9, count).astype(dtype)
+    # Exponents that differ by so much make the order of a sum show in its last bits, and cancel now and then.
+    values = numpy.ldexp(random.uniform(-1, 1, count), random.integers(-8, 9, count)).astype(dtype)
+    if mood == "specials":
+        chosen = random.random(count) < 0.25
+        values[chosen] = random.choice(specials(dtype), int(chosen.sum()))
+    return values
+
+
+def specials(dtype: numpy.dtype[Any]) -> Array:
+    """Zeros, infinities and NaN where there are any, subnormals, the smallest normal and the largest, of both signs."""
+    limits: Any = ml_dtypes.finfo(dtype)
+    with numpy.errstate(all="ignore"):
+        values = [0.0, limits.smallest_subnormal, limits.smallest_normal, limits.max, 1.0]
+        values += [math.inf, math.nan]
+        positive = numpy.array([float(value) for value in values]).astype(dtype)
+        negative = numpy.array([-float(value) for value in values]).astype(dtype)
+    return numpy.concatenate([positive, negative])

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The conditions that the table names. Each says of a problem, valid or not, whether it is one of its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+import numpy
+from geometry import WINDOWS, window_of
+from problem import Problem
+from windows import Window
+
+Predicate = Callable[[Problem], bool]
+
+
+def _window(problem: Problem) -> Window | None:
+    """The window of a problem, or None where its attributes do not make one."""
+    if problem.op not in WINDOWS:
+        return None
+    try:
+        window = window_of(problem)
+        return window if len(window.positions) == len(window.image) else None
+    except (ValueError, IndexError, ZeroDivisionError, TypeError):
+        return None
+
+
+def _flat(value: Any) -> list[int]:
+    if isinstance(value, (tuple, list)):
+        return [number for entry in value for number in _flat(entry)]
+    return [value] if isinstance(value, int) else []
+
+
+def _entries(problem: Problem, *names: str) -> list[int]:
+    return [number for name in names for number in _flat(problem.attributes.get(name, ()))]
+
+
+def not_two_axes(problem: Problem) -> bool:
+    """A window with another number of spatial axes than two."""
+    lists = [v for v in problem.attributes.values() if isinstance(v, (tuple, list))]
+    return any(len(v) != 2 for v in lists)
+
+
+def channels_first(problem: Problem) -> bool:
+    return problem.attributes.get("data_format", "NHWC") == "NCHW"
+
+
+def many_blocked_axes(problem: Problem) -> bool:
+    """More than four blocked axes once leading and trailing ones with block 1 and no pads are merged away."""
+    blocks = list(problem.attributes["block_shape"])
+    pads = [any(pair) for pair in problem.attributes.get("paddings", problem.attributes.get("crops", ()))]
+    plain = [block == 1 and not pad for block, pad in zip(blocks, pads, strict=False)]
+    while plain and plain[0]:
+        plain.pop(0)
+    while plain and plain[-1]:
+        plain.pop()
+    return len(plain) > 4
+
+
+def dilated(problem: Problem) -> bool:
+    w = _window(problem)
+    return w is not None and any(d > 1 and k > 1 for d, k in zip(w.dilation, w.kernel, strict=True))
+
+
+def dilated_not_two_axes(problem: Problem) -> bool:
+    return not_two_axes(problem) and dilated(problem)
+
+
+def empty_data(problem: Problem) -> bool:
+    return 0 in problem.data.shape
+
+
+def empty_data_of_a_block(problem: Problem) -> bool:
+    """Empty, and the block changes the shape."""
+    return empty_data(problem) and problem.attributes.get("downscale_factor", 1) != 1
+
+
+def no_positions(problem: Problem) -> bool:
+    w = _window(problem)
+    return w is not None and 0 in w.positions
+
+
+def surplus_entries(problem: Problem) -> bool:
+    """A list that has an entry for each axis of the data, and more."""
+    lists = [v for v in problem.attributes.values() if isinstance(v, (tuple, list))]
+    return any(len(v) > problem.data.ndim for v in lists)
+
+
+def negative_pads(problem: Problem) -> bool:
+    return any(number < 0 for number in _entries(problem, "padding", "paddings", "pads", "pads_begin", "pads_end"))
+
+
+def strides_below_one(problem: Problem) -> bool:
+    return any(number < 1 for number in _entries(problem, "stride", "strides"))
+
+
+def offset_beyond_data(problem: Problem) -> bool:
+    """SpaceToBatch: an offset within a block all of whose elements lie in the end pads."""
+    given = problem.attributes
+    axes = zip(given["block_shape"], given["pads_begin"], problem.data.shape, strict=False)
+    return any(block - 1 - begin >= extent for block, begin, extent in axes)
+
+
+def dilation_below_one(problem: Problem) -> bool:
+    return any(number < 1 for number in _entries(problem, "dilation", "dilations", "rates"))
+
+
+def short_lists(problem: Problem) -> bool:
+    """A list with fewer entries than a picture has axes."""
+    return any(len(v) < 2 for v in problem.attributes.values() if isinstance(v, (tuple, list)))
+
+
+def blocks_below_one(problem: Problem) -> bool:
+    return any(number < 1 for number in _entries(problem, "block_shape"))
+
+
+def sizes_below_one(problem: Problem) -> bool:
+    return any(number < 1 for number in _entries(problem, "sizes"))
+
+
+def not_four_or_five_axes(problem: Problem) -> bool:
+    return problem.data.ndim not in (4, 5)
+
+
+def empty_data_of_six_axes(problem: Problem) -> bool:
+    return empty_data(problem) and problem.data.ndim > 5
+
+
+def no_columns(problem: Problem) -> bool:
+    """Columns of nothing: the result is zeros, unless there are no pixels either."""
+    return problem.data.shape[-1:] == (0,)
+
+
+def empty_batch_or_channels(problem: Problem) -> bool:
+    return 0 in problem.data.shape[:2]
+
+
+def empty_channels(problem: Problem) -> bool:
+    return problem.data.shape[1:2] == (0,)
+
+
+def lengths_differ(problem: Problem) -> bool:
+    """Lists of different lengths; one of pads counts half."""
+    lengths = {
+        len(value) / (2 if name == "pads" else 1) for name, value in problem.attributes.items() if isinstance(value, tuple)
+    }
+    return len(lengths) > 1
+
+
+def empty_and_indivisible(problem: Problem) -> bool:
+    """Empty data whose extents, or channels, are no multiples of the block."""
+    shape = problem.data.shape
+    if problem.op == "onnx.Col2Im-18":
+        taps = prod(problem.attributes["block_shape"])
+        return empty_data(problem) and len(shape) > 1 and taps > 0 and shape[-2] % taps != 0
+    block = problem.attributes["blocksize"]
+    if not empty_data(problem) or block < 1:
+        return False
+    if "SpaceToDepth" in problem.op:
+        return any(extent % block for extent in shape[2:])
+    return shape[1] % block**2 != 0
+
+
+def unknown_mode(problem: Problem) -> bool:
+    return problem.attributes.get("mode", "DCR") not in ("DCR", "CRD")
+
+
+def batch_entry(problem: Problem) -> bool:
+    """A block, pad or crop of the batch axis."""
+    given = problem.attributes
+    firsts = [given[name][0] for name in ("pads_begin", "pads_end", "crops_begin", "crops_end") if name in given]
+    return any(firsts) or given["block_shape"][0] != 1
+
+
+def three_entries(problem: Problem) -> bool:
+    """A list with more entries than a picture has axes."""
+    return any(len(v) > 2 for v in problem.attributes.values() if isinstance(v, (tuple, list)))
+
+
+def nan(problem: Problem) -> bool:
+    return problem.data.dtype.kind not in "iub" and bool(numpy.isnan(problem.data).any())
+
+
+def empty_list(problem: Problem) -> bool:
+    return () in problem.attributes.values()
+
+
+def more_than_three_axes(problem: Problem) -> bool:
+    return problem.data.ndim > 3
+
+
+PREDICATES: dict[str, Predicate] = {
+    name: value
+    for name, value in list(globals().items())
+    if callable(value) and getattr(value, "__module__", "") == __name__ and not name.startswith("_")
+}

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Records small problems with what a system answered, for the tests that run without the systems.
+
+usage: record.py SYSTEM...      writes tests/python/vectors/SYSTEM.jsonl
+
+A line is {op, dtype, attributes, shape, data, result_shape, result} with the bytes in base64, or {.., refused} with the
+system's own words where it takes no such problem. Only what patchfold does the same is recorded; the first line says
+which version answered. Kept are a few problems of each type, and those that show something not shown before.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import sys
+import zlib
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import hypothesis
+import systems
+import table
+from cell import SETTINGS, ours
+from compare import equal
+from features import features
+from problem import Array, Problem, Refusal, answers
+from problems import groups
+
+FOLDER = Path(__file__).resolve().parent.parent / "python" / "vectors"
+MOST_BYTES = 400
+REFUSALS = 3  # of each operator
+OF_A_TYPE, LEAST_ELEMENTS = 2, 6  # of each operator and type, so many that are so large
+EXAMPLES = 400  # of each operator
+
+
+def text_of(values: Array) -> str:
+    return base64.b64encode(values.tobytes()).decode()
+
+
+class Recorder:
+    def __init__(self, system: Any) -> None:
+        self.system, self.expected = system, table.read()
+        self.seen: set[str] = set()
+        self.refusals = 0
+        self.of_type: Counter[str] = Counter()
+        self.lines: list[dict[str, Any]] = []
+
+    def consider(self, problem: Problem) -> None:
+        if problem.data.nbytes > MOST_BYTES or self.expected.row(self.system.name, problem).verdict == "wrong":
+            return
+        if any(rule.covers(problem) for rule in self.expected.refusals.get((self.system.name, problem.op), [])):
+            return
+        (mine,) = answers(ours, [problem])
+        if isinstance(mine, Refusal) and self.refusals >= REFUSALS:
+            return
+        (other,) = answers(self.system.run, [problem])
+        line = {
+            "op": problem.op,
+            "dtype": problem.dtype,
+            "attributes": problem.attributes,
+            "shape": list(problem.data.shape),
+        }
+        if isinstance(mine, Refusal) and isinstance(other, Refusal):
+            self.refusals += 1
+            self.lines.append({**line, "refused": str(other).strip().splitlines()[0][:120]})
+        elif not isinstance(mine, Refusal) and not isinstance(other, Refusal):
+            found = features(problem)
+            wanted = self.of_type[problem.dtype] < OF_A_TYPE and problem.data.size >= LEAST_ELEMENTS
+            if other.nbytes > MOST_BYTES or not equal(problem, mine, other) or (found <= self.seen and not wanted):
+                return
+            self.seen |= found
+            self.of_type[problem.dtype] += problem.data.size >= LEAST_ELEMENTS
+            line |= {"data": text_of(problem.data), "result_shape": list(other.shape), "result": text_of(other)}
+            self.lines.append(line)
+
+    def record(self, op: str, dtypes: tuple[str, ...]) -> None:
+        self.seen, self.refusals, self.of_type = set(), 0, Counter()
+        taken = [d for d in dtypes if self.expected.rows(self.system.name, op, d)[-1].verdict != "refuses"]
+        for dtype in taken:
+
+            @hypothesis.seed(zlib.crc32(f"{self.system.name} {op} {dtype}".encode()))
+            @hypothesis.settings(max_examples=EXAMPLES // len(taken) + 10, **SETTINGS)
+            @hypothesis.given(groups(op, dtype, 1))
+            def draw(problems: list[Problem]) -> None:
+                self.consider(problems[0])
+
+            draw()
+
+
+def main() -> None:
+    for name in sys.argv[1:] or sys.exit(__doc__):
+        recorder = Recorder(systems.load(name))
+        for op, dtypes in recorder.system.operators.items():
+            recorder.record(op, dtypes)
+        target = FOLDER / f"{name}.jsonl"
+        target.parent.mkdir(exist_ok=True)
+        head = {"system": name, "version": recorder.system.version}
+        lines = [json.dumps(line, separators=(",", ":")) for line in (head, *recorder.lines)]
+        target.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        print(f"{target.name}: {len(recorder.lines)} vectors, {target.stat().st_size} bytes")
+
+
+if __name__ == "__main__":
+    main()

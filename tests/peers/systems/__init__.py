@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The systems that patchfold is compared with, each in a module that imports it.
+
+A module has a class System with
+
+    name, version     of the system
+    operators         {operator of the table: names of the element types to try}
+    run(problem)      the result as a NumPy array; raises Refusal where the system says no
+    run_many(problems)  optional: the same for several problems; refusals are returned, not raised
+    group, settings   optional: how many problems of one setting (attributes and shape), and about how many settings, are
+                      put to it at a time (default 2 and 1)
+
+tests/peers must be on the path: modules import `problem`, not `tests.peers.problem`. One process runs one system: several
+would share threads and memory in ways that neither of them expects.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+SYSTEMS: dict[str, str] = {
+    "torch": "systems.torch_system",
+    "tensorflow": "systems.tensorflow_system",
+    "onnx-reference": "systems.onnx_reference",
+    "onnxruntime": "systems.onnxruntime_system",
+    "openvino": "systems.openvino_system",
+}
+
+
+def load(name: str) -> Any:
+    """An instance of the system's class."""
+    return importlib.import_module(SYSTEMS[name]).System()

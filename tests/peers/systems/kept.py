@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a system compiles, kept for the problems that can use it again."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from problem import Problem, Refusal
+
+T = TypeVar("T")
+
+
+class Kept(Generic[T]):
+    """The last things made, by key; that there is nothing to be made is kept too."""
+
+    def __init__(self, make: Callable[[Problem], T], limit: int = 64) -> None:
+        self._make = make
+        self._limit = limit
+        self._things: OrderedDict[str, T | Refusal] = OrderedDict()
+
+    def __call__(self, problem: Problem) -> T:
+        """Raises Refusal if make() raised anything."""
+        key = f"{problem.op} {problem.dtype} {problem.data.ndim} {sorted(problem.attributes.items())}"
+        if key not in self._things:
+            if len(self._things) >= self._limit:
+                self._things.popitem(last=False)
+            try:
+                self._things[key] = self._make(problem)
+            except Exception as error:
+                self._things[key] = error if isinstance(error, Refusal) else Refusal(str(error))
+        thing = self._things[key]
+        if isinstance(thing, Refusal):
+            raise Refusal(*thing.args)
+        return thing

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The reference implementation that the onnx package ships (NumPy)."""
+
+from __future__ import annotations
+
+import numpy
+import onnx
+from onnx.reference import ReferenceEvaluator
+from problem import DTYPES, Answer, Array, Problem, Refusal, answers
+
+from systems.kept import Kept
+from systems.onnx_models import OPERATORS, model
+
+
+class System:
+    name = "onnx-reference"
+    version = onnx.__version__
+    operators = OPERATORS
+
+    def __init__(self) -> None:
+        self._evaluator = Kept(lambda problem: ReferenceEvaluator(model(problem)))
+
+    def run(self, problem: Problem) -> Array:
+        """Raises Refusal with what the implementation raised.
+
+        Sums wrap and overflow: NumPy's warnings about it say nothing about the result.
+        """
+        evaluator = self._evaluator(problem)
+        try:
+            with numpy.errstate(all="ignore"):
+                (result,) = evaluator.run(None, {"data": problem.data})
+        except Exception as error:
+            raise Refusal(f"{type(error).__name__}: {error}") from error
+        assert result.dtype == DTYPES[problem.dtype], f"{problem}: the result is {result.dtype}"
+        return result
+
+    def run_many(self, problems: list[Problem]) -> list[Answer]:
+        return answers(self.run, problems)

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch, eager, on the CPU."""
+
+from __future__ import annotations
+
+import numpy
+import torch
+from problem import DTYPES, Array, Problem, Refusal
+
+torch.set_num_threads(1)
+
+EVERY = tuple(DTYPES)
+# NumPy knows these only through ml_dtypes, which torch does not read: they travel as integers of the same size.
+AS_BITS = {
+    "bfloat16": torch.bfloat16,
+    "float8_e4m3fn": torch.float8_e4m3fn,
+    "float8_e4m3fnuz": torch.float8_e4m3fnuz,
+    "float8_e5m2": torch.float8_e5m2,
+    "float8_e5m2fnuz": torch.float8_e5m2fnuz,
+}
+CARRIER = {1: (numpy.uint8, torch.uint8), 2: (numpy.uint16, torch.uint16)}
+FUNCTIONS = {
+    "torch.fold": torch.nn.functional.fold,
+    "torch.unfold": torch.nn.functional.unfold,
+    "torch.pixel_shuffle": torch.nn.functional.pixel_shuffle,
+    "torch.pixel_unshuffle": torch.nn.functional.pixel_unshuffle,
+}
+
+
+class System:
+    name = "torch"
+    version = torch.__version__.split("+")[0]
+    operators = dict.fromkeys(FUNCTIONS, EVERY)
+
+    def run(self, problem: Problem) -> Array:
+        try:
+            result = FUNCTIONS[problem.op](_tensor(problem), **problem.attributes)
+        except (RuntimeError, NotImplementedError, ValueError, TypeError) as error:
+            raise Refusal(f"{type(error).__name__}: {error}") from error
+        return _array(result, problem.dtype)
+
+
+def _tensor(problem: Problem) -> torch.Tensor:
+    data = numpy.ascontiguousarray(problem.data)
+    if problem.dtype not in AS_BITS:
+        return torch.from_numpy(data)
+    carrier, _ = CARRIER[data.itemsize]
+    return torch.from_numpy(data.view(carrier)).view(AS_BITS[problem.dtype])
+
+
+def _array(tensor: torch.Tensor, dtype: str) -> Array:
+    tensor = tensor.contiguous()
+    if dtype not in AS_BITS:
+        return tensor.numpy()
+    if tensor.dtype != AS_BITS[dtype]:
+        raise TypeError(f"torch gave {tensor.dtype} for {dtype}")
+    return tensor.view(CARRIER[DTYPES[dtype].itemsize][1]).numpy().view(DTYPES[dtype])

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads the folder expected: what every system is expected to do with every operator and element type."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import tomllib
+from compare import ANY_NAN, CLAMPED
+from predicates import PREDICATES
+from problem import DTYPES, Problem
+
+FOLDER = Path(__file__).resolve().parent / "expected"
+VERDICTS = ("equal", "bounded", "narrows", "refuses", "wrong")
+
+
+@dataclass(frozen=True)
+class Row:
+    """Of one cell: the verdict for all of its problems, or only for those of one kind (where)."""
+
+    verdict: str
+    reason: str = ""
+    where: str = ""
+    to: str = ""
+    ulps: float = 0.5
+
+    def covers(self, problem: Problem) -> bool:
+        return not self.where or PREDICATES[self.where](problem)
+
+
+@dataclass(frozen=True)
+class OneSided:
+    """Problems that only one of the two refuses, and why. By nobody: the system must not see them. A rare rule need not
+    show in every run."""
+
+    by: str
+    where: str
+    reason: str
+    rare: bool = False
+
+    def covers(self, problem: Problem) -> bool:
+        return PREDICATES[self.where](problem)
+
+
+@dataclass
+class Table:
+    cells: dict[tuple[str, str, str], list[Row]] = field(default_factory=dict)
+    refusals: dict[tuple[str, str], list[OneSided]] = field(default_factory=dict)
+    uncovered: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
+
+    def rows(self, system: str, op: str, dtype: str) -> list[Row]:
+        """The exceptions, then the row for everything else; KeyError where the table does not know the cell."""
+        rows = self.cells[system, op, dtype]
+        return sorted(rows, key=lambda row: not row.where)
+
+    def row(self, system: str, problem: Problem) -> Row:
+        return next(row for row in self.rows(system, problem.op, problem.dtype) if row.covers(problem))
+
+
+class Fault(ValueError):
+    """The table contradicts itself."""
+
+
+def read(folder: Path = FOLDER) -> Table:
+    """A file for each system, named after it, and one with the names of groups of types."""
+    content: dict[str, Any] = {"cell": [], "refusal": [], "uncovered": []}
+    for path in sorted(folder.glob("*.toml")):
+        part = tomllib.loads(path.read_text(encoding="utf-8"))
+        if path.stem == "types":
+            content["types"] = part
+        else:
+            for kind, entries in part.items():
+                content[kind] += [{"system": path.stem, **entry} for entry in entries]
+    return parse(content)
+
+
+def parse(content: dict[str, Any]) -> Table:
+    groups: dict[str, list[str]] = content.get("types", {})
+    table = Table()
+    for entry in content.get("cell", []):
+        row = Row(**{name: entry[name] for name in ("verdict", "reason", "where", "to", "ulps") if name in entry})
+        _check(row)
+        for dtype in _types(entry["types"], groups):
+            for op in entry["operators"]:
+                rows = table.cells.setdefault((entry["system"], op, dtype), [])
+                if any(other.where == row.where for other in rows):
+                    raise Fault(f"{entry['system']} {op} {dtype} has two rows for the same problems")
+                rows.append(row)
+    for key, rows in table.cells.items():
+        if all(row.where for row in rows):
+            raise Fault(f"{' '.join(key)} has only exceptions")
+    for entry in content.get("refusal", []):
+        rule = OneSided(entry["by"], entry["where"], entry["reason"], entry.get("rare", False))
+        if rule.by not in ("system", "patchfold", "nobody") or rule.where not in PREDICATES:
+            raise Fault(f"a refusal by {rule.by} where {rule.where}")
+        for op in entry["operators"]:
+            table.refusals.setdefault((entry["system"], op), []).append(rule)
+    for entry in content.get("uncovered", []):
+        for op in entry["operators"]:
+            table.uncovered.setdefault((entry["system"], op), {}).update(
+                dict.fromkeys(entry["features"], entry["reason"])
+            )
+    return table
+
+
+def _types(names: list[str], groups: dict[str, list[str]]) -> list[str]:
+    types = [dtype for name in names for dtype in groups.get(name, [name])]
+    unknown = [dtype for dtype in types if dtype not in DTYPES]
+    twice = [dtype for dtype, count in Counter(types).items() if count > 1]
+    if unknown or twice:
+        raise Fault(f"unknown types {unknown}, types named twice {twice}")
+    return types
+
+
+def _check(row: Row) -> None:
+    faults: dict[str, Callable[[], bool]] = {
+        f"there is no verdict {row.verdict}": lambda: row.verdict not in VERDICTS,
+        f"{row.verdict} needs a reason": lambda: row.verdict != "equal" and not row.reason,
+        f"there is no condition {row.where}": lambda: bool(row.where) and row.where not in PREDICATES,
+        "narrows, and nothing else, says to what": lambda: (row.verdict == "narrows") != bool(row.to),
+        f"there is no type {row.to}": lambda: row.to not in ("", ANY_NAN, CLAMPED, *DTYPES),
+    }
+    for text, holds in faults.items():
+        if holds():
+            raise Fault(text)

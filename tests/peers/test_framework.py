@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The comparison notices what it should: a system that is patchfold itself, sound or with a fault."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import pytest
+import table
+from cell import Cell, ours
+from compare import equal, within_bounds
+from conformance import faults, without_counts
+from problem import Array, Problem, Refusal
+from problems import BUILDERS
+
+CASES = 250
+
+
+def fake(change: Callable[[Problem, Array], Array] = lambda problem, result: result, group: int = 2) -> Any:
+    class System:
+        name, version = "fake", "1"
+
+        def run(self, problem: Problem) -> Array:
+            return change(problem, ours(problem))
+
+    system = System()
+    system.group = group  # type: ignore[attr-defined]
+    return system
+
+
+def expect(op: str, dtype: str, verdict: str = "equal", **more: str) -> table.Table:
+    reason = {} if verdict == "equal" else {"reason": "because"}
+    row = {"system": "fake", "operators": [op], "types": [dtype], "verdict": verdict, **reason, **more}
+    return table.parse({"cell": [row]})
+
+
+def run(system: Any, op: str, dtype: str, expected: table.Table) -> Any:
+    return Cell(system, op, dtype, expected).run(CASES, 1)
+
+
+def last_bit(problem: Problem, result: Array) -> Array:
+    """The result with its last bit turned over, if it has any."""
+    data = bytearray(result.tobytes())
+    if data:
+        data[0] ^= 1
+    return numpy.frombuffer(bytes(data), result.dtype).reshape(result.shape)
+
+
+@pytest.mark.parametrize("op", BUILDERS)
+def test_patchfold_is_equal_to_itself(op: str) -> None:
+    tally = run(fake(), op, "float32", expect(op, "float32"))
+    assert tally.accepted == tally.equal >= CASES
+    assert tally.refused["both"] > 0
+
+
+@pytest.mark.parametrize("op", BUILDERS)
+def test_a_wrong_bit_fails_and_is_shrunk(op: str) -> None:
+    with pytest.raises(AssertionError, match="expected equal, and they differ") as caught:
+        run(fake(last_bit), op, "int32", expect(op, "int32"))
+    assert op in str(caught.value)
+    assert "seed" in str(caught.value)
+
+
+def test_a_system_that_was_expected_to_differ_and_does_not_fails() -> None:
+    with pytest.raises(AssertionError, match="expected narrows, and no result differs"):
+        run(fake(), "torch.unfold", "int8", expect("torch.unfold", "int8", "narrows", to="int16"))
+
+
+def test_a_narrowing_is_recognised_and_another_one_is_not() -> None:
+    def narrow(problem: Problem, result: Array) -> Array:
+        return result.astype("int32").astype("int64")
+
+    op = "torch.pixel_shuffle"
+    tally = run(fake(narrow), op, "int64", expect(op, "int64", "narrows", to="int32"))
+    assert tally.differing["narrows"] > 0
+    with pytest.raises(AssertionError, match="not what int16 gives"):
+        run(fake(narrow), op, "int64", expect(op, "int64", "narrows", to="int16"))
+
+
+def test_a_condition_excuses_its_problems_and_no_others() -> None:
+    def wrong(problem: Problem, result: Array) -> Array:
+        return last_bit(problem, result) if problem.attributes.get("data_format") == "NCHW" else result
+
+    op = "tensorflow.SpaceToDepth"
+    row = {"system": "fake", "operators": [op], "types": ["int8"]}
+    exception = {**row, "verdict": "wrong", "where": "channels_first", "reason": "because"}
+    tally = run(fake(wrong), op, "int8", table.parse({"cell": [{**row, "verdict": "equal"}, exception]}))
+    assert tally.differing["wrong channels_first"] > 0
+    with pytest.raises(AssertionError):
+        run(fake(last_bit), op, "int8", table.parse({"cell": [{**row, "verdict": "equal"}, exception]}))
+
+
+def test_refusals_of_one_side_need_a_rule() -> None:
+    def picky(problem: Problem, result: Array) -> Array:
+        if 0 in problem.data.shape:
+            raise Refusal("not empty")
+        return result
+
+    op = "torch.unfold"
+    with pytest.raises(AssertionError, match="only fake refuses this: not empty"):
+        run(fake(picky), op, "float32", expect(op, "float32"))
+    content = {
+        "cell": [{"system": "fake", "operators": [op], "types": ["float32"], "verdict": "equal"}],
+        "refusal": [
+            {"system": "fake", "operators": [op], "by": "system", "where": "empty_data", "reason": "because"}
+        ],
+    }
+    assert run(fake(picky), op, "float32", table.parse(content)).refused["system empty_data"] > 0
+
+
+def test_what_only_patchfold_refuses_needs_a_rule() -> None:
+    class Lenient:
+        name, version = "fake", "1"
+
+        def run(self, problem: Problem) -> Array:
+            try:
+                return ours(problem)
+            except Refusal:
+                return problem.data
+
+    with pytest.raises(AssertionError, match="only patchfold refuses this"):
+        run(Lenient(), "torch.fold", "float32", expect("torch.fold", "float32"))
+
+
+def test_refuses_means_all() -> None:
+    def refuse(problem: Problem, result: Array) -> Array:
+        raise Refusal("no")
+
+    expected = expect("torch.fold", "float32", "refuses")
+    assert run(fake(refuse), "torch.fold", "float32", expected).refused["type"] > 0
+    with pytest.raises(AssertionError, match="and was taken"):
+        run(fake(), "torch.fold", "float32", expected)
+
+
+def fold_of(terms: list[float], dtype: str = "float16") -> Problem:
+    """All terms fall on one pixel."""
+    data = numpy.array(terms, dtype=dtype).reshape(1, len(terms), 1)
+    return Problem("torch.fold", dtype, data, {"output_size": (1, len(terms)), "kernel_size": (1, len(terms))})
+
+
+def overlapping(terms: list[float]) -> Problem:
+    data = numpy.array(terms, dtype="float16").reshape(1, len(terms), 1).repeat(len(terms), axis=2)
+    attributes = {"output_size": (1, 1), "kernel_size": (1, len(terms)), "padding": (0, len(terms) - 1)}
+    return Problem("torch.fold", "float16", data, attributes)
+
+
+def test_bounds_hold_for_ours_and_for_sums_rounded_at_each_step() -> None:
+    problem = overlapping([2048.0, 1.0, 1.0])
+    mine = ours(problem)
+    assert mine.item() == 2050.0
+    stepwise = numpy.full_like(mine, 2048.0)
+    assert within_bounds(problem, mine, stepwise) is None
+    assert "theirs" in str(within_bounds(problem, mine, numpy.full_like(mine, 2040.0)))
+    assert "ours" in str(within_bounds(problem, stepwise, stepwise))
+
+
+def test_equal_compares_bits_and_any_nan_of_a_sum() -> None:
+    problem = fold_of([0.0, 1.0], "float32")
+    result = ours(problem)
+    assert equal(problem, result, result.copy())
+    assert not equal(problem, result, result + numpy.float32(0.5))
+    zeros = numpy.zeros_like(result)
+    assert not equal(problem, zeros, -zeros)
+    nan = numpy.full_like(result, numpy.nan)
+    other = (nan.view("u4") + numpy.uint32(1)).view("f4")
+    assert equal(problem, nan, other)
+    moved = Problem("torch.unfold", "float32", result, {"kernel_size": 1})
+    assert not equal(moved, nan, other)
+
+
+def test_the_table_covers_each_cell_once_and_gives_reasons() -> None:
+    row = {"system": "s", "operators": ["torch.fold"], "types": ["int8"], "verdict": "equal"}
+    for content in (
+        [row, row],
+        [{**row, "where": "empty_data"}],
+        [{**row, "verdict": "wrong"}],
+        [{**row, "verdict": "narrows", "reason": "because"}],
+        [{**row, "verdict": "fine"}],
+        [{**row, "types": ["int9"]}],
+        [row, {**row, "where": "no_such_condition"}],
+    ):
+        with pytest.raises(table.Fault):
+            table.parse({"cell": content})
+
+
+def test_what_was_not_exercised_is_a_fault() -> None:
+    expected = expect("torch.unfold", "int8")
+    tally: dict[str, Any] = {
+        "system": "fake", "op": "torch.unfold", "dtype": "int8", "accepted": 500, "refused": {}, "differing": {},
+        "features": {}, "withheld": 0,
+    }  # fmt: skip
+    assert faults(expected, [], ["fake"], 500) == ["fake torch.unfold int8: not run"]
+    assert "fake torch.unfold int8: 499 cases of 500" in faults(expected, [{**tally, "accepted": 499}], ["fake"], 500)
+    assert "fake torch.unfold: never showed holes" in faults(expected, [tally], ["fake"], 500)
+    assert "fake torch.fold int8: not expected" in faults(expected, [{**tally, "op": "torch.fold"}], ["fake"], 500)
+
+
+def test_counts_of_the_page_may_differ_and_nothing_else() -> None:
+    row = "| op | int8, int16 | equal | {} | 7 | |"
+    assert without_counts(row.format(500)) == without_counts(row.format(612))
+    assert without_counts(row.format(500)) != without_counts(row.format(500).replace("int8", "int32"))
+    assert without_counts("## torch 2.1") != without_counts("## torch 2.2")
