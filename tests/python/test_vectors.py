@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Answers recorded from other systems (tests/peers/record.py), replayed without them."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy
+import patchfold
+import pytest
+
+FOLDER = Path(__file__).resolve().parent / "vectors"
+SYSTEMS = ("torch", "tensorflow", "onnx-reference", "onnxruntime", "openvino")
+SUMS = ("torch.fold", "onnx.Col2Im-18", "openvino.Col2Im-15")
+
+
+def dtype_of(name: str) -> numpy.dtype[Any]:
+    return numpy.dtype(getattr(ml_dtypes, name, name))
+
+
+def load(system: str) -> list[dict[str, Any]]:
+    head, *lines = (FOLDER / f"{system}.jsonl").read_text(encoding="utf-8").splitlines()
+    assert json.loads(head)["system"] == system
+    return [json.loads(line) for line in lines]
+
+
+CASES = [(system, number, vector) for system in SYSTEMS for number, vector in enumerate(load(system), 2)]
+
+
+def array_of(text: str, dtype: numpy.dtype[Any], shape: list[int]) -> numpy.ndarray[Any, Any]:
+    return numpy.frombuffer(base64.b64decode(text), dtype).reshape(shape)
+
+
+def parts_of(values: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]:
+    """The real and imaginary parts of complex numbers, other numbers as they are."""
+    if values.dtype.kind != "c":
+        return values
+    return numpy.ascontiguousarray(values).reshape(-1).view(f"f{values.dtype.itemsize // 2}")
+
+
+@pytest.mark.parametrize("system, number, vector", CASES, ids=[f"{s}.jsonl:{n}" for s, n, _ in CASES])
+def test_vector(system: str, number: int, vector: dict[str, Any]) -> None:
+    dtype = dtype_of(vector["dtype"])
+    if "refused" in vector:
+        with pytest.raises(patchfold.Error):
+            patchfold.run(vector["op"], numpy.zeros(vector["shape"], dtype), **vector["attributes"])
+        return
+    data = array_of(vector["data"], dtype, vector["shape"])
+    expected = array_of(vector["result"], dtype, vector["result_shape"])
+    result = patchfold.run(vector["op"], data, **vector["attributes"])
+    assert result.dtype == dtype
+    assert result.shape == expected.shape
+    if result.tobytes() == expected.tobytes():
+        return
+    assert vector["op"] in SUMS, "movement must keep every bit"
+    ours, theirs = parts_of(result), parts_of(expected)
+    bits = f"u{ours.dtype.itemsize}"
+    assert ((numpy.isnan(ours) & numpy.isnan(theirs)) | (ours.view(bits) == theirs.view(bits))).all()
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_every_operator_of_a_system_has_answers_and_refusals(system: str) -> None:
+    vectors = load(system)
+    for op in {vector["op"] for vector in vectors}:
+        mine = [vector for vector in vectors if vector["op"] == op]
+        assert sum("refused" in vector for vector in mine) >= 1, op
+        assert sum("result" in vector for vector in mine) >= 3, op
