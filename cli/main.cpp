@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/arguments.hpp"
+#include "cli/bench.hpp"
 #include "cli/explain.hpp"
 #include "cli/node_tests.hpp"
 #include "cli/ops.hpp"
@@ -28,6 +29,7 @@ constexpr const char* help_text =
     "Usage: patchfold ops [OP]                                        list the operators, or show one\n"
     "       patchfold run OP INPUT... [--ARGUMENT VALUE]... -o OUT    run an operator from file to file\n"
     "       patchfold run FOLDER...                                   run ONNX node tests and compare\n"
+    "       patchfold bench [PROBLEM]... [--threads N,..]             measure how fast operators run\n"
     "       patchfold explain OP --shape N,.. [--ARGUMENT VALUE]...   show what an operator does to a shape\n"
     "       patchfold --help, --version\n"
     "\n"
@@ -75,7 +77,7 @@ int explain(const std::vector<std::string>& words) {
 int run_command(const std::vector<std::string>& words) {
   if (words.empty()) {
     print(help_text);
-    fail_usage("", "", "a command is needed", "", "ops, run or explain");
+    fail_usage("", "", "a command is needed", "", "ops, run, explain or bench");
   }
   const std::string& command = words.front();
   const std::vector<std::string> rest(words.begin() + 1, words.end());
@@ -83,12 +85,14 @@ int run_command(const std::vector<std::string>& words) {
   if (command == "explain") return explain(rest);
   if (command == "ops")
     run_ops(rest);
+  else if (command == "bench")
+    run_bench(rest);
   else if (command == "--help" || command == "-h" || command == "help")
     print(help_text);
   else if (command == "--version")
     print(fmt::format("patchfold {}\n", PATCHFOLD_VERSION_STRING));
   else
-    fail_usage("", command, "is no command", "", "ops, run or explain");
+    fail_usage("", command, "is no command", "", "ops, run, explain or bench");
   return done;
 }
 

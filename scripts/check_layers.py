@@ -60,11 +60,11 @@ ROOMS = {
     "src/tiling": Room("overlapping tiles", DIALECTS, "all"),
     "src/capi": Room("the C ABI", TILING, "all"),
     "formats": Room("readers and writers of files", "src/tensor", "all", None),  # for its checked arithmetic
-    "cli": Room("the command line", "formats", "all", None),
+    "cli": Room("the command line", "formats bench", "all", None),
     "python/native": Room("the Python package's binding of the operator table", "", "all", None),
     "examples": Room("examples", "formats", "all", None),
     "reference": Room("every operator index by index", "", "values", ("gtest/",)),
-    "bench": Room("benchmarks", "formats " + INSIDE, "all", None),
+    "bench": Room("benchmarks", "", "all", ("hwy/",)),
     "fuzz": Room("fuzzers", "formats reference " + INSIDE, "all", None),
     "tests": Room("tests", "formats reference " + INSIDE, "all", None),
     "tests/cli": Room("tests of the command line, from outside", "tests formats cli", "all", None),

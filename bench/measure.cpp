@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/measure.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+#include <new>
+
+#include "bench/roof.hpp"
+
+namespace patchfold::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_of(const std::function<void()>& work, std::int64_t times) {
+  const auto start = Clock::now();
+  for (std::int64_t i = 0; i < times; ++i) work();
+  return std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(times);
+}
+
+/// Memory on whole pages, touched, so that no page is fetched while the clock runs.
+class Buffer {
+ public:
+  explicit Buffer(std::size_t bytes) : bytes_(static_cast<std::byte*>(std::aligned_alloc(page, (bytes / page + 1) * page))) {
+    if (!bytes_) throw std::bad_alloc();
+    std::fill_n(bytes_.get(), (bytes / page + 1) * page, std::byte{1});
+  }
+  std::byte* data() const { return bytes_.get(); }
+
+ private:
+  static constexpr std::size_t page = 1 << 21;
+  struct Free {
+    void operator()(std::byte* memory) const { std::free(memory); }
+  };
+  std::unique_ptr<std::byte, Free> bytes_;
+};
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
+
+std::vector<double> race(const std::vector<std::function<void()>>& works, const Settings& settings) {
+  std::vector<std::int64_t> times;
+  for (const auto& work : works) {
+    work();
+    const double once = std::max(1e-8, seconds_of(work, 1));
+    times.push_back(std::clamp<std::int64_t>(std::llround(settings.least_seconds / once), 1, 100000));
+  }
+  std::vector<std::vector<double>> seconds(works.size());
+  for (int round = 0; round < settings.rounds; ++round)
+    for (std::size_t i = 0; i < works.size(); ++i) {
+      if (times[i] > 1) works[i]();  // short work starts with its data in the cache, as a loop of calls has it
+      seconds[i].push_back(seconds_of(works[i], times[i]));
+    }
+  std::vector<double> medians;
+  for (const auto& each : seconds) medians.push_back(median(each));
+  return medians;
+}
+
+Measurement measure(const ProblemText& problem, int threads, const Settings& settings) {
+  const OperatorSpec& op = find_operator(problem.op);
+  const BoundOperator bound = op.bind(problem.arguments);
+  const Dims shape = bound.output_shape(problem.shape);
+  const auto view_of = [&](void* data, const Dims& extents) {
+    return TensorView{data, extents, contiguous_strides(extents, problem.element_size), problem.dtype, problem.element_size};
+  };
+  const bool has_data = !op.data_input.empty();
+  const std::size_t read = has_data ? static_cast<std::size_t>(element_count(problem.shape)) * problem.element_size : 0;
+  const std::size_t written = static_cast<std::size_t>(element_count(shape)) * problem.element_size;
+  const Plan plan = bound.plan(view_of(nullptr, problem.shape), view_of(nullptr, shape));
+
+  set_num_threads(threads);
+  Executor& executor = threads == 1 ? serial_executor() : default_executor();
+  const Buffer src(std::max(read, written)), dst(std::max(read, written));
+  const std::size_t half = (read + written) / 2;
+
+  // The best way to stream is chosen first, in fewer rounds, and then races with the operator.
+  const std::vector<Streaming> ways = streamings(read, written);
+  std::vector<std::function<void()>> trials;
+  for (const Streaming& way : ways)
+    trials.push_back([&, way] { stream(way, src.data(), read, dst.data(), written, threads, executor); });
+  const std::vector<double> first = race(trials, {3, settings.least_seconds / 4});
+  std::vector<std::size_t> order(ways.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  constexpr std::size_t finalists = 3;
+  std::partial_sort(order.begin(), order.begin() + finalists, order.end(),
+                    [&](std::size_t a, std::size_t b) { return first[a] < first[b]; });
+
+  std::vector<std::function<void()>> works = {
+      [&] { throw_if_failed(plan.run(src.data(), dst.data(), executor), op.name); },
+      [&] { copy_past_cache(src.data(), dst.data(), half, threads, executor); },
+      [&] { copy_by_library(src.data(), dst.data(), half, threads, executor); },
+  };
+  const std::size_t others = works.size();
+  for (std::size_t i = 0; i < finalists; ++i) works.push_back(trials[order[i]]);
+  const std::vector<double> medians = race(works, settings);
+
+  Measurement result{to_string(problem), threads,
+                     medians[0],         medians[2],
+                     medians[1],         static_cast<double>(read + written),
+                     "memcpy",           std::string(plan.strategy())};
+  if (medians[1] < result.roof_seconds) {
+    result.roof_seconds = medians[1];
+    result.roof = "non-temporal copy";
+  }
+  for (std::size_t i = 0; i < finalists; ++i)
+    if (medians[others + i] < result.roof_seconds) {
+      result.roof_seconds = medians[others + i];
+      result.roof = describe(ways[order[i]]);
+    }
+  return result;
+}
+
+}  // namespace patchfold::bench

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The roof: how long the best plain streaming loop takes to read as many bytes and write as many bytes as a problem does,
+// with the same threads. What an operator takes in multiples of it is what can still be gained.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "patchfold/plan.hpp"
+
+namespace patchfold::bench {
+
+/// One way to stream. Both ranges are cut into `streams` parts that advance together, `step` bytes of the larger range at a
+/// time, so that reads and writes are interleaved in proportion. Loads are summed into a register.
+struct Streaming {
+  bool past_cache = false;   ///< non-temporal stores
+  int streams = 1;           ///< read and written at the same time
+  std::size_t step = 1024;   ///< bytes
+  std::size_t prefetch = 0;  ///< bytes ahead; 0: left to the hardware
+};
+
+/// Every way that is tried.
+std::vector<Streaming> streamings(std::size_t read_bytes, std::size_t write_bytes);
+std::string describe(const Streaming& way);
+
+/// Reads and writes each byte once on `threads` threads of the executor. Buffers are aligned to 64 bytes.
+void stream(const Streaming& way, const std::byte* read, std::size_t read_bytes, std::byte* written, std::size_t write_bytes,
+            int threads, Executor& executor);
+
+/// Copies with non-temporal stores.
+void copy_past_cache(const std::byte* from, std::byte* to, std::size_t bytes, int threads, Executor& executor);
+/// Copies with the C library's memcpy, a part on each thread.
+void copy_by_library(const std::byte* from, std::byte* to, std::size_t bytes, int threads, Executor& executor);
+
+}  // namespace patchfold::bench

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// `patchfold bench`: how fast this machine runs problems, against the roof of the same run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace patchfold::cli {
+
+/// Reads the words that follow `patchfold bench`, and measures. Throws Error.
+void run_bench(const std::vector<std::string>& words);
+
+}  // namespace patchfold::cli
