@@ -65,9 +65,10 @@ int run(const std::vector<std::string>& words) {
   return done;
 }
 
-int explain(const std::vector<std::string>& words) {
+/// A command that reads no files: whatever is wrong stands on the command line.
+int run_on_words(void (*command)(const std::vector<std::string>&), const std::vector<std::string>& words) {
   try {
-    run_explain(words);
+    command(words);
     return done;
   } catch (const Error& error) {
     return report_usage(error);
@@ -82,11 +83,10 @@ int run_command(const std::vector<std::string>& words) {
   const std::string& command = words.front();
   const std::vector<std::string> rest(words.begin() + 1, words.end());
   if (command == "run") return run(rest);
-  if (command == "explain") return explain(rest);
+  if (command == "explain") return run_on_words(run_explain, rest);
+  if (command == "bench") return run_on_words(run_bench, rest);
   if (command == "ops")
     run_ops(rest);
-  else if (command == "bench")
-    run_bench(rest);
   else if (command == "--help" || command == "-h" || command == "help")
     print(help_text);
   else if (command == "--version")

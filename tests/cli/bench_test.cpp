@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// `patchfold bench`: what it prints, not how fast anything is.
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <sstream>
+
+#include "bench/problems.hpp"
+#include "patchfold/table.hpp"
+#include "tests/cli/program.hpp"
+
+namespace patchfold::cli_test {
+namespace {
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+TEST(Bench, PrintsARowForEachProblemAndNumberOfThreads) {
+  const Folder folder;
+  const Outcome outcome = folder.run({"bench", "unfold f32 1x3x16x16 k2x2", "fold u8 1x12x225 output_size=16,16 k2x2",
+                                      "--rounds", "1", "--threads", "1,2"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_EQ(count(outcome.out, "unfold f32 1x3x16x16 kernel_size=2,2\n"), 2u) << outcome.out;
+  EXPECT_EQ(count(outcome.out, "fold u8 1x12x225 output_size=16,16 kernel_size=2,2\n"), 2u) << outcome.out;
+  EXPECT_NE(outcome.out.find("/roof"), std::string::npos);
+}
+
+TEST(Bench, PrintsJson) {
+  const Folder folder;
+  const Outcome outcome = folder.run({"bench", "space_to_depth f64 1x1x32x32 block=2", "--rounds", "1", "--json"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const std::regex row(R"re(\[\n  \{"problem": "space_to_depth f64 1x1x32x32 block=2", "threads": 1, "seconds": [0-9.]+, )re"
+                       R"re("bytes": 16384, "time_of_roof": [0-9.]+, "time_of_copy": [0-9.]+, "strategy": "[a-z ]+", )re"
+                       R"re("roof": "[^"]+"\}\n\]\n)re");
+  EXPECT_TRUE(std::regex_match(outcome.out, row)) << outcome.out;
+}
+
+TEST(Bench, RefusesWrongWords) {
+  const Folder folder;
+  for (const char* words : {"--threads 0", "--threads 1,x", "--threads ,", "--rounds 0", "--fast"}) {
+    const Outcome outcome = folder.run("bench " + std::string(words));
+    EXPECT_EQ(outcome.code, 2) << words;
+    EXPECT_EQ(outcome.out, "") << words;
+  }
+  EXPECT_EQ(folder.run(std::vector<std::string>{"bench", "unfolt f32 1x3x16x16 k2x2"}).code, 2);
+  EXPECT_EQ(folder.run(std::vector<std::string>{"bench", "unfold f32 1x3x16x16 kernel_size=0"}).code, 2);
+}
+
+TEST(Bench, EveryProblemOfTheListHasATargetAndAShape) {
+  std::istringstream lines{std::string(bench::problems)};
+  int problems = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty() || line.front() == '#') continue;
+    SCOPED_TRACE(line);
+    const std::size_t gap = line.find("  ");
+    const double target = std::stod(line.substr(0, gap));
+    EXPECT_GT(target, 1.0);
+    EXPECT_LT(target, 2.0);
+    const ProblemText problem = parse_problem(line.substr(gap + 2));
+    const BoundOperator bound = find_operator(problem.op).bind(problem.arguments);
+    EXPECT_GT(element_count(bound.output_shape(problem.shape)), 0);
+    EXPECT_EQ(to_string(problem).find("  "), std::string::npos);
+    ++problems;
+  }
+  EXPECT_GT(problems, 50);
+}
+
+}  // namespace
+}  // namespace patchfold::cli_test
