@@ -227,7 +227,7 @@ def picture(root):
 
     lines = ["```mermaid", "flowchart BT"]
     library = [room for room in LIBRARY if exists(room)]
-    fronts = [room for room in ("formats", "cli", "python/native", "examples", "reference") if exists(room)]
+    fronts = [room for room in ("formats", "bench", "cli", "python/native", "examples", "reference") if exists(room)]
     lines += ["  subgraph library"] + [label(room) for room in reversed(library)] + ["  end"]
     lines += [label(room)[2:] for room in [PUBLIC] + fronts]
     lines += [f"  {identifier(upper)} --> {identifier(lower)}" for lower, upper in zip([PUBLIC] + library, library)]
