@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
-#include <memory>
-#include <new>
 
+#include "bench/buffer.hpp"
 #include "bench/roof.hpp"
 
 namespace patchfold::bench {
@@ -20,23 +18,6 @@ double seconds_of(const std::function<void()>& work, std::int64_t times) {
   for (std::int64_t i = 0; i < times; ++i) work();
   return std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(times);
 }
-
-/// Memory on whole pages, touched, so that no page is fetched while the clock runs.
-class Buffer {
- public:
-  explicit Buffer(std::size_t bytes) : bytes_(static_cast<std::byte*>(std::aligned_alloc(page, (bytes / page + 1) * page))) {
-    if (!bytes_) throw std::bad_alloc();
-    std::fill_n(bytes_.get(), (bytes / page + 1) * page, std::byte{1});
-  }
-  std::byte* data() const { return bytes_.get(); }
-
- private:
-  static constexpr std::size_t page = 1 << 21;
-  struct Free {
-    void operator()(std::byte* memory) const { std::free(memory); }
-  };
-  std::unique_ptr<std::byte, Free> bytes_;
-};
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
+#include <optional>
 #include <sstream>
 
+#include "bench/growth.hpp"
 #include "bench/measure.hpp"
 #include "bench/problems.hpp"
 #include "cli/options.hpp"
@@ -15,10 +18,16 @@
 namespace patchfold::cli {
 namespace {
 
+using bench::Growth;
 using bench::Measurement;
 
 /// A roof that the operator beats by so much was not the best way to stream.
 constexpr double defect_of_roof = 0.90;
+
+/// Time per byte may grow by so much from the smallest size past the cache to the largest and still counts as flat.
+constexpr double flat_within = 1.30;
+/// Bytes that a plan's scratch memory may have for each thread without a remark.
+constexpr double large_scratch = 1e6;
 
 struct Task {
   ProblemText problem{};
@@ -85,22 +94,106 @@ void print_conclusion(const std::vector<Measurement>& rows, const std::vector<do
   if (!defects.empty()) print("\nFaster than the roof, which is a defect of the roof:\n" + defects);
 }
 
+std::string kilobytes(std::optional<std::int64_t> bytes) {
+  return bytes ? fmt::format("{:.0f}", static_cast<double>(*bytes) / 1e3) : "?";
+}
+
+void print_growth(const Growth& growth) {
+  const std::size_t first = growth.past_cache();
+  double least = 0;
+  for (std::size_t i = first; i < growth.sizes.size(); ++i)
+    least = i == first ? growth.sizes[i].nanoseconds_per_byte() : std::min(least, growth.sizes[i].nanoseconds_per_byte());
+  for (std::size_t i = 0; i < growth.sizes.size(); ++i) {
+    const bench::Size& size = growth.sizes[i];
+    const std::string of_least = i < first ? "" : fmt::format("{:.2f}", size.nanoseconds_per_byte() / least);
+    print(fmt::format("{:>3}  {:>7.1f}  {:>12.3f}  {:>7.4f}  {:>6}  {:>9}  {}\n", growth.threads, size.bytes / 1e6,
+                      size.seconds * 1e6, size.nanoseconds_per_byte(), of_least, kilobytes(size.beyond), size.problem));
+  }
+  const std::string subject =
+      fmt::format("{}, {} {}", growth.op, growth.threads, growth.threads == 1 ? "thread" : "threads");
+  const double cache = growth.cache_bytes / (1 << 20);
+  if (const auto spread = growth.spread())
+    print(fmt::format("{}: {}flat within {:.2f} from {:.0f} MB on ({} sizes past twice the cache of {:.3g} MB{})\n", subject,
+                      *spread > flat_within ? "NOT " : "", *spread, growth.sizes[first].bytes / 1e6,
+                      growth.sizes.size() - first, cache,
+                      *spread > flat_within ? fmt::format("; {:.2f} counts as flat", flat_within) : ""));
+  else
+    print(fmt::format("{}: no verdict, fewer than two sizes are past twice the cache of {:.3g} MB\n", subject, cache));
+  print(fmt::format("{}: peak memory = input + output + {} kB; a plan's scratch is {:.1f} kB\n", subject,
+                    kilobytes(growth.beyond()), static_cast<double>(growth.scratch_bytes) / 1e3));
+  if (static_cast<double>(growth.scratch_bytes) > large_scratch * growth.threads)
+    print(fmt::format("{}: the scratch of a plan EXCEEDS 1 MB a thread\n", subject));
+  print("\n");
+}
+
+std::string as_json(const std::vector<Growth>& growths) {
+  const auto number = [](const auto& value) { return value ? fmt::format("{}", *value) : "null"; };
+  std::string text = "[";
+  for (const Growth& growth : growths) {
+    const auto spread = growth.spread();
+    text += fmt::format(
+        "{}\n  {{\"op\": \"{}\", \"threads\": {}, \"cache_bytes\": {:.0f}, \"flat\": {}, \"spread\": {}, "
+        "\"scratch_bytes\": {}, \"bytes_beyond\": {}, \"sizes\": [",
+        text.size() > 1 ? "," : "", growth.op, growth.threads, growth.cache_bytes,
+        spread ? (*spread > flat_within ? "false" : "true") : "null", spread ? fmt::format("{:.3f}", *spread) : "null",
+        growth.scratch_bytes, number(growth.beyond()));
+    for (std::size_t i = 0; i < growth.sizes.size(); ++i) {
+      const bench::Size& size = growth.sizes[i];
+      text += fmt::format(
+          "{}\n    {{\"problem\": \"{}\", \"bytes\": {:.0f}, \"seconds\": {:.9f}, \"nanoseconds_per_byte\": {:.5f}, "
+          "\"past_cache\": {}, \"bytes_beyond\": {}}}",
+          i > 0 ? "," : "", size.problem, size.bytes, size.seconds, size.nanoseconds_per_byte(), i >= growth.past_cache(),
+          number(size.beyond));
+    }
+    text += "\n  ]}";
+  }
+  return text + "\n]\n";
+}
+
+/// What is measured now, on a line that the next one overwrites; nothing where no one looks.
+void show_progress(std::string_view text) {
+  static const bool terminal = ::isatty(STDERR_FILENO) == 1;
+  if (terminal) note(fmt::format("\r\033[K{}", text));
+}
+
+void run_growth(const std::vector<int>& counts, const bench::GrowthSettings& settings, bool json) {
+  std::vector<Growth> growths;
+  if (!json) print("thr       MB            us     ns/B  /least  beyond kB  problem\n");
+  for (const std::string_view op : bench::growing_operators())
+    for (const int count : counts) {
+      show_progress(fmt::format("{}, {} threads", op, count));
+      growths.push_back(bench::grow(op, count, settings));
+      show_progress("");
+      if (!json) print_growth(growths.back());
+    }
+  if (json) print(as_json(growths));
+}
+
 }  // namespace
 
 void run_bench(const std::vector<std::string>& words) {
   CLI::App app("Measures problems against the roof: the best plain loop that reads and writes as many bytes.",
                "patchfold bench");
-  set_usage(app, "patchfold bench [PROBLEM]... [--threads N,..] [--rounds N] [--json]");
+  set_usage(app,
+            "patchfold bench [PROBLEM]... [--threads N,..] [--rounds N] [--json]\n"
+            "       patchfold bench --growth [--largest MB] [--cache MB] [--threads N,..] [--rounds N] [--json]");
   app.footer(
       "Without a problem, those of bench/problems.txt are measured. Everything runs in turn in the same rounds; times are\n"
       "medians. us: microseconds of one run; GB/s: bytes read and written; /roof and /copy: the time in multiples of the\n"
       "roof's and of a non-temporal copy's.\n"
       "\n"
+      "--growth doubles the work of fold, unfold and space_to_batch from 1 MB read and written up to the largest. ns/B:\n"
+      "time per byte; /least: in multiples of the least of the sizes past the cache, which are those of more than twice\n"
+      "its bytes; time is flat if that stays within 1.30. beyond kB: how much more memory the process held at the peak of\n"
+      "a run than it held with input and output before; ? where the system does not tell.\n"
+      "\n"
       "Example: patchfold bench \"unfold f32 8x64x112x112 k3x3 p1x1\" --threads 1,2");
   std::vector<std::string> problems;
   std::string threads = "1";
   bench::Settings settings;
-  bool json = false;
+  bench::GrowthSettings growth;
+  double cache_megabytes = 0;
+  bool json = false, grows = false;
   app.add_option("PROBLEM", problems, "OP TYPE SHAPE [ARGUMENT=VALUE]..., as one word")->option_text("...");
   app.add_option("--threads", threads, "numbers of threads; default 1")->option_text("N,..")->type_name("value");
   app.add_option("--rounds", settings.rounds, "how often everything runs in turn; default 9")
@@ -108,24 +201,39 @@ void run_bench(const std::vector<std::string>& words) {
       ->type_name("value")
       ->check(CLI::Range(1, 10000));
   app.add_flag("--json", json, "print JSON");
+  CLI::Option* grow = app.add_flag("--growth", grows, "how time and memory grow with the work");
+  app.add_option("--largest", growth.largest_megabytes, "work at which to stop; default 1024, which needs as much memory")
+      ->option_text("MB")
+      ->type_name("value")
+      ->check(CLI::Range(1, 1 << 20))
+      ->needs(grow);
+  app.add_option("--cache", cache_megabytes, "the last-level cache; default: as the system says")
+      ->option_text("MB")
+      ->type_name("value")
+      ->check(CLI::Range(0.001, 1e6))
+      ->needs(grow);
   if (const std::string help = parse(app, words, "bench"); !help.empty()) return print(help);
 
+  const std::vector<int> counts = parse_threads(threads);
+  if (grows) {
+    if (!problems.empty()) fail_usage("bench", "--growth", "takes no problem", problems.front());
+    growth.cache_bytes = cache_megabytes > 0 ? cache_megabytes * (1 << 20) : bench::last_level_cache();
+    growth.timing = settings;
+    return run_growth(counts, growth, json);
+  }
   std::vector<Task> tasks;
   for (const std::string& problem : problems) tasks.push_back({parse_problem(problem), 0});
   if (tasks.empty()) tasks = listed();
-  const std::vector<int> counts = parse_threads(threads);
 
-  const bool terminal = ::isatty(STDERR_FILENO) == 1;
   std::vector<Measurement> rows;
   std::vector<double> targets;
   if (!json) print("thr            us     GB/s      /roof      /copy  strategy                  problem\n");
   for (const Task& task : tasks)
     for (const int count : counts) {
-      if (terminal)
-        note(fmt::format("\r\033[K{} of {}: {}", rows.size() + 1, tasks.size() * counts.size(), to_string(task.problem)));
+      show_progress(fmt::format("{} of {}: {}", rows.size() + 1, tasks.size() * counts.size(), to_string(task.problem)));
       rows.push_back(bench::measure(task.problem, count, settings));
       targets.push_back(task.target);
-      if (terminal) note("\r\033[K");
+      show_progress("");
       if (!json) print_row(rows.back());
     }
   if (json)

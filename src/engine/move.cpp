@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "engine/machine.hpp"
 #include "engine/normalise.hpp"
 #include "engine/rows.hpp"
 #include "engine/window.hpp"
@@ -23,7 +24,7 @@ constexpr std::int64_t strided_chunk = 256;
 
 class Memcpy final : public Compiled {
  public:
-  explicit Memcpy(Problem problem) : Compiled(problem) {
+  explicit Memcpy(Problem problem) : Compiled(problem), store_(store_of(problem)) {
     size_ = take_unit(problem);
     rows_ = ceil_div(size_, chunk_bytes);
     bytes_ = 2.0 * static_cast<double>(size_);
@@ -32,12 +33,16 @@ class Memcpy final : public Compiled {
   void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
                 std::byte*) const noexcept override {
     const std::int64_t begin = first * chunk_bytes;
-    kernels::copy_row(dst + problem_.dst_offset + begin, 1, src + problem_.src_offset + begin, 1,
-                      std::min(last * chunk_bytes, size_) - begin, 1);
+    const std::int64_t bytes = std::min(last * chunk_bytes, size_) - begin;
+    kernels::Ahead ahead{};
+    kernels::copy_rows(dst + problem_.dst_offset + begin, bytes, src + problem_.src_offset + begin, bytes, bytes, 1, store_,
+                       ahead);
+    if (store_ == kernels::Store::past_cache) kernels::finish_stores();
   }
 
  private:
   std::int64_t size_ = 0;
+  kernels::Store store_;
 };
 
 class Move final : public Compiled {
@@ -148,21 +153,16 @@ class Move final : public Compiled {
 
 }  // namespace
 
-bool is_move(const Problem& problem) {
-  return problem.verb != Verb::combine_sum;
-}
 std::unique_ptr<Compiled> make_move(const Problem& problem) {
-  return std::make_unique<Move>(problem);
+  if (problem.verb == Verb::combine_sum) return nullptr;
+  return std::make_unique<Move>(merge_dims(drop_single(open_windows(problem, Opened::all))));
 }
 
-bool is_memcpy(const Problem& problem) {
-  if (!is_move(problem) || !problem.windows.empty()) return false;
+std::unique_ptr<Compiled> make_memcpy(const Problem& problem) {
+  if (problem.verb == Verb::combine_sum || !problem.windows.empty()) return nullptr;
   Problem rest = problem;
   take_unit(rest);
-  return rest.dims.empty();
-}
-std::unique_ptr<Compiled> make_memcpy(const Problem& problem) {
-  return std::make_unique<Memcpy>(problem);
+  return rest.dims.empty() ? std::make_unique<Memcpy>(problem) : nullptr;
 }
 
 }  // namespace patchfold::engine

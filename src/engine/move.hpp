@@ -8,12 +8,10 @@
 
 namespace patchfold::engine {
 
-/// One contiguous run of bytes on both sides.
-bool is_memcpy(const Problem& problem);
+/// One contiguous run of bytes on both sides; null for anything else.
 std::unique_ptr<Compiled> make_memcpy(const Problem& problem);
 
-/// Any extract or combine_copy, row by row.
-bool is_move(const Problem& problem);
+/// Any extract or combine_copy, row by row; null for sums.
 std::unique_ptr<Compiled> make_move(const Problem& problem);
 
 }  // namespace patchfold::engine

@@ -30,10 +30,12 @@ Dim dim_of(const Problem& problem, std::int64_t extent, std::int64_t image_strid
 
 }  // namespace
 
-Problem open_windows(Problem problem) {
+Problem open_windows(Problem problem, Opened opened) {
   for (int i = 0; i < problem.windows.size();) {
     const Window w = problem.windows[i];
-    if (problem.verb == Verb::extract ? !all_inside(w) : !is_partition(w)) {
+    // Windows that overlap are better kept: what they share is staged once.
+    const bool simple = opened == Opened::all || w.kernel == 1 || w.positions == 1;
+    if (!is_partition(w) && (problem.verb != Verb::extract || !simple || !all_inside(w))) {
       ++i;
       continue;
     }
@@ -81,7 +83,7 @@ std::int64_t take_unit(Problem& problem) {
 }
 
 Problem normalise(const Problem& problem, std::string_view op) {
-  Problem normal = merge_dims(drop_single(open_windows(problem)));
+  Problem normal = merge_dims(drop_single(open_windows(problem, Opened::partitions)));
   const int axes = normal.dims.size() + normal.windows.size();
   if (axes > max_axes)
     fail(ErrorCode::limit, op, "shape", "dims that do not merge and windows together must be few enough", axes,

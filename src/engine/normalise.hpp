@@ -6,8 +6,12 @@
 
 namespace patchfold::engine {
 
-/// Replaces every window whose elements all lie inside the image, each pointed at once, by two dims: positions and taps.
-Problem open_windows(Problem problem);
+/// Which windows become dims: those whose elements lie inside the image, and which no element leaves or is read from twice
+/// (`partitions`, or one tap or position), or all that lie inside.
+enum class Opened : std::uint8_t { partitions, all };
+
+/// Replaces windows by two dims each: positions and taps. The sides of a combine must correspond one to one.
+Problem open_windows(Problem problem, Opened opened);
 /// Removes dims of extent 1.
 Problem drop_single(Problem problem);
 /// Orders dims by the size of their destination stride, largest first, and joins neighbours that form one dim.

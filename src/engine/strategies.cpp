@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of strategies. The first row that applies to a normalised problem wins.
+#include "engine/strategies.hpp"
+
+#include "engine/blocks.hpp"
 #include "engine/compiled.hpp"
 #include "engine/instruction_set.hpp"
 #include "engine/move.hpp"
 #include "engine/normalise.hpp"
+#include "engine/stage.hpp"
 #include "engine/sum.hpp"
+#include "engine/sum_tiles.hpp"
 
 namespace patchfold::engine {
 namespace {
@@ -26,31 +31,44 @@ bool is_nothing(const Problem& problem) {
 }
 
 std::unique_ptr<Compiled> make_nothing(const Problem& problem) {
-  return std::make_unique<Nothing>(problem);
+  return is_nothing(problem) ? std::make_unique<Nothing>(problem) : nullptr;
 }
 
+/// `make` returns null for a problem that the strategy does not fit.
 struct Strategy {
   std::string_view name;
-  bool (*applies)(const Problem&);
   std::unique_ptr<Compiled> (*make)(const Problem&);
 };
 
 constexpr Strategy strategies[] = {
-    {"nothing", is_nothing, make_nothing},           // no destination elements
-    {"memcpy", is_memcpy, make_memcpy},              // before any loop is set up
-    {"move", is_move, make_move},                    // all other copies
-    {"sum rows", is_sum_by_rows, make_sum_by_rows},  // each tap meets many elements of a row
-    {"sum elements", is_sum, make_sum_by_elements},  // strides beyond the row: solve for each element's taps
+    {"nothing", make_nothing},      // no destination elements
+    {"memcpy", make_memcpy},        // before any loop is set up
+    {"split", make_split},          // blocks to planes
+    {"join", make_join},            // planes to blocks
+    {"transpose", make_transpose},  // matrices of small elements
+    {"gather", make_gather},        // pieces in the destination's order
+    {"stage positions", make_stage_by_positions},
+    {"stage taps", make_stage_by_taps},
+    {"move", make_move},                     // all other copies
+    {"sum tiles", make_sum_tiles},           // columns read in long runs
+    {"sum rows", make_sum_by_rows},          // each tap meets many elements of a row
+    {"sum elements", make_sum_by_elements},  // strides beyond the row: solve for each element's taps
 };
 
 }  // namespace
+
+std::vector<std::string_view> strategy_names() {
+  std::vector<std::string_view> names;
+  for (const Strategy& strategy : strategies) names.push_back(strategy.name);
+  return names;
+}
 
 std::shared_ptr<const Compiled> compile(const Problem& problem, std::string_view op) {
   apply_environment();
   const Problem normal = normalise(problem, op);
   for (const Strategy& strategy : strategies) {
-    if (!strategy.applies(normal)) continue;
     std::unique_ptr<Compiled> compiled = strategy.make(normal);
+    if (!compiled) continue;
     compiled->strategy = strategy.name;
     return compiled;
   }

@@ -178,22 +178,16 @@ class SumRows final : public Compiled {
 
 }  // namespace
 
-bool is_sum(const Problem& problem) {
-  return problem.verb == Verb::combine_sum;
-}
-
-bool is_sum_by_rows(const Problem& problem) {
-  if (!is_sum(problem)) return false;
-  const RowPlan plan = plan_sum(problem);
-  return plan.row.window < 0 || problem.windows[plan.row.window].stride / sparse <= std::min(plan.chunk, plan.row.extent);
-}
-
 std::unique_ptr<Compiled> make_sum_by_rows(const Problem& problem) {
-  return std::make_unique<SumRows>(problem, plan_sum(problem));
+  if (problem.verb != Verb::combine_sum) return nullptr;
+  const RowPlan plan = plan_sum(problem);
+  if (plan.row.window >= 0 && problem.windows[plan.row.window].stride / sparse > std::min(plan.chunk, plan.row.extent))
+    return nullptr;
+  return std::make_unique<SumRows>(problem, plan);
 }
 
 std::unique_ptr<Compiled> make_sum_by_elements(const Problem& problem) {
-  return std::make_unique<SumRows>(problem, plan_elements(problem));
+  return problem.verb == Verb::combine_sum ? std::make_unique<SumRows>(problem, plan_elements(problem)) : nullptr;
 }
 
 }  // namespace patchfold::engine

@@ -39,9 +39,51 @@ TEST(Bench, PrintsJson) {
   EXPECT_TRUE(std::regex_match(outcome.out, row)) << outcome.out;
 }
 
+TEST(Bench, PrintsHowTimeAndMemoryGrow) {
+  const Folder folder;
+  const Outcome outcome = folder.run("bench --growth --largest 4 --cache 0.9 --rounds 1 --threads 1,2");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  for (const char* problem : {"fold f32 1x18x12544 ", "fold f32 1x36x12544 ", "fold f32 1x72x12544 ",
+                              "unfold f32 1x8x112x112 ", "space_to_batch f32 1x40x112x112 block=2\n"})
+    EXPECT_EQ(count(outcome.out, "  " + std::string(problem)), 2u) << problem << "\n" << outcome.out;
+  for (const char* subject :
+       {"\nfold, 1 thread: ", "\nfold, 2 threads: ", "\nunfold, 1 thread: ", "\nspace_to_batch, 2 threads: "}) {
+    const std::regex verdict(std::string(subject) +
+                             R"((NOT )?flat within [0-9.]+ from 2 MB on \(2 sizes past twice the cache of 0\.9 MB.*\))");
+    EXPECT_TRUE(std::regex_search(outcome.out, verdict)) << subject << "\n" << outcome.out;
+    const std::regex memory(std::string(subject) +
+                            R"(peak memory = input \+ output \+ ([0-9]+|\?) kB; a plan's scratch is [0-9.]+ kB)");
+    EXPECT_TRUE(std::regex_search(outcome.out, memory)) << subject << "\n" << outcome.out;
+  }
+}
+
+TEST(Bench, GivesNoVerdictWhereOneSizeIsPastTheCache) {
+  const Folder folder;
+  const Outcome outcome = folder.run("bench --growth --largest 4 --cache 1 --rounds 1");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(count(outcome.out, "no verdict, fewer than two sizes are past twice the cache of 1 MB"), 3u) << outcome.out;
+}
+
+TEST(Bench, PrintsGrowthAsJson) {
+  const Folder folder;
+  const Outcome outcome = folder.run("bench --growth --largest 2 --cache 0.4 --rounds 1 --json");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const std::string size =
+      R"re(\n    \{"problem": "[^"]+", "bytes": [0-9]+, "seconds": [0-9.]+, "nanoseconds_per_byte": [0-9.]+, )re"
+      R"re("past_cache": true, "bytes_beyond": ([0-9]+|null)\})re";
+  const std::string growth =
+      R"re(\n  \{"op": "[a-z_]+", "threads": 1, "cache_bytes": 419430, "flat": (true|false), "spread": [0-9.]+, )re"
+      R"re("scratch_bytes": [0-9]+, "bytes_beyond": ([0-9]+|null), "sizes": \[)re" +
+      size + "," + size + "\n  \\]\\}";
+  EXPECT_TRUE(std::regex_match(outcome.out, std::regex("\\[" + growth + "," + growth + "," + growth + "\n\\]\n")))
+      << outcome.out;
+}
+
 TEST(Bench, RefusesWrongWords) {
   const Folder folder;
-  for (const char* words : {"--threads 0", "--threads 1,x", "--threads ,", "--rounds 0", "--fast"}) {
+  for (const char* words : {"--threads 0", "--threads 1,x", "--threads ,", "--rounds 0", "--fast", "--largest 4",
+                            "--cache 4", "--growth --largest 0.5", "--growth --cache 0", "--growth unfold"}) {
     const Outcome outcome = folder.run("bench " + std::string(words));
     EXPECT_EQ(outcome.code, 2) << words;
     EXPECT_EQ(outcome.out, "") << words;

@@ -66,7 +66,7 @@ TEST(TakeUnit, GrowsTheElementByContiguousDims) {
 TEST(OpenWindows, TurnsAnExtractWithoutBordersIntoTwoDims) {
   Problem problem = with_dims({});
   problem.windows.push_back(window(10, 3, 2, 1, 0, 4));
-  const Problem opened = open_windows(problem);
+  const Problem opened = open_windows(problem, Opened::all);
   EXPECT_THAT(opened.windows, IsEmpty());
   EXPECT_THAT(opened.dims, ElementsAre(Dim{4, 8, 10}, Dim{3, 4, 1000}));
 }
@@ -74,7 +74,7 @@ TEST(OpenWindows, TurnsAnExtractWithoutBordersIntoTwoDims) {
 TEST(OpenWindows, MovesTheOriginWhereANegativePadCrops) {
   Problem problem = with_dims({});
   problem.windows.push_back(window(10, 3, 1, 1, -2, 5));
-  const Problem opened = open_windows(problem);
+  const Problem opened = open_windows(problem, Opened::all);
   EXPECT_THAT(opened.windows, IsEmpty());
   EXPECT_EQ(opened.src_offset, 8);
 }
@@ -83,7 +83,7 @@ TEST(OpenWindows, KeepsAWindowThatLeavesTheImage) {
   for (const Window& w : {window(10, 3, 1, 1, 1, 10), window(10, 3, 1, 1, 0, 9), window(10, 3, 1, 1, 0, 0)}) {
     Problem problem = with_dims({});
     problem.windows.push_back(w);
-    EXPECT_THAT(open_windows(problem).windows, ElementsAre(w));
+    EXPECT_THAT(open_windows(problem, Opened::all).windows, ElementsAre(w));
   }
 }
 
@@ -91,12 +91,12 @@ TEST(OpenWindows, OpensACombineOnlyIfEveryPixelHasOneElement) {
   Problem problem = with_dims({});
   problem.verb = Verb::combine_sum;
   problem.windows.push_back(window(12, 3, 3, 1, 0, 4));
-  EXPECT_THAT(open_windows(problem).dims, ElementsAre(Dim{4, 10, 12}, Dim{3, 1000, 4}));
+  EXPECT_THAT(open_windows(problem, Opened::all).dims, ElementsAre(Dim{4, 10, 12}, Dim{3, 1000, 4}));
   for (const Window& w :
        {window(13, 3, 3, 1, 0, 4), window(12, 3, 2, 1, 0, 5), window(11, 3, 3, 1, 1, 4), window(12, 2, 2, 2, 0, 5)}) {
     problem.windows = {};
     problem.windows.push_back(w);
-    EXPECT_THAT(open_windows(problem).windows, ElementsAre(w));
+    EXPECT_THAT(open_windows(problem, Opened::all).windows, ElementsAre(w));
   }
 }
 

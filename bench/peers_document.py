@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/performance.md, written from the figures that bench/peers.py stores."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from typing import Any
+
+DOCUMENT = "performance.md"
+PICTURE = "performance.svg"
+# A row in which the fastest other system takes less than this many times as long is listed.
+CLOSE = 1.5
+
+Data = dict[str, Any]
+
+MEASURED = """\
+* One process for each number of threads. Everything in it runs in turn in the same rounds (a b c a b c ..), on the same
+  data; times are medians of {rounds} rounds. Work shorter than 2 ms is repeated within its round, all are run before, and
+  threads that wait for more work in a loop have time to go to sleep between two systems. patchfold is called through its
+  Python package.
+* MB: bytes of the input and of the result, each counted once. GB/s: these bytes through patchfold's time.
+* **/roof**: time in multiples of the best plain loop that reads and writes as many bytes with as many threads.
+  `patchfold bench` measures both in the same rounds, right before the rounds of the problem. The picture shows this figure
+  for patchfold, and for the others this figure times their multiple of patchfold's time.
+* Figures of a system: milliseconds, and in brackets the multiple of patchfold's time. "-": it has no such operator, or not
+  for this number of axes, layout or type.
+* Each result is compared with patchfold's: copies in every element, sums within one rounding for each addition.
+* Nothing is timed that can be done before: models are compiled, sessions are made, pictures are padded for NumPy, and for
+  OpenVINO and TensorFlow where their rules SAME and VALID do not give the pads. torch's unfold and fold, OpenVINO, ONNX
+  Runtime and NumPy write into the same memory as patchfold; TensorFlow and torch's pixel_shuffle and pixel_unshuffle make
+  their result, in memory that is used again.
+* Memory comes in pages of the same size for all.
+* Some systems have the operator with another order of the result, and then as many bytes move: OpenVINO's
+  ExtractImagePatches has the tap as the slow index of the channels; TensorFlow's patches have the channels last, and its
+  data as well; torch's pixel_shuffle and pixel_unshuffle have the offset as the fast index of the channels.
+* NumPy: strided views (`sliding_window_view`, `reshape`, `transpose`) and one `copyto`, which uses one thread.
+"""
+
+
+def plural(threads: int) -> str:
+    return f"{threads} thread{'s' * (threads != 1)}"
+
+
+def figure(value: float) -> str:
+    """Three digits."""
+    return f"{value:.{max(0, 2 - math.floor(math.log10(value)))}f}"
+
+
+def times(value: float) -> str:
+    """Two digits after the point where they say something."""
+    return f"{value:.2f}" if value < 10 else f"{value:.0f}"
+
+
+def systems_of(data: Data) -> list[str]:
+    return [name for name in data["versions"] if name != "patchfold"]
+
+
+def multiples(row: Data) -> dict[str, float]:
+    """Time of each system in multiples of patchfold's."""
+    ours = row["seconds"]["patchfold"]
+    return {name: seconds / ours for name, seconds in row["seconds"].items() if name != "patchfold"}
+
+
+def fastest(row: Data) -> tuple[str, float] | None:
+    """The fastest other system whose result is right, in multiples of patchfold's time."""
+    others = {name: multiple for name, multiple in multiples(row).items() if name not in row["mismatches"]}
+    return min(others.items(), key=lambda item: item[1]) if others else None
+
+
+def _machine(data: Data) -> str:
+    machine = data["machine"]
+    versions = ", ".join(f"{name} {version}" for name, version in data["versions"].items())
+    caches = ", ".join(_cache(text) for text in machine["caches"])
+    return (
+        f"{machine['processor']}, {machine['cores']} cores; {caches}; {machine['memory'] / 2**30:.0f} GiB of memory.\n\n"
+        f"{versions}; Python {machine['python']}.\n"
+    )
+
+
+def _cache(text: str) -> str:
+    """`L3 32768K shared`, as the kernel counts, in MiB."""
+    level, size, *shared = text.split()
+    kibibytes = int(size.rstrip("K"))
+    amount = f"{kibibytes} KiB" if kibibytes < 1024 else f"{kibibytes / 1024:g} MiB"
+    return f"{level} {amount}" + (" for all" if shared else " each")
+
+
+def _cell(row: Data, name: str) -> str:
+    if name not in row["seconds"]:
+        return "-"
+    wrong = " wrong" if name in row["mismatches"] else ""
+    return f"{figure(row['seconds'][name] * 1e3)} ({times(multiples(row)[name])}){wrong}"
+
+
+def _table(data: Data, rows: list[Data]) -> str:
+    names = systems_of(data)
+    head = ["problem", "MB", "patchfold ms", "GB/s", "/roof", *names, "fastest other / patchfold"]
+    lines = [" | ".join(head), "|".join(["---", *["---:"] * (len(head) - 1)])]
+    for row in rows:
+        ours, best = row["seconds"]["patchfold"], fastest(row)
+        cells = [
+            f"`{row['problem']}`",
+            figure(row["bytes"] / 1e6),
+            figure(ours * 1e3),
+            figure(row["bytes"] / ours / 1e9),
+            f"{row['program']['time_of_roof']:.2f}",
+            *(_cell(row, name) for name in names),
+            times(best[1]) if best else "-",
+        ]
+        lines.append(" | ".join(cells))
+    return "".join(f"| {line} |\n" if i != 1 else f"|{line}|\n" for i, line in enumerate(lines))
+
+
+def _spread(values: list[float]) -> str:
+    return f"{times(statistics.median(values))} (median; {times(min(values))} to {times(max(values))})"
+
+
+def _summary(threads: int, rows: list[Data]) -> str:
+    found = [best[1] for best in map(fastest, rows) if best]
+    if not found:
+        return ""
+    roofs = [row["program"]["time_of_roof"] for row in rows]
+    return (
+        f"* {plural(threads)}: patchfold is the fastest in {sum(value > 1 for value in found)} of the {len(found)} "
+        f"problems that another system takes as well.\n  The fastest other takes {_spread(found)} times as long.\n"
+        f"  patchfold's time in multiples of the roof: {_spread(roofs)}.\n"
+    )
+
+
+def _close(rows: list[Data]) -> str:
+    lines = []
+    for row in rows:
+        best = fastest(row)
+        if best and best[1] < CLOSE:
+            name, multiple = best
+            ours, theirs = (figure(row["seconds"][of] * 1e3) for of in ("patchfold", name))
+            figures = f"{name} {theirs} ms, patchfold {ours} ms"
+            lines.append((multiple, f"* {times(multiple)}: {figures}; {plural(row['threads'])}, `{row['problem']}`\n"))
+    return "".join(line for _, line in sorted(lines)) or "None.\n"
+
+
+def _over(rows: list[Data]) -> str:
+    lines = []
+    for row in rows:
+        value, target = row["program"]["time_of_roof"], row["target"]
+        if value > target:
+            line = f"* {value:.2f} of the roof, target {target:.2f}; {plural(row['threads'])}, `{row['problem']}`\n"
+            lines.append((-value / target, line))
+    return "".join(line for _, line in sorted(lines)) or "None.\n"
+
+
+def _wrong(rows: list[Data]) -> str:
+    lines = [f"* {name}, {plural(row['threads'])}, `{row['problem']}`\n" for row in rows for name in row["mismatches"]]
+    return "\n## Other results than patchfold's\n\n" + "".join(lines) if lines else ""
+
+
+def _refused(rows: list[Data]) -> str:
+    lines = [
+        f"* {name}, {plural(row['threads'])}, `{row['problem']}`: {reason}\n"
+        for row in rows
+        for name, reason in row["refusals"].items()
+    ]
+    return "\n## Refused\n\n" + "".join(lines) if lines else ""
+
+
+def document(data: Data) -> str:
+    rows = data["rows"]
+    counts = list(dict.fromkeys(row["threads"] for row in rows))
+    parts = {threads: [row for row in rows if row["threads"] == threads] for threads in counts}
+    text = "<!-- Written by `scripts/performance`. -->\n# Performance\n\n"
+    text += f"![Time of every problem in multiples of the roof, for patchfold and the other systems]({PICTURE})\n\n"
+    text += "".join(_summary(threads, part) for threads, part in parts.items())
+    text += f"\n## Machine and versions\n\n{_machine(data)}\n## How it is measured\n\n"
+    text += MEASURED.format(rounds=data["rounds"])
+    for threads, part in parts.items():
+        text += f"\n## {plural(threads).capitalize()}\n\n{_table(data, part)}"
+    text += f"\n## Where the fastest other system takes less than {CLOSE:g} times as long\n\n{_close(rows)}"
+    text += f"\n## Over the target\n\nTargets stand in bench/problems.txt.\n\n{_over(rows)}"
+    return text + _wrong(rows) + _refused(rows)

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+// Extracts by way of a stage: rows of the image, padded and split by residue, in a few hundred kilobytes that stay in the
+// cache. From a stage on there are no borders and no strides: every column is a run of rows that lie in equal steps. Two
+// windows are staged, the one whose coordinates are neighbours in memory and one whose coordinates are rows; all other axes
+// choose which part of the image is staged.
+#include "engine/stage.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "engine/machine.hpp"
+#include "engine/normalise.hpp"
+#include "engine/rows.hpp"
+#include "engine/stage_row.hpp"
+#include "engine/window.hpp"
+
+namespace patchfold::engine {
+namespace {
+
+using kernels::Ahead;
+using kernels::line_bytes;
+
+/// The two windows, and what moves in one piece.
+struct Choice {
+  std::int64_t unit = 1;
+  int along = -1;   ///< window whose coordinates are `unit` bytes apart
+  int across = -1;  ///< window whose coordinates are rows; -1 if there is but one window
+};
+
+enum class Columns { along_positions, along_taps };
+
+std::optional<Choice> choose(Problem problem, Columns columns) {
+  if (problem.verb != Verb::extract) return std::nullopt;
+  Choice choice;
+  choice.unit = take_unit(problem);
+  const auto fits = [&](const Window& w) {
+    if (w.kernel > most_staged_taps || w.positions == 0 || w.kernel == 0) return false;
+    // What a stage holds must not grow with a dilation or a pad that reach far beyond the image.
+    const std::int64_t reach = checked_mul(w.positions - 1, w.stride).value_or(INT64_MAX / 4) + (w.kernel - 1) * w.dilation;
+    return reach < (std::int64_t{1} << 40);
+  };
+  for (int i = 0; i < problem.windows.size(); ++i) {
+    const Window& w = problem.windows[i];
+    if (w.image_stride != choice.unit || !fits(w)) continue;
+    const bool positions = w.position_stride == choice.unit && (w.positions > 1 || problem.windows.size() == 1);
+    const bool taps = w.tap_stride == choice.unit && w.dilation == 1 && w.kernel > 1;
+    if (columns == Columns::along_positions ? positions : !positions && taps) choice.along = i;
+  }
+  if (choice.along < 0) return std::nullopt;
+  const Window& x = problem.windows[choice.along];
+  const std::int64_t side_by_side = choice.unit * (columns == Columns::along_positions ? x.positions : x.kernel);
+  for (int i = 0; i < problem.windows.size(); ++i) {
+    const Window& w = problem.windows[i];
+    if (i == choice.along || !fits(w) || w.image_stride <= 0) continue;
+    const bool continues = (columns == Columns::along_positions ? w.position_stride : w.tap_stride) == side_by_side;
+    if (choice.across < 0 || continues) choice.across = i;
+  }
+  return choice;
+}
+
+/// A window of one coordinate, for problems that have no rows.
+Window single_row() {
+  return {};
+}
+
+/// What both ways of writing columns share: where the part of the image lies that is staged next.
+class Stage : public Compiled {
+ public:
+  Stage(const Problem& problem, const Choice& choice, bool by_residue)
+      : Compiled(problem),
+        unit_(choice.unit),
+        x_(problem.windows[choice.along]),
+        y_(choice.across < 0 ? single_row() : problem.windows[choice.across]),
+        row_(problem, x_, choice.unit, by_residue),
+        rows_of_y_(y_, by_residue),
+        store_(store_of(problem)) {
+    take_unit(problem_);
+    for (const Dim& dim : problem_.dims) outer_.push_back({Axis::Kind::dim, -1, dim.extent, dim.src_stride, dim.dst_stride});
+    for (int i = 0; i < problem_.windows.size(); ++i) {
+      if (i == choice.along || i == choice.across) continue;
+      const Window& w = problem_.windows[i];
+      outer_.push_back({Axis::Kind::position, i, w.positions, 0, w.position_stride});
+      taps_.push_back({Axis::Kind::tap, i, w.kernel, 0, w.tap_stride});
+    }
+    std::ranges::stable_sort(outer_,
+                             [](const Axis& a, const Axis& b) { return std::abs(a.dst_stride) > std::abs(b.dst_stride); });
+    bytes_ = static_cast<double>(problem_.dst_range.end - problem_.dst_range.begin) * 2;
+  }
+
+  /// Whether the stage stays in the cache.
+  bool fits() const noexcept { return scratch_per_piece_ <= 2 * stage_bytes(); }
+
+ protected:
+  /// Where a tuple of the outer axes and of the taps of other windows stands on both sides.
+  struct Place {
+    std::int64_t src = 0;
+    std::int64_t dst = 0;
+    bool outside = false;  ///< in another window's padding: nothing is read
+  };
+
+  Place place(std::int64_t outer, std::int64_t taps) const noexcept {
+    Place at{problem_.src_offset, problem_.dst_offset, false};
+    std::array<std::int64_t, max_axes> coordinates{};
+    const auto step = [&](const AxisList& axes, std::int64_t index) {
+      for (int i = axes.size() - 1; i >= 0; --i) {
+        const Axis& axis = axes[i];
+        const std::int64_t here = axis.extent == 1 ? 0 : index % axis.extent;
+        index /= axis.extent;
+        at.dst += here * axis.dst_stride;
+        at.src += here * axis.src_stride;
+        if (axis.window < 0) continue;
+        const Window& w = problem_.windows[axis.window];
+        coordinates[static_cast<std::size_t>(axis.window)] +=
+            here * (axis.kind == Axis::Kind::position ? w.stride : w.dilation);
+      }
+    };
+    step(outer_, outer);
+    step(taps_, taps);
+    for (const Axis& axis : taps_) {
+      const Window& w = problem_.windows[axis.window];
+      const std::int64_t c = coordinates[static_cast<std::size_t>(axis.window)] - w.pad_begin;
+      const Run run = run_at(w, c);
+      at.outside |= run.outside;
+      if (!run.outside) at.src += source_at(run, c) * w.image_stride;
+    }
+    return at;
+  }
+
+  /// Writes the row of the stage whose coordinate is `index` of a slot.
+  void stage_row(std::byte* to, const std::byte* src, const Place& at, std::int64_t index,
+                 std::int64_t slot) const noexcept {
+    const std::int64_t c = index * rows_of_y_.stride + rows_of_y_.residue(slot);
+    const Run run = run_at(y_, c);
+    const bool outside = at.outside || run.outside;
+    row_.write(to, outside ? nullptr : src + at.src + source_at(run, c) * y_.image_stride);
+  }
+
+  /// The rows of the image that the elements [from, end) of a slot read, to be fetched while `lines` lines are written.
+  Ahead ahead_of(const std::byte* src, const Place& at, std::int64_t slot, std::int64_t from, std::int64_t end,
+                 std::int64_t lines) const noexcept {
+    const std::int64_t stride = rows_of_y_.stride, residue = rows_of_y_.residue(slot);
+    from = std::max(from, ceil_div(-residue, stride));
+    end = std::min(end, ceil_div(y_.extent - residue, stride));
+    if (at.outside || end <= from) return {};
+    Ahead ahead;
+    ahead.row = src + at.src + (from * stride + residue) * y_.image_stride;
+    ahead.pitch = stride * y_.image_stride;
+    ahead.row_lines = ceil_div(x_.extent * unit_, line_bytes);
+    ahead.rows = end - from;
+    if (ahead.pitch == x_.extent * unit_) {  // one range, without a line that two rows share
+      ahead.row_lines = ceil_div(ahead.rows * ahead.pitch, line_bytes);
+      ahead.rows = 1;
+    }
+    constexpr std::int64_t haste = 295;  // 1.15 * 256: done before the writing is
+    ahead.rate = ahead.rows * ahead.row_lines * haste / std::max<std::int64_t>(1, lines) + 1;
+    return ahead;
+  }
+
+  std::int64_t unit_;
+  Window x_, y_;
+  StageRow row_;
+  StagedWindow rows_of_y_;
+  kernels::Store store_;
+  AxisList outer_{};
+  AxisList taps_{};  // of windows that are not staged
+};
+
+/// Bands of rows: all columns of a band are written from one stage, or from one for each residue of the rows' stride.
+class StageByPositions final : public Stage {
+ public:
+  StageByPositions(const Problem& problem, const Choice& choice) : Stage(problem, choice, true) {
+    for (std::int64_t slot = 0; slot < rows_of_y_.slots(); ++slot) {
+      Span span{0, -1};
+      for (const StagedWindow::Tap& tap : rows_of_y_.taps)
+        if (tap.slot == slot)
+          span = span.high < span.low ? Span{tap.shift, tap.shift}
+                                      : Span{std::min(span.low, tap.shift), std::max(span.high, tap.shift)};
+      spans_.push_back(span);
+      overlap_ = std::max(overlap_, span.high - span.low);
+    }
+    const std::int64_t room = stage_bytes() / row_.pitch() - overlap_;
+    const std::int64_t most = std::clamp<std::int64_t>(room, 1, y_.positions);
+    bands_ = ceil_div(y_.positions, most);
+    band_ = ceil_div(y_.positions, bands_);
+    bands_ = ceil_div(y_.positions, band_);
+    rows_ = count_tuples(outer_) * bands_;
+    scratch_per_piece_ = (band_ + overlap_) * row_.pitch();
+    jobs_ = count_tuples(taps_) * rows_of_y_.slots();
+  }
+
+  void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
+                std::byte* stage) const noexcept override {
+    const std::int64_t end = last * jobs_;
+    Job job = job_at(first * jobs_);
+    for (std::int64_t i = first * jobs_; i < end; ++i) {
+      const Job next = i + 1 < end ? job_at(i + 1) : Job{};
+      for (std::int64_t m = job.from(); m < job.end(); ++m)
+        stage_row(stage + (m - job.from()) * row_.pitch(), src, job.at, m, job.slot);
+      Ahead ahead{};
+      if (i + 1 < end && store_ == kernels::Store::past_cache) {
+        const bool continues = next.at.src == job.at.src && next.slot == job.slot && next.first == job.last;
+        ahead = ahead_of(src, next.at, next.slot, continues ? job.end() : next.from(), next.end(), lines_of(job));
+      }
+      write(dst, job, stage, ahead);
+      job = next;
+    }
+    if (store_ == kernels::Store::past_cache) kernels::finish_stores();
+  }
+
+ private:
+  struct Span {
+    std::int64_t low = 0;
+    std::int64_t high = 0;
+  };
+  /// The columns of some taps for the positions [first, last) of a band.
+  struct Job {
+    Place at{};
+    std::int64_t slot = 0;
+    std::int64_t first = 0;
+    std::int64_t last = 0;
+    Span span{};
+    std::int64_t from() const noexcept { return first + span.low; }
+    std::int64_t end() const noexcept { return last + span.high; }  // past the last row
+  };
+
+  Job job_at(std::int64_t i) const noexcept {
+    const std::int64_t row = i / jobs_, within = i % jobs_;
+    Job job;
+    job.slot = within % rows_of_y_.slots();
+    job.first = row % bands_ * band_;
+    job.last = std::min(job.first + band_, y_.positions);
+    job.at = place(row / bands_, within / rows_of_y_.slots());
+    job.span = spans_[static_cast<std::size_t>(job.slot)];
+    return job;
+  }
+
+  std::int64_t lines_of(const Job& job) const noexcept {
+    return y_.kernel * x_.kernel * (job.last - job.first) * x_.positions * unit_ / line_bytes / rows_of_y_.slots();
+  }
+
+  void write(std::byte* dst, const Job& job, const std::byte* stage, Ahead& ahead) const noexcept {
+    const std::int64_t row_bytes = x_.positions * unit_;
+    const std::int64_t rows = job.last - job.first;
+    const bool gathers =
+        store_ == kernels::Store::past_cache && row_bytes < 2 * line_bytes && y_.position_stride == row_bytes;
+    for (std::int64_t i = 0; i < y_.kernel; ++i) {
+      const StagedWindow::Tap& tap = rows_of_y_.taps[static_cast<std::size_t>(i)];
+      if (tap.slot != job.slot) continue;
+      const std::byte* from = stage + (tap.shift - job.span.low) * row_.pitch();
+      std::byte* to = dst + job.at.dst + job.first * y_.position_stride + i * y_.tap_stride;
+      for (std::int64_t j = 0; j < x_.kernel; ++j) {
+        const std::byte* source = from + row_.offset(j);
+        if (gathers)
+          kernels::gather(to + j * x_.tap_stride, {&source, 1, row_.pitch(), row_bytes}, rows, store_, ahead);
+        else
+          kernels::copy_rows(to + j * x_.tap_stride, y_.position_stride, source, row_.pitch(), row_bytes, rows, store_,
+                             ahead);
+      }
+    }
+  }
+
+  std::vector<Span> spans_{};  // shifts of the taps of each slot of rows
+  std::int64_t overlap_ = 0;   // rows of a stage beyond those of a band
+  std::int64_t band_ = 1;
+  std::int64_t bands_ = 1;
+  std::int64_t jobs_ = 1;  // stages of a band
+};
+
+/// A ring of as many rows as a window reads; each row of positions adds the rows that are new.
+class StageByTaps final : public Stage {
+ public:
+  StageByTaps(const Problem& problem, const Choice& choice) : Stage(problem, choice, false) {
+    ring_ = rows_of_y_.count - (y_.positions - 1) * rows_of_y_.advance;
+    scratch_per_piece_ = ring_ * row_.pitch();
+    rows_ = count_tuples(outer_) * y_.positions;
+    jobs_ = count_tuples(taps_);
+    const std::int64_t patch = y_.kernel * x_.kernel * unit_;
+    flat_ = y_.tap_stride == x_.kernel * unit_ || y_.kernel == 1;
+    continuous_ = flat_ && (x_.position_stride == patch || x_.positions == 1);
+    if (!continuous_ && patch < worth_past_cache) store_ = kernels::Store::plain;
+  }
+
+  static constexpr std::int64_t most_rows = 64;  ///< of a window (arbitrary)
+
+  void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
+                std::byte* stage) const noexcept override {
+    Place staged;
+    std::int64_t staged_end = 0;  // rows of that place before it are in the ring
+    bool any = false;
+    for (std::int64_t row = first; row < last; ++row)
+      for (std::int64_t taps = 0; taps < jobs_; ++taps) {
+        const std::int64_t y = row % y_.positions;
+        const Place at = place(row / y_.positions, taps);
+        const std::int64_t from = y * rows_of_y_.advance + rows_of_y_.low;
+        const bool continues =
+            any && at.src == staged.src && at.outside == staged.outside && staged_end >= from && staged_end <= from + ring_;
+        for (std::int64_t m = continues ? staged_end : from; m < from + ring_; ++m)
+          stage_row(stage + floor_mod(m, ring_) * row_.pitch(), src, at, m, 0);
+        staged = at;
+        staged_end = from + ring_;
+        any = true;
+        Ahead ahead{};
+        if (store_ == kernels::Store::past_cache && jobs_ == 1 && y + 1 < y_.positions)
+          ahead = ahead_of(src, at, 0, staged_end, staged_end + rows_of_y_.advance,
+                           y_.kernel * x_.kernel * x_.positions * unit_ / line_bytes);
+        write(dst + at.dst + y * y_.position_stride, y, stage, ahead);
+      }
+    if (store_ == kernels::Store::past_cache) kernels::finish_stores();
+  }
+
+ private:
+  /// Patches that lie apart are worth whole lines when they have many (arbitrary).
+  static constexpr std::int64_t worth_past_cache = 1024;
+
+  void write(std::byte* dst, std::int64_t y, const std::byte* stage, Ahead& ahead) const noexcept {
+    std::array<const std::byte*, most_rows> rows;
+    for (std::int64_t i = 0; i < y_.kernel; ++i) {
+      const std::int64_t m = y * rows_of_y_.advance + rows_of_y_.taps[static_cast<std::size_t>(i)].shift;
+      rows[static_cast<std::size_t>(i)] = stage + floor_mod(m, ring_) * row_.pitch() + row_.offset(0);
+    }
+    const std::int64_t piece = x_.kernel * unit_;
+    const std::int64_t step = row_.indices().advance * unit_;
+    if (continuous_) return kernels::gather(dst, {rows.data(), y_.kernel, step, piece}, x_.positions, store_, ahead);
+    for (std::int64_t x = 0; x < x_.positions; ++x, dst += x_.position_stride) {
+      if (flat_) {
+        kernels::gather(dst, {rows.data(), y_.kernel, step, piece}, 1, store_, ahead);
+      } else {
+        for (std::int64_t i = 0; i < y_.kernel; ++i)
+          kernels::gather(dst + i * y_.tap_stride, {&rows[static_cast<std::size_t>(i)], 1, step, piece}, 1, store_, ahead);
+      }
+      for (std::int64_t i = 0; i < y_.kernel; ++i) rows[static_cast<std::size_t>(i)] += step;
+    }
+  }
+
+  std::int64_t ring_ = 1;
+  std::int64_t jobs_ = 1;
+  bool flat_ = false;        // a patch's rows lie side by side
+  bool continuous_ = false;  // and so do patches
+};
+
+}  // namespace
+
+std::unique_ptr<Compiled> make_stage_by_positions(const Problem& problem) {
+  const std::optional<Choice> choice = choose(problem, Columns::along_positions);
+  if (!choice) return nullptr;
+  auto plan = std::make_unique<StageByPositions>(problem, *choice);
+  return plan->fits() ? std::move(plan) : nullptr;
+}
+
+std::unique_ptr<Compiled> make_stage_by_taps(const Problem& problem) {
+  const std::optional<Choice> choice = choose(problem, Columns::along_taps);
+  if (!choice || (choice->across >= 0 && problem.windows[choice->across].kernel > StageByTaps::most_rows)) return nullptr;
+  auto plan = std::make_unique<StageByTaps>(problem, *choice);
+  return plan->fits() ? std::move(plan) : nullptr;
+}
+
+}  // namespace patchfold::engine

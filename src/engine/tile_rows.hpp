@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Across the rows of a sum: coordinates a stride apart meet the same taps at the next position, as long as no border is
+// near.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "engine/problem.hpp"
+#include "engine/window.hpp"
+
+namespace patchfold::engine {
+
+/// Coordinates first, first + stride, .. that meet the same taps, each one position further than the one before.
+struct TileRows {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+  Taps taps{};  ///< of the first coordinate
+};
+
+/// The coordinates of one residue, in ascending order. There are as many runs as coordinates near the borders, and one more.
+inline std::vector<TileRows> rows_of(const Window& w, const TapSolver& solver, std::int64_t residue) {
+  std::vector<TileRows> runs;
+  // Between these no tap is lost at either border.
+  const std::int64_t low = (w.kernel - 1) * w.dilation - w.pad_begin, high = (w.positions - 1) * w.stride - w.pad_begin;
+  for (std::int64_t c = residue; c < w.extent;) {
+    std::int64_t count = 1;
+    const std::int64_t last = std::min(high, w.extent - 1);
+    if (c >= low && c <= last) count = (last - c) / w.stride + 1;
+    runs.push_back({c, count, solver.at(c)});
+    c += count * w.stride;
+  }
+  return runs;
+}
+
+}  // namespace patchfold::engine

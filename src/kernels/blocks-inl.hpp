@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Interleaving within registers. Included once for each instruction set.
+#include <hwy/highway.h>
+
+#if defined(PATCHFOLD_KERNELS_BLOCKS_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef PATCHFOLD_KERNELS_BLOCKS_INL
+#undef PATCHFOLD_KERNELS_BLOCKS_INL
+#else
+#define PATCHFOLD_KERNELS_BLOCKS_INL
+#endif
+
+#ifdef __clang__
+#define PATCHFOLD_UNROLL _Pragma("unroll")
+#else
+#define PATCHFOLD_UNROLL _Pragma("GCC unroll 64")
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace patchfold::kernels::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_TARGET != HWY_SCALAR
+
+/// Halves of the sequence a0 b0 a1 b1 ..
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE void zip(D d, V a, V b, V& low, V& high) {
+  const V lower = hn::InterleaveLower(d, a, b);
+  const V upper = hn::InterleaveUpper(d, a, b);
+  constexpr std::size_t bytes = hn::MaxLanes(D()) * sizeof(hn::TFromD<D>);
+  if constexpr (bytes <= 16) {
+    low = lower;
+    high = upper;
+  } else if constexpr (bytes == 32) {
+    low = hn::ConcatLowerLower(d, upper, lower);
+    high = hn::ConcatUpperUpper(d, upper, lower);
+  } else {
+    const hn::Repartition<std::uint64_t, D> wide;
+    alignas(64) static constexpr std::uint64_t blocks[8] = {0, 1, 4, 5, 2, 3, 6, 7};
+    const auto order = hn::SetTableIndices(wide, blocks);
+    low = hn::BitCast(d, hn::TableLookupLanes(hn::BitCast(wide, hn::ConcatLowerLower(d, upper, lower)), order));
+    high = hn::BitCast(d, hn::TableLookupLanes(hn::BitCast(wide, hn::ConcatUpperUpper(d, upper, lower)), order));
+  }
+}
+
+/// v[0], v[1], .. hold a sequence one after the other; afterwards v[r] holds its elements r, r + ways, r + 2 * ways, ..
+template <int ways, class D, class V = hn::Vec<D>>
+HWY_INLINE void deinterleave(D d, V* v) {
+  if constexpr (ways > 1) {
+    V even[ways / 2], odd[ways / 2];
+    PATCHFOLD_UNROLL for (int i = 0; i < ways / 2; ++i) {
+      even[i] = hn::ConcatEven(d, v[2 * i + 1], v[2 * i]);
+      odd[i] = hn::ConcatOdd(d, v[2 * i + 1], v[2 * i]);
+    }
+    deinterleave<ways / 2>(d, even);
+    deinterleave<ways / 2>(d, odd);
+    PATCHFOLD_UNROLL for (int i = 0; i < ways / 2; ++i) {
+      v[2 * i] = even[i];
+      v[2 * i + 1] = odd[i];
+    }
+  }
+}
+
+/// The inverse.
+template <int ways, class D, class V = hn::Vec<D>>
+HWY_INLINE void interleave(D d, V* v) {
+  if constexpr (ways > 1) {
+    V even[ways / 2], odd[ways / 2];
+    PATCHFOLD_UNROLL for (int i = 0; i < ways / 2; ++i) {
+      even[i] = v[2 * i];
+      odd[i] = v[2 * i + 1];
+    }
+    interleave<ways / 2>(d, even);
+    interleave<ways / 2>(d, odd);
+    PATCHFOLD_UNROLL for (int i = 0; i < ways / 2; ++i) zip(d, even[i], odd[i], v[2 * i], v[2 * i + 1]);
+  }
+}
+
+#endif
+
+}  // namespace patchfold::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif

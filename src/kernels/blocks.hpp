@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrices of small elements that are split into streams, joined from streams or transposed. Bits pass unchanged.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/stream.hpp"
+#include "patchfold/tensor.hpp"
+
+namespace patchfold::kernels {
+
+/// Whether split and join have vectors for so many streams of elements of so many bytes.
+bool has_vectors(std::int64_t unit, std::int64_t ways) noexcept;
+
+/// A row of `count` groups of `ways` elements, `rows` of them. The streams are contiguous from row to row.
+struct Streams {
+  std::int64_t ways = 1;
+  std::int64_t pitch = 0;  ///< bytes from stream to stream
+  std::int64_t count = 0;  ///< elements of a stream in a row
+  std::int64_t rows = 1;
+  std::int64_t row_pitch = 0;  ///< bytes from row to row on the side where the elements lie together
+  std::int64_t prefetch = 0;   ///< bytes ahead of what is read; 0: none
+};
+
+/// dst[way * pitch + (row * count + i) * unit] = src[row * row_pitch + (i * ways + way) * unit]; unit is 1, 2, 4 or 8,
+/// ways 2, 3, 4, 8 or 16.
+void split(std::byte* dst, const std::byte* src, std::int64_t unit, const Streams& streams, Store store) noexcept;
+
+/// Whether rows are whole vectors, so that split and join can write whole lines.
+bool streams_whole(std::int64_t unit, const Streams& streams) noexcept;
+
+/// What adding an element to +0 does to it: integers stay, -0 becomes +0, signalling NaNs become quiet, booleans 0 or 1.
+enum class Finish : std::uint8_t { none, float32, float64, float16, bfloat16, boolean };
+Finish finish_of(DType dtype) noexcept;
+
+/// dst[row * row_pitch + (i * ways + way) * unit] = src[way * pitch + (row * count + i) * unit]; the same units and ways.
+void join(std::byte* dst, const std::byte* src, std::int64_t unit, const Streams& streams, Store store,
+          Finish finish) noexcept;
+
+/// dst[row * dst_pitch + column * unit] = src[column * src_pitch + row * unit], for units of 1, 2, 4 or 8 bytes.
+void transpose(std::byte* dst, std::int64_t dst_pitch, const std::byte* src, std::int64_t src_pitch, std::int64_t unit,
+               std::int64_t rows, std::int64_t columns) noexcept;
+
+}  // namespace patchfold::kernels

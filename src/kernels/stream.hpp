@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of bytes that end up side by side in large outputs. A store that goes past the cache must be a whole line of 64
+// bytes, so lines that straddle two rows are put together in a register.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace patchfold::kernels {
+
+inline constexpr std::int64_t line_bytes = 64;
+
+/// How destinations are written: through the cache, or past it (which pays when they do not fit).
+enum class Store : std::uint8_t { plain, past_cache };
+
+/// Lines that will be read soon, fetched a few at a time while other lines are written: `rows` rows of `row_lines` lines.
+struct Ahead {
+  const std::byte* row = nullptr;
+  std::int64_t pitch = 0;
+  std::int64_t row_lines = 0;
+  std::int64_t rows = 0;
+  std::int64_t rate = 0;    ///< lines to fetch for 256 lines of progress
+  std::int64_t line = 0;    ///< next of the first row
+  std::int64_t credit = 0;  ///< 256ths of a line
+
+  /// Fetches what is due after `lines` lines of progress.
+  void advance(std::int64_t lines) noexcept {
+    credit += lines * rate;
+    while (credit >= 256 && rows > 0) {
+      credit -= 256;
+      __builtin_prefetch(row + line * line_bytes);
+      if (++line == row_lines) {
+        line = 0;
+        row += pitch;
+        --rows;
+      }
+    }
+  }
+};
+
+/// Copies `rows` rows of `row_bytes` bytes. Pointers and pitches need no alignment; with Store::past_cache the lines of the
+/// destination are written whole wherever rows lie side by side (dst_pitch == row_bytes). Ends with no store pending.
+void copy_rows(std::byte* dst, std::int64_t dst_pitch, const std::byte* src, std::int64_t src_pitch, std::int64_t row_bytes,
+               std::int64_t rows, Store store, Ahead& ahead) noexcept;
+
+/// Pieces of `unit` bytes taken in turn from `ways` rows, each of which advances by `step` bytes.
+struct Sources {
+  const std::byte* const* rows = nullptr;
+  std::int64_t ways = 1;
+  std::int64_t step = 0;
+  std::int64_t unit = 1;
+};
+
+/// dst[(i * ways + way) * unit] = rows[way][i * step], for i < count; nothing else is read or written.
+void gather(std::byte* dst, const Sources& sources, std::int64_t count, Store store, Ahead& ahead) noexcept;
+
+/// Makes stores past the cache visible to other threads; after the last copy_rows of a piece of work.
+void finish_stores() noexcept;
+
+}  // namespace patchfold::kernels

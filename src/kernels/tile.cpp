@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/tile.cpp"
+#include "kernels/tile.hpp"
+
+#include <hwy/cache_control.h>
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/blocks-inl.hpp"
+#include "kernels/half.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace patchfold::kernels::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_TARGET == HWY_SCALAR
+
+template <class T>
+struct Plain {
+  using Element = T;
+  using Accumulator = T;
+  static T widen(T value) { return value; }
+  static T narrow(T value) { return value; }
+  static T plus(T a, T b) { return static_cast<T>(a + b); }
+};
+
+struct Boolean {
+  using Element = std::uint8_t;
+  using Accumulator = std::uint8_t;
+  static std::uint8_t widen(std::uint8_t value) { return value != 0; }
+  static std::uint8_t narrow(std::uint8_t value) { return value; }
+  static std::uint8_t plus(std::uint8_t a, std::uint8_t b) { return a | b; }
+};
+
+struct Float16 {
+  using Element = std::uint16_t;
+  using Accumulator = float;
+  static float widen(std::uint16_t bits) { return float16_to_float(bits); }
+  static std::uint16_t narrow(float value) { return float_to_float16(value); }
+  static float plus(float a, float b) { return a + b; }
+};
+
+struct Bfloat16 {
+  using Element = std::uint16_t;
+  using Accumulator = float;
+  static float widen(std::uint16_t bits) { return bfloat16_to_float(bits); }
+  static std::uint16_t narrow(float value) { return float_to_bfloat16(value); }
+  static float plus(float a, float b) { return a + b; }
+};
+
+template <class Type>
+struct Kernel {
+  using Element = typename Type::Element;
+  static constexpr std::int64_t lanes = 4;  // so that a row is not one element
+  static std::int64_t rows(std::int64_t) { return 1; }
+  static void sum(const Tile& t) {
+    for (std::int64_t row = 0; row < t.rows; ++row)
+      for (std::int64_t lane = 0; lane < t.vectors * lanes; ++lane) {
+        typename Type::Accumulator sum{};
+        for (std::int64_t i = 0; i < t.count; ++i) {
+          const TileMask& mask = t.masks[t.terms[i].mask];
+          const std::int64_t last = (t.vectors - 1) * lanes;
+          if (lane < lanes && (lane < mask.first_from || lane >= mask.first_to)) continue;
+          if (lane >= last && (lane - last < mask.last_from || lane - last >= mask.last_to)) continue;
+          Element element;
+          std::memcpy(&element,
+                      t.terms[i].src + t.offset + row * t.src_pitch + lane * static_cast<std::int64_t>(sizeof(Element)),
+                      sizeof(Element));
+          sum = Type::plus(sum, Type::widen(element));
+        }
+        const Element element = Type::narrow(sum);
+        std::memcpy(t.to + row * t.to_pitch + lane * static_cast<std::int64_t>(sizeof(Element)), &element, sizeof(Element));
+      }
+  }
+};
+
+#else
+
+/// Elements that are their own accumulators; integers are summed as unsigned, so they wrap.
+template <class T>
+struct Plain {
+  using Element = T;
+  using D = hn::ScalableTag<T>;
+  using V = hn::Vec<D>;
+  static HWY_INLINE V load(const std::byte* at) { return hn::LoadU(D(), reinterpret_cast<const T*>(at)); }
+  static HWY_INLINE V add(V sum, V value) { return hn::Add(sum, value); }
+  static HWY_INLINE void store(V sum, std::byte* at) { hn::StoreU(sum, D(), reinterpret_cast<T*>(at)); }
+};
+
+struct Boolean {
+  using Element = std::uint8_t;
+  using D = hn::ScalableTag<std::uint8_t>;
+  using V = hn::Vec<D>;
+  static HWY_INLINE V load(const std::byte* at) { return hn::LoadU(D(), reinterpret_cast<const std::uint8_t*>(at)); }
+  static HWY_INLINE V add(V sum, V value) { return hn::Or(sum, value); }
+  static HWY_INLINE void store(V sum, std::byte* at) {
+    const D d;
+    hn::StoreU(hn::IfThenElseZero(hn::Ne(sum, hn::Zero(d)), hn::Set(d, 1)), d, reinterpret_cast<std::uint8_t*>(at));
+  }
+};
+
+/// 16-bit floats, widened to float32. Conversions are in integer arithmetic, bit for bit those of kernels/half.hpp.
+template <class Half>
+struct Halves {
+  using Element = std::uint16_t;
+  using D = hn::ScalableTag<float>;
+  using V = hn::Vec<D>;
+  using Wide = hn::ScalableTag<std::uint32_t>;
+  using Narrow = hn::Rebind<std::uint16_t, D>;
+  static HWY_INLINE V load(const std::byte* at) {
+    return Half::widen(hn::LoadU(Narrow(), reinterpret_cast<const std::uint16_t*>(at)));
+  }
+  static HWY_INLINE V add(V sum, V value) { return hn::Add(sum, value); }
+  static HWY_INLINE void store(V sum, std::byte* at) {
+    alignas(64) std::uint32_t bits[HWY_LANES(float)];
+    hn::Store(Half::narrow(hn::BitCast(Wide(), sum)), Wide(), bits);
+    std::uint16_t halves[HWY_LANES(float)];
+    for (std::size_t i = 0; i < HWY_LANES(float); ++i) halves[i] = static_cast<std::uint16_t>(bits[i]);
+    std::memcpy(at, halves, sizeof halves);
+  }
+};
+
+struct Bfloat16 : Halves<Bfloat16> {
+  template <class V16>
+  static HWY_INLINE V widen(V16 bits) {
+    return hn::BitCast(D(), hn::ShiftLeft<16>(hn::PromoteTo(Wide(), bits)));
+  }
+  template <class U>
+  static HWY_INLINE U narrow(U bits) {
+    const Wide d;
+    const hn::RebindToSigned<Wide> less;
+    const U odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d, 1));
+    const U rounded = hn::ShiftRight<16>(hn::Add(bits, hn::Add(odd, hn::Set(d, 0x7fff))));
+    const U magnitude = hn::And(bits, hn::Set(d, 0x7fffffff));
+    const auto is_nan = hn::RebindMask(d, hn::Gt(hn::BitCast(less, magnitude), hn::Set(less, 0x7f800000)));
+    return hn::IfThenElse(is_nan, hn::Or(hn::ShiftRight<16>(bits), hn::Set(d, 0x40)), rounded);
+  }
+};
+
+struct Float16 : Halves<Float16> {
+  template <class V16>
+  static HWY_INLINE V widen(V16 bits) {
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+    const hn::Rebind<hwy::float16_t, D> halves;  // exact, subnormals and NaNs included
+    return hn::PromoteTo(D(), hn::BitCast(halves, bits));
+#else
+    const Wide d;
+    const auto wide = hn::PromoteTo(d, bits);
+    const auto sign = hn::ShiftLeft<16>(hn::And(wide, hn::Set(d, 0x8000)));
+    const auto magnitude = hn::And(wide, hn::Set(d, 0x7fff));
+    const hn::RebindToSigned<Wide> less;
+    const auto at_least = [&](int limit) {
+      return hn::RebindMask(d, hn::Gt(hn::BitCast(less, magnitude), hn::Set(less, limit - 1)));
+    };
+    const auto normal = hn::Add(hn::ShiftLeft<13>(magnitude), hn::Set(d, 112u << 23));
+    const auto special = hn::Or(hn::ShiftLeft<13>(magnitude), hn::Set(d, 0x7f800000));
+    const auto units = hn::Mul(hn::ConvertTo(D(), hn::BitCast(less, magnitude)), hn::Set(D(), 0x1p-24f));
+    const auto small = hn::BitCast(d, units);
+    const auto finite = hn::IfThenElse(at_least(0x0400), normal, small);
+    return hn::BitCast(D(), hn::Or(sign, hn::IfThenElse(at_least(0x7c00), special, finite)));
+#endif
+  }
+  template <class U>
+  static HWY_INLINE U narrow(U bits) {
+    const Wide d;
+    const hn::RebindToSigned<Wide> less;
+    const U sign = hn::And(hn::ShiftRight<16>(bits), hn::Set(d, 0x8000));
+    const U magnitude = hn::And(bits, hn::Set(d, 0x7fffffff));
+    const auto above = [&](std::int32_t limit) {
+      return hn::RebindMask(d, hn::Gt(hn::BitCast(less, magnitude), hn::Set(less, limit)));
+    };
+    const U rebiased = hn::Sub(magnitude, hn::Set(d, 112u << 23));
+    const U odd = hn::And(hn::ShiftRight<13>(rebiased), hn::Set(d, 1));
+    const U normal = hn::ShiftRight<13>(hn::Add(rebiased, hn::Add(odd, hn::Set(d, 0xfff))));
+    // Units of 2^-24: adding 0.75 rounds to whole units in the low bits.
+    const auto rounded = hn::Add(hn::BitCast(D(), magnitude), hn::Set(D(), 0.75f));
+    const U small = hn::Sub(hn::BitCast(d, rounded), hn::BitCast(d, hn::Set(D(), 0.75f)));
+    const U nan = hn::Or(hn::And(hn::ShiftRight<13>(magnitude), hn::Set(d, 0x3ff)), hn::Set(d, 0x7e00));
+    U result = hn::IfThenElse(above(0x387fffff), normal, small);
+    result = hn::IfThenElse(above(0x477fffff), hn::Set(d, 0x7c00), result);
+    result = hn::IfThenElse(above(0x7f800000), nan, result);
+    return hn::Or(sign, result);
+  }
+};
+
+/// Rows of so many vectors that fit into the registers with some to spare.
+constexpr int rows_of(int vectors) {
+  constexpr int registers = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL || !HWY_ARCH_X86 ? 28 : 12;
+  const int rows = registers / vectors;
+  return rows < 1 ? 1 : rows > 12 ? 12 : rows;
+}
+
+template <class Type>
+struct Kernel {
+  using D = typename Type::D;
+  using V = typename Type::V;
+  static constexpr std::int64_t lanes = hn::MaxLanes(D());
+  static constexpr std::int64_t bytes = lanes * static_cast<std::int64_t>(sizeof(typename Type::Element));
+
+  static HWY_INLINE auto mask_of(std::int64_t from, std::int64_t to) {
+    const D d;
+    return hn::AndNot(hn::FirstN(d, static_cast<std::size_t>(from)), hn::FirstN(d, static_cast<std::size_t>(to)));
+  }
+
+  template <int vectors, int rows, bool fetches>
+  static HWY_INLINE void sum_rows(const Tile& t, std::int64_t offset, std::byte* to) {
+    const D d;
+    V sums[rows][vectors];
+    PATCHFOLD_UNROLL for (int r = 0; r < rows; ++r) PATCHFOLD_UNROLL for (int v = 0; v < vectors; ++v) sums[r][v] =
+        hn::Zero(d);
+    const std::int64_t pitch = t.src_pitch;
+    for (std::int64_t i = 0; i < t.count; ++i) {
+      const std::byte* at = t.terms[i].src + offset;
+      const TileMask& lanes_of = t.masks[t.terms[i].mask];
+      auto first = mask_of(lanes_of.first_from, lanes_of.first_to);
+      const auto last = mask_of(lanes_of.last_from, lanes_of.last_to);
+      if constexpr (vectors == 1) first = hn::And(first, last);
+      PATCHFOLD_UNROLL for (int r = 0; r < rows; ++r) {
+        const std::byte* row = at + r * pitch;
+        sums[r][0] = Type::add(sums[r][0], hn::IfThenElseZero(first, Type::load(row)));
+        PATCHFOLD_UNROLL for (int v = 1; v < vectors - 1; ++v) sums[r][v] =
+            Type::add(sums[r][v], Type::load(row + v * bytes));
+        if constexpr (vectors > 1)
+          sums[r][vectors - 1] =
+              Type::add(sums[r][vectors - 1], hn::IfThenElseZero(last, Type::load(row + (vectors - 1) * bytes)));
+        if constexpr (fetches)
+          PATCHFOLD_UNROLL for (int v = 0; v < vectors; ++v) hwy::Prefetch(row + v * bytes + t.prefetch);
+      }
+    }
+    PATCHFOLD_UNROLL for (int r = 0; r < rows; ++r) PATCHFOLD_UNROLL for (int v = 0; v < vectors; ++v)
+        Type::store(sums[r][v], to + r * t.to_pitch + v * bytes);
+  }
+
+  template <int vectors>
+  static HWY_NOINLINE void sum_all_rows(const Tile& t) {
+    constexpr int most = rows_of(vectors);
+    std::int64_t offset = t.offset;
+    std::byte* to = t.to;
+    std::int64_t row = 0;
+    for (; row + most <= t.rows; row += most, offset += most * t.src_pitch, to += most * t.to_pitch) {
+      if (t.prefetch != 0)
+        sum_rows<vectors, most, true>(t, offset, to);
+      else
+        sum_rows<vectors, most, false>(t, offset, to);
+    }
+    for (; row < t.rows; ++row, offset += t.src_pitch, to += t.to_pitch) sum_rows<vectors, 1, false>(t, offset, to);
+  }
+
+  /// A vector of which only what lies in [begin, end) is read.
+  static V load_within(const std::byte* at, const Tile& t) {
+    if (at >= t.begin && at + bytes <= t.end) return Type::load(at);
+    alignas(64) std::byte copy[bytes] = {};
+    const std::byte* from = std::max(at, t.begin);
+    const std::byte* end = std::min(at + bytes, t.end);
+    if (from < end) std::memcpy(copy + (from - at), from, static_cast<std::size_t>(end - from));
+    return Type::load(copy);
+  }
+
+  static HWY_NOINLINE void sum_at_edge(const Tile& t) {
+    const D d;
+    for (std::int64_t r = 0; r < t.rows; ++r)
+      for (std::int64_t v = 0; v < t.vectors; ++v) {
+        V sum = hn::Zero(d);
+        for (std::int64_t i = 0; i < t.count; ++i) {
+          const TileMask& lanes_of = t.masks[t.terms[i].mask];
+          V value = load_within(t.terms[i].src + t.offset + r * t.src_pitch + v * bytes, t);
+          if (v == 0) value = hn::IfThenElseZero(mask_of(lanes_of.first_from, lanes_of.first_to), value);
+          if (v == t.vectors - 1) value = hn::IfThenElseZero(mask_of(lanes_of.last_from, lanes_of.last_to), value);
+          sum = Type::add(sum, value);
+        }
+        Type::store(sum, t.to + r * t.to_pitch + v * bytes);
+      }
+  }
+
+  static bool is_inside(const Tile& t) {
+    const std::int64_t reach = t.offset + (t.rows - 1) * t.src_pitch + t.vectors * bytes;
+    for (std::int64_t i = 0; i < t.count; ++i)
+      if (t.begin - t.terms[i].src > t.offset || t.end - t.terms[i].src < reach) return false;
+    return true;
+  }
+
+  static void sum(const Tile& t) {
+    if (!is_inside(t)) return sum_at_edge(t);
+    switch (t.vectors) {
+      case 1: return sum_all_rows<1>(t);
+      case 2: return sum_all_rows<2>(t);
+      case 3: return sum_all_rows<3>(t);
+      case 4: return sum_all_rows<4>(t);
+      case 5: return sum_all_rows<5>(t);
+      case 6: return sum_all_rows<6>(t);
+      case 7: return sum_all_rows<7>(t);
+      default: return sum_all_rows<8>(t);
+    }
+  }
+
+  static std::int64_t rows(std::int64_t vectors) { return rows_of(static_cast<int>(vectors)); }
+};
+
+#endif
+
+template <class Type>
+const TileKernel* kernel_for() {
+  using K = Kernel<Type>;
+  static constexpr TileKernel kernel{K::lanes, sizeof(typename Type::Element), K::sum, K::rows};
+  return &kernel;
+}
+
+const TileKernel* TileKernelOf(DType dtype) {
+  switch (dtype) {
+    case DType::boolean: return kernel_for<Boolean>();
+    case DType::int8:
+    case DType::uint8: return kernel_for<Plain<std::uint8_t>>();
+    case DType::int16:
+    case DType::uint16: return kernel_for<Plain<std::uint16_t>>();
+    case DType::int32:
+    case DType::uint32: return kernel_for<Plain<std::uint32_t>>();
+    case DType::int64:
+    case DType::uint64: return kernel_for<Plain<std::uint64_t>>();
+    case DType::float16: return kernel_for<Float16>();
+    case DType::bfloat16: return kernel_for<Bfloat16>();
+    case DType::float32:
+    case DType::complex64: return kernel_for<Plain<float>>();
+    case DType::float64:
+    case DType::complex128: return kernel_for<Plain<double>>();
+    default: return nullptr;
+  }
+}
+
+}  // namespace patchfold::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace patchfold::kernels {
+
+HWY_EXPORT(TileKernelOf);
+
+const TileKernel& tile_kernel(DType dtype) noexcept {
+  return *HWY_DYNAMIC_DISPATCH(TileKernelOf)(dtype);
+}
+
+}  // namespace patchfold::kernels
+#endif
