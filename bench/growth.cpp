@@ -140,7 +140,8 @@ Growth grow(std::string_view op, int threads, const GrowthSettings& settings) {
 
   std::vector<std::function<void()>> works;
   for (const Trial& trial : trials) works.push_back([&] { run(trial); });
-  const std::vector<double> medians = race(works, settings.timing);
+  std::vector<double> medians;
+  for (const auto& seconds : race(works, settings.timing)) medians.push_back(median(seconds));
   for (std::size_t i = 0; i < medians.size(); ++i) growth.sizes[i].seconds = medians[i];
   return growth;
 }

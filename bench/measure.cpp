@@ -19,15 +19,22 @@ double seconds_of(const std::function<void()>& work, std::int64_t times) {
   return std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(times);
 }
 
+/// The median of the ratios round by round.
+double ratio(const std::vector<double>& of, const std::vector<double>& to) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < of.size(); ++i) ratios.push_back(of[i] / to[i]);
+  return median(std::move(ratios));
+}
+
+}  // namespace
+
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
 }
 
-}  // namespace
-
-std::vector<double> race(const std::vector<std::function<void()>>& works, const Settings& settings) {
+std::vector<std::vector<double>> race(const std::vector<std::function<void()>>& works, const Settings& settings) {
   std::vector<std::int64_t> times;
   for (const auto& work : works) {
     work();
@@ -40,9 +47,7 @@ std::vector<double> race(const std::vector<std::function<void()>>& works, const 
       if (times[i] > 1) works[i]();  // short work starts with its data in the cache, as a loop of calls has it
       seconds[i].push_back(seconds_of(works[i], times[i]));
     }
-  std::vector<double> medians;
-  for (const auto& each : seconds) medians.push_back(median(each));
-  return medians;
+  return seconds;
 }
 
 Measurement measure(const ProblemText& problem, int threads, const Settings& settings) {
@@ -67,7 +72,8 @@ Measurement measure(const ProblemText& problem, int threads, const Settings& set
   std::vector<std::function<void()>> trials;
   for (const Streaming& way : ways)
     trials.push_back([&, way] { stream(way, src.data(), read, dst.data(), written, threads, executor); });
-  const std::vector<double> first = race(trials, {3, settings.least_seconds / 4});
+  std::vector<double> first;
+  for (const auto& seconds : race(trials, {3, settings.least_seconds / 4})) first.push_back(median(seconds));
   std::vector<std::size_t> order(ways.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   constexpr std::size_t finalists = 3;
@@ -81,21 +87,20 @@ Measurement measure(const ProblemText& problem, int threads, const Settings& set
   };
   const std::size_t others = works.size();
   for (std::size_t i = 0; i < finalists; ++i) works.push_back(trials[order[i]]);
-  const std::vector<double> medians = race(works, settings);
+  const std::vector<std::vector<double>> seconds = race(works, settings);
 
-  Measurement result{to_string(problem), threads,
-                     medians[0],         medians[2],
-                     medians[1],         static_cast<double>(read + written),
-                     "memcpy",           std::string(plan.strategy())};
-  if (medians[1] < result.roof_seconds) {
-    result.roof_seconds = medians[1];
-    result.roof = "non-temporal copy";
-  }
-  for (std::size_t i = 0; i < finalists; ++i)
-    if (medians[others + i] < result.roof_seconds) {
-      result.roof_seconds = medians[others + i];
-      result.roof = describe(ways[order[i]]);
+  Measurement result{.problem = to_string(problem), .threads = threads, .strategy = std::string(plan.strategy())};
+  result.seconds = median(seconds[0]);
+  result.bytes = static_cast<double>(read + written);
+  result.of_copy = ratio(seconds[0], seconds[1]);
+  for (std::size_t i = 1; i < seconds.size(); ++i) {
+    const double here = ratio(seconds[0], seconds[i]);
+    if (here > result.of_roof) {
+      result.of_roof = here;
+      result.roof = i == 1 ? "non-temporal copy" : i == 2 ? "memcpy" : describe(ways[order[i - others]]);
     }
+    if (i >= others) result.of_mix = std::max(result.of_mix, here);
+  }
   return result;
 }
 

@@ -10,19 +10,19 @@
 
 namespace patchfold::bench {
 
-/// A row of the result. Times are medians over the rounds.
+/// A row of the result. Times and ratios are medians over the rounds; a ratio is taken within each round, since machines
+/// drift from round to round.
 struct Measurement {
   std::string problem{};
   int threads = 1;
-  double seconds = 0;       ///< of the operator
-  double roof_seconds = 0;  ///< of the fastest way to read and write as many bytes
-  double copy_seconds = 0;  ///< of a non-temporal copy of half of all bytes
-  double bytes = 0;         ///< read and written
+  double seconds = 0;  ///< of the operator
+  double bytes = 0;    ///< read and written
+  double of_roof = 0;  ///< time / the fastest way to move as many bytes, of the mix's and of all copies
+  double of_mix = 0;   ///< time / the fastest loop that reads as many bytes and writes as many bytes as the problem
+  double of_copy = 0;  ///< time / a non-temporal copy of half of all bytes
   std::string roof{};       ///< which way was the fastest
   std::string strategy{};
 
-  double of_roof() const { return seconds / roof_seconds; }
-  double of_copy() const { return seconds / copy_seconds; }
   double gigabytes_per_second() const { return bytes / seconds / 1e9; }
 };
 
@@ -31,11 +31,13 @@ struct Settings {
   double least_seconds = 0.002;  ///< shorter work is repeated within a round
 };
 
+double median(std::vector<double> values);
+
 /// Runs the problem on the library's own threads, whose number it sets. Throws Error for a problem that cannot be planned or
 /// needs more memory than there is.
 Measurement measure(const ProblemText& problem, int threads, const Settings& settings);
 
-/// Median seconds of each piece of work, run in turn: a b c a b c ..
-std::vector<double> race(const std::vector<std::function<void()>>& works, const Settings& settings);
+/// Seconds of each piece of work by round, run in turn: a b c a b c ..
+std::vector<std::vector<double>> race(const std::vector<std::function<void()>>& works, const Settings& settings);
 
 }  // namespace patchfold::bench

@@ -174,11 +174,12 @@ class Split final : public Blocks {
                std::byte* scratch) const noexcept override {
     const std::int64_t first = row / inside_ % groups_ * group_;
     const std::int64_t rows = std::min(group_, streamed_.rows.extent - first);
-    Streams streams{
-        streamed_.ways.extent, streamed_.ways.dst_stride, streamed_.along.extent, rows, streamed_.rows.src_stride, 0};
+    const std::int64_t row_bytes = streamed_.along.extent * unit_;
+    Streams streams{streamed_.ways.extent, streamed_.ways.dst_stride, streamed_.along.extent, rows,
+                    streamed_.rows.src_stride, row_bytes, 0};
     if (store_ == Store::plain) return kernels::split(dst, src, unit_, streams, store_);
     streams.prefetch = rows_ahead_ * streamed_.rows.src_stride;
-    const std::int64_t bytes = rows * streamed_.along.extent * unit_;
+    const std::int64_t bytes = rows * row_bytes;
     const auto lines =
         reinterpret_cast<std::uintptr_t>(dst) | static_cast<std::uintptr_t>(streamed_.ways.dst_stride | bytes);
     if (lines % line_bytes == 0 && kernels::streams_whole(unit_, streams))
@@ -252,8 +253,8 @@ class Join final : public Blocks {
     const std::int64_t first = row / inside_ % groups_ * group_;
     const std::int64_t rows = std::min(group_, streamed_.rows.extent - first);
     const std::int64_t prefetch = store_ == Store::past_cache ? fetch_bytes : 0;
-    Streams streams{
-        streamed_.ways.extent, streamed_.ways.src_stride, streamed_.along.extent, rows, streamed_.rows.dst_stride, prefetch};
+    Streams streams{streamed_.ways.extent, streamed_.ways.src_stride, streamed_.along.extent, rows,
+                    streamed_.rows.dst_stride, streamed_.along.extent * unit_, prefetch};
     if (whole_) return kernels::join(dst, src, unit_, streams, store_, finish_);
     streams.rows = 1;
     for (std::int64_t from = 0; from < rows; from += together_) {

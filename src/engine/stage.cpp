@@ -12,7 +12,7 @@
 #include "engine/machine.hpp"
 #include "engine/normalise.hpp"
 #include "engine/rows.hpp"
-#include "engine/stage_row.hpp"
+#include "engine/stage_rows.hpp"
 #include "engine/window.hpp"
 
 namespace patchfold::engine {
@@ -127,13 +127,30 @@ class Stage : public Compiled {
     return at;
   }
 
-  /// Writes the row of the stage whose coordinate is `index` of a slot.
-  void stage_row(std::byte* to, const std::byte* src, const Place& at, std::int64_t index,
-                 std::int64_t slot) const noexcept {
-    const std::int64_t c = index * rows_of_y_.stride + rows_of_y_.residue(slot);
-    const Run run = run_at(y_, c);
-    const bool outside = at.outside || run.outside;
-    row_.write(to, outside ? nullptr : src + at.src + source_at(run, c) * y_.image_stride);
+  /// Writes the elements [from, end) of a slot of rows to rows of the stage.
+  void stage_rows(std::byte* to, const std::byte* src, const Place& at, std::int64_t slot, std::int64_t from,
+                  std::int64_t end) const noexcept {
+    const std::int64_t stride = rows_of_y_.stride, residue = rows_of_y_.residue(slot);
+    const std::int64_t pitch = row_.pitch();
+    if (y_.mode == PaddingMode::constant) {
+      std::int64_t first = std::clamp(ceil_div(-residue, stride), from, end);
+      std::int64_t last = std::clamp(ceil_div(y_.extent - residue, stride), first, end);
+      if (at.outside) first = last = end;
+      for (std::int64_t m = from; m < first; ++m) row_.write_outside(to + (m - from) * pitch);
+      if (last > first)
+        row_.write(to + (first - from) * pitch, src + at.src + (first * stride + residue) * y_.image_stride,
+                   stride * y_.image_stride, last - first);
+      for (std::int64_t m = last; m < end; ++m) row_.write_outside(to + (m - from) * pitch);
+      return;
+    }
+    for (std::int64_t m = from; m < end; ++m, to += pitch) {
+      const std::int64_t c = m * stride + residue;
+      const Run run = run_at(y_, c);
+      if (at.outside || run.outside)
+        row_.write_outside(to);
+      else
+        row_.write(to, src + at.src + source_at(run, c) * y_.image_stride, 0, 1);
+    }
   }
 
   /// The rows of the image that the elements [from, end) of a slot read, to be fetched while `lines` lines are written.
@@ -159,7 +176,7 @@ class Stage : public Compiled {
 
   std::int64_t unit_;
   Window x_, y_;
-  StageRow row_;
+  StageRows row_;
   StagedWindow rows_of_y_;
   kernels::Store store_;
   AxisList outer_{};
@@ -191,12 +208,12 @@ class StageByPositions final : public Stage {
 
   void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
                 std::byte* stage) const noexcept override {
+    row_.prepare(stage, band_ + overlap_);
     const std::int64_t end = last * jobs_;
     Job job = job_at(first * jobs_);
     for (std::int64_t i = first * jobs_; i < end; ++i) {
       const Job next = i + 1 < end ? job_at(i + 1) : Job{};
-      for (std::int64_t m = job.from(); m < job.end(); ++m)
-        stage_row(stage + (m - job.from()) * row_.pitch(), src, job.at, m, job.slot);
+      stage_rows(stage, src, job.at, job.slot, job.from(), job.end());
       Ahead ahead{};
       if (i + 1 < end && store_ == kernels::Store::past_cache) {
         const bool continues = next.at.src == job.at.src && next.slot == job.slot && next.first == job.last;
@@ -285,6 +302,7 @@ class StageByTaps final : public Stage {
 
   void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
                 std::byte* stage) const noexcept override {
+    row_.prepare(stage, ring_);
     Place staged;
     std::int64_t staged_end = 0;  // rows of that place before it are in the ring
     bool any = false;
@@ -295,8 +313,12 @@ class StageByTaps final : public Stage {
         const std::int64_t from = y * rows_of_y_.advance + rows_of_y_.low;
         const bool continues =
             any && at.src == staged.src && at.outside == staged.outside && staged_end >= from && staged_end <= from + ring_;
-        for (std::int64_t m = continues ? staged_end : from; m < from + ring_; ++m)
-          stage_row(stage + floor_mod(m, ring_) * row_.pitch(), src, at, m, 0);
+        for (std::int64_t m = continues ? staged_end : from; m < from + ring_;) {
+          const std::int64_t slot = floor_mod(m, ring_);
+          const std::int64_t until = std::min(from + ring_, m + ring_ - slot);  // the ring's end
+          stage_rows(stage + slot * row_.pitch(), src, at, 0, m, until);
+          m = until;
+        }
         staged = at;
         staged_end = from + ring_;
         any = true;

@@ -13,7 +13,7 @@
 #include "engine/machine.hpp"
 #include "engine/normalise.hpp"
 #include "engine/rows.hpp"
-#include "engine/stage_row.hpp"
+#include "engine/stage_rows.hpp"
 #include "engine/tile_phase.hpp"
 #include "engine/tile_rows.hpp"
 #include "kernels/blocks.hpp"
@@ -29,7 +29,7 @@ using kernels::TileTerm;
 
 constexpr std::int64_t most_terms = 16384;  ///< of a tile, over all windows (arbitrary)
 constexpr std::int64_t most_stride = 32;    ///< along a row: phases are interleaved at once (arbitrary)
-constexpr std::int64_t run_bytes = 16384;    ///< of a band of short rows: enough for whole lines (arbitrary)
+constexpr std::int64_t run_bytes = 16384;   ///< of a band of short rows: enough for whole lines (arbitrary)
 
 struct Choice {
   std::int64_t unit = 1;  ///< bytes that lie together on both sides
@@ -328,7 +328,8 @@ class SumTiles final : public Compiled {
     const auto ways = static_cast<std::int64_t>(phases_.size());
     const std::int64_t whole = row_bytes_ / element_ / ways;  // elements that every phase has
     if (kernels::has_vectors(element_, ways)) {
-      kernels::join(to, sums, element_, {ways, phase_pitch_, whole, 1, 0, 0}, Store::plain, kernels::Finish::none);
+      kernels::join(to, sums, element_, {ways, phase_pitch_, whole, 1, 0, whole * element_, 0}, Store::plain,
+                    kernels::Finish::none);
     } else {
       std::array<const std::byte*, most_stride> rows;
       for (std::int64_t i = 0; i < ways; ++i) rows[static_cast<std::size_t>(i)] = sums + i * phase_pitch_;

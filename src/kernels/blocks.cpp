@@ -87,7 +87,7 @@ void one_by_one(std::byte* dst, const std::byte* src, const Streams& s, std::int
   for (std::int64_t i = from; i < to; ++i)
     for (std::int64_t way = 0; way < s.ways; ++way) {
       const std::int64_t together = row * s.row_pitch + (i * s.ways + way) * static_cast<std::int64_t>(sizeof(T));
-      const std::int64_t apart = way * s.pitch + (row * s.count + i) * static_cast<std::int64_t>(sizeof(T));
+      const std::int64_t apart = way * s.pitch + row * s.stream_row_pitch + i * static_cast<std::int64_t>(sizeof(T));
       T value;
       std::memcpy(&value, src + (joins ? apart : together), sizeof(T));
       value = Kind::one(value);
@@ -206,7 +206,7 @@ void run_row(std::byte* dst, const std::byte* src, const Streams& s, std::int64_
   if (s.count < G::lanes) return one_by_one<Kind, joins>(dst, src, s, row, 0, s.count);
   for (std::int64_t i = 0;;) {
     std::int64_t at = row * s.row_pitch + i * ways * static_cast<std::int64_t>(sizeof(T));
-    const std::int64_t offset = (row * s.count + i) * static_cast<std::int64_t>(sizeof(T));
+    const std::int64_t offset = row * s.stream_row_pitch + i * static_cast<std::int64_t>(sizeof(T));
     G::run(joins ? dst : dst + offset, joins ? src + offset : src, s.pitch, s.prefetch, [&] {
       const std::int64_t here = at;
       at += G::bytes;
@@ -221,7 +221,8 @@ template <class Kind, int ways, bool joins>
 void run_streams(std::byte* dst, const std::byte* src, const Streams& s, Store store) noexcept {
   using T = typename Kind::Lane;
   using G = Group<Kind, ways, joins, true>;
-  const bool whole = ways != 3 && s.count * ways % G::lanes == 0;
+  const bool follows = s.stream_row_pitch == s.count * static_cast<std::int64_t>(sizeof(T));
+  const bool whole = ways != 3 && follows && s.count * ways % G::lanes == 0;
   if (!whole) {
     for (std::int64_t row = 0; row < s.rows; ++row) run_row<Kind, ways, joins>(dst, src, s, row);
     return;

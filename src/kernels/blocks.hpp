@@ -13,18 +13,19 @@ namespace patchfold::kernels {
 /// Whether split and join have vectors for so many streams of elements of so many bytes.
 bool has_vectors(std::int64_t unit, std::int64_t ways) noexcept;
 
-/// A row of `count` groups of `ways` elements, `rows` of them. The streams are contiguous from row to row.
+/// A row of `count` groups of `ways` elements, `rows` of them.
 struct Streams {
   std::int64_t ways = 1;
   std::int64_t pitch = 0;  ///< bytes from stream to stream
   std::int64_t count = 0;  ///< elements of a stream in a row
   std::int64_t rows = 1;
-  std::int64_t row_pitch = 0;  ///< bytes from row to row on the side where the elements lie together
-  std::int64_t prefetch = 0;   ///< bytes ahead of what is read; 0: none
+  std::int64_t row_pitch = 0;         ///< bytes from row to row on the side where the elements lie together
+  std::int64_t stream_row_pitch = 0;  ///< and in a stream; count * unit if its rows follow each other
+  std::int64_t prefetch = 0;          ///< bytes ahead of what is read; 0: none
 };
 
-/// dst[way * pitch + (row * count + i) * unit] = src[row * row_pitch + (i * ways + way) * unit]; unit is 1, 2, 4 or 8,
-/// ways 2, 3, 4, 8 or 16.
+/// dst[way * pitch + row * stream_row_pitch + i * unit] = src[row * row_pitch + (i * ways + way) * unit]; unit is 1, 2, 4 or
+/// 8, ways 2, 3, 4, 8 or 16.
 void split(std::byte* dst, const std::byte* src, std::int64_t unit, const Streams& streams, Store store) noexcept;
 
 /// Whether rows are whole vectors, so that split and join can write whole lines.
@@ -34,7 +35,8 @@ bool streams_whole(std::int64_t unit, const Streams& streams) noexcept;
 enum class Finish : std::uint8_t { none, float32, float64, float16, bfloat16, boolean };
 Finish finish_of(DType dtype) noexcept;
 
-/// dst[row * row_pitch + (i * ways + way) * unit] = src[way * pitch + (row * count + i) * unit]; the same units and ways.
+/// dst[row * row_pitch + (i * ways + way) * unit] = src[way * pitch + row * stream_row_pitch + i * unit]; the same units and
+/// ways.
 void join(std::byte* dst, const std::byte* src, std::int64_t unit, const Streams& streams, Store store,
           Finish finish) noexcept;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One row of a stage: an image row with what lies outside of it filled in, split by residue.
+// The rows of a stage: image rows with what lies outside of them filled in, split by residue.
 #pragma once
 
 #include <array>
@@ -10,13 +10,17 @@
 
 namespace patchfold::engine {
 
-class StageRow {
+class StageRows {
  public:
   /// `unit`: bytes of an element of the row, which lie together in the image.
-  StageRow(const Problem& problem, const Window& window, std::int64_t unit, bool by_residue);
+  StageRows(const Problem& problem, const Window& window, std::int64_t unit, bool by_residue);
 
-  /// Writes a row from an image row, or from nothing (nullptr).
-  void write(std::byte* to, const std::byte* image_row) const noexcept;
+  /// Makes memory ready for `rows` rows; once, however often rows are then written.
+  void prepare(std::byte* to, std::int64_t rows) const noexcept;
+  /// Writes `rows` rows from image rows.
+  void write(std::byte* to, const std::byte* image, std::int64_t image_pitch, std::int64_t rows) const noexcept;
+  /// Writes a row that reads nothing.
+  void write_outside(std::byte* to) const noexcept;
 
   const StagedWindow& indices() const noexcept { return indices_; }
   /// Bytes from the row's start to where position 0 of a tap stands.
@@ -28,17 +32,17 @@ class StageRow {
 
  private:
   void fill(std::byte* to, std::int64_t count) const noexcept;
-  void write_margin(std::byte* to, const std::byte* image_row, std::int64_t residue, std::int64_t from,
-                    std::int64_t end) const noexcept;
-  void write_slot(std::byte* to, const std::byte* image_row, std::int64_t slot, std::int64_t from,
-                  std::int64_t end) const noexcept;
+  void copy_elements(std::byte* to, const std::byte* image_row, std::int64_t residue, std::int64_t from,
+                     std::int64_t end) const noexcept;
 
   Window window_;
   std::int64_t unit_;
   std::int64_t element_size_;
   std::array<std::byte, 16> fill_;
   StagedWindow indices_;
-  bool splits_ = false;  // by the vector kernel
+  bool splits_ = false;    // by the vector kernel
+  std::int64_t from_ = 0;  // elements [from, end) of every slot lie inside the image
+  std::int64_t end_ = 0;
   std::int64_t slot_pitch_ = 0;
   std::int64_t pitch_ = 0;
 };
