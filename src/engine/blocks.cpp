@@ -175,8 +175,13 @@ class Split final : public Blocks {
     const std::int64_t first = row / inside_ % groups_ * group_;
     const std::int64_t rows = std::min(group_, streamed_.rows.extent - first);
     const std::int64_t row_bytes = streamed_.along.extent * unit_;
-    Streams streams{streamed_.ways.extent, streamed_.ways.dst_stride, streamed_.along.extent, rows,
-                    streamed_.rows.src_stride, row_bytes, 0};
+    Streams streams{streamed_.ways.extent,
+                    streamed_.ways.dst_stride,
+                    streamed_.along.extent,
+                    rows,
+                    streamed_.rows.src_stride,
+                    row_bytes,
+                    0};
     if (store_ == Store::plain) return kernels::split(dst, src, unit_, streams, store_);
     streams.prefetch = rows_ahead_ * streamed_.rows.src_stride;
     const std::int64_t bytes = rows * row_bytes;
@@ -253,8 +258,13 @@ class Join final : public Blocks {
     const std::int64_t first = row / inside_ % groups_ * group_;
     const std::int64_t rows = std::min(group_, streamed_.rows.extent - first);
     const std::int64_t prefetch = store_ == Store::past_cache ? fetch_bytes : 0;
-    Streams streams{streamed_.ways.extent, streamed_.ways.src_stride, streamed_.along.extent, rows,
-                    streamed_.rows.dst_stride, streamed_.along.extent * unit_, prefetch};
+    Streams streams{streamed_.ways.extent,
+                    streamed_.ways.src_stride,
+                    streamed_.along.extent,
+                    rows,
+                    streamed_.rows.dst_stride,
+                    streamed_.along.extent * unit_,
+                    prefetch};
     if (whole_) return kernels::join(dst, src, unit_, streams, store_, finish_);
     streams.rows = 1;
     for (std::int64_t from = 0; from < rows; from += together_) {
@@ -358,14 +368,13 @@ class Gather final : public Blocks {
 
   Ahead ahead_of(const std::byte* src, std::int64_t count) const noexcept {
     Ahead ahead;
-    ahead.row = src;
+    ahead.group = src;
     const std::int64_t row_bytes = std::max(unit_, count * steps_.src_stride);
     ahead.row_lines = ceil_div(row_bytes, line_bytes);
     const bool rows = ways_.src_stride >= row_bytes;
     ahead.pitch = ways_.src_stride;
     ahead.rows = rows ? ways_.extent : 1;
-    ahead.rate =
-        ahead.rows * ahead.row_lines * 295 / std::max<std::int64_t>(1, count * ways_.extent * unit_ / line_bytes) + 1;
+    ahead.spread_over(count * ways_.extent * unit_ / line_bytes);
     return ahead;
   }
 

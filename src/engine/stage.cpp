@@ -161,7 +161,7 @@ class Stage : public Compiled {
     end = std::min(end, ceil_div(y_.extent - residue, stride));
     if (at.outside || end <= from) return {};
     Ahead ahead;
-    ahead.row = src + at.src + (from * stride + residue) * y_.image_stride;
+    ahead.group = src + at.src + (from * stride + residue) * y_.image_stride;
     ahead.pitch = stride * y_.image_stride;
     ahead.row_lines = ceil_div(x_.extent * unit_, line_bytes);
     ahead.rows = end - from;
@@ -169,8 +169,7 @@ class Stage : public Compiled {
       ahead.row_lines = ceil_div(ahead.rows * ahead.pitch, line_bytes);
       ahead.rows = 1;
     }
-    constexpr std::int64_t haste = 295;  // 1.15 * 256: done before the writing is
-    ahead.rate = ahead.rows * ahead.row_lines * haste / std::max<std::int64_t>(1, lines) + 1;
+    ahead.spread_over(lines);
     return ahead;
   }
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <optional>
 #include <span>
 
@@ -17,6 +18,7 @@
 #include "engine/tile_phase.hpp"
 #include "engine/tile_rows.hpp"
 #include "kernels/blocks.hpp"
+#include "kernels/piece.hpp"
 #include "kernels/sum.hpp"
 
 namespace patchfold::engine {
@@ -102,6 +104,7 @@ class SumTiles final : public Compiled {
     plan_rows_across();
     plan_outer();
     plan_scratch();
+    plan_fetches();
   }
 
   bool fits() const noexcept { return scratch_per_piece_ <= most_scratch; }
@@ -109,13 +112,30 @@ class SumTiles final : public Compiled {
   void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
                 std::byte* scratch) const noexcept override {
     const Source source{src, src + problem_.src_range.begin, src + problem_.src_range.end};
-    for (std::int64_t row = first; row < last; ++row) run_band(source, dst, row, row + 1 < last, scratch);
+    Band band, next;
+    place(band, first);
+    for (std::int64_t row = first; row < last; ++row) {
+      Ahead ahead{};
+      if (row + 1 < last) {
+        place(next, row + 1);
+        if (fetches_bands_) {
+          ahead = ahead_of(src, next);
+          ahead.spread_over(band.rows * row_bytes_ / line_bytes * (phases_.size() > 1 ? 2 : 1));
+        }
+      }
+      run_band(source, dst, band, ahead, scratch);
+      std::swap(band, next);
+    }
     if (store_ == Store::past_cache) kernels::finish_stores();
   }
 
  private:
   static constexpr std::int64_t most_scratch = 512 << 10;
-  static constexpr std::int64_t rows_wanted = 24;  ///< of a band: fewer shorten the runs in which columns are read
+  static constexpr std::int64_t least_ahead = 2048;  ///< bytes
+  static constexpr std::int64_t positions_ahead = 8;
+  static constexpr std::int64_t joined_bytes = 8 << 10;  ///< that stay in the first cache
+  const std::int64_t rows_wanted =
+      getenv("RW") ? atoi(getenv("RW")) : 24;  ///< of a band: fewer shorten the runs in which columns are read
 
   using Offsets = std::array<Taps, max_axes>;
 
@@ -164,6 +184,18 @@ class SumTiles final : public Compiled {
     bytes_ = size(problem_.src_range) + size(problem_.dst_range);
   }
 
+  void plan_fetches() {
+    if (store_ == Store::plain || across_ < 0) return;
+    const Window& y = problem_.windows[across_];
+    // One tile ahead, and not less than what the memory takes to answer. Positions that lie apart are a tile of their own.
+    const std::int64_t rows = along_ < 0 ? positions_ahead : kernel_->rows(widest_);
+    prefetch_ = std::max(least_ahead, rows * y.position_stride);
+    // While phases are interleaved nothing would be read: then the next band is fetched, if it is small.
+    double columns = static_cast<double>(band_ / y.stride + y.kernel) * static_cast<double>(y.position_stride * y.kernel);
+    if (along_ >= 0) columns *= static_cast<double>(problem_.windows[along_].kernel);
+    fetches_bands_ = phases_.size() > 1 && columns < static_cast<double>(caches().l2) / 4;
+  }
+
   void plan_scratch() {
     std::int64_t before = 1, after = 1, along = 1;
     for (int i = 0; i < problem_.windows.size(); ++i)
@@ -175,79 +207,105 @@ class SumTiles final : public Compiled {
                         line_bytes) *
                line_bytes;
     joined_at_ = sums_at_ + band_ * sums_pitch_;
-    const std::int64_t joined = phases_.size() > 1 ? ceil_div(band_ * row_bytes_, line_bytes) * line_bytes : 0;
-    scratch_per_piece_ = joined_at_ + joined;
+    if (phases_.size() > 1) {
+      // Rows that end at the end of a line together.
+      const std::int64_t whole = line_bytes / std::gcd(row_bytes_, line_bytes);
+      joined_rows_ = std::min(band_, ceil_div(joined_bytes, row_bytes_ * whole) * whole);
+    }
+    scratch_per_piece_ = joined_at_ + ceil_div(joined_rows_ * row_bytes_, line_bytes) * line_bytes;
   }
 
-  void run_band(Source src, std::byte* dst, std::int64_t row, bool more, std::byte* scratch) const noexcept {
-    const std::int64_t band = row % bands_;
+  /// Rows of the image that are summed and written together: the coordinates first, first + step, .. before `end`.
+  struct Band {
+    std::int64_t src = 0;
+    std::int64_t dst = 0;
+    std::int64_t residue = 0;
+    std::int64_t first = 0;
+    std::int64_t end = 0;
+    std::int64_t rows = 0;
+    Offsets taps{};  ///< of the windows that are not across or along
+  };
+
+  void place(Band& band, std::int64_t row) const noexcept {
+    const std::int64_t step = separate_ ? stride_ : 1;
+    const std::int64_t index = row % bands_;
     row /= bands_;
-    const std::int64_t residue = separate_ ? row % stride_ : 0;
+    band.residue = separate_ ? row % stride_ : 0;
     if (separate_) row /= stride_;
-    src.at += problem_.src_offset;
-    std::int64_t dst_at = problem_.dst_offset;
-    Offsets taps{};
+    band.src = problem_.src_offset;
+    band.dst = problem_.dst_offset;
     for (int i = outer_.size() - 1; i >= 0; --i) {
       const Axis& axis = outer_[i];
-      const std::int64_t index = axis.extent == 1 ? 0 : row % axis.extent;
+      const std::int64_t here = axis.extent == 1 ? 0 : row % axis.extent;
       row /= axis.extent;
-      src.at += index * axis.src_stride;
-      dst_at += index * axis.dst_stride;
+      band.src += here * axis.src_stride;
+      band.dst += here * axis.dst_stride;
       if (axis.window >= 0)
-        taps[static_cast<std::size_t>(axis.window)] = solvers_[static_cast<std::size_t>(axis.window)].at(index);
+        band.taps[static_cast<std::size_t>(axis.window)] = solvers_[static_cast<std::size_t>(axis.window)].at(here);
     }
-    // Coordinates of the band: [first, end), those of the residue only if residues are separate.
-    const std::int64_t step = separate_ ? stride_ : 1;
-    const std::int64_t first = band * band_ * step + residue;
-    const std::int64_t end = std::min(extent_, first + band_ * step);
-    if (first >= end) return;
-    const std::int64_t rows = ceil_div(end - first, step);
-    Ahead ahead{};
-    if (store_ == Store::past_cache && more && fetches_bands_) ahead = ahead_of(src.at, first, rows, taps);
-    const std::int64_t residues = separate_ ? 1 : std::min(stride_, end - first);
-    for (std::int64_t r = 0; r < residues; ++r) {
-      const auto& runs = classes_[static_cast<std::size_t>(separate_ ? residue : (first + r) % stride_)];
-      for (const TileRows& run : runs) sum_run(src, run, first, end, step, taps, scratch, ahead);
-    }
-    write_band(dst + dst_at + first * (across_ < 0 ? 0 : problem_.windows[across_].image_stride), rows, step, scratch);
+    band.first = index * band_ * step + band.residue;
+    band.end = std::min(extent_, band.first + band_ * step);
+    band.rows = std::max<std::int64_t>(0, ceil_div(band.end - band.first, step));
+    if (across_ >= 0) band.dst += band.first * problem_.windows[across_].image_stride;
   }
 
-  /// What the next band reads: a run of each column, one after the other.
-  Ahead ahead_of(const std::byte* src, std::int64_t first, std::int64_t rows, const Offsets& taps) const noexcept {
+  void run_band(const Source& src, std::byte* dst, Band& band, Ahead& ahead, std::byte* scratch) const noexcept {
+    if (band.rows == 0) return;
+    const std::int64_t residues = separate_ ? 1 : std::min(stride_, band.end - band.first);
+    for (std::int64_t r = 0; r < residues; ++r) {
+      const auto& runs = classes_[static_cast<std::size_t>(separate_ ? band.residue : (band.first + r) % stride_)];
+      for (const TileRows& run : runs) sum_run({src.at + band.src, src.begin, src.end}, run, band, scratch);
+    }
+    write_band(dst + band.dst, band.rows, scratch, ahead);
+  }
+
+  /// What a band reads: a run of each column, one after the other, for each tap of one other window.
+  Ahead ahead_of(const std::byte* src, const Band& band) const noexcept {
+    if (band.rows == 0 || across_ < 0) return {};
     const Window& y = problem_.windows[across_];
-    const Window& x = problem_.windows[along_];
-    const std::int64_t position = (first + rows + y.pad_begin) / y.stride;
-    const std::int64_t positions = std::min(rows / stride_ + 1, y.positions - position);
-    if (positions <= 0) return {};
-    for (const Taps& t : taps) src += t.offset;
+    const std::int64_t first =
+        std::max<std::int64_t>(0, floor_div(band.first + y.pad_begin - (y.kernel - 1) * y.dilation, y.stride));
+    const std::int64_t end = std::min(y.positions, floor_div(band.end - 1 + y.pad_begin, y.stride) + 1);
     Ahead ahead;
-    ahead.row = src + position * y.position_stride;
-    ahead.pitch = x.tap_stride;
-    ahead.row_lines = ceil_div(positions * y.position_stride, line_bytes);
-    ahead.rows = x.kernel * y.kernel;
-    ahead.rate = 270;
+    if (end <= first) return {};
+    ahead.group = src + band.src + first * y.position_stride;
+    ahead.row_lines = ceil_div((end - first) * y.position_stride, line_bytes);
+    ahead.rows = y.kernel;
+    ahead.pitch = y.tap_stride;
+    if (along_ >= 0) {
+      const Window& x = problem_.windows[along_];
+      ahead.rows *= x.kernel;
+      ahead.pitch = x.tap_stride;
+    }
+    for (int i = 0; i < problem_.windows.size(); ++i) {
+      if (i == along_ || i == across_) continue;
+      const Taps& taps = band.taps[static_cast<std::size_t>(i)];
+      ahead.group += taps.offset;
+      ahead.groups = taps.count;
+      ahead.group_pitch = taps.step;
+    }
     return ahead;
   }
 
   /// Sums the rows of a run that lie in the band.
-  void sum_run(Source src, const TileRows& run, std::int64_t first, std::int64_t end, std::int64_t step, Offsets taps,
-               std::byte* scratch, Ahead& ahead) const noexcept {
-    const std::int64_t skipped = run.first >= first ? 0 : ceil_div(first - run.first, stride_);
+  void sum_run(Source src, const TileRows& run, Band& band, std::byte* scratch) const noexcept {
+    const std::int64_t skipped = run.first >= band.first ? 0 : ceil_div(band.first - run.first, stride_);
     const std::int64_t begin = run.first + skipped * stride_;
-    if (skipped >= run.count || begin >= end) return;
-    const std::int64_t rows = std::min(run.count - skipped, ceil_div(end - begin, stride_));
+    if (skipped >= run.count || begin >= band.end) return;
+    const std::int64_t rows = std::min(run.count - skipped, ceil_div(band.end - begin, stride_));
+    const std::int64_t step = separate_ ? stride_ : 1;
     std::int64_t src_pitch = 0;
     if (across_ >= 0) {
       src_pitch = problem_.windows[across_].position_stride;
-      taps[static_cast<std::size_t>(across_)] = run.taps;
+      band.taps[static_cast<std::size_t>(across_)] = run.taps;
       src.at += skipped * src_pitch;
     }
     auto* terms = reinterpret_cast<TileTerm*>(scratch);
     auto* before = reinterpret_cast<std::int64_t*>(scratch + sums_at_) - (most_before_ + most_after_);
     std::int64_t* after = before + most_before_;
-    const std::int64_t befores = offsets(taps, 0, std::max(0, along_), before);
-    const std::int64_t afters = offsets(taps, along_ + 1, problem_.windows.size(), after);
-    std::byte* sums = scratch + sums_at_ + (begin - first) / step * sums_pitch_;
+    const std::int64_t befores = offsets(band.taps, 0, std::max(0, along_), before);
+    const std::int64_t afters = offsets(band.taps, along_ + 1, problem_.windows.size(), after);
+    std::byte* sums = scratch + sums_at_ + (begin - band.first) / step * sums_pitch_;
     for (std::size_t i = 0; i < phases_.size(); ++i) {
       const TilePhase& phase = phases_[i];
       std::int64_t count = 0;
@@ -257,7 +315,6 @@ class SumTiles final : public Compiled {
             terms[count++] = {src.at + before[b] + phase.taps[t].offset + after[a], static_cast<std::int64_t>(t)};
       sum_phase(src, phase, {terms, static_cast<std::size_t>(count)}, rows, src_pitch, stride_ / step,
                 sums + static_cast<std::int64_t>(i) * phase_pitch_);
-      ahead.advance(count * rows * phase.lanes * kernel_->lane_size / line_bytes);
     }
   }
 
@@ -284,60 +341,83 @@ class SumTiles final : public Compiled {
     tile.count = static_cast<std::int64_t>(terms.size());
     tile.begin = src.begin;
     tile.end = src.end;
-    for (const TileChunk& chunk : phase.chunks) {
-      tile.masks = chunk.masks.data();
-      tile.vectors = chunk.vectors;
-      tile.offset = chunk.first * vector;
-      tile.to = sums + chunk.first * vector;
-      if (rows == 1) {  // neighbouring chunks stand in for the rows of a tile
+    tile.prefetch = prefetch_;
+    if (rows == 1) {
+      // Neighbouring chunks stand in for the rows of a tile.
+      for (const TileChunk& chunk : phase.chunks) {
+        aim(tile, chunk, sums);
         tile.rows = chunk.repeats;
         tile.src_pitch = tile.to_pitch = chunk.vectors * vector;
         kernel_->sum(tile);
-        continue;
       }
-      tile.rows = rows;
-      tile.src_pitch = src_pitch;
-      tile.to_pitch = rows_apart * sums_pitch_;
-      for (std::int64_t k = 0; k < chunk.repeats; ++k) {
-        kernel_->sum(tile);
-        tile.offset += chunk.vectors * vector;
-        tile.to += chunk.vectors * vector;
-      }
+      return;
     }
+    // A few rows at a time over their whole length, so that columns are read in the order in which they lie.
+    const std::int64_t group = phase.chunks.size() == 1 && phase.chunks.front().repeats == 1 ? rows : kernel_->rows(widest_);
+    for (std::int64_t row = 0; row < rows; row += group)
+      for (const TileChunk& chunk : phase.chunks) {
+        aim(tile, chunk, sums);
+        tile.rows = std::min(group, rows - row);
+        tile.src_pitch = src_pitch;
+        tile.to_pitch = rows_apart * sums_pitch_;
+        tile.offset += row * src_pitch;
+        tile.to += row * tile.to_pitch;
+        for (std::int64_t k = 0; k < chunk.repeats; ++k) {
+          kernel_->sum(tile);
+          tile.offset += chunk.vectors * vector;
+          tile.to += chunk.vectors * vector;
+        }
+      }
+  }
+
+  /// At the first chunk of the first row.
+  void aim(kernels::Tile& tile, const TileChunk& chunk, std::byte* sums) const noexcept {
+    const std::int64_t vector = kernel_->lanes * kernel_->lane_size;
+    tile.masks = chunk.masks.data();
+    tile.vectors = chunk.vectors;
+    tile.offset = chunk.first * vector;
+    tile.to = sums + chunk.first * vector;
   }
 
   /// Rows of sums go to the image, `step` coordinates apart.
-  void write_band(std::byte* dst, std::int64_t rows, std::int64_t step, std::byte* scratch) const noexcept {
+  void write_band(std::byte* dst, std::int64_t rows, std::byte* scratch, Ahead& ahead) const noexcept {
+    const std::int64_t step = separate_ ? stride_ : 1;
     const std::int64_t pitch = across_ < 0 ? row_bytes_ : step * problem_.windows[across_].image_stride;
-    const std::byte* from = scratch + sums_at_;
-    std::int64_t from_pitch = sums_pitch_;
-    if (phases_.size() > 1) {
-      for (std::int64_t row = 0; row < rows; ++row)
-        join_row(scratch + joined_at_ + row * row_bytes_, scratch + sums_at_ + row * sums_pitch_);
-      from = scratch + joined_at_;
-      from_pitch = row_bytes_;
+    const bool joins = phases_.size() > 1;
+    const std::int64_t group = joins ? joined_rows_ : rows;
+    const std::int64_t from_pitch = joins ? row_bytes_ : sums_pitch_;
+    for (std::int64_t row = 0; row < rows; row += group) {
+      const std::int64_t here = std::min(group, rows - row);
+      const std::byte* from = scratch + sums_at_ + row * sums_pitch_;
+      if (joins) {
+        join_rows(scratch + joined_at_, from, here);
+        from = scratch + joined_at_;
+      }
+      if (row_bytes_ < 2 * line_bytes && pitch == row_bytes_ && store_ == Store::past_cache)
+        kernels::gather(dst + row * pitch, {&from, 1, from_pitch, row_bytes_}, here, store_, ahead);
+      else
+        kernels::copy_rows(dst + row * pitch, pitch, from, from_pitch, row_bytes_, here, store_, ahead);
     }
-    Ahead none{};
-    if (row_bytes_ < 2 * line_bytes && pitch == row_bytes_ && store_ == Store::past_cache)
-      kernels::gather(dst, {&from, 1, from_pitch, row_bytes_}, rows, store_, none);
-    else
-      kernels::copy_rows(dst, pitch, from, from_pitch, row_bytes_, rows, store_, none);
   }
 
-  void join_row(std::byte* to, const std::byte* sums) const noexcept {
+  void join_rows(std::byte* to, const std::byte* sums, std::int64_t count) const noexcept {
     const auto ways = static_cast<std::int64_t>(phases_.size());
     const std::int64_t whole = row_bytes_ / element_ / ways;  // elements that every phase has
-    if (kernels::has_vectors(element_, ways)) {
-      kernels::join(to, sums, element_, {ways, phase_pitch_, whole, 1, 0, whole * element_, 0}, Store::plain,
+    const std::int64_t rest = row_bytes_ / element_ % ways;
+    const bool vectors = kernels::has_vectors(element_, ways);
+    if (vectors)
+      kernels::join(to, sums, element_, {ways, phase_pitch_, whole, count, row_bytes_, sums_pitch_, 0}, Store::plain,
                     kernels::Finish::none);
-    } else {
+    if (vectors && rest == 0) return;
+    for (std::int64_t row = 0; row < count; ++row, to += row_bytes_, sums += sums_pitch_) {
       std::array<const std::byte*, most_stride> rows;
       for (std::int64_t i = 0; i < ways; ++i) rows[static_cast<std::size_t>(i)] = sums + i * phase_pitch_;
       Ahead none{};
-      kernels::gather(to, {rows.data(), ways, element_, element_}, whole, Store::plain, none);
+      if (!vectors) kernels::gather(to, {rows.data(), ways, element_, element_}, whole, Store::plain, none);
+      for (std::int64_t i = 0; i < rest; ++i)
+        kernels::copy_piece(to + (whole * ways + i) * element_, rows[static_cast<std::size_t>(i)] + whole * element_,
+                            element_);
     }
-    for (std::int64_t i = 0; i < row_bytes_ / element_ % ways; ++i)
-      std::copy_n(sums + i * phase_pitch_ + whole * element_, element_, to + (whole * ways + i) * element_);
   }
 
   const kernels::TileKernel* kernel_;
@@ -358,11 +438,13 @@ class SumTiles final : public Compiled {
   AxisList outer_{};
   std::int64_t band_ = 1;
   std::int64_t bands_ = 1;
-  bool fetches_bands_ = false;
+  std::int64_t prefetch_ = 0;   // bytes ahead in each column
+  bool fetches_bands_ = false;  // while the band before is written
   std::int64_t most_before_ = 1;
   std::int64_t most_after_ = 1;
   std::int64_t sums_at_ = 0;
   std::int64_t joined_at_ = 0;
+  std::int64_t joined_rows_ = 0;  // whose phases are interleaved at once
 };
 
 }  // namespace

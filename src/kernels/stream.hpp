@@ -3,6 +3,7 @@
 // bytes, so lines that straddle two rows are put together in a register.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -13,28 +14,42 @@ inline constexpr std::int64_t line_bytes = 64;
 /// How destinations are written: through the cache, or past it (which pays when they do not fit).
 enum class Store : std::uint8_t { plain, past_cache };
 
-/// Lines that will be read soon, fetched a few at a time while other lines are written: `rows` rows of `row_lines` lines.
+/// Lines that will be read soon, fetched a few at a time while other work goes on: groups of rows of lines.
 struct Ahead {
-  const std::byte* row = nullptr;
-  std::int64_t pitch = 0;
+  const std::byte* group = nullptr;
   std::int64_t row_lines = 0;
   std::int64_t rows = 0;
+  std::int64_t pitch = 0;  ///< bytes from row to row
+  std::int64_t groups = 1;
+  std::int64_t group_pitch = 0;
   std::int64_t rate = 0;    ///< lines to fetch for 256 lines of progress
-  std::int64_t line = 0;    ///< next of the first row
+  std::int64_t row = 0;     ///< of the group
+  std::int64_t line = 0;    ///< of the row
   std::int64_t credit = 0;  ///< 256ths of a line
 
   /// Fetches what is due after `lines` lines of progress.
   void advance(std::int64_t lines) noexcept {
     credit += lines * rate;
-    while (credit >= 256 && rows > 0) {
-      credit -= 256;
-      __builtin_prefetch(row + line * line_bytes);
-      if (++line == row_lines) {
-        line = 0;
-        row += pitch;
-        --rows;
-      }
+    while (credit >= 256) {
+      if (row >= rows || groups <= 0) return;
+      const std::int64_t here = std::min(credit / 256, row_lines - line);
+      const std::byte* at = group + row * pitch + line * line_bytes;
+      for (std::int64_t i = 0; i < here; ++i) __builtin_prefetch(at + i * line_bytes);
+      credit -= here * 256;
+      line += here;
+      if (line < row_lines) return;
+      line = 0;
+      if (++row < rows) continue;
+      row = 0;
+      group += group_pitch;
+      --groups;
     }
+  }
+
+  /// Sets the rate so that all is fetched a little before `lines` lines of progress are made.
+  void spread_over(std::int64_t lines) noexcept {
+    constexpr std::int64_t haste = 295;  // 1.15 * 256
+    rate = rows <= 0 ? 0 : groups * rows * row_lines * haste / std::max<std::int64_t>(1, lines) + 1;
   }
 };
 

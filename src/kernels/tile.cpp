@@ -235,19 +235,25 @@ struct Kernel {
         Type::store(sums[r][v], to + r * t.to_pitch + v * bytes);
   }
 
-  template <int vectors>
-  static HWY_NOINLINE void sum_all_rows(const Tile& t) {
-    constexpr int most = rows_of(vectors);
-    std::int64_t offset = t.offset;
-    std::byte* to = t.to;
-    std::int64_t row = 0;
-    for (; row + most <= t.rows; row += most, offset += most * t.src_pitch, to += most * t.to_pitch) {
+  template <int vectors, int most>
+  static HWY_INLINE void sum_groups(const Tile& t, std::int64_t& row) {
+    for (; row + most <= t.rows; row += most) {
+      const std::int64_t offset = t.offset + row * t.src_pitch;
+      std::byte* to = t.to + row * t.to_pitch;
       if (t.prefetch != 0)
         sum_rows<vectors, most, true>(t, offset, to);
       else
         sum_rows<vectors, most, false>(t, offset, to);
     }
-    for (; row < t.rows; ++row, offset += t.src_pitch, to += t.to_pitch) sum_rows<vectors, 1, false>(t, offset, to);
+  }
+
+  template <int vectors>
+  static HWY_NOINLINE void sum_all_rows(const Tile& t) {
+    constexpr int most = rows_of(vectors);
+    std::int64_t row = 0;
+    sum_groups<vectors, most>(t, row);
+    if constexpr (most > 3) sum_groups<vectors, most / 2>(t, row);
+    if constexpr (most > 1) sum_groups<vectors, 1>(t, row);
   }
 
   /// A vector of which only what lies in [begin, end) is read.
