@@ -88,20 +88,27 @@ class Blocks : public Compiled {
   void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
                 std::byte* scratch) const noexcept override {
     Counter counter(counted_, first);
+    const std::byte* src_end = src + problem_.src_range.end;
     src += problem_.src_offset;
     dst += problem_.dst_offset;
     for (std::int64_t row = first; row < last; ++row) {
       const Counter here = counter;
       counter.next();
-      run_row(src + here.src, dst + here.dst, row, row + 1 < last ? src + counter.src : nullptr, scratch);
+      run_row({src + here.src, dst + here.dst, row, row + 1 < last ? src + counter.src : nullptr, src_end, scratch});
     }
     if (store_ == Store::past_cache) kernels::finish_stores();
   }
 
  protected:
-  /// `next_src`: where the next row begins, if there is one.
-  virtual void run_row(const std::byte* src, std::byte* dst, std::int64_t row, const std::byte* next_src,
-                       std::byte* scratch) const noexcept = 0;
+  struct Row {
+    const std::byte* src = nullptr;
+    std::byte* dst = nullptr;
+    std::int64_t index = 0;
+    const std::byte* next_src = nullptr;  ///< where the next row begins, if there is one
+    const std::byte* src_end = nullptr;   ///< of the tensor
+    std::byte* scratch = nullptr;
+  };
+  virtual void run_row(const Row& row) const noexcept = 0;
 
   std::int64_t unit_ = 1;
   DimList counted_;
@@ -168,11 +175,10 @@ class Split final : public Blocks {
   bool fits() const noexcept { return streamed_.ways.extent > 1 && scratch_per_piece_ <= 2 * stage_bytes(); }
 
  private:
-  static constexpr std::int64_t fetch_bytes = 1024;  ///< of a row, fetched ahead
+  static constexpr std::int64_t fetch_bytes = 8192;  ///< of the rows that are split, fetched ahead
 
-  void run_row(const std::byte* src, std::byte* dst, std::int64_t row, const std::byte*,
-               std::byte* scratch) const noexcept override {
-    const std::int64_t first = row / inside_ % groups_ * group_;
+  void run_row(const Row& at) const noexcept override {
+    const std::int64_t first = at.index / inside_ % groups_ * group_;
     const std::int64_t rows = std::min(group_, streamed_.rows.extent - first);
     const std::int64_t row_bytes = streamed_.along.extent * unit_;
     Streams streams{streamed_.ways.extent,
@@ -182,18 +188,18 @@ class Split final : public Blocks {
                     streamed_.rows.src_stride,
                     row_bytes,
                     0};
-    if (store_ == Store::plain) return kernels::split(dst, src, unit_, streams, store_);
+    if (store_ == Store::plain) return kernels::split(at.dst, at.src, unit_, streams, store_);
     streams.prefetch = rows_ahead_ * streamed_.rows.src_stride;
     const std::int64_t bytes = rows * row_bytes;
     const auto lines =
-        reinterpret_cast<std::uintptr_t>(dst) | static_cast<std::uintptr_t>(streamed_.ways.dst_stride | bytes);
+        reinterpret_cast<std::uintptr_t>(at.dst) | static_cast<std::uintptr_t>(streamed_.ways.dst_stride | bytes);
     if (lines % line_bytes == 0 && kernels::streams_whole(unit_, streams))
-      return kernels::split(dst, src, unit_, streams, store_);
+      return kernels::split(at.dst, at.src, unit_, streams, store_);
     streams.pitch = stream_pitch_;
-    kernels::split(scratch, src, unit_, streams, Store::plain);
+    kernels::split(at.scratch, at.src, unit_, streams, Store::plain);
     Ahead ahead{};
     for (std::int64_t way = 0; way < streams.ways; ++way)
-      kernels::copy_rows(dst + way * streamed_.ways.dst_stride, bytes, scratch + way * stream_pitch_, bytes, bytes, 1,
+      kernels::copy_rows(at.dst + way * streamed_.ways.dst_stride, bytes, at.scratch + way * stream_pitch_, bytes, bytes, 1,
                          store_, ahead);
   }
 
@@ -251,11 +257,10 @@ class Join final : public Blocks {
 
  private:
   static constexpr std::int64_t call_bytes = 64 << 10;
-  static constexpr std::int64_t fetch_bytes = 1024;  ///< ahead in each stream
+  static constexpr std::int64_t fetch_bytes = 2048;  ///< ahead in each stream
 
-  void run_row(const std::byte* src, std::byte* dst, std::int64_t row, const std::byte*,
-               std::byte* scratch) const noexcept override {
-    const std::int64_t first = row / inside_ % groups_ * group_;
+  void run_row(const Row& at) const noexcept override {
+    const std::int64_t first = at.index / inside_ % groups_ * group_;
     const std::int64_t rows = std::min(group_, streamed_.rows.extent - first);
     const std::int64_t prefetch = store_ == Store::past_cache ? fetch_bytes : 0;
     Streams streams{streamed_.ways.extent,
@@ -265,15 +270,15 @@ class Join final : public Blocks {
                     streamed_.rows.dst_stride,
                     streamed_.along.extent * unit_,
                     prefetch};
-    if (whole_) return kernels::join(dst, src, unit_, streams, store_, finish_);
+    if (whole_) return kernels::join(at.dst, at.src, unit_, streams, store_, finish_);
     streams.rows = 1;
     for (std::int64_t from = 0; from < rows; from += together_) {
       const std::int64_t here = std::min(together_, rows - from);
       for (std::int64_t i = 0; i < here; ++i)
-        kernels::join(scratch + i * row_bytes_, src + (from + i) * streamed_.rows.src_stride, unit_, streams, Store::plain,
-                      finish_);
+        kernels::join(at.scratch + i * row_bytes_, at.src + (from + i) * streamed_.rows.src_stride, unit_, streams,
+                      Store::plain, finish_);
       Ahead ahead{};
-      kernels::copy_rows(dst + from * row_bytes_, row_bytes_ * here, scratch, row_bytes_ * here, row_bytes_ * here, 1,
+      kernels::copy_rows(at.dst + from * row_bytes_, row_bytes_ * here, at.scratch, row_bytes_ * here, row_bytes_ * here, 1,
                          store_, ahead);
     }
   }
@@ -308,11 +313,10 @@ class Transpose final : public Blocks {
   static constexpr std::int64_t block_bytes = 64 << 10;
   static constexpr std::int64_t least = 8;  ///< elements of a row or a column: fewer do not fill a block of registers
 
-  void run_row(const std::byte* src, std::byte* dst, std::int64_t row, const std::byte*,
-               std::byte*) const noexcept override {
-    const std::int64_t first = row % blocks_ * block_;
-    kernels::transpose(dst, lines_.dst_stride, src, columns_.src_stride, unit_, std::min(block_, lines_.extent - first),
-                       columns_.extent);
+  void run_row(const Row& at) const noexcept override {
+    const std::int64_t first = at.index % blocks_ * block_;
+    kernels::transpose(at.dst, lines_.dst_stride, at.src, columns_.src_stride, unit_,
+                       std::min(block_, lines_.extent - first), columns_.extent);
   }
 
   Dim columns_{};  // side by side in the destination
@@ -353,17 +357,18 @@ class Gather final : public Blocks {
   static constexpr std::int64_t most_ways = 32;
   static constexpr std::int64_t block_bytes = 256 << 10;
 
-  void run_row(const std::byte* src, std::byte* dst, std::int64_t row, const std::byte* next_src,
-               std::byte*) const noexcept override {
-    const std::int64_t first = row % blocks_ * block_;
+  void run_row(const Row& at) const noexcept override {
+    const std::int64_t first = at.index % blocks_ * block_;
     const std::int64_t count = std::min(block_, steps_.extent - first);
     Ahead ahead{};
-    if (store_ == Store::past_cache && next_src != nullptr && row % again_ == again_ - 1) ahead = ahead_of(next_src, count);
+    if (store_ == Store::past_cache && at.next_src != nullptr && at.index % again_ == again_ - 1)
+      ahead = ahead_of(at.next_src, count);
     if (ways_.extent == 1 && unit_ >= 2 * line_bytes)
-      return kernels::copy_rows(dst, unit_, src, steps_.src_stride, unit_, count, store_, ahead);
+      return kernels::copy_rows(at.dst, unit_, at.src, steps_.src_stride, unit_, count, store_, ahead);
     std::array<const std::byte*, most_ways> rows;
-    for (std::int64_t way = 0; way < ways_.extent; ++way) rows[static_cast<std::size_t>(way)] = src + way * ways_.src_stride;
-    kernels::gather(dst, {rows.data(), ways_.extent, steps_.src_stride, unit_}, count, store_, ahead);
+    for (std::int64_t way = 0; way < ways_.extent; ++way)
+      rows[static_cast<std::size_t>(way)] = at.src + way * ways_.src_stride;
+    kernels::gather(at.dst, {rows.data(), ways_.extent, steps_.src_stride, unit_, at.src_end}, count, store_, ahead);
   }
 
   Ahead ahead_of(const std::byte* src, std::int64_t count) const noexcept {

@@ -5,6 +5,8 @@
 #include <fstream>
 #include <string>
 
+#include "engine/strategies.hpp"
+
 namespace patchfold::engine {
 namespace {
 
@@ -53,7 +55,25 @@ std::int64_t stage_bytes() noexcept {
   return std::clamp<std::int64_t>(caches().l2 / 4, 64 << 10, 256 << 10);
 }
 
+namespace {
+
+Forced& forced_now() noexcept {
+  static Forced now;
+  return now;
+}
+
+}  // namespace
+
+const Forced& forced() noexcept {
+  return forced_now();
+}
+
+void force(const Forced& forced) noexcept {
+  forced_now() = forced;
+}
+
 kernels::Store store_of(const Problem& problem) noexcept {
+  if (forced().store) return *forced().store;
   const auto size = [](ByteRange range) { return static_cast<double>(range.end - range.begin); };
   const double read = size(problem.src_range), written = size(problem.dst_range);
   // Measured with plain loops whose buffers are used again: mixes of reads and writes gain from 0.7 of the cache on, and

@@ -201,7 +201,7 @@ class StageByPositions final : public Stage {
     band_ = ceil_div(y_.positions, bands_);
     bands_ = ceil_div(y_.positions, band_);
     rows_ = count_tuples(outer_) * bands_;
-    scratch_per_piece_ = (band_ + overlap_) * row_.pitch();
+    scratch_per_piece_ = (band_ + overlap_) * row_.pitch() + line_bytes;
     jobs_ = count_tuples(taps_) * rows_of_y_.slots();
   }
 
@@ -268,7 +268,8 @@ class StageByPositions final : public Stage {
       for (std::int64_t j = 0; j < x_.kernel; ++j) {
         const std::byte* source = from + row_.offset(j);
         if (gathers)
-          kernels::gather(to + j * x_.tap_stride, {&source, 1, row_.pitch(), row_bytes}, rows, store_, ahead);
+          kernels::gather(to + j * x_.tap_stride, {&source, 1, row_.pitch(), row_bytes, stage + scratch_per_piece_}, rows,
+                          store_, ahead);
         else
           kernels::copy_rows(to + j * x_.tap_stride, y_.position_stride, source, row_.pitch(), row_bytes, rows, store_,
                              ahead);
@@ -288,7 +289,7 @@ class StageByTaps final : public Stage {
  public:
   StageByTaps(const Problem& problem, const Choice& choice) : Stage(problem, choice, false) {
     ring_ = rows_of_y_.count - (y_.positions - 1) * rows_of_y_.advance;
-    scratch_per_piece_ = ring_ * row_.pitch();
+    scratch_per_piece_ = ring_ * row_.pitch() + line_bytes;
     rows_ = count_tuples(outer_) * y_.positions;
     jobs_ = count_tuples(taps_);
     const std::int64_t patch = y_.kernel * x_.kernel * unit_;
@@ -342,13 +343,17 @@ class StageByTaps final : public Stage {
     }
     const std::int64_t piece = x_.kernel * unit_;
     const std::int64_t step = row_.indices().advance * unit_;
-    if (continuous_) return kernels::gather(dst, {rows.data(), y_.kernel, step, piece}, x_.positions, store_, ahead);
+    if (continuous_)
+      return kernels::gather(dst, {rows.data(), y_.kernel, step, piece, stage + scratch_per_piece_}, x_.positions, store_,
+                             ahead);
     for (std::int64_t x = 0; x < x_.positions; ++x, dst += x_.position_stride) {
       if (flat_) {
-        kernels::gather(dst, {rows.data(), y_.kernel, step, piece}, 1, store_, ahead);
+        kernels::gather(dst, {rows.data(), y_.kernel, step, piece, stage + scratch_per_piece_}, 1, store_, ahead);
       } else {
         for (std::int64_t i = 0; i < y_.kernel; ++i)
-          kernels::gather(dst + i * y_.tap_stride, {&rows[static_cast<std::size_t>(i)], 1, step, piece}, 1, store_, ahead);
+          kernels::gather(dst + i * y_.tap_stride,
+                          {&rows[static_cast<std::size_t>(i)], 1, step, piece, stage + scratch_per_piece_}, 1, store_,
+                          ahead);
       }
       for (std::int64_t i = 0; i < y_.kernel; ++i) rows[static_cast<std::size_t>(i)] += step;
     }

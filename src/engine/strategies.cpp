@@ -66,12 +66,15 @@ std::vector<std::string_view> strategy_names() {
 std::shared_ptr<const Compiled> compile(const Problem& problem, std::string_view op) {
   apply_environment();
   const Problem normal = normalise(problem, op);
-  for (const Strategy& strategy : strategies) {
-    std::unique_ptr<Compiled> compiled = strategy.make(normal);
-    if (!compiled) continue;
-    compiled->strategy = strategy.name;
-    return compiled;
-  }
+  const std::string_view wanted = forced().strategy;
+  for (const bool all : {wanted.empty(), true})
+    for (const Strategy& strategy : strategies) {
+      if (!all && strategy.name != wanted) continue;
+      std::unique_ptr<Compiled> compiled = strategy.make(normal);
+      if (!compiled) continue;
+      compiled->strategy = strategy.name;
+      return compiled;
+    }
   return nullptr;  // not reached: every verb has a row that always applies
 }
 

@@ -1,12 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
+
+#include "kernels/stream.hpp"
 
 namespace patchfold::engine {
 
 /// The rows of the strategy table, in the order in which they are tried.
 std::vector<std::string_view> strategy_names();
+
+/// For tests: how plans that are made from now on are made. Not for use while other threads plan.
+struct Forced {
+  std::string_view strategy{};            ///< the only row that is tried; "": all. A problem that it does not fit is planned
+                                          ///< as always.
+  std::optional<kernels::Store> store{};  ///< in place of what the problem's size asks for
+};
+void force(const Forced& forced) noexcept;
+const Forced& forced() noexcept;
 
 }  // namespace patchfold::engine

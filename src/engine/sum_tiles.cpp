@@ -394,7 +394,8 @@ class SumTiles final : public Compiled {
         from = scratch + joined_at_;
       }
       if (row_bytes_ < 2 * line_bytes && pitch == row_bytes_ && store_ == Store::past_cache)
-        kernels::gather(dst + row * pitch, {&from, 1, from_pitch, row_bytes_}, here, store_, ahead);
+        kernels::gather(dst + row * pitch, {&from, 1, from_pitch, row_bytes_, scratch + scratch_per_piece_}, here, store_,
+                        ahead);
       else
         kernels::copy_rows(dst + row * pitch, pitch, from, from_pitch, row_bytes_, here, store_, ahead);
     }
@@ -413,7 +414,7 @@ class SumTiles final : public Compiled {
       std::array<const std::byte*, most_stride> rows;
       for (std::int64_t i = 0; i < ways; ++i) rows[static_cast<std::size_t>(i)] = sums + i * phase_pitch_;
       Ahead none{};
-      if (!vectors) kernels::gather(to, {rows.data(), ways, element_, element_}, whole, Store::plain, none);
+      if (!vectors) kernels::gather(to, {rows.data(), ways, element_, element_, sums}, whole, Store::plain, none);
       for (std::int64_t i = 0; i < rest; ++i)
         kernels::copy_piece(to + (whole * ways + i) * element_, rows[static_cast<std::size_t>(i)] + whole * element_,
                             element_);

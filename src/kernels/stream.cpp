@@ -32,6 +32,10 @@ void CopyRows(std::byte* dst, std::int64_t dst_pitch, const std::byte* src, std:
   }
 }
 
+void copy_bytes(std::byte* dst, const std::byte* src, std::int64_t bytes) {
+  copy_piece(dst, src, bytes);
+}
+
 void copy_rows_whole(std::byte* dst, const std::byte* src, std::int64_t bytes, Ahead& ahead) {
   std::memcpy(dst, src, static_cast<std::size_t>(bytes));
   ahead.advance(bytes / line_bytes);
@@ -159,77 +163,171 @@ void copy_rows_whole(std::byte* dst, const std::byte* src, std::int64_t bytes, A
 
 #endif
 
-/// Bytes put together before they leave for memory; a fraction of the smallest first-level cache.
-constexpr std::int64_t assembly_bytes = 4096;
+/// Pieces are put together in a small buffer and leave for memory as whole lines, a few at a time, so that stores to memory
+/// and the work on the next pieces overlap.
+constexpr std::int64_t flush_bytes = 2048;
+constexpr std::int64_t part_bytes = 2048;  ///< of one piece at most
 
-/// The groups [from, to). A constant size turns memcpy into a load and a store.
-template <std::int64_t constant>
-void gather_pieces(std::byte* dst, const Sources& s, std::int64_t from, std::int64_t to) {
-  const std::int64_t unit = constant > 0 ? constant : s.unit;
-  constexpr std::int64_t worth_a_call = 256;
-  for (std::int64_t i = from; i < to; ++i)
-    for (std::int64_t way = 0; way < s.ways; ++way, dst += unit) {
-      const std::byte* src = s.rows[way] + i * s.step;
-      if constexpr (constant > 0)
-        std::memcpy(dst, src, constant);
-      else if (unit >= worth_a_call)
-        std::memcpy(dst, src, static_cast<std::size_t>(unit));
-      else
-        copy_piece(dst, src, unit);
+/// The piece that is next.
+struct Cursor {
+  std::int64_t i = 0;
+  std::int64_t way = 0;
+};
+
+/// Calls copy(dst, src) for `pieces` pieces. Everything that changes is a local variable, which stores to bytes cannot
+/// alias.
+template <class Copy>
+HWY_INLINE void for_pieces(std::byte* dst, const Sources& s, Cursor& at, std::int64_t pieces, std::int64_t unit,
+                           Copy&& copy) {
+  const std::byte* const* const rows = s.rows;
+  const std::int64_t ways = s.ways, step_bytes = s.step;
+  std::int64_t way = at.way, offset = at.i * step_bytes, i = at.i;
+  if (ways == 1) {
+    const std::byte* src = rows[0] + offset;
+    for (std::int64_t k = 0; k < pieces; ++k) copy(dst + k * unit, src + k * step_bytes);
+    at.i += pieces;
+    return;
+  }
+  for (; pieces > 0; --pieces, dst += unit) {
+    copy(dst, rows[way] + offset);
+    if (++way == ways) {
+      way = 0;
+      ++i;
+      offset += step_bytes;
     }
+  }
+  at = {i, way};
 }
 
-using GatherPieces = void (*)(std::byte*, const Sources&, std::int64_t, std::int64_t);
+/// Copies `pieces` pieces. A constant size turns memcpy into a load and a store.
+template <std::int64_t constant>
+void gather_exactly(std::byte* dst, const Sources& s, Cursor& at, std::int64_t pieces) {
+  const std::int64_t unit = constant > 0 ? constant : s.unit;
+  for_pieces(dst, s, at, pieces, unit, [unit](std::byte* to, const std::byte* from) {
+    if constexpr (constant > 0)
+      std::memcpy(to, from, constant);
+    else
+      copy_bytes(to, from, unit);
+  });
+}
 
-GatherPieces gather_of(std::int64_t unit) {
+/// The same with one vector for each piece: what lies behind a piece is copied along and overwritten by the next.
+template <std::int64_t vector>
+void gather_beyond(std::byte* dst, const Sources& s, Cursor& at, std::int64_t pieces) {
+#if HWY_TARGET == HWY_SCALAR
+  gather_exactly<0>(dst, s, at, pieces);
+#else
+  constexpr std::int64_t size = vector < step ? vector : step;
+  for_pieces(dst, s, at, pieces, s.unit, [](std::byte* to, const std::byte* from) {
+    const hn::CappedTag<std::uint8_t, static_cast<std::size_t>(size)> d;
+    for (std::int64_t k = 0; k < vector; k += size)
+      hn::StoreU(hn::LoadU(d, reinterpret_cast<const std::uint8_t*>(from + k)), d, reinterpret_cast<std::uint8_t*>(to + k));
+  });
+#endif
+}
+
+using GatherPieces = void (*)(std::byte*, const Sources&, Cursor&, std::int64_t);
+
+struct Gatherers {
+  GatherPieces exactly = nullptr;
+  GatherPieces beyond = nullptr;  ///< null where a piece is a vector already, or more than one
+  std::int64_t vector = 0;
+};
+
+Gatherers gatherers_of(std::int64_t unit) {
   switch (unit) {
-    case 1: return gather_pieces<1>;
-    case 2: return gather_pieces<2>;
-    case 3: return gather_pieces<3>;
-    case 4: return gather_pieces<4>;
-    case 6: return gather_pieces<6>;
-    case 8: return gather_pieces<8>;
-    case 12: return gather_pieces<12>;
-    case 16: return gather_pieces<16>;
-    case 24: return gather_pieces<24>;
-    case 32: return gather_pieces<32>;
-    case 48: return gather_pieces<48>;
-    case 64: return gather_pieces<64>;
-    default: return gather_pieces<0>;
+    case 1: return {gather_exactly<1>};
+    case 2: return {gather_exactly<2>};
+    case 4: return {gather_exactly<4>};
+    case 8: return {gather_exactly<8>};
+    case 16: return {gather_exactly<16>};
+    case 32: return {gather_exactly<32>};
+    case 64: return {gather_exactly<64>};
+    default: break;
   }
+  if (unit < 16) return {gather_exactly<0>, gather_beyond<16>, 16};
+  if (unit < 32) return {gather_exactly<0>, gather_beyond<32>, 32};
+  if (unit < 64) return {gather_exactly<0>, gather_beyond<64>, 64};
+  return {gather_exactly<0>};
+}
+
+/// Groups of pieces, from the first on, behind which a vector can be read.
+std::int64_t readable_groups(const Sources& s, std::int64_t vector, std::int64_t count) {
+  for (std::int64_t way = 0; way < s.ways; ++way) {
+    const std::int64_t room = s.end - s.rows[way] - vector;
+    if (room < 0) return 0;
+    if (s.step > 0) count = std::min(count, room / s.step + 1);
+  }
+  return count;
+}
+
+/// Copies pieces while whole ones fit; `room` is what may be written.
+void gather_some(const Gatherers& gatherers, std::byte* dst, std::int64_t room, const Sources& s, Cursor& at,
+                 std::int64_t pieces, std::int64_t readable) {
+  if (gatherers.beyond != nullptr && at.i < readable) {
+    std::int64_t fast = std::min(pieces, (readable - at.i) * s.ways - at.way);
+    fast = std::min(fast, (room - gatherers.vector) / s.unit + 1);
+    if (fast > 0) {
+      gatherers.beyond(dst, s, at, fast);
+      dst += fast * s.unit;
+      pieces -= fast;
+    }
+  }
+  if (pieces > 0) gatherers.exactly(dst, s, at, pieces);
 }
 
 void Gather(std::byte* dst, const Sources& sources, std::int64_t count, Store store, Ahead& ahead) {
-  const std::int64_t group = sources.ways * sources.unit;
-  const GatherPieces pieces = gather_of(sources.unit);
-  const std::int64_t groups = std::max<std::int64_t>(1, assembly_bytes / group);
-  if (store == Store::plain || group > assembly_bytes) {
-    for (std::int64_t i = 0; i < count; i += groups, dst += groups * group) {
-      const std::int64_t here = std::min(groups, count - i);
-      pieces(dst, sources, i, i + here);
-      ahead.advance(here * group / line_bytes);
+  const Gatherers gatherers = gatherers_of(sources.unit);
+  const std::int64_t readable = gatherers.beyond == nullptr ? 0 : readable_groups(sources, gatherers.vector, count);
+  Cursor at;
+  std::int64_t left = count * sources.ways;  // pieces
+  if (store == Store::plain) {
+    const std::int64_t most = std::max<std::int64_t>(1, stretch / sources.unit);
+    for (std::int64_t here; left > 0; left -= here, dst += here * sources.unit) {
+      here = std::min(left, most);
+      gather_some(gatherers, dst, left * sources.unit, sources, at, here, readable);
+      ahead.advance(here * sources.unit / line_bytes);
     }
     return;
   }
   // Lines are put together at the place that they will have within a line; what is left of the last one waits for more.
-  alignas(line_bytes) std::byte assembly[assembly_bytes + line_bytes];
+  constexpr std::int64_t room = flush_bytes + part_bytes + 2 * line_bytes;
+  alignas(line_bytes) std::byte assembly[room];
   auto held = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(dst) % line_bytes);
   std::int64_t foreign = held;  // bytes of the first line that belong to others
   dst -= held;
-  for (std::int64_t i = 0; i < count; i += groups) {
-    const std::int64_t here = std::min(groups, count - i);
-    pieces(assembly + held, sources, i, i + here);
-    held += here * group;
+  const auto flush = [&] {
     const std::int64_t whole = held / line_bytes * line_bytes;
-    if (whole > 0) {
-      copy_rows_whole(dst + foreign, assembly + foreign, whole - foreign, ahead);
-      foreign = 0;
-      held -= whole;
-      std::memcpy(assembly, assembly + whole, line_bytes);
-      dst += whole;
+    if (whole == 0) return;
+    copy_rows_whole(dst + foreign, assembly + foreign, whole - foreign, ahead);
+    foreign = 0;
+    held -= whole;
+    dst += whole;
+    std::memcpy(assembly, assembly + whole, line_bytes);
+  };
+  while (left > 0) {
+    if (sources.unit <= part_bytes) {
+      const std::int64_t here = std::min(left, std::max<std::int64_t>(1, flush_bytes / sources.unit));
+      gather_some(gatherers, assembly + held, room - held, sources, at, here, readable);
+      held += here * sources.unit;
+      left -= here;
+      flush();
+      continue;
     }
+    const std::byte* src = sources.rows[at.way] + at.i * sources.step;
+    for (std::int64_t from = 0; from < sources.unit; from += part_bytes) {
+      const std::int64_t bytes = std::min(part_bytes, sources.unit - from);
+      copy_bytes(assembly + held, src + from, bytes);
+      held += bytes;
+      flush();
+    }
+    if (++at.way == sources.ways) {
+      at.way = 0;
+      ++at.i;
+    }
+    --left;
   }
-  if (held > foreign) copy_piece(dst + foreign, assembly + foreign, held - foreign);
+  if (held > foreign) copy_bytes(dst + foreign, assembly + foreign, held - foreign);
 }
 
 }  // namespace patchfold::kernels::HWY_NAMESPACE

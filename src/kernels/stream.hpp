@@ -64,9 +64,11 @@ struct Sources {
   std::int64_t ways = 1;
   std::int64_t step = 0;
   std::int64_t unit = 1;
+  const std::byte* end = nullptr;  ///< up to where memory may be read
 };
 
-/// dst[(i * ways + way) * unit] = rows[way][i * step], for i < count; nothing else is read or written.
+/// dst[(i * ways + way) * unit] = rows[way][i * step], for i < count; nothing else is written, and nothing else read from
+/// `end` on.
 void gather(std::byte* dst, const Sources& sources, std::int64_t count, Store store, Ahead& ahead) noexcept;
 
 /// Makes stores past the cache visible to other threads; after the last copy_rows of a piece of work.

@@ -116,11 +116,9 @@ struct Halves {
   }
   static HWY_INLINE V add(V sum, V value) { return hn::Add(sum, value); }
   static HWY_INLINE void store(V sum, std::byte* at) {
-    alignas(64) std::uint32_t bits[HWY_LANES(float)];
-    hn::Store(Half::narrow(hn::BitCast(Wide(), sum)), Wide(), bits);
-    std::uint16_t halves[HWY_LANES(float)];
-    for (std::size_t i = 0; i < HWY_LANES(float); ++i) halves[i] = static_cast<std::uint16_t>(bits[i]);
-    std::memcpy(at, halves, sizeof halves);
+    // The upper halves are zero, so nothing saturates.
+    const auto bits = hn::BitCast(hn::RebindToSigned<Wide>(), Half::narrow(hn::BitCast(Wide(), sum)));
+    hn::StoreU(hn::DemoteTo(Narrow(), bits), Narrow(), reinterpret_cast<std::uint16_t*>(at));
   }
 };
 
