@@ -264,7 +264,7 @@ std::int64_t readable_groups(const Sources& s, std::int64_t vector, std::int64_t
 /// Copies pieces while whole ones fit; `room` is what may be written.
 void gather_some(const Gatherers& gatherers, std::byte* dst, std::int64_t room, const Sources& s, Cursor& at,
                  std::int64_t pieces, std::int64_t readable) {
-  if (gatherers.beyond != nullptr && at.i < readable) {
+  if (gatherers.beyond != nullptr && at.i < readable && room >= gatherers.vector) {
     std::int64_t fast = std::min(pieces, (readable - at.i) * s.ways - at.way);
     fast = std::min(fast, (room - gatherers.vector) / s.unit + 1);
     if (fast > 0) {
