@@ -7,9 +7,7 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <optional>
-#include <span>
 
 #include "engine/machine.hpp"
 #include "engine/normalise.hpp"
@@ -17,9 +15,8 @@
 #include "engine/stage_rows.hpp"
 #include "engine/tile_phase.hpp"
 #include "engine/tile_rows.hpp"
-#include "kernels/blocks.hpp"
-#include "kernels/piece.hpp"
-#include "kernels/sum.hpp"
+#include "engine/tile_terms.hpp"
+#include "engine/tile_writer.hpp"
 
 namespace patchfold::engine {
 namespace {
@@ -30,7 +27,8 @@ using kernels::Store;
 using kernels::TileTerm;
 
 constexpr std::int64_t most_terms = 16384;  ///< of a tile, over all windows (arbitrary)
-constexpr std::int64_t most_stride = 32;    ///< along a row: phases are interleaved at once (arbitrary)
+constexpr std::int64_t most_runs = 16384;   ///< of rows that meet the same taps (arbitrary)
+constexpr double most_listed = 65536;       ///< terms of all runs that a plan lists (arbitrary)
 constexpr std::int64_t run_bytes = 16384;   ///< of a band of short rows: enough for whole lines (arbitrary)
 
 struct Choice {
@@ -58,7 +56,7 @@ std::optional<Choice> choose(const Problem& problem) {
   for (int i = 0; i < problem.windows.size(); ++i) {
     const Window& w = problem.windows[i];
     if (choice.unit == problem.element_size && w.image_stride == choice.unit && w.position_stride == choice.unit &&
-        w.stride <= most_stride && w.extent > 1)
+        w.stride <= most_phases && w.extent > 1)
       choice.along = i;
   }
   // A row of few bytes leaves most of a vector empty.
@@ -67,6 +65,7 @@ std::optional<Choice> choose(const Problem& problem) {
   for (int i = 0; i < problem.windows.size(); ++i) {
     const Window& w = problem.windows[i];
     if (i == choice.along || w.image_stride <= 0 || w.position_stride <= 0) continue;
+    if (count_runs(w) > most_runs) continue;
     if (choice.across < 0 || w.image_stride < problem.windows[choice.across].image_stride) choice.across = i;
   }
   return choice;
@@ -75,39 +74,39 @@ std::optional<Choice> choose(const Problem& problem) {
 class SumTiles final : public Compiled {
  public:
   SumTiles(const Problem& problem, const Choice& choice)
-      : Compiled(problem),
-        kernel_(&kernels::tile_kernel(problem.dtype)),
-        along_(choice.along),
-        across_(choice.across),
-        store_(store_of(problem)) {
+      : Compiled(problem), kernel_(&kernels::tile_kernel(problem.dtype)), along_(choice.along), across_(choice.across) {
     take_unit(problem_);
-    element_ = problem_.element_size;
-    const std::int64_t parts = element_ / kernel_->lane_size;
+    writer_.store = store_of(problem);
+    writer_.element = problem_.element_size;
+    const std::int64_t parts = writer_.element / kernel_->lane_size;
     if (along_ >= 0) {
       phases_ = phases_of(problem_.windows[along_], parts, kernel_->lane_size);
-      row_bytes_ = problem_.windows[along_].extent * element_;
+      writer_.row_bytes = problem_.windows[along_].extent * writer_.element;
     } else {
       TilePhase whole;
       whole.lanes = choice.unit / kernel_->lane_size;
       whole.taps.push_back({0, 0, whole.lanes});
       phases_.push_back(std::move(whole));
-      row_bytes_ = choice.unit;
+      writer_.row_bytes = choice.unit;
     }
     for (TilePhase& phase : phases_) {
-      phase.cut(kernel_->lanes);
-      phase_pitch_ = std::max(phase_pitch_, ceil_div(phase.lanes, kernel_->lanes) * kernel_->lanes * kernel_->lane_size);
+      if (!phase.cut(kernel_->lanes)) return;
+      writer_.phase_pitch = std::max(writer_.phase_pitch, ceil_div(phase.lanes, kernel_->lanes) * vector_bytes());
       widest_ = std::max(widest_, phase.chunks.front().vectors);
     }
-    phase_pitch_ = ceil_div(phase_pitch_, line_bytes) * line_bytes;
-    sums_pitch_ = stage_pitch(static_cast<std::int64_t>(phases_.size()) * phase_pitch_);
+    writer_.phases = static_cast<std::int64_t>(phases_.size());
+    writer_.phase_pitch = ceil_div(writer_.phase_pitch, line_bytes) * line_bytes;
+    writer_.sums_pitch = stage_pitch(writer_.phases * writer_.phase_pitch);
+    direct_ = writer_.phases == 1 && writer_.store == Store::plain && writer_.row_bytes % vector_bytes() == 0;
     for (int i = 0; i < problem_.windows.size(); ++i) solvers_[static_cast<std::size_t>(i)] = TapSolver(problem_.windows[i]);
     plan_rows_across();
     plan_outer();
-    plan_scratch();
+    plan_terms();
     plan_fetches();
+    fits_ = true;
   }
 
-  bool fits() const noexcept { return scratch_per_piece_ <= most_scratch; }
+  bool fits() const noexcept { return fits_ && scratch_per_piece_ <= most_scratch; }
 
   void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
                 std::byte* scratch) const noexcept override {
@@ -120,24 +119,20 @@ class SumTiles final : public Compiled {
         place(next, row + 1);
         if (fetches_bands_) {
           ahead = ahead_of(src, next);
-          ahead.spread_over(band.rows * row_bytes_ / line_bytes * (phases_.size() > 1 ? 2 : 1));
+          ahead.spread_over(band.rows * writer_.row_bytes / line_bytes);
         }
       }
       run_band(source, dst, band, ahead, scratch);
       std::swap(band, next);
     }
-    if (store_ == Store::past_cache) kernels::finish_stores();
+    if (writer_.store == Store::past_cache) kernels::finish_stores();
   }
 
  private:
   static constexpr std::int64_t most_scratch = 512 << 10;
   static constexpr std::int64_t least_ahead = 2048;  ///< bytes
   static constexpr std::int64_t positions_ahead = 8;
-  static constexpr std::int64_t joined_bytes = 8 << 10;  ///< that stay in the first cache
-  const std::int64_t rows_wanted =
-      getenv("RW") ? atoi(getenv("RW")) : 24;  ///< of a band: fewer shorten the runs in which columns are read
-
-  using Offsets = std::array<Taps, max_axes>;
+  static constexpr std::int64_t rows_wanted = 112;  ///< of a band: fewer shorten the runs in which columns are read
 
   /// A place in the columns, and what of them may be read.
   struct Source {
@@ -148,6 +143,7 @@ class SumTiles final : public Compiled {
 
   /// The coordinates of a band: of one residue, or, where rows are short, of all of them.
   void plan_rows_across() {
+    first_run_.push_back(0);
     if (across_ < 0) {
       classes_.push_back({{0, 1, {1, 0, 0}}});
       extent_ = 1;
@@ -156,9 +152,11 @@ class SumTiles final : public Compiled {
     const Window& y = problem_.windows[across_];
     extent_ = y.extent;
     stride_ = std::min(y.stride, y.extent);
-    for (std::int64_t residue = 0; residue < stride_; ++residue)
+    for (std::int64_t residue = 0; residue < stride_; ++residue) {
       classes_.push_back(rows_of(y, solvers_[static_cast<std::size_t>(across_)], residue));
-    separate_ = stride_ > 2 && row_bytes_ >= 2048;
+      first_run_.push_back(first_run_.back() + classes_.back().size());
+    }
+    separate_ = stride_ > 2 && writer_.row_bytes >= 2048;
   }
 
   void plan_outer() {
@@ -173,10 +171,9 @@ class SumTiles final : public Compiled {
     const std::int64_t step = separate_ ? 1 : stride_;
     const std::int64_t rows = separate_ ? ceil_div(extent_, stride_) : extent_;
     std::int64_t wanted = std::max(tile, rows_wanted / tile * tile) * step;
-    const std::int64_t room =
-        std::max<std::int64_t>(1, stage_bytes() / (sums_pitch_ + (phases_.size() > 1 ? row_bytes_ : 0)));
+    const std::int64_t room = std::max<std::int64_t>(1, stage_bytes() / writer_.sums_pitch);
     wanted = std::min(wanted, room);
-    if (along_ < 0) wanted = std::min(room, std::max(wanted, run_bytes / row_bytes_));
+    if (along_ < 0) wanted = std::min(room, std::max(wanted, run_bytes / writer_.row_bytes));
     band_ = std::min(wanted, rows);
     bands_ = ceil_div(rows, band_);
     rows_ = count_tuples(outer_) * bands_ * (separate_ ? stride_ : 1);
@@ -185,7 +182,7 @@ class SumTiles final : public Compiled {
   }
 
   void plan_fetches() {
-    if (store_ == Store::plain || across_ < 0) return;
+    if (writer_.store == Store::plain || across_ < 0) return;
     const Window& y = problem_.windows[across_];
     // One tile ahead, and not less than what the memory takes to answer. Positions that lie apart are a tile of their own.
     const std::int64_t rows = along_ < 0 ? positions_ahead : kernel_->rows(widest_);
@@ -196,23 +193,40 @@ class SumTiles final : public Compiled {
     fetches_bands_ = phases_.size() > 1 && columns < static_cast<double>(caches().l2) / 4;
   }
 
-  void plan_scratch() {
-    std::int64_t before = 1, after = 1, along = 1;
-    for (int i = 0; i < problem_.windows.size(); ++i)
-      (i < along_ ? before : i == along_ ? along : after) *= problem_.windows[i].kernel;
-    most_before_ = before;
-    most_after_ = after;
-    sums_at_ = ceil_div((before * after * along) * static_cast<std::int64_t>(sizeof(TileTerm)) +
-                            (before + after) * static_cast<std::int64_t>(sizeof(std::int64_t)),
-                        line_bytes) *
-               line_bytes;
-    joined_at_ = sums_at_ + band_ * sums_pitch_;
-    if (phases_.size() > 1) {
-      // Rows that end at the end of a line together.
-      const std::int64_t whole = line_bytes / std::gcd(row_bytes_, line_bytes);
-      joined_rows_ = std::min(band_, ceil_div(joined_bytes, row_bytes_ * whole) * whole);
-    }
-    scratch_per_piece_ = joined_at_ + ceil_div(joined_rows_ * row_bytes_, line_bytes) * line_bytes;
+  /// Terms that do not depend on another window's coordinate are listed now, the others when a band is summed.
+  void plan_terms() {
+    std::int64_t tuples = 1;
+    for (const Window& w : problem_.windows) tuples *= w.kernel;
+    const bool others = problem_.windows.size() > (along_ >= 0 ? 1 : 0) + (across_ >= 0 ? 1 : 0);
+    std::size_t runs = 0;
+    for (const auto& rows : classes_) runs += rows.size();
+    listed_ = !others && static_cast<double>(runs) * static_cast<double>(tuples) < most_listed;
+    const std::int64_t offsets = (tuples + 2) * static_cast<std::int64_t>(sizeof(std::int64_t));
+    offsets_at_ = ceil_div(tuples * static_cast<std::int64_t>(sizeof(TileTerm)), line_bytes) * line_bytes;
+    sums_at_ = listed_ ? 0 : ceil_div(offsets_at_ + offsets, line_bytes) * line_bytes;
+    if (listed_) list_runs(tuples);
+    writer_.plan(band_);
+    joined_at_ = sums_at_ + (direct_ ? 0 : band_ * writer_.sums_pitch);
+    scratch_per_piece_ = joined_at_ + writer_.joined_bytes();
+  }
+
+  void list_runs(std::int64_t tuples) {
+    std::vector<std::int64_t> offsets(static_cast<std::size_t>(tuples + 2));
+    std::vector<TileTerm> list(static_cast<std::size_t>(tuples));
+    std::vector<std::size_t> begins;
+    for (const auto& rows : classes_)
+      for (const TileRows& run : rows) {
+        RowTaps taps{};
+        if (across_ >= 0) taps[static_cast<std::size_t>(across_)] = run.taps;
+        for (const TilePhase& phase : phases_) {
+          TileTerms terms = list_terms(taps, problem_.windows.size(), along_, phase, list.data(), offsets.data());
+          begins.push_back(terms_.size());
+          terms_.insert(terms_.end(), terms.terms.begin(), terms.terms.end());
+          listed_terms_.push_back(terms);
+        }
+      }
+    for (std::size_t i = 0; i < begins.size(); ++i)
+      listed_terms_[i].terms = {terms_.data() + begins[i], listed_terms_[i].terms.size()};
   }
 
   /// Rows of the image that are summed and written together: the coordinates first, first + step, .. before `end`.
@@ -223,7 +237,7 @@ class SumTiles final : public Compiled {
     std::int64_t first = 0;
     std::int64_t end = 0;
     std::int64_t rows = 0;
-    Offsets taps{};  ///< of the windows that are not across or along
+    RowTaps taps{};  ///< of the windows that are not across or along
   };
 
   void place(Band& band, std::int64_t row) const noexcept {
@@ -251,12 +265,20 @@ class SumTiles final : public Compiled {
 
   void run_band(const Source& src, std::byte* dst, Band& band, Ahead& ahead, std::byte* scratch) const noexcept {
     if (band.rows == 0) return;
+    const std::int64_t step = separate_ ? stride_ : 1;
+    const std::int64_t pitch = across_ < 0 ? writer_.row_bytes : step * problem_.windows[across_].image_stride;
+    dst += band.dst;
+    std::byte* sums = direct_ ? dst : scratch + sums_at_;
+    const std::int64_t sums_pitch = direct_ ? pitch : writer_.sums_pitch;
     const std::int64_t residues = separate_ ? 1 : std::min(stride_, band.end - band.first);
     for (std::int64_t r = 0; r < residues; ++r) {
-      const auto& runs = classes_[static_cast<std::size_t>(separate_ ? band.residue : (band.first + r) % stride_)];
-      for (const TileRows& run : runs) sum_run({src.at + band.src, src.begin, src.end}, run, band, scratch);
+      const std::int64_t residue = separate_ ? band.residue : (band.first + r) % stride_;
+      const auto& runs = classes_[static_cast<std::size_t>(residue)];
+      std::size_t number = first_run_[static_cast<std::size_t>(residue)];
+      for (const TileRows& run : runs)
+        sum_run({src.at + band.src, src.begin, src.end}, run, number++, band, sums, sums_pitch, scratch);
     }
-    write_band(dst + band.dst, band.rows, scratch, ahead);
+    if (!direct_) writer_.write(dst, pitch, band.rows, sums, scratch + joined_at_, scratch + scratch_per_piece_, ahead);
   }
 
   /// What a band reads: a run of each column, one after the other, for each tap of one other window.
@@ -288,63 +310,45 @@ class SumTiles final : public Compiled {
   }
 
   /// Sums the rows of a run that lie in the band.
-  void sum_run(Source src, const TileRows& run, Band& band, std::byte* scratch) const noexcept {
+  void sum_run(Source src, const TileRows& run, std::size_t number, Band& band, std::byte* sums, std::int64_t sums_pitch,
+               std::byte* scratch) const noexcept {
     const std::int64_t skipped = run.first >= band.first ? 0 : ceil_div(band.first - run.first, stride_);
     const std::int64_t begin = run.first + skipped * stride_;
     if (skipped >= run.count || begin >= band.end) return;
     const std::int64_t rows = std::min(run.count - skipped, ceil_div(band.end - begin, stride_));
     const std::int64_t step = separate_ ? stride_ : 1;
-    std::int64_t src_pitch = 0;
-    if (across_ >= 0) {
-      src_pitch = problem_.windows[across_].position_stride;
-      band.taps[static_cast<std::size_t>(across_)] = run.taps;
-      src.at += skipped * src_pitch;
-    }
-    auto* terms = reinterpret_cast<TileTerm*>(scratch);
-    auto* before = reinterpret_cast<std::int64_t*>(scratch + sums_at_) - (most_before_ + most_after_);
-    std::int64_t* after = before + most_before_;
-    const std::int64_t befores = offsets(band.taps, 0, std::max(0, along_), before);
-    const std::int64_t afters = offsets(band.taps, along_ + 1, problem_.windows.size(), after);
-    std::byte* sums = scratch + sums_at_ + (begin - band.first) / step * sums_pitch_;
-    for (std::size_t i = 0; i < phases_.size(); ++i) {
-      const TilePhase& phase = phases_[i];
-      std::int64_t count = 0;
-      for (std::int64_t b = 0; b < befores; ++b)
-        for (std::size_t t = 0; t < phase.taps.size(); ++t)
-          for (std::int64_t a = 0; a < afters; ++a)
-            terms[count++] = {src.at + before[b] + phase.taps[t].offset + after[a], static_cast<std::int64_t>(t)};
-      sum_phase(src, phase, {terms, static_cast<std::size_t>(count)}, rows, src_pitch, stride_ / step,
-                sums + static_cast<std::int64_t>(i) * phase_pitch_);
-    }
-  }
-
-  /// Byte offsets of the tuples of taps of the windows [from, to), in ascending order; none if one of them has no tap.
-  std::int64_t offsets(const Offsets& taps, int from, int to, std::int64_t* list) const noexcept {
-    std::int64_t count = 1;
-    list[0] = 0;
-    for (int i = from; i < to; ++i) {
-      const Taps& t = taps[static_cast<std::size_t>(i)];
-      // In place, from the end: each offset becomes as many as the window has taps.
-      for (std::int64_t k = count - 1; k >= 0; --k)
-        for (std::int64_t q = t.count - 1; q >= 0; --q) list[k * t.count + q] = list[k] + t.offset + q * t.step;
-      count *= t.count;
-      if (count == 0) return 0;
-    }
-    return count;
-  }
-
-  void sum_phase(const Source& src, const TilePhase& phase, std::span<const TileTerm> terms, std::int64_t rows,
-                 std::int64_t src_pitch, std::int64_t rows_apart, std::byte* sums) const noexcept {
-    const std::int64_t vector = kernel_->lanes * kernel_->lane_size;
     kernels::Tile tile;
-    tile.terms = terms.data();
-    tile.count = static_cast<std::int64_t>(terms.size());
     tile.begin = src.begin;
     tile.end = src.end;
+    tile.src = src.at;
     tile.prefetch = prefetch_;
-    if (rows == 1) {
+    tile.rows = rows;
+    tile.to_pitch = stride_ / step * sums_pitch;
+    if (across_ >= 0) {
+      tile.src_pitch = problem_.windows[across_].position_stride;
+      tile.src += skipped * tile.src_pitch;
+      band.taps[static_cast<std::size_t>(across_)] = run.taps;
+    }
+    sums += (begin - band.first) / step * sums_pitch;
+    for (std::size_t i = 0; i < phases_.size(); ++i) {
+      const TileTerms terms =
+          listed_ ? listed_terms_[number * phases_.size() + i]
+                  : list_terms(band.taps, problem_.windows.size(), along_, phases_[i], reinterpret_cast<TileTerm*>(scratch),
+                               reinterpret_cast<std::int64_t*>(scratch + offsets_at_));
+      tile.terms = terms.terms.data();
+      tile.count = static_cast<std::int64_t>(terms.terms.size());
+      tile.low = terms.low;
+      tile.high = terms.high;
+      sum_phase(phases_[i], tile, sums + static_cast<std::int64_t>(i) * writer_.phase_pitch);
+    }
+  }
+
+  void sum_phase(const TilePhase& phase, const kernels::Tile& all, std::byte* sums) const noexcept {
+    const std::int64_t vector = vector_bytes();
+    if (all.rows == 1) {
       // Neighbouring chunks stand in for the rows of a tile.
       for (const TileChunk& chunk : phase.chunks) {
+        kernels::Tile tile = all;
         aim(tile, chunk, sums);
         tile.rows = chunk.repeats;
         tile.src_pitch = tile.to_pitch = chunk.vectors * vector;
@@ -353,18 +357,18 @@ class SumTiles final : public Compiled {
       return;
     }
     // A few rows at a time over their whole length, so that columns are read in the order in which they lie.
-    const std::int64_t group = phase.chunks.size() == 1 && phase.chunks.front().repeats == 1 ? rows : kernel_->rows(widest_);
-    for (std::int64_t row = 0; row < rows; row += group)
+    const bool whole = phase.chunks.size() == 1 && phase.chunks.front().repeats == 1;
+    const std::int64_t group = whole ? all.rows : kernel_->rows(widest_);
+    for (std::int64_t row = 0; row < all.rows; row += group)
       for (const TileChunk& chunk : phase.chunks) {
+        kernels::Tile tile = all;
         aim(tile, chunk, sums);
-        tile.rows = std::min(group, rows - row);
-        tile.src_pitch = src_pitch;
-        tile.to_pitch = rows_apart * sums_pitch_;
-        tile.offset += row * src_pitch;
+        tile.rows = std::min(group, all.rows - row);
+        tile.src += row * tile.src_pitch;
         tile.to += row * tile.to_pitch;
         for (std::int64_t k = 0; k < chunk.repeats; ++k) {
           kernel_->sum(tile);
-          tile.offset += chunk.vectors * vector;
+          tile.src += chunk.vectors * vector;
           tile.to += chunk.vectors * vector;
         }
       }
@@ -372,65 +376,22 @@ class SumTiles final : public Compiled {
 
   /// At the first chunk of the first row.
   void aim(kernels::Tile& tile, const TileChunk& chunk, std::byte* sums) const noexcept {
-    const std::int64_t vector = kernel_->lanes * kernel_->lane_size;
     tile.masks = chunk.masks.data();
     tile.vectors = chunk.vectors;
-    tile.offset = chunk.first * vector;
-    tile.to = sums + chunk.first * vector;
+    tile.src += chunk.first * vector_bytes();
+    tile.to = sums + chunk.first * vector_bytes();
   }
 
-  /// Rows of sums go to the image, `step` coordinates apart.
-  void write_band(std::byte* dst, std::int64_t rows, std::byte* scratch, Ahead& ahead) const noexcept {
-    const std::int64_t step = separate_ ? stride_ : 1;
-    const std::int64_t pitch = across_ < 0 ? row_bytes_ : step * problem_.windows[across_].image_stride;
-    const bool joins = phases_.size() > 1;
-    const std::int64_t group = joins ? joined_rows_ : rows;
-    const std::int64_t from_pitch = joins ? row_bytes_ : sums_pitch_;
-    for (std::int64_t row = 0; row < rows; row += group) {
-      const std::int64_t here = std::min(group, rows - row);
-      const std::byte* from = scratch + sums_at_ + row * sums_pitch_;
-      if (joins) {
-        join_rows(scratch + joined_at_, from, here);
-        from = scratch + joined_at_;
-      }
-      if (row_bytes_ < 2 * line_bytes && pitch == row_bytes_ && store_ == Store::past_cache)
-        kernels::gather(dst + row * pitch, {&from, 1, from_pitch, row_bytes_, scratch + scratch_per_piece_}, here, store_,
-                        ahead);
-      else
-        kernels::copy_rows(dst + row * pitch, pitch, from, from_pitch, row_bytes_, here, store_, ahead);
-    }
-  }
-
-  void join_rows(std::byte* to, const std::byte* sums, std::int64_t count) const noexcept {
-    const auto ways = static_cast<std::int64_t>(phases_.size());
-    const std::int64_t whole = row_bytes_ / element_ / ways;  // elements that every phase has
-    const std::int64_t rest = row_bytes_ / element_ % ways;
-    const bool vectors = kernels::has_vectors(element_, ways);
-    if (vectors)
-      kernels::join(to, sums, element_, {ways, phase_pitch_, whole, count, row_bytes_, sums_pitch_, 0}, Store::plain,
-                    kernels::Finish::none);
-    if (vectors && rest == 0) return;
-    for (std::int64_t row = 0; row < count; ++row, to += row_bytes_, sums += sums_pitch_) {
-      std::array<const std::byte*, most_stride> rows;
-      for (std::int64_t i = 0; i < ways; ++i) rows[static_cast<std::size_t>(i)] = sums + i * phase_pitch_;
-      Ahead none{};
-      if (!vectors) kernels::gather(to, {rows.data(), ways, element_, element_, sums}, whole, Store::plain, none);
-      for (std::int64_t i = 0; i < rest; ++i)
-        kernels::copy_piece(to + (whole * ways + i) * element_, rows[static_cast<std::size_t>(i)] + whole * element_,
-                            element_);
-    }
-  }
+  std::int64_t vector_bytes() const noexcept { return kernel_->lanes * kernel_->lane_size; }
 
   const kernels::TileKernel* kernel_;
   int along_;
   int across_;
-  Store store_;
-  std::int64_t element_ = 1;
+  TileWriter writer_{};
   std::vector<TilePhase> phases_{};
-  std::int64_t widest_ = 1;       // vectors of the widest chunk
-  std::int64_t row_bytes_ = 0;    // of the image
-  std::int64_t phase_pitch_ = 0;  // of the sums of a row
-  std::int64_t sums_pitch_ = 0;   // of a row of sums
+  std::int64_t widest_ = 1;  // vectors of the widest chunk
+  bool fits_ = false;
+  bool direct_ = false;  // rows are whole vectors: sums go to the image at once
   std::array<TapSolver, max_axes> solvers_{};
   std::vector<std::vector<TileRows>> classes_{};  // by residue of the rows
   std::int64_t extent_ = 1;                       // rows
@@ -441,11 +402,13 @@ class SumTiles final : public Compiled {
   std::int64_t bands_ = 1;
   std::int64_t prefetch_ = 0;   // bytes ahead in each column
   bool fetches_bands_ = false;  // while the band before is written
-  std::int64_t most_before_ = 1;
-  std::int64_t most_after_ = 1;
+  bool listed_ = false;         // the terms of every run are listed in the plan
+  std::vector<TileTerm> terms_{};
+  std::vector<TileTerms> listed_terms_{};  // by run and phase
+  std::vector<std::size_t> first_run_{};   // of each class
+  std::int64_t offsets_at_ = 0;            // places in scratch memory
   std::int64_t sums_at_ = 0;
   std::int64_t joined_at_ = 0;
-  std::int64_t joined_rows_ = 0;  // whose phases are interleaved at once
 };
 
 }  // namespace

@@ -14,7 +14,7 @@ std::pair<std::int16_t, std::int16_t> within(std::int64_t v, std::int64_t vector
 
 }  // namespace
 
-void TilePhase::cut(std::int64_t vector_lanes) {
+bool TilePhase::cut(std::int64_t vector_lanes) {
   chunks.clear();
   const std::int64_t vectors = ceil_div(lanes, vector_lanes);
   // Vectors in which every lane of every tap counts.
@@ -24,6 +24,9 @@ void TilePhase::cut(std::int64_t vector_lanes) {
     high = std::min(high, tap.to);
   }
   const std::int64_t full_from = ceil_div(low, vector_lanes), full_to = floor_div(high, vector_lanes);
+  constexpr std::int64_t most_masks = 65536;
+  const std::int64_t borders = vectors - std::max<std::int64_t>(0, full_to - full_from);
+  if (borders * static_cast<std::int64_t>(taps.size()) > most_masks) return false;
   const auto full = [&](std::int64_t v) { return v >= full_from && v < full_to; };
   for (std::int64_t v = 0; v < vectors;) {
     TileChunk chunk{v, 1, 1, {}};
@@ -40,6 +43,7 @@ void TilePhase::cut(std::int64_t vector_lanes) {
     v += chunk.vectors * chunk.repeats;
     chunks.push_back(std::move(chunk));
   }
+  return true;
 }
 
 std::vector<TilePhase> phases_of(const Window& w, std::int64_t parts, std::int64_t lane_size) {

@@ -30,8 +30,9 @@ struct TilePhase {
   std::vector<Tap> taps{};  ///< ascending
   std::vector<TileChunk> chunks{};
 
-  /// Cuts the phase into chunks for vectors of so many lanes.
-  void cut(std::int64_t vector_lanes);
+  /// Cuts the phase into chunks for vectors of so many lanes. False where taps begin and end in so many places that their
+  /// masks would fill a memory of their own.
+  bool cut(std::int64_t vector_lanes);
 };
 
 /// The phases of a window along the row, for elements of `parts` lanes of `lane_size` bytes.

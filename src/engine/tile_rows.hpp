@@ -19,6 +19,13 @@ struct TileRows {
   Taps taps{};  ///< of the first coordinate
 };
 
+/// How many runs the coordinates of all residues form at most.
+inline std::int64_t count_runs(const Window& w) noexcept {
+  const std::int64_t low = (w.kernel - 1) * w.dilation - w.pad_begin, high = (w.positions - 1) * w.stride - w.pad_begin;
+  return std::min(w.stride, w.extent) + std::clamp<std::int64_t>(low, 0, w.extent) +
+         std::clamp<std::int64_t>(w.extent - 1 - high, 0, w.extent);
+}
+
 /// The coordinates of one residue, in ascending order. There are as many runs as coordinates near the borders, and one more.
 inline std::vector<TileRows> rows_of(const Window& w, const TapSolver& solver, std::int64_t residue) {
   std::vector<TileRows> runs;

@@ -68,7 +68,7 @@ struct Kernel {
           if (lane >= last && (lane - last < mask.last_from || lane - last >= mask.last_to)) continue;
           Element element;
           std::memcpy(&element,
-                      t.terms[i].src + t.offset + row * t.src_pitch + lane * static_cast<std::int64_t>(sizeof(Element)),
+                      t.src + t.terms[i].offset + row * t.src_pitch + lane * static_cast<std::int64_t>(sizeof(Element)),
                       sizeof(Element));
           sum = Type::plus(sum, Type::widen(element));
         }
@@ -205,14 +205,14 @@ struct Kernel {
   }
 
   template <int vectors, int rows, bool fetches>
-  static HWY_INLINE void sum_rows(const Tile& t, std::int64_t offset, std::byte* to) {
+  static HWY_INLINE void sum_rows(const Tile& t, const std::byte* src, std::byte* to) {
     const D d;
     V sums[rows][vectors];
     PATCHFOLD_UNROLL for (int r = 0; r < rows; ++r) PATCHFOLD_UNROLL for (int v = 0; v < vectors; ++v) sums[r][v] =
         hn::Zero(d);
     const std::int64_t pitch = t.src_pitch;
     for (std::int64_t i = 0; i < t.count; ++i) {
-      const std::byte* at = t.terms[i].src + offset;
+      const std::byte* at = src + t.terms[i].offset;
       const TileMask& lanes_of = t.masks[t.terms[i].mask];
       auto first = mask_of(lanes_of.first_from, lanes_of.first_to);
       const auto last = mask_of(lanes_of.last_from, lanes_of.last_to);
@@ -236,12 +236,12 @@ struct Kernel {
   template <int vectors, int most>
   static HWY_INLINE void sum_groups(const Tile& t, std::int64_t& row) {
     for (; row + most <= t.rows; row += most) {
-      const std::int64_t offset = t.offset + row * t.src_pitch;
+      const std::byte* src = t.src + row * t.src_pitch;
       std::byte* to = t.to + row * t.to_pitch;
       if (t.prefetch != 0)
-        sum_rows<vectors, most, true>(t, offset, to);
+        sum_rows<vectors, most, true>(t, src, to);
       else
-        sum_rows<vectors, most, false>(t, offset, to);
+        sum_rows<vectors, most, false>(t, src, to);
     }
   }
 
@@ -271,7 +271,7 @@ struct Kernel {
         V sum = hn::Zero(d);
         for (std::int64_t i = 0; i < t.count; ++i) {
           const TileMask& lanes_of = t.masks[t.terms[i].mask];
-          V value = load_within(t.terms[i].src + t.offset + r * t.src_pitch + v * bytes, t);
+          V value = load_within(t.src + t.terms[i].offset + r * t.src_pitch + v * bytes, t);
           if (v == 0) value = hn::IfThenElseZero(mask_of(lanes_of.first_from, lanes_of.first_to), value);
           if (v == t.vectors - 1) value = hn::IfThenElseZero(mask_of(lanes_of.last_from, lanes_of.last_to), value);
           sum = Type::add(sum, value);
@@ -281,10 +281,9 @@ struct Kernel {
   }
 
   static bool is_inside(const Tile& t) {
-    const std::int64_t reach = t.offset + (t.rows - 1) * t.src_pitch + t.vectors * bytes;
-    for (std::int64_t i = 0; i < t.count; ++i)
-      if (t.begin - t.terms[i].src > t.offset || t.end - t.terms[i].src < reach) return false;
-    return true;
+    if (t.count == 0) return true;
+    const std::int64_t reach = t.high + (t.rows - 1) * t.src_pitch + t.vectors * bytes;
+    return t.begin - t.src <= t.low && t.end - t.src >= reach;
   }
 
   static void sum(const Tile& t) {

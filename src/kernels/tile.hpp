@@ -20,24 +20,26 @@ struct TileMask {
 
 /// A column, or a part of one.
 struct TileTerm {
-  const std::byte* src = nullptr;
-  std::int64_t mask = 0;  ///< index of its masks
+  std::int64_t offset = 0;  ///< bytes
+  std::int64_t mask = 0;    ///< index of its masks
 };
 
 struct Tile {
   const TileTerm* terms = nullptr;
   std::int64_t count = 0;
   const TileMask* masks = nullptr;
-  std::int64_t offset = 0;   ///< bytes from a term's src to the tile's first row
-  std::int64_t vectors = 1;  ///< of a row, 1 to most_tile_vectors
+  const std::byte* src = nullptr;  ///< what offsets count from, for the tile's first row
+  std::int64_t vectors = 1;        ///< of a row, 1 to most_tile_vectors
   std::int64_t rows = 1;
   std::int64_t src_pitch = 0;  ///< bytes from row to row, in each term
   std::byte* to = nullptr;     ///< elements, rounded; rows of whole vectors
   std::int64_t to_pitch = 0;
   std::int64_t prefetch = 0;  ///< bytes ahead in each term; 0: none
-  /// What may be read. Outside of the masks a vector may reach beyond its column, but not beyond this.
+  /// Outside of the masks a vector may reach beyond its column, but nothing is read outside of [begin, end).
   const std::byte* begin = nullptr;
   const std::byte* end = nullptr;
+  std::int64_t low = 0;  ///< of the offsets
+  std::int64_t high = 0;
 };
 
 inline constexpr std::int64_t most_tile_vectors = 8;
