@@ -19,6 +19,7 @@ struct PATCHFOLD_API Col2Im {
 
   Dims output_shape(const Dims& input) const;
   Plan plan(const ConstTensorView& input, const TensorView& output) const;
+  friend bool operator==(const Col2Im&, const Col2Im&) = default;
 };
 
 /// SpaceToDepth. (N, C, H, W) -> (N, C * b * b, H/b, W/b). Opsets 1 and 13 know the mode DCR only; opset 28 adds `mode`.
@@ -29,6 +30,7 @@ struct PATCHFOLD_API SpaceToDepth {
 
   Dims output_shape(const Dims& input) const;
   Plan plan(const ConstTensorView& input, const TensorView& output) const;
+  friend bool operator==(const SpaceToDepth&, const SpaceToDepth&) = default;
 };
 
 /// DepthToSpace. (N, C, H, W) -> (N, C / (b * b), H*b, W*b). Opset 1 knows the mode DCR only; opset 11 added `mode`.
@@ -39,6 +41,7 @@ struct PATCHFOLD_API DepthToSpace {
 
   Dims output_shape(const Dims& input) const;
   Plan plan(const ConstTensorView& input, const TensorView& output) const;
+  friend bool operator==(const DepthToSpace&, const DepthToSpace&) = default;
 };
 
 }  // namespace patchfold::onnx

@@ -23,6 +23,7 @@ struct PATCHFOLD_API Col2Im {
 
   Dims output_shape(const Dims& data) const;
   Plan plan(const ConstTensorView& data, const TensorView& output) const;
+  friend bool operator==(const Col2Im&, const Col2Im&) = default;
 };
 
 /// ExtractImagePatches-3. data (N, C, H, W) -> (N, kh*kw*C, oh, ow); kernel-major channels: tap * C + c.
@@ -35,6 +36,7 @@ struct PATCHFOLD_API ExtractImagePatches {
 
   Dims output_shape(const Dims& data) const;
   Plan plan(const ConstTensorView& data, const TensorView& output) const;
+  friend bool operator==(const ExtractImagePatches&, const ExtractImagePatches&) = default;
 };
 
 /// SpaceToBatch-2. Lists have one entry for each axis of data; the entries of the batch axis must be 1, 0 and 0.
@@ -46,6 +48,7 @@ struct PATCHFOLD_API SpaceToBatch {
 
   Dims output_shape(const Dims& data) const;
   Plan plan(const ConstTensorView& data, const TensorView& output) const;
+  friend bool operator==(const SpaceToBatch&, const SpaceToBatch&) = default;
 };
 
 /// BatchToSpace-2. Lists as in SpaceToBatch-2.
@@ -57,6 +60,7 @@ struct PATCHFOLD_API BatchToSpace {
 
   Dims output_shape(const Dims& data) const;
   Plan plan(const ConstTensorView& data, const TensorView& output) const;
+  friend bool operator==(const BatchToSpace&, const BatchToSpace&) = default;
 };
 
 /// SpaceToDepth-1. (N, C, D1..DR) -> (N, C * b^R, D1/b..DR/b), R >= 1.
@@ -67,6 +71,7 @@ struct PATCHFOLD_API SpaceToDepth {
 
   Dims output_shape(const Dims& data) const;
   Plan plan(const ConstTensorView& data, const TensorView& output) const;
+  friend bool operator==(const SpaceToDepth&, const SpaceToDepth&) = default;
 };
 
 /// DepthToSpace-1. The inverse of SpaceToDepth-1.
@@ -77,6 +82,7 @@ struct PATCHFOLD_API DepthToSpace {
 
   Dims output_shape(const Dims& data) const;
   Plan plan(const ConstTensorView& data, const TensorView& output) const;
+  friend bool operator==(const DepthToSpace&, const DepthToSpace&) = default;
 };
 
 }  // namespace patchfold::openvino

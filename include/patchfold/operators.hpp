@@ -47,6 +47,7 @@ struct PATCHFOLD_API Unfold {
 
   Dims output_shape(const Dims& image) const;
   Plan plan(const ConstTensorView& image, const TensorView& columns) const;
+  friend bool operator==(const Unfold&, const Unfold&) = default;
 };
 
 /// col2im: each image element is the sum of the column elements that Unfold would have copied from it; +0 where there are
@@ -66,6 +67,7 @@ struct PATCHFOLD_API Fold {
 
   Dims output_shape(const Dims& columns) const;
   Plan plan(const ConstTensorView& columns, const TensorView& image) const;
+  friend bool operator==(const Fold&, const Fold&) = default;
 };
 
 /// How many patches touch each pixel: Fold of columns of ones. Output (I1..IR), any summable type. It has no input.
@@ -79,6 +81,7 @@ struct PATCHFOLD_API Coverage {
 
   Dims output_shape(const Dims& = {}) const;
   Plan plan(const ConstTensorView&, const TensorView& counts) const;
+  friend bool operator==(const Coverage&, const Coverage&) = default;
 };
 
 /// Checks, plans and runs a Coverage.
@@ -97,6 +100,7 @@ struct PATCHFOLD_API Reorder {
 
   Dims output_shape(const Dims& columns) const;
   Plan plan(const ConstTensorView& columns, const TensorView& reordered) const;
+  friend bool operator==(const Reorder&, const Reorder&) = default;
 };
 
 /// Cuts the spatial axes into blocks of B and moves the offset within the block to the batch axis (axis 0):
@@ -111,6 +115,7 @@ struct PATCHFOLD_API SpaceToBatch {
 
   Dims output_shape(const Dims& image) const;
   Plan plan(const ConstTensorView& image, const TensorView& batches) const;
+  friend bool operator==(const SpaceToBatch&, const SpaceToBatch&) = default;
 };
 
 /// The inverse of SpaceToBatch; crops, at least 0, take away what the padding added.
@@ -122,6 +127,7 @@ struct PATCHFOLD_API BatchToSpace {
 
   Dims output_shape(const Dims& batches) const;
   Plan plan(const ConstTensorView& batches, const TensorView& image) const;
+  friend bool operator==(const BatchToSpace&, const BatchToSpace&) = default;
 };
 
 /// Cuts the spatial axes into blocks and moves the offset within the block to the channel axis (pixel-unshuffle).
@@ -135,6 +141,7 @@ struct PATCHFOLD_API SpaceToDepth {
 
   Dims output_shape(const Dims& image) const;
   Plan plan(const ConstTensorView& image, const TensorView& deep) const;
+  friend bool operator==(const SpaceToDepth&, const SpaceToDepth&) = default;
 };
 
 /// The inverse of SpaceToDepth (pixel-shuffle).
@@ -146,6 +153,7 @@ struct PATCHFOLD_API DepthToSpace {
 
   Dims output_shape(const Dims& deep) const;
   Plan plan(const ConstTensorView& deep, const TensorView& image) const;
+  friend bool operator==(const DepthToSpace&, const DepthToSpace&) = default;
 };
 
 }  // namespace patchfold

@@ -101,10 +101,60 @@ Plan plan(const Op& op, const ConstTensorView& src, const TensorView& dst) {
 /// Throws the Error that stands for a status other than ok.
 PATCHFOLD_API void throw_if_failed(Status status, std::string_view op);
 
-/// Checks, plans and runs an operator.
+namespace detail {
+
+/// Changes when plans made before may differ from those that would be made now.
+PATCHFOLD_API std::uint64_t plan_generation() noexcept;
+
+/// A tensor but for its data.
+struct Form {
+  Dims shape{};
+  Dims strides{};
+  DType dtype = DType::float32;
+  std::size_t element_size = 0;
+  friend bool operator==(const Form&, const Form&) = default;
+};
+
+/// The plan of an operator, found among the last few of this thread or made now. Planning a small call takes longer than
+/// running it.
+template <class Op>
+Plan recent_plan(const Op& op, const ConstTensorView& src, const TensorView& dst) {
+  struct Recent {
+    Op op{};
+    Form src{};
+    Form dst{};
+    std::uint64_t generation = 0;
+    Plan plan{};
+  };
+  constexpr std::size_t most = 4;
+  thread_local std::vector<Recent> recent;
+  thread_local std::size_t next = 0;
+  const std::uint64_t generation = plan_generation();
+  const auto same = [](const Form& form, const auto& view) {
+    return form.dtype == view.dtype && form.element_size == view.element_size && form.shape == view.shape &&
+           form.strides == view.strides;
+  };
+  for (const Recent& one : recent)
+    if (one.generation == generation && same(one.src, src) && same(one.dst, dst) && one.op == op) return one.plan;
+  Recent made{op,
+              {src.shape, src.strides, src.dtype, src.element_size},
+              {dst.shape, dst.strides, dst.dtype, dst.element_size},
+              generation,
+              op.plan(src, dst)};
+  Plan plan = made.plan;
+  if (recent.size() < most)
+    recent.push_back(std::move(made));
+  else
+    recent[next++ % most] = std::move(made);
+  return plan;
+}
+
+}  // namespace detail
+
+/// Checks, plans and runs an operator. A thread keeps the plans of its last calls.
 template <class Op>
 void run(const Op& op, const ConstTensorView& src, const TensorView& dst, Executor& executor = default_executor()) {
-  throw_if_failed(op.plan(src, dst).run(src.data, dst.data, executor), Op::name);
+  throw_if_failed(detail::recent_plan(op, src, dst).run(src.data, dst.data, executor), Op::name);
 }
 
 /// Instruction sets that this build holds and this processor has, best first ("AVX3", "AVX2", "SSE4", ..).

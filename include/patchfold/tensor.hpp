@@ -190,6 +190,7 @@ class Axes {
   constexpr bool empty() const noexcept { return values_.empty(); }
   constexpr bool is_scalar() const noexcept { return scalar_; }
   constexpr const Dims& values() const noexcept { return values_; }
+  friend bool operator==(const Axes&, const Axes&) = default;
 
  private:
   Dims values_{};
@@ -253,6 +254,7 @@ class Padding {
   constexpr Rule rule() const noexcept { return rule_; }
   constexpr bool is_scalar() const noexcept { return scalar_; }
   constexpr const PadsList& pads() const noexcept { return pads_; }
+  friend bool operator==(const Padding&, const Padding&) = default;
 
  private:
   PadsList pads_{};
@@ -280,6 +282,7 @@ class Scalar {
   constexpr std::uint64_t as_unsigned() const noexcept { return integer_; }
   constexpr double real() const noexcept { return real_; }
   constexpr double imaginary() const noexcept { return imaginary_; }
+  friend bool operator==(const Scalar&, const Scalar&) = default;
 
  private:
   Kind kind_ = Kind::signed_integer;

@@ -19,6 +19,7 @@ struct PATCHFOLD_API SpaceToBatch {
 
   Dims output_shape(const Dims& input) const;
   Plan plan(const ConstTensorView& input, const TensorView& output) const;
+  friend bool operator==(const SpaceToBatch&, const SpaceToBatch&) = default;
 };
 
 /// input (N, I1..IM, rest..), block_shape [M], paddings [M, 2] -> (N * product of blocks, .., rest..). M = 0 copies.
@@ -29,6 +30,7 @@ struct PATCHFOLD_API SpaceToBatchND {
 
   Dims output_shape(const Dims& input) const;
   Plan plan(const ConstTensorView& input, const TensorView& output) const;
+  friend bool operator==(const SpaceToBatchND&, const SpaceToBatchND&) = default;
 };
 
 /// The inverse of SpaceToBatch.
@@ -39,6 +41,7 @@ struct PATCHFOLD_API BatchToSpace {
 
   Dims output_shape(const Dims& input) const;
   Plan plan(const ConstTensorView& input, const TensorView& output) const;
+  friend bool operator==(const BatchToSpace&, const BatchToSpace&) = default;
 };
 
 /// The inverse of SpaceToBatchND.
@@ -49,6 +52,7 @@ struct PATCHFOLD_API BatchToSpaceND {
 
   Dims output_shape(const Dims& input) const;
   Plan plan(const ConstTensorView& input, const TensorView& output) const;
+  friend bool operator==(const BatchToSpaceND&, const BatchToSpaceND&) = default;
 };
 
 /// (N, H, W, C) or, with NCHW, (N, C, H, W); channel = offset * C + c; b >= 2. NCHW_VECT_C is refused.
@@ -59,6 +63,7 @@ struct PATCHFOLD_API SpaceToDepth {
 
   Dims output_shape(const Dims& input) const;
   Plan plan(const ConstTensorView& input, const TensorView& output) const;
+  friend bool operator==(const SpaceToDepth&, const SpaceToDepth&) = default;
 };
 
 /// The inverse of SpaceToDepth.
@@ -69,6 +74,7 @@ struct PATCHFOLD_API DepthToSpace {
 
   Dims output_shape(const Dims& input) const;
   Plan plan(const ConstTensorView& input, const TensorView& output) const;
+  friend bool operator==(const DepthToSpace&, const DepthToSpace&) = default;
 };
 
 /// images (N, H, W, C) -> (N, oh, ow, kh*kw*C), tap * C + c. Lists are [1, rows, columns, 1].
@@ -81,6 +87,7 @@ struct PATCHFOLD_API ExtractImagePatches {
 
   Dims output_shape(const Dims& images) const;
   Plan plan(const ConstTensorView& images, const TensorView& output) const;
+  friend bool operator==(const ExtractImagePatches&, const ExtractImagePatches&) = default;
 };
 
 /// input (N, D, H, W, C) -> (N, od, oh, ow, kd*kh*kw*C). Lists are [1, planes, rows, columns, 1].
@@ -92,6 +99,7 @@ struct PATCHFOLD_API ExtractVolumePatches {
 
   Dims output_shape(const Dims& input) const;
   Plan plan(const ConstTensorView& input, const TensorView& output) const;
+  friend bool operator==(const ExtractVolumePatches&, const ExtractVolumePatches&) = default;
 };
 
 }  // namespace patchfold::tensorflow

@@ -19,6 +19,7 @@ struct PATCHFOLD_API Fold {
 
   Dims output_shape(const Dims& input) const;
   Plan plan(const ConstTensorView& input, const TensorView& output) const;
+  friend bool operator==(const Fold&, const Fold&) = default;
 };
 
 /// input (N, C, H, W) or (C, H, W) -> (N, C*K, L) or (C*K, L).
@@ -31,6 +32,7 @@ struct PATCHFOLD_API Unfold {
 
   Dims output_shape(const Dims& input) const;
   Plan plan(const ConstTensorView& input, const TensorView& output) const;
+  friend bool operator==(const Unfold&, const Unfold&) = default;
 };
 
 /// (.., C * r * r, H, W) -> (.., C, H * r, W * r); channel = c * r * r + offset.
@@ -40,6 +42,7 @@ struct PATCHFOLD_API PixelShuffle {
 
   Dims output_shape(const Dims& input) const;
   Plan plan(const ConstTensorView& input, const TensorView& output) const;
+  friend bool operator==(const PixelShuffle&, const PixelShuffle&) = default;
 };
 
 /// The inverse of PixelShuffle.
@@ -49,6 +52,7 @@ struct PATCHFOLD_API PixelUnshuffle {
 
   Dims output_shape(const Dims& input) const;
   Plan plan(const ConstTensorView& input, const TensorView& output) const;
+  friend bool operator==(const PixelUnshuffle&, const PixelUnshuffle&) = default;
 };
 
 }  // namespace patchfold::torch

@@ -2,10 +2,15 @@
 #include "engine/compiled.hpp"
 
 #include <algorithm>
-#include <cfenv>
 #include <functional>
 #include <new>
 #include <sstream>
+
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#else
+#include <cfenv>
+#endif
 
 #include "engine/normalise.hpp"
 
@@ -18,19 +23,31 @@ constexpr double bytes_per_piece = 128 * 1024;
 constexpr int pieces_per_thread = 4;
 constexpr std::size_t scratch_alignment = 64;
 
-/// Default rounding, denormals on, exceptions masked, until the end of the scope.
+/// Default rounding, denormals on, exceptions masked, until the end of the scope; then the caller's state again, flags
+/// included.
 class DefaultFloats {
  public:
+#ifdef __SSE2__
+  // Vectors and scalars alike are computed under this register; fesetenv would set the x87's as well, which takes as long as
+  // a small plan.
+  DefaultFloats() noexcept : saved_(_mm_getcsr()) { _mm_setcsr(0x1f80); }
+  ~DefaultFloats() { _mm_setcsr(saved_); }
+#else
   DefaultFloats() noexcept {
     std::fegetenv(&saved_);
     std::fesetenv(FE_DFL_ENV);
   }
+  ~DefaultFloats() { std::fesetenv(&saved_); }
+#endif
   DefaultFloats(const DefaultFloats&) = delete;
   DefaultFloats& operator=(const DefaultFloats&) = delete;
-  ~DefaultFloats() { std::fesetenv(&saved_); }
 
  private:
+#ifdef __SSE2__
+  unsigned saved_;
+#else
   std::fenv_t saved_;
+#endif
 };
 
 bool overlap(const std::byte* a, ByteRange ra, const std::byte* b, ByteRange rb) noexcept {
@@ -56,8 +73,10 @@ struct Compiled::Call {
     const std::int64_t rest = compiled.rows_ % pieces;
     const std::int64_t first = piece * each + std::min(piece, rest);
     const std::int64_t last = first + each + (piece < rest ? 1 : 0);
+    std::byte* own = scratch + piece * compiled.scratch_per_piece_;
+    if (compiled.problem_.verb != Verb::combine_sum) return compiled.run_rows(src, dst, first, last, own);
     const DefaultFloats floats;
-    compiled.run_rows(src, dst, first, last, scratch + piece * compiled.scratch_per_piece_);
+    compiled.run_rows(src, dst, first, last, own);
   }
 };
 

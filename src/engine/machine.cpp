@@ -5,6 +5,7 @@
 #include <fstream>
 #include <string>
 
+#include "engine/instruction_set.hpp"
 #include "engine/strategies.hpp"
 
 namespace patchfold::engine {
@@ -70,6 +71,7 @@ const Forced& forced() noexcept {
 
 void force(const Forced& forced) noexcept {
   forced_now() = forced;
+  forget_plans();
 }
 
 kernels::Store store_of(const Problem& problem) noexcept {

@@ -99,6 +99,16 @@ HWY_INLINE void put_seam(std::byte* dst, const std::byte* row_rest, const std::b
 
 void copy_rows_plain(std::byte* dst, std::int64_t dst_pitch, const std::byte* src, std::int64_t src_pitch,
                      std::int64_t row_bytes, std::int64_t rows, Ahead& ahead) {
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+  if (row_bytes < step) {  // masked loads and stores touch nothing else
+    const D d;
+    const auto mask = hn::FirstN(d, static_cast<std::size_t>(row_bytes));
+    for (; rows > 0; --rows, dst += dst_pitch, src += src_pitch)
+      hn::BlendedStore(hn::MaskedLoad(mask, d, reinterpret_cast<const std::uint8_t*>(src)), mask, d,
+                       reinterpret_cast<std::uint8_t*>(dst));
+    return;
+  }
+#endif
   for (; rows > 0; --rows, dst += dst_pitch, src += src_pitch) {
     for (std::int64_t i = 0; i < row_bytes; i += stretch) {
       const std::int64_t bytes = std::min(stretch, row_bytes - i);
