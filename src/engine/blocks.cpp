@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ostream>
 
 #include "engine/machine.hpp"
 #include "engine/normalise.hpp"
@@ -174,6 +175,12 @@ class Split final : public Blocks {
 
   bool fits() const noexcept { return streamed_.ways.extent > 1 && scratch_per_piece_ <= 2 * stage_bytes(); }
 
+  void describe_choices(std::ostream& out) const override {
+    out << "tile      " << streamed_.ways.extent << " streams of " << group_ << " rows of " << streamed_.along.extent
+        << " units of " << unit_ << " bytes\nfetch     " << (store_ == Store::plain ? 0 : rows_ahead_)
+        << " rows ahead\nstore     " << name_of(store_) << '\n';
+  }
+
  private:
   static constexpr std::int64_t fetch_bytes = 8192;  ///< of the rows that are split, fetched ahead
 
@@ -255,6 +262,13 @@ class Join final : public Blocks {
 
   bool fits() const noexcept { return streamed_.ways.extent > 1 && scratch_per_piece_ <= 2 * stage_bytes(); }
 
+  void describe_choices(std::ostream& out) const override {
+    out << "tile      " << group_ << " rows of " << streamed_.ways.extent << " streams of " << streamed_.along.extent
+        << " units of " << unit_ << " bytes" << (whole_ ? "" : ", put together in scratch memory") << "\nfetch     "
+        << (store_ == Store::plain ? 0 : fetch_bytes) << " bytes ahead in each stream\nstore     " << name_of(store_)
+        << '\n';
+  }
+
  private:
   static constexpr std::int64_t call_bytes = 64 << 10;
   static constexpr std::int64_t fetch_bytes = 2048;  ///< ahead in each stream
@@ -309,6 +323,11 @@ class Transpose final : public Blocks {
 
   bool fits() const noexcept { return columns_.extent >= least && lines_.extent >= least; }
 
+  void describe_choices(std::ostream& out) const override {
+    out << "tile      " << block_ << " by " << columns_.extent << " units of " << unit_ << " bytes\nstore     "
+        << name_of(store_) << '\n';
+  }
+
  private:
   static constexpr std::int64_t block_bytes = 64 << 10;
   static constexpr std::int64_t least = 8;  ///< elements of a row or a column: fewer do not fill a block of registers
@@ -352,6 +371,12 @@ class Gather final : public Blocks {
   }
 
   bool fits() const noexcept { return fits_; }
+
+  void describe_choices(std::ostream& out) const override {
+    out << "tile      " << std::min(block_, steps_.extent) << " groups of " << ways_.extent << " pieces of " << unit_
+        << " bytes\nfetch     " << (store_ == Store::plain ? "nothing" : "the part of the source that is next")
+        << "\nstore     " << name_of(store_) << '\n';
+  }
 
  private:
   static constexpr std::int64_t most_ways = 32;

@@ -19,8 +19,9 @@ namespace {
 
 /// Bytes that are worth handing to another thread: some 10 us of copying, where waking a thread takes 2 to 32 us.
 constexpr double bytes_per_piece = 128 * 1024;
-/// Pieces for each thread, so that one that ends early takes more (arbitrary).
-constexpr int pieces_per_thread = 4;
+/// Pieces for each thread, so that one that ends early takes more (arbitrary), and what their scratch memory may take.
+constexpr double pieces_per_thread = 4;
+constexpr double scratch_per_thread = 1e6;
 constexpr std::size_t scratch_alignment = 64;
 
 /// Default rounding, denormals on, exceptions masked, until the end of the scope; then the caller's state again, flags
@@ -30,14 +31,20 @@ class DefaultFloats {
 #ifdef __SSE2__
   // Vectors and scalars alike are computed under this register; fesetenv would set the x87's as well, which takes as long as
   // a small plan.
-  DefaultFloats() noexcept : saved_(_mm_getcsr()) { _mm_setcsr(0x1f80); }
-  ~DefaultFloats() { _mm_setcsr(saved_); }
+  DefaultFloats() noexcept : saved_(_mm_getcsr()) {
+    _mm_setcsr(0x1f80);
+  }
+  ~DefaultFloats() {
+    _mm_setcsr(saved_);
+  }
 #else
   DefaultFloats() noexcept {
     std::fegetenv(&saved_);
     std::fesetenv(FE_DFL_ENV);
   }
-  ~DefaultFloats() { std::fesetenv(&saved_); }
+  ~DefaultFloats() {
+    std::fesetenv(&saved_);
+  }
 #endif
   DefaultFloats(const DefaultFloats&) = delete;
   DefaultFloats& operator=(const DefaultFloats&) = delete;
@@ -82,7 +89,9 @@ struct Compiled::Call {
 
 std::int64_t Compiled::pieces(int threads) const noexcept {
   if (threads <= 1 || rows_ <= 1) return 1;
-  const double wanted = std::min(bytes_ / bytes_per_piece, static_cast<double>(threads) * pieces_per_thread);
+  const double fitting = scratch_per_thread / static_cast<double>(std::max<std::int64_t>(1, scratch_per_piece_));
+  const double each = std::max(1.0, std::min(pieces_per_thread, fitting));
+  const double wanted = std::min(bytes_ / bytes_per_piece, static_cast<double>(threads) * each);
   return std::clamp<std::int64_t>(static_cast<std::int64_t>(wanted), 1, rows_);
 }
 
@@ -138,6 +147,8 @@ Status Compiled::run(const void* src, void* dst, Executor& executor) const noexc
   return status;
 }
 
+void Compiled::describe_choices(std::ostream&) const {}
+
 std::string Compiled::describe() const {
   constexpr std::string_view verbs[] = {"extract", "combine by copying", "combine by adding"};
   constexpr std::string_view modes[] = {"constant", "edge", "reflect", "symmetric", "wrap"};
@@ -153,6 +164,7 @@ std::string Compiled::describe() const {
         << w.stride << ", dilation " << w.dilation << ", pad begin " << w.pad_begin << ", padding "
         << modes[static_cast<std::size_t>(w.mode)] << "; bytes: image " << w.image_stride << ", tap " << w.tap_stride
         << ", position " << w.position_stride << '\n';
+  describe_choices(out);
   const int threads = default_executor().threads();
   out << "rows      " << rows_ << "\npieces    " << pieces(threads) << " for " << threads << " threads\nbytes     " << bytes_
       << " moved\nscratch   " << scratch_bytes(threads) << " bytes\n";

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iosfwd>
 #include <memory>
 #include <span>
 #include <string>
@@ -32,6 +33,8 @@ class Compiled {
   /// Runs the rows [first, last). `src` and `dst` are the tensors' data pointers; `scratch` is aligned to 64 bytes.
   virtual void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
                         std::byte* scratch) const noexcept = 0;
+  /// Adds lines "name      value" for what the strategy decided.
+  virtual void describe_choices(std::ostream& out) const;
 
   Problem problem_;
   std::int64_t rows_ = 0;               ///< of work

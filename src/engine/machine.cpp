@@ -74,6 +74,10 @@ void force(const Forced& forced) noexcept {
   forget_plans();
 }
 
+std::string_view name_of(kernels::Store store) noexcept {
+  return store == kernels::Store::plain ? "plain" : "past the cache";
+}
+
 kernels::Store store_of(const Problem& problem) noexcept {
   if (forced().store) return *forced().store;
   const auto size = [](ByteRange range) { return static_cast<double>(range.end - range.begin); };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "engine/problem.hpp"
 #include "kernels/stream.hpp"
@@ -24,5 +25,8 @@ std::int64_t stage_bytes() noexcept;
 
 /// Whether the destination of such a problem is better written past the cache.
 kernels::Store store_of(const Problem& problem) noexcept;
+
+/// "plain" or "past the cache".
+std::string_view name_of(kernels::Store store) noexcept;
 
 }  // namespace patchfold::engine

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <ostream>
 
 #include "engine/machine.hpp"
 #include "engine/normalise.hpp"
@@ -224,6 +225,13 @@ class StageByPositions final : public Stage {
     if (store_ == kernels::Store::past_cache) kernels::finish_stores();
   }
 
+  void describe_choices(std::ostream& out) const override {
+    out << "band      " << band_ << " rows of " << y_.positions << ", " << rows_of_y_.slots() << " residues\nstage     "
+        << band_ + overlap_ << " rows of " << row_.pitch() << " bytes\nfetch     "
+        << (store_ == kernels::Store::plain ? "nothing" : "the next stage's rows while a band is written") << "\nstore     "
+        << name_of(store_) << '\n';
+  }
+
  private:
   struct Span {
     std::int64_t low = 0;
@@ -329,6 +337,12 @@ class StageByTaps final : public Stage {
         write(dst + at.dst + y * y_.position_stride, y, stage, ahead);
       }
     if (store_ == kernels::Store::past_cache) kernels::finish_stores();
+  }
+
+  void describe_choices(std::ostream& out) const override {
+    out << "stage     a ring of " << ring_ << " rows of " << row_.pitch() << " bytes\nfetch     "
+        << (store_ == kernels::Store::plain ? "nothing" : "the rows that the next positions add") << "\nstore     "
+        << name_of(store_) << '\n';
   }
 
  private:

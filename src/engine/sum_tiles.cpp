@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <ostream>
 
 #include "engine/machine.hpp"
 #include "engine/normalise.hpp"
@@ -126,6 +127,14 @@ class SumTiles final : public Compiled {
       std::swap(band, next);
     }
     if (writer_.store == Store::past_cache) kernels::finish_stores();
+  }
+
+  void describe_choices(std::ostream& out) const override {
+    out << "band      " << band_ << " rows of " << extent_ << (separate_ ? ", of one residue" : "") << "\ntile      "
+        << kernel_->rows(widest_) << " rows of " << widest_ << " vectors of " << kernel_->lanes << " lanes, "
+        << phases_.size() << " phases\nfetch     " << prefetch_ << " bytes ahead in each column"
+        << (fetches_bands_ ? ", and the next band while one is written" : "") << "\nstore     " << name_of(writer_.store)
+        << '\n';
   }
 
  private:
