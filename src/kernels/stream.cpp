@@ -97,6 +97,21 @@ HWY_INLINE void put_seam(std::byte* dst, const std::byte* row_rest, const std::b
   }
 }
 
+/// Short rows of whole lines; with past_cache every row begins a line of the destination.
+template <bool past_cache>
+void copy_short_rows(std::byte* dst, std::int64_t dst_pitch, const std::byte* src, std::int64_t src_pitch,
+                     std::int64_t row_bytes, std::int64_t rows, Ahead& ahead) {
+  const std::int64_t group = stretch / row_bytes;
+  while (rows > 0) {
+    const std::int64_t here = std::min(group, rows);
+    for (std::int64_t row = 0; row < here; ++row, dst += dst_pitch, src += src_pitch)
+      for (std::int64_t i = 0; i < row_bytes; i += line_bytes)
+        for (std::int64_t k = 0; k < line_bytes; k += step) put<past_cache>(get(src + i + k), dst + i + k);
+    ahead.advance(here * row_bytes / line_bytes);
+    rows -= here;
+  }
+}
+
 void copy_rows_plain(std::byte* dst, std::int64_t dst_pitch, const std::byte* src, std::int64_t src_pitch,
                      std::int64_t row_bytes, std::int64_t rows, Ahead& ahead) {
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
@@ -109,6 +124,8 @@ void copy_rows_plain(std::byte* dst, std::int64_t dst_pitch, const std::byte* sr
     return;
   }
 #endif
+  if (row_bytes % line_bytes == 0 && row_bytes <= stretch)
+    return copy_short_rows<false>(dst, dst_pitch, src, src_pitch, row_bytes, rows, ahead);
   for (; rows > 0; --rows, dst += dst_pitch, src += src_pitch) {
     for (std::int64_t i = 0; i < row_bytes; i += stretch) {
       const std::int64_t bytes = std::min(stretch, row_bytes - i);
@@ -125,6 +142,8 @@ void copy_rows_plain(std::byte* dst, std::int64_t dst_pitch, const std::byte* sr
 void copy_side_by_side(std::byte* dst, const std::byte* src, std::int64_t src_pitch, std::int64_t row_bytes,
                        std::int64_t rows, Ahead& ahead) {
   const auto misaligned = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(dst) % line_bytes);
+  if (misaligned == 0 && row_bytes % line_bytes == 0 && row_bytes <= stretch)
+    return copy_short_rows<true>(dst, row_bytes, src, src_pitch, row_bytes, rows, ahead);
   std::int64_t at = misaligned ? std::min(line_bytes - misaligned, row_bytes) : 0;  // within the row
   copy_bytes(dst, src, at);
   for (std::int64_t row = 0; row < rows; ++row, dst += row_bytes, src += src_pitch) {
@@ -156,7 +175,7 @@ void copy_side_by_side(std::byte* dst, const std::byte* src, std::int64_t src_pi
 
 void CopyRows(std::byte* dst, std::int64_t dst_pitch, const std::byte* src, std::int64_t src_pitch, std::int64_t row_bytes,
               std::int64_t rows, Store store, Ahead& ahead) {
-  if (store == Store::plain || row_bytes < 2 * line_bytes)
+  if (store == Store::plain || (row_bytes < 2 * line_bytes && rows > 1))
     return copy_rows_plain(dst, dst_pitch, src, src_pitch, row_bytes, rows, ahead);
   if (src_pitch == row_bytes && dst_pitch == row_bytes) {
     row_bytes *= rows;
