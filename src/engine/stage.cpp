@@ -29,6 +29,10 @@ struct Choice {
   int across = -1;  ///< window whose coordinates are rows; -1 if there is but one window
 };
 
+std::int64_t last_coordinate(const Window& w) {
+  return (w.positions - 1) * w.stride + (w.kernel - 1) * w.dilation - w.pad_begin;
+}
+
 enum class Columns { along_positions, along_taps };
 
 std::optional<Choice> choose(Problem problem, Columns columns) {
@@ -202,24 +206,30 @@ class StageByPositions final : public Stage {
     band_ = ceil_div(y_.positions, bands_);
     bands_ = ceil_div(y_.positions, band_);
     rows_ = count_tuples(outer_) * bands_;
-    scratch_per_piece_ = (band_ + overlap_) * row_.pitch() + line_bytes;
+    const auto inside = [](const Window& w) { return w.pad_begin <= 0 && last_coordinate(w) < w.extent; };
+    direct_ = x_.stride == 1 && inside(x_) && inside(y_);
+    for (const Axis& axis : taps_) direct_ &= inside(problem_.windows[axis.window]);
+    scratch_per_piece_ = direct_ ? 0 : (band_ + overlap_) * row_.pitch() + line_bytes;
     jobs_ = count_tuples(taps_) * rows_of_y_.slots();
   }
 
   void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
                 std::byte* stage) const noexcept override {
-    row_.prepare(stage, band_ + overlap_);
+    if (!direct_) row_.prepare(stage, band_ + overlap_);
     const std::int64_t end = last * jobs_;
     Job job = job_at(first * jobs_);
     for (std::int64_t i = first * jobs_; i < end; ++i) {
       const Job next = i + 1 < end ? job_at(i + 1) : Job{};
-      stage_rows(stage, src, job.at, job.slot, job.from(), job.end());
+      if (!direct_) stage_rows(stage, src, job.at, job.slot, job.from(), job.end());
       Ahead ahead{};
       if (i + 1 < end && store_ == kernels::Store::past_cache) {
         const bool continues = next.at.src == job.at.src && next.slot == job.slot && next.first == job.last;
         ahead = ahead_of(src, next.at, next.slot, continues ? job.end() : next.from(), next.end(), lines_of(job));
       }
-      write(dst, job, stage, ahead);
+      if (direct_)
+        write(dst, job, image_rows(src, job), ahead);
+      else
+        write(dst, job, {stage, row_.pitch(), stage + scratch_per_piece_}, ahead);
       job = next;
     }
     if (store_ == kernels::Store::past_cache) kernels::finish_stores();
@@ -227,7 +237,7 @@ class StageByPositions final : public Stage {
 
   void describe_choices(std::ostream& out) const override {
     out << "band      " << band_ << " rows of " << y_.positions << ", " << rows_of_y_.slots() << " residues\nstage     "
-        << band_ + overlap_ << " rows of " << row_.pitch() << " bytes\nfetch     "
+        << (direct_ ? 0 : band_ + overlap_) << " rows of " << row_.pitch() << " bytes\nfetch     "
         << (store_ == kernels::Store::plain ? "nothing" : "the next stage's rows while a band is written") << "\nstore     "
         << name_of(store_) << '\n';
   }
@@ -263,7 +273,20 @@ class StageByPositions final : public Stage {
     return y_.kernel * x_.kernel * (job.last - job.first) * x_.positions * unit_ / line_bytes / rows_of_y_.slots();
   }
 
-  void write(std::byte* dst, const Job& job, const std::byte* stage, Ahead& ahead) const noexcept {
+  /// The rows of a job, staged or in the image.
+  struct Rows {
+    const std::byte* first = nullptr;
+    std::int64_t pitch = 0;
+    const std::byte* end = nullptr;  ///< up to where memory may be read
+  };
+
+  Rows image_rows(const std::byte* src, const Job& job) const noexcept {
+    const std::int64_t c = job.from() * rows_of_y_.stride + rows_of_y_.residue(job.slot);
+    return {src + job.at.src + c * y_.image_stride + row_.indices().low * unit_, rows_of_y_.stride * y_.image_stride,
+            src + problem_.src_range.end};
+  }
+
+  void write(std::byte* dst, const Job& job, const Rows& source, Ahead& ahead) const noexcept {
     const std::int64_t row_bytes = x_.positions * unit_;
     const std::int64_t rows = job.last - job.first;
     const bool gathers =
@@ -271,16 +294,15 @@ class StageByPositions final : public Stage {
     for (std::int64_t i = 0; i < y_.kernel; ++i) {
       const StagedWindow::Tap& tap = rows_of_y_.taps[static_cast<std::size_t>(i)];
       if (tap.slot != job.slot) continue;
-      const std::byte* from = stage + (tap.shift - job.span.low) * row_.pitch();
+      const std::byte* from = source.first + (tap.shift - job.span.low) * source.pitch;
       std::byte* to = dst + job.at.dst + job.first * y_.position_stride + i * y_.tap_stride;
       for (std::int64_t j = 0; j < x_.kernel; ++j) {
-        const std::byte* source = from + row_.offset(j);
+        const std::byte* row = from + row_.offset(j);
+        std::byte* column = to + j * x_.tap_stride;
         if (gathers)
-          kernels::gather(to + j * x_.tap_stride, {&source, 1, row_.pitch(), row_bytes, stage + scratch_per_piece_}, rows,
-                          store_, ahead);
+          kernels::gather(column, {&row, 1, source.pitch, row_bytes, source.end}, rows, store_, ahead);
         else
-          kernels::copy_rows(to + j * x_.tap_stride, y_.position_stride, source, row_.pitch(), row_bytes, rows, store_,
-                             ahead);
+          kernels::copy_rows(column, y_.position_stride, row, source.pitch, row_bytes, rows, store_, ahead);
       }
     }
   }
@@ -290,6 +312,7 @@ class StageByPositions final : public Stage {
   std::int64_t band_ = 1;
   std::int64_t bands_ = 1;
   std::int64_t jobs_ = 1;  // stages of a band
+  bool direct_ = false;    // nothing is padded or skipped: rows are read where they are
 };
 
 /// A ring of as many rows as a window reads; each row of positions adds the rows that are new.
