@@ -112,11 +112,13 @@ class SumTiles final : public Compiled {
   void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
                 std::byte* scratch) const noexcept override {
     const Source source{src, src + problem_.src_range.begin, src + problem_.src_range.end};
-    Band band, next;
-    place(band, first);
+    std::array<Band, 2> bands;  // the one at hand and the next, by turns
+    place(bands[0], first);
     for (std::int64_t row = first; row < last; ++row) {
       Ahead ahead{};
+      Band& band = bands[(row - first) % 2];
       if (row + 1 < last) {
+        Band& next = bands[(row - first + 1) % 2];
         place(next, row + 1);
         if (fetches_bands_) {
           ahead = ahead_of(src, next);
@@ -124,7 +126,6 @@ class SumTiles final : public Compiled {
         }
       }
       run_band(source, dst, band, ahead, scratch);
-      std::swap(band, next);
     }
     if (writer_.store == Store::past_cache) kernels::finish_stores();
   }
