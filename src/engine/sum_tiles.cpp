@@ -140,7 +140,7 @@ class SumTiles final : public Compiled {
 
  private:
   static constexpr std::int64_t most_scratch = 512 << 10;
-  static constexpr std::int64_t least_ahead = 2048;  ///< bytes
+  static constexpr std::int64_t least_ahead = 1024;  ///< bytes
   static constexpr std::int64_t positions_ahead = 8;
   static constexpr std::int64_t rows_wanted = 112;  ///< of a band: fewer shorten the runs in which columns are read
 
@@ -194,7 +194,7 @@ class SumTiles final : public Compiled {
   void plan_fetches() {
     if (writer_.store == Store::plain || across_ < 0) return;
     const Window& y = problem_.windows[across_];
-    // One tile ahead, and not less than what the memory takes to answer. Positions that lie apart are a tile of their own.
+    // One tile ahead: less comes too late, more pushes out what is still needed. Positions that lie apart are a tile each.
     const std::int64_t rows = along_ < 0 ? positions_ahead : kernel_->rows(widest_);
     prefetch_ = std::max(least_ahead, rows * y.position_stride);
     // While phases are interleaved nothing would be read: then the next band is fetched, if it is small.

@@ -12,6 +12,7 @@
 
 #include "kernels/blocks-inl.hpp"
 #include "kernels/half.hpp"
+#include "kernels/stream.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace patchfold::kernels::HWY_NAMESPACE {
@@ -103,7 +104,7 @@ struct Boolean {
   }
 };
 
-/// 16-bit floats, widened to float32. Conversions are in integer arithmetic, bit for bit those of kernels/half.hpp.
+/// 16-bit floats, widened to float32. Conversions are bit for bit those of kernels/half.hpp.
 template <class Half>
 struct Halves {
   using Element = std::uint16_t;
@@ -116,26 +117,33 @@ struct Halves {
   }
   static HWY_INLINE V add(V sum, V value) { return hn::Add(sum, value); }
   static HWY_INLINE void store(V sum, std::byte* at) {
-    // The upper halves are zero, so nothing saturates.
-    const auto bits = hn::BitCast(hn::RebindToSigned<Wide>(), Half::narrow(hn::BitCast(Wide(), sum)));
-    hn::StoreU(hn::DemoteTo(Narrow(), bits), Narrow(), reinterpret_cast<std::uint16_t*>(at));
+    hn::StoreU(Half::narrow(sum), Narrow(), reinterpret_cast<std::uint16_t*>(at));
   }
 };
+
+/// The lower halves of lanes whose upper halves are zero.
+template <class U>
+HWY_INLINE auto lower_halves(U bits) {
+  const hn::ScalableTag<std::uint32_t> wide;
+  const hn::Rebind<std::uint16_t, decltype(wide)> narrow;
+  return hn::DemoteTo(narrow, hn::BitCast(hn::RebindToSigned<decltype(wide)>(), bits));
+}
 
 struct Bfloat16 : Halves<Bfloat16> {
   template <class V16>
   static HWY_INLINE V widen(V16 bits) {
     return hn::BitCast(D(), hn::ShiftLeft<16>(hn::PromoteTo(Wide(), bits)));
   }
-  template <class U>
-  static HWY_INLINE U narrow(U bits) {
+  static HWY_INLINE auto narrow(V sum) {
     const Wide d;
+    using U = hn::Vec<Wide>;
+    const U bits = hn::BitCast(d, sum);
     const hn::RebindToSigned<Wide> less;
     const U odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d, 1));
     const U rounded = hn::ShiftRight<16>(hn::Add(bits, hn::Add(odd, hn::Set(d, 0x7fff))));
     const U magnitude = hn::And(bits, hn::Set(d, 0x7fffffff));
     const auto is_nan = hn::RebindMask(d, hn::Gt(hn::BitCast(less, magnitude), hn::Set(less, 0x7f800000)));
-    return hn::IfThenElse(is_nan, hn::Or(hn::ShiftRight<16>(bits), hn::Set(d, 0x40)), rounded);
+    return lower_halves(hn::IfThenElse(is_nan, hn::Or(hn::ShiftRight<16>(bits), hn::Set(d, 0x40)), rounded));
   }
 };
 
@@ -162,9 +170,14 @@ struct Float16 : Halves<Float16> {
     return hn::BitCast(D(), hn::Or(sign, hn::IfThenElse(at_least(0x7c00), special, finite)));
 #endif
   }
-  template <class U>
-  static HWY_INLINE U narrow(U bits) {
+  static HWY_INLINE auto narrow(V sum) {
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+    const hn::Rebind<hwy::float16_t, D> halves;  // to nearest even, whatever the environment says
+    return hn::BitCast(Narrow(), hn::DemoteTo(halves, sum));
+#else
     const Wide d;
+    using U = hn::Vec<Wide>;
+    const U bits = hn::BitCast(d, sum);
     const hn::RebindToSigned<Wide> less;
     const U sign = hn::And(hn::ShiftRight<16>(bits), hn::Set(d, 0x8000));
     const U magnitude = hn::And(bits, hn::Set(d, 0x7fffffff));
@@ -181,7 +194,8 @@ struct Float16 : Halves<Float16> {
     U result = hn::IfThenElse(above(0x387fffff), normal, small);
     result = hn::IfThenElse(above(0x477fffff), hn::Set(d, 0x7c00), result);
     result = hn::IfThenElse(above(0x7f800000), nan, result);
-    return hn::Or(sign, result);
+    return lower_halves(hn::Or(sign, result));
+#endif
   }
 };
 
@@ -226,7 +240,8 @@ struct Kernel {
           sums[r][vectors - 1] =
               Type::add(sums[r][vectors - 1], hn::IfThenElseZero(last, Type::load(row + (vectors - 1) * bytes)));
         if constexpr (fetches)
-          PATCHFOLD_UNROLL for (int v = 0; v < vectors; ++v) hwy::Prefetch(row + v * bytes + t.prefetch);
+          PATCHFOLD_UNROLL for (std::int64_t k = 0; k < vectors * bytes; k += line_bytes)
+              hwy::Prefetch(row + k + t.prefetch);
       }
     }
     PATCHFOLD_UNROLL for (int r = 0; r < rows; ++r) PATCHFOLD_UNROLL for (int v = 0; v < vectors; ++v)
