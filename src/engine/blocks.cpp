@@ -222,6 +222,10 @@ class Join final : public Blocks {
  public:
   explicit Join(const Problem& problem) : Blocks(problem), finish_(kernels::Finish::none) {
     if (problem.verb == Verb::combine_sum) finish_ = kernels::finish_of(problem.dtype);
+    // Elements of these types are finished one by one, not several in a unit.
+    const bool single = finish_ == kernels::Finish::float16 || finish_ == kernels::Finish::bfloat16 ||
+                        finish_ == kernels::Finish::boolean;
+    if (single && unit_ != problem.element_size) return;
     streamed_ = take_streams(counted_, unit_, true);
     row_bytes_ = streamed_.ways.extent * streamed_.along.extent * unit_;
     whole_ = store_ == Store::plain || row_bytes_ % line_bytes == 0;
