@@ -23,11 +23,15 @@ Axis random_axis(Random& random, int rank, const BlockRules& rules) {
 }
 
 /// Image and blocks of one axis; pads too where a rule gives them. False if the axis has no image.
-bool extend(Random& random, int rank, bool longest, Axis& axis, BlockGeometry& g, const Request& request) {
+bool extend(Random& random, int rank, bool last, bool longest, Axis& axis, BlockGeometry& g, const Request& request) {
   const std::int64_t usual = std::max<std::int64_t>(usual_extent(rank, request.big) / axis.block, 1);
   std::int64_t blocks =
       request.big ? random.between((usual + 1) / 2, usual) : random.between(random.chance(4) ? 0 : 1, usual);
   if (longest && !request.big) blocks = (130 + axis.block - 1) / axis.block;
+  if (request.width != 0) {
+    blocks = std::max<std::int64_t>(1, random.between(1, rank == 2 ? 70 : usual_extent(rank, false)) / axis.block);
+    if (last) blocks = (request.width + axis.block - 1) / axis.block;
+  }
   std::int64_t image = blocks * axis.block - axis.pads.begin - axis.pads.end;
   if (!g.rule.empty()) {
     image = std::max<std::int64_t>(0, blocks * axis.block - random.between(0, axis.block - 1));
@@ -57,14 +61,19 @@ BlockGeometry random_blocks(Random& random, int rank, const BlockRules& rules, c
       const std::int64_t block = axis.block;
       if (d == 0 || !rules.same_everywhere) axis = random_axis(random, rank, rules);
       if (d > 0 && rules.same_block) axis.block = block;
-      legal = extend(random, rank, d == longest, axis, g, request) && legal;
+      legal = extend(random, rank, d == rank - 1, d == longest, axis, g, request) && legal;
     }
     g.channels = request.big || random.chance(80) ? random.between(1, 4) : random.chance(80) ? random.between(5, 17) : 0;
     g.batch = request.big || random.chance(96) ? random.between(1, 3) : 0;
+    if (request.width != 0) {
+      g.channels = wide_channels(random);
+      g.batch = random.between(1, 3);
+    }
     const double elements = std::max(product(g.image), product(g.blocks) * product(g.block));
     const double others = static_cast<double>(g.channels * g.batch);
-    if (!legal || elements * others > static_cast<double>(request.big ? big_elements : small_elements)) continue;
-    if (request.big && product(g.image) * others < 60000) continue;
+    if (!legal || elements * others > static_cast<double>(most_elements(request))) continue;
+    if (request.big && request.width == 0 && product(g.image) * others < 60000) continue;
+    if (request.width != 0 && elements == 0) continue;
     if (elements == 0 && !random.chance(30)) continue;
     return g;
   }

@@ -55,7 +55,8 @@ Problem make_space_batch(Random& random, const Request& request, bool to_batch) 
   rules.same_everywhere = scalars;
   const BlockGeometry g = random_blocks(random, rank, rules, request);
   Dims& shape = problem.text.shape;
-  const Dims rest = random_batches(random, others, !request.big);
+  Dims rest = random_batches(random, others, !request.big && request.width == 0);
+  if (request.width != 0 && others > 0) rest[others - 1] = g.channels;
   shape.push_back(to_batch ? g.batch : g.batch * element_count(g.block));
   if (!last) shape.append(rest);
   shape.append(to_batch ? g.image : g.blocks);
@@ -95,7 +96,7 @@ Problem make_space_depth(Random& random, const Request& request, bool to_depth) 
   const BlockGeometry g = random_blocks(random, rank, rules, request);
   const std::int64_t channels = to_depth ? g.channels : g.channels * element_count(g.block);
   Dims& shape = problem.text.shape;
-  shape = random_batches(random, batch_axes, !request.big);
+  shape = random_batches(random, batch_axes, !request.big && request.width == 0);
   if (!last) shape.push_back(channels);
   shape.append(to_depth ? g.image : g.blocks);
   if (last) shape.push_back(channels);

@@ -32,12 +32,6 @@ reference::Value reference_value(const ArgumentValue& value) {
   return pairs;
 }
 
-reference::Arguments reference_arguments(const std::vector<Argument>& arguments) {
-  reference::Arguments result;
-  for (const auto& argument : arguments) result.emplace(argument.name, reference_value(argument.value));
-  return result;
-}
-
 DType index_type(Random& random, IndexTypes allowed) {
   if (allowed == IndexTypes::int64) return DType::int64;
   if (allowed == IndexTypes::integral || allowed == IndexTypes::same_integral)
@@ -167,6 +161,12 @@ std::size_t current_size = 0;
 }
 
 }  // namespace
+
+reference::Arguments reference_arguments(const std::vector<Argument>& arguments) {
+  reference::Arguments result;
+  for (const auto& argument : arguments) result.emplace(argument.name, reference_value(argument.value));
+  return result;
+}
 
 void announce(const std::string& text) {
   current_size = std::min(text.size(), sizeof current);

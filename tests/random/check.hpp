@@ -13,6 +13,8 @@ namespace patchfold::testing {
 /// features of the problem.
 std::optional<std::string> check(Problem& problem, bool sums, Random& random);
 
+reference::Arguments reference_arguments(const std::vector<Argument>& arguments);
+
 /// From now on a crash prints this text.
 void announce(const std::string& text);
 

@@ -72,16 +72,18 @@ struct Axis {
   Pads pads;
 };
 
-Axis random_axis(Random& random, int rank, bool longest, const Rules& rules, const Request& request) {
+Axis random_axis(Random& random, int rank, bool last, bool longest, const Rules& rules, const Request& request) {
   Axis axis{};
   const std::int64_t usual = usual_extent(rank, request.big);
-  if (request.big)
+  if (request.width != 0)
+    axis.image = last ? request.width : random.between(1, rank == 2 ? 70 : usual);
+  else if (request.big)
     axis.image = random.between((usual + 1) / 2, usual);
   else if (longest)
     axis.image = random.between(65, 130);
   else
     axis.image = random.between(1, usual);
-  if (rules.zero_extents && !request.big && random.chance(4)) axis.image = 0;
+  if (rules.zero_extents && !request.big && request.width == 0 && random.chance(4)) axis.image = 0;
   axis.kernel = random_kernel(random, rank);
   axis.dilation = random_dilation(random, rules);
   const bool far = rules.dilation && rules.pads && axis.kernel > 1 && random.chance(2);
@@ -116,8 +118,9 @@ Geometry draw(Random& random, int rank, const Rules& rules, const Request& reque
   const std::int64_t longest = random.chance(20) ? random.between(0, rank - 1) : -1;
   Axis axis{};
   for (int d = 0; d < rank; ++d) {
-    if (d == 0 || !rules.same_everywhere) axis = random_axis(random, rank, d == longest, rules, request);
+    if (d == 0 || !rules.same_everywhere) axis = random_axis(random, rank, d == rank - 1, d == longest, rules, request);
     if (rules.same_everywhere && d > 0) axis.image = random.between(1, usual_extent(rank, request.big));
+    if (request.width != 0 && d == rank - 1) axis.image = request.width;
     if (rules.rule_pads) axis.pads = g.rule == "valid" ? Pads{} : same_pads(axis, g.rule);
     const std::int64_t slack = axis.image + axis.pads.begin + axis.pads.end - (axis.kernel - 1) * axis.dilation - 1;
     g.image.push_back(axis.image);
@@ -131,7 +134,8 @@ Geometry draw(Random& random, int rank, const Rules& rules, const Request& reque
                : random.chance(80)                     ? random.between(1, 4)
                                                        : random.between(5, 17);
   if (request.big) g.channels = random.between(1, 4);
-  g.batches = random_batches(random, rules.batch_axes, rules.zero_batch && !request.big);
+  if (request.width != 0) g.channels = wide_channels(random);
+  g.batches = random_batches(random, rules.batch_axes, rules.zero_batch && !request.big && request.width == 0);
   return g;
 }
 
@@ -140,8 +144,9 @@ bool fits(Random& random, const Geometry& g, const Rules& rules, const Request& 
   const double others = std::max(1.0, static_cast<double>(g.channels) * product(g.batches));
   const double image = product(g.image) * others;
   const double columns = product(g.positions) * product(g.kernel) * others;
-  const double most = request.big ? big_elements : small_elements;
+  const auto most = static_cast<double>(most_elements(request));
   if (image > most || columns > most) return false;
+  if (request.width != 0) return columns > 0;
   if (request.big) return image + columns > 60000 && columns > 20000;
   const bool empty = std::any_of(g.positions.begin(), g.positions.end(), [](std::int64_t l) { return l == 0; });
   if (empty && (!rules.zero_positions || !random.chance(15))) return false;
@@ -150,8 +155,13 @@ bool fits(Random& random, const Geometry& g, const Rules& rules, const Request& 
 
 }  // namespace
 
+std::int64_t wide_channels(Random& random) {
+  if (random.chance(60)) return random.between(1, 4);
+  return random.pick(std::vector<std::int64_t>{5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65});
+}
+
 int random_rank(Random& random, const Request& request) {
-  return static_cast<int>(random.between(1, request.big ? 4 : 6));
+  return static_cast<int>(random.between(1, request.big || request.width != 0 ? 4 : 6));
 }
 
 Dims random_batches(Random& random, int axes, bool zero) {

@@ -80,6 +80,13 @@ Ends ends_of(const PadsList& pads);
 /// Most elements of one tensor of a small problem, and of a big one.
 inline constexpr std::int64_t small_elements = 5000;
 inline constexpr std::int64_t big_elements = 250000;
+/// And of one of a given width.
+inline constexpr std::int64_t wide_elements = 30000;
+inline std::int64_t most_elements(const Request& request) {
+  return request.big ? big_elements : request.width != 0 ? wide_elements : small_elements;
+}
+/// Channels of a problem of a given width: around the lanes of vectors.
+std::int64_t wide_channels(Random& random);
 
 /// Largest usual extent for so many axes.
 std::int64_t usual_extent(int rank, bool big);

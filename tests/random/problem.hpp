@@ -14,6 +14,9 @@ namespace patchfold::testing {
 struct Request {
   ElementType type{};
   bool big = false;  ///< large enough that threads share it
+  /// Extent of the image's last axis, up to the next multiple of a block; 0: any. What is not 0 asks for problems of
+  /// middling size without empty axes, most of them with more than one row.
+  std::int64_t width = 0;
 };
 
 struct Problem {

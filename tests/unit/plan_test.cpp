@@ -3,12 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <cfenv>
+#include <map>
 #include <numeric>
 #include <stdexcept>
 #include <thread>
 #include <vector>
 
+#include "engine/strategies.hpp"
 #include "patchfold/patchfold.hpp"
+#include "patchfold/table.hpp"
 
 namespace patchfold {
 namespace {
@@ -23,28 +26,44 @@ struct Large {
   Plan plan() { return op.plan(view(columns.data(), columns_shape), view(image.data(), {1, 1, 256, 256})); }
 };
 
-TEST(Plan, NamesAStrategyForEveryRowOfTheTable) {
-  std::vector<float> a(4096);
-  std::vector<float> b(4096);
-  const auto strategy = [&](const auto& op, const Dims& src) {
-    return std::string(op.plan(view(a.data(), src), view(b.data(), op.output_shape(src))).strategy());
+/// The strategy of a problem, given as text, with contiguous tensors.
+std::string strategy_of(const std::string& text) {
+  const ProblemText problem = parse_problem(text);
+  const BoundOperator op = find_operator(problem.op).bind(problem.arguments);
+  const auto view_of = [&](const Dims& shape) {
+    return TensorView{nullptr, shape, contiguous_strides(shape, problem.element_size), problem.dtype, problem.element_size};
   };
-  EXPECT_EQ(strategy(Unfold{.kernel_size = {3}}, {1, 1, 2}), "nothing");
-  EXPECT_EQ(strategy(Unfold{.kernel_size = {1, 1}}, {2, 3, 4, 4}), "memcpy");
-  EXPECT_EQ(strategy(Unfold{.kernel_size = {3, 3}, .padding = 1}, {2, 3, 4, 4}), "move");
-  EXPECT_EQ(strategy(Fold{.output_size = {4, 4}, .kernel_size = {3, 3}, .padding = 1}, {1, 9, 16}), "sum rows");
-  const std::int64_t far = std::int64_t{1} << 40;
-  EXPECT_EQ(
-      strategy(Fold{.output_size = {4}, .kernel_size = {2}, .stride = {far}, .dilation = {far}, .padding = {{0, 2 * far}}},
-               {1, 2, 2}),
-      "sum elements");
+  return std::string(op.plan(view_of(problem.shape), view_of(op.output_shape(problem.shape))).strategy());
+}
+
+TEST(Plan, NamesAStrategyForEveryRowOfTheTable) {
+  const std::map<std::string, std::string> problems = {
+      {"nothing", "unfold f32 1x1x2 kernel_size=3,"},
+      {"memcpy", "unfold f32 2x3x4x4 kernel_size=1,1"},
+      {"split", "unfold f32 1x1x64 kernel_size=2, stride=2"},
+      {"join", "fold f32 1x2x32 output_size=64, kernel_size=2 stride=2"},
+      {"transpose", "reorder f32 2x5x90 kernel_size=3,3 layout=channels_last"},
+      {"gather", "space_to_depth f32 1x8x8x3 block=2 layout=channels_last"},
+      {"stage positions", "unfold f32 2x3x4x4 kernel_size=3,3 padding=1"},
+      {"stage taps", "unfold f32 1x8x8x3 kernel_size=3,3 padding=1 layout=channels_last order=kernel columns=grid"},
+      {"move", "unfold f32 1x8x8x3 kernel_size=3,3 padding=1 layout=channels_last"},
+      {"sum tiles", "fold f32 1x9x64 output_size=8,8 kernel_size=3 padding=1"},
+      {"sum rows", "fold f32 1x9x64 output_size=8,8 kernel_size=3 padding=1 accumulate=true"},
+      {"sum elements",
+       "fold f32 1x2x2 output_size=4, kernel_size=2 stride=1099511627776 dilation=1099511627776 padding=0:2199023255552"},
+  };
+  for (const std::string_view name : engine::strategy_names()) {
+    const auto problem = problems.find(std::string(name));
+    ASSERT_NE(problem, problems.end()) << "no problem is known for " << name;
+    EXPECT_EQ(strategy_of(problem->second), name) << problem->second;
+  }
 }
 
 TEST(Plan, DescribesItself) {
   Large large;
   const std::string text = large.plan().describe();
   for (const char* part :
-       {"strategy  sum rows", "combine by adding", "float32", "window    extent 256, kernel 3", "pieces", "scratch"})
+       {"strategy  sum tiles", "combine by adding", "float32", "window    extent 256, kernel 3", "pieces", "scratch"})
     EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
   EXPECT_NE(Plan().describe().find("nothing"), std::string::npos);
 }
@@ -60,6 +79,7 @@ TEST(Plan, RefusesNullAndOverlappingDataAtRunTime) {
 
 TEST(Plan, RunsInTheScratchThatItAsksForAndRefusesLess) {
   Large large;
+  large.op.accumulate = true;  // onto zeros: accumulators lie in scratch memory
   const Plan plan = large.plan();
   CallableExecutor two(2, [](std::int64_t pieces, const auto& task) {
     for (std::int64_t i = 0; i < pieces; ++i) task(i);

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Movements without windows. In the normal form dims are ordered by destination stride; a kernel takes two or three of them,
-// the others are counted.
-#include "engine/blocks.hpp"
-
+// Blocks to planes and planes to blocks: small elements that lie together on one side and in streams on the other.
 #include <algorithm>
 #include <array>
 #include <ostream>
 
-#include "engine/machine.hpp"
-#include "engine/normalise.hpp"
-#include "engine/rows.hpp"
+#include "engine/block_plan.hpp"
+#include "engine/blocks.hpp"
 #include "kernels/blocks.hpp"
+#include "tensor/checked.hpp"
 
 namespace patchfold::engine {
 namespace {
@@ -22,99 +19,6 @@ using kernels::Streams;
 
 /// Bytes that are worth writing past the cache in one go: partial lines at their ends are read first (arbitrary: 64 lines).
 constexpr std::int64_t run_bytes = 4096;
-
-using DimList = FixedList<Dim, 2 * max_rank>;
-
-int find(const DimList& dims, auto&& wanted) {
-  for (int i = dims.size() - 1; i >= 0; --i)
-    if (wanted(dims[i])) return i;
-  return -1;
-}
-
-Dim take(DimList& dims, int i) {
-  if (i < 0) return {};
-  const Dim dim = dims[i];
-  dims.erase(i);
-  return dim;
-}
-
-/// Counts through the tuples of dims and keeps where they stand on both sides.
-class Counter {
- public:
-  Counter(const DimList& dims, std::int64_t start) noexcept : dims_(dims) {
-    for (int i = dims.size() - 1; i >= 0; --i) {
-      auto& index = index_[static_cast<std::size_t>(i)];
-      index = start % dims[i].extent;
-      start /= dims[i].extent;
-      src += index * dims[i].src_stride;
-      dst += index * dims[i].dst_stride;
-    }
-  }
-  void next() noexcept {
-    for (int i = dims_.size() - 1; i >= 0; --i) {
-      const Dim& dim = dims_[i];
-      src += dim.src_stride;
-      dst += dim.dst_stride;
-      if (++index_[static_cast<std::size_t>(i)] < dim.extent) return;
-      index_[static_cast<std::size_t>(i)] = 0;
-      src -= dim.extent * dim.src_stride;
-      dst -= dim.extent * dim.dst_stride;
-    }
-  }
-
-  std::int64_t src = 0;
-  std::int64_t dst = 0;
-
- private:
-  const DimList& dims_;
-  std::array<std::int64_t, 2 * max_rank> index_;
-};
-
-std::int64_t count_tuples(const DimList& dims) noexcept {
-  std::int64_t count = 1;
-  for (const Dim& dim : dims) count *= dim.extent;
-  return count;
-}
-
-class Blocks : public Compiled {
- public:
-  explicit Blocks(const Problem& problem) : Compiled(problem), counted_(problem.dims), store_(store_of(problem)) {
-    bytes_ = 2.0 * static_cast<double>(problem.element_size);
-    for (const Dim& dim : problem.dims) bytes_ *= static_cast<double>(dim.extent);
-    Problem rest = problem;
-    unit_ = take_unit(rest);
-    counted_ = rest.dims;
-  }
-
-  void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
-                std::byte* scratch) const noexcept override {
-    Counter counter(counted_, first);
-    const std::byte* src_end = src + problem_.src_range.end;
-    src += problem_.src_offset;
-    dst += problem_.dst_offset;
-    for (std::int64_t row = first; row < last; ++row) {
-      const Counter here = counter;
-      counter.next();
-      run_row({src + here.src, dst + here.dst, row, row + 1 < last ? src + counter.src : nullptr, src_end, scratch});
-    }
-    if (store_ == Store::past_cache) kernels::finish_stores();
-  }
-
- protected:
-  struct Row {
-    const std::byte* src = nullptr;
-    std::byte* dst = nullptr;
-    std::int64_t index = 0;
-    const std::byte* next_src = nullptr;  ///< where the next row begins, if there is one
-    const std::byte* src_end = nullptr;   ///< of the tensor
-    std::byte* scratch = nullptr;
-  };
-  virtual void run_row(const Row& row) const noexcept = 0;
-
-  std::int64_t unit_ = 1;
-  DimList counted_;
-  Store store_;
-};
 
 /// Of the dims of a split or a join, those that the kernel takes. For a split "apart" is the destination, for a join the
 /// source: the side where a stream is contiguous.
@@ -223,8 +127,8 @@ class Join final : public Blocks {
   explicit Join(const Problem& problem) : Blocks(problem), finish_(kernels::Finish::none) {
     if (problem.verb == Verb::combine_sum) finish_ = kernels::finish_of(problem.dtype);
     // Elements of these types are finished one by one, not several in a unit.
-    const bool single = finish_ == kernels::Finish::float16 || finish_ == kernels::Finish::bfloat16 ||
-                        finish_ == kernels::Finish::boolean;
+    const bool single =
+        finish_ == kernels::Finish::float16 || finish_ == kernels::Finish::bfloat16 || finish_ == kernels::Finish::boolean;
     if (single && unit_ != problem.element_size) return;
     streamed_ = take_streams(counted_, unit_, true);
     row_bytes_ = streamed_.ways.extent * streamed_.along.extent * unit_;
@@ -311,142 +215,15 @@ class Join final : public Blocks {
   std::int64_t inside_ = 1;
 };
 
-class Transpose final : public Blocks {
- public:
-  explicit Transpose(const Problem& problem) : Blocks(problem) {
-    if (!kernels::has_vectors(unit_, 2)) return;
-    columns_ = take(counted_, find(counted_, [&](const Dim& d) { return d.dst_stride == unit_; }));
-    lines_ = take(counted_, find(counted_, [&](const Dim& d) { return d.src_stride == unit_; }));
-    // Blocks of the source's lines, so that threads can share one matrix and its columns stay in the cache.
-    block_ = std::max<std::int64_t>(line_bytes / unit_, block_bytes / (columns_.extent * unit_) / 16 * 16);
-    blocks_ = ceil_div(lines_.extent, block_);
-    counted_.push_back({blocks_, block_ * unit_, block_ * lines_.dst_stride});
-    rows_ = count_tuples(counted_);
-    store_ = Store::plain;
-  }
-
-  bool fits() const noexcept { return columns_.extent >= least && lines_.extent >= least; }
-
-  void describe_choices(std::ostream& out) const override {
-    out << "tile      " << block_ << " by " << columns_.extent << " units of " << unit_ << " bytes\nstore     "
-        << name_of(store_) << '\n';
-  }
-
- private:
-  static constexpr std::int64_t block_bytes = 64 << 10;
-  static constexpr std::int64_t least = 8;  ///< elements of a row or a column: fewer do not fill a block of registers
-
-  void run_row(const Row& at) const noexcept override {
-    const std::int64_t first = at.index % blocks_ * block_;
-    kernels::transpose(at.dst, lines_.dst_stride, at.src, columns_.src_stride, unit_,
-                       std::min(block_, lines_.extent - first), columns_.extent);
-  }
-
-  Dim columns_{};  // side by side in the destination
-  Dim lines_{};    // side by side in the source
-  std::int64_t block_ = 1;
-  std::int64_t blocks_ = 1;
-};
-
-class Gather final : public Blocks {
- public:
-  explicit Gather(const Problem& problem) : Blocks(problem) {
-    const Dim inner = take(counted_, find(counted_, [&](const Dim& d) { return d.dst_stride == unit_; }));
-    if (inner.extent == 1) return;
-    steps_ = inner;
-    const int outer = find(counted_, [&](const Dim& d) { return d.dst_stride == inner.extent * unit_; });
-    if (inner.extent <= most_ways && outer >= 0) {
-      ways_ = inner;
-      steps_ = take(counted_, outer);
-    }
-    const std::int64_t group = ways_.extent * unit_;
-    // Long runs are cut so that threads can share them.
-    block_ = std::max<std::int64_t>(1, block_bytes / group / line_bytes * line_bytes);
-    blocks_ = ceil_div(steps_.extent, block_);
-    if (std::min(block_, steps_.extent) * group < line_bytes * 8) store_ = Store::plain;
-    // Dims inside of which the same part of the source is read again, before the next part is.
-    const std::int64_t reach = std::abs(steps_.src_stride) * std::min(block_, steps_.extent);
-    again_ = blocks_;
-    for (int i = counted_.size() - 1; i >= 0 && std::abs(counted_[i].src_stride) < reach; --i) again_ *= counted_[i].extent;
-    if (blocks_ > 1) again_ = 1;
-    counted_.push_back({blocks_, block_ * steps_.src_stride, block_ * group});
-    rows_ = count_tuples(counted_);
-    fits_ = true;
-  }
-
-  bool fits() const noexcept { return fits_; }
-
-  void describe_choices(std::ostream& out) const override {
-    out << "tile      " << std::min(block_, steps_.extent) << " groups of " << ways_.extent << " pieces of " << unit_
-        << " bytes\nfetch     " << (store_ == Store::plain ? "nothing" : "the part of the source that is next")
-        << "\nstore     " << name_of(store_) << '\n';
-  }
-
- private:
-  static constexpr std::int64_t most_ways = 32;
-  static constexpr std::int64_t block_bytes = 256 << 10;
-
-  void run_row(const Row& at) const noexcept override {
-    const std::int64_t first = at.index % blocks_ * block_;
-    const std::int64_t count = std::min(block_, steps_.extent - first);
-    Ahead ahead{};
-    if (store_ == Store::past_cache && at.next_src != nullptr && at.index % again_ == again_ - 1)
-      ahead = ahead_of(at.next_src, count);
-    if (ways_.extent == 1 && unit_ >= 2 * line_bytes)
-      return kernels::copy_rows(at.dst, unit_, at.src, steps_.src_stride, unit_, count, store_, ahead);
-    std::array<const std::byte*, most_ways> rows;
-    for (std::int64_t way = 0; way < ways_.extent; ++way)
-      rows[static_cast<std::size_t>(way)] = at.src + way * ways_.src_stride;
-    kernels::gather(at.dst, {rows.data(), ways_.extent, steps_.src_stride, unit_, at.src_end}, count, store_, ahead);
-  }
-
-  Ahead ahead_of(const std::byte* src, std::int64_t count) const noexcept {
-    Ahead ahead;
-    ahead.group = src;
-    const std::int64_t row_bytes = std::max(unit_, count * steps_.src_stride);
-    ahead.row_lines = ceil_div(row_bytes, line_bytes);
-    const bool rows = ways_.src_stride >= row_bytes;
-    ahead.pitch = ways_.src_stride;
-    ahead.rows = rows ? ways_.extent : 1;
-    ahead.spread_over(count * ways_.extent * unit_ / line_bytes);
-    return ahead;
-  }
-
-  Dim ways_{};
-  Dim steps_{};
-  std::int64_t block_ = 1;
-  std::int64_t blocks_ = 1;
-  std::int64_t again_ = 1;  // calls that read the same part of the source
-  bool fits_ = false;
-};
-
-bool moves_dims(const Problem& problem) {
-  return problem.verb != Verb::combine_sum && problem.windows.empty();
-}
-
-template <class Plan>
-std::unique_ptr<Compiled> if_fits(const Problem& problem) {
-  auto plan = std::make_unique<Plan>(problem);
-  return plan->fits() ? std::move(plan) : nullptr;
-}
-
 }  // namespace
 
 std::unique_ptr<Compiled> make_split(const Problem& problem) {
-  return moves_dims(problem) ? if_fits<Split>(problem) : nullptr;
+  return problem.verb != Verb::combine_sum && problem.windows.empty() ? if_fits<Split>(problem) : nullptr;
 }
 
 std::unique_ptr<Compiled> make_join(const Problem& problem) {
-  const bool single_terms = problem.verb == Verb::combine_sum && problem.windows.empty() && !problem.accumulate;
-  return moves_dims(problem) || single_terms ? if_fits<Join>(problem) : nullptr;
-}
-
-std::unique_ptr<Compiled> make_transpose(const Problem& problem) {
-  return moves_dims(problem) ? if_fits<Transpose>(problem) : nullptr;
-}
-
-std::unique_ptr<Compiled> make_gather(const Problem& problem) {
-  return moves_dims(problem) ? if_fits<Gather>(problem) : nullptr;
+  const bool copies = problem.verb != Verb::combine_sum || !problem.accumulate;
+  return copies && problem.windows.empty() ? if_fits<Join>(problem) : nullptr;
 }
 
 }  // namespace patchfold::engine

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrices of small elements, and pieces of any size in the order of the destination.
+#include <algorithm>
+#include <array>
+#include <ostream>
+
+#include "engine/block_plan.hpp"
+#include "engine/blocks.hpp"
+#include "kernels/blocks.hpp"
+#include "tensor/checked.hpp"
+
+namespace patchfold::engine {
+namespace {
+
+using kernels::Ahead;
+using kernels::line_bytes;
+using kernels::Store;
+
+class Transpose final : public Blocks {
+ public:
+  explicit Transpose(const Problem& problem) : Blocks(problem) {
+    if (!kernels::has_vectors(unit_, 2)) return;
+    columns_ = take(counted_, find(counted_, [&](const Dim& d) { return d.dst_stride == unit_; }));
+    lines_ = take(counted_, find(counted_, [&](const Dim& d) { return d.src_stride == unit_; }));
+    // Blocks of the source's lines, so that threads can share one matrix and its columns stay in the cache.
+    block_ = std::max<std::int64_t>(line_bytes / unit_, block_bytes / (columns_.extent * unit_) / 16 * 16);
+    blocks_ = ceil_div(lines_.extent, block_);
+    counted_.push_back({blocks_, block_ * unit_, block_ * lines_.dst_stride});
+    rows_ = count_tuples(counted_);
+    store_ = Store::plain;
+  }
+
+  bool fits() const noexcept { return columns_.extent >= least && lines_.extent >= least; }
+
+  void describe_choices(std::ostream& out) const override {
+    out << "tile      " << block_ << " by " << columns_.extent << " units of " << unit_ << " bytes\nstore     "
+        << name_of(store_) << '\n';
+  }
+
+ private:
+  static constexpr std::int64_t block_bytes = 64 << 10;
+  static constexpr std::int64_t least = 8;  ///< elements of a row or a column: fewer do not fill a block of registers
+
+  void run_row(const Row& at) const noexcept override {
+    const std::int64_t first = at.index % blocks_ * block_;
+    kernels::transpose(at.dst, lines_.dst_stride, at.src, columns_.src_stride, unit_,
+                       std::min(block_, lines_.extent - first), columns_.extent);
+  }
+
+  Dim columns_{};  // side by side in the destination
+  Dim lines_{};    // side by side in the source
+  std::int64_t block_ = 1;
+  std::int64_t blocks_ = 1;
+};
+
+class Gather final : public Blocks {
+ public:
+  explicit Gather(const Problem& problem) : Blocks(problem) {
+    const Dim inner = take(counted_, find(counted_, [&](const Dim& d) { return d.dst_stride == unit_; }));
+    if (inner.extent == 1) return;
+    steps_ = inner;
+    const int outer = find(counted_, [&](const Dim& d) { return d.dst_stride == inner.extent * unit_; });
+    if (inner.extent <= most_ways && outer >= 0) {
+      ways_ = inner;
+      steps_ = take(counted_, outer);
+    }
+    const std::int64_t group = ways_.extent * unit_;
+    // Long runs are cut so that threads can share them.
+    block_ = std::max<std::int64_t>(1, block_bytes / group / line_bytes * line_bytes);
+    blocks_ = ceil_div(steps_.extent, block_);
+    if (std::min(block_, steps_.extent) * group < line_bytes * 8) store_ = Store::plain;
+    // Dims inside of which the same part of the source is read again, before the next part is.
+    const std::int64_t reach = std::abs(steps_.src_stride) * std::min(block_, steps_.extent);
+    again_ = blocks_;
+    for (int i = counted_.size() - 1; i >= 0 && std::abs(counted_[i].src_stride) < reach; --i) again_ *= counted_[i].extent;
+    if (blocks_ > 1) again_ = 1;
+    counted_.push_back({blocks_, block_ * steps_.src_stride, block_ * group});
+    rows_ = count_tuples(counted_);
+    fits_ = true;
+  }
+
+  bool fits() const noexcept { return fits_; }
+
+  void describe_choices(std::ostream& out) const override {
+    out << "tile      " << std::min(block_, steps_.extent) << " groups of " << ways_.extent << " pieces of " << unit_
+        << " bytes\nfetch     " << (store_ == Store::plain ? "nothing" : "the part of the source that is next")
+        << "\nstore     " << name_of(store_) << '\n';
+  }
+
+ private:
+  static constexpr std::int64_t most_ways = 32;
+  static constexpr std::int64_t block_bytes = 256 << 10;
+
+  void run_row(const Row& at) const noexcept override {
+    const std::int64_t first = at.index % blocks_ * block_;
+    const std::int64_t count = std::min(block_, steps_.extent - first);
+    Ahead ahead{};
+    if (store_ == Store::past_cache && at.next_src != nullptr && at.index % again_ == again_ - 1)
+      ahead = ahead_of(at.next_src, count);
+    if (ways_.extent == 1 && unit_ >= 2 * line_bytes)
+      return kernels::copy_rows(at.dst, unit_, at.src, steps_.src_stride, unit_, count, store_, ahead);
+    std::array<const std::byte*, most_ways> rows;
+    for (std::int64_t way = 0; way < ways_.extent; ++way)
+      rows[static_cast<std::size_t>(way)] = at.src + way * ways_.src_stride;
+    kernels::gather(at.dst, {rows.data(), ways_.extent, steps_.src_stride, unit_, at.src_end}, count, store_, ahead);
+  }
+
+  Ahead ahead_of(const std::byte* src, std::int64_t count) const noexcept {
+    Ahead ahead;
+    ahead.group = src;
+    const std::int64_t row_bytes = std::max(unit_, count * steps_.src_stride);
+    ahead.row_lines = ceil_div(row_bytes, line_bytes);
+    const bool rows = ways_.src_stride >= row_bytes;
+    ahead.pitch = ways_.src_stride;
+    ahead.rows = rows ? ways_.extent : 1;
+    ahead.spread_over(count * ways_.extent * unit_ / line_bytes);
+    return ahead;
+  }
+
+  Dim ways_{};
+  Dim steps_{};
+  std::int64_t block_ = 1;
+  std::int64_t blocks_ = 1;
+  std::int64_t again_ = 1;  // calls that read the same part of the source
+  bool fits_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Compiled> make_transpose(const Problem& problem) {
+  return problem.verb != Verb::combine_sum && problem.windows.empty() ? if_fits<Transpose>(problem) : nullptr;
+}
+
+std::unique_ptr<Compiled> make_gather(const Problem& problem) {
+  return problem.verb != Verb::combine_sum && problem.windows.empty() ? if_fits<Gather>(problem) : nullptr;
+}
+
+}  // namespace patchfold::engine

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory for tests of kernels, in which no byte too many can be read or written unseen.
+#pragma once
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/sum.hpp"
+
+namespace patchfold::kernels {
+
+/// Bytes that end right before a page that cannot be read, or begin right behind one.
+class Fenced {
+ public:
+  explicit Fenced(std::size_t size, bool at_end = true) : size_(size) {
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    const std::size_t inner = (size / page + 1) * page;
+    mapped_ = inner + 2 * page;
+    mapping_ = mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapping_ == MAP_FAILED) throw std::bad_alloc();
+    auto* inside = static_cast<std::byte*>(mapping_) + page;
+    if (mprotect(inside, inner, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
+    first_ = at_end ? inside + inner - size : inside;
+  }
+  ~Fenced() { munmap(mapping_, mapped_); }
+  Fenced(const Fenced&) = delete;
+  Fenced& operator=(const Fenced&) = delete;
+
+  std::byte* data() const { return first_; }
+  std::byte* end() const { return first_ + size_; }
+  std::span<std::byte> bytes() const { return {first_, size_}; }
+
+ private:
+  void* mapping_;
+  std::size_t mapped_;
+  std::byte* first_;
+  std::size_t size_;
+};
+
+/// A destination at a chosen distance from the start of a line, with bytes around it that must stay as they are.
+class Target {
+ public:
+  Target(std::int64_t size, std::int64_t shift)
+      : bytes_(static_cast<std::size_t>(size + shift + 4 * line), std::byte{0xa5}), size_(size) {
+    const auto at = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(bytes_.data()) % line);
+    origin_ = line + (line - at) % line + shift;
+    expected_ = bytes_;
+  }
+  std::byte* data() { return bytes_.data() + origin_; }
+  /// What data() is to hold in the end.
+  std::byte* expected() { return expected_.data() + origin_; }
+  void reset() { std::fill(bytes_.begin(), bytes_.end(), std::byte{0xa5}); }
+  /// Nothing if all is as expected, otherwise where it is not.
+  std::string wrong() const {
+    for (std::size_t i = 0; i < bytes_.size(); ++i)
+      if (bytes_[i] != expected_[i])
+        return "byte " + std::to_string(static_cast<std::int64_t>(i) - origin_) + " of " + std::to_string(size_) + " is " +
+               std::to_string(static_cast<int>(bytes_[i])) + ", not " + std::to_string(static_cast<int>(expected_[i]));
+    return {};
+  }
+
+ private:
+  static constexpr std::int64_t line = 64;
+  std::vector<std::byte> bytes_, expected_{};
+  std::int64_t size_;
+  std::int64_t origin_ = 0;
+};
+
+/// Random numbers that are the same on every machine.
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : generator_(seed) {}
+  /// From first to last, both included.
+  std::int64_t between(std::int64_t first, std::int64_t last) {
+    return first + static_cast<std::int64_t>(generator_() % static_cast<std::uint64_t>(last - first + 1));
+  }
+  bool chance(int percent) { return between(0, 99) < percent; }
+  template <class List>
+  auto pick(const List& list) {
+    return list[static_cast<std::size_t>(between(0, static_cast<std::int64_t>(std::size(list)) - 1))];
+  }
+  void fill(std::span<std::byte> bytes) {
+    for (auto& byte : bytes) byte = static_cast<std::byte>(generator_() >> 32);
+  }
+
+ private:
+  std::mt19937_64 generator_;
+};
+
+/// Calls f for every instruction set, and goes back to the best.
+template <class F>
+void on_every_instruction_set(F f) {
+  for (const std::string& set : instruction_sets()) {
+    use_instruction_set(set);
+    f(set);
+  }
+  use_instruction_set("");
+}
+
+}  // namespace patchfold::kernels

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums in tiles of registers, bit for bit those of a plain loop.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+
+#include "fenced.hpp"
+#include "kernels/half.hpp"
+#include "kernels/tile.hpp"
+
+namespace patchfold::kernels {
+namespace {
+
+template <class T>
+T load(const std::byte* at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+
+template <class T>
+void store(T value, std::byte* at) {
+  std::memcpy(at, &value, sizeof value);
+}
+
+/// What a number is made of; lanes of complex numbers are their parts.
+enum class Lane { boolean, u8, u16, u32, u64, f16, bf16, f32, f64 };
+
+Lane lane_of(DType dtype) {
+  switch (dtype) {
+    case DType::boolean: return Lane::boolean;
+    case DType::float16: return Lane::f16;
+    case DType::bfloat16: return Lane::bf16;
+    case DType::float32:
+    case DType::complex64: return Lane::f32;
+    case DType::float64:
+    case DType::complex128: return Lane::f64;
+    default: break;
+  }
+  switch (size_of(dtype)) {
+    case 1: return Lane::u8;
+    case 2: return Lane::u16;
+    case 4: return Lane::u32;
+    default: return Lane::u64;
+  }
+}
+
+/// Floating-point formats as bits.
+struct Format {
+  std::uint64_t sign = 0, infinity = 0, smallest_exponent = 0;  ///< the last: a one in the lowest place of the exponent
+};
+
+Format format_of(Lane lane) {
+  switch (lane) {
+    case Lane::f16: return {0x8000, 0x7c00, 0x0400};
+    case Lane::bf16: return {0x8000, 0x7f80, 0x0080};
+    case Lane::f32: return {0x80000000u, 0x7f800000u, 0x00800000u};
+    case Lane::f64: return {std::uint64_t{1} << 63, 0x7ff0000000000000u, 0x0010000000000000u};
+    default: return {};
+  }
+}
+
+bool is_nan(std::uint64_t bits, const Format& format) {
+  return format.infinity != 0 && (bits & (format.sign - 1)) > format.infinity;
+}
+
+enum class Mood { bits, special, ties, close };
+
+std::uint64_t random_lane(Dice& dice, Lane lane, Mood mood) {
+  const Format f = format_of(lane);
+  const auto any = static_cast<std::uint64_t>(dice.between(0, std::int64_t{1} << 62)) << 2 |
+                   static_cast<std::uint64_t>(dice.between(0, 3));
+  if (lane == Lane::boolean) return dice.chance(60) ? 0 : dice.chance(50) ? 1 : any;
+  if (f.infinity == 0 || mood == Mood::bits) return any;
+  const std::uint64_t sign = dice.chance(50) ? f.sign : 0, mantissa = any & (f.smallest_exponent - 1);
+  if (mood == Mood::special) switch (dice.between(0, 9)) {
+      case 0: return f.sign;
+      case 1: return sign | f.infinity;
+      case 2: return sign | f.infinity | mantissa | 1;  // NaN, quiet or signalling
+      case 3: return sign | mantissa;                   // subnormal
+      case 4: return sign | (f.infinity - 1);
+      case 5: return sign | f.smallest_exponent;
+      default: break;
+    }
+  // Powers of two and their neighbours, so far apart that sums lie half way between two numbers of the format.
+  const std::uint64_t places = static_cast<std::uint64_t>(std::countr_zero(f.smallest_exponent)) + 1;
+  const std::uint64_t top = mood == Mood::ties && dice.chance(20) ? f.infinity - f.smallest_exponent
+                                                                  : (f.infinity / 2 & f.infinity) + f.smallest_exponent;
+  const std::uint64_t below = dice.chance(50) ? 0 : mood == Mood::ties ? places : any % (places + 2);
+  const std::uint64_t low = mood == Mood::ties ? any % 4 : mantissa;
+  return sign | (top - std::min(below * f.smallest_exponent, top) + low % f.smallest_exponent);
+}
+
+/// Terms of one lane, added as a plain loop adds them.
+struct Sum {
+  std::uint64_t bits = 0;
+  int nans = 0;  ///< terms or results: which payload survives two of them is the compiler's choice
+};
+
+template <class T>
+void add(T& sum, T term, int& nans) {
+  const bool before = std::isnan(sum);
+  sum = sum + term;
+  nans += std::isnan(term) || (!before && std::isnan(sum));
+}
+
+Sum sum_of(Lane lane, const std::vector<const std::byte*>& terms) {
+  Sum result;
+  float single = 0;
+  double twice = 0;
+  for (const std::byte* at : terms) switch (lane) {
+      case Lane::boolean: result.bits |= load<std::uint8_t>(at) != 0; break;
+      case Lane::u8: result.bits += load<std::uint8_t>(at); break;
+      case Lane::u16: result.bits += load<std::uint16_t>(at); break;
+      case Lane::u32: result.bits += load<std::uint32_t>(at); break;
+      case Lane::u64: result.bits += load<std::uint64_t>(at); break;
+      case Lane::f16: add(single, float16_to_float(load<std::uint16_t>(at)), result.nans); break;
+      case Lane::bf16: add(single, bfloat16_to_float(load<std::uint16_t>(at)), result.nans); break;
+      case Lane::f32: add(single, load<float>(at), result.nans); break;
+      case Lane::f64: add(twice, load<double>(at), result.nans); break;
+    }
+  if (lane == Lane::f16) result.bits = float_to_float16(single);
+  if (lane == Lane::bf16) result.bits = float_to_bfloat16(single);
+  if (lane == Lane::f32) result.bits = std::bit_cast<std::uint32_t>(single);
+  if (lane == Lane::f64) result.bits = std::bit_cast<std::uint64_t>(twice);
+  return result;
+}
+
+/// Writes the low bytes of a lane.
+void put(std::uint64_t bits, std::int64_t size, std::byte* at) {
+  std::memcpy(at, &bits, static_cast<std::size_t>(size));
+}
+
+std::uint64_t get(const std::byte* at, std::int64_t size) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, at, static_cast<std::size_t>(size));
+  return bits;
+}
+
+TileMask random_mask(Dice& dice, std::int64_t lanes, std::int64_t vectors) {
+  const auto range = [&](std::int16_t& from, std::int16_t& to) {
+    from = 0;
+    to = static_cast<std::int16_t>(lanes);
+    if (dice.chance(60)) return;
+    from = static_cast<std::int16_t>(dice.between(0, lanes));
+    to = static_cast<std::int16_t>(dice.between(from, lanes));
+  };
+  TileMask mask;
+  range(mask.first_from, mask.first_to);
+  range(mask.last_from, mask.last_to);
+  if (vectors == 1) mask.last_from = mask.first_from, mask.last_to = mask.first_to;
+  return mask;
+}
+
+/// Whether a lane of a row counts.
+bool counts(const TileMask& mask, std::int64_t lane, std::int64_t lanes, std::int64_t vectors) {
+  const std::int64_t vector = lane / lanes, within = lane % lanes;
+  if (vector == 0 && (within < mask.first_from || within >= mask.first_to)) return false;
+  return vector != vectors - 1 || (within >= mask.last_from && within < mask.last_to);
+}
+
+void check_tile(Dice& dice, DType dtype, const std::string& set) {
+  const TileKernel& kernel = tile_kernel(dtype);
+  const Lane lane = lane_of(dtype);
+  const std::int64_t size = kernel.lane_size, lanes = kernel.lanes;
+  Tile tile;
+  tile.vectors = dice.between(1, most_tile_vectors);
+  tile.rows = dice.chance(50) ? dice.between(1, 4) : dice.between(1, 2 * kernel.rows(tile.vectors) + 3);
+  const std::int64_t width = tile.vectors * lanes;
+  tile.src_pitch = dice.chance(10) ? 0 : dice.between(1, width * size + 100);
+  tile.to_pitch = width * size + (dice.chance(50) ? 0 : dice.between(0, 100));
+  tile.count = dice.chance(5) ? 0 : dice.between(1, dice.chance(80) ? 4 : 12);
+  tile.prefetch = dice.chance(50) ? 0 : dice.between(1, 5000);
+
+  // What may be read ends, or begins, where memory does; lanes that do not count may lie beyond. As a rule nothing does.
+  const bool roomy = dice.chance(50);
+  const std::int64_t reach = (tile.rows - 1) * tile.src_pitch + width * size;
+  const Fenced source(static_cast<std::size_t>(reach + (roomy ? width * size : dice.between(0, 60))), dice.chance(50));
+  const auto mood = static_cast<Mood>(dice.between(0, 3));
+  dice.fill(source.bytes());
+  const std::int64_t bytes = source.end() - source.data();
+  for (std::int64_t at = 0; at + size <= bytes; at += size) put(random_lane(dice, lane, mood), size, source.data() + at);
+  tile.begin = source.data();
+  tile.end = source.end();
+  tile.src = source.data() + (dice.chance(50) ? 0 : dice.between(0, bytes));
+  std::vector<TileMask> masks;
+  for (int i = 0; i < 3; ++i) masks.push_back(random_mask(dice, lanes, tile.vectors));
+  tile.masks = masks.data();
+  std::vector<TileTerm> terms;
+  for (std::int64_t i = 0; i < tile.count; ++i) {
+    const std::int64_t mask = dice.between(0, 2);
+    std::int64_t low = width, high = 0;  // the lanes that must be there
+    for (std::int64_t l = 0; l < width; ++l)
+      if (counts(masks[static_cast<std::size_t>(mask)], l, lanes, tile.vectors)) low = std::min(low, l), high = l + 1;
+    if (roomy || low >= high) low = 0, high = width;
+    const std::int64_t room = bytes - (tile.rows - 1) * tile.src_pitch - (high - low) * size;
+    std::int64_t at = dice.chance(40) ? room : dice.between(0, room);
+    if (dice.chance(60)) at = at / size * size;  // whole elements, of which some are special
+    terms.push_back({source.data() + at - low * size - tile.src, mask});
+    tile.low = i == 0 ? terms.back().offset : std::min(tile.low, terms.back().offset);
+    tile.high = i == 0 ? terms.back().offset : std::max(tile.high, terms.back().offset);
+  }
+  tile.terms = terms.data();
+
+  Target target((tile.rows - 1) * tile.to_pitch + width * size, dice.between(0, 63));
+  tile.to = target.data();
+  kernel.sum(tile);
+  const Format format = format_of(lane);
+  for (std::int64_t row = 0; row < tile.rows; ++row)
+    for (std::int64_t l = 0; l < width; ++l) {
+      std::vector<const std::byte*> counted;
+      for (const TileTerm& term : terms)
+        if (counts(masks[static_cast<std::size_t>(term.mask)], l, lanes, tile.vectors))
+          counted.push_back(tile.src + term.offset + row * tile.src_pitch + l * size);
+      const Sum sum = sum_of(lane, counted);
+      const std::int64_t at = row * tile.to_pitch + l * size;
+      const std::uint64_t given = get(target.data() + at, size);
+      const bool either = sum.nans > 1 && is_nan(sum.bits, format) && is_nan(given, format);
+      put(either ? given : sum.bits, size, target.expected() + at);
+    }
+  ASSERT_EQ(target.wrong(), "") << set << ", " << name_of(dtype) << ": " << tile.vectors << " vectors of " << lanes
+                                << " lanes, " << tile.rows << " rows, " << tile.count << " terms, source pitch "
+                                << tile.src_pitch << ", pitch " << tile.to_pitch << ", mood " << static_cast<int>(mood);
+}
+
+TEST(Tiles, SumWhatAPlainLoopSums) {
+  Dice dice(1);
+  on_every_instruction_set([&](const std::string& set) {
+    for (const DType dtype : dtypes())
+      for (int round = 0; round < 250 && is_summable(dtype); ++round) {
+        ASSERT_NO_FATAL_FAILURE(check_tile(dice, dtype, set));
+      }
+  });
+}
+
+/// Sums of two terms, in every lane of a vector.
+void check_pairs(DType dtype, const std::vector<std::uint16_t>& a, const std::vector<std::uint16_t>& b,
+                 const std::string& set) {
+  const TileKernel& kernel = tile_kernel(dtype);
+  const Lane lane = lane_of(dtype);
+  const TileMask all{0, static_cast<std::int16_t>(kernel.lanes), 0, static_cast<std::int16_t>(kernel.lanes)};
+  const auto* from_a = reinterpret_cast<const std::byte*>(a.data());
+  const auto* from_b = reinterpret_cast<const std::byte*>(b.data());
+  std::vector<std::uint16_t> sums(a.size());
+  for (std::int64_t i = 0; i + kernel.lanes <= static_cast<std::int64_t>(a.size()); i += kernel.lanes) {
+    const TileTerm terms[] = {{0, 0}, {from_b - from_a, 0}};
+    Tile tile;
+    tile.terms = terms;
+    tile.count = 2;
+    tile.masks = &all;
+    tile.src = from_a + 2 * i;
+    tile.to = reinterpret_cast<std::byte*>(sums.data() + i);
+    // Both lists may be read whole.
+    tile.begin = std::min(from_a, from_b);
+    tile.end = std::max(from_a, from_b) + a.size() * 2;
+    tile.low = std::min<std::int64_t>(0, from_b - from_a);
+    tile.high = std::max<std::int64_t>(0, from_b - from_a);
+    kernel.sum(tile);
+  }
+  const Format format = format_of(lane);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const Sum sum = sum_of(lane, {from_a + 2 * i, from_b + 2 * i});
+    if (sum.nans > 1 && is_nan(sums[i], format)) continue;
+    ASSERT_EQ(sums[i], sum.bits) << set << ", " << name_of(dtype) << ": " << a[i] << " + " << b[i];
+  }
+}
+
+TEST(Tiles, AddAndRoundEveryHalf) {
+  // Every pattern with a zero, a neighbour half a place away, its negation and a few others.
+  std::vector<std::uint16_t> a, b;
+  for (const std::uint32_t other :
+       {0x0000u, 0x8000u, 0x0001u, 0x8001u, 0x3c00u, 0x0400u, 0x7bffu, 0x4c00u, 0x3f80u, 0x0080u, 0x7f7fu, 0x7c00u, 0xff80u})
+    for (std::uint32_t bits = 0; bits < 1u << 16; ++bits) {
+      a.push_back(static_cast<std::uint16_t>(bits));
+      b.push_back(static_cast<std::uint16_t>(other));
+    }
+  for (const std::uint32_t places : {8u, 9u, 11u, 12u})
+    for (std::uint32_t bits = 0; bits < 1u << 16; ++bits) {
+      const std::uint32_t exponent = places < 10 ? 0x80u : 0x400u;
+      a.push_back(static_cast<std::uint16_t>(bits));
+      b.push_back(static_cast<std::uint16_t>((bits & ~(exponent - 1)) - places * exponent));
+    }
+  on_every_instruction_set([&](const std::string& set) {
+    for (const DType dtype : {DType::float16, DType::bfloat16}) {
+      ASSERT_NO_FATAL_FAILURE(check_pairs(dtype, a, b, set));
+      ASSERT_NO_FATAL_FAILURE(check_pairs(dtype, b, a, set));
+    }
+  });
+}
+
+}  // namespace
+}  // namespace patchfold::kernels
