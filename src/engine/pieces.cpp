@@ -71,9 +71,10 @@ class Gather final : public Blocks {
     if (std::min(block_, steps_.extent) * group < line_bytes * 8) store_ = Store::plain;
     // Dims inside of which the same part of the source is read again, before the next part is.
     const std::int64_t reach = std::abs(steps_.src_stride) * std::min(block_, steps_.extent);
-    again_ = blocks_;
-    for (int i = counted_.size() - 1; i >= 0 && std::abs(counted_[i].src_stride) < reach; --i) again_ *= counted_[i].extent;
-    if (blocks_ > 1) again_ = 1;
+    int i = counted_.size() - 1;
+    for (; blocks_ == 1 && ways_.extent == 1 && i >= 0 && std::abs(counted_[i].src_stride) < reach; --i)
+      again_ *= counted_[i].extent;
+    if (i >= 0) next_part_ = counted_[i].src_stride;
     counted_.push_back({blocks_, block_ * steps_.src_stride, block_ * group});
     rows_ = count_tuples(counted_);
     fits_ = true;
@@ -95,8 +96,8 @@ class Gather final : public Blocks {
     const std::int64_t first = at.index % blocks_ * block_;
     const std::int64_t count = std::min(block_, steps_.extent - first);
     Ahead ahead{};
-    if (store_ == Store::past_cache && at.next_src != nullptr && at.index % again_ == again_ - 1)
-      ahead = ahead_of(at.next_src, count);
+    if (store_ == Store::past_cache && at.next_src != nullptr)
+      ahead = again_ == 1 ? ahead_of(at.next_src, count) : share_of_next(at, count);
     if (ways_.extent == 1 && unit_ >= 2 * line_bytes)
       return kernels::copy_rows(at.dst, unit_, at.src, steps_.src_stride, unit_, count, store_, ahead);
     std::array<const std::byte*, most_ways> rows;
@@ -117,11 +118,22 @@ class Gather final : public Blocks {
     return ahead;
   }
 
+  /// Of the part of the source that is next, what this one of the calls that read the same part fetches.
+  Ahead share_of_next(const Row& at, std::int64_t count) const noexcept {
+    Ahead ahead;
+    ahead.rows = 1;
+    ahead.row_lines = ceil_div(count * std::abs(steps_.src_stride), again_ * line_bytes);
+    ahead.group = at.src + next_part_ + at.index % again_ * ahead.row_lines * line_bytes;
+    ahead.spread_over(count * unit_ / line_bytes);
+    return ahead;
+  }
+
   Dim ways_{};
   Dim steps_{};
   std::int64_t block_ = 1;
   std::int64_t blocks_ = 1;
-  std::int64_t again_ = 1;  // calls that read the same part of the source
+  std::int64_t again_ = 1;      // calls that read the same part of the source
+  std::int64_t next_part_ = 0;  // bytes to the part that is read after them
   bool fits_ = false;
 };
 

@@ -179,12 +179,13 @@ class Join final : public Blocks {
 
  private:
   static constexpr std::int64_t call_bytes = 64 << 10;
-  static constexpr std::int64_t fetch_bytes = 2048;  ///< ahead in each stream
+  static constexpr std::int64_t fetch_bytes = 1024;  ///< ahead in each stream
 
   void run_row(const Row& at) const noexcept override {
     const std::int64_t first = at.index / inside_ % groups_ * group_;
     const std::int64_t rows = std::min(group_, streamed_.rows.extent - first);
-    const std::int64_t prefetch = store_ == Store::past_cache ? fetch_bytes : 0;
+    const bool beyond_cache = bytes_ > static_cast<double>(caches().l2);
+    const std::int64_t prefetch = beyond_cache ? fetch_bytes : 0;
     Streams streams{streamed_.ways.extent,
                     streamed_.ways.src_stride,
                     streamed_.along.extent,

@@ -39,7 +39,9 @@ struct Choice {
 };
 
 std::optional<Choice> choose(const Problem& problem) {
-  if (problem.verb != Verb::combine_sum || problem.accumulate || problem.windows.empty()) return std::nullopt;
+  if (problem.verb != Verb::combine_sum || problem.windows.empty()) return std::nullopt;
+  // Tiles hold elements: what accumulates in a wider type cannot be added to the output from them.
+  if (problem.accumulate && kernels::sum_kernel(problem.dtype).accumulator_size != problem.element_size) return std::nullopt;
   Problem rest = problem;
   Choice choice;
   choice.unit = take_unit(rest);
@@ -78,6 +80,7 @@ class SumTiles final : public Compiled {
       : Compiled(problem), kernel_(&kernels::tile_kernel(problem.dtype)), along_(choice.along), across_(choice.across) {
     take_unit(problem_);
     writer_.store = store_of(problem);
+    if (problem.accumulate) writer_.onto = &kernels::sum_kernel(problem.dtype);
     writer_.element = problem_.element_size;
     const std::int64_t parts = writer_.element / kernel_->lane_size;
     if (along_ >= 0) {
@@ -98,7 +101,8 @@ class SumTiles final : public Compiled {
     writer_.phases = static_cast<std::int64_t>(phases_.size());
     writer_.phase_pitch = ceil_div(writer_.phase_pitch, line_bytes) * line_bytes;
     writer_.sums_pitch = stage_pitch(writer_.phases * writer_.phase_pitch);
-    direct_ = writer_.phases == 1 && writer_.store == Store::plain && writer_.row_bytes % vector_bytes() == 0;
+    direct_ = writer_.phases == 1 && writer_.onto == nullptr && writer_.store == Store::plain &&
+              writer_.row_bytes % vector_bytes() == 0;
     for (int i = 0; i < problem_.windows.size(); ++i) solvers_[static_cast<std::size_t>(i)] = TapSolver(problem_.windows[i]);
     plan_rows_across();
     plan_outer();

@@ -38,10 +38,15 @@ void TileWriter::write(std::byte* dst, std::int64_t pitch, std::int64_t rows, co
       join(joined, from, here);
       from = joined;
     }
-    if (row_bytes < 2 * line_bytes && pitch == row_bytes && store == Store::past_cache)
+    if (onto != nullptr) {
+      for (std::int64_t i = 0; i < here; ++i)
+        onto->store_add(dst + (row + i) * pitch, element, from + i * from_pitch, row_bytes / element);
+      ahead.advance(here * row_bytes / line_bytes);
+    } else if (row_bytes < 2 * line_bytes && pitch == row_bytes && store == Store::past_cache) {
       kernels::gather(dst + row * pitch, {&from, 1, from_pitch, row_bytes, end}, here, store, ahead);
-    else
+    } else {
       kernels::copy_rows(dst + row * pitch, pitch, from, from_pitch, row_bytes, here, store, ahead);
+    }
   }
 }
 

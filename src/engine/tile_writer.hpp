@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "kernels/stream.hpp"
+#include "kernels/sum.hpp"
 
 namespace patchfold::engine {
 
@@ -20,6 +21,7 @@ struct TileWriter {
   std::int64_t sums_pitch = 0;   ///< and from row to row
   std::int64_t joined_rows = 0;  ///< whose phases are interleaved at once; 0: there is one phase
   kernels::Store store = kernels::Store::plain;
+  const kernels::SumKernel* onto = nullptr;  ///< adds the rows to what is there, in place of writing them
 
   /// Chooses `joined_rows` for bands of so many rows.
   void plan(std::int64_t band_rows) noexcept;

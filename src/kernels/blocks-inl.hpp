@@ -60,10 +60,25 @@ HWY_INLINE void deinterleave(D d, V* v) {
   }
 }
 
-/// The inverse.
+/// The inverse. Where picking every second lane of two vectors is one instruction, it is done by that: a sequence of 2^(w + l)
+/// elements is picked apart l times, which rotates the bits of an element's index by l places. Otherwise by zipping w times.
 template <int ways, class D, class V = hn::Vec<D>>
 HWY_INLINE void interleave(D d, V* v) {
-  if constexpr (ways > 1) {
+  constexpr std::size_t lanes = hn::MaxLanes(D());
+  constexpr bool picks = HWY_TARGET == HWY_AVX3 && sizeof(hn::TFromD<D>) > 1 && lanes * sizeof(hn::TFromD<D>) == 64;
+  if constexpr (picks && ways > 2) {
+    PATCHFOLD_UNROLL for (std::size_t round = lanes; round > 1; round /= 2) {
+      V even[ways / 2], odd[ways / 2];
+      PATCHFOLD_UNROLL for (int i = 0; i < ways / 2; ++i) {
+        even[i] = hn::ConcatEven(d, v[2 * i + 1], v[2 * i]);
+        odd[i] = hn::ConcatOdd(d, v[2 * i + 1], v[2 * i]);
+      }
+      PATCHFOLD_UNROLL for (int i = 0; i < ways / 2; ++i) {
+        v[i] = even[i];
+        v[ways / 2 + i] = odd[i];
+      }
+    }
+  } else if constexpr (ways > 1) {
     V even[ways / 2], odd[ways / 2];
     PATCHFOLD_UNROLL for (int i = 0; i < ways / 2; ++i) {
       even[i] = v[2 * i];

@@ -175,6 +175,7 @@ void copy_side_by_side(std::byte* dst, const std::byte* src, std::int64_t src_pi
 
 void CopyRows(std::byte* dst, std::int64_t dst_pitch, const std::byte* src, std::int64_t src_pitch, std::int64_t row_bytes,
               std::int64_t rows, Store store, Ahead& ahead) {
+  if (row_bytes == 0) return;
   if (store == Store::plain || (row_bytes < 2 * line_bytes && rows > 1))
     return copy_rows_plain(dst, dst_pitch, src, src_pitch, row_bytes, rows, ahead);
   if (src_pitch == row_bytes && dst_pitch == row_bytes) {

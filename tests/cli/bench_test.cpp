@@ -101,7 +101,7 @@ TEST(Bench, EveryProblemOfTheListHasATargetAndAShape) {
     const std::size_t gap = line.find("  ");
     const double target = std::stod(line.substr(0, gap));
     EXPECT_GT(target, 1.0);
-    EXPECT_LT(target, 4.0);
+    EXPECT_LT(target, 2.0);
     const ProblemText problem = parse_problem(line.substr(gap + 2));
     const BoundOperator bound = find_operator(problem.op).bind(problem.arguments);
     EXPECT_GT(element_count(bound.output_shape(problem.shape)), 0);
