@@ -48,7 +48,7 @@ TEST(Plan, NamesAStrategyForEveryRowOfTheTable) {
       {"stage taps", "unfold f32 1x8x8x3 kernel_size=3,3 padding=1 layout=channels_last order=kernel columns=grid"},
       {"move", "unfold f32 1x8x8x3 kernel_size=3,3 padding=1 layout=channels_last"},
       {"sum tiles", "fold f32 1x9x64 output_size=8,8 kernel_size=3 padding=1"},
-      {"sum rows", "fold f32 1x9x64 output_size=8,8 kernel_size=3 padding=1 accumulate=true"},
+      {"sum rows", "fold f16 1x9x64 output_size=8,8 kernel_size=3 padding=1 accumulate=true"},
       {"sum elements",
        "fold f32 1x2x2 output_size=4, kernel_size=2 stride=1099511627776 dilation=1099511627776 padding=0:2199023255552"},
   };
