@@ -27,6 +27,15 @@ class Compiled {
   std::size_t scratch_bytes(int threads) const noexcept;
   std::string describe() const;
 
+  /// For plans that are made of others.
+  void run_some(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
+                std::byte* scratch) const noexcept {
+    run_rows(src, dst, first, last, scratch);
+  }
+  std::int64_t rows() const noexcept { return rows_; }
+  double bytes() const noexcept { return bytes_; }
+  std::int64_t scratch_per_piece() const noexcept { return scratch_per_piece_; }
+
   std::string_view strategy{};  ///< name of the row of the strategy table that made this
 
  protected:

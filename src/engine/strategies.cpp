@@ -4,6 +4,7 @@
 
 #include "engine/blocks.hpp"
 #include "engine/compiled.hpp"
+#include "engine/cropped.hpp"
 #include "engine/instruction_set.hpp"
 #include "engine/move.hpp"
 #include "engine/normalise.hpp"
@@ -51,6 +52,7 @@ constexpr Strategy strategies[] = {
     {"gather", make_gather},                       // 3.4 -> 1.1: space_to_depth 1x2048x2048x3 block 4, channels last
     {"stage positions", make_stage_by_positions},  // 3.4 -> 1.1: unfold 8x64x112x112, kernel 3, padding 1
     {"stage taps", make_stage_by_taps},            // 2.8 -> 1.0: patches of 8x112x112x64, kernel 3, SAME
+    {"cropped", make_cropped},                     // 8.4 -> 1.1: batch_to_space 32x64x56x56 block 2, crops 1
     {"move", make_move},                           // all other copies
     {"sum tiles", make_sum_tiles},                 // 4.3 -> 1.3: fold to 112x112, kernel 3, padding 1
     {"sum rows", make_sum_by_rows},                // each tap meets many elements of a row
@@ -65,9 +67,7 @@ std::vector<std::string_view> strategy_names() {
   return names;
 }
 
-std::shared_ptr<const Compiled> compile(const Problem& problem, std::string_view op) {
-  apply_environment();
-  const Problem normal = normalise(problem, op);
+std::unique_ptr<Compiled> plan_normal(const Problem& normal) {
   const std::string_view wanted = forced().strategy;
   for (const bool all : {wanted.empty(), true})
     for (const Strategy& strategy : strategies) {
@@ -79,6 +79,11 @@ std::shared_ptr<const Compiled> compile(const Problem& problem, std::string_view
       return compiled;
     }
   return nullptr;  // not reached: every verb has a row that always applies
+}
+
+std::shared_ptr<const Compiled> compile(const Problem& problem, std::string_view op) {
+  apply_environment();
+  return plan_normal(normalise(problem, op));
 }
 
 }  // namespace patchfold::engine

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
 
+#include "engine/compiled.hpp"
 #include "kernels/stream.hpp"
 
 namespace patchfold::engine {
 
 /// The rows of the strategy table, in the order in which they are tried.
 std::vector<std::string_view> strategy_names();
+
+/// Chooses a strategy for a problem in normal form.
+std::unique_ptr<Compiled> plan_normal(const Problem& normal);
 
 /// For tests: how plans that are made from now on are made. Not for use while other threads plan.
 struct Forced {

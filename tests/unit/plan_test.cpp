@@ -46,6 +46,7 @@ TEST(Plan, NamesAStrategyForEveryRowOfTheTable) {
       {"gather", "space_to_depth f32 1x8x8x3 block=2 layout=channels_last"},
       {"stage positions", "unfold f32 2x3x4x4 kernel_size=3,3 padding=1"},
       {"stage taps", "unfold f32 1x8x8x3 kernel_size=3,3 padding=1 layout=channels_last order=kernel columns=grid"},
+      {"cropped", "batch_to_space f32 4x2x4x4 block=2 crops=1"},
       {"move", "unfold f32 1x8x8x3 kernel_size=3,3 padding=1 layout=channels_last"},
       {"sum tiles", "fold f32 1x9x64 output_size=8,8 kernel_size=3 padding=1"},
       {"sum rows", "fold f16 1x9x64 output_size=8,8 kernel_size=3 padding=1 accumulate=true"},

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Along each axis an image that blocks are put back into has whole blocks, and a cut one at either end at most. Whole and
+// cut ones are problems without windows, so they are run one after the other with the strategies for those.
+#include "engine/cropped.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "engine/normalise.hpp"
+#include "engine/strategies.hpp"
+#include "tensor/checked.hpp"
+
+namespace patchfold::engine {
+namespace {
+
+/// Positions [position, position + positions) with the taps [tap, tap + taps).
+struct Part {
+  std::int64_t position = 0;
+  std::int64_t positions = 0;
+  std::int64_t tap = 0;
+  std::int64_t taps = 0;
+};
+
+bool is_cut(const Window& w) {
+  constexpr std::int64_t far = std::int64_t{1} << 40;
+  return w.kernel == w.stride && (w.dilation == 1 || w.kernel == 1) && w.pad_begin >= 0 && w.extent > 0 &&
+         w.extent + w.pad_begin <= w.positions * w.stride && w.positions < far && w.stride < far && w.pad_begin < far;
+}
+
+std::vector<Part> parts_of(const Window& w) {
+  std::vector<Part> parts;
+  const std::int64_t end = w.extent + w.pad_begin;  // past the last element of the blocks that is taken
+  const std::int64_t whole_from = ceil_div(w.pad_begin, w.stride);
+  const std::int64_t whole_to = end / w.stride;
+  if (whole_from > whole_to) {  // within one block
+    parts.push_back({whole_to, 1, w.pad_begin - whole_to * w.stride, w.extent});
+    return parts;
+  }
+  if (whole_from * w.stride > w.pad_begin)
+    parts.push_back({whole_from - 1, 1, w.pad_begin - (whole_from - 1) * w.stride, whole_from * w.stride - w.pad_begin});
+  if (whole_to > whole_from) parts.push_back({whole_from, whole_to - whole_from, 0, w.kernel});
+  if (end > whole_to * w.stride) parts.push_back({whole_to, 1, 0, end - whole_to * w.stride});
+  return parts;
+}
+
+/// Plans one after the other: their rows count through all of them.
+class Sequence final : public Compiled {
+ public:
+  explicit Sequence(const Problem& problem) : Compiled(problem) {}
+
+  void add(std::unique_ptr<Compiled> part) {
+    rows_ += part->rows();
+    bytes_ += part->bytes();
+    scratch_per_piece_ = std::max(scratch_per_piece_, part->scratch_per_piece());
+    ends_.push_back(rows_);
+    parts_.push_back(std::move(part));
+  }
+
+  void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
+                std::byte* scratch) const noexcept override {
+    std::int64_t begin = 0;
+    for (std::size_t i = 0; i < parts_.size(); begin = ends_[i++]) {
+      const std::int64_t from = std::max(first, begin), to = std::min(last, ends_[i]);
+      if (from < to) parts_[i]->run_some(src, dst, from - begin, to - begin, scratch);
+    }
+  }
+
+ private:
+  std::vector<std::unique_ptr<Compiled>> parts_{};
+  std::vector<std::int64_t> ends_{};
+};
+
+/// Adds the plans of all combinations of the parts of the windows that are left.
+void add_parts(Sequence& sequence, const Problem& problem) {
+  if (problem.windows.empty()) {
+    sequence.add(plan_normal(merge_dims(drop_single(problem))));
+    return;
+  }
+  const Window w = problem.windows[0];
+  for (const Part& part : parts_of(w)) {
+    Problem rest = problem;
+    rest.windows.erase(0);
+    rest.dims.push_back({part.positions, w.position_stride, w.stride * w.image_stride});
+    rest.dims.push_back({part.taps, w.tap_stride, w.image_stride});
+    rest.src_offset += part.position * w.position_stride + part.tap * w.tap_stride;
+    rest.dst_offset += (part.position * w.stride + part.tap - w.pad_begin) * w.image_stride;
+    add_parts(sequence, rest);
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Compiled> make_cropped(const Problem& problem) {
+  constexpr int most_windows = 3;  // each makes up to three times as many plans
+  if (problem.verb != Verb::combine_copy || problem.windows.empty() || problem.windows.size() > most_windows) return nullptr;
+  for (const Window& w : problem.windows)
+    if (!is_cut(w)) return nullptr;
+  auto sequence = std::make_unique<Sequence>(problem);
+  add_parts(*sequence, problem);
+  return sequence;
+}
+
+}  // namespace patchfold::engine
