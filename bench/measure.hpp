@@ -20,7 +20,7 @@ struct Measurement {
   double of_roof = 0;  ///< time / the fastest way to move as many bytes, of the mix's and of all copies
   double of_mix = 0;   ///< time / the fastest loop that reads as many bytes and writes as many bytes as the problem
   double of_copy = 0;  ///< time / a non-temporal copy of half of all bytes
-  std::string roof{};       ///< which way was the fastest
+  std::string roof{};  ///< which way was the fastest
   std::string strategy{};
 
   double gigabytes_per_second() const { return bytes / seconds / 1e9; }

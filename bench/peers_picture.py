@@ -11,9 +11,9 @@ from peers_document import multiples, plural, systems_of
 
 Data = dict[str, Any]
 
-WIDTH = 900
+WIDTH = 930
 MARGIN = 20
-LABELS = 266  # room for the names of the problems
+LABELS = 296  # room for the names of the problems
 GAP = 26  # between panels
 ROW, HEADING, TOP, BOTTOM = 16, 26, 150, 50
 INK, SOFT, GRID, ROOF, STRIPE = "#1f2933", "#5f6c7b", "#e3e8ee", "#1f2933", "#f5f7fa"

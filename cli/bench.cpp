@@ -68,8 +68,8 @@ std::string as_json(const std::vector<Measurement>& rows) {
     text += fmt::format(
         "{}\n  {{\"problem\": \"{}\", \"threads\": {}, \"seconds\": {:.9f}, \"bytes\": {:.0f}, \"time_of_roof\": {:.3f}, "
         "\"time_of_mix\": {:.3f}, \"time_of_copy\": {:.3f}, \"strategy\": \"{}\", \"roof\": \"{}\"}}",
-        text.size() > 1 ? "," : "", row.problem, row.threads, row.seconds, row.bytes, row.of_roof, row.of_mix,
-        row.of_copy, row.strategy, row.roof);
+        text.size() > 1 ? "," : "", row.problem, row.threads, row.seconds, row.bytes, row.of_roof, row.of_mix, row.of_copy,
+        row.strategy, row.roof);
   return text + "\n]\n";
 }
 

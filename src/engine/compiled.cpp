@@ -13,6 +13,7 @@
 #endif
 
 #include "engine/normalise.hpp"
+#include "kernels/stream.hpp"
 
 namespace patchfold::engine {
 namespace {
@@ -97,7 +98,7 @@ std::int64_t Compiled::pieces(int threads) const noexcept {
 
 std::size_t Compiled::scratch_bytes(int threads) const noexcept {
   const auto bytes = static_cast<std::size_t>(pieces(threads) * scratch_per_piece_);
-  return bytes == 0 ? 0 : bytes + scratch_alignment;
+  return std::max(bytes == 0 ? 0 : bytes + scratch_alignment, misaligned_ ? misaligned_->scratch_bytes(threads) : 0);
 }
 
 Status Compiled::run(const void* src, void* dst, std::span<std::byte> scratch, Executor& executor) const noexcept {
@@ -112,6 +113,8 @@ Status Compiled::run(const void* src, void* dst, std::span<std::byte> scratch, E
   auto* to = static_cast<std::byte*>(dst);
   if (to == nullptr || (from == nullptr && problem_.src_range.begin != problem_.src_range.end)) return Status::null_data;
   if (overlap(from, problem_.src_range, to, problem_.dst_range)) return Status::overlap;
+  if (misaligned_ && reinterpret_cast<std::uintptr_t>(to + problem_.dst_offset) % kernels::line_bytes != 0)
+    return misaligned_->run(src, dst, scratch, executor, threads);
 
   const auto misaligned = reinterpret_cast<std::uintptr_t>(scratch.data()) % scratch_alignment;
   std::byte* aligned = scratch.empty() ? nullptr : scratch.data() + (misaligned ? scratch_alignment - misaligned : 0);

@@ -49,6 +49,8 @@ class Compiled {
   std::int64_t rows_ = 0;               ///< of work
   double bytes_ = 0;                    ///< that a run reads and writes, roughly
   std::int64_t scratch_per_piece_ = 0;  ///< bytes, a multiple of 64
+  /// Runs in place of this one where the destination does not begin a line; null if that makes no difference.
+  std::unique_ptr<const Compiled> misaligned_{};
 
  private:
   struct Call;

@@ -52,7 +52,7 @@ constexpr Strategy strategies[] = {
     {"gather", make_gather},                       // 3.4 -> 1.1: space_to_depth 1x2048x2048x3 block 4, channels last
     {"stage positions", make_stage_by_positions},  // 3.4 -> 1.1: unfold 8x64x112x112, kernel 3, padding 1
     {"stage taps", make_stage_by_taps},            // 2.8 -> 1.0: patches of 8x112x112x64, kernel 3, SAME
-    {"cropped", make_cropped},                     // 8.4 -> 1.1: batch_to_space 32x64x56x56 block 2, crops 1
+    {"cropped", make_cropped},                     // 8.4 -> 3.0: batch_to_space 32x64x56x56 block 2, crops 1
     {"move", make_move},                           // all other copies
     {"sum tiles", make_sum_tiles},                 // 4.3 -> 1.3: fold to 112x112, kernel 3, padding 1
     {"sum rows", make_sum_by_rows},                // each tap meets many elements of a row

@@ -124,7 +124,8 @@ class Split final : public Blocks {
 
 class Join final : public Blocks {
  public:
-  explicit Join(const Problem& problem) : Blocks(problem), finish_(kernels::Finish::none) {
+  /// `aligned`: the destination begins a line.
+  explicit Join(const Problem& problem, bool aligned = true) : Blocks(problem), finish_(kernels::Finish::none) {
     if (problem.verb == Verb::combine_sum) finish_ = kernels::finish_of(problem.dtype);
     // Elements of these types are finished one by one, not several in a unit.
     const bool single =
@@ -132,40 +133,36 @@ class Join final : public Blocks {
     if (single && unit_ != problem.element_size) return;
     streamed_ = take_streams(counted_, unit_, true);
     row_bytes_ = streamed_.ways.extent * streamed_.along.extent * unit_;
-    whole_ = store_ == Store::plain || row_bytes_ % line_bytes == 0;
-    for (const Dim& dim : counted_) whole_ &= store_ == Store::plain || dim.dst_stride % line_bytes == 0;
-    whole_ &= store_ == Store::plain || streamed_.rows.dst_stride % line_bytes == 0;
-    if (!whole_) {
-      // Rows are put together as they lie in the destination, some at a time.
-      if (streamed_.rows.extent > 1) counted_.push_back(streamed_.rows);
-      streamed_.rows = {};
-      streamed_.rows = take(counted_, find(counted_, [&](const Dim& dim) { return dim.dst_stride == row_bytes_; }));
-      together_ = std::max<std::int64_t>(1, run_bytes / row_bytes_);
-      scratch_per_piece_ = ceil_div(together_ * row_bytes_, line_bytes) * line_bytes;
-    }
-    // What one call takes, so that threads can share a problem of few rows.
-    const std::int64_t wanted = std::max<std::int64_t>(together_, call_bytes / row_bytes_);
-    group_ = std::min(wanted, streamed_.rows.extent);
-    groups_ = ceil_div(streamed_.rows.extent, group_);
-    std::ranges::stable_sort(counted_, std::greater(), [](const Dim& dim) { return std::abs(dim.dst_stride); });
-    const Dim groups{groups_, group_ * streamed_.rows.src_stride, group_ * streamed_.rows.dst_stride};
-    DimList counted;
-    bool placed = false;
+    const std::int64_t rows_apart = streamed_.rows.dst_stride;
+    const auto ends_line = [&](std::int64_t bytes) { return store_ == Store::plain || bytes % line_bytes == 0; };
+    whole_ = (aligned || store_ == Store::plain) && ends_line(row_bytes_) && ends_line(rows_apart);
+    // Dims that step between two rows of a stream are counted inside a group of rows.
+    DimList inside, outside;
     for (const Dim& dim : counted_) {
-      if (!placed && std::abs(dim.dst_stride) < streamed_.rows.dst_stride) {
-        counted.push_back(groups);
-        inside_ = 1;
-        placed = true;
-      }
-      counted.push_back(dim);
-      inside_ *= dim.extent;
+      whole_ &= ends_line(dim.dst_stride);
+      (std::abs(dim.dst_stride) < rows_apart ? inside : outside).push_back(dim);
     }
-    if (!placed) {
-      counted.push_back(groups);
-      inside_ = 1;
+    for (DimList* dims : {&inside, &outside})
+      std::ranges::stable_sort(*dims, std::greater(), [](const Dim& dim) { return std::abs(dim.dst_stride); });
+    // Rows that are put together first are put together with those between them, if they fill the destination.
+    block_bytes_ = row_bytes_;
+    const bool upwards = find(inside, [](const Dim& dim) { return dim.dst_stride < 0; }) < 0;
+    const bool fill = upwards && row_bytes_ * count_tuples(inside) == rows_apart;
+    if (!whole_ && fill && rows_apart <= most_block_bytes) {
+      block_bytes_ = rows_apart;
+      together_ = inside;
+      inside = {};
     }
-    counted_ = counted;
+    const std::int64_t wanted = whole_ ? call_bytes / row_bytes_ : run_bytes / block_bytes_;
+    group_ = std::clamp<std::int64_t>(wanted, 1, streamed_.rows.extent);
+    groups_ = ceil_div(streamed_.rows.extent, group_);
+    if (!whole_) scratch_per_piece_ = ceil_div(group_ * block_bytes_, line_bytes) * line_bytes;
+    counted_ = outside;
+    counted_.push_back({groups_, group_ * streamed_.rows.src_stride, group_ * rows_apart});
+    for (const Dim& dim : inside) counted_.push_back(dim);
+    inside_ = count_tuples(inside);
     rows_ = count_tuples(counted_);
+    if (aligned && whole_ && store_ == Store::past_cache) misaligned_ = std::make_unique<Join>(problem, false);
   }
 
   bool fits() const noexcept { return streamed_.ways.extent > 1 && scratch_per_piece_ <= 2 * stage_bytes(); }
@@ -179,7 +176,8 @@ class Join final : public Blocks {
 
  private:
   static constexpr std::int64_t call_bytes = 64 << 10;
-  static constexpr std::int64_t fetch_bytes = 1024;  ///< ahead in each stream
+  static constexpr std::int64_t most_block_bytes = 16 << 10;  ///< that stay in the first cache
+  static constexpr std::int64_t fetch_bytes = 1024;           ///< ahead in each stream
 
   void run_row(const Row& at) const noexcept override {
     const std::int64_t first = at.index / inside_ % groups_ * group_;
@@ -194,23 +192,20 @@ class Join final : public Blocks {
                     streamed_.along.extent * unit_,
                     prefetch};
     if (whole_) return kernels::join(at.dst, at.src, unit_, streams, store_, finish_);
-    streams.rows = 1;
-    for (std::int64_t from = 0; from < rows; from += together_) {
-      const std::int64_t here = std::min(together_, rows - from);
-      for (std::int64_t i = 0; i < here; ++i)
-        kernels::join(at.scratch + i * row_bytes_, at.src + (from + i) * streamed_.rows.src_stride, unit_, streams,
-                      Store::plain, finish_);
-      Ahead ahead{};
-      kernels::copy_rows(at.dst + from * row_bytes_, row_bytes_ * here, at.scratch, row_bytes_ * here, row_bytes_ * here, 1,
-                         store_, ahead);
-    }
+    streams.row_pitch = block_bytes_;
+    Counter counter(together_, 0);
+    for (std::int64_t i = count_tuples(together_); i > 0; --i, counter.next())
+      kernels::join(at.scratch + counter.dst, at.src + counter.src, unit_, streams, Store::plain, finish_);
+    Ahead ahead{};
+    kernels::copy_rows(at.dst, streamed_.rows.dst_stride, at.scratch, block_bytes_, block_bytes_, rows, store_, ahead);
   }
 
   kernels::Finish finish_;
   Streamed streamed_{};
   std::int64_t row_bytes_ = 0;
-  bool whole_ = true;          // rows are written from registers
-  std::int64_t together_ = 1;  // rows put together in scratch memory otherwise
+  bool whole_ = true;             // rows are written from registers; otherwise by way of scratch memory, in blocks:
+  DimList together_{};            // dims that step within a block
+  std::int64_t block_bytes_ = 0;  // from a row to the next of the same streams
   std::int64_t group_ = 1;
   std::int64_t groups_ = 1;
   std::int64_t inside_ = 1;

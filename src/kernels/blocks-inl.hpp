@@ -60,8 +60,9 @@ HWY_INLINE void deinterleave(D d, V* v) {
   }
 }
 
-/// The inverse. Where picking every second lane of two vectors is one instruction, it is done by that: a sequence of 2^(w + l)
-/// elements is picked apart l times, which rotates the bits of an element's index by l places. Otherwise by zipping w times.
+/// The inverse. Where picking every second lane of two vectors is one instruction, it is done by that: a sequence of 2^(w +
+/// l) elements is picked apart l times, which rotates the bits of an element's index by l places. Otherwise by zipping w
+/// times.
 template <int ways, class D, class V = hn::Vec<D>>
 HWY_INLINE void interleave(D d, V* v) {
   constexpr std::size_t lanes = hn::MaxLanes(D());
