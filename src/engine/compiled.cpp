@@ -2,6 +2,7 @@
 #include "engine/compiled.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <new>
 #include <sstream>
@@ -91,7 +92,8 @@ struct Compiled::Call {
 std::int64_t Compiled::pieces(int threads) const noexcept {
   if (threads <= 1 || rows_ <= 1) return 1;
   const double fitting = scratch_per_thread / static_cast<double>(std::max<std::int64_t>(1, scratch_per_piece_));
-  const double each = std::max(1.0, std::min(pieces_per_thread, fitting));
+  // As many for every thread, so that none waits for another's last piece.
+  const double each = std::max(1.0, std::floor(std::min(pieces_per_thread, fitting)));
   const double wanted = std::min(bytes_ / bytes_per_piece, static_cast<double>(threads) * each);
   return std::clamp<std::int64_t>(static_cast<std::int64_t>(wanted), 1, rows_);
 }

@@ -320,6 +320,18 @@ void Gather(std::byte* dst, const Sources& sources, std::int64_t count, Store st
     }
     return;
   }
+#if HWY_TARGET != HWY_SCALAR
+  if (reinterpret_cast<std::uintptr_t>(dst) % line_bytes == 0 && sources.unit % line_bytes == 0) {
+    const std::int64_t unit = sources.unit, most = std::max<std::int64_t>(1, stretch / unit);
+    for (std::int64_t here; left > 0; left -= here, dst += here * unit) {
+      here = std::min(left, most);
+      for_pieces(dst, sources, at, here, unit,
+                 [unit](std::byte* to, const std::byte* from) { copy_lines<true>(to, from, unit); });
+      ahead.advance(here * unit / line_bytes);
+    }
+    return;
+  }
+#endif
   // Lines are put together at the place that they will have within a line; what is left of the last one waits for more.
   constexpr std::int64_t room = flush_bytes + part_bytes + 2 * line_bytes;
   alignas(line_bytes) std::byte assembly[room];
