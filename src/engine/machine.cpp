@@ -5,7 +5,6 @@
 #include <fstream>
 #include <string>
 
-#include "engine/instruction_set.hpp"
 #include "engine/strategies.hpp"
 
 namespace patchfold::engine {
@@ -54,24 +53,6 @@ const Caches& caches() noexcept {
 std::int64_t stage_bytes() noexcept {
   // A quarter of a 1 MB cache was best; at half of it and above the streams that pass evict the stage.
   return std::clamp<std::int64_t>(caches().l2 / 4, 64 << 10, 256 << 10);
-}
-
-namespace {
-
-Forced& forced_now() noexcept {
-  static Forced now;
-  return now;
-}
-
-}  // namespace
-
-const Forced& forced() noexcept {
-  return forced_now();
-}
-
-void force(const Forced& forced) noexcept {
-  forced_now() = forced;
-  forget_plans();
 }
 
 std::string_view name_of(kernels::Store store) noexcept {

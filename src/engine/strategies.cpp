@@ -41,25 +41,43 @@ struct Strategy {
   std::unique_ptr<Compiled> (*make)(const Problem&);
 };
 
-// Figures: time of the next row that fits, and of this one, in multiples of the mix that `patchfold bench` prints (one
-// thread, float32 unless said otherwise).
+// Figures: time with the general row ("move", "sum rows") and with this one, in multiples of the mix that `patchfold bench`
+// prints (one thread, float32).
 constexpr Strategy strategies[] = {
     {"nothing", make_nothing},                     // no destination elements
-    {"memcpy", make_memcpy},                       // 1.7 -> 1.0: space_to_batch 8x64x224x224 block 1
-    {"split", make_split},                         // 9.0 -> 0.9: space_to_depth 8x64x112x112 block 2
+    {"memcpy", make_memcpy},                       // 1.2 -> 1.0: space_to_batch 8x64x224x224 block 1
+    {"split", make_split},                         // 8.9 -> 1.0: space_to_depth 8x64x112x112 block 2
     {"join", make_join},                           // 3.7 -> 1.0: depth_to_space 1x48x512x512 block 4
-    {"transpose", make_transpose},                 // 3.9 -> 2.0: reorder 8x12544x576, kernel 3x3, channels last
-    {"gather", make_gather},                       // 3.4 -> 1.1: space_to_depth 1x2048x2048x3 block 4, channels last
-    {"stage positions", make_stage_by_positions},  // 3.4 -> 1.1: unfold 8x64x112x112, kernel 3, padding 1
-    {"stage taps", make_stage_by_taps},            // 2.8 -> 1.0: patches of 8x112x112x64, kernel 3, SAME
-    {"cropped", make_cropped},                     // 8.4 -> 3.0: batch_to_space 32x64x56x56 block 2, crops 1
+    {"transpose", make_transpose},                 // 2.7 -> 2.2: reorder 8x12544x576, kernel 3x3, channels last
+    {"gather", make_gather},                       // 3.0 -> 1.2: space_to_depth 1x2048x2048x3 block 4, channels last
+    {"stage positions", make_stage_by_positions},  // 2.4 -> 1.0: unfold 8x64x112x112, kernel 3, padding 1
+    {"stage taps", make_stage_by_taps},            // 1.8 -> 1.0: patches of 8x112x112x64, kernel 3, SAME
+    {"cropped", make_cropped},                     // 5.8 -> 3.3: batch_to_space 32x64x56x56 block 2, crops 1
     {"move", make_move},                           // all other copies
-    {"sum tiles", make_sum_tiles},                 // 4.3 -> 1.3: fold to 112x112, kernel 3, padding 1
+    {"sum tiles", make_sum_tiles},                 // 3.6 -> 1.3: fold to 112x112, kernel 3, padding 1
     {"sum rows", make_sum_by_rows},                // each tap meets many elements of a row
     {"sum elements", make_sum_by_elements},        // strides beyond the row: solve for each element's taps
 };
 
 }  // namespace
+
+namespace {
+
+Forced& forced_now() noexcept {
+  static Forced now;
+  return now;
+}
+
+}  // namespace
+
+const Forced& forced() noexcept {
+  return forced_now();
+}
+
+void force(const Forced& forced) noexcept {
+  forced_now() = forced;
+  forget_plans();
+}
 
 std::vector<std::string_view> strategy_names() {
   std::vector<std::string_view> names;

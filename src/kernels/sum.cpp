@@ -9,7 +9,7 @@
 
 #include <cstring>
 
-#include "kernels/half.hpp"
+#include "kernels/elements.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace patchfold::kernels::HWY_NAMESPACE {
@@ -28,12 +28,7 @@ void save(std::byte* to, T value) {
 
 /// Elements that are their own accumulators; integers are summed as unsigned, so they wrap.
 template <class T>
-struct Plain {
-  using Element = T;
-  using Accumulator = T;
-  static T widen(T value) { return value; }
-  static T narrow(T value) { return value; }
-  static T plus(T a, T b) { return static_cast<T>(a + b); }
+struct Plain : PlainElement<T> {
   template <class V>
   static V plus_vector(V a, V b) {
     return hn::Add(a, b);
@@ -41,32 +36,14 @@ struct Plain {
   static constexpr bool vectorised = true;
 };
 
-struct Boolean {
-  using Element = std::uint8_t;
-  using Accumulator = std::uint8_t;
-  static std::uint8_t widen(std::uint8_t value) { return value != 0; }
-  static std::uint8_t narrow(std::uint8_t value) { return value; }
-  static std::uint8_t plus(std::uint8_t a, std::uint8_t b) { return a | b; }
+/// Those whose sums go element by element.
+template <class Type>
+struct Scalar : Type {
   static constexpr bool vectorised = false;
 };
-
-struct Float16 {
-  using Element = std::uint16_t;
-  using Accumulator = float;
-  static float widen(std::uint16_t bits) { return float16_to_float(bits); }
-  static std::uint16_t narrow(float value) { return float_to_float16(value); }
-  static float plus(float a, float b) { return a + b; }
-  static constexpr bool vectorised = false;
-};
-
-struct Bfloat16 {
-  using Element = std::uint16_t;
-  using Accumulator = float;
-  static float widen(std::uint16_t bits) { return bfloat16_to_float(bits); }
-  static std::uint16_t narrow(float value) { return float_to_bfloat16(value); }
-  static float plus(float a, float b) { return a + b; }
-  static constexpr bool vectorised = false;
-};
+using Boolean = Scalar<BooleanElement>;
+using Float16 = Scalar<Float16Element>;
+using Bfloat16 = Scalar<Bfloat16Element>;
 
 /// `parts` is 2 for complex numbers: the real and the imaginary part are summed alike.
 template <class Type, int parts>

@@ -11,7 +11,7 @@
 #include <cstring>
 
 #include "kernels/blocks-inl.hpp"
-#include "kernels/half.hpp"
+#include "kernels/elements.hpp"
 #include "kernels/stream.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -21,37 +21,10 @@ namespace hn = hwy::HWY_NAMESPACE;
 #if HWY_TARGET == HWY_SCALAR
 
 template <class T>
-struct Plain {
-  using Element = T;
-  using Accumulator = T;
-  static T widen(T value) { return value; }
-  static T narrow(T value) { return value; }
-  static T plus(T a, T b) { return static_cast<T>(a + b); }
-};
-
-struct Boolean {
-  using Element = std::uint8_t;
-  using Accumulator = std::uint8_t;
-  static std::uint8_t widen(std::uint8_t value) { return value != 0; }
-  static std::uint8_t narrow(std::uint8_t value) { return value; }
-  static std::uint8_t plus(std::uint8_t a, std::uint8_t b) { return a | b; }
-};
-
-struct Float16 {
-  using Element = std::uint16_t;
-  using Accumulator = float;
-  static float widen(std::uint16_t bits) { return float16_to_float(bits); }
-  static std::uint16_t narrow(float value) { return float_to_float16(value); }
-  static float plus(float a, float b) { return a + b; }
-};
-
-struct Bfloat16 {
-  using Element = std::uint16_t;
-  using Accumulator = float;
-  static float widen(std::uint16_t bits) { return bfloat16_to_float(bits); }
-  static std::uint16_t narrow(float value) { return float_to_bfloat16(value); }
-  static float plus(float a, float b) { return a + b; }
-};
+using Plain = PlainElement<T>;
+using Boolean = BooleanElement;
+using Float16 = Float16Element;
+using Bfloat16 = Bfloat16Element;
 
 template <class Type>
 struct Kernel {
