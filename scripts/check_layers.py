@@ -22,6 +22,7 @@ HEADER_GROUPS = {
     "values": ["version.hpp", "export.hpp", "error.hpp", "tensor.hpp"],
     "running": ["plan.hpp"],
     "operators": ["operators.hpp"],
+    "tiling": ["tiling.hpp"],
     "dialects": ["onnx.hpp", "openvino.hpp", "tensorflow.hpp", "torch.hpp"],
     "table": ["table.hpp"],
     "explain": ["explain.hpp"],

@@ -11,5 +11,6 @@
 #include "patchfold/table.hpp"
 #include "patchfold/tensor.hpp"
 #include "patchfold/tensorflow.hpp"
+#include "patchfold/tiling.hpp"
 #include "patchfold/torch.hpp"
 #include "patchfold/version.hpp"

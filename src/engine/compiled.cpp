@@ -7,57 +7,17 @@
 #include <new>
 #include <sstream>
 
-#ifdef __SSE2__
-#include <xmmintrin.h>
-#else
-#include <cfenv>
-#endif
-
+#include "engine/floats.hpp"
 #include "engine/normalise.hpp"
+#include "engine/sharing.hpp"
 #include "kernels/stream.hpp"
 
 namespace patchfold::engine {
 namespace {
 
-/// Bytes that are worth handing to another thread: some 10 us of copying, where waking a thread takes 2 to 32 us.
-constexpr double bytes_per_piece = 128 * 1024;
-/// Pieces for each thread, so that one that ends early takes more (arbitrary), and what their scratch memory may take.
-constexpr double pieces_per_thread = 4;
+/// Scratch memory that the pieces of a thread may take together.
 constexpr double scratch_per_thread = 1e6;
 constexpr std::size_t scratch_alignment = 64;
-
-/// Default rounding, denormals on, exceptions masked, until the end of the scope; then the caller's state again, flags
-/// included.
-class DefaultFloats {
- public:
-#ifdef __SSE2__
-  // Vectors and scalars alike are computed under this register; fesetenv would set the x87's as well, which takes as long as
-  // a small plan.
-  DefaultFloats() noexcept : saved_(_mm_getcsr()) {
-    _mm_setcsr(0x1f80);
-  }
-  ~DefaultFloats() {
-    _mm_setcsr(saved_);
-  }
-#else
-  DefaultFloats() noexcept {
-    std::fegetenv(&saved_);
-    std::fesetenv(FE_DFL_ENV);
-  }
-  ~DefaultFloats() {
-    std::fesetenv(&saved_);
-  }
-#endif
-  DefaultFloats(const DefaultFloats&) = delete;
-  DefaultFloats& operator=(const DefaultFloats&) = delete;
-
- private:
-#ifdef __SSE2__
-  unsigned saved_;
-#else
-  std::fenv_t saved_;
-#endif
-};
 
 bool overlap(const std::byte* a, ByteRange ra, const std::byte* b, ByteRange rb) noexcept {
   if (ra.begin == ra.end || rb.begin == rb.end) return false;
@@ -77,11 +37,7 @@ struct Compiled::Call {
   std::int64_t pieces;
 
   void run_piece(std::int64_t piece) const noexcept {
-    // Rows * piece may not fit into 64 bits; the pieces differ by one row at most.
-    const std::int64_t each = compiled.rows_ / pieces;
-    const std::int64_t rest = compiled.rows_ % pieces;
-    const std::int64_t first = piece * each + std::min(piece, rest);
-    const std::int64_t last = first + each + (piece < rest ? 1 : 0);
+    const auto [first, last] = rows_of_piece(piece, pieces, compiled.rows_);
     std::byte* own = scratch + piece * compiled.scratch_per_piece_;
     if (compiled.problem_.verb != Verb::combine_sum) return compiled.run_rows(src, dst, first, last, own);
     const DefaultFloats floats;
@@ -90,12 +46,8 @@ struct Compiled::Call {
 };
 
 std::int64_t Compiled::pieces(int threads) const noexcept {
-  if (threads <= 1 || rows_ <= 1) return 1;
-  const double fitting = scratch_per_thread / static_cast<double>(std::max<std::int64_t>(1, scratch_per_piece_));
-  // As many for every thread, so that none waits for another's last piece.
-  const double each = std::max(1.0, std::floor(std::min(pieces_per_thread, fitting)));
-  const double wanted = std::min(bytes_ / bytes_per_piece, static_cast<double>(threads) * each);
-  return std::clamp<std::int64_t>(static_cast<std::int64_t>(wanted), 1, rows_);
+  return piece_count(threads, rows_, bytes_,
+                     scratch_per_thread / static_cast<double>(std::max<std::int64_t>(1, scratch_per_piece_)));
 }
 
 std::size_t Compiled::scratch_bytes(int threads) const noexcept {

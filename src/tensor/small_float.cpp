@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/elements.hpp"
+#include "tensor/small_float.hpp"
 
 #include <algorithm>
 #include <bit>
 
-namespace patchfold::cli {
+namespace patchfold {
 namespace {
 
 constexpr int double_mantissa = 52;
@@ -76,4 +76,4 @@ std::uint32_t encode(const SmallFormat& f, double value) noexcept {
   return sign | static_cast<std::uint32_t>(units);
 }
 
-}  // namespace patchfold::cli
+}  // namespace patchfold

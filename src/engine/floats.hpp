@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The floating-point environment in which sums run.
+#pragma once
+
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#else
+#include <cfenv>
+#endif
+
+namespace patchfold::engine {
+
+/// Default rounding, denormals on, exceptions masked, until the end of the scope; then the caller's state again, flags
+/// included.
+class DefaultFloats {
+ public:
+#ifdef __SSE2__
+  // Vectors and scalars alike are computed under this register; fesetenv would set the x87's as well, which takes as long as
+  // a small plan.
+  DefaultFloats() noexcept : saved_(_mm_getcsr()) {
+    _mm_setcsr(0x1f80);
+  }
+  ~DefaultFloats() {
+    _mm_setcsr(saved_);
+  }
+#else
+  DefaultFloats() noexcept {
+    std::fegetenv(&saved_);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  ~DefaultFloats() {
+    std::fesetenv(&saved_);
+  }
+#endif
+  DefaultFloats(const DefaultFloats&) = delete;
+  DefaultFloats& operator=(const DefaultFloats&) = delete;
+
+ private:
+#ifdef __SSE2__
+  unsigned saved_;
+#else
+  std::fenv_t saved_;
+#endif
+};
+
+}  // namespace patchfold::engine

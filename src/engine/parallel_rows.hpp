@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The second way into the engine, for work that is no Problem: rows that are shared out over threads.
+#pragma once
+
+#include <cstdint>
+
+#include "patchfold/plan.hpp"
+
+namespace patchfold::engine {
+
+/// Calls work(first, last) for ranges that cover [0, rows), from several threads if `bytes`, which all rows together read
+/// and write, make that worth it. Runs with the default floating-point environment.
+Status parallel_rows(std::int64_t rows, double bytes,
+                     void (*work)(void* context, std::int64_t first, std::int64_t last) noexcept, void* context,
+                     Executor& executor) noexcept;
+
+template <class F>
+Status parallel_rows(std::int64_t rows, double bytes, F&& work, Executor& executor) noexcept {
+  return parallel_rows(
+      rows, bytes,
+      [](void* context, std::int64_t first, std::int64_t last) noexcept {
+        (*static_cast<std::remove_reference_t<F>*>(context))(first, last);
+      },
+      &work, executor);
+}
+
+}  // namespace patchfold::engine

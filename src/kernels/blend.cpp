@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weighted sums of rows, a vector of float64 at a time; the rest of a row in vectors of one lane.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/blend.cpp"
+#include "kernels/blend.hpp"
+
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <limits>
+
+#include "kernels/blend_scalar.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace patchfold::kernels::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_TARGET == HWY_SCALAR
+
+BlendRow RowOf(DType, DType, bool) {
+  return nullptr;
+}
+
+#else
+
+template <class T, class D>
+using Lanes = hn::Vec<hn::Rebind<T, D> >;
+
+/// Elements as float64; exact.
+template <class D>
+HWY_INLINE hn::Vec<D> widen(D, Lanes<double, D> v) {
+  return v;
+}
+template <class D>
+HWY_INLINE hn::Vec<D> widen(D d, Lanes<float, D> v) {
+  return hn::PromoteTo(d, v);
+}
+template <class D>
+HWY_INLINE hn::Vec<D> widen(D d, Lanes<std::int32_t, D> v) {
+  return hn::PromoteTo(d, v);
+}
+template <class D>
+HWY_INLINE hn::Vec<D> widen(D d, Lanes<std::uint32_t, D> v) {
+  const hn::Rebind<std::uint32_t, D> du;
+  const hn::Rebind<std::int32_t, D> di;
+  const auto centred = hn::BitCast(di, hn::Xor(v, hn::Set(du, 0x80000000u)));
+  return hn::Add(hn::PromoteTo(d, centred), hn::Set(d, 2147483648.0));
+}
+template <class D>
+HWY_INLINE hn::Vec<D> widen(D d, Lanes<std::int16_t, D> v) {
+  return hn::PromoteTo(d, hn::PromoteTo(hn::Rebind<std::int32_t, D>(), v));
+}
+template <class D>
+HWY_INLINE hn::Vec<D> widen(D d, Lanes<std::uint16_t, D> v) {
+  return hn::PromoteTo(d, hn::PromoteTo(hn::Rebind<std::int32_t, D>(), v));
+}
+template <class D>
+HWY_INLINE hn::Vec<D> widen(D d, Lanes<std::int8_t, D> v) {
+  return hn::PromoteTo(d, hn::PromoteTo(hn::Rebind<std::int32_t, D>(), v));
+}
+template <class D>
+HWY_INLINE hn::Vec<D> widen(D d, Lanes<std::uint8_t, D> v) {
+  return hn::PromoteTo(d, hn::PromoteTo(hn::Rebind<std::int32_t, D>(), v));
+}
+
+/// Rounded to nearest even; integers saturate and make 0 of NaN.
+template <class T, class D>
+HWY_INLINE Lanes<T, D> narrow(D d, hn::Vec<D> v) {
+  const hn::Rebind<T, D> to;
+  if constexpr (std::is_same_v<T, double>) {
+    return v;
+  } else if constexpr (std::is_same_v<T, float>) {
+    return hn::DemoteTo(to, v);
+  } else {
+    constexpr double low = std::numeric_limits<T>::min();
+    constexpr double high = std::numeric_limits<T>::max();
+    v = hn::IfThenElseZero(hn::Eq(v, v), v);
+    v = hn::Round(hn::Min(hn::Max(v, hn::Set(d, low)), hn::Set(d, high)));
+    const hn::Rebind<std::int32_t, D> di;
+    if constexpr (std::is_same_v<T, std::int32_t>) {
+      return hn::DemoteTo(di, v);
+    } else if constexpr (std::is_same_v<T, std::uint32_t>) {
+      const auto centred = hn::DemoteTo(di, hn::Sub(v, hn::Set(d, 2147483648.0)));
+      return hn::Xor(hn::BitCast(to, centred), hn::Set(to, 0x80000000u));
+    } else {
+      return hn::DemoteTo(to, hn::DemoteTo(di, v));
+    }
+  }
+}
+
+template <class From, class To, bool keep_equal>
+struct Weighted {
+  using Bits = hwy::MakeUnsigned<From>;
+
+  template <class D>
+  static HWY_INLINE void vector(D d, std::byte* dst, const BlendTerm* terms, std::int64_t terms_count, std::int64_t j) {
+    const hn::Rebind<From, D> from;
+    const hn::Rebind<To, D> to;
+    const hn::Rebind<Bits, D> bits;
+    const hn::Rebind<std::uint64_t, D> wide_bits;
+    const auto elements = [&](const BlendTerm& term)
+                              HWY_ATTR { return hn::LoadU(from, reinterpret_cast<const From*>(term.elements) + j); };
+    const auto weight = [&](const BlendTerm& term)
+                            HWY_ATTR { return hn::Mul(hn::Set(d, term.scale), hn::LoadU(d, term.weights + j)); };
+    const auto first = elements(terms[0]);
+    const auto first_wide = widen(d, first);
+    auto sum = hn::Mul(first_wide, weight(terms[0]));
+    auto difference = hn::Zero(bits);
+    auto wide_difference = hn::Zero(wide_bits);
+    for (std::int64_t i = 1; i < terms_count; ++i) {
+      const auto value = elements(terms[i]);
+      const auto value_wide = widen(d, value);
+      sum = hn::Add(sum, hn::Mul(value_wide, weight(terms[i])));
+      if constexpr (keep_equal && std::is_same_v<From, To>)
+        difference = hn::Or(difference, hn::Xor(hn::BitCast(bits, value), hn::BitCast(bits, first)));
+      else if constexpr (keep_equal)
+        wide_difference =
+            hn::Or(wide_difference, hn::Xor(hn::BitCast(wide_bits, value_wide), hn::BitCast(wide_bits, first_wide)));
+    }
+    // The sign and the payload of a computed NaN depend on the order of operands, which is the compiler's.
+    sum = hn::IfThenElse(hn::Eq(sum, sum), sum, hn::Set(d, std::numeric_limits<double>::quiet_NaN()));
+    if constexpr (keep_equal && !std::is_same_v<From, To>)
+      sum = hn::IfThenElse(hn::RebindMask(d, hn::Eq(wide_difference, hn::Zero(wide_bits))), first_wide, sum);
+    auto result = narrow<To>(d, sum);
+    if constexpr (keep_equal && std::is_same_v<From, To>)
+      result = hn::IfThenElse(hn::RebindMask(from, hn::Eq(difference, hn::Zero(bits))), first, result);
+    hn::StoreU(result, to, reinterpret_cast<To*>(dst) + j);
+  }
+
+  static void row(std::byte* dst, const BlendTerm* terms, std::int64_t terms_count, std::int64_t count) {
+    const hn::ScalableTag<double> d;
+    const hn::CappedTag<double, 1> one;
+    const auto step = static_cast<std::int64_t>(hn::Lanes(d));
+    std::int64_t j = 0;
+    for (; j + step <= count; j += step) vector(d, dst, terms, terms_count, j);
+    for (; j < count; ++j) vector(one, dst, terms, terms_count, j);
+  }
+};
+
+template <class From, bool keep_equal>
+BlendRow row_to(DType to, bool same) {
+  if (same) return &Weighted<From, From, keep_equal>::row;
+  if (to == DType::float32) return &Weighted<From, float, keep_equal>::row;
+  if (to == DType::float64) return &Weighted<From, double, keep_equal>::row;
+  return nullptr;
+}
+
+template <bool keep_equal>
+BlendRow row_of(DType from, DType to) {
+  const bool same = from == to;
+  switch (from) {
+    case DType::int8: return row_to<std::int8_t, keep_equal>(to, same);
+    case DType::int16: return row_to<std::int16_t, keep_equal>(to, same);
+    case DType::int32: return row_to<std::int32_t, keep_equal>(to, same);
+    case DType::uint8: return row_to<std::uint8_t, keep_equal>(to, same);
+    case DType::uint16: return row_to<std::uint16_t, keep_equal>(to, same);
+    case DType::uint32: return row_to<std::uint32_t, keep_equal>(to, same);
+    case DType::float32: return row_to<float, keep_equal>(to, same);
+    case DType::float64: return row_to<double, keep_equal>(to, same);
+    default: return nullptr;
+  }
+}
+
+BlendRow RowOf(DType from, DType to, bool keep_equal) {
+  return keep_equal ? row_of<true>(from, to) : row_of<false>(from, to);
+}
+
+#endif
+
+}  // namespace patchfold::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace patchfold::kernels {
+
+HWY_EXPORT(RowOf);
+
+BlendRow weighted_row(DType from, DType to, bool keep_equal) noexcept {
+  const BlendRow row = HWY_DYNAMIC_DISPATCH(RowOf)(from, to, keep_equal);
+  return row ? row : weighted_row_scalar(from, to, keep_equal);
+}
+
+}  // namespace patchfold::kernels
+#endif

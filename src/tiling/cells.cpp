@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tiling/cells.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+
+#include "tensor/checked.hpp"
+#include "tensor/fail.hpp"
+#include "tiling/names.hpp"
+
+namespace patchfold::tiling {
+namespace {
+
+/// Tiles along one axis for which lists are kept.
+constexpr std::int64_t most_tiles = std::int64_t{1} << 26;
+
+/// Twice the coordinate of a tile's middle.
+std::int64_t middle(const TileSpan& span, std::int64_t result) {
+  return 2 * span.start + result;
+}
+
+/// The segments of one axis; `covered` gets those of each tile.
+std::vector<Segment> cut_axis(const Tiling& tiling, int axis, bool by_middles, std::vector<Span>& covered) {
+  const std::int64_t tiles = tiling.grid()[axis];
+  const std::int64_t result = tiling.result()[axis];
+  if (tiles > most_tiles)
+    fail(ErrorCode::limit, op_merge, "tiling", "must have at most 2^26 tiles along an axis to be merged", tiles);
+  std::vector<TileSpan> spans;
+  for (std::int64_t k = 0; k < tiles; ++k) spans.push_back(tiling.span(axis, k));
+  std::vector<std::int64_t> cuts = {0, tiling.output()[axis]};
+  for (const TileSpan& span : spans) {
+    cuts.push_back(span.write.begin);
+    cuts.push_back(span.write.end);
+  }
+  if (by_middles)
+    for (std::size_t k = 1; k < spans.size(); ++k)
+      // The first y whose own middle, 2y + 1, is nearer to the latter.
+      cuts.push_back(std::clamp<std::int64_t>(floor_div(middle(spans[k - 1], result) + middle(spans[k], result) - 2, 4) + 1,
+                                              0, tiling.output()[axis]));
+  std::sort(cuts.begin(), cuts.end());
+  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+
+  // Both ends of tiles ascend, so the tiles of a segment are neighbours.
+  std::vector<Segment> segments;
+  covered.assign(spans.size(), {});
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+  for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
+    Segment segment{{cuts[i], cuts[i + 1]}, {}, 0};
+    while (first < tiles && spans[static_cast<std::size_t>(first)].write.end <= segment.span.begin) ++first;
+    last = std::max(first, last);
+    while (last < tiles && spans[static_cast<std::size_t>(last)].write.begin <= segment.span.begin) ++last;
+    segment.tiles = {first, last};
+    std::int64_t nearest = std::numeric_limits<std::int64_t>::max();
+    for (std::int64_t k = first; k < last; ++k) {
+      Span& own = covered[static_cast<std::size_t>(k)];
+      if (own.size() == 0) own.begin = static_cast<std::int64_t>(i);
+      own.end = static_cast<std::int64_t>(i) + 1;
+      const std::int64_t distance =
+          std::abs(2 * segment.span.begin + 1 - middle(spans[static_cast<std::size_t>(k)], result));
+      if (distance < nearest) segment.centre = k;
+      nearest = std::min(nearest, distance);
+    }
+    segments.push_back(segment);
+  }
+  return segments;
+}
+
+}  // namespace
+
+Cells::Cells(const Tiling& tiling, Reduce reduce, bool selects, const std::vector<std::uint8_t>& mask)
+    : tiling_(tiling), reduce_(reduce), selects_(selects), mask_(mask) {
+  if (!mask.empty() && static_cast<std::int64_t>(mask.size()) != tiling.size())
+    fail(ErrorCode::length, op_merge, "mask", "must have an entry for each tile", mask.size(), tiling.size());
+  Checked inner = 1;
+  for (int axis = 0; axis < tiling.grid().size(); ++axis) {
+    covered_.emplace_back();
+    axes_.push_back(cut_axis(tiling, axis, reduce == Reduce::center, covered_.back()));
+    if (axis > 0) inner = inner * static_cast<std::int64_t>(axes_.back().size());
+  }
+  if (!inner.value() || *inner.value() > std::int64_t{1} << 40)
+    fail(ErrorCode::limit, op_merge, "tiling", "has too many tiles side by side to be merged", tiling.grid());
+  inner_ = *inner.value();
+}
+
+Dims Cells::segments_of(Cell cell) const {
+  Dims segments = Dims::filled(static_cast<int>(axes_.size()), 0);
+  for (int axis = segments.size() - 1; axis > 0; --axis) {
+    const auto count = static_cast<std::int64_t>(axes_[static_cast<std::size_t>(axis)].size());
+    segments[axis] = cell.inner % count;
+    cell.inner /= count;
+  }
+  segments[0] = cell.slab;
+  return segments;
+}
+
+Cell Cells::cell_at(const Dims& segments) const {
+  Cell cell{segments[0], 0};
+  for (int axis = 1; axis < segments.size(); ++axis)
+    cell.inner = cell.inner * static_cast<std::int64_t>(axes_[static_cast<std::size_t>(axis)].size()) + segments[axis];
+  return cell;
+}
+
+std::int64_t Cells::volume(const Dims& segments) const {
+  std::int64_t volume = 1;
+  for (int axis = 0; axis < segments.size(); ++axis) volume *= segment(axis, segments[axis]).span.size();
+  return volume;
+}
+
+/// Calls f(tile) for the tiles of all combinations, ascending, while it returns true.
+template <class F>
+void Cells::each_tile(const Dims& segments, F f) const {
+  Dims at;
+  for (int axis = 0; axis < segments.size(); ++axis) {
+    const Span tiles = segment(axis, segments[axis]).tiles;
+    if (tiles.size() == 0) return;
+    at.push_back(tiles.begin);
+  }
+  while (true) {
+    std::int64_t tile = 0;
+    for (int axis = 0; axis < at.size(); ++axis) tile = tile * tiling_.grid()[axis] + at[axis];
+    if (!is_masked(tile) && !f(tile)) return;
+    int axis = at.size() - 1;
+    while (axis >= 0 && ++at[axis] == segment(axis, segments[axis]).tiles.end) {
+      at[axis] = segment(axis, segments[axis]).tiles.begin;
+      --axis;
+    }
+    if (axis < 0) return;
+  }
+}
+
+std::size_t Cells::selected(std::span<const std::int64_t> tiles, const Dims& segments) const noexcept {
+  if (reduce_ != Reduce::center) return reduce_ == Reduce::first ? 0 : tiles.size() - 1;
+  // Where the nearest tile does not take part, the nearest in the grid stands in.
+  std::size_t best = 0;
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (std::size_t i = 0; i < tiles.size(); ++i) {
+    std::int64_t distance = 0;
+    std::int64_t rest = tiles[i];
+    for (int axis = segments.size() - 1; axis >= 0; --axis) {
+      distance += std::abs(rest % tiling_.grid()[axis] - segment(axis, segments[axis]).centre);
+      rest /= tiling_.grid()[axis];
+    }
+    if (distance < least) best = i;
+    least = std::min(least, distance);
+  }
+  return best;
+}
+
+std::vector<std::int64_t> Cells::contributors(const Dims& segments) const {
+  std::vector<std::int64_t> tiles;
+  each_tile(segments, [&](std::int64_t tile) {
+    tiles.push_back(tile);
+    return true;
+  });
+  if (selects_ && !tiles.empty()) tiles = {tiles[selected(tiles, segments)]};
+  return tiles;
+}
+
+std::int64_t Cells::contributor_count(const Dims& segments) const {
+  std::int64_t count = 1;
+  if (mask_.empty()) {
+    for (int axis = 0; axis < segments.size(); ++axis) count *= segment(axis, segments[axis]).tiles.size();
+  } else {
+    count = 0;
+    each_tile(segments, [&](std::int64_t) {
+      ++count;
+      return !selects_;
+    });
+  }
+  return selects_ ? std::min<std::int64_t>(count, 1) : count;
+}
+
+bool Cells::is_whole(const Dims& segments) const {
+  if (mask_.empty()) return true;
+  std::int64_t all = 1;
+  for (int axis = 0; axis < segments.size(); ++axis) all *= segment(axis, segments[axis]).tiles.size();
+  std::int64_t count = 0;
+  each_tile(segments, [&](std::int64_t) { return ++count > 0; });
+  return count == all;
+}
+
+std::vector<Cell> Cells::cells_of(std::int64_t tile) const {
+  std::vector<Cell> cells;
+  if (is_masked(tile)) return cells;
+  Dims first;
+  Dims last;
+  std::int64_t rest = tile;
+  Dims position = Dims::filled(tiling_.grid().size(), 0);
+  for (int axis = position.size() - 1; axis >= 0; --axis) {
+    position[axis] = rest % tiling_.grid()[axis];
+    rest /= tiling_.grid()[axis];
+  }
+  for (int axis = 0; axis < position.size(); ++axis) {
+    const Span own = covered_[static_cast<std::size_t>(axis)][static_cast<std::size_t>(position[axis])];
+    if (own.size() == 0) return cells;
+    first.push_back(own.begin);
+    last.push_back(own.end);
+  }
+  Dims at = first;
+  while (true) {
+    if (!selects_ || contributors(at).front() == tile) cells.push_back(cell_at(at));
+    int axis = at.size() - 1;
+    while (axis >= 0 && ++at[axis] == last[axis]) {
+      at[axis] = first[axis];
+      --axis;
+    }
+    if (axis < 0) return cells;
+  }
+}
+
+bool Cells::find_hole(Dims& segments) const {
+  if (element_count(tiling_.output()) == 0) return false;
+  segments = Dims::filled(static_cast<int>(axes_.size()), 0);
+  for (int axis = 0; axis < segments.size(); ++axis)
+    for (std::size_t i = 0; i < axes_[static_cast<std::size_t>(axis)].size(); ++i)
+      if (axes_[static_cast<std::size_t>(axis)][i].tiles.size() == 0) {
+        segments[axis] = static_cast<std::int64_t>(i);
+        return true;
+      }
+  if (mask_.empty()) return false;
+  for (std::int64_t slab = 0; slab < slabs(); ++slab)
+    for (std::int64_t inner = 0; inner < inner_; ++inner) {
+      segments = segments_of({slab, inner});
+      bool any = false;
+      each_tile(segments, [&](std::int64_t) { return !(any = true); });
+      if (!any) return true;
+    }
+  return false;
+}
+
+}  // namespace patchfold::tiling

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tile as a copy out of the array. Axes along which it lies inside are plain dims; along the others each element of the
+// tile is a position of a window of one tap, so that padding is resolved while copying.
+#include <vector>
+
+#include "ops/operands.hpp"
+#include "patchfold/tiling.hpp"
+#include "tensor/encode.hpp"
+#include "tensor/fail.hpp"
+#include "tiling/names.hpp"
+
+namespace patchfold {
+
+void Tiling::cut(std::int64_t index, const ConstTensorView& array, const TensorView& tile, Executor& executor) const {
+  using tiling::op_tiling;
+  const Tile place = (*this)[index];
+  if (!(array.shape == spec_.shape))
+    fail(ErrorCode::shape, op_tiling, "array", "must have the shape that is tiled", array.shape, spec_.shape);
+  ops::Operands operands = ops::check_operands(op_tiling, "array", array, "tile", tile, tile_shape(index));
+  engine::Problem& problem = operands.problem;
+  problem.fill = encode(spec_.value, array.dtype, op_tiling, "value");
+  int next = 0;
+  for (int axis = 0; axis < array.shape.size(); ++axis) {
+    const std::int64_t from = operands.src_strides[axis];
+    const std::int64_t to = operands.dst_strides[axis];
+    if (next == axes_.size() || axes_[next] != axis) {
+      problem.dims.push_back({array.shape[axis], from, to});
+      continue;
+    }
+    const TileSpan& span = place.spans[static_cast<std::size_t>(next++)];
+    if (span.read.size() == span.extent) {
+      problem.src_offset += span.read.begin * from;
+      problem.dims.push_back({span.extent, from, to});
+    } else {
+      problem.windows.push_back({.positions = span.extent,
+                                 .pad_begin = -span.read.begin,
+                                 .extent = array.shape[axis],
+                                 .image_stride = from,
+                                 .position_stride = to,
+                                 .mode = spec_.padding_mode});
+    }
+  }
+  throw_if_failed(ops::make_plan(op_tiling, problem).run(array.data, tile.data, executor), op_tiling);
+}
+
+void Tiling::coverage(const TensorView& counts) const {
+  using tiling::op_tiling;
+  if (!(counts.shape == output_) || counts.dtype != DType::int64)
+    fail(ErrorCode::shape, op_tiling, "counts", "must be int64 of the shape of the output's tiled axes", counts.shape,
+         output_);
+  // Along each axis alone; an element is given by each combination.
+  std::vector<std::vector<std::int64_t>> along;
+  for (int i = 0; i < output_.size(); ++i) {
+    std::vector<std::int64_t> axis(static_cast<std::size_t>(output_[i]) + 1);
+    for (std::int64_t k = 0; k < grid_[i]; ++k) {
+      const Span write = span(i, k).write;
+      ++axis[static_cast<std::size_t>(write.begin)];
+      --axis[static_cast<std::size_t>(write.end)];
+    }
+    for (std::size_t y = 1; y < axis.size(); ++y) axis[y] += axis[y - 1];
+    along.push_back(std::move(axis));
+  }
+  if (element_count(output_) == 0) return;
+  Dims at = Dims::filled(output_.size(), 0);
+  auto* to = static_cast<std::byte*>(counts.data);
+  const int last = output_.size() - 1;
+  while (true) {
+    std::int64_t outer = 1;
+    std::int64_t offset = 0;
+    for (int i = 0; i < last; ++i) {
+      outer *= along[static_cast<std::size_t>(i)][static_cast<std::size_t>(at[i])];
+      offset += at[i] * counts.strides[i];
+    }
+    for (std::int64_t x = 0; x < output_[last]; ++x) {
+      const std::int64_t count = outer * along.back()[static_cast<std::size_t>(x)];
+      __builtin_memcpy(to + offset + x * counts.strides[last], &count, sizeof(count));
+    }
+    int i = last - 1;
+    while (i >= 0 && ++at[i] == output_[i]) at[i--] = 0;
+    if (i < 0) return;
+  }
+}
+
+}  // namespace patchfold

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of a cell, one after the other, with the memory that one thread needs for them.
+#pragma once
+
+#include <memory>
+
+#include "tiling/gather.hpp"
+
+namespace patchfold::tiling {
+
+class GatherRows {
+ public:
+  explicit GatherRows(const Gather& gather) noexcept;
+  /// Makes rows [first, last). Returns false if memory could not be had.
+  bool run(std::int64_t first, std::int64_t last) noexcept;
+
+ private:
+  bool reserve() noexcept;
+  void seek(std::int64_t row) noexcept;
+  void next() noexcept;
+  void place_row() noexcept;
+  void weigh_row() noexcept;
+  void weigh_late(std::int64_t begin, std::int64_t count) noexcept;
+  void make_row() noexcept;
+  void make_part(std::int64_t begin, std::int64_t count) noexcept;
+  void make_general(std::byte* dst, std::int64_t begin, std::int64_t count) noexcept;
+  void reduce(std::byte* dst, std::int64_t count, std::size_t terms_count) noexcept;
+  bool takes_part(std::size_t source, std::int64_t j) const noexcept {
+    return pairs_[source * part_ + static_cast<std::size_t>(j)].high != 0;
+  }
+
+  const Gather& g_;
+  const bool is_late_;  ///< weights of a row cannot be a factor and a list
+  Dims at_{};           ///< along the outer axes
+  Dims tiled_at_{};     ///< along the tiled axes, within the cell; 0 along the row
+  std::byte* dst_ = nullptr;
+  std::size_t part_ = 0;  ///< elements that are made at a time
+
+  // All of one allocation; the first five with one entry for each source, the next three with a part for each.
+  std::unique_ptr<std::byte[]> memory_{};
+  const std::byte** src_ = nullptr;      ///< the row
+  kernels::BlendTerm* terms_ = nullptr;  ///< of the row
+  kernels::BlendTerm* part_terms_ = nullptr;
+  kernels::BlendTerm* chosen_ = nullptr;  ///< those whose weight is not 0
+  std::int64_t* tiles_ = nullptr;         ///< the same: their tiles
+  Pair* pairs_ = nullptr;                 ///< weights before they are normalised
+  double* weights_ = nullptr;             ///< for each number
+  std::byte* elements_ = nullptr;         ///< without gaps
+  std::byte* made_ = nullptr;             ///< a part of the output without gaps
+};
+
+}  // namespace patchfold::tiling

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tiling as JSON: what it was made from, then what follows from it.
+#include <sstream>
+
+#include "patchfold/tiling.hpp"
+#include "tensor/fail.hpp"
+
+namespace patchfold {
+namespace {
+
+constexpr std::string_view padding_names[] = {"constant", "edge", "reflect", "symmetric", "wrap"};
+
+/// "[[0, 512], [448, 960]]" of one member of each span.
+template <class F>
+std::string pairs(const Tile& tile, F span_of) {
+  std::string list = "[";
+  for (const TileSpan& span : tile.spans) {
+    const Span pair = span_of(span);
+    list += (list.size() > 1 ? ", [" : "[") + text(pair.begin) + ", " + text(pair.end) + "]";
+  }
+  return list + "]";
+}
+
+}  // namespace
+
+std::string Tiling::to_json(bool with_tiles) const {
+  // Axes as they count in arrays of any rank: from the end unless they were given from the beginning.
+  Dims axes = spec_.axes;
+  for (int i = 0; spec_.axes.empty() && i < tile_.size(); ++i) axes.push_back(i - tile_.size());
+  std::string scale = "[";
+  for (int i = 0; i < tile_.size(); ++i) scale += (i ? ", [" : "[") + text(scale_num_[i]) + ", " + text(scale_den_[i]) + "]";
+  std::ostringstream out;
+  out << "{\"shape\": " << text(spec_.shape) << ", \"axes\": " << text(axes) << ", \"tile\": " << text(tile_)
+      << ", \"stride\": " << text(stride_) << ", \"tail\": \"" << name_of(spec_.tail) << "\", \"padding_mode\": \""
+      << padding_names[static_cast<std::size_t>(spec_.padding_mode)] << "\", \"value\": ";
+  // JSON has no names for what is no number.
+  if (spec_.value.kind() == Scalar::Kind::signed_integer || spec_.value.kind() == Scalar::Kind::unsigned_integer)
+    out << to_string(spec_.value);
+  else
+    out << '"' << to_string(spec_.value) << '"';
+  out << ", \"scale\": " << scale << "], \"offset\": " << text(offset_) << ", \"result\": " << text(result_)
+      << ", \"output\": " << text(output_) << ", \"grid\": " << text(grid_) << ", \"stream_axis\": " << stream_axis();
+  if (with_tiles) {
+    out << ", \"tiles\": [";
+    for (std::int64_t index = 0; index < size_; ++index) {
+      const Tile tile = (*this)[index];
+      out << (index ? ", " : "") << "{\"index\": " << index
+          << ", \"read\": " << pairs(tile, [](const TileSpan& s) { return s.read; }) << ", \"pad\": "
+          << pairs(tile,
+                   [](const TileSpan& s) {
+                     return Span{0, s.extent - s.read.size()};
+                   })
+          << ", \"write\": " << pairs(tile, [](const TileSpan& s) { return s.write; })
+          << ", \"keep\": " << pairs(tile, [](const TileSpan& s) { return s.keep; }) << '}';
+    }
+    out << ']';
+  }
+  out << '}';
+  return out.str();
+}
+
+}  // namespace patchfold

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where tiles lie: checks of a TilingSpec, and the arithmetic of one axis.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "ops/operands.hpp"
+#include "patchfold/tiling.hpp"
+#include "tensor/checked.hpp"
+#include "tensor/encode.hpp"
+#include "tensor/fail.hpp"
+#include "tiling/names.hpp"
+
+namespace patchfold {
+namespace {
+
+using tiling::op_tiling;
+
+constexpr std::array<std::string_view, 5> tails = {"shift", "pad", "partial", "drop", "error"};
+constexpr std::array<std::string_view, 7> reduces = {"mean", "sum", "max", "min", "first", "last", "center"};
+
+template <class E, std::size_t n>
+std::optional<E> named(const std::array<std::string_view, n>& names, std::string_view name) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  return found == names.end() ? std::nullopt : std::optional(static_cast<E>(found - names.begin()));
+}
+
+[[noreturn]] void fail_value(std::string_view argument, std::string_view rule, const auto& given, const auto& expected) {
+  fail(ErrorCode::value, op_tiling, argument, rule, given, expected);
+}
+
+/// Tiles that lie wholly inside an axis, side by side or overlapping.
+std::int64_t whole_tiles(std::int64_t extent, std::int64_t tile, std::int64_t stride) {
+  return extent < tile ? 0 : (extent - tile) / stride + 1;
+}
+
+/// Whether they leave elements at the end that another tile would reach.
+bool leaves_tail(std::int64_t extent, std::int64_t tile, std::int64_t stride) {
+  const std::int64_t whole = whole_tiles(extent, tile, stride);
+  return std::max(whole * stride, whole == 0 ? 0 : (whole - 1) * stride + tile) < extent;
+}
+
+Dims normal_axes(const Dims& given, int tiled, int rank, std::string_view argument) {
+  if (rank < tiled)
+    fail(ErrorCode::rank, op_tiling, argument, "must have an axis for each extent of the tile",
+         "rank " + std::to_string(rank), "rank " + std::to_string(tiled) + " or more");
+  Dims axes;
+  for (int i = 0; i < tiled; ++i) {
+    std::int64_t axis = given.empty() ? rank - tiled + i : given[i];
+    if (axis < 0) axis += rank;
+    if (axis < 0 || axis >= rank || (i > 0 && axis <= axes.back()))
+      fail_value("axes", "must be different axes of a rank of " + std::to_string(rank) + ", in ascending order", given,
+                 "0 to " + std::to_string(rank - 1));
+    axes.push_back(axis);
+  }
+  return axes;
+}
+
+void check_count(std::string_view argument, std::size_t count, int tiled, const auto& given) {
+  if (count != static_cast<std::size_t>(tiled))
+    fail(ErrorCode::length, op_tiling, argument, "must have one entry for each extent of the tile", given,
+         std::to_string(tiled) + (tiled == 1 ? " entry" : " entries"));
+}
+
+void check_magnitudes(std::string_view argument, const Dims& values) {
+  for (const std::int64_t value : values)
+    if (value > ops::size_limit || value < -ops::size_limit)
+      fail(ErrorCode::overflow, op_tiling, argument, "must stay below 2^60", values);
+}
+
+/// One entry for each tiled axis.
+Dims spread(const Axes& given, int tiled, std::string_view argument) {
+  if (given.is_scalar()) return Dims::filled(tiled, given.values()[0]);
+  check_count(argument, static_cast<std::size_t>(given.values().size()), tiled, given);
+  return given.values();
+}
+
+Dims strides_of(const TilingSpec& spec) {
+  const int tiled = spec.tile.size();
+  const int given = !spec.stride.empty() + !spec.overlap.empty() + !spec.overlap_fraction.empty();
+  if (given > 1) fail_value("stride", "must not be given together with overlap", "both", "one of them");
+  if (!spec.stride.empty()) {
+    const Dims stride = spread(spec.stride, tiled, "stride");
+    check_magnitudes("stride", stride);
+    if (*std::min_element(stride.begin(), stride.end()) < 1)
+      fail_value("stride", "must be at least 1 on every axis", spec.stride, "");
+    return stride;
+  }
+  Dims stride = spec.tile;
+  if (!spec.overlap.empty()) {
+    const Dims overlap = spread(spec.overlap, tiled, "overlap");
+    check_magnitudes("overlap", overlap);
+    for (int i = 0; i < tiled; ++i) {
+      if (overlap[i] >= spec.tile[i])
+        fail_value("overlap", "must be less than the tile on every axis", spec.overlap, "less than " + text(spec.tile));
+      stride[i] -= overlap[i];
+    }
+  } else if (!spec.overlap_fraction.empty()) {
+    if (spec.overlap_fraction.size() != 1)
+      check_count("overlap", spec.overlap_fraction.size(), tiled, spec.overlap_fraction.size());
+    for (int i = 0; i < tiled; ++i) {
+      const double part = spec.overlap_fraction[spec.overlap_fraction.size() == 1 ? 0 : static_cast<std::size_t>(i)];
+      if (!(part >= 0 && part < 1)) fail_value("overlap", "must be a fraction in [0, 1)", std::to_string(part), "");
+      const auto overlap = static_cast<std::int64_t>(std::floor(part * static_cast<double>(spec.tile[i]) + 0.5));
+      stride[i] -= std::min(overlap, spec.tile[i] - 1);
+    }
+  }
+  return stride;
+}
+
+/// value * num / den, which must be a whole number.
+std::int64_t scaled(std::int64_t value, std::int64_t num, std::int64_t den, std::string_view what) {
+  const auto product = checked_mul(value, num);
+  if (!product || *product > ops::size_limit)
+    fail(ErrorCode::overflow, op_tiling, "scale", "extents of the output must stay below 2^60", value);
+  if (*product % den != 0)
+    fail_value("scale", std::string(what) + " must be whole numbers of output elements",
+               text(value) + " * " + text(num) + " / " + text(den), "a multiple of " + text(den));
+  return *product / den;
+}
+
+}  // namespace
+
+std::string_view name_of(Tail tail) noexcept {
+  return tails[static_cast<std::size_t>(tail)];
+}
+std::string_view name_of(Reduce reduce) noexcept {
+  return reduces[static_cast<std::size_t>(reduce)];
+}
+std::optional<Tail> tail_of(std::string_view name) noexcept {
+  return named<Tail>(tails, name);
+}
+std::optional<Reduce> reduce_of(std::string_view name) noexcept {
+  return named<Reduce>(reduces, name);
+}
+
+Tiling::Tiling(const TilingSpec& spec) : spec_(spec), tile_(spec.tile) {
+  const int tiled = tile_.size();
+  if (tiled == 0) fail(ErrorCode::missing, op_tiling, "tile", "must be given", "nothing", "an extent for each tiled axis");
+  check_magnitudes("tile", tile_);
+  if (*std::min_element(tile_.begin(), tile_.end()) < 1) fail_value("tile", "must be at least 1 on every axis", tile_, "");
+  if (!spec.axes.empty()) check_count("axes", static_cast<std::size_t>(spec.axes.size()), tiled, spec.axes);
+  axes_ = normal_axes(spec.axes, tiled, spec.shape.size(), "shape");
+  ops::check_shape(op_tiling, "shape", spec.shape);
+  stride_ = strides_of(spec);
+
+  if (spec.scale.size() > 1) check_count("scale", spec.scale.size(), tiled, spec.scale.size());
+  if (!spec.offset.empty()) check_count("offset", static_cast<std::size_t>(spec.offset.size()), tiled, spec.offset);
+  if (!spec.result.empty()) check_count("result", static_cast<std::size_t>(spec.result.size()), tiled, spec.result);
+  check_magnitudes("offset", spec.offset);
+  check_magnitudes("result", spec.result);
+  offset_ = spec.offset.empty() ? Dims::filled(tiled, 0) : spec.offset;
+
+  Checked count = 1;
+  for (int i = 0; i < tiled; ++i) {
+    const Ratio scale = spec.scale.empty()       ? Ratio{}
+                        : spec.scale.size() == 1 ? spec.scale[0]
+                                                 : spec.scale[static_cast<std::size_t>(i)];
+    if (scale.num < 1 || scale.den < 1)
+      fail_value("scale", "must be greater than 0", text(scale.num) + "/" + text(scale.den), "");
+    scale_num_.push_back(scale.num);
+    scale_den_.push_back(scale.den);
+    const std::int64_t extent = spec.shape[axes_[i]];
+    const std::int64_t tile = tile_[i];
+    const std::int64_t stride = stride_[i];
+    const std::int64_t whole = whole_tiles(extent, tile, stride);
+    const bool tail = leaves_tail(extent, tile, stride);
+    if (tail && spec.tail == Tail::shift && tile > extent)
+      fail_value("tile", "must not be larger than the array if the last tile is shifted", tile_,
+                 "at most " + text(extent) + " along axis " + text(axes_[i]) + ", or the tail pad or partial");
+    if (tail && spec.tail == Tail::error)
+      fail_value("shape", "must be covered by whole tiles if the tail is an error",
+                 text(extent) + " along axis " + text(axes_[i]),
+                 text(tile) + " and " + text(stride) + " for each further tile");
+    grid_.push_back(whole + (tail && (spec.tail == Tail::shift || spec.tail == Tail::pad || spec.tail == Tail::partial)));
+    count = count * grid_.back();
+
+    const auto extent_scaled = checked_mul(extent, scale.num);
+    if (!extent_scaled || *extent_scaled > ops::size_limit)
+      fail(ErrorCode::overflow, op_tiling, "scale", "extents of the output must stay below 2^60", spec.shape);
+    output_.push_back(ceil_div(*extent_scaled, scale.den));
+    if (whole > 1) scaled(stride, scale.num, scale.den, "strides");
+    result_.push_back(spec.result.empty() ? scaled(tile, scale.num, scale.den, "tiles") : spec.result[i]);
+    if (result_.back() < 1) fail_value("result", "must be at least 1 on every axis", spec.result, "");
+    if (grid_.back() > whole) {
+      const std::int64_t start = spec.tail == Tail::shift ? extent - tile : whole * stride;
+      scaled(start, scale.num, scale.den, "starts of the last tiles");
+      if (spec.tail == Tail::partial) {
+        const std::int64_t cut = scaled(tile - (extent - start), scale.num, scale.den, "partial tiles");
+        if (cut >= result_.back())
+          fail_value("result", "must be longer than what partial tiles lack", spec.result, "more than " + text(cut));
+      }
+    }
+  }
+  if (!count.value() || *count.value() > ops::size_limit)
+    fail(ErrorCode::overflow, op_tiling, "tile", "the number of tiles must stay below 2^60", grid_);
+  size_ = *count.value();
+  if (spec.padding_mode > PaddingMode::symmetric)
+    fail_value("padding_mode", "must be a way to pad tiles", "wrap", "constant, edge, reflect or symmetric");
+}
+
+TileSpan Tiling::span(int i, std::int64_t k) const noexcept {
+  const std::int64_t extent = spec_.shape[axes_[i]];
+  const std::int64_t tile = tile_[i];
+  const bool is_tail = k >= whole_tiles(extent, tile, stride_[i]);
+  const std::int64_t start = is_tail && spec_.tail == Tail::shift ? extent - tile : k * stride_[i];
+  TileSpan span;
+  span.read = {start, std::min(start + tile, extent)};
+  span.extent = is_tail && spec_.tail == Tail::partial ? span.read.size() : tile;
+  span.result = result_[i] - (tile - span.extent) * scale_num_[i] / scale_den_[i];
+  span.start = start * scale_num_[i] / scale_den_[i] + offset_[i];
+  span.write.begin = std::clamp<std::int64_t>(span.start, 0, output_[i]);
+  span.write.end = std::clamp<std::int64_t>(span.start + span.result, span.write.begin, output_[i]);
+  span.keep = {span.write.begin - span.start, span.write.end - span.start};
+  return span;
+}
+
+Tile Tiling::operator[](std::int64_t index) const {
+  if (index < 0 || index >= size_) fail_value("index", "must be the index of a tile", index, "0 to " + text(size_ - 1));
+  Tile tile;
+  tile.index = index;
+  tile.position = Dims::filled(grid_.size(), 0);
+  for (int i = grid_.size() - 1; i >= 0; --i) {
+    tile.position[i] = index % grid_[i];
+    index /= grid_[i];
+  }
+  for (int i = 0; i < grid_.size(); ++i) tile.spans.push_back(span(i, tile.position[i]));
+  return tile;
+}
+
+Dims Tiling::axes_in(int rank) const {
+  return normal_axes(spec_.axes, tile_.size(), rank, "result");
+}
+
+Dims Tiling::channels() const {
+  Dims channels;
+  for (int axis = 0; axis < spec_.shape.size(); ++axis)
+    if (std::find(axes_.begin(), axes_.end(), axis) == axes_.end()) channels.push_back(spec_.shape[axis]);
+  return channels;
+}
+
+namespace tiling {
+
+Dims interleaved(const Tiling& tiling, const Dims& channels, const Dims& tiled) {
+  const int rank = channels.size() + tiled.size();
+  const Dims axes = tiling.axes_in(rank);
+  Dims shape;
+  int next = 0;
+  for (int axis = 0, channel = 0; axis < rank; ++axis) {
+    const bool is_tiled = next < axes.size() && axes[next] == axis;
+    shape.push_back(is_tiled ? tiled[next++] : channels[channel++]);
+  }
+  return shape;
+}
+
+}  // namespace tiling
+
+Dims Tiling::tile_shape(std::int64_t index) const {
+  Dims extents;
+  for (const TileSpan& span : (*this)[index].spans) extents.push_back(span.extent);
+  return tiling::interleaved(*this, channels(), extents);
+}
+
+Dims Tiling::result_shape(std::int64_t index, const Dims& channels) const {
+  Dims extents;
+  for (const TileSpan& span : (*this)[index].spans) extents.push_back(span.result);
+  return tiling::interleaved(*this, channels, extents);
+}
+
+Dims Tiling::output_shape(const Dims& channels) const {
+  return tiling::interleaved(*this, channels, output_);
+}
+
+}  // namespace patchfold

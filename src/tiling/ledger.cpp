@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tiling/ledger.hpp"
+
+#include <algorithm>
+
+namespace patchfold::tiling {
+
+Ledger::Ledger(const Cells& cells, const Sizes& sizes)
+    : cells_(cells),
+      sizes_(sizes),
+      slabs_(static_cast<std::size_t>(cells.slabs())),
+      come_(static_cast<std::size_t>(cells.tiling().size())) {}
+
+Ledger::Slab Ledger::counted(std::int64_t number) const {
+  Slab slab;
+  slab.missing.resize(static_cast<std::size_t>(cells_.cells_in_slab()));
+  for (std::int64_t inner = 0; inner < cells_.cells_in_slab(); ++inner) {
+    const std::int64_t count = cells_.contributor_count(cells_.segments_of({number, inner}));
+    slab.missing[static_cast<std::size_t>(inner)] = count;
+    slab.unfinished += count > 0;
+  }
+  return slab;
+}
+
+std::int64_t Ledger::slab_bytes(std::int64_t slab) const {
+  std::int64_t elements = cells_.segment(0, slab).span.size();
+  for (int axis = 1; axis < cells_.tiling().output().size(); ++axis) elements *= cells_.tiling().output()[axis];
+  return elements * sizes_.output_element;
+}
+
+std::int64_t Ledger::whole_bytes(std::int64_t tile) const {
+  std::int64_t elements = 1;
+  for (const TileSpan& span : cells_.tiling()[tile].spans) elements *= span.result;
+  return elements * sizes_.tile_element;
+}
+
+Arrival Ledger::preview(std::int64_t tile) const {
+  Arrival arrival{.tile = tile};
+  for (const Cell cell : cells_.cells_of(tile)) {
+    const Slab& slab = slabs_[static_cast<std::size_t>(cell.slab)];
+    const std::int64_t missing = slab.missing.empty() ? cells_.contributor_count(cells_.segments_of(cell))
+                                                      : slab.missing[static_cast<std::size_t>(cell.inner)];
+    if (missing > 1) {
+      arrival.waiting.push_back(cell);
+      if (sizes_.copy) arrival.tile_bytes += cells_.volume(cells_.segments_of(cell)) * sizes_.tile_element;
+      continue;
+    }
+    arrival.finished.push_back(cell);
+    if (slab.is_held || (!arrival.held.empty() && arrival.held.back() == cell.slab)) continue;
+    arrival.held.push_back(cell.slab);
+    arrival.row_bytes += slab_bytes(cell.slab);
+  }
+  if (!arrival.waiting.empty() && !sizes_.copy) arrival.tile_bytes = whole_bytes(tile);
+  return arrival;
+}
+
+void Ledger::count_peak() noexcept {
+  peak_.tiles = std::max(peak_.tiles, tile_bytes_);
+  peak_.rows = std::max(peak_.rows, row_bytes_);
+  peak_.most = std::max(peak_.most, bytes());
+}
+
+void Ledger::accept(const Arrival& arrival) {
+  come_[static_cast<std::size_t>(arrival.tile)] = true;
+  const auto arrive = [this](Cell cell) {
+    Slab& slab = slabs_[static_cast<std::size_t>(cell.slab)];
+    if (slab.missing.empty()) slab = counted(cell.slab);
+    return --slab.missing[static_cast<std::size_t>(cell.inner)];
+  };
+  for (const Cell cell : arrival.waiting) arrive(cell);
+  for (const Cell cell : arrival.finished) arrive(cell);
+  if (!arrival.waiting.empty()) waiting_[arrival.tile] = static_cast<std::int64_t>(arrival.waiting.size());
+  for (const std::int64_t slab : arrival.held) slabs_[static_cast<std::size_t>(slab)].is_held = true;
+  tile_bytes_ += arrival.tile_bytes;
+  row_bytes_ += arrival.row_bytes;
+  count_peak();
+}
+
+std::vector<std::int64_t> Ledger::settle(const Arrival& arrival) {
+  std::vector<std::int64_t> released;
+  for (const Cell cell : arrival.finished) {
+    --slabs_[static_cast<std::size_t>(cell.slab)].unfinished;
+    const Dims segments = cells_.segments_of(cell);
+    for (const std::int64_t tile : cells_.contributors(segments)) {
+      if (tile == arrival.tile) continue;
+      if (sizes_.copy) tile_bytes_ -= cells_.volume(segments) * sizes_.tile_element;
+      const auto found = waiting_.find(tile);
+      if (--found->second > 0) continue;
+      waiting_.erase(found);
+      released.push_back(tile);
+      if (!sizes_.copy) tile_bytes_ -= whole_bytes(tile);
+    }
+  }
+  return released;
+}
+
+bool Ledger::next_is_finished(bool& is_held) {
+  if (next_ == cells_.slabs()) return false;
+  Slab& slab = slabs_[static_cast<std::size_t>(next_)];
+  if (slab.missing.empty()) slab = counted(next_);
+  is_held = slab.is_held;
+  return slab.unfinished == 0;
+}
+
+void Ledger::next_left() {
+  Slab& slab = slabs_[static_cast<std::size_t>(next_)];
+  if (slab.is_held) row_bytes_ -= slab_bytes(next_);
+  slab = {};
+  ++next_;
+}
+
+std::vector<std::int64_t> Ledger::missing(std::size_t most, std::int64_t& count) const {
+  std::vector<std::int64_t> tiles;
+  count = 0;
+  for (std::int64_t tile = 0; tile < static_cast<std::int64_t>(come_.size()); ++tile) {
+    if (has_come(tile) || cells_.is_masked(tile)) continue;
+    ++count;
+    if (tiles.size() < most) tiles.push_back(tile);
+  }
+  return tiles;
+}
+
+}  // namespace patchfold::tiling

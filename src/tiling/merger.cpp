@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+// A merge in progress: tiles that wait, rows that are being filled, and the way from the arrival of a tile to work for
+// threads.
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <new>
+#include <numeric>
+#include <utility>
+
+#include "engine/parallel_rows.hpp"
+#include "ops/operands.hpp"
+#include "tensor/fail.hpp"
+#include "tiling/gather.hpp"
+#include "tiling/ledger.hpp"
+#include "tiling/names.hpp"
+#include "tiling/rules.hpp"
+
+namespace patchfold {
+
+using namespace tiling;
+
+RowSink::~RowSink() = default;
+
+namespace {
+
+using Memory = std::unique_ptr<std::byte[]>;
+
+Memory allocate(std::int64_t bytes, std::string_view what) {
+  Memory memory(new (std::nothrow) std::byte[static_cast<std::size_t>(bytes)]);
+  if (!memory) fail(ErrorCode::out_of_memory, op_merge, what, "memory could not be had", text(bytes) + " bytes");
+  return memory;
+}
+
+Sizes sizes_of(const Rules& rules, bool copy, bool to_sink) {
+  std::int64_t channels = 1;
+  for (const std::int64_t extent : rules.channels) channels *= extent;
+  return {channels * rules.element, to_sink ? channels * rules.output_element : 0, copy};
+}
+
+/// "17 at position [2, 5]".
+std::string tile_text(const Tiling& tiling, std::int64_t tile) {
+  return text(tile) + " at position " + text(tiling[tile].position);
+}
+
+/// A tile some of whose cells miss other tiles.
+struct Held {
+  ConstTensorView view{};
+  std::shared_ptr<const void> owner{};
+  std::map<Cell, Memory> pieces{};  ///< in place of the view, if copied
+};
+
+}  // namespace
+
+struct Merger::State {
+  State(const Tiling& tiling, const MergeSpec& spec, Executor& executor, bool to_sink)
+      : rules(tiling, spec),
+        ledger(rules.cells, sizes_of(rules, spec.copy, to_sink)),
+        executor(executor),
+        copy(spec.copy),
+        limit(spec.memory_limit) {
+    if (!limit) return;
+    const MergeMemory needed = merge_memory(tiling, spec, to_sink);
+    if (needed.most > *limit)
+      fail(ErrorCode::out_of_memory, op_merge, "memory_limit", "is less than what waits if tiles come in order", *limit,
+           "at least " + text(needed.most) + " bytes");
+  }
+
+  const Tiling& tiling() const { return rules.cells.tiling(); }
+  void check(std::int64_t index, const ConstTensorView& tile) const;
+  void add(std::int64_t index, const ConstTensorView& tile, std::shared_ptr<const void> owner);
+  void hold_rows(std::int64_t slab, std::vector<Gather>& work);
+  Source source_of(std::int64_t tile, const ConstTensorView& view, const Dims& segments) const;
+  Source held_source(std::int64_t tile, Cell cell, const Dims& segments) const;
+  Gather gather_cell(Cell cell, std::int64_t arriving, const ConstTensorView& tile);
+  Gather gather_into(Cell cell, const Dims& segments, std::vector<Source> sources);
+  void run(const std::vector<Gather>& work);
+  void send_rows();
+  Dims band_shape(std::int64_t slab) const;
+  std::string first_missing() const;
+
+  mutable std::mutex mutex{};
+  Rules rules;
+  Ledger ledger;
+  Executor& executor;
+  bool copy;
+  std::optional<std::int64_t> limit;
+  TensorView output{};  ///< without a sink
+  RowSink* sink = nullptr;
+  std::map<std::int64_t, Memory> rows{};  ///< for a sink: slabs that are held
+  std::map<std::int64_t, Held> held{};    ///< tiles
+  std::string failure{};                  ///< why no more tiles are taken
+};
+
+void Merger::State::check(std::int64_t index, const ConstTensorView& tile) const {
+  if (!failure.empty()) fail(ErrorCode::value, op_merge, "tile", "cannot be taken any more", failure);
+  if (index < 0 || index >= tiling().size())
+    fail(ErrorCode::value, op_merge, "tile", "must be the index of a tile", index, "0 to " + text(tiling().size() - 1));
+  const std::string name = "tile " + tile_text(tiling(), index);
+  if (rules.cells.is_masked(index)) fail(ErrorCode::value, op_merge, name, "must not come: the mask leaves it out");
+  if (ledger.has_come(index)) fail(ErrorCode::value, op_merge, name, "must not come twice");
+  const Dims shape = tiling().result_shape(index, rules.channels);
+  if (!(tile.shape == shape))
+    fail(ErrorCode::shape, op_merge, name, "must have the shape of the tile's result", tile.shape, shape);
+  if (tile.dtype != rules.dtype || static_cast<std::int64_t>(tile.element_size) != rules.element)
+    fail(ErrorCode::dtype, op_merge, name, "must have the type of the merge",
+         text(tile.dtype) + " of " + text(tile.element_size) + " bytes",
+         text(rules.dtype) + " of " + text(rules.element) + " bytes");
+  if (tile.strides.size() != tile.shape.size())
+    fail(ErrorCode::length, op_merge, name, "must have a stride for each axis", tile.strides.size(), tile.shape.size());
+  if (tile.data == nullptr && element_count(shape) > 0)
+    fail(ErrorCode::null_data, op_merge, name, "has elements, but no data");
+}
+
+Source Merger::State::source_of(std::int64_t tile, const ConstTensorView& view, const Dims& segments) const {
+  Source source{tile, static_cast<const std::byte*>(view.data), view.strides};
+  const Dims inside = rules.inside_tile(tile, segments);
+  for (int i = 0; i < inside.size(); ++i) source.data += inside[i] * view.strides[static_cast<int>(rules.axes[i])];
+  return source;
+}
+
+Source Merger::State::held_source(std::int64_t tile, Cell cell, const Dims& segments) const {
+  const Held& one = held.at(tile);
+  if (!copy) return source_of(tile, one.view, segments);
+  Dims extents;
+  for (int i = 0; i < segments.size(); ++i) extents.push_back(rules.cells.segment(i, segments[i]).span.size());
+  return {tile, one.pieces.at(cell).get(), contiguous_strides(rules.box(extents), static_cast<std::size_t>(rules.element))};
+}
+
+/// Work that writes the cell to where its rows are held.
+Gather Merger::State::gather_into(Cell cell, const Dims& segments, std::vector<Source> sources) {
+  std::byte* to = nullptr;
+  Dims strides = output.strides;
+  if (sink == nullptr) {
+    to = static_cast<std::byte*>(output.data) +
+         rules.cells.segment(0, cell.slab).span.begin * strides[static_cast<int>(rules.axes[0])];
+  } else {
+    to = rows.at(cell.slab).get();
+    strides = contiguous_strides(band_shape(cell.slab), static_cast<std::size_t>(rules.output_element));
+  }
+  for (int i = 1; i < segments.size(); ++i)
+    to += rules.cells.segment(i, segments[i]).span.begin * strides[static_cast<int>(rules.axes[i])];
+  return Gather(rules, segments, std::move(sources), to, strides);
+}
+
+Gather Merger::State::gather_cell(Cell cell, std::int64_t arriving, const ConstTensorView& tile) {
+  const Dims segments = rules.cells.segments_of(cell);
+  std::vector<Source> sources;
+  for (const std::int64_t from : rules.cells.contributors(segments))
+    sources.push_back(from == arriving ? source_of(from, tile, segments) : held_source(from, cell, segments));
+  return gather_into(cell, segments, std::move(sources));
+}
+
+Dims Merger::State::band_shape(std::int64_t slab) const {
+  Dims extents = tiling().output();
+  extents[0] = rules.cells.segment(0, slab).span.size();
+  return rules.box(extents);
+}
+
+/// Gets memory for a slab, and fills what no tile gives.
+void Merger::State::hold_rows(std::int64_t slab, std::vector<Gather>& work) {
+  if (sink != nullptr) rows[slab] = allocate(ledger.slab_bytes(slab), "rows");
+  if (!rules.has_fill) return;
+  for (std::int64_t inner = 0; inner < rules.cells.cells_in_slab(); ++inner) {
+    const Cell cell{slab, inner};
+    const Dims segments = rules.cells.segments_of(cell);
+    if (rules.cells.contributor_count(segments) == 0) work.push_back(gather_into(cell, segments, {}));
+  }
+}
+
+void Merger::State::run(const std::vector<Gather>& work) {
+  std::vector<std::int64_t> ends;
+  double bytes = 0;
+  std::int64_t total = 0;
+  for (const Gather& gather : work) {
+    ends.push_back(total += gather.rows());
+    bytes += gather.bytes();
+  }
+  std::atomic<bool> had_memory = true;
+  auto rows_of_work = [&](std::int64_t first, std::int64_t last) noexcept {
+    auto at = static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), first) - ends.begin());
+    while (first < last) {
+      const std::int64_t begin = at == 0 ? 0 : ends[at - 1];
+      const std::int64_t end = std::min(last, ends[at]);
+      if (first < end && !work[at].run(first - begin, end - begin)) had_memory = false;
+      first = end;
+      ++at;
+    }
+    kernels::finish_stores();
+  };
+  throw_if_failed(engine::parallel_rows(total, bytes, rows_of_work, executor), op_merge);
+  if (!had_memory) throw_if_failed(Status::out_of_memory, op_merge);
+}
+
+/// Sends finished rows on their way, in order.
+void Merger::State::send_rows() {
+  bool is_held = false;
+  while (ledger.next_is_finished(is_held)) {
+    const std::int64_t slab = ledger.next();
+    if (!is_held) {  // no tile gives anything to these rows
+      std::vector<Gather> work;
+      hold_rows(slab, work);
+      run(work);
+    }
+    if (sink != nullptr) {
+      const Dims shape = band_shape(slab);
+      const ConstTensorView band{rows.at(slab).get(), shape,
+                                 contiguous_strides(shape, static_cast<std::size_t>(rules.output_element)),
+                                 rules.output_dtype, static_cast<std::size_t>(rules.output_element)};
+      sink->write(rules.cells.segment(0, slab).span, band);
+      rows.erase(slab);
+    }
+    ledger.next_left();
+  }
+}
+
+void Merger::State::add(std::int64_t index, const ConstTensorView& tile, std::shared_ptr<const void> owner) {
+  check(index, tile);
+  const Arrival arrival = ledger.preview(index);
+  const std::int64_t more = arrival.tile_bytes + arrival.row_bytes;
+  if (limit && ledger.bytes() + more > *limit)
+    fail(ErrorCode::out_of_memory, op_merge, "tile " + tile_text(tiling(), index),
+         "comes too early: more would wait than memory_limit allows", text(ledger.bytes() + more) + " bytes",
+         "at most " + text(*limit) + " bytes, so tile " + first_missing() + " next");
+
+  std::vector<Gather> work;
+  Held waiting;
+  try {
+    for (const std::int64_t slab : arrival.held) hold_rows(slab, work);
+    for (const Cell cell : arrival.finished) work.push_back(gather_cell(cell, index, tile));
+    if (copy) {
+      for (const Cell cell : arrival.waiting) {
+        const Dims segments = rules.cells.segments_of(cell);
+        Memory& piece = waiting.pieces[cell] =
+            allocate(rules.cells.volume(segments) * ledger.sizes().tile_element, "tile " + text(index));
+        work.emplace_back(rules, segments, source_of(index, tile, segments), piece.get());
+      }
+    } else {
+      waiting.view = tile;
+      waiting.owner = std::move(owner);
+    }
+    if (!arrival.waiting.empty()) held[index] = std::move(waiting);
+  } catch (...) {
+    for (const std::int64_t slab : arrival.held) rows.erase(slab);
+    throw;
+  }
+  try {
+    ledger.accept(arrival);
+    run(work);
+    for (const Cell cell : arrival.finished)
+      if (copy)
+        for (const std::int64_t from : rules.cells.contributors(rules.cells.segments_of(cell)))
+          if (from != index) held.at(from).pieces.erase(cell);
+    for (const std::int64_t tile_done : ledger.settle(arrival)) held.erase(tile_done);
+    send_rows();
+  } catch (const std::exception& error) {
+    failure = "tile " + text(index) + " failed: " + error.what();
+    throw;
+  } catch (...) {
+    failure = "tile " + text(index) + " failed";
+    throw;
+  }
+}
+
+std::string Merger::State::first_missing() const {
+  std::int64_t count = 0;
+  const auto tiles = ledger.missing(1, count);
+  return tiles.empty() ? std::string("none") : text(tiles[0]);
+}
+
+Merger::Merger(const Tiling& tiling, const MergeSpec& spec, const TensorView& output, Executor& executor)
+    : state_(std::make_unique<State>(tiling, spec, executor, false)) {
+  const Rules& rules = state_->rules;
+  const Dims shape = tiling.output_shape(rules.channels);
+  // Its own stand-in for a source: only the output is looked at.
+  ConstTensorView like{output.data, shape, Dims::filled(shape.size(), 0), rules.output_dtype,
+                       static_cast<std::size_t>(rules.output_element)};
+  ops::check_operands(op_merge, "tiles", like, "output", output, shape);
+  if (output.data == nullptr && element_count(shape) > 0)
+    fail(ErrorCode::null_data, op_merge, "output", "has elements, but no data");
+  state_->output = output;
+}
+
+Merger::Merger(const Tiling& tiling, const MergeSpec& spec, RowSink& sink, Executor& executor)
+    : state_(std::make_unique<State>(tiling, spec, executor, true)) {
+  state_->sink = &sink;
+}
+
+Merger::Merger(Merger&&) noexcept = default;
+Merger& Merger::operator=(Merger&&) noexcept = default;
+Merger::~Merger() = default;
+
+void Merger::add(std::int64_t index, const ConstTensorView& tile, std::shared_ptr<const void> owner) {
+  const std::lock_guard lock(state_->mutex);
+  state_->add(index, tile, std::move(owner));
+}
+
+void Merger::finish() {
+  const std::lock_guard lock(state_->mutex);
+  if (!state_->failure.empty()) fail(ErrorCode::value, op_merge, "finish", "cannot be done any more", state_->failure);
+  std::int64_t count = 0;
+  std::string names;
+  for (const std::int64_t tile : state_->ledger.missing(3, count))
+    names += (names.empty() ? "" : ", ") + tile_text(state_->tiling(), tile);
+  if (count > 0)
+    fail(ErrorCode::missing, op_merge, "tile", "must all have come",
+         text(count) + " missing: " + names + (count > 3 ? ", .." : ""), text(state_->tiling().size()) + " tiles");
+  state_->send_rows();
+}
+
+std::int64_t Merger::waiting_bytes() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->ledger.bytes();
+}
+
+std::int64_t Merger::peak_bytes() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->ledger.peak().most;
+}
+
+MergeMemory merge_memory(const Tiling& tiling, const MergeSpec& spec, bool to_sink) {
+  const Rules rules(tiling, spec);
+  Ledger ledger(rules.cells, sizes_of(rules, spec.copy, to_sink));
+  for (std::int64_t tile = 0; tile < tiling.size(); ++tile) {
+    if (rules.cells.is_masked(tile)) continue;
+    const Arrival arrival = ledger.preview(tile);
+    ledger.accept(arrival);
+    ledger.settle(arrival);
+    bool is_held = false;
+    while (ledger.next_is_finished(is_held)) ledger.next_left();
+  }
+  return ledger.peak();
+}
+
+}  // namespace patchfold

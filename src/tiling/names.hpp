@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of this room share.
+#pragma once
+
+#include <string_view>
+
+#include "patchfold/tiling.hpp"
+
+namespace patchfold::tiling {
+
+/// As errors name them.
+inline constexpr std::string_view op_tiling = "tiling";
+inline constexpr std::string_view op_merge = "merge";
+
+/// A shape with these extents along the tiled axes and the others in between, in order.
+Dims interleaved(const Tiling& tiling, const Dims& channels, const Dims& tiled);
+
+}  // namespace patchfold::tiling

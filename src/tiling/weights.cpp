@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tiling/weights.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <sstream>
+
+#include "tensor/fail.hpp"
+#include "tiling/names.hpp"
+
+namespace patchfold {
+namespace {
+
+using Kind = WeightWindow::Kind;
+constexpr std::array<std::string_view, 7> kinds = {"ones", "linear", "hann", "cosine", "gaussian", "axes", "array"};
+
+double sample_at(const WeightWindow& window, double t) {
+  switch (window.kind) {
+    case Kind::linear: return 1 - std::fabs(2 * t - 1);
+    case Kind::hann: {
+      const double s = std::sin(std::numbers::pi * t);
+      return s * s;
+    }
+    case Kind::cosine: return std::sin(std::numbers::pi * t);
+    case Kind::gaussian: {
+      const double deviations = (t - 0.5) / window.sigma_scale;
+      return std::max(std::exp(-0.5 * deviations * deviations), 0x1p-100);
+    }
+    default: return 1;
+  }
+}
+
+std::string number_text(double value) {
+  std::ostringstream out;
+  out.precision(17);
+  out << value;
+  return out.str();
+}
+
+}  // namespace
+
+std::string_view name_of(WeightWindow::Kind kind) noexcept {
+  return kinds[static_cast<std::size_t>(kind)];
+}
+
+std::optional<WeightWindow::Kind> window_of(std::string_view name) noexcept {
+  const auto found = std::find(kinds.begin(), kinds.begin() + 5, name);
+  return found == kinds.begin() + 5 ? std::nullopt : std::optional(static_cast<Kind>(found - kinds.begin()));
+}
+
+std::vector<double> sample(const WeightWindow& window, std::int64_t n) {
+  if (window.kind == Kind::gaussian && !(window.sigma_scale > 0 && std::isfinite(window.sigma_scale)))
+    fail(ErrorCode::value, tiling::op_merge, "sigma_scale", "must be greater than 0", number_text(window.sigma_scale));
+  std::vector<double> weights(static_cast<std::size_t>(n));
+  // Both halves from one, so that they are mirror images to the last bit.
+  for (std::int64_t i = 0; i < (n + 1) / 2; ++i) {
+    const double t = (static_cast<double>(i) + 0.5) / static_cast<double>(n);
+    weights[static_cast<std::size_t>(i)] = weights[static_cast<std::size_t>(n - 1 - i)] = sample_at(window, t);
+  }
+  return weights;
+}
+
+namespace tiling {
+namespace {
+
+/// Given weights, so far apart at most that products of one for each axis neither overflow nor vanish.
+void check_weights(const std::vector<double>& weights, int factors, std::int64_t expected) {
+  if (static_cast<std::int64_t>(weights.size()) != expected)
+    fail(ErrorCode::length, op_merge, "window", "must have a weight for each element of a whole tile's result",
+         weights.size(), expected);
+  const double most = std::exp2(std::floor(900.0 / factors));
+  for (const double weight : weights) {
+    if (!(weight >= 0) || !std::isfinite(weight))
+      fail(ErrorCode::value, op_merge, "window", "weights must be finite and at least 0", number_text(weight));
+    if (weight != 0 && (weight > most || weight < 1 / most))
+      fail(ErrorCode::value, op_merge, "window", "weights must not be so large or so small that products leave float64",
+           number_text(weight), "0, or " + number_text(1 / most) + " to " + number_text(most));
+  }
+}
+
+}  // namespace
+
+Weights::Weights(const Tiling& tiling, const WeightWindow& window) {
+  const Dims& result = result_ = tiling.result();
+  if (window.kind == Kind::array) {
+    check_weights(window.array, 1, element_count(result));
+    array_ = window.array;
+  } else if (window.kind == Kind::axes) {
+    if (static_cast<int>(window.axes.size()) != result.size())
+      fail(ErrorCode::length, op_merge, "window", "must have a list of weights for each tiled axis", window.axes.size(),
+           result.size());
+    for (int i = 0; i < result.size(); ++i)
+      check_weights(window.axes[static_cast<std::size_t>(i)], result.size(), result[i]);
+    axes_ = window.axes;
+  } else {
+    for (const std::int64_t extent : result) axes_.push_back(sample(window, extent));
+  }
+  const auto look = [this](const std::vector<double>& weights) {
+    for (const double weight : weights) {
+      has_zero_ |= weight == 0;
+      is_ones_ &= weight == 1;
+    }
+  };
+  look(array_);
+  for (const auto& axis : axes_) look(axis);
+}
+
+namespace {
+
+Pair two_sum(double a, double b) noexcept {
+  const double sum = a + b;
+  const double part = sum - a;
+  return {sum, (a - (sum - part)) + (b - part)};
+}
+Pair two_product(double a, double b) noexcept {
+  const double product = a * b;
+  return {product, std::fma(a, b, -product)};
+}
+Pair normal(double high, double low) noexcept {
+  const double sum = high + low;
+  return {sum, low - (sum - high)};
+}
+
+}  // namespace
+
+Pair operator*(Pair a, double b) noexcept {
+  const Pair product = two_product(a.high, b);
+  return normal(product.high, product.low + a.low * b);
+}
+
+Pair operator+(Pair a, Pair b) noexcept {
+  const Pair high = two_sum(a.high, b.high);
+  return normal(high.high, high.low + (a.low + b.low));
+}
+
+double quotient(Pair a, Pair b) noexcept {
+  const double first = a.high / b.high;
+  const Pair product = b * first;
+  const double rest = ((a.high - product.high) - product.low) + a.low;
+  return first + rest / b.high;
+}
+
+Pair Weights::at(const Dims& begin, const Dims& at) const noexcept {
+  if (is_separable()) {
+    Pair weight{1, 0};
+    for (int i = 0; i < begin.size(); ++i)
+      weight = weight * axes_[static_cast<std::size_t>(i)][static_cast<std::size_t>(begin[i] + at[i])];
+    return weight;
+  }
+  std::int64_t index = 0;
+  for (int i = 0; i < begin.size(); ++i) index = index * result_[i] + begin[i] + at[i];
+  return {array_[static_cast<std::size_t>(index)], 0};
+}
+
+}  // namespace tiling
+}  // namespace patchfold
