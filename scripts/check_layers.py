@@ -61,7 +61,7 @@ ROOMS = {
     "src/tiling": Room("overlapping tiles", DIALECTS, "all"),
     "src/capi": Room("the C ABI", TILING, "all"),
     "formats": Room("readers and writers of files", "src/tensor", "all", None),  # for its checked arithmetic
-    "cli": Room("the command line", "formats bench", "all", None),
+    "cli": Room("the command line", "formats bench src/tensor", "all", None),  # for its small floating-point types
     "python/native": Room("the Python package's binding of the operator table", "", "all", None),
     "examples": Room("examples", "formats", "all", None),
     "reference": Room("every operator index by index", "", "values", ("gtest/",)),
