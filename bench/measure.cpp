@@ -50,6 +50,47 @@ std::vector<std::vector<double>> race(const std::vector<std::function<void()>>& 
   return seconds;
 }
 
+Measurement measure_work(const std::function<void()>& work, const Traffic& traffic, int threads, Executor& executor,
+                         const Settings& settings) {
+  const auto& [src, read, dst, written] = traffic;
+  const std::size_t half = (read + written) / 2;
+  // The best way to stream is chosen first, in fewer rounds, and then races with the work.
+  const std::vector<Streaming> ways = streamings(read, written);
+  std::vector<std::function<void()>> trials;
+  for (const Streaming& way : ways)
+    trials.push_back([&, way] { stream(way, traffic.src, traffic.read, traffic.dst, traffic.written, threads, executor); });
+  std::vector<double> first;
+  for (const auto& seconds : race(trials, {3, settings.least_seconds / 4})) first.push_back(median(seconds));
+  std::vector<std::size_t> order(ways.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  constexpr std::size_t finalists = 3;
+  std::partial_sort(order.begin(), order.begin() + finalists, order.end(),
+                    [&](std::size_t a, std::size_t b) { return first[a] < first[b]; });
+
+  std::vector<std::function<void()>> works = {
+      work,
+      [&] { copy_past_cache(traffic.src, traffic.dst, half, threads, executor); },
+      [&] { copy_by_library(traffic.src, traffic.dst, half, threads, executor); },
+  };
+  const std::size_t others = works.size();
+  for (std::size_t i = 0; i < finalists; ++i) works.push_back(trials[order[i]]);
+  const std::vector<std::vector<double>> seconds = race(works, settings);
+
+  Measurement result{.threads = threads};
+  result.seconds = median(seconds[0]);
+  result.bytes = static_cast<double>(read + written);
+  result.of_copy = ratio(seconds[0], seconds[1]);
+  for (std::size_t i = 1; i < seconds.size(); ++i) {
+    const double here = ratio(seconds[0], seconds[i]);
+    if (here > result.of_roof) {
+      result.of_roof = here;
+      result.roof = i == 1 ? "non-temporal copy" : i == 2 ? "memcpy" : describe(ways[order[i - others]]);
+    }
+    if (i >= others) result.of_mix = std::max(result.of_mix, here);
+  }
+  return result;
+}
+
 Measurement measure(const ProblemText& problem, int threads, const Settings& settings) {
   const OperatorSpec& op = find_operator(problem.op);
   const BoundOperator bound = op.bind(problem.arguments);
@@ -65,42 +106,10 @@ Measurement measure(const ProblemText& problem, int threads, const Settings& set
   set_num_threads(threads);
   Executor& executor = threads == 1 ? serial_executor() : default_executor();
   const Buffer src(std::max(read, written)), dst(std::max(read, written));
-  const std::size_t half = (read + written) / 2;
-
-  // The best way to stream is chosen first, in fewer rounds, and then races with the operator.
-  const std::vector<Streaming> ways = streamings(read, written);
-  std::vector<std::function<void()>> trials;
-  for (const Streaming& way : ways)
-    trials.push_back([&, way] { stream(way, src.data(), read, dst.data(), written, threads, executor); });
-  std::vector<double> first;
-  for (const auto& seconds : race(trials, {3, settings.least_seconds / 4})) first.push_back(median(seconds));
-  std::vector<std::size_t> order(ways.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  constexpr std::size_t finalists = 3;
-  std::partial_sort(order.begin(), order.begin() + finalists, order.end(),
-                    [&](std::size_t a, std::size_t b) { return first[a] < first[b]; });
-
-  std::vector<std::function<void()>> works = {
-      [&] { throw_if_failed(plan.run(src.data(), dst.data(), executor), op.name); },
-      [&] { copy_past_cache(src.data(), dst.data(), half, threads, executor); },
-      [&] { copy_by_library(src.data(), dst.data(), half, threads, executor); },
-  };
-  const std::size_t others = works.size();
-  for (std::size_t i = 0; i < finalists; ++i) works.push_back(trials[order[i]]);
-  const std::vector<std::vector<double>> seconds = race(works, settings);
-
-  Measurement result{.problem = to_string(problem), .threads = threads, .strategy = std::string(plan.strategy())};
-  result.seconds = median(seconds[0]);
-  result.bytes = static_cast<double>(read + written);
-  result.of_copy = ratio(seconds[0], seconds[1]);
-  for (std::size_t i = 1; i < seconds.size(); ++i) {
-    const double here = ratio(seconds[0], seconds[i]);
-    if (here > result.of_roof) {
-      result.of_roof = here;
-      result.roof = i == 1 ? "non-temporal copy" : i == 2 ? "memcpy" : describe(ways[order[i - others]]);
-    }
-    if (i >= others) result.of_mix = std::max(result.of_mix, here);
-  }
+  const auto work = [&] { throw_if_failed(plan.run(src.data(), dst.data(), executor), op.name); };
+  Measurement result = measure_work(work, {src.data(), read, dst.data(), written}, threads, executor, settings);
+  result.problem = to_string(problem);
+  result.strategy = plan.strategy();
   return result;
 }
 

@@ -33,6 +33,18 @@ struct Settings {
 
 double median(std::vector<double> values);
 
+/// What some work reads and writes. Both buffers hold the larger number of bytes.
+struct Traffic {
+  const std::byte* src = nullptr;
+  std::size_t read = 0;  ///< bytes
+  std::byte* dst = nullptr;
+  std::size_t written = 0;
+};
+
+/// Races the work with ways to stream as many bytes through the same buffers. Leaves problem and strategy empty.
+Measurement measure_work(const std::function<void()>& work, const Traffic& traffic, int threads, Executor& executor,
+                         const Settings& settings);
+
 /// Runs the problem on the library's own threads, whose number it sets. Throws Error for a problem that cannot be planned or
 /// needs more memory than there is.
 Measurement measure(const ProblemText& problem, int threads, const Settings& settings);

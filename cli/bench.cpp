@@ -8,10 +8,12 @@
 #include <charconv>
 #include <optional>
 #include <sstream>
+#include <variant>
 
 #include "bench/growth.hpp"
 #include "bench/measure.hpp"
 #include "bench/problems.hpp"
+#include "bench/stitch.hpp"
 #include "cli/options.hpp"
 #include "cli/report.hpp"
 
@@ -30,9 +32,14 @@ constexpr double flat_within = 1.30;
 constexpr double large_scratch = 1e6;
 
 struct Task {
-  ProblemText problem{};
+  std::variant<ProblemText, bench::Stitching> problem{};
   double target = 0;  ///< time / mix; 0: none
 };
+
+std::variant<ProblemText, bench::Stitching> parse_task(std::string_view text) {
+  if (auto stitching = bench::parse_stitching(text)) return *stitching;
+  return parse_problem(text);
+}
 
 /// Lines "TARGET PROBLEM" of the list that is built in.
 std::vector<Task> listed() {
@@ -41,7 +48,7 @@ std::vector<Task> listed() {
   for (std::string line; std::getline(lines, line);) {
     if (line.empty() || line.front() == '#') continue;
     const std::size_t gap = line.find(' ');
-    Task task{parse_problem(line.substr(line.find_first_not_of(' ', gap))), 0};
+    Task task{parse_task(std::string_view(line).substr(line.find_first_not_of(' ', gap))), 0};
     std::from_chars(line.data(), line.data() + gap, task.target);
     tasks.push_back(std::move(task));
   }
@@ -187,6 +194,8 @@ void run_bench(const std::vector<std::string>& words) {
       "its bytes; time is flat if that stays within 1.30. beyond kB: how much more memory the process held at the peak of\n"
       "a run than it held with input and output before; ? where the system does not tell.\n"
       "\n"
+      "merge TYPE SHAPE tile=N [overlap=N] [window=NAME] [axes=N,..] measures putting tiles together.\n"
+      "\n"
       "Example: patchfold bench \"unfold f32 8x64x112x112 k3x3 p1x1\" --threads 1,2");
   std::vector<std::string> problems;
   std::string threads = "1";
@@ -222,7 +231,7 @@ void run_bench(const std::vector<std::string>& words) {
     return run_growth(counts, growth, json);
   }
   std::vector<Task> tasks;
-  for (const std::string& problem : problems) tasks.push_back({parse_problem(problem), 0});
+  for (const std::string& problem : problems) tasks.push_back({parse_task(problem), 0});
   if (tasks.empty()) tasks = listed();
 
   std::vector<Measurement> rows;
@@ -230,8 +239,9 @@ void run_bench(const std::vector<std::string>& words) {
   if (!json) print("thr            us     GB/s    /roof     /mix    /copy  strategy          problem\n");
   for (const Task& task : tasks)
     for (const int count : counts) {
-      show_progress(fmt::format("{} of {}: {}", rows.size() + 1, tasks.size() * counts.size(), to_string(task.problem)));
-      rows.push_back(bench::measure(task.problem, count, settings));
+      show_progress(fmt::format("{} of {}, {} threads", rows.size() + 1, tasks.size() * counts.size(), count));
+      rows.push_back(
+          std::visit([&](const auto& problem) { return bench::measure(problem, count, settings); }, task.problem));
       targets.push_back(task.target);
       show_progress("");
       if (!json) print_row(rows.back());
