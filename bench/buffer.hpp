@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
@@ -14,6 +16,7 @@ class Buffer {
  public:
   explicit Buffer(std::size_t bytes) : bytes_(static_cast<std::byte*>(std::aligned_alloc(page, (bytes / page + 1) * page))) {
     if (!bytes_) throw std::bad_alloc();
+    ::madvise(bytes_.get(), (bytes / page + 1) * page, MADV_HUGEPAGE);
     std::fill_n(bytes_.get(), (bytes / page + 1) * page, std::byte{1});
   }
   std::byte* data() const { return bytes_.get(); }

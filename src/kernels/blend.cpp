@@ -4,6 +4,7 @@
 #define HWY_TARGET_INCLUDE "kernels/blend.cpp"
 #include "kernels/blend.hpp"
 
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -92,25 +93,57 @@ template <class From, class To, bool keep_equal>
 struct Weighted {
   using Bits = hwy::MakeUnsigned<From>;
 
-  template <class D>
-  static HWY_INLINE void vector(D d, std::byte* dst, const BlendTerm* terms, std::int64_t terms_count, std::int64_t j) {
+  /// Terms whose number the compiler knows, so that it unrolls loops over them and keeps them in registers.
+  template <int number>
+  struct Fixed {
+    explicit Fixed(const BlendTerm* terms) {
+      for (int i = 0; i < number; ++i) {
+        elements_[i] = reinterpret_cast<const From*>(terms[i].elements);
+        weights_[i] = terms[i].weights;
+        scales_[i] = terms[i].scale;
+        aheads_[i] = terms[i].ahead;
+      }
+    }
+    static constexpr std::int64_t count() { return number; }
+    HWY_INLINE const From* elements(std::int64_t i) const { return elements_[i]; }
+    HWY_INLINE const double* weights(std::int64_t i) const { return weights_[i]; }
+    HWY_INLINE double scale(std::int64_t i) const { return scales_[i]; }
+    HWY_INLINE std::int64_t ahead(std::int64_t i) const { return aheads_[i]; }
+
+   private:
+    const From* elements_[number];
+    const double* weights_[number];
+    double scales_[number];
+    std::int64_t aheads_[number];
+  };
+  struct Any {
+    const BlendTerm* terms;
+    std::int64_t number;
+    std::int64_t count() const { return number; }
+    HWY_INLINE const From* elements(std::int64_t i) const { return reinterpret_cast<const From*>(terms[i].elements); }
+    HWY_INLINE const double* weights(std::int64_t i) const { return terms[i].weights; }
+    HWY_INLINE double scale(std::int64_t i) const { return terms[i].scale; }
+    HWY_INLINE std::int64_t ahead(std::int64_t i) const { return terms[i].ahead; }
+  };
+
+  template <class D, class Terms>
+  static HWY_INLINE void vector(D d, std::byte* dst, const Terms& terms, std::int64_t j) {
     const hn::Rebind<From, D> from;
     const hn::Rebind<To, D> to;
     const hn::Rebind<Bits, D> bits;
     const hn::Rebind<std::uint64_t, D> wide_bits;
-    const auto elements = [&](const BlendTerm& term)
-                              HWY_ATTR { return hn::LoadU(from, reinterpret_cast<const From*>(term.elements) + j); };
-    const auto weight = [&](const BlendTerm& term)
-                            HWY_ATTR { return hn::Mul(hn::Set(d, term.scale), hn::LoadU(d, term.weights + j)); };
-    const auto first = elements(terms[0]);
+    for (std::int64_t i = 0; i < terms.count(); ++i)
+      hwy::Prefetch(reinterpret_cast<const std::byte*>(terms.elements(i) + j) + terms.ahead(i));
+    const auto first = hn::LoadU(from, terms.elements(0) + j);
     const auto first_wide = widen(d, first);
-    auto sum = hn::Mul(first_wide, weight(terms[0]));
+    auto sum = hn::Mul(first_wide, hn::Mul(hn::Set(d, terms.scale(0)), hn::LoadU(d, terms.weights(0) + j)));
     auto difference = hn::Zero(bits);
     auto wide_difference = hn::Zero(wide_bits);
-    for (std::int64_t i = 1; i < terms_count; ++i) {
-      const auto value = elements(terms[i]);
+    for (std::int64_t i = 1; i < terms.count(); ++i) {
+      const auto value = hn::LoadU(from, terms.elements(i) + j);
       const auto value_wide = widen(d, value);
-      sum = hn::Add(sum, hn::Mul(value_wide, weight(terms[i])));
+      const auto weight = hn::Mul(hn::Set(d, terms.scale(i)), hn::LoadU(d, terms.weights(i) + j));
+      sum = hn::Add(sum, hn::Mul(value_wide, weight));
       if constexpr (keep_equal && std::is_same_v<From, To>)
         difference = hn::Or(difference, hn::Xor(hn::BitCast(bits, value), hn::BitCast(bits, first)));
       else if constexpr (keep_equal)
@@ -127,13 +160,23 @@ struct Weighted {
     hn::StoreU(result, to, reinterpret_cast<To*>(dst) + j);
   }
 
-  static void row(std::byte* dst, const BlendTerm* terms, std::int64_t terms_count, std::int64_t count) {
+  template <class Terms>
+  static void run(std::byte* dst, const Terms& terms, std::int64_t count) {
     const hn::ScalableTag<double> d;
     const hn::CappedTag<double, 1> one;
     const auto step = static_cast<std::int64_t>(hn::Lanes(d));
     std::int64_t j = 0;
-    for (; j + step <= count; j += step) vector(d, dst, terms, terms_count, j);
-    for (; j < count; ++j) vector(one, dst, terms, terms_count, j);
+    for (; j + step <= count; j += step) vector(d, dst, terms, j);
+    for (; j < count; ++j) vector(one, dst, terms, j);
+  }
+
+  static void row(std::byte* dst, const BlendTerm* terms, std::int64_t terms_count, std::int64_t count) {
+    switch (terms_count) {
+      case 2: return run(dst, Fixed<2>(terms), count);
+      case 4: return run(dst, Fixed<4>(terms), count);
+      case 8: return run(dst, Fixed<8>(terms), count);
+      default: return run(dst, Any{terms, terms_count}, count);
+    }
   }
 };
 

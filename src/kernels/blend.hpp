@@ -14,6 +14,7 @@ struct BlendTerm {
   const std::byte* elements = nullptr;
   const double* weights = nullptr;
   double scale = 1;
+  std::int64_t ahead = 0;  ///< bytes from an element to one that will be needed soon: its line is fetched
 };
 
 /// dst[j] = the terms' elements [j] reduced to one, in the order of the terms; at least one term.

@@ -2,10 +2,7 @@
 #include "tiling/gather.hpp"
 
 #include <algorithm>
-#include <cstring>
-
-#include "kernels/move.hpp"
-#include "tiling/gather_rows.hpp"
+#include <cstdlib>
 
 namespace patchfold::tiling {
 
@@ -121,8 +118,11 @@ double Gather::bytes() const noexcept {
          static_cast<double>(rules_.output_element + static_cast<std::int64_t>(sources_.size()) * rules_.element);
 }
 
-bool Gather::run(std::int64_t first, std::int64_t last) const noexcept {
-  return GatherRows(*this).run(first, last);
+bool Gather::continues(const Gather& before) const noexcept {
+  if (rows_ != before.rows_ || run_ < 0 || run_ != before.run_ || outer_.size() != before.outer_.size()) return false;
+  for (int i = 0; i < segments_.size(); ++i)
+    if (i != run_ && segments_[i] != before.segments_[i]) return false;
+  return true;
 }
 
 }  // namespace patchfold::tiling

@@ -27,8 +27,8 @@ class Gather {
 
   std::int64_t rows() const noexcept { return rows_; }
   double bytes() const noexcept;
-  /// Makes rows [first, last). Returns false if memory could not be had.
-  bool run(std::int64_t first, std::int64_t last) const noexcept;
+  /// Whether the rows of both lie beside each other: they are made in turn, so that memory is visited in longer stretches.
+  bool continues(const Gather& before) const noexcept;
 
  private:
   struct Axis {

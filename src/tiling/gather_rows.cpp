@@ -13,6 +13,9 @@ namespace {
 
 /// Elements of all sources together that are gathered, or weighed, at a time: they stay in the first cache.
 constexpr std::int64_t part_elements = 4096;
+/// Rows of several tiles are short and far apart, so the processor does not foresee where the next ones lie: they are
+/// fetched while this one is made, a line at a time. Fetched all at once, or further ahead, they gain nothing.
+constexpr std::int64_t rows_ahead = 1;
 
 }  // namespace
 
@@ -23,7 +26,8 @@ GatherRows::GatherRows(const Gather& gather) noexcept
 
 bool GatherRows::reserve() noexcept {
   const std::size_t sources = g_.sources_.size();
-  const bool in_parts = !g_.is_even() || is_late_ || g_.kind_ == Gather::Kind::general;
+  streams_ = g_.rules_.store == kernels::Store::past_cache && g_.step_ == g_.rules_.output_element;
+  const bool in_parts = !g_.is_even() || is_late_ || streams_ || g_.kind_ == Gather::Kind::general;
   const std::int64_t part =
       in_parts ? std::min(g_.count_, std::max<std::int64_t>(16, part_elements / static_cast<std::int64_t>(sources + 1)))
                : g_.count_;
@@ -57,21 +61,20 @@ bool GatherRows::reserve() noexcept {
   weights_ = reinterpret_cast<double*>(base + weights);
   elements_ = base + elements;
   made_ = base + made;
+  for (std::size_t s = 0; s < sources; ++s) terms_[s] = {};
   return true;
 }
 
-void GatherRows::seek(std::int64_t row) noexcept {
+bool GatherRows::seek(std::int64_t row) noexcept {
+  if (!memory_ && !reserve()) return false;
   at_ = Dims::filled(static_cast<int>(g_.outer_.size()), 0);
   tiled_at_ = Dims::filled(g_.extents_.size(), 0);
   for (int i = at_.size() - 1; i >= 0; --i) {
     at_[i] = row % g_.outer_[static_cast<std::size_t>(i)].extent;
     row /= g_.outer_[static_cast<std::size_t>(i)].extent;
   }
-}
-
-void GatherRows::next() noexcept {
-  int i = at_.size() - 1;
-  while (i >= 0 && ++at_[i] == g_.outer_[static_cast<std::size_t>(i)].extent) at_[i--] = 0;
+  place_row();
+  return true;
 }
 
 void GatherRows::place_row() noexcept {
@@ -83,6 +86,22 @@ void GatherRows::place_row() noexcept {
     for (std::size_t s = 0; s < g_.sources_.size(); ++s) src_[s] += at_[i] * g_.sources_[s].strides[axis.axis];
     if (axis.tiled >= 0) tiled_at_[axis.tiled] = at_[i];
   }
+}
+
+void GatherRows::make_row() noexcept {
+  write_row();
+  int i = at_.size() - 1;
+  if (i < 0) return;
+  const auto& axis = g_.outer_.back();
+  if (++at_[i] < axis.extent) {
+    dst_ += axis.stride;
+    for (std::size_t s = 0; s < g_.sources_.size(); ++s) src_[s] += g_.sources_[s].strides[axis.axis];
+    if (axis.tiled >= 0) ++tiled_at_[axis.tiled];
+    return;
+  }
+  at_[i--] = 0;
+  while (i >= 0 && ++at_[i] == g_.outer_[static_cast<std::size_t>(i)].extent) at_[i--] = 0;
+  place_row();
 }
 
 /// The weights of a row of sums: a factor for the row, and a list along it.
@@ -182,42 +201,42 @@ void GatherRows::make_part(std::int64_t begin, std::int64_t count) noexcept {
       kernels::copy_row(elements, rules.element, from, g_.source_steps_[s], count, rules.element);
       from = elements;
     }
-    part_terms_[s] = {from, terms_[s].weights + (terms_[s].weights ? begin * rules.parts : 0), terms_[s].scale};
+    part_terms_[s] = {from, terms_[s].weights + (terms_[s].weights ? begin * rules.parts : 0), terms_[s].scale,
+                      g_.outer_.empty() ? 0 : rows_ahead * g_.sources_[s].strides[g_.outer_.back().axis]};
   }
   if (is_late_) weigh_late(begin, count);
   std::byte* dst = dst_ + begin * g_.step_;
   const bool is_even = g_.step_ == rules.output_element;
-  std::byte* to = is_even ? dst : made_;
+  std::byte* to = is_even && !streams_ ? dst : made_;
   if (g_.kind_ == Gather::Kind::general)
     make_general(to, begin, count);
   else
     rules.row(to, part_terms_, static_cast<std::int64_t>(g_.sources_.size()), count * rules.parts);
-  if (!is_even) kernels::copy_row(dst, g_.step_, to, rules.output_element, count, rules.output_element);
+  kernels::Ahead nothing;
+  if (streams_)
+    kernels::copy_rows(dst, 0, to, 0, count * rules.output_element, 1, rules.store, nothing);
+  else if (!is_even)
+    kernels::copy_row(dst, g_.step_, to, rules.output_element, count, rules.output_element);
 }
 
-void GatherRows::make_row() noexcept {
+void GatherRows::write_row() noexcept {
   const Rules& rules = g_.rules_;
   if (g_.kind_ == Gather::Kind::fill)
     return kernels::fill_row(dst_, g_.step_, rules.fill.data(), rules.output_element, g_.count_, rules.output_element);
   if (g_.kind_ == Gather::Kind::copy) {
     if (!g_.is_even()) return kernels::copy_row(dst_, g_.step_, src_[0], g_.source_steps_[0], g_.count_, rules.element);
-    kernels::Ahead nothing;
-    return kernels::copy_rows(dst_, 0, src_[0], 0, g_.count_ * rules.element, 1, rules.store, nothing);
+    const std::int64_t bytes = g_.count_ * rules.element;
+    kernels::Ahead ahead;
+    if (!g_.outer_.empty())
+      ahead = {.group = src_[0] + rows_ahead * g_.sources_[0].strides[g_.outer_.back().axis],
+               .row_lines = bytes / kernels::line_bytes + 1,
+               .rows = 1,
+               .rate = 280};
+    return kernels::copy_rows(dst_, 0, src_[0], 0, bytes, 1, rules.store, ahead);
   }
   if (g_.kind_ == Gather::Kind::sums) weigh_row();
   const auto part = static_cast<std::int64_t>(part_);
   for (std::int64_t begin = 0; begin < g_.count_; begin += part) make_part(begin, std::min(part, g_.count_ - begin));
-}
-
-bool GatherRows::run(std::int64_t first, std::int64_t last) noexcept {
-  if (!reserve()) return false;
-  for (std::size_t s = 0; s < g_.sources_.size(); ++s) terms_[s] = {};
-  seek(first);
-  for (std::int64_t row = first; row < last; ++row, next()) {
-    place_row();
-    make_row();
-  }
-  return true;
 }
 
 }  // namespace patchfold::tiling

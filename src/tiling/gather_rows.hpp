@@ -11,17 +11,17 @@ namespace patchfold::tiling {
 class GatherRows {
  public:
   explicit GatherRows(const Gather& gather) noexcept;
-  /// Makes rows [first, last). Returns false if memory could not be had.
-  bool run(std::int64_t first, std::int64_t last) noexcept;
+  /// Goes to a row. Returns false if memory could not be had.
+  bool seek(std::int64_t row) noexcept;
+  /// Makes a row, and goes to the next.
+  void make_row() noexcept;
 
  private:
   bool reserve() noexcept;
-  void seek(std::int64_t row) noexcept;
-  void next() noexcept;
   void place_row() noexcept;
   void weigh_row() noexcept;
   void weigh_late(std::int64_t begin, std::int64_t count) noexcept;
-  void make_row() noexcept;
+  void write_row() noexcept;
   void make_part(std::int64_t begin, std::int64_t count) noexcept;
   void make_general(std::byte* dst, std::int64_t begin, std::int64_t count) noexcept;
   void reduce(std::byte* dst, std::int64_t count, std::size_t terms_count) noexcept;
@@ -35,6 +35,7 @@ class GatherRows {
   Dims tiled_at_{};     ///< along the tiled axes, within the cell; 0 along the row
   std::byte* dst_ = nullptr;
   std::size_t part_ = 0;  ///< elements that are made at a time
+  bool streams_ = false;  ///< parts of the output are made in the first cache and leave past it
 
   // All of one allocation; the first five with one entry for each source, the next three with a part for each.
   std::unique_ptr<std::byte[]> memory_{};

@@ -13,7 +13,7 @@
 #include "engine/parallel_rows.hpp"
 #include "ops/operands.hpp"
 #include "tensor/fail.hpp"
-#include "tiling/gather.hpp"
+#include "tiling/gather_rows.hpp"
 #include "tiling/ledger.hpp"
 #include "tiling/names.hpp"
 #include "tiling/rules.hpp"
@@ -171,26 +171,41 @@ void Merger::State::hold_rows(std::int64_t slab, std::vector<Gather>& work) {
 }
 
 void Merger::State::run(const std::vector<Gather>& work) {
-  std::vector<std::int64_t> ends;
+  // Groups of cells beside each other share their rows.
+  std::vector<std::size_t> begins;
+  std::vector<std::int64_t> row_begins = {0};
   double bytes = 0;
-  std::int64_t total = 0;
-  for (const Gather& gather : work) {
-    ends.push_back(total += gather.rows());
-    bytes += gather.bytes();
+  for (std::size_t i = 0; i < work.size(); ++i) {
+    bytes += work[i].bytes();
+    if (i > 0 && work[i].continues(work[i - 1])) continue;
+    begins.push_back(i);
+    row_begins.push_back(row_begins.back() + work[i].rows());
   }
+  begins.push_back(work.size());
   std::atomic<bool> had_memory = true;
+  const auto make_group = [&](std::size_t group, std::int64_t first, std::int64_t last) {
+    std::vector<GatherRows> cells;
+    cells.reserve(begins[group + 1] - begins[group]);
+    for (std::size_t i = begins[group]; i < begins[group + 1]; ++i)
+      if (!cells.emplace_back(work[i]).seek(first)) throw std::bad_alloc();
+    for (std::int64_t row = first; row < last; ++row)
+      for (GatherRows& cell : cells) cell.make_row();
+  };
   auto rows_of_work = [&](std::int64_t first, std::int64_t last) noexcept {
-    auto at = static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), first) - ends.begin());
-    while (first < last) {
-      const std::int64_t begin = at == 0 ? 0 : ends[at - 1];
-      const std::int64_t end = std::min(last, ends[at]);
-      if (first < end && !work[at].run(first - begin, end - begin)) had_memory = false;
-      first = end;
-      ++at;
+    auto group =
+        static_cast<std::size_t>(std::upper_bound(row_begins.begin(), row_begins.end(), first) - row_begins.begin()) - 1;
+    try {
+      for (; first < last; ++group) {
+        const std::int64_t end = std::min(last, row_begins[group + 1]);
+        if (first < end) make_group(group, first - row_begins[group], end - row_begins[group]);
+        first = end;
+      }
+    } catch (const std::bad_alloc&) {
+      had_memory = false;
     }
     kernels::finish_stores();
   };
-  throw_if_failed(engine::parallel_rows(total, bytes, rows_of_work, executor), op_merge);
+  throw_if_failed(engine::parallel_rows(row_begins.back(), bytes, rows_of_work, executor), op_merge);
   if (!had_memory) throw_if_failed(Status::out_of_memory, op_merge);
 }
 
