@@ -29,7 +29,7 @@ struct Texts {
 };
 
 void add_common(CLI::App& app, RunRequest& request, Texts& texts) {
-  app.add_option("-o,--output", request.output, "where the result goes: .npy, .png or .jpg; /dev/stdout takes .npy")
+  app.add_option("-o,--output", request.output, "where the result goes: .npy, .png, .jpg or .tif; /dev/stdout takes .npy")
       ->option_text("OUT")
       ->type_name("value");
   app.add_option("--dtype", texts.dtype, "what .npy elements are that NumPy calls V1, V2, u1 or u2: bfloat16, float8_..")
@@ -39,6 +39,10 @@ void add_common(CLI::App& app, RunRequest& request, Texts& texts) {
       ->option_text("TYPE")
       ->type_name("value");
   app.add_flag("--chw", request.chw, "pictures are C x H x W instead of H x W x C");
+  app.add_option("--page", request.page, "the page of a TIFF file that has several, from 0")
+      ->option_text("N")
+      ->type_name("value")
+      ->check(CLI::Range(0, 1 << 16));
   app.add_option("--threads", request.threads, "threads to use; 0: as many as the machine has")
       ->option_text("N")
       ->type_name("value")
@@ -68,7 +72,7 @@ void parse_folders(const std::vector<std::string>& words, RunRequest& request) {
   app.add_flag("-q,--quiet", request.quiet, "print failures only");
   request.help = parse(app, words, "run");
   if (!request.help.empty()) return;
-  if (!request.output.empty() || request.dtype || request.as || request.chw)
+  if (!request.output.empty() || request.dtype || request.as || request.chw || request.page)
     fail_usage("run", request.folders.front(), "node tests take no other options than --threads and --quiet");
 }
 
@@ -94,12 +98,13 @@ void check_files(const RunRequest& request) {
   const auto name = request.op->name;
   const bool picture_in = formats::is_picture_path(request.data);
   const bool picture_out = formats::is_picture_path(request.output);
-  if (request.output.empty()) fail_usage(name, "-o", "is required", "", "a path that ends in .npy, .png, .jpg or .jpeg");
+  if (request.output.empty()) fail_usage(name, "-o", "is required", "", "a path that ends in .npy, .png, .jpg or .tif");
   const bool device = request.output.starts_with("/dev/");  // /dev/stdout, /dev/null
   if (!picture_out && !device && !has_extension(request.output, ".npy"))
-    fail_usage(name, "-o", "must end in .npy, .png, .jpg or .jpeg", request.output);
+    fail_usage(name, "-o", "must end in .npy, .png, .jpg, .jpeg, .tif or .tiff", request.output);
   if (picture_in && request.dtype) fail_usage(name, "--dtype", "does not apply to pictures", "", "--as, which converts");
   if (request.data.empty() && request.as) fail_usage(name, "--as", "needs data to convert", "", "--dtype");
+  if (request.page && !picture_in) fail_usage(name, "--page", "applies to pictures only");
   if (request.chw && !picture_in && !picture_out) fail_usage(name, "--chw", "applies to pictures only");
 }
 

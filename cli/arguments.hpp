@@ -29,6 +29,7 @@ struct RunRequest {
   std::optional<DType> dtype{};  ///< what the elements of the .npy data are; for coverage, what is counted in
   std::optional<DType> as{};     ///< what the data is converted to on the way in
   bool chw = false;              ///< pictures are C x H x W
+  std::optional<int> page{};     ///< of a TIFF file
   bool quiet = false;
   int threads = 0;  ///< 0: as many as the machine has
 };

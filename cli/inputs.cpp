@@ -34,7 +34,7 @@ ConstTensorView channels_last(const ConstTensorView& picture) {
 
 formats::LoadedTensor load_data(const RunRequest& request) {
   const bool picture = formats::is_picture_path(request.data);
-  auto tensor = picture ? formats::read_picture(request.data) : formats::read_npy(request.data, request.dtype);
+  auto tensor = picture ? formats::read_picture(request.data, request.page) : formats::read_npy(request.data, request.dtype);
   if (request.as) {
     const std::filesystem::path path = request.data;
     tensor = convert(tensor, *request.as, {"--as", path});

@@ -33,7 +33,7 @@ constexpr const char* help_text =
     "       patchfold explain OP --shape N,.. [--ARGUMENT VALUE]...   show what an operator does to a shape\n"
     "       patchfold --help, --version\n"
     "\n"
-    "INPUT and OUT are .npy files or pictures (.png, .jpg; H x W x C, with --chw C x H x W).\n"
+    "INPUT and OUT are .npy files or pictures (.png, .jpg, .tif; H x W x C, with --chw C x H x W).\n"
     "`patchfold run OP --help` lists all options of an operator. Exit code: 0 done, 1 failed or mismatch, 2 wrong usage.\n"
     "\n"
     "Examples:\n"

@@ -16,21 +16,6 @@
 namespace patchfold::formats {
 namespace {
 
-/// Closes a file descriptor.
-class Descriptor {
- public:
-  explicit Descriptor(int value) : value_(value) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (value_ >= 0) ::close(value_);
-  }
-  int get() const noexcept { return value_; }
-
- private:
-  int value_;
-};
-
 std::string kind_of(mode_t mode) {
   if (S_ISDIR(mode)) return "a folder";
   if (S_ISFIFO(mode)) return "a pipe";
@@ -38,18 +23,27 @@ std::string kind_of(mode_t mode) {
   return "a device";
 }
 
-/// For file systems that cannot map a file.
-FileBytes read_whole(int descriptor, std::int64_t size, const Subject& subject) {
-  auto memory = allocate(size, subject);
-  std::int64_t done = 0;
-  while (done < size) {
-    const auto count = ::read(descriptor, memory.get() + done, static_cast<std::size_t>(size - done));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) subject.fail_system(ErrorCode::file_open, "cannot be read", errno);
-    if (count == 0) break;
-    done += count;
+/// Opens a regular file; its size goes to `size`.
+int open_regular(const Subject& subject, std::int64_t& size) {
+  // Without O_NONBLOCK opening a pipe would wait for somebody to write into it.
+  const int descriptor = ::open(subject.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) subject.fail_system(ErrorCode::file_open, "cannot be opened", errno);
+  struct stat status;
+  const int error = ::fstat(descriptor, &status) == 0 ? 0 : errno;
+  if (error == 0 && S_ISREG(status.st_mode)) {
+    size = status.st_size;
+    return descriptor;
   }
-  return {{memory.get(), static_cast<std::size_t>(done)}, memory};
+  ::close(descriptor);
+  if (error != 0) subject.fail_system(ErrorCode::file_open, "cannot be read", error);
+  subject.fail(ErrorCode::file_open, "must be a regular file", kind_of(status.st_mode));
+}
+
+/// For file systems that cannot map a file.
+FileBytes read_whole(const InputFile& file, const Subject& subject) {
+  auto memory = allocate(file.size(), subject);
+  const auto count = file.read_at(0, memory.get(), file.size(), subject);
+  return {{memory.get(), static_cast<std::size_t>(count)}, memory};
 }
 
 }  // namespace
@@ -63,18 +57,59 @@ void Subject::fail_system(ErrorCode code, std::string_view rule, int error_numbe
 }
 
 FileBytes open_file(const Subject& subject) {
-  // Without O_NONBLOCK opening a pipe would wait for somebody to write into it.
-  const Descriptor file(::open(subject.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (file.get() < 0) subject.fail_system(ErrorCode::file_open, "cannot be opened", errno);
-  struct stat status;
-  if (::fstat(file.get(), &status) != 0) subject.fail_system(ErrorCode::file_open, "cannot be read", errno);
-  if (!S_ISREG(status.st_mode)) subject.fail(ErrorCode::file_open, "must be a regular file", kind_of(status.st_mode));
-  if (status.st_size == 0) return {};
-  const auto size = static_cast<std::size_t>(status.st_size);
-  void* mapping = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
-  if (mapping == MAP_FAILED) return read_whole(file.get(), status.st_size, subject);
+  const InputFile file(subject);
+  if (file.size() == 0) return {};
+  const auto size = static_cast<std::size_t>(file.size());
+  void* mapping = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
+  if (mapping == MAP_FAILED) return read_whole(file, subject);
   std::shared_ptr<const void> owner(mapping, [size](const void* data) { ::munmap(const_cast<void*>(data), size); });
   return {{static_cast<const std::byte*>(mapping), size}, std::move(owner)};
+}
+
+InputFile::InputFile(const Subject& subject) : descriptor_(open_regular(subject, size_)) {}
+
+InputFile::InputFile(InputFile&& other) noexcept : size_(other.size_), descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+InputFile::~InputFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+std::int64_t InputFile::try_read_at(std::int64_t offset, void* dst, std::int64_t count) const noexcept {
+  std::int64_t done = 0;
+  while (done < count) {
+    const auto part =
+        ::pread(descriptor_, static_cast<std::byte*>(dst) + done, static_cast<std::size_t>(count - done), offset + done);
+    if (part < 0 && errno == EINTR) continue;
+    if (part < 0) return -1;
+    if (part == 0) break;
+    done += part;
+  }
+  return done;
+}
+
+std::int64_t InputFile::read_at(std::int64_t offset, void* dst, std::int64_t count, const Subject& subject) const {
+  const auto done = try_read_at(offset, dst, count);
+  if (done < 0) subject.fail_system(ErrorCode::file_open, "cannot be read", errno);
+  return done;
+}
+
+void InputFile::read_all_at(std::int64_t offset, void* dst, std::int64_t count, const Subject& subject) const {
+  const auto done = read_at(offset, dst, count, subject);
+  if (done < count)
+    subject.fail(ErrorCode::file_format, "is cut short", bytes_text(static_cast<std::uint64_t>(done)),
+                 bytes_text(static_cast<std::uint64_t>(count)) + " from byte " + std::to_string(offset));
+}
+
+std::span<const std::byte> InputChunks::next() noexcept {
+  const auto count = file_.try_read_at(position_, buffer_.data(), static_cast<std::int64_t>(buffer_.size()));
+  if (count < 0) error_ = errno;
+  if (count <= 0) return {};
+  position_ += count;
+  return {buffer_.data(), static_cast<std::size_t>(count)};
+}
+
+void InputChunks::throw_if_failed(const Subject& subject) const {
+  if (error_ != 0) subject.fail_system(ErrorCode::file_open, "cannot be read", error_);
 }
 
 std::shared_ptr<std::byte> allocate(std::int64_t bytes, const Subject& subject) {

@@ -9,6 +9,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "patchfold/tensor.hpp"
 
@@ -32,6 +34,48 @@ struct FileBytes {
 
 /// Opens a regular file; anything else (a folder, a pipe, a device) is Error(file_open).
 FileBytes open_file(const Subject& subject);
+
+/// A regular file that is read in parts. They are not mapped: they do not count as memory of this process, and a file that
+/// somebody shortens meanwhile is an error.
+class InputFile {
+ public:
+  /// Throws Error(file_open) as open_file does.
+  explicit InputFile(const Subject& subject);
+  InputFile(InputFile&& other) noexcept;
+  InputFile& operator=(InputFile&&) = delete;
+  ~InputFile();
+
+  std::int64_t size() const noexcept { return size_; }
+  int descriptor() const noexcept { return descriptor_; }
+  /// Reads fewer bytes only at the end of the file; -1 and errno if the system cannot.
+  std::int64_t try_read_at(std::int64_t offset, void* dst, std::int64_t count) const noexcept;
+  /// The same with Error(file_open).
+  std::int64_t read_at(std::int64_t offset, void* dst, std::int64_t count, const Subject& subject) const;
+  /// All of it, or Error(file_format).
+  void read_all_at(std::int64_t offset, void* dst, std::int64_t count, const Subject& subject) const;
+
+ private:
+  std::int64_t size_ = 0;
+  int descriptor_;
+};
+
+/// A file from its first byte to its last, as codecs in C read it.
+class InputChunks {
+ public:
+  explicit InputChunks(InputFile file) : file_(std::move(file)), buffer_(std::size_t{1} << 16) {}
+
+  const InputFile& file() const noexcept { return file_; }
+  /// The bytes that follow; none at the end, and where the system cannot read.
+  std::span<const std::byte> next() noexcept;
+  /// Throws Error(file_open) if that is why there were none.
+  void throw_if_failed(const Subject& subject) const;
+
+ private:
+  InputFile file_;
+  std::vector<std::byte> buffer_;
+  std::int64_t position_ = 0;
+  int error_ = 0;
+};
 
 /// Memory without initial values. Throws Error(out_of_memory), also for more than the machine has.
 std::shared_ptr<std::byte> allocate(std::int64_t bytes, const Subject& subject);

@@ -63,17 +63,60 @@ jpeg_error_mgr* set_up(ErrorManager& manager) {
   return base;
 }
 
-class JpegReader {
+/// Where libjpeg reads from; `base` comes first.
+struct Source {
+  jpeg_source_mgr base{};
+  InputChunks* input = nullptr;
+};
+
+extern "C" {
+
+static void start_input(j_decompress_ptr) {}
+static void finish_input(j_decompress_ptr) {}
+
+static boolean fill_input(j_decompress_ptr codec) {
+  auto* source = reinterpret_cast<Source*>(codec->src);
+  const auto bytes = source->input->next();
+  if (bytes.empty()) {
+    codec->err->msg_code = JWRN_JPEG_EOF;
+    on_jpeg_error(reinterpret_cast<j_common_ptr>(codec));
+  }
+  source->base.next_input_byte = reinterpret_cast<const JOCTET*>(bytes.data());
+  source->base.bytes_in_buffer = bytes.size();
+  return TRUE;
+}
+
+static void skip_input(j_decompress_ptr codec, long count) {
+  auto* source = codec->src;
+  while (count > static_cast<long>(source->bytes_in_buffer)) {
+    count -= static_cast<long>(source->bytes_in_buffer);
+    fill_input(codec);
+  }
+  if (count <= 0) return;
+  source->next_input_byte += count;
+  source->bytes_in_buffer -= static_cast<std::size_t>(count);
+}
+}
+
+/// libjpeg's side of reading.
+class JpegDecoder {
  public:
-  explicit JpegReader(std::span<const std::byte> bytes) : bytes_(bytes) {
+  explicit JpegDecoder(InputFile file) : input_(std::move(file)) {
     codec_.err = set_up(errors_);
     progress_.progress_monitor = on_jpeg_progress;
+    source_.input = &input_;
+    source_.base.init_source = start_input;
+    source_.base.fill_input_buffer = fill_input;
+    source_.base.skip_input_data = skip_input;
+    source_.base.resync_to_restart = jpeg_resync_to_restart;
+    source_.base.term_source = finish_input;
   }
-  JpegReader(const JpegReader&) = delete;
-  JpegReader& operator=(const JpegReader&) = delete;
-  ~JpegReader() { jpeg_destroy_decompress(&codec_); }
+  JpegDecoder(const JpegDecoder&) = delete;
+  JpegDecoder& operator=(const JpegDecoder&) = delete;
+  ~JpegDecoder() { jpeg_destroy_decompress(&codec_); }
 
   const ErrorManager& errors() const noexcept { return errors_; }
+  const InputChunks& input() const noexcept { return input_; }
   std::int64_t height() const noexcept { return codec_.image_height; }
   std::int64_t width() const noexcept { return codec_.image_width; }
   bool is_arithmetic() const noexcept { return codec_.arith_code; }
@@ -91,26 +134,32 @@ class JpegReader {
     if (setjmp(errors_.jump) != 0) return false;
     jpeg_create_decompress(&codec_);
     codec_.progress = &progress_;
-    jpeg_mem_src(&codec_, reinterpret_cast<const unsigned char*>(bytes_.data()), bytes_.size());
+    codec_.src = &source_.base;
     jpeg_read_header(&codec_, TRUE);
     return true;
   }
 
-  bool read_rows(std::byte* data) {
+  /// Reads all of a progressive picture.
+  bool start() {
     if (setjmp(errors_.jump) != 0) return false;
     codec_.out_color_space = channels() == 1 ? JCS_GRAYSCALE : JCS_RGB;
     jpeg_start_decompress(&codec_);
-    const auto row_bytes = static_cast<std::size_t>(width() * channels());
-    while (codec_.output_scanline < codec_.output_height) {
-      auto* row = reinterpret_cast<JSAMPROW>(data + codec_.output_scanline * row_bytes);
+    return true;
+  }
+
+  bool read_rows(std::int64_t count, std::byte* data, std::size_t row_bytes) {
+    if (setjmp(errors_.jump) != 0) return false;
+    for (std::int64_t y = 0; y < count; ++y) {
+      auto* row = reinterpret_cast<JSAMPROW>(data + static_cast<std::size_t>(y) * row_bytes);
       jpeg_read_scanlines(&codec_, &row, 1);
     }
-    jpeg_finish_decompress(&codec_);
+    if (codec_.output_scanline == codec_.output_height) jpeg_finish_decompress(&codec_);
     return true;
   }
 
  private:
-  std::span<const std::byte> bytes_;
+  InputChunks input_;
+  Source source_{};
   ErrorManager errors_{};
   jpeg_progress_mgr progress_{};
   jpeg_decompress_struct codec_{};
@@ -156,48 +205,58 @@ static void finish_output(j_compress_ptr codec) {
 }
 }
 
-class JpegWriter {
+/// libjpeg's side of writing.
+class JpegEncoder {
  public:
-  JpegWriter(const PixelRows& rows, OutputFile& file, std::byte* row) : rows_(rows), row_(row) {
+  JpegEncoder(const PixelRows& pixels, OutputFile& file) : pixels_(pixels) {
     codec_.err = set_up(errors_);
     destination_.file = &file;
     destination_.base.init_destination = start_output;
     destination_.base.empty_output_buffer = flush_output;
     destination_.base.term_destination = finish_output;
   }
-  JpegWriter(const JpegWriter&) = delete;
-  JpegWriter& operator=(const JpegWriter&) = delete;
-  ~JpegWriter() { jpeg_destroy_compress(&codec_); }
+  JpegEncoder(const JpegEncoder&) = delete;
+  JpegEncoder& operator=(const JpegEncoder&) = delete;
+  ~JpegEncoder() { jpeg_destroy_compress(&codec_); }
 
   const ErrorManager& errors() const noexcept { return errors_; }
   /// What the file threw, if it is what stopped the writer.
   const std::exception_ptr& failure() const noexcept { return destination_.failure; }
 
-  bool write() {
+  bool start() {
     if (setjmp(errors_.jump) != 0) return false;
     jpeg_create_compress(&codec_);
     codec_.dest = &destination_.base;
-    codec_.image_height = static_cast<JDIMENSION>(rows_.height());
-    codec_.image_width = static_cast<JDIMENSION>(rows_.width());
-    codec_.input_components = rows_.channels();
-    codec_.in_color_space = rows_.channels() == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    codec_.image_height = static_cast<JDIMENSION>(pixels_.height());
+    codec_.image_width = static_cast<JDIMENSION>(pixels_.width());
+    codec_.input_components = pixels_.channels();
+    codec_.in_color_space = pixels_.channels() == 1 ? JCS_GRAYSCALE : JCS_RGB;
     jpeg_set_defaults(&codec_);
     jpeg_set_quality(&codec_, 95, TRUE);
     // Colours at full resolution.
     codec_.comp_info[0].h_samp_factor = codec_.comp_info[0].v_samp_factor = 1;
     jpeg_start_compress(&codec_, TRUE);
-    while (codec_.next_scanline < codec_.image_height) {
-      rows_.copy_row(codec_.next_scanline, row_);
-      auto* row = reinterpret_cast<JSAMPROW>(row_);
+    return true;
+  }
+
+  bool write_rows(const ConstTensorView& rows, std::byte* buffer) {
+    if (setjmp(errors_.jump) != 0) return false;
+    for (std::int64_t y = 0; y < rows.shape[0]; ++y) {
+      pixels_.copy_row(rows, y, buffer);
+      auto* row = reinterpret_cast<JSAMPROW>(buffer);
       jpeg_write_scanlines(&codec_, &row, 1);
     }
+    return true;
+  }
+
+  bool finish() {
+    if (setjmp(errors_.jump) != 0) return false;
     jpeg_finish_compress(&codec_);
     return true;
   }
 
  private:
-  const PixelRows& rows_;
-  std::byte* row_;
+  const PixelRows& pixels_;
   ErrorManager errors_{};
   Destination destination_{};
   jpeg_compress_struct codec_{};
@@ -219,38 +278,84 @@ class JpegWriter {
   }
 }
 
+class JpegRowReader final : public RowReader {
+ public:
+  JpegRowReader(InputFile file, const std::filesystem::path& path) : RowReader("jpeg", path), decoder_(std::move(file)) {
+    const Subject subject = this->subject();
+    check(decoder_.read_header());
+    if (decoder_.channels() == 0)
+      subject.fail(ErrorCode::file_unsupported, "must be grey or RGB; CMYK and other colours are not read");
+    const std::int64_t size = decoder_.input().file().size();
+    const auto most = Checked(size) * Checked(most_pixels_per_byte);
+    if (!decoder_.is_arithmetic() && most.value() && decoder_.height() * decoder_.width() > *most.value())
+      subject.fail(
+          ErrorCode::file_format, "is too short for its picture",
+          bytes_text(static_cast<std::uint64_t>(size)) + " for " + pixels_text(decoder_.width(), decoder_.height()));
+    describe({decoder_.height(), decoder_.width(), decoder_.channels()}, element_type(DType::uint8));
+  }
+
+ private:
+  void check(bool done) const {
+    if (done) return;
+    decoder_.input().throw_if_failed(subject());
+    not_sound(decoder_.errors(), subject());
+  }
+  void read_rows(std::int64_t count, std::byte* dst) override {
+    if (!std::exchange(is_started_, true)) check(decoder_.start());
+    check(decoder_.read_rows(count, dst, static_cast<std::size_t>(row_bytes())));
+  }
+
+  JpegDecoder decoder_;
+  bool is_started_ = false;
+};
+
+class JpegRowWriter final : public RowWriter {
+ public:
+  JpegRowWriter(const std::filesystem::path& path, const Dims& shape, const ElementType& type)
+      : RowWriter("jpeg", path, shape, type),
+        pixels_(checked_pixels(shape, type, subject())),
+        row_(allocate(static_cast<std::int64_t>(pixels_.row_bytes()), subject())),
+        file_(path, "jpeg"),
+        encoder_(pixels_, file_) {
+    check(encoder_.start());
+  }
+
+ private:
+  static PixelRows checked_pixels(const Dims& shape, const ElementType& type, const Subject& subject) {
+    const PixelRows pixels(shape, type.dtype, subject);
+    if (pixels.depth() != 1) subject.fail(ErrorCode::dtype, "must not be uint16: JPEG files hold samples of 8 bits");
+    if (pixels.channels() != 1 && pixels.channels() != 3)
+      subject.fail(ErrorCode::shape, "must have 1 or 3 channels to be a JPEG file", std::to_string(pixels.channels()));
+    if (pixels.height() > JPEG_MAX_DIMENSION || pixels.width() > JPEG_MAX_DIMENSION)
+      subject.fail(ErrorCode::shape, "must have at most 65500 rows and columns to be a JPEG file",
+                   pixels_text(pixels.width(), pixels.height()));
+    return pixels;
+  }
+  void check(bool done) const {
+    if (done) return;
+    if (encoder_.failure()) std::rethrow_exception(encoder_.failure());
+    subject().fail(ErrorCode::file_write, "cannot be written as JPEG", encoder_.errors().message);
+  }
+  void write_rows(const ConstTensorView& rows) override { check(encoder_.write_rows(rows, row_.get())); }
+  void finish() override {
+    check(encoder_.finish());
+    file_.commit();
+  }
+
+  PixelRows pixels_;
+  std::shared_ptr<std::byte> row_;
+  OutputFile file_;
+  JpegEncoder encoder_;
+};
+
 }  // namespace
 
-LoadedTensor read_jpeg(const FileBytes& file, const Subject& subject) {
-  JpegReader reader(file.bytes);
-  if (!reader.read_header()) not_sound(reader.errors(), subject);
-  if (reader.channels() == 0)
-    subject.fail(ErrorCode::file_unsupported, "must be grey or RGB; CMYK and other colours are not read");
-  const auto most = Checked(static_cast<std::int64_t>(file.bytes.size())) * Checked(most_pixels_per_byte);
-  if (!reader.is_arithmetic() && most.value() && reader.height() * reader.width() > *most.value())
-    subject.fail(ErrorCode::file_format, "is too short for its picture",
-                 bytes_text(file.bytes.size()) + " for " + pixels_text(reader.width(), reader.height()));
-  std::byte* data = nullptr;
-  LoadedTensor picture = new_picture(reader.height(), reader.width(), reader.channels(), DType::uint8, subject, data);
-  if (!reader.read_rows(data)) not_sound(reader.errors(), subject);
-  return picture;
+std::unique_ptr<RowReader> open_jpeg(InputFile file, const std::filesystem::path& path) {
+  return std::make_unique<JpegRowReader>(std::move(file), path);
 }
 
-void write_jpeg(const PixelRows& rows, const Subject& subject) {
-  if (rows.depth() != 1) subject.fail(ErrorCode::dtype, "must not be uint16: JPEG files hold samples of 8 bits");
-  if (rows.channels() != 1 && rows.channels() != 3)
-    subject.fail(ErrorCode::shape, "must have 1 or 3 channels to be a JPEG file", std::to_string(rows.channels()));
-  if (rows.height() > JPEG_MAX_DIMENSION || rows.width() > JPEG_MAX_DIMENSION)
-    subject.fail(ErrorCode::shape, "must have at most 65500 rows and columns to be a JPEG file",
-                 pixels_text(rows.width(), rows.height()));
-  const auto row = allocate(static_cast<std::int64_t>(rows.row_bytes()), subject);
-  OutputFile file(subject.path, "jpeg");
-  JpegWriter writer(rows, file, row.get());
-  if (!writer.write()) {
-    if (writer.failure()) std::rethrow_exception(writer.failure());
-    subject.fail(ErrorCode::file_write, "cannot be written as JPEG", writer.errors().message);
-  }
-  file.commit();
+std::unique_ptr<RowWriter> create_jpeg(const std::filesystem::path& path, const Dims& shape, const ElementType& type) {
+  return std::make_unique<JpegRowWriter>(path, shape, type);
 }
 
 }  // namespace patchfold::formats

@@ -53,14 +53,8 @@ LoadedTensor read_npy(const std::filesystem::path& path, std::optional<DType> re
   const Subject subject{"npy", path};
   FileBytes file = open_file(subject);
   const NpyHeader header = parse_npy_header(file.bytes, subject);
-  const auto bytes = byte_count(header.shape, header.type.size);
-  if (!bytes)
-    subject.fail(ErrorCode::file_format, "has a shape whose size does not fit into 63 bits", to_string(header.shape));
-  const auto size = static_cast<std::size_t>(*bytes);
-  // More than the header asks for is accepted: several arrays may be saved into one file.
-  const auto data = file.bytes.subspan(header.bytes);
-  if (size > data.size())
-    subject.fail(ErrorCode::file_format, "is cut short", bytes_text(data.size()) + " of data", bytes_text(size));
+  const auto end = checked_npy_end(header, static_cast<std::int64_t>(file.bytes.size()), subject);
+  const auto data = file.bytes.first(static_cast<std::size_t>(end)).subspan(header.bytes);
 
   LoadedTensor tensor;
   tensor.type = reinterpret_as ? reinterpreted(header.type, *reinterpret_as, subject) : element_type(header.type);
@@ -68,8 +62,8 @@ LoadedTensor read_npy(const std::filesystem::path& path, std::optional<DType> re
                  tensor.type.dtype, header.type.size};
   tensor.owner = std::move(file.owner);
   if (is_foreign(header.type)) {
-    auto memory = allocate(*bytes, subject);
-    copy_native(header.type, data.data(), memory.get(), size / header.type.size);
+    auto memory = allocate(static_cast<std::int64_t>(data.size()), subject);
+    copy_native(header.type, data.data(), memory.get(), data.size() / header.type.size);
     tensor.view.data = memory.get();
     tensor.owner = std::move(memory);
   }

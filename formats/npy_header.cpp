@@ -10,7 +10,7 @@ namespace {
 using namespace std::string_view_literals;
 
 constexpr std::string_view magic = "\x93NUMPY"sv;
-constexpr std::size_t longest_header = std::size_t{1} << 20;
+constexpr std::size_t longest_header = longest_npy_header - 12;
 
 bool is_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
@@ -104,7 +104,7 @@ NpyHeader parse_dictionary(const Literal& dictionary, const Subject& subject) {
 
 }  // namespace
 
-NpyHeader parse_npy_header(std::span<const std::byte> file, const Subject& subject) {
+NpyHeader parse_npy_header(std::span<const std::byte> file, std::int64_t file_size, const Subject& subject) {
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
   const auto byte_at = [&](std::size_t i) { return static_cast<std::size_t>(std::to_integer<unsigned>(file[i])); };
   if (text.starts_with("PK\x03\x04"sv))
@@ -126,7 +126,8 @@ NpyHeader parse_npy_header(std::span<const std::byte> file, const Subject& subje
     if (text.size() < begin) cut_short(subject, text.size(), begin);
     length |= byte_at(10) << 16 | byte_at(11) << 24;
   }
-  if (length > text.size() - begin) cut_short(subject, text.size(), begin + length);
+  const auto whole = static_cast<std::size_t>(file_size);
+  if (length > whole - begin) cut_short(subject, whole, begin + length);
   if (length > longest_header)
     subject.fail(ErrorCode::file_unsupported, "has too long a header", bytes_text(length),
                  "at most " + bytes_text(longest_header));
@@ -146,6 +147,18 @@ NpyHeader parse_npy_header(std::span<const std::byte> file, const Subject& subje
   header.bytes = begin + length;
   if (header.type.size == 0) subject.fail(ErrorCode::file_unsupported, "has elements of no bytes", header.type.descr);
   return header;
+}
+
+std::int64_t checked_npy_end(const NpyHeader& header, std::int64_t file_size, const Subject& subject) {
+  const auto bytes = byte_count(header.shape, header.type.size);
+  if (!bytes)
+    subject.fail(ErrorCode::file_format, "has a shape whose size does not fit into 63 bits", to_string(header.shape));
+  // More than the header asks for is accepted: several arrays may be saved into one file.
+  const auto given = file_size - static_cast<std::int64_t>(header.bytes);
+  if (*bytes > given)
+    subject.fail(ErrorCode::file_format, "is cut short", bytes_text(static_cast<std::uint64_t>(given)) + " of data",
+                 bytes_text(static_cast<std::uint64_t>(*bytes)));
+  return static_cast<std::int64_t>(header.bytes) + *bytes;
 }
 
 std::string npy_header(const Dims& shape, const ElementType& type) {

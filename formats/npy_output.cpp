@@ -4,6 +4,7 @@
 
 #include "formats/npy_header.hpp"
 #include "formats/output_file.hpp"
+#include "formats/row_codecs.hpp"
 #include "src/tensor/checked.hpp"
 
 namespace patchfold::formats {
@@ -71,14 +72,13 @@ void write_row(BufferedFile& out, const std::byte* src, std::int64_t count, std:
   }
 }
 
-void write_elements(OutputFile& file, const ConstTensorView& tensor) {
+void write_elements(BufferedFile& out, const ConstTensorView& tensor) {
   int rank = tensor.shape.size();
   auto run = static_cast<std::int64_t>(tensor.element_size);
   while (rank > 0 && (tensor.strides[rank - 1] == run || tensor.shape[rank - 1] == 1)) run *= tensor.shape[--rank];
   const auto* src = static_cast<const std::byte*>(tensor.data);
-  if (rank == 0) return file.write(src, static_cast<std::size_t>(run));
+  if (rank == 0) return out.write(src, static_cast<std::size_t>(run));
 
-  BufferedFile out(file);
   const int last = rank - 1;
   Dims index = Dims::filled(rank, 0);
   for (bool more = true; more;) {
@@ -92,8 +92,37 @@ void write_elements(OutputFile& file, const ConstTensorView& tensor) {
       index[axis] = 0;
     }
   }
-  out.flush();
 }
+
+class NpyRowWriter final : public RowWriter {
+ public:
+  NpyRowWriter(const std::filesystem::path& path, const Dims& shape, const ElementType& type)
+      : RowWriter("npy", path, shape, type),
+        row_bytes_(checked_row_bytes(shape, type, subject())),
+        file_(path, "npy"),
+        out_(file_) {
+    const std::string header = npy_header(shape, type);
+    out_.write(reinterpret_cast<const std::byte*>(header.data()), header.size());
+  }
+
+ private:
+  static std::int64_t checked_row_bytes(const Dims& shape, const ElementType& type, const Subject& subject) {
+    if (shape.empty()) subject.fail(ErrorCode::rank, "must have an axis to be written by rows", to_string(shape));
+    const auto bytes = checked_bytes(shape, type.size, type, subject);
+    return shape[0] == 0 ? 0 : bytes / shape[0];
+  }
+  void write_rows(const ConstTensorView& rows) override {
+    if (row_bytes_ > 0) write_elements(out_, rows);
+  }
+  void finish() override {
+    out_.flush();
+    file_.commit();
+  }
+
+  std::int64_t row_bytes_;
+  OutputFile file_;
+  BufferedFile out_;
+};
 
 }  // namespace
 
@@ -112,9 +141,15 @@ void write_npy(const std::filesystem::path& path, const ConstTensorView& tensor,
   const std::int64_t bytes = checked_bytes(tensor.shape, tensor.element_size, type, subject);
   const std::string header = npy_header(tensor.shape, type);
   OutputFile file(path, "npy");
-  file.write(header.data(), header.size());
-  if (bytes > 0) write_elements(file, tensor);
+  BufferedFile out(file);
+  out.write(reinterpret_cast<const std::byte*>(header.data()), header.size());
+  if (bytes > 0) write_elements(out, tensor);
+  out.flush();
   file.commit();
+}
+
+std::unique_ptr<RowWriter> create_npy(const std::filesystem::path& path, const Dims& shape, const ElementType& type) {
+  return std::make_unique<NpyRowWriter>(path, shape, type);
 }
 
 }  // namespace patchfold::formats

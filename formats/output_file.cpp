@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <charconv>
+#include <optional>
 #include <random>
 #include <utility>
 
@@ -30,12 +31,15 @@ int standard_descriptor(std::string_view path) {
   return -1;
 }
 
-void write_all(int descriptor, const std::byte* data, std::size_t bytes, const Subject& subject) {
+/// Writes at `offset`, or where the file's position is.
+void write_all(int descriptor, const std::byte* data, std::size_t bytes, const Subject& subject,
+               std::optional<off_t> offset = std::nullopt) {
   while (bytes > 0) {
-    const auto count = ::write(descriptor, data, bytes);
+    const auto count = offset ? ::pwrite(descriptor, data, bytes, *offset) : ::write(descriptor, data, bytes);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) subject.fail_system(ErrorCode::file_write, "cannot be written", errno);
     data += count;
+    if (offset) *offset += count;
     bytes -= static_cast<std::size_t>(count);
   }
 }
@@ -52,10 +56,16 @@ void reserve(int descriptor, std::size_t bytes, const Subject& subject) {
 
 }  // namespace
 
-OutputFile::OutputFile(std::filesystem::path path, std::string_view writer) : path_(std::move(path)), writer_(writer) {
+OutputFile::OutputFile(std::filesystem::path path, std::string_view writer, Kind kind)
+    : path_(std::move(path)), writer_(writer) {
   const Subject subject{writer_, path_};
+  const auto check_direct = [&] {
+    if (kind == Kind::regular)
+      subject.fail(ErrorCode::file_write, "must be a regular file: it is not written from its first byte to its last");
+  };
   const int standard = standard_descriptor(path_.native());
   if (standard >= 0) {
+    check_direct();
     descriptor_ = ::fcntl(standard, F_DUPFD_CLOEXEC, 0);
     if (descriptor_ < 0) subject.fail_system(ErrorCode::file_write, "cannot be written", errno);
     return;
@@ -66,6 +76,7 @@ OutputFile::OutputFile(std::filesystem::path path, std::string_view writer) : pa
   if ((exists && S_ISDIR(status.st_mode)) || !path_.has_filename())
     subject.fail(ErrorCode::file_write, "must be the name of a file, not of a folder");
   if (exists && !S_ISREG(status.st_mode)) {
+    check_direct();
     descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor_ < 0) subject.fail_system(ErrorCode::file_write, "cannot be written", errno);
     return;
@@ -107,6 +118,18 @@ void OutputFile::create_temporary() {
 
 void OutputFile::write(const void* data, std::size_t bytes) {
   write_all(descriptor_, static_cast<const std::byte*>(data), bytes, {writer_, path_});
+}
+
+void OutputFile::write_at(std::int64_t offset, const void* data, std::size_t bytes) {
+  write_all(descriptor_, static_cast<const std::byte*>(data), bytes, {writer_, path_}, offset);
+}
+
+std::size_t OutputFile::read_at(std::int64_t offset, void* dst, std::size_t bytes) {
+  while (true) {
+    const auto count = ::pread(descriptor_, dst, bytes, offset);
+    if (count >= 0) return static_cast<std::size_t>(count);
+    if (errno != EINTR) Subject{writer_, path_}.fail_system(ErrorCode::file_write, "cannot be read back", errno);
+  }
 }
 
 std::byte* OutputFile::map(std::size_t bytes) {

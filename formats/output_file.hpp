@@ -16,12 +16,18 @@ namespace patchfold::formats {
 /// Throws Error(file_write) with the writer as op and the path as argument.
 class OutputFile {
  public:
-  explicit OutputFile(std::filesystem::path path, std::string_view writer = "file");
+  /// `regular` refuses what is no regular file, before it is opened.
+  enum class Kind { any, regular };
+
+  explicit OutputFile(std::filesystem::path path, std::string_view writer = "file", Kind kind = Kind::any);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();
 
   void write(const void* data, std::size_t bytes);
+  /// For regular files, instead of `write`: writes at any place, and reads back at most `bytes`.
+  void write_at(std::int64_t offset, const void* data, std::size_t bytes);
+  std::size_t read_at(std::int64_t offset, void* dst, std::size_t bytes);
   /// Makes the file `bytes` long, reserves the space on the disk, and maps it for writing. Called once, before any write.
   std::byte* map(std::size_t bytes);
   void commit();

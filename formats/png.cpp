@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <png.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <exception>
 
 #include "formats/output_file.hpp"
+#include "formats/picture.hpp"
 #include "formats/picture_codec.hpp"
 #include "src/tensor/checked.hpp"
 
@@ -30,22 +32,25 @@ extern "C" {
 static void on_png_warning(png_structp, png_const_charp) {}
 }
 
-class PngReader {
+/// libpng's side of reading.
+class PngDecoder {
  public:
-  explicit PngReader(std::span<const std::byte> bytes) : rest_(bytes) {
+  explicit PngDecoder(InputFile file) : input_(std::move(file)) {
     png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, &message_, on_png_error, on_png_warning);
     if (png_ != nullptr) info_ = png_create_info_struct(png_);
   }
-  PngReader(const PngReader&) = delete;
-  PngReader& operator=(const PngReader&) = delete;
-  ~PngReader() { png_destroy_read_struct(&png_, &info_, nullptr); }
+  PngDecoder(const PngDecoder&) = delete;
+  PngDecoder& operator=(const PngDecoder&) = delete;
+  ~PngDecoder() { png_destroy_read_struct(&png_, &info_, nullptr); }
 
   bool is_ready() const noexcept { return info_ != nullptr; }
   const char* message() const noexcept { return message_.text; }
+  const InputChunks& input() const noexcept { return input_; }
   std::int64_t height() const noexcept { return png_get_image_height(png_, info_); }
   std::int64_t width() const noexcept { return png_get_image_width(png_, info_); }
   int channels() const noexcept { return png_get_channels(png_, info_); }
   int bit_depth() const noexcept { return png_get_bit_depth(png_, info_); }
+  bool is_interlaced() const noexcept { return passes_ > 1; }
 
   bool read_header() {
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
@@ -69,47 +74,116 @@ class PngReader {
     return true;
   }
 
-  bool read_rows(std::byte* data) {
+  /// The next rows, or all of an interlaced picture.
+  bool read_rows(std::size_t count, std::byte* data, std::size_t row_bytes) {
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
-    const auto rows = static_cast<std::size_t>(height());
-    const std::size_t row_bytes = png_get_rowbytes(png_, info_);
     for (int pass = 0; pass < passes_; ++pass)
-      for (std::size_t y = 0; y < rows; ++y) png_read_row(png_, reinterpret_cast<png_bytep>(data + y * row_bytes), nullptr);
+      for (std::size_t y = 0; y < count; ++y) png_read_row(png_, reinterpret_cast<png_bytep>(data + y * row_bytes), nullptr);
+    return true;
+  }
+
+  bool finish() {
+    if (setjmp(png_jmpbuf(png_)) != 0) return false;
     png_read_end(png_, nullptr);
     return true;
   }
 
  private:
   static void read(png_structp png, png_bytep dst, std::size_t count) {
-    auto& rest = static_cast<PngReader*>(png_get_io_ptr(png))->rest_;
-    if (count > rest.size()) png_error(png, "the file is cut short");
-    std::memcpy(dst, rest.data(), count);
-    rest = rest.subspan(count);
+    auto* decoder = static_cast<PngDecoder*>(png_get_io_ptr(png));
+    while (count > 0) {
+      if (decoder->rest_.empty()) decoder->rest_ = decoder->input_.next();
+      if (decoder->rest_.empty()) png_error(png, "the file is cut short");
+      const std::size_t part = std::min(count, decoder->rest_.size());
+      std::memcpy(dst, decoder->rest_.data(), part);
+      decoder->rest_ = decoder->rest_.subspan(part);
+      dst += part;
+      count -= part;
+    }
   }
 
-  std::span<const std::byte> rest_;
+  InputChunks input_;
+  std::span<const std::byte> rest_{};
   Message message_{};
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;
   int passes_ = 1;
 };
 
-class PngWriter {
+class PngRowReader final : public RowReader {
  public:
-  PngWriter(const PixelRows& rows, OutputFile& file, std::byte* row) : rows_(rows), file_(file), row_(row) {
+  PngRowReader(InputFile file, const std::filesystem::path& path) : RowReader("png", path), decoder_(std::move(file)) {
+    const Subject subject = this->subject();
+    if (!decoder_.is_ready()) subject.fail(ErrorCode::out_of_memory, "needs more memory than there is");
+    check(decoder_.read_header());
+    const std::int64_t size = decoder_.input().file().size();
+    const auto bits =
+        Checked(decoder_.height()) * Checked(decoder_.width()) * Checked(decoder_.channels() * decoder_.bit_depth());
+    const auto most = Checked(size) * Checked(most_bytes_per_byte);
+    if (!bits.value() || (most.value() && *bits.value() / 8 > *most.value()))
+      subject.fail(
+          ErrorCode::file_format, "is too short for its picture",
+          bytes_text(static_cast<std::uint64_t>(size)) + " for " + pixels_text(decoder_.width(), decoder_.height()));
+    check(decoder_.choose_samples());
+    describe({decoder_.height(), decoder_.width(), decoder_.channels()},
+             element_type(decoder_.bit_depth() == 16 ? DType::uint16 : DType::uint8));
+  }
+
+ private:
+  void check(bool done) const {
+    if (done) return;
+    decoder_.input().throw_if_failed(subject());
+    subject().fail(ErrorCode::file_format, "must be a sound PNG file", decoder_.message());
+  }
+
+  void read_rows(std::int64_t count, std::byte* dst) override {
+    const auto bytes = static_cast<std::size_t>(row_bytes());
+    if (decoder_.is_interlaced())
+      copy_interlaced(count, dst);
+    else
+      check(decoder_.read_rows(static_cast<std::size_t>(count), dst, bytes));
+    taken_ += count;
+    if (taken_ == shape()[0] && !decoder_.is_interlaced()) check(decoder_.finish());
+  }
+
+  /// Every pass goes over all rows, so that the first row is there only with the last one.
+  void copy_interlaced(std::int64_t count, std::byte* dst) {
+    if (taken_ == 0 && count == shape()[0]) return read_interlaced(dst);
+    if (!picture_) {
+      picture_ = allocate(shape()[0] * row_bytes(), subject());
+      read_interlaced(picture_.get());
+    }
+    std::memcpy(dst, picture_.get() + taken_ * row_bytes(), static_cast<std::size_t>(count * row_bytes()));
+    if (taken_ + count == shape()[0]) picture_.reset();
+  }
+
+  void read_interlaced(std::byte* dst) {
+    check(decoder_.read_rows(static_cast<std::size_t>(shape()[0]), dst, static_cast<std::size_t>(row_bytes())));
+    check(decoder_.finish());
+  }
+
+  PngDecoder decoder_;
+  std::int64_t taken_ = 0;
+  std::shared_ptr<std::byte> picture_{};
+};
+
+/// libpng's side of writing.
+class PngEncoder {
+ public:
+  PngEncoder(const PixelRows& pixels, OutputFile& file) : pixels_(pixels), file_(file) {
     png_ = png_create_write_struct(PNG_LIBPNG_VER_STRING, &message_, on_png_error, on_png_warning);
     if (png_ != nullptr) info_ = png_create_info_struct(png_);
   }
-  PngWriter(const PngWriter&) = delete;
-  PngWriter& operator=(const PngWriter&) = delete;
-  ~PngWriter() { png_destroy_write_struct(&png_, &info_); }
+  PngEncoder(const PngEncoder&) = delete;
+  PngEncoder& operator=(const PngEncoder&) = delete;
+  ~PngEncoder() { png_destroy_write_struct(&png_, &info_); }
 
   bool is_ready() const noexcept { return info_ != nullptr; }
   const char* message() const noexcept { return message_.text; }
   /// What the file threw, if it is what stopped the writer.
   const std::exception_ptr& failure() const noexcept { return failure_; }
 
-  bool write() {
+  bool start() {
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
     constexpr int color_types[] = {PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
                                    PNG_COLOR_TYPE_RGB_ALPHA};
@@ -118,78 +192,100 @@ class PngWriter {
     png_set_compression_level(png_, 3);
     png_set_compression_buffer_size(png_, std::size_t{1} << 18);
     png_set_filter(png_, PNG_FILTER_TYPE_BASE, PNG_FILTER_SUB | PNG_FILTER_UP);
-    png_set_IHDR(png_, info_, static_cast<png_uint_32>(rows_.width()), static_cast<png_uint_32>(rows_.height()),
-                 8 * rows_.depth(), color_types[rows_.channels() - 1], PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+    png_set_IHDR(png_, info_, static_cast<png_uint_32>(pixels_.width()), static_cast<png_uint_32>(pixels_.height()),
+                 8 * pixels_.depth(), color_types[pixels_.channels() - 1], PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
                  PNG_FILTER_TYPE_DEFAULT);
     png_write_info(png_, info_);
     if (std::endian::native == std::endian::little) png_set_swap(png_);
-    for (std::int64_t y = 0; y < rows_.height(); ++y) {
-      rows_.copy_row(y, row_);
-      png_write_row(png_, reinterpret_cast<png_bytep>(row_));
+    return true;
+  }
+
+  bool write_rows(const ConstTensorView& rows, std::byte* row) {
+    if (setjmp(png_jmpbuf(png_)) != 0) return false;
+    for (std::int64_t y = 0; y < rows.shape[0]; ++y) {
+      pixels_.copy_row(rows, y, row);
+      png_write_row(png_, reinterpret_cast<png_bytep>(row));
     }
+    return true;
+  }
+
+  bool finish() {
+    if (setjmp(png_jmpbuf(png_)) != 0) return false;
     png_write_end(png_, info_);
     return true;
   }
 
  private:
   static void write_bytes(png_structp png, png_bytep data, std::size_t count) {
-    auto* writer = static_cast<PngWriter*>(png_get_io_ptr(png));
+    auto* encoder = static_cast<PngEncoder*>(png_get_io_ptr(png));
     // An exception must not pass through C.
     try {
-      writer->file_.write(data, count);
+      encoder->file_.write(data, count);
       return;
     } catch (...) {
-      writer->failure_ = std::current_exception();
+      encoder->failure_ = std::current_exception();
     }
     png_error(png, "the file cannot be written");
   }
   static void flush(png_structp) {}
 
-  const PixelRows& rows_;
+  const PixelRows& pixels_;
   OutputFile& file_;
-  std::byte* row_;
   Message message_{};
   std::exception_ptr failure_{};
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;
 };
 
-[[noreturn]] void not_sound(const PngReader& reader, const Subject& subject) {
-  subject.fail(ErrorCode::file_format, "must be a sound PNG file", reader.message());
-}
+class PngRowWriter final : public RowWriter {
+ public:
+  PngRowWriter(const std::filesystem::path& path, const Dims& shape, const ElementType& type)
+      : RowWriter("png", path, shape, type),
+        pixels_(checked_pixels(shape, type, subject())),
+        row_(allocate(static_cast<std::int64_t>(pixels_.row_bytes()), subject())),
+        file_(path, "png"),
+        encoder_(pixels_, file_) {
+    if (!encoder_.is_ready()) subject().fail(ErrorCode::out_of_memory, "needs more memory than there is");
+    check(encoder_.start());
+  }
+
+ private:
+  static PixelRows checked_pixels(const Dims& shape, const ElementType& type, const Subject& subject) {
+    const PixelRows pixels(shape, type.dtype, subject);
+    if (pixels.height() > PNG_UINT_31_MAX || pixels.width() > PNG_UINT_31_MAX)
+      subject.fail(ErrorCode::shape, "must have at most 2147483647 rows and columns to be a PNG file",
+                   pixels_text(pixels.width(), pixels.height()));
+    return pixels;
+  }
+  void check(bool done) const {
+    if (done) return;
+    if (encoder_.failure()) std::rethrow_exception(encoder_.failure());
+    subject().fail(ErrorCode::file_write, "cannot be written as PNG", encoder_.message());
+  }
+  void write_rows(const ConstTensorView& rows) override { check(encoder_.write_rows(rows, row_.get())); }
+  void finish() override {
+    check(encoder_.finish());
+    file_.commit();
+  }
+
+  PixelRows pixels_;
+  std::shared_ptr<std::byte> row_;
+  OutputFile file_;
+  PngEncoder encoder_;
+};
 
 }  // namespace
 
-LoadedTensor read_png(const FileBytes& file, const Subject& subject) {
-  PngReader reader(file.bytes);
-  if (!reader.is_ready()) subject.fail(ErrorCode::out_of_memory, "needs more memory than there is");
-  if (!reader.read_header()) not_sound(reader, subject);
-  const auto bits = Checked(reader.height()) * Checked(reader.width()) * Checked(reader.channels() * reader.bit_depth());
-  const auto most = Checked(static_cast<std::int64_t>(file.bytes.size())) * Checked(most_bytes_per_byte);
-  if (!bits.value() || (most.value() && *bits.value() / 8 > *most.value()))
-    subject.fail(ErrorCode::file_format, "is too short for its picture",
-                 bytes_text(file.bytes.size()) + " for " + pixels_text(reader.width(), reader.height()));
-  if (!reader.choose_samples()) not_sound(reader, subject);
-  std::byte* data = nullptr;
-  LoadedTensor picture = new_picture(reader.height(), reader.width(), reader.channels(),
-                                     reader.bit_depth() == 16 ? DType::uint16 : DType::uint8, subject, data);
-  if (!reader.read_rows(data)) not_sound(reader, subject);
-  return picture;
+bool has_pictures() noexcept {
+  return true;
 }
 
-void write_png(const PixelRows& rows, const Subject& subject) {
-  if (rows.height() > PNG_UINT_31_MAX || rows.width() > PNG_UINT_31_MAX)
-    subject.fail(ErrorCode::shape, "must have at most 2147483647 rows and columns to be a PNG file",
-                 pixels_text(rows.width(), rows.height()));
-  const auto row = allocate(static_cast<std::int64_t>(rows.row_bytes()), subject);
-  OutputFile file(subject.path, "png");
-  PngWriter writer(rows, file, row.get());
-  if (!writer.is_ready()) subject.fail(ErrorCode::out_of_memory, "needs more memory than there is");
-  if (!writer.write()) {
-    if (writer.failure()) std::rethrow_exception(writer.failure());
-    subject.fail(ErrorCode::file_write, "cannot be written as PNG", writer.message());
-  }
-  file.commit();
+std::unique_ptr<RowReader> open_png(InputFile file, const std::filesystem::path& path) {
+  return std::make_unique<PngRowReader>(std::move(file), path);
+}
+
+std::unique_ptr<RowWriter> create_png(const std::filesystem::path& path, const Dims& shape, const ElementType& type) {
+  return std::make_unique<PngRowWriter>(path, shape, type);
 }
 
 }  // namespace patchfold::formats

@@ -114,5 +114,20 @@ TEST_F(Pictures, ChannelsFirstGoesOutAsItCameIn) {
   EXPECT_EQ(folder_.entries(), "deep.png grey.png out.png photo.png");
 }
 
+TEST_F(Pictures, TiffIsReadAndWritten) {
+  if (!formats::has_tiff()) GTEST_SKIP() << "built without TIFF";
+  run("space_to_depth deep.png --block 1,1 --layout channels_last -o deep.tif");
+  run("space_to_depth deep.tif --block 1,1 --layout channels_last -o again.png");
+  EXPECT_EQ(folder_.read("again.png"), folder_.read("deep.png"));
+  run("space_to_depth photo.png --block 2,3 --layout channels_last --as float32 -o blocks.TIFF");
+  run("depth_to_space blocks.TIFF --block 2,3 --mode blocks_first --layout channels_last --as uint8 -o photo.tif");
+  EXPECT_EQ(pixels("photo.tif", {4, 6, 3}), pixels_);
+  run("space_to_depth photo.tif --page 0 --chw --block 1,1 -o out.npy");
+  EXPECT_EQ(read("out.npy").shape, (Shape{3, 4, 6}));
+  const Outcome outcome = folder_.run("run space_to_depth photo.tif --page 1 --block 1,1 -o out.npy");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_NE(outcome.err.find("photo.tif: has no such page; given page 1"), std::string::npos) << outcome.err;
+}
+
 }  // namespace
 }  // namespace patchfold::cli_test

@@ -35,6 +35,7 @@ class Jpeg : public ::testing::Test {
     EXPECT_EQ(picture.view.dtype, DType::uint8);
     EXPECT_EQ(picture.type.descr, "'|u1'");
     EXPECT_LE(largest_difference(elements_of(picture.view), pixels), tolerance);
+    EXPECT_EQ(rows_of(*open_rows(path_)), elements_of(picture.view));
   }
 
   TempFolder folder_;
@@ -54,6 +55,16 @@ TEST_F(Jpeg, EveryKindOfEncoding) {
   expect_near({.width = 37, .height = 21, .subsampled = true}, 5);
   expect_near({.width = 37, .height = 21, .separate = true}, 3);
   expect_near({.width = 37, .height = 21, .stays_rgb = true}, 3);
+}
+
+TEST_F(Jpeg, LongSegmentsAreSkipped) {
+  const std::string pixels = gradient(37, 21, 3);
+  std::string file = jpeg_file({.width = 37, .height = 21}, pixels);
+  for (int i = 0; i < 5; ++i) file.insert(2, "\xFF\xE5\xFF\xFF" + std::string(65533, 'x'));
+  write_bytes(path_, file);
+  EXPECT_LE(largest_difference(elements_of(read_picture(path_).view), pixels), 3);
+  write_bytes(path_, std::string_view(file).substr(0, 200000));
+  expect_error([&] { read_picture(path_); }, ErrorCode::file_format, "jpeg", path_, "Premature end of JPEG file");
 }
 
 TEST_F(Jpeg, ContentsCountAndNotTheName) {

@@ -2,11 +2,9 @@
 #include "formats/output_file.hpp"
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <thread>
 
 #include "tests/formats/support.hpp"
@@ -30,25 +28,6 @@ class OutputFileTest : public ::testing::Test {
 
   TempFolder folder_;
   std::filesystem::path path_ = folder_ / "x.bin";
-};
-
-/// While it lives, files cannot grow beyond `bytes`: what a full disk looks like.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) {
-    handler_ = std::signal(SIGXFSZ, SIG_IGN);
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{bytes, before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FileSizeLimit() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-
- private:
-  rlimit before_{};
-  void (*handler_)(int);
 };
 
 TEST_F(OutputFileTest, AppearsWhole) {

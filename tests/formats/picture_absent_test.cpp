@@ -10,14 +10,20 @@ using namespace test;
 TEST(Picture, IsNeitherReadNorWrittenByThisBuild) {
   EXPECT_FALSE(has_pictures());
   EXPECT_TRUE(is_picture_path("x.PNG"));
+  const TempFolder folder;
+  const auto path = folder / "x.png";
+  for (const auto* first : {"\x89PNG\r\n\x1A\n", "\xFF\xD8 and so on"}) {
+    write_bytes(path, first);
+    expect_error([&] { read_picture(path); }, ErrorCode::file_unsupported, "picture", path,
+                 "this build reads no PNG and JPEG pictures");
+  }
   const std::uint8_t pixel = 0;
-  expect_error([] { read_picture("x.png"); }, ErrorCode::file_unsupported, "picture", "x.png",
-               "this build reads no pictures");
-  expect_error(
-      [&] {
-        write_picture("x.png", view(&pixel, {1, 1, 1}));
-      },
-      ErrorCode::file_unsupported, "picture", "x.png", "this build writes no pictures");
+  for (const auto* name : {"x.png", "x.jpg"})
+    expect_error(
+        [&] {
+          write_picture(name, view(&pixel, {1, 1, 1}));
+        },
+        ErrorCode::file_unsupported, "picture", name, "this build writes no PNG and JPEG pictures");
 }
 
 }  // namespace

@@ -12,13 +12,6 @@ using namespace std::string_literals;
 const ErrorCode format = ErrorCode::file_format;
 const ErrorCode unsupported = ErrorCode::file_unsupported;
 
-std::string noise(std::size_t size) {
-  std::string bytes(size, '\0');
-  std::uint32_t state = 1;
-  for (char& byte : bytes) byte = static_cast<char>((state = state * 1664525 + 1013904223) >> 24);
-  return bytes;
-}
-
 /// The size that the frame header of a JPEG file gives, changed.
 std::string with_jpeg_size(std::string file, int height, int width) {
   const std::size_t frame = file.find("\xFF\xC0\0\x11"s);
@@ -45,13 +38,13 @@ struct Case {
 std::vector<Case> cases() {
   const std::string png = png_file({2, 1, 8, 0, "\0ab"s});
   const std::string jpeg = jpeg_file({.width = 16, .height = 16}, noise(16 * 16 * 3));
-  const std::string other = "must be a PNG or JPEG file; other pictures are not read";
+  const std::string other = "must be a PNG, JPEG or TIFF file; other pictures are not read";
   const std::string bad_png = "must be a sound PNG file";
   const std::string bad_jpeg = "must be a sound JPEG file";
   const std::string too_short = "is too short for its picture";
   return {
       {"empty", "", format, "picture", "is cut short; given 0 bytes"},
-      {"TIFF", "II*\0........"s, unsupported, "picture", other},
+      {"an array", "\x93NUMPY......", unsupported, "picture", other},
       {"GIF", "GIF89a......", unsupported, "picture", other + "; given a file that begins with \"GIF89a..\""},
       {"text", "hi", unsupported, "picture", other},
       {"damaged line ends", "\x89PNG\n\x1A\n........", unsupported, "picture", other},

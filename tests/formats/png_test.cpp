@@ -74,6 +74,7 @@ TEST_F(Png, Interlaced) {
       std::string pixels(width * height, '\0');
       for (std::size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<char>(i * 37);
       expect_pixels({width, height, 8, 0, adam7(pixels, width, height), true}, {height, width, 1}, pixels);
+      EXPECT_EQ(rows_of(*open_rows(path_)), pixels);
     }
   }
 }
@@ -117,9 +118,9 @@ TEST_F(Png, OutlivesItsFile) {
 }
 
 TEST_F(Png, NamesOfPictures) {
-  for (const auto* name : {"a.png", "a.PNG", "a.jpg", "a.JPEG", "a.Jpeg", "folder.npy/a.b.png"})
+  for (const auto* name : {"a.png", "a.PNG", "a.jpg", "a.JPEG", "a.Jpeg", "a.tif", "a.TIFF", "folder.npy/a.b.png"})
     EXPECT_TRUE(is_picture_path(name));
-  for (const auto* name : {"a.npy", "png", ".png", "a.png/", "a.png.npy", "a.tif", ""}) EXPECT_FALSE(is_picture_path(name));
+  for (const auto* name : {"a.npy", "png", ".png", "a.png/", "a.png.npy", "a.bmp", ""}) EXPECT_FALSE(is_picture_path(name));
   EXPECT_TRUE(has_pictures());
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <fstream>
 #include <iterator>
 
@@ -26,6 +27,17 @@ Unprivileged::Unprivileged() : was_root_(::geteuid() == 0) {
 
 Unprivileged::~Unprivileged() {
   if (was_root_ && ::seteuid(0) != 0) std::abort();
+}
+
+FileSizeLimit::FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+  ::getrlimit(RLIMIT_FSIZE, &before_);
+  const rlimit limit{bytes, before_.rlim_max};
+  ::setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+FileSizeLimit::~FileSizeLimit() {
+  ::setrlimit(RLIMIT_FSIZE, &before_);
+  std::signal(SIGXFSZ, handler_);
 }
 
 std::vector<std::string> TempFolder::names() const {
@@ -51,6 +63,13 @@ std::string read_bytes(const std::filesystem::path& path) {
 
 std::string reversed(std::string bytes) {
   std::reverse(bytes.begin(), bytes.end());
+  return bytes;
+}
+
+std::string noise(std::size_t size) {
+  std::string bytes(size, '\0');
+  std::uint32_t state = 1;
+  for (char& byte : bytes) byte = static_cast<char>((state = state * 1664525 + 1013904223) >> 24);
   return bytes;
 }
 
@@ -83,6 +102,15 @@ std::string elements_of(const ConstTensorView& view) {
     while (axis >= 0 && ++index[axis] == view.shape[axis]) index[axis--] = 0;
     if (axis < 0) return bytes;
   }
+}
+
+std::string rows_of(RowReader& reader) {
+  std::string rows(static_cast<std::size_t>(reader.shape()[0] * reader.row_bytes()), '?');
+  while (reader.next() < reader.shape()[0]) {
+    auto* to = reinterpret_cast<std::byte*>(rows.data()) + reader.next() * reader.row_bytes();
+    reader.read(std::min<std::int64_t>(3, reader.shape()[0] - reader.next()), to);
+  }
+  return rows;
 }
 
 void expect_error(const std::function<void()>& action, ErrorCode code, std::string_view op,

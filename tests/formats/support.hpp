@@ -3,6 +3,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <cstring>
 #include <filesystem>
@@ -11,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/npy.hpp"
+#include "formats/rows.hpp"
 
 namespace patchfold::formats::test {
 
@@ -44,6 +45,19 @@ class Unprivileged {
   bool was_root_;
 };
 
+/// While it lives, files cannot grow beyond `bytes`: what a full disk looks like.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes);
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+  ~FileSizeLimit();
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int);
+};
+
 void write_bytes(const std::filesystem::path& path, std::string_view bytes);
 std::string read_bytes(const std::filesystem::path& path);
 
@@ -55,6 +69,8 @@ std::string bytes_of(T value) {
   return bytes;
 }
 std::string reversed(std::string bytes);
+/// Bytes that look random.
+std::string noise(std::size_t size);
 template <class T>
 std::string bytes_of(const std::vector<T>& values) {
   std::string bytes;
@@ -69,6 +85,9 @@ std::string npy_dictionary(std::string_view descr, std::string_view shape, bool 
 
 /// The elements of a view in row-major order.
 std::string elements_of(const ConstTensorView& view);
+
+/// All rows of a file, three at a time.
+std::string rows_of(RowReader& reader);
 
 /// Runs `action`, which must throw Error with this code, op and path, and with `fragment` in its text.
 void expect_error(const std::function<void()>& action, ErrorCode code, std::string_view op,

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each format offers to rows.cpp.
+#pragma once
+
+#include "formats/rows.hpp"
+
+namespace patchfold::formats {
+
+enum class FileFormat { npy, png, jpeg, tiff };
+
+/// What the extension says, in any case; nothing if it is none that is known.
+std::optional<FileFormat> format_of_name(const std::filesystem::path& path);
+
+std::unique_ptr<RowReader> open_npy(InputFile file, const std::filesystem::path& path);
+std::unique_ptr<RowReader> open_png(InputFile file, const std::filesystem::path& path);
+std::unique_ptr<RowReader> open_jpeg(InputFile file, const std::filesystem::path& path);
+std::unique_ptr<RowReader> open_tiff(InputFile file, const std::filesystem::path& path, std::optional<int> page);
+/// Pictures only; "picture" is the op of errors about what the file is.
+std::unique_ptr<RowReader> open_picture(const std::filesystem::path& path, std::optional<int> page);
+
+std::unique_ptr<RowWriter> create_npy(const std::filesystem::path& path, const Dims& shape, const ElementType& type);
+std::unique_ptr<RowWriter> create_png(const std::filesystem::path& path, const Dims& shape, const ElementType& type);
+std::unique_ptr<RowWriter> create_jpeg(const std::filesystem::path& path, const Dims& shape, const ElementType& type);
+std::unique_ptr<RowWriter> create_tiff(const std::filesystem::path& path, const Dims& shape, const ElementType& type,
+                                       const TiffOptions& options);
+
+}  // namespace patchfold::formats

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// libtiff over our own files. It reads and writes through callbacks, maps nothing, and prints nothing.
+#pragma once
+
+#include <tiffio.h>
+
+#include <exception>
+
+#include "formats/file.hpp"
+#include "formats/output_file.hpp"
+
+namespace patchfold::formats {
+
+class TiffFile {
+ public:
+  /// For reading; stands at the first page. null if that is no sound page.
+  explicit TiffFile(InputFile file);
+  /// For writing. `file` must outlive this.
+  TiffFile(OutputFile& file, bool big);
+  TiffFile(const TiffFile&) = delete;
+  TiffFile& operator=(const TiffFile&) = delete;
+  ~TiffFile() { close(false); }
+
+  TIFF* get() const noexcept { return tiff_; }
+  const InputFile& input() const noexcept { return *input_; }
+  /// Whether libtiff has reported an error.
+  bool has_failed() const noexcept { return message_[0] != '\0' || failure_ || read_error_ != 0; }
+  /// Throws what stopped libtiff: what a file of ours threw, Error(file_open) if the system could not read, or else
+  /// Error(code) with this rule and libtiff's message.
+  [[noreturn]] void fail(const Subject& subject, ErrorCode code, std::string_view rule) const;
+  /// Closes a file that was written; what libtiff still holds is written only if `whole`.
+  void close(bool whole) noexcept;
+
+ private:
+  TIFF* open(const char* mode);
+  std::int64_t size() const noexcept;
+  std::int64_t read(void* dst, std::int64_t count) noexcept;
+  std::int64_t write(const void* data, std::int64_t count) noexcept;
+
+  static tmsize_t on_read(thandle_t handle, void* dst, tmsize_t count);
+  static tmsize_t on_write(thandle_t handle, void* data, tmsize_t count);
+  static toff_t on_seek(thandle_t handle, toff_t offset, int origin);
+  static int on_close(thandle_t) { return 0; }
+  static toff_t on_size(thandle_t handle);
+  static int on_error(TIFF*, void* user, const char* module, const char* format, va_list values);
+  static int on_warning(TIFF*, void* user, const char* module, const char* format, va_list values);
+
+  std::optional<InputFile> input_{};
+  OutputFile* output_ = nullptr;
+  std::int64_t position_ = 0;
+  std::int64_t written_ = 0;  ///< bytes of the file that is written
+  bool is_discarded_ = false;
+  int read_error_ = 0;
+  std::exception_ptr failure_{};
+  char message_[200] = {};
+  TIFF* tiff_ = nullptr;
+};
+
+}  // namespace patchfold::formats

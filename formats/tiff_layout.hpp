@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a page of a TIFF file is stored.
+#pragma once
+
+#include "formats/row_codecs.hpp"
+#include "formats/tiff_file.hpp"
+
+namespace patchfold::formats {
+
+struct TiffLayout {
+  /// direct: uncompressed strips, read without libtiff; scanlines: compressed strips, row by row; blocks: tiles and
+  /// compressed strips of single channels, whole.
+  enum class Way { direct, scanlines, blocks };
+
+  Way way = Way::direct;
+  DType dtype = DType::uint8;
+  std::size_t size = 1;  ///< bytes of a sample
+  std::int64_t height = 0;
+  std::int64_t width = 0;
+  std::int64_t channels = 0;
+  std::int64_t planes = 1;  ///< 1: the channels of a pixel are neighbours; else as many as channels
+  bool is_tiled = false;
+  std::int64_t block_width = 0;  ///< of a tile or strip, in pixels
+  std::int64_t block_height = 0;
+  bool is_inverted = false;  ///< 0 is white
+
+  /// Bytes from a pixel to its right neighbour.
+  std::int64_t sample_step() const noexcept { return static_cast<std::int64_t>(size) * (planes == 1 ? channels : 1); }
+  std::int64_t block_bytes() const noexcept { return block_width * block_height * sample_step(); }
+};
+
+/// Of the page at which the file stands. Throws Error(file_unsupported) for what is not read, and Error(file_format) for
+/// what the file is too short to hold.
+TiffLayout read_tiff_layout(const TiffFile& file, const Subject& subject);
+
+}  // namespace patchfold::formats

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+
+#include "formats/npy_type.hpp"
+#include "formats/picture.hpp"
+#include "formats/tiff_file.hpp"
+#include "formats/tiff_layout.hpp"
+
+namespace patchfold::formats {
+namespace {
+
+constexpr std::string_view not_sound = "must be a sound TIFF file";
+constexpr std::int64_t most_pages = 65536;
+
+/// Stands at the page that is meant.
+void choose_page(const TiffFile& file, std::optional<int> page, const Subject& subject) {
+  TIFF* tiff = file.get();
+  std::int64_t pages = 0;
+  std::int64_t directories = 1;
+  std::uint64_t offset = TIFFCurrentDirOffset(tiff);
+  for (;; ++directories) {
+    std::uint32_t kind = 0;
+    TIFFGetFieldDefaulted(tiff, TIFFTAG_SUBFILETYPE, &kind);
+    if ((kind & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK)) == 0 && pages++ == page.value_or(0)) {
+      offset = TIFFCurrentDirOffset(tiff);
+      if (page) return;
+    }
+    if (TIFFLastDirectory(tiff) != 0) break;
+    if (directories == most_pages)
+      subject.fail(ErrorCode::file_unsupported, "has too many pages", {}, "at most " + std::to_string(most_pages));
+    if (TIFFReadDirectory(tiff) == 0) file.fail(subject, ErrorCode::file_format, not_sound);
+  }
+  pages = std::max<std::int64_t>(pages, 1);  // a reduced copy that stands alone
+  if (page.value_or(0) >= pages)
+    subject.fail(ErrorCode::value, "has no such page", "page " + std::to_string(*page),
+                 "a page from 0 to " + std::to_string(pages - 1));
+  if (!page && pages > 1)
+    subject.fail(ErrorCode::file_unsupported, "has several pages: one has to be chosen", std::to_string(pages) + " pages",
+                 "a page from 0 to " + std::to_string(pages - 1));
+  if (TIFFCurrentDirOffset(tiff) != offset && TIFFSetSubDirectory(tiff, offset) == 0)
+    file.fail(subject, ErrorCode::file_format, not_sound);
+}
+
+/// Puts samples `step` bytes apart.
+template <std::size_t size>
+void scatter(const std::byte* src, std::int64_t count, std::byte* dst, std::int64_t step) {
+  for (std::int64_t i = 0; i < count; ++i) std::memcpy(dst + i * step, src + i * static_cast<std::int64_t>(size), size);
+}
+
+void scatter(std::size_t size, const std::byte* src, std::int64_t count, std::byte* dst, std::int64_t step) {
+  switch (size) {
+    case 1: return scatter<1>(src, count, dst, step);
+    case 2: return scatter<2>(src, count, dst, step);
+    case 4: return scatter<4>(src, count, dst, step);
+    default: return scatter<8>(src, count, dst, step);
+  }
+}
+
+class TiffRowReader final : public RowReader {
+ public:
+  TiffRowReader(InputFile file, const std::filesystem::path& path, std::optional<int> page)
+      : RowReader("tiff", path), file_(std::move(file)) {
+    const Subject subject = this->subject();
+    if (page.value_or(0) < 0) subject.fail(ErrorCode::value, "has no such page", "page " + std::to_string(*page), "from 0");
+    if (file_.get() == nullptr) file_.fail(subject, ErrorCode::file_format, not_sound);
+    choose_page(file_, page, subject);
+    layout_ = read_tiff_layout(file_, subject);
+    describe({layout_.height, layout_.width, layout_.channels}, element_type(layout_.dtype));
+    if (file_.has_failed()) file_.fail(subject, ErrorCode::file_format, not_sound);
+  }
+
+ private:
+  using Way = TiffLayout::Way;
+
+  [[noreturn]] void fail_format() const { file_.fail(subject(), ErrorCode::file_format, not_sound); }
+  std::int64_t plane_row_bytes() const noexcept { return layout_.width * layout_.sample_step(); }
+
+  void read_rows(std::int64_t count, std::byte* dst) override {
+    switch (layout_.way) {
+      case Way::direct: read_direct(count, dst); break;
+      case Way::scanlines: read_scanlines(count, dst); break;
+      case Way::blocks: read_blocks(count, dst); break;
+    }
+    y_ += count;
+    // White is 0: as unsigned integers the values are the largest one minus what is meant.
+    if (layout_.is_inverted) std::transform(dst, dst + count * row_bytes(), dst, [](std::byte value) { return ~value; });
+  }
+
+  /// Uncompressed strips, which may be as large as the picture: libtiff would hold them whole.
+  void read_direct(std::int64_t count, std::byte* dst) {
+    const std::int64_t bytes = plane_row_bytes();
+    const std::int64_t most_rows = std::max<std::int64_t>(1, (std::int64_t{1} << 18) / bytes);
+    for (std::int64_t done = 0; done < count;) {
+      const std::int64_t first = y_ + done;
+      std::int64_t rows = std::min(count - done, layout_.block_height - first % layout_.block_height);
+      std::byte* const to = dst + done * row_bytes();
+      if (layout_.planes == 1) {
+        read_stored(first, rows, 0, to);
+      } else {
+        rows = std::min(rows, most_rows);
+        block_.resize(static_cast<std::size_t>(rows * bytes));
+        for (std::int64_t plane = 0; plane < layout_.planes; ++plane) {
+          read_stored(first, rows, plane, block_.data());
+          place(block_.data(), rows, layout_.width, bytes, 0, plane, to);
+        }
+      }
+      done += rows;
+    }
+  }
+
+  void read_stored(std::int64_t first, std::int64_t rows, std::int64_t plane, std::byte* dst) {
+    const std::uint32_t strip =
+        TIFFComputeStrip(file_.get(), static_cast<std::uint32_t>(first), static_cast<std::uint16_t>(plane));
+    const std::uint64_t offset = TIFFGetStrileOffset(file_.get(), strip);
+    const std::uint64_t given = TIFFGetStrileByteCount(file_.get(), strip);
+    if (file_.has_failed()) fail_format();
+    const std::int64_t begin = first % layout_.block_height * plane_row_bytes();
+    const std::int64_t bytes = rows * plane_row_bytes();
+    const auto size = static_cast<std::uint64_t>(file_.input().size());
+    if (offset == 0 || offset > size || given < static_cast<std::uint64_t>(begin + bytes))
+      subject().fail(ErrorCode::file_format, "has a strip that is too short or not in the file", bytes_text(given),
+                     bytes_text(static_cast<std::uint64_t>(begin + bytes)));
+    file_.input().read_all_at(static_cast<std::int64_t>(offset) + begin, dst, bytes, subject());
+    if (TIFFIsByteSwapped(file_.get()) == 0 || layout_.size == 1) return;
+    NpyType sample;
+    sample.kind = 'u';
+    sample.size = sample.swap_unit = layout_.size;
+    copy_native(sample, dst, dst, static_cast<std::size_t>(bytes) / layout_.size);
+  }
+
+  void read_scanlines(std::int64_t count, std::byte* dst) {
+    for (std::int64_t i = 0; i < count; ++i)
+      if (TIFFReadScanline(file_.get(), dst + i * row_bytes(), static_cast<std::uint32_t>(y_ + i)) != 1 ||
+          file_.has_failed())
+        fail_format();
+  }
+
+  /// Tiles, and compressed strips of single channels.
+  void read_blocks(std::int64_t count, std::byte* dst) {
+    for (std::int64_t done = 0; done < count;) {
+      const std::int64_t in_band = (y_ + done) % layout_.block_height;
+      if (in_band == 0) fill_band(y_ + done);
+      const std::int64_t rows = std::min(count - done, std::min(layout_.block_height, layout_.height) - in_band);
+      std::memcpy(dst + done * row_bytes(), band_.get() + in_band * row_bytes(),
+                  static_cast<std::size_t>(rows * row_bytes()));
+      done += rows;
+    }
+  }
+
+  void fill_band(std::int64_t first) {
+    const std::int64_t rows = std::min(layout_.block_height, layout_.height - first);
+    if (!band_) {
+      band_ = allocate(rows * row_bytes(), subject());
+      block_.resize(static_cast<std::size_t>(layout_.block_bytes()));
+    }
+    const std::int64_t block_row = layout_.block_width * layout_.sample_step();
+    for (std::int64_t plane = 0; plane < layout_.planes; ++plane) {
+      for (std::int64_t x = 0; x < layout_.width; x += layout_.block_width) {
+        read_block(x, first, rows, plane);
+        place(block_.data(), rows, std::min(layout_.block_width, layout_.width - x), block_row, x, plane, band_.get());
+      }
+    }
+  }
+
+  void read_block(std::int64_t x, std::int64_t y, std::int64_t rows, std::int64_t plane) {
+    const auto column = static_cast<std::uint32_t>(x);
+    const auto row = static_cast<std::uint32_t>(y);
+    const auto sample = static_cast<std::uint16_t>(plane);
+    std::int64_t expected = layout_.block_bytes();
+    std::int64_t given = 0;
+    if (layout_.is_tiled) {
+      given =
+          TIFFReadEncodedTile(file_.get(), TIFFComputeTile(file_.get(), column, row, 0, sample), block_.data(), expected);
+    } else {
+      expected = rows * plane_row_bytes();
+      given = TIFFReadEncodedStrip(file_.get(), TIFFComputeStrip(file_.get(), row, sample), block_.data(), expected);
+    }
+    if (given != expected || file_.has_failed()) fail_format();
+  }
+
+  /// Copies a part of rows of one plane, or of all channels, to where it belongs.
+  void place(const std::byte* src, std::int64_t rows, std::int64_t columns, std::int64_t src_row, std::int64_t x,
+             std::int64_t plane, std::byte* dst) const {
+    const std::int64_t pixel = layout_.channels * static_cast<std::int64_t>(layout_.size);
+    dst += x * pixel + plane * static_cast<std::int64_t>(layout_.size);
+    for (std::int64_t y = 0; y < rows; ++y, src += src_row, dst += row_bytes()) {
+      if (layout_.planes == 1)
+        std::memcpy(dst, src, static_cast<std::size_t>(columns * pixel));
+      else
+        scatter(layout_.size, src, columns, dst, pixel);
+    }
+  }
+
+  TiffFile file_;
+  TiffLayout layout_{};
+  std::int64_t y_ = 0;
+  std::shared_ptr<std::byte> band_{};
+  std::vector<std::byte> block_{};
+};
+
+}  // namespace
+
+bool has_tiff() noexcept {
+  return true;
+}
+
+std::unique_ptr<RowReader> open_tiff(InputFile file, const std::filesystem::path& path, std::optional<int> page) {
+  return std::make_unique<TiffRowReader>(std::move(file), path, page);
+}
+
+}  // namespace patchfold::formats

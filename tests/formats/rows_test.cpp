@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every reader and writer by rows has in common.
+#include "formats/rows.hpp"
+
+#include "formats/picture.hpp"
+#include "tests/formats/support.hpp"
+
+namespace patchfold::formats {
+namespace {
+
+using namespace test;
+using Names = std::vector<std::string>;
+
+/// Counts up, from a byte to the next.
+std::string counting(std::int64_t size) {
+  std::string bytes(static_cast<std::size_t>(size), '\0');
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 7 + i / 251);
+  return bytes;
+}
+
+void write_unevenly(RowWriter& writer, const ConstTensorView& tensor) {
+  for (std::int64_t portion = 1; writer.next() < tensor.shape[0]; ++portion) {
+    ConstTensorView rows = tensor;
+    rows.data = static_cast<const std::byte*>(tensor.data) + writer.next() * tensor.strides[0];
+    rows.shape[0] = std::min(portion, tensor.shape[0] - writer.next());
+    writer.write(rows);
+  }
+  writer.commit();
+}
+
+std::vector<std::string> extensions() {
+  std::vector<std::string> names = {"npy"};
+  if (has_pictures()) names.insert(names.end(), {"png", "jpg"});
+  if (has_tiff()) names.emplace_back("tif");
+  return names;
+}
+
+class Rows : public ::testing::Test {
+ protected:
+  void expect_round_trip(const std::string& name, const Dims& shape, DType dtype, const TiffOptions& options = {}) {
+    SCOPED_TRACE(name + " " + to_string(shape) + " " + std::string(name_of(dtype)));
+    const std::string data = counting(element_count(shape) * static_cast<std::int64_t>(size_of(dtype)));
+    const auto path = folder_ / name;
+    const auto writer = create_rows(path, shape, element_type(dtype), options);
+    write_unevenly(*writer, contiguous(data.data(), shape, dtype));
+    const auto reader = open_rows(path);
+    EXPECT_EQ(reader->shape(), shape);
+    EXPECT_EQ(reader->type().dtype, element_type(dtype).dtype == DType::bfloat16 ? DType::opaque : dtype);
+    EXPECT_EQ(rows_of(*reader), data);
+  }
+
+  TempFolder folder_;
+};
+
+TEST_F(Rows, ArraysOfAnyRank) {
+  for (const auto dtype : {DType::uint8, DType::int16, DType::float32, DType::complex128}) {
+    expect_round_trip("x.npy", {13}, dtype);
+    expect_round_trip("x.npy", {11, 3}, dtype);
+    expect_round_trip("x.npy", {5, 1, 2, 3, 1}, dtype);
+    expect_round_trip("x.npy", {0, 3}, dtype);
+    expect_round_trip("x.npy", {3, 0}, dtype);
+  }
+  expect_round_trip("x.npy", {3000, 1000}, DType::uint8);
+}
+
+TEST_F(Rows, Pictures) {
+  if (!has_pictures()) GTEST_SKIP() << "built without pictures";
+  for (const int channels : {1, 2, 3, 4})
+    for (const auto dtype : {DType::uint8, DType::uint16})
+      for (const auto& [height, width] : {std::pair{1, 1}, {17, 23}, {40, 3}})
+        expect_round_trip("x.png", {height, width, channels}, dtype);
+}
+
+TEST_F(Rows, JpegInPortionsIsJpegAtOnce) {
+  if (!has_pictures()) GTEST_SKIP() << "built without pictures";
+  const std::string data = counting(50 * 31 * 3);
+  const auto tensor = contiguous(data.data(), {50, 31, 3}, DType::uint8);
+  write_picture(folder_ / "a.jpg", tensor);
+  write_unevenly(*create_rows(folder_ / "b.jpg", tensor.shape, element_type(DType::uint8)), tensor);
+  EXPECT_EQ(read_bytes(folder_ / "a.jpg"), read_bytes(folder_ / "b.jpg"));
+  EXPECT_EQ(rows_of(*open_rows(folder_ / "a.jpg")), elements_of(read_picture(folder_ / "a.jpg").view));
+}
+
+TEST_F(Rows, AnyStrides) {
+  const std::string data = counting(20 * 30 * 3 * 2);
+  for (const auto& extension : extensions()) {
+    if (extension == "jpg") continue;
+    const auto path = folder_ / ("x." + extension);
+    for (const ConstTensorView& tensor : {ConstTensorView{data.data(), {20, 30, 3}, {30, 1, 600}, DType::uint8, 1},
+                                          ConstTensorView{data.data() + 1799, {20, 30, 3}, {-90, -3, -1}, DType::uint8, 1},
+                                          ConstTensorView{data.data(), {20, 30, 3}, {0, 0, 1}, DType::uint8, 1},
+                                          ConstTensorView{data.data() + 1, {20, 29, 3}, {180, 6, 2}, DType::uint16, 2}}) {
+      write_unevenly(*create_rows(path, tensor.shape, element_type(tensor.dtype)), tensor);
+      EXPECT_EQ(rows_of(*open_rows(path)), elements_of(tensor)) << extension;
+    }
+  }
+}
+
+TEST_F(Rows, ArraysInTheOtherByteOrder) {
+  const auto path = folder_ / "x.npy";
+  write_bytes(path, npy_file(npy_dictionary("'>u4'", "(2, 2)"), "abcdefghijklmnop"));
+  EXPECT_EQ(rows_of(*open_rows(path)), "dcbahgfelkjiponm");
+  write_bytes(path, npy_file(npy_dictionary("[('a', '>i2'), ('b', '<i2')]", "(3,)"), "abcdefghijkl"));
+  EXPECT_EQ(rows_of(*open_rows(path)), "bacdfeghjikl");
+  const std::string data = counting(70001 * 6);
+  write_bytes(path, npy_file(npy_dictionary("[('a', '>i2'), ('b', '>i4')]", "(70001,)"), data));
+  EXPECT_EQ(rows_of(*open_rows(path)), elements_of(read_npy(path).view));
+}
+
+TEST_F(Rows, ArraysThatHaveNone) {
+  const auto path = folder_ / "x.npy";
+  write_bytes(path, npy_file(npy_dictionary("'|u1'", "(2, 3)", true), "abcdef"));
+  expect_error([&] { open_rows(path); }, ErrorCode::file_unsupported, "npy", path, "is in Fortran order");
+  write_bytes(path, npy_file(npy_dictionary("'|u1'", "(6, 1)", true), "abcdef"));
+  EXPECT_EQ(rows_of(*open_rows(path)), "abcdef");
+  write_bytes(path, npy_file(npy_dictionary("'|u1'", "()"), "a"));
+  expect_error([&] { open_rows(path); }, ErrorCode::file_unsupported, "npy", path, "must have an axis to be read by rows");
+  expect_error([&] { create_rows(path, {}, element_type(DType::uint8)); }, ErrorCode::rank, "npy", path,
+               "must have an axis");
+}
+
+TEST_F(Rows, ShortArraysAreNotOpened) {
+  const auto path = folder_ / "x.npy";
+  const std::string whole = npy_file(npy_dictionary("'|u1'", "(2, 3)"), "abcdef");
+  for (std::size_t length = 0; length < whole.size(); ++length) {
+    write_bytes(path, std::string_view(whole).substr(0, length));
+    expect_error([&] { open_rows(path); }, ErrorCode::file_format, length < 6 ? "file" : "npy", path, "is cut short");
+  }
+  write_bytes(path, whole);
+  const auto reader = open_rows(path);
+  std::filesystem::resize_file(path, whole.size() - 1);
+  std::byte rows[6];
+  reader->read(1, rows);
+  expect_error([&] { reader->read(1, rows); }, ErrorCode::file_format, "npy", path, "is cut short");
+  expect_error([&] { reader->read(1, rows); }, ErrorCode::value, "npy", path, "has fewer rows left");
+}
+
+TEST_F(Rows, FilesThatAreNoRows) {
+  const auto path = folder_ / "x.png";
+  expect_error([&] { open_rows(path); }, ErrorCode::file_open, "file", path, "cannot be opened");
+  write_bytes(path, "GIF89a..");
+  expect_error([&] { open_rows(path); }, ErrorCode::file_unsupported, "file", path,
+               "must be a .npy, PNG, JPEG or TIFF file; others are not read; given a file that begins with \"GIF89a..\"");
+  write_bytes(path, npy_file(npy_dictionary("'|u1'", "(2,)"), "ab"));
+  expect_error([&] { open_rows(path, 1); }, ErrorCode::value, "file", path, "has no pages to choose from");
+  EXPECT_EQ(rows_of(*open_rows(path, 0)), "ab");
+  expect_error(
+      [&] {
+        create_rows(folder_ / "x.bmp", {1, 1, 1}, element_type(DType::uint8));
+      },
+      ErrorCode::file_unsupported, "file", folder_ / "x.bmp",
+      "must end in .npy, .png, .jpg, .jpeg, .tif or .tiff; given .bmp");
+  EXPECT_EQ(create_rows("/dev/null", {1, 1, 1}, element_type(DType::uint8))->shape(), (Dims{1, 1, 1}));
+}
+
+TEST_F(Rows, MoreRowsThanThereAre) {
+  const std::string data = counting(8 * 8 * 3);
+  for (const auto& extension : extensions()) {
+    const auto path = folder_ / ("x." + extension);
+    const auto writer = create_rows(path, {8, 8, 3}, element_type(DType::uint8));
+    writer->write(contiguous(data.data(), {8, 8, 3}, DType::uint8));
+    EXPECT_THROW(writer->write(contiguous(data.data(), {1, 8, 3}, DType::uint8)), Error);
+    writer->write(contiguous(data.data(), {0, 8, 3}, DType::uint8));
+    writer->commit();
+    EXPECT_THROW(writer->commit(), Error);
+    const auto reader = open_rows(path);
+    std::string rows(data.size(), '?');
+    auto* to = reinterpret_cast<std::byte*>(rows.data());
+    reader->read(3, to);
+    for (const std::int64_t count : {-1, 6}) EXPECT_THROW(reader->read(count, to), Error);
+    reader->read(0, to);
+    reader->read(5, to + 3 * reader->row_bytes());
+    EXPECT_EQ(reader->next(), 8);
+    EXPECT_THROW(reader->read(1, to), Error);
+  }
+}
+
+TEST_F(Rows, WithoutCommitThereIsNoFile) {
+  const std::string data = counting(8 * 8 * 3);
+  for (const auto& extension : extensions()) {
+    const auto path = folder_ / ("x." + extension);
+    {
+      const auto writer = create_rows(path, {8, 8, 3}, element_type(DType::uint8));
+      writer->write(contiguous(data.data(), {5, 8, 3}, DType::uint8));
+      const std::string op = extension == "jpg" ? "jpeg" : extension == "tif" ? "tiff" : extension;
+      expect_error([&] { writer->commit(); }, ErrorCode::shape, op, path,
+                   "must have all its rows before it is complete; given 5, expected 8");
+      writer->write(contiguous(data.data(), {3, 8, 3}, DType::uint8));
+    }
+    EXPECT_EQ(folder_.names(), Names{});
+  }
+}
+
+TEST_F(Rows, OtherShapesAndTypesAreRefused) {
+  const std::string data = counting(8 * 8 * 3 * 2);
+  for (const auto& extension : extensions()) {
+    const auto path = folder_ / ("x." + extension);
+    const std::string op = extension == "jpg" ? "jpeg" : extension == "tif" ? "tiff" : extension;
+    const auto writer = create_rows(path, {8, 8, 3}, element_type(DType::uint8));
+    const auto expect_refused = [&](const Dims& shape, DType dtype, ErrorCode code) {
+      expect_error([&] { writer->write(contiguous(data.data(), shape, dtype)); }, code, op, path, "must be written in");
+    };
+    expect_refused({1, 24}, DType::uint8, ErrorCode::rank);
+    expect_refused({1, 8, 1}, DType::uint8, ErrorCode::shape);
+    expect_refused({9, 8, 3}, DType::uint8, ErrorCode::shape);
+    expect_refused({1, 8, 3}, DType::int8, ErrorCode::dtype);
+    expect_refused({1, 8, 3}, DType::uint16, ErrorCode::dtype);
+    writer->write(contiguous(data.data(), {8, 8, 3}, DType::uint8));
+    writer->commit();
+  }
+}
+
+}  // namespace
+}  // namespace patchfold::formats

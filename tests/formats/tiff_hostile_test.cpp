@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <thread>
+
+#include "formats/picture.hpp"
+#include "formats/rows.hpp"
+#include "tests/formats/support.hpp"
+#include "tests/formats/tiff_files.hpp"
+
+namespace patchfold::formats {
+namespace {
+
+using namespace test;
+using namespace std::string_literals;
+
+const ErrorCode format = ErrorCode::file_format;
+const ErrorCode unsupported = ErrorCode::file_unsupported;
+
+struct Case {
+  std::string name;
+  std::string bytes;
+  ErrorCode code;
+  std::string fragment;
+};
+
+std::string grey_with(const TiffEntry& entry, const std::string& data = "abcdefgh") {
+  return tiff_file(with_entry(grey_entries(4, 2), entry), data);
+}
+
+/// A grey picture of 4 x 2 in tiles.
+std::string tiled(std::uint32_t tile_width, std::uint32_t tile_height) {
+  std::vector<TiffEntry> entries = {{256, 4, 1, 4}, {257, 4, 1, 2}, {258, 3, 1, 8},
+                                    {259, 3, 1, 1}, {262, 3, 1, 1}, {277, 3, 1, 1}};
+  const std::uint32_t data = 8 + 2 + 12 * 10 + 4;
+  entries.insert(entries.end(), {{322, 4, 1, tile_width}, {323, 4, 1, tile_height}, {324, 4, 1, data}, {325, 4, 1, 256}});
+  return tiff_file(entries, std::string(256, 'x'));
+}
+
+/// A grey picture of 4 x 2 in two strips that claim these lengths.
+std::string two_strips(std::uint32_t first, std::uint32_t second) {
+  const std::uint32_t data = 8 + 2 + 12 * 9 + 4;
+  auto entries = with_entry(grey_entries(4, 2), {278, 4, 1, 1});
+  entries = with_entry(entries, {273, 3, 2, data | (data + 4) << 16});
+  return tiff_file(with_entry(entries, {279, 3, 2, first | second << 16}), "abcdefgh");
+}
+
+std::vector<Case> cases() {
+  const std::uint32_t most = 0xFFFFFFFF;
+  const std::string bad = "must be a sound TIFF file";
+  const std::string too_short = "is too short for its picture";
+  const std::string strip = "has a strip that is too short or not in the file";
+  const std::string big = "II+\0\10\0\0\0"s;
+  return {
+      {"signature only", "II*\0"s, format, bad},
+      {"BigTIFF signature only", "MM\0+"s, format, bad},
+      {"directory beyond the end", "II*\0\xFF\xFF\xFF\x7F"s, format, bad},
+      {"directory at 0", "II*\0\0\0\0\0"s, format, bad},
+      {"BigTIFF directory at the end of all", big + "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", format, bad},
+      {"BigTIFF with another offset size", "II+\0\4\0\0\0........"s, format, bad},
+      {"no entries", tiff_file({}, ""), format, bad},
+      {"65535 entries", "II*\0\10\0\0\0\xFF\xFF"s, format, bad},
+      {"no width", grey_with({256, 4, 1, 0}), format, ""},
+      {"no height", grey_with({257, 4, 1, 0}), format, ""},
+      {"no samples", grey_with({277, 3, 1, 0}), format, ""},
+      {"no bits", grey_with({258, 3, 1, 0}), format, bad},
+      {"no rows in a strip", grey_with({278, 4, 1, 0}), format, ""},
+      {"2^32 columns", grey_with({256, 4, 1, most}), format, ""},
+      {"2^32 rows", grey_with({257, 4, 1, most}), format, ""},
+      {"2^32 rows in one strip",
+       tiff_file(with_entry(with_entry(grey_entries(4, 2), {257, 4, 1, most}), {278, 4, 1, most}), "abcdefgh"), format, ""},
+      {"65535 samples", grey_with({277, 3, 1, 65535}), format, ""},
+      {"more rows than data", grey_with({257, 4, 1, 200}), format, ""},
+      {"strip beyond the end", grey_with({273, 4, 1, 1000}), format, strip},
+      {"strip at 2^32", grey_with({273, 4, 1, most}), format, strip},
+      {"strip at 0", grey_with({273, 4, 1, 0}), format, ""},
+      {"second strip too short", two_strips(4, 3), format, strip + "; given 3 bytes, expected 4 bytes"},
+      {"strip longer than the file", grey_with({279, 4, 1, most}, "abc"), format, "is cut short"},
+      {"offsets beyond the end", grey_with({273, 4, 1000, 1 << 20}), format, ""},
+      {"no LZW", grey_with({259, 3, 1, 5}), format, bad},
+      {"no deflate", grey_with({259, 3, 1, 8}), format, bad},
+      {"no JPEG", grey_with({259, 3, 1, 7}), format, bad},
+      {"PackBits that ends early", grey_with({259, 3, 1, 32773}, "\7abcdefg"s), format, bad},
+      {"zstd, or no zstd", grey_with({259, 3, 1, 50000}), format, ""},
+      {"tiles of 2^31", tiled(0x80000000, 0x80000000), format, ""},
+      {"tiles of 65536", tiled(65536, 65536), format, too_short},
+      {"one long tile", tiled(16, 0x7FFFFFF0), format, ""},
+      {"tiles of 0", tiled(0, 16), format, ""},
+      {"a directory that comes next to itself", tiff_file(grey_entries(4, 2), "abcdefgh", 8), format, bad},
+      {"a next directory that is none", tiff_file(grey_entries(4, 2), "abcdefgh", 200), format, bad},
+      {"a next directory amid the first", tiff_file(grey_entries(4, 2), "abcdefgh", 10), format, ""},
+  };
+}
+
+TEST(TiffHostile, EveryCaseIsTheErrorThatItShouldBe) {
+  const TempFolder folder;
+  const auto path = folder / "x.tif";
+  testing::internal::CaptureStderr();
+  for (const auto& [name, bytes, code, fragment] : cases()) {
+    SCOPED_TRACE(name);
+    write_bytes(path, bytes);
+    expect_error([&] { read_picture(path); }, code, "tiff", path, fragment);
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  write_bytes(path, two_strips(4, 4));
+  EXPECT_EQ(elements_of(read_picture(path).view), "abcdefgh");
+  write_bytes(path, tiled(16, 16));
+  EXPECT_EQ(elements_of(read_picture(path).view), "xxxxxxxx");
+}
+
+TEST(TiffHostile, ALaterPageThatIsNoneDoesNotMatterToTheFirst) {
+  const TempFolder folder;
+  const auto path = folder / "x.tif";
+  write_bytes(path, tiff_file(grey_entries(4, 2), "abcdefgh", 8));
+  EXPECT_EQ(elements_of(read_picture(path, 0).view), "abcdefgh");
+  expect_error([&] { read_picture(path, 1); }, format, "tiff", path, "");
+}
+
+// libjpeg would make up what is missing.
+TEST(TiffHostile, JpegThatEndsEarly) {
+  const TempFolder folder;
+  const auto path = folder / "x.tif";
+  const TiffSpec spec{.height = 64, .width = 64, .channels = 3, .compression = 7, .photometric = 6};
+  write_tiff(path, {spec}, noise(tiff_bytes(spec)));
+  write_bytes(path, with_field(read_bytes(path), 279, 2000));
+  expect_error([&] { read_picture(path); }, format, "tiff", path, "must be a sound TIFF file; given Premature end of JPEG");
+}
+
+TEST(TiffHostile, MessagesStayWithTheirFiles) {
+  const TempFolder folder;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&folder, i] {
+      const auto path = folder / (std::to_string(i) + ".tif");
+      write_bytes(path, i % 2 == 0 ? grey_with({258, 3, 1, 0}) : grey_with({259, 3, 1, 8}));
+      for (int repeat = 0; repeat < 200; ++repeat)
+        expect_error([&] { read_picture(path); }, format, "tiff", path,
+                     i % 2 == 0 ? "Computed scanline size is zero" : "Decoding error");
+    });
+  }
+  for (auto& thread : threads) thread.join();
+}
+
+TEST(TiffHostile, PagesWithoutEnd) {
+  const TempFolder folder;
+  const auto path = folder / "x.tif";
+  const std::string page = tiff_file(grey_entries(4, 2), "").substr(8);
+  std::string file = "II*\0\10\0\0\0"s;
+  for (int i = 0; i < 70000; ++i) {
+    file += page;
+    const auto next = static_cast<std::uint32_t>(file.size());
+    file.replace(file.size() - 4, 4, bytes_of(next));
+  }
+  write_bytes(path, file);
+  expect_error([&] { read_picture(path); }, unsupported, "tiff", path, "has too many pages; expected at most 65536");
+}
+
+struct Sound {
+  std::string name;
+  std::string file;
+  std::string pixels;
+};
+
+/// Small files of every way in which pixels are read.
+std::vector<Sound> sound_files() {
+  const TempFolder folder;
+  const auto path = folder / "x.tif";
+  const std::vector<std::pair<std::string, TiffSpec>> specs = {
+      {"strips", {.rows_per_strip = 2}},
+      {"big-endian strips", {.bits = 16, .mode = "wb"}},
+      {"BigTIFF", {.mode = "w8"}},
+      {"separate strips", {.channels = 3, .separate = true, .rows_per_strip = 2}},
+      {"LZW", {.channels = 3, .compression = 5, .rows_per_strip = 2, .predictor = 2}},
+      {"deflate", {.bits = 32, .format = 3, .compression = 8, .predictor = 3}},
+      {"PackBits", {.compression = 32773}},
+      {"deflated tiles", {.height = 17, .channels = 2, .compression = 8, .tile_width = 16, .tile_height = 16}},
+      {"separate LZW tiles", {.channels = 2, .compression = 5, .separate = true, .tile_width = 16, .tile_height = 16}},
+      {"JPEG", {.height = 16, .width = 16, .channels = 3, .compression = 7, .photometric = 6}},
+  };
+  std::vector<Sound> files;
+  for (const auto& [name, spec] : specs) {
+    write_tiff(path, {spec}, noise(tiff_bytes(spec)));
+    files.push_back({name, read_bytes(path), elements_of(read_picture(path).view)});
+  }
+  write_tiff(path, {{}, {.height = 2, .kind = 1}}, noise(35));
+  files.push_back({"two directories", read_bytes(path), elements_of(read_picture(path).view)});
+  return files;
+}
+
+TEST(TiffHostile, CutAnywhereItIsAnErrorOrTheRightPixels) {
+  const TempFolder folder;
+  const auto path = folder / "x.tif";
+  for (const auto& [name, whole, pixels] : sound_files()) {
+    int refused = 0;
+    for (std::size_t length = 0; length < whole.size(); ++length) {
+      SCOPED_TRACE(name + " of " + std::to_string(length) + " bytes");
+      write_bytes(path, std::string_view(whole).substr(0, length));
+      try {
+        EXPECT_EQ(elements_of(read_picture(path).view), pixels);
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), format) << error.what();
+        ++refused;
+      }
+    }
+    EXPECT_GT(refused, static_cast<int>(whole.size()) / 2) << name;
+  }
+}
+
+TEST(TiffHostile, AnyByteChangedIsNoCrash) {
+  const TempFolder folder;
+  const auto path = folder / "x.tif";
+  for (const auto& [name, whole, pixels] : sound_files()) {
+    int refused = 0;
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+      for (const int flip : {0x01, 0x80, 0xFF}) {
+        SCOPED_TRACE(name + ", byte " + std::to_string(i) + " ^ " + std::to_string(flip));
+        std::string changed = whole;
+        changed[i] = static_cast<char>(changed[i] ^ flip);
+        write_bytes(path, changed);
+        const auto begin = std::chrono::steady_clock::now();
+        try {
+          read_picture(path);
+        } catch (const Error&) {
+          ++refused;
+        }
+        EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+      }
+    }
+    EXPECT_GT(refused, 50) << name;
+  }
+}
+
+TEST(TiffHostile, AFileThatIsShortenedMeanwhile) {
+  const TempFolder folder;
+  const auto path = folder / "x.tif";
+  for (const int compression : {1, 5}) {
+    const TiffSpec spec{.height = 400, .width = 400, .compression = compression, .rows_per_strip = 100};
+    write_tiff(path, {spec}, noise(tiff_bytes(spec)));
+    const auto reader = open_rows(path);
+    std::vector<std::byte> rows(400 * 400);
+    reader->read(100, rows.data());
+    std::filesystem::resize_file(path, 50000);
+    expect_error([&] { reader->read(300, rows.data()); }, format, "tiff", path, "");
+    expect_error([&] { reader->read(1, rows.data()); }, ErrorCode::value, "tiff", path, "has fewer rows left");
+  }
+}
+
+}  // namespace
+}  // namespace patchfold::formats
