@@ -102,6 +102,15 @@ Cell Cells::cell_at(const Dims& segments) const {
   return cell;
 }
 
+Dims Cells::position_of(std::int64_t tile) const noexcept {
+  Dims position = Dims::filled(tiling_.grid().size(), 0);
+  for (int axis = position.size() - 1; axis >= 0; --axis) {
+    position[axis] = tile % tiling_.grid()[axis];
+    tile /= tiling_.grid()[axis];
+  }
+  return position;
+}
+
 std::int64_t Cells::volume(const Dims& segments) const {
   std::int64_t volume = 1;
   for (int axis = 0; axis < segments.size(); ++axis) volume *= segment(axis, segments[axis]).span.size();
@@ -186,12 +195,7 @@ std::vector<Cell> Cells::cells_of(std::int64_t tile) const {
   if (is_masked(tile)) return cells;
   Dims first;
   Dims last;
-  std::int64_t rest = tile;
-  Dims position = Dims::filled(tiling_.grid().size(), 0);
-  for (int axis = position.size() - 1; axis >= 0; --axis) {
-    position[axis] = rest % tiling_.grid()[axis];
-    rest /= tiling_.grid()[axis];
-  }
+  const Dims position = position_of(tile);
   for (int axis = 0; axis < position.size(); ++axis) {
     const Span own = covered_[static_cast<std::size_t>(axis)][static_cast<std::size_t>(position[axis])];
     if (own.size() == 0) return cells;

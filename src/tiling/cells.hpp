@@ -42,6 +42,8 @@ class Cells {
   const Segment& segment(int axis, std::int64_t number) const {
     return axes_[static_cast<std::size_t>(axis)][static_cast<std::size_t>(number)];
   }
+  /// A tile's number along each tiled axis.
+  Dims position_of(std::int64_t tile) const noexcept;
   /// Elements along the tiled axes.
   std::int64_t volume(const Dims& segments) const;
 

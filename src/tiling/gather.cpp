@@ -71,13 +71,8 @@ void Gather::lay_out(const Dims& output_strides, std::int64_t output_element) {
 
 void Gather::place() {
   for (const Source& source : sources_) {
-    Place place{Dims::filled(segments_.size(), 0), rules_.inside_tile(source.tile, segments_)};
-    std::int64_t rest = source.tile;
-    for (int i = segments_.size() - 1; i >= 0; --i) {
-      const std::int64_t tiles = rules_.cells.tiling().grid()[i];
-      place.number[i] = rest % tiles - rules_.cells.segment(i, segments_[i]).tiles.begin;
-      rest /= tiles;
-    }
+    Place place{rules_.cells.position_of(source.tile), rules_.inside_tile(source.tile, segments_)};
+    for (int i = 0; i < segments_.size(); ++i) place.number[i] -= rules_.cells.segment(i, segments_[i]).tiles.begin;
     places_.push_back(place);
   }
 }

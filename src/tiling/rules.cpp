@@ -133,10 +133,10 @@ void Rules::check_holes() const {
 }
 
 Dims Rules::inside_tile(std::int64_t tile, const Dims& segments) const {
-  const Tile place = cells.tiling()[tile];
+  const Dims position = cells.position_of(tile);
   Dims inside;
   for (int i = 0; i < segments.size(); ++i)
-    inside.push_back(cells.segment(i, segments[i]).span.begin - place.spans[static_cast<std::size_t>(i)].start);
+    inside.push_back(cells.segment(i, segments[i]).span.begin - cells.tiling().span(i, position[i]).start);
   return inside;
 }
 
