@@ -41,10 +41,10 @@ std::variant<ProblemText, bench::Stitching> parse_task(std::string_view text) {
   return parse_problem(text);
 }
 
-/// Lines "TARGET PROBLEM" of the list that is built in.
+/// Lines "TARGET PROBLEM" of the lists that are built in.
 std::vector<Task> listed() {
   std::vector<Task> tasks;
-  std::istringstream lines{std::string(bench::problems)};
+  std::istringstream lines{std::string(bench::problems) + "\n" + std::string(bench::stitchings)};
   for (std::string line; std::getline(lines, line);) {
     if (line.empty() || line.front() == '#') continue;
     const std::size_t gap = line.find(' ');
@@ -184,10 +184,10 @@ void run_bench(const std::vector<std::string>& words) {
             "patchfold bench [PROBLEM]... [--threads N,..] [--rounds N] [--json]\n"
             "       patchfold bench --growth [--largest MB] [--cache MB] [--threads N,..] [--rounds N] [--json]");
   app.footer(
-      "Without a problem, those of bench/problems.txt are measured. Everything runs in turn in the same rounds; times are\n"
-      "medians. us: microseconds of one run; GB/s: bytes read and written. The time in multiples of others: /mix, of the\n"
-      "fastest loop that reads and writes as much as the problem, which the targets refer to; /copy, of a non-temporal\n"
-      "copy of half of all bytes; /roof, of the fastest of all these and memcpy.\n"
+      "Without a problem, those of bench/problems.txt and bench/stitchings.txt are measured. Everything runs in turn in the\n"
+      "same rounds; times are medians. us: microseconds of one run; GB/s: bytes read and written. The time in multiples of\n"
+      "others: /mix, of the fastest loop that reads and writes as much as the problem, which the targets refer to; /copy,\n"
+      "of a non-temporal copy of half of all bytes; /roof, of the fastest of all these and memcpy.\n"
       "\n"
       "--growth doubles the work of fold, unfold and space_to_batch from 1 MB read and written up to the largest. ns/B:\n"
       "time per byte; /least: in multiples of the least of the sizes past the cache, which are those of more than twice\n"

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of several tiles made into one: vectors bit for bit as single elements, and both as this file's own loop.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "fenced.hpp"
+#include "kernels/blend.hpp"
+#include "kernels/blend_scalar.hpp"
+
+namespace patchfold::kernels {
+namespace {
+
+using enum DType;
+
+template <class T>
+T load(const std::byte* at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+
+/// Elements that meet every way out: all bits, numbers near each other, zeros of both signs, infinities and NaN.
+template <class T>
+T random_element(Dice& dice) {
+  if constexpr (std::is_floating_point_v<T>) {
+    using Limits = std::numeric_limits<T>;
+    switch (dice.between(0, 9)) {
+      case 0: return dice.chance(50) ? T(0) : -T(0);
+      case 1: return dice.chance(50) ? Limits::infinity() : -Limits::infinity();
+      case 2: return dice.chance(50) ? Limits::quiet_NaN() : -Limits::signaling_NaN();
+      case 3: return dice.chance(50) ? Limits::max() : Limits::denorm_min();
+      default: return static_cast<T>(dice.between(-1000, 1000)) / T(7);
+    }
+  } else {
+    using Limits = std::numeric_limits<T>;
+    switch (dice.between(0, 3)) {
+      case 0: return Limits::max();
+      case 1: return Limits::min();
+      default: return static_cast<T>(dice.between(Limits::min() < 0 ? -100 : 0, 100));
+    }
+  }
+}
+
+/// What the header says, element by element.
+template <class From, class To>
+To expected(const std::vector<BlendTerm>& terms, std::size_t j, bool keep_equal) {
+  double sum = 0;
+  bool equal = true;
+  const std::byte* first = terms[0].elements + j * sizeof(From);
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    const std::byte* at = terms[i].elements + j * sizeof(From);
+    equal &= std::memcmp(at, first, sizeof(From)) == 0;
+    const double product = static_cast<double>(load<From>(at)) * (terms[i].scale * terms[i].weights[j]);
+    sum = i == 0 ? product : sum + product;
+  }
+  if (std::isnan(sum)) sum = std::numeric_limits<double>::quiet_NaN();
+  if constexpr (std::is_same_v<From, To>)
+    if (keep_equal && equal) return load<To>(first);
+  if (keep_equal && equal) return static_cast<To>(load<From>(first));
+  if constexpr (std::is_floating_point_v<To>) {
+    return static_cast<To>(sum);
+  } else {
+    if (std::isnan(sum)) return 0;
+    const double rounded = std::nearbyint(sum);
+    if (rounded <= static_cast<double>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
+    if (rounded >= static_cast<double>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
+    return static_cast<To>(rounded);
+  }
+}
+
+template <class From, class To>
+void check_row(DType from, DType to, const std::string& set, Dice& dice) {
+  const auto terms_count = static_cast<std::size_t>(dice.between(1, 9));
+  const auto count = static_cast<std::size_t>(dice.between(1, 40));
+  const bool keep_equal = dice.chance(50), all_equal = dice.chance(20);
+  std::vector<std::unique_ptr<Fenced>> elements;
+  std::vector<std::vector<double>> weights(terms_count);
+  std::vector<BlendTerm> terms;
+  for (std::size_t i = 0; i < terms_count; ++i) {
+    elements.push_back(std::make_unique<Fenced>(count * sizeof(From), dice.chance(80)));
+    for (std::size_t j = 0; j < count; ++j) {
+      const From value = i > 0 && (all_equal || dice.chance(30)) ? load<From>(elements[0]->data() + j * sizeof(From))
+                                                                 : random_element<From>(dice);
+      std::memcpy(elements[i]->data() + j * sizeof(From), &value, sizeof value);
+      weights[i].push_back(static_cast<double>(dice.between(1, 1000)) / 999.0);
+    }
+    terms.push_back({elements[i]->data(), weights[i].data(), static_cast<double>(dice.between(1, 8)) / 3.0, 64});
+  }
+  for (const BlendRow row : {weighted_row(from, to, keep_equal), weighted_row_scalar(from, to, keep_equal)}) {
+    Fenced made(count * sizeof(To));
+    row(made.data(), terms.data(), static_cast<std::int64_t>(terms_count), static_cast<std::int64_t>(count));
+    for (std::size_t j = 0; j < count; ++j) {
+      const To wanted = expected<From, To>(terms, j, keep_equal);
+      ASSERT_EQ(std::memcmp(made.data() + j * sizeof(To), &wanted, sizeof wanted), 0)
+          << set << ", " << name_of(from) << " to " << name_of(to) << ", " << terms_count << " terms, element " << j
+          << " of " << count << (keep_equal ? ", equal ones kept" : "");
+    }
+  }
+}
+
+TEST(KernelBlend, EveryInstructionSetMakesTheBitsOfAPlainLoop) {
+  on_every_instruction_set([](const std::string& set) {
+    Dice dice(7);
+    for (int round = 0; round < 300; ++round) {
+      check_row<std::int8_t, std::int8_t>(int8, int8, set, dice);
+      check_row<std::uint8_t, std::uint8_t>(uint8, uint8, set, dice);
+      check_row<std::int16_t, std::int16_t>(int16, int16, set, dice);
+      check_row<std::uint16_t, std::uint16_t>(uint16, uint16, set, dice);
+      check_row<std::int32_t, std::int32_t>(int32, int32, set, dice);
+      check_row<std::uint32_t, std::uint32_t>(uint32, uint32, set, dice);
+      check_row<float, float>(float32, float32, set, dice);
+      check_row<double, double>(float64, float64, set, dice);
+      check_row<std::uint8_t, float>(uint8, float32, set, dice);
+      check_row<std::uint16_t, double>(uint16, float64, set, dice);
+      check_row<std::int32_t, float>(int32, float32, set, dice);
+      check_row<float, double>(float32, float64, set, dice);
+    }
+  });
+}
+
+TEST(KernelBlend, EveryTypeOfNumbersHasARow) {
+  for (const DType dtype : dtypes()) {
+    const bool is_real = dtype != opaque && dtype != complex64 && dtype != complex128;
+    EXPECT_EQ(weighted_row(dtype, dtype, true) != nullptr, is_real) << name_of(dtype);
+    EXPECT_EQ(extreme_row(dtype, true) != nullptr, is_real) << name_of(dtype);
+    EXPECT_EQ(integer64_row(dtype, Integers64::mean) != nullptr, dtype == int64 || dtype == uint64) << name_of(dtype);
+  }
+  EXPECT_EQ(weighted_row(float64, int32, true), nullptr);
+}
+
+TEST(KernelBlend, A64BitMeanRoundsToNearestEvenBeyondWhatFloat64Holds) {
+  const std::int64_t large = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t a[] = {large, -3, 1, large, -large - 1}, b[] = {large - 1, -2, 2, large, -large - 1};
+  const BlendTerm terms[] = {{reinterpret_cast<const std::byte*>(a), nullptr, 1, 0},
+                             {reinterpret_cast<const std::byte*>(b), nullptr, 1, 0}};
+  std::int64_t made[5];
+  integer64_row(int64, Integers64::mean)(reinterpret_cast<std::byte*>(made), terms, 2, 5);
+  EXPECT_EQ(std::vector(made, made + 5), (std::vector<std::int64_t>{large - 1, -2, 2, large, -large - 1}));
+  integer64_row(int64, Integers64::sum)(reinterpret_cast<std::byte*>(made), terms, 2, 5);
+  EXPECT_EQ(std::vector(made, made + 5), (std::vector<std::int64_t>{large, -5, 3, large, -large - 1}));
+}
+
+TEST(KernelBlend, ExtremesKeepTheFirstNaNAndTheFirstOfEqualOnes) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float a[] = {1, nan, 3, -0.0F}, b[] = {2, 5, nan, 0.0F}, c[] = {0, 9, 4, 0.0F};
+  const BlendTerm terms[] = {{reinterpret_cast<const std::byte*>(a), nullptr, 1, 0},
+                             {reinterpret_cast<const std::byte*>(b), nullptr, 1, 0},
+                             {reinterpret_cast<const std::byte*>(c), nullptr, 1, 0}};
+  float made[4];
+  extreme_row(float32, true)(reinterpret_cast<std::byte*>(made), terms, 3, 4);
+  EXPECT_EQ(made[0], 2);
+  EXPECT_TRUE(std::isnan(made[1]));
+  EXPECT_TRUE(std::isnan(made[2]));
+  EXPECT_TRUE(std::signbit(made[3]));
+  extreme_row(float32, false)(reinterpret_cast<std::byte*>(made), terms, 3, 4);
+  EXPECT_EQ(made[0], 0);
+  EXPECT_TRUE(std::isnan(made[2]));
+}
+
+}  // namespace
+}  // namespace patchfold::kernels
