@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tilings and mergers from C++: round trips, what is announced and what is held, and every way to be refused.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+#include <thread>
+
+#include "kernels/sum.hpp"
+#include "patchfold/tiling.hpp"
+
+namespace patchfold {
+namespace {
+
+/// Keeps the rows that it gets, and fails where it is told to.
+class Rows : public RowSink {
+ public:
+  explicit Rows(std::size_t row_bytes) : row_bytes_(row_bytes) {}
+  void write(Span rows, const ConstTensorView& band) override {
+    if (rows.begin != next) throw std::logic_error("rows out of order");
+    if (fail_at >= 0 && rows.end > fail_at) throw std::runtime_error("no space left");
+    next = rows.end;
+    const auto* from = static_cast<const std::byte*>(band.data);
+    bytes.insert(bytes.end(), from, from + static_cast<std::size_t>(rows.size()) * row_bytes_);
+  }
+  std::vector<std::byte> bytes{};
+  std::int64_t next = 0;
+  std::int64_t fail_at = -1;
+
+ private:
+  std::size_t row_bytes_;
+};
+
+TilingSpec two_axes(Dims shape, Dims tile, std::int64_t overlap, Tail tail = Tail::shift) {
+  return {.shape = shape, .tile = tile, .overlap = overlap, .tail = tail};
+}
+
+std::vector<float> ramp(std::int64_t count) {
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 251) - 100.5F;
+  return values;
+}
+
+std::vector<float> cut(const Tiling& tiling, const std::vector<float>& array, std::int64_t index) {
+  std::vector<float> tile(static_cast<std::size_t>(element_count(tiling.tile_shape(index))));
+  tiling.cut(index, view(array.data(), tiling.spec().shape), view(tile.data(), tiling.tile_shape(index)));
+  return tile;
+}
+
+/// "CODE: WHAT" of what f throws.
+template <class F>
+std::string error_of(F f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing";
+}
+
+TEST(Merge, OneThreadOrManyInAnyOrderGiveTheSameBits) {
+  const Tiling tiling(two_axes({37, 45}, {12, 10}, 4));
+  std::vector<std::vector<float>> tiles;
+  for (std::int64_t i = 0; i < tiling.size(); ++i) {
+    tiles.push_back(ramp(120));
+    for (float& value : tiles.back()) value *= static_cast<float>(i) + 0.37F;
+  }
+  std::vector<float> first;
+  for (const std::string& set : kernels::instruction_sets())
+    for (const int threads : {1, 3})
+      for (const bool copy : {false, true})
+        for (const bool backwards : {false, true})
+          for (const bool to_sink : {false, true}) {
+            use_instruction_set(set);
+            set_num_threads(threads);
+            std::vector<float> output(37 * 45);
+            Rows rows(45 * sizeof(float));
+            MergeSpec spec;
+            spec.copy = copy;
+            Merger merger = to_sink ? Merger(tiling, spec, rows) : Merger(tiling, spec, view(output.data(), {37, 45}));
+            std::vector<std::int64_t> order(static_cast<std::size_t>(tiling.size()));
+            std::iota(order.begin(), order.end(), 0);
+            if (backwards) std::reverse(order.begin(), order.end());
+            for (const std::int64_t i : order) {
+              std::vector<float> mine = tiles[static_cast<std::size_t>(i)];
+              merger.add(i, view(std::as_const(copy ? mine : tiles[static_cast<std::size_t>(i)]).data(), {12, 10}));
+              std::fill(mine.begin(), mine.end(), -1.0F);  // a copied tile may change at once
+            }
+            merger.finish();
+            EXPECT_EQ(merger.waiting_bytes(), 0);
+            if (to_sink) std::memcpy(output.data(), rows.bytes.data(), rows.bytes.size());
+            if (first.empty()) first = output;
+            EXPECT_EQ(std::memcmp(first.data(), output.data(), output.size() * sizeof(float)), 0)
+                << set << ", " << threads << " threads, copy " << copy << ", backwards " << backwards << ", sink "
+                << to_sink;
+          }
+  use_instruction_set("");
+  set_num_threads(0);
+}
+
+TEST(Merge, WhatIsAnnouncedIsWhatIsHeldAtThePeak) {
+  for (const bool copy : {false, true})
+    for (const bool to_sink : {false, true})
+      for (const Tail tail : {Tail::shift, Tail::pad, Tail::partial}) {
+        const Tiling tiling(two_axes({100, 61}, {16, 16}, 5, tail));
+        const std::vector<float> array = ramp(6100);
+        std::vector<float> output(6100);
+        Rows rows(61 * sizeof(float));
+        MergeSpec spec;
+        spec.copy = copy;
+        const MergeMemory memory = merge_memory(tiling, spec, to_sink);
+        EXPECT_GE(memory.tiles + memory.rows, memory.most);
+        spec.memory_limit = memory.most;
+        Merger merger = to_sink ? Merger(tiling, spec, rows) : Merger(tiling, spec, view(output.data(), {100, 61}));
+        std::vector<std::vector<float>> tiles;
+        for (std::int64_t i = 0; i < tiling.size(); ++i) {
+          tiles.push_back(cut(tiling, array, i));
+          merger.add(i, view(std::as_const(tiles.back()).data(), tiling.tile_shape(i)));
+        }
+        merger.finish();
+        EXPECT_EQ(merger.peak_bytes(), memory.most);
+        if (to_sink) std::memcpy(output.data(), rows.bytes.data(), rows.bytes.size());
+        EXPECT_EQ(output, array);
+      }
+}
+
+TEST(Merge, MemoryDoesNotGrowAlongTheStreamAxis) {
+  const auto most = [](std::int64_t height) {
+    return merge_memory(Tiling(two_axes({height, 100}, {32, 32}, 8)), {}, true).most;
+  };
+  EXPECT_EQ(most(32 + 24 * 10), most(32 + 24 * 1000));
+}
+
+TEST(Merge, ATileIsLetGoWhenNobodyWaitsForIt) {
+  const Tiling tiling(TilingSpec{.shape = {30}, .tile = {10}, .overlap = 2});
+  std::vector<float> output(30);
+  Merger merger(tiling, {}, view(output.data(), {30}));
+  std::vector<std::weak_ptr<std::vector<float>>> kept;
+  for (std::int64_t i = 0; i < tiling.size(); ++i) {
+    const auto tile = std::make_shared<std::vector<float>>(10, 1.5F);
+    kept.emplace_back(tile);
+    merger.add(i, view(std::as_const(*tile).data(), {10}), tile);
+  }
+  for (std::size_t i = 0; i < kept.size(); ++i) EXPECT_TRUE(kept[i].expired()) << i;
+  merger.finish();
+  EXPECT_EQ(output, std::vector<float>(30, 1.5F));
+}
+
+TEST(Merge, TilesMayComeFromSeveralThreads) {
+  const Tiling tiling(two_axes({200, 200}, {20, 20}, 6));
+  const std::vector<float> array = ramp(40000);
+  std::vector<std::vector<float>> tiles;
+  for (std::int64_t i = 0; i < tiling.size(); ++i) tiles.push_back(cut(tiling, array, i));
+  std::vector<float> output(40000);
+  Merger merger(tiling, {}, view(output.data(), {200, 200}), serial_executor());
+  std::vector<std::thread> threads;
+  for (std::int64_t part = 0; part < 4; ++part)
+    threads.emplace_back([&, part] {
+      for (std::int64_t i = part; i < tiling.size(); i += 4)
+        merger.add(i, view(std::as_const(tiles[static_cast<std::size_t>(i)]).data(), {20, 20}));
+    });
+  for (std::thread& thread : threads) thread.join();
+  merger.finish();
+  EXPECT_EQ(output, array);
+}
+
+TEST(Merge, ATileThatIsRefusedChangesNothing) {
+  const Tiling tiling(two_axes({20, 20}, {12, 12}, 4));
+  const std::vector<float> array = ramp(400);
+  std::vector<float> output(400), tile(144);
+  MergeSpec spec;
+  spec.mask = {1, 1, 1, 0};
+  spec.fill = 0;
+  Merger merger(tiling, spec, view(output.data(), {20, 20}));
+  const auto add = [&](std::int64_t index, Dims shape) { merger.add(index, view(std::as_const(tile).data(), shape)); };
+  EXPECT_EQ(error_of([&] { add(4, {12, 12}); }), "merge: tile: must be the index of a tile; given 4, expected 0 to 3");
+  EXPECT_EQ(error_of([&] { add(-1, {12, 12}); }), "merge: tile: must be the index of a tile; given -1, expected 0 to 3");
+  EXPECT_EQ(error_of([&] { add(3, {12, 12}); }), "merge: tile 3 at position [1, 1]: must not come: the mask leaves it out");
+  EXPECT_EQ(error_of([&] {
+              add(1, {12, 11});
+            }),
+            "merge: tile 1 at position [0, 1]: must have the shape of the tile's result; given [12, 11], expected [12, 12]");
+  EXPECT_EQ(
+      error_of([&] {
+        merger.add(1, contiguous(static_cast<const void*>(tile.data()), {12, 12}, DType::int32));
+      }),
+      "merge: tile 1 at position [0, 1]: must have the type of the merge; given int32 of 4 bytes, expected float32 of 4 "
+      "bytes");
+  EXPECT_EQ(error_of([&] {
+              merger.add(1, contiguous(static_cast<const void*>(nullptr), {12, 12}, DType::float32));
+            }),
+            "merge: tile 1 at position [0, 1]: has elements, but no data");
+  EXPECT_EQ(
+      error_of([&] { merger.finish(); }),
+      "merge: tile: must all have come; given 3 missing: 0 at position [0, 0], 1 at position [0, 1], 2 at position [1, 0], "
+      "expected 4 tiles");
+  for (std::int64_t i = 0; i < 3; ++i) {
+    tile = cut(tiling, array, i);
+    MergeSpec copied = spec;
+    std::vector<float> own = tile;
+    const auto owner = std::make_shared<std::vector<float>>(std::move(own));
+    merger.add(i, view(std::as_const(*owner).data(), {12, 12}), owner);
+    EXPECT_EQ(
+        error_of([&] {
+          add(i, {12, 12});
+        }),
+        "merge: tile " + std::to_string(i) + " at position " + to_string(tiling[i].position) + ": must not come twice");
+  }
+  merger.finish();
+  for (std::size_t y = 0; y < 20; ++y)
+    for (std::size_t x = 0; x < 20; ++x)
+      EXPECT_EQ(output[y * 20 + x], y >= 12 && x >= 12 ? 0.0F : array[y * 20 + x]) << y << ", " << x;
+}
+
+TEST(Merge, ASinkThatFailsStopsTheMergeAndKeepsWhatItGot) {
+  const Tiling tiling(two_axes({40, 10}, {10, 10}, 2));
+  const std::vector<float> array = ramp(400);
+  Rows rows(10 * sizeof(float));
+  rows.fail_at = 20;
+  Merger merger(tiling, {}, rows);
+  std::vector<std::vector<float>> tiles;
+  const auto add = [&](std::int64_t i) {
+    tiles.push_back(cut(tiling, array, i));
+    merger.add(i, view(std::as_const(tiles.back()).data(), {10, 10}));
+  };
+  add(0);
+  add(1);
+  EXPECT_THROW(add(2), std::runtime_error);
+  EXPECT_EQ(error_of([&] { add(3); }), "merge: tile: cannot be taken any more; given tile 2 failed: no space left");
+  EXPECT_EQ(error_of([&] { merger.finish(); }),
+            "merge: finish: cannot be done any more; given tile 2 failed: no space left");
+  EXPECT_EQ(std::memcmp(rows.bytes.data(), array.data(), rows.bytes.size()), 0);
+}
+
+TEST(Merge, AnExecutorThatFailsIsAnError) {
+  const Tiling tiling(TilingSpec{.shape = {1024, 1024}, .tile = {1024, 1024}});
+  CallableExecutor broken(8, [](std::int64_t, const auto&) { throw std::runtime_error("no threads"); });
+  const std::vector<float> tile(1 << 20);
+  std::vector<float> output(1 << 20);
+  Merger merger(tiling, {}, view(output.data(), {1024, 1024}), broken);
+  EXPECT_EQ(error_of([&] { merger.add(0, view(tile.data(), {1024, 1024})); }),
+            "merge: executor: the executor did not run the work");
+}
+
+TEST(Merge, ALimitIsKept) {
+  const Tiling tiling(TilingSpec{.shape = {100}, .tile = {10}, .overlap = 2});
+  MergeSpec spec;
+  spec.memory_limit = 30;
+  std::vector<float> output(100), tile(10);
+  const auto merger_of = [&] { return Merger(tiling, spec, view(output.data(), {100})); };
+  EXPECT_EQ(error_of([&] { merger_of(); }),
+            "merge: memory_limit: is less than what waits if tiles come in order; given 30, expected at least 80 bytes");
+  spec.memory_limit = 100;
+  Merger merger = merger_of();
+  merger.add(3, view(std::as_const(tile).data(), {10}));
+  merger.add(7, view(std::as_const(tile).data(), {10}));
+  EXPECT_EQ(error_of([&] { merger.add(9, view(std::as_const(tile).data(), {10})); }),
+            "merge: tile 9 at position [9]: comes too early: more would wait than memory_limit allows; given 120 bytes, "
+            "expected at most 100 bytes, so tile 0 next");
+}
+
+struct Refusal {
+  std::string_view name;
+  TilingSpec tiling;
+  MergeSpec merge;
+  std::string_view message;
+};
+
+class Refused : public testing::TestWithParam<Refusal> {};
+
+MergeSpec with_axes(std::vector<std::vector<double>> axes) {
+  MergeSpec spec;
+  spec.window = {WeightWindow::Kind::axes, 0.125, std::move(axes), {}};
+  return spec;
+}
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+const Refusal refusals[] = {
+    {"no_tile", {.shape = {8}}, {}, "tiling: tile: must be given; given nothing, expected an extent for each tiled axis"},
+    {"tile_0", {.shape = {8}, .tile = {0}}, {}, "tiling: tile: must be at least 1 on every axis; given [0]"},
+    {"both",
+     {.shape = {8}, .tile = {4}, .overlap = 1, .stride = 3},
+     {},
+     "tiling: stride: must not be given together with overlap; given both, expected one of them"},
+    {"stride_0", {.shape = {8}, .tile = {4}, .stride = 0}, {}, "tiling: stride: must be at least 1 on every axis; given 0"},
+    {"overlap_of_tile",
+     {.shape = {8}, .tile = {4}, .overlap = 4},
+     {},
+     "tiling: overlap: must be less than the tile on every axis; given 4, expected less than [4]"},
+    {"fraction_1",
+     {.shape = {8}, .tile = {4}, .overlap_fraction = {1.0}},
+     {},
+     "tiling: overlap: must be a fraction in [0, 1); given 1.000000"},
+    {"fraction_nan",
+     {.shape = {8}, .tile = {4}, .overlap_fraction = {nan}},
+     {},
+     "tiling: overlap: must be a fraction in [0, 1); given nan"},
+    {"lengths",
+     {.shape = {8, 8}, .tile = {4, 4}, .overlap = {1, 2, 3}},
+     {},
+     "tiling: overlap: must have one entry for each extent of the tile; given [1, 2, 3], expected 2 entries"},
+    {"rank",
+     {.shape = {8}, .tile = {4, 4}},
+     {},
+     "tiling: shape: must have an axis for each extent of the tile; given rank 1, expected rank 2 or more"},
+    {"axes",
+     {.shape = {8, 8}, .tile = {4, 4}, .axes = {1, 0}},
+     {},
+     "tiling: axes: must be different axes of a rank of 2, in ascending order; given [1, 0], expected 0 to 1"},
+    {"larger",
+     {.shape = {8}, .tile = {9}},
+     {},
+     "tiling: tile: must not be larger than the array if the last tile is shifted; given [9], expected at most 8 along axis "
+     "0, "
+     "or the tail pad or partial"},
+    {"tail_error",
+     {.shape = {9}, .tile = {4}, .tail = Tail::error},
+     {},
+     "tiling: shape: must be covered by whole tiles if the tail is an error; given 9 along axis 0, expected 4 and 4 for "
+     "each "
+     "further tile"},
+    {"huge_stride",
+     {.shape = {8}, .tile = {4}, .stride = std::int64_t{1} << 62},
+     {},
+     "tiling: stride: must stay below 2^60; given [4611686018427387904]"},
+    {"huge_tile",
+     {.shape = {8}, .tile = {std::numeric_limits<std::int64_t>::max()}, .tail = Tail::pad},
+     {},
+     "tiling: tile: must stay below 2^60; given [9223372036854775807]"},
+    {"negative", {.shape = {-8}, .tile = {4}}, {}, "tiling: shape: extents must be at least 0; given [-8]"},
+    {"half",
+     {.shape = {9}, .tile = {4}, .scale = {{1, 2}}},
+     {},
+     "tiling: scale: starts of the last tiles must be whole numbers of output elements; given 5 * 1 / 2, expected a "
+     "multiple of "
+     "2"},
+    {"scale_0", {.shape = {8}, .tile = {4}, .scale = {{0, 1}}}, {}, "tiling: scale: must be greater than 0; given 0/1"},
+    {"gap",
+     {.shape = {9}, .tile = {2}, .overlap = -1},
+     {},
+     "merge: tiling: must give every element of the output, or a fill must be given; given no tile for element [2] of the "
+     "tiled "
+     "axes"},
+    {"dropped",
+     {.shape = {9}, .tile = {4}, .tail = Tail::drop},
+     {},
+     "merge: tiling: must give every element of the output, or a fill must be given; given no tile for element [8] of the "
+     "tiled "
+     "axes"},
+    {"masked",
+     {.shape = {4, 4}, .tile = {2, 2}},
+     {.mask = {1, 1, 0, 1}},
+     "merge: tiling: must give every element of the output, or a fill must be given; given no tile for element [2, 0] of "
+     "the "
+     "tiled axes"},
+    {"mask_length",
+     {.shape = {8}, .tile = {4}},
+     {.mask = {1}},
+     "merge: mask: must have an entry for each tile; given 1, expected 2"},
+    {"weight_hole",
+     {.shape = {8}, .tile = {4}, .overlap = 1},
+     with_axes({{1, 1, 0, 1}}),
+     "merge: tiling: must give every element of the output, or a fill must be given; given no weight above 0 for element "
+     "[2] of "
+     "the tiled axes"},
+    {"weight_negative",
+     {.shape = {8}, .tile = {4}},
+     with_axes({{1, -1, 1, 1}}),
+     "merge: window: weights must be finite and at least 0; given -1"},
+    {"weight_nan",
+     {.shape = {8}, .tile = {4}},
+     with_axes({{1, nan, 1, 1}}),
+     "merge: window: weights must be finite and at least 0; given nan"},
+    {"weight_count",
+     {.shape = {8}, .tile = {4}},
+     with_axes({{1, 1, 1}}),
+     "merge: window: must have a weight for each element of a whole tile's result; given 3, expected 4"},
+    {"weight_axes",
+     {.shape = {8}, .tile = {4}},
+     with_axes({{1, 1, 1, 1}, {1, 1, 1, 1}}),
+     "merge: window: must have a list of weights for each tiled axis; given 2, expected 1"},
+    {"sigma",
+     {.shape = {8}, .tile = {4}},
+     {.window = {WeightWindow::Kind::gaussian, 0, {}, {}}},
+     "merge: sigma_scale: must be greater than 0; given 0"},
+    {"int64",
+     {.shape = {8}, .tile = {4}},
+     {.dtype = DType::int64, .element_size = 8},
+     "merge: window: must be ones for 64-bit integers, which float64 does not hold; given int64, expected the window ones, "
+     "or "
+     "another reduction"},
+    {"opaque",
+     {.shape = {8}, .tile = {4}},
+     {.dtype = DType::opaque, .element_size = 12},
+     "merge: dtype: must be numbers for the reduction mean; given opaque, expected numbers, or one of the reductions first, "
+     "last "
+     "and center"},
+    {"complex_max",
+     {.shape = {8}, .tile = {4}},
+     {.reduce = Reduce::max, .dtype = DType::complex64, .element_size = 8},
+     "merge: dtype: must be a type of real numbers for the reduction max; given complex64"},
+    {"output_dtype",
+     {.shape = {8}, .tile = {4}},
+     {.output_dtype = DType::int8},
+     "merge: output dtype: must be the tiles' type, or a float for means and sums of real numbers; given int8 for the "
+     "reduction "
+     "mean, expected float32"},
+};
+
+TEST_P(Refused, SaysWhy) {
+  EXPECT_EQ(error_of([] {
+              Rows rows(8);
+              Merger(Tiling(GetParam().tiling), GetParam().merge, rows);
+            }),
+            GetParam().message);
+}
+
+INSTANTIATE_TEST_SUITE_P(Merge, Refused, testing::ValuesIn(refusals),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(TilingLayout, NothingGrowsWithTheNumberOfTiles) {
+  const Tiling tiling(TilingSpec{.shape = {std::int64_t{1} << 50}, .tile = {64}, .stride = 1});
+  EXPECT_EQ(tiling.size(), (std::int64_t{1} << 50) - 63);
+  EXPECT_EQ(tiling[tiling.size() - 1].spans[0].read, (Span{(std::int64_t{1} << 50) - 64, std::int64_t{1} << 50}));
+  EXPECT_EQ(error_of([&] { merge_memory(tiling, {}, true); }),
+            "merge: tiling: must have at most 2^26 tiles along an axis to be merged; given 1125899906842561");
+}
+
+TEST(TilingLayout, AnArrayWithoutElementsHasNoTiles) {
+  const Tiling tiling(TilingSpec{.shape = {0, 5}, .tile = {4, 4}, .overlap = 1});
+  EXPECT_EQ(tiling.size(), 0);
+  Rows rows(20);
+  Merger merger(tiling, {}, rows);
+  merger.finish();
+  EXPECT_TRUE(rows.bytes.empty());
+}
+
+TEST(TilingLayout, ResultsMayBeScaledAndMoved) {
+  // A network that halves the resolution, and one that loses 3 elements at each border.
+  const Tiling half(TilingSpec{.shape = {40}, .tile = {16}, .overlap = 4, .scale = {{1, 2}}});
+  EXPECT_EQ(half.output(), Dims({20}));
+  EXPECT_EQ(half.span(0, 1).write, (Span{6, 14}));
+  const Tiling valid(TilingSpec{.shape = {40}, .tile = {16}, .overlap = 8, .offset = {3}, .result = {10}});
+  EXPECT_EQ(valid.span(0, 0).write, (Span{3, 13}));
+  EXPECT_EQ(valid.span(0, 0).keep, (Span{0, 10}));
+  const Tiling before(TilingSpec{.shape = {40}, .tile = {16}, .overlap = 8, .offset = {-3}, .result = {22}});
+  EXPECT_EQ(before.span(0, 0).write, (Span{0, 19}));
+  EXPECT_EQ(before.span(0, 0).keep, (Span{3, 22}));
+}
+
+}  // namespace
+}  // namespace patchfold
