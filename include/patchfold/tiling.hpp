@@ -111,6 +111,31 @@ class PATCHFOLD_API Tiling {
 
   /// Throws Error(value) for an index outside [0, size()).
   Tile operator[](std::int64_t index) const;
+  /// for (const Tile tile : tiling)
+  class Iterator {
+   public:
+    using value_type = Tile;
+    using difference_type = std::int64_t;
+    Iterator() = default;
+    Iterator(const Tiling& tiling, std::int64_t index) : tiling_(&tiling), index_(index) {}
+    Tile operator*() const { return (*tiling_)[index_]; }
+    Iterator& operator++() {
+      ++index_;
+      return *this;
+    }
+    Iterator operator++(int) {
+      const Iterator before = *this;
+      ++index_;
+      return before;
+    }
+    friend bool operator==(const Iterator&, const Iterator&) = default;
+
+   private:
+    const Tiling* tiling_ = nullptr;
+    std::int64_t index_ = 0;
+  };
+  Iterator begin() const { return {*this, 0}; }
+  Iterator end() const { return {*this, size_}; }
   /// Shape of a tile of the array, with the axes that are not tiled.
   Dims tile_shape(std::int64_t index) const;
   /// The tiled axes of a result of that rank: the axes of the spec, counted anew. Throws Error(rank).

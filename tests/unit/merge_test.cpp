@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
@@ -241,7 +242,9 @@ TEST(Merge, AnExecutorThatFailsIsAnError) {
   const std::vector<float> tile(1 << 20);
   std::vector<float> output(1 << 20);
   Merger merger(tiling, {}, view(output.data(), {1024, 1024}), broken);
-  EXPECT_EQ(error_of([&] { merger.add(0, view(tile.data(), {1024, 1024})); }),
+  EXPECT_EQ(error_of([&] {
+              merger.add(0, view(tile.data(), {1024, 1024}));
+            }),
             "merge: executor: the executor did not run the work");
 }
 
@@ -428,6 +431,17 @@ TEST(TilingLayout, NothingGrowsWithTheNumberOfTiles) {
   EXPECT_EQ(tiling[tiling.size() - 1].spans[0].read, (Span{(std::int64_t{1} << 50) - 64, std::int64_t{1} << 50}));
   EXPECT_EQ(error_of([&] { merge_memory(tiling, {}, true); }),
             "merge: tiling: must have at most 2^26 tiles along an axis to be merged; given 1125899906842561");
+}
+
+TEST(TilingLayout, TilesAreARange) {
+  static_assert(std::input_iterator<Tiling::Iterator>);
+  const Tiling tiling(two_axes({20, 30}, {8, 8}, 2));
+  std::int64_t index = 0;
+  for (const Tile tile : tiling) {
+    EXPECT_EQ(tile.index, index++);
+    EXPECT_EQ(tile.spans[1], tiling.span(1, tile.position[1]));
+  }
+  EXPECT_EQ(index, tiling.size());
 }
 
 TEST(TilingLayout, AnArrayWithoutElementsHasNoTiles) {
