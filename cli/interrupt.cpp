@@ -5,6 +5,8 @@
 
 #include <atomic>
 
+#include "patchfold/error.hpp"
+
 namespace patchfold::cli {
 namespace {
 
@@ -35,6 +37,10 @@ InterruptGuard::~InterruptGuard() {
 
 bool InterruptGuard::interrupted() const noexcept {
   return received.load(std::memory_order_relaxed) != 0;
+}
+
+void InterruptGuard::check() const {
+  if (interrupted()) throw Error({ErrorCode::executor, "", "", "was stopped by a signal"});
 }
 
 bool InterruptGuard::StoppingExecutor::run(std::int64_t pieces, Body body, void* context) noexcept {

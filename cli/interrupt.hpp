@@ -22,6 +22,8 @@ class InterruptGuard {
   /// The default executor, which does no more work once a signal has come.
   Executor& executor() noexcept { return executor_; }
   bool interrupted() const noexcept;
+  /// Throws once a signal has come. Nobody sees the error: the process ends with this object.
+  void check() const;
 
  private:
   class StoppingExecutor final : public Executor {

@@ -86,6 +86,12 @@ std::optional<DType> parse_dtype(std::string_view command, std::string_view opti
   fail_usage(command, option, "must be an element type", text, names);
 }
 
+ArgumentValue parse_argument(std::string_view command, std::string_view option, ArgumentKind kind, const std::string& text) {
+  OperatorSpec op;
+  op.name = command;
+  return parse_value(op, {.name = option, .kind = kind}, text);
+}
+
 OperatorOptions::OperatorOptions(CLI::App& app, const OperatorSpec& op) : app_(app), op_(op), values_(op.arguments.size()) {
   for (std::size_t i = 0; i < op.arguments.size(); ++i) {
     const ArgumentSpec& argument = op.arguments[i];

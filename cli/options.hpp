@@ -24,6 +24,9 @@ std::string parse(CLI::App& app, std::vector<std::string> words, std::string_vie
 /// The element type of that name, or nothing for an empty text. Throws Error(usage).
 std::optional<DType> parse_dtype(std::string_view command, std::string_view option, const std::string& text);
 
+/// The value that an option has. Throws Error(type, value), which is one of usage here.
+ArgumentValue parse_argument(std::string_view command, std::string_view option, ArgumentKind kind, const std::string& text);
+
 /// One option for each argument of an operator.
 class OperatorOptions {
  public:

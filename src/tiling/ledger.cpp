@@ -99,6 +99,12 @@ bool Ledger::next_is_finished(bool& is_held) {
   Slab& slab = slabs_[static_cast<std::size_t>(next_)];
   if (slab.missing.empty()) slab = counted(next_);
   is_held = slab.is_held;
+  if (slab.unfinished == 0 && !is_held) {  // held while it is filled and sent
+    const std::int64_t bytes = slab_bytes(next_);
+    row_bytes_ += bytes;
+    count_peak();
+    row_bytes_ -= bytes;
+  }
   return slab.unfinished == 0;
 }
 

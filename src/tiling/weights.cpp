@@ -50,16 +50,24 @@ std::optional<WeightWindow::Kind> window_of(std::string_view name) noexcept {
   return found == kinds.begin() + 5 ? std::nullopt : std::optional(static_cast<Kind>(found - kinds.begin()));
 }
 
-std::vector<double> sample(const WeightWindow& window, std::int64_t n) {
+namespace {
+
+/// The first `count` of n samples.
+std::vector<double> first_samples(const WeightWindow& window, std::int64_t n, std::int64_t count) {
   if (window.kind == Kind::gaussian && !(window.sigma_scale > 0 && std::isfinite(window.sigma_scale)))
     fail(ErrorCode::value, tiling::op_merge, "sigma_scale", "must be greater than 0", number_text(window.sigma_scale));
-  std::vector<double> weights(static_cast<std::size_t>(n));
+  std::vector<double> weights(static_cast<std::size_t>(count));
   // Both halves from one, so that they are mirror images to the last bit.
-  for (std::int64_t i = 0; i < (n + 1) / 2; ++i) {
-    const double t = (static_cast<double>(i) + 0.5) / static_cast<double>(n);
-    weights[static_cast<std::size_t>(i)] = weights[static_cast<std::size_t>(n - 1 - i)] = sample_at(window, t);
-  }
+  for (std::int64_t i = 0; i < count; ++i)
+    weights[static_cast<std::size_t>(i)] =
+        sample_at(window, (static_cast<double>(std::min(i, n - 1 - i)) + 0.5) / static_cast<double>(n));
   return weights;
+}
+
+}  // namespace
+
+std::vector<double> sample(const WeightWindow& window, std::int64_t n) {
+  return first_samples(window, n, n);
 }
 
 namespace tiling {
@@ -95,7 +103,9 @@ Weights::Weights(const Tiling& tiling, const WeightWindow& window) {
       check_weights(window.axes[static_cast<std::size_t>(i)], result.size(), result[i]);
     axes_ = window.axes;
   } else {
-    for (const std::int64_t extent : result) axes_.push_back(sample(window, extent));
+    // No more than the longest tile, which is the first, has: a single partial tile may be much shorter than a whole one.
+    for (int i = 0; i < result.size(); ++i)
+      axes_.push_back(first_samples(window, result[i], tiling.grid()[i] > 0 ? tiling.span(i, 0).result : 0));
   }
   const auto look = [this](const std::vector<double>& weights) {
     for (const double weight : weights) {

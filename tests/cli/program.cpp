@@ -21,7 +21,9 @@ std::string read_file(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-bool holds_temporary(const std::filesystem::path& folder) {
+/// Whether it is time for the signal.
+bool is_time(const std::filesystem::path& folder, const Setting& setting) {
+  if (!setting.signal_once.empty()) return std::filesystem::exists(folder / setting.signal_once);
   for (const auto& entry : std::filesystem::directory_iterator(folder))
     if (entry.path().extension() == ".tmp") return true;
   return false;
@@ -47,6 +49,27 @@ int open_anonymous() {
   const int descriptor = ::mkostemp(name, O_CLOEXEC);
   ::unlink(name);
   return descriptor;
+}
+
+struct Terminal {
+  int ours = -1;
+  int program = -1;
+};
+
+Terminal open_terminal() {
+  const int ours = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  if (ours < 0 || ::grantpt(ours) != 0 || ::unlockpt(ours) != 0) throw std::runtime_error("no terminal");
+  return {ours, ::open(::ptsname(ours), O_RDWR | O_NOCTTY | O_CLOEXEC)};
+}
+
+/// What a terminal shows, once its other end is closed.
+std::string drain_terminal(int descriptor) {
+  std::string text;
+  char buffer[4096];
+  for (ssize_t count; (count = ::read(descriptor, buffer, sizeof(buffer))) > 0;)
+    text.append(buffer, static_cast<std::size_t>(count));
+  ::close(descriptor);
+  return text;
 }
 
 std::string drain(int descriptor) {
@@ -116,7 +139,8 @@ Outcome Folder::run(const std::vector<std::string>& arguments, const Setting& se
   std::vector<char*> argv{const_cast<char*>(PATCHFOLD_PROGRAM)};
   for (const auto& word : arguments) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
-  const int err = open_anonymous();
+  const Terminal terminal = setting.terminal ? open_terminal() : Terminal{};
+  const int err = setting.terminal ? terminal.program : open_anonymous();
   int out = -1;
   if (setting.break_pipe) {
     int ends[2];
@@ -140,7 +164,7 @@ Outcome Folder::run(const std::vector<std::string>& arguments, const Setting& se
   rusage usage{};
   pid_t ended = 0;
   while (setting.signal != 0 && ended == 0) {
-    if (holds_temporary(path_)) break;
+    if (is_time(path_, setting)) break;
     ::usleep(1000);
     ended = ::wait4(child, &status, WNOHANG, &usage);
   }
@@ -151,7 +175,7 @@ Outcome Folder::run(const std::vector<std::string>& arguments, const Setting& se
   if (WIFEXITED(status)) outcome.code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) outcome.signal = WTERMSIG(status);
   outcome.out = setting.break_pipe ? (::close(out), "") : drain(out);
-  outcome.err = drain(err);
+  outcome.err = setting.terminal ? (::close(err), drain_terminal(terminal.ours)) : drain(err);
   outcome.peak_bytes = usage.ru_maxrss * std::int64_t{1024};
   return outcome;
 }

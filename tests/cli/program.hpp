@@ -32,6 +32,8 @@ struct Setting {
   bool break_pipe = false;                      ///< standard output is a pipe that nobody reads
   bool unprivileged = false;                    ///< as a user who is not root
   int signal = 0;                               ///< sent once a temporary file lies in the folder
+  std::string signal_once{};                    ///< sent once there is a file of that name instead
+  bool terminal = false;                        ///< standard error is a terminal
 };
 
 /// A folder that lives as long as the object; the program runs in it.

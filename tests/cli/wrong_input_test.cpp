@@ -55,7 +55,7 @@ struct Wrong {
 };
 
 constexpr Wrong command_lines[] = {
-    {"walk", 2, "walk: is no command; expected ops, run, explain or bench"},
+    {"walk", 2, "walk: is no command; expected ops, run, split, merge, explain or bench"},
     {"--wrong", 2, "--wrong: is no command"},
     {"ops unfolt", 2, "unfold"},
     {"ops unfold fold", 2, "ops: "},

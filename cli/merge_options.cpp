@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/merge_options.hpp"
+
+#include <charconv>
+
+#include "cli/options.hpp"
+#include "cli/report.hpp"
+#include "formats/picture.hpp"
+
+namespace patchfold::cli {
+namespace {
+
+constexpr const char* merge_doc =
+    "Puts the tiles that `patchfold split` wrote together again, row by row: only tiles that wait for their neighbours are\n"
+    "in memory. Where tiles overlap, their mean is weighted so that no seams show; where they agree, it is exact.";
+constexpr const char* merge_footer =
+    "Every tile's checksum is compared with plan.json, unless tiles are results of a program (--processed, or --plan, "
+    "which\n"
+    "says that FOLDER holds results of tiles elsewhere): these may have other channels, another element type and another\n"
+    "format (tile-07.npy instead of tile-07.png), the same for all of them. OUT is written whole or not at all.\n"
+    "\n"
+    "Example: patchfold split photo.tif tiles --tile 512 --overlap 64\n"
+    "         patchfold merge tiles photo-again.tif\n"
+    "         patchfold merge results result.tif --plan tiles/plan.json --compress deflate";
+
+/// Options that are converted after parsing.
+struct Texts {
+  std::string window{}, reduce{}, dtype{}, fill{}, compress{};
+};
+
+WeightWindow window_named(const std::string& text) {
+  constexpr std::string_view gaussian = "gaussian:";
+  WeightWindow window;
+  if (text.starts_with(gaussian)) {
+    window.kind = WeightWindow::Kind::gaussian;
+    const char* last = text.data() + text.size();
+    const auto [end, error] = std::from_chars(text.data() + gaussian.size(), last, window.sigma_scale);
+    if (error != std::errc() || end != last || !(window.sigma_scale > 0) || !(window.sigma_scale < 1e6))
+      fail_usage("merge", "--window", "needs a sigma above 0, in tiles", text, "gaussian:0.125");
+    return window;
+  }
+  const auto kind = window_of(text);
+  if (!kind) fail_usage("merge", "--window", "is unknown", text, "hann, ones, linear, cosine, gaussian or gaussian:SIGMA");
+  window.kind = *kind;
+  return window;
+}
+
+formats::TiffOptions::Compression compression_named(const std::string& text) {
+  using Compression = formats::TiffOptions::Compression;
+  if (text == "none") return Compression::none;
+  if (text == "deflate") return Compression::deflate;
+  if (text == "lzw") return Compression::lzw;
+  if (text == "zstd") return Compression::zstd;
+  fail_usage("merge", "--compress", "is unknown", text, "none, deflate, lzw or zstd");
+}
+
+void convert(const Texts& texts, MergeRequest& request) {
+  if (!texts.window.empty()) request.window = window_named(texts.window);
+  if (!texts.reduce.empty()) {
+    const auto reduce = reduce_of(texts.reduce);
+    if (!reduce) fail_usage("merge", "--reduce", "is unknown", texts.reduce, "mean, sum, max, min, first, last or center");
+    request.reduce = *reduce;
+  }
+  request.dtype = parse_dtype("merge", "--dtype", texts.dtype);
+  if (request.dtype && *request.dtype != DType::float32 && *request.dtype != DType::float64)
+    fail_usage("merge", "--dtype", "must be float32 or float64", texts.dtype);
+  if (!texts.fill.empty())
+    request.fill = std::get<Scalar>(parse_argument("merge", "--fill", ArgumentKind::number, texts.fill));
+  if (!texts.compress.empty()) request.tiff.compression = compression_named(texts.compress);
+  if (request.tiff.tile % 16 != 0)
+    fail_usage("merge", "--tiff-tile", "must be a multiple of 16", std::to_string(request.tiff.tile));
+}
+
+}  // namespace
+
+MergeRequest parse_merge(const std::vector<std::string>& words) {
+  MergeRequest request;
+  Texts texts;
+  CLI::App app(merge_doc, "patchfold merge");
+  set_usage(app, "patchfold merge FOLDER OUT [OPTION]...");
+  app.footer(merge_footer);
+  const auto text = [&app](const char* name, std::string& value, const char* form, const char* doc) {
+    return app.add_option(name, value, doc)->option_text(form)->type_name("value");
+  };
+  app.add_option("FOLDER", request.folder, "that holds the tiles, and plan.json")->option_text(" ");
+  app.add_option("OUT", request.output, "where the picture goes: .tif, .png, .jpg or .npy; /dev/stdout takes .npy")
+      ->option_text(" ");
+  text("--reduce", texts.reduce, "RULE", "where tiles overlap: mean, sum, max, min, first, last, center; default mean");
+  text("--window", texts.window, "WINDOW",
+       "weights of the mean: hann, ones, linear, cosine, gaussian[:SIGMA]; default hann");
+  text("--dtype", texts.dtype, "TYPE", "float32 or float64: of the output; default: the tiles'");
+  text("--fill", texts.fill, "NUMBER", "for elements that no tile gives (--tail drop, gaps)");
+  app.add_flag("--processed", request.processed, "tiles are results of a program: no checksums, any type, any channels");
+  text("--plan", request.plan, "FILE", "plan.json elsewhere; FOLDER holds results");
+  CLI::Option* compress = text("--compress", texts.compress, "HOW", "of .tif: none, deflate, lzw, zstd; default none");
+  CLI::Option* tile = app.add_option("--tiff-tile", request.tiff.tile, "of .tif: tiles of N x N pixels instead of strips")
+                          ->option_text("N")
+                          ->type_name("value")
+                          ->check(CLI::Range(16, 1 << 15));
+  CLI::Option* big = app.add_flag("--bigtiff", request.tiff.always_big, "of .tif: BigTIFF, also below 4 GB");
+  app.add_flag("--dry-run", request.dry_run, "only print what would be written, and how much memory that needs");
+  app.add_option("--threads", request.threads, "threads to use; 0: as many as the machine has")
+      ->option_text("N")
+      ->type_name("value")
+      ->check(CLI::Range(0, 1 << 16));
+  app.add_flag("-q,--quiet", request.quiet, "print nothing on success");
+  request.help = parse(app, words, "merge");
+  if (!request.help.empty()) return request;
+  if (request.folder.empty() || request.output.empty())
+    fail_usage("merge", request.folder.empty() ? "FOLDER" : "OUT", "is required", "", "patchfold merge FOLDER OUT");
+  const std::filesystem::path output = request.output;
+  const std::string extension = output.extension().string();
+  if (!formats::is_picture_path(output) && extension != ".npy" && !request.output.starts_with("/dev/"))
+    fail_usage("merge", "OUT", "must end in .tif, .png, .jpg or .npy", request.output);
+  if (compress->count() + tile->count() + big->count() > 0 && extension != ".tif" && extension != ".tiff")
+    fail_usage("merge",
+               compress->count() ? "--compress"
+               : tile->count()   ? "--tiff-tile"
+                                 : "--bigtiff",
+               "applies to .tif only", request.output);
+  convert(texts, request);
+  return request;
+}
+
+}  // namespace patchfold::cli

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line of `patchfold merge`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "formats/rows.hpp"
+#include "patchfold/tiling.hpp"
+
+namespace patchfold::cli {
+
+struct MergeRequest {
+  std::string help{};  ///< if not empty, this text is shown and nothing is done
+  std::string folder{};
+  std::string output{};
+  std::string plan{};      ///< path of plan.json; empty: in the folder
+  bool processed = false;  ///< tiles are results: their checksums, types and channels are their own
+  Reduce reduce = Reduce::mean;
+  WeightWindow window{};
+  std::optional<DType> dtype{};  ///< of the output
+  std::optional<Scalar> fill{};
+  formats::TiffOptions tiff{};
+  bool dry_run = false;
+  bool quiet = false;
+  int threads = 0;  ///< 0: as many as the machine has
+};
+
+/// Reads the words that follow `patchfold merge`. Every Error that it throws is one of usage.
+MergeRequest parse_merge(const std::vector<std::string>& words);
+
+}  // namespace patchfold::cli

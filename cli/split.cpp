@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/split.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+
+#include "cli/interrupt.hpp"
+#include "cli/progress.hpp"
+#include "cli/report.hpp"
+#include "cli/tile_files.hpp"
+#include "cli/tile_source.hpp"
+#include "formats/file.hpp"
+#include "formats/picture.hpp"
+#include "formats/tile_plan.hpp"
+
+namespace patchfold::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Files that a folder, and the list of them, can well hold.
+constexpr std::int64_t most_tiles = std::int64_t{1} << 24;
+
+Tiling tiling_of(const SplitRequest& request, const TileSource& source) {
+  TilingSpec spec = request.spec;
+  spec.shape = source.shape();
+  if (!source.is_npy() && !spec.axes.empty())
+    fail_usage("split", "--axes", "applies to .npy arrays only: pictures are tiled along height and width");
+  if (!source.is_npy()) spec.axes = {0, 1};
+  // One number stands for height and width, or for the axes that are named.
+  const int tiled = spec.axes.empty() ? std::clamp(spec.shape.size(), 1, 2) : spec.axes.size();
+  spec.tile = request.tile.is_scalar() ? Dims::filled(tiled, request.tile.values()[0]) : request.tile.values();
+  Tiling tiling(spec);
+  if (tiling.size() == 0 || element_count(spec.shape) == 0)
+    throw Error({ErrorCode::value, "split", request.picture, "must be large enough for a tile", extents_text(spec.shape),
+                 extents_text(spec.tile) + ", or the tail pad or partial"});
+  if (tiling.size() > most_tiles)
+    throw Error({ErrorCode::value, "split", "--tile", "must not give so many tiles", std::to_string(tiling.size()),
+                 "at most " + std::to_string(most_tiles)});
+  return tiling;
+}
+
+std::string format_for(const SplitRequest& request, const TileSource& source) {
+  const DType dtype = source.type().dtype;
+  if (request.format == "png" && dtype != DType::uint8 && dtype != DType::uint16)
+    throw Error({ErrorCode::dtype, "split", "--format", "must hold the picture's elements: PNG has 8 and 16 bits",
+                 formats::type_text(source.type()), "tif or npy"});
+  if (!request.format.empty()) return request.format;
+  if (source.is_npy()) return "npy";
+  const bool is_png = formats::has_pictures() && source.shape()[2] <= 4 && (dtype == DType::uint8 || dtype == DType::uint16);
+  return is_png ? "png" : formats::has_tiff() ? "tif" : "npy";
+}
+
+formats::TilePlan plan_of(const SplitRequest& request, const TileSource& source, Tiling tiling) {
+  const std::int64_t count = tiling.size();
+  formats::TilePlan plan{.source = fs::path(request.picture).filename().string(),
+                         .page = request.page,
+                         .type = formats::type_text(source.type()),
+                         .tiling = std::move(tiling)};
+  const std::string extension = format_for(request, source);
+  for (std::int64_t index = 0; index < count; ++index) plan.files.push_back(tile_name(index, count, extension));
+  plan.crcs.resize(static_cast<std::size_t>(count));
+  return plan;
+}
+
+/// The folder that tiles go to.
+class TileFolder {
+ public:
+  TileFolder(fs::path path, bool force) : path_(std::move(path)), force_(force) {}
+  TileFolder(const TileFolder&) = delete;
+  TileFolder& operator=(const TileFolder&) = delete;
+  /// Takes a new folder away again if nothing was written into it.
+  ~TileFolder() {
+    std::error_code ignored;
+    if (is_new_) fs::remove(path_, ignored);
+  }
+
+  fs::path plan_path() const { return path_ / "plan.json"; }
+  fs::path file(const std::string& name) const { return path_ / name; }
+
+  /// Makes the folder, and sees to it that it holds no tiles but those of `plan`.
+  void prepare(const formats::TilePlan& plan) {
+    std::error_code error;
+    is_new_ = fs::create_directories(path_, error);
+    if (error || !fs::is_directory(path_, error))
+      throw Error(
+          {ErrorCode::file_write, "split", path_.string(), "must be a folder, or cannot be made: " + error.message()});
+    if (!force_) check_plan(plan);
+    std::vector<fs::path> strangers;
+    for (const auto& entry : fs::directory_iterator(path_, error)) {
+      const std::string name = entry.path().filename().string();
+      if (is_tile_name(name) && !std::binary_search(plan.files.begin(), plan.files.end(), name))
+        strangers.push_back(entry.path());
+    }
+    if (error) formats::Subject{"split", path_}.fail_system(ErrorCode::file_open, "cannot be listed", error.value());
+    if (!strangers.empty() && !force_) refuse(std::min_element(strangers.begin(), strangers.end())->filename().string());
+    if (!force_) return;
+    // What is left after an interruption is no whole split, so no plan may say so.
+    fs::remove(plan_path(), error);
+    for (const auto& stranger : strangers) fs::remove(stranger, error);
+  }
+
+ private:
+  void check_plan(const formats::TilePlan& plan) const {
+    if (!fs::exists(fs::symlink_status(plan_path()))) return;
+    const auto member = formats::difference(formats::read_tile_plan(plan_path()), plan);
+    if (member) refuse("plan.json with another " + *member);
+  }
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw Error({ErrorCode::value, "split", path_.string(), "must not hold the tiles of another split", what,
+                 "an empty folder, or --force, which replaces them"});
+  }
+
+  fs::path path_;
+  bool force_;
+  bool is_new_ = false;
+};
+
+/// Whether the file holds that tile, sound in every bit.
+bool holds(const fs::path& path, const ConstTensorView& tile, const formats::ElementType& type) try {
+  std::error_code error;
+  if (!fs::exists(fs::symlink_status(path, error))) return false;
+  const auto reader = formats::open_rows(path);
+  if (!(reader->shape() == tile.shape) || formats::type_text(reader->type()) != formats::type_text(type)) return false;
+  const LoadedTile held = read_tile(*reader, path);
+  return std::memcmp(held.memory.get(), tile.data, static_cast<std::size_t>(held.bytes)) == 0;
+} catch (const Error& error) {
+  if (error.code() == ErrorCode::out_of_memory) throw;
+  return false;
+}
+
+/// Bytes of all tiles.
+std::int64_t bytes_of(const Tiling& tiling, std::size_t element_size) {
+  double bytes = static_cast<double>(element_size) * static_cast<double>(element_count(tiling.channels()));
+  for (int axis = 0; axis < tiling.grid().size(); ++axis) {
+    std::int64_t extents = 0;
+    for (std::int64_t k = 0; k < tiling.grid()[axis]; ++k) extents += tiling.span(axis, k).extent;
+    bytes *= static_cast<double>(extents);
+  }
+  return static_cast<std::int64_t>(std::min(bytes, 9e18));
+}
+
+std::string tiles_text(const TileSource& source, const Tiling& tiling) {
+  return fmt::format("{} tiles ({}) of {}, {}", tiling.size(), extents_text(tiling.grid()),
+                     extents_text(tiling.tile_shape(0)), formats::type_text(source.type()));
+}
+
+void print_forecast(const SplitRequest& request, const TileSource& source, const Tiling& tiling) {
+  const std::int64_t bytes = bytes_of(tiling, source.type().size);
+  const std::int64_t tile = element_count(tiling.tile_shape(0)) * static_cast<std::int64_t>(source.type().size);
+  print(fmt::format("{}: {}, {} without compression; needs {} of memory\n", request.folder, tiles_text(source, tiling),
+                    size_text(bytes), size_text(source.memory_bytes() + 2 * tile)));
+}
+
+class Split {
+ public:
+  Split(TileSource& source, formats::TilePlan& plan, const TileFolder& folder)
+      : source_(source), plan_(plan), folder_(folder) {
+    const Dims shape = plan.tiling.tile_shape(0);  // no tile is larger
+    const auto bytes = formats::byte_count(shape, source.type().size);
+    if (!bytes) throw Error({ErrorCode::overflow, "split", "--tile", "is too large", extents_text(shape)});
+    memory_ = formats::allocate(*bytes, {"split", folder_path_});
+  }
+
+  std::int64_t written() const noexcept { return written_; }
+
+  /// Returns the bytes of the tile.
+  std::int64_t cut(std::int64_t index, Executor& executor) {
+    const formats::ElementType& type = source_.type();
+    const Dims shape = plan_.tiling.tile_shape(index);
+    const TensorView tile{memory_.get(), shape, formats::dense_strides(shape, type.size), type.dtype, type.size};
+    source_.cut(index, tile, executor);
+    const std::int64_t bytes = element_count(shape) * static_cast<std::int64_t>(type.size);
+    const auto at = static_cast<std::size_t>(index);
+    plan_.crcs[at] = checksum(tile.data, bytes);
+    const fs::path path = folder_.file(plan_.files[at]);
+    if (holds(path, tile, type)) return bytes;
+    const auto writer = formats::create_rows(path, shape, type);
+    writer->write(tile);
+    writer->commit();
+    ++written_;
+    return bytes;
+  }
+
+ private:
+  TileSource& source_;
+  formats::TilePlan& plan_;
+  const TileFolder& folder_;
+  fs::path folder_path_ = folder_.file("");
+  std::shared_ptr<std::byte> memory_{};
+  std::int64_t written_ = 0;
+};
+
+}  // namespace
+
+void run_split(const SplitRequest& request) {
+  TileSource source(request.picture, request.page);
+  formats::TilePlan plan = plan_of(request, source, tiling_of(request, source));
+  source.lay_out(plan.tiling);
+  if (request.dry_run) return print_forecast(request, source, plan.tiling);
+
+  if (is_tile_in(request.picture, request.folder))
+    throw Error({ErrorCode::value, "split", request.picture, "must not be a tile in the folder that is written"});
+  InterruptGuard guard;
+  TileFolder folder(request.folder, request.force);
+  Split split(source, plan, folder);
+  folder.prepare(plan);
+  Progress progress("split", plan.tiling.size(), request.quiet);
+  for (std::int64_t index = 0; index < plan.tiling.size(); ++index) {
+    guard.check();
+    progress.count(split.cut(index, guard.executor()));
+  }
+  guard.check();
+  formats::write_tile_plan(folder.plan_path(), plan);
+  if (!request.quiet)
+    print(fmt::format("{}: {}: {} written, {} skipped, {}\n", request.folder, tiles_text(source, plan.tiling),
+                      split.written(), plan.tiling.size() - split.written(), progress.finish()));
+}
+
+}  // namespace patchfold::cli

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/split_options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/options.hpp"
+#include "cli/report.hpp"
+#include "formats/tile_plan.hpp"
+
+namespace patchfold::cli {
+namespace {
+
+constexpr const char* split_doc =
+    "Cuts a picture, or an array of any rank, into overlapping tiles of one size, each a file of its own, and writes\n"
+    "plan.json, which says what each tile holds. Only the rows of the tiles at hand are in memory. Run again, it writes\n"
+    "what is missing or damaged and leaves the rest alone. `patchfold merge` puts the tiles together.";
+constexpr const char* split_footer =
+    "N,.. is one number for each tiled axis, or one for all. A program that makes its tiles larger or smaller needs "
+    "--scale\n"
+    "here: 2 if it doubles the resolution, 1/4 if it gives a quarter of it.\n"
+    "\n"
+    "Example: patchfold split photo.tif tiles --tile 512 --overlap 64\n"
+    "         patchfold merge tiles result.tif             after tiles were processed: with --processed";
+
+/// Options that are converted after parsing.
+struct Texts {
+  std::string tile{}, overlap{}, stride{}, tail{}, padding_mode{}, value{}, axes{}, scale{}, offset{}, result{};
+};
+
+ArgumentValue value_of(ArgumentKind kind, const char* option, const std::string& text) {
+  return parse_argument("split", option, kind, text);
+}
+
+Axes axes_of(const char* option, const std::string& text) {
+  if (text.empty()) return {};
+  const ArgumentValue value = value_of(ArgumentKind::axes, option, text);
+  if (const auto* number = std::get_if<std::int64_t>(&value)) return *number;
+  return std::get<Dims>(value);
+}
+
+Dims dims_of(const char* option, const std::string& text) {
+  return text.empty() ? Dims{} : std::get<Dims>(value_of(ArgumentKind::integers, option, text));
+}
+
+/// "2", "1/4", "2,1/2".
+std::vector<Ratio> ratios_of(const std::string& text) {
+  std::vector<Ratio> ratios;
+  for (std::size_t at = 0; at < text.size() || (at > 0 && at == text.size());) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    const std::string part = text.substr(at, comma - at);
+    const std::size_t slash = std::min(part.find('/'), part.size());
+    Ratio ratio;
+    ratio.num = std::get<std::int64_t>(value_of(ArgumentKind::integer, "--scale", part.substr(0, slash)));
+    if (slash < part.size())
+      ratio.den = std::get<std::int64_t>(value_of(ArgumentKind::integer, "--scale", part.substr(slash + 1)));
+    ratios.push_back(ratio);
+    at = comma + 1;
+  }
+  return ratios;
+}
+
+void convert(const Texts& texts, SplitRequest& request) {
+  TilingSpec& spec = request.spec;
+  if (texts.tile.empty()) fail_usage("split", "--tile", "is required", "", "the size of tiles: 512, or 512,256");
+  if (!texts.overlap.empty() && !texts.stride.empty())
+    fail_usage("split", "--stride", "must not be given together with --overlap");
+  request.tile = axes_of("--tile", texts.tile);
+  spec.overlap = axes_of("--overlap", texts.overlap);
+  spec.stride = axes_of("--stride", texts.stride);
+  spec.axes = dims_of("--axes", texts.axes);
+  spec.offset = dims_of("--offset", texts.offset);
+  spec.result = dims_of("--result", texts.result);
+  spec.scale = ratios_of(texts.scale);
+  if (!texts.tail.empty()) {
+    const auto tail = tail_of(texts.tail);
+    if (!tail) fail_usage("split", "--tail", "is unknown", texts.tail, "shift, pad, partial, drop or error");
+    spec.tail = *tail;
+  }
+  if ((!texts.padding_mode.empty() || !texts.value.empty()) && spec.tail != Tail::pad)
+    fail_usage("split", texts.value.empty() ? "--padding-mode" : "--value", "applies to --tail pad only");
+  if (!texts.padding_mode.empty()) {
+    const auto mode = formats::tile_padding_of(texts.padding_mode);
+    if (!mode)
+      fail_usage("split", "--padding-mode", "is unknown", texts.padding_mode, "constant, edge, reflect or symmetric");
+    spec.padding_mode = *mode;
+  }
+  if (!texts.value.empty()) spec.value = std::get<Scalar>(value_of(ArgumentKind::number, "--value", texts.value));
+  if (!request.format.empty() && request.format != "png" && request.format != "tif" && request.format != "npy")
+    fail_usage("split", "--format", "is unknown", request.format, "png, tif or npy");
+}
+
+}  // namespace
+
+SplitRequest parse_split(const std::vector<std::string>& words) {
+  SplitRequest request;
+  Texts texts;
+  CLI::App app(split_doc, "patchfold split");
+  set_usage(app, "patchfold split PICTURE FOLDER --tile N [--overlap N] [OPTION]...");
+  app.footer(split_footer);
+  const auto text = [&app](const char* name, std::string& value, const char* form, const char* doc) {
+    app.add_option(name, value, doc)->option_text(form)->type_name("value");
+  };
+  app.add_option("PICTURE", request.picture, "what is cut: .png, .jpg, .tif or .npy")->option_text(" ");
+  app.add_option("FOLDER", request.folder, "where the tiles go; made if it is not there")->option_text(" ");
+  text("--tile", texts.tile, "N,..", "size of tiles; required");
+  text("--overlap", texts.overlap, "N,..", "what neighbours share; default 0; negative: gaps");
+  text("--stride", texts.stride, "N,..", "from tile to tile, instead of --overlap");
+  text("--tail", texts.tail, "TAIL",
+       "the last tile, if it does not fit: shift (back), pad, partial, drop, error; default shift");
+  text("--padding-mode", texts.padding_mode, "MODE", "for --tail pad: constant, edge, reflect, symmetric; default constant");
+  text("--value", texts.value, "NUMBER", "for --padding-mode constant; default 0");
+  text("--axes", texts.axes, "N,..",
+       "of .npy arrays: the axes that are tiled, from 0 or, negative, from the end; default: the last");
+  text("--format", request.format, "FORMAT",
+       "of tiles: png, tif, npy; default npy for .npy, png for 8 and 16 bits, else tif");
+  text("--scale", texts.scale, "RATIO,..", "elements of a result for each element of a tile: 2, 1/4; default 1");
+  text("--offset", texts.offset, "N,..",
+       "where results lie: this much after their tile's place, in elements of results; default 0");
+  text("--result", texts.result, "N,..", "size of results; default: that of tiles, scaled");
+  app.add_option("--page", request.page, "the page of a TIFF file that has several, from 0")
+      ->option_text("N")
+      ->type_name("value")
+      ->check(CLI::Range(0, 1 << 16));
+  app.add_flag("--force", request.force, "replace tiles of another picture or of other sizes that FOLDER holds");
+  app.add_flag("--dry-run", request.dry_run, "only print how many tiles, how many bytes, how much memory");
+  app.add_option("--threads", request.threads, "threads to use; 0: as many as the machine has")
+      ->option_text("N")
+      ->type_name("value")
+      ->check(CLI::Range(0, 1 << 16));
+  app.add_flag("-q,--quiet", request.quiet, "print nothing on success");
+  request.help = parse(app, words, "split");
+  if (!request.help.empty()) return request;
+  if (request.picture.empty() || request.folder.empty())
+    fail_usage("split", request.picture.empty() ? "PICTURE" : "FOLDER", "is required", "",
+               "patchfold split PICTURE FOLDER --tile N");
+  convert(texts, request);
+  return request;
+}
+
+}  // namespace patchfold::cli

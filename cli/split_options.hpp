@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line of `patchfold split`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "patchfold/tiling.hpp"
+
+namespace patchfold::cli {
+
+struct SplitRequest {
+  std::string help{};  ///< if not empty, this text is shown and nothing is done
+  std::string picture{};
+  std::string folder{};
+  Axes tile{};
+  TilingSpec spec{};     ///< without shape and tile
+  std::string format{};  ///< of tiles: png, tif, npy; empty: what suits the picture
+  std::optional<int> page{};
+  bool force = false;
+  bool dry_run = false;
+  bool quiet = false;
+  int threads = 0;  ///< 0: as many as the machine has
+};
+
+/// Reads the words that follow `patchfold split`. Every Error that it throws is one of usage.
+SplitRequest parse_split(const std::vector<std::string>& words);
+
+}  // namespace patchfold::cli

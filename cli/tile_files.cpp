@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/tile_files.hpp"
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <algorithm>
+
+#include "formats/file.hpp"
+
+namespace patchfold::cli {
+namespace {
+
+constexpr std::string_view name_prefix = "tile-";
+
+}  // namespace
+
+std::string tile_name(std::int64_t index, std::int64_t count, const std::string& extension) {
+  return fmt::format("{}{:0{}}.{}", name_prefix, index, std::to_string(count - 1).size(), extension);
+}
+
+bool is_tile_name(const std::string& name) {
+  if (!name.starts_with(name_prefix)) return false;
+  const auto digits = std::string_view(name).substr(name_prefix.size());
+  const std::size_t end = std::min(digits.find_first_not_of("0123456789"), digits.size());
+  const auto rest = digits.substr(end);
+  return end > 0 && (rest == ".png" || rest == ".tif" || rest == ".npy");
+}
+
+bool is_tile_in(const std::filesystem::path& path, const std::filesystem::path& folder) {
+  std::error_code ignored;
+  const auto parent = path.has_parent_path() ? path.parent_path() : ".";
+  return is_tile_name(path.filename().string()) && std::filesystem::equivalent(parent, folder, ignored);
+}
+
+std::string tile_text(const Tiling& tiling, std::int64_t index) {
+  return fmt::format("tile {} at {}", index, to_string(tiling[index].position));
+}
+
+std::string extents_text(const Dims& shape) {
+  return fmt::format("{}", fmt::join(shape.begin(), shape.end(), " x "));
+}
+
+std::string size_text(std::int64_t bytes) {
+  constexpr const char* units[] = {"bytes", "kB", "MB", "GB", "TB", "PB", "EB"};
+  auto number = static_cast<double>(bytes);
+  int unit = 0;
+  for (; number >= 1000; number /= 1000) ++unit;
+  return fmt::format("{:.{}f} {}", number, unit == 0 ? 0 : 1, units[unit]);
+}
+
+LoadedTile read_tile(formats::RowReader& reader, const std::filesystem::path& path) {
+  const Dims& shape = reader.shape();
+  LoadedTile tile;
+  tile.type = reader.type();
+  tile.bytes = reader.row_bytes() * shape[0];
+  tile.memory = formats::allocate(tile.bytes, {"tile", path});
+  tile.view = {tile.memory.get(), shape, formats::dense_strides(shape, tile.type.size), tile.type.dtype, tile.type.size};
+  reader.read(shape[0], tile.memory.get());
+  return tile;
+}
+
+std::uint32_t checksum(const void* data, std::int64_t bytes) {
+  return static_cast<std::uint32_t>(::crc32_z(0, static_cast<const Bytef*>(data), static_cast<z_size_t>(bytes)));
+}
+
+}  // namespace patchfold::cli

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What split and merge share: tiles as files, as text, as checksums.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "formats/rows.hpp"
+#include "patchfold/tiling.hpp"
+
+namespace patchfold::cli {
+
+/// A tile in memory, row-major.
+struct LoadedTile {
+  ConstTensorView view{};
+  formats::ElementType type{};
+  std::shared_ptr<std::byte> memory{};
+  std::int64_t bytes = 0;
+};
+
+/// "tile-0017.png": as many digits as the last of `count` tiles needs.
+std::string tile_name(std::int64_t index, std::int64_t count, const std::string& extension);
+/// Whether a file of that name can be a tile that split wrote.
+bool is_tile_name(const std::string& name);
+/// Whether the path names such a file in that folder.
+bool is_tile_in(const std::filesystem::path& path, const std::filesystem::path& folder);
+/// "tile 17 at [1, 5]".
+std::string tile_text(const Tiling& tiling, std::int64_t index);
+/// "512 x 512 x 3".
+std::string extents_text(const Dims& shape);
+/// "1.2 GB".
+std::string size_text(std::int64_t bytes);
+
+/// Reads the rows of a file that has been opened.
+LoadedTile read_tile(formats::RowReader& reader, const std::filesystem::path& path);
+/// CRC-32 of bytes, as zlib computes it.
+std::uint32_t checksum(const void* data, std::int64_t bytes);
+
+}  // namespace patchfold::cli

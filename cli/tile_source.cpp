@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/tile_source.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "formats/file.hpp"
+
+namespace patchfold::cli {
+namespace {
+
+bool begins_as_npy(const formats::Subject& subject) {
+  constexpr std::string_view magic = "\x93NUMPY";
+  char head[magic.size()] = {};
+  const formats::InputFile file(subject);
+  const auto count = file.read_at(0, head, static_cast<std::int64_t>(sizeof(head)), subject);
+  return std::string_view(head, static_cast<std::size_t>(count)) == magic;
+}
+
+}  // namespace
+
+TileSource::TileSource(std::filesystem::path path, std::optional<int> page)
+    : path_(std::move(path)), is_npy_(begins_as_npy({"file", path_})) {
+  try {
+    reader_ = formats::open_rows(path_, page);
+  } catch (const Error& error) {
+    // An array in Fortran order, or without axes.
+    if (!is_npy_ || error.code() != ErrorCode::file_unsupported) throw;
+    whole_ = formats::read_npy(path_);
+  }
+}
+
+void TileSource::lay_out(const Tiling& tiling) {
+  tiling_ = &tiling;
+  if (reader_ && tiling.stream_axis() != 0) {
+    reader_.reset();
+    whole_ = formats::read_npy(path_);
+  }
+  if (!reader_) return;
+  // Bands are as long as tiles, but the last one may be longer.
+  for (const std::int64_t row : {std::int64_t{0}, tiling.grid()[0] - 1})
+    rows_held_ = std::max(rows_held_, band_of(row).rows.size());
+}
+
+/// Padding repeats what lies at the end of the band as it would repeat what lies at the end of the array. To mirror that, it
+/// may need more rows than the tile has: then the band begins with the tile before.
+TileSource::Band TileSource::band_of(std::int64_t row) const {
+  const TilingSpec& whole = tiling_->spec();
+  const TileSpan span = tiling_->span(0, row);
+  const bool is_padded = span.extent > span.read.size();
+  const bool is_mirrored = whole.padding_mode == PaddingMode::reflect || whole.padding_mode == PaddingMode::symmetric;
+  const std::int64_t before = is_padded && is_mirrored && row > 0 ? 1 : 0;
+  const Span rows{tiling_->span(0, row - before).read.begin, span.read.end};
+  Dims shape = whole.shape;
+  shape[0] = rows.size();
+  return {rows, before,
+          Tiling({.shape = shape,
+                  .tile = whole.tile,
+                  .stride = tiling_->stride(),
+                  .tail = whole.tail,
+                  .padding_mode = whole.padding_mode,
+                  .value = whole.value,
+                  .axes = tiling_->axes()})};
+}
+
+/// Keeps the rows that are there already, and reads those that follow.
+void TileSource::load(Span rows) {
+  const std::int64_t bytes = row_bytes();
+  if (!memory_) memory_ = formats::allocate(memory_bytes(), {"split", path_});
+  const std::int64_t kept = std::max<std::int64_t>(held_.end - rows.begin, 0);
+  if (kept > 0)
+    std::memmove(memory_.get(), memory_.get() + (rows.begin - held_.begin) * bytes, static_cast<std::size_t>(kept * bytes));
+  while (reader_->next() < rows.begin) reader_->read(std::min(rows_held_, rows.begin - reader_->next()), memory_.get());
+  reader_->read(rows.size() - kept, memory_.get() + kept * bytes);
+  held_ = rows;
+}
+
+void TileSource::cut(std::int64_t index, const TensorView& tile, Executor& executor) {
+  if (!reader_) return tiling_->cut(index, whole_.view, tile, executor);
+  const std::int64_t side_by_side = tiling_->size() / tiling_->grid()[0];
+  const std::int64_t row = index / side_by_side;
+  if (row != row_) {
+    band_.emplace(band_of(row));
+    load(band_->rows);
+    row_ = row;
+  }
+  const Dims& shape = band_->tiling.spec().shape;
+  const ConstTensorView band{memory_.get(), shape, formats::dense_strides(shape, type().size), type().dtype, type().size};
+  band_->tiling.cut(band_->tiles_before * side_by_side + index % side_by_side, band, tile, executor);
+}
+
+}  // namespace patchfold::cli

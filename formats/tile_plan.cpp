@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file is parsed twice: for what stands around the tiles, and for the tiles, each of which is checked and let go, so
+// that a million of them need no more memory than their names.
+#include "formats/tile_plan.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "formats/file.hpp"
+#include "formats/output_file.hpp"
+#include "patchfold/table.hpp"
+
+namespace patchfold::formats {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* format_name = "patchfold tiles";
+constexpr int newest_version = 1;
+constexpr int most_depth = 16;
+
+/// What is wrong with a plan.
+class Reader {
+ public:
+  explicit Reader(const std::filesystem::path& path) : path_(path) {}
+
+  Subject subject() const noexcept { return {"plan", path_}; }
+  [[noreturn]] void fail(const std::string& member, const std::string& rule, const std::string& given = {},
+                         const std::string& expected = {}) const {
+    subject().fail(ErrorCode::file_format, "member " + member + " " + rule, given, expected);
+  }
+  [[noreturn]] void fail_value(const std::string& member, const std::string& rule, const Json& value) const {
+    fail(member, rule, excerpt(value.dump(-1, ' ', true, Json::error_handler_t::replace)));
+  }
+
+  const Json& member(const Json& object, const std::string& parent, const char* name) const {
+    const std::string path = parent.empty() ? name : parent + "." + name;
+    const auto found = object.find(name);
+    if (found == object.end()) fail(path, "is missing");
+    return *found;
+  }
+  const Json& object(const Json& parent, const char* name) const {
+    const Json& value = member(parent, "", name);
+    if (!value.is_object()) fail_value(name, "must be an object", value);
+    return value;
+  }
+  std::string string(const Json& parent, const std::string& name, const char* key) const {
+    const Json& value = member(parent, name, key);
+    if (!value.is_string()) fail_value(name + "." + key, "must be a string", value);
+    return value.get<std::string>();
+  }
+  std::int64_t integer(const Json& value, const std::string& name) const {
+    if (value.is_number_integer() && (!value.is_number_unsigned() || value.get<std::uint64_t>() <= std::uint64_t{INT64_MAX}))
+      return value.get<std::int64_t>();
+    fail_value(name, "must hold integers", value);
+  }
+  Dims dims(const Json& parent, const std::string& name, const char* key) const {
+    const std::string path = name + "." + key;
+    const Json& list = member(parent, name, key);
+    if (!list.is_array() || list.size() > max_rank) fail_value(path, "must be a list of integers", list);
+    Dims values;
+    for (const Json& value : list) values.push_back(integer(value, path));
+    return values;
+  }
+
+ private:
+  const std::filesystem::path& path_;
+};
+
+/// A parser's callback that lets go of what `at_tile` has seen.
+template <class F>
+Json parse(const FileBytes& file, const Reader& reader, F&& at_tile) {
+  const char* begin = reinterpret_cast<const char*>(file.bytes.data());
+  bool in_tiles = false;
+  const auto callback = [&](int depth, Json::parse_event_t event, Json& value) {
+    if (depth > most_depth) reader.subject().fail(ErrorCode::file_format, "must not be nested so deeply");
+    if (event == Json::parse_event_t::key && depth == 1) in_tiles = value == "tiles";
+    if (depth != 2 || !in_tiles) return true;
+    if (event == Json::parse_event_t::object_end) {
+      at_tile(value);
+      return false;
+    }
+    if (event == Json::parse_event_t::array_end || event == Json::parse_event_t::value)
+      reader.fail("tiles", "must be a list of objects");
+    return true;
+  };
+  try {
+    Json json = Json::parse(begin, begin + file.bytes.size(), callback);
+    if (!json.is_object()) reader.subject().fail(ErrorCode::file_format, "must be a JSON object");
+    return json;
+  } catch (const Json::parse_error& error) {
+    reader.subject().fail(ErrorCode::file_format, "must be JSON", "something else at byte " + std::to_string(error.byte));
+  } catch (const Json::exception&) {
+    reader.subject().fail(ErrorCode::file_format, "must be JSON with numbers of at most 64 bits");
+  }
+}
+
+Scalar value_of(const Json& value, const Reader& reader) {
+  if (value.is_number_unsigned() && value.get<std::uint64_t>() > std::uint64_t{INT64_MAX}) return value.get<std::uint64_t>();
+  if (value.is_number_integer()) return value.get<std::int64_t>();
+  if (value.is_string()) try {
+      return std::get<Scalar>(parse_value({}, {.name = "value", .kind = ArgumentKind::number}, value.get<std::string>()));
+    } catch (const Error&) {
+    }
+  reader.fail_value("tiling.value", "must be a number", value);
+}
+
+TilingSpec spec_of(const Json& tiling, const Reader& reader) {
+  constexpr const char* name = "tiling";
+  TilingSpec spec;
+  spec.shape = reader.dims(tiling, name, "shape");
+  spec.axes = reader.dims(tiling, name, "axes");
+  spec.tile = reader.dims(tiling, name, "tile");
+  spec.stride = reader.dims(tiling, name, "stride");
+  spec.offset = reader.dims(tiling, name, "offset");
+  spec.result = reader.dims(tiling, name, "result");
+  const auto tail = tail_of(reader.string(tiling, name, "tail"));
+  if (!tail) reader.fail_value("tiling.tail", "must be one of the tails", tiling["tail"]);
+  spec.tail = *tail;
+  const auto mode = tile_padding_of(reader.string(tiling, name, "padding_mode"));
+  if (!mode) reader.fail_value("tiling.padding_mode", "must be a way to pad", tiling["padding_mode"]);
+  spec.padding_mode = *mode;
+  spec.value = value_of(reader.member(tiling, name, "value"), reader);
+  const Json& scale = reader.member(tiling, name, "scale");
+  if (!scale.is_array() || scale.size() > max_rank) reader.fail_value("tiling.scale", "must be a list of pairs", scale);
+  for (const Json& ratio : scale) {
+    if (!ratio.is_array() || ratio.size() != 2) reader.fail_value("tiling.scale", "must be a list of pairs", scale);
+    spec.scale.push_back({reader.integer(ratio[0], "tiling.scale"), reader.integer(ratio[1], "tiling.scale")});
+  }
+  const std::pair<const char*, int> lengths[] = {{"axes", spec.axes.size()},
+                                                 {"stride", spec.stride.values().size()},
+                                                 {"offset", spec.offset.size()},
+                                                 {"result", spec.result.size()},
+                                                 {"scale", static_cast<int>(spec.scale.size())}};
+  for (const auto& [key, length] : lengths)
+    if (length != spec.tile.size())
+      reader.fail(std::string("tiling.") + key, "must have an entry for each extent of the tile");
+  return spec;
+}
+
+Tiling tiling_of(const Json& json, const Reader& reader) {
+  const Json& given = reader.object(json, "tiling");
+  try {
+    Tiling tiling(spec_of(given, reader));
+    if (tiling.size() == 0) reader.fail("tiling", "must have tiles");
+    const Json own = Json::parse(tiling.to_json(false));
+    for (const auto& [key, value] : own.items())
+      if (key != "value" && reader.member(given, "tiling", key.c_str()) != value)
+        reader.fail_value("tiling." + key, "must follow from the others: " + value.dump(), given[key]);
+    return tiling;
+  } catch (const Error& error) {
+    if (error.op() == "plan") throw;
+    reader.fail("tiling", "must be a tiling: " + std::string(error.what()));
+  }
+}
+
+bool is_plain_name(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." && name.size() <= 255 &&
+         std::none_of(name.begin(), name.end(), [](char c) { return c == '/' || c == '\\' || c == '\0'; });
+}
+
+/// One list of spans, and how it follows from the tiling.
+struct SpanList {
+  const char* name;
+  Span (*span)(const TileSpan&);
+};
+constexpr SpanList span_lists[] = {
+    {"read", [](const TileSpan& s) { return s.read; }},
+    {"pad",
+     [](const TileSpan& s) {
+       return Span{0, s.extent - s.read.size()};
+     }},
+    {"write", [](const TileSpan& s) { return s.write; }},
+    {"keep", [](const TileSpan& s) { return s.keep; }},
+};
+
+void read_tile(const Json& json, TilePlan& plan, const Reader& reader) {
+  const auto index = static_cast<std::int64_t>(plan.files.size());
+  const std::string name = "tiles[" + std::to_string(index) + "]";
+  if (index == plan.tiling.size())
+    reader.fail("tiles", "must not list more tiles than the tiling has", "", std::to_string(index));
+  if (reader.integer(reader.member(json, name, "index"), name + ".index") != index)
+    reader.fail_value(name + ".index", "must be " + std::to_string(index), json["index"]);
+  const std::string file = reader.string(json, name, "file");
+  if (!is_plain_name(file))
+    reader.fail_value(name + ".file", "must be the plain name of a file in the folder", json["file"]);
+  const std::int64_t crc = reader.integer(reader.member(json, name, "crc32"), name + ".crc32");
+  if (crc < 0 || crc > std::int64_t{UINT32_MAX})
+    reader.fail_value(name + ".crc32", "must be a number of 32 bits", json["crc32"]);
+  const Tile tile = plan.tiling[index];
+  for (const auto& [key, span_of] : span_lists) {
+    Json expected = Json::array();
+    for (const TileSpan& span : tile.spans) {
+      const Span pair = span_of(span);
+      expected.push_back({pair.begin, pair.end});
+    }
+    const Json& given = reader.member(json, name, key);
+    if (given != expected) reader.fail_value(name + "." + key, "must be as the tiling has it, " + expected.dump(), given);
+  }
+  plan.files.push_back(file);
+  plan.crcs.push_back(static_cast<std::uint32_t>(crc));
+}
+
+std::string quoted(const std::string& text) {
+  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string tile_line(const TilePlan& plan, std::int64_t index) {
+  const auto at = static_cast<std::size_t>(index);
+  const Tile tile = plan.tiling[index];
+  std::string line = "  {\"index\": " + std::to_string(index) + ", \"file\": " + quoted(plan.files[at]);
+  for (const auto& [key, span_of] : span_lists) {
+    line += std::string(", \"") + key + "\": [";
+    for (std::size_t i = 0; i < tile.spans.size(); ++i) {
+      const Span span = span_of(tile.spans[i]);
+      line += (i ? ", [" : "[") + std::to_string(span.begin) + ", " + std::to_string(span.end) + "]";
+    }
+    line += "]";
+  }
+  return line + ", \"crc32\": " + std::to_string(plan.crcs[at]) + "}";
+}
+
+}  // namespace
+
+std::optional<PaddingMode> tile_padding_of(std::string_view name) noexcept {
+  constexpr std::pair<std::string_view, PaddingMode> modes[] = {{"constant", PaddingMode::constant},
+                                                                {"edge", PaddingMode::edge},
+                                                                {"reflect", PaddingMode::reflect},
+                                                                {"symmetric", PaddingMode::symmetric}};
+  for (const auto& [text, mode] : modes)
+    if (text == name) return mode;
+  return std::nullopt;
+}
+
+std::string type_text(const ElementType& type) {
+  return type.dtype == DType::opaque ? type.descr : std::string(name_of(type.dtype));
+}
+
+TilePlan read_tile_plan(const std::filesystem::path& path) {
+  const Reader reader(path);
+  const FileBytes file = open_file(reader.subject());
+  std::int64_t count = 0;
+  const Json json = parse(file, reader, [&](const Json&) { ++count; });
+  const Json& format = reader.member(json, "", "format");
+  if (format != format_name) reader.fail_value("format", "must be \"patchfold tiles\"", format);
+  if (const auto version = reader.integer(reader.member(json, "", "version"), "version"); version != newest_version)
+    reader.subject().fail(ErrorCode::file_unsupported, "is of a version that is not read", std::to_string(version),
+                          std::to_string(newest_version));
+  TilePlan plan{.tiling = tiling_of(json, reader)};
+  const Json& source = reader.object(json, "source");
+  plan.source = reader.string(source, "source", "file");
+  plan.type = reader.string(source, "source", "type");
+  if (const Json& page = reader.member(source, "source", "page"); !page.is_null()) {
+    const auto number = reader.integer(page, "source.page");
+    if (number < 0 || number > INT32_MAX) reader.fail_value("source.page", "must be a page", page);
+    plan.page = static_cast<int>(number);
+  }
+  if (!reader.member(json, "", "tiles").is_array()) reader.fail("tiles", "must be a list of objects");
+  if (count != plan.tiling.size())
+    reader.fail("tiles", "must list every tile", std::to_string(count), std::to_string(plan.tiling.size()));
+  parse(file, reader, [&](const Json& tile) { read_tile(tile, plan, reader); });
+  if (static_cast<std::int64_t>(plan.files.size()) != count) reader.fail("tiles", "must list every tile");
+  auto names = plan.files;
+  std::sort(names.begin(), names.end());
+  if (const auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end())
+    reader.fail("tiles", "must not name a file twice", excerpt(*twice));
+  return plan;
+}
+
+void write_tile_plan(const std::filesystem::path& path, const TilePlan& plan) {
+  OutputFile file(path, "plan");
+  std::string text = "{\"format\": " + quoted(format_name) + ", \"version\": " + std::to_string(newest_version) +
+                     ",\n \"source\": {\"file\": " + quoted(plan.source) +
+                     ", \"page\": " + (plan.page ? std::to_string(*plan.page) : "null") +
+                     ", \"type\": " + quoted(plan.type) + "},\n \"tiling\": " + plan.tiling.to_json(false) +
+                     ",\n \"tiles\": [\n";
+  for (std::int64_t index = 0; index < plan.tiling.size(); ++index) {
+    text += tile_line(plan, index) + (index + 1 < plan.tiling.size() ? ",\n" : "\n");
+    if (text.size() < 1 << 16) continue;
+    file.write(text.data(), text.size());
+    text.clear();
+  }
+  text += " ]}\n";
+  file.write(text.data(), text.size());
+  file.commit();
+}
+
+std::optional<std::string> difference(const TilePlan& a, const TilePlan& b) {
+  const auto known = [](const std::string& name) { return Json::parse(quoted(name)).get<std::string>(); };
+  if (known(a.source) != known(b.source)) return "source.file";
+  if (a.page != b.page) return "source.page";
+  if (a.type != b.type) return "source.type";
+  const Json one = Json::parse(a.tiling.to_json(false));
+  const Json other = Json::parse(b.tiling.to_json(false));
+  for (const char* key : {"shape", "axes", "tile", "stride", "tail", "padding_mode", "scale", "offset", "result"})
+    if (other.at(key) != one.at(key)) return std::string("tiling.") + key;
+  if (to_string(a.tiling.spec().value) != to_string(b.tiling.spec().value)) return "tiling.value";
+  if (a.files != b.files) return "tiles";
+  return std::nullopt;
+}
+
+}  // namespace patchfold::formats

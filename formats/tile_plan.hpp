@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// plan.json: how a picture was cut into tiles, and what lies in which file.
+//
+//   {"format": "patchfold tiles", "version": 1,
+//    "source": {"file": "photo.tif", "page": null, "type": "uint8"},
+//    "tiling": {"shape": [4000, 6000, 3], "tile": [512, 512], "stride": [448, 448], ..},    as Tiling::to_json has it
+//    "tiles": [
+//     {"index": 0, "file": "tile-000.png", "read": [[0, 512], [0, 512]], "pad": [[0, 0], [0, 0]],
+//      "write": [[0, 512], [0, 512]], "keep": [[0, 512], [0, 512]], "crc32": 2968832542}, ..]}
+//
+// Spans are [begin, end) along each tiled axis: what of the array a tile holds, padding before and after it, what of the
+// output it gives, and which part of its result that is. "crc32" is that of the tile's elements, row-major, little-endian:
+// zlib.crc32(np.asarray(tile).tobytes()) in Python.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/npy.hpp"
+#include "patchfold/tiling.hpp"
+
+namespace patchfold::formats {
+
+struct TilePlan {
+  std::string source{};       ///< name of the picture's file
+  std::optional<int> page{};  ///< of a TIFF file, if it was asked for
+  std::string type{};         ///< of elements, as type_text has it
+  Tiling tiling;
+  std::vector<std::string> files{};   ///< for each tile a name in the folder
+  std::vector<std::uint32_t> crcs{};  ///< for each tile
+};
+
+/// constant, edge, reflect or symmetric; nothing for another name.
+std::optional<PaddingMode> tile_padding_of(std::string_view name) noexcept;
+/// "uint8"; the descr of .npy files for types that have no other name.
+std::string type_text(const ElementType& type);
+
+/// Reads and checks a plan: every member, and every span against the tiling. Names of files are plain names. Throws
+/// Error(file_open, file_format, file_unsupported) with op "plan" and the path as argument; the rule names the member.
+TilePlan read_tile_plan(const std::filesystem::path& path);
+/// Writes it, atomically. Throws Error(file_write).
+void write_tile_plan(const std::filesystem::path& path, const TilePlan& plan);
+
+/// The first thing, as "tiling.stride", in which two plans differ; nothing if they are the same but for checksums.
+std::optional<std::string> difference(const TilePlan& a, const TilePlan& b);
+
+}  // namespace patchfold::formats

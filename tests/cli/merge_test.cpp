@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// `patchfold merge`: tiles that a program has changed, and tiles that are not what the plan says.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "tests/cli/tiles.hpp"
+
+namespace patchfold::cli_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// photo.npy, 40 x 50 float32, its 12 tiles in tiles/, and out.npy, which no failure may touch.
+class Merge : public testing::Test {
+ protected:
+  void SetUp() override {
+    write_array(folder_, "photo.npy", photo_);
+    run_well(folder_, "split photo.npy tiles --tile 16 --overlap 2");
+    folder_.write("out.npy", "as it was");
+  }
+  void expect_refused(const std::string& command, const std::vector<std::string>& fragments, int code = 1) {
+    run_badly(folder_, command, fragments, code);
+    EXPECT_EQ(folder_.read("out.npy"), "as it was");
+  }
+  fs::path tile(const std::string& number) const { return folder_.path("tiles/tile-" + number + ".npy"); }
+
+  Array photo_ = random_array({40, 50}, DType::float32);
+  Folder folder_;
+};
+
+TEST_F(Merge, NamesATileThatIsMissing) {
+  fs::remove(tile("07"));
+  expect_refused("merge tiles out.npy", {"merge: tile 7 at [1, 3]: tiles/tile-07.npy: is missing"});
+  fs::remove(tile("02"));
+  fs::remove(tile("11"));
+  expect_refused("merge tiles out.npy", {"tile 2 at [0, 2]: tiles/tile-02.npy: is missing; given 3 missing tiles"});
+}
+
+TEST_F(Merge, NamesATileThatIsDamaged) {
+  const std::string sound = folder_.read("tiles/tile-05.npy");
+  std::string changed = sound;
+  changed.back() ^= 1;
+  folder_.write("tiles/tile-05.npy", changed);
+  expect_refused("merge tiles out.npy", {"tile 5 at [1, 1]: tiles/tile-05.npy: must hold the pixels", "--processed"});
+  folder_.write("tiles/tile-05.npy", sound.substr(0, 300));
+  expect_refused("merge tiles out.npy", {"tile 5 at [1, 1]: tiles/tile-05.npy: "});
+  expect_refused("merge tiles out.npy --processed", {"tile 5 at [1, 1]: tiles/tile-05.npy: "});
+  folder_.write("tiles/tile-05.npy", "");
+  expect_refused("merge tiles out.npy", {"tile 5 at [1, 1]: tiles/tile-05.npy: "});
+  folder_.write("tiles/tile-05.npy", npy_bytes(npy("<f4", {16, 15}, std::vector<float>(240))));
+  expect_refused(
+      "merge tiles out.npy",
+      {"tile 5 at [1, 1]: tiles/tile-05.npy: must have the size that the plan says; given [16, 15], expected [16, 16]"});
+  folder_.write("tiles/tile-05.npy", npy_bytes(npy("<f8", {16, 16}, std::vector<double>(256))));
+  expect_refused(
+      "merge tiles out.npy",
+      {"tile 5", "must have the picture's element type, or merge needs --processed; given float64, expected float32"});
+  expect_refused("merge tiles out.npy --processed", {"tile 5", "must have the element type of tile 0"});
+  folder_.write("tiles/tile-05.npy", sound);
+  run_well(folder_, "merge tiles out.npy");
+}
+
+TEST_F(Merge, NamesAResultWithoutTheTiledAxes) {
+  folder_.write("tiles/tile-00.npy", npy_bytes(counting({16})));
+  expect_refused("merge tiles out.npy --processed", {"tile 0 at [0, 0]: tiles/tile-00.npy: ", "rank"});
+  folder_.write("tiles/tile-00.npy", npy_bytes(counting({})));
+  expect_refused("merge tiles out.npy --processed", {"tile 0 at [0, 0]: tiles/tile-00.npy: "});
+  folder_.write("tiles/tile-00.npy", npy_bytes(counting({16, 16, 0})));
+  expect_refused("merge tiles out.npy --processed", {"tile 0 at [0, 0]: tiles/tile-00.npy: "});
+}
+
+TEST_F(Merge, NamesTilesThatHaveChangedPlaces) {
+  fs::rename(tile("03"), tile("x"));
+  fs::rename(tile("04"), tile("03"));
+  fs::rename(tile("x"), tile("04"));
+  expect_refused("merge tiles out.npy", {"tile 3 at [0, 3]"});
+}
+
+TEST_F(Merge, TakesResultsInPlace) {
+  for (const auto& name : words(entries_of(folder_, "tiles"))) {
+    if (name == "plan.json") continue;
+    const Npy tile = npy_of(folder_.read("tiles/" + name));
+    std::vector<double> twice;
+    for (const float value : tile.elements<float>()) twice.push_back(2 * value);
+    folder_.write("tiles/" + name, npy_bytes(npy("<f8", tile.shape, twice)));
+  }
+  expect_refused("merge tiles out.npy", {"--processed", "tile 0"});
+  run_well(folder_, "merge tiles out.npy --processed");
+  const auto merged = npy_of(folder_.read("out.npy")).elements<double>();
+  const auto original = npy_of(folder_.read("photo.npy")).elements<float>();
+  ASSERT_EQ(merged.size(), original.size());
+  for (std::size_t i = 0; i < merged.size(); ++i) ASSERT_EQ(merged[i], 2.0 * original[i]);
+}
+
+TEST_F(Merge, TakesResultsFromElsewhere) {
+  // Two channels, of another type, in a folder of their own.
+  write_array(folder_, "rgb.npy", random_array({40, 50, 3}, DType::uint8));
+  run_well(folder_, "split rgb.npy rgb --tile 16 --overlap 2 --axes 0,1");
+  fs::create_directory(folder_.path("results"));
+  for (const auto& name : words(entries_of(folder_, "rgb"))) {
+    if (name == "plan.json") continue;
+    const Npy tile = npy_of(folder_.read("rgb/" + name));
+    std::vector<std::int16_t> two;
+    for (std::size_t i = 0; i < tile.data.size(); i += 3)
+      for (const std::size_t c : {2, 0})
+        two.push_back(static_cast<std::int16_t>(300 + static_cast<std::uint8_t>(tile.data[i + c])));
+    folder_.write("results/" + name, npy_bytes(npy("<i2", {16, 16, 2}, two)));
+  }
+  run_well(folder_, "merge results out.npy --plan rgb/plan.json");
+  const auto merged = npy_of(folder_.read("out.npy")).elements<std::int16_t>();
+  const auto original = npy_of(folder_.read("rgb.npy")).elements<std::uint8_t>();
+  ASSERT_EQ(merged.size(), 40U * 50 * 2);
+  for (std::size_t i = 0; i < 40U * 50; ++i) {
+    ASSERT_EQ(merged[2 * i], 300 + original[3 * i + 2]);
+    ASSERT_EQ(merged[2 * i + 1], 300 + original[3 * i]);
+  }
+  folder_.write("out.npy", "as it was");
+  expect_refused("merge results out.npy", {"plan: results/plan.json: cannot be opened"});
+}
+
+TEST_F(Merge, TakesResultsOfAnotherSize) {
+  write_array(folder_, "in.npy", random_array({24, 36}, DType::uint8));
+  for (const bool doubles : {true, false}) {
+    run_well(folder_,
+             std::string("split in.npy scaled --force --tile 16,12 --overlap 8,4 --scale ") + (doubles ? "2" : "1/2"));
+    const auto original = npy_of(folder_.read("in.npy")).elements<std::uint8_t>();
+    for (const auto& name : words(entries_of(folder_, "scaled"))) {
+      if (name == "plan.json") continue;
+      const auto values = npy_of(folder_.read("scaled/" + name)).elements<std::uint8_t>();
+      const std::int64_t height = doubles ? 32 : 8, width = doubles ? 24 : 6;
+      std::vector<std::uint8_t> result;
+      for (std::int64_t y = 0; y < height; ++y)
+        for (std::int64_t x = 0; x < width; ++x)
+          result.push_back(values[static_cast<std::size_t>(doubles ? y / 2 * 12 + x / 2 : y * 2 * 12 + x * 2)]);
+      folder_.write("scaled/" + name, npy_bytes(npy("|u1", {height, width}, result)));
+    }
+    run_well(folder_, "merge scaled out.npy --processed");
+    const Npy merged = npy_of(folder_.read("out.npy"));
+    ASSERT_EQ(merged.shape, (doubles ? std::vector<std::int64_t>{48, 72} : std::vector<std::int64_t>{12, 18}));
+    const auto values = merged.elements<std::uint8_t>();
+    for (std::int64_t y = 0; y < merged.shape[0]; ++y)
+      for (std::int64_t x = 0; x < merged.shape[1]; ++x)
+        ASSERT_EQ(values[static_cast<std::size_t>(y * merged.shape[1] + x)],
+                  original[static_cast<std::size_t>(doubles ? y / 2 * 36 + x / 2 : y * 2 * 36 + x * 2)]);
+  }
+}
+
+TEST_F(Merge, MeansAreRoundedOnce) {
+  // Two tiles of four pixels that share two: 10 and 21 meet.
+  write_array(folder_, "in.npy", random_array({1, 6}, DType::uint8));
+  run_well(folder_, "split in.npy two --tile 1,4 --overlap 0,2");
+  folder_.write("two/tile-0.npy", npy_bytes(npy<std::uint8_t>("|u1", {1, 4}, {10, 10, 10, 10})));
+  folder_.write("two/tile-1.npy", npy_bytes(npy<std::uint8_t>("|u1", {1, 4}, {21, 21, 21, 21})));
+  const auto merged = [&](const std::string& options) {
+    run_well(folder_, "merge two out.npy --processed " + options);
+    return folder_.read("out.npy");
+  };
+  using Bytes = std::vector<std::uint8_t>;
+  EXPECT_EQ(npy_of(merged("--window ones")).elements<std::uint8_t>(), (Bytes{10, 10, 16, 16, 21, 21}));
+  EXPECT_EQ(npy_of(merged("--reduce sum --window ones")).elements<std::uint8_t>(), (Bytes{10, 10, 31, 31, 21, 21}));
+  EXPECT_EQ(npy_of(merged("--reduce min")).elements<std::uint8_t>(), (Bytes{10, 10, 10, 10, 21, 21}));
+  EXPECT_EQ(npy_of(merged("--reduce max")).elements<std::uint8_t>(), (Bytes{10, 10, 21, 21, 21, 21}));
+  EXPECT_EQ(npy_of(merged("--reduce center")).elements<std::uint8_t>(), (Bytes{10, 10, 10, 21, 21, 21}));
+  const auto floats = npy_of(merged("--window ones --dtype float64")).elements<double>();
+  EXPECT_EQ(floats[2], 15.5);
+}
+
+TEST_F(Merge, RefusesPlansAndPlacesThatAreWrong) {
+  expect_refused("merge none out.npy", {"plan: none/plan.json: cannot be opened"});
+  expect_refused("merge photo.npy out.npy", {"photo.npy/plan.json"});
+  expect_refused("merge tiles none/out.npy", {"none/out.npy"});
+  expect_refused("merge tiles tiles.npy/out.npy", {"tiles.npy/out.npy"});
+  expect_refused("merge tiles tiles/plan.json", {"OUT: must end in"}, 2);
+  expect_refused("merge tiles out.npy --plan photo.npy", {"plan: photo.npy: must be JSON"});
+  expect_refused("merge tiles tiles/tile-00.npy", {"must not be one of the tiles"});
+  fs::create_directory(folder_.path("empty"));
+  expect_refused("merge empty out.npy --plan tiles/plan.json",
+                 {"tile 0 at [0, 0]: empty/tile-00.npy: is missing; given 12 missing"});
+}
+
+TEST_F(Merge, ArraysTiledAlongOtherAxesAreNoPictures) {
+  write_array(folder_, "in.npy", random_array({3, 8, 8}, DType::uint8));
+  run_well(folder_, "split in.npy planes --tile 4");
+  run_badly(folder_, "merge planes out.png", {"out.png: must be a .npy file"});
+  run_well(folder_, "merge planes out.npy");
+  EXPECT_TRUE(read_array(folder_, "out.npy") == read_array(folder_, "in.npy"));
+}
+
+TEST_F(Merge, TellsBeforehandWhatWillBeWritten) {
+  const std::string out = run_well(folder_, "merge tiles out.npy --dry-run");
+  EXPECT_NE(out.find("out.npy: 40 x 50, float32, 8.0 kB without compression, from 12 tiles (3 x 4); needs"),
+            std::string::npos)
+      << out;
+  EXPECT_EQ(folder_.read("out.npy"), "as it was");
+  EXPECT_EQ(run_well(folder_, "merge tiles out.npy -q"), "");
+}
+
+TEST_F(Merge, WrongWordsAreUsage) {
+  for (const auto& [command, fragment] :
+       {std::pair{"merge", "FOLDER: is required"},
+        {"merge tiles", "OUT: is required"},
+        {"merge tiles out", "OUT: must end in"},
+        {"merge tiles out.npy --window hanning", "--window: is unknown"},
+        {"merge tiles out.npy --window gaussian:0", "--window: needs a sigma"},
+        {"merge tiles out.npy --reduce median", "expected mean, sum, max, min, first, last or center"},
+        {"merge tiles out.npy --dtype int8", "--dtype: must be float32 or float64"},
+        {"merge tiles out.npy --fill red", "--fill"},
+        {"merge tiles out.npy --compress lzw", "--compress: applies to .tif only"},
+        {"merge tiles out.npy --bigtiff", "--bigtiff: applies"},
+        {"merge tiles out.tif --compress zip", "expected none, deflate, lzw or zstd"},
+        {"merge tiles out.tif --tiff-tile 100", "--tiff-tile"},
+        {"merge tiles out.npy more", "more"}})
+    expect_refused(command, {fragment}, 2);
+}
+
+TEST_F(Merge, HelpNamesEveryOption) {
+  const std::string help = run_well(folder_, "merge --help");
+  for (const char* option :
+       {"FOLDER", "OUT", "--reduce ", "--window ", "--dtype ", "--fill ", "--processed", "--plan ", "--compress ",
+        "--tiff-tile ", "--bigtiff", "--dry-run", "--threads ", "--quiet", "Example: patchfold split "})
+    EXPECT_NE(help.find(option), std::string::npos) << option;
+  EXPECT_NE(run_well(folder_, "--help").find("patchfold merge FOLDER OUT"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace patchfold::cli_test

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pictures for the tests of split and merge.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "formats/npy.hpp"
+#include "tests/cli/program.hpp"
+
+namespace patchfold::cli_test {
+
+/// The same noise every time.
+std::vector<std::byte> noise(std::size_t bytes);
+
+/// A picture, or an array.
+struct Array {
+  Dims shape{};
+  DType dtype = DType::uint8;
+  std::vector<std::byte> bytes{};
+  friend bool operator==(const Array&, const Array&) = default;
+};
+
+/// Of noise; floats are numbers from 0 to 255.
+Array random_array(const Dims& shape, DType dtype);
+/// The format follows from the name.
+void write_array(const Folder& folder, const std::string& name, const Array& array);
+Array read_array(const Folder& folder, const std::string& name);
+/// "a.png b.png": the names of a folder inside, sorted.
+std::string entries_of(const Folder& folder, const std::string& name);
+std::size_t count_of(const std::string& text, const std::string& part);
+
+/// Runs a command that must succeed; returns what it prints.
+std::string run_well(const Folder& folder, const std::string& command);
+/// Runs a command that must fail with exit code 1 and one line that holds every fragment.
+void run_badly(const Folder& folder, const std::string& command, const std::vector<std::string>& fragments, int code = 1);
+
+}  // namespace patchfold::cli_test
