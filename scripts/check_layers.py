@@ -65,7 +65,7 @@ ROOMS = {
     "python/native": Room("the Python package's binding of the operator table", "", "all", None),
     "examples": Room("examples", "formats", "all", None),
     "reference": Room("every operator index by index", "", "values", ("gtest/",)),
-    "bench": Room("benchmarks", "", "all", ("hwy/",)),
+    "bench": Room("benchmarks", "", "all", ("hwy/", "sys/mman.h")),
     "fuzz": Room("fuzzers", "formats reference " + INSIDE, "all", None),
     "tests": Room("tests", "formats reference " + INSIDE, "all", None),
     "tests/cli": Room("tests of the command line, from outside", "tests formats cli", "all", None),
