@@ -8,6 +8,7 @@
 #include "patchfold/version.hpp"
 #include "python/native/call.hpp"
 #include "python/native/numpy_api.hpp"
+#include "python/native/tiling.hpp"
 #include "python/native/values.hpp"
 
 namespace patchfold::python {
@@ -85,6 +86,9 @@ NB_MODULE(_core, module) {
       .def_static("from_dlpack", &RawArray::from_dlpack, nb::arg("object"), nb::arg("op"), nb::arg("argument"));
   module.def("new_buffer", &new_buffer, nb::arg("shape"), nb::arg("dtype"));
   module.def("gather_patches", &gather_patches, nb::arg("x"), nb::arg("corners"), nb::arg("out"));
+
+  bind_tiling(module);
+  bind_merger(module);
 
   module.def("table", &table);
   module.def("set_num_threads", &set_num_threads, nb::arg("threads"));

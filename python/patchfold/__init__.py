@@ -7,8 +7,10 @@ type, and give back the same kind of array. ``patchfold.onnx``, ``patchfold.open
 """
 
 from . import onnx, openvino, tensorflow
+from ._apply import apply_tiled
 from ._core import __version__, get_num_threads, instruction_sets, set_num_threads, use_instruction_set
 from ._errors import Error, InvalidType, InvalidValue
+from ._merger import Merger
 from ._operators import batch_to_space, coverage, depth_to_space, fold, reorder, space_to_batch, space_to_depth, unfold
 from ._patches import Chunk, gather_patches, iter_unfold
 from ._table import (
@@ -22,6 +24,7 @@ from ._table import (
     plan,
     run,
 )
+from ._tiling import MergeBytes, Tile, Tiling
 from ._views import space_to_depth_view, unfold_view
 
 __all__ = [
@@ -31,9 +34,14 @@ __all__ = [
     "Explanation",
     "InvalidType",
     "InvalidValue",
+    "MergeBytes",
+    "Merger",
     "OperatorSpec",
     "Plan",
+    "Tile",
+    "Tiling",
     "__version__",
+    "apply_tiled",
     "batch_to_space",
     "coverage",
     "depth_to_space",

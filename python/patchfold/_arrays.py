@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from typing import Any, TypeAlias
 
+import numpy as np
 import numpy.typing as npt
 
 from ._core import RawArray, new_buffer
@@ -50,15 +51,49 @@ def memory(array: Any, op: str, argument: str, to_write: bool) -> Memory:
 def new_output(like: Any, shape: tuple[int, ...], dtype: str) -> TorchOutput | DlpackOutput:
     """Room for a result of the same kind as ``like``."""
     if _is_torch(like):
-        return TorchOutput(like, shape)
+        return TorchOutput(shape, dtype)
     return DlpackOutput(like, shape, dtype)
+
+
+def new_room(kind: Any, like: Any, shape: tuple[int, ...], dtype: Any) -> NumpyOutput | TorchOutput | DlpackOutput:
+    """Room for a result of the same kind as ``kind``, or as ``like`` where that kind lacks the element type."""
+    name = str(dtype)
+    if isinstance(kind, np.ndarray):
+        found = _numpy_type(dtype)
+        if found is not None:
+            return NumpyOutput(shape, found)
+        kind = like
+    if name not in _DTYPES or not getattr(dtype, "isnative", True):  # NumPy alone has strings, records, the other byte order
+        return NumpyOutput(shape, np.dtype(dtype))
+    return new_output(kind, shape, name)
+
+
+def _numpy_type(dtype: Any) -> np.dtype[Any] | None:
+    name = str(dtype)
+    if not isinstance(dtype, str) or name in _SHARED_WITH_NUMPY:
+        known: np.dtype[Any] = np.dtype(dtype)
+        return known
+    kind: Any = getattr(sys.modules.get("ml_dtypes"), name, None)
+    found: np.dtype[Any] | None = None if kind is None else np.dtype(kind)
+    return found
+
+
+class NumpyOutput:
+    """A new array."""
+
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        self.memory = np.empty(shape, dtype)
+
+    def result(self) -> Any:
+        return self.memory
 
 
 class TorchOutput:
     """A new tensor."""
 
-    def __init__(self, like: Any, shape: tuple[int, ...]) -> None:
-        self._tensor = sys.modules["torch"].empty(shape, dtype=like.dtype, device="cpu")
+    def __init__(self, shape: tuple[int, ...], dtype: str) -> None:
+        torch = sys.modules["torch"]
+        self._tensor = torch.empty(shape, dtype=getattr(torch, dtype), device="cpu")
         self.memory = torch_memory(self._tensor)
 
     def result(self) -> Any:
@@ -69,17 +104,17 @@ class DlpackOutput:
     """A buffer that the library of the input takes over when it is full."""
 
     def __init__(self, like: Any, shape: tuple[int, ...], dtype: str) -> None:
-        self._like = like
+        self._module = _module_of(like)
+        self._namespace = like.__array_namespace__() if hasattr(like, "__array_namespace__") else None
         self._buffer = new_buffer(shape, dtype)
         self.memory: Memory = RawArray.from_dlpack(self._buffer, "", "")
 
     def result(self) -> Any:
-        module = _module_of(self._like)
-        if hasattr(self._like, "__array_namespace__"):
-            return self._like.__array_namespace__().from_dlpack(self._buffer)
-        if module == "tensorflow":
+        if self._namespace is not None:
+            return self._namespace.from_dlpack(self._buffer)
+        if self._module == "tensorflow":
             return sys.modules["tensorflow"].experimental.dlpack.from_dlpack(self._buffer.__dlpack__())
-        return sys.modules[module].from_dlpack(self._buffer)
+        return sys.modules[self._module].from_dlpack(self._buffer)
 
 
 def _is_torch(array: Any) -> bool:
@@ -146,6 +181,8 @@ _DTYPES = _SHARED_WITH_NUMPY | frozenset("bfloat16 float8_e4m3fn float8_e4m3fnuz
 
 def _for_patchfold_torch(op: str, argument: str, rule: str, given: str) -> InvalidType:
     expected = "the same function of patchfold.torch, or x.detach()"
+    if op in ("tiling", "merge", "apply_tiled"):
+        expected = "a tensor made under torch.no_grad(), or .detach()"
     return InvalidType(operator=op, argument=argument, rule=rule, given=given, expected=expected)
 
 
@@ -166,3 +203,12 @@ def _module_of(array: Any) -> str:
 def _type_name(value: Any) -> str:
     kind = type(value)
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def given_text(value: Any) -> str:
+    """A value and its type, in one short line."""
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # what cannot show itself
+        return f"a value of type {_type_name(value)}"
+    return f"{text if len(text) <= 80 else text[:77] + '...'} of type {_type_name(value)}"

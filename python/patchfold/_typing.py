@@ -2,6 +2,7 @@
 """Names of the types that the functions take and give."""
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any, Literal, Protocol, SupportsComplex, SupportsFloat, SupportsIndex, TypeAlias, TypeVar
 
 import numpy as np
@@ -41,3 +42,22 @@ Layout: TypeAlias = Literal["channels_first", "channels_last"]
 Order: TypeAlias = Literal["channel", "kernel"]
 Columns: TypeAlias = Literal["flat", "grid"]
 DepthMode: TypeAlias = Literal["blocks_first", "depth_first"]
+
+TilePadding: TypeAlias = Literal["constant", "edge", "reflect", "symmetric"]
+Tail: TypeAlias = Literal["shift", "pad", "partial", "drop", "error"]
+Reduce: TypeAlias = Literal["mean", "sum", "max", "min", "first", "last", "center"]
+WindowName: TypeAlias = Literal["ones", "linear", "hann", "cosine", "gaussian"]
+
+Overlap: TypeAlias = Int | float | Ints | Sequence[float]
+"""Elements or fractions of the tile, for every tiled axis or for each."""
+
+Scale: TypeAlias = Int | float | Fraction | Sequence[Int | float | Fraction]
+"""Output elements for each element, for every tiled axis or for each."""
+
+Window: TypeAlias = WindowName | tuple[Literal["gaussian"], float] | Sequence[npt.ArrayLike] | npt.NDArray[Any] | Any
+"""Weights by name, as one list for each tiled axis, or as an array."""
+
+Mask: TypeAlias = npt.ArrayLike
+"""One bool for each tile, in the shape of the grid or as a list."""
+
+Fill: TypeAlias = Number

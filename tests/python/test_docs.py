@@ -17,13 +17,20 @@ from calls import HERE, function_of
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "python.md"
+TILES = ROOT / "docs" / "python-tiles.md"
 MODULES = [
     "patchfold",
+    "patchfold._apply",
     "patchfold._arrays",
     "patchfold._errors",
+    "patchfold._merge_arguments",
+    "patchfold._merger",
     "patchfold._operators",
+    "patchfold._outputs",
     "patchfold._patches",
     "patchfold._table",
+    "patchfold._tiling",
+    "patchfold._tiling_arguments",
     "patchfold._views",
     "patchfold.onnx",
     "patchfold.openvino",
@@ -31,7 +38,8 @@ MODULES = [
 ]
 NEEDS = {"patchfold.onnx.backend": "onnx", "patchfold.torch": "torch"}
 FUNCTIONS: dict[str, Callable[..., Any]] = {spec.name: function_of(spec) for spec in HERE} | {
-    name: getattr(patchfold, name) for name in ("unfold_view", "space_to_depth_view", "iter_unfold", "gather_patches")
+    name: getattr(patchfold, name)
+    for name in ("unfold_view", "space_to_depth_view", "iter_unfold", "gather_patches", "apply_tiled")
 }
 SECTIONS = ("Shapes", "Arguments", "Formula", "Types", "Errors", "Elsewhere", "Example")
 SYSTEMS = ("torch", "TensorFlow", "ONNX", "OpenVINO", "MATLAB")
@@ -118,26 +126,28 @@ def test_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert "unfold" in capsys.readouterr().out
 
 
-def run_page(*words: str) -> int:
+def run_page(*words: str, page: Path = PAGE) -> int:
     """Runs the blocks in one namespace, in order; those with words behind `python` only if they are among `words`."""
     namespace: dict[str, Any] = {}
     count = 0
-    for line, word, code in blocks():
+    for line, word, code in blocks(page):
         if word and word not in words:
             continue
-        exec(compile("\n" * (line - 1) + code, str(PAGE), "exec"), namespace)
+        exec(compile("\n" * (line - 1) + code, str(page), "exec"), namespace)
         count += bool(word) if words else 1
     return count
 
 
-def test_the_page_runs():
-    assert {word for _, word, _ in blocks()} <= {"", "torch"}
-    assert run_page() >= 8
+@pytest.mark.parametrize(("page", "least"), [(PAGE, 8), (TILES, 5)], ids=["python", "tiles"])
+def test_the_page_runs(page, least):
+    assert {word for _, word, _ in blocks(page)} <= {"", "torch"}
+    assert run_page(page=page) >= least
 
 
-def test_the_page_runs_with_torch():
+@pytest.mark.parametrize("page", [PAGE, TILES], ids=["python", "tiles"])
+def test_the_page_runs_with_torch(page):
     pytest.importorskip("torch")
-    assert run_page("torch") >= 1
+    assert run_page("torch", page=page) >= 1
 
 
 NAMES = """

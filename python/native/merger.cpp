@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+#include <exception>
+
+#include "python/native/tiling.hpp"
+#include "python/native/values.hpp"
+
+namespace patchfold::python {
+namespace {
+
+constexpr std::string_view op = "merge";
+
+/// A sink raised: what the library sees of it. The exception itself waits where the caller finds it.
+class SinkFailed : public std::exception {
+ public:
+  const char* what() const noexcept override { return "the output could not be written"; }
+};
+
+std::vector<double> doubles(nb::handle object) {
+  auto* array = reinterpret_cast<PyArrayObject*>(object.ptr());
+  if (!is_numpy(object) || PyArray_TYPE(array) != NPY_DOUBLE || !PyArray_IS_C_CONTIGUOUS(array))
+    throw Error({ErrorCode::type, std::string(op), "window", "must hold float64 in row-major order", text_of(object), ""});
+  const auto* values = static_cast<const double*>(PyArray_DATA(array));
+  return {values, values + PyArray_SIZE(array)};
+}
+
+/// (name, sigma), a list of arrays, or an array.
+WeightWindow window_of(nb::handle object) {
+  WeightWindow window;
+  if (PyTuple_Check(object.ptr())) {
+    const nb::tuple pair = nb::borrow<nb::tuple>(object);
+    window.kind = *patchfold::window_of(nb::cast<std::string>(pair[0]));
+    window.sigma_scale = nb::cast<double>(pair[1]);
+  } else if (PyList_Check(object.ptr())) {
+    window.kind = WeightWindow::Kind::axes;
+    for (const nb::handle axis : nb::borrow<nb::list>(object)) window.axes.push_back(doubles(axis));
+  } else {
+    window.kind = WeightWindow::Kind::array;
+    window.array = doubles(object);
+  }
+  return window;
+}
+
+ArgumentValue value(std::string_view name, ArgumentKind kind, nb::handle object) {
+  return value_of({.name = op, .doc = {}, .definition = {}, .data_input = {}}, {.name = name, .kind = kind}, object);
+}
+
+DType dtype_named(const std::string& name, std::string_view argument) {
+  const auto dtype = patchfold::dtype_of(name);
+  if (!dtype)
+    throw Error(
+        {ErrorCode::dtype, std::string(op), std::string(argument), "must be an element type of this library", name, ""});
+  return *dtype;
+}
+
+/// What can be found out before a tile has come; memory is left out, since it depends on the tiles' type.
+void check_merge(const Tiling& tiling, MergeSpec spec) {
+  class Nothing : public RowSink {
+    void write(Span, const ConstTensorView&) override {}
+  } nothing;
+  spec.dtype = DType::float32;
+  spec.channels = tiling.channels();
+  spec.memory_limit.reset();
+  spec.output_dtype.reset();
+  if (spec.fill || spec.window.kind == WeightWindow::Kind::array || spec.window.kind == WeightWindow::Kind::axes) {
+    // Looking for elements without a weight takes long: that is left to the merge itself.
+    MergeSpec alone = spec;
+    alone.fill = Scalar(0);
+    renamed([&] { Merger(tiling, alone, nothing); });
+    if (spec.fill) return;
+    spec.window = {.kind = WeightWindow::Kind::ones};
+  }
+  renamed([&] { Merger(tiling, spec, nothing); });
+}
+
+nb::tuple memory_of_merge(const Tiling& tiling, MergeSpec spec, const std::string& dtype, std::int64_t element_size,
+                          nb::handle channels, bool to_sink) {
+  spec.dtype = dtype_named(dtype, "tile_dtype");
+  spec.element_size = static_cast<std::size_t>(element_size);
+  spec.channels = shape_of(op, "channels", channels);
+  spec.memory_limit.reset();
+  const MergeMemory memory = renamed([&] {
+    const nb::gil_scoped_release release;
+    return merge_memory(tiling, spec, to_sink);
+  });
+  return nb::make_tuple(memory.tiles, memory.rows, memory.most);
+}
+
+std::string tile_name(const Tiling& tiling, std::int64_t index) {
+  if (index < 0 || index >= tiling.size()) return "tile";
+  return in_python_terms("tile " + std::to_string(index) + " at position " + to_string(tiling[index].position));
+}
+
+/// Shape, type and size of an element.
+nb::tuple array_facts(nb::handle array, const std::string& function, const std::string& argument) {
+  const Operand operand = operand_of(array, {function, argument}, false);
+  return nb::make_tuple(to_tuple(operand.view.shape), operand.dtype, operand.view.element_size);
+}
+
+/// What is written to. Rooms that the package made itself may come as RawArray, which does not say that it is writable.
+Operand destination(nb::handle out) {
+  return operand_of(out, {op, "out"}, !nb::isinstance<RawArray>(out));
+}
+
+bool is_swapped(const Operand& operand) {
+  return PyArray_DescrCheck(operand.dtype.ptr()) != 0 &&
+         !PyArray_ISNBO(reinterpret_cast<PyArray_Descr*>(operand.dtype.ptr())->byteorder);
+}
+
+void add_note(nb::handle exception, const std::string& note) {
+  if (nb::hasattr(exception, "add_note")) exception.attr("add_note")(note);
+}
+
+}  // namespace
+
+MergeSpec merge_spec(const std::string& reduce, nb::handle window, const std::string& dtype, nb::handle mask,
+                     nb::handle fill, bool copy, nb::handle memory_limit) {
+  MergeSpec spec;
+  spec.reduce = *reduce_of(reduce);
+  spec.window = window_of(window);
+  if (!dtype.empty()) spec.output_dtype = dtype_named(dtype, "dtype");
+  if (!mask.is_none()) {
+    const auto bytes = nb::cast<nb::bytes>(mask);
+    const auto* begin = static_cast<const std::uint8_t*>(bytes.data());
+    spec.mask.assign(begin, begin + bytes.size());
+  }
+  if (!fill.is_none()) spec.fill = std::get<Scalar>(value("fill", ArgumentKind::number, fill));
+  spec.copy = copy;
+  if (!memory_limit.is_none())
+    spec.memory_limit = std::get<std::int64_t>(value("memory_limit", ArgumentKind::integer, memory_limit));
+  return spec;
+}
+
+std::shared_ptr<const void> Released::owner_of(const std::shared_ptr<Released>& released, nb::object object) {
+  PyObject* pointer = object.release().ptr();
+  return {static_cast<const void*>(pointer), [released, pointer](const void*) {
+            const std::lock_guard lock(released->mutex_);
+            released->objects_.push_back(pointer);
+          }};
+}
+
+void Released::drop() {
+  std::vector<PyObject*> objects;
+  {
+    const std::lock_guard lock(mutex_);
+    objects.swap(objects_);
+  }
+  for (PyObject* object : objects) Py_DECREF(object);
+}
+
+/// Hands rows to the sink of the call that finished them.
+class TileMerger::Sink : public RowSink {
+ public:
+  void write(Span rows, const ConstTensorView& band) override {
+    const nb::gil_scoped_acquire acquire;
+    try {
+      // Rows of its own: the receiver may keep them.
+      const nb::object room = sink_.attr("room")(to_tuple(band.shape));
+      const Operand dst = destination(nb::object(room.attr("memory")));
+      const auto bytes = static_cast<std::size_t>(element_count(band.shape)) * band.element_size;
+      if (bytes > 0) std::memcpy(dst.view.data, band.data, bytes);
+      sink_.attr("write")(rows.begin, rows.end, nb::object(room.attr("result")()));
+    } catch (const nb::python_error&) {
+      error_ = std::current_exception();
+      rows_ = rows;
+      throw SinkFailed();
+    }
+  }
+
+  void serve(nb::handle sink) { sink_ = sink; }
+  /// Raises what the sink raised, with a note that says where.
+  [[noreturn]] void raise(std::string_view what) {
+    try {
+      std::rethrow_exception(std::exchange(error_, {}));
+    } catch (nb::python_error& error) {
+      add_note(error.value(), "patchfold: " + std::string(op) + ": " + std::string(what) + ": while writing rows " +
+                                  std::to_string(rows_.begin) + " to " + std::to_string(rows_.end) + " of the output");
+      throw;
+    }
+  }
+
+ private:
+  nb::handle sink_{};
+  std::exception_ptr error_{};
+  Span rows_{};
+};
+
+/// One thread at a time, without the interpreter's lock.
+class TileMerger::Turn {
+ public:
+  explicit Turn(TileMerger& merger) : merger_(merger), lock_(merger.mutex_) { merger_.inside_ = std::this_thread::get_id(); }
+  ~Turn() { merger_.inside_ = std::thread::id(); }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  TileMerger& merger_;
+  std::lock_guard<std::mutex> lock_;
+};
+
+template <class F>
+auto TileMerger::alone(F&& f) {
+  if (inside_ == std::this_thread::get_id())
+    throw Error({ErrorCode::value, std::string(op), "out", "must not call the merger that writes to it", "", ""});
+  const nb::gil_scoped_release release;
+  const Turn turn(*this);
+  return f();
+}
+
+template <class F>
+void TileMerger::work(nb::handle sink, std::string_view what, F&& f) {
+  try {
+    renamed([&] {
+      alone([&] {
+        if (sink_) sink_->serve(sink);
+        f();
+      });
+    });
+  } catch (const SinkFailed&) {
+    released_->drop();
+    sink_->raise(what);
+  } catch (...) {
+    released_->drop();
+    throw;
+  }
+  released_->drop();
+}
+
+TileMerger::TileMerger(const Tiling& tiling, MergeSpec spec, nb::handle like, nb::handle out)
+    : tiling_(tiling), like_(operand_of(like, {op, "tile"}, false)) {
+  const Dims& shape = like_.view.shape;
+  const Dims axes = renamed([&] { return tiling.axes_in(shape.size()); });
+  for (int axis = 0, next = 0; axis < shape.size(); ++axis) {
+    if (next < axes.size() && axes[next] == axis)
+      ++next;
+    else
+      spec.channels.push_back(shape[axis]);
+  }
+  spec.dtype = like_.view.dtype;
+  spec.element_size = like_.view.element_size;
+  const std::string name = dtype_text(like_);
+  if (!out.is_none()) {
+    out_ = destination(out);
+    if (!spec.output_dtype && !same_elements(like_, out_))
+      throw Error({ErrorCode::dtype, std::string(op), "out", "must have the type of the tiles, or dtype must be given",
+                   dtype_text(out_), name});
+  } else {
+    sink_ = std::make_unique<Sink>();
+  }
+  try {
+    renamed([&] {
+      if (sink_)
+        merger_.emplace(tiling_, spec, *sink_);
+      else
+        merger_.emplace(tiling_, spec, out_.view);
+    });
+  } catch (const Error& error) {
+    Error::Parts parts = error.parts();
+    if (parts.given == name_of(DType::opaque)) {
+      parts.given = name;
+      if (is_swapped(like_))
+        parts.expected = "this machine's byte order" + std::string(parts.expected.empty() ? "" : ", or ") +
+                         parts.expected.substr(std::min(parts.expected.size(), parts.expected.find("one of")));
+    }
+    throw Error(std::move(parts));
+  }
+  like_.owner.reset();
+  like_.view.data = nullptr;
+}
+
+TileMerger::~TileMerger() {
+  merger_.reset();
+  released_->drop();
+}
+
+void TileMerger::add(std::int64_t index, nb::handle tile, nb::handle sink) {
+  const std::string name = tile_name(tiling_, index);
+  Operand operand = operand_of(tile, {op, name}, false);
+  if (!same_elements(operand, like_))
+    throw Error({ErrorCode::dtype, std::string(op), name, "must have the element type of the first tile",
+                 dtype_text(operand), dtype_text(like_)});
+  auto owner = Released::owner_of(released_, std::move(operand.owner));
+  work(sink, name, [&] { merger_->add(index, operand.view, std::move(owner)); });
+}
+
+void TileMerger::finish(nb::handle sink) {
+  work(sink, "finish", [&] { merger_->finish(); });
+}
+
+std::int64_t TileMerger::waiting_bytes() {
+  return alone([&] { return merger_->waiting_bytes(); });
+}
+std::int64_t TileMerger::peak_bytes() {
+  return alone([&] { return merger_->peak_bytes(); });
+}
+
+void bind_merger(nb::module_& module) {
+  nb::class_<MergeSpec>(module, "MergeSpec")
+      .def_static("make", &merge_spec, nb::arg("reduce"), nb::arg("window"), nb::arg("dtype"), nb::arg("mask").none(),
+                  nb::arg("fill").none(), nb::arg("copy"), nb::arg("memory_limit").none());
+  nb::class_<TileMerger>(module, "Merger")
+      .def(
+          "__init__",
+          [](TileMerger* self, const Tiling& tiling, const MergeSpec& spec, nb::handle like, nb::handle out) {
+            new (self) TileMerger(tiling, spec, like, out);
+          },
+          nb::arg("tiling"), nb::arg("spec"), nb::arg("like"), nb::arg("out").none())
+      .def("add", &TileMerger::add, nb::arg("index"), nb::arg("tile").none(), nb::arg("sink").none())
+      .def("finish", &TileMerger::finish, nb::arg("sink").none())
+      .def("waiting_bytes", &TileMerger::waiting_bytes)
+      .def("peak_bytes", &TileMerger::peak_bytes);
+  module.def("check_merge", &check_merge, nb::arg("tiling"), nb::arg("spec"));
+  module.def("merge_memory", &memory_of_merge, nb::arg("tiling"), nb::arg("spec"), nb::arg("dtype"), nb::arg("element_size"),
+             nb::arg("channels"), nb::arg("to_sink"));
+  module.def("array_facts", &array_facts, nb::arg("array").none(), nb::arg("op"), nb::arg("argument"));
+}
+
+}  // namespace patchfold::python

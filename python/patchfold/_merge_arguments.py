@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments of a merge, as the library takes them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from ._arrays import _is_torch, given_text
+from ._errors import InvalidType, InvalidValue
+
+if TYPE_CHECKING:
+    from ._tiling import Tiling
+
+MERGE = "merge"
+_WINDOWS = ("ones", "linear", "hann", "cosine", "gaussian")
+_REDUCES = ("mean", "sum", "max", "min", "first", "last", "center")
+_SIGMA_SCALE = 0.125
+
+
+def element_type(argument: str, dtype: Any) -> tuple[str, int]:
+    """Name and size of an element type of NumPy, torch, ml_dtypes or this library; "opaque" if it can only be moved."""
+    name = dtype if isinstance(dtype, str) else str(dtype).removeprefix("torch.")
+    if name in _SIZES:
+        return name, _SIZES[name]
+    try:
+        known = np.dtype(dtype)
+    except TypeError:
+        raise InvalidType(
+            operator=MERGE, argument=argument, rule="must be an element type", given=given_text(dtype)
+        ) from None
+    if known.hasobject or not known.itemsize:
+        raise InvalidType(operator=MERGE, argument=argument, rule="elements must have a fixed size", given=str(known))
+    return (known.name if known.name in _SIZES and known.isnative else "opaque"), known.itemsize
+
+
+def _numbers(array: Any, what: str) -> npt.NDArray[np.float64]:
+    """Weights as float64."""
+    try:
+        weights = np.asarray(array.detach() if _is_torch(array) else array)
+    except (ValueError, TypeError, RuntimeError):  # rows of different lengths, or memory that NumPy cannot see
+        raise InvalidType(
+            operator=MERGE, argument="window", rule=f"{what} must hold numbers", given=given_text(array)
+        ) from None
+    if weights.dtype.kind not in "biuf" or isinstance(weights, np.ma.MaskedArray):
+        raise InvalidType(operator=MERGE, argument="window", rule=f"{what} must hold real numbers", given=str(weights.dtype))
+    return np.array(weights, np.float64, order="C")  # a copy that nobody else can change
+
+
+def _window(tiling: Tiling, window: Any, reduce: str) -> Any:
+    """(name, sigma), a list of arrays, or an array."""
+    if window is None:
+        window = "hann" if reduce == "mean" else "ones"
+    if isinstance(window, str):
+        if window not in _WINDOWS:
+            raise InvalidValue(
+                operator=MERGE,
+                argument="window",
+                rule="must be a window's name, one list of weights for each tiled axis, or an array",
+                given=repr(window),
+                expected=", ".join(map(repr, _WINDOWS)),
+            )
+        return window, _SIGMA_SCALE
+    if isinstance(window, tuple) and window and isinstance(window[0], str):
+        if window[0] != "gaussian" or len(window) != 2:
+            raise InvalidValue(
+                operator=MERGE,
+                argument="window",
+                rule="a name with a number must be the gaussian",
+                given=repr(window),
+                expected="('gaussian', sigma as a part of the tile)",
+            )
+        sigma = window[1]
+        if isinstance(sigma, (bool, str)) or not hasattr(sigma, "__float__") or getattr(sigma, "ndim", None):
+            raise InvalidType(operator=MERGE, argument="window", rule="sigma must be a number", given=given_text(sigma))
+        return window[0], float(sigma)
+    extents = tiling._native.result
+    if isinstance(window, (list, tuple)):
+        if len(window) != len(extents):
+            raise InvalidValue(
+                operator=MERGE,
+                argument="window",
+                rule="must have one list of weights for each tiled axis",
+                given=f"{len(window)} entries",
+                expected=str(len(extents)),
+            )
+        axes = [_numbers(axis, f"entry {i}") for i, axis in enumerate(window)]
+        for i, (axis, extent) in enumerate(zip(axes, extents, strict=True)):
+            _same_shape(f"entry {i} must have a weight for each element of a whole tile's result", axis.shape, (extent,))
+        return axes
+    if not hasattr(window, "shape"):
+        raise InvalidType(
+            operator=MERGE,
+            argument="window",
+            rule="must be a window's name, one list of weights for each tiled axis, or an array",
+            given=given_text(window),
+        )
+    array = _numbers(window, "it")
+    _same_shape("must have a weight for each element of a whole tile's result", array.shape, extents)
+    return array
+
+
+def _same_shape(rule: str, shape: tuple[int, ...], expected: tuple[int, ...]) -> None:
+    if shape != expected:
+        raise InvalidValue(operator=MERGE, argument="window", rule=rule, given=str(shape), expected=str(expected))
+
+
+def mask_bytes(tiling: Tiling, mask: Any, name: str = MERGE) -> bytes | None:
+    """One byte for each tile."""
+    if mask is None:
+        return None
+    try:
+        array = np.asarray(mask)
+    except (ValueError, TypeError, RuntimeError):
+        array = np.empty(0, object)
+    if array.dtype != bool or isinstance(array, np.ma.MaskedArray):
+        raise InvalidType(
+            operator=name,
+            argument="mask",
+            rule="must hold a bool for each tile",
+            given=given_text(mask),
+            expected="dtype bool",
+        )
+    if array.shape not in (tiling.grid, (len(tiling),)):
+        raise InvalidValue(
+            operator=name,
+            argument="mask",
+            rule="must have an entry for each tile",
+            given=str(array.shape),
+            expected=f"{tiling.grid} or {(len(tiling),)}",
+        )
+    return array.tobytes()
+
+
+def merge_spec(
+    tiling: Tiling,
+    window: Any,
+    reduce: Any,
+    dtype: Any,
+    copy: Any,
+    mask: Any,
+    fill: Any,
+    memory_limit: Any,
+) -> _core.MergeSpec:
+    """Checks all that can be checked before a tile has come."""
+    if not isinstance(reduce, str) or reduce not in _REDUCES:
+        kind = InvalidValue if isinstance(reduce, str) else InvalidType
+        raise kind(
+            operator=MERGE,
+            argument="reduce",
+            rule="must be one of " + ", ".join(map(repr, _REDUCES)),
+            given=repr(reduce) if kind is InvalidValue else given_text(reduce),
+        )
+    if not isinstance(copy, (bool, np.bool_)):
+        raise InvalidType(operator=MERGE, argument="copy", rule="must be True or False", given=given_text(copy))
+    name = "" if dtype is None else element_type("dtype", dtype)[0]
+    if isinstance(memory_limit, int) and not isinstance(memory_limit, bool):
+        if memory_limit < 0:
+            raise InvalidValue(operator=MERGE, argument="memory_limit", rule="must be at least 0", given=str(memory_limit))
+        memory_limit = min(memory_limit, 2**62)
+    spec = _core.MergeSpec.make(
+        reduce, _window(tiling, window, reduce), name, mask_bytes(tiling, mask), fill, bool(copy), memory_limit
+    )
+    _core.check_merge(tiling._native, spec)
+    return spec
+
+
+_SIZES = {
+    "bool": 1,
+    "int8": 1,
+    "int16": 2,
+    "int32": 4,
+    "int64": 8,
+    "uint8": 1,
+    "uint16": 2,
+    "uint32": 4,
+    "uint64": 8,
+    "float16": 2,
+    "bfloat16": 2,
+    "float32": 4,
+    "float64": 8,
+    "complex64": 8,
+    "complex128": 16,
+    "float8_e4m3fn": 1,
+    "float8_e4m3fnuz": 1,
+    "float8_e5m2": 1,
+    "float8_e5m2fnuz": 1,
+}

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tiles put together."""
+
+from __future__ import annotations
+
+import threading
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._arrays import given_text
+from ._errors import InvalidType, InvalidValue
+from ._merge_arguments import MERGE, mask_bytes, merge_spec
+from ._outputs import GivenArray, Rows, Store, check_extents, output_of
+from ._tiling import Tile, Tiling
+from ._tiling_arguments import is_integer
+from ._typing import Fill, Int, Mask, Reduce, Window
+
+
+class Merger:
+    """Puts results of tiles together, without seams. Every element is written once, when all tiles that give it are there;
+    there is no accumulator.
+
+    Arguments:
+        tiling: the Tiling that the tiles come from.
+        window: weights of the elements of a result: "ones", "linear", "hann", "cosine", "gaussian", ("gaussian", sigma as
+            a part of the tile), one list for each tiled axis, or an array with the extents of a whole result along the
+            tiled axes. Finite and at least 0; what has the weight 0 does not take part. Default: "hann" for mean, "ones"
+            for all others.
+        reduce: how elements that several tiles give become one:
+            "mean"           sum of weight * value / sum of weights
+            "sum"            sum of weight * value
+            "max", "min"     NaN if one of them is
+            "first", "last"  of the tile with the lowest, highest index
+            "center"         of the tile whose middle is nearest; of two that are equally near, the lower index
+        dtype: of the output: the tiles' type (default), or float32 or float64 for means and sums.
+        out: what is written to, and what finish gives:
+            None                   a new array of the kind of the first tile
+            an array               NumPy's (also a memmap) or torch's; it needs no initial values
+            "y.npy", "y.tif"       a file, mapped into memory; it appears under its name when it is complete
+            a store                an object with __setitem__ and shape (zarr, h5py), which gets finished rows
+            a function             called as out(rows, band) with finished rows, in order and without gaps: a slice along
+                                   the stream axis, and the output cut to it, which it may keep; finish gives None
+        copy: keep copies of what waits, so that a tile may be overwritten as soon as add returns. Otherwise tiles are
+            borrowed: they must not change until they are released, and their memory is kept alive that long.
+        mask: a bool for each tile, in the shape of the grid or as a list; False: the tile will not come.
+        fill: value of elements that no tile gives. Without one, such elements are an error.
+        memory_limit: bytes that may wait; a tile that would exceed it is refused with MemoryError.
+        kind: an array; where out is None, the new array is of its kind and not of the first tile's.
+
+    The tiles' type and their axes that are not tiled are those of the first tile. NumPy arrays of every element type, torch
+    tensors without gradient, and all that speaks DLPack are taken in any memory layout; 64-bit integers have a mean with the
+    window "ones" only. Results do not depend on the order of tiles, threads, or instruction sets.
+
+    Errors: InvalidValue and InvalidType with the operator "merge". A tile that is refused leaves the merger as it was. What
+        a sink raises comes out of add or finish unchanged, with a note; the merger takes no tiles afterwards.
+
+    As a context manager it finishes at the end, or drops everything, also the unfinished file, if an exception leaves it.
+
+    Example:
+        >>> import numpy as np, patchfold
+        >>> x = np.arange(20.0).reshape(4, 5)
+        >>> t = patchfold.Tiling(x.shape, (3, 3), overlap=1)
+        >>> m = patchfold.Merger(t)
+        >>> for i, tile in enumerate(t.split(x)):
+        ...     m.add(i, tile)
+        >>> np.array_equal(m.finish(), x)
+        True
+    """
+
+    def __init__(
+        self,
+        tiling: Tiling,
+        *,
+        window: Window | None = None,
+        reduce: Reduce = "mean",
+        dtype: Any = None,
+        out: Any = None,
+        copy: bool = False,
+        mask: Mask | None = None,
+        fill: Fill | None = None,
+        memory_limit: Int | None = None,
+        kind: Any = None,
+    ) -> None:
+        if not isinstance(tiling, Tiling):
+            raise InvalidType(operator=MERGE, argument="tiling", rule="must be a Tiling", given=given_text(tiling))
+        if kind is not None:
+            _core.array_facts(kind, MERGE, "kind")
+        self._tiling = tiling
+        self._spec = merge_spec(tiling, window, reduce, dtype, copy, mask, fill, memory_limit)
+        self._mask = mask_bytes(tiling, mask)
+        self._dtype = None if dtype is None else dtype
+        self._name = _output_name(dtype)
+        self._lock = threading.RLock()
+        self._native: _core.Merger | None = None
+        self._closed = False
+        self._done = False
+        self._result: Any = None
+        self._output = output_of(out, kind)
+        if isinstance(self._output, (GivenArray, Store)):
+            shape = tuple(out.shape)
+            check_extents(shape, self._axes_in(len(shape), "out"), tiling._native.output)
+
+    @property
+    def tiling(self) -> Tiling:
+        """Where the tiles lie."""
+        return self._tiling
+
+    def add(self, index: Int | Tile, tile: Any) -> None:
+        """Takes the result of tile ``index`` (or of a Tile), of the shape
+        t[index].result_shape but for axes that are not tiled. Safe to call from several threads."""
+        number = self._index_of(index)
+        native = self._native
+        if native is None:
+            native = self._begin(number, tile)
+        native.add(number, tile, self._sink)
+
+    def finish(self) -> Any:
+        """The output. All tiles must have come; InvalidValue names those that have not. Called again, it gives the same."""
+        with self._lock:
+            if self._done:
+                return self._result
+            native = self._begin_without_tiles() if self._native is None else self._native
+            native.finish(self._sink)
+            self._result = self._output.finish()
+            self._done = True
+            return self._result
+
+    def close(self) -> None:
+        """Drops what waits, and an unfinished file. Does nothing after finish."""
+        with self._lock:
+            if not self._done:
+                self._closed = True
+                self._native = None
+                self._output.drop()
+
+    @property
+    def waiting_bytes(self) -> int:
+        """Bytes of tiles that wait for others, and of rows on their way to a sink."""
+        native = self._native
+        return 0 if native is None else native.waiting_bytes()
+
+    @property
+    def peak_bytes(self) -> int:
+        """The most that waiting_bytes has been."""
+        native = self._native
+        return 0 if native is None else native.peak_bytes()
+
+    def __enter__(self) -> Merger:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None and not self._closed:
+                self.finish()
+        finally:
+            self.close()
+
+    @property
+    def _sink(self) -> Rows | None:
+        return self._output if isinstance(self._output, Rows) else None
+
+    def _index_of(self, index: Any) -> int:
+        number = index.index if isinstance(index, Tile) else index
+        if not is_integer(number):
+            raise InvalidType(operator=MERGE, argument="index", rule="must be the index of a tile", given=given_text(index))
+        number, size = int(number), len(self._tiling)
+        if not 0 <= number < size:
+            raise InvalidValue(
+                operator=MERGE,
+                argument="index",
+                rule="must be the index of a tile",
+                given=str(number),
+                expected=f"0 to {size - 1}" if size else "none: there are no tiles",
+            )
+        return number
+
+    def _axes_in(self, rank: int, argument: str) -> tuple[int, ...]:
+        try:
+            return self._tiling._native.axes_in(rank)
+        except InvalidValue as error:
+            raise InvalidValue(
+                operator=MERGE, argument=argument, rule=error.rule, given=error.given, expected=error.expected
+            ) from None
+
+    def _begin(self, index: int, tile: Any) -> _core.Merger:
+        """Makes the merger for tiles like this one, which is the first, unless it is to be refused."""
+        with self._lock:
+            if self._native is not None:
+                return self._native
+            if self._closed:
+                raise InvalidValue(operator=MERGE, argument="index", rule="no tile is taken after close")
+            place = self._tiling[index]
+            name = f"tile {index} at position {place.position}"
+            if self._mask is not None and not self._mask[index]:
+                raise InvalidValue(operator=MERGE, argument=name, rule="must not come: the mask leaves it out")
+            shape, dtype, _ = _core.array_facts(tile, MERGE, name)
+            axes = self._axes_in(len(shape), name)
+            channels = tuple(extent for axis, extent in enumerate(shape) if axis not in axes)
+            expected = self._tiling._native.result_shape(index, channels)
+            if shape != expected:
+                raise InvalidValue(
+                    operator=MERGE,
+                    argument=name,
+                    rule="must have the shape of the tile's result",
+                    given=str(shape),
+                    expected=str(expected),
+                )
+            return self._make(tile, channels, dtype, axes)
+
+    def _make(self, like: Any, channels: tuple[int, ...], dtype: Any, axes: tuple[int, ...]) -> _core.Merger:
+        output = self._output
+        shape = self._tiling._native.output_shape(channels)
+        if isinstance(output, GivenArray):  # which is checked together with all else
+            native = _core.Merger(self._tiling._native, self._spec, like, output.array)
+        else:
+            output.begin(like, shape, dtype if self._name is None else self._name, axes[0])
+            try:
+                native = _core.Merger(self._tiling._native, self._spec, like, output.array)
+            except BaseException:
+                output.drop()
+                raise
+        self._native = native
+        return native
+
+    def _begin_without_tiles(self) -> _core.Merger:
+        """Fails unless no tile is expected."""
+        size = len(self._tiling)
+        missing = [i for i in range(size) if self._mask is None or self._mask[i]]
+        if self._closed or missing:
+            names = ", ".join(f"{i} at position {self._tiling[i].position}" for i in missing[:3])
+            raise InvalidValue(
+                operator=MERGE,
+                argument="tile",
+                rule="must all have come",
+                given=f"{len(missing)} missing: {names}{', ..' if len(missing) > 3 else ''}",
+                expected=f"{size} tiles",
+            )
+        given_out = self._output.array if isinstance(self._output, GivenArray) else None
+        if given_out is None and self._dtype is None:
+            raise InvalidValue(operator=MERGE, argument="dtype", rule="must be given where no tile comes that has a type")
+        if given_out is not None:
+            shape, dtype, _ = _core.array_facts(given_out, MERGE, "out")
+        else:
+            shape, dtype = self._tiling.output_shape, np.dtype(self._name)
+        axes = self._axes_in(len(shape), "out")
+        channels = tuple(extent for axis, extent in enumerate(shape) if axis not in axes)
+        extents = tuple(0 if axis in axes else extent for axis, extent in enumerate(shape))
+        like = given_out if given_out is not None else np.empty(extents, dtype)
+        return self._make(like, channels, dtype, axes)
+
+
+def _output_name(dtype: Any) -> str | None:
+    if dtype is None:
+        return None
+    name = dtype if isinstance(dtype, str) else str(dtype).removeprefix("torch.")
+    try:
+        return str(np.dtype(dtype).name)
+    except TypeError:
+        return str(name)

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the result of a merge goes: a new array, a given one, a file, a store, or a function."""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import os
+import secrets
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import _arrays
+from ._arrays import given_text
+from ._errors import InvalidType, InvalidValue
+from ._merge_arguments import MERGE
+
+_TIFF = (".tif", ".tiff")
+
+
+class Output:
+    """What a merger writes to. ``array`` is written where it lies; without one, rows go to ``write`` in order."""
+
+    array: Any = None
+
+    def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axis: int) -> None:
+        """Shape and type are known. axis: the one along which rows come; like: the first tile."""
+
+    def finish(self) -> Any:
+        """The result, when all of it is written."""
+
+    def drop(self) -> None:
+        """Nothing more will come."""
+
+
+class NewArray(Output):
+    """A new array of the kind of ``kind``, or of the first tile."""
+
+    def __init__(self, kind: Any) -> None:
+        self._kind = kind
+        self._room: Any = None
+
+    def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axis: int) -> None:
+        self._room = _arrays.new_room(like if self._kind is None else self._kind, like, shape, dtype)
+        self.array = self._room.memory
+
+    def finish(self) -> Any:
+        return self._room.result()
+
+
+class GivenArray(Output):
+    """An array that can be written to."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def finish(self) -> Any:
+        return self.array
+
+
+class File(Output):
+    """A file, written under another name in the same folder and renamed when it is complete."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = Path(path)
+        self._suffix = self._path.suffix.lower()
+        if self._suffix not in (".npy", *_TIFF):
+            raise InvalidValue(
+                operator=MERGE,
+                argument="out",
+                rule="the name of a file must end in .npy, .tif or .tiff",
+                given=str(self._path),
+            )
+        if not self._path.parent.is_dir():
+            raise InvalidValue(
+                operator=MERGE, argument="out", rule="the folder of the file must exist", given=str(self._path.parent)
+            )
+        if self._suffix in _TIFF:
+            _tifffile()
+        self._remove: Callable[[], Any] = lambda: None
+
+    def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axis: int) -> None:
+        kind = np.dtype(dtype) if not isinstance(dtype, str) or dtype in _arrays._SHARED_WITH_NUMPY else None
+        if kind is None or kind.isbuiltin == 2 or (self._suffix in _TIFF and kind.kind not in "iufc"):
+            raise InvalidType(
+                operator=MERGE,
+                argument="out",
+                rule="the file must be able to hold the element type",
+                given=str(dtype),
+                expected="dtype='float32'",
+            )
+        self._partial = self._path.with_name(f".{self._path.name}.{secrets.token_hex(6)}{self._suffix}")
+        self._remove = weakref.finalize(self, self._partial.unlink, missing_ok=True)
+        if self._suffix == ".npy":
+            self.array = np.lib.format.open_memmap(self._partial, mode="w+", dtype=kind, shape=shape)
+        else:
+            self.array = _tifffile().memmap(self._partial, shape=shape, dtype=kind, bigtiff=True, photometric="minisblack")
+        _reserve(self._partial)
+
+    def finish(self) -> Any:
+        self.array.flush()
+        os.replace(self._partial, self._path)
+        self._remove()
+        return self.array
+
+    def drop(self) -> None:
+        self._remove()
+
+
+def _reserve(path: Path) -> None:
+    """Room on the disk: without it, writing to mapped memory would end the process."""
+    if not hasattr(os, "posix_fallocate"):
+        return
+    with open(path, "r+b") as file:
+        try:
+            os.posix_fallocate(file.fileno(), 0, max(1, os.fstat(file.fileno()).st_size))
+        except OSError as error:
+            if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS):
+                raise
+
+
+def _tifffile() -> Any:
+    try:
+        return importlib.import_module("tifffile")
+    except ImportError as error:
+        raise ImportError("patchfold needs tifffile to write TIFF files: pip install 'patchfold[tiff]'") from error
+
+
+class Rows(Output):
+    """Rows leave as soon as they are finished. The native merger calls room and write."""
+
+    def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axis: int) -> None:
+        self._like = like.new_empty(0) if _arrays._is_torch(like) else np.empty(0)  # the tile itself is not kept
+        self._dtype = dtype
+        self._axis = axis
+        self._rank = len(shape)
+
+    def room(self, shape: tuple[int, ...]) -> Any:
+        return _arrays.new_room(np.empty(0), self._like, shape, self._dtype)
+
+    def write(self, start: int, stop: int, band: Any) -> None:
+        raise NotImplementedError
+
+
+class Store(Rows):
+    """An object with __setitem__ and shape: a zarr array, a data set of h5py."""
+
+    def __init__(self, store: Any) -> None:
+        self._store = store
+
+    def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axis: int) -> None:
+        super().begin(like, shape, dtype, axis)
+        if tuple(self._store.shape) != shape:
+            raise InvalidValue(
+                operator=MERGE,
+                argument="out",
+                rule="must have the shape of the output",
+                given=str(tuple(self._store.shape)),
+                expected=str(shape),
+            )
+        theirs = getattr(self._store, "dtype", None)
+        if theirs is not None and str(theirs) != str(dtype):
+            raise InvalidType(
+                operator=MERGE,
+                argument="out",
+                rule="must have the element type of the output",
+                given=str(theirs),
+                expected=str(dtype),
+            )
+
+    def write(self, start: int, stop: int, band: Any) -> None:
+        where = [slice(None)] * self._rank
+        where[self._axis] = slice(start, stop)
+        self._store[tuple(where)] = band
+
+    def finish(self) -> Any:
+        return self._store
+
+
+class Function(Rows):
+    """A function that takes rows, a slice, and the output cut to them."""
+
+    def __init__(self, function: Callable[[slice, Any], Any]) -> None:
+        self._function = function
+
+    def write(self, start: int, stop: int, band: Any) -> None:
+        self._function(slice(start, stop), band)
+
+
+def output_of(out: Any, kind: Any) -> Output:
+    """``kind``: an array like which a new one is made, or None for one like the first tile."""
+    if out is None:
+        return NewArray(kind)
+    if isinstance(out, (str, os.PathLike)):
+        return File(out)
+    if isinstance(out, np.ndarray) or _arrays._is_torch(out) or hasattr(out, "__dlpack__"):
+        memory = _arrays.memory(out, MERGE, "out", True) if not isinstance(out, np.ndarray) else out
+        if isinstance(memory, np.ndarray) and not memory.flags.writeable:
+            raise InvalidType(operator=MERGE, argument="out", rule="must be writeable", given="a read-only array")
+        return GivenArray(out)
+    if hasattr(type(out), "__setitem__") and hasattr(out, "shape"):
+        return Store(out)
+    if callable(out):
+        return Function(out)
+    raise InvalidType(
+        operator=MERGE,
+        argument="out",
+        rule="must be an array, the name of a file, a store with __setitem__ and shape, or a function",
+        given=given_text(out),
+    )
+
+
+def check_extents(shape: tuple[int, ...], axes: tuple[int, ...], extents: tuple[int, ...]) -> None:
+    """The tiled axes of a given output, of which alone something is known before a tile has come."""
+    found = tuple(shape[axis] for axis in axes)
+    if found != extents:
+        raise InvalidValue(
+            operator=MERGE,
+            argument="out",
+            rule="must have the output's extents along the tiled axes",
+            given=f"{found} of {shape}",
+            expected=str(extents),
+        )

@@ -1,0 +1,364 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where tiles lie, and tiles as copies of an array."""
+
+from __future__ import annotations
+
+import builtins
+import json
+import operator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from ._errors import InvalidType, InvalidValue
+from ._merge_arguments import element_type, merge_spec
+from ._tiling_arguments import TILING, fraction, is_integer, number_of, split_overlap, tile_extents, wrong_type
+from ._typing import Array, Fill, Int, IntOrInts, Mask, Number, Overlap, Reduce, Scale, Tail, TilePadding, Window
+from ._views import is_list
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One tile. Slices and pads have an entry for every axis; those of axes that are not tiled take all."""
+
+    index: int
+    """Number of the tile, row-major over the grid: the last axis runs fastest."""
+    position: tuple[int, ...]
+    """Place in the grid, along the tiled axes."""
+    read: tuple[slice, ...]
+    """What the tile holds of the array: x[tile.read]."""
+    write: tuple[slice, ...]
+    """What the output gets: y[tile.write] = result[tile.keep], where no other tile lies."""
+    keep: tuple[slice, ...]
+    """The part of the tile's result that lies in the output."""
+    pad: tuple[tuple[int, int], ...]
+    """(begin, end) of each axis: padding around what is read."""
+    shape: tuple[int, ...]
+    """Shape of the tile, padding included."""
+    result_shape: tuple[int, ...]
+    """Shape of the tile's result, with the array's extents along the axes that are not tiled."""
+
+
+class MergeBytes(NamedTuple):
+    """What a merger holds at most if tiles come in ascending order, in bytes."""
+
+    tiles: int
+    """Tiles, or copies of their parts, that wait for their neighbours."""
+    rows: int
+    """Finished rows on their way to a sink; 0 without one."""
+    most: int
+    """Both, at the time when they are most together."""
+
+
+class Tiling:
+    """The tiles of an array: where each one lies, what it reads, and where its result goes. Immutable.
+
+    Arguments:
+        shape: of the array.
+        tile: extents of a tile along the tiled axes, at least 1; a number for each of ``axes``.
+        overlap: of neighbouring tiles, for every or for each tiled axis: integers are elements, less than the tile (gaps
+            if negative), floats fractions of the tile in [0, 1), rounded to whole elements.
+        stride: in place of overlap, the distance of neighbouring tiles, at least 1. One of both must be given.
+        tail: what happens to the end of an axis that the stride does not reach evenly:
+            "shift"    one more tile, moved back so that it ends with the array, which must be as long as a tile
+            "pad"      one more tile, of which the part beyond the array is padding
+            "partial"  one more tile, shorter than the others
+            "drop"     nothing: the end belongs to no tile
+            "error"    InvalidValue
+        axes: the tiled axes, ascending; negative ones count from the end. Default: the last len(tile).
+        padding_mode, value: what padding is: "constant" (value), "edge", "reflect" or "symmetric", as numpy.pad has them.
+        scale: output elements for each element of the array, for every or for each axis: an integer, a Fraction, or a float,
+            which stands for the simplest fraction that it rounds to. Strides and tiles must stay whole numbers.
+        offset: coordinate of the output, for each tiled axis, at which the result of the tile at 0 begins.
+        result: extents of the result of a whole tile, for each tiled axis. Default: tile * scale.
+
+    Formula: tile k reads [k * stride, k * stride + tile) of each tiled axis; its result lies at
+        [start * scale + offset, .. + result) of the output, whose extent is ceil(extent * scale).
+
+    Errors: InvalidValue and InvalidType with the operator "tiling".
+
+    Example:
+        >>> import patchfold
+        >>> t = patchfold.Tiling((3, 1000, 700), (256, 256), overlap=32)
+        >>> len(t), t.grid, t.stride
+        (15, (5, 3), (224, 224))
+        >>> t[-1].read
+        (slice(None, None, None), slice(744, 1000, None), slice(444, 700, None))
+    """
+
+    __slots__ = ("__weakref__", "_given", "_native")
+
+    def __init__(
+        self,
+        shape: IntOrInts,
+        tile: IntOrInts,
+        *,
+        overlap: Overlap | None = None,
+        stride: IntOrInts | None = None,
+        tail: Tail = "shift",
+        axes: IntOrInts | None = None,
+        padding_mode: TilePadding = "constant",
+        value: Number = 0,
+        scale: Scale = 1,
+        offset: IntOrInts | None = None,
+        result: IntOrInts | None = None,
+    ) -> None:
+        if overlap is None and stride is None:
+            raise InvalidType(
+                operator=TILING,
+                argument="overlap",
+                rule="is required, or stride",
+                expected="0 for tiles side by side, elements, or a fraction of the tile",
+            )
+        extents = tile_extents(tile, axes, shape)
+        pixels, fractions = split_overlap(overlap)
+        if isinstance(scale, (str, bytes)):
+            raise wrong_type("scale", "must be a number greater than 0, or one for each tiled axis", scale)
+        ratios = [fraction(each, scale) for each in (cast(Any, scale) if is_list(scale) else [scale])]
+        if not ratios:
+            raise InvalidValue(operator=TILING, argument="scale", rule="must have an entry", given="an empty list")
+        self._native = _core.Tiling.make(
+            shape,
+            extents,
+            pixels,
+            fractions,
+            stride,
+            tail,
+            axes,
+            padding_mode,
+            value,
+            [(ratio.numerator, ratio.denominator) for ratio in ratios],
+            offset,
+            result,
+        )
+        entries = json.loads(self._native.to_json(False))
+        # A number that JSON lacks keeps its Python form.
+        entries["value"] = value if isinstance(entries["value"], str) else entries["value"]
+        self._given: dict[str, Any] = entries
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the array."""
+        return self._native.shape
+
+    @property
+    def tile(self) -> tuple[int, ...]:
+        """Extents of a tile along the tiled axes."""
+        return self._native.tile
+
+    @property
+    def stride(self) -> tuple[int, ...]:
+        """Distance of neighbouring tiles along each tiled axis."""
+        return self._native.stride
+
+    @property
+    def overlap(self) -> tuple[int, ...]:
+        """Elements that neighbouring tiles share along each tiled axis; negative: a gap. The last tile may share more."""
+        return tuple(tile - stride for tile, stride in zip(self.tile, self.stride, strict=True))
+
+    @property
+    def grid(self) -> tuple[int, ...]:
+        """Number of tiles along each tiled axis."""
+        return self._native.grid
+
+    @property
+    def axes(self) -> tuple[int, ...]:
+        """The tiled axes of the array, from 0."""
+        return self._native.axes
+
+    @property
+    def output_shape(self) -> tuple[int, ...]:
+        """Shape of the output, if results have the array's extents along the axes that are not tiled."""
+        return self._native.output_shape(self._native.channels)
+
+    @property
+    def stream_axis(self) -> int:
+        """The axis of the array along which rows are finished one after the other: the first tiled one."""
+        return self._native.stream_axis
+
+    def __len__(self) -> int:
+        return self._native.size
+
+    def __getitem__(self, index: Int) -> Tile:
+        number = self._index_of(index)
+        native = self._native
+        position, spans = native.tile_at(number)
+        place = {axis: i for i, axis in enumerate(native.axes)}
+        rank = len(native.shape)
+        whole = slice(None)
+
+        def slices(begin: int, end: int) -> tuple[slice, ...]:
+            return tuple(
+                slice(spans[place[axis]][begin], spans[place[axis]][end]) if axis in place else whole for axis in range(rank)
+            )
+
+        pads, extents, results = [(0, 0)] * rank, list(native.shape), list(native.shape)
+        for axis, i in place.items():
+            begin, end, extent = spans[i][:3]
+            pads[axis], extents[axis], results[axis] = (0, extent - (end - begin)), extent, spans[i][7]
+        return Tile(number, position, slices(0, 1), slices(3, 4), slices(5, 6), tuple(pads), tuple(extents), tuple(results))
+
+    def __iter__(self) -> Iterator[Tile]:
+        return (self[index] for index in range(len(self)))
+
+    def _index_of(self, index: Any) -> int:
+        if isinstance(index, Tile):
+            index = index.index
+        if not is_integer(index):
+            raise wrong_type("index", "must be the index of a tile", index)
+        number, size = operator.index(index), len(self)
+        if not -size <= number < size:
+            # An IndexError would end a loop without a word.
+            raise TileIndexError(
+                operator=TILING,
+                argument="index",
+                rule="must be the index of a tile",
+                given=str(number),
+                expected=f"{-size} to {size - 1}" if size else "none: there are no tiles",
+            )
+        return number + size if number < 0 else number
+
+    def cut(self, x: Array, index: Int | Tile, out: Array | None = None) -> Array:
+        """Tile ``index`` of the array, padding included, in new memory.
+
+        Arguments:
+            x: an array of the tiling's shape: NumPy's, torch's, or any that speaks DLPack.
+            index: number of the tile, negative from the end; or a Tile.
+            out: an array for the tile, of its shape and type; it is returned.
+        """
+        return self._native.cut(self._index_of(index), x, out)  # type: ignore[no-any-return]
+
+    def split(self, x: Array) -> Iterator[Array]:
+        """All tiles in ascending order, each a new array of the same kind as x, padding included; never views.
+
+        Example:
+            >>> import numpy as np, patchfold
+            >>> t = patchfold.Tiling((7,), (4,), overlap=1, tail="pad", value=-1)
+            >>> [part.tolist() for part in t.split(np.arange(7))]
+            [[0, 1, 2, 3], [3, 4, 5, 6]]
+        """
+        shape, _, _ = _core.array_facts(x, TILING, "x")
+        if shape != self.shape:
+            raise InvalidValue(
+                operator=TILING,
+                argument="x",
+                rule="must have the shape that is tiled",
+                given=str(shape),
+                expected=str(self.shape),
+            )
+        return (self.cut(x, index) for index in range(len(self)))
+
+    def coverage(self) -> npt.NDArray[np.int64]:
+        """How many tiles give each element of the output, over the tiled axes."""
+        return self._native.coverage()
+
+    def bytes(
+        self,
+        tile_dtype: Any = "float32",
+        *,
+        channels: Sequence[Int] | None = None,
+        window: Window | None = None,
+        reduce: Reduce = "mean",
+        dtype: Any = None,
+        copy: bool = False,
+        mask: Mask | None = None,
+        fill: Fill | None = None,
+        sink: bool = False,
+    ) -> MergeBytes:
+        """What a merger will hold at most if tiles come in ascending order, before anything is allocated.
+
+        Arguments:
+            tile_dtype: element type of the tiles' results, as NumPy, torch or this library names it.
+            channels: extents of the results' axes that are not tiled. Default: the array's.
+            window, reduce, dtype, copy, mask, fill: as for Merger.
+            sink: whether rows leave through a callable or a store with __setitem__, and wait until they are finished.
+
+        Example:
+            >>> import patchfold
+            >>> t = patchfold.Tiling((3, 4096, 4096), (512, 512), overlap=64)
+            >>> t.bytes("float32").most / 2**20, t.bytes("float32", copy=True).most / 2**20
+            (33.0, 4.453125)
+        """
+        name, size = element_type("tile_dtype", tile_dtype)
+        spec = merge_spec(self, window, reduce, dtype, copy, mask, fill, None)
+        extents = self._native.channels if channels is None else channels
+        return MergeBytes(*_core.merge_memory(self._native, spec, name, size, extents, bool(sink)))
+
+    def to_json(self, *, tiles: bool = True) -> str:
+        """The tiling as JSON, with a list of all its tiles unless told otherwise."""
+        return self._native.to_json(bool(tiles))
+
+    @classmethod
+    def from_json(cls, text: str | builtins.bytes) -> Tiling:
+        """The tiling that to_json wrote. Tiles that are listed must be those that follow from the rest."""
+        if not isinstance(text, (str, bytes)):
+            raise wrong_type("text", "must be JSON text", text)
+        try:
+            entries = json.loads(text)
+        except ValueError as error:
+            raise InvalidValue(operator=TILING, argument="text", rule=f"must be JSON: {error}") from None
+        required = ("shape", "axes", "tile", "stride", "tail", "padding_mode", "value", "scale", "offset", "result")
+        if not isinstance(entries, dict) or any(name not in entries for name in required):
+            raise InvalidValue(
+                operator=TILING,
+                argument="text",
+                rule="must be an object with every entry of a tiling",
+                given=str(text)[:80],
+                expected=", ".join(required),
+            )
+        try:
+            scale = [Fraction(*ratio) for ratio in entries["scale"]]
+        except (TypeError, ValueError, ZeroDivisionError):
+            raise InvalidValue(
+                operator=TILING, argument="scale", rule="must be a list of fractions", given=str(entries["scale"])
+            ) from None
+        names = ("tail", "axes", "padding_mode", "offset", "result")
+        tiling = cls(
+            entries["shape"],
+            entries["tile"],
+            stride=entries["stride"],
+            value=number_of(entries["value"]),
+            scale=scale,
+            **{name: entries[name] for name in names},
+        )
+        if "tiles" in entries and json.loads(tiling.to_json())["tiles"] != entries["tiles"]:
+            raise InvalidValue(operator=TILING, argument="tiles", rule="must be those that follow from shape and tile")
+        return tiling
+
+    def __repr__(self) -> str:
+        given = self._given
+        parts = [str(self.shape), str(self.tile), f"stride={self.stride}", f"tail={given['tail']!r}"]
+        if self.axes != tuple(range(len(self.shape) - len(self.tile), len(self.shape))):
+            parts.append(f"axes={tuple(given['axes'])}")
+        if given["tail"] == "pad" and (given["padding_mode"] != "constant" or given["value"] != 0):
+            parts += [f"padding_mode={given['padding_mode']!r}", f"value={given['value']!r}"]
+        if any(ratio != [1, 1] for ratio in given["scale"]):
+            parts.append(f"scale=({', '.join(str(Fraction(*ratio)) for ratio in given['scale'])},)")
+        if any(given["offset"]):
+            parts.append(f"offset={tuple(given['offset'])}")
+        whole = [tile * ratio[0] / ratio[1] for tile, ratio in zip(self.tile, given["scale"], strict=True)]
+        if given["result"] != whole:
+            parts.append(f"result={tuple(given['result'])}")
+        return f"<Tiling({', '.join(parts)}): {len(self)} tiles, grid {self.grid}>"
+
+    def __eq__(self, other: object) -> bool:
+        return self.to_json(tiles=False) == other.to_json(tiles=False) if isinstance(other, Tiling) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.to_json(tiles=False))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self.to_json(tiles=False),)
+
+
+class TileIndexError(InvalidValue, IndexError):
+    """There is no tile of that index."""
+
+
+def _restored(text: str) -> Tiling:
+    return Tiling.from_json(text)

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments of a tiling that the library takes in another form."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import operator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ._arrays import given_text
+from ._errors import InvalidType, InvalidValue
+from ._views import is_list
+
+TILING = "tiling"
+_LARGEST = 2**60
+
+
+def wrong_type(argument: str, rule: str, value: Any) -> InvalidType:
+    return InvalidType(operator=TILING, argument=argument, rule=rule, given=given_text(value))
+
+
+def is_integer(value: Any) -> bool:
+    if isinstance(value, (bool, np.bool_)) or getattr(value, "ndim", None):
+        return False
+    try:
+        operator.index(value)
+    except TypeError:
+        return False
+    return True
+
+
+def split_overlap(overlap: Any) -> tuple[Any, list[float]]:
+    """Pixels, and fractions: one of both is empty."""
+    if overlap is None:
+        return None, []
+    entries = list(overlap) if is_list(overlap) else [overlap]
+    rule = "must be integers (elements) or floats (fractions of the tile), and not both"
+    real = [isinstance(entry, (float, np.floating)) for entry in entries]
+    if entries and all(real):
+        return None, [float(entry) for entry in entries]
+    if any(real) or not all(map(is_integer, entries)):
+        raise wrong_type("overlap", rule, overlap)
+    return (tuple(map(operator.index, entries)) if is_list(overlap) else operator.index(overlap)), []
+
+
+def fraction(value: Any, whole: Any) -> Fraction:
+    """The simplest fraction that a float stands for: 1 / 3 is a third."""
+    rule = "must be a number greater than 0, or one for each tiled axis"
+    if isinstance(value, (bool, np.bool_)):
+        raise wrong_type("scale", rule, whole)
+    if is_integer(value):
+        ratio = Fraction(operator.index(value))
+    elif isinstance(value, numbers.Rational):
+        ratio = Fraction(int(value.numerator), int(value.denominator))
+    elif isinstance(value, (float, np.floating)):
+        number = float(value)
+        if not math.isfinite(number):
+            raise InvalidValue(operator=TILING, argument="scale", rule="must be greater than 0", given=str(number))
+        exact = Fraction(number)
+        near = exact.limit_denominator(10**6)
+        ratio = near if float(near) == number else exact
+    else:
+        raise wrong_type("scale", rule, whole)
+    if ratio <= 0:
+        raise InvalidValue(operator=TILING, argument="scale", rule="must be greater than 0", given=str(value))
+    if max(ratio.numerator, ratio.denominator) >= _LARGEST:
+        raise InvalidValue(
+            operator=TILING, argument="scale", rule="must be a fraction of numbers below 2**60", given=str(value)
+        )
+    return ratio
+
+
+def tile_extents(tile: Any, axes: Any, shape: Any) -> Any:
+    """A single number stands for every axis if it is known how many there are."""
+    if not is_integer(tile):
+        return tile
+    number = operator.index(tile)
+    if axes is not None:
+        return (number,) * (len(axes) if is_list(axes) else 1)
+    if is_list(shape) and len(shape) == 1:
+        return (number,)
+    raise InvalidType(
+        operator=TILING,
+        argument="tile",
+        rule="a single number does not say how many axes are tiled",
+        given=str(number),
+        expected=f"({number}, {number}) for the last two axes, or axes",
+    )
+
+
+def number_of(value: Any) -> Any:
+    """The number that a text of JSON stands for, where JSON has none."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return complex(value) if value.endswith("j") else float(value)
+    except ValueError:
+        raise InvalidValue(operator=TILING, argument="value", rule="must be a number", given=value) from None

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ways out of a merger, threads, and memory: what waits, what is borrowed, what is copied, and for how long."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import patchfold
+import pytest
+from patchfold import InvalidValue
+from test_apply_tiled import NOTES, T, X, fill
+
+
+def test_tiff_files(tmp_path):
+    tifffile = pytest.importorskip("tifffile")
+    patchfold.apply_tiled(np.sin, X, (16, 12), overlap=4, out=tmp_path / "y.tif", progress=False)
+    np.testing.assert_array_equal(tifffile.imread(tmp_path / "y.tif"), np.sin(X))
+    assert os.listdir(tmp_path) == ["y.tif"]
+
+
+@pytest.mark.parametrize("axes", [(0, 1), (1, 2), (0, 2)])
+def test_rows_go_to_a_function_in_order(axes):
+    tiling = patchfold.Tiling(X.shape, (2, 12), overlap=1, axes=axes)
+    rows, bands = [], []
+    order = np.random.default_rng(0).permutation(len(tiling))
+    merger = patchfold.Merger(tiling, out=lambda where, band: (rows.append(where), bands.append(band)))
+    for index in order:
+        merger.add(int(index), tiling.cut(X, int(index)))
+    assert merger.finish() is None and merger.finish() is None
+    assert rows[0].start == 0 and rows[-1].stop == X.shape[axes[0]]
+    assert [each.stop for each in rows[:-1]] == [each.start for each in rows[1:]]
+    np.testing.assert_array_equal(np.concatenate(bands, axes[0]), X, strict=True)
+
+
+def test_a_sink_that_fails(tmp_path):
+    calls = []
+
+    def sink(rows, band):
+        calls.append(rows)
+        if len(calls) == 2:
+            raise OSError(28, "No space left on device")
+
+    merger = patchfold.Merger(T, out=sink)
+    with pytest.raises(OSError, match="No space") as caught:
+        fill(merger)
+    if NOTES:
+        assert caught.value.__notes__ == [
+            "patchfold: merge: tile 9 at position (1, 4): while writing rows 12 to 16 of the output"
+        ]
+    for call in (lambda: merger.add(10, T.cut(X, 10)), merger.finish):
+        with pytest.raises(InvalidValue, match="any more; given tile 9 failed: the output could not be written"):
+            call()
+    assert len(calls) == 2
+
+
+def test_a_sink_must_not_call_its_merger():
+    def sink(rows, band):
+        merger.add(5, band)
+
+    merger = patchfold.Merger(T, out=sink)
+    with pytest.raises(InvalidValue, match="merge: out: must not call the merger that writes to it"):
+        fill(merger)
+    merger = patchfold.Merger(T, out=lambda rows, band: merger.finish())
+    with pytest.raises(InvalidValue, match="must not call the merger"):
+        fill(merger)
+
+
+def test_several_threads_add():
+    tiling = patchfold.Tiling((400, 300), (32, 32), overlap=(16, 20))
+    x = np.random.default_rng(0).random((400, 300))
+    for out in (None, [].append):
+        bands = []
+        merger = patchfold.Merger(tiling, out=None if out is None else lambda rows, band, bands=bands: bands.append(band))
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda i, m=merger: m.add(i, tiling.cut(x, i)), np.random.default_rng(1).permutation(len(tiling))))
+        y = merger.finish()
+        np.testing.assert_array_equal(y if out is None else np.concatenate(bands), x)
+
+
+def test_the_lock_of_the_interpreter_is_free_meanwhile():
+    tiling = patchfold.Tiling((6000, 3000), (6000, 2000), stride=(6000, 1000))
+    tiles = [np.full(tile.result_shape, float(tile.index)) for tile in tiling]
+    merger = patchfold.Merger(tiling, window="linear")
+    merger.add(0, tiles[0])
+    times, stop = [], threading.Event()
+
+    def tell_time():
+        while not stop.is_set():
+            times.append(time.perf_counter())
+            time.sleep(1e-4)
+
+    thread = threading.Thread(target=tell_time)
+    thread.start()
+    begin = time.perf_counter()
+    merger.add(1, tiles[1])
+    end = time.perf_counter()
+    stop.set()
+    thread.join()
+    inside = [each for each in times if begin + (end - begin) / 4 < each < end - (end - begin) / 4]
+    assert inside
+
+
+def test_a_borrowed_tile_is_released_as_soon_as_it_is_not_needed():
+    tiling = patchfold.Tiling((10, 4), (4, 4), overlap=(1, 0))
+
+    class Watched(np.ndarray):
+        pass
+
+    merger = patchfold.Merger(tiling)
+    released = []
+    for index in range(3):
+        tile = np.ones((4, 4)).view(Watched)
+        weakref.finalize(tile, released.append, index)
+        merger.add(index, tile)
+        del tile
+        assert released == list(range(index if index < 2 else 3))
+    assert (merger.finish() == 1).all()
+    kept = np.ones((4, 4)).view(Watched)
+    alive = weakref.ref(kept)
+    merger = patchfold.Merger(tiling)
+    merger.add(0, kept)
+    del kept
+    assert alive() is not None
+    del merger
+    assert alive() is None
+
+
+def test_a_copied_tile_may_be_overwritten_at_once():
+    buffer = np.empty((3, 16, 12), np.float32)
+    merger = patchfold.Merger(T, copy=True)
+    for index in range(len(T)):
+        merger.add(index, T.cut(X, index, out=buffer))
+        buffer[...] = np.nan
+    np.testing.assert_array_equal(merger.finish(), X)
+
+
+@pytest.mark.parametrize("copies", [False, True])
+@pytest.mark.parametrize("to_sink", [False, True])
+@pytest.mark.parametrize("arguments", [{}, {"reduce": "center"}, {"reduce": "first"}, {"dtype": "float64"}])
+def test_peak_bytes_are_what_was_announced(copies, to_sink, arguments):
+    announced = T.bytes(np.float32, copy=copies, sink=to_sink, **arguments)
+    merger = patchfold.Merger(T, copy=copies, out=(lambda rows, band: None) if to_sink else None, **arguments)
+    most = 0
+    for index, tile in enumerate(T.split(X)):
+        merger.add(index, tile)
+        most = max(most, merger.waiting_bytes)
+    merger.finish()
+    assert merger.peak_bytes == announced.most >= most and merger.waiting_bytes == 0
+    assert announced.rows == (0 if not to_sink else announced.rows) and (announced.rows > 0) == to_sink
+
+
+def test_memory_limit():
+    need = T.bytes("float32").most
+    with pytest.raises(MemoryError) as caught:
+        fill(patchfold.Merger(T, memory_limit=need - 1))
+    assert str(caught.value) == (
+        "merge: memory_limit: is less than what waits if tiles come in order; "
+        f"given {need - 1}, expected at least {need} bytes"
+    )
+    merger = patchfold.Merger(T, memory_limit=need)
+    fill(merger)
+    np.testing.assert_array_equal(merger.finish(), X)
+    merger = patchfold.Merger(T, memory_limit=need)
+    for index in range(0, len(T), 2):
+        try:
+            merger.add(index, T.cut(X, index))
+        except MemoryError as error:
+            assert f"tile {index} at position {T[index].position}" in str(error) and "so tile 1 next" in str(error)
+            break
+    else:
+        pytest.fail("the limit was never reached")
+
+
+def run_alone(code):
+    """Runs code in a process of its own, which prints by how many MiB its peak has grown."""
+    script = "import resource, numpy as np, patchfold\n" + code
+    script += "\nprint((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)"
+    environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(Path(patchfold.__file__).parents[1])]))
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment, check=True)
+    return float(done.stdout)
+
+
+def test_rows_that_leave_need_little_memory():
+    """100 MiB through a function, a picture that is never in memory as a whole."""
+    grown = run_alone("""
+patchfold.set_num_threads(2)
+tiling = patchfold.Tiling((51200, 512), (512, 512), overlap=64)
+total = [0]
+def sink(rows, band):
+    total[0] += int(band.sum())
+def run(tiling, last):
+    merger = patchfold.Merger(tiling, out=sink, copy=True)
+    for tile in tiling:
+        if tile.index == last:
+            return
+        merger.add(tile, np.ones(tile.result_shape, np.float32))
+    merger.finish()
+run(tiling, 3)
+total[0] = 0
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+run(tiling, None)
+assert total[0] == 51200 * 512
+""")
+    assert grown < 20
+
+
+def test_a_forked_process_cuts_tiles():
+    """As the workers of a torch DataLoader do, although the threads of the parent are not there."""
+    run_alone("""
+import os
+tiling = patchfold.Tiling((3000, 3000), (2048, 2048), overlap=64)
+x = np.ones((3000, 3000), np.float32)
+for tile in tiling.split(x):
+    pass
+child = os.fork()
+if child == 0:
+    os._exit(0 if all(tile.all() for tile in tiling.split(x)) else 1)
+before = 0
+assert os.waitpid(child, 0)[1] == 0
+""")

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What went wrong when people put tiles together with other libraries, one test for each report."""
+
+import numpy as np
+import patchfold
+import pytest
+
+
+def merged(tiling, tiles, **arguments):
+    merger = patchfold.Merger(tiling, **arguments)
+    for index, tile in enumerate(tiles):
+        merger.add(index, tile)
+    return merger.finish()
+
+
+def split_and_merged(x, tile, **arguments):
+    merge = {name: arguments.pop(name) for name in ("window", "reduce") if name in arguments}
+    tiling = patchfold.Tiling(x.shape, tile, **arguments)
+    return merged(tiling, tiling.split(x), **merge)
+
+
+def test_sklearn_patches_as_large_as_the_image_along_one_axis():
+    """reconstruct_from_patches_2d counts overlaps by min(i + 1, p, ..), and divides by 128 where there is one row."""
+    image = np.random.default_rng(0).random((128, 256))
+    tiling = patchfold.Tiling(image.shape, (128, 128), stride=1)
+    assert tiling.grid == (1, 129)
+    np.testing.assert_array_equal(merged(tiling, tiling.split(image), window="ones"), image)
+    counts = tiling.coverage()
+    assert counts[:, 0].tolist() == [1] * 128 and counts[:, 128].tolist() == [128] * 128
+    # Patches that differ are averaged over as many as there are.
+    tiles = [np.full((128, 128), float(k)) for k in range(129)]
+    y = merged(tiling, tiles, window="ones")
+    assert y[0, 0] == 0 and y[5, 1] == 0.5 and y[0, 255] == 128 and y[7, 128] == np.mean(np.arange(1, 129))
+
+
+def test_kornia_picture_that_patches_do_not_divide():
+    """combine_tensor_patches wants extents that fit: 1200x2040 in patches of 256 fails or is cropped."""
+    x = np.random.default_rng(0).random((3, 1200, 2040), np.float32)
+    for tail in ("shift", "pad", "partial"):
+        for overlap in (0, 32):
+            y = split_and_merged(x, (256, 256), overlap=overlap, tail=tail)
+            np.testing.assert_array_equal(y, x, strict=True)
+
+
+@pytest.mark.parametrize("window", [64, 100, 1024])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.int64])
+def test_kornia_integer_patches(window, dtype):
+    """combine_tensor_patches of integers raises, or divides in the wrong type."""
+    x = np.random.default_rng(0).integers(0, 127, (3, 1024, 1024)).astype(dtype)
+    y = split_and_merged(x, (window, window), overlap=window // 4, window="ones")
+    np.testing.assert_array_equal(y, x, strict=True)
+
+
+def test_patchify_without_distortion():
+    """unpatchify assumes that (extent - patch) is a multiple of the step: 844x1280 by 256 and 128 comes back skewed."""
+    x = np.random.default_rng(0).integers(0, 256, (844, 1280), np.uint8)
+    for tail in ("shift", "pad", "partial"):
+        np.testing.assert_array_equal(split_and_merged(x, (256, 256), stride=128, tail=tail), x, strict=True)
+
+
+def test_torchio_cube_stays_in_place():
+    """GridAggregator shifted what it put back: 320^3 in patches of 102 that overlap by 4."""
+    x = np.zeros((320, 320, 320), np.uint8)
+    x[101:205, 97:103, 198:302] = 200
+    y = split_and_merged(x, (102, 102, 102), overlap=4)
+    np.testing.assert_array_equal(y, x, strict=True)
+
+
+@pytest.mark.parametrize("window", ["hann", "linear", "cosine", "gaussian"])
+@pytest.mark.parametrize("overlap", [0, 1, 8, 24])
+def test_torchio_and_torchgeo_no_dark_border(window, overlap):
+    """A window that falls to 0 at the border of the picture darkens it, or moves values that are not centred on 0."""
+    x = np.full((50, 70), -1000.0, np.float32)
+    x[::2] = 1000 / 3
+    y = split_and_merged(x, (32, 32), overlap=overlap, window=window)
+    np.testing.assert_array_equal(y, x, strict=True)
+    assert (split_and_merged(np.full((50, 70), 40, np.uint8), (32, 32), overlap=overlap, window=window) == 40).all()
+
+
+def test_torchaudio_first_and_last_tile_are_not_faded_on_the_outer_side():
+    """Chunked separation fades every chunk at both ends, so the signal begins and ends in silence."""
+    signal = np.random.default_rng(0).normal(size=(2, 44_100)).astype(np.float32)
+    tiling = patchfold.Tiling(signal.shape, (8192,), overlap=0.1)
+    y = merged(tiling, (tile * np.float32(2) for tile in tiling.split(signal)), window="linear")
+    np.testing.assert_array_equal(y[:, :7000], signal[:, :7000] * 2)
+    np.testing.assert_array_equal(y[:, -7000:], signal[:, -7000:] * 2)
+
+
+@pytest.mark.parametrize("stride", [(24, 24), (16, 12), (11, 7)])
+@pytest.mark.parametrize("window", ["hann", "linear", "gaussian"])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_comfyui_constant_tiles_give_a_constant_picture(stride, window, dtype):
+    """Masks that multiply at crossings, or are added three times, leave lines and spots."""
+    tiling = patchfold.Tiling((100, 90), (32, 32), stride=stride)
+    assert tiling.coverage().max() >= (4 if stride[0] > 16 else 9)
+    tiles = [np.full(tile.result_shape, 0.1, dtype) for tile in tiling]
+    assert (merged(tiling, tiles, window=window) == dtype(0.1)).all()
+
+
+@pytest.mark.parametrize("window", ["hann", "linear", "cosine"])
+def test_sd_cpp_blend_is_monotone_and_without_a_step(window):
+    """One grey for each tile: the ramp had a step in the middle of the overlap."""
+    overlap = 16
+    tiling = patchfold.Tiling((48, 112), (48, 64), overlap=(0, overlap))
+    y = merged(tiling, [np.full((48, 64), grey) for grey in (0.0, 1.0)], window=window)
+    assert (y == y[:1]).all()
+    steps = np.diff(y[0])
+    assert y[0, 0] == 0 and y[0, -1] == 1 and (steps >= 0).all()
+    assert steps.max() < 2.6 / overlap  # a ramp has 1 / 17; smooth ones are steeper in the middle
+    assert steps[:47].max() == 0 and steps[65:].max() == 0
+    np.testing.assert_allclose(y[0], 1 - y[0, ::-1], atol=1e-15)
+
+
+@pytest.mark.parametrize("n", [2, 4, 16, 96])
+def test_monai_gaussian_of_even_size_is_symmetric(n):
+    """compute_importance_map puts the peak at n // 2."""
+    tiling = patchfold.Tiling((n, n), (n, n), overlap=0)
+    weights = merged(tiling, [np.ones((n, n))], window=("gaussian", 0.125), reduce="sum")
+    assert weights.tobytes() == weights[::-1, ::-1].tobytes() == weights.T.copy().tobytes()
+    assert weights[n // 2, n // 2] == weights[n // 2 - 1, n // 2 - 1] == weights.max()
+
+
+def test_dask_overlap_larger_than_a_chunk_or_the_array():
+    """map_overlap fails, or repeats, where the depth exceeds a chunk."""
+    x = np.arange(10.0)
+    for tail in ("pad", "partial"):
+        np.testing.assert_array_equal(split_and_merged(x, (64,), overlap=60, tail=tail), x)
+    np.testing.assert_array_equal(split_and_merged(x, (4,), overlap=3), x)
+    with pytest.raises(patchfold.InvalidValue) as caught:
+        patchfold.Tiling((10,), (4,), overlap=4)
+    assert str(caught.value) == "tiling: overlap: must be less than the tile on every axis; given 4, expected less than (4,)"
+    with pytest.raises(patchfold.InvalidValue) as caught:
+        patchfold.Tiling((10,), (64,), overlap=4)
+    assert str(caught.value) == (
+        "tiling: tile: must not be larger than the array if the last tile is shifted; "
+        "given (64,), expected at most 10 along axis 0, or the tail pad or partial"
+    )
+
+
+@pytest.mark.parametrize("tile", [(7, 9), (16, 16), (33, 20), (100, 120)])
+@pytest.mark.parametrize("overlap", [0, 3, 0.5])
+def test_rslearn_and_pyramids_any_block_size_gives_the_same_bits(tile, overlap):
+    """Blocks of another size changed pixels at their seams."""
+    x = np.random.default_rng(0).normal(size=(2, 100, 120)).astype(np.float32)
+    y = patchfold.apply_tiled(lambda part: np.tanh(part) * np.float32(3), x, tile, overlap=overlap, progress=False)
+    assert y.tobytes() == (np.tanh(x) * np.float32(3)).tobytes()
+
+
+def box(part):
+    """A 5x5 convolution with zeros around, in integers."""
+    padded = np.pad(part, 2)
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (5, 5))
+    return (windows * np.arange(25).reshape(5, 5)).sum((-2, -1))
+
+
+@pytest.mark.parametrize("tile", [(12, 12), (16, 13), (40, 9)])
+def test_stardist_tiles_that_overlap_by_the_receptive_field_are_the_whole(tile):
+    """Where tiles overlap by the receptive field, what is far from their borders is exact: center takes it."""
+    x = np.random.default_rng(0).integers(-99, 99, (60, 51))
+    for tail in ("shift", "partial"):
+        y = patchfold.apply_tiled(box, x, tile, overlap=4, reduce="center", tail=tail, progress=False)
+        np.testing.assert_array_equal(y, box(x))
+
+
+def test_stardist_a_margin_of_weight_0_is_cropped():
+    """A window that is 0 at borders within the picture does the same, blended."""
+    x = np.random.default_rng(0).integers(-99, 99, (100,)).astype(np.float64)
+    kernel = np.array([1, 2, 3, 2, 1.0])
+    ramp = np.array([0, 0, 1, 2, 3, 4, 5, 6, 6, 5, 4, 3, 2, 1, 0, 0.0])
+    tiling = patchfold.Tiling((96,), (16,), overlap=8)
+    merger = patchfold.Merger(tiling, window=[ramp], fill=0)
+    for index, tile in enumerate(tiling.split(x[:96])):
+        merger.add(index, np.convolve(tile, kernel, "same"))
+    y = merger.finish()
+    expected = np.convolve(x[:96], kernel, "same")
+    np.testing.assert_array_equal(y[2:-2], expected[2:-2])
+    assert y[:2].tolist() == y[-2:].tolist() == [0, 0]
+
+
+def test_skimage_input_that_is_not_contiguous():
+    """view_as_windows wanted contiguous arrays."""
+    x = np.random.default_rng(0).random((60, 80, 3))
+    for view in (x[::2, ::-1], x.transpose(2, 1, 0), np.asfortranarray(x), np.broadcast_to(x[:, :1], x.shape)):
+        y = split_and_merged(view, (9, 8), overlap=3, axes=(0, 1), tail="partial")
+        np.testing.assert_array_equal(y, view, strict=True)
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.float16, np.float32, np.complex64])
+@pytest.mark.parametrize("shape", [(97,), (41, 53), (11, 17, 19)])
+def test_all_of_them_merge_of_split_is_the_array(dtype, shape):
+    x = (np.random.default_rng(0).random(shape) * 100).astype(dtype)
+    for overlap in (0, 1, 0.25, 0.75):
+        for window in ("ones", "linear", "gaussian") if dtype != np.int64 else ("ones",):
+            y = split_and_merged(x, (8,) * len(shape), overlap=overlap, window=window)
+            np.testing.assert_array_equal(y, x, strict=True)
