@@ -61,11 +61,12 @@ struct Merger::State {
         executor(executor),
         copy(spec.copy),
         limit(spec.memory_limit) {
+    while (next_tile < tiling.size() && rules.cells.is_masked(next_tile)) ++next_tile;
     if (!limit) return;
-    const MergeMemory needed = merge_memory(tiling, spec, to_sink);
-    if (needed.most > *limit)
+    in_order = merge_memory(tiling, spec, to_sink).most;
+    if (in_order > *limit)
       fail(ErrorCode::out_of_memory, op_merge, "memory_limit", "is less than what waits if tiles come in order", *limit,
-           "at least " + text(needed.most) + " bytes");
+           "at least " + text(in_order) + " bytes");
   }
 
   const Tiling& tiling() const { return rules.cells.tiling(); }
@@ -79,7 +80,8 @@ struct Merger::State {
   void run(const std::vector<Gather>& work);
   void send_rows();
   Dims band_shape(std::int64_t slab) const;
-  std::string first_missing() const;
+  std::int64_t early_bytes_of(const Arrival& arrival) const;
+  void check_room(const Arrival& arrival) const;
 
   mutable std::mutex mutex{};
   Rules rules;
@@ -87,7 +89,10 @@ struct Merger::State {
   Executor& executor;
   bool copy;
   std::optional<std::int64_t> limit;
-  TensorView output{};  ///< without a sink
+  std::int64_t in_order = 0;                     ///< bytes at the peak if tiles come in order; for a limit
+  std::int64_t next_tile = 0;                    ///< all before it have come
+  std::map<std::int64_t, std::int64_t> early{};  ///< bytes kept free for tiles that came before their turn; for a limit
+  TensorView output{};                           ///< without a sink
   RowSink* sink = nullptr;
   std::map<std::int64_t, Memory> rows{};  ///< for a sink: slabs that are held
   std::map<std::int64_t, Held> held{};    ///< tiles
@@ -231,14 +236,31 @@ void Merger::State::send_rows() {
   }
 }
 
+/// Bytes that a tile which comes early may take until its turn: its own, and those of all rows that it helps to finish.
+std::int64_t Merger::State::early_bytes_of(const Arrival& arrival) const {
+  std::int64_t bytes = arrival.tile_bytes;
+  std::int64_t last = -1;
+  for (const Cell cell : rules.cells.cells_of(arrival.tile))
+    if (std::exchange(last, cell.slab) != cell.slab) bytes += ledger.slab_bytes(cell.slab);
+  return bytes;
+}
+
+/// The next tile in order always has room. One that comes early must leave it: what waits in order and what waits early
+/// add up to no more than the limit.
+void Merger::State::check_room(const Arrival& arrival) const {
+  if (arrival.tile == next_tile) return;
+  std::int64_t bytes = in_order + early_bytes_of(arrival);
+  for (const auto& [tile, taken] : early) bytes += taken;
+  if (bytes > *limit)
+    fail(ErrorCode::out_of_memory, op_merge, "tile " + tile_text(tiling(), arrival.tile),
+         "comes too early: memory_limit would leave no room for the tiles before it", text(*limit) + " bytes",
+         "tile " + text(next_tile) + " next, or " + text(bytes) + " bytes");
+}
+
 void Merger::State::add(std::int64_t index, const ConstTensorView& tile, std::shared_ptr<const void> owner) {
   check(index, tile);
   const Arrival arrival = ledger.preview(index);
-  const std::int64_t more = arrival.tile_bytes + arrival.row_bytes;
-  if (limit && ledger.bytes() + more > *limit)
-    fail(ErrorCode::out_of_memory, op_merge, "tile " + tile_text(tiling(), index),
-         "comes too early: more would wait than memory_limit allows", text(ledger.bytes() + more) + " bytes",
-         "at most " + text(*limit) + " bytes, so tile " + first_missing() + " next");
+  if (limit) check_room(arrival);
 
   std::vector<Gather> work;
   Held waiting;
@@ -262,7 +284,10 @@ void Merger::State::add(std::int64_t index, const ConstTensorView& tile, std::sh
     throw;
   }
   try {
+    if (limit && index != next_tile) early[index] = early_bytes_of(arrival);
     ledger.accept(arrival);
+    while (next_tile < tiling().size() && (ledger.has_come(next_tile) || rules.cells.is_masked(next_tile)))
+      early.erase(next_tile++);
     run(work);
     for (const Cell cell : arrival.finished)
       if (copy)
@@ -277,12 +302,6 @@ void Merger::State::add(std::int64_t index, const ConstTensorView& tile, std::sh
     failure = "tile " + text(index) + " failed";
     throw;
   }
-}
-
-std::string Merger::State::first_missing() const {
-  std::int64_t count = 0;
-  const auto tiles = ledger.missing(1, count);
-  return tiles.empty() ? std::string("none") : text(tiles[0]);
 }
 
 Merger::Merger(const Tiling& tiling, const MergeSpec& spec, const TensorView& output, Executor& executor)

@@ -256,13 +256,47 @@ TEST(Merge, ALimitIsKept) {
   const auto merger_of = [&] { return Merger(tiling, spec, view(output.data(), {100})); };
   EXPECT_EQ(error_of([&] { merger_of(); }),
             "merge: memory_limit: is less than what waits if tiles come in order; given 30, expected at least 80 bytes");
-  spec.memory_limit = 100;
+  spec.memory_limit = 160;
   Merger merger = merger_of();
   merger.add(3, view(std::as_const(tile).data(), {10}));
   merger.add(7, view(std::as_const(tile).data(), {10}));
-  EXPECT_EQ(error_of([&] { merger.add(9, view(std::as_const(tile).data(), {10})); }),
-            "merge: tile 9 at position [9]: comes too early: more would wait than memory_limit allows; given 120 bytes, "
-            "expected at most 100 bytes, so tile 0 next");
+  EXPECT_EQ(
+      error_of([&] { merger.add(9, view(std::as_const(tile).data(), {10})); }),
+      "merge: tile 9 at position [9]: comes too early: memory_limit would leave no room for the tiles before it; given 160 "
+      "bytes, expected tile 0 next, or 200 bytes");
+}
+
+TEST(Merge, UnderALimitTilesInOrderAlwaysHaveRoom) {
+  const Tiling tiling(two_axes({40, 40}, {10, 10}, 5));
+  const std::vector<float> array = ramp(1600);
+  for (const bool copy : {false, true})
+    for (const bool to_sink : {false, true})
+      for (const std::int64_t spare : {0, 400, 1500, 5000}) {
+        MergeSpec spec;
+        spec.copy = copy;
+        spec.memory_limit = merge_memory(tiling, spec, to_sink).most + spare;
+        std::vector<float> output(1600);
+        Rows rows(40 * sizeof(float));
+        Merger merger = to_sink ? Merger(tiling, spec, rows) : Merger(tiling, spec, view(output.data(), {40, 40}));
+        std::vector<std::vector<float>> tiles;
+        for (std::int64_t i = 0; i < tiling.size(); ++i) tiles.push_back(cut(tiling, array, i));
+        std::vector<bool> come(static_cast<std::size_t>(tiling.size()));
+        const auto add = [&](std::int64_t i) {
+          merger.add(i, view(std::as_const(tiles[static_cast<std::size_t>(i)]).data(), {10, 10}));
+          come[static_cast<std::size_t>(i)] = true;
+        };
+        for (std::int64_t i = 0; i < tiling.size(); ++i) {
+          for (std::int64_t early = i + 1; early < tiling.size(); early += 3)
+            if (!come[static_cast<std::size_t>(early)]) error_of([&] { add(early); });
+          if (!come[static_cast<std::size_t>(i)]) {
+            ASSERT_NO_THROW(add(i)) << i << ", spare " << spare;
+          }
+          EXPECT_LE(merger.peak_bytes(), *spec.memory_limit);
+        }
+        merger.finish();
+        if (to_sink) std::memcpy(output.data(), rows.bytes.data(), rows.bytes.size());
+        EXPECT_EQ(output, array);
+      }
 }
 
 TEST(TilingLayout, NothingGrowsWithTheNumberOfTiles) {
