@@ -167,14 +167,22 @@ def test_memory_limit():
     fill(merger)
     np.testing.assert_array_equal(merger.finish(), X)
     merger = patchfold.Merger(T, memory_limit=need)
-    for index in range(0, len(T), 2):
+    refused = 0
+    for index in range(len(T)):
+        for early in range(index + 2, len(T), 3):  # whatever comes early, the next in order has room
+            try:
+                merger.add(early, T.cut(X, early))
+            except MemoryError as error:
+                assert f"tile {early} at position {T[early].position}: comes too early" in str(error)
+                refused += 1
+            except ValueError as error:
+                assert "must not come twice" in str(error)
         try:
             merger.add(index, T.cut(X, index))
-        except MemoryError as error:
-            assert f"tile {index} at position {T[index].position}" in str(error) and "so tile 1 next" in str(error)
-            break
-    else:
-        pytest.fail("the limit was never reached")
+        except ValueError as error:
+            assert "must not come twice" in str(error)
+    assert refused > 0 and merger.peak_bytes <= need
+    np.testing.assert_array_equal(merger.finish(), X)
 
 
 def run_alone(code):
