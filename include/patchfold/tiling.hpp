@@ -33,7 +33,9 @@ enum class Tail : std::uint8_t { shift, pad, partial, drop, error };
 ///   sum              sum of weight * value
 ///   max, min         NaN if one of them is
 ///   first, last      of the tile with the lowest, highest index
-///   center           of the tile whose middle is nearest; of two that are equally near, the lower index
+///   center           of the tile whose middle is nearest; of two that are equally near, the lower index. Middles are those
+///                    of whole tiles. Where that tile does not take part, the one that is the fewest steps from it in the
+///                    grid stands in
 enum class Reduce : std::uint8_t { mean, sum, max, min, first, last, center };
 
 PATCHFOLD_API std::string_view name_of(Tail tail) noexcept;
@@ -138,7 +140,7 @@ class PATCHFOLD_API Tiling {
   Iterator end() const { return {*this, size_}; }
   /// Shape of a tile of the array, with the axes that are not tiled.
   Dims tile_shape(std::int64_t index) const;
-  /// The tiled axes of a result of that rank: the axes of the spec, counted anew. Throws Error(rank).
+  /// The tiled axes of a result of that rank: the axes of the spec, counted anew. Throws Error(rank, value).
   Dims axes_in(int rank) const;
   /// Shape of the result of a tile whose other axes have these extents, in order.
   Dims result_shape(std::int64_t index, const Dims& channels) const;
@@ -206,7 +208,8 @@ class PATCHFOLD_API RowSink {
  public:
   virtual ~RowSink();
   /// Takes rows [rows.begin, rows.end) of the output's stream axis; `band` is the output cut to them. Called in ascending
-  /// order, without gaps, never from two threads at once. May throw: the merger then takes no more tiles.
+  /// order, without gaps, never from two threads at once. May throw: the merger then takes no more tiles. Must not call the
+  /// merger.
   virtual void write(Span rows, const ConstTensorView& band) = 0;
 };
 

@@ -8,6 +8,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <cstring>
 #include <limits>
 
 #include "kernels/blend_scalar.hpp"
@@ -26,6 +27,27 @@ BlendRow RowOf(DType, DType, bool) {
 
 template <class T, class D>
 using Lanes = hn::Vec<hn::Rebind<T, D> >;
+
+/// Elements of any alignment. What the compiler makes of vectors of one lane takes for granted that theirs is the type's.
+template <class D>
+HWY_INLINE hn::Vec<D> load(D d, const hn::TFromD<D>* from) {
+  if constexpr (hn::MaxLanes(D()) > 1) {
+    return hn::LoadU(d, from);
+  } else {
+    hn::TFromD<D> value;
+    std::memcpy(&value, static_cast<const void*>(from), sizeof(value));
+    return hn::Set(d, value);
+  }
+}
+template <class D>
+HWY_INLINE void save(hn::Vec<D> v, D d, hn::TFromD<D>* to) {
+  if constexpr (hn::MaxLanes(D()) > 1) {
+    hn::StoreU(v, d, to);
+  } else {
+    const hn::TFromD<D> value = hn::GetLane(v);
+    std::memcpy(static_cast<void*>(to), &value, sizeof(value));
+  }
+}
 
 /// Elements as float64; exact.
 template <class D>
@@ -134,13 +156,13 @@ struct Weighted {
     const hn::Rebind<std::uint64_t, D> wide_bits;
     for (std::int64_t i = 0; i < terms.count(); ++i)
       hwy::Prefetch(reinterpret_cast<const std::byte*>(terms.elements(i) + j) + terms.ahead(i));
-    const auto first = hn::LoadU(from, terms.elements(0) + j);
+    const auto first = load(from, terms.elements(0) + j);
     const auto first_wide = widen(d, first);
     auto sum = hn::Mul(first_wide, hn::Mul(hn::Set(d, terms.scale(0)), hn::LoadU(d, terms.weights(0) + j)));
     auto difference = hn::Zero(bits);
     auto wide_difference = hn::Zero(wide_bits);
     for (std::int64_t i = 1; i < terms.count(); ++i) {
-      const auto value = hn::LoadU(from, terms.elements(i) + j);
+      const auto value = load(from, terms.elements(i) + j);
       const auto value_wide = widen(d, value);
       const auto weight = hn::Mul(hn::Set(d, terms.scale(i)), hn::LoadU(d, terms.weights(i) + j));
       sum = hn::Add(sum, hn::Mul(value_wide, weight));
@@ -157,7 +179,7 @@ struct Weighted {
     auto result = narrow<To>(d, sum);
     if constexpr (keep_equal && std::is_same_v<From, To>)
       result = hn::IfThenElse(hn::RebindMask(from, hn::Eq(difference, hn::Zero(bits))), first, result);
-    hn::StoreU(result, to, reinterpret_cast<To*>(dst) + j);
+    save(result, to, reinterpret_cast<To*>(dst) + j);
   }
 
   template <class Terms>

@@ -91,6 +91,10 @@ std::string at_least(std::int64_t bound) {
   return "at least " + std::to_string(bound);
 }
 
+Dims sound_strides(std::string_view op, std::string_view name, const ConstTensorView& view) {
+  return check_view(op, name, view).strides;
+}
+
 Operands check_operands(std::string_view op, std::string_view src_name, const ConstTensorView& src,
                         std::string_view dst_name, const TensorView& dst, const Dims& dst_shape) {
   check_shape(op, dst_name, dst_shape);

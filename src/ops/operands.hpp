@@ -32,6 +32,10 @@ struct Operands {
   engine::Problem problem{};  ///< without dims and windows
 };
 
+/// Checks that `view` is sound by itself and returns its strides, 0 where they do not matter. Throws Error(strides, dtype,
+/// overflow).
+Dims sound_strides(std::string_view op, std::string_view name, const ConstTensorView& view);
+
 /// Checks that `src` is a sound view, that `dst` has `dst_shape`, the element type of `src`, and elements that do not share
 /// memory. Throws Error(strides, dtype, shape, overflow).
 Operands check_operands(std::string_view op, std::string_view src_name, const ConstTensorView& src,

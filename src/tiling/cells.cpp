@@ -13,7 +13,11 @@ namespace patchfold::tiling {
 namespace {
 
 /// Tiles along one axis for which lists are kept.
-constexpr std::int64_t most_tiles = std::int64_t{1} << 26;
+constexpr std::int64_t most_tiles = std::int64_t{1} << 22;
+/// Tiles of which is kept whether they have come, a bit each.
+constexpr std::int64_t most_tiles_at_all = std::int64_t{1} << 32;
+/// Cells of a slab, for each of which its missing tiles are counted.
+constexpr std::int64_t most_cells = std::int64_t{1} << 27;
 
 /// Twice the coordinate of a tile's middle.
 std::int64_t middle(const TileSpan& span, std::int64_t result) {
@@ -24,8 +28,6 @@ std::int64_t middle(const TileSpan& span, std::int64_t result) {
 std::vector<Segment> cut_axis(const Tiling& tiling, int axis, bool by_middles, std::vector<Span>& covered) {
   const std::int64_t tiles = tiling.grid()[axis];
   const std::int64_t result = tiling.result()[axis];
-  if (tiles > most_tiles)
-    fail(ErrorCode::limit, op_merge, "tiling", "must have at most 2^26 tiles along an axis to be merged", tiles);
   std::vector<TileSpan> spans;
   for (std::int64_t k = 0; k < tiles; ++k) spans.push_back(tiling.span(axis, k));
   std::vector<std::int64_t> cuts = {0, tiling.output()[axis]};
@@ -36,8 +38,8 @@ std::vector<Segment> cut_axis(const Tiling& tiling, int axis, bool by_middles, s
   if (by_middles)
     for (std::size_t k = 1; k < spans.size(); ++k)
       // The first y whose own middle, 2y + 1, is nearer to the latter.
-      cuts.push_back(std::clamp<std::int64_t>(floor_div(middle(spans[k - 1], result) + middle(spans[k], result) - 2, 4) + 1,
-                                              0, tiling.output()[axis]));
+      cuts.push_back(std::clamp<std::int64_t>(floor_div(spans[k - 1].start + spans[k].start + result - 1, 2) + 1, 0,
+                                              tiling.output()[axis]));
   std::sort(cuts.begin(), cuts.end());
   cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
 
@@ -73,13 +75,18 @@ Cells::Cells(const Tiling& tiling, Reduce reduce, bool selects, const std::vecto
     : tiling_(tiling), reduce_(reduce), selects_(selects), mask_(mask) {
   if (!mask.empty() && static_cast<std::int64_t>(mask.size()) != tiling.size())
     fail(ErrorCode::length, op_merge, "mask", "must have an entry for each tile", mask.size(), tiling.size());
+  for (const std::int64_t tiles : tiling.grid())
+    if (tiles > most_tiles)
+      fail(ErrorCode::limit, op_merge, "tiling", "must have at most 2^22 tiles along an axis to be merged", tiles);
+  if (tiling.size() > most_tiles_at_all)
+    fail(ErrorCode::limit, op_merge, "tiling", "must have at most 2^32 tiles to be merged", tiling.size());
   Checked inner = 1;
   for (int axis = 0; axis < tiling.grid().size(); ++axis) {
     covered_.emplace_back();
     axes_.push_back(cut_axis(tiling, axis, reduce == Reduce::center, covered_.back()));
     if (axis > 0) inner = inner * static_cast<std::int64_t>(axes_.back().size());
   }
-  if (!inner.value() || *inner.value() > std::int64_t{1} << 40)
+  if (!inner.value() || *inner.value() > most_cells)
     fail(ErrorCode::limit, op_merge, "tiling", "has too many tiles side by side to be merged", tiling.grid());
   inner_ = *inner.value();
 }
@@ -139,6 +146,20 @@ void Cells::each_tile(const Dims& segments, F f) const {
   }
 }
 
+/// The tile that center, first or last take, without a look at the others; -1 if it is masked, or there is none.
+std::int64_t Cells::preferred(const Dims& segments) const noexcept {
+  std::int64_t tile = 0;
+  for (int axis = 0; axis < segments.size(); ++axis) {
+    const Segment& one = segment(axis, segments[axis]);
+    if (one.tiles.size() == 0) return -1;
+    const std::int64_t at = reduce_ == Reduce::center  ? one.centre
+                            : reduce_ == Reduce::first ? one.tiles.begin
+                                                       : one.tiles.end - 1;
+    tile = tile * tiling_.grid()[axis] + at;
+  }
+  return is_masked(tile) ? -1 : tile;
+}
+
 std::size_t Cells::selected(std::span<const std::int64_t> tiles, const Dims& segments) const noexcept {
   if (reduce_ != Reduce::center) return reduce_ == Reduce::first ? 0 : tiles.size() - 1;
   // Where the nearest tile does not take part, the nearest in the grid stands in.
@@ -158,6 +179,7 @@ std::size_t Cells::selected(std::span<const std::int64_t> tiles, const Dims& seg
 }
 
 std::vector<std::int64_t> Cells::contributors(const Dims& segments) const {
+  if (const std::int64_t one = selects_ ? preferred(segments) : -1; one >= 0) return {one};
   std::vector<std::int64_t> tiles;
   each_tile(segments, [&](std::int64_t tile) {
     tiles.push_back(tile);

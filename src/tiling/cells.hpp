@@ -62,6 +62,7 @@ class Cells {
 
  private:
   Cell cell_at(const Dims& segments) const;
+  std::int64_t preferred(const Dims& segments) const noexcept;
   template <class F>
   void each_tile(const Dims& segments, F f) const;
 

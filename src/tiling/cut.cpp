@@ -48,6 +48,10 @@ void Tiling::coverage(const TensorView& counts) const {
   if (!(counts.shape == output_) || counts.dtype != DType::int64)
     fail(ErrorCode::shape, op_tiling, "counts", "must be int64 of the shape of the output's tiled axes", counts.shape,
          output_);
+  const ConstTensorView like{counts.data, output_, Dims::filled(output_.size(), 0), DType::int64, sizeof(std::int64_t)};
+  ops::check_operands(op_tiling, "tiles", like, "counts", counts, output_);
+  if (element_count(output_) == 0) return;
+  if (counts.data == nullptr) fail(ErrorCode::null_data, op_tiling, "counts", "has elements, but no data");
   // Along each axis alone; an element is given by each combination.
   std::vector<std::vector<std::int64_t>> along;
   for (int i = 0; i < output_.size(); ++i) {
@@ -60,7 +64,6 @@ void Tiling::coverage(const TensorView& counts) const {
     for (std::size_t y = 1; y < axis.size(); ++y) axis[y] += axis[y - 1];
     along.push_back(std::move(axis));
   }
-  if (element_count(output_) == 0) return;
   Dims at = Dims::filled(output_.size(), 0);
   auto* to = static_cast<std::byte*>(counts.data);
   const int last = output_.size() - 1;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "engine/floats.hpp"
+
 namespace patchfold::tiling {
 
 Gather::Gather(const Rules& rules, const Dims& segments, std::vector<Source> sources, std::byte* output,
@@ -78,6 +80,7 @@ void Gather::place() {
 }
 
 void Gather::weigh() {
+  const engine::DefaultFloats floats;
   for (int i = 0; i < segments_.size(); ++i) {
     const Segment& segment = rules_.cells.segment(i, segments_[i]);
     const auto extent = static_cast<std::size_t>(extents_[i]);

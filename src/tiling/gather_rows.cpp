@@ -27,7 +27,8 @@ GatherRows::GatherRows(const Gather& gather) noexcept
 bool GatherRows::reserve() noexcept {
   const std::size_t sources = g_.sources_.size();
   streams_ = g_.rules_.store == kernels::Store::past_cache && g_.step_ == g_.rules_.output_element;
-  const bool in_parts = !g_.is_even() || is_late_ || streams_ || g_.kind_ == Gather::Kind::general;
+  const bool moves = g_.kind_ == Gather::Kind::fill || g_.kind_ == Gather::Kind::copy;
+  const bool in_parts = !moves && (!g_.is_even() || is_late_ || streams_ || g_.kind_ == Gather::Kind::general);
   const std::int64_t part =
       in_parts ? std::min(g_.count_, std::max<std::int64_t>(16, part_elements / static_cast<std::int64_t>(sources + 1)))
                : g_.count_;

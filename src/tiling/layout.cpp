@@ -195,6 +195,7 @@ Tiling::Tiling(const TilingSpec& spec) : spec_(spec), tile_(spec.tile) {
   if (!count.value() || *count.value() > ops::size_limit)
     fail(ErrorCode::overflow, op_tiling, "tile", "the number of tiles must stay below 2^60", grid_);
   size_ = *count.value();
+  if (spec.tail > Tail::error) fail_value("tail", "must be a way to end an axis", static_cast<int>(spec.tail), "");
   if (spec.padding_mode > PaddingMode::symmetric)
     fail_value("padding_mode", "must be a way to pad tiles", "wrap", "constant, edge, reflect or symmetric");
 }

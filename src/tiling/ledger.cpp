@@ -61,15 +61,16 @@ void Ledger::count_peak() noexcept {
 }
 
 void Ledger::accept(const Arrival& arrival) {
-  come_[static_cast<std::size_t>(arrival.tile)] = true;
-  const auto arrive = [this](Cell cell) {
-    Slab& slab = slabs_[static_cast<std::size_t>(cell.slab)];
-    if (slab.missing.empty()) slab = counted(cell.slab);
-    return --slab.missing[static_cast<std::size_t>(cell.inner)];
-  };
-  for (const Cell cell : arrival.waiting) arrive(cell);
-  for (const Cell cell : arrival.finished) arrive(cell);
+  for (const auto* cells : {&arrival.waiting, &arrival.finished})
+    for (const Cell cell : *cells) {
+      Slab& slab = slabs_[static_cast<std::size_t>(cell.slab)];
+      if (slab.missing.empty()) slab = counted(cell.slab);
+    }
   if (!arrival.waiting.empty()) waiting_[arrival.tile] = static_cast<std::int64_t>(arrival.waiting.size());
+  come_[static_cast<std::size_t>(arrival.tile)] = true;
+  for (const auto* cells : {&arrival.waiting, &arrival.finished})
+    for (const Cell cell : *cells)
+      --slabs_[static_cast<std::size_t>(cell.slab)].missing[static_cast<std::size_t>(cell.inner)];
   for (const std::int64_t slab : arrival.held) slabs_[static_cast<std::size_t>(slab)].is_held = true;
   tile_bytes_ += arrival.tile_bytes;
   row_bytes_ += arrival.row_bytes;
@@ -99,13 +100,13 @@ bool Ledger::next_is_finished(bool& is_held) {
   Slab& slab = slabs_[static_cast<std::size_t>(next_)];
   if (slab.missing.empty()) slab = counted(next_);
   is_held = slab.is_held;
-  if (slab.unfinished == 0 && !is_held) {  // held while it is filled and sent
-    const std::int64_t bytes = slab_bytes(next_);
-    row_bytes_ += bytes;
-    count_peak();
-    row_bytes_ -= bytes;
-  }
   return slab.unfinished == 0;
+}
+
+void Ledger::hold_next() {
+  slabs_[static_cast<std::size_t>(next_)].is_held = true;
+  row_bytes_ += slab_bytes(next_);
+  count_peak();
 }
 
 void Ledger::next_left() {

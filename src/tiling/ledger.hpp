@@ -36,11 +36,14 @@ class Ledger {
   bool has_come(std::int64_t tile) const { return come_[static_cast<std::size_t>(tile)]; }
   /// What would happen; changes nothing.
   Arrival preview(std::int64_t tile) const;
+  /// Changes nothing if it throws.
   void accept(const Arrival& arrival);
   /// Takes note that the finished cells are made: returns the tiles that nobody waits for any more.
   std::vector<std::int64_t> settle(const Arrival& arrival);
   /// Whether the next slab, in order, has all its elements. One that no tile gives anything to has not been held.
   bool next_is_finished(bool& is_held);
+  /// Takes note that the next slab, to which no tile gives anything, gets memory.
+  void hold_next();
   void next_left();
 
   std::int64_t next() const noexcept { return next_; }  ///< slab; cells.slabs() when all have left

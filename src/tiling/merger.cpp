@@ -35,8 +35,7 @@ Memory allocate(std::int64_t bytes, std::string_view what) {
 }
 
 Sizes sizes_of(const Rules& rules, bool copy, bool to_sink) {
-  std::int64_t channels = 1;
-  for (const std::int64_t extent : rules.channels) channels *= extent;
+  const std::int64_t channels = element_count(rules.channels);
   return {channels * rules.element, to_sink ? channels * rules.output_element : 0, copy};
 }
 
@@ -70,8 +69,10 @@ struct Merger::State {
   }
 
   const Tiling& tiling() const { return rules.cells.tiling(); }
-  void check(std::int64_t index, const ConstTensorView& tile) const;
-  void add(std::int64_t index, const ConstTensorView& tile, std::shared_ptr<const void> owner);
+  /// Returns the tile with strides that are 0 where they do not matter.
+  ConstTensorView checked(std::int64_t index, const ConstTensorView& tile) const;
+  void add(std::int64_t index, const ConstTensorView& given, const std::shared_ptr<const void>& owner,
+           std::map<std::int64_t, Held>& done);
   void hold_rows(std::int64_t slab, std::vector<Gather>& work);
   Source source_of(std::int64_t tile, const ConstTensorView& view, const Dims& segments) const;
   Source held_source(std::int64_t tile, Cell cell, const Dims& segments) const;
@@ -96,11 +97,12 @@ struct Merger::State {
   RowSink* sink = nullptr;
   std::map<std::int64_t, Memory> rows{};  ///< for a sink: slabs that are held
   std::map<std::int64_t, Held> held{};    ///< tiles
-  std::string failure{};                  ///< why no more tiles are taken
+  bool has_failed = false;                ///< no more tiles are taken
+  std::string failure{};                  ///< why, if there was memory to say so
 };
 
-void Merger::State::check(std::int64_t index, const ConstTensorView& tile) const {
-  if (!failure.empty()) fail(ErrorCode::value, op_merge, "tile", "cannot be taken any more", failure);
+ConstTensorView Merger::State::checked(std::int64_t index, const ConstTensorView& tile) const {
+  if (has_failed) fail(ErrorCode::value, op_merge, "tile", "cannot be taken any more", failure);
   if (index < 0 || index >= tiling().size())
     fail(ErrorCode::value, op_merge, "tile", "must be the index of a tile", index, "0 to " + text(tiling().size() - 1));
   const std::string name = "tile " + tile_text(tiling(), index);
@@ -113,10 +115,9 @@ void Merger::State::check(std::int64_t index, const ConstTensorView& tile) const
     fail(ErrorCode::dtype, op_merge, name, "must have the type of the merge",
          text(tile.dtype) + " of " + text(tile.element_size) + " bytes",
          text(rules.dtype) + " of " + text(rules.element) + " bytes");
-  if (tile.strides.size() != tile.shape.size())
-    fail(ErrorCode::length, op_merge, name, "must have a stride for each axis", tile.strides.size(), tile.shape.size());
   if (tile.data == nullptr && element_count(shape) > 0)
     fail(ErrorCode::null_data, op_merge, name, "has elements, but no data");
+  return {tile.data, tile.shape, ops::sound_strides(op_merge, name, tile), tile.dtype, tile.element_size};
 }
 
 Source Merger::State::source_of(std::int64_t tile, const ConstTensorView& view, const Dims& segments) const {
@@ -222,6 +223,7 @@ void Merger::State::send_rows() {
     if (!is_held) {  // no tile gives anything to these rows
       std::vector<Gather> work;
       hold_rows(slab, work);
+      ledger.hold_next();
       run(work);
     }
     if (sink != nullptr) {
@@ -257,14 +259,16 @@ void Merger::State::check_room(const Arrival& arrival) const {
          "tile " + text(next_tile) + " next, or " + text(bytes) + " bytes");
 }
 
-void Merger::State::add(std::int64_t index, const ConstTensorView& tile, std::shared_ptr<const void> owner) {
-  check(index, tile);
+/// Tiles that nobody waits for any more go to `done`.
+void Merger::State::add(std::int64_t index, const ConstTensorView& given, const std::shared_ptr<const void>& owner,
+                        std::map<std::int64_t, Held>& done) {
+  const ConstTensorView tile = checked(index, given);
   const Arrival arrival = ledger.preview(index);
   if (limit) check_room(arrival);
 
-  std::vector<Gather> work;
-  Held waiting;
   try {
+    std::vector<Gather> work;
+    Held waiting;
     for (const std::int64_t slab : arrival.held) hold_rows(slab, work);
     for (const Cell cell : arrival.finished) work.push_back(gather_cell(cell, index, tile));
     if (copy) {
@@ -276,29 +280,34 @@ void Merger::State::add(std::int64_t index, const ConstTensorView& tile, std::sh
       }
     } else {
       waiting.view = tile;
-      waiting.owner = std::move(owner);
+      waiting.owner = owner;
     }
     if (!arrival.waiting.empty()) held[index] = std::move(waiting);
+    if (limit && index != next_tile) early[index] = early_bytes_of(arrival);
+    run(work);
+    ledger.accept(arrival);
   } catch (...) {
+    // What has been written will be written again.
+    early.erase(index);
+    held.erase(index);
     for (const std::int64_t slab : arrival.held) rows.erase(slab);
     throw;
   }
   try {
-    if (limit && index != next_tile) early[index] = early_bytes_of(arrival);
-    ledger.accept(arrival);
     while (next_tile < tiling().size() && (ledger.has_come(next_tile) || rules.cells.is_masked(next_tile)))
       early.erase(next_tile++);
-    run(work);
     for (const Cell cell : arrival.finished)
       if (copy)
         for (const std::int64_t from : rules.cells.contributors(rules.cells.segments_of(cell)))
           if (from != index) held.at(from).pieces.erase(cell);
-    for (const std::int64_t tile_done : ledger.settle(arrival)) held.erase(tile_done);
+    for (const std::int64_t tile_done : ledger.settle(arrival)) done.insert(held.extract(tile_done));
     send_rows();
   } catch (const std::exception& error) {
+    has_failed = true;
     failure = "tile " + text(index) + " failed: " + error.what();
     throw;
   } catch (...) {
+    has_failed = true;
     failure = "tile " + text(index) + " failed";
     throw;
   }
@@ -311,10 +320,11 @@ Merger::Merger(const Tiling& tiling, const MergeSpec& spec, const TensorView& ou
   // Its own stand-in for a source: only the output is looked at.
   ConstTensorView like{output.data, shape, Dims::filled(shape.size(), 0), rules.output_dtype,
                        static_cast<std::size_t>(rules.output_element)};
-  ops::check_operands(op_merge, "tiles", like, "output", output, shape);
+  const ops::Operands operands = ops::check_operands(op_merge, "tiles", like, "output", output, shape);
   if (output.data == nullptr && element_count(shape) > 0)
     fail(ErrorCode::null_data, op_merge, "output", "has elements, but no data");
   state_->output = output;
+  state_->output.strides = operands.dst_strides;
 }
 
 Merger::Merger(const Tiling& tiling, const MergeSpec& spec, RowSink& sink, Executor& executor)
@@ -327,13 +337,15 @@ Merger& Merger::operator=(Merger&&) noexcept = default;
 Merger::~Merger() = default;
 
 void Merger::add(std::int64_t index, const ConstTensorView& tile, std::shared_ptr<const void> owner) {
+  // Owners are let go when nothing is locked any more: what they do then may call the merger.
+  std::map<std::int64_t, Held> done;
   const std::lock_guard lock(state_->mutex);
-  state_->add(index, tile, std::move(owner));
+  state_->add(index, tile, owner, done);
 }
 
 void Merger::finish() {
   const std::lock_guard lock(state_->mutex);
-  if (!state_->failure.empty()) fail(ErrorCode::value, op_merge, "finish", "cannot be done any more", state_->failure);
+  if (state_->has_failed) fail(ErrorCode::value, op_merge, "finish", "cannot be done any more", state_->failure);
   std::int64_t count = 0;
   std::string names;
   for (const std::int64_t tile : state_->ledger.missing(3, count))
@@ -341,7 +353,17 @@ void Merger::finish() {
   if (count > 0)
     fail(ErrorCode::missing, op_merge, "tile", "must all have come",
          text(count) + " missing: " + names + (count > 3 ? ", .." : ""), text(state_->tiling().size()) + " tiles");
-  state_->send_rows();
+  try {
+    state_->send_rows();
+  } catch (const std::exception& error) {
+    state_->has_failed = true;
+    state_->failure = std::string("the last rows failed: ") + error.what();
+    throw;
+  } catch (...) {
+    state_->has_failed = true;
+    state_->failure = "the last rows failed";
+    throw;
+  }
 }
 
 std::int64_t Merger::waiting_bytes() const {
@@ -357,14 +379,21 @@ std::int64_t Merger::peak_bytes() const {
 MergeMemory merge_memory(const Tiling& tiling, const MergeSpec& spec, bool to_sink) {
   const Rules rules(tiling, spec);
   Ledger ledger(rules.cells, sizes_of(rules, spec.copy, to_sink));
+  const auto send_rows = [&ledger] {
+    bool is_held = false;
+    while (ledger.next_is_finished(is_held)) {
+      if (!is_held) ledger.hold_next();
+      ledger.next_left();
+    }
+  };
   for (std::int64_t tile = 0; tile < tiling.size(); ++tile) {
     if (rules.cells.is_masked(tile)) continue;
     const Arrival arrival = ledger.preview(tile);
     ledger.accept(arrival);
     ledger.settle(arrival);
-    bool is_held = false;
-    while (ledger.next_is_finished(is_held)) ledger.next_left();
+    send_rows();
   }
+  send_rows();
   return ledger.peak();
 }
 

@@ -5,6 +5,7 @@
 
 #include "engine/machine.hpp"
 #include "ops/operands.hpp"
+#include "tensor/checked.hpp"
 #include "tensor/encode.hpp"
 #include "tensor/fail.hpp"
 
@@ -79,6 +80,7 @@ Rules::Rules(const Tiling& tiling, const MergeSpec& spec)
   parts = is_complex(dtype) ? 2 : 1;
   axes = tiling.axes_in(rank_of(channels, tiling));
   ops::check_shape(op_merge, "output", tiling.output_shape(channels));
+  check_bytes();
   has_fill = spec.fill.has_value();
   if (has_fill)
     fill = encode(*spec.fill, output_dtype, op_merge, "fill");
@@ -87,6 +89,20 @@ Rules::Rules(const Tiling& tiling, const MergeSpec& spec)
   const double bytes =
       2.0 * static_cast<double>(element_count(tiling.output_shape(channels))) * static_cast<double>(output_element);
   if (bytes > 0.7 * static_cast<double>(engine::caches().l3)) store = kernels::Store::past_cache;
+}
+
+/// The output, and all tiles together, in bytes, so that sums of what waits never leave 63 bits.
+void Rules::check_bytes() const {
+  const auto check = [](std::string_view what, Checked bytes, const Dims& shape) {
+    for (const std::int64_t extent : shape) bytes = bytes * extent;
+    if (!bytes.value() || *bytes.value() > ops::size_limit)
+      fail(ErrorCode::overflow, op_merge, what, "sizes in bytes must stay below 2^60", shape);
+  };
+  const Tiling& tiling = cells.tiling();
+  check("channels", std::max(element, output_element), channels);
+  if (tiling.size() == 0) return;
+  check("output", output_element, tiling.output_shape(channels));
+  check("tiles", Checked(element) * tiling.size(), box(tiling.result()));
 }
 
 int Rules::rank_of(const Dims& channels, const Tiling& tiling) {

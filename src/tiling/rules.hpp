@@ -45,6 +45,7 @@ struct Rules {
 
  private:
   static int rank_of(const Dims& channels, const Tiling& tiling);
+  void check_bytes() const;
   void check_holes() const;
 };
 

@@ -7,6 +7,8 @@
 #include <numbers>
 #include <sstream>
 
+#include "engine/floats.hpp"
+#include "tensor/checked.hpp"
 #include "tensor/fail.hpp"
 #include "tiling/names.hpp"
 
@@ -56,6 +58,7 @@ namespace {
 std::vector<double> first_samples(const WeightWindow& window, std::int64_t n, std::int64_t count) {
   if (window.kind == Kind::gaussian && !(window.sigma_scale > 0 && std::isfinite(window.sigma_scale)))
     fail(ErrorCode::value, tiling::op_merge, "sigma_scale", "must be greater than 0", number_text(window.sigma_scale));
+  const engine::DefaultFloats floats;
   std::vector<double> weights(static_cast<std::size_t>(count));
   // Both halves from one, so that they are mirror images to the last bit.
   for (std::int64_t i = 0; i < count; ++i)
@@ -67,11 +70,15 @@ std::vector<double> first_samples(const WeightWindow& window, std::int64_t n, st
 }  // namespace
 
 std::vector<double> sample(const WeightWindow& window, std::int64_t n) {
+  if (n < 0) fail(ErrorCode::value, tiling::op_merge, "window", "must have at least 0 samples", n);
   return first_samples(window, n, n);
 }
 
 namespace tiling {
 namespace {
+
+/// Weights of windows with a formula, on all axes together.
+constexpr std::int64_t most_samples = std::int64_t{1} << 26;
 
 /// Given weights, so far apart at most that products of one for each axis neither overflow nor vanish.
 void check_weights(const std::vector<double>& weights, int factors, std::int64_t expected) {
@@ -103,9 +110,15 @@ Weights::Weights(const Tiling& tiling, const WeightWindow& window) {
       check_weights(window.axes[static_cast<std::size_t>(i)], result.size(), result[i]);
     axes_ = window.axes;
   } else {
+    if (window.kind > Kind::array) fail(ErrorCode::value, op_merge, "window", "must be a kind of window");
     // No more than the longest tile, which is the first, has: a single partial tile may be much shorter than a whole one.
-    for (int i = 0; i < result.size(); ++i)
-      axes_.push_back(first_samples(window, result[i], tiling.grid()[i] > 0 ? tiling.span(i, 0).result : 0));
+    Dims lengths;
+    for (int i = 0; i < result.size(); ++i) lengths.push_back(tiling.grid()[i] > 0 ? tiling.span(i, 0).result : 0);
+    Checked samples = 0;
+    for (const std::int64_t length : lengths) samples = samples + length;
+    if (!samples.value() || *samples.value() > most_samples)
+      fail(ErrorCode::limit, op_merge, "window", "must have at most 2^26 weights along all axes together", lengths);
+    for (int i = 0; i < result.size(); ++i) axes_.push_back(first_samples(window, result[i], lengths[i]));
   }
   const auto look = [this](const std::vector<double>& weights) {
     for (const double weight : weights) {
