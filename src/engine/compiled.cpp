@@ -19,14 +19,6 @@ namespace {
 constexpr double scratch_per_thread = 1e6;
 constexpr std::size_t scratch_alignment = 64;
 
-bool overlap(const std::byte* a, ByteRange ra, const std::byte* b, ByteRange rb) noexcept {
-  if (ra.begin == ra.end || rb.begin == rb.end) return false;
-  const auto address = [](const std::byte* p, std::int64_t offset) {
-    return reinterpret_cast<std::uintptr_t>(p) + static_cast<std::uintptr_t>(offset);
-  };
-  return address(a, ra.begin) < address(b, rb.end) && address(b, rb.begin) < address(a, ra.end);
-}
-
 }  // namespace
 
 struct Compiled::Call {

@@ -80,6 +80,15 @@ struct ByteRange {
   std::int64_t end = 0;
 };
 
+/// Whether tensors at a and b share bytes.
+inline bool overlap(const std::byte* a, ByteRange ra, const std::byte* b, ByteRange rb) noexcept {
+  if (ra.begin == ra.end || rb.begin == rb.end) return false;
+  const auto address = [](const std::byte* p, std::int64_t offset) {
+    return reinterpret_cast<std::uintptr_t>(p) + static_cast<std::uintptr_t>(offset);
+  };
+  return address(a, ra.begin) < address(b, rb.end) && address(b, rb.begin) < address(a, ra.end);
+}
+
 struct Problem {
   Verb verb = Verb::extract;
   DType dtype = DType::opaque;

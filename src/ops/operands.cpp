@@ -17,12 +17,8 @@ std::string type_text(DType dtype, std::int64_t element_size) {
   return dtype == DType::opaque ? "opaque elements of " + std::to_string(element_size) + " bytes" : text(dtype);
 }
 
-struct Sound {
-  Dims strides{};
-  engine::ByteRange range{};
-};
+}  // namespace
 
-/// Checks one view by itself and returns its strides, 0 where they do not matter, and the bytes that it spans.
 Sound check_view(std::string_view op, std::string_view name, const ConstTensorView& view) {
   check_shape(op, name, view.shape);
   if (view.strides.size() != view.shape.size())
@@ -52,6 +48,8 @@ Sound check_view(std::string_view op, std::string_view name, const ConstTensorVi
   sound.range = {*begin.value(), *end.value()};
   return sound;
 }
+
+namespace {
 
 /// Elements are distinct if each stride steps over all that the smaller strides reach.
 void check_distinct(std::string_view op, std::string_view name, const TensorView& view, const Dims& strides) {
@@ -89,10 +87,6 @@ void check_shape(std::string_view op, std::string_view argument, const Dims& sha
 
 std::string at_least(std::int64_t bound) {
   return "at least " + std::to_string(bound);
-}
-
-Dims sound_strides(std::string_view op, std::string_view name, const ConstTensorView& view) {
-  return check_view(op, name, view).strides;
 }
 
 Operands check_operands(std::string_view op, std::string_view src_name, const ConstTensorView& src,

@@ -32,9 +32,14 @@ struct Operands {
   engine::Problem problem{};  ///< without dims and windows
 };
 
-/// Checks that `view` is sound by itself and returns its strides, 0 where they do not matter. Throws Error(strides, dtype,
-/// overflow).
-Dims sound_strides(std::string_view op, std::string_view name, const ConstTensorView& view);
+/// A view that has passed its checks.
+struct Sound {
+  Dims strides{};             ///< 0 where they do not matter
+  engine::ByteRange range{};  ///< the bytes that it spans
+};
+
+/// Checks one view by itself. Throws Error(strides, dtype, overflow).
+Sound check_view(std::string_view op, std::string_view name, const ConstTensorView& view);
 
 /// Checks that `src` is a sound view, that `dst` has `dst_shape`, the element type of `src`, and elements that do not share
 /// memory. Throws Error(strides, dtype, shape, overflow).

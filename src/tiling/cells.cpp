@@ -16,6 +16,8 @@ namespace {
 constexpr std::int64_t most_tiles = std::int64_t{1} << 22;
 /// Tiles of which is kept whether they have come, a bit each.
 constexpr std::int64_t most_tiles_at_all = std::int64_t{1} << 32;
+/// Tiles of all segments of an axis.
+constexpr std::int64_t most_covers = std::int64_t{1} << 28;
 /// Cells of a slab, for each of which its missing tiles are counted.
 constexpr std::int64_t most_cells = std::int64_t{1} << 27;
 
@@ -48,12 +50,16 @@ std::vector<Segment> cut_axis(const Tiling& tiling, int axis, bool by_middles, s
   covered.assign(spans.size(), {});
   std::int64_t first = 0;
   std::int64_t last = 0;
+  std::int64_t covers = 0;
   for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
     Segment segment{{cuts[i], cuts[i + 1]}, {}, 0};
     while (first < tiles && spans[static_cast<std::size_t>(first)].write.end <= segment.span.begin) ++first;
     last = std::max(first, last);
     while (last < tiles && spans[static_cast<std::size_t>(last)].write.begin <= segment.span.begin) ++last;
     segment.tiles = {first, last};
+    if ((covers += last - first) > most_covers)
+      fail(ErrorCode::limit, op_merge, "tiling", "has too many tiles that lie over each other to be merged", result,
+           "results not so much longer than the stride of " + text(tiling.stride()[axis]));
     std::int64_t nearest = std::numeric_limits<std::int64_t>::max();
     for (std::int64_t k = first; k < last; ++k) {
       Span& own = covered[static_cast<std::size_t>(k)];

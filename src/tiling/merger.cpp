@@ -83,6 +83,7 @@ struct Merger::State {
   Dims band_shape(std::int64_t slab) const;
   std::int64_t early_bytes_of(const Arrival& arrival) const;
   void check_room(const Arrival& arrival) const;
+  [[noreturn]] void stop(const std::string& what);
 
   mutable std::mutex mutex{};
   Rules rules;
@@ -94,6 +95,7 @@ struct Merger::State {
   std::int64_t next_tile = 0;                    ///< all before it have come
   std::map<std::int64_t, std::int64_t> early{};  ///< bytes kept free for tiles that came before their turn; for a limit
   TensorView output{};                           ///< without a sink
+  engine::ByteRange output_range{};
   RowSink* sink = nullptr;
   std::map<std::int64_t, Memory> rows{};  ///< for a sink: slabs that are held
   std::map<std::int64_t, Held> held{};    ///< tiles
@@ -117,7 +119,11 @@ ConstTensorView Merger::State::checked(std::int64_t index, const ConstTensorView
          text(rules.dtype) + " of " + text(rules.element) + " bytes");
   if (tile.data == nullptr && element_count(shape) > 0)
     fail(ErrorCode::null_data, op_merge, name, "has elements, but no data");
-  return {tile.data, tile.shape, ops::sound_strides(op_merge, name, tile), tile.dtype, tile.element_size};
+  const ops::Sound sound = ops::check_view(op_merge, name, tile);
+  if (sink == nullptr && engine::overlap(static_cast<const std::byte*>(tile.data), sound.range,
+                                         static_cast<const std::byte*>(output.data), output_range))
+    fail(ErrorCode::overlap, op_merge, name, "must not share memory with the output");
+  return {tile.data, tile.shape, sound.strides, tile.dtype, tile.element_size};
 }
 
 Source Merger::State::source_of(std::int64_t tile, const ConstTensorView& view, const Dims& segments) const {
@@ -238,6 +244,20 @@ void Merger::State::send_rows() {
   }
 }
 
+/// Takes no more tiles from now on; throws what is being handled.
+void Merger::State::stop(const std::string& what) {
+  has_failed = true;
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    failure = what + " failed: " + error.what();
+    throw;
+  } catch (...) {
+    failure = what + " failed";
+    throw;
+  }
+}
+
 /// Bytes that a tile which comes early may take until its turn: its own, and those of all rows that it helps to finish.
 std::int64_t Merger::State::early_bytes_of(const Arrival& arrival) const {
   std::int64_t bytes = arrival.tile_bytes;
@@ -302,14 +322,8 @@ void Merger::State::add(std::int64_t index, const ConstTensorView& given, const 
           if (from != index) held.at(from).pieces.erase(cell);
     for (const std::int64_t tile_done : ledger.settle(arrival)) done.insert(held.extract(tile_done));
     send_rows();
-  } catch (const std::exception& error) {
-    has_failed = true;
-    failure = "tile " + text(index) + " failed: " + error.what();
-    throw;
   } catch (...) {
-    has_failed = true;
-    failure = "tile " + text(index) + " failed";
-    throw;
+    stop("tile " + text(index));
   }
 }
 
@@ -325,6 +339,7 @@ Merger::Merger(const Tiling& tiling, const MergeSpec& spec, const TensorView& ou
     fail(ErrorCode::null_data, op_merge, "output", "has elements, but no data");
   state_->output = output;
   state_->output.strides = operands.dst_strides;
+  state_->output_range = operands.problem.dst_range;
 }
 
 Merger::Merger(const Tiling& tiling, const MergeSpec& spec, RowSink& sink, Executor& executor)
@@ -355,14 +370,8 @@ void Merger::finish() {
          text(count) + " missing: " + names + (count > 3 ? ", .." : ""), text(state_->tiling().size()) + " tiles");
   try {
     state_->send_rows();
-  } catch (const std::exception& error) {
-    state_->has_failed = true;
-    state_->failure = std::string("the last rows failed: ") + error.what();
-    throw;
   } catch (...) {
-    state_->has_failed = true;
-    state_->failure = "the last rows failed";
-    throw;
+    state_->stop("the last rows");
   }
 }
 

@@ -102,7 +102,9 @@ void Rules::check_bytes() const {
   check("channels", std::max(element, output_element), channels);
   if (tiling.size() == 0) return;
   check("output", output_element, tiling.output_shape(channels));
-  check("tiles", Checked(element) * tiling.size(), box(tiling.result()));
+  Dims longest;  // the first tile of an axis is
+  for (int i = 0; i < tiling.grid().size(); ++i) longest.push_back(tiling.span(i, 0).result);
+  check("tiles", Checked(element) * tiling.size(), box(longest));
 }
 
 int Rules::rank_of(const Dims& channels, const Tiling& tiling) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cfenv>
 #include <cstring>
 #include <iterator>
 #include <limits>
@@ -297,6 +298,83 @@ TEST(Merge, UnderALimitTilesInOrderAlwaysHaveRoom) {
         if (to_sink) std::memcpy(output.data(), rows.bytes.data(), rows.bytes.size());
         EXPECT_EQ(output, array);
       }
+}
+
+TEST(Merge, TheCallersRoundingModeDoesNotMatter) {
+  const Tiling tiling(TilingSpec{.shape = {61}, .tile = {16}, .stride = 5});
+  std::vector<std::vector<float>> tiles;
+  for (std::int64_t i = 0; i < tiling.size(); ++i) {
+    tiles.push_back(ramp(16));
+    for (float& value : tiles.back()) value = (value + static_cast<float>(31 * i)) / 7;
+  }
+  const auto merged = [&](int mode) {
+    std::fesetround(mode);
+    std::vector<float> output(61);
+    Merger merger(tiling, {}, view(output.data(), {61}));
+    for (std::int64_t i = 0; i < tiling.size(); ++i)
+      merger.add(i, view(std::as_const(tiles[static_cast<std::size_t>(i)]).data(), {16}));
+    merger.finish();
+    std::fesetround(FE_TONEAREST);
+    return output;
+  };
+  EXPECT_EQ(merged(FE_UPWARD), merged(FE_TONEAREST));
+  EXPECT_EQ(merged(FE_TOWARDZERO), merged(FE_TONEAREST));
+}
+
+TEST(Merge, AnOwnerMayCallTheMergerWhenItIsLetGo) {
+  const Tiling tiling(TilingSpec{.shape = {18}, .tile = {10}, .overlap = 2});
+  const std::vector<float> tile(10);
+  std::vector<float> output(18);
+  Merger merger(tiling, {}, view(output.data(), {18}));
+  int calls = 0;
+  const auto owner = [&] {
+    return std::shared_ptr<const void>(&tile, [&](const void*) {
+      merger.waiting_bytes();
+      ++calls;
+    });
+  };
+  merger.add(0, view(tile.data(), {10}), owner());
+  merger.add(1, view(tile.data(), {10}), owner());
+  EXPECT_EQ(calls, 2);
+}
+
+TEST(Merge, TilesMayLieAnywhereButInTheOutput) {
+  const Tiling tiling(TilingSpec{.shape = {18}, .tile = {10}, .overlap = 2});
+  std::vector<std::byte> bytes(200);
+  const auto at = [&](std::size_t offset) {
+    return contiguous(static_cast<const void*>(bytes.data() + offset), {10}, DType::float32);
+  };
+  Merger merger(tiling, {}, contiguous(static_cast<void*>(bytes.data() + 101), {18}, DType::float32));
+  EXPECT_EQ(error_of([&] { merger.add(0, at(62)); }),
+            "merge: tile 0 at position [0]: must not share memory with the output");
+  merger.add(0, at(1));
+  merger.add(1, at(3));
+  merger.finish();
+}
+
+TEST(Merge, ASinkThatFailsAtTheEndIsNotAskedAgain) {
+  Rows rows(4 * sizeof(float));
+  rows.fail_at = 5;
+  MergeSpec spec;
+  spec.fill = 1;
+  Merger merger(Tiling(TilingSpec{.shape = {9, 4}, .tile = {4, 4}, .stride = {6, 4}, .tail = Tail::drop}), spec, rows);
+  const std::vector<float> tile(16);
+  EXPECT_THROW(merger.add(0, view(tile.data(), {4, 4})), std::runtime_error);
+  EXPECT_EQ(rows.next, 4);
+  EXPECT_EQ(error_of([&] { merger.finish(); }),
+            "merge: finish: cannot be done any more; given tile 0 failed: no space left");
+}
+
+TEST(Merge, WhereTheNearestTileIsMaskedTheFewestStepsCount) {
+  const Tiling tiling(TilingSpec{.shape = {20}, .tile = {12}, .stride = 4});
+  MergeSpec spec{.reduce = Reduce::center, .mask = {1, 0, 1}};
+  std::vector<float> output(20);
+  Merger merger(tiling, spec, view(output.data(), {20}));
+  const std::vector<float> left(12, 1), right(12, 3);
+  merger.add(2, view(right.data(), {12}));
+  merger.add(0, view(left.data(), {12}));
+  merger.finish();
+  EXPECT_EQ(output, (std::vector<float>{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 3, 3, 3, 3, 3, 3, 3, 3}));
 }
 
 TEST(TilingLayout, NothingGrowsWithTheNumberOfTiles) {
