@@ -22,6 +22,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 BlendRow RowOf(DType, DType, bool) {
   return nullptr;
 }
+BlendRow LinesOf(DType, bool) {
+  return nullptr;
+}
 
 #else
 
@@ -148,7 +151,7 @@ struct Weighted {
     HWY_INLINE std::int64_t ahead(std::int64_t i) const { return terms[i].ahead; }
   };
 
-  template <class D, class Terms>
+  template <bool past_cache, class D, class Terms>
   static HWY_INLINE void vector(D d, std::byte* dst, const Terms& terms, std::int64_t j) {
     const hn::Rebind<From, D> from;
     const hn::Rebind<To, D> to;
@@ -179,34 +182,38 @@ struct Weighted {
     auto result = narrow<To>(d, sum);
     if constexpr (keep_equal && std::is_same_v<From, To>)
       result = hn::IfThenElse(hn::RebindMask(from, hn::Eq(difference, hn::Zero(bits))), first, result);
-    save(result, to, reinterpret_cast<To*>(dst) + j);
+    if constexpr (past_cache)
+      hn::Stream(result, to, reinterpret_cast<To*>(dst) + j);
+    else
+      save(result, to, reinterpret_cast<To*>(dst) + j);
   }
 
-  template <class Terms>
+  template <bool past_cache, class Terms>
   static void run(std::byte* dst, const Terms& terms, std::int64_t count) {
     const hn::ScalableTag<double> d;
     const hn::CappedTag<double, 1> one;
     const auto step = static_cast<std::int64_t>(hn::Lanes(d));
     std::int64_t j = 0;
-    for (; j + step <= count; j += step) vector(d, dst, terms, j);
-    for (; j < count; ++j) vector(one, dst, terms, j);
+    for (; j + step <= count; j += step) vector<past_cache>(d, dst, terms, j);
+    for (; j < count; ++j) vector<false>(one, dst, terms, j);
   }
 
+  template <bool past_cache>
   static void row(std::byte* dst, const BlendTerm* terms, std::int64_t terms_count, std::int64_t count) {
     switch (terms_count) {
-      case 2: return run(dst, Fixed<2>(terms), count);
-      case 4: return run(dst, Fixed<4>(terms), count);
-      case 8: return run(dst, Fixed<8>(terms), count);
-      default: return run(dst, Any{terms, terms_count}, count);
+      case 2: return run<past_cache>(dst, Fixed<2>(terms), count);
+      case 4: return run<past_cache>(dst, Fixed<4>(terms), count);
+      case 8: return run<past_cache>(dst, Fixed<8>(terms), count);
+      default: return run<past_cache>(dst, Any{terms, terms_count}, count);
     }
   }
 };
 
 template <class From, bool keep_equal>
 BlendRow row_to(DType to, bool same) {
-  if (same) return &Weighted<From, From, keep_equal>::row;
-  if (to == DType::float32) return &Weighted<From, float, keep_equal>::row;
-  if (to == DType::float64) return &Weighted<From, double, keep_equal>::row;
+  if (same) return &Weighted<From, From, keep_equal>::template row<false>;
+  if (to == DType::float32) return &Weighted<From, float, keep_equal>::template row<false>;
+  if (to == DType::float64) return &Weighted<From, double, keep_equal>::template row<false>;
   return nullptr;
 }
 
@@ -230,6 +237,16 @@ BlendRow RowOf(DType from, DType to, bool keep_equal) {
   return keep_equal ? row_of<true>(from, to) : row_of<false>(from, to);
 }
 
+BlendRow LinesOf(DType dtype, bool keep_equal) {
+  if (dtype == DType::float32)
+    return keep_equal ? &Weighted<float, float, true>::template row<true>
+                      : &Weighted<float, float, false>::template row<true>;
+  if (dtype == DType::float64)
+    return keep_equal ? &Weighted<double, double, true>::template row<true>
+                      : &Weighted<double, double, false>::template row<true>;
+  return nullptr;
+}
+
 #endif
 
 }  // namespace patchfold::kernels::HWY_NAMESPACE
@@ -239,6 +256,11 @@ HWY_AFTER_NAMESPACE();
 namespace patchfold::kernels {
 
 HWY_EXPORT(RowOf);
+HWY_EXPORT(LinesOf);
+
+BlendRow weighted_lines(DType dtype, bool keep_equal) noexcept {
+  return HWY_DYNAMIC_DISPATCH(LinesOf)(dtype, keep_equal);
+}
 
 BlendRow weighted_row(DType from, DType to, bool keep_equal) noexcept {
   const BlendRow row = HWY_DYNAMIC_DISPATCH(RowOf)(from, to, keep_equal);

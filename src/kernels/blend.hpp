@@ -26,6 +26,10 @@ using BlendRow = void (*)(std::byte* dst, const BlendTerm* terms, std::int64_t t
 /// rows of twice as many real ones.
 BlendRow weighted_row(DType from, DType to, bool keep_equal) noexcept;
 
+/// The same for rows of whole lines that leave past the cache: dst is aligned to a line, and the row is a number of lines.
+/// For float32 and float64, otherwise null. finish_stores() has to follow.
+BlendRow weighted_lines(DType dtype, bool keep_equal) noexcept;
+
 enum class Integers64 : std::uint8_t { mean, sum };
 /// The same for int64 and uint64 without weights, in 128-bit integers.
 BlendRow integer64_row(DType dtype, Integers64 what) noexcept;

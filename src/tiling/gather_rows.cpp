@@ -208,6 +208,10 @@ void GatherRows::make_part(std::int64_t begin, std::int64_t count) noexcept {
   if (is_late_) weigh_late(begin, count);
   std::byte* dst = dst_ + begin * g_.step_;
   const bool is_even = g_.step_ == rules.output_element;
+  const auto is_line = [](auto value) { return static_cast<std::int64_t>(value) % kernels::line_bytes == 0; };
+  if (rules.lines != nullptr && g_.kind_ == Gather::Kind::sums && is_even && is_line(count * rules.output_element) &&
+      is_line(reinterpret_cast<std::uintptr_t>(dst)))
+    return rules.lines(dst, part_terms_, static_cast<std::int64_t>(g_.sources_.size()), count * rules.parts);
   std::byte* to = is_even && !streams_ ? dst : made_;
   if (g_.kind_ == Gather::Kind::general)
     make_general(to, begin, count);

@@ -89,6 +89,8 @@ Rules::Rules(const Tiling& tiling, const MergeSpec& spec)
   const double bytes =
       2.0 * static_cast<double>(element_count(tiling.output_shape(channels))) * static_cast<double>(output_element);
   if (bytes > 0.7 * static_cast<double>(engine::caches().l3)) store = kernels::Store::past_cache;
+  if (is_weighted && !converts && store == kernels::Store::past_cache)
+    lines = kernels::weighted_lines(part_of(dtype), reduce == Reduce::mean);
 }
 
 /// The output, and all tiles together, in bytes, so that sums of what waits never leave 63 bits.

@@ -30,6 +30,7 @@ struct Rules {
   bool selects = false;         ///< one tile gives each element: first, last, center
   bool is_weighted = false;     ///< weights change values
   kernels::BlendRow row{};      ///< reduces several tiles; null if one is selected
+  kernels::BlendRow lines{};    ///< the same for whole lines past the cache; may be null
   bool has_fill = false;
   std::array<std::byte, 16> fill{};
   kernels::Store store = kernels::Store::plain;  ///< of elements that one tile gives

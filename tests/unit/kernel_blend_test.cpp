@@ -8,6 +8,7 @@
 #include "fenced.hpp"
 #include "kernels/blend.hpp"
 #include "kernels/blend_scalar.hpp"
+#include "kernels/stream.hpp"
 
 namespace patchfold::kernels {
 namespace {
@@ -117,6 +118,37 @@ TEST(KernelBlend, EveryInstructionSetMakesTheBitsOfAPlainLoop) {
       check_row<std::int32_t, float>(int32, float32, set, dice);
       check_row<float, double>(float32, float64, set, dice);
     }
+  });
+}
+
+TEST(KernelBlend, WholeLinesPastTheCacheHoldTheSameBits) {
+  on_every_instruction_set([](const std::string& set) {
+    Dice dice(9);
+    for (const DType dtype : {float32, float64})
+      for (std::int64_t terms_count = 1; terms_count <= 9; ++terms_count)
+        for (const bool keep_equal : {false, true}) {
+          const BlendRow lines = weighted_lines(dtype, keep_equal);
+          if (lines == nullptr) {
+            EXPECT_EQ(set, "SCALAR");
+            continue;
+          }
+          const std::int64_t bytes = 64 * dice.between(1, 5);
+          const auto count = bytes / static_cast<std::int64_t>(size_of(dtype));
+          std::vector<std::vector<std::byte>> elements(static_cast<std::size_t>(terms_count));
+          std::vector<double> weights;
+          for (std::int64_t j = 0; j < count; ++j) weights.push_back(static_cast<double>(dice.between(1, 99)) / 7);
+          std::vector<BlendTerm> terms;
+          for (auto& part : elements) {
+            part.resize(static_cast<std::size_t>(bytes) + 3);
+            dice.fill(part);
+            terms.push_back({part.data() + 3, weights.data(), 0.5, 0});
+          }
+          Target target(bytes, 0);
+          weighted_row(dtype, dtype, keep_equal)(target.expected(), terms.data(), terms_count, count);
+          lines(target.data(), terms.data(), terms_count, count);
+          finish_stores();
+          EXPECT_EQ(target.wrong(), "") << set << ", " << name_of(dtype) << ", " << terms_count << " terms";
+        }
   });
 }
 
