@@ -237,14 +237,20 @@ BlendRow RowOf(DType from, DType to, bool keep_equal) {
   return keep_equal ? row_of<true>(from, to) : row_of<false>(from, to);
 }
 
+template <class T>
+BlendRow lines_of(bool keep_equal) {
+  // A store past the cache writes 16 bytes at least.
+  constexpr std::size_t lanes = hn::MaxLanes(hn::ScalableTag<double>());
+  if constexpr (lanes * sizeof(T) < 16)
+    return nullptr;
+  else
+    return keep_equal ? &Weighted<T, T, true>::template row<true> : &Weighted<T, T, false>::template row<true>;
+}
+
 BlendRow LinesOf(DType dtype, bool keep_equal) {
-  if (dtype == DType::float32)
-    return keep_equal ? &Weighted<float, float, true>::template row<true>
-                      : &Weighted<float, float, false>::template row<true>;
-  if (dtype == DType::float64)
-    return keep_equal ? &Weighted<double, double, true>::template row<true>
-                      : &Weighted<double, double, false>::template row<true>;
-  return nullptr;
+  return dtype == DType::float32   ? lines_of<float>(keep_equal)
+         : dtype == DType::float64 ? lines_of<double>(keep_equal)
+                                   : nullptr;
 }
 
 #endif

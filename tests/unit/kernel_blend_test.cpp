@@ -129,7 +129,7 @@ TEST(KernelBlend, WholeLinesPastTheCacheHoldTheSameBits) {
         for (const bool keep_equal : {false, true}) {
           const BlendRow lines = weighted_lines(dtype, keep_equal);
           if (lines == nullptr) {
-            EXPECT_EQ(set, "SCALAR");
+            EXPECT_TRUE(set == "SCALAR" || (set.starts_with("SS") && dtype == float32)) << set;
             continue;
           }
           const std::int64_t bytes = 64 * dice.between(1, 5);
