@@ -27,7 +27,7 @@ using BlendRow = void (*)(std::byte* dst, const BlendTerm* terms, std::int64_t t
 BlendRow weighted_row(DType from, DType to, bool keep_equal) noexcept;
 
 /// The same for rows of whole lines that leave past the cache: dst is aligned to a line, and the row is a number of lines.
-/// For float32 and float64, otherwise null. finish_stores() has to follow.
+/// For float32 and float64 where vectors are long enough, otherwise null. finish_stores() has to follow.
 BlendRow weighted_lines(DType dtype, bool keep_equal) noexcept;
 
 enum class Integers64 : std::uint8_t { mean, sum };
