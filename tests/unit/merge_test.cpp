@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cfenv>
 #include <cstring>
-#include <iterator>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
@@ -101,6 +100,47 @@ TEST(Merge, OneThreadOrManyInAnyOrderGiveTheSameBits) {
           }
   use_instruction_set("");
   set_num_threads(0);
+}
+
+/// The mean by its definition, over tiles with values of their own.
+TEST(Merge, AMeanIsTheSumOfWeightedValuesOverTheSumOfWeights) {
+  const Tiling tiling(TilingSpec{.shape = {23, 19}, .tile = {8, 6}, .stride = {3, 4}});  // up to 3 x 2 tiles for an element
+  std::vector<std::vector<float>> tiles;
+  for (std::int64_t i = 0; i < tiling.size(); ++i) {
+    tiles.push_back(ramp(48));
+    for (std::size_t j = 0; j < 48; ++j)
+      tiles.back()[j] = static_cast<float>((j * 37 + static_cast<std::size_t>(i) * 101) % 211);
+  }
+  for (const auto kind : {WeightWindow::Kind::ones, WeightWindow::Kind::linear, WeightWindow::Kind::hann,
+                          WeightWindow::Kind::cosine, WeightWindow::Kind::gaussian})
+    for (const std::size_t masked : {std::size_t{99}, std::size_t{5}}) {
+      MergeSpec spec;
+      spec.window.kind = kind;
+      if (masked < tiles.size()) {
+        spec.mask.assign(tiles.size(), 1);
+        spec.mask[masked] = 0;
+      }
+      std::vector<float> output(23 * 19);
+      Merger merger(tiling, spec, view(output.data(), {23, 19}));
+      const std::vector<double> rows = sample(spec.window, 8), columns = sample(spec.window, 6);
+      std::vector<double> sums(output.size()), weights(output.size());
+      for (const Tile tile : tiling) {
+        const auto index = static_cast<std::size_t>(tile.index);
+        if (index == masked) continue;
+        merger.add(tile.index, view(std::as_const(tiles[index]).data(), {8, 6}));
+        for (std::size_t y = 0; y < 8; ++y)
+          for (std::size_t x = 0; x < 6; ++x) {
+            const auto at =
+                (static_cast<std::size_t>(tile.spans[0].start) + y) * 19 + static_cast<std::size_t>(tile.spans[1].start) + x;
+            sums[at] += rows[y] * columns[x] * static_cast<double>(tiles[index][y * 6 + x]);
+            weights[at] += rows[y] * columns[x];
+          }
+      }
+      merger.finish();
+      for (std::size_t at = 0; at < output.size(); ++at)
+        ASSERT_NEAR(output[at], sums[at] / weights[at], 1e-4)
+            << name_of(kind) << ", element " << at << ", masked " << masked;
+    }
 }
 
 TEST(Merge, WhatIsAnnouncedIsWhatIsHeldAtThePeak) {
@@ -375,47 +415,6 @@ TEST(Merge, WhereTheNearestTileIsMaskedTheFewestStepsCount) {
   merger.add(0, view(left.data(), {12}));
   merger.finish();
   EXPECT_EQ(output, (std::vector<float>{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 3, 3, 3, 3, 3, 3, 3, 3}));
-}
-
-TEST(TilingLayout, NothingGrowsWithTheNumberOfTiles) {
-  const Tiling tiling(TilingSpec{.shape = {std::int64_t{1} << 50}, .tile = {64}, .stride = 1});
-  EXPECT_EQ(tiling.size(), (std::int64_t{1} << 50) - 63);
-  EXPECT_EQ(tiling[tiling.size() - 1].spans[0].read, (Span{(std::int64_t{1} << 50) - 64, std::int64_t{1} << 50}));
-  EXPECT_EQ(error_of([&] { merge_memory(tiling, {}, true); }),
-            "merge: tiling: must have at most 2^22 tiles along an axis to be merged; given 1125899906842561");
-}
-
-TEST(TilingLayout, TilesAreARange) {
-  static_assert(std::input_iterator<Tiling::Iterator>);
-  const Tiling tiling(two_axes({20, 30}, {8, 8}, 2));
-  std::int64_t index = 0;
-  for (const Tile tile : tiling) {
-    EXPECT_EQ(tile.index, index++);
-    EXPECT_EQ(tile.spans[1], tiling.span(1, tile.position[1]));
-  }
-  EXPECT_EQ(index, tiling.size());
-}
-
-TEST(TilingLayout, AnArrayWithoutElementsHasNoTiles) {
-  const Tiling tiling(TilingSpec{.shape = {0, 5}, .tile = {4, 4}, .overlap = 1});
-  EXPECT_EQ(tiling.size(), 0);
-  Rows rows(20);
-  Merger merger(tiling, {}, rows);
-  merger.finish();
-  EXPECT_TRUE(rows.bytes.empty());
-}
-
-TEST(TilingLayout, ResultsMayBeScaledAndMoved) {
-  // A network that halves the resolution, and one that loses 3 elements at each border.
-  const Tiling half(TilingSpec{.shape = {40}, .tile = {16}, .overlap = 4, .scale = {{1, 2}}});
-  EXPECT_EQ(half.output(), Dims({20}));
-  EXPECT_EQ(half.span(0, 1).write, (Span{6, 14}));
-  const Tiling valid(TilingSpec{.shape = {40}, .tile = {16}, .overlap = 8, .offset = {3}, .result = {10}});
-  EXPECT_EQ(valid.span(0, 0).write, (Span{3, 13}));
-  EXPECT_EQ(valid.span(0, 0).keep, (Span{0, 10}));
-  const Tiling before(TilingSpec{.shape = {40}, .tile = {16}, .overlap = 8, .offset = {-3}, .result = {22}});
-  EXPECT_EQ(before.span(0, 0).write, (Span{0, 19}));
-  EXPECT_EQ(before.span(0, 0).keep, (Span{3, 22}));
 }
 
 }  // namespace

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where tiles lie.
+#include "patchfold/tiling.hpp"
+
+#include <gtest/gtest.h>
+
+#include <iterator>
+#include <vector>
+
+namespace patchfold {
+namespace {
+
+TEST(TilingLayout, NothingGrowsWithTheNumberOfTiles) {
+  const Tiling tiling(TilingSpec{.shape = {std::int64_t{1} << 50}, .tile = {64}, .stride = 1});
+  EXPECT_EQ(tiling.size(), (std::int64_t{1} << 50) - 63);
+  EXPECT_EQ(tiling[tiling.size() - 1].spans[0].read, (Span{(std::int64_t{1} << 50) - 64, std::int64_t{1} << 50}));
+  EXPECT_THROW(merge_memory(tiling, {}, true), Error);
+}
+
+TEST(TilingLayout, TilesAreARange) {
+  static_assert(std::input_iterator<Tiling::Iterator>);
+  const Tiling tiling(TilingSpec{.shape = {20, 30}, .tile = {8, 8}, .overlap = 2});
+  std::int64_t index = 0;
+  for (const Tile tile : tiling) {
+    EXPECT_EQ(tile.index, index++);
+    EXPECT_EQ(tile.spans[1], tiling.span(1, tile.position[1]));
+  }
+  EXPECT_EQ(index, tiling.size());
+}
+
+TEST(TilingLayout, AnArrayWithoutElementsHasNoTiles) {
+  const Tiling tiling(TilingSpec{.shape = {0, 5}, .tile = {4, 4}, .overlap = 1});
+  EXPECT_EQ(tiling.size(), 0);
+  std::vector<float> nothing;
+  Merger merger(tiling, {}, view(nothing.data(), {0, 5}));
+  merger.finish();
+}
+
+TEST(TilingLayout, ResultsMayBeScaledAndMoved) {
+  // A network that halves the resolution, and one that loses 3 elements at each border.
+  const Tiling half(TilingSpec{.shape = {40}, .tile = {16}, .overlap = 4, .scale = {{1, 2}}});
+  EXPECT_EQ(half.output(), Dims({20}));
+  EXPECT_EQ(half.span(0, 1).write, (Span{6, 14}));
+  const Tiling valid(TilingSpec{.shape = {40}, .tile = {16}, .overlap = 8, .offset = {3}, .result = {10}});
+  EXPECT_EQ(valid.span(0, 0).write, (Span{3, 13}));
+  EXPECT_EQ(valid.span(0, 0).keep, (Span{0, 10}));
+  const Tiling before(TilingSpec{.shape = {40}, .tile = {16}, .overlap = 8, .offset = {-3}, .result = {22}});
+  EXPECT_EQ(before.span(0, 0).write, (Span{0, 19}));
+  EXPECT_EQ(before.span(0, 0).keep, (Span{3, 22}));
+}
+
+}  // namespace
+}  // namespace patchfold
