@@ -405,6 +405,17 @@ TEST(Merge, ASinkThatFailsAtTheEndIsNotAskedAgain) {
             "merge: finish: cannot be done any more; given tile 0 failed: no space left");
 }
 
+TEST(Merge, AnElementBetweenTwoMiddlesBelongsToTheFormerTile) {
+  const Tiling tiling(TilingSpec{.shape = {9}, .tile = {5}, .overlap = 1});
+  std::vector<float> output(9);
+  Merger merger(tiling, {.reduce = Reduce::center}, view(output.data(), {9}));
+  const std::vector<float> left(5, 1), right(5, 3);
+  merger.add(0, view(left.data(), {5}));
+  merger.add(1, view(right.data(), {5}));
+  merger.finish();
+  EXPECT_EQ(output, (std::vector<float>{1, 1, 1, 1, 1, 3, 3, 3, 3}));
+}
+
 TEST(Merge, WhereTheNearestTileIsMaskedTheFewestStepsCount) {
   const Tiling tiling(TilingSpec{.shape = {20}, .tile = {12}, .stride = 4});
   MergeSpec spec{.reduce = Reduce::center, .mask = {1, 0, 1}};
