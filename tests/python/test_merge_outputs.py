@@ -86,24 +86,26 @@ def test_several_threads_add():
 def test_the_lock_of_the_interpreter_is_free_meanwhile():
     tiling = patchfold.Tiling((6000, 3000), (6000, 2000), stride=(6000, 1000))
     tiles = [np.full(tile.result_shape, float(tile.index)) for tile in tiling]
-    merger = patchfold.Merger(tiling, window="linear")
-    merger.add(0, tiles[0])
-    times, stop = [], threading.Event()
+    for _ in range(100):  # a machine that is busy may not let the other thread run in time; a lock that is held never does
+        merger = patchfold.Merger(tiling, window="linear")
+        merger.add(0, tiles[0])
+        times, stop = [], threading.Event()
 
-    def tell_time():
-        while not stop.is_set():
-            times.append(time.perf_counter())
-            time.sleep(1e-4)
+        def tell_time(times=times, stop=stop):
+            while not stop.is_set():
+                times.append(time.perf_counter())
+                time.sleep(1e-4)
 
-    thread = threading.Thread(target=tell_time)
-    thread.start()
-    begin = time.perf_counter()
-    merger.add(1, tiles[1])
-    end = time.perf_counter()
-    stop.set()
-    thread.join()
-    inside = [each for each in times if begin + (end - begin) / 4 < each < end - (end - begin) / 4]
-    assert inside
+        thread = threading.Thread(target=tell_time)
+        thread.start()
+        begin = time.perf_counter()
+        merger.add(1, tiles[1])
+        end = time.perf_counter()
+        stop.set()
+        thread.join()
+        if any(begin + (end - begin) / 4 < each < end - (end - begin) / 4 for each in times):
+            return
+    pytest.fail("no other thread ran while tiles were merged")
 
 
 def test_a_borrowed_tile_is_released_as_soon_as_it_is_not_needed():
