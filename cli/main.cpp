@@ -55,26 +55,10 @@ int report_usage(const Error& error) {
   return error.code() == ErrorCode::file_write || error.code() == ErrorCode::out_of_memory ? failed : wrong_usage;
 }
 
-int run(const std::vector<std::string>& words) {
-  RunRequest request;
-  try {
-    request = parse_run(words);
-  } catch (const Error& error) {
-    return report_usage(error);
-  }
-  if (!request.help.empty()) {
-    print(request.help);
-    return done;
-  }
-  set_num_threads(request.threads);
-  if (!request.folders.empty()) return run_node_tests(request);
-  run_operator(request);
-  return done;
-}
-
-/// A command that reads its words first: what is wrong there is usage, and what is wrong later is not.
+/// A command that reads its words first: what is wrong there is usage, and what is wrong later is not. `command` returns the
+/// exit code.
 template <class Request>
-int run_request(Request (*parse)(const std::vector<std::string>&), void (*command)(const Request&),
+int run_request(Request (*parse)(const std::vector<std::string>&), int (*command)(const Request&),
                 const std::vector<std::string>& words) {
   Request request;
   try {
@@ -87,7 +71,20 @@ int run_request(Request (*parse)(const std::vector<std::string>&), void (*comman
     return done;
   }
   set_num_threads(request.threads);
-  command(request);
+  return command(request);
+}
+
+int run(const RunRequest& request) {
+  if (!request.folders.empty()) return run_node_tests(request);
+  run_operator(request);
+  return done;
+}
+int split(const SplitRequest& request) {
+  run_split(request);
+  return done;
+}
+int merge(const MergeRequest& request) {
+  run_merge(request);
   return done;
 }
 
@@ -108,10 +105,10 @@ int run_command(const std::vector<std::string>& words) {
   }
   const std::string& command = words.front();
   const std::vector<std::string> rest(words.begin() + 1, words.end());
-  if (command == "run") return run(rest);
+  if (command == "run") return run_request(parse_run, run, rest);
   if (command == "explain") return run_on_words(run_explain, rest);
-  if (command == "split") return run_request(parse_split, run_split, rest);
-  if (command == "merge") return run_request(parse_merge, run_merge, rest);
+  if (command == "split") return run_request(parse_split, split, rest);
+  if (command == "merge") return run_request(parse_merge, merge, rest);
   if (command == "bench") return run_on_words(run_bench, rest);
   if (command == "ops")
     run_ops(rest);

@@ -7,7 +7,6 @@
 #include "ops/operands.hpp"
 #include "patchfold/tiling.hpp"
 #include "tensor/checked.hpp"
-#include "tensor/encode.hpp"
 #include "tensor/fail.hpp"
 #include "tiling/names.hpp"
 

@@ -7,7 +7,6 @@
 #include <map>
 #include <mutex>
 #include <new>
-#include <numeric>
 #include <utility>
 
 #include "engine/parallel_rows.hpp"

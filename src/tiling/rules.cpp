@@ -68,7 +68,6 @@ Rules::Rules(const Tiling& tiling, const MergeSpec& spec)
     fail(ErrorCode::value, op_merge, "dtype", "the element size must be that of the type", element, size_of(dtype));
   if (element < 1) fail(ErrorCode::value, op_merge, "dtype", "the element size must be at least 1", element);
   const bool converts = output_dtype != dtype;
-  selects = is_selecting(reduce);
   if (converts && ((reduce != Reduce::mean && reduce != Reduce::sum) || is_complex(dtype) ||
                    (output_dtype != DType::float32 && output_dtype != DType::float64)))
     fail(ErrorCode::dtype, op_merge, "output dtype",

@@ -27,7 +27,6 @@ struct Rules {
   std::int64_t element;         ///< bytes of a tile's element
   std::int64_t output_element;  ///< bytes
   int parts = 1;                ///< numbers in an element: 2 for complex ones
-  bool selects = false;         ///< one tile gives each element: first, last, center
   bool is_weighted = false;     ///< weights change values
   kernels::BlendRow row{};      ///< reduces several tiles; null if one is selected
   kernels::BlendRow lines{};    ///< the same for whole lines past the cache; may be null
