@@ -1,125 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program: chooses the command, and turns errors into one line and an exit code.
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <csignal>
-#include <exception>
-#include <new>
-#include <string>
-#include <vector>
 
-#include "cli/arguments.hpp"
-#include "cli/bench.hpp"
-#include "cli/explain.hpp"
-#include "cli/merge.hpp"
-#include "cli/node_tests.hpp"
-#include "cli/ops.hpp"
-#include "cli/report.hpp"
-#include "cli/run.hpp"
-#include "cli/split.hpp"
-#include "patchfold/plan.hpp"
-#include "patchfold/version.hpp"
+#include "cli/program.hpp"
 
-namespace patchfold::cli {
 namespace {
-
-constexpr const char* help_text =
-    "patchfold cuts tensors into blocks and patches and puts them back, as ONNX, OpenVINO, TensorFlow and PyTorch do.\n"
-    "\n"
-    "Usage: patchfold ops [OP]                                        list the operators, or show one\n"
-    "       patchfold run OP INPUT... [--ARGUMENT VALUE]... -o OUT    run an operator from file to file\n"
-    "       patchfold run FOLDER...                                   run ONNX node tests and compare\n"
-    "       patchfold split PICTURE FOLDER --tile N [--overlap N]     cut a picture of any size into tiles\n"
-    "       patchfold merge FOLDER OUT                                put tiles together again, without seams\n"
-    "       patchfold bench [PROBLEM]... [--threads N,..]             measure how fast operators run\n"
-    "       patchfold explain OP --shape N,.. [--ARGUMENT VALUE]...   show what an operator does to a shape\n"
-    "       patchfold --help, --version\n"
-    "\n"
-    "INPUT and OUT are .npy files or pictures (.png, .jpg, .tif; H x W x C, with --chw C x H x W).\n"
-    "`patchfold COMMAND --help` and `patchfold run OP --help` list all options.\n"
-    "Exit code: 0 done, 1 failed or mismatch, 2 wrong usage.\n"
-    "\n"
-    "Examples:\n"
-    "  patchfold run unfold image.npy --kernel_size 3,3 --padding 1 -o columns.npy\n"
-    "  patchfold run fold columns.npy --output_size 16,16 --kernel_size 3,3 --padding 1 -o image.npy\n"
-    "  patchfold run space_to_depth photo.png --block 2,2 --layout channels_last --as float32 -o blocks.npy\n"
-    "  patchfold split photo.png tiles --tile 512 --overlap 64\n"
-    "  patchfold merge tiles photo-again.png\n"
-    "  patchfold explain unfold --shape 1,3,8,8 --kernel_size 3,3 --padding 1\n";
-
-/// Reports an error that the command line alone shows, unless it is one of the output or of memory.
-int report_usage(const Error& error) {
-  print_error(error.what());
-  return error.code() == ErrorCode::file_write || error.code() == ErrorCode::out_of_memory ? failed : wrong_usage;
-}
-
-/// A command that reads its words first: what is wrong there is usage, and what is wrong later is not. `command` returns the
-/// exit code.
-template <class Request>
-int run_request(Request (*parse)(const std::vector<std::string>&), int (*command)(const Request&),
-                const std::vector<std::string>& words) {
-  Request request;
-  try {
-    request = parse(words);
-  } catch (const Error& error) {
-    return report_usage(error);
-  }
-  if (!request.help.empty()) {
-    print(request.help);
-    return done;
-  }
-  set_num_threads(request.threads);
-  return command(request);
-}
-
-int run(const RunRequest& request) {
-  if (!request.folders.empty()) return run_node_tests(request);
-  run_operator(request);
-  return done;
-}
-int split(const SplitRequest& request) {
-  run_split(request);
-  return done;
-}
-int merge(const MergeRequest& request) {
-  run_merge(request);
-  return done;
-}
-
-/// A command that reads no files: whatever is wrong stands on the command line.
-int run_on_words(void (*command)(const std::vector<std::string>&), const std::vector<std::string>& words) {
-  try {
-    command(words);
-    return done;
-  } catch (const Error& error) {
-    return report_usage(error);
-  }
-}
-
-int run_command(const std::vector<std::string>& words) {
-  if (words.empty()) {
-    print(help_text);
-    fail_usage("", "", "a command is needed", "", "ops, run, split, merge, explain or bench");
-  }
-  const std::string& command = words.front();
-  const std::vector<std::string> rest(words.begin() + 1, words.end());
-  if (command == "run") return run_request(parse_run, run, rest);
-  if (command == "explain") return run_on_words(run_explain, rest);
-  if (command == "split") return run_request(parse_split, split, rest);
-  if (command == "merge") return run_request(parse_merge, merge, rest);
-  if (command == "bench") return run_on_words(run_bench, rest);
-  if (command == "ops")
-    run_ops(rest);
-  else if (command == "--help" || command == "-h" || command == "help")
-    print(help_text);
-  else if (command == "--version")
-    print(fmt::format("patchfold {}\n", PATCHFOLD_VERSION_STRING));
-  else
-    fail_usage("", command, "is no command", "", "ops, run, split, merge, explain or bench");
-  return done;
-}
 
 /// A standard stream that is closed would lend its number to the next file that is opened, and messages would go there.
 void hold_standard_streams() {
@@ -128,22 +15,10 @@ void hold_standard_streams() {
 }
 
 }  // namespace
-}  // namespace patchfold::cli
 
 int main(int argc, char** argv) {
-  using namespace patchfold;
-  cli::hold_standard_streams();
+  hold_standard_streams();
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe and a file that grows too long are errors like others
   std::signal(SIGXFSZ, SIG_IGN);
-  try {
-    return cli::run_command({argv + 1, argv + argc});
-  } catch (const Error& error) {
-    cli::print_error(error.what());
-    return cli::is_usage(error.code()) ? cli::wrong_usage : cli::failed;
-  } catch (const std::bad_alloc&) {
-    cli::print_error("memory cannot be had");
-  } catch (const std::exception& error) {
-    cli::print_error(error.what());
-  }
-  return cli::failed;
+  return patchfold::cli::run_program({argv + 1, argv + argc});
 }

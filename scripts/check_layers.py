@@ -66,7 +66,7 @@ ROOMS = {
     "examples": Room("examples", "formats", "all", None),
     "reference": Room("every operator index by index", "", "values", ("gtest/",)),
     "bench": Room("benchmarks", "", "all", ("hwy/", "sys/mman.h")),
-    "fuzz": Room("fuzzers", "formats reference " + INSIDE, "all", None),
+    "fuzz": Room("fuzzers", "tests formats cli reference " + INSIDE, "all", None),
     "tests": Room("tests", "formats reference " + INSIDE, "all", None),
     "tests/cli": Room("tests of the command line, from outside", "tests formats cli", "all", None),
     "tests/capi": Room("tests of the C ABI, from outside", "tests", "all", None),

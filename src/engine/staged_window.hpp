@@ -27,7 +27,7 @@ class StagedWindow {
   StagedWindow(const Window& w, bool by_residue) : stride(by_residue ? w.stride : 1), advance(by_residue ? 1 : w.stride) {
     for (std::int64_t q = 0; q < w.kernel; ++q) residues.push_back(floor_mod(q * w.dilation - w.pad_begin, stride));
     std::ranges::sort(residues);
-    residues.erase(std::ranges::unique(residues).begin(), residues.end());
+    residues.erase(std::unique(residues.begin(), residues.end()), residues.end());
     std::int64_t high = 0;
     for (std::int64_t q = 0; q < w.kernel; ++q) {
       const std::int64_t coordinate = q * w.dilation - w.pad_begin;

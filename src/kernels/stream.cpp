@@ -233,11 +233,11 @@ HWY_INLINE void for_pieces(std::byte* dst, const Sources& s, Cursor& at, std::in
 template <std::int64_t constant>
 void gather_exactly(std::byte* dst, const Sources& s, Cursor& at, std::int64_t pieces) {
   const std::int64_t unit = constant > 0 ? constant : s.unit;
-  for_pieces(dst, s, at, pieces, unit, [unit](std::byte* to, const std::byte* from) {
+  for_pieces(dst, s, at, pieces, unit, [&](std::byte* to, const std::byte* from) {
     if constexpr (constant > 0)
       std::memcpy(to, from, constant);
     else
-      copy_bytes(to, from, unit);
+      copy_bytes(to, from, s.unit);
   });
 }
 

@@ -2,28 +2,31 @@
 // Random numbers that are the same on every machine.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace patchfold::testing {
 
-/// SplitMix64.
+/// SplitMix64, or numbers from given bytes first: each takes only as many bytes as its range needs, so that a fuzzer that changes
+/// a byte changes one decision. When they are used up, SplitMix64 goes on from a fixed seed.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
+  explicit Random(std::span<const std::uint8_t> bytes) : state_(0), bytes_(bytes) {}
 
-  std::uint64_t next() {
-    std::uint64_t z = state_ += 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-  }
+  std::uint64_t next() { return draw(sizeof(std::uint64_t)); }
   /// From first to last, both included.
   std::int64_t between(std::int64_t first, std::int64_t last) {
-    return first + static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(last - first + 1));
+    const auto count = static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first) + 1;
+    if (count == 0) return static_cast<std::int64_t>(next());
+    const auto bits = static_cast<std::size_t>(std::bit_width(count - 1));
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(first) + draw((bits + 7) / 8) % count);
   }
   bool chance(int percent) { return between(0, 99) < percent; }
   template <class List>
@@ -32,7 +35,23 @@ class Random {
   }
 
  private:
+  /// So many bytes, or, without bytes, all 64 bits.
+  std::uint64_t draw(std::size_t size) {
+    if (!bytes_.empty()) {
+      std::uint64_t value = 0;
+      size = std::min(size, bytes_.size());
+      for (std::size_t i = 0; i < size; ++i) value = value << 8 | bytes_[i];
+      bytes_ = bytes_.subspan(size);
+      return value;
+    }
+    std::uint64_t z = state_ += 0x9E3779B97F4A7C15u;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+  }
+
   std::uint64_t state_;
+  std::span<const std::uint8_t> bytes_{};
 };
 
 /// PATCHFOLD_SEED, or a fixed number.

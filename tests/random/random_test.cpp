@@ -112,16 +112,6 @@ class Coverage : public ::testing::Test {
 };
 
 }  // namespace
-
-std::span<const Subject> subjects() {
-  static const std::vector<Subject> all = [] {
-    std::vector<Subject> list = window_subjects();
-    for (auto& subject : block_subjects()) list.push_back(std::move(subject));
-    return list;
-  }();
-  return all;
-}
-
 }  // namespace patchfold::testing
 
 int main(int argc, char** argv) {

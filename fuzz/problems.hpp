@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Problems made of bytes: a legal one of any operator, and then a few changes of any kind.
+#pragma once
+
+#include "problem.hpp"
+
+namespace patchfold::fuzz {
+
+struct DrawnProblem {
+  testing::Problem problem{};
+  bool sums = false;
+  bool is_legal = true;  ///< nothing was changed
+};
+
+DrawnProblem draw_problem(testing::Random& random);
+
+/// Mostly small, now and then near a power of two at which some type ends.
+std::int64_t draw_number(testing::Random& random);
+std::string draw_text(testing::Random& random);
+
+/// Whether so little memory and time is needed that the problem can be run and compared with the reference.
+bool is_small(const ProblemText& text, const Dims& output);
+
+}  // namespace patchfold::fuzz
