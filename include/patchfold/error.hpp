@@ -49,6 +49,7 @@ PATCHFOLD_API std::span<const ErrorEntry> error_catalogue() noexcept;
 
 /// An error says which operator and argument, the rule, what was given and what was expected.
 /// `what()` joins them: "OPERATOR: ARGUMENT: RULE; given GIVEN, expected EXPECTED". Empty parts are left out.
+/// Control characters become '?', and parts of more than 1000 characters are cut.
 class PATCHFOLD_API Error : public std::exception {
  public:
   struct Parts {

@@ -32,6 +32,17 @@ constexpr ErrorEntry catalogue[] = {
     {ErrorCode::usage, "usage", "A command line or a problem string is not understood."},
 };
 
+/// What callers and files bring along may be of any length and hold any bytes.
+Error::Parts printable(Error::Parts parts) {
+  constexpr std::size_t most = 1000;
+  for (std::string* part : {&parts.op, &parts.argument, &parts.rule, &parts.given, &parts.expected}) {
+    if (part->size() > most) part->replace(most, std::string::npos, "..");
+    for (char& c : *part)
+      if (static_cast<unsigned char>(c) < ' ' || c == 0x7F) c = '?';
+  }
+  return parts;
+}
+
 std::string join(const Error::Parts& parts) {
   std::string message;
   for (const std::string* part : {&parts.op, &parts.argument, &parts.rule}) {
@@ -50,6 +61,6 @@ std::span<const ErrorEntry> error_catalogue() noexcept {
   return catalogue;
 }
 
-Error::Error(Parts parts) : parts_(std::move(parts)), message_(join(parts_)) {}
+Error::Error(Parts parts) : parts_(printable(std::move(parts))), message_(join(parts_)) {}
 
 }  // namespace patchfold

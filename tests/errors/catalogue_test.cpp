@@ -152,7 +152,8 @@ std::vector<Case> cases() {
        [=] {
          unfold.plan(src({1, 1, 4, 4}), contiguous(static_cast<void*>(memory_b.data()), {1, 9, 4}, DType::float64));
        }},
-      {ErrorCode::overflow, "unfold: dilation: extents, pads and effective kernels must stay below 2^60; given 2305843009213693952",
+      {ErrorCode::overflow,
+       "unfold: dilation: extents, pads and effective kernels must stay below 2^60; given 2305843009213693952",
        [] {
          Unfold{.kernel_size = {9}, .dilation = {big}}.output_shape({1, 1, 9});
        }},
@@ -253,6 +254,14 @@ TEST(ErrorCatalogue, DescribesEachCodeOnce) {
     EXPECT_EQ(entry.when.back(), '.');
   }
   EXPECT_EQ(seen.size(), static_cast<std::size_t>(ErrorCode::usage) + 1);
+}
+
+TEST(Error, IsOnePrintableSentence) {
+  const Error error(
+      {ErrorCode::value, "op", std::string("a\0b\n", 4), "must be \x1b[31mshort\x7f", std::string(1500, 'x'), ""});
+  EXPECT_EQ(error.argument(), "a?b?");
+  EXPECT_EQ(error.rule(), "must be ?[31mshort?");
+  EXPECT_EQ(error.given(), std::string(1000, 'x') + "..");
 }
 
 TEST(Error, LeavesOutWhatIsEmpty) {
