@@ -15,6 +15,7 @@
 #include "formats/file.hpp"
 #include "formats/picture.hpp"
 #include "formats/tile_plan.hpp"
+#include "src/tensor/checked.hpp"
 
 namespace patchfold::cli {
 namespace {
@@ -150,9 +151,10 @@ std::string tiles_text(const TileSource& source, const Tiling& tiling) {
 
 void print_forecast(const SplitRequest& request, const TileSource& source, const Tiling& tiling) {
   const std::int64_t bytes = bytes_of(tiling, source.type().size);
-  const std::int64_t tile = element_count(tiling.tile_shape(0)) * static_cast<std::int64_t>(source.type().size);
+  const Checked tile = checked_product(tiling.tile_shape(0), source.type().size);
+  const Checked memory = Checked(source.memory_bytes()) + tile * 2;
   print(fmt::format("{}: {}, {} without compression; needs {} of memory\n", request.folder, tiles_text(source, tiling),
-                    size_text(bytes), size_text(source.memory_bytes() + 2 * tile)));
+                    size_text(bytes), size_text(memory.value().value_or(INT64_MAX))));
 }
 
 class Split {

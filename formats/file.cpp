@@ -124,16 +124,16 @@ std::shared_ptr<std::byte> allocate(std::int64_t bytes, const Subject& subject) 
 }
 
 std::optional<std::int64_t> byte_count(const Dims& shape, std::size_t element_size) {
-  Checked bytes(static_cast<std::int64_t>(element_size));
+  // An extent of 0 must not hide that strides would not fit.
+  Dims counted;
   bool empty = false;
   for (const auto extent : shape) {
     if (extent < 0) return std::nullopt;
-    if (extent == 0)
-      empty = true;
-    else
-      bytes = bytes * extent;
+    empty |= extent == 0;
+    if (extent != 0) counted.push_back(extent);
   }
-  return empty && bytes.value() ? 0 : bytes.value();
+  const auto bytes = checked_product(counted, element_size).value();
+  return bytes && empty ? 0 : bytes;
 }
 
 Dims dense_strides(const Dims& shape, std::size_t element_size, bool fortran_order) {

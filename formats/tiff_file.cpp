@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <limits>
 
+#include "src/tensor/checked.hpp"
+
 namespace patchfold::formats {
 namespace {
 
@@ -102,11 +104,10 @@ tmsize_t TiffFile::on_write(thandle_t handle, void* data, tmsize_t count) {
 toff_t TiffFile::on_seek(thandle_t handle, toff_t offset, int origin) {
   auto* file = static_cast<TiffFile*>(handle);
   const std::int64_t base = origin == SEEK_SET ? 0 : origin == SEEK_CUR ? file->position_ : file->size();
-  std::int64_t position = 0;
-  if (__builtin_add_overflow(base, static_cast<std::int64_t>(offset), &position) || position < 0)
-    return static_cast<toff_t>(-1);
-  file->position_ = position;
-  return static_cast<toff_t>(position);
+  const auto position = checked_add(base, static_cast<std::int64_t>(offset));
+  if (position.value_or(-1) < 0) return static_cast<toff_t>(-1);
+  file->position_ = *position;
+  return static_cast<toff_t>(*position);
 }
 
 toff_t TiffFile::on_size(thandle_t handle) {

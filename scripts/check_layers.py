@@ -62,7 +62,7 @@ ROOMS = {
     "src/capi": Room("the C ABI", TILING, "all"),
     "formats": Room("readers and writers of files", "src/tensor", "all", None),  # for its checked arithmetic
     "cli": Room("the command line", "formats bench src/tensor", "all", None),  # for its small floating-point types
-    "python/native": Room("the Python package's binding of operators and tiles", "", "all", None),
+    "python/native": Room("the Python package's binding of operators and tiles", "src/tensor", "all", None),
     "examples": Room("examples", "formats", "all", None),
     "reference": Room("every operator index by index", "", "values", ("gtest/",)),
     "bench": Room("benchmarks", "", "all", ("hwy/", "sys/mman.h")),

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "python/native/values.hpp"
+#include "src/tensor/checked.hpp"
 
 namespace patchfold::python {
 namespace {
@@ -104,10 +105,13 @@ RawArray RawArray::from_dlpack(nb::handle object, const std::string& op, const s
          ""});
   raw.view.data = const_cast<void*>(array.data());
   raw.view.element_size = size_of(raw.view.dtype);
-  const auto element_size = static_cast<std::int64_t>(raw.view.element_size);
   for (std::size_t axis = 0; axis < array.ndim(); ++axis) {
     raw.view.shape.push_back(static_cast<std::int64_t>(array.shape(axis)));
-    raw.view.strides.push_back(array.stride(axis) * element_size);
+    const auto stride = (Checked(array.stride(axis)) * raw.view.element_size).value();
+    if (!stride)
+      throw Error({ErrorCode::overflow, op, argument, "strides in bytes must fit into 63 bits",
+                   std::to_string(array.stride(axis)) + " elements", ""});
+    raw.view.strides.push_back(*stride);
   }
   raw.hold = std::make_shared<nb::ndarray<nb::ro>>(std::move(array));
   return raw;
@@ -127,6 +131,22 @@ Operand operand_of(nb::handle object, const ArrayRole& role, bool to_write) {
     throw Error(
         {ErrorCode::type, std::string(role.op), std::string(role.argument), "must be writeable", "a read-only array", ""});
   return operand;
+}
+
+std::pair<std::uintptr_t, std::uintptr_t> bytes_of(const TensorView& view, const ArrayRole& role) {
+  const auto data = reinterpret_cast<std::uintptr_t>(view.data);
+  Checked begin = 0;
+  Checked end = view.element_size;
+  for (int axis = 0; axis < view.shape.size(); ++axis) {
+    if (view.shape[axis] == 0) return {data, data};
+    const Checked reach = Checked(view.strides[axis]) * (view.shape[axis] - 1);
+    Checked& bound = reach.value().value_or(0) < 0 ? begin : end;
+    bound = bound + reach;
+  }
+  if (!begin.is_below() || !end.is_below())
+    throw Error({ErrorCode::overflow, std::string(role.op), std::string(role.argument),
+                 "offsets in bytes must stay below 2^60", to_string(view.strides), ""});
+  return {data + static_cast<std::uintptr_t>(*begin.value()), data + static_cast<std::uintptr_t>(*end.value())};
 }
 
 bool same_elements(const Operand& a, const Operand& b) {
@@ -160,9 +180,10 @@ nb::object new_buffer(nb::handle shape, const std::string& dtype) {
   const DType type = dtype_named(dtype);
   const Dims dims = shape_of("buffer", "shape", shape);
   constexpr std::size_t line = 64;
-  const auto elements = static_cast<std::size_t>(element_count(dims));
-  const std::size_t bytes = (elements * size_of(type) / line + 1) * line;
-  void* memory = std::aligned_alloc(line, bytes);
+  const Checked bytes = checked_product(dims, size_of(type));
+  if (!bytes.is_below())
+    throw Error({ErrorCode::overflow, "buffer", "shape", "sizes in bytes must stay below 2^60", to_string(dims), ""});
+  void* memory = std::aligned_alloc(line, (static_cast<std::size_t>(*bytes.value()) / line + 1) * line);
   if (!memory) throw std::bad_alloc();
   const nb::capsule owner(memory, [](void* pointer) noexcept { std::free(pointer); });
   nb::dlpack::dtype code{};

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "python/native/numpy_arrays.hpp"
 
@@ -37,6 +38,10 @@ bool is_numpy(nb::handle object);
 
 /// Throws Error(type) for what is no array.
 Operand operand_of(nb::handle object, const ArrayRole& role, bool to_write);
+
+/// First and one past the last byte of a view; the same twice if it has no elements. Throws Error(overflow) for strides that
+/// no memory has.
+std::pair<std::uintptr_t, std::uintptr_t> bytes_of(const TensorView& view, const ArrayRole& role);
 
 /// Whether the elements of both are the same to the library that owns them.
 bool same_elements(const Operand& a, const Operand& b);

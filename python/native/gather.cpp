@@ -43,21 +43,10 @@ class Corners {
   const std::int64_t* values_ = nullptr;
 };
 
-/// First and one past the last byte of a view that has elements.
-std::pair<const std::byte*, const std::byte*> bytes_of(const TensorView& view) {
-  const auto* begin = static_cast<const std::byte*>(view.data);
-  const auto* end = begin + view.element_size;
-  for (int axis = 0; axis < view.shape.size(); ++axis) {
-    const std::int64_t reach = view.strides[axis] * (view.shape[axis] - 1);
-    (reach < 0 ? begin : end) += reach;
-  }
-  return {begin, end};
-}
-
 /// Patches are written one after the other, so all of out must be apart from x, and from itself.
 void check_room(const TensorView& src, const TensorView& dst, int spatial) {
-  const auto [src_begin, src_end] = bytes_of(src);
-  const auto [dst_begin, dst_end] = bytes_of(dst);
+  const auto [src_begin, src_end] = bytes_of(src, {op_name, "x"});
+  const auto [dst_begin, dst_end] = bytes_of(dst, {op_name, "out"});
   if (src_begin < dst_end && dst_begin < src_end)
     throw Error({ErrorCode::overlap, std::string(op_name), "out", "source and destination must not share memory", "", ""});
   try {

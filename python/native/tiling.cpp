@@ -117,21 +117,9 @@ nb::object coverage(const Tiling& tiling) {
   return counts;
 }
 
-/// First and one past the last byte of a view.
-std::pair<const std::byte*, const std::byte*> bytes_of(const TensorView& view) {
-  const auto* begin = static_cast<const std::byte*>(view.data);
-  const auto* end = begin + view.element_size;
-  for (int axis = 0; axis < view.shape.size(); ++axis) {
-    if (view.shape[axis] == 0) return {begin, begin};
-    const std::int64_t reach = view.strides[axis] * (view.shape[axis] - 1);
-    (reach < 0 ? begin : end) += reach;
-  }
-  return {begin, end};
-}
-
 bool may_share_memory(nb::handle x, nb::handle out) {
-  const auto [x_begin, x_end] = bytes_of(operand_of(x, {op_tiling, "x"}, false).view);
-  const auto [out_begin, out_end] = bytes_of(operand_of(out, {op_merge, "out"}, false).view);
+  const auto [x_begin, x_end] = bytes_of(operand_of(x, {op_tiling, "x"}, false).view, {op_tiling, "x"});
+  const auto [out_begin, out_end] = bytes_of(operand_of(out, {op_merge, "out"}, false).view, {op_merge, "out"});
   return x_begin < out_end && out_begin < x_end;
 }
 

@@ -6,6 +6,7 @@
 #include "dialects/rows.hpp"
 #include "dialects/tensorflow_rows.hpp"
 #include "ops/batches.hpp"
+#include "ops/operands.hpp"
 #include "ops/patches.hpp"
 #include "tensor/fail.hpp"
 
@@ -42,6 +43,7 @@ void check_blocks(std::string_view name, const Dims& input, const Dims& block_sh
     fail(ErrorCode::length, name, pads_name, "must have one pair for each entry of block_shape", pads.size(), blocked);
   check_each(name, "block_shape", block_shape, 1);
   check_each(name, pads_name, pads, 0);
+  ops::check_shape(name, "input", input);
 }
 
 /// Checks what SpaceToBatch and BatchToSpace share.

@@ -74,7 +74,7 @@ class Move final : public Compiled {
   /// The image's stride is not known to fit where the step leaves the image, so an axis keeps only its size for the order.
   Axis axis_of(Axis::Kind kind, int window, std::int64_t extent, std::int64_t step, std::int64_t column_stride) const {
     const std::int64_t image_stride = problem_.windows[window].image_stride;
-    const std::int64_t image = checked_mul(step, image_stride).value_or(std::numeric_limits<std::int64_t>::max());
+    const std::int64_t image = saturating_mul(step, image_stride);
     return extracts_ ? Axis{kind, window, extent, image, column_stride} : Axis{kind, window, extent, column_stride, image};
   }
 

@@ -15,6 +15,7 @@
 #include "engine/rows.hpp"
 #include "engine/stage_rows.hpp"
 #include "engine/window.hpp"
+#include "tensor/checked.hpp"
 
 namespace patchfold::engine {
 namespace {
@@ -42,8 +43,7 @@ std::optional<Choice> choose(Problem problem, Columns columns) {
   const auto fits = [&](const Window& w) {
     if (w.kernel > most_staged_taps || w.positions == 0 || w.kernel == 0) return false;
     // What a stage holds must not grow with a dilation or a pad that reach far beyond the image.
-    const std::int64_t reach = checked_mul(w.positions - 1, w.stride).value_or(INT64_MAX / 4) + (w.kernel - 1) * w.dilation;
-    return reach < (std::int64_t{1} << 40);
+    return (Checked(w.positions - 1) * w.stride + (w.kernel - 1) * w.dilation).is_below(std::int64_t{1} << 40);
   };
   for (int i = 0; i < problem.windows.size(); ++i) {
     const Window& w = problem.windows[i];

@@ -157,6 +157,12 @@ class Join final : public Blocks {
     group_ = std::clamp<std::int64_t>(wanted, 1, streamed_.rows.extent);
     groups_ = ceil_div(streamed_.rows.extent, group_);
     if (!whole_) scratch_per_piece_ = ceil_div(group_ * block_bytes_, line_bytes) * line_bytes;
+    // Rows that are too long to be put together first are written through the cache, wherever they begin.
+    if (!aligned && !fits()) {
+      store_ = Store::plain;
+      whole_ = true;
+      scratch_per_piece_ = 0;
+    }
     counted_ = outside;
     counted_.push_back({groups_, group_ * streamed_.rows.src_stride, group_ * rows_apart});
     for (const Dim& dim : inside) counted_.push_back(dim);

@@ -10,9 +10,9 @@
 namespace patchfold::ops {
 namespace {
 
-/// A size that must be below size_limit in magnitude.
+/// A size that must stay below the limit in magnitude.
 std::int64_t bounded(Checked size, std::string_view op, std::string_view argument, std::int64_t given) {
-  if (!size.value() || *size.value() > size_limit || *size.value() < -size_limit)
+  if (!size.is_below())
     fail(ErrorCode::overflow, op, argument, "extents, pads and effective kernels must stay below 2^60", given);
   return *size.value();
 }
@@ -74,9 +74,7 @@ void check_given(std::string_view op, std::string_view name, bool given) {
 Geometry make_geometry(const Names& names, const Dims& extents, const Axes& kernel, const Axes& stride, const Axes& dilation,
                        const Padding& padding) {
   Geometry geometry;
-  Checked taps = 1;
-  Checked positions = 1;
-  bool empty = false;
+  Dims kernels;
   for (int i = 0; i < extents.size(); ++i) {
     AxisGeometry axis{extents[i], at(kernel, i), at(stride, i), at(dilation, i), 0, 0, 0};
     const auto require = [&](std::string_view name, const Axes& list, std::int64_t value, std::int64_t bound) {
@@ -86,7 +84,7 @@ Geometry make_geometry(const Names& names, const Dims& extents, const Axes& kern
     require(names.kernel_size, kernel, axis.kernel, 1);
     require(names.stride, stride, axis.stride, 1);
     require(names.dilation, dilation, axis.dilation, 0);
-    const bool dilated = axis.dilation > 1 && axis.kernel <= size_limit;
+    const bool dilated = axis.dilation > 1 && Checked(axis.kernel).is_below();
     const std::int64_t effective =
         bounded(Checked(axis.kernel - 1) * Checked(axis.dilation) + Checked(1), names.op,
                 dilated ? names.dilation : names.kernel_size, dilated ? axis.dilation : axis.kernel);
@@ -95,18 +93,18 @@ Geometry make_geometry(const Names& names, const Dims& extents, const Axes& kern
     axis.pad_end = bounded(pads.end, names.op, names.padding, pads.end);
     const std::int64_t slack = axis.extent + axis.pad_begin + axis.pad_end - effective;
     axis.positions = slack < 0 ? 0 : slack / axis.stride + 1;
-    taps = taps * axis.kernel;
-    positions = positions * axis.positions;
-    empty |= axis.positions == 0;
+    kernels.push_back(axis.kernel);
     geometry.axes.push_back(axis);
   }
+  const Checked taps = checked_product(kernels);
+  const Checked positions = checked_product(geometry.positions_per_axis());
   if (!taps.value())
     fail(ErrorCode::overflow, names.op, names.kernel_size, "the number of taps must fit into 63 bits", kernel);
-  if (!empty && !positions.value())
+  if (!positions.value())
     fail(ErrorCode::overflow, names.op, names.padding, "the number of positions must fit into 63 bits",
          geometry.positions_per_axis());
   geometry.taps = *taps.value();
-  geometry.positions = empty ? 0 : *positions.value();
+  geometry.positions = *positions.value();
   return geometry;
 }
 

@@ -26,14 +26,14 @@ Sound check_view(std::string_view op, std::string_view name, const ConstTensorVi
   const bool opaque = view.dtype == DType::opaque;
   if (static_cast<std::size_t>(view.dtype) >= dtypes().size())
     fail(ErrorCode::dtype, op, name, "must have an element type of this library", static_cast<int>(view.dtype));
-  if (opaque ? view.element_size == 0 || view.element_size >= static_cast<std::size_t>(size_limit)
+  if (opaque ? view.element_size == 0 || !Checked(view.element_size).is_below()
              : view.element_size != size_of(view.dtype))
     fail(ErrorCode::dtype, op, name, "the size of an element must be that of its type", view.element_size,
          opaque ? "at least 1" : std::to_string(size_of(view.dtype)));
 
   Sound sound{view.strides, {}};
   Checked begin = 0;
-  Checked end = static_cast<std::int64_t>(view.element_size);
+  Checked end = view.element_size;
   bool empty = false;
   for (int axis = 0; axis < view.shape.size(); ++axis) {
     const std::int64_t extent = view.shape[axis];
@@ -43,7 +43,7 @@ Sound check_view(std::string_view op, std::string_view name, const ConstTensorVi
     (sound.strides[axis] < 0 ? begin : end) = (sound.strides[axis] < 0 ? begin : end) + reach;
   }
   if (empty) return {Dims::filled(view.shape.size(), 0), {}};
-  if (!begin.value() || !end.value() || *end.value() > size_limit || *begin.value() < -size_limit)
+  if (!begin.is_below() || !end.is_below())
     fail(ErrorCode::overflow, op, name, "offsets in bytes must stay below 2^60", view.strides);
   sound.range = {*begin.value(), *end.value()};
   return sound;
@@ -58,7 +58,7 @@ void check_distinct(std::string_view op, std::string_view name, const TensorView
   for (int axis = 0; axis < strides.size(); ++axis)
     if (view.shape[axis] > 1) axes[static_cast<std::size_t>(count++)] = {std::abs(strides[axis]), view.shape[axis]};
   std::sort(axes.begin(), axes.begin() + count);
-  auto reach = static_cast<std::int64_t>(view.element_size);
+  auto reach = static_cast<std::int64_t>(view.element_size);  // stays within the range of bytes, which is checked
   for (int i = 0; i < count; ++i) {
     const auto [stride, extent] = axes[static_cast<std::size_t>(i)];
     if (stride < reach)
@@ -72,17 +72,12 @@ void check_distinct(std::string_view op, std::string_view name, const TensorView
 }  // namespace
 
 void check_shape(std::string_view op, std::string_view argument, const Dims& shape) {
-  Checked count = 1;
-  bool empty = false;
-  for (const std::int64_t extent : shape) {
+  for (const std::int64_t extent : shape)
     if (extent < 0) fail(ErrorCode::value, op, argument, "extents must be at least 0", shape);
-    empty |= extent == 0;
-    count = count * extent;
-  }
-  if (!empty && (!count.value() || *count.value() > size_limit))
+  if (!checked_product(shape).is_below())
     fail(ErrorCode::overflow, op, argument, "the number of elements must stay below 2^60", shape);
   for (const std::int64_t extent : shape)
-    if (extent > size_limit) fail(ErrorCode::overflow, op, argument, "extents must stay below 2^60", shape);
+    if (!Checked(extent).is_below()) fail(ErrorCode::overflow, op, argument, "extents must stay below 2^60", shape);
 }
 
 std::string at_least(std::int64_t bound) {

@@ -10,15 +10,7 @@
 
 namespace patchfold::ops {
 
-/// Magnitudes of extents, pads and effective kernels stay below this, so that sums of a few never leave 63 bits.
-inline constexpr std::int64_t size_limit = std::int64_t{1} << 60;
-
-/// a * b, modulo 2^64: for strides of axes that hold one element, whose product is never used.
-inline std::int64_t wrapping_mul(std::int64_t a, std::int64_t b) noexcept {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
-}
-
-/// Checks extents: none negative, none above size_limit, and a product that fits into 63 bits.
+/// Checks extents: none negative, all below 2^60, and fewer than 2^60 elements.
 void check_shape(std::string_view op, std::string_view argument, const Dims& shape);
 
 /// "one of 1, 2" style helpers for messages.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/patch_layout.hpp"
 
-#include "ops/operands.hpp"
+#include "tensor/checked.hpp"
 
 namespace patchfold::ops {
 

@@ -61,10 +61,10 @@ Plan Reorder::plan(const ConstTensorView& columns_view, const TensorView& reorde
       continue;
     }
     const auto channel = [&](Order order, std::int64_t stride) {
-      return order == Order::channel ? ops::wrapping_mul(stride, rows.taps) : stride;
+      return order == Order::channel ? wrapping_mul(stride, rows.taps) : stride;
     };
     const auto tap = [&](Order order, std::int64_t stride) {
-      return order == Order::kernel ? ops::wrapping_mul(stride, rows.channels) : stride;
+      return order == Order::kernel ? wrapping_mul(stride, rows.channels) : stride;
     };
     problem.dims.push_back({rows.channels, channel(source, src), channel(target, dst)});
     problem.dims.push_back({rows.taps, tap(source, src), tap(target, dst)});

@@ -1,22 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic on sizes that never wraps, and division that rounds the way the formulas mean it.
+// All arithmetic on sizes that come from outside: it never wraps, and division rounds the way the formulas mean it.
+//
+// What has passed its check is below `size_limit` in magnitude: extents, pads, effective kernels, counts of elements, and
+// offsets in bytes. Sums and differences of up to seven such numbers, and products with a step that stays within one of
+// them, need no further check; code that relies on it says so where it is not plain.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
+#include <limits>
 #include <optional>
+#include <utility>
 
 #include "patchfold/tensor.hpp"
 
 namespace patchfold {
 
-inline std::optional<std::int64_t> checked_add(std::int64_t a, std::int64_t b) noexcept {
-  std::int64_t sum;
+/// Sizes and offsets stay below it in magnitude, so that sums of a few never leave 63 bits.
+inline constexpr std::int64_t size_limit = std::int64_t{1} << 60;
+
+constexpr std::optional<std::int64_t> checked_add(std::int64_t a, std::int64_t b) noexcept {
+  std::int64_t sum = 0;
   if (__builtin_add_overflow(a, b, &sum)) return std::nullopt;
   return sum;
 }
 
-inline std::optional<std::int64_t> checked_mul(std::int64_t a, std::int64_t b) noexcept {
-  std::int64_t product;
+constexpr std::optional<std::int64_t> checked_sub(std::int64_t a, std::int64_t b) noexcept {
+  std::int64_t difference = 0;
+  if (__builtin_sub_overflow(a, b, &difference)) return std::nullopt;
+  return difference;
+}
+
+constexpr std::optional<std::int64_t> checked_mul(std::int64_t a, std::int64_t b) noexcept {
+  std::int64_t product = 0;
   if (__builtin_mul_overflow(a, b, &product)) return std::nullopt;
   return product;
 }
@@ -24,21 +40,51 @@ inline std::optional<std::int64_t> checked_mul(std::int64_t a, std::int64_t b) n
 /// A chain of checked operations: once one has left 63 bits, the chain stays without a value.
 class Checked {
  public:
-  constexpr Checked(std::int64_t value) noexcept : value_(value) {}
+  template <std::integral T>
+  constexpr Checked(T value) noexcept {
+    if (std::in_range<std::int64_t>(value)) value_ = static_cast<std::int64_t>(value);
+  }
   constexpr Checked(std::optional<std::int64_t> value) noexcept : value_(value) {}
 
   constexpr std::optional<std::int64_t> value() const noexcept { return value_; }
-  friend Checked operator+(Checked a, Checked b) noexcept {
+  /// Whether there is a value and its magnitude is below the limit.
+  constexpr bool is_below(std::int64_t limit = size_limit) const noexcept {
+    return value_ && *value_ < limit && *value_ > -limit;
+  }
+  friend constexpr Checked operator+(Checked a, Checked b) noexcept {
     return a.value_ && b.value_ ? Checked(checked_add(*a.value_, *b.value_)) : Checked(std::nullopt);
   }
-  friend Checked operator-(Checked a, Checked b) noexcept { return a + b * Checked(-1); }
-  friend Checked operator*(Checked a, Checked b) noexcept {
+  friend constexpr Checked operator-(Checked a, Checked b) noexcept {
+    return a.value_ && b.value_ ? Checked(checked_sub(*a.value_, *b.value_)) : Checked(std::nullopt);
+  }
+  friend constexpr Checked operator*(Checked a, Checked b) noexcept {
     return a.value_ && b.value_ ? Checked(checked_mul(*a.value_, *b.value_)) : Checked(std::nullopt);
   }
 
  private:
-  std::optional<std::int64_t> value_;
+  std::optional<std::int64_t> value_{};
 };
+
+/// Product of the factors with `first`; 0 if one of them is 0, however large the others are.
+constexpr Checked checked_product(const Dims& factors, Checked first = 1) noexcept {
+  Checked product = first;
+  for (const std::int64_t factor : factors) {
+    if (factor == 0) return 0;
+    product = product * factor;
+  }
+  return product;
+}
+
+/// a * b, or the largest number: for what is only compared.
+constexpr std::int64_t saturating_mul(std::int64_t a, std::int64_t b) noexcept {
+  return checked_mul(a, b).value_or((a < 0) == (b < 0) ? std::numeric_limits<std::int64_t>::max()
+                                                       : std::numeric_limits<std::int64_t>::min());
+}
+
+/// a * b, modulo 2^64: for strides of axes that hold one element, whose product is never used.
+constexpr std::int64_t wrapping_mul(std::int64_t a, std::int64_t b) noexcept {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+}
 
 /// Largest integer not above a / b, for b > 0.
 constexpr std::int64_t floor_div(std::int64_t a, std::int64_t b) noexcept {

@@ -34,14 +34,9 @@ std::string to_string(const Scalar& scalar) {
 }
 
 std::int64_t element_count(const Dims& shape) {
-  bool empty = false;
-  for (const auto extent : shape) {
+  for (const auto extent : shape)
     if (extent < 0) fail(ErrorCode::value, "tensor", "shape", "extents must be at least 0", shape);
-    empty |= extent == 0;
-  }
-  if (empty) return 0;
-  Checked count = 1;
-  for (const auto extent : shape) count = count * extent;
+  const Checked count = checked_product(shape);
   if (!count.value()) fail(ErrorCode::overflow, "tensor", "shape", "the number of elements must fit into 63 bits", shape);
   return *count.value();
 }
@@ -52,7 +47,7 @@ Dims contiguous_strides(const Dims& shape, std::size_t element_size) {
     for (auto& stride : strides) stride = 0;
     return strides;
   }
-  Checked stride = static_cast<std::int64_t>(element_size);
+  Checked stride = element_size;
   for (int axis = shape.size() - 1; axis >= 0; --axis) {
     if (stride.value()) strides[axis] = *stride.value();
     stride = stride * shape[axis];

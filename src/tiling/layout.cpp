@@ -63,7 +63,7 @@ void check_count(std::string_view argument, std::size_t count, int tiled, const 
 
 void check_magnitudes(std::string_view argument, const Dims& values) {
   for (const std::int64_t value : values)
-    if (value > ops::size_limit || value < -ops::size_limit)
+    if (!Checked(value).is_below())
       fail(ErrorCode::overflow, op_tiling, argument, "must stay below 2^60", values);
 }
 
@@ -110,7 +110,7 @@ Dims strides_of(const TilingSpec& spec) {
 /// value * num / den, which must be a whole number.
 std::int64_t scaled(std::int64_t value, std::int64_t num, std::int64_t den, std::string_view what) {
   const auto product = checked_mul(value, num);
-  if (!product || *product > ops::size_limit)
+  if (!Checked(product).is_below())
     fail(ErrorCode::overflow, op_tiling, "scale", "extents of the output must stay below 2^60", value);
   if (*product % den != 0)
     fail_value("scale", std::string(what) + " must be whole numbers of output elements",
@@ -175,7 +175,7 @@ Tiling::Tiling(const TilingSpec& spec) : spec_(spec), tile_(spec.tile) {
     count = count * grid_.back();
 
     const auto extent_scaled = checked_mul(extent, scale.num);
-    if (!extent_scaled || *extent_scaled > ops::size_limit)
+    if (!Checked(extent_scaled).is_below())
       fail(ErrorCode::overflow, op_tiling, "scale", "extents of the output must stay below 2^60", spec.shape);
     output_.push_back(ceil_div(*extent_scaled, scale.den));
     if (whole > 1) scaled(stride, scale.num, scale.den, "strides");
@@ -191,7 +191,7 @@ Tiling::Tiling(const TilingSpec& spec) : spec_(spec), tile_(spec.tile) {
       }
     }
   }
-  if (!count.value() || *count.value() > ops::size_limit)
+  if (!count.is_below())
     fail(ErrorCode::overflow, op_tiling, "tile", "the number of tiles must stay below 2^60", grid_);
   size_ = *count.value();
   if (spec.tail > Tail::error) fail_value("tail", "must be a way to end an axis", static_cast<int>(spec.tail), "");

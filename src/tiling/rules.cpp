@@ -95,8 +95,7 @@ Rules::Rules(const Tiling& tiling, const MergeSpec& spec)
 /// The output, and all tiles together, in bytes, so that sums of what waits never leave 63 bits.
 void Rules::check_bytes() const {
   const auto check = [](std::string_view what, Checked bytes, const Dims& shape) {
-    for (const std::int64_t extent : shape) bytes = bytes * extent;
-    if (!bytes.value() || *bytes.value() > ops::size_limit)
+    if (!checked_product(shape, bytes).is_below())
       fail(ErrorCode::overflow, op_merge, what, "sizes in bytes must stay below 2^60", shape);
   };
   const Tiling& tiling = cells.tiling();

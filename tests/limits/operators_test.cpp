@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every operator with numbers at which arithmetic goes wrong: what it refuses and the shapes that it gives are those of the
+// formulas in 128 bits, in C++ and in C; planning needs no data and little memory.
+//   PATCHFOLD_SEED    another seed           PATCHFOLD_CASES   a factor of the number of cases
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "allocations.hpp"
+#include "c_call.hpp"
+#include "formulas.hpp"
+#include "slots.hpp"
+#include "tests/random/problem.hpp"
+
+namespace patchfold::limits {
+namespace {
+
+using patchfold::testing::Random;
+using patchfold::testing::Subject;
+
+constexpr std::size_t most_bytes = std::size_t{16} << 20;
+
+std::vector<Subject> subjects() {
+  std::vector<Subject> all = patchfold::testing::window_subjects();
+  for (auto& subject : patchfold::testing::block_subjects()) all.push_back(std::move(subject));
+  return all;
+}
+
+Dims narrow(const std::vector<Wide>& shape) {
+  Dims dims;
+  for (const Wide extent : shape) dims.push_back(static_cast<std::int64_t>(extent));
+  return dims;
+}
+
+/// The error of a call that must not fail in another way; nothing if it succeeds.
+template <class F>
+std::optional<Error> refusal(F&& f) {
+  try {
+    f();
+    return std::nullopt;
+  } catch (const Error& error) {
+    return error;
+  }
+}
+
+class Limits : public ::testing::Test {
+ public:
+  explicit Limits(const Subject& subject) : subject_(subject) {}
+
+  void TestBody() override {
+    using namespace patchfold::testing;
+    const int problems = std::max(1, static_cast<int>(2 * scale_of_run()));
+    const int pairs = std::max(1, static_cast<int>(250 * scale_of_run()));
+    for (int number = 0; number < problems; ++number) {
+      Random random(seed_of_case(seed_of_run(), subject_.op, number));
+      const auto types = subject_.sums ? summable_types() : all_types();
+      const ProblemText legal = subject_.make(random, {random.pick(types)}).text;
+      const std::vector<Slot> slots = slots_of(legal);
+      check(legal);
+      for (const Slot& slot : slots)
+        for (const std::int64_t value : edges()) {
+          ProblemText problem = legal;
+          slot(problem, value);
+          check(problem);
+        }
+      for (int pair = 0; pair < pairs; ++pair) {
+        ProblemText problem = legal;
+        // Two numbers, now and then three: products that wrap to something small need them.
+        for (int i = random.chance(30) ? 3 : 2; i > 0; --i) random.pick(slots)(problem, random.pick(edges()));
+        check(problem);
+      }
+      if (HasFailure()) return;
+    }
+    EXPECT_GT(accepted_, 0);
+    EXPECT_GT(refused_, 0);
+    EXPECT_GT(overflows_, 0);
+    EXPECT_GT(planned_, 0);
+  }
+
+ private:
+  void check(const ProblemText& problem) {
+    SCOPED_TRACE(to_string(problem));
+    const Formula formula = formula_of(problem);
+    Dims shape;
+    reset_allocations();
+    const auto error = refusal([&] {
+      shape = find_operator(problem.op).bind(problem.arguments).output_shape(problem.shape);
+    });
+    const CCall c(problem);
+    Dims c_shape;
+    const CCall::Outcome c_outcome = c.output_shape(c_shape);
+    if (error) {
+      ++refused_;
+      overflows_ += error->code() == ErrorCode::overflow;
+      EXPECT_FALSE(formula.is_legal && formula.fits) << error->what();
+      EXPECT_TRUE(!formula.is_legal || error->code() == ErrorCode::overflow) << error->what();
+      expect_complete(*error);
+      EXPECT_NE(c_outcome.status, PF_OK);
+      EXPECT_EQ(c_outcome.op, problem.op);
+      EXPECT_NE(c_outcome.rule, "");
+    } else {
+      ++accepted_;
+      EXPECT_TRUE(formula.is_legal && formula.fits) << to_string(shape);
+      if (formula.is_legal && formula.fits) {
+        EXPECT_EQ(to_string(shape), to_string(narrow(formula.output)));
+      }
+      EXPECT_EQ(c_outcome.status, PF_OK) << c_outcome.rule;
+      EXPECT_EQ(to_string(c_shape), to_string(shape));
+    }
+    if (!::testing::Test::HasFailure()) plan(problem, error ? Dims{1, 1, 1} : shape, error.has_value());
+    EXPECT_LT(largest_allocation(), most_bytes);
+  }
+
+  /// Plans without data.
+  void plan(const ProblemText& problem, const Dims& shape, bool must_fail) {
+    Plan made;
+    const auto error = refusal([&] {
+      const auto src = find_operator(problem.op).data_input.empty() ? ConstTensorView{} : view<ConstTensorView>(problem, problem.shape);
+      made = find_operator(problem.op).bind(problem.arguments).plan(src, view<TensorView>(problem, shape));
+    });
+    const CCall c(problem);
+    const CCall::Outcome c_outcome = c.plan(shape);
+    EXPECT_EQ(c_outcome.status == PF_OK, !error) << c_outcome.rule;
+    if (error) {
+      expect_complete(*error);
+      EXPECT_TRUE(must_fail || error->code() == ErrorCode::overflow || error->code() == ErrorCode::limit) << error->what();
+      return;
+    }
+    EXPECT_FALSE(must_fail);
+    ++planned_;
+    EXPECT_FALSE(made.describe().empty());
+    EXPECT_LT(made.scratch_bytes(4), most_bytes);
+    const bool is_empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
+    EXPECT_EQ(made.run(nullptr, nullptr, serial_executor()), is_empty ? Status::ok : Status::null_data);
+  }
+
+  template <class View>
+  static View view(const ProblemText& problem, const Dims& shape) {
+    // Strides modulo 2^64 where the size in bytes does not fit: that is for the operator to find.
+    View made{nullptr, shape, shape, problem.dtype, problem.element_size};
+    std::uint64_t stride = problem.element_size;
+    for (int axis = shape.size() - 1; axis >= 0; --axis) {
+      made.strides[axis] = static_cast<std::int64_t>(stride);
+      stride *= static_cast<std::uint64_t>(shape[axis]);
+    }
+    return made;
+  }
+
+  void expect_complete(const Error& error) const {
+    EXPECT_EQ(error.op(), subject_.op) << error.what();
+    EXPECT_FALSE(error.argument().empty()) << error.what();
+    EXPECT_FALSE(error.rule().empty()) << error.what();
+  }
+
+  const Subject& subject_;
+  int accepted_ = 0, refused_ = 0, overflows_ = 0, planned_ = 0;
+};
+
+TEST(LimitsTable, EveryOperatorHasAFormulaAndAGenerator) {
+  std::vector<std::string_view> listed, made;
+  for (const auto& op : operators()) listed.push_back(op.name);
+  for (const auto& subject : subjects()) made.push_back(subject.op);
+  std::sort(listed.begin(), listed.end());
+  std::sort(made.begin(), made.end());
+  EXPECT_EQ(listed, made);
+  EXPECT_EQ(listed, known_formulas());
+}
+
+}  // namespace
+
+void register_operators() {
+  static const std::vector<Subject> all = subjects();
+  for (const Subject& subject : all) {
+    std::string name(subject.op);
+    std::ranges::replace_if(name, [](char c) { return c == '.' || c == '-'; }, '_');
+    ::testing::RegisterTest("Limits", name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                            [&subject]() -> ::testing::Test* { return new Limits(subject); });
+  }
+}
+
+}  // namespace patchfold::limits
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  patchfold::limits::register_operators();
+  return RUN_ALL_TESTS();
+}

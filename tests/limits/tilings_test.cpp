@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tilings and merges with numbers at which arithmetic goes wrong: refused, or with spans that 128 bits confirm.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+#include "allocations.hpp"
+#include "edges.hpp"
+#include "patchfold/tiling.hpp"
+#include "tests/random/random.hpp"
+
+namespace patchfold::limits {
+namespace {
+
+using patchfold::testing::Random;
+using patchfold::testing::scale_of_run;
+using patchfold::testing::seed_of_run;
+
+/// Two tiled axes and channels between them.
+TilingSpec legal(int form) {
+  TilingSpec spec{.shape = {40, 3, 50}, .tile = {16, 20}, .axes = {0, 2}};
+  spec.tail = static_cast<Tail>(form % 3);
+  if (form % 2 == 0)
+    spec.stride = {12, 16};
+  else
+    spec.overlap = {4, 4};
+  spec.scale = {{2, 1}, {1, 2}};
+  spec.offset = {0, 0};
+  if (form % 4 == 1) spec.result = {32, 10};
+  return spec;
+}
+
+using Slot = std::function<void(TilingSpec&, std::int64_t)>;
+
+Axes with(const Axes& axes, int i, std::int64_t value) {
+  Dims values = axes.values();
+  values[i] = value;
+  return values;
+}
+
+std::vector<Slot> slots_of(const TilingSpec& spec) {
+  std::vector<Slot> slots;
+  for (int i = 0; i < 3; ++i) slots.push_back([i](TilingSpec& s, std::int64_t v) { s.shape[i] = v; });
+  for (int i = 0; i < 2; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    slots.push_back([i](TilingSpec& s, std::int64_t v) { s.tile[i] = v; });
+    slots.push_back([i](TilingSpec& s, std::int64_t v) { s.offset[i] = v; });
+    slots.push_back([i](TilingSpec& s, std::int64_t v) { s.axes[i] = v; });
+    slots.push_back([at](TilingSpec& s, std::int64_t v) { s.scale[at].num = v; });
+    slots.push_back([at](TilingSpec& s, std::int64_t v) { s.scale[at].den = v; });
+    if (!spec.stride.empty()) slots.push_back([i](TilingSpec& s, std::int64_t v) { s.stride = with(s.stride, i, v); });
+    if (!spec.overlap.empty()) slots.push_back([i](TilingSpec& s, std::int64_t v) { s.overlap = with(s.overlap, i, v); });
+    if (!spec.result.empty()) slots.push_back([i](TilingSpec& s, std::int64_t v) { s.result[i] = v; });
+  }
+  return slots;
+}
+
+void expect_complete(const Error& error, std::string_view op) {
+  EXPECT_EQ(error.op(), op) << error.what();
+  EXPECT_FALSE(error.argument().empty()) << error.what();
+  EXPECT_FALSE(error.rule().empty()) << error.what();
+}
+
+Wide clamp(Wide value, Wide low, Wide high) {
+  return std::min(std::max(value, low), high);
+}
+
+/// Tile k of an axis by the definition at the head of the header, in 128 bits.
+void expect_span(const Tiling& tiling, int i, std::int64_t k) {
+  const TilingSpec& spec = tiling.spec();
+  const Wide extent = spec.shape[static_cast<int>(tiling.axes()[i])];
+  const Wide tile = spec.tile[i];
+  const Wide stride = tiling.stride()[i];
+  const Ratio scale = spec.scale[static_cast<std::size_t>(i)];
+  const Wide whole = extent < tile ? 0 : (extent - tile) / stride + 1;
+  const bool is_tail = k >= whole;
+  const Wide start = is_tail && spec.tail == Tail::shift ? extent - tile : k * stride;
+  const Wide end = std::min(start + tile, extent);
+  const Wide given = is_tail && spec.tail == Tail::partial ? end - start : tile;
+  const Wide result = tiling.result()[i] - (tile - given) * scale.num / scale.den;
+  const Wide at = start * scale.num / scale.den + spec.offset[i];
+  const Wide output = (extent * scale.num + scale.den - 1) / scale.den;
+  const Wide begin = clamp(at, 0, output);
+  const Wide write_end = clamp(at + result, begin, output);
+  const TileSpan span = tiling.span(i, k);
+  EXPECT_EQ(tiling.output()[i], output);
+  EXPECT_EQ(span.read.begin, start);
+  EXPECT_EQ(span.read.end, end);
+  EXPECT_EQ(span.extent, given);
+  EXPECT_EQ(span.result, result);
+  EXPECT_EQ(span.start, at);
+  EXPECT_EQ(span.write.begin, begin);
+  EXPECT_EQ(span.write.end, write_end);
+  EXPECT_EQ(span.keep.begin, begin - at);
+  EXPECT_EQ(span.keep.end, write_end - at);
+}
+
+class NoRows : public RowSink {
+ public:
+  void write(Span, const ConstTensorView&) override {}
+};
+
+struct Counts {
+  int made = 0, refused = 0, mergers = 0, merges_refused = 0;
+};
+
+/// A merger of it, and a cut, without memory.
+void check_merge(const Tiling& tiling, const MergeSpec& spec, Counts& counts) {
+  // Lists are kept for each tile along an axis: what a merger takes is in proportion to them.
+  constexpr std::int64_t few_tiles = 4096;
+  if (tiling.grid()[0] > few_tiles || tiling.grid()[1] > few_tiles) return;
+  NoRows rows;
+  try {
+    const Merger merger(tiling, spec, rows);
+    EXPECT_EQ(merger.waiting_bytes(), 0);
+    ++counts.mergers;
+  } catch (const Error& error) {
+    expect_complete(error, "merge");
+    ++counts.merges_refused;
+  }
+}
+
+void check(const TilingSpec& spec, const MergeSpec& merge, Counts& counts) {
+  constexpr std::size_t most_bytes = std::size_t{16} << 20;
+  SCOPED_TRACE("shape " + to_string(spec.shape) + " tile " + to_string(spec.tile) + " stride " + to_string(spec.stride) +
+               " overlap " + to_string(spec.overlap) + " result " + to_string(spec.result) + " offset " +
+               to_string(spec.offset) + " axes " + to_string(spec.axes) + " scale " + std::to_string(spec.scale[0].num) +
+               "/" + std::to_string(spec.scale[0].den) + " " + std::to_string(spec.scale[1].num) + "/" +
+               std::to_string(spec.scale[1].den) + " tail " + std::string(name_of(spec.tail)));
+  reset_allocations();
+  std::optional<Tiling> tiling;
+  try {
+    tiling.emplace(spec);
+  } catch (const Error& error) {
+    expect_complete(error, "tiling");
+    ++counts.refused;
+    return;
+  }
+  ++counts.made;
+  EXPECT_EQ(Wide{tiling->grid()[0]} * tiling->grid()[1], tiling->size());
+  for (int i = 0; i < 2; ++i) {
+    const std::int64_t last = tiling->grid()[i] - 1;
+    for (const std::int64_t k : {std::int64_t{0}, last / 2, last - 1, last})
+      if (k >= 0 && k <= last) expect_span(*tiling, i, k);
+  }
+  for (const std::int64_t index : edges()) {
+    try {
+      EXPECT_EQ((*tiling)[index].index, index);
+      EXPECT_TRUE(index >= 0 && index < tiling->size());
+      EXPECT_EQ(tiling->result_shape(index, tiling->channels()).size(), 3);
+      EXPECT_EQ(tiling->tile_shape(index).size(), 3);
+    } catch (const Error& error) {
+      expect_complete(error, "tiling");
+      EXPECT_TRUE(index < 0 || index >= tiling->size()) << error.what();
+    }
+  }
+  EXPECT_EQ(tiling->output_shape(tiling->channels()).size(), 3);
+  EXPECT_FALSE(tiling->to_json(false).empty());
+  MergeSpec of_tiling = merge;
+  if (of_tiling.channels.empty()) of_tiling.channels = tiling->channels();
+  check_merge(*tiling, of_tiling, counts);
+  EXPECT_LT(largest_allocation(), most_bytes);
+}
+
+TEST(Tilings, AreRefusedOrRight) {
+  Counts counts;
+  for (int form = 0; form < 12; ++form) {
+    const TilingSpec spec = legal(form);
+    const MergeSpec merge{.reduce = form % 2 == 0 ? Reduce::mean : Reduce::center,
+                          .window = {WeightWindow::Kind::ones, 0.125, {}, {}},
+                          .fill = Scalar(0)};
+    check(spec, merge, counts);
+    const auto slots = slots_of(spec);
+    for (const Slot& slot : slots)
+      for (const std::int64_t value : edges()) {
+        TilingSpec changed = spec;
+        slot(changed, value);
+        check(changed, merge, counts);
+      }
+    Random random(patchfold::testing::seed_of_case(seed_of_run(), "tilings", form));
+    for (int pair = 0; pair < std::max(1, static_cast<int>(500 * scale_of_run())); ++pair) {
+      TilingSpec changed = spec;
+      for (int i = random.chance(40) ? 3 : 2; i > 0; --i) random.pick(slots)(changed, random.pick(edges()));
+      check(changed, merge, counts);
+    }
+  }
+  EXPECT_GT(counts.made, 1000);
+  EXPECT_GT(counts.refused, 1000);
+  EXPECT_GT(counts.mergers, 500);
+  EXPECT_GT(counts.merges_refused, 100);
+}
+
+TEST(Merges, WithWrongSizesAreRefusedOrMade) {
+  Counts counts;
+  const TilingSpec spec = legal(0);
+  for (const std::int64_t value : edges()) {
+    MergeSpec merge{.window = {WeightWindow::Kind::ones, 0.125, {}, {}}};
+    merge.channels = {value};
+    check(spec, merge, counts);
+    merge.channels = {3, value, 2};
+    check(spec, merge, counts);
+    merge = {.reduce = Reduce::first, .dtype = DType::opaque, .element_size = static_cast<std::size_t>(value)};
+    check(spec, merge, counts);
+    merge = {.memory_limit = value};
+    check(spec, merge, counts);
+  }
+  EXPECT_GT(counts.mergers, 20);
+  EXPECT_GT(counts.merges_refused, 20);
+}
+
+TEST(Merges, OfWrongIndicesAreRefused) {
+  const Tiling tiling(legal(0));
+  NoRows rows;
+  Merger merger(tiling, {.channels = tiling.channels()}, rows);
+  const float element = 0;
+  for (const std::int64_t index : edges()) {
+    if (index >= 0 && index < tiling.size()) continue;
+    try {
+      merger.add(index, {&element, {1}, {4}, DType::float32, 4});
+      ADD_FAILURE() << index;
+    } catch (const Error& error) {
+      expect_complete(error, "merge");
+      EXPECT_EQ(error.code(), ErrorCode::value);
+    }
+  }
+}
+
+TEST(Samples, OfAWindowAreRefusedWhereTheyCannotBe) {
+  for (const std::int64_t n : edges())
+    if (n < 0 || n >= limits::size_limit) {
+      EXPECT_THROW(sample({}, n), Error) << n;
+    }
+}
+
+}  // namespace
+}  // namespace patchfold::limits
