@@ -33,6 +33,9 @@ CCall::CCall(const ProblemText& problem)
       auto& flat = numbers_.emplace_back();
       for (int i = 0; i < pairs->size(); ++i) flat.insert(flat.end(), {(*pairs)[i].begin, (*pairs)[i].end});
       attributes_.push_back(pf_pairs(name, flat.data(), pairs->size()));
+    } else if (const auto* scalar = std::get_if<Scalar>(&argument.value)) {
+      attributes_.push_back(scalar->kind() == Scalar::Kind::real ? pf_number(name, scalar->real())
+                                                                 : pf_integer(name, scalar->as_signed()));
     } else if (const auto* tensor = std::get_if<IndexTensor>(&argument.value); tensor != nullptr && !as_inputs) {
       attributes_.push_back(pf_integers(name, list(tensor->values).data(), tensor->values.size()));
     }
