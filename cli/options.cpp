@@ -104,7 +104,11 @@ OperatorOptions::OperatorOptions(CLI::App& app, const OperatorSpec& op) : app_(a
 }
 
 std::string OperatorOptions::parse(const std::vector<std::string>& words, std::string_view command) {
-  if (auto help = cli::parse(app_, normalise(words, op_), command); !help.empty()) return help;
+  const std::vector<std::string> normal = normalise(words, op_);
+  for (const auto& argument : op_.arguments)
+    if (const std::string name = fmt::format("--{}", argument.name); std::count(normal.begin(), normal.end(), name) > 1)
+      throw Error({ErrorCode::unknown_argument, std::string(op_.name), name, "must be given once only", "", ""});
+  if (auto help = cli::parse(app_, normal, command); !help.empty()) return help;
   if (const auto extras = app_.remaining(); !extras.empty()) {
     std::string names;
     for (const auto& argument : op_.arguments) names += fmt::format("{}--{}", names.empty() ? "" : ", ", argument.name);

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "samples.hpp"
+
+std::vector<patchfold::inputs::Sample> patchfold::inputs::picture_samples() {
+  return {};
+}
