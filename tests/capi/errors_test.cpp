@@ -142,48 +142,6 @@ TEST(Errors, OfCallsHaveStatusAndMessage) {
   }
 }
 
-TEST(Errors, OfOperatorsComeThrough) {
-  const struct {
-    pf_status status;
-    const char* argument;
-    std::function<void(Request&)> change;
-  } rows[] = {
-      {PF_ERROR_UNKNOWN_ARGUMENT, "blok", [](Request& r) { r.set(pf_integer("blok", 2)); }},
-      {PF_ERROR_UNKNOWN_ARGUMENT, "", [](Request& r) { r.set(pf_integer("", 2)); }},
-      {PF_ERROR_UNKNOWN_ARGUMENT, "blok", [](Request& r) { r.set(pf_text("blok", "2")); }},
-      {PF_ERROR_UNKNOWN_ARGUMENT, "block",
-       [](Request& r) {
-         r.attributes = {pf_integer("block", 2), pf_integer("block", 2)};
-         r.attributes_pointer = r.attributes.data();
-         r.n_attributes = 2;
-       }},
-      {PF_ERROR_MISSING, "block", [](Request& r) { r.n_attributes = 0; }},
-      {PF_ERROR_VALUE, "block", [](Request& r) { r.set(pf_integer("block", 0)); }},
-      {PF_ERROR_VALUE, "block", [](Request& r) { r.set(pf_integer("block", -2)); }},
-      {PF_ERROR_TYPE, "block", [](Request& r) { r.set(pf_number("block", 2)); }},
-      {PF_ERROR_TYPE, "block", [](Request& r) { r.set(pf_pairs("block", r.numbers, 1)); }},
-      {PF_ERROR_DIVISIBLE, "image", [](Request& r) { r.set(pf_integer("block", 3)); }},
-      {PF_ERROR_RANK, "image", [](Request& r) { r.inputs[0].rank = 1; }},
-      {PF_ERROR_SHAPE, "deep", [](Request& r) { r.output.shape = wrong_extents; }},
-      {PF_ERROR_DTYPE, "deep", [](Request& r) { r.output.dtype = PF_DTYPE_INT32; }},
-      {PF_ERROR_STRIDES, "deep",
-       [](Request& r) {
-         static constexpr std::int64_t strides[] = {16, 0, 4, 4};
-         r.output.stride_bytes = strides;
-       }},
-      {PF_ERROR_OVERLAP, "output", [](Request& r) { r.output.data = r.inputs[0].data; }},
-  };
-  for (const auto& row : rows) {
-    Request request;
-    row.change(request);
-    const std::string message = request.run();
-    EXPECT_EQ(message.substr(0, message.find(':')), pf_status_name(row.status)) << message;
-    EXPECT_STREQ(pf_last_error_part(PF_PART_OPERATOR), "space_to_depth") << message;
-    EXPECT_STREQ(pf_last_error_part(PF_PART_ARGUMENT), row.argument) << message;
-    EXPECT_STRNE(pf_last_error_part(PF_PART_RULE), "") << message;
-  }
-}
-
 TEST(Errors, OfUnknownOperators) {
   for (const char* op : {"", " ", "space_to_dept", "onnx.Col2Im-99", "\xff\xfe", "openvino.", "-"}) {
     Request request;

@@ -60,23 +60,6 @@ TEST_F(TilePlan, IsWhatSplitWrote) {
   EXPECT_EQ(formats::difference(plan, plan), std::nullopt);
 }
 
-TEST_F(TilePlan, CutAnywhereIsAnError) {
-  // The last two bytes are a brace and the end of the line.
-  for (std::size_t length = 0; length + 1 < plan_.size(); ++length)
-    EXPECT_NE(error_of(plan_.substr(0, length)), "") << length;
-}
-
-TEST_F(TilePlan, WithAnyByteChangedIsReadOrRefused) {
-  int refused = 0;
-  for (std::size_t at = 0; at < plan_.size(); ++at)
-    for (const int change : {1, 128, '9' ^ plan_[at], '-' ^ plan_[at]}) {
-      std::string plan = plan_;
-      plan[at] = static_cast<char>(plan[at] ^ change);
-      refused += !error_of(plan).empty();
-    }
-  EXPECT_GT(refused, static_cast<int>(plan_.size()) * 2);
-}
-
 TEST_F(TilePlan, TheProgramSurvivesChanges) {
   folder_.write("out.npy", "as it was");
   for (std::size_t at = 0; at < plan_.size(); at += 9)

@@ -104,53 +104,5 @@ TEST(PictureHostile, EveryCaseIsTheErrorThatItShouldBe) {
   }
 }
 
-const std::vector<std::pair<std::string, std::string>>& sound_files() {
-  static const std::vector<std::pair<std::string, std::string>> files = {
-      {"PNG", png_file({5, 4, 16, 2, std::string(4 * 31, '\0')})},
-      {"interlaced PNG", png_file({19, 13, 8, 0, adam7(noise(19 * 13), 19, 13), true})},
-      {"palette PNG", png_file({3, 1, 8, 3, "\0\2\0\1"s, false, {{"PLTE", "abcdefghi"}, {"tRNS", "ab"}}})},
-      {"JPEG", jpeg_file({.width = 16, .height = 16, .quality = 50}, noise(16 * 16 * 3))},
-      {"progressive JPEG", jpeg_file({.width = 16, .height = 16, .progressive = true, .quality = 50}, noise(16 * 16 * 3))},
-      {"arithmetic JPEG", jpeg_file({.width = 16, .height = 16, .arithmetic = true, .quality = 50}, noise(16 * 16 * 3))},
-  };
-  return files;
-}
-
-TEST(PictureHostile, CutAnywhereItIsAnError) {
-  const TempFolder folder;
-  const auto path = folder / "x.png";
-  for (const auto& [name, whole] : sound_files()) {
-    for (std::size_t length = 0; length < whole.size(); ++length) {
-      SCOPED_TRACE(name + " of " + std::to_string(length) + " bytes");
-      write_bytes(path, std::string_view(whole).substr(0, length));
-      const std::string op = length < (name.ends_with("PNG") ? 8U : 2U) ? "picture" : name.ends_with("PNG") ? "png" : "jpeg";
-      expect_error([&] { read_picture(path); }, format, op, path, "");
-    }
-    write_bytes(path, whole);
-    EXPECT_NO_THROW(read_picture(path)) << name;
-  }
-}
-
-TEST(PictureHostile, AnyByteChangedIsNoCrash) {
-  const TempFolder folder;
-  const auto path = folder / "x.png";
-  for (const auto& [name, whole] : sound_files()) {
-    int refused = 0;
-    for (std::size_t i = 0; i < whole.size(); ++i) {
-      for (const int flip : {0x01, 0x80, 0xFF}) {
-        std::string changed = whole;
-        changed[i] = static_cast<char>(changed[i] ^ flip);
-        write_bytes(path, changed);
-        try {
-          read_picture(path);
-        } catch (const Error&) {
-          ++refused;
-        }
-      }
-    }
-    EXPECT_GT(refused, 50) << name;
-  }
-}
-
 }  // namespace
 }  // namespace patchfold::formats

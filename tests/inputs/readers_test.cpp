@@ -74,10 +74,6 @@ class Reading {
   mutable int refused_ = 0;
 };
 
-void PrintTo(const Sample& sample, std::ostream* out) {
-  *out << sample.name;
-}
-
 class Readers : public ::testing::TestWithParam<Sample> {};
 
 struct NotAFile {

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,11 @@ struct Sample {
   /// The file with each of its numbers replaced by each edge.
   std::function<void(const TakeLie& take)> lie{};
 };
+
+/// The name is enough to tell a sample in a test's output.
+inline void PrintTo(const Sample& sample, std::ostream* out) {
+  *out << sample.name;
+}
 
 /// In builds without a format, its samples are left out.
 std::vector<Sample> all_samples();
