@@ -24,6 +24,7 @@ class Transpose final : public Blocks {
     lines_ = take(counted_, find(counted_, [&](const Dim& d) { return d.src_stride == unit_; }));
     // Blocks of the source's lines, so that threads can share one matrix and its columns stay in the cache.
     block_ = std::max<std::int64_t>(line_bytes / unit_, block_bytes / (columns_.extent * unit_) / 16 * 16);
+    block_ = std::min(block_, lines_.extent);
     blocks_ = ceil_div(lines_.extent, block_);
     counted_.push_back({blocks_, block_ * unit_, block_ * lines_.dst_stride});
     rows_ = count_tuples(counted_);
@@ -66,11 +67,11 @@ class Gather final : public Blocks {
     }
     const std::int64_t group = ways_.extent * unit_;
     // Long runs are cut so that threads can share them.
-    block_ = std::max<std::int64_t>(1, block_bytes / group / line_bytes * line_bytes);
+    block_ = std::clamp<std::int64_t>(block_bytes / group / line_bytes * line_bytes, 1, steps_.extent);
     blocks_ = ceil_div(steps_.extent, block_);
-    if (std::min(block_, steps_.extent) * group < line_bytes * 8) store_ = Store::plain;
+    if (block_ * group < line_bytes * 8) store_ = Store::plain;
     // Dims inside of which the same part of the source is read again, before the next part is.
-    const std::int64_t reach = std::abs(steps_.src_stride) * std::min(block_, steps_.extent);
+    const std::int64_t reach = std::abs(steps_.src_stride) * block_;
     int i = counted_.size() - 1;
     for (; blocks_ == 1 && ways_.extent == 1 && i >= 0 && std::abs(counted_[i].src_stride) < reach; --i)
       again_ *= counted_[i].extent;
@@ -83,7 +84,7 @@ class Gather final : public Blocks {
   bool fits() const noexcept { return fits_; }
 
   void describe_choices(std::ostream& out) const override {
-    out << "tile      " << std::min(block_, steps_.extent) << " groups of " << ways_.extent << " pieces of " << unit_
+    out << "tile      " << block_ << " groups of " << ways_.extent << " pieces of " << unit_
         << " bytes\nfetch     " << (store_ == Store::plain ? "nothing" : "the part of the source that is next")
         << "\nstore     " << name_of(store_) << '\n';
   }

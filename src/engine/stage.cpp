@@ -43,7 +43,8 @@ std::optional<Choice> choose(Problem problem, Columns columns) {
   const auto fits = [&](const Window& w) {
     if (w.kernel > most_staged_taps || w.positions == 0 || w.kernel == 0) return false;
     // What a stage holds must not grow with a dilation or a pad that reach far beyond the image.
-    return (Checked(w.positions - 1) * w.stride + (w.kernel - 1) * w.dilation).is_below(std::int64_t{1} << 40);
+    const Checked reach = Checked(w.positions - 1) * w.stride + (w.kernel - 1) * w.dilation;
+    return (reach * choice.unit).is_below(std::int64_t{1} << 40);
   };
   for (int i = 0; i < problem.windows.size(); ++i) {
     const Window& w = problem.windows[i];
@@ -209,7 +210,8 @@ class StageByPositions final : public Stage {
     const auto inside = [](const Window& w) { return w.pad_begin <= 0 && last_coordinate(w) < w.extent; };
     direct_ = x_.stride == 1 && inside(x_) && inside(y_);
     for (const Axis& axis : taps_) direct_ &= inside(problem_.windows[axis.window]);
-    scratch_per_piece_ = direct_ ? 0 : (band_ + overlap_) * row_.pitch() + line_bytes;
+    scratch_per_piece_ = direct_ ? 0 : saturating_mul(band_ + overlap_, row_.pitch());
+    if (!direct_ && fits()) scratch_per_piece_ += line_bytes;
     jobs_ = count_tuples(taps_) * rows_of_y_.slots();
   }
 
@@ -320,7 +322,8 @@ class StageByTaps final : public Stage {
  public:
   StageByTaps(const Problem& problem, const Choice& choice) : Stage(problem, choice, false) {
     ring_ = rows_of_y_.count - (y_.positions - 1) * rows_of_y_.advance;
-    scratch_per_piece_ = ring_ * row_.pitch() + line_bytes;
+    scratch_per_piece_ = saturating_mul(ring_, row_.pitch());
+    if (fits()) scratch_per_piece_ += line_bytes;
     rows_ = count_tuples(outer_) * y_.positions;
     jobs_ = count_tuples(taps_);
     const std::int64_t patch = y_.kernel * x_.kernel * unit_;

@@ -101,7 +101,8 @@ std::unique_ptr<Compiled> plan_normal(const Problem& normal) {
 
 std::shared_ptr<const Compiled> compile(const Problem& problem, std::string_view op) {
   apply_environment();
-  return plan_normal(normalise(problem, op));
+  // What has no elements may have any extents, whose products need not fit.
+  return plan_normal(is_nothing(problem) ? problem : normalise(problem, op));
 }
 
 }  // namespace patchfold::engine

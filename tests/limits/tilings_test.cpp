@@ -108,9 +108,13 @@ struct Counts {
 
 /// A merger of it, and a cut, without memory.
 void check_merge(const Tiling& tiling, const MergeSpec& spec, Counts& counts) {
-  // Lists are kept for each tile along an axis: what a merger takes is in proportion to them.
-  constexpr std::int64_t few_tiles = 4096;
-  if (tiling.grid()[0] > few_tiles || tiling.grid()[1] > few_tiles) return;
+  // Lists are kept for each tile along an axis, and weights for each element of a tile along it: what a merger takes is in
+  // proportion to them.
+  constexpr std::int64_t few_tiles = 4096, short_results = 1 << 20;
+  for (int i = 0; i < 2; ++i) {
+    const bool is_listed = tiling.result()[i] > short_results && tiling.result()[i] <= 1 << 26;
+    if (tiling.grid()[i] > few_tiles || is_listed) return;
+  }
   NoRows rows;
   try {
     const Merger merger(tiling, spec, rows);

@@ -8,7 +8,10 @@
 #include <fstream>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "patchfold/operators.hpp"
 #include "patchfold/table.hpp"
 
 namespace patchfold {
@@ -45,6 +48,28 @@ TEST(Strategies, EveryOneIsReachedByAProblemOfTheBenchmark) {
   }
   for (const auto& [name, problem] : reached)
     EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name << " is no row of the table: " << problem;
+}
+
+/// Rows too long for scratch memory, written past the cache to a place that does not begin a line: memory for a whole row
+/// was asked for then.
+TEST(Join, OfLongRowsNeedsNoMemoryForThem) {
+  engine::force({"join", kernels::Store::past_cache});
+  constexpr std::int64_t width = std::int64_t{1} << 20;
+  std::vector<std::uint32_t> deep(4 * 2 * width), image(4 * 2 * width + 16);
+  for (std::size_t i = 0; i < deep.size(); ++i) deep[i] = static_cast<std::uint32_t>(i);
+  for (const std::size_t shift : {0, 3}) {
+    const TensorView to = view(image.data() + shift, {1, 1, 4, 2 * width});
+    const Plan plan = DepthToSpace{.block = {2, 2}}.plan(view(std::as_const(deep).data(), {1, 4, 2, width}), to);
+    EXPECT_EQ(plan.strategy(), "join");
+    EXPECT_LT(plan.scratch_bytes(1), std::size_t{4} << 20);
+    ASSERT_EQ(plan.run(deep.data(), to.data, serial_executor()), Status::ok);
+    for (std::int64_t y = 0; y < 4; ++y)
+      for (std::int64_t x = 0; x < 2 * width; x += 12345) {
+        const std::int64_t from = ((y % 2 * 2 + x % 2) * 2 + y / 2) * width + x / 2;
+        ASSERT_EQ(image[shift + static_cast<std::size_t>(y * 2 * width + x)], from) << y << " " << x;
+      }
+  }
+  engine::force({});
 }
 
 }  // namespace
