@@ -17,14 +17,9 @@ namespace {
 
 using patchfold::testing::Random;
 using patchfold::testing::Subject;
+using patchfold::testing::subjects;
 
 constexpr std::size_t most_bytes = std::size_t{16} << 20;
-
-std::vector<Subject> subjects() {
-  std::vector<Subject> all = patchfold::testing::window_subjects();
-  for (auto& subject : patchfold::testing::block_subjects()) all.push_back(std::move(subject));
-  return all;
-}
 
 Dims narrow(const std::vector<Wide>& shape) {
   Dims dims;
@@ -169,8 +164,7 @@ TEST(LimitsTable, EveryOperatorHasAFormulaAndAGenerator) {
 }  // namespace
 
 void register_operators() {
-  static const std::vector<Subject> all = subjects();
-  for (const Subject& subject : all) {
+  for (const Subject& subject : subjects()) {
     std::string name(subject.op);
     std::ranges::replace_if(name, [](char c) { return c == '.' || c == '-'; }, '_');
     ::testing::RegisterTest("Limits", name.c_str(), nullptr, nullptr, __FILE__, __LINE__,

@@ -70,12 +70,6 @@ std::optional<ErrorCode> refusal(const Case& c, Plan* made = nullptr) {
   }
 }
 
-std::vector<Subject> subjects() {
-  std::vector<Subject> all = window_subjects();
-  for (auto& subject : block_subjects()) all.push_back(std::move(subject));
-  return all;
-}
-
 TEST(Strides, OfTheDataAreRefusedWhereTheyLeadOutOfMemory) {
   int refused = 0, planned = 0;
   for (const Subject& subject : subjects()) {
