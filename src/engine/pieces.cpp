@@ -84,9 +84,9 @@ class Gather final : public Blocks {
   bool fits() const noexcept { return fits_; }
 
   void describe_choices(std::ostream& out) const override {
-    out << "tile      " << block_ << " groups of " << ways_.extent << " pieces of " << unit_
-        << " bytes\nfetch     " << (store_ == Store::plain ? "nothing" : "the part of the source that is next")
-        << "\nstore     " << name_of(store_) << '\n';
+    out << "tile      " << block_ << " groups of " << ways_.extent << " pieces of " << unit_ << " bytes\nfetch     "
+        << (store_ == Store::plain ? "nothing" : "the part of the source that is next") << "\nstore     " << name_of(store_)
+        << '\n';
   }
 
  private:

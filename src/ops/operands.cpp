@@ -26,8 +26,7 @@ Sound check_view(std::string_view op, std::string_view name, const ConstTensorVi
   const bool opaque = view.dtype == DType::opaque;
   if (static_cast<std::size_t>(view.dtype) >= dtypes().size())
     fail(ErrorCode::dtype, op, name, "must have an element type of this library", static_cast<int>(view.dtype));
-  if (opaque ? view.element_size == 0 || !Checked(view.element_size).is_below()
-             : view.element_size != size_of(view.dtype))
+  if (opaque ? view.element_size == 0 || !Checked(view.element_size).is_below() : view.element_size != size_of(view.dtype))
     fail(ErrorCode::dtype, op, name, "the size of an element must be that of its type", view.element_size,
          opaque ? "at least 1" : std::to_string(size_of(view.dtype)));
 

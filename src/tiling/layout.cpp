@@ -63,8 +63,7 @@ void check_count(std::string_view argument, std::size_t count, int tiled, const 
 
 void check_magnitudes(std::string_view argument, const Dims& values) {
   for (const std::int64_t value : values)
-    if (!Checked(value).is_below())
-      fail(ErrorCode::overflow, op_tiling, argument, "must stay below 2^60", values);
+    if (!Checked(value).is_below()) fail(ErrorCode::overflow, op_tiling, argument, "must stay below 2^60", values);
 }
 
 /// One entry for each tiled axis.
@@ -191,8 +190,7 @@ Tiling::Tiling(const TilingSpec& spec) : spec_(spec), tile_(spec.tile) {
       }
     }
   }
-  if (!count.is_below())
-    fail(ErrorCode::overflow, op_tiling, "tile", "the number of tiles must stay below 2^60", grid_);
+  if (!count.is_below()) fail(ErrorCode::overflow, op_tiling, "tile", "the number of tiles must stay below 2^60", grid_);
   size_ = *count.value();
   if (spec.tail > Tail::error) fail_value("tail", "must be a way to end an axis", static_cast<int>(spec.tail), "");
   if (spec.padding_mode > PaddingMode::symmetric)

@@ -83,7 +83,7 @@ struct WrongTile {
   std::string_view what;
   ErrorCode code;
   std::string_view named;
-  void (*add)(Merge& merge);  ///< after tile 0
+  void (*add)(Merge& merge);       ///< after tile 0
   std::string_view not_to_sink{};  ///< why it is nothing wrong for rows
 };
 
@@ -98,8 +98,7 @@ constexpr WrongTile wrong_tiles[] = {
     {"index above", ErrorCode::value, "tile", [](Merge& m) { m.merger->add(tiling().size(), view_of(1)); }},
     {"largest index", ErrorCode::value, "tile", [](Merge& m) { m.merger->add(INT64_MAX, view_of(1)); }},
     {"twice", ErrorCode::value, "tile 0", [](Merge& m) { m.merger->add(0, view_of(0)); }},
-    {"shape of another tile", ErrorCode::shape, "tile 1",
-     [](Merge& m) { m.merger->add(1, view_of(tiling().size() - 1)); }},
+    {"shape of another tile", ErrorCode::shape, "tile 1", [](Merge& m) { m.merger->add(1, view_of(tiling().size() - 1)); }},
     {"an axis more", ErrorCode::shape, "tile 1",
      [](Merge& m) {
        m.merger->add(1, changed(1, [](ConstTensorView& v) {
@@ -122,7 +121,9 @@ constexpr WrongTile wrong_tiles[] = {
     {"strides out of memory", ErrorCode::overflow, "tile 1",
      [](Merge& m) { m.merger->add(1, changed(1, [](ConstTensorView& v) { v.strides[0] = INT64_MIN; })); }},
     {"memory of the output", ErrorCode::overlap, "tile 1",
-     [](Merge& m) { m.merger->add(1, view(static_cast<const float*>(m.output.data()) + 2, {4, 3})); },
+     [](Merge& m) {
+       m.merger->add(1, view(static_cast<const float*>(m.output.data()) + 2, {4, 3}));
+     },
      "its rows have memory of their own"},
     {"never", ErrorCode::missing, "tile", [](Merge& m) { m.merger->finish(); }},
 };
@@ -192,28 +193,43 @@ TEST(WrongMerges, AreRefused) {
       {"weight of an array NaN", ErrorCode::value, "window", array_of(nan)},
       {"weight of an array negative", ErrorCode::value, "window", array_of(-0.5)},
       {"weight of an array infinite", ErrorCode::value, "window", array_of(infinite)},
-      {"too few weights", ErrorCode::length, "window",
+      {"too few weights",
+       ErrorCode::length,
+       "window",
        {.window = {WeightWindow::Kind::axes, 0.125, {{1, 1, 1}}, {}}, .channels = {3}}},
-      {"too many weights", ErrorCode::length, "window",
+      {"too many weights",
+       ErrorCode::length,
+       "window",
        {.window = {WeightWindow::Kind::array, 0.125, {}, {1, 1, 1, 1, 1}}, .channels = {3}}},
-      {"weights of no axis", ErrorCode::length, "window",
+      {"weights of no axis",
+       ErrorCode::length,
+       "window",
        {.window = {WeightWindow::Kind::axes, 0.125, {}, {}}, .channels = {3}}},
-      {"sigma 0", ErrorCode::value, "sigma_scale",
-       {.window = {WeightWindow::Kind::gaussian, 0, {}, {}}, .channels = {3}}},
-      {"sigma NaN", ErrorCode::value, "sigma_scale",
+      {"sigma 0", ErrorCode::value, "sigma_scale", {.window = {WeightWindow::Kind::gaussian, 0, {}, {}}, .channels = {3}}},
+      {"sigma NaN",
+       ErrorCode::value,
+       "sigma_scale",
        {.window = {WeightWindow::Kind::gaussian, nan, {}, {}}, .channels = {3}}},
-      {"sigma infinite", ErrorCode::value, "sigma_scale",
+      {"sigma infinite",
+       ErrorCode::value,
+       "sigma_scale",
        {.window = {WeightWindow::Kind::gaussian, infinite, {}, {}}, .channels = {3}}},
-      {"no window", ErrorCode::value, "window",
+      {"no window",
+       ErrorCode::value,
+       "window",
        {.window = {static_cast<WeightWindow::Kind>(99), 0.125, {}, {}}, .channels = {3}}},
       {"no reduction", ErrorCode::value, "reduce", {.reduce = static_cast<Reduce>(99), .channels = {3}}},
       {"mask too short", ErrorCode::length, "mask", {.channels = {3}, .mask = {1}}},
       {"element size", ErrorCode::value, "dtype", {.element_size = 8, .channels = {3}}},
-      {"no elements", ErrorCode::value, "dtype",
+      {"no elements",
+       ErrorCode::value,
+       "dtype",
        {.reduce = Reduce::first, .dtype = DType::opaque, .element_size = 0, .channels = {3}}},
       {"negative channels", ErrorCode::value, "output", {.channels = {-3}}},
       {"type without numbers", ErrorCode::dtype, "dtype", {.dtype = DType::opaque, .element_size = 3, .channels = {3}}},
-      {"fill of another type", ErrorCode::value, "fill",
+      {"fill of another type",
+       ErrorCode::value,
+       "fill",
        {.reduce = Reduce::first, .dtype = DType::uint8, .element_size = 1, .channels = {3}, .fill = Scalar(256)}},
       {"memory limit", ErrorCode::out_of_memory, "memory_limit", {.channels = {3}, .memory_limit = 1}},
       {"negative memory limit", ErrorCode::out_of_memory, "memory_limit", {.channels = {3}, .memory_limit = -1}},

@@ -61,8 +61,9 @@ void lie_in_model(const TakeLie& take) {
 }
 
 Sample node_sample(const std::string& file, std::function<void(const TakeLie&)> lie) {
-  return {"ONNX " + file, file, {"onnx"},
-          [](const std::filesystem::path& folder) { write_node_test(folder, sound_test()); }, read_test, std::move(lie)};
+  return {"ONNX " + file, file,
+          {"onnx"},       [](const std::filesystem::path& folder) { write_node_test(folder, sound_test()); },
+          read_test,      std::move(lie)};
 }
 
 }  // namespace
@@ -70,12 +71,9 @@ Sample node_sample(const std::string& file, std::function<void(const TakeLie&)> 
 std::vector<Sample> node_test_samples() {
   return {
       node_sample("model.onnx", lie_in_model),
-      node_sample("test_data_set_0/input_0.pb",
-                  [](const TakeLie& take) { lie_in_tensor(sound_test().inputs[0], take); }),
-      node_sample("test_data_set_0/input_1.pb",
-                  [](const TakeLie& take) { lie_in_tensor(sound_test().inputs[1], take); }),
-      node_sample("test_data_set_0/output_0.pb",
-                  [](const TakeLie& take) { lie_in_tensor(sound_test().outputs[0], take); }),
+      node_sample("test_data_set_0/input_0.pb", [](const TakeLie& take) { lie_in_tensor(sound_test().inputs[0], take); }),
+      node_sample("test_data_set_0/input_1.pb", [](const TakeLie& take) { lie_in_tensor(sound_test().inputs[1], take); }),
+      node_sample("test_data_set_0/output_0.pb", [](const TakeLie& take) { lie_in_tensor(sound_test().outputs[0], take); }),
   };
 }
 

@@ -57,9 +57,7 @@ struct Call {
     dst = contiguous_opaque(destination_memory.data(), bound.output_shape(problem.shape), element_size);
     src.dtype = dst.dtype = dtype;
   }
-  void run() const {
-    throw_if_failed(bound.plan(src, dst).run(src.data, dst.data, serial_executor()), spec.name);
-  }
+  void run() const { throw_if_failed(bound.plan(src, dst).run(src.data, dst.data, serial_executor()), spec.name); }
 
   ProblemText problem;
   const OperatorSpec& spec;
@@ -81,8 +79,7 @@ TEST(WrongProblems, OfEveryOperatorAreRefused) {
     for (const Wrong& wrong : wrong_problems(row)) {
       const std::string op = parse_problem(row.problem).op;
       SCOPED_TRACE(wrong.what + ": " + to_string(wrong.problem));
-      const auto error =
-          refusal([&] { find_operator(op).bind(wrong.problem.arguments).output_shape(wrong.problem.shape); });
+      const auto error = refusal([&] { find_operator(op).bind(wrong.problem.arguments).output_shape(wrong.problem.shape); });
       if (!error) {
         ADD_FAILURE() << "nothing refused";
         continue;

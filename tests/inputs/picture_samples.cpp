@@ -14,7 +14,10 @@ using namespace std::string_literals;
 Sample picture_sample(const std::string& name, const std::string& op, const std::string& bytes,
                       std::function<void(const TakeLie&)> lie) {
   const std::string file = op == "png" ? "x.png" : "x.jpg";
-  return {name, file, {op, "picture", "file"}, [=](const auto& folder) { write_bytes(folder / file, bytes); },
+  return {name,
+          file,
+          {op, "picture", "file"},
+          [=](const auto& folder) { write_bytes(folder / file, bytes); },
           [=](const auto& folder) {
             const std::string read = elements_of(formats::read_picture(folder / file).view);
             return read + rows_of(*formats::open_rows(folder / file));

@@ -36,9 +36,8 @@ class Reading {
   void restore() const { sample_.write(folder_.path()); }
 
   /// What was read, or nothing if it was refused, which is checked.
-  std::optional<std::string> read(std::initializer_list<ErrorCode> codes = {ErrorCode::file_format,
-                                                                            ErrorCode::file_unsupported,
-                                                                            ErrorCode::out_of_memory}) const {
+  std::optional<std::string> read(std::initializer_list<ErrorCode> codes = {
+                                      ErrorCode::file_format, ErrorCode::file_unsupported, ErrorCode::out_of_memory}) const {
     limits::reset_allocations();
     std::optional<std::string> read;
     try {
@@ -51,8 +50,8 @@ class Reading {
       EXPECT_FALSE(error.rule().empty()) << error.what();
       ++refused_;
     }
-    // The densest of these files, JPEG, is believed to pack 4096 bytes into one. What is read is put into a string that grows
-    // by doubling; what is left are buffers.
+    // The densest of these files, JPEG, is believed to pack 4096 bytes into one. What is read is put into a string that
+    // grows by doubling; what is left are buffers.
     std::error_code ignored;
     const auto size = fs::file_size(path_, ignored);
     EXPECT_LT(limits::largest_allocation(), (std::size_t{1} << 20) + 2 * 4096 * (ignored ? 0 : size));
@@ -161,7 +160,8 @@ TEST_P(Readers, OfNumbersThatLieRefuseOrRead) {
 
 INSTANTIATE_TEST_SUITE_P(Every, Readers, ::testing::ValuesIn(all_samples()), [](const auto& info) {
   std::string name = info.param.name;
-  std::ranges::replace_if(name, [](unsigned char c) { return !std::isalnum(c); }, '_');
+  std::ranges::replace_if(
+      name, [](unsigned char c) { return !std::isalnum(c); }, '_');
   return name;
 });
 
@@ -170,8 +170,8 @@ TEST(ProblemStrings, WithNumbersThatLieAreRefusedOrRead) {
   int refused = 0, read = 0;
   for (const std::string text :
        {"unfold opaque24 2x3x5x6 kernel_size=2,3 stride=2,1 dilation=1,2 padding=1:0,2:1 value=7",
-        "fold f32 2x12x20 output_size=5,6 kernel_size=2,2", "tensorflow.SpaceToBatch u8 2x3x4x2 paddings=1:0,2:2 block_size=2",
-        "unfold f32 8x64x112x112 k3x3 s1x1 d1x1 p1x1"}) {
+        "fold f32 2x12x20 output_size=5,6 kernel_size=2,2",
+        "tensorflow.SpaceToBatch u8 2x3x4x2 paddings=1:0,2:2 block_size=2", "unfold f32 8x64x112x112 k3x3 s1x1 d1x1 p1x1"}) {
     lie_in_text(text, [&](const std::string& what, const std::string& lie) {
       SCOPED_TRACE(what);
       limits::reset_allocations();

@@ -24,7 +24,9 @@ std::string read_array(const std::filesystem::path& path) {
 Sample array_sample(const std::string& name, const std::string& descr, const std::string& shape, std::size_t bytes,
                     int major) {
   const auto file = [=](const std::string& dictionary) { return npy_file(dictionary, noise(bytes), major); };
-  return {name, "x.npy", {"npy", "file"},
+  return {name,
+          "x.npy",
+          {"npy", "file"},
           [=](const auto& folder) { write_bytes(folder / "x.npy", file(npy_dictionary(descr, shape))); },
           [](const auto& folder) { return read_array(folder / "x.npy"); },
           [=](const TakeLie& take) {
@@ -45,8 +47,12 @@ Sample array_sample(const std::string& name, const std::string& descr, const std
 }  // namespace
 
 void lie_in_text(const std::string& text, const TakeLie& take) {
-  std::vector<std::string> numbers = {"9223372036854775808", "18446744073709551615", "18446744073709551616",
-                                      "123456789012345678901234567890", "1e400", "0.5"};
+  std::vector<std::string> numbers = {"9223372036854775808",
+                                      "18446744073709551615",
+                                      "18446744073709551616",
+                                      "123456789012345678901234567890",
+                                      "1e400",
+                                      "0.5"};
   for (const std::int64_t edge : limits::edges()) numbers.push_back(std::to_string(edge));
   const auto is_digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
   for (std::size_t begin = 0; begin < text.size(); ++begin) {
@@ -93,7 +99,10 @@ std::vector<Sample> plan_samples() {
     plan_of(folder / "plan.json");
     return read_bytes(folder / "plan.json");
   };
-  return {{"tile plan", "plan.json", {"plan"}, [=](const auto& folder) { plan_of(folder / "plan.json"); },
+  return {{"tile plan",
+           "plan.json",
+           {"plan"},
+           [=](const auto& folder) { plan_of(folder / "plan.json"); },
            [](const auto& folder) {
              const formats::TilePlan plan = formats::read_tile_plan(folder / "plan.json");
              return plan.tiling.to_json() + plan.source + plan.type + plan.files[0] + std::to_string(plan.crcs[1]);

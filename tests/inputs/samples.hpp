@@ -15,7 +15,7 @@ using TakeLie = std::function<void(const std::string& what, const std::string& b
 
 struct Sample {
   std::string name{};
-  std::filesystem::path file{};  ///< that is damaged, within a folder
+  std::filesystem::path file{};    ///< that is damaged, within a folder
   std::vector<std::string> ops{};  ///< that errors may name
   /// Makes the file, and what else must be there, in a folder.
   std::function<void(const std::filesystem::path& folder)> write{};

@@ -17,8 +17,11 @@ std::string read_tiff(const std::filesystem::path& folder) {
 
 /// A file by libtiff; its lies are those of the bytes.
 Sample tiff_sample(const std::string& name, const std::vector<TiffSpec>& pages) {
-  return {name, "x.tif", {"tiff", "picture", "file"},
-          [=](const auto& folder) { write_tiff(folder / "x.tif", pages, noise(tiff_bytes(pages.front()))); }, read_tiff,
+  return {name,
+          "x.tif",
+          {"tiff", "picture", "file"},
+          [=](const auto& folder) { write_tiff(folder / "x.tif", pages, noise(tiff_bytes(pages.front()))); },
+          read_tiff,
           [](const TakeLie&) {}};
 }
 
@@ -30,7 +33,9 @@ Sample entry_sample() {
       all = with_entry(all, {tag, 3, 1, static_cast<std::uint32_t>(value)});
     return all;
   };
-  return {"TIFF by hand", "x.tif", {"tiff", "picture", "file"},
+  return {"TIFF by hand",
+          "x.tif",
+          {"tiff", "picture", "file"},
           [=](const auto& folder) {
             // The strip lies behind all entries, of which there are more than grey_entries counts on.
             auto all = entries();
@@ -54,8 +59,7 @@ Sample entry_sample() {
               }
             }
             for (const std::uint64_t next : edges_of_bits(32))
-              take("next directory " + std::to_string(next),
-                   tiff_file(all, "abcdefgh", static_cast<std::uint32_t>(next)));
+              take("next directory " + std::to_string(next), tiff_file(all, "abcdefgh", static_cast<std::uint32_t>(next)));
           }};
 }
 

@@ -67,9 +67,11 @@ std::vector<Writer> writers() {
        [](const fs::path& path) {
          std::vector<std::string> files;
          for (int tile = 0; tile < 100; ++tile) files.push_back("tile-" + std::to_string(tile) + ".npy");
-         formats::write_tile_plan(
-             path, {.source = "in.npy", .type = "uint8", .tiling = Tiling({.shape = {100, 4}, .tile = {1, 4}}), .files = files,
-                    .crcs = std::vector<std::uint32_t>(100)});
+         formats::write_tile_plan(path, {.source = "in.npy",
+                                         .type = "uint8",
+                                         .tiling = Tiling({.shape = {100, 4}, .tile = {1, 4}}),
+                                         .files = files,
+                                         .crcs = std::vector<std::uint32_t>(100)});
        }},
       row_writer("npy rows", "x.npy", "npy"),
   };
@@ -83,8 +85,8 @@ std::vector<Writer> writers() {
   if (formats::has_tiff()) {
     all.push_back({"TIFF", "x.tif", "tiff", [](const fs::path& path) { formats::write_picture(path, picture()); }});
     all.push_back(row_writer("TIFF rows", "x.tif", "tiff"));
-    all.push_back(row_writer("TIFF tiles", "x.tiff", "tiff",
-                             {.compression = formats::TiffOptions::Compression::deflate, .tile = 64}));
+    all.push_back(
+        row_writer("TIFF tiles", "x.tiff", "tiff", {.compression = formats::TiffOptions::Compression::deflate, .tile = 64}));
   }
   return all;
 }
@@ -151,8 +153,8 @@ TEST_P(Writers, WithoutPermissionRefuse) {
   write_bytes(path_, "as it was");
   fs::permissions(path_, fs::perms::owner_read | fs::perms::others_read);
   fs::permissions(folder_.path(), fs::perms::all);
-  fs::permissions(folder_ / "locked", fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read |
-                                          fs::perms::others_exec);
+  fs::permissions(folder_ / "locked",
+                  fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read | fs::perms::others_exec);
   {
     const Unprivileged unprivileged;
     expect_refused(path_);
@@ -197,10 +199,22 @@ TEST_P(RowWriters, RefuseOtherRows) {
     ErrorCode code;
     std::function<void(formats::RowWriter&)> act;
   } wrong[] = {
-      {"rank", ErrorCode::rank, [&](auto& w) { w.write(rows({2, 15})); }},
-      {"width", ErrorCode::shape, [&](auto& w) { w.write(rows({2, 4, 3})); }},
-      {"channels", ErrorCode::shape, [&](auto& w) { w.write(rows({2, 5, 4})); }},
-      {"too many rows", ErrorCode::shape, [&](auto& w) { w.write(rows({5, 5, 3})); }},
+      {"rank", ErrorCode::rank,
+       [&](auto& w) {
+         w.write(rows({2, 15}));
+       }},
+      {"width", ErrorCode::shape,
+       [&](auto& w) {
+         w.write(rows({2, 4, 3}));
+       }},
+      {"channels", ErrorCode::shape,
+       [&](auto& w) {
+         w.write(rows({2, 5, 4}));
+       }},
+      {"too many rows", ErrorCode::shape,
+       [&](auto& w) {
+         w.write(rows({5, 5, 3}));
+       }},
       {"too many rows at last", ErrorCode::shape,
        [&](auto& w) {
          w.write(rows({3, 5, 3}));
@@ -212,8 +226,14 @@ TEST_P(RowWriters, RefuseOtherRows) {
          negative.shape[0] = -1;
          w.write(negative);
        }},
-      {"type", ErrorCode::dtype, [&](auto& w) { w.write(rows({1, 5, 3}, DType::int8)); }},
-      {"element size", ErrorCode::dtype, [&](auto& w) { w.write(rows({1, 5, 3}, DType::float32)); }},
+      {"type", ErrorCode::dtype,
+       [&](auto& w) {
+         w.write(rows({1, 5, 3}, DType::int8));
+       }},
+      {"element size", ErrorCode::dtype,
+       [&](auto& w) {
+         w.write(rows({1, 5, 3}, DType::float32));
+       }},
       {"no rows", ErrorCode::shape, [&](auto& w) { w.commit(); }},
       {"a row too few", ErrorCode::shape,
        [&](auto& w) {

@@ -50,10 +50,8 @@ const std::vector<Row>& rows() {
        refused("space_to_batch f32 2x3x5x6 block=2,3", "image"),
        no_columns,
        {{"padding negative", "negative pads crop, and what is left must be a multiple"}}},
-      {"batch_to_space f32 12x3x3x2 block=2,3 crops=1:0,0:2",
-       any_axes,
-       refused("batch_to_space f32 13x3x3x2 block=2,3", "batches"),
-       none("any number of blocks")},
+      {"batch_to_space f32 12x3x3x2 block=2,3 crops=1:0,0:2", any_axes,
+       refused("batch_to_space f32 13x3x3x2 block=2,3", "batches"), none("any number of blocks")},
       {"space_to_depth f32 2x3x4x6 block=2,3",
        any_axes,
        refused("space_to_depth f32 2x3x5x6 block=2,3", "image"),
@@ -263,12 +261,9 @@ class Table {
 
   void add_types(const ArgumentSpec& argument) {
     const std::vector<std::string> named = {std::string(argument.name)};
-    const ArgumentValue values[] = {std::int64_t{3},
-                                    Dims{3, 3},
-                                    PadsList{{1, 1}, {1, 1}},
-                                    Scalar(1.5),
-                                    std::string("sideways"),
-                                    IndexTensor{{3, 3}, {2}, DType::int64}};
+    const ArgumentValue values[] = {std::int64_t{3},          Dims{3, 3},
+                                    PadsList{{1, 1}, {1, 1}}, Scalar(1.5),
+                                    std::string("sideways"),  IndexTensor{{3, 3}, {2}, DType::int64}};
     constexpr std::string_view kinds[] = {"number", "list", "pairs", "fraction", "word", "tensor"};
     for (std::size_t i = 0; i < std::size(values); ++i) {
       const std::string what = std::string(argument.name) + " is a " + std::string(kinds[i]);
@@ -281,8 +276,8 @@ class Table {
       }
     }
     if (argument.is_input)
-      add(std::string(argument.name) + " of floats",
-          with(argument.name, IndexTensor{{3, 3}, {2}, DType::float32}), {ErrorCode::type}, named, false);
+      add(std::string(argument.name) + " of floats", with(argument.name, IndexTensor{{3, 3}, {2}, DType::float32}),
+          {ErrorCode::type}, named, false);
   }
 
   void add_lists(const ArgumentSpec& argument) {

@@ -5,8 +5,7 @@
 
 namespace patchfold::limits {
 
-CCall::CCall(const ProblemText& problem)
-    : problem_(problem), has_data_(!find_operator(problem.op).data_input.empty()) {
+CCall::CCall(const ProblemText& problem) : problem_(problem), has_data_(!find_operator(problem.op).data_input.empty()) {
   const OperatorSpec& spec = find_operator(problem.op);
   numbers_.reserve(problem.arguments.size());
   // Tensors only if all shape inputs are tensors: they are told apart by their place.

@@ -37,7 +37,8 @@ TEST(Checked, AddsSubtractsAndMultipliesAsWideNumbersDo) {
       EXPECT_EQ((Checked(a) + b).value(), checked_add(a, b)) << a << " + " << b;
       EXPECT_EQ((Checked(a) - b).value(), checked_sub(a, b)) << a << " - " << b;
       EXPECT_EQ((Checked(a) * b).value(), checked_mul(a, b)) << a << " * " << b;
-      EXPECT_EQ(saturating_mul(a, b), narrow(Wide{a} * b).value_or((a < 0) == (b < 0) ? highest : lowest)) << a << " * " << b;
+      EXPECT_EQ(saturating_mul(a, b), narrow(Wide{a} * b).value_or((a < 0) == (b < 0) ? highest : lowest))
+          << a << " * " << b;
       EXPECT_EQ(wrapping_mul(a, b), static_cast<std::int64_t>(static_cast<std::uint64_t>(Wide{a} * b))) << a << " * " << b;
     }
   }

@@ -78,9 +78,8 @@ class Limits : public ::testing::Test {
     const Formula formula = formula_of(problem);
     Dims shape;
     reset_allocations();
-    const auto error = refusal([&] {
-      shape = find_operator(problem.op).bind(problem.arguments).output_shape(problem.shape);
-    });
+    const auto error =
+        refusal([&] { shape = find_operator(problem.op).bind(problem.arguments).output_shape(problem.shape); });
     const CCall c(problem);
     Dims c_shape;
     const CCall::Outcome c_outcome = c.output_shape(c_shape);
@@ -110,7 +109,8 @@ class Limits : public ::testing::Test {
   void plan(const ProblemText& problem, const Dims& shape, bool must_fail) {
     Plan made;
     const auto error = refusal([&] {
-      const auto src = find_operator(problem.op).data_input.empty() ? ConstTensorView{} : view<ConstTensorView>(problem, problem.shape);
+      const auto src =
+          find_operator(problem.op).data_input.empty() ? ConstTensorView{} : view<ConstTensorView>(problem, problem.shape);
       made = find_operator(problem.op).bind(problem.arguments).plan(src, view<TensorView>(problem, shape));
     });
     const CCall c(problem);
@@ -166,7 +166,8 @@ TEST(LimitsTable, EveryOperatorHasAFormulaAndAGenerator) {
 void register_operators() {
   for (const Subject& subject : subjects()) {
     std::string name(subject.op);
-    std::ranges::replace_if(name, [](char c) { return c == '.' || c == '-'; }, '_');
+    std::ranges::replace_if(
+        name, [](char c) { return c == '.' || c == '-'; }, '_');
     ::testing::RegisterTest("Limits", name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
                             [&subject]() -> ::testing::Test* { return new Limits(subject); });
   }

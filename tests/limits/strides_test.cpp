@@ -123,8 +123,9 @@ TEST(ElementSizes, AreRefusedWhereTheBytesAreTooMany) {
       c.src.dtype = c.dst.dtype = DType::opaque;
       c.src.element_size = c.dst.element_size = static_cast<std::size_t>(size);
       for (auto* strides : {&c.src.strides, &c.dst.strides})
-        for (auto& stride : *strides) stride = static_cast<std::int64_t>(static_cast<std::uint64_t>(stride) /
-                                                                         c.text.element_size * static_cast<std::uint64_t>(size));
+        for (auto& stride : *strides)
+          stride = static_cast<std::int64_t>(static_cast<std::uint64_t>(stride) / c.text.element_size *
+                                             static_cast<std::uint64_t>(size));
       SCOPED_TRACE(to_string(c.text) + " elements of " + std::to_string(size) + " bytes");
       std::erase_if(c.text.arguments, [](const Argument& argument) { return argument.name == "value"; });
       const auto code = refusal(c);
