@@ -41,6 +41,9 @@ Work prepare(const RunRequest& request) {
   if (!op.data_input.empty()) work.data = load_data(request);
   work.type = op.data_input.empty() ? formats::element_type(request.dtype.value_or(DType::int64)) : work.data.type;
   const Dims shape = bound.output_shape(work.data.view.shape);
+  if (!formats::byte_count(shape, work.type.size))
+    throw Error({ErrorCode::overflow, std::string(op.name), "output", "the size in bytes must fit into 63 bits",
+                 shape_text(shape), ""});
   work.output = {nullptr, shape, contiguous_strides(shape, work.type.size), work.type.dtype, work.type.size};
   work.plan = bound.plan(work.data.view, work.output);
   return work;
@@ -76,7 +79,7 @@ ConstTensorView as_picture(ConstTensorView view, const RunRequest& request) {
 Seconds run_to_picture(Work& work, const RunRequest& request) {
   as_picture(work.output, request);  // refuses what is no picture before anything is computed
   const std::filesystem::path path = request.output;
-  const auto bytes = element_count(work.output.shape) * static_cast<std::int64_t>(work.type.size);
+  const auto bytes = element_count(work.output.shape) * static_cast<std::int64_t>(work.type.size);  // prepare() checked it
   const auto memory = formats::allocate(bytes, {"picture", path});
   InterruptGuard guard;
   const Seconds time = run_plan(work, memory.get(), request, guard);
