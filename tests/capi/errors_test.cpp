@@ -43,7 +43,6 @@ struct Row {
 const std::int64_t negative_extent[] = {1, 1, -2, 2};
 const std::int64_t huge_extents[] = {INT64_MAX, 1, 2, 2};
 const std::int64_t many_bytes[] = {INT64_MAX / 4, 1, 1, 1};
-const std::int64_t wrong_extents[] = {1, 4, 1, 2};
 const std::int64_t ones[40] = {1, 1, 1, 1};
 
 TEST(Errors, OfCallsHaveStatusAndMessage) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that lie, are cut short, or hold what must not be moved.
-#include "formats/npy_header.hpp"
+#include "formats/npy.hpp"
 #include "tests/formats/support.hpp"
 
 namespace patchfold::formats {
