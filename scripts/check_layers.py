@@ -54,7 +54,7 @@ ROOMS = {
     PUBLIC: Room("the public surface", "", "all", ("dlpack/",)),
     "src/tensor": Room("values: types, dims, views, errors, checked arithmetic", "", "values"),
     "src/kernels": Room("innermost loops over bytes and lanes", "src/tensor", "values", ("hwy/",)),
-    "src/engine": Room("problem, normal form, plan, run; threads", KERNELS, "operators", ("tbb/", "oneapi/")),
+    "src/engine": Room("problem, normal form, plan, run; threads", KERNELS, "operators", ("tbb/", "oneapi/", "pthread.h")),
     "src/ops": Room("the neutral operators", ENGINE, "operators"),
     "src/dialects": Room("the systems' operators; the operator table", OPS, "table"),
     "src/explain": Room("what an operator does, as text for people", DIALECTS, "explain"),

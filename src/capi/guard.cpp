@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "tensor/lasting.hpp"
+
 namespace patchfold::capi {
 namespace {
 
@@ -53,7 +55,7 @@ struct Texts {
 };
 
 const Texts& texts() {
-  static const Texts all = [] {
+  return lasting([] {
     Texts made;
     made.names[PF_OK] = "ok";
     made.docs[PF_OK] = "There is no error.";
@@ -62,8 +64,7 @@ const Texts& texts() {
       made.docs.at(static_cast<std::size_t>(status_of(entry.code))) = entry.when;
     }
     return made;
-  }();
-  return all;
+  });
 }
 
 const char* text_of(pf_status status, const auto& list) noexcept {

@@ -8,6 +8,7 @@
 #include "capi/convert.hpp"
 #include "capi/guard.hpp"
 #include "patchfold/plan.hpp"
+#include "tensor/lasting.hpp"
 
 namespace patchfold::capi {
 namespace {
@@ -53,18 +54,16 @@ OperatorTexts texts_of(const OperatorSpec& spec) {
 }
 
 const std::vector<OperatorTexts>& table() {
-  static const std::vector<OperatorTexts> rows = [] {
+  return lasting([] {
     std::vector<OperatorTexts> made;
     made.reserve(operators().size());
     for (const auto& spec : operators()) made.push_back(texts_of(spec));
     return made;
-  }();
-  return rows;
+  });
 }
 
 const std::vector<std::string>& instruction_set_names() {
-  static const std::vector<std::string> names = instruction_sets();
-  return names;
+  return lasting([] { return instruction_sets(); });
 }
 
 /// The entry of a list, nullptr out of range.

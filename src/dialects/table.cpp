@@ -8,6 +8,7 @@
 #include "dialects/rows.hpp"
 #include "dialects/text.hpp"
 #include "tensor/fail.hpp"
+#include "tensor/lasting.hpp"
 
 namespace patchfold {
 namespace dialects {
@@ -106,8 +107,7 @@ void check_index_tensors(const OperatorSpec& op, std::span<const Argument> argum
 }  // namespace dialects
 
 std::span<const OperatorSpec> operators() {
-  static const std::vector<OperatorSpec> table = dialects::all_rows();
-  return table;
+  return lasting([] { return dialects::all_rows(); });
 }
 
 const OperatorSpec& find_operator(std::string_view name) {

@@ -3,17 +3,18 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <thread>
 
 #include "patchfold/plan.hpp"
 #include "tensor/fail.hpp"
+#include "tensor/lasting.hpp"
 
 #ifdef PATCHFOLD_WITH_TBB
 #include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/partitioner.h>
 #include <oneapi/tbb/task_arena.h>
+#include <pthread.h>
 #endif
 
 namespace patchfold {
@@ -31,27 +32,36 @@ class SerialExecutor final : public Executor {
   }
 };
 
+constinit Lasting<SerialExecutor> serial;
+
 #ifdef PATCHFOLD_WITH_TBB
 
 /// Asked once: the answer takes the C library four system calls, longer than a small plan runs.
 int machine_threads() noexcept {
-  static const int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  static constinit std::atomic<int> known{0};
+  int threads = known.load(std::memory_order_relaxed);
+  if (threads == 0) known = threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   return threads;
 }
 
 /// An arena of its own, so that the number of threads is this library's and nobody else's.
+///
+/// A process that is forked once oneTBB has threads has none of them, and oneTBB does not know: what they held (places in
+/// the arena, locks of the scheduler, tasks) is never given back. Such a child must not touch oneTBB again.
 class TbbExecutor final : public Executor {
  public:
   int threads() const noexcept override {
+    if (orphaned_.load(std::memory_order_relaxed)) return 1;
     const int wanted = threads_.load(std::memory_order_relaxed);
     return wanted > 0 ? wanted : machine_threads();
   }
   void set_threads(int threads) {
     const std::lock_guard lock(mutex_);
     threads_.store(threads, std::memory_order_relaxed);
-    arena_.reset();
+    if (!orphaned_.load(std::memory_order_relaxed)) arena_.reset();
   }
   bool run(std::int64_t pieces, Body body, void* context) noexcept override {
+    if (orphaned_.load(std::memory_order_relaxed)) return serial.value.run(pieces, body, context);
     try {
       const std::shared_ptr<tbb::task_arena> arena = get_arena();
       arena->execute([&] {
@@ -64,50 +74,55 @@ class TbbExecutor final : public Executor {
     }
   }
 
+  /// Nobody holds the lock when the process is copied.
+  void before_fork() { mutex_.lock(); }
+  void in_parent() { mutex_.unlock(); }
+  void in_child() {
+    if (had_arena_) orphaned_ = true;
+    mutex_.unlock();
+  }
+
  private:
   std::shared_ptr<tbb::task_arena> get_arena() {
     const std::lock_guard lock(mutex_);
+    had_arena_ = true;
     // oneTBB has no more workers than the machine has processors, and prints a warning when asked for more.
     if (!arena_) arena_ = std::make_shared<tbb::task_arena>(std::min(threads(), tbb::info::default_concurrency()));
     return arena_;
   }
 
   std::atomic<int> threads_ = 0;
+  std::atomic<bool> orphaned_ = false;
   std::mutex mutex_;
+  bool had_arena_ = false;
   std::shared_ptr<tbb::task_arena> arena_;
 };
 
-TbbExecutor& shared_executor() noexcept {
-  // Never destroyed: other static objects may still run plans while the program ends.
-  alignas(TbbExecutor) static std::byte storage[sizeof(TbbExecutor)];
-  static auto* executor = new (storage) TbbExecutor;
-  return *executor;
-}
+constinit Lasting<TbbExecutor> shared;
 
-#else
-
-SerialExecutor& shared_executor() noexcept {
-  static SerialExecutor executor;
-  return executor;
-}
+[[maybe_unused]] const int handlers_set =
+    pthread_atfork([] { shared.value.before_fork(); }, [] { shared.value.in_parent(); }, [] { shared.value.in_child(); });
 
 #endif
 
 }  // namespace
 
 Executor& serial_executor() noexcept {
-  static SerialExecutor executor;
-  return executor;
+  return serial.value;
 }
 
 Executor& default_executor() noexcept {
-  return shared_executor();
+#ifdef PATCHFOLD_WITH_TBB
+  return shared.value;
+#else
+  return serial.value;
+#endif
 }
 
 void set_num_threads(int threads) {
   if (threads < 0) fail(ErrorCode::value, "set_num_threads", "threads", "must be at least 0", threads);
 #ifdef PATCHFOLD_WITH_TBB
-  shared_executor().set_threads(threads);
+  shared.value.set_threads(threads);
 #endif
 }
 

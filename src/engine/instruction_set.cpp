@@ -40,10 +40,10 @@ void use_instruction_set(std::string_view name) {
 namespace engine {
 
 void apply_environment() {
-  [[maybe_unused]] static const bool applied = [] {
-    if (const char* name = std::getenv("PATCHFOLD_INSTRUCTION_SET")) use_instruction_set(name);
-    return true;
-  }();
+  static constinit std::atomic<bool> applied{false};
+  if (applied.load(std::memory_order_acquire)) return;
+  if (const char* name = std::getenv("PATCHFOLD_INSTRUCTION_SET")) use_instruction_set(name);
+  applied.store(true, std::memory_order_release);
 }
 
 }  // namespace engine

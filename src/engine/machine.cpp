@@ -6,14 +6,17 @@
 #include <string>
 
 #include "engine/strategies.hpp"
+#include "tensor/lasting.hpp"
 
 namespace patchfold::engine {
 namespace {
 
+constexpr Caches usual{32 << 10, 512 << 10, 16 << 20};
+
 /// The data caches of the first processor as Linux describes them. The C library's sysconf counts what all processors of a
 /// socket have, also where a machine is given a part of it.
 Caches described() {
-  Caches c{32 << 10, 512 << 10, 16 << 20};
+  Caches c = usual;
   for (int index = 0; index < 8; ++index) {
     const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/";
     const auto word = [&](const char* name) {
@@ -40,14 +43,11 @@ Caches described() {
 }  // namespace
 
 const Caches& caches() noexcept {
-  static const Caches sizes = [] {
-    try {
-      return described();
-    } catch (...) {
-      return Caches{32 << 10, 512 << 10, 16 << 20};
-    }
-  }();
-  return sizes;
+  try {
+    return lasting([] { return described(); });
+  } catch (...) {
+    return usual;
+  }
 }
 
 std::int64_t stage_bytes() noexcept {

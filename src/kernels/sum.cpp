@@ -139,8 +139,8 @@ namespace {
 
 /// Asked for once: asking Highway again would undo a choice.
 const std::vector<std::int64_t>& targets() {
-  static const std::vector<std::int64_t> list = hwy::SupportedAndGeneratedTargets();
-  return list;
+  static const auto* list = new std::vector<std::int64_t>(hwy::SupportedAndGeneratedTargets());  // never destroyed
+  return *list;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "ops/operands.hpp"
 #include "ops/patches.hpp"
 #include "tensor/encode.hpp"
+#include "tensor/lasting.hpp"
 
 namespace patchfold {
 namespace {
@@ -23,12 +24,12 @@ ops::Geometry geometry_of(const Coverage& op) {
 
 /// A one of every summable type, alive as long as the program.
 const std::byte* one_of(DType dtype) {
-  static const auto ones = [] {
+  const auto& ones = lasting([] {
     std::array<std::array<std::byte, 16>, static_cast<std::size_t>(DType::opaque) + 1> table{};
     for (const DType type : dtypes())
       if (is_summable(type)) table[static_cast<std::size_t>(type)] = encode(Scalar(1), type, names.op, names.columns);
     return table;
-  }();
+  });
   return ones[static_cast<std::size_t>(dtype)].data();
 }
 

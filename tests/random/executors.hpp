@@ -13,20 +13,34 @@
 
 namespace patchfold::testing {
 
-/// Two threads that take pieces in turn.
-class TwoThreads final : public Executor {
+/// Threads that live as long as a run and take pieces in turn. Several threads may run it at once.
+class PlainThreads : public Executor {
  public:
-  int threads() const noexcept override { return 2; }
+  explicit PlainThreads(int threads) : threads_(threads) {}
+  int threads() const noexcept override { return threads_; }
   bool run(std::int64_t pieces, Body body, void* context) noexcept override {
-    most_pieces = std::max(most_pieces, pieces);
     std::atomic<std::int64_t> next{0};
     const auto work = [&] {
       for (std::int64_t piece = next++; piece < pieces; piece = next++) body(context, piece);
     };
-    std::thread other(work);
+    std::vector<std::thread> others;
+    for (int i = 1; i < threads_; ++i) others.emplace_back(work);
     work();
-    other.join();
+    for (std::thread& other : others) other.join();
     return true;
+  }
+
+ private:
+  int threads_;
+};
+
+/// The same, with a note of how many pieces there were.
+class TwoThreads final : public PlainThreads {
+ public:
+  TwoThreads() : PlainThreads(2) {}
+  bool run(std::int64_t pieces, Body body, void* context) noexcept override {
+    most_pieces = std::max(most_pieces, pieces);
+    return PlainThreads::run(pieces, body, context);
   }
   std::int64_t most_pieces = 0;
 };

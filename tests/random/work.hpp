@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan with data, and what one thread makes of it: for tests that run it often and from many threads.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "problem.hpp"
+
+namespace patchfold::testing {
+
+class Work {
+ public:
+  /// Row-major tensors; `sources` inputs of different content.
+  Work(const ProblemText& text, std::uint64_t seed, int sources = 1);
+
+  const Plan& plan() const { return plan_; }
+  const ProblemText& text() const { return text_; }
+  int sources() const { return static_cast<int>(sources_.size()); }
+  /// Bytes that one run reads and writes.
+  std::int64_t bytes() const;
+  /// A plan for the same tensors, made now.
+  Plan plan_anew() const;
+  /// Runs a plan on a source into memory that is its own and lies `shift` bytes behind a line. Nothing if the result is what
+  /// one thread made; else what is wrong. Any number of threads may do that at once.
+  std::optional<std::string> run(const Plan& plan, int source, Executor& executor, std::size_t shift = 0) const;
+  std::optional<std::string> run(int source, Executor& executor, std::size_t shift = 0) const {
+    return run(plan_, source, executor, shift);
+  }
+
+ private:
+  ConstTensorView source_view(const void* data) const;
+  TensorView destination_view() const;
+
+  ProblemText text_;
+  bool sums_;
+  BoundOperator op_;
+  Dims shape_;
+  Plan plan_;
+  std::vector<std::byte> before_{};  ///< what the destination holds
+  std::vector<std::vector<std::byte>> sources_{}, expected_{};
+};
+
+}  // namespace patchfold::testing
