@@ -106,6 +106,20 @@ namespace detail {
 /// Changes when plans made before may differ from those that would be made now.
 PATCHFOLD_API std::uint64_t plan_generation() noexcept;
 
+/// The calling thread's own T, or null once the thread has destroyed it: destructors of objects that it made before may
+/// still call the library, and those of static objects do so after the first thread's.
+template <class T>
+T* of_this_thread() {
+  thread_local bool is_gone = false;
+  if (is_gone) return nullptr;
+  struct Held {
+    T value{};
+    ~Held() { is_gone = true; }
+  };
+  thread_local Held held;
+  return &held.value;
+}
+
 /// A tensor but for its data.
 struct Form {
   Dims shape{};
@@ -127,8 +141,13 @@ Plan recent_plan(const Op& op, const ConstTensorView& src, const TensorView& dst
     Plan plan{};
   };
   constexpr std::size_t most = 4;
-  thread_local std::vector<Recent> recent;
-  thread_local std::size_t next = 0;
+  struct Kept {
+    std::vector<Recent> recent{};
+    std::size_t next = 0;
+  };
+  Kept* const kept = of_this_thread<Kept>();
+  if (kept == nullptr) return op.plan(src, dst);
+  auto& [recent, next] = *kept;
   const std::uint64_t generation = plan_generation();
   const auto same = [](const Form& form, const auto& view) {
     return form.dtype == view.dtype && form.element_size == view.element_size && form.shape == view.shape &&

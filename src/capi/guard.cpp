@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "patchfold/plan.hpp"
 #include "tensor/lasting.hpp"
 
 namespace patchfold::capi {
@@ -42,11 +43,19 @@ constexpr std::pair<ErrorCode, pf_status> statuses[] = {
 static_assert(std::ranges::all_of(statuses, [](const auto& pair) { return status_of(pair.first) == pair.second; }));
 
 /// This thread's message: an error with its parts, or a sentence that needs no memory.
-struct LastError {
-  std::optional<Error> error;
-  const char* plain = "";
-};
-thread_local LastError last;
+std::optional<Error>* last_error() noexcept {
+  return detail::of_this_thread<std::optional<Error>>();
+}
+thread_local const char* plain = "";
+
+template <class F>
+void remember(const char* without_memory, F make) noexcept {
+  plain = without_memory;
+  try {
+    if (auto* error = last_error()) error->emplace(make());
+  } catch (...) {
+  }
+}
 
 /// The catalogue's texts, ended by NUL, by status: PF_OK first.
 struct Texts {
@@ -75,25 +84,17 @@ const char* text_of(pf_status status, const auto& list) noexcept {
 }  // namespace
 
 void clear_error() noexcept {
-  last.error.reset();
-  last.plain = "";
+  if (auto* error = last_error()) error->reset();
+  plain = "";
 }
 
 pf_status store_error(const Error& error) noexcept {
-  try {
-    last.error.emplace(error);
-  } catch (...) {
-    last.plain = "there was no memory for the message";
-  }
+  remember("there was no memory for the message", [&]() -> const Error& { return error; });
   return status_of(error.code());
 }
 
 pf_status store_error(ErrorCode code, std::string_view rule) noexcept {
-  try {
-    last.error.emplace(Error::Parts{.code = code, .rule = std::string(rule)});
-  } catch (...) {
-    last.plain = "memory could not be had";
-  }
+  remember("memory could not be had", [&] { return Error::Parts{.code = code, .rule = std::string(rule)}; });
   return status_of(code);
 }
 
@@ -104,20 +105,24 @@ pf_status store_internal(const char* what) noexcept {
 
 }  // namespace patchfold::capi
 
-using patchfold::capi::last;
+using patchfold::capi::last_error;
+using patchfold::capi::plain;
 
 const char* pf_last_error(void) {
-  return last.error ? last.error->what() : last.plain;
+  const auto* error = last_error();
+  return error && *error ? (*error)->what() : plain;
 }
 
 const char* pf_last_error_part(int32_t part) {
-  if (!last.error) return part == PF_PART_RULE ? last.plain : "";
+  const auto* last = last_error();
+  if (!last || !*last) return part == PF_PART_RULE ? plain : "";
+  const patchfold::Error& error = **last;
   switch (part) {
-    case PF_PART_OPERATOR: return last.error->op().c_str();
-    case PF_PART_ARGUMENT: return last.error->argument().c_str();
-    case PF_PART_RULE: return last.error->rule().c_str();
-    case PF_PART_GIVEN: return last.error->given().c_str();
-    case PF_PART_EXPECTED: return last.error->expected().c_str();
+    case PF_PART_OPERATOR: return error.op().c_str();
+    case PF_PART_ARGUMENT: return error.argument().c_str();
+    case PF_PART_RULE: return error.rule().c_str();
+    case PF_PART_GIVEN: return error.given().c_str();
+    case PF_PART_EXPECTED: return error.expected().c_str();
     default: return "";
   }
 }

@@ -79,10 +79,10 @@ Status Compiled::run(const void* src, void* dst, Executor& executor) const noexc
     std::size_t size = 0;
     bool in_use = false;
   };
-  thread_local Scratch shared;
+  Scratch* const shared = detail::of_this_thread<Scratch>();
   // An executor may run other plans on this thread while it waits for this one: those get memory of their own.
   Scratch own;
-  Scratch& scratch = shared.in_use ? own : shared;
+  Scratch& scratch = shared == nullptr || shared->in_use ? own : *shared;
   const int threads = std::max(1, executor.threads());  // asked once: another thread may change it
   const std::size_t size = scratch_bytes(threads);
   if (scratch.size < size) {

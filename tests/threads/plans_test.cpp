@@ -77,9 +77,7 @@ ProblemText small_batch(ProblemText text) {
 
 TEST(Strategies, GiveEveryThreadTheSameWithEveryStrategyOfTheBenchmarks) {
   std::map<std::string_view, ProblemText> of_strategy;
-  const auto size = [](const ProblemText& text) {
-    return product(text.shape) * static_cast<double>(text.element_size);
-  };
+  const auto size = [](const ProblemText& text) { return product(text.shape) * static_cast<double>(text.element_size); };
   std::ifstream file(PATCHFOLD_PROBLEMS);
   ASSERT_TRUE(file);
   for (std::string line; std::getline(file, line);) {
