@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "python/native/interpreter_lock.hpp"
 #include "python/native/values.hpp"
 #include "src/tensor/checked.hpp"
 
@@ -122,11 +123,11 @@ bool is_numpy(nb::handle object) {
 }
 
 Operand operand_of(nb::handle object, const ArrayRole& role, bool to_write) {
-  Operand operand = is_numpy(object)
-                        ? from_memory(nb::borrow(object), role)
-                        : from_memory(hooks().attr("memory")(object, nb::str(role.op.data(), role.op.size()),
-                                                             nb::str(role.argument.data(), role.argument.size()), to_write),
-                                      role);
+  const auto memory = [&]() -> nb::object {
+    return hooks().attr("memory")(object, nb::str(role.op.data(), role.op.size()),
+                                  nb::str(role.argument.data(), role.argument.size()), to_write);
+  };
+  Operand operand = from_memory(is_numpy(object) ? nb::borrow(object) : or_stop(memory), role);
   if (to_write && !operand.writable)
     throw Error(
         {ErrorCode::type, std::string(role.op), std::string(role.argument), "must be writeable", "a read-only array", ""});
@@ -167,13 +168,14 @@ Output::Output(nb::handle like, const Operand& operand, const Dims& shape) {
     data_ = PyArray_DATA(reinterpret_cast<PyArrayObject*>(holder_.ptr()));
     return;
   }
-  holder_ = hooks().attr("new_output")(like, to_tuple(shape), nb::str(operand.dtype));
+  holder_ =
+      or_stop([&]() -> nb::object { return hooks().attr("new_output")(like, to_tuple(shape), nb::str(operand.dtype)); });
   finished_ = false;
   data_ = from_memory(holder_.attr("memory"), {"", "out"}).view.data;
 }
 
 nb::object Output::result() const {
-  return finished_ ? holder_ : nb::object(holder_.attr("result")());
+  return finished_ ? holder_ : or_stop([&]() -> nb::object { return holder_.attr("result")(); });
 }
 
 nb::object new_buffer(nb::handle shape, const std::string& dtype) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 
+#include "python/native/interpreter_lock.hpp"
 #include "python/native/plan_cache.hpp"
 #include "python/native/values.hpp"
 
@@ -113,7 +114,7 @@ Prepared Operator::prepare(const ConstTensorView& src, const TensorView* dst, co
 void Operator::run(const Plan& plan, const void* src, void* dst) const {
   Status status = Status::ok;
   {
-    const nb::gil_scoped_release release;
+    const Unlocked unlocked;
     status = plan.run(src, dst);
   }
   if (status != Status::ok) in_python_names(data_, [&] { throw_if_failed(status, spec_->name); });

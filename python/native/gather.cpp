@@ -4,6 +4,7 @@
 
 #include "patchfold/operators.hpp"
 #include "python/native/call.hpp"
+#include "python/native/interpreter_lock.hpp"
 
 namespace patchfold::python {
 namespace {
@@ -113,7 +114,7 @@ void gather_patches(nb::handle x, nb::handle corners_object, nb::handle out) {
     if (status != Status::ok) failed = status;
   };
   {
-    const nb::gil_scoped_release release;
+    const Unlocked unlocked;
     constexpr double worth_sharing = 1 << 20;
     const double bytes = static_cast<double>(element_count(dst.view.shape)) * static_cast<double>(dst.view.element_size);
     if (bytes < worth_sharing || corners.count() < default_executor().threads()) {

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <exception>
 
+#include "python/native/interpreter_lock.hpp"
 #include "python/native/tiling.hpp"
 #include "python/native/values.hpp"
 
@@ -80,7 +81,7 @@ nb::tuple memory_of_merge(const Tiling& tiling, MergeSpec spec, const std::strin
   spec.channels = shape_of(op, "channels", channels);
   spec.memory_limit.reset();
   const MergeMemory memory = renamed([&] {
-    const nb::gil_scoped_release release;
+    const Unlocked unlocked;
     return merge_memory(tiling, spec, to_sink);
   });
   return nb::make_tuple(memory.tiles, memory.rows, memory.most);
@@ -152,14 +153,14 @@ void Released::drop() {
 class TileMerger::Sink : public RowSink {
  public:
   void write(Span rows, const ConstTensorView& band) override {
-    const nb::gil_scoped_acquire acquire;
+    const Locked locked;
     try {
       // Rows of its own: the receiver may keep them.
-      const nb::object room = sink_.attr("room")(to_tuple(band.shape));
+      const nb::object room = or_stop([&] { return nb::object(sink_.attr("room")(to_tuple(band.shape))); });
       const Operand dst = destination(nb::object(room.attr("memory")));
       const auto bytes = static_cast<std::size_t>(element_count(band.shape)) * band.element_size;
       if (bytes > 0) std::memcpy(dst.view.data, band.data, bytes);
-      sink_.attr("write")(rows.begin, rows.end, nb::object(room.attr("result")()));
+      or_stop([&] { sink_.attr("write")(rows.begin, rows.end, nb::object(room.attr("result")())); });
     } catch (const nb::python_error&) {
       error_ = std::current_exception();
       rows_ = rows;
@@ -202,7 +203,7 @@ template <class F>
 auto TileMerger::alone(F&& f) {
   if (inside_ == std::this_thread::get_id())
     throw Error({ErrorCode::value, std::string(op), "out", "must not call the merger that writes to it", "", ""});
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   const Turn turn(*this);
   return f();
 }

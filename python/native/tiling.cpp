@@ -6,6 +6,7 @@
 
 #include <array>
 
+#include "python/native/interpreter_lock.hpp"
 #include "python/native/values.hpp"
 
 namespace patchfold::python {
@@ -87,7 +88,7 @@ nb::object cut(const Tiling& tiling, std::int64_t index, nb::handle x, nb::handl
   const Operand src = operand_of(x, {op_tiling, "x"}, false);
   const auto run = [&](const TensorView& dst) {
     try {
-      const nb::gil_scoped_release release;
+      const Unlocked unlocked;
       tiling.cut(index, src.view, dst);
     } catch (const Error& error) {
       Error::Parts parts = in_python_names(error).parts();

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The interpreter's lock, let go and taken.
+//
+// Before CPython 3.14 a daemon thread that asks for the lock while the interpreter ends is ended by pthread_exit, which
+// unwinds its stack: through destructors that must not throw, through others that need the lock, and through nanobind. Here
+// such a thread stops where it is until the process is gone, as CPython has it from 3.14 on.
+#pragma once
+
+#include <cxxabi.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "python/native/errors.hpp"
+
+namespace patchfold::python {
+
+/// Calls f(), which may ask for the lock, as all Python code does.
+template <class F>
+auto or_stop(F&& f) {
+  try {
+    return std::forward<F>(f)();
+  } catch (const abi::__forced_unwind&) {
+    while (true) ::pause();
+  }
+}
+
+/// The lock is free while this lives.
+class Unlocked {
+ public:
+  Unlocked() : state_(PyEval_SaveThread()) {}
+  ~Unlocked() {
+    or_stop([this] { PyEval_RestoreThread(state_); });
+  }
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
+/// The lock is held while this lives, by a thread that let it go before.
+class Locked {
+ public:
+  Locked() : state_(or_stop([] { return PyGILState_Ensure(); })) {}
+  ~Locked() { PyGILState_Release(state_); }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+
+ private:
+  PyGILState_STATE state_;
+};
+
+}  // namespace patchfold::python
