@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Running: executors, plans, and the choice of instruction set.
+//
+// Every function may be called from any number of threads at once, also while others change settings, while the process is
+// forked, and while it ends. What is not allowed: two threads that write one destination at once, or assign to one Plan,
+// Merger or other object while another uses it; a child that is forked while another thread is inside a Merger or inside the
+// caller's own executor must not use that object.
 #pragma once
 
 #include <cstddef>
@@ -35,12 +40,13 @@ class PATCHFOLD_API Executor {
   virtual bool run(std::int64_t pieces, Body body, void* context) noexcept = 0;
 };
 
-/// oneTBB with `get_num_threads()` threads, or the calling thread if the library was built without oneTBB.
+/// oneTBB with `get_num_threads()` threads, or the calling thread if the library was built without oneTBB. The calling
+/// thread too in a process that was forked from one that had shared work: oneTBB's threads do not come along.
 PATCHFOLD_API Executor& default_executor() noexcept;
 /// The calling thread.
 PATCHFOLD_API Executor& serial_executor() noexcept;
-/// Threads of the default executor; 0 means as many as the machine has, and no more than those run at the same time. Throws
-/// Error(value) for a negative number.
+/// Threads of the default executor; 0 means as many as the machine has, and no more than those run at the same time. Calls
+/// that have begun keep what they began with. Throws Error(value) for a negative number.
 PATCHFOLD_API void set_num_threads(int threads);
 PATCHFOLD_API int get_num_threads() noexcept;
 
@@ -178,8 +184,9 @@ void run(const Op& op, const ConstTensorView& src, const TensorView& dst, Execut
 
 /// Instruction sets that this build holds and this processor has, best first ("AVX3", "AVX2", "SSE4", ..).
 PATCHFOLD_API std::vector<std::string> instruction_sets();
-/// Uses one of them from now on, in every thread; "" goes back to the best. Throws Error(value) for any other name. The
-/// environment variable PATCHFOLD_INSTRUCTION_SET sets it at the first use. Results do not depend on it.
+/// Uses one of them from now on, in every thread; "" goes back to the best. Throws Error(value) for any other name. Calls
+/// that have begun may go over to it. The environment variable PATCHFOLD_INSTRUCTION_SET sets it at the first use. Results
+/// do not depend on it.
 PATCHFOLD_API void use_instruction_set(std::string_view name);
 
 }  // namespace patchfold

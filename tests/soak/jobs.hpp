@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a soak does: one job after the other, each with a check of its result.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "work.hpp"
+
+namespace patchfold::testing {
+
+/// Plans that all threads run for a while.
+std::vector<Work> shared_works(std::uint64_t seed);
+
+struct Outcome {
+  std::string_view kind{};
+  std::int64_t bytes = 0;  ///< read and written, by one run
+  std::optional<std::string> wrong{};
+};
+
+/// The kinds of job.
+inline constexpr std::string_view kinds[] = {"small problems against the reference, in every way to run them",
+                                             "large problems against the reference, in every way to run them",
+                                             "plans shared by all threads, against a run on one thread",
+                                             "plans made anew, against a run on one thread",
+                                             "run(op, ..) and its inverse, with plans that threads keep",
+                                             "tilings and merges, against loops over all elements",
+                                             "calls that must be refused"};
+
+/// One job, which its random numbers and the shared plans decide.
+Outcome run_job(Random random, const std::vector<Work>& shared);
+
+}  // namespace patchfold::testing

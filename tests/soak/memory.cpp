@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memory.hpp"
+
+#include <malloc.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+
+namespace patchfold::testing {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool is_sanitized = true;
+#elif defined(__has_feature)
+constexpr bool is_sanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+constexpr bool is_sanitized = false;
+#endif
+
+constexpr std::size_t fewest_samples = 15;
+constexpr std::int64_t most_allocated = 256 << 10;
+constexpr std::int64_t most_resident = 8 << 20;
+
+std::int64_t median(const std::vector<Held>& samples, std::size_t fifth, std::int64_t Held::*member) {
+  std::vector<std::int64_t> values;
+  for (std::size_t i = samples.size() * fifth / 5; i < samples.size() * (fifth + 1) / 5; ++i)
+    values.push_back(samples[i].*member);
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+Held medians(const std::vector<Held>& samples, std::size_t fifth) {
+  return {median(samples, fifth, &Held::resident), median(samples, fifth, &Held::allocated)};
+}
+
+}  // namespace
+
+Held held_now() {
+  ::malloc_trim(0);
+  std::int64_t pages = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> pages >> resident;
+  const auto heap = ::mallinfo2();
+  return {resident * ::sysconf(_SC_PAGESIZE), static_cast<std::int64_t>(heap.uordblks + heap.hblkhd)};
+}
+
+std::int64_t peak_resident() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return std::int64_t{usage.ru_maxrss} * 1024;
+}
+
+Growth growth_of(const std::vector<Held>& samples) {
+  Growth growth;
+  if (samples.size() < fewest_samples) return growth;
+  growth.early = medians(samples, 1);
+  growth.late = medians(samples, 4);
+  growth.is_judged = !is_sanitized;
+  growth.is_too_much = growth.late.allocated > growth.early.allocated + most_allocated ||
+                       growth.late.resident > growth.early.resident + growth.early.resident / 10 + most_resident;
+  growth.is_too_much = growth.is_too_much && growth.is_judged;
+  return growth;
+}
+
+}  // namespace patchfold::testing

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the process holds, and whether it grows.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace patchfold::testing {
+
+struct Held {
+  std::int64_t resident = 0;   ///< bytes, after free memory went back to the system
+  std::int64_t allocated = 0;  ///< bytes that nobody has freed
+};
+
+/// What is held now; most meaningful while no other thread runs.
+Held held_now();
+/// The most that was ever resident.
+std::int64_t peak_resident();
+
+/// Growth is judged between medians: that of the second fifth of the samples, by when caches are full, and that of the
+/// last. Allocated bytes may grow by 256 KiB, resident ones by 8 MiB and a tenth.
+struct Growth {
+  Held early{}, late{};
+  bool is_judged = false;  ///< there were enough samples, and no sanitizer that keeps memory
+  bool is_too_much = false;
+};
+Growth growth_of(const std::vector<Held>& samples);
+
+}  // namespace patchfold::testing

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random tilings and merges against loops over every element of every tile.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "random.hpp"
+
+namespace patchfold::testing {
+
+/// Cuts, merges and compares once. Says what is wrong, and adds what it read and wrote to `bytes`.
+std::optional<std::string> check_merge_once(Random& random, std::int64_t& bytes);
+
+}  // namespace patchfold::testing

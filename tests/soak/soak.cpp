@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random operators, tilings and merges from several threads for a given time, each result checked; and what the process
+// holds meanwhile. scripts/soak builds and runs it.
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "jobs.hpp"
+#include "memory.hpp"
+#include "patchfold/plan.hpp"
+
+namespace patchfold::testing {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::atomic<bool> is_interrupted{false};
+
+struct Options {
+  double seconds = 0;
+  int threads = 0;
+  std::uint64_t seed = 0;
+};
+
+struct Count {
+  std::int64_t jobs = 0;
+  std::int64_t bytes = 0;
+};
+
+class Soak {
+ public:
+  explicit Soak(const Options& options) : options_(options), end_(begin_ + seconds(options.seconds)) {}
+
+  /// 0, or 1 after a mismatch or growth.
+  int run() {
+    constexpr double rounds = 100, shortest = 0.1;
+    const auto round = seconds(std::max(options_.seconds / rounds, shortest));
+    std::printf("soak: %g s, %d threads, seed %llu\n", options_.seconds, options_.threads,
+                static_cast<unsigned long long>(options_.seed));
+    std::fflush(stdout);
+    samples_.reserve(4096);
+    while (Clock::now() < end_ && !is_interrupted && wrong_.empty()) run_round(std::min(Clock::now() + round, end_));
+    return report();
+  }
+
+ private:
+  static Clock::duration seconds(double count) {
+    return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(count));
+  }
+
+  /// Threads come and go with every round; what is left between rounds is what a process keeps.
+  void run_round(Clock::time_point end) {
+    {
+      const std::vector<Work> shared =
+          shared_works(seed_of_case(options_.seed, "shared", static_cast<int>(samples_.size())));
+      std::vector<std::thread> threads;
+      for (int i = 0; i < options_.threads; ++i) threads.emplace_back([&] { work(end, shared); });
+      for (std::thread& thread : threads) thread.join();
+    }
+    samples_.push_back(held_now());
+  }
+
+  void work(Clock::time_point end, const std::vector<Work>& shared) {
+    std::map<std::string_view, Count> counts;
+    do {
+      const int number = next_++;
+      const Outcome outcome = run_job(Random(seed_of_case(options_.seed, "soak", number)), shared);
+      Count& count = counts[outcome.kind];
+      ++count.jobs;
+      count.bytes += outcome.bytes;
+      if (!outcome.wrong) continue;
+      const std::lock_guard lock(mutex_);
+      wrong_.push_back("job " + std::to_string(number) + ", " + std::string(outcome.kind) + ": " + *outcome.wrong);
+      break;
+    } while (Clock::now() < end && !is_interrupted);
+    const std::lock_guard lock(mutex_);
+    for (const auto& [kind, count] : counts) {
+      counts_[kind].jobs += count.jobs;
+      counts_[kind].bytes += count.bytes;
+    }
+  }
+
+  int report() const {
+    const double took = std::chrono::duration<double>(Clock::now() - begin_).count();
+    constexpr double mib = 1 << 20;
+    Count all;
+    for (const std::string_view kind : kinds) {
+      const auto found = counts_.find(kind);
+      const Count count = found == counts_.end() ? Count() : found->second;
+      std::printf("%10lld  %9.1f MiB  %.*s\n", static_cast<long long>(count.jobs), static_cast<double>(count.bytes) / mib,
+                  static_cast<int>(kind.size()), kind.data());
+      all.jobs += count.jobs;
+      all.bytes += count.bytes;
+    }
+    std::printf("%lld operations in %.1f s%s, %.0f operations/s, %.1f MiB, %zu mismatches\n",
+                static_cast<long long>(all.jobs), took, is_interrupted ? " (interrupted)" : "",
+                static_cast<double>(all.jobs) / took, static_cast<double>(all.bytes) / mib, wrong_.size());
+    for (const std::string& wrong : wrong_)
+      std::printf("MISMATCH seed %llu, %s\n", static_cast<unsigned long long>(options_.seed), wrong.c_str());
+
+    const Growth growth = growth_of(samples_);
+    const auto show = [&](const char* when, const Held& held) {
+      std::printf("%s: resident %.1f MiB, allocated %.3f MiB\n", when, static_cast<double>(held.resident) / mib,
+                  static_cast<double>(held.allocated) / mib);
+    };
+    show("memory at the start, second fifth", growth.early);
+    show("memory at the end, last fifth", growth.late);
+    std::printf("memory at the peak: resident %.1f MiB; %zu samples\n", static_cast<double>(peak_resident()) / mib,
+                samples_.size());
+    if (growth.is_too_much) std::printf("GROWTH seed %llu\n", static_cast<unsigned long long>(options_.seed));
+    if (!growth.is_judged) std::printf("growth is not judged: too few samples, or a sanitizer that keeps memory\n");
+    return wrong_.empty() && !growth.is_too_much ? 0 : 1;
+  }
+
+  Options options_;
+  Clock::time_point begin_ = Clock::now();
+  Clock::time_point end_;
+  std::atomic<int> next_{0};
+  std::mutex mutex_;
+  std::map<std::string_view, Count> counts_{};
+  std::vector<std::string> wrong_{};
+  std::vector<Held> samples_{};
+};
+
+bool parse(int argc, char** argv, Options& options) {
+  options.threads = static_cast<int>(std::max(2u, std::thread::hardware_concurrency()));
+  options.seed = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+  if (argc < 2 || argc % 2 != 0) return false;
+  options.seconds = std::strtod(argv[1], nullptr);
+  for (int i = 2; i < argc; i += 2) {
+    if (std::strcmp(argv[i], "--threads") == 0)
+      options.threads = std::atoi(argv[i + 1]);
+    else if (std::strcmp(argv[i], "--seed") == 0)
+      options.seed = std::strtoull(argv[i + 1], nullptr, 10);
+    else
+      return false;
+  }
+  return options.seconds > 0 && options.threads > 0;
+}
+
+}  // namespace
+}  // namespace patchfold::testing
+
+int main(int argc, char** argv) {
+  using namespace patchfold::testing;
+  Options options;
+  if (!parse(argc, argv, options)) {
+    std::fprintf(stderr, "usage: soak SECONDS [--threads N] [--seed S]\n");
+    return 2;
+  }
+  for (const int number : {SIGINT, SIGTERM}) std::signal(number, [](int) { is_interrupted = true; });
+  return Soak(options).run();
+}
