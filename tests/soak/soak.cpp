@@ -106,6 +106,7 @@ class Soak {
 
     const Growth growth = growth_of(samples_);
     const auto show = [&](const char* when, const Held& held) {
+      if (held.resident == 0) return;  // too few samples
       std::printf("%s: resident %.1f MiB, allocated %.3f MiB\n", when, static_cast<double>(held.resident) / mib,
                   static_cast<double>(held.allocated) / mib);
     };
