@@ -37,6 +37,13 @@ Held medians(const std::vector<Held>& samples, std::size_t fifth) {
 
 }  // namespace
 
+void keep_no_free_memory() {
+  constexpr int bytes = 256 << 10, arenas = 4;
+  ::mallopt(M_MMAP_THRESHOLD, bytes);
+  ::mallopt(M_TRIM_THRESHOLD, bytes);
+  ::mallopt(M_ARENA_MAX, arenas);
+}
+
 Held held_now() {
   ::malloc_trim(0);
   std::int64_t pages = 0, resident = 0;

@@ -13,6 +13,9 @@ struct Held {
   std::int64_t allocated = 0;  ///< bytes that nobody has freed
 };
 
+/// Has free memory go back to the system: the C library otherwise raises its own bounds up to 64 MiB for each of its arenas,
+/// and what they hold is no growth. Call it first of all.
+void keep_no_free_memory();
 /// What is held now; most meaningful while no other thread runs.
 Held held_now();
 /// The most that was ever resident.

@@ -155,6 +155,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: soak SECONDS [--threads N] [--seed S]\n");
     return 2;
   }
+  keep_no_free_memory();
   for (const int number : {SIGINT, SIGTERM}) std::signal(number, [](int) { is_interrupted = true; });
   return Soak(options).run();
 }
