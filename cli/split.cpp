@@ -91,12 +91,9 @@ class TileFolder {
           {ErrorCode::file_write, "split", path_.string(), "must be a folder, or cannot be made: " + error.message()});
     if (!force_) check_plan(plan);
     std::vector<fs::path> strangers;
-    for (const auto& entry : fs::directory_iterator(path_, error)) {
-      const std::string name = entry.path().filename().string();
+    for (const auto& name : formats::names_in(path_, "split"))
       if (is_tile_name(name) && !std::binary_search(plan.files.begin(), plan.files.end(), name))
-        strangers.push_back(entry.path());
-    }
-    if (error) formats::Subject{"split", path_}.fail_system(ErrorCode::file_open, "cannot be listed", error.value());
+        strangers.push_back(path_ / name);
     if (!strangers.empty() && !force_) refuse(std::min_element(strangers.begin(), strangers.end())->filename().string());
     if (!force_) return;
     // What is left after an interruption is no whole split, so no plan may say so.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formats/file.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -12,6 +13,7 @@
 #include <system_error>
 
 #include "src/tensor/checked.hpp"
+#include "src/tensor/fail.hpp"
 
 namespace patchfold::formats {
 namespace {
@@ -39,6 +41,10 @@ int open_regular(const Subject& subject, std::int64_t& size) {
   subject.fail(ErrorCode::file_open, "must be a regular file", kind_of(status.st_mode));
 }
 
+struct FolderCloser {
+  void operator()(DIR* folder) const noexcept { ::closedir(folder); }
+};
+
 /// For file systems that cannot map a file.
 FileBytes read_whole(const InputFile& file, const Subject& subject) {
   auto memory = allocate(file.size(), subject);
@@ -48,12 +54,17 @@ FileBytes read_whole(const InputFile& file, const Subject& subject) {
 
 }  // namespace
 
-void Subject::fail(ErrorCode code, std::string rule, std::string given, std::string expected) const {
+void Subject::fail(ErrorCode code, std::string rule, std::string given, std::string expected) const try {
   throw Error({code, std::string(op), path.string(), std::move(rule), std::move(given), std::move(expected)});
+} catch (const std::bad_alloc&) {
+  fail_memory();
 }
 
-void Subject::fail_system(ErrorCode code, std::string_view rule, int error_number) const {
+void Subject::fail_system(ErrorCode code, std::string_view rule, int error_number) const try {
+  if (error_number == ENOMEM) code = ErrorCode::out_of_memory;
   fail(code, std::string(rule) + ": " + std::generic_category().message(error_number));
+} catch (const std::bad_alloc&) {
+  fail_memory();
 }
 
 FileBytes open_file(const Subject& subject) {
@@ -153,6 +164,22 @@ std::string excerpt(std::string_view text) {
   for (char& c : printable)
     if (c < ' ' || c > '~') c = '?';
   return printable;
+}
+
+std::vector<std::string> names_in(const std::filesystem::path& folder, std::string_view op) {
+  const Subject subject{op, folder};
+  const std::unique_ptr<DIR, FolderCloser> opened(::opendir(folder.c_str()));
+  if (!opened) subject.fail_system(ErrorCode::file_open, "cannot be read", errno);
+  std::vector<std::string> names;
+  while (true) {
+    errno = 0;
+    const dirent* entry = ::readdir(opened.get());
+    if (entry == nullptr) break;
+    names.emplace_back(entry->d_name);
+    if (names.back() == "." || names.back() == "..") names.pop_back();
+  }
+  if (errno != 0) subject.fail_system(ErrorCode::file_open, "cannot be read", errno);
+  return names;
 }
 
 std::string bytes_text(std::uint64_t count) {

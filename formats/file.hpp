@@ -89,6 +89,9 @@ Dims dense_strides(const Dims& shape, std::size_t element_size, bool fortran_ord
 
 /// At most the first 40 characters, with '?' for what is not printable ASCII.
 std::string excerpt(std::string_view text);
+/// The names of all entries of a folder, in any order. Throws Error(file_open). std::filesystem would end the program where
+/// memory runs out: libstdc++ makes entries in functions that must not throw.
+std::vector<std::string> names_in(const std::filesystem::path& folder, std::string_view op);
 /// "1 byte", "7 bytes".
 std::string bytes_text(std::uint64_t count);
 

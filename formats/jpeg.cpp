@@ -262,9 +262,13 @@ class JpegEncoder {
   jpeg_compress_struct codec_{};
 };
 
+void check_memory(const ErrorManager& errors, const Subject& subject) {
+  if (errors.code == JERR_OUT_OF_MEMORY) subject.fail(ErrorCode::out_of_memory, "needs more memory than there is");
+}
+
 [[noreturn]] void not_sound(const ErrorManager& errors, const Subject& subject) {
+  check_memory(errors, subject);
   switch (errors.code) {
-    case JERR_OUT_OF_MEMORY: subject.fail(ErrorCode::out_of_memory, "needs more memory than there is");
     case JERR_ARITH_NOTIMPL:
     case JERR_BAD_PRECISION:
     case JERR_CCIR601_NOTIMPL:
@@ -334,6 +338,7 @@ class JpegRowWriter final : public RowWriter {
   void check(bool done) const {
     if (done) return;
     if (encoder_.failure()) std::rethrow_exception(encoder_.failure());
+    check_memory(encoder_.errors(), subject());
     subject().fail(ErrorCode::file_write, "cannot be written as JPEG", encoder_.errors().message);
   }
   void write_rows(const ConstTensorView& rows) override { check(encoder_.write_rows(rows, row_.get())); }

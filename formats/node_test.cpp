@@ -7,6 +7,7 @@
 #include <map>
 
 #include "formats/tensor_proto.hpp"
+#include "src/tensor/fail.hpp"
 
 namespace patchfold::formats {
 namespace {
@@ -131,13 +132,8 @@ Model read_model(const fs::path& path) {
 
 /// Names in a folder that begin and end so, shorter ones first: in the order of their numbers.
 std::vector<std::string> list(const fs::path& folder, std::string_view begin, std::string_view end) {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), last; !error && entry != last; entry.increment(error)) {
-    std::string name = entry->path().filename().string();
-    if (name.starts_with(begin) && name.ends_with(end)) names.push_back(std::move(name));
-  }
-  if (error) Subject{"onnx", folder}.fail_system(ErrorCode::file_open, "cannot be read", error.value());
+  auto names = names_in(folder, "onnx");
+  std::erase_if(names, [&](const auto& name) { return !name.starts_with(begin) || !name.ends_with(end); });
   std::sort(names.begin(), names.end(),
             [](const auto& a, const auto& b) { return a.size() != b.size() ? a.size() < b.size() : a < b; });
   return names;
@@ -170,13 +166,15 @@ bool has_onnx() noexcept {
   return true;
 }
 
-NodeTest read_node_test(const fs::path& folder) {
+NodeTest read_node_test(const fs::path& folder) try {
   const Model model = read_model(folder / "model.onnx");
   NodeTest test{model.op, model.attributes, {}};
   for (const auto& name : list(folder, "test_data_set_", "")) test.data_sets.push_back(read_data_set(folder / name, model));
   if (test.data_sets.empty())
     Subject{"onnx", folder}.fail(ErrorCode::file_format, "must hold folders named test_data_set_N");
   return test;
+} catch (const std::bad_alloc&) {
+  fail_memory();
 }
 
 }  // namespace patchfold::formats

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 
@@ -19,6 +20,7 @@ constexpr std::int64_t most_bytes_per_byte = 1032;
 
 struct Message {
   char text[200] = {};
+  bool is_memory = false;  ///< memory could not be had, which libpng's own text may not say
 };
 
 extern "C" {
@@ -30,13 +32,28 @@ extern "C" {
 }
 
 static void on_png_warning(png_structp, png_const_charp) {}
+
+static png_voidp allocate_for_png(png_structp png, png_alloc_size_t bytes) {
+  void* const memory = std::malloc(bytes);
+  if (memory == nullptr) static_cast<Message*>(png_get_mem_ptr(png))->is_memory = true;
+  return memory;
+}
+
+static void free_for_png(png_structp, png_voidp memory) {
+  std::free(memory);
+}
+}
+
+[[noreturn]] void fail_memory_of(const Subject& subject) {
+  subject.fail(ErrorCode::out_of_memory, "needs more memory than there is");
 }
 
 /// libpng's side of reading.
 class PngDecoder {
  public:
   explicit PngDecoder(InputFile file) : input_(std::move(file)) {
-    png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, &message_, on_png_error, on_png_warning);
+    png_ = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &message_, on_png_error, on_png_warning, &message_,
+                                    allocate_for_png, free_for_png);
     if (png_ != nullptr) info_ = png_create_info_struct(png_);
   }
   PngDecoder(const PngDecoder&) = delete;
@@ -44,7 +61,7 @@ class PngDecoder {
   ~PngDecoder() { png_destroy_read_struct(&png_, &info_, nullptr); }
 
   bool is_ready() const noexcept { return info_ != nullptr; }
-  const char* message() const noexcept { return message_.text; }
+  const Message& message() const noexcept { return message_; }
   const InputChunks& input() const noexcept { return input_; }
   std::int64_t height() const noexcept { return png_get_image_height(png_, info_); }
   std::int64_t width() const noexcept { return png_get_image_width(png_, info_); }
@@ -114,7 +131,7 @@ class PngRowReader final : public RowReader {
  public:
   PngRowReader(InputFile file, const std::filesystem::path& path) : RowReader("png", path), decoder_(std::move(file)) {
     const Subject subject = this->subject();
-    if (!decoder_.is_ready()) subject.fail(ErrorCode::out_of_memory, "needs more memory than there is");
+    if (!decoder_.is_ready()) fail_memory_of(subject);
     check(decoder_.read_header());
     const std::int64_t size = decoder_.input().file().size();
     const auto bits =
@@ -133,7 +150,8 @@ class PngRowReader final : public RowReader {
   void check(bool done) const {
     if (done) return;
     decoder_.input().throw_if_failed(subject());
-    subject().fail(ErrorCode::file_format, "must be a sound PNG file", decoder_.message());
+    if (decoder_.message().is_memory) fail_memory_of(subject());
+    subject().fail(ErrorCode::file_format, "must be a sound PNG file", decoder_.message().text);
   }
 
   void read_rows(std::int64_t count, std::byte* dst) override {
@@ -171,7 +189,8 @@ class PngRowReader final : public RowReader {
 class PngEncoder {
  public:
   PngEncoder(const PixelRows& pixels, OutputFile& file) : pixels_(pixels), file_(file) {
-    png_ = png_create_write_struct(PNG_LIBPNG_VER_STRING, &message_, on_png_error, on_png_warning);
+    png_ = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, &message_, on_png_error, on_png_warning, &message_,
+                                     allocate_for_png, free_for_png);
     if (png_ != nullptr) info_ = png_create_info_struct(png_);
   }
   PngEncoder(const PngEncoder&) = delete;
@@ -179,7 +198,7 @@ class PngEncoder {
   ~PngEncoder() { png_destroy_write_struct(&png_, &info_); }
 
   bool is_ready() const noexcept { return info_ != nullptr; }
-  const char* message() const noexcept { return message_.text; }
+  const Message& message() const noexcept { return message_; }
   /// What the file threw, if it is what stopped the writer.
   const std::exception_ptr& failure() const noexcept { return failure_; }
 
@@ -245,7 +264,7 @@ class PngRowWriter final : public RowWriter {
         row_(allocate(static_cast<std::int64_t>(pixels_.row_bytes()), subject())),
         file_(path, "png"),
         encoder_(pixels_, file_) {
-    if (!encoder_.is_ready()) subject().fail(ErrorCode::out_of_memory, "needs more memory than there is");
+    if (!encoder_.is_ready()) fail_memory_of(subject());
     check(encoder_.start());
   }
 
@@ -260,7 +279,8 @@ class PngRowWriter final : public RowWriter {
   void check(bool done) const {
     if (done) return;
     if (encoder_.failure()) std::rethrow_exception(encoder_.failure());
-    subject().fail(ErrorCode::file_write, "cannot be written as PNG", encoder_.message());
+    if (encoder_.message().is_memory) fail_memory_of(subject());
+    subject().fail(ErrorCode::file_write, "cannot be written as PNG", encoder_.message().text);
   }
   void write_rows(const ConstTensorView& rows) override { check(encoder_.write_rows(rows, row_.get())); }
   void finish() override {

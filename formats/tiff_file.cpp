@@ -18,6 +18,16 @@ tmsize_t most_memory(std::int64_t file_size) {
   return file_size < std::numeric_limits<tmsize_t>::max() - tables ? file_size + tables : file_size;
 }
 
+/// libtiff and its codecs have no code for a lack of memory, only words. What they refuse because it is beyond the limit
+/// that they were given is a fault of the file, and so is a list without entries, which libtiff cannot allocate.
+bool tells_of_memory(std::string_view message) {
+  constexpr std::string_view words[] = {"Failed to allocate", "annot allocate", "Out of memory", "ot enough memory",
+                                        "nsufficient memory", "No space for",   "malloc("};
+  return message.find("(0 elements") == std::string_view::npos &&
+         std::any_of(std::begin(words), std::end(words),
+                     [&](std::string_view part) { return message.find(part) != std::string_view::npos; });
+}
+
 struct OptionsDeleter {
   void operator()(TIFFOpenOptions* options) const noexcept { TIFFOpenOptionsFree(options); }
 };
@@ -35,7 +45,7 @@ TiffFile::TiffFile(OutputFile& file, bool big) : output_(&file) {
 
 TIFF* TiffFile::open(const char* mode) {
   const std::unique_ptr<TIFFOpenOptions, OptionsDeleter> options(TIFFOpenOptionsAlloc());
-  if (!options) return nullptr;
+  if ((is_without_options_ = !options)) return nullptr;
   TIFFOpenOptionsSetErrorHandlerExtR(options.get(), on_error, this);
   TIFFOpenOptionsSetWarningHandlerExtR(options.get(), on_warning, this);
   if (input_) TIFFOpenOptionsSetMaxSingleMemAlloc(options.get(), most_memory(input_->size()));
@@ -51,6 +61,8 @@ void TiffFile::close(bool whole) noexcept {
 void TiffFile::fail(const Subject& subject, ErrorCode code, std::string_view rule) const {
   if (failure_) std::rethrow_exception(failure_);
   if (read_error_ != 0) subject.fail_system(ErrorCode::file_open, "cannot be read", read_error_);
+  if (is_without_options_ || tells_of_memory(message_))
+    subject.fail(ErrorCode::out_of_memory, "needs more memory than there is", message_);
   subject.fail(code, std::string(rule), message_);
 }
 

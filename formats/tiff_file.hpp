@@ -50,6 +50,7 @@ class TiffFile {
   std::int64_t position_ = 0;
   std::int64_t written_ = 0;  ///< bytes of the file that is written
   bool is_discarded_ = false;
+  bool is_without_options_ = false;  ///< for want of memory
   int read_error_ = 0;
   std::exception_ptr failure_{};
   char message_[200] = {};

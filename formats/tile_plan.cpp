@@ -4,16 +4,17 @@
 #include "formats/tile_plan.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "formats/file.hpp"
+#include "formats/json_value.hpp"
 #include "formats/output_file.hpp"
 #include "patchfold/table.hpp"
+#include "src/tensor/fail.hpp"
 
 namespace patchfold::formats {
 namespace {
 
-using Json = nlohmann::json;
+using Json = JsonValue;
 
 constexpr const char* format_name = "patchfold tiles";
 constexpr int newest_version = 1;
@@ -30,36 +31,36 @@ class Reader {
     subject().fail(ErrorCode::file_format, "member " + member + " " + rule, given, expected);
   }
   [[noreturn]] void fail_value(const std::string& member, const std::string& rule, const Json& value) const {
-    fail(member, rule, excerpt(value.dump(-1, ' ', true, Json::error_handler_t::replace)));
+    fail(member, rule, excerpt(to_string(value)));
   }
 
   const Json& member(const Json& object, const std::string& parent, const char* name) const {
     const std::string path = parent.empty() ? name : parent + "." + name;
-    const auto found = object.find(name);
-    if (found == object.end()) fail(path, "is missing");
-    return *found;
+    if (const auto* members = object.as<Json::Object>())
+      if (const auto found = members->find(name); found != members->end()) return found->second;
+    fail(path, "is missing");
   }
   const Json& object(const Json& parent, const char* name) const {
     const Json& value = member(parent, "", name);
-    if (!value.is_object()) fail_value(name, "must be an object", value);
+    if (value.as<Json::Object>() == nullptr) fail_value(name, "must be an object", value);
     return value;
   }
-  std::string string(const Json& parent, const std::string& name, const char* key) const {
+  const std::string& string(const Json& parent, const std::string& name, const char* key) const {
     const Json& value = member(parent, name, key);
-    if (!value.is_string()) fail_value(name + "." + key, "must be a string", value);
-    return value.get<std::string>();
+    if (const auto* text = value.as<std::string>()) return *text;
+    fail_value(name + "." + key, "must be a string", value);
   }
   std::int64_t integer(const Json& value, const std::string& name) const {
-    if (value.is_number_integer() && (!value.is_number_unsigned() || value.get<std::uint64_t>() <= std::uint64_t{INT64_MAX}))
-      return value.get<std::int64_t>();
+    if (const auto* number = value.as<std::int64_t>()) return *number;
     fail_value(name, "must hold integers", value);
   }
   Dims dims(const Json& parent, const std::string& name, const char* key) const {
     const std::string path = name + "." + key;
-    const Json& list = member(parent, name, key);
-    if (!list.is_array() || list.size() > max_rank) fail_value(path, "must be a list of integers", list);
+    const Json& given = member(parent, name, key);
+    const auto* list = given.as<Json::Array>();
+    if (list == nullptr || list->size() > max_rank) fail_value(path, "must be a list of integers", given);
     Dims values;
-    for (const Json& value : list) values.push_back(integer(value, path));
+    for (const Json& value : *list) values.push_back(integer(value, path));
     return values;
   }
 
@@ -67,40 +68,39 @@ class Reader {
   const std::filesystem::path& path_;
 };
 
-/// A parser's callback that lets go of what `at_tile` has seen.
+/// The plan without its tiles, each of which `at_tile` sees.
 template <class F>
 Json parse(const FileBytes& file, const Reader& reader, F&& at_tile) {
-  const char* begin = reinterpret_cast<const char*>(file.bytes.data());
-  bool in_tiles = false;
-  const auto callback = [&](int depth, Json::parse_event_t event, Json& value) {
-    if (depth > most_depth) reader.subject().fail(ErrorCode::file_format, "must not be nested so deeply");
-    if (event == Json::parse_event_t::key && depth == 1) in_tiles = value == "tiles";
-    if (depth != 2 || !in_tiles) return true;
-    if (event == Json::parse_event_t::object_end) {
-      at_tile(value);
-      return false;
-    }
-    if (event == Json::parse_event_t::array_end || event == Json::parse_event_t::value)
-      reader.fail("tiles", "must be a list of objects");
-    return true;
+  const std::string_view text(reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size());
+  const auto keeps = [&](const std::string& key, const Json& value) {
+    if (key != "tiles") return true;
+    if (value.as<Json::Object>() == nullptr) reader.fail("tiles", "must be a list of objects");
+    at_tile(value);
+    return false;
   };
   try {
-    Json json = Json::parse(begin, begin + file.bytes.size(), callback);
-    if (!json.is_object()) reader.subject().fail(ErrorCode::file_format, "must be a JSON object");
+    Json json = parse_json(text, most_depth, keeps);
+    if (json.as<Json::Object>() == nullptr) reader.subject().fail(ErrorCode::file_format, "must be a JSON object");
     return json;
-  } catch (const Json::parse_error& error) {
-    reader.subject().fail(ErrorCode::file_format, "must be JSON", "something else at byte " + std::to_string(error.byte));
-  } catch (const Json::exception&) {
-    reader.subject().fail(ErrorCode::file_format, "must be JSON with numbers of at most 64 bits");
+  } catch (const JsonError& error) {
+    switch (error.kind) {
+      case JsonError::Kind::depth: reader.subject().fail(ErrorCode::file_format, "must not be nested so deeply");
+      case JsonError::Kind::number:
+        reader.subject().fail(ErrorCode::file_format, "must be JSON with numbers of at most 64 bits");
+      default:
+        reader.subject().fail(ErrorCode::file_format, "must be JSON",
+                              "something else at byte " + std::to_string(error.byte));
+    }
   }
 }
 
 Scalar value_of(const Json& value, const Reader& reader) {
-  if (value.is_number_unsigned() && value.get<std::uint64_t>() > std::uint64_t{INT64_MAX}) return value.get<std::uint64_t>();
-  if (value.is_number_integer()) return value.get<std::int64_t>();
-  if (value.is_string()) try {
-      return std::get<Scalar>(parse_value({}, {.name = "value", .kind = ArgumentKind::number}, value.get<std::string>()));
-    } catch (const Error&) {
+  if (const auto* number = value.as<std::uint64_t>()) return *number;
+  if (const auto* number = value.as<std::int64_t>()) return *number;
+  if (const auto* text = value.as<std::string>()) try {
+      return std::get<Scalar>(parse_value({}, {.name = "value", .kind = ArgumentKind::number}, *text));
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::out_of_memory) throw;
     }
   reader.fail_value("tiling.value", "must be a number", value);
 }
@@ -115,17 +115,19 @@ TilingSpec spec_of(const Json& tiling, const Reader& reader) {
   spec.offset = reader.dims(tiling, name, "offset");
   spec.result = reader.dims(tiling, name, "result");
   const auto tail = tail_of(reader.string(tiling, name, "tail"));
-  if (!tail) reader.fail_value("tiling.tail", "must be one of the tails", tiling["tail"]);
+  if (!tail) reader.fail_value("tiling.tail", "must be one of the tails", reader.member(tiling, name, "tail"));
   spec.tail = *tail;
   const auto mode = tile_padding_of(reader.string(tiling, name, "padding_mode"));
-  if (!mode) reader.fail_value("tiling.padding_mode", "must be a way to pad", tiling["padding_mode"]);
+  if (!mode) reader.fail_value("tiling.padding_mode", "must be a way to pad", reader.member(tiling, name, "padding_mode"));
   spec.padding_mode = *mode;
   spec.value = value_of(reader.member(tiling, name, "value"), reader);
   const Json& scale = reader.member(tiling, name, "scale");
-  if (!scale.is_array() || scale.size() > max_rank) reader.fail_value("tiling.scale", "must be a list of pairs", scale);
-  for (const Json& ratio : scale) {
-    if (!ratio.is_array() || ratio.size() != 2) reader.fail_value("tiling.scale", "must be a list of pairs", scale);
-    spec.scale.push_back({reader.integer(ratio[0], "tiling.scale"), reader.integer(ratio[1], "tiling.scale")});
+  const auto* ratios = scale.as<Json::Array>();
+  if (ratios == nullptr || ratios->size() > max_rank) reader.fail_value("tiling.scale", "must be a list of pairs", scale);
+  for (const Json& ratio : *ratios) {
+    const auto* pair = ratio.as<Json::Array>();
+    if (pair == nullptr || pair->size() != 2) reader.fail_value("tiling.scale", "must be a list of pairs", scale);
+    spec.scale.push_back({reader.integer((*pair)[0], "tiling.scale"), reader.integer((*pair)[1], "tiling.scale")});
   }
   const std::pair<const char*, int> lengths[] = {{"axes", spec.axes.size()},
                                                  {"stride", spec.stride.values().size()},
@@ -143,13 +145,13 @@ Tiling tiling_of(const Json& json, const Reader& reader) {
   try {
     Tiling tiling(spec_of(given, reader));
     if (tiling.size() == 0) reader.fail("tiling", "must have tiles");
-    const Json own = Json::parse(tiling.to_json(false));
-    for (const auto& [key, value] : own.items())
-      if (key != "value" && reader.member(given, "tiling", key.c_str()) != value)
-        reader.fail_value("tiling." + key, "must follow from the others: " + value.dump(), given[key]);
+    const Json own = parse_json(tiling.to_json(false), most_depth);
+    for (const auto& [key, value] : *own.as<Json::Object>())
+      if (const Json& found = reader.member(given, "tiling", key.c_str()); key != "value" && !(found == value))
+        reader.fail_value("tiling." + key, "must follow from the others: " + to_string(value), found);
     return tiling;
   } catch (const Error& error) {
-    if (error.op() == "plan") throw;
+    if (error.op() == "plan" || error.code() == ErrorCode::out_of_memory) throw;
     reader.fail("tiling", "must be a tiling: " + std::string(error.what()));
   }
 }
@@ -180,29 +182,27 @@ void read_tile(const Json& json, TilePlan& plan, const Reader& reader) {
   if (index == plan.tiling.size())
     reader.fail("tiles", "must not list more tiles than the tiling has", "", std::to_string(index));
   if (reader.integer(reader.member(json, name, "index"), name + ".index") != index)
-    reader.fail_value(name + ".index", "must be " + std::to_string(index), json["index"]);
+    reader.fail_value(name + ".index", "must be " + std::to_string(index), reader.member(json, name, "index"));
   const std::string file = reader.string(json, name, "file");
   if (!is_plain_name(file))
-    reader.fail_value(name + ".file", "must be the plain name of a file in the folder", json["file"]);
+    reader.fail_value(name + ".file", "must be the plain name of a file in the folder", reader.member(json, name, "file"));
   const std::int64_t crc = reader.integer(reader.member(json, name, "crc32"), name + ".crc32");
   if (crc < 0 || crc > std::int64_t{UINT32_MAX})
-    reader.fail_value(name + ".crc32", "must be a number of 32 bits", json["crc32"]);
+    reader.fail_value(name + ".crc32", "must be a number of 32 bits", reader.member(json, name, "crc32"));
   const Tile tile = plan.tiling[index];
   for (const auto& [key, span_of] : span_lists) {
-    Json expected = Json::array();
+    Json::Array spans;
     for (const TileSpan& span : tile.spans) {
       const Span pair = span_of(span);
-      expected.push_back({pair.begin, pair.end});
+      spans.emplace_back(Json::Array{Json(pair.begin), Json(pair.end)});
     }
+    const Json expected(std::move(spans));
     const Json& given = reader.member(json, name, key);
-    if (given != expected) reader.fail_value(name + "." + key, "must be as the tiling has it, " + expected.dump(), given);
+    if (!(given == expected))
+      reader.fail_value(name + "." + key, "must be as the tiling has it, " + to_string(expected), given);
   }
   plan.files.push_back(file);
   plan.crcs.push_back(static_cast<std::uint32_t>(crc));
-}
-
-std::string quoted(const std::string& text) {
-  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::string tile_line(const TilePlan& plan, std::int64_t index) {
@@ -236,13 +236,13 @@ std::string type_text(const ElementType& type) {
   return type.dtype == DType::opaque ? type.descr : std::string(name_of(type.dtype));
 }
 
-TilePlan read_tile_plan(const std::filesystem::path& path) {
+TilePlan read_tile_plan(const std::filesystem::path& path) try {
   const Reader reader(path);
   const FileBytes file = open_file(reader.subject());
   std::int64_t count = 0;
   const Json json = parse(file, reader, [&](const Json&) { ++count; });
   const Json& format = reader.member(json, "", "format");
-  if (format != format_name) reader.fail_value("format", "must be \"patchfold tiles\"", format);
+  if (!(format == Json(std::string(format_name)))) reader.fail_value("format", "must be \"patchfold tiles\"", format);
   if (const auto version = reader.integer(reader.member(json, "", "version"), "version"); version != newest_version)
     reader.subject().fail(ErrorCode::file_unsupported, "is of a version that is not read", std::to_string(version),
                           std::to_string(newest_version));
@@ -250,12 +250,12 @@ TilePlan read_tile_plan(const std::filesystem::path& path) {
   const Json& source = reader.object(json, "source");
   plan.source = reader.string(source, "source", "file");
   plan.type = reader.string(source, "source", "type");
-  if (const Json& page = reader.member(source, "source", "page"); !page.is_null()) {
+  if (const Json& page = reader.member(source, "source", "page"); page.as<std::monostate>() == nullptr) {
     const auto number = reader.integer(page, "source.page");
     if (number < 0 || number > INT32_MAX) reader.fail_value("source.page", "must be a page", page);
     plan.page = static_cast<int>(number);
   }
-  if (!reader.member(json, "", "tiles").is_array()) reader.fail("tiles", "must be a list of objects");
+  if (reader.member(json, "", "tiles").as<Json::Array>() == nullptr) reader.fail("tiles", "must be a list of objects");
   if (count != plan.tiling.size())
     reader.fail("tiles", "must list every tile", std::to_string(count), std::to_string(plan.tiling.size()));
   parse(file, reader, [&](const Json& tile) { read_tile(tile, plan, reader); });
@@ -265,9 +265,11 @@ TilePlan read_tile_plan(const std::filesystem::path& path) {
   if (const auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end())
     reader.fail("tiles", "must not name a file twice", excerpt(*twice));
   return plan;
+} catch (const std::bad_alloc&) {
+  fail_memory();
 }
 
-void write_tile_plan(const std::filesystem::path& path, const TilePlan& plan) {
+void write_tile_plan(const std::filesystem::path& path, const TilePlan& plan) try {
   OutputFile file(path, "plan");
   std::string text = "{\"format\": " + quoted(format_name) + ", \"version\": " + std::to_string(newest_version) +
                      ",\n \"source\": {\"file\": " + quoted(plan.source) +
@@ -283,17 +285,19 @@ void write_tile_plan(const std::filesystem::path& path, const TilePlan& plan) {
   text += " ]}\n";
   file.write(text.data(), text.size());
   file.commit();
+} catch (const std::bad_alloc&) {
+  fail_memory();
 }
 
 std::optional<std::string> difference(const TilePlan& a, const TilePlan& b) {
-  const auto known = [](const std::string& name) { return Json::parse(quoted(name)).get<std::string>(); };
+  const auto known = [](const std::string& name) { return *parse_json(quoted(name), 1).as<std::string>(); };
   if (known(a.source) != known(b.source)) return "source.file";
   if (a.page != b.page) return "source.page";
   if (a.type != b.type) return "source.type";
-  const Json one = Json::parse(a.tiling.to_json(false));
-  const Json other = Json::parse(b.tiling.to_json(false));
+  const Json one = parse_json(a.tiling.to_json(false), most_depth);
+  const Json other = parse_json(b.tiling.to_json(false), most_depth);
   for (const char* key : {"shape", "axes", "tile", "stride", "tail", "padding_mode", "scale", "offset", "result"})
-    if (other.at(key) != one.at(key)) return std::string("tiling.") + key;
+    if (!(other.as<Json::Object>()->at(key) == one.as<Json::Object>()->at(key))) return std::string("tiling.") + key;
   if (to_string(a.tiling.spec().value) != to_string(b.tiling.spec().value)) return "tiling.value";
   if (a.files != b.files) return "tiles";
   return std::nullopt;
