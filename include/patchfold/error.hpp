@@ -50,6 +50,9 @@ PATCHFOLD_API std::span<const ErrorEntry> error_catalogue() noexcept;
 /// An error says which operator and argument, the rule, what was given and what was expected.
 /// `what()` joins them: "OPERATOR: ARGUMENT: RULE; given GIVEN, expected EXPECTED". Empty parts are left out.
 /// Control characters become '?', and parts of more than 1000 characters are cut.
+/// Memory that cannot be had is Error(out_of_memory) too, from every function of the library that throws; nothing has
+/// changed then, and the library can be used as before. Only copies of values that own memory (an Error, a TilingSpec) throw
+/// std::bad_alloc, as those of the standard library do.
 class PATCHFOLD_API Error : public std::exception {
  public:
   struct Parts {

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <span>
 #include <string>
 #include <string_view>
@@ -167,10 +168,13 @@ Plan recent_plan(const Op& op, const ConstTensorView& src, const TensorView& dst
               generation,
               op.plan(src, dst)};
   Plan plan = made.plan;
-  if (recent.size() < most)
-    recent.push_back(std::move(made));
-  else
-    recent[next++ % most] = std::move(made);
+  try {
+    if (recent.size() < most)
+      recent.push_back(std::move(made));
+    else
+      recent[next++ % most] = std::move(made);
+  } catch (const std::bad_alloc&) {  // it is made anew then
+  }
   return plan;
 }
 

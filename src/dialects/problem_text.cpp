@@ -64,7 +64,7 @@ Argument take_argument(const OperatorSpec& op, std::string_view word) {
 
 }  // namespace
 
-ProblemText parse_problem(std::string_view text) {
+ProblemText parse_problem(std::string_view text) try {
   ProblemText problem;
   const OperatorSpec& op = find_operator(take_word(text));
   problem.op = op.name;
@@ -79,9 +79,11 @@ ProblemText parse_problem(std::string_view text) {
   for (std::string_view word = take_word(text); !word.empty(); word = take_word(text))
     problem.arguments.push_back(take_argument(op, word));
   return problem;
+} catch (const std::bad_alloc&) {
+  fail_memory();
 }
 
-std::string to_string(const ProblemText& problem) {
+std::string to_string(const ProblemText& problem) try {
   std::string text = problem.op + ' ';
   text += problem.dtype == DType::opaque ? "opaque" + std::to_string(problem.element_size)
                                          : std::string(short_name_of(problem.dtype));
@@ -90,6 +92,8 @@ std::string to_string(const ProblemText& problem) {
   if (problem.shape.empty()) text += '-';
   for (const Argument& argument : problem.arguments) text += ' ' + argument.name + '=' + to_string(argument.value);
   return text;
+} catch (const std::bad_alloc&) {
+  fail_memory();
 }
 
 }  // namespace patchfold

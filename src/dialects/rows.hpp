@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "patchfold/table.hpp"
+#include "tensor/fail.hpp"
 
 namespace patchfold::dialects {
 
@@ -138,14 +139,34 @@ void check_index_tensors(const OperatorSpec& op, std::span<const Argument> argum
 /// Runs f; an Error that names the struct's own operator comes out under the row's name.
 template <class F>
 auto under_name(std::string_view own, std::string_view row, F&& f) {
-  try {
-    return f();
-  } catch (const Error& error) {
-    if (error.op() != own || own == row) throw;
-    Error::Parts parts = error.parts();
-    parts.op = row;
-    throw Error(std::move(parts));
-  }
+  return or_fail([&] {
+    try {
+      return f();
+    } catch (const Error& error) {
+      if (error.op() != own || own == row) throw;
+      Error::Parts parts = error.parts();
+      parts.op = row;
+      throw Error(std::move(parts));
+    }
+  });
+}
+
+/// The operator with its arguments, checked.
+template <class Op>
+BoundOperator bind(const OperatorSpec& self, const std::vector<Field<Op>>& members, std::span<const Argument> arguments) {
+  check_names(self, arguments);
+  check_index_tensors(self, arguments);
+  Op op{};
+  for (const Argument& argument : arguments)
+    for (const Field<Op>& field : members)
+      if (field.spec.name == argument.name) field.set(op, argument.value, {self, field.spec});
+  const std::string_view name = self.name;
+  return BoundOperator({
+      [op, name](const Dims& data) { return under_name(Op::name, name, [&] { return op.output_shape(data); }); },
+      [op, name](const ConstTensorView& data, const TensorView& output) {
+        return under_name(Op::name, name, [&] { return op.plan(data, output); });
+      },
+  });
 }
 
 struct RowText {
@@ -164,20 +185,7 @@ OperatorSpec row(const RowText& text, std::vector<Field<Op>> fields) {
   // The row keeps its own copy of what it checks against, so it may be moved.
   auto shared = std::make_shared<const std::pair<OperatorSpec, std::vector<Field<Op>>>>(spec, std::move(fields));
   spec.bind = [shared](std::span<const Argument> arguments) {
-    const auto& [self, members] = *shared;
-    check_names(self, arguments);
-    check_index_tensors(self, arguments);
-    Op op{};
-    for (const Argument& argument : arguments)
-      for (const Field<Op>& field : members)
-        if (field.spec.name == argument.name) field.set(op, argument.value, {self, field.spec});
-    const std::string_view name = self.name;
-    return BoundOperator({
-        [op, name](const Dims& data) { return under_name(Op::name, name, [&] { return op.output_shape(data); }); },
-        [op, name](const ConstTensorView& data, const TensorView& output) {
-          return under_name(Op::name, name, [&] { return op.plan(data, output); });
-        },
-    });
+    return or_fail([&] { return bind(shared->first, shared->second, arguments); });
   };
   return spec;
 }

@@ -106,11 +106,13 @@ void check_index_tensors(const OperatorSpec& op, std::span<const Argument> argum
 
 }  // namespace dialects
 
-std::span<const OperatorSpec> operators() {
+std::span<const OperatorSpec> operators() try {
   return lasting([] { return dialects::all_rows(); });
+} catch (const std::bad_alloc&) {
+  fail_memory();
 }
 
-const OperatorSpec& find_operator(std::string_view name) {
+const OperatorSpec& find_operator(std::string_view name) try {
   const std::span<const OperatorSpec> table = operators();
   const OperatorSpec* newest = nullptr;
   const OperatorSpec* nearest = nullptr;
@@ -134,6 +136,8 @@ const OperatorSpec& find_operator(std::string_view name) {
   if (newest != nullptr) return *newest;
   fail(ErrorCode::unknown_operator, "", "operator", "there is no operator of this name", name.substr(0, 200),
        std::string(nearest->name) + " or another of the table");
+} catch (const std::bad_alloc&) {
+  fail_memory();
 }
 
 }  // namespace patchfold

@@ -146,11 +146,13 @@ std::optional<PadsList> parse_pairs(std::string_view text, char separator) {
 
 }  // namespace dialects
 
-ArgumentValue parse_value(const OperatorSpec& op, const ArgumentSpec& argument, std::string_view text) {
+ArgumentValue parse_value(const OperatorSpec& op, const ArgumentSpec& argument, std::string_view text) try {
   const std::string plain = argument.kind == ArgumentKind::choice ? std::string(text) : dialects::trimmed(text);
   if (auto value = dialects::parse_by_kind(argument.kind, plain)) return *value;
   fail(ErrorCode::type, op.name, argument.name, "must be " + std::string(dialects::phrase(argument.kind)),
        text.empty() ? "nothing" : text);
+} catch (const std::bad_alloc&) {
+  fail_memory();
 }
 
 }  // namespace patchfold

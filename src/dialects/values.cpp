@@ -135,7 +135,7 @@ std::string_view name_of(ArgumentKind kind) noexcept {
   return names[static_cast<std::size_t>(kind)];
 }
 
-std::string to_string(const ArgumentValue& value) {
+std::string to_string(const ArgumentValue& value) try {
   struct Writer {
     std::string operator()(std::int64_t number) const { return std::to_string(number); }
     std::string operator()(const Dims& list) const {
@@ -154,6 +154,8 @@ std::string to_string(const ArgumentValue& value) {
     std::string operator()(const IndexTensor& tensor) const { return (*this)(tensor.values); }
   };
   return std::visit(Writer{}, value);
+} catch (const std::bad_alloc&) {
+  fail_memory();
 }
 
 }  // namespace patchfold

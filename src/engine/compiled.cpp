@@ -102,6 +102,7 @@ std::string Compiled::describe() const {
   constexpr std::string_view verbs[] = {"extract", "combine by copying", "combine by adding"};
   constexpr std::string_view modes[] = {"constant", "edge", "reflect", "symmetric", "wrap"};
   std::ostringstream out;
+  out.exceptions(std::ios::badbit);  // or a text that memory did not suffice for would be cut short
   out << "strategy  " << strategy << "\nverb      " << verbs[static_cast<std::size_t>(problem_.verb)]
       << (problem_.accumulate ? " onto the output" : "") << "\nelement   " << name_of(problem_.dtype) << ", "
       << problem_.element_size << " bytes\n";

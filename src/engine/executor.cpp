@@ -62,15 +62,20 @@ class TbbExecutor final : public Executor {
   }
   bool run(std::int64_t pieces, Body body, void* context) noexcept override {
     if (orphaned_.load(std::memory_order_relaxed)) return serial.value.run(pieces, body, context);
+    std::atomic<bool> has_begun = false;
     try {
       const std::shared_ptr<tbb::task_arena> arena = get_arena();
       arena->execute([&] {
-        tbb::parallel_for(
-            std::int64_t{0}, pieces, [=](std::int64_t piece) { body(context, piece); }, tbb::simple_partitioner());
+        const auto run_piece = [&, body, context](std::int64_t piece) {
+          has_begun.store(true, std::memory_order_relaxed);
+          body(context, piece);
+        };
+        tbb::parallel_for(std::int64_t{0}, pieces, run_piece, tbb::simple_partitioner());
       });
       return true;
     } catch (...) {
-      return false;
+      // Where there is no memory for threads, the calling one does the work.
+      return !has_begun && serial_executor().run(pieces, body, context);
     }
   }
 

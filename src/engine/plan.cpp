@@ -15,8 +15,10 @@ Status Plan::run(const void* src, void* dst, std::span<std::byte> scratch, Execu
 std::size_t Plan::scratch_bytes(int threads) const noexcept {
   return compiled_ ? compiled_->scratch_bytes(threads) : 0;
 }
-std::string Plan::describe() const {
+std::string Plan::describe() const try {
   return compiled_ ? compiled_->describe() : "strategy  nothing\n";
+} catch (const std::bad_alloc&) {
+  fail_memory();
 }
 std::string_view Plan::strategy() const noexcept {
   return compiled_ ? compiled_->strategy : "nothing";

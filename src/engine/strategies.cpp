@@ -11,6 +11,7 @@
 #include "engine/stage.hpp"
 #include "engine/sum.hpp"
 #include "engine/sum_tiles.hpp"
+#include "tensor/fail.hpp"
 
 namespace patchfold::engine {
 namespace {
@@ -99,10 +100,12 @@ std::unique_ptr<Compiled> plan_normal(const Problem& normal) {
   return nullptr;  // not reached: every verb has a row that always applies
 }
 
-std::shared_ptr<const Compiled> compile(const Problem& problem, std::string_view op) {
+std::shared_ptr<const Compiled> compile(const Problem& problem, std::string_view op) try {
   apply_environment();
   // What has no elements may have any extents, whose products need not fit.
   return plan_normal(is_nothing(problem) ? problem : normalise(problem, op));
+} catch (const std::bad_alloc&) {
+  fail_memory();
 }
 
 }  // namespace patchfold::engine

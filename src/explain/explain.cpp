@@ -8,6 +8,7 @@
 #include "explain/text.hpp"
 #include "explain/windows.hpp"
 #include "tensor/checked.hpp"
+#include "tensor/fail.hpp"
 
 namespace patchfold {
 namespace explaining {
@@ -107,7 +108,7 @@ bool is_small(const Subject& subject, const std::optional<Windows>& windows) {
 }  // namespace explaining
 
 std::string explain(const OperatorSpec& op, std::span<const Argument> arguments, const Dims& data_shape, DType dtype,
-                    std::size_t element_size) {
+                    std::size_t element_size) try {
   using namespace explaining;
   const Subject subject = make_subject(op, arguments, data_shape, dtype, element_size);
   const Plan plan = plan_of(subject);
@@ -134,10 +135,14 @@ std::string explain(const OperatorSpec& op, std::span<const Argument> arguments,
   }
   write_plan(text, plan);
   return text.take();
+} catch (const std::bad_alloc&) {
+  fail_memory();
 }
 
-std::string explain(const ProblemText& problem) {
+std::string explain(const ProblemText& problem) try {
   return explain(find_operator(problem.op), problem.arguments, problem.shape, problem.dtype, problem.element_size);
+} catch (const std::bad_alloc&) {
+  fail_memory();
 }
 
 }  // namespace patchfold

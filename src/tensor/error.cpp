@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "tensor/fail.hpp"
+
 namespace patchfold {
 namespace {
 
@@ -59,6 +61,10 @@ std::string join(const Error::Parts& parts) {
 
 std::span<const ErrorEntry> error_catalogue() noexcept {
   return catalogue;
+}
+
+void fail_memory() {
+  throw Error({.code = ErrorCode::out_of_memory, .rule = "out of memory"});
 }
 
 Error::Error(Parts parts) : parts_(printable(std::move(parts))), message_(join(parts_)) {}

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <concepts>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -33,10 +34,25 @@ inline std::string text(DType dtype) {
   return std::string(name_of(dtype));
 }
 
+/// Throws the Error(out_of_memory) that stands for a std::bad_alloc. It needs no memory: its texts are short enough to lie
+/// in place.
+[[noreturn]] void fail_memory();
+/// What f returns; a std::bad_alloc comes out as Error(out_of_memory).
+template <class F>
+decltype(auto) or_fail(F&& f) {
+  try {
+    return f();
+  } catch (const std::bad_alloc&) {
+    fail_memory();
+  }
+}
+
 /// Throws Error{code, op, argument, rule, given, expected}.
 [[noreturn]] inline void fail(ErrorCode code, std::string_view op, std::string_view argument, std::string_view rule,
-                              const auto& given, const auto& expected) {
+                              const auto& given, const auto& expected) try {
   throw Error({code, std::string(op), std::string(argument), std::string(rule), text(given), text(expected)});
+} catch (const std::bad_alloc&) {
+  fail_memory();
 }
 [[noreturn]] inline void fail(ErrorCode code, std::string_view op, std::string_view argument, std::string_view rule,
                               const auto& given) {

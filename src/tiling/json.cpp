@@ -23,13 +23,14 @@ std::string pairs(const Tile& tile, F span_of) {
 
 }  // namespace
 
-std::string Tiling::to_json(bool with_tiles) const {
+std::string Tiling::to_json(bool with_tiles) const try {
   // Axes as they count in arrays of any rank: from the end unless they were given from the beginning.
   Dims axes = spec_.axes;
   for (int i = 0; spec_.axes.empty() && i < tile_.size(); ++i) axes.push_back(i - tile_.size());
   std::string scale = "[";
   for (int i = 0; i < tile_.size(); ++i) scale += (i ? ", [" : "[") + text(scale_num_[i]) + ", " + text(scale_den_[i]) + "]";
   std::ostringstream out;
+  out.exceptions(std::ios::badbit);
   out << "{\"shape\": " << text(spec_.shape) << ", \"axes\": " << text(axes) << ", \"tile\": " << text(tile_)
       << ", \"stride\": " << text(stride_) << ", \"tail\": \"" << name_of(spec_.tail) << "\", \"padding_mode\": \""
       << padding_names[static_cast<std::size_t>(spec_.padding_mode)] << "\", \"value\": ";
@@ -57,6 +58,8 @@ std::string Tiling::to_json(bool with_tiles) const {
   }
   out << '}';
   return out.str();
+} catch (const std::bad_alloc&) {
+  fail_memory();
 }
 
 }  // namespace patchfold

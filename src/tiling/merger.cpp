@@ -82,7 +82,9 @@ struct Merger::State {
   Dims band_shape(std::int64_t slab) const;
   std::int64_t early_bytes_of(const Arrival& arrival) const;
   void check_room(const Arrival& arrival) const;
-  [[noreturn]] void stop(const std::string& what);
+  template <class F>
+  void or_close(std::string_view what, F&& f);
+  void close(std::string_view what, std::string_view why) noexcept;
 
   mutable std::mutex mutex{};
   Rules rules;
@@ -243,17 +245,26 @@ void Merger::State::send_rows() {
   }
 }
 
-/// Takes no more tiles from now on; throws what is being handled.
-void Merger::State::stop(const std::string& what) {
-  has_failed = true;
+/// Calls f; if it throws, no more tiles are taken.
+template <class F>
+void Merger::State::or_close(std::string_view what, F&& f) {
   try {
-    throw;
+    f();
   } catch (const std::exception& error) {
-    failure = what + " failed: " + error.what();
+    close(what, error.what());
     throw;
   } catch (...) {
-    failure = what + " failed";
+    close(what, "");
     throw;
+  }
+}
+
+void Merger::State::close(std::string_view what, std::string_view why) noexcept {
+  has_failed = true;
+  try {
+    failure.append(what).append(why.empty() ? " failed" : " failed: ").append(why);
+  } catch (const std::bad_alloc&) {
+    failure.clear();
   }
 }
 
@@ -282,6 +293,7 @@ void Merger::State::check_room(const Arrival& arrival) const {
 void Merger::State::add(std::int64_t index, const ConstTensorView& given, const std::shared_ptr<const void>& owner,
                         std::map<std::int64_t, Held>& done) {
   const ConstTensorView tile = checked(index, given);
+  const std::string name = "tile " + text(index);
   const Arrival arrival = ledger.preview(index);
   if (limit) check_room(arrival);
 
@@ -293,8 +305,7 @@ void Merger::State::add(std::int64_t index, const ConstTensorView& given, const 
     if (copy) {
       for (const Cell cell : arrival.waiting) {
         const Dims segments = rules.cells.segments_of(cell);
-        Memory& piece = waiting.pieces[cell] =
-            allocate(rules.cells.volume(segments) * ledger.sizes().tile_element, "tile " + text(index));
+        Memory& piece = waiting.pieces[cell] = allocate(rules.cells.volume(segments) * ledger.sizes().tile_element, name);
         work.emplace_back(rules, segments, source_of(index, tile, segments), piece.get());
       }
     } else {
@@ -312,7 +323,7 @@ void Merger::State::add(std::int64_t index, const ConstTensorView& given, const 
     for (const std::int64_t slab : arrival.held) rows.erase(slab);
     throw;
   }
-  try {
+  or_close(name, [&] {
     while (next_tile < tiling().size() && (ledger.has_come(next_tile) || rules.cells.is_masked(next_tile)))
       early.erase(next_tile++);
     for (const Cell cell : arrival.finished)
@@ -321,12 +332,10 @@ void Merger::State::add(std::int64_t index, const ConstTensorView& given, const 
           if (from != index) held.at(from).pieces.erase(cell);
     for (const std::int64_t tile_done : ledger.settle(arrival)) done.insert(held.extract(tile_done));
     send_rows();
-  } catch (...) {
-    stop("tile " + text(index));
-  }
+  });
 }
 
-Merger::Merger(const Tiling& tiling, const MergeSpec& spec, const TensorView& output, Executor& executor)
+Merger::Merger(const Tiling& tiling, const MergeSpec& spec, const TensorView& output, Executor& executor) try
     : state_(std::make_unique<State>(tiling, spec, executor, false)) {
   const Rules& rules = state_->rules;
   const Dims shape = tiling.output_shape(rules.channels);
@@ -339,25 +348,31 @@ Merger::Merger(const Tiling& tiling, const MergeSpec& spec, const TensorView& ou
   state_->output = output;
   state_->output.strides = operands.dst_strides;
   state_->output_range = operands.problem.dst_range;
+} catch (const std::bad_alloc&) {
+  fail_memory();
 }
 
-Merger::Merger(const Tiling& tiling, const MergeSpec& spec, RowSink& sink, Executor& executor)
+Merger::Merger(const Tiling& tiling, const MergeSpec& spec, RowSink& sink, Executor& executor) try
     : state_(std::make_unique<State>(tiling, spec, executor, true)) {
   state_->sink = &sink;
+} catch (const std::bad_alloc&) {
+  fail_memory();
 }
 
 Merger::Merger(Merger&&) noexcept = default;
 Merger& Merger::operator=(Merger&&) noexcept = default;
 Merger::~Merger() = default;
 
-void Merger::add(std::int64_t index, const ConstTensorView& tile, std::shared_ptr<const void> owner) {
+void Merger::add(std::int64_t index, const ConstTensorView& tile, std::shared_ptr<const void> owner) try {
   // Owners are let go when nothing is locked any more: what they do then may call the merger.
   std::map<std::int64_t, Held> done;
   const std::lock_guard lock(state_->mutex);
   state_->add(index, tile, owner, done);
+} catch (const std::bad_alloc&) {
+  fail_memory();
 }
 
-void Merger::finish() {
+void Merger::finish() try {
   const std::lock_guard lock(state_->mutex);
   if (state_->has_failed) fail(ErrorCode::value, op_merge, "finish", "cannot be done any more", state_->failure);
   std::int64_t count = 0;
@@ -367,11 +382,9 @@ void Merger::finish() {
   if (count > 0)
     fail(ErrorCode::missing, op_merge, "tile", "must all have come",
          text(count) + " missing: " + names + (count > 3 ? ", .." : ""), text(state_->tiling().size()) + " tiles");
-  try {
-    state_->send_rows();
-  } catch (...) {
-    state_->stop("the last rows");
-  }
+  state_->or_close("the last rows", [&] { state_->send_rows(); });
+} catch (const std::bad_alloc&) {
+  fail_memory();
 }
 
 std::int64_t Merger::waiting_bytes() const {
@@ -384,7 +397,7 @@ std::int64_t Merger::peak_bytes() const {
   return state_->ledger.peak().most;
 }
 
-MergeMemory merge_memory(const Tiling& tiling, const MergeSpec& spec, bool to_sink) {
+MergeMemory merge_memory(const Tiling& tiling, const MergeSpec& spec, bool to_sink) try {
   const Rules rules(tiling, spec);
   Ledger ledger(rules.cells, sizes_of(rules, spec.copy, to_sink));
   const auto send_rows = [&ledger] {
@@ -403,6 +416,8 @@ MergeMemory merge_memory(const Tiling& tiling, const MergeSpec& spec, bool to_si
   }
   send_rows();
   return ledger.peak();
+} catch (const std::bad_alloc&) {
+  fail_memory();
 }
 
 }  // namespace patchfold

@@ -36,6 +36,7 @@ double sample_at(const WeightWindow& window, double t) {
 
 std::string number_text(double value) {
   std::ostringstream out;
+  out.exceptions(std::ios::badbit);
   out.precision(17);
   out << value;
   return out.str();
@@ -69,10 +70,12 @@ std::vector<double> first_samples(const WeightWindow& window, std::int64_t n, st
 
 }  // namespace
 
-std::vector<double> sample(const WeightWindow& window, std::int64_t n) {
+std::vector<double> sample(const WeightWindow& window, std::int64_t n) try {
   if (n < 0) fail(ErrorCode::value, tiling::op_merge, "window", "must have at least 0 samples", n);
   if (!Checked(n).is_below()) fail(ErrorCode::overflow, tiling::op_merge, "window", "sizes must stay below 2^60", n);
   return first_samples(window, n, n);
+} catch (const std::bad_alloc&) {
+  fail_memory();
 }
 
 namespace tiling {
