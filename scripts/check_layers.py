@@ -71,6 +71,8 @@ ROOMS = {
     "tests/inputs": Room("bad inputs by table", "tests tests/formats formats " + INSIDE, "all", None),
     "tests/cli": Room("tests of the command line, from outside", "tests tests/inputs formats cli", "all", None),
     "tests/capi": Room("tests of the C ABI, from outside", "tests", "all", None),
+    "tests/faults": Room("tests of what fails around the library", "tests tests/formats tests/cli formats reference " + INSIDE,
+                         "all", None),
     "tests/formats": Room("tests of the formats, from outside", "tests formats", "all", None),
     "tests/install": Room("tests of the installed library", "", "all", None),
 }

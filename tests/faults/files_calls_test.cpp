@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// System calls fail, are interrupted, or move a part of the bytes, while files are read and written.
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <cstring>
+#include <optional>
+
+#include "files.hpp"
+#include "patchfold/error.hpp"
+#include "system_calls.hpp"
+
+namespace patchfold::faults {
+namespace {
+
+using formats::test::read_bytes;
+using formats::test::TempFolder;
+using formats::test::write_bytes;
+
+/// Descriptors that are open.
+std::size_t descriptors() {
+  std::size_t count = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
+  return count;
+}
+
+std::string shown(const CallFault& fault) {
+  const char* const kinds[] = {"fails", "moves a part", "moves nothing", "gets a signal"};
+  return fault.call + " " + std::to_string(fault.n) + " " + kinds[static_cast<int>(fault.kind)] +
+         (fault.kind == Kind::error ? std::string(": ") + std::strerror(fault.number) : "") +
+         (fault.lasting ? ", and all later" : "");
+}
+
+/// Runs the action with each call of a kind failing in turn. `check(fault, error)` looks at what became of it.
+void fail_each_call(CallFault fault, const std::function<void()>& action, const std::function<void()>& before,
+                    const std::function<void(const std::string& where, const std::optional<Error>& error)>& check) {
+  for (fault.n = 0;; ++fault.n) {
+    before();
+    const std::size_t open = descriptors();
+    std::optional<Error> error;
+    bool has_failed = false;
+    {
+      const FailingCalls failing(fault);
+      try {
+        action();
+      } catch (const Error& thrown) {
+        error.emplace(thrown);
+      }
+      has_failed = failing.has_failed();
+    }
+    EXPECT_EQ(descriptors(), open) << shown(fault) << ": descriptors are lost";
+    if (!has_failed) {
+      EXPECT_FALSE(error) << shown(fault) << ": without a fault: " << error->what();
+      return;
+    }
+    check(shown(fault), error);
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+constexpr int read_errors[] = {EIO, ENOMEM};
+constexpr int write_errors[] = {EIO, ENOSPC, EDQUOT};
+
+TEST(CallsThatFail, AreErrorsOfTheFileThatIsRead) {
+  const TempFolder folder;
+  for (const Reading& reading : readings(folder))
+    for (const char* call : {"open", "fstat", "pread", "mmap"})
+      for (const int number : read_errors)
+        fail_each_call(
+            {.call = call, .number = number}, reading.read, [] {},
+            [&](const std::string& where, const std::optional<Error>& error) {
+              // A file that cannot be mapped is read.
+              if (std::string_view(call) == "mmap") {
+                EXPECT_FALSE(error) << reading.name << ": " << where << ": " << error->what();
+                return;
+              }
+              ASSERT_TRUE(error) << reading.name << ": " << where;
+              EXPECT_EQ(error->code(), number == ENOMEM ? ErrorCode::out_of_memory : ErrorCode::file_open)
+                  << reading.name << ": " << where << ": " << error->what();
+              EXPECT_EQ(error->argument(), reading.path.string()) << error->what();
+              EXPECT_NE(std::string(error->what()).find(std::strerror(number)), std::string::npos) << error->what();
+            });
+}
+
+TEST(CallsThatFail, InPartOrForASignalAreDoneAgain) {
+  const TempFolder folder;
+  for (const Reading& reading : readings(folder))
+    for (const CallFault& fault :
+         {CallFault{.call = "pread", .number = EINTR}, CallFault{.call = "pread", .kind = Kind::part},
+          CallFault{.call = "pread", .kind = Kind::part, .lasting = true}})
+      fail_each_call(
+          fault, reading.read, [] {},
+          [&](const std::string& where, const std::optional<Error>& error) {
+            EXPECT_FALSE(error) << reading.name << ": " << where << ": " << error->what();
+          });
+  for (const Writing& writing : writings(folder)) {
+    for (const char* call : {"write", "pwrite", "pread", "fallocate", "close", "open"})
+      for (const Kind kind : {Kind::error, Kind::part}) {
+        const bool moves =
+            std::string_view(call) != "fallocate" && std::string_view(call) != "close" && std::string_view(call) != "open";
+        if (kind == Kind::part && !moves) continue;
+        fail_each_call(
+            {.call = call, .kind = kind, .number = EINTR}, writing.write, [&] { write_bytes(writing.path, as_it_was); },
+            [&](const std::string& where, const std::optional<Error>& error) {
+              EXPECT_FALSE(error) << writing.name << ": " << where << ": " << error->what();
+              EXPECT_TRUE(read_bytes(writing.path) == writing.bytes) << writing.name << ": " << where;
+            });
+      }
+    std::filesystem::remove(writing.path);
+  }
+}
+
+TEST(CallsThatFail, LeaveTheFileThatIsWrittenAsItWas) {
+  for (const bool exists : {true, false}) {
+    const TempFolder folder;
+    for (const Writing& writing : writings(folder)) {
+      const std::string name = writing.path.filename().string();
+      for (const char* call :
+           {"open", "stat", "write", "pwrite", "pread", "close", "rename", "fallocate", "ftruncate", "faccessat"})
+        for (const int number : write_errors)
+          for (const bool lasting : {false, true}) {
+            if (lasting && number != EIO) continue;
+            fail_each_call(
+                {.call = call, .number = number, .lasting = lasting}, writing.write,
+                [&] {
+                  std::filesystem::remove(writing.path);
+                  if (exists) write_bytes(writing.path, as_it_was);
+                },
+                [&](const std::string& where, const std::optional<Error>& error) {
+                  ASSERT_TRUE(error) << writing.name << ": " << where;
+                  EXPECT_EQ(error->code(), ErrorCode::file_write) << writing.name << ": " << where << error->what();
+                  EXPECT_EQ(error->argument(), writing.path.string()) << error->what();
+                  EXPECT_NE(std::string(error->what()).find(std::strerror(number)), std::string::npos)
+                      << where << ": " << error->what();
+                  EXPECT_EQ(folder.names(), exists ? std::vector{name} : std::vector<std::string>{}) << where;
+                  EXPECT_TRUE(!exists || read_bytes(writing.path) == as_it_was) << writing.name << ": " << where;
+                });
+          }
+      std::filesystem::remove(writing.path);
+    }
+  }
+}
+
+/// pread that finds nothing: somebody has shortened the file.
+TEST(FilesThatAreShortened, WhileTheyAreReadAreErrorsThatNameThem) {
+  const TempFolder folder;
+  for (const Reading& reading : readings(folder))
+    fail_each_call(
+        {.call = "pread", .kind = Kind::nothing, .lasting = true}, reading.read, [] {},
+        [&](const std::string& where, const std::optional<Error>& error) {
+          if (!error && !where.starts_with("pread 0 ")) return;  // all that counts was there before
+          ASSERT_TRUE(error) << reading.name << ": " << where;
+          EXPECT_TRUE(error->code() == ErrorCode::file_format || error->code() == ErrorCode::file_unsupported)
+              << reading.name << ": " << where << ": " << error->what();
+          EXPECT_EQ(error->argument(), reading.path.string()) << error->what();
+        });
+}
+
+TEST(FilesThatGrow, WhileTheyAreReadGiveWhatTheyHeld) {
+  const TempFolder folder;
+  for (const Reading& reading : readings(folder)) {
+    if (reading.path.extension() == ".json") continue;  // nothing but blanks may follow there
+    write_bytes(reading.path, read_bytes(reading.path) + std::string(5000, 'x'));
+    reading.read();
+  }
+}
+
+}  // namespace
+}  // namespace patchfold::faults

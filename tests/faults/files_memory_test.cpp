@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory runs out while files are read and written, in this library and in those that it calls.
+#include <gtest/gtest.h>
+
+#include "files.hpp"
+#include "formats/node_test.hpp"
+#include "memory.hpp"
+#ifdef PATCHFOLD_TESTS_WITH_ONNX
+#include "tests/formats/node_test_files.hpp"
+#endif
+
+namespace patchfold::faults {
+namespace {
+
+using formats::test::read_bytes;
+using formats::test::TempFolder;
+using formats::test::write_bytes;
+
+std::string shown(const std::vector<std::string>& names) {
+  std::string text;
+  for (const auto& name : names) text += name + " ";
+  return text;
+}
+
+bool is_tiff(const std::filesystem::path& path) {
+  return path.extension() == ".tif";
+}
+
+TEST(FilesWithoutMemory, AreReadInFullOrAreAnError) {
+  const TempFolder folder;
+  for (const Reading& reading : readings(folder))
+    if (!is_tiff(reading.path)) fail_each_allocation(reading.name, reading.read);
+}
+
+/// What a folder with this one file holds after somebody has written it, or failed to.
+Expectation untouched(const TempFolder& folder, const Writing& writing, bool exists) {
+  return {.before =
+              [&writing, exists] {
+                std::filesystem::remove(writing.path);
+                if (exists) write_bytes(writing.path, as_it_was);
+              },
+          .after =
+              [&folder, &writing, exists](bool failed) {
+                const bool is_there = exists || !failed;
+                const std::string name = writing.path.filename().string() + " ";
+                EXPECT_EQ(shown(folder.names()), is_there ? name : "") << writing.name;
+                EXPECT_TRUE(!is_there || read_bytes(writing.path) == (failed ? as_it_was : writing.bytes)) << writing.name;
+              },
+          .most_failures = exists ? 150 : 20};
+}
+
+TEST(FilesWithoutMemory, AreWrittenInFullOrStayAsTheyWere) {
+  for (const bool exists : {true, false}) {
+    const TempFolder folder;
+    for (const Writing& writing : writings(folder)) {
+      if (!is_tiff(writing.path)) fail_each_allocation(writing.name, writing.write, untouched(folder, writing, exists));
+      std::filesystem::remove(writing.path);
+    }
+  }
+}
+
+// libtiff 4.5 uses some of what it could not allocate, and does not always say what it lacked. So each failure has a process
+// of its own, and most of them, not all, are errors.
+TEST(FilesWithoutMemory, InTiffAreReadInFullOrAreAnErrorWhereLibtiffDoesNotCrash) {
+  const TempFolder folder;
+  Outcomes all;
+  for (const Reading& reading : readings(folder)) {
+    if (!is_tiff(reading.path)) continue;
+    const Outcomes one = try_each_allocation(reading.read, {.most_failures = 25});
+    all.memory += one.memory;
+    all.other += one.other;
+    all.crashed += one.crashed;
+  }
+  if (all.memory == 0) GTEST_SKIP() << "built without TIFF";
+  EXPECT_LT(all.crashed * 10, all.memory);
+  EXPECT_LT(all.other * 5, all.memory);
+}
+
+TEST(FilesWithoutMemory, InTiffAreWrittenInFullOrStayAsTheyWereWhereLibtiffDoesNotCrash) {
+  const TempFolder folder;
+  Outcomes all;
+  for (const Writing& writing : writings(folder)) {
+    if (!is_tiff(writing.path)) continue;
+    Expectation expectation = untouched(folder, writing, true);
+    expectation.most_failures = 25;
+    expectation.after = [&](bool failed) {
+      EXPECT_TRUE(read_bytes(writing.path) == (failed ? as_it_was : writing.bytes)) << writing.name;
+    };
+    const Outcomes one = try_each_allocation(writing.write, expectation);
+    all.memory += one.memory;
+    all.other += one.other;
+    all.crashed += one.crashed;
+    EXPECT_LE(folder.names().size(), static_cast<std::size_t>(1 + one.crashed)) << writing.name;
+    for (const auto& name : folder.names()) std::filesystem::remove(folder / name);
+  }
+  if (all.memory == 0) GTEST_SKIP() << "built without TIFF";
+  EXPECT_LT(all.crashed * 10, all.memory);
+  EXPECT_LT(all.other * 5, all.memory);
+}
+
+#ifdef PATCHFOLD_TESTS_WITH_ONNX
+// protobuf 3.21 loses a block where the allocation after it fails.
+TEST(FilesWithoutMemory, AreNodeTestsReadInFullOrAreAnErrorThoughProtobufLosesABlock) {
+  const TempFolder folder;
+  formats::test::write_node_test(folder.path(), formats::test::col2im_test());
+  fail_each_allocation("node test",
+                       [&] {
+                         const auto test = formats::read_node_test(folder.path());
+                         EXPECT_EQ(test.data_sets.size(), 1U);
+                         EXPECT_EQ(test.data_sets[0].inputs.size(), 3U);
+                       },
+                       {.kept = 1});
+}
+#endif
+
+}  // namespace
+}  // namespace patchfold::faults

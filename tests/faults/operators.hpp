@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small problems: one for every operator, one for every strategy.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "patchfold/table.hpp"
+
+namespace patchfold::faults {
+
+/// As text. Every operator is among them.
+std::vector<std::string> problems_of_operators();
+/// Every strategy is among them.
+std::vector<std::string> problems_of_strategies();
+std::vector<std::string> all_problems();
+
+/// A problem with tensors, the source filled with small numbers.
+class Task {
+ public:
+  explicit Task(const std::string& text);
+
+  const OperatorSpec& spec() const noexcept { return *spec_; }
+  const ProblemText& problem() const noexcept { return problem_; }
+  const ConstTensorView& src() const noexcept { return src_; }
+  const TensorView& dst() const noexcept { return dst_; }
+  /// Of a plan that is made now.
+  Plan plan() const { return spec_->bind(problem_.arguments).plan(src_, dst_); }
+  /// Binds, plans and runs; throws what goes wrong.
+  void run(Executor& executor) const;
+  /// Fills the destination with what a run must not leave; the same bits every time, since some sums add onto it.
+  void spoil();
+  const std::vector<std::byte>& result() const noexcept { return output_; }
+
+ private:
+  ProblemText problem_;
+  const OperatorSpec* spec_;
+  std::vector<std::byte> input_;
+  std::vector<std::byte> output_;
+  ConstTensorView src_{};
+  TensorView dst_{};
+};
+
+/// A second thread that is there from the beginning, and takes every second piece. Allocates nothing.
+class Pair final : public Executor {
+ public:
+  Pair();
+  ~Pair() override;
+  int threads() const noexcept override { return 2; }
+  bool run(std::int64_t pieces, Body body, void* context) noexcept override;
+
+ private:
+  struct Other;
+  std::unique_ptr<Other> other_;
+};
+
+}  // namespace patchfold::faults

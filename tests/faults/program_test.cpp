@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program is killed, stopped, or left without room at every one of its system calls.
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+
+#include "formats/picture.hpp"
+#include "tests/cli/tiles.hpp"
+
+namespace patchfold::cli_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// While it lives, programs get this fault: "any:3:SIGKILL".
+class Fault {
+ public:
+  explicit Fault(const std::string& text) { ::setenv("PATCHFOLD_FAULT", text.c_str(), 1); }
+  ~Fault() { ::unsetenv("PATCHFOLD_FAULT"); }
+};
+
+/// A command that writes `out`, which is a file or a folder, from in.npy.
+struct Command {
+  const char* words;
+  const char* out;
+};
+
+std::vector<Command> commands() {
+  std::vector<Command> all = {
+      {"run unfold image.npy --kernel_size 3,3 --padding 1 -o out.npy -q", "out.npy"},
+      {"merge tiles out.npy --quiet", "out.npy"},
+  };
+  if (formats::has_pictures()) {
+    all.push_back({"run space_to_depth in.npy --block 1,1 --layout channels_last -o out.png -q", "out.png"});
+    all.push_back({"merge tiles out.png --quiet", "out.png"});
+  }
+  if (formats::has_tiff()) all.push_back({"merge tiles out.tif --quiet", "out.tif"});
+  return all;
+}
+
+void prepare(const Folder& folder) {
+  folder.write("image.npy", npy_bytes(counting({1, 2, 16, 16})));
+  write_array(folder, "in.npy", random_array({40, 40, 3}, DType::uint8));
+  run_well(folder, "split in.npy tiles --tile 24,24 --overlap 8 --axes 0,1 --quiet");
+}
+
+std::string temporaries(const Folder& folder) {
+  std::string found;
+  for (const auto& entry : fs::recursive_directory_iterator(folder.path("")))
+    if (entry.path().extension() == ".tmp") found += entry.path().string() + " ";
+  return found;
+}
+
+/// How far apart the calls are at which the program is stopped.
+int step_of_run() {
+  const char* text = std::getenv("PATCHFOLD_CASES");
+  return text != nullptr && std::strtod(text, nullptr) > 1 ? 1 : 3;
+}
+
+class Stopped : public testing::TestWithParam<int> {};
+
+TEST_P(Stopped, AtAnyCallLeavesTheOldFileOrTheNewOne) {
+  const int signal = GetParam();
+  const Folder folder;
+  prepare(folder);
+  for (const auto& [words, out] : commands()) {
+    run_well(folder, words);
+    const std::string whole = folder.read(out);
+    bool was_old = false, ended = false;
+    // The phase of the steps differs between signals, so that together they meet most calls.
+    for (int n = signal % step_of_run(); !ended && n < 3000; n += step_of_run()) {
+      folder.write(out, "as it was");
+      Outcome outcome;
+      {
+        const Fault fault("any:" + std::to_string(n) + ":SIG" +
+                          (signal == SIGKILL   ? "KILL"
+                           : signal == SIGTERM ? "TERM"
+                                               : "INT"));
+        outcome = folder.run(words);
+      }
+      const std::string where = std::string(words) + ": call " + std::to_string(n);
+      ended = outcome.signal == 0;
+      EXPECT_EQ(outcome.signal != 0 ? outcome.signal : signal, signal) << where << outcome.err;
+      EXPECT_LE(outcome.code, 0) << where << outcome.err;
+      const std::string now = folder.read(out);
+      EXPECT_TRUE(now == "as it was" || now == whole) << where;
+      was_old |= now == "as it was";
+      EXPECT_TRUE(signal == SIGKILL || temporaries(folder).empty()) << where << temporaries(folder);
+    }
+    EXPECT_TRUE(was_old && ended) << words;
+    // What was left behind is in nobody's way.
+    run_well(folder, words);
+    EXPECT_TRUE(folder.read(out) == whole) << words;
+    for (const auto& entry : fs::directory_iterator(folder.path("")))
+      if (entry.path().extension() == ".tmp") fs::remove(entry.path());
+    fs::remove(folder.path(out));
+  }
+}
+
+TEST_P(Stopped, AtAnyCallASplitGoesOnWhereItWas) {
+  const int signal = GetParam();
+  const Folder folder;
+  prepare(folder);
+  const std::string split = "split in.npy new --tile 24,24 --overlap 8 --axes 0,1 --quiet";
+  bool ended = false;
+  for (int n = signal % step_of_run(); !ended && n < 3000; n += 3 * step_of_run()) {
+    Outcome outcome;
+    {
+      const Fault fault("any:" + std::to_string(n) + ":SIG" +
+                        (signal == SIGKILL   ? "KILL"
+                         : signal == SIGTERM ? "TERM"
+                                             : "INT"));
+      outcome = folder.run(split);
+    }
+    ended = outcome.signal == 0;
+    EXPECT_LE(outcome.code, 0) << n << outcome.err;
+    if (fs::exists(folder.path("new")))
+      for (const auto& entry : fs::directory_iterator(folder.path("new"))) {
+        const std::string name = entry.path().filename().string();
+        if (entry.path().extension() == ".tmp") {
+          EXPECT_EQ(signal, SIGKILL) << name;
+          continue;
+        }
+        EXPECT_TRUE(folder.read("new/" + name) == folder.read("tiles/" + name)) << n << ": " << name;
+      }
+    run_well(folder, split);
+    run_well(folder, "merge new again.npy --quiet");
+    EXPECT_TRUE(folder.read("again.npy") == folder.read("in.npy")) << n;
+    fs::remove_all(folder.path("new"));
+  }
+  EXPECT_TRUE(ended);
+}
+
+INSTANTIATE_TEST_SUITE_P(By, Stopped, testing::Values(SIGKILL, SIGTERM, SIGINT), [](const auto& signal) {
+  return signal.param == SIGKILL ? "SIGKILL" : signal.param == SIGTERM ? "SIGTERM" : "SIGINT";
+});
+
+/// One line that names the file, or standard output.
+void expect_one_line(const Outcome& outcome, const std::string& part, const std::string& where) {
+  EXPECT_EQ(outcome.code, 1) << where << ": signal " << outcome.signal << outcome.err;
+  EXPECT_TRUE(outcome.err.starts_with("patchfold: ") && count_of(outcome.err, "\n") == 1) << where << outcome.err;
+  EXPECT_NE(outcome.err.find(part), std::string::npos) << where << outcome.err;
+}
+
+TEST(WithoutRoom, EveryWriteThatFailsIsOneLineAndLeavesTheOldFile) {
+  const Folder folder;
+  prepare(folder);
+  for (const auto& [words, out] : commands())
+    for (const char* call : {"write", "pwrite", "fallocate", "close", "rename"}) {
+      bool failed = true;
+      for (int n = 0; failed; n += std::string_view(call) == "close" ? 7 : 1) {
+        folder.write(out, "as it was");
+        Outcome outcome;
+        {
+          const Fault fault(std::string(call) + ":" + std::to_string(n) + ":ENOSPC");
+          outcome = folder.run(words);
+        }
+        const std::string where = std::string(words) + ": " + call + " " + std::to_string(n) + ": ";
+        failed = outcome.code != 0;
+        EXPECT_EQ(outcome.signal, 0) << where;
+        EXPECT_EQ(temporaries(folder), "") << where;
+        if (!failed) break;
+        EXPECT_TRUE(folder.read(out) == "as it was") << where;
+        EXPECT_TRUE(outcome.err.starts_with("patchfold: ") && count_of(outcome.err, "\n") == 1) << where << outcome.err;
+      }
+      fs::remove(folder.path(out));
+    }
+}
+
+TEST(WithoutRoom, ADeviceThatIsFullIsNamed) {
+  const Folder folder;
+  prepare(folder);
+  for (const char* words : {"run unfold image.npy --kernel_size 3,3 -o /dev/full", "merge tiles /dev/full --quiet"})
+    expect_one_line(folder.run(words), "/dev/full", words);
+  // Standard output: a link in the folder, opened by a shell.
+  for (const char* words : {"ops", "ops unfold", "--help", "--version", "explain unfold --shape 1,1,8,8 --kernel_size 3",
+                            "run unfold image.npy --kernel_size 3,3 -o /dev/stdout", "merge tiles /dev/stdout --quiet"}) {
+    const std::string command =
+        "cd '" + folder.path("").string() + "' && '" PATCHFOLD_PROGRAM "' " + words + " 2>err >/dev/full";
+    const int status = std::system(command.c_str());
+    EXPECT_TRUE(WIFEXITED(status)) << words;
+    expect_one_line({.code = WEXITSTATUS(status), .err = folder.read("err")}, "space left on device", words);
+  }
+}
+
+TEST(WithoutRoom, AReaderThatGoesAwayEndsTheProgramWithOneLine) {
+  const Folder folder;
+  prepare(folder);
+  for (const char* words :
+       {"explain unfold --shape 1,1,8,8 --kernel_size 3", "run unfold image.npy --kernel_size 3,3 -o /dev/stdout",
+        "merge tiles /dev/stdout --quiet", "split in.npy new --tile 24,24 --axes 0,1"}) {
+    expect_one_line(folder.run(words, {.break_pipe = true}), "roken pipe", words);
+    fs::remove_all(folder.path("new"));
+  }
+}
+
+TEST(WithoutRoom, AFileSystemThatIsFullWhereOneCanBeMounted) {
+  const Folder folder;
+  prepare(folder);
+  fs::create_directory(folder.path("small"));
+  const std::string place = folder.path("small").string();
+  if (::mount("none", place.c_str(), "tmpfs", 0, "size=16k") != 0) GTEST_SKIP() << "no file system can be mounted here";
+  struct Mounted {
+    std::string place;
+    ~Mounted() { ::umount2(place.c_str(), MNT_DETACH); }
+  } mounted{place};
+  std::vector<std::string> all = {"run unfold image.npy --kernel_size 3,3 --padding 1 -o small/out.npy",
+                                  "split big.npy small --tile 40,24 --axes 0,1"};
+  write_array(folder, "big.npy", random_array({200, 200, 3}, DType::uint8));
+  run_well(folder, "split big.npy bigtiles --tile 100,100 --axes 0,1 --quiet");
+  all.push_back("merge bigtiles small/out.npy");
+  if (formats::has_pictures()) {
+    all.push_back("merge bigtiles small/out.png");
+    all.push_back("run space_to_depth big.npy --block 1,1 --layout channels_last -o small/out.png");
+  }
+  if (formats::has_tiff()) all.push_back("merge bigtiles small/out.tif");
+  for (const auto& words : all) {
+    expect_one_line(folder.run(words), "space left on device", words);
+    EXPECT_EQ(temporaries(folder), "") << words;
+    EXPECT_FALSE(fs::exists(folder.path("small/plan.json"))) << words;
+    for (const char* name : {"out.npy", "out.png", "out.tif"})
+      EXPECT_FALSE(fs::exists(folder.path("small/" + std::string(name)))) << words;
+    for (const auto& entry : fs::directory_iterator(place)) fs::remove(entry.path());
+  }
+}
+
+}  // namespace
+}  // namespace patchfold::cli_test
