@@ -67,6 +67,18 @@ Operand from_memory(nb::object memory, const ArrayRole& role) {
   return operand;
 }
 
+/// What __dlpack__ gives, which reads only. Read-only arrays need a version of DLPack that can say so.
+nb::object dlpack_capsule(nb::handle object) {
+  const nb::object method = object.attr("__dlpack__");
+  nb::object capsule = nb::steal(PyObject_CallNoArgs(method.ptr()));
+  if (capsule.is_valid() || (!PyErr_ExceptionMatches(PyExc_BufferError) && !PyErr_ExceptionMatches(PyExc_TypeError)))
+    return capsule;
+  PyErr_Clear();
+  nb::dict versioned;
+  versioned["max_version"] = nb::make_tuple(1, 0);
+  return nb::steal(PyObject_Call(method.ptr(), nb::tuple().ptr(), versioned.ptr()));
+}
+
 nb::object hooks() {
   return nb::module_::import_("patchfold._arrays");
 }
@@ -89,7 +101,9 @@ RawArray RawArray::make(std::uintptr_t address, nb::handle shape, nb::handle str
 
 RawArray RawArray::from_dlpack(nb::handle object, const std::string& op, const std::string& argument) {
   nb::ndarray<nb::ro> array;
-  if (!nb::try_cast(object, array) || !array.is_valid())
+  const nb::object capsule = dlpack_capsule(object);
+  if (!capsule.is_valid()) drop_answer();
+  if (!capsule.is_valid() || !PyCapsule_CheckExact(capsule.ptr()) || !nb::try_cast(capsule, array) || !array.is_valid())
     throw Error({ErrorCode::type, op, argument, "must be an array that DLPack can hand over", type_name_of(object), ""});
   constexpr int cpu = nb::device::cpu::value;
   if (array.device_type() != cpu)

@@ -65,6 +65,11 @@ std::string in_python_terms(std::string_view text) {
   return result;
 }
 
+void drop_answer() {
+  if (!PyErr_ExceptionMatches(PyExc_Exception) || PyErr_ExceptionMatches(PyExc_MemoryError)) nb::raise_python_error();
+  PyErr_Clear();
+}
+
 std::string utf8_of(nb::handle text) {
   Py_ssize_t size = 0;
   if (const char* characters = PyUnicode_AsUTF8AndSize(text.ptr(), &size))
@@ -78,7 +83,7 @@ std::string utf8_of(nb::handle text) {
 std::string text_of(nb::handle object) {
   const nb::object representation = nb::steal(PyObject_Repr(object.ptr()));
   if (!representation.is_valid()) {
-    PyErr_Clear();  // an object that cannot show itself, or an integer of more digits than Python prints
+    drop_answer();  // an object that cannot show itself, or an integer of more digits than Python prints
     return "a value of type " + type_name_of(object);
   }
   std::string text = utf8_of(representation);

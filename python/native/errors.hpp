@@ -19,6 +19,10 @@ void translate_errors();
 /// Lists and pairs are written as Python writes tuples: "[2, 3] of rank 2" becomes "(2, 3) of rank 2", "1:2" "(1, 2)".
 std::string in_python_terms(std::string_view text);
 
+/// Drops the exception with which an object answered a question: it is not what was asked for. Interrupts and lack of memory
+/// are no answer, and are raised.
+void drop_answer();
+
 /// The characters of a str, all of them; what UTF-8 cannot hold is written with backslashes.
 std::string utf8_of(nb::handle text);
 

@@ -3,6 +3,8 @@
 #define PATCHFOLD_IMPORT_NUMPY
 #include <nanobind/stl/vector.h>
 
+#include <utility>
+
 #include "patchfold/explain.hpp"
 #include "patchfold/plan.hpp"
 #include "patchfold/version.hpp"
@@ -51,6 +53,22 @@ std::string explain_call(const Operator& op, nb::handle shape, const std::string
   return explain(problem);
 }
 
+void set_threads(nb::handle threads) {
+  const ArgumentValue value = value_of({.name = "set_num_threads", .doc = {}, .definition = {}, .data_input = {}},
+                                       {.name = "threads", .kind = ArgumentKind::integer}, threads);
+  const auto count = std::get<std::int64_t>(value);
+  if (!std::in_range<int>(count))
+    throw Error({ErrorCode::value, "set_num_threads", "threads", "must fit into 32 bits", std::to_string(count), ""});
+  set_num_threads(static_cast<int>(count));
+}
+
+void use_instructions(nb::handle name) {
+  if (!PyUnicode_Check(name.ptr()))
+    throw Error({ErrorCode::type, "use_instruction_set", "name", "must be the name of an instruction set",
+                 text_of(name) + " of type " + type_name_of(name), ""});
+  use_instruction_set(utf8_of(name));
+}
+
 }  // namespace
 
 NB_MODULE(_core, module) {
@@ -91,11 +109,10 @@ NB_MODULE(_core, module) {
   bind_merger(module);
 
   module.def("table", &table);
-  module.def("set_num_threads", &set_num_threads, nb::arg("threads"));
+  module.def("set_num_threads", &set_threads, nb::arg("threads").none());
   module.def("get_num_threads", &get_num_threads);
   module.def("instruction_sets", &instruction_sets);
-  module.def(
-      "use_instruction_set", [](const std::string& name) { use_instruction_set(name); }, nb::arg("name"));
+  module.def("use_instruction_set", &use_instructions, nb::arg("name").none());
 }
 
 }  // namespace patchfold::python

@@ -24,8 +24,11 @@ struct Place {
 
 /// Arrays of one element convert to numbers, but are lists all the same.
 bool has_axes(nb::handle object) {
-  if (!nb::hasattr(object, "shape")) return false;
-  const nb::object shape = object.attr("shape");
+  const nb::object shape = nb::steal(PyObject_GetAttrString(object.ptr(), "shape"));
+  if (!shape.is_valid()) {
+    drop_answer();
+    return false;
+  }
   const int truth = PyObject_IsTrue(shape.ptr());
   if (truth < 0) nb::raise_python_error();
   return truth == 1;
@@ -42,9 +45,17 @@ bool is_integer(nb::handle object) {
   return PyIndex_Check(object.ptr()) != 0 && !has_axes(object);
 }
 
+/// What the object gives as an index. What its own code raises comes out; the interpreter's words about it do not.
+nb::object index_of(const Place& place, nb::handle object) {
+  nb::object index = nb::steal(PyNumber_Index(object.ptr()));
+  if (index.is_valid()) return index;
+  nb::python_error error;
+  if (!error.type().is(PyExc_TypeError) || error.traceback().is_valid()) throw error;
+  wrong_type(place, "must be an integer", object);
+}
+
 std::int64_t integer_of(const Place& place, nb::handle object) {
-  const nb::object index = nb::steal(PyNumber_Index(object.ptr()));
-  if (!index.is_valid()) nb::raise_python_error();
+  const nb::object index = index_of(place, object);
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
   if (overflow != 0)
@@ -53,48 +64,63 @@ std::int64_t integer_of(const Place& place, nb::handle object) {
   return value;
 }
 
-/// Items of a sequence that is no text, as a tuple, or null. A list is copied: converting its items may run code that
-/// changes it.
-nb::object items_of(nb::handle object) {
-  PyObject* pointer = object.ptr();
-  if (PyTuple_Check(pointer)) return nb::borrow(object);
-  if (PyUnicode_Check(pointer) || PyBytes_Check(pointer) || PyDict_Check(pointer) || !PySequence_Check(pointer)) return {};
-  if (PyArray_Check(pointer) && PyArray_NDIM(reinterpret_cast<PyArrayObject*>(pointer)) == 0) return {};
-  PyObject* items = PyList_Check(pointer) ? PyList_AsTuple(pointer) : PySequence_Tuple(pointer);
-  if (!items) {
-    PyErr_Clear();
-    return {};
+/// Items of a sequence as a tuple, or nothing.
+struct Items {
+  nb::object tuple{};
+  bool cut = false;  ///< there may be more
+
+  bool is_valid() const { return tuple.is_valid(); }
+  Py_ssize_t length() const { return PyTuple_GET_SIZE(tuple.ptr()); }
+  nb::handle operator[](Py_ssize_t i) const { return PyTuple_GET_ITEM(tuple.ptr(), i); }
+};
+
+/// No more items than it takes to refuse them: a sequence need not end.
+Items first_items(PyObject* sequence) {
+  const nb::object iterator = nb::steal(PyObject_GetIter(sequence));
+  if (!iterator.is_valid()) return {};
+  nb::list items;
+  constexpr std::size_t most = 1000;
+  while (items.size() < most) {
+    const nb::object item = nb::steal(PyIter_Next(iterator.ptr()));
+    if (!item.is_valid()) break;
+    items.append(item);
   }
-  return nb::steal(items);
+  if (PyErr_Occurred()) return {};
+  return {nb::steal(PyList_AsTuple(items.ptr())), items.size() == most};
 }
 
-Py_ssize_t length_of(const nb::object& items) {
-  return PyTuple_GET_SIZE(items.ptr());
-}
-nb::handle item_of(const nb::object& items, Py_ssize_t i) {
-  return PyTuple_GET_ITEM(items.ptr(), i);
+/// Items of a sequence that is no text. A list is copied: converting its items may run code that
+/// changes it.
+Items items_of(nb::handle object) {
+  PyObject* pointer = object.ptr();
+  if (PyTuple_Check(pointer)) return {nb::borrow(object)};
+  if (PyUnicode_Check(pointer) || PyBytes_Check(pointer) || PyDict_Check(pointer) || !PySequence_Check(pointer)) return {};
+  if (PyArray_Check(pointer) && PyArray_NDIM(reinterpret_cast<PyArrayObject*>(pointer)) == 0) return {};
+  Items items = PyList_Check(pointer) ? Items{nb::steal(PyList_AsTuple(pointer))} : first_items(pointer);
+  if (!items.is_valid()) drop_answer();
+  return items;
 }
 
 /// Integers of a sequence; nothing if the object is none, or holds something else.
-std::optional<Dims> integers_of(const Place& place, const nb::object& items) {
+std::optional<Dims> integers_of(const Place& place, const Items& items) {
   if (!items.is_valid()) return std::nullopt;
-  const Py_ssize_t length = length_of(items);
+  const Py_ssize_t length = items.length();
   if (length > max_rank)
     throw Error({ErrorCode::length, std::string(place.op), std::string(place.argument), "has too many entries",
-                 std::to_string(length), "at most " + std::to_string(max_rank)});
+                 std::to_string(length) + (items.cut ? " or more" : ""), "at most " + std::to_string(max_rank)});
   Dims values;
   for (Py_ssize_t i = 0; i < length; ++i) {
-    if (!is_integer(item_of(items, i))) return std::nullopt;
-    values.push_back(integer_of(place, item_of(items, i)));
+    if (!is_integer(items[i])) return std::nullopt;
+    values.push_back(integer_of(place, items[i]));
   }
   return values;
 }
 
-std::optional<PadsList> pairs_of(const Place& place, const nb::object& items) {
-  if (!items.is_valid() || length_of(items) > max_rank) return std::nullopt;
+std::optional<PadsList> pairs_of(const Place& place, const Items& items) {
+  if (!items.is_valid() || items.length() > max_rank) return std::nullopt;
   PadsList pairs;
-  for (Py_ssize_t i = 0; i < length_of(items); ++i) {
-    const auto pair = integers_of(place, items_of(item_of(items, i)));
+  for (Py_ssize_t i = 0; i < items.length(); ++i) {
+    const auto pair = integers_of(place, items_of(items[i]));
     if (!pair || pair->size() != 2) return std::nullopt;
     pairs.push_back({(*pair)[0], (*pair)[1]});
   }
@@ -105,8 +131,7 @@ std::optional<ArgumentValue> number_of(const Place& place, nb::handle object) {
   PyObject* pointer = object.ptr();
   if (PyBool_Check(pointer) || PyArray_IsScalar(pointer, Bool)) return ArgumentValue(Scalar(PyObject_IsTrue(pointer)));
   if (is_integer(object)) {
-    const nb::object index = nb::steal(PyNumber_Index(pointer));
-    if (!index.is_valid()) nb::raise_python_error();
+    const nb::object index = index_of(place, object);
     int overflow = 0;
     const long long value = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
     if (overflow == 0) return ArgumentValue(Scalar(static_cast<std::int64_t>(value)));
@@ -125,7 +150,7 @@ std::optional<ArgumentValue> number_of(const Place& place, nb::handle object) {
   if (!methods || !methods->nb_float || has_axes(object)) return std::nullopt;
   const double value = PyFloat_AsDouble(pointer);
   if (!PyErr_Occurred()) return ArgumentValue(Scalar(value));
-  PyErr_Clear();
+  drop_answer();
   return std::nullopt;
 }
 
@@ -198,7 +223,7 @@ ArgumentValue value_of(const OperatorSpec& op, const ArgumentSpec& argument, nb:
       if (is_integer(object)) return integer_of(place, object);
       if (PyUnicode_Check(object.ptr()))
         return word_of(place, object, padding_rules, "must be a rule or numbers", quoted(padding_rules) + ", or numbers");
-      if (const nb::object items = items_of(object); items.is_valid()) {
+      if (const Items items = items_of(object); items.is_valid()) {
         if (const auto values = integers_of(place, items)) return *values;
         if (const auto pairs = pairs_of(place, items)) return *pairs;
       }

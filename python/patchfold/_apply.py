@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 
 from . import _arrays, _core
-from ._arrays import given_text
+from ._arrays import given_text, value_text
 from ._errors import InvalidType, InvalidValue
 from ._merge_arguments import mask_bytes
 from ._merger import Merger
@@ -124,7 +124,7 @@ def _batch(batch: Any) -> int:
             operator=_NAME, argument="batch", rule="must be a number of tiles, or None", given=given_text(batch)
         )
     if operator.index(batch) < 1:
-        raise InvalidValue(operator=_NAME, argument="batch", rule="must be at least 1", given=str(batch))
+        raise InvalidValue(operator=_NAME, argument="batch", rule="must be at least 1", given=value_text(batch))
     return operator.index(batch)
 
 
@@ -189,7 +189,7 @@ class _Source:
 
     def __init__(self, x: Any) -> None:
         self._x = x
-        self._is_array = isinstance(x, np.ndarray) or _arrays._is_torch(x) or hasattr(x, "__dlpack__")
+        self._is_array = _arrays.is_numpy(x) or _arrays._is_torch(x) or hasattr(x, "__dlpack__")
         if self._is_array:
             shape, self.kind = _core.array_facts(x, _NAME, "x")[0], x
         elif hasattr(x, "shape") and hasattr(x, "dtype") and hasattr(x, "__getitem__"):
@@ -213,7 +213,7 @@ class _Source:
             return np.stack([self._region(tiling, tile) for tile in group])
         shape = (len(group), *group[0].shape)
         room: Any
-        if isinstance(self._x, np.ndarray):
+        if _arrays.is_numpy(self._x):
             room = np.empty(shape, self._x.dtype)
         elif _arrays._is_torch(self._x):
             room = sys.modules["torch"].empty(shape, dtype=self._x.dtype)
@@ -252,11 +252,11 @@ class _Source:
 
 
 def _check_apart(x: Any, out: Any) -> None:
-    is_array = [isinstance(each, np.ndarray) or _arrays._is_torch(each) for each in (x, out)]
+    is_array = [_arrays.is_numpy(each) or _arrays._is_torch(each) for each in (x, out)]
     shared = out is not None and out is x
     if all(is_array):
         shared = _core.may_share_memory(x, out)
-        if shared and isinstance(x, np.ndarray) and isinstance(out, np.ndarray):
+        if shared and _arrays.is_numpy(x) and _arrays.is_numpy(out):
             try:
                 shared = np.shares_memory(x, out, max_work=cast(Any, 10**5))
             except np.exceptions.TooHardError:

@@ -6,8 +6,9 @@ The native module calls ``memory`` for each array of another library, and ``new_
 
 from __future__ import annotations
 
+import operator
 import sys
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -33,9 +34,17 @@ def memory(array: Any, op: str, argument: str, to_write: bool) -> Memory:
             given=_type_name(array),
             expected="numpy.asarray(..)" if isinstance(array, (list, tuple, int, float)) and not to_write else "",
         )
-    device, _ = array.__dlpack_device__()
-    if device != 1:
-        raise _not_on_cpu(op, argument, f"DLPack device type {int(device)}")
+    device = array.__dlpack_device__()
+    if not (isinstance(device, tuple) and len(device) == 2 and hasattr(device[0], "__index__")):
+        raise InvalidType(
+            operator=op,
+            argument=argument,
+            rule="__dlpack_device__ must give a device type and a number",
+            given=given_text(device),
+            expected="(1, 0) for the processor's memory",
+        )
+    if device[0] != 1:
+        raise _not_on_cpu(op, argument, f"DLPack device type {value_text(operator.index(device[0]))}")
     if to_write:
         raise InvalidType(
             operator=op,
@@ -58,7 +67,7 @@ def new_output(like: Any, shape: tuple[int, ...], dtype: str) -> TorchOutput | D
 def new_room(kind: Any, like: Any, shape: tuple[int, ...], dtype: Any) -> NumpyOutput | TorchOutput | DlpackOutput:
     """Room for a result of the same kind as ``kind``, or as ``like`` where that kind lacks the element type."""
     name = str(dtype)
-    if isinstance(kind, np.ndarray):
+    if is_numpy(kind):
         found = _numpy_type(dtype)
         if found is not None:
             return NumpyOutput(shape, found)
@@ -106,6 +115,10 @@ class DlpackOutput:
     def __init__(self, like: Any, shape: tuple[int, ...], dtype: str) -> None:
         self._module = _module_of(like)
         self._namespace = like.__array_namespace__() if hasattr(like, "__array_namespace__") else None
+        module = sys.modules.get(self._module)
+        if self._namespace is None and self._module != "tensorflow" and not hasattr(module, "from_dlpack"):
+            rule = "no array of this kind can be made: it has no __array_namespace__, and its module no from_dlpack"
+            raise InvalidType(rule=rule, given=_type_name(like), expected="numpy.from_dlpack(x)")
         self._buffer = new_buffer(shape, dtype)
         self.memory: Memory = RawArray.from_dlpack(self._buffer, "", "")
 
@@ -117,9 +130,14 @@ class DlpackOutput:
         return sys.modules[self._module].from_dlpack(self._buffer)
 
 
+def is_numpy(array: Any) -> TypeGuard[npt.NDArray[Any]]:
+    """Whether it is one, and does not only say so."""
+    return issubclass(type(array), np.ndarray)
+
+
 def _is_torch(array: Any) -> bool:
     kind = getattr(sys.modules.get("torch"), "Tensor", None)
-    return kind is not None and isinstance(array, kind)
+    return kind is not None and issubclass(type(array), kind)
 
 
 def torch_memory(tensor: Any) -> Memory:
@@ -205,10 +223,19 @@ def _type_name(value: Any) -> str:
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
+def value_text(value: Any) -> str:
+    """A value in one short line."""
+    try:
+        text = " ".join(str(value).split())
+    except Exception:  # what cannot show itself, and integers of more digits than Python prints
+        return f"a value of type {_type_name(value)}"
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
 def given_text(value: Any) -> str:
     """A value and its type, in one short line."""
     try:
-        text = " ".join(repr(value).split())
-    except Exception:  # what cannot show itself
+        text = repr(value)
+    except Exception:
         return f"a value of type {_type_name(value)}"
-    return f"{text if len(text) <= 80 else text[:77] + '...'} of type {_type_name(value)}"
+    return f"{value_text(text)} of type {_type_name(value)}"

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arrays import _is_torch, given_text
+from ._arrays import _is_torch, given_text, value_text
 from ._errors import InvalidType, InvalidValue
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def element_type(argument: str, dtype: Any) -> tuple[str, int]:
         return name, _SIZES[name]
     try:
         known = np.dtype(dtype)
-    except TypeError:
+    except (TypeError, ValueError):
         raise InvalidType(
             operator=MERGE, argument=argument, rule="must be an element type", given=given_text(dtype)
         ) from None
@@ -159,7 +159,7 @@ def merge_spec(
     name = "" if dtype is None else element_type("dtype", dtype)[0]
     if isinstance(memory_limit, int) and not isinstance(memory_limit, bool):
         if memory_limit < 0:
-            raise InvalidValue(operator=MERGE, argument="memory_limit", rule="must be at least 0", given=str(memory_limit))
+            raise InvalidValue(operator=MERGE, argument="memory_limit", rule="must be at least 0", given=value_text(memory_limit))
         memory_limit = min(memory_limit, 2**62)
     spec = _core.MergeSpec.make(
         reduce, _window(tiling, window, reduce), name, mask_bytes(tiling, mask), fill, bool(copy), memory_limit

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import given_text
+from ._arrays import given_text, value_text
 from ._errors import InvalidType, InvalidValue
 from ._merge_arguments import MERGE, mask_bytes, merge_spec
 from ._outputs import GivenArray, Rows, Store, check_extents, output_of
@@ -174,7 +174,7 @@ class Merger:
                 operator=MERGE,
                 argument="index",
                 rule="must be the index of a tile",
-                given=str(number),
+                given=value_text(number),
                 expected=f"0 to {size - 1}" if size else "none: there are no tiles",
             )
         return number

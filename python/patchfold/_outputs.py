@@ -66,7 +66,10 @@ class File(Output):
     """A file, written under another name in the same folder and renamed when it is complete."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._path = Path(path)
+        try:
+            self._path = Path(path)
+        except TypeError:  # __fspath__ gives something else
+            raise InvalidType(operator=MERGE, argument="out", rule="must have a name", given=given_text(path)) from None
         self._suffix = self._path.suffix.lower()
         if self._suffix not in (".npy", *_TIFF):
             raise InvalidValue(
@@ -195,11 +198,11 @@ def output_of(out: Any, kind: Any) -> Output:
     """``kind``: an array like which a new one is made, or None for one like the first tile."""
     if out is None:
         return NewArray(kind)
-    if isinstance(out, (str, os.PathLike)):
+    if issubclass(type(out), (str, os.PathLike)):
         return File(out)
-    if isinstance(out, np.ndarray) or _arrays._is_torch(out) or hasattr(out, "__dlpack__"):
-        memory = _arrays.memory(out, MERGE, "out", True) if not isinstance(out, np.ndarray) else out
-        if isinstance(memory, np.ndarray) and not memory.flags.writeable:
+    if _arrays.is_numpy(out) or _arrays._is_torch(out) or hasattr(out, "__dlpack__"):
+        memory = _arrays.memory(out, MERGE, "out", True) if not _arrays.is_numpy(out) else out
+        if _arrays.is_numpy(memory) and not memory.flags.writeable:
             raise InvalidType(operator=MERGE, argument="out", rule="must be writeable", given="a read-only array")
         return GivenArray(out)
     if hasattr(type(out), "__setitem__") and hasattr(out, "shape"):

@@ -14,7 +14,7 @@ from . import _arrays, _core
 from ._errors import InvalidType, InvalidValue
 from ._operators import _unfold
 from ._typing import Array, Int, IntOrInts, Number, Order, Padding, PaddingMode
-from ._views import errors_of, is_list, per_axis, read_once, spatial_rank
+from ._views import errors_of, is_list, per_axis, read_once, read_pads, spatial_rank
 
 Range = tuple[int, int]
 
@@ -116,7 +116,7 @@ def iter_unfold(
     """
     name = "iter_unfold"
     kernel_size, stride, dilation = read_once(kernel_size), read_once(stride, 1), read_once(dilation, 1)
-    padding = 0 if padding is None else padding
+    padding = read_pads(padding)
     with errors_of(name):  # a plan of the whole, which runs nothing, makes every check there is
         whole = _core.PlannedCall(
             cast(_core.Operator, _unfold),
@@ -140,16 +140,17 @@ def iter_unfold(
     effective = [(k - 1) * d + 1 for k, d in zip(kernel, gaps, strict=True)]
     pads = _pads(padding, extents, steps, effective)
 
-    _integers(name, "max_bytes", max_bytes, lists=False)
+    max_bytes = read_once(max_bytes)
+    _integer(name, "max_bytes", max_bytes, "must be an integer")
     array: Any = x
-    bytes_of_column = max(1, rows * (getattr(array.dtype, "itemsize", 0) or array.dtype.size))  # TensorFlow says size
-    most = operator.index(max_bytes) // bytes_of_column
+    bytes_of_column = max(1, rows * _core.array_facts(x, name, "x")[2])
+    most = max_bytes // bytes_of_column
     if most < 1:
         raise InvalidValue(
             operator=name,
             argument="max_bytes",
             rule="must hold one column, C*K elements",
-            given=str(max_bytes),
+            given=_arrays.value_text(max_bytes),
             expected=f"at least {bytes_of_column}",
         )
 
@@ -171,25 +172,24 @@ def iter_unfold(
     return chunks()
 
 
-def _integers(name: str, argument: str, value: Any, *, lists: bool) -> None:
-    """Refuses what is no integer, and for `lists` no sequence of integers."""
-    entries = value if lists and is_list(value) else [value]
-    if any(isinstance(entry, (bool, np.bool_)) or not hasattr(entry, "__index__") for entry in entries):
-        rule = "must be an integer or a sequence of integers" if lists else "must be an integer"
-        given = f"{value!r} of type {_arrays._type_name(value)}"
-        raise InvalidType(operator=name, argument=argument, rule=rule, given=given)
+def _integer(name: str, argument: str, value: Any, rule: str) -> None:
+    """Refuses what read_once could not read as an integer."""
+    if type(value) is not int:
+        raise InvalidType(operator=name, argument=argument, rule=rule, given=_arrays.given_text(value))
 
 
 def _sizes(name: str, size: Any, extents: tuple[int, ...]) -> tuple[int, ...]:
-    _integers(name, "size", size, lists=True)
-    sizes = per_axis(size, len(extents))
+    read = read_once(size)
+    for entry in read if isinstance(read, tuple) else (read,):
+        _integer(name, "size", entry if type(entry) is int else size, "must be an integer or a sequence of integers")
+    sizes = per_axis(read, len(extents))
     fault = None
     if len(sizes) != len(extents):
         fault = "must have as many entries as a corner", str(len(sizes)), str(len(extents))
     elif min(sizes) < 1:
-        fault = "must be at least 1 on every axis", str(sizes), ""
+        fault = "must be at least 1 on every axis", _arrays.value_text(sizes), ""
     elif any(size > extent for size, extent in zip(sizes, extents, strict=True)):
-        fault = "must not exceed the axes that are cut", str(sizes), f"at most {extents}"
+        fault = "must not exceed the axes that are cut", _arrays.value_text(sizes), f"at most {extents}"
     if fault:
         raise InvalidValue(operator=name, argument="size", rule=fault[0], given=fault[1], expected=fault[2])
     return sizes
@@ -229,7 +229,7 @@ def gather_patches(x: Array, corners: npt.ArrayLike, size: IntOrInts, *, out: Ar
     """
     name = "gather_patches"
     array: Any = x
-    if not isinstance(x, np.ndarray):
+    if not _arrays.is_numpy(x):
         _arrays.memory(x, name, "x", False)
         if not _arrays._is_torch(x) and not hasattr(x, "__array_namespace__"):
             raise InvalidType(
@@ -238,17 +238,17 @@ def gather_patches(x: Array, corners: npt.ArrayLike, size: IntOrInts, *, out: Ar
                 rule="must be an array of NumPy, torch or the array API standard",
                 given=_arrays._type_name(x),
             )
-    shape = tuple(array.shape)
+    shape, dtype, _ = _core.array_facts(x, name, "x")
     try:
         indices = np.asarray(corners)
-    except ValueError:  # rows of different lengths
+    except (OverflowError, TypeError, ValueError):  # rows of different lengths, among others
         indices = np.empty(0)
     if indices.ndim != 2 or not 1 <= indices.shape[1] <= len(shape):
         raise InvalidValue(
             operator=name,
             argument="corners",
             rule="must have the shape (n, R), with a coordinate for each of the last R axes of x",
-            given=str(indices.shape) if indices.size and indices.ndim else repr(corners),
+            given=str(indices.shape) if indices.size and indices.ndim else _arrays.given_text(corners),
             expected=f"R from 1 to {len(shape)}",
         )
     if indices.dtype.kind not in "iu":
@@ -260,22 +260,22 @@ def gather_patches(x: Array, corners: npt.ArrayLike, size: IntOrInts, *, out: Ar
     indices = np.array(indices, np.int64, order="C")  # a copy: nobody can change it once it is checked
     result_shape = (len(indices), *shape[: len(shape) - rank], *extents)
     if out is not None:
-        given = tuple(getattr(out, "shape", result_shape))
-        if given != result_shape:
+        given = np.ndarray.shape.__get__(out) if _arrays.is_numpy(out) else getattr(out, "shape", None)
+        if isinstance(given, tuple) and given != result_shape:
             raise InvalidValue(
                 operator=name,
                 argument="out",
                 rule="must have a patch for each corner, of the size asked for",
-                given=str(given),
+                given=_arrays.value_text(tuple(given)),
                 expected=str(result_shape),
             )
         _core.gather_patches(x, indices, out)
         return out
     # What is neither NumPy's nor torch's cannot be written to: it is read as NumPy's and the result handed over.
     namespace: Any = None
-    if not isinstance(x, np.ndarray) and not _arrays._is_torch(x):
+    if not _arrays.is_numpy(x) and not _arrays._is_torch(x):
         namespace, array = array.__array_namespace__(), np.asarray(x)
-    numpy = isinstance(array, np.ndarray)
-    result: Any = np.empty(result_shape, array.dtype) if numpy else array.new_empty(result_shape)
+    numpy = _arrays.is_numpy(array)
+    result: Any = np.empty(result_shape, dtype if array is x else array.dtype) if numpy else array.new_empty(result_shape)
     _core.gather_patches(array, indices, result)
     return cast(Array, namespace.asarray(result) if namespace else result)

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from ._arrays import given_text
 from ._errors import InvalidType
 from ._typing import Array
 
@@ -57,8 +58,7 @@ def operators() -> tuple[OperatorSpec, ...]:
 
 def _named(op: str) -> tuple[_core.Operator, OperatorSpec]:
     if not isinstance(op, str):
-        given = f"{op!r} of type {type(op).__name__}"
-        raise InvalidType(operator="operator", rule="must be the name of an operator", given=given)
+        raise InvalidType(operator="operator", rule="must be the name of an operator", given=given_text(op))
     return _found(op)
 
 
@@ -209,10 +209,18 @@ def explain(
         unfold...
     """
     native, spec = _named(op)
-    name = dtype if isinstance(dtype, str) else np.dtype(dtype).name
+    name = dtype if isinstance(dtype, str) else _dtype_name(spec, dtype)
     if spec.data_input and shape is None:
         raise InvalidType(operator=spec.name, argument="shape", rule="is required", expected="the shape of the data")
     return Explanation(native.explain(shape, name, *_values(spec, attributes)))
+
+
+def _dtype_name(spec: OperatorSpec, dtype: Any) -> str:
+    try:
+        return np.dtype(dtype).name
+    except (TypeError, ValueError):
+        rule = "must be an element type of NumPy or of this library"
+        raise InvalidType(operator=spec.name, argument="dtype", rule=rule, given=given_text(dtype)) from None
 
 
 def _explained_dtype(dtype: str) -> str:

@@ -9,17 +9,18 @@ import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from ._arrays import value_text
 from ._errors import InvalidType, InvalidValue
 from ._merge_arguments import element_type, merge_spec
 from ._tiling_arguments import TILING, fraction, is_integer, number_of, split_overlap, tile_extents, wrong_type
 from ._typing import Array, Fill, Int, IntOrInts, Mask, Number, Overlap, Reduce, Scale, Tail, TilePadding, Window
-from ._views import is_list
+from ._views import first_entries, is_list
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,10 @@ class Tiling:
         pixels, fractions = split_overlap(overlap)
         if isinstance(scale, (str, bytes)):
             raise wrong_type("scale", "must be a number greater than 0, or one for each tiled axis", scale)
-        ratios = [fraction(each, scale) for each in (cast(Any, scale) if is_list(scale) else [scale])]
+        scales = first_entries(scale) if is_list(scale) else (scale,)
+        if scales is None:
+            raise wrong_type("scale", "must be a number greater than 0, or one for each tiled axis", scale)
+        ratios = [fraction(each, scale) for each in scales]
         if not ratios:
             raise InvalidValue(operator=TILING, argument="scale", rule="must have an entry", given="an empty list")
         self._native = _core.Tiling.make(
@@ -218,7 +222,7 @@ class Tiling:
                 operator=TILING,
                 argument="index",
                 rule="must be the index of a tile",
-                given=str(number),
+                given=value_text(number),
                 expected=f"{-size} to {size - 1}" if size else "none: there are no tiles",
             )
         return number + size if number < 0 else number
@@ -300,7 +304,7 @@ class Tiling:
             raise wrong_type("text", "must be JSON text", text)
         try:
             entries = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InvalidValue(operator=TILING, argument="text", rule=f"must be JSON: {error}") from None
         required = ("shape", "axes", "tile", "stride", "tail", "padding_mode", "value", "scale", "offset", "result")
         if not isinstance(entries, dict) or any(name not in entries for name in required):
@@ -313,9 +317,9 @@ class Tiling:
             )
         try:
             scale = [Fraction(*ratio) for ratio in entries["scale"]]
-        except (TypeError, ValueError, ZeroDivisionError):
+        except (TypeError, ValueError, ArithmeticError):
             raise InvalidValue(
-                operator=TILING, argument="scale", rule="must be a list of fractions", given=str(entries["scale"])
+                operator=TILING, argument="scale", rule="must be a list of fractions", given=value_text(entries["scale"])
             ) from None
         names = ("tail", "axes", "padding_mode", "offset", "result")
         tiling = cls(

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import given_text
+from ._arrays import given_text, value_text
 from ._errors import InvalidType, InvalidValue
-from ._views import is_list
+from ._views import first_entries, is_list
 
 TILING = "tiling"
 _LARGEST = 2**60
@@ -37,14 +37,17 @@ def split_overlap(overlap: Any) -> tuple[Any, list[float]]:
     """Pixels, and fractions: one of both is empty."""
     if overlap is None:
         return None, []
-    entries = list(overlap) if is_list(overlap) else [overlap]
     rule = "must be integers (elements) or floats (fractions of the tile), and not both"
+    entries = first_entries(overlap) if is_list(overlap) else (overlap,)
+    if entries is None:
+        raise wrong_type("overlap", rule, overlap)
     real = [isinstance(entry, (float, np.floating)) for entry in entries]
     if entries and all(real):
         return None, [float(entry) for entry in entries]
     if any(real) or not all(map(is_integer, entries)):
         raise wrong_type("overlap", rule, overlap)
-    return (tuple(map(operator.index, entries)) if is_list(overlap) else operator.index(overlap)), []
+    pixels = tuple(map(operator.index, entries))
+    return (pixels if is_list(overlap) else pixels[0]), []
 
 
 def fraction(value: Any, whole: Any) -> Fraction:
@@ -66,10 +69,10 @@ def fraction(value: Any, whole: Any) -> Fraction:
     else:
         raise wrong_type("scale", rule, whole)
     if ratio <= 0:
-        raise InvalidValue(operator=TILING, argument="scale", rule="must be greater than 0", given=str(value))
+        raise InvalidValue(operator=TILING, argument="scale", rule="must be greater than 0", given=value_text(value))
     if max(ratio.numerator, ratio.denominator) >= _LARGEST:
         raise InvalidValue(
-            operator=TILING, argument="scale", rule="must be a fraction of numbers below 2**60", given=str(value)
+            operator=TILING, argument="scale", rule="must be a fraction of numbers below 2**60", given=value_text(value)
         )
     return ratio
 
@@ -80,15 +83,15 @@ def tile_extents(tile: Any, axes: Any, shape: Any) -> Any:
         return tile
     number = operator.index(tile)
     if axes is not None:
-        return (number,) * (len(axes) if is_list(axes) else 1)
+        return (number,) * (len(first_entries(axes) or ()) if is_list(axes) else 1)
     if is_list(shape) and len(shape) == 1:
         return (number,)
     raise InvalidType(
         operator=TILING,
         argument="tile",
         rule="a single number does not say how many axes are tiled",
-        given=str(number),
-        expected=f"({number}, {number}) for the last two axes, or axes",
+        given=value_text(number),
+        expected=f"({value_text(number)}, {value_text(number)}) for the last two axes, or axes",
     )
 
 

@@ -5,11 +5,12 @@ import operator
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 
+from ._arrays import is_numpy
 from ._errors import Error, InvalidType, InvalidValue
 from ._operators import _space_to_depth, _unfold
 from ._typing import Array, DepthMode, IntOrInts, Layout
@@ -28,7 +29,7 @@ def errors_of(name: str) -> Iterator[None]:
 
 
 def is_list(value: Any) -> bool:
-    return hasattr(value, "__len__") and not isinstance(value, str) and getattr(value, "ndim", 1) > 0
+    return hasattr(value, "__len__") and not isinstance(value, str) and getattr(value, "ndim", 1) != 0
 
 
 def spatial_rank(ndim: int, *values: Any) -> int:
@@ -46,25 +47,51 @@ def read_once(value: Any, default: Any = None) -> Any:
     else is left for the check to refuse."""
     if value is None:
         return default
-    items = tuple(value) if is_list(value) else (value,)
-    if any(isinstance(item, bool) or not hasattr(item, "__index__") for item in items):
+    if not is_list(value):
+        return _read_integer(value)
+    items = first_entries(value)
+    return value if items is None else tuple(map(_read_integer, items))
+
+
+def read_pads(value: Any) -> Any:
+    """The same for what may hold pairs."""
+    items = first_entries(value) if is_list(value) else None
+    if value is None or items is None:
+        return read_once(value, 0)
+    return tuple(map(read_once, items))
+
+
+def _read_integer(value: Any) -> Any:
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
         return value
     try:
-        numbers = tuple(map(operator.index, items))
+        return operator.index(value)
     except TypeError:  # an array of several elements has __index__ too
         return value
-    return numbers if is_list(value) else numbers[0]
+
+
+def first_entries(value: Any, most: int = 1000) -> tuple[Any, ...] | None:
+    """The entries of a sequence; nothing for what is none, or has more entries than any list may have: it need not end."""
+    if isinstance(value, (bytes, dict)) or not hasattr(type(value), "__getitem__"):
+        return None
+    try:
+        entries = tuple(islice(value, most + 1))
+    except MemoryError:
+        raise
+    except Exception:  # what cannot be gone through
+        return None
+    return entries if len(entries) <= most else None
 
 
 def _strided(x: Any, shape: tuple[int, ...], strides: tuple[int, ...], *, repeats: bool = False) -> Any:
-    if isinstance(x, np.ndarray):
+    if is_numpy(x):
         return np.lib.stride_tricks.as_strided(x, shape, strides, writeable=x.flags.writeable and not repeats)
     return x.as_strided(shape, strides, x.storage_offset())
 
 
 def _shape_and_strides(name: str, x: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Strides are in bytes for NumPy, in elements for torch."""
-    if isinstance(x, np.ndarray):
+    if is_numpy(x):
         if not isinstance(x, np.ma.MaskedArray):
             return np.ndarray.shape.__get__(x), np.ndarray.strides.__get__(x)  # not what a subclass may say
         rule, given, expected = (
@@ -150,8 +177,9 @@ def unfold_view(
             expected=f"at least {effective}",
         )
     axes = strides[spatial : spatial + rank]
-    tap_strides = tuple(s * d for s, d in zip(axes, gaps, strict=True))
-    position_strides = tuple(s * step for s, step in zip(axes, steps, strict=True))
+    # Where there is but one, no step is made, however long it is.
+    tap_strides = tuple(s * d if k > 1 else s for s, d, k in zip(axes, gaps, kernel, strict=True))
+    position_strides = tuple(s * step if n > 1 else s for s, step, n in zip(axes, steps, positions, strict=True))
     patch_axes = ((shape[channel], *kernel), (strides[channel], *tap_strides))
     position_axes = (positions, position_strides)
     front, back = (patch_axes, position_axes) if first else (position_axes, patch_axes)

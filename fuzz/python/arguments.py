@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Fuzzes what Python code can pass to the functions of the package.
+
+usage: PYTHON fuzz/python/arguments.py [--stats] [CORPUS_DIR..] [-OPTION_OF_LIBFUZZER=..]
+       PYTHON fuzz/python/arguments.py --replay FOLDER_OR_FILE [--stats]
+       PYTHON fuzz/python/arguments.py --random COUNT [--stats]
+
+Bytes become a call: mostly one that is right, changed in up to three places. Every error must be one of patchfold's with a
+message, or what an object of the call raised itself; results of right calls must be those of NumPy's formulas; no reference may
+be kept, no output written before an error, and no call may take a second.
+
+  (nothing)   fuzzes with atheris, which must be installed: fuzz/python/requirements.txt
+  --replay    runs the files of a folder, without atheris
+  --random    runs that many random inputs, without atheris
+  --stats     prints at the end how the calls of each function ended
+"""
+
+import atexit
+import random
+import resource
+import sys
+from pathlib import Path
+
+MEMORY = 6 << 30
+
+
+def main() -> int:
+    words = sys.argv[1:]
+    if not words or words[0] in ("-h", "--help"):
+        print(__doc__)
+        return 0
+    # What is too large fails as it would anywhere, and not by the system's killer.
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    if "--replay" in words or "--random" in words:
+        import oracle
+
+        if "--replay" in words:
+            place = Path(words[words.index("--replay") + 1])
+            inputs = [path.read_bytes() for path in (sorted(place.iterdir()) if place.is_dir() else [place])]
+        else:
+            chance = random.Random(int(words[words.index("--random") + 2]) if words[-1].isdigit() else 0)
+            count = int(words[words.index("--random") + 1])
+            inputs = (chance.randbytes(chance.choice([8, 30, 90])) for _ in range(count))
+        for data in inputs:
+            oracle.run(data)
+        if "--stats" in words:
+            oracle.print_stats()
+        return 0
+    import atheris
+
+    with atheris.instrument_imports(include=["patchfold"]):
+        import patchfold  # noqa: F401
+    import oracle
+
+    if "--stats" in words:
+        words.remove("--stats")
+        atexit.register(oracle.print_stats)
+    atheris.Setup([sys.argv[0], "-timeout=20", "-rss_limit_mb=5000", *words], oracle.run)
+    atheris.Fuzz()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Objects that raise, lie, change what holds them, or call themselves while they are converted."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+class Refusal(Exception):
+    """Raised by a hostile object."""
+
+
+class Stop(BaseException):
+    """Raised by a hostile object as an interrupt would be: nobody may keep it."""
+
+
+RAISED: list[BaseException] = []
+"""What hostile objects have raised during the call."""
+CHANGES: list[Any] = []
+"""Who has changed something meanwhile, or called itself."""
+VICTIMS: list[Any] = []
+"""Containers and arrays of the call, which hostile objects change."""
+
+
+def _raise(kind: type[BaseException]) -> Callable[..., Any]:
+    def method(*args: Any, **more: Any) -> Any:
+        RAISED.append(kind("by a hostile object"))
+        raise RAISED[-1]
+
+    return method
+
+
+def _give(value: Any) -> Callable[..., Any]:
+    return lambda *args, **more: value
+
+
+def _change(value: Any) -> Callable[..., Any]:
+    """Gives a sound value, but first takes away what it can from the call's arguments."""
+
+    def method(self: Any, *args: Any, **more: Any) -> Any:
+        CHANGES.append(self)
+        for victim in VICTIMS:
+            if isinstance(victim, (list, dict)):
+                victim.clear()
+            elif isinstance(victim, np.ndarray):
+                try:
+                    victim.resize((0,))
+                except ValueError:  # somebody else holds it
+                    pass
+                try:
+                    victim.shape = (victim.size,)
+                    victim.flags.writeable = False
+                except (AttributeError, ValueError):
+                    pass
+        return value
+
+    return method
+
+
+def _recurse(name: str) -> Callable[..., Any]:
+    def method(self: Any, *args: Any, **more: Any) -> Any:
+        CHANGES.append(self)
+        return getattr(type(self), name)(self, *args, **more)
+
+    return method
+
+
+def _ending(trick: Callable[..., Any]) -> Callable[..., Any]:
+    """Three entries, each a trick. What never ends is Endless."""
+
+    def method(self: Any, index: Any, *more: Any) -> Any:
+        if isinstance(index, int) and index > 2:
+            raise IndexError(index)
+        return trick(self, index, *more)
+
+    return method
+
+
+class _Interface:
+    """An array interface of any address is trusted by NumPy itself: only what it has to refuse is given."""
+
+    SHAPES = ({}, {"version": 3}, {"version": 3, "shape": (2,), "typestr": "x"}, None, 5)
+
+
+_VALUES: tuple[Any, ...] = (None, "2", b"2", 2.5, -1, 2**31, 2**63, 2**70, True, (), (1,), (1, 0), (2, 0), ("cpu", 0), [1, 0])
+_METHODS: dict[str, Any] = {  # and what a sound one would give
+    "__index__": 2,
+    "__int__": 2,
+    "__float__": 2.0,
+    "__complex__": 2j,
+    "__bool__": True,
+    "__len__": 2,
+    "__getitem__": 1,
+    "__iter__": iter((1, 1)),
+    "__repr__": "two",
+    "__str__": "two",
+    "__hash__": 2,
+    "__eq__": True,
+    "__array__": np.ones((1, 2, 4, 4)),
+    "__dlpack__": None,
+    "__dlpack_device__": (1, 0),
+    "__array_namespace__": None,
+    "__call__": None,
+    "__fspath__": "/nowhere/else.npy",
+    "__reduce__": None,
+    "__class__": np.ndarray,
+    "__setitem__": None,
+}
+_ATTRIBUTES = ("shape", "dtype", "ndim", "strides", "__array_interface__", "__array_struct__", "numerator", "__module__")
+
+
+def _kinds() -> list[type]:
+    """A class for each trick; those of more than one method have the sound form of the others."""
+    kinds = []
+    for name, sound in _METHODS.items():
+        tricks = [_raise(Refusal), _raise(Stop), _raise(AttributeError), _change(sound), _recurse(name)]
+        tricks += [_give(value) for value in (*_VALUES, sound)]
+        for trick in tricks:
+            methods: dict[str, Any] = {name: property(trick) if name == "__class__" else trick}
+            if name == "__getitem__":
+                methods[name] = _ending(trick)
+            if name in ("__getitem__", "__setitem__"):
+                methods |= {"__len__": _give(2), "shape": (1, 2, 4, 4), "dtype": np.dtype("f4")}
+            if name == "__len__":
+                methods["__getitem__"] = _ending(_give(1))
+            if name.startswith("__dlpack"):
+                methods = {"__dlpack__": _give(None), "__dlpack_device__": _give((1, 0))} | methods
+            kinds.append(type("Hostile", (), methods))
+    for name in _ATTRIBUTES:
+        for trick in (_raise(Refusal), _raise(Stop), _change(()), *map(_give, (*_VALUES, *_Interface.SHAPES))):
+            if name != "__module__":
+                kinds.append(type("Hostile", (), {name: property(trick), "__getitem__": _ending(_give(1)), "__len__": _give(2)}))
+    return kinds
+
+
+KINDS = _kinds()
+
+
+class Endless:
+    """A sequence without an end, and a length that lies."""
+
+    def __len__(self) -> int:
+        return 2
+
+    def __getitem__(self, index: Any) -> int:
+        return 1
+
+
+class Subclass(np.ndarray):
+    """An array that lies about itself wherever Python lets it."""
+
+    shape = property(lambda self: (10**6, 10**6))  # type: ignore[assignment]
+    strides = property(lambda self: (2**40,))  # type: ignore[assignment]
+    dtype = property(lambda self: np.dtype("f8"))  # type: ignore[assignment]
+    ndim = property(lambda self: 9)  # type: ignore[assignment]
+
+    def __array_finalize__(self, other: Any) -> None:
+        pass
+
+    def __len__(self) -> int:
+        return 10**9
+
+
+class Loud(np.ndarray):
+    """An array whose every question is answered with an exception."""
+
+    __array_function__ = _raise(Refusal)  # type: ignore[assignment]
+    __array_ufunc__ = _raise(Refusal)  # type: ignore[assignment]
+    __getitem__ = _raise(Refusal)  # type: ignore[assignment]
+    __repr__ = _raise(Refusal)  # type: ignore[assignment]
+
+
+class Faceless(np.ndarray):
+    """An array that does not say of what class it is."""
+
+    __class__ = property(_raise(Refusal))  # type: ignore[assignment]
+
+
+class Capsule:
+    """Hands over a sound DLPack capsule, or one that was used up, of memory that it says lies elsewhere."""
+
+    def __init__(self, array: np.ndarray[Any, Any], device: Any, *, used: bool) -> None:
+        self._array, self._device, self._used = array, device, used
+
+    def __dlpack__(self, **options: Any) -> Any:
+        capsule = self._array.__dlpack__()
+        if self._used:
+            np.from_dlpack(_Once(capsule))
+        return capsule
+
+    def __dlpack_device__(self) -> Any:
+        return self._device
+
+
+class _Once:
+    def __init__(self, capsule: Any) -> None:
+        self._capsule = capsule
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
