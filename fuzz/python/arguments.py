@@ -6,9 +6,9 @@ usage: PYTHON fuzz/python/arguments.py [--stats] [CORPUS_DIR..] [-OPTION_OF_LIBF
        PYTHON fuzz/python/arguments.py --replay FOLDER_OR_FILE [--stats]
        PYTHON fuzz/python/arguments.py --random COUNT [--stats]
 
-Bytes become a call: mostly one that is right, changed in up to three places. Every error must be one of patchfold's with a
-message, or what an object of the call raised itself; results of right calls must be those of NumPy's formulas; no reference may
-be kept, no output written before an error, and no call may take a second.
+Bytes become a call: mostly one that is right, changed in up to three places. Every error must be one of patchfold's with
+a message, or what an object of the call raised itself; results of right calls must be those of NumPy's formulas; no
+reference may be kept, no output written before an error, and no call may take a second.
 
   (nothing)   fuzzes with atheris, which must be installed: fuzz/python/requirements.txt
   --replay    runs the files of a folder, without atheris

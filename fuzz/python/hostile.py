@@ -77,13 +77,9 @@ def _ending(trick: Callable[..., Any]) -> Callable[..., Any]:
     return method
 
 
-class _Interface:
-    """An array interface of any address is trusted by NumPy itself: only what it has to refuse is given."""
-
-    SHAPES = ({}, {"version": 3}, {"version": 3, "shape": (2,), "typestr": "x"}, None, 5)
-
-
-_VALUES: tuple[Any, ...] = (None, "2", b"2", 2.5, -1, 2**31, 2**63, 2**70, True, (), (1,), (1, 0), (2, 0), ("cpu", 0), [1, 0])
+# An array interface of any address is trusted by NumPy itself: only what it has to refuse is given.
+_INTERFACES: tuple[Any, ...] = ({}, {"version": 3}, {"version": 3, "shape": (2,), "typestr": "x"}, [1, 0], 5)
+_VALUES: tuple[Any, ...] = (None, "2", b"2", 2.5, -1, 2**31, 2**63, 2**70, True, (), (1,), (1, 0), (2, 0), ("cpu", 0))
 _METHODS: dict[str, Any] = {  # and what a sound one would give
     "__index__": 2,
     "__int__": 2,
@@ -128,9 +124,11 @@ def _kinds() -> list[type]:
                 methods = {"__dlpack__": _give(None), "__dlpack_device__": _give((1, 0))} | methods
             kinds.append(type("Hostile", (), methods))
     for name in _ATTRIBUTES:
-        for trick in (_raise(Refusal), _raise(Stop), _change(()), *map(_give, (*_VALUES, *_Interface.SHAPES))):
+        for trick in (_raise(Refusal), _raise(Stop), _change(()), *map(_give, _VALUES + _INTERFACES)):
             if name != "__module__":
-                kinds.append(type("Hostile", (), {name: property(trick), "__getitem__": _ending(_give(1)), "__len__": _give(2)}))
+                kinds.append(
+                    type("Hostile", (), {name: property(trick), "__getitem__": _ending(_give(1)), "__len__": _give(2)})
+                )
     return kinds
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls that are right, with what they must give."""
 
+import copy
 import functools
 import inspect
 import itertools
@@ -63,7 +64,7 @@ def table_call(choices: Choices) -> Call:
     """The calls of the tests in other element types and layouts, by function, by name or by plan."""
     name = choices.pick(list(FUNCTIONS))
     x, _ = calls.CALLS[name]
-    given, base = _base(name)
+    given, base = copy.deepcopy(_base(name))
     dtype = choices.pick(values.NUMBERS if SPECS[name].sums else [d for d in values.NUMBERS if d.kind in "if"])
     if dtype.kind in "?biuf" and dtype.itemsize == 1 or dtype.kind == "u":  # a padding value of -7; sums beyond 127
         dtype = np.dtype("i4")
@@ -164,8 +165,16 @@ def _chunks(**arguments: Any) -> Any:
 def _viewed(x: Any, **arguments: Any) -> Any:
     view = patchfold.unfold_view(x, **arguments)
     if issubclass(type(x), np.ndarray) and np.ndarray.size.__get__(x) and view.size < 10**6:
-        return np.asarray(view).reshape(np.prod(view.shape[:1]), -1, np.prod(view.shape[2 + (view.ndim - 2) // 2 :]))
+        return _joined(view, (np.prod(view.shape[:1]), -1, np.prod(view.shape[2 + (view.ndim - 2) // 2 :])))
     return view
+
+
+def _joined(view: Any, shape: tuple[Any, ...]) -> Any:
+    """As the copying function gives it, if the call is still what it was."""
+    try:
+        return np.asarray(view).reshape(shape)
+    except ValueError:
+        return view
 
 
 def fold_call(choices: Choices) -> Call:
@@ -207,9 +216,8 @@ def _blocks(x: Any, block: Any, mode: Any, layout: Any, **more: Any) -> Any:
         return view
     rank = (view.ndim - 2) // 2
     channels = int(np.prod(view.shape[1 : 2 + rank] if layout == "channels_first" else view.shape[-1 - rank :]))
-    view = np.asarray(view)
     counts = view.shape[2 + rank :] if layout == "channels_first" else view.shape[1 : 1 + rank]
-    return view.reshape(2, *((channels, *counts) if layout == "channels_first" else (*counts, channels)))
+    return _joined(view, (2, *((channels, *counts) if layout == "channels_first" else (*counts, channels))))
 
 
 def gather_call(choices: Choices) -> Call:

@@ -140,10 +140,10 @@ def run(data: bytes, *, timed: bool = True) -> None:
 
 
 def _run(choices: Choices, call: legal.Call, *, timed: bool) -> None:
-    functions = [value for value in call.arguments.values() if callable(value)]
+    known = dict(call.arguments)
     changes = changed(choices, call)
-    given = [call.arguments.get(name) for name in ("fn", "out", "progress")]
-    own = any(callable(each) and not any(each is known for known in functions) for each in given)
+    given = ((name, call.arguments.get(name)) for name in ("fn", "out", "progress"))
+    own = any(callable(each) and each is not known.get(name) for name, each in given)
     hostile.VICTIMS.extend(v for n, v in call.arguments.items() if type(v) in (list, np.ndarray) and n not in READ_BY_NUMPY)
     out = call.arguments.get("out")
     if type(out) is not np.ndarray or not call.writes or out.nbytes > 10**6:

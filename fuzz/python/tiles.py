@@ -68,5 +68,5 @@ def _merged(x: Any, index: Any, part: Any, **given: Any) -> Any:
                 merger.add(i, tile)
             else:
                 merger.add(index, part)
-        merger.waiting_bytes, merger.peak_bytes
+        assert merger.waiting_bytes <= merger.peak_bytes
     return merger.finish()

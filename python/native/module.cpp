@@ -71,7 +71,7 @@ void use_instructions(nb::handle name) {
 
 }  // namespace
 
-NB_MODULE(_core, module) {
+NB_MODULE(_core_of_main, module) {
   if (PyArray_ImportNumPyAPI() < 0) nb::raise_python_error();
   nb::set_leak_warnings(false);  // module-level operators may outlive the interpreter's last clean-up
   translate_errors();
@@ -113,6 +113,13 @@ NB_MODULE(_core, module) {
   module.def("get_num_threads", &get_num_threads);
   module.def("instruction_sets", &instruction_sets);
   module.def("use_instruction_set", &use_instructions, nb::arg("name").none());
+}
+
+/// nanobind and NumPy keep one interpreter's types for the whole process, and a second one would take them from the first.
+extern "C" NB_EXPORT PyObject* PyInit__core() {
+  if (PyInterpreterState_Get() == PyInterpreterState_Main()) return PyInit__core_of_main();
+  PyErr_SetString(PyExc_ImportError, "patchfold can be imported in the main interpreter only");
+  return nullptr;
 }
 
 }  // namespace patchfold::python

@@ -87,6 +87,17 @@ def _numpy_type(dtype: Any) -> np.dtype[Any] | None:
     return found
 
 
+def dtype_of(dtype: Any) -> np.dtype[Any] | None:
+    """NumPy's type for what names one; nothing for what does not, about which NumPy raises almost anything."""
+    try:
+        found: np.dtype[Any] = np.dtype(dtype)
+    except MemoryError:
+        raise
+    except Exception:
+        return None
+    return found
+
+
 class NumpyOutput:
     """A new array."""
 

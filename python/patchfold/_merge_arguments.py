@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arrays import _is_torch, given_text, value_text
+from ._arrays import _is_torch, dtype_of, given_text, value_text
 from ._errors import InvalidType, InvalidValue
 
 if TYPE_CHECKING:
@@ -21,17 +21,19 @@ _REDUCES = ("mean", "sum", "max", "min", "first", "last", "center")
 _SIGMA_SCALE = 0.125
 
 
+def name_of_type(dtype: Any) -> str:
+    """What NumPy, torch, ml_dtypes or this library call it."""
+    return dtype if isinstance(dtype, str) else value_text(dtype).removeprefix("torch.")
+
+
 def element_type(argument: str, dtype: Any) -> tuple[str, int]:
     """Name and size of an element type of NumPy, torch, ml_dtypes or this library; "opaque" if it can only be moved."""
-    name = dtype if isinstance(dtype, str) else str(dtype).removeprefix("torch.")
+    name = name_of_type(dtype)
     if name in _SIZES:
         return name, _SIZES[name]
-    try:
-        known = np.dtype(dtype)
-    except (TypeError, ValueError):
-        raise InvalidType(
-            operator=MERGE, argument=argument, rule="must be an element type", given=given_text(dtype)
-        ) from None
+    known = dtype_of(dtype)
+    if known is None:
+        raise InvalidType(operator=MERGE, argument=argument, rule="must be an element type", given=given_text(dtype))
     if known.hasobject or not known.itemsize:
         raise InvalidType(operator=MERGE, argument=argument, rule="elements must have a fixed size", given=str(known))
     return (known.name if known.name in _SIZES and known.isnative else "opaque"), known.itemsize
@@ -157,9 +159,13 @@ def merge_spec(
     if not isinstance(copy, (bool, np.bool_)):
         raise InvalidType(operator=MERGE, argument="copy", rule="must be True or False", given=given_text(copy))
     name = "" if dtype is None else element_type("dtype", dtype)[0]
+    if name == "opaque":
+        rule = "must be a number's type in this machine's byte order, or be left out"
+        raise InvalidType(operator=MERGE, argument="dtype", rule=rule, given=value_text(dtype))
     if isinstance(memory_limit, int) and not isinstance(memory_limit, bool):
         if memory_limit < 0:
-            raise InvalidValue(operator=MERGE, argument="memory_limit", rule="must be at least 0", given=value_text(memory_limit))
+            given = value_text(memory_limit)
+            raise InvalidValue(operator=MERGE, argument="memory_limit", rule="must be at least 0", given=given)
         memory_limit = min(memory_limit, 2**62)
     spec = _core.MergeSpec.make(
         reduce, _window(tiling, window, reduce), name, mask_bytes(tiling, mask), fill, bool(copy), memory_limit

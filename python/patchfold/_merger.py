@@ -12,7 +12,7 @@ import numpy as np
 from . import _core
 from ._arrays import given_text, value_text
 from ._errors import InvalidType, InvalidValue
-from ._merge_arguments import MERGE, mask_bytes, merge_spec
+from ._merge_arguments import MERGE, mask_bytes, merge_spec, name_of_type
 from ._outputs import GivenArray, Rows, Store, check_extents, output_of
 from ._tiling import Tile, Tiling
 from ._tiling_arguments import is_integer
@@ -257,8 +257,7 @@ class Merger:
 def _output_name(dtype: Any) -> str | None:
     if dtype is None:
         return None
-    name = dtype if isinstance(dtype, str) else str(dtype).removeprefix("torch.")
     try:
         return str(np.dtype(dtype).name)
     except TypeError:
-        return str(name)
+        return name_of_type(dtype)

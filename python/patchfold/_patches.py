@@ -2,6 +2,7 @@
 """Patches in portions: chunks of columns that fit into memory, and patches at given corners."""
 
 import operator
+import sys
 from collections.abc import Iterator, Sequence
 from itertools import product
 from math import prod
@@ -132,6 +133,10 @@ def iter_unfold(
             order,
             "grid",
         )
+    if not hasattr(type(x), "__getitem__") or not (hasattr(x, "reshape") or hasattr(_module(x), "reshape")):
+        raise InvalidType(
+            operator=name, argument="x", rule="must be an array with slices and reshape", given=_arrays._type_name(x)
+        )
     shape, grid = whole.input_shape, whole.output_shape
     rank = spatial_rank(len(shape), kernel_size, stride, dilation, padding)
     split = len(shape) - rank
@@ -144,7 +149,7 @@ def iter_unfold(
     _integer(name, "max_bytes", max_bytes, "must be an integer")
     array: Any = x
     bytes_of_column = max(1, rows * _core.array_facts(x, name, "x")[2])
-    most = max_bytes // bytes_of_column
+    most = operator.index(max_bytes) // bytes_of_column
     if most < 1:
         raise InvalidValue(
             operator=name,
@@ -166,10 +171,19 @@ def iter_unfold(
             columns = _unfold(part, None, kernel, steps, gaps, part_pads, padding_mode, value, None, order, None)
             where, which = _run(images, batch), _run(places, positions)
             if len(batch) != 1:
-                columns = columns.reshape(where.stop - where.start, rows, which.stop - which.start)
+                columns = _reshaped(columns, (where.stop - where.start, rows, which.stop - which.start))
             yield Chunk(where, which, columns)
 
     return chunks()
+
+
+def _reshaped(array: Any, shape: tuple[int, ...]) -> Any:
+    """Also for TensorFlow's, which have no method for it."""
+    return array.reshape(shape) if hasattr(array, "reshape") else _module(array).reshape(array, shape)
+
+
+def _module(array: Any) -> Any:
+    return sys.modules.get(_arrays._module_of(array))
 
 
 def _integer(name: str, argument: str, value: Any, rule: str) -> None:
@@ -248,7 +262,7 @@ def gather_patches(x: Array, corners: npt.ArrayLike, size: IntOrInts, *, out: Ar
             operator=name,
             argument="corners",
             rule="must have the shape (n, R), with a coordinate for each of the last R axes of x",
-            given=str(indices.shape) if indices.size and indices.ndim else _arrays.given_text(corners),
+            given=str(indices.shape) if indices.size and indices.ndim else _arrays.value_text(corners),
             expected=f"R from 1 to {len(shape)}",
         )
     if indices.dtype.kind not in "iu":

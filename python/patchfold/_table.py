@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arrays import given_text
+from ._arrays import dtype_of, given_text
 from ._errors import InvalidType
 from ._typing import Array
 
@@ -216,11 +216,11 @@ def explain(
 
 
 def _dtype_name(spec: OperatorSpec, dtype: Any) -> str:
-    try:
-        return np.dtype(dtype).name
-    except (TypeError, ValueError):
+    known = dtype_of(dtype)
+    if known is None:
         rule = "must be an element type of NumPy or of this library"
-        raise InvalidType(operator=spec.name, argument="dtype", rule=rule, given=given_text(dtype)) from None
+        raise InvalidType(operator=spec.name, argument="dtype", rule=rule, given=given_text(dtype))
+    return str(known.name)
 
 
 def _explained_dtype(dtype: str) -> str:

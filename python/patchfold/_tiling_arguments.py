@@ -57,7 +57,7 @@ def fraction(value: Any, whole: Any) -> Fraction:
         raise wrong_type("scale", rule, whole)
     if is_integer(value):
         ratio = Fraction(operator.index(value))
-    elif isinstance(value, numbers.Rational):
+    elif issubclass(type(value), numbers.Rational):
         ratio = Fraction(int(value.numerator), int(value.denominator))
     elif isinstance(value, (float, np.floating)):
         number = float(value)
