@@ -32,12 +32,18 @@ def tile_call(choices: Choices) -> Call:
     form = choices.number(4)
     if form == 0:
         arguments = {"fn": lambda part: part, "x": formed_x, **given, **merging, "progress": False}
-        return Call("apply_tiled", patchfold.apply_tiled, arguments, lambda: x, False, _APPLY)
+        return Call("apply_tiled", _applied, arguments, lambda: x, False, _APPLY)
     if form == 1:
         arguments = {"x": formed_x, "shape": x.shape, **given, "index": -choices.number(2)}
         return Call("Tiling", _tiling, arguments, lambda: NotImplemented, False, _TILING)
     arguments = {"x": formed_x, "shape": x.shape, **given, **merging, "index": 0, "part": None}
     return Call("Merger", _merged, arguments, lambda: x, False, (*_TILING, *_MERGER))
+
+
+def _applied(x: Any, **given: Any) -> Any:
+    if issubclass(type(x), np.ndarray) and np.ndarray.size.__get__(x) > 10**4:  # as many tiles
+        return None
+    return patchfold.apply_tiled(x=x, **given)
 
 
 def _tiling(x: Any, index: Any, **given: Any) -> Any:

@@ -16,7 +16,7 @@ DTYPES = [
     ).split()
 ]
 NUMBERS = DTYPES[:12]
-INTEGERS = [0, 1, 2, 3, 4, 5, 7, -1, -2, 255, 256, 65536, 2**31 - 1, 2**31, -(2**31), 2**32, 2**40, 2**53, 2**62]
+INTEGERS = [0, 1, 2, 3, 4, 5, 7, -1, -2, 10, 60, 100, 2**31 - 1, 2**31, -(2**31), 2**32, 2**40, 2**53, 2**62]
 INTEGERS += [2**63 - 1, 2**63, -(2**63), -(2**63) - 1, 2**64 - 1, 2**64, 2**70, 10**5000]
 FLOATS = [0.0, 1.0, -1.0, 0.5, 1e300, 5e-324, float("nan"), float("inf"), float("-inf"), -0.0, 1 / 3]
 WORDS = ["", "valid", "same", "same_lower", "constant", "edge", "reflect", "symmetric", "wrap", "channels_first", "grid"]
