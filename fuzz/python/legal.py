@@ -4,7 +4,6 @@
 import copy
 import functools
 import inspect
-import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -152,9 +151,11 @@ def unfold_call(choices: Choices) -> Call:
 
 
 def _chunks(**arguments: Any) -> Any:
-    chunks = list(itertools.islice(patchfold.iter_unfold(**arguments), 300))
-    if len(chunks) == 300:
-        return None
+    chunks = []
+    for chunk in patchfold.iter_unfold(**arguments):
+        chunks.append(chunk)
+        if len(chunks) == 300 or chunk.columns.nbytes > 10**6:
+            return None
     total = chunks[-1].batch.stop, chunks[-1].columns.shape[1], chunks[-1].positions.stop
     result = np.empty(total, chunks[0].columns.dtype)
     for batch, positions, part in chunks:

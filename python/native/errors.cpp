@@ -99,7 +99,7 @@ std::string text_of(nb::handle object) {
 
 std::string type_name_of(nb::handle object) {
   const nb::handle type = object.type();
-  const std::string module = utf8_of(nb::str(type.attr("__module__")));
+  const std::string module = utf8_of(nb::str(nb::getattr(type, "__module__", nb::str("builtins"))));  // eval() sets none
   const std::string name = utf8_of(nb::str(type.attr("__qualname__")));
   return module == "builtins" ? name : module + "." + name;
 }

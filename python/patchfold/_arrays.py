@@ -226,12 +226,13 @@ def _not_on_cpu(op: str, argument: str, given: str) -> InvalidType:
 
 
 def _module_of(array: Any) -> str:
-    return type(array).__module__.partition(".")[0]
+    return str(getattr(type(array), "__module__", "")).partition(".")[0]
 
 
 def _type_name(value: Any) -> str:
     kind = type(value)
-    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    module = getattr(kind, "__module__", "builtins")  # types made by eval have none
+    return kind.__qualname__ if module == "builtins" else f"{module}.{kind.__qualname__}"
 
 
 def value_text(value: Any) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import is_numpy
+from ._arrays import _type_name, is_numpy
 from ._errors import Error, InvalidType, InvalidValue
 from ._operators import _space_to_depth, _unfold
 from ._typing import Array, DepthMode, IntOrInts, Layout
@@ -29,6 +29,8 @@ def errors_of(name: str) -> Iterator[None]:
 
 
 def is_list(value: Any) -> bool:
+    if isinstance(value, np.void):  # a record, which has entries but no axes
+        return True
     return hasattr(value, "__len__") and not isinstance(value, str) and getattr(value, "ndim", 1) != 0
 
 
@@ -92,6 +94,10 @@ def _strided(x: Any, shape: tuple[int, ...], strides: tuple[int, ...], *, repeat
 def _shape_and_strides(name: str, x: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Strides are in bytes for NumPy, in elements for torch."""
     if is_numpy(x):
+        dtype: Any = np.ndarray.dtype.__get__(x)
+        if dtype.kind == "T":
+            rule = "strings of variable width have no strided views"
+            raise InvalidType(operator=name, argument="x", rule=rule, given=str(dtype))
         if not isinstance(x, np.ma.MaskedArray):
             return np.ndarray.shape.__get__(x), np.ndarray.strides.__get__(x)  # not what a subclass may say
         rule, given, expected = (
@@ -104,7 +110,7 @@ def _shape_and_strides(name: str, x: Any) -> tuple[tuple[int, ...], tuple[int, .
         if torch is not None and isinstance(x, torch.Tensor) and x.layout is torch.strided:
             return tuple(x.shape), tuple(x.stride())
         rule = "must be a NumPy array or a dense torch tensor: others have no strided views"
-        given = f"{type(x).__module__}.{type(x).__qualname__}".removeprefix("builtins.")
+        given = _type_name(x)
         expected = f"patchfold.{name.removesuffix('_view')}, which copies" if hasattr(x, "__dlpack__") else ""
     raise InvalidType(operator=name, argument="x", rule=rule, given=given, expected=expected)
 

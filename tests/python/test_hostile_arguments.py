@@ -170,10 +170,37 @@ def test_what_only_says_that_it_is_an_array_is_refused(call, kind):
         call(type("Mock", (), {"__class__": property(lambda self: kind)})())
 
 
+def test_a_path_that_is_none_is_refused():
+    nameless = type("Nameless", (), {"__fspath__": lambda self: 5})()
+    with pytest.raises(patchfold.InvalidType, match="merge: out: must have a name; given .*Nameless"):
+        patchfold.Merger(patchfold.Tiling((4, 4), (2, 2), overlap=0), out=nameless)
+
+
 def test_an_index_that_is_none_is_refused():
     wrong = type("Wrong", (), {"__index__": lambda self: "2"})()
     with pytest.raises(patchfold.InvalidType, match="kernel_size: must be an integer"):
         patchfold.unfold(IMAGE, wrong)
+
+
+def test_types_without_a_module_are_named():
+    nameless = eval("type('Nameless', (), {})()", {"__builtins__": {"type": type}})
+    for call in (lambda: patchfold.unfold(IMAGE, nameless), lambda: patchfold.unfold(nameless, 2)):
+        with pytest.raises(patchfold.InvalidType, match="Nameless"):
+            call()
+
+
+def test_records_are_lists_of_their_entries():
+    record = np.array((1, 2), "i4,i8")[()]
+    (chunk,) = patchfold.iter_unfold(IMAGE, 2, padding=record)
+    assert np.array_equal(chunk.columns, patchfold.unfold(IMAGE, 2, padding=record))
+    assert np.array_equal(chunk.columns, patchfold.unfold(IMAGE, 2, padding=(1, 2)))
+
+
+@pytest.mark.skipif(not hasattr(np.dtypes, "StringDType"), reason="this NumPy has no StringDType")
+@pytest.mark.parametrize("function", [patchfold.unfold_view, patchfold.space_to_depth_view])
+def test_strings_of_variable_width_have_no_views(function):
+    with pytest.raises(patchfold.InvalidType, match="strings of variable width have no strided views"):
+        function(np.zeros((1, 1, 2, 2), np.dtypes.StringDType()), 1)
 
 
 def test_long_steps_that_are_never_made_do_not_overflow():
