@@ -149,7 +149,7 @@ int run_node_tests(const RunRequest& request) {
       run_folder(folder, request, counts);
     } catch (const Error& error) {
       if (error.code() == ErrorCode::file_write) throw;  // nobody reads what is printed
-      print_error(error.what());
+      print_error(error);
       ++counts.failed;
     }
   }

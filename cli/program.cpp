@@ -8,6 +8,7 @@
 
 #include "cli/arguments.hpp"
 #include "cli/bench.hpp"
+#include "cli/errors.hpp"
 #include "cli/explain.hpp"
 #include "cli/merge.hpp"
 #include "cli/node_tests.hpp"
@@ -31,6 +32,7 @@ constexpr const char* help_text =
     "       patchfold merge FOLDER OUT                                put tiles together again, without seams\n"
     "       patchfold bench [PROBLEM]... [--threads N,..]             measure how fast operators run\n"
     "       patchfold explain OP --shape N,.. [--ARGUMENT VALUE]...   show what an operator does to a shape\n"
+    "       patchfold errors [CODE]                                   list the codes of errors, or what to do about one\n"
     "       patchfold --help, --version\n"
     "\n"
     "INPUT and OUT are .npy files or pictures (.png, .jpg, .tif; H x W x C, with --chw C x H x W).\n"
@@ -45,10 +47,12 @@ constexpr const char* help_text =
     "  patchfold merge tiles photo-again.png\n"
     "  patchfold explain unfold --shape 1,3,8,8 --kernel_size 3,3 --padding 1\n";
 
-/// Reports an error that the command line alone shows, unless it is one of the output or of memory.
-int report_usage(const Error& error) {
-  print_error(error.what());
-  return error.code() == ErrorCode::file_write || error.code() == ErrorCode::out_of_memory ? failed : wrong_usage;
+constexpr const char* commands = "ops, run, split, merge, explain, bench or errors";
+
+/// Reports an error and returns the exit code; `in_words`: while the command line is read.
+int report(const Error& error, bool in_words) {
+  print_error(error);
+  return exit_code(error.code(), in_words);
 }
 
 /// A command that reads its words first: what is wrong there is usage, and what is wrong later is not. `command` returns the
@@ -60,7 +64,7 @@ int run_request(Request (*parse)(const std::vector<std::string>&), int (*command
   try {
     request = parse(words);
   } catch (const Error& error) {
-    return report_usage(error);
+    return report(error, true);
   }
   if (!request.help.empty()) {
     print(request.help);
@@ -90,14 +94,14 @@ int run_on_words(void (*command)(const std::vector<std::string>&), const std::ve
     command(words);
     return done;
   } catch (const Error& error) {
-    return report_usage(error);
+    return report(error, true);
   }
 }
 
 int run_command(const std::vector<std::string>& words) {
   if (words.empty()) {
     print(help_text);
-    fail_usage("", "", "a command is needed", "", "ops, run, split, merge, explain or bench");
+    fail_usage("", "", "a command is needed", "", commands);
   }
   const std::string& command = words.front();
   const std::vector<std::string> rest(words.begin() + 1, words.end());
@@ -108,12 +112,14 @@ int run_command(const std::vector<std::string>& words) {
   if (command == "bench") return run_on_words(run_bench, rest);
   if (command == "ops")
     run_ops(rest);
+  else if (command == "errors")
+    run_errors(rest);
   else if (command == "--help" || command == "-h" || command == "help")
     print(help_text);
   else if (command == "--version")
     print(fmt::format("patchfold {}\n", PATCHFOLD_VERSION_STRING));
   else
-    fail_usage("", command, "is no command", "", "ops, run, split, merge, explain or bench");
+    fail_usage("", command, "is no command", "", commands);
   return done;
 }
 
@@ -123,10 +129,9 @@ int run_program(const std::vector<std::string>& words) {
   try {
     return run_command(words);
   } catch (const Error& error) {
-    print_error(error.what());
-    return is_usage(error.code()) ? wrong_usage : failed;
+    return report(error, false);
   } catch (const std::bad_alloc&) {
-    print_error("memory cannot be had");
+    print_error("memory cannot be had", describe(ErrorCode::out_of_memory).name);
   } catch (const std::exception& error) {
     print_error(error.what());
   }

@@ -23,9 +23,16 @@ int write_all(int descriptor, std::string_view text) noexcept {
 
 }  // namespace
 
-bool is_usage(ErrorCode code) noexcept {
-  return code == ErrorCode::usage || code == ErrorCode::unknown_operator || code == ErrorCode::unknown_argument ||
-         code == ErrorCode::missing;
+int exit_code(ErrorCode code, bool in_words) noexcept {
+  switch (code) {
+    case ErrorCode::usage:
+    case ErrorCode::unknown_operator:
+    case ErrorCode::unknown_argument:
+    case ErrorCode::missing: return wrong_usage;
+    case ErrorCode::file_write:
+    case ErrorCode::out_of_memory: return failed;
+    default: return in_words ? wrong_usage : failed;
+  }
 }
 
 void fail_usage(std::string_view command, std::string_view argument, std::string_view rule, std::string_view given,
@@ -43,10 +50,15 @@ void note(std::string_view text) noexcept {
   write_all(STDERR_FILENO, text);
 }
 
-void print_error(std::string_view message) noexcept {
+void print_error(const Error& error) noexcept {
+  print_error(error.what(), describe(error.code()).name);
+}
+
+void print_error(std::string_view message, std::string_view code) noexcept {
   try {
     std::string line = "patchfold: ";
     for (const char c : message) line += static_cast<unsigned char>(c) < ' ' || c == 0x7f ? ' ' : c;
+    if (!code.empty()) line += fmt::format(" [{}]", code);
     write_all(STDERR_FILENO, line + "\n");
   } catch (...) {
     write_all(STDERR_FILENO, "patchfold: memory cannot be had\n");

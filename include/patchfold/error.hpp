@@ -38,14 +38,20 @@ enum class ErrorCode {
   usage,             ///< a command line is not understood
 };
 
-/// One row of the catalogue.
+/// One row of the catalogue, from which docs/errors.md is made.
 struct ErrorEntry {
   ErrorCode code;
-  std::string_view name;  ///< the enumerator
-  std::string_view when;  ///< when it is raised, as a sentence
+  std::string_view name;     ///< the enumerator
+  std::string_view python;   ///< the Python package's exception; empty for codes that never reach Python
+  std::string_view when;     ///< when it is raised, as a sentence
+  std::string_view example;  ///< what() of one such error
+  std::string_view advice;   ///< what to do about it, in sentences
 };
 
+/// Every code once, in the order of the enumerators.
 PATCHFOLD_API std::span<const ErrorEntry> error_catalogue() noexcept;
+/// The catalogue's row of a code.
+PATCHFOLD_API const ErrorEntry& describe(ErrorCode code) noexcept;
 
 /// An error says which operator and argument, the rule, what was given and what was expected.
 /// `what()` joins them: "OPERATOR: ARGUMENT: RULE; given GIVEN, expected EXPECTED". Empty parts are left out.

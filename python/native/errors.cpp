@@ -14,14 +14,15 @@ bool is_list_character(char c) {
 
 nb::object exception_of(const Error& error) {
   const nb::module_ errors = nb::module_::import_("patchfold._errors");
-  const bool about_types = error.code() == ErrorCode::type || error.code() == ErrorCode::dtype;
+  const ErrorEntry& entry = describe(error.code());
   nb::dict parts;
+  parts["code"] = entry.name;
   parts["operator"] = error.op();
   parts["argument"] = error.argument();
   parts["rule"] = in_python_terms(error.rule());
   parts["given"] = in_python_terms(error.given());
   parts["expected"] = in_python_terms(error.expected());
-  return errors.attr(about_types ? "InvalidType" : "InvalidValue")(**parts);
+  return errors.attr(entry.python.empty() ? "InvalidValue" : entry.python.data())(**parts);
 }
 
 }  // namespace
@@ -31,9 +32,10 @@ void translate_errors() {
     try {
       std::rethrow_exception(pointer);
     } catch (const Error& error) {
-      if (error.code() == ErrorCode::out_of_memory) {
+      const std::string_view kind = describe(error.code()).python;
+      if (kind == "MemoryError") {
         PyErr_SetString(PyExc_MemoryError, error.what());
-      } else if (error.code() == ErrorCode::executor) {
+      } else if (kind == "RuntimeError") {
         PyErr_SetString(PyExc_RuntimeError, error.what());
       } else {
         const nb::object exception = exception_of(error);

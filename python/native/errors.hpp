@@ -12,8 +12,8 @@ namespace patchfold::python {
 
 namespace nb = nanobind;
 
-/// Makes every patchfold::Error that leaves a bound function the Python exception of its kind: InvalidValue or InvalidType
-/// of patchfold._errors, MemoryError, or RuntimeError if an executor failed.
+/// Makes every patchfold::Error that leaves a bound function the Python exception that the catalogue names: one of
+/// patchfold._errors, MemoryError or RuntimeError.
 void translate_errors();
 
 /// Lists and pairs are written as Python writes tuples: "[2, 3] of rank 2" becomes "(2, 3) of rank 2", "1:2" "(1, 2)".

@@ -9,6 +9,7 @@ class Error(Exception):
     ``InvalidType`` or plain ``TypeError`` for types. Running out of memory is Python's own ``MemoryError``.
 
     Attributes:
+        code: "rank", "divisible", ..; docs/errors.md says what each one means
         operator: name of the operator or function
         argument: name of the argument
         rule: what has to hold, as a sentence
@@ -18,9 +19,19 @@ class Error(Exception):
     Each is a string, empty where there is nothing to say.
     """
 
+    code = "value"
+
     def __init__(
-        self, *, operator: str = "", argument: str = "", rule: str = "", given: str = "", expected: str = ""
+        self,
+        *,
+        operator: str = "",
+        argument: str = "",
+        rule: str = "",
+        given: str = "",
+        expected: str = "",
+        code: str = "",
     ) -> None:
+        self.code = code or type(self).code
         self.operator = operator
         self.argument = argument
         self.rule = rule
@@ -31,7 +42,7 @@ class Error(Exception):
         super().__init__("; ".join([message, ", ".join(facts)] if facts else [message]))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _restore, (type(self), self.operator, self.argument, self.rule, self.given, self.expected)
+        return _restore, (type(self), self.operator, self.argument, self.rule, self.given, self.expected, self.code)
 
 
 class InvalidValue(Error, ValueError):
@@ -41,6 +52,10 @@ class InvalidValue(Error, ValueError):
 class InvalidType(Error, TypeError):
     """An argument or an element is of a type that the operator does not take."""
 
+    code = "type"
 
-def _restore(kind: type[Error], operator: str, argument: str, rule: str, given: str, expected: str) -> Error:
-    return kind(operator=operator, argument=argument, rule=rule, given=given, expected=expected)
+
+def _restore(
+    kind: type[Error], operator: str, argument: str, rule: str, given: str, expected: str, code: str
+) -> Error:
+    return kind(operator=operator, argument=argument, rule=rule, given=given, expected=expected, code=code)

@@ -23,9 +23,8 @@ def errors_of(name: str) -> Iterator[None]:
         yield
     except Error as error:
         argument = "x" if error.argument == "shape" else error.argument
-        raise type(error)(
-            operator=name, argument=argument, rule=error.rule, given=error.given, expected=error.expected
-        ) from None
+        facts = {"rule": error.rule, "given": error.given, "expected": error.expected, "code": error.code}
+        raise type(error)(operator=name, argument=argument, **facts) from None
 
 
 def is_list(value: Any) -> bool:

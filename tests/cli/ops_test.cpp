@@ -45,7 +45,7 @@ TEST(Ops, ShowsOneOperatorWithItsArguments) {
 
 TEST(Ops, ThePageOfOperatorsIsUpToDate) {
   const std::string text = Folder().run("ops --markdown").out;
-  std::ifstream file(PATCHFOLD_OPERATORS_PAGE, std::ios::binary);
+  std::ifstream file(PATCHFOLD_SOURCES "/docs/operators.md", std::ios::binary);
   const std::string page{std::istreambuf_iterator<char>(file), {}};
   EXPECT_TRUE(page == text) << "write it again: patchfold ops --markdown > docs/operators.md";
 }
@@ -94,7 +94,7 @@ TEST(Ops, GivesTheTableAsJson) {
 TEST(Help, IsThereForEveryCommand) {
   const Folder folder;
   for (const char* command : {"--help", "-h", "help", "run --help", "ops --help", "run unfold --help", "run . --help",
-                              "explain --help", "explain unfold --help", "split --help", "merge --help"}) {
+                              "errors --help", "explain --help", "explain unfold --help", "split --help", "merge --help"}) {
     const Outcome outcome = folder.run(command);
     EXPECT_EQ(outcome.code, 0) << command;
     EXPECT_NE(outcome.out.find("Usage: patchfold"), std::string::npos) << outcome.out;

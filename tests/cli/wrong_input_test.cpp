@@ -55,11 +55,16 @@ struct Wrong {
 };
 
 constexpr Wrong command_lines[] = {
-    {"walk", 2, "walk: is no command; expected ops, run, split, merge, explain or bench"},
+    {"walk", 2, "walk: is no command; expected ops, run, split, merge, explain, bench or errors"},
     {"--wrong", 2, "--wrong: is no command"},
     {"ops unfolt", 2, "unfold"},
     {"ops unfold fold", 2, "ops: "},
     {"ops --xml", 2, "--xml"},
+    {"errors divisble", 2,
+     "errors: CODE: is no code of an error; given divisble, expected rank, length, type, value, divisible, "},
+    {"errors '' ", 2, "errors: CODE: is no code of an error"},
+    {"errors rank type", 2, "errors: "},
+    {"errors rank --markdown", 2, "errors: "},
     {"run unfolt image.npy --kernel_size 2,2 -o out.npy", 2, "unfold"},
     {"run onnx.Col2im columns.npy -o out.npy", 2, "onnx.Col2Im-18"},
     {"run image.npy --kernel_size 2,2 -o out.npy", 2, "image.npy: is a file"},

@@ -331,7 +331,7 @@ def test_errors_survive_pickling() -> None:
         patchfold.unfold(np.zeros((1, 1, 2, 2)), 0)
     copy = pickle.loads(pickle.dumps(caught.value))
     assert str(copy) == str(caught.value)
-    assert (copy.operator, copy.argument, copy.given) == ("unfold", "kernel_size", "0")
+    assert (copy.operator, copy.argument, copy.given, copy.code) == ("unfold", "kernel_size", "0", "value")
 
 
 def test_threads_setting() -> None:

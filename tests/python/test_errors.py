@@ -48,6 +48,14 @@ def shaped_rows() -> list[tuple[str, str]]:
     return rows
 
 
+def classes_of_codes() -> dict[str, str]:
+    """{"rank": "InvalidValue", ..}: what docs/errors.md says, which is made of the library's catalogue."""
+    page = (Path(__file__).parents[2] / "docs" / "errors.md").read_text(encoding="utf-8")
+    sections = re.findall(r"(?ms)^## (\w+)$(.*?)(?=^## |\Z)", page)
+    return {code: re.findall(r"(?m)^\| `ErrorCode::\w+` \| [^|]* \| `?([^|`]*)`? \|", text)[0] for code, text in sections}
+
+
+CLASSES = classes_of_codes()
 SHAPED = shaped_rows()
 X = object()  # stands for the data of the valid call
 
@@ -257,6 +265,8 @@ def check(kind: type[Exception], message: str, call) -> None:
     with pytest.raises(Exception) as caught:
         call()
     assert (type(caught.value), str(caught.value)) == (kind, message)
+    if isinstance(caught.value, patchfold.Error):
+        assert CLASSES[caught.value.code] == kind.__name__
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.spec.name}: {row.label}")
@@ -278,10 +288,39 @@ def test_errors_have_parts_that_make_the_message():
     with pytest.raises(patchfold.Error) as caught:
         patchfold.fold(np.zeros((1, 8, 10)), (4, 4), 2)
     error = caught.value
-    assert error.operator == "fold" and error.argument == "x"
+    assert error.operator == "fold" and error.argument == "x" and error.code == "position_count"
     assert error.rule == "the number of positions must be that of the sizes, strides, dilations and pads"
     assert error.given == "10" and error.expected == "9 = product of (3, 3)"
     assert str(error) == f"fold: x: {error.rule}; given 10, expected 9 = product of (3, 3)"
+
+
+@pytest.mark.parametrize(
+    ("code", "call"),
+    [
+        ("rank", lambda: patchfold.unfold(np.zeros(3), (2, 2))),
+        ("length", lambda: patchfold.unfold(IMAGE, (2, 2), stride=(1, 1, 1))),
+        ("type", lambda: patchfold.unfold(IMAGE, "2")),
+        ("type", lambda: patchfold.coverage((4, 4), 2, dtype="none such")),
+        ("value", lambda: patchfold.unfold(IMAGE, 0)),
+        ("value", lambda: patchfold.patches(IMAGE, 9)),
+        ("divisible", lambda: patchfold.fold(np.zeros((1, 7, 9)), (4, 4), 2)),
+        ("shape", lambda: patchfold.unfold(IMAGE, 2, out=np.zeros((2, 12, 36), np.float32))),
+        ("dtype", lambda: patchfold.unfold(IMAGE.astype(object), 2)),
+        ("overflow", lambda: patchfold.unfold(IMAGE, 2, dilation=2**62)),
+        ("strides", lambda: patchfold.unfold(IMAGE, 2, out=np.broadcast_to(np.float32(0), (2, 12, 35)))),
+        ("missing", lambda: patchfold.unfold(IMAGE, None)),
+        ("unknown_operator", lambda: patchfold.plan("unfodl", IMAGE)),
+    ],
+)
+def test_errors_have_the_code_of_the_library(code, call):
+    with pytest.raises(patchfold.Error) as caught:
+        call()
+    assert caught.value.code == code
+    assert type(caught.value).__name__ == CLASSES[code]
+
+
+def test_memory_and_executors_are_errors_of_python_itself():
+    assert (CLASSES["out_of_memory"], CLASSES["executor"]) == ("MemoryError", "RuntimeError")
 
 
 def test_errors_are_those_of_python_too():

@@ -75,7 +75,7 @@ class _Row:
         except InvalidValue as error:
             if error.argument != "shape":
                 raise
-            facts = {"rule": error.rule, "given": error.given, "expected": error.expected}
+            facts = {"rule": error.rule, "given": error.given, "expected": error.expected, "code": error.code}
             raise InvalidValue(operator=error.operator, argument="input", **facts) from None
 
     def shape_of(self, sizes: Sequence[Any], values: Sequence[Any]) -> Sequence[Any]:

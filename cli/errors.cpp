@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/errors.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iterator>
+#include <optional>
+
+#include "cli/report.hpp"
+#include "patchfold/patchfold.h"
+#include "patchfold/plan.hpp"
+
+namespace patchfold::cli {
+namespace {
+
+using Text = std::back_insert_iterator<std::string>;
+
+constexpr std::string_view c_prefix = "PF_ERROR_";
+
+std::string in_capitals(std::string_view text) {
+  std::string result(text);
+  for (char& c : result)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  return result;
+}
+
+/// The C interface's status of an entry: the one that has its name.
+pf_status status_of(const ErrorEntry& entry) {
+  pf_status status = PF_OK;
+  while (pf_status_name(status) != entry.name) ++status;
+  return status;
+}
+
+std::string exit_codes(const ErrorEntry& entry) {
+  const int first = exit_code(entry.code, false), of_words = exit_code(entry.code, true);
+  return first == of_words ? fmt::format("{}", first) : fmt::format("{} or {}", first, of_words);
+}
+
+/// Lines of at most `width` characters, each behind `indent`.
+std::string wrapped(std::string_view text, std::size_t width, std::string_view indent = "") {
+  std::string result;
+  while (!text.empty()) {
+    std::size_t end = text.size() <= width ? text.size() : text.rfind(' ', width);
+    if (end == std::string_view::npos) end = std::min(text.find(' '), text.size());
+    fmt::format_to(Text(result), "{}{}\n", indent, text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return result;
+}
+
+std::string list() {
+  std::size_t width = 0;
+  for (const auto& entry : error_catalogue()) width = std::max(width, entry.name.size());
+  std::string text;
+  for (const auto& entry : error_catalogue()) fmt::format_to(Text(text), "  {:{}}  {}\n", entry.name, width, entry.when);
+  return text +
+         "\nThe code stands in brackets at the end of a message. `patchfold errors CODE` shows one with an example and what "
+         "to "
+         "do.\n";
+}
+
+std::string show(const ErrorEntry& entry) {
+  return fmt::format("{}\n{}\nExample:\n{}\nWhat to do:\n{}\nC++: ErrorCode::{}\nC: {}{} ({})\nPython: {}\nExit code: {}\n",
+                     entry.name, wrapped(entry.when, 98, "  "), wrapped(entry.example, 98, "  "),
+                     wrapped(entry.advice, 98, "  "), entry.name, c_prefix, in_capitals(entry.name), status_of(entry),
+                     entry.python.empty() ? "never raised" : entry.python, exit_codes(entry));
+}
+
+/// What throw_if_failed makes of a status.
+std::string_view code_of(Status status) {
+  try {
+    throw_if_failed(status, "");
+  } catch (const Error& error) {
+    return describe(error.code()).name;
+  }
+  return {};
+}
+
+/// The statuses that a run can return, but ok.
+std::string status_rows() {
+  std::string text;
+  for (const auto& [status, name] :
+       {std::pair(Status::null_data, "null_data"), std::pair(Status::overlap, "overlap"),
+        std::pair(Status::out_of_memory, "out_of_memory"), std::pair(Status::executor_failed, "executor_failed"),
+        std::pair(Status::scratch_too_small, "scratch_too_small")})
+    fmt::format_to(Text(text), "| `Status::{}` | {} | [{}](#{}) |\n", name, patchfold::describe(status), code_of(status),
+                   code_of(status));
+  return text;
+}
+
+constexpr std::string_view introduction = R"(<!-- Written by `patchfold errors --markdown > docs/errors.md`. -->
+# Errors
+
+Every error is one sentence. It says who found it, which argument is wrong, the rule, what was given and what was expected;
+a part that has nothing to say is left out, and one of more than 1000 characters is cut:
+
+    OPERATOR: ARGUMENT: RULE; given GIVEN, expected EXPECTED
+    {}
+
+OPERATOR is the operator, or the reader, writer or command; ARGUMENT is the argument, the tensor or the file. Python writes
+lists as tuples and calls tensors by the names of its parameters. An operator's arguments are checked before anything is written,
+so what was there stays; only an error of `executor` leaves the content of the output unspecified.
+
+Each error has one of the {} codes below, which never changes its meaning, while sentences may be reworded:
+
+| | the sentence | its parts | the code |
+|---|---|---|---|
+| C++ | `patchfold::Error`: `what()` | `op()`, `argument()`, `rule()`, `given()`, `expected()` | `code()`; `describe(code)` is its entry here |
+| C | `pf_last_error()` | `pf_last_error_part(PF_PART_RULE)`, .. | the `pf_status` that is returned; `pf_status_name`, `pf_status_doc` |
+| Python | `str(error)` | `error.operator`, `.argument`, `.rule`, `.given`, `.expected` | `error.code`, and the class of the exception |
+| command line | the line on standard error | | in brackets at the end of the line, and the exit code |
+
+```sh fails
+patchfold ops unfodl
+```
+```text output
+patchfold: operator: there is no operator of this name; given unfodl, expected unfold or another of the table [unknown_operator]
+```
+
+`patchfold errors` lists the codes, and `patchfold errors CODE` shows what this page says about one. The exit code is 2 where
+the command line alone shows the error, whatever its code, otherwise 1; a few codes always have the same.
+
+In Python `InvalidValue` is a `ValueError` and `InvalidType` a `TypeError`, and both are a `patchfold.Error`; `MemoryError` and
+`RuntimeError` are Python's own and have the sentence only. What the package checks by itself before the library is asked has
+the code `value` or `type`. Codes that are never raised in Python are never returned in C either.
+
+`PF_ERROR_INTERNAL` ({}) is no code: it is a fault of the library, please report it.
+
+In C++, running a plan throws nothing but returns a `Status`; `throw_if_failed` throws the error that stands for it:
+
+| status | it says | code |
+|---|---|---|
+{})";
+
+std::string markdown() {
+  std::string text = fmt::format(introduction, describe(ErrorCode::divisible).example, error_catalogue().size(),
+                                 static_cast<int>(PF_ERROR_INTERNAL), status_rows());
+  for (const auto& entry : error_catalogue()) {
+    fmt::format_to(Text(text), "\n## {}\n\n{}\n    {}\n\n{}\n", entry.name, wrapped(entry.when, 125), entry.example,
+                   wrapped(fmt::format("**What to do:** {}", entry.advice), 125));
+    fmt::format_to(Text(text), "| C++ | C | Python | exit code |\n|---|---|---|---|\n");
+    fmt::format_to(Text(text), "| `ErrorCode::{}` | `{}{}` ({}) | {} | {} |\n", entry.name, c_prefix,
+                   in_capitals(entry.name), status_of(entry),
+                   entry.python.empty() ? "never raised" : fmt::format("`{}`", entry.python), exit_codes(entry));
+  }
+  return text;
+}
+
+/// The entry of a code that is written as here, or as in C.
+const ErrorEntry& find(std::string_view code) {
+  const std::string capitals = in_capitals(code);
+  const std::string_view bare =
+      capitals.starts_with(c_prefix) ? std::string_view(capitals).substr(c_prefix.size()) : capitals;
+  const auto entry = std::ranges::find(error_catalogue(), bare, [](const auto& e) { return in_capitals(e.name); });
+  if (entry != error_catalogue().end()) return *entry;
+  std::string known;
+  for (const auto& e : error_catalogue()) fmt::format_to(Text(known), "{}{}", known.empty() ? "" : ", ", e.name);
+  fail_usage("errors", "CODE", "is no code of an error", code.substr(0, 200), known);
+}
+
+}  // namespace
+
+void run_errors(const std::vector<std::string>& words) {
+  CLI::App app("Lists the codes of errors, or shows one: an example, what to do, and what it is in C, C++ and Python.",
+               "patchfold errors");
+  std::string code;
+  bool as_markdown = false;
+  auto* one = app.add_option("CODE", code, "divisible, PF_ERROR_DIVISIBLE, ..");
+  app.add_flag("--markdown", as_markdown, "all codes, as docs/errors.md")->excludes(one);
+  try {
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  } catch (const CLI::CallForHelp&) {
+    return print(app.help());
+  } catch (const CLI::ParseError& error) {
+    fail_usage("errors", "", error.what());
+  }
+  print(as_markdown ? markdown() : one->count() == 0 ? list() : show(find(code)));
+}
+
+}  // namespace patchfold::cli

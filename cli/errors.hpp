@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// `patchfold errors`: the catalogue of errors as text and Markdown.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace patchfold::cli {
+
+/// Runs `patchfold errors` with the words that follow it. Throws Error(usage).
+void run_errors(const std::vector<std::string>& words);
+
+}  // namespace patchfold::cli
