@@ -16,7 +16,7 @@ nb::object exception_of(const Error& error) {
   const nb::module_ errors = nb::module_::import_("patchfold._errors");
   const ErrorEntry& entry = describe(error.code());
   nb::dict parts;
-  parts["code"] = entry.name;
+  parts["code"] = std::string(entry.name);
   parts["operator"] = error.op();
   parts["argument"] = error.argument();
   parts["rule"] = in_python_terms(error.rule());

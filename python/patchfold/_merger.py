@@ -183,9 +183,8 @@ class Merger:
         try:
             return self._tiling._native.axes_in(rank)
         except InvalidValue as error:
-            raise InvalidValue(
-                operator=MERGE, argument=argument, rule=error.rule, given=error.given, expected=error.expected
-            ) from None
+            facts = {"rule": error.rule, "given": error.given, "expected": error.expected, "code": error.code}
+            raise InvalidValue(operator=MERGE, argument=argument, **facts) from None
 
     def _begin(self, index: int, tile: Any) -> _core.Merger:
         """Makes the merger for tiles like this one, which is the first, unless it is to be refused."""

@@ -101,7 +101,7 @@ struct Problem {
   std::int64_t dst_offset = 0;
   ByteRange src_range{};
   ByteRange dst_range{};
-  const std::byte* own_source = nullptr;  ///< read in place of the caller's source, which is then ignored
+  const std::byte* own_source = nullptr;  ///< a one, read in place of the caller's source for every column element
 };
 
 }  // namespace patchfold::engine

@@ -23,6 +23,15 @@ struct Axis {
 /// Enough for two axes of every window, every dim, and the chunks of the row.
 using AxisList = FixedList<Axis, 2 * max_axes + 1>;
 
+/// The axes of the image.
+inline AxisList image_axes(const Problem& problem) {
+  AxisList axes;
+  for (const Dim& dim : problem.dims) axes.push_back({Axis::Kind::dim, -1, dim.extent, dim.src_stride, dim.dst_stride});
+  for (int i = 0; i < problem.windows.size(); ++i)
+    axes.push_back({Axis::Kind::coordinate, i, problem.windows[i].extent, 0, problem.windows[i].image_stride});
+  return axes;
+}
+
 /// Rows of at least this many bytes are worth a kernel's call (arbitrary: one cache line).
 inline constexpr std::int64_t row_bytes = 64;
 

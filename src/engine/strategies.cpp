@@ -4,6 +4,7 @@
 
 #include "engine/blocks.hpp"
 #include "engine/compiled.hpp"
+#include "engine/counts.hpp"
 #include "engine/cropped.hpp"
 #include "engine/instruction_set.hpp"
 #include "engine/move.hpp"
@@ -55,6 +56,7 @@ constexpr Strategy strategies[] = {
     {"stage taps", make_stage_by_taps},            // 1.8 -> 1.0: patches of 8x112x112x64, kernel 3, SAME
     {"cropped", make_cropped},                     // 5.8 -> 3.3: batch_to_space 32x64x56x56 block 2, crops 1
     {"move", make_move},                           // all other copies
+    {"counts", make_counts},                       // coverage: its time must not grow with the taps that meet
     {"sum tiles", make_sum_tiles},                 // 3.6 -> 1.3: fold to 112x112, kernel 3, padding 1
     {"sum rows", make_sum_by_rows},                // each tap meets many elements of a row
     {"sum elements", make_sum_by_elements},        // strides beyond the row: solve for each element's taps

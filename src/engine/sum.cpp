@@ -22,14 +22,6 @@ constexpr std::int64_t strided_chunk = 256;
 /// A row is given up when less than one in so many taps points into it.
 constexpr std::int64_t sparse = 8;
 
-AxisList image_axes(const Problem& problem) {
-  AxisList axes;
-  for (const Dim& dim : problem.dims) axes.push_back({Axis::Kind::dim, -1, dim.extent, dim.src_stride, dim.dst_stride});
-  for (int i = 0; i < problem.windows.size(); ++i)
-    axes.push_back({Axis::Kind::coordinate, i, problem.windows[i].extent, 0, problem.windows[i].image_stride});
-  return axes;
-}
-
 RowPlan plan_sum(const Problem& problem) {
   return plan_rows(image_axes(problem), problem.element_size, chunk_elements, strided_chunk);
 }

@@ -7,7 +7,9 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "kernels/elements.hpp"
 
@@ -79,6 +81,23 @@ struct Sum {
         add_one(accumulators + part * sizeof(Accumulator), src + part * sizeof(Element));
   }
 
+  static Accumulator ones(std::int64_t count) {
+    // From 2^digits on another one changes nothing.
+    if constexpr (std::is_floating_point_v<Accumulator>)
+      return static_cast<Accumulator>(std::min(count, std::int64_t{1} << std::numeric_limits<Accumulator>::digits));
+    else if constexpr (std::is_same_v<Type, Boolean>)
+      return count != 0;
+    else
+      return static_cast<Accumulator>(count);
+  }
+
+  static void count(std::byte* accumulators, const std::int64_t* counts, std::int64_t factor, std::int64_t count) noexcept {
+    for (std::int64_t i = 0; i < count; ++i, accumulators += accumulator_size) {
+      save(accumulators, ones(counts[i] * factor));
+      if (parts == 2) save(accumulators + sizeof(Accumulator), Accumulator{});
+    }
+  }
+
   static void store(std::byte* dst, std::int64_t dst_stride, const std::byte* accumulators, std::int64_t count) noexcept {
     if (std::is_same_v<Element, Accumulator> && dst_stride == element_size) {
       std::memcpy(dst, accumulators, static_cast<std::size_t>(count * element_size));
@@ -99,7 +118,7 @@ struct Sum {
       }
   }
 
-  static constexpr SumKernel kernel{accumulator_size, add, store, store_add};
+  static constexpr SumKernel kernel{accumulator_size, add, count, store, store_add};
 };
 
 const SumKernel* kernel_of(DType dtype) {

@@ -38,6 +38,48 @@ TEST(FarDilations, InTwoDimensions) {
               {9, 10, 11, 12});
 }
 
+/// As many ones as there are taps would take for ever to add.
+TEST(FarKernels, AreCountedByCoverageAtOnce) {
+  expect_values(Coverage{.output_size = {4}, .kernel_size = far, .dilation = 0}, {}, {0}, {4}, {far, far, far, far});
+  expect_values(Coverage{.output_size = {3, 2}, .kernel_size = {far, 3}, .dilation = {0, 1}, .padding = {{0, 0}, {2, 2}}},
+                {}, {0}, {3, 2}, {3 * far, 3 * far, 3 * far, 3 * far, 3 * far, 3 * far});
+  expect_values(Coverage{.output_size = {3}, .kernel_size = far, .padding = far}, {}, {0}, {3}, {far, far, far});
+}
+
+/// What adding that many ones one by one gives.
+TEST(FarKernels, AreCountedInTheElementsType) {
+  const struct {
+    DType dtype;
+    std::int64_t ones;
+    std::uint64_t low, high;  // of the element's bits
+  } rows[] = {
+      {DType::boolean, 256, 1, 0},
+      {DType::int8, 300, 44, 0},
+      {DType::uint16, 65536, 0, 0},
+      {DType::int32, (std::int64_t{1} << 32) + 7, 7, 0},
+      {DType::uint64, far, std::uint64_t{1} << 40, 0},
+      {DType::float16, 2049, 0x6800, 0},   // 2048
+      {DType::float16, 65520, 0x7c00, 0},  // infinity
+      {DType::bfloat16, 257, 0x4380, 0},   // 256
+      {DType::float32, 16777215, 0x4b7fffff, 0},
+      {DType::float32, far, 0x4b800000, 0},                            // 2^24
+      {DType::float64, std::int64_t{1} << 59, 0x4340000000000000, 0},  // 2^53
+      {DType::complex64, far, 0x4b800000, 0},
+      {DType::complex128, 3, 0x4008000000000000, 0},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(name_of(row.dtype));
+    std::uint64_t bits[2] = {~std::uint64_t{0}, ~std::uint64_t{0}};
+    coverage({.output_size = {1}, .kernel_size = row.ones, .dilation = 0}, contiguous(bits, {1}, row.dtype));
+    const std::size_t size = size_of(row.dtype);
+    const std::uint64_t mask = size >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * size)) - 1;
+    EXPECT_EQ(bits[0] & mask, row.low);
+    if (size == 16) {
+      EXPECT_EQ(bits[1], row.high);
+    }
+  }
+}
+
 TEST(FarPads, OnePositionFarOutside) {
   // slack = 2 + 2^40 - 1, stride the same: two positions, at -2^40 and 1.
   const Unfold op = {.kernel_size = {1}, .stride = far + 1, .padding = {{far, 0}}};

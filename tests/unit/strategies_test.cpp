@@ -17,9 +17,9 @@
 namespace patchfold {
 namespace {
 
-/// Not measured: "nothing" has nothing to run; "move" takes the layouts that no other row of the table fits, and "sum
-/// elements" strides far beyond the image, neither of which is made to be fast.
-constexpr std::string_view unmeasured[] = {"nothing", "move", "sum elements"};
+/// Not measured: "nothing" has nothing to run, "counts" nothing to read; "move" takes the layouts that no other row of the
+/// table fits, and "sum elements" strides far beyond the image, neither of which is made to be fast.
+constexpr std::string_view unmeasured[] = {"nothing", "counts", "move", "sum elements"};
 
 /// The strategy of a problem with contiguous tensors.
 std::string strategy_of(const ProblemText& problem) {
