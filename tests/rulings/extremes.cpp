@@ -38,12 +38,18 @@ TEST(FarDilations, InTwoDimensions) {
               {9, 10, 11, 12});
 }
 
-/// As many ones as there are taps would take for ever to add.
+/// Adding as many ones as there are taps would take for ever.
 TEST(FarKernels, AreCountedByCoverageAtOnce) {
-  expect_values(Coverage{.output_size = {4}, .kernel_size = far, .dilation = 0}, {}, {0}, {4}, {far, far, far, far});
-  expect_values(Coverage{.output_size = {3, 2}, .kernel_size = {far, 3}, .dilation = {0, 1}, .padding = {{0, 0}, {2, 2}}},
-                {}, {0}, {3, 2}, {3 * far, 3 * far, 3 * far, 3 * far, 3 * far, 3 * far});
-  expect_values(Coverage{.output_size = {3}, .kernel_size = far, .padding = far}, {}, {0}, {3}, {far, far, far});
+  const auto counts = [](const Coverage& op) {
+    std::vector<std::int64_t> counted(static_cast<std::size_t>(element_count(op.output_size)));
+    coverage(op, view(counted.data(), op.output_size));
+    return counted;
+  };
+  using Counts = std::vector<std::int64_t>;
+  EXPECT_EQ(counts({.output_size = {4}, .kernel_size = far, .dilation = 0}), Counts(4, far));
+  EXPECT_EQ(counts({.output_size = {2, 3}, .kernel_size = {far, 3}, .dilation = {0, 1}, .padding = {{0, 0}, {1, 1}}}),
+            (Counts{2 * far, 3 * far, 2 * far, 2 * far, 3 * far, 2 * far}));
+  EXPECT_EQ(counts({.output_size = {3}, .kernel_size = far, .padding = far}), Counts(3, far));
 }
 
 /// What adding that many ones one by one gives.

@@ -48,7 +48,7 @@ TEST(Plan, NamesAStrategyForEveryRowOfTheTable) {
       {"stage taps", "unfold f32 1x8x8x3 kernel_size=3,3 padding=1 layout=channels_last order=kernel columns=grid"},
       {"cropped", "batch_to_space f32 4x2x4x4 block=2 crops=1"},
       {"move", "unfold f32 1x8x8x3 kernel_size=3,3 padding=1 layout=channels_last"},
-      {"counts", "coverage f32 output_size=8,8 kernel_size=3 padding=1"},
+      {"counts", "coverage f32 - output_size=8,8 kernel_size=3 padding=1"},
       {"sum tiles", "fold f32 1x9x64 output_size=8,8 kernel_size=3 padding=1"},
       {"sum rows", "fold f16 1x9x64 output_size=8,8 kernel_size=3 padding=1 accumulate=true"},
       {"sum elements",
