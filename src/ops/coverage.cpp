@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coverage is fold of columns of ones. One element with strides of 0 stands for all of them; the engine need not add them up.
+// Coverage is fold of columns of ones. One element with strides of 0 stands for all of them; the engine counts them.
 #include <array>
 
 #include "ops/operands.hpp"
