@@ -12,6 +12,8 @@
 #include <limits>
 
 #include "kernels/blend_scalar.hpp"
+#include "kernels/targets-inl.hpp"
+#include "kernels/targets.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace patchfold::kernels::HWY_NAMESPACE {
@@ -271,6 +273,12 @@ BlendRow weighted_lines(DType dtype, bool keep_equal) noexcept {
 BlendRow weighted_row(DType from, DType to, bool keep_equal) noexcept {
   const BlendRow row = HWY_DYNAMIC_DISPATCH(RowOf)(from, to, keep_equal);
   return row ? row : weighted_row_scalar(from, to, keep_equal);
+}
+
+HWY_EXPORT(target);
+
+const char* blend_target() noexcept {
+  return HWY_DYNAMIC_DISPATCH(target)();
 }
 
 }  // namespace patchfold::kernels

@@ -11,6 +11,8 @@
 #include <cstring>
 
 #include "kernels/blocks-inl.hpp"
+#include "kernels/targets-inl.hpp"
+#include "kernels/targets.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace patchfold::kernels::HWY_NAMESPACE {
@@ -363,6 +365,12 @@ Finish finish_of(DType dtype) noexcept {
 void transpose(std::byte* dst, std::int64_t dst_pitch, const std::byte* src, std::int64_t src_pitch, std::int64_t unit,
                std::int64_t rows, std::int64_t columns) noexcept {
   HWY_DYNAMIC_DISPATCH(Transpose)(dst, dst_pitch, src, src_pitch, unit, rows, columns);
+}
+
+HWY_EXPORT(target);
+
+const char* blocks_target() noexcept {
+  return HWY_DYNAMIC_DISPATCH(target)();
 }
 
 }  // namespace patchfold::kernels

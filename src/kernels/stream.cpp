@@ -11,6 +11,8 @@
 #include <cstring>
 
 #include "kernels/piece.hpp"
+#include "kernels/targets-inl.hpp"
+#include "kernels/targets.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace patchfold::kernels::HWY_NAMESPACE {
@@ -392,6 +394,12 @@ void gather(std::byte* dst, const Sources& sources, std::int64_t count, Store st
 
 void finish_stores() noexcept {
   hwy::FlushStream();
+}
+
+HWY_EXPORT(target);
+
+const char* stream_target() noexcept {
+  return HWY_DYNAMIC_DISPATCH(target)();
 }
 
 }  // namespace patchfold::kernels

@@ -12,6 +12,8 @@
 #include <limits>
 
 #include "kernels/elements.hpp"
+#include "kernels/targets-inl.hpp"
+#include "kernels/targets.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace patchfold::kernels::HWY_NAMESPACE {
@@ -156,9 +158,15 @@ const SumKernel& sum_kernel(DType dtype) noexcept {
 
 namespace {
 
-/// Asked for once: asking Highway again would undo a choice.
+/// Asked for once: asking Highway again would undo a choice. What the compiler takes for granted is always there: Highway
+/// leaves NEON out on processors without AES, which no kernel uses.
 const std::vector<std::int64_t>& targets() {
-  static const auto* list = new std::vector<std::int64_t>(hwy::SupportedAndGeneratedTargets());  // never destroyed
+  static const auto* list = [] {
+    auto* found = new std::vector<std::int64_t>;  // never destroyed
+    for (std::int64_t left = (hwy::SupportedTargets() | HWY_STATIC_TARGET) & HWY_TARGETS; left != 0; left &= left - 1)
+      found->push_back(left & -left);
+    return found;
+  }();
   return *list;
 }
 
@@ -177,6 +185,12 @@ bool use_instruction_set(std::string_view name) {
   if (chosen == 0) return false;
   hwy::GetChosenTarget().Update(chosen);
   return true;
+}
+
+HWY_EXPORT(target);
+
+const char* sum_target() noexcept {
+  return HWY_DYNAMIC_DISPATCH(target)();
 }
 
 }  // namespace patchfold::kernels

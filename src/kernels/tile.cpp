@@ -13,6 +13,8 @@
 #include "kernels/blocks-inl.hpp"
 #include "kernels/elements.hpp"
 #include "kernels/stream.hpp"
+#include "kernels/targets-inl.hpp"
+#include "kernels/targets.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace patchfold::kernels::HWY_NAMESPACE {
@@ -331,6 +333,12 @@ HWY_EXPORT(TileKernelOf);
 
 const TileKernel& tile_kernel(DType dtype) noexcept {
   return *HWY_DYNAMIC_DISPATCH(TileKernelOf)(dtype);
+}
+
+HWY_EXPORT(target);
+
+const char* tile_target() noexcept {
+  return HWY_DYNAMIC_DISPATCH(target)();
 }
 
 }  // namespace patchfold::kernels

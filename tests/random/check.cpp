@@ -13,6 +13,7 @@
 
 #include "executors.hpp"
 #include "geometry.hpp"
+#include "instruction_sets.hpp"
 #include "memory.hpp"
 
 namespace patchfold::testing {
@@ -250,9 +251,10 @@ std::optional<std::string> check(Problem& problem, bool sums, Random& random) {
   AnyOrder any(random.next(), static_cast<int>(random.between(1, 5)));
   if (const auto wrong = runner.run("pieces in any order", any, true)) return located(wrong);
   std::optional<std::string> wrong;
-  for (const auto& name : instruction_sets()) {
+  for (const auto& name : sets_to_run()) {
     use_instruction_set(name);
     if (!wrong) wrong = runner.run("instruction set " + name, serial_executor(), false);
+    features.insert(name);
   }
   use_instruction_set("");
   if (wrong) return located(wrong);

@@ -12,6 +12,7 @@
 #include "check.hpp"
 #include "engine/strategies.hpp"
 #include "geometry.hpp"
+#include "instruction_sets.hpp"
 #include "memory.hpp"
 #include "reference/reference.hpp"
 
@@ -137,7 +138,7 @@ class Case {
   std::optional<std::string> run_all(bool with_fallbacks) {
     const AsAlways after;
     const bool nothing = plan().strategy() == "nothing";
-    for (const std::string& set : instruction_sets()) {
+    for (const std::string& set : sets_to_run()) {
       use_instruction_set(set);
       for (const std::string_view strategy : engine::strategy_names()) {
         if (nothing != (strategy == "nothing") || (is_fallback(strategy) && !with_fallbacks)) continue;
@@ -263,7 +264,7 @@ class Coverage : public ::testing::Test {
  public:
   void TestBody() override {
     std::map<std::string, int> of_strategy;
-    for (const std::string& set : instruction_sets())
+    for (const std::string& set : sets_to_run())
       for (const std::string_view strategy : engine::strategy_names())
         for (const Store store : {Store::plain, Store::past_cache}) {
           const auto found = runs().find(name_of(strategy, store, set));

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "check.hpp"
+#include "instruction_sets.hpp"
 #include "reference/reference.hpp"
 
 namespace patchfold::testing {
@@ -94,9 +95,6 @@ TEST(Table, EveryOperatorIsTested) {
 class Coverage : public ::testing::Test {
  public:
   void TestBody() override {
-    std::string sets = "instruction sets:";
-    for (const auto& name : instruction_sets()) sets += " " + name;
-    std::printf("%s\n", sets.c_str());
     for (const auto& subject : subjects()) {
       const auto found = table().find(std::string(subject.op));
       if (found == table().end()) continue;
@@ -104,6 +102,8 @@ class Coverage : public ::testing::Test {
       std::string line = std::string(subject.op) + " (" + std::to_string(counts.cases) + " cases):";
       for (const auto& [feature, count] : counts.features) line += " " + feature + " = " + std::to_string(count) + ";";
       std::printf("%s\n", line.c_str());
+      for (const auto& set : sets_to_run())
+        EXPECT_TRUE(counts.features.contains(set)) << subject.op << " was never run on " << set;
       if (scale_of_run() < 1) continue;
       for (const auto& feature : required(subject))
         EXPECT_TRUE(counts.features.contains(feature)) << subject.op << " never showed: " << feature;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for tests of kernels, in which no byte too many can be read or written unseen.
+// Memory for tests of kernels, in which no byte too many can be read or written unseen, and random numbers.
 #pragma once
 
 #include <sys/mman.h>
@@ -13,8 +13,6 @@
 #include <span>
 #include <string>
 #include <vector>
-
-#include "kernels/sum.hpp"
 
 namespace patchfold::kernels {
 
@@ -95,15 +93,5 @@ class Dice {
  private:
   std::mt19937_64 generator_;
 };
-
-/// Calls f for every instruction set, and goes back to the best.
-template <class F>
-void on_every_instruction_set(F f) {
-  for (const std::string& set : instruction_sets()) {
-    use_instruction_set(set);
-    f(set);
-  }
-  use_instruction_set("");
-}
 
 }  // namespace patchfold::kernels

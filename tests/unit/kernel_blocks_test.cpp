@@ -4,6 +4,7 @@
 
 #include <bit>
 
+#include "every_set.hpp"
 #include "fenced.hpp"
 #include "kernels/blocks.hpp"
 #include "kernels/half.hpp"
@@ -81,7 +82,7 @@ TEST(Split, SplitsMatricesOfEveryShape) {
         for_elements(shape, [&](std::int64_t together, std::int64_t apart) {
           std::memcpy(target.expected() + apart, source.data() + together, static_cast<std::size_t>(unit));
         });
-        on_every_instruction_set([&](const std::string& set) {
+        on_every_instruction_set("split", [&](const std::string& set) {
           for (const Store store : stores) {
             target.reset();
             split(target.data() + shape.first_stream, source.data(), unit, shape.streams, store);
@@ -152,7 +153,7 @@ void check_join(Dice& dice, std::int64_t unit, std::int64_t ways, Finish finish)
     std::memcpy(target.expected() + together, source.data() + apart, static_cast<std::size_t>(unit));
     finish_plainly(target.expected() + together, unit, finish);
   });
-  on_every_instruction_set([&](const std::string& set) {
+  on_every_instruction_set("join", [&](const std::string& set) {
     for (const Store store : stores) {
       target.reset();
       join(target.data(), source.data() + shape.first_stream, unit, shape.streams, store, finish);
@@ -185,7 +186,7 @@ TEST(Join, FinishesEveryPatternOfSixteenBits) {
     for (const std::int64_t ways : all_ways) {
       const std::int64_t count = static_cast<std::int64_t>(all.size()) / ways;
       const Streams streams{ways, count * 2, count, 1, 0, count * 2, 0};
-      on_every_instruction_set([&](const std::string& set) {
+      on_every_instruction_set("join", [&](const std::string& set) {
         std::vector<std::uint16_t> joined(all.size());
         join(reinterpret_cast<std::byte*>(joined.data()), reinterpret_cast<const std::byte*>(all.data()), 2, streams,
              Store::plain, finish);
@@ -239,7 +240,7 @@ TEST(Transpose, TransposesMatricesOfEveryShape) {
         for (std::int64_t column = 0; column < columns; ++column)
           std::memcpy(target.expected() + to + row * dst_pitch + column * unit,
                       source.data() + from + column * src_pitch + row * unit, static_cast<std::size_t>(unit));
-      on_every_instruction_set([&](const std::string& set) {
+      on_every_instruction_set("transpose", [&](const std::string& set) {
         target.reset();
         transpose(target.data() + to, dst_pitch, source.data() + from, src_pitch, unit, rows, columns);
         ASSERT_EQ(target.wrong(), "") << set << ": unit " << unit << ", " << rows << " x " << columns << ", pitches "

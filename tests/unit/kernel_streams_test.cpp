@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "every_set.hpp"
 #include "fenced.hpp"
 #include "kernels/stream.hpp"
 
@@ -46,7 +47,7 @@ void check_rows(Dice& dice, const Rows& r) {
   for (std::int64_t row = 0; row < r.rows; ++row)
     std::memcpy(target.expected() + first + row * r.dst_pitch, src + row * r.src_pitch,
                 static_cast<std::size_t>(r.row_bytes));
-  on_every_instruction_set([&](const std::string& set) {
+  on_every_instruction_set("copy_rows", [&](const std::string& set) {
     for (const Store store : stores) {
       target.reset();
       Ahead ahead = some_ahead(dice, src);
@@ -61,7 +62,7 @@ void check_rows(Dice& dice, const Rows& r) {
 
 TEST(CopyRows, CopiesRowsOfEveryLengthSideBySideAndApart) {
   Dice dice(1);
-  for (std::int64_t bytes = 1; bytes <= 330 && !testing::Test::HasFailure(); ++bytes)
+  for (std::int64_t bytes = 1; bytes <= 330 && !HasFailure(); ++bytes)
     for (const std::int64_t rows : {1, 2, 5}) {
       check_rows(dice, {bytes, rows, bytes, bytes, dice.between(0, 63)});
       check_rows(dice, {bytes, rows, bytes + dice.between(0, 100), bytes, dice.between(0, 63)});
@@ -71,7 +72,7 @@ TEST(CopyRows, CopiesRowsOfEveryLengthSideBySideAndApart) {
 
 TEST(CopyRows, CopiesRowsThatOverlapRepeatOrRunBackwardsInTheSource) {
   Dice dice(2);
-  for (int round = 0; round < 1500 && !testing::Test::HasFailure(); ++round) {
+  for (int round = 0; round < 1500 && !HasFailure(); ++round) {
     Rows r;
     r.row_bytes = dice.chance(60) ? dice.between(100, 700) : dice.between(1, 6000);
     r.rows = dice.between(1, 12);
@@ -105,7 +106,7 @@ void check_gather(Dice& dice, const Pieces& p) {
     for (std::int64_t way = 0; way < p.ways; ++way)
       std::memcpy(target.expected() + (i * p.ways + way) * p.unit, rows[static_cast<std::size_t>(way)] + i * p.step,
                   static_cast<std::size_t>(p.unit));
-  on_every_instruction_set([&](const std::string& set) {
+  on_every_instruction_set("gather", [&](const std::string& set) {
     for (const Store store : stores) {
       target.reset();
       Ahead ahead = some_ahead(dice, source.data());
@@ -120,7 +121,7 @@ void check_gather(Dice& dice, const Pieces& p) {
 
 TEST(Gather, TakesPiecesOfEverySize) {
   Dice dice(3);
-  for (std::int64_t unit = 1; unit <= 140 && !testing::Test::HasFailure(); ++unit)
+  for (std::int64_t unit = 1; unit <= 140 && !HasFailure(); ++unit)
     for (const std::int64_t ways : {1, 2, 3, 7})
       for (const std::int64_t count : {1, 2, 9, 40})
         check_gather(dice, {unit, ways, dice.chance(60) ? unit : dice.between(-unit, 2 * unit), count, dice.between(0, 63),
@@ -130,7 +131,7 @@ TEST(Gather, TakesPiecesOfEverySize) {
 TEST(Gather, TakesPiecesOfManyRowsAndLongPieces) {
   Dice dice(4);
   constexpr std::int64_t units[] = {12, 48, 64, 100, 2047, 2048, 2049, 4096, 5000};
-  for (int round = 0; round < 600 && !testing::Test::HasFailure(); ++round) {
+  for (int round = 0; round < 600 && !HasFailure(); ++round) {
     Pieces p;
     p.unit = dice.chance(40) ? dice.pick(units) : dice.between(1, 300);
     p.ways = dice.chance(50) ? dice.between(1, 5) : dice.between(6, 64);

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 
+#include "every_set.hpp"
 #include "fenced.hpp"
 #include "kernels/half.hpp"
 #include "kernels/tile.hpp"
@@ -226,7 +227,7 @@ void check_tile(Dice& dice, DType dtype, const std::string& set) {
 
 TEST(Tiles, SumWhatAPlainLoopSums) {
   Dice dice(1);
-  on_every_instruction_set([&](const std::string& set) {
+  on_every_instruction_set("tile", [&](const std::string& set) {
     for (const DType dtype : dtypes())
       for (int round = 0; round < 250 && is_summable(dtype); ++round) {
         ASSERT_NO_FATAL_FAILURE(check_tile(dice, dtype, set));
@@ -281,7 +282,7 @@ TEST(Tiles, AddAndRoundEveryHalf) {
       a.push_back(static_cast<std::uint16_t>(bits));
       b.push_back(static_cast<std::uint16_t>((bits & ~(exponent - 1)) - places * exponent));
     }
-  on_every_instruction_set([&](const std::string& set) {
+  on_every_instruction_set("tile", [&](const std::string& set) {
     for (const DType dtype : {DType::float16, DType::bfloat16}) {
       ASSERT_NO_FATAL_FAILURE(check_pairs(dtype, a, b, set));
       ASSERT_NO_FATAL_FAILURE(check_pairs(dtype, b, a, set));

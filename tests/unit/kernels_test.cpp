@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every kernel on every instruction set of this machine, against plain loops, with guards around what it writes.
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <random>
 #include <set>
 #include <vector>
 
+#include "every_set.hpp"
 #include "kernels/move.hpp"
 #include "kernels/sum.hpp"
 #include "patchfold/plan.hpp"
@@ -106,19 +108,31 @@ void check_sum(DType dtype) {
 }
 
 TEST(SumKernels, AddAndStoreOnEveryInstructionSet) {
-  std::set<std::string> exercised;
-  for (const std::string& set : instruction_sets()) {
-    ASSERT_TRUE(use_instruction_set(set));
+  on_every_instruction_set("sum", [](const std::string& set) {
     SCOPED_TRACE(set);
     for (const DType dtype : dtypes())
       if (is_summable(dtype)) check_sum(dtype);
-    exercised.insert(set);
+  });
+}
+
+TEST(InstructionSets, AreThoseThatTheProcessorHas) {
+  const auto offered = instruction_sets(), required = patchfold::testing::required_sets();
+  for (const std::string& set : required)
+    EXPECT_NE(std::find(offered.begin(), offered.end(), set), offered.end()) << set << " is missing";
+  for (const auto& known : patchfold::testing::known_sets()) {
+    const bool is_offered = std::find(offered.begin(), offered.end(), known.name) != offered.end();
+    EXPECT_TRUE(known.available || !is_offered) << "this processor lacks " << known.name;
   }
-  ASSERT_TRUE(use_instruction_set(""));
-  // The machine's best set must be among those that ran: losing it by accident is the worst regression.
-  // AVX3_DL is built only where a program asks Highway for it, and this one does not.
-  const std::int64_t supported = hwy::SupportedTargets() & ~std::int64_t{HWY_AVX3_DL};
-  EXPECT_TRUE(exercised.contains(hwy::TargetName(supported & -supported))) << hwy::TargetName(supported & -supported);
+}
+
+TEST(InstructionSets, WhatIsChosenIsWhatEveryKernelRunsOn) {
+  const auto sets = patchfold::testing::sets_to_run();
+  for (const std::string& set : sets) {
+    use_instruction_set(set);
+    for (const auto& [name, target] : vector_kernels) EXPECT_EQ(target(), set) << name;
+  }
+  use_instruction_set("");
+  for (const auto& [name, target] : vector_kernels) EXPECT_EQ(target(), instruction_sets().front()) << name;
 }
 
 TEST(InstructionSets, AreDistinctFunctions) {
@@ -179,5 +193,28 @@ TEST(FillRow, RepeatsAnElementAndFillsLongOnesWithZeros) {
           }
 }
 
+/// Runs last: a kernel that was never run on an instruction set would go untested.
+class Coverage : public ::testing::Test {
+ public:
+  void TestBody() override {
+    for (const std::string& set : patchfold::testing::sets_to_run()) {
+      std::printf("%s:", set.c_str());
+      for (const auto& kernel : vector_kernels) {
+        const bool ran = runs_of_kernels().contains({kernel.name, set});
+        if (ran) std::printf(" %s;", std::string(kernel.name).c_str());
+        EXPECT_TRUE(ran) << kernel.name << " never ran on " << set;
+      }
+      std::printf("\n");
+    }
+  }
+};
+
 }  // namespace
 }  // namespace patchfold::kernels
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  ::testing::RegisterTest("Kernels", "EachRanOnEveryInstructionSet", nullptr, nullptr, __FILE__, __LINE__,
+                          []() -> ::testing::Test* { return new patchfold::kernels::Coverage; });
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+# Cross-compiles for aarch64 with Debian's packages of that architecture (section [aarch64] of scripts/packages.txt); ctest
+# runs what was built under emulation.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
+set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64)
+set(ENV{PKG_CONFIG_LIBDIR} /usr/lib/aarch64-linux-gnu/pkgconfig)

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which instruction sets tests must run on, from the processor and the compiler. It does not ask Highway, which would agree
+// with itself where it builds or finds too little.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#if defined(__aarch64__)
+#include <sys/auxv.h>
+#endif
+
+#include "patchfold/plan.hpp"
+
+namespace patchfold::testing {
+
+struct KnownSet {
+  std::string name;
+  bool available = false;  ///< on this processor
+  bool baseline = false;   ///< the compiler takes it for granted, so that nothing below it is built
+};
+
+/// What Highway builds unasked for this architecture, best first, without the last resort. Of AVX2 the flags that every
+/// processor with it has as well (F16C, LZCNT) are left out. SVE is not built, since kernels keep vectors in arrays.
+inline std::vector<KnownSet> known_sets() {
+#if defined(__x86_64__)
+  const bool ssse3 = __builtin_cpu_supports("ssse3");
+  const bool sse4 = ssse3 && __builtin_cpu_supports("sse4.1") && __builtin_cpu_supports("sse4.2") &&
+                    __builtin_cpu_supports("aes") && __builtin_cpu_supports("pclmul");
+  const bool avx2 = sse4 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                    __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+  const bool avx3 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+                    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
+  std::vector<KnownSet> sets{{"AVX3", avx3}, {"AVX2", avx2}, {"SSE4", sse4}, {"SSSE3", ssse3}};
+#if defined(__SSSE3__)
+  sets[3].baseline = true;
+#if defined(__SSE4_2__) && defined(__AES__) && defined(__PCLMUL__)
+  sets[2].baseline = true;
+#if defined(__AVX2__) && defined(__FMA__) && defined(__BMI2__) && defined(__F16C__)
+  sets[1].baseline = true;
+#if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512DQ__) && defined(__AVX512BW__)
+  sets[0].baseline = true;
+#endif
+#endif
+#endif
+#endif
+  return sets;
+#elif defined(__aarch64__)
+  return {{"NEON", (getauxval(AT_HWCAP) & 2) != 0, true}};  // HWCAP_ASIMD
+#else
+  return {};
+#endif
+}
+
+/// What must be there and run, best first. Highway and compiler decide whether the last resort is called SCALAR, EMU128 or
+/// SSE2.
+inline std::vector<std::string> required_sets() {
+  std::vector<std::string> names;
+  for (const KnownSet& set : known_sets()) {
+    if (set.available) names.push_back(set.name);
+    if (set.baseline) return names;
+  }
+  const auto offered = instruction_sets();
+  const auto is_last_resort = [](const std::string& name) { return name == "SCALAR" || name == "EMU128" || name == "SSE2"; };
+  const auto last = std::find_if(offered.begin(), offered.end(), is_last_resort);
+  names.push_back(last == offered.end() ? "SCALAR" : *last);
+  return names;
+}
+
+/// Those, and whatever else is offered.
+inline std::vector<std::string> sets_to_run() {
+  auto names = required_sets();
+  for (const std::string& name : instruction_sets())
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  return names;
+}
+
+}  // namespace patchfold::testing

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs kernels on every instruction set and records what ran, for the test that runs last.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "instruction_sets.hpp"
+#include "kernels/sum.hpp"
+#include "kernels/targets.hpp"
+
+namespace patchfold::kernels {
+
+struct Kernel {
+  std::string_view name;
+  const char* (*target)() noexcept;  ///< what it runs on now
+};
+
+inline constexpr Kernel vector_kernels[] = {
+    {"blend", blend_target},   {"blend lines", blend_target}, {"copy_rows", stream_target},
+    {"gather", stream_target}, {"join", blocks_target},       {"split", blocks_target},
+    {"sum", sum_target},       {"transpose", blocks_target},  {"tile", tile_target},
+};
+
+/// Pairs of a kernel and an instruction set.
+inline std::set<std::pair<std::string_view, std::string>>& runs_of_kernels() {
+  static std::set<std::pair<std::string_view, std::string>> runs;
+  return runs;
+}
+
+/// Calls f for every instruction set that there is or has to be, and goes back to the best.
+template <class F>
+void on_every_instruction_set(std::string_view kernel, F f) {
+  for (const std::string& set : patchfold::testing::sets_to_run()) {
+    if (!use_instruction_set(set)) {
+      ADD_FAILURE() << set << " is not built in, or not found";
+      continue;
+    }
+    f(set);
+    for (const auto& [name, target] : vector_kernels)
+      if (name == kernel) runs_of_kernels().emplace(name, target());
+  }
+  use_instruction_set("");
+}
+
+}  // namespace patchfold::kernels
