@@ -179,19 +179,22 @@ reference::Number reference_number(const Scalar& scalar) {
   }
 }
 
-bool equal_up_to_nan(DType dtype, const std::byte* a, const std::byte* b) {
+void make_nans_alike(DType dtype, std::span<std::byte> elements) {
   const auto format = ieee(dtype);
-  if (!format) return false;
-  for (int part = 0; part < format->parts; ++part) {
-    const std::size_t at = static_cast<std::size_t>(part) * format->bytes();
-    std::uint64_t x = 0;
-    std::uint64_t y = 0;
-    std::memcpy(&x, a + at, format->bytes());
-    std::memcpy(&y, b + at, format->bytes());
-    const bool both = (x & ~format->sign()) > format->infinity() && (y & ~format->sign()) > format->infinity();
-    if (!both && x != y) return false;
+  for (std::size_t at = 0; format && at < elements.size(); at += format->bytes()) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &elements[at], format->bytes());
+    if ((bits & ~format->sign()) <= format->infinity()) continue;
+    bits = format->infinity() | 1;
+    std::memcpy(&elements[at], &bits, format->bytes());
   }
-  return true;
+}
+
+bool equal_up_to_nan(DType dtype, const std::byte* a, const std::byte* b) {
+  std::vector<std::byte> x(a, a + size_of(dtype)), y(b, b + size_of(dtype));
+  make_nans_alike(dtype, x);
+  make_nans_alike(dtype, y);
+  return x == y;
 }
 
 }  // namespace patchfold::testing

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,10 @@ std::vector<std::byte> random_elements(Random& random, const ElementType& type, 
 Scalar random_scalar(Random& random, DType dtype);
 reference::Number reference_number(const Scalar& scalar);
 
-/// Whether both are NaN; complex numbers part by part: parts that are not both NaN must have equal bits.
+/// Gives every NaN the same bits, and every part of a complex number that is one.
+void make_nans_alike(DType dtype, std::span<std::byte> elements);
+
+/// Whether two elements are the same then.
 bool equal_up_to_nan(DType dtype, const std::byte* a, const std::byte* b);
 
 }  // namespace patchfold::testing

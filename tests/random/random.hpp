@@ -66,11 +66,15 @@ inline double scale_of_run() {
   return text == nullptr ? 1.0 : std::strtod(text, nullptr);
 }
 
+/// FNV-1a, of what came before as well.
+inline std::uint64_t hash_of(std::string_view bytes, std::uint64_t before = 0xCBF29CE484222325u) {
+  for (const char c : bytes) before = (before ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
+  return before;
+}
+
 /// The seed of one case: it depends on no other case.
 inline std::uint64_t seed_of_case(std::uint64_t run, std::string_view name, int number) {
-  std::uint64_t hash = 0xCBF29CE484222325u;
-  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
-  return Random(run ^ hash ^ (static_cast<std::uint64_t>(number) << 40)).next();
+  return Random(run ^ hash_of(name) ^ (static_cast<std::uint64_t>(number) << 40)).next();
 }
 
 }  // namespace patchfold::testing
