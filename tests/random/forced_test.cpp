@@ -264,15 +264,18 @@ class Coverage : public ::testing::Test {
  public:
   void TestBody() override {
     std::map<std::string, int> of_strategy;
-    for (const std::string& set : sets_to_run())
+    for (const std::string& set : sets_to_run()) {
+      int of_set = 0;
       for (const std::string_view strategy : engine::strategy_names())
         for (const Store store : {Store::plain, Store::past_cache}) {
           const auto found = runs().find(name_of(strategy, store, set));
           if (found != runs().end())
-            of_strategy[std::string(strategy)] += found->second;
+            of_strategy[std::string(strategy)] += found->second, of_set += found->second;
           else if (scale_of_run() >= 1)
             ADD_FAILURE() << "never run: " << name_of(strategy, store, set);
         }
+      EXPECT_GT(of_set, 0) << "never run on " << set;
+    }
     for (const auto& [strategy, count] : of_strategy) std::printf("%s: %d plans\n", strategy.c_str(), count);
   }
 };
