@@ -2,8 +2,6 @@
 // Runs kernels on every instruction set and records what ran, for the test that runs last.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <set>
 #include <string>
 #include <string_view>
@@ -36,10 +34,7 @@ inline std::set<std::pair<std::string_view, std::string>>& runs_of_kernels() {
 template <class F>
 void on_every_instruction_set(std::string_view kernel, F f) {
   for (const std::string& set : patchfold::testing::sets_to_run()) {
-    if (!use_instruction_set(set)) {
-      ADD_FAILURE() << set << " is not built in, or not found";
-      continue;
-    }
+    if (!use_instruction_set(set)) continue;  // which the last test notices
     f(set);
     for (const auto& [name, target] : vector_kernels)
       if (name == kernel) runs_of_kernels().emplace(name, target());

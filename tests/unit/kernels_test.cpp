@@ -198,13 +198,13 @@ class Coverage : public ::testing::Test {
  public:
   void TestBody() override {
     for (const std::string& set : patchfold::testing::sets_to_run()) {
-      std::printf("%s:", set.c_str());
+      std::string line = set + ":";
       for (const auto& kernel : vector_kernels) {
         const bool ran = runs_of_kernels().contains({kernel.name, set});
-        if (ran) std::printf(" %s;", std::string(kernel.name).c_str());
+        if (ran) line += " " + std::string(kernel.name) + ";";
         EXPECT_TRUE(ran) << kernel.name << " never ran on " << set;
       }
-      std::printf("\n");
+      std::printf("%s\n", line.c_str());
     }
   }
 };
