@@ -240,7 +240,7 @@ std::optional<std::string> check(Problem& problem, bool sums, Random& random) {
     if (!floats.intact()) return std::string("the caller's floating-point environment was changed");
   }
   if (two.most_pieces > 1) features.insert("split");
-  AnyOrder any(random.next(), static_cast<int>(random.between(1, 5)));
+  AnyOrder any{random.next(), static_cast<int>(random.between(1, 5))};
   if (const auto wrong = runner.run("pieces in any order", any, true)) return located(wrong);
   std::optional<std::string> wrong;
   for (const auto& name : sets_to_run()) {

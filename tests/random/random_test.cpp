@@ -21,17 +21,12 @@ constexpr int most_failures = 3;  // of one operator
 struct Counts {
   int cases = 0;
   std::map<std::string, int> features{};
+  std::uint64_t digest = 0;  ///< of all problems and their results; it is the same on every machine
 };
 
 std::map<std::string, Counts>& table() {
   static std::map<std::string, Counts> counts;
   return counts;
-}
-
-/// Of all problems and their results. It is the same on every machine.
-std::uint64_t& digest_of_run() {
-  static std::uint64_t digest = 0;
-  return digest;
 }
 
 class Operator : public ::testing::Test {
@@ -64,7 +59,7 @@ class Operator : public ::testing::Test {
         ADD_FAILURE() << label << *wrong;
       }
       ++counts.cases;
-      digest_of_run() = digest_of_run() * 0x100000001B3u ^ problem.digest;
+      counts.digest = counts.digest * 0x100000001B3u ^ problem.digest;
       for (const auto& feature : problem.features) ++counts.features[feature];
     }
   }
@@ -102,14 +97,14 @@ TEST(Table, EveryOperatorIsTested) {
 class Coverage : public ::testing::Test {
  public:
   void TestBody() override {
-    std::printf("digest: %016llx\n", static_cast<unsigned long long>(digest_of_run()));
     for (const auto& subject : subjects()) {
       const auto found = table().find(std::string(subject.op));
       if (found == table().end()) continue;
       const Counts& counts = found->second;
       std::string line = std::string(subject.op) + " (" + std::to_string(counts.cases) + " cases):";
       for (const auto& [feature, count] : counts.features) line += " " + feature + " = " + std::to_string(count) + ";";
-      std::printf("%s\n", line.c_str());
+      std::printf("%s\ndigest: %016llx %s\n", line.c_str(), static_cast<unsigned long long>(counts.digest),
+                  subject.op.data());
       for (const auto& set : sets_to_run())
         EXPECT_TRUE(counts.features.contains(set)) << subject.op << " was never run on " << set;
       if (scale_of_run() < 1) continue;
