@@ -184,7 +184,8 @@ void run_bench(const std::vector<std::string>& words) {
             "patchfold bench [PROBLEM]... [--threads N,..] [--rounds N] [--json]\n"
             "       patchfold bench --growth [--largest MB] [--cache MB] [--threads N,..] [--rounds N] [--json]");
   app.footer(
-      "Without a problem, those of bench/problems.txt and bench/stitchings.txt are measured. Everything runs in turn in the\n"
+      "Without a problem, those of bench/problems.txt and bench/stitchings.txt are measured. Everything runs in turn in "
+      "the\n"
       "same rounds; times are medians. us: microseconds of one run; GB/s: bytes read and written. The time in multiples of\n"
       "others: /mix, of the fastest loop that reads and writes as much as the problem, which the targets refer to; /copy,\n"
       "of a non-temporal copy of half of all bytes; /roof, of the fastest of all these and memcpy.\n"

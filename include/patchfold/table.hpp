@@ -90,7 +90,7 @@ struct OperatorSpec {
   std::string_view definition;  ///< where the operator is defined
   std::string_view data_input;  ///< name of the data input; empty if there is none (coverage)
   IndexTypes index_types = IndexTypes::int32_or_int64;
-  bool sums = false;                         ///< adds elements where patches meet: needs a type with an addition
+  bool sums = false;                      ///< adds elements where patches meet: needs a type with an addition
   std::vector<ArgumentSpec> arguments{};  ///< shape inputs first, in the order of the operator's inputs
   std::function<BoundOperator(std::span<const Argument>)> bind{};  ///< throws Error for wrong arguments
 };

@@ -10,7 +10,6 @@
 #include "tensor/lasting.hpp"
 
 #ifdef PATCHFOLD_WITH_TBB
-#include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/partitioner.h>
 #include <oneapi/tbb/task_arena.h>
@@ -47,21 +46,22 @@ int machine_threads() noexcept {
 /// An arena of its own, so that the number of threads is this library's and nobody else's.
 ///
 /// A process that is forked once oneTBB has threads has none of them, and oneTBB does not know: what they held (places in
-/// the arena, locks of the scheduler, tasks) is never given back. Such a child must not touch oneTBB again.
+/// the arena, locks of the scheduler, tasks) is never given back. Such a child must not touch oneTBB again. Nor must a
+/// process whose memory ran out while oneTBB began: what it has begun it waits for, for ever.
 class TbbExecutor final : public Executor {
  public:
   int threads() const noexcept override {
-    if (orphaned_.load(std::memory_order_relaxed)) return 1;
+    if (unusable_.load(std::memory_order_relaxed)) return 1;
     const int wanted = threads_.load(std::memory_order_relaxed);
     return wanted > 0 ? wanted : machine_threads();
   }
   void set_threads(int threads) {
     const std::lock_guard lock(mutex_);
     threads_.store(threads, std::memory_order_relaxed);
-    if (!orphaned_.load(std::memory_order_relaxed)) arena_.reset();
+    if (!unusable_.load(std::memory_order_relaxed)) arena_.reset();
   }
   bool run(std::int64_t pieces, Body body, void* context) noexcept override {
-    if (orphaned_.load(std::memory_order_relaxed)) return serial.value.run(pieces, body, context);
+    if (unusable_.load(std::memory_order_relaxed)) return serial.value.run(pieces, body, context);
     std::atomic<bool> has_begun = false;
     try {
       const std::shared_ptr<tbb::task_arena> arena = get_arena();
@@ -72,9 +72,14 @@ class TbbExecutor final : public Executor {
         };
         tbb::parallel_for(std::int64_t{0}, pieces, run_piece, tbb::simple_partitioner());
       });
+      has_worked_ = true;
       return true;
     } catch (...) {
       // Where there is no memory for threads, the calling one does the work.
+      if (has_worked_)
+        forget_arena();
+      else
+        unusable_ = true;
       return !has_begun && serial_executor().run(pieces, body, context);
     }
   }
@@ -83,7 +88,7 @@ class TbbExecutor final : public Executor {
   void before_fork() { mutex_.lock(); }
   void in_parent() { mutex_.unlock(); }
   void in_child() {
-    if (had_arena_) orphaned_ = true;
+    if (had_arena_) unusable_ = true;
     mutex_.unlock();
   }
 
@@ -92,12 +97,19 @@ class TbbExecutor final : public Executor {
     const std::lock_guard lock(mutex_);
     had_arena_ = true;
     // oneTBB has no more workers than the machine has processors, and prints a warning when asked for more.
-    if (!arena_) arena_ = std::make_shared<tbb::task_arena>(std::min(threads(), tbb::info::default_concurrency()));
+    if (!arena_) arena_ = std::make_shared<tbb::task_arena>(std::min(threads(), machine_threads()));
     return arena_;
   }
 
+  /// An arena that failed to begin would be waited for, for ever.
+  void forget_arena() {
+    const std::lock_guard lock(mutex_);
+    arena_.reset();
+  }
+
   std::atomic<int> threads_ = 0;
-  std::atomic<bool> orphaned_ = false;
+  std::atomic<bool> unusable_ = false;
+  std::atomic<bool> has_worked_ = false;
   std::mutex mutex_;
   bool had_arena_ = false;
   std::shared_ptr<tbb::task_arena> arena_;

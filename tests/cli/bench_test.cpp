@@ -33,9 +33,10 @@ TEST(Bench, PrintsJson) {
   const Folder folder;
   const Outcome outcome = folder.run({"bench", "space_to_depth f64 1x1x32x32 block=2", "--rounds", "1", "--json"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  const std::regex row(R"re(\[\n  \{"problem": "space_to_depth f64 1x1x32x32 block=2", "threads": 1, "seconds": [0-9.]+, )re"
-                       R"re("bytes": 16384, "time_of_roof": [0-9.]+, "time_of_mix": [0-9.]+, "time_of_copy": [0-9.]+, "strategy": "[a-z ]+", )re"
-                       R"re("roof": "[^"]+"\}\n\]\n)re");
+  const std::regex row(
+      R"re(\[\n  \{"problem": "space_to_depth f64 1x1x32x32 block=2", "threads": 1, "seconds": [0-9.]+, )re"
+      R"re("bytes": 16384, "time_of_roof": [0-9.]+, "time_of_mix": [0-9.]+, "time_of_copy": [0-9.]+, "strategy": "[a-z ]+", )re"
+      R"re("roof": "[^"]+"\}\n\]\n)re");
   EXPECT_TRUE(std::regex_match(outcome.out, row)) << outcome.out;
 }
 

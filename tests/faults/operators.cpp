@@ -41,6 +41,7 @@ std::vector<std::string> problems_of_strategies() {
       "fold f32 1x64x14400 output_size=240,240 kernel_size=8 stride=2 padding=3",
       "fold f32 1x100x100x72 output_size=100,100 kernel_size=3 padding=1 layout=channels_last order=kernel columns=grid",
       "fold f16 1x27x40000 output_size=200,200 kernel_size=3 padding=1 accumulate=true",
+      "coverage f32 1 output_size=200,200 kernel_size=3 padding=1",
       "fold f32 1x9x40000 output_size=200,200 kernel_size=3 padding=1 accumulate=true",
       "fold f32 1x2x2 output_size=4, kernel_size=2 stride=1099511627776 dilation=1099511627776 padding=0:2199023255552",
   };

@@ -13,8 +13,8 @@
 
 namespace patchfold::testing {
 
-/// SplitMix64, or numbers from given bytes first: each takes only as many bytes as its range needs, so that a fuzzer that changes
-/// a byte changes one decision. When they are used up, SplitMix64 goes on from a fixed seed.
+/// SplitMix64, or numbers from given bytes first: each takes only as many bytes as its range needs, so that a fuzzer that
+/// changes a byte changes one decision. When they are used up, SplitMix64 goes on from a fixed seed.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
