@@ -84,14 +84,14 @@ void spoil(Random& random, std::vector<pf_attribute>& attributes, pf_tensor& inp
       case 2: attribute.name = nullptr; break;
       case 3: attribute.text = nullptr; break;
       case 4: attribute.integers = nullptr; break;
-      case 5: attribute.count = random.chance(50) ? -draw_number(random) * 1000 : attribute.count; break;
+      case 5: attribute.count = -random.between(1, 1000); break;
       default: attribute.integer = draw_number(random);
     }
     if (attribute.count > 0 && attribute.count < 33 && attribute.integers == nullptr) attribute.count = 33;
   }
   pf_tensor& tensor = random.chance(50) ? input : output;
   switch (random.between(0, 5)) {
-    case 0: tensor.rank = static_cast<std::int32_t>(-draw_number(random)); break;
+    case 0: tensor.rank = static_cast<std::int32_t>(draw_number(random)); break;
     case 1: tensor.shape = nullptr; break;
     case 2: tensor.dtype = static_cast<pf_dtype>(draw_number(random)); break;
     case 3: tensor.element_size = static_cast<std::uint32_t>(draw_number(random)); break;

@@ -66,7 +66,8 @@ MergeSpec draw_merge(Random& random, const Tiling& tiling, DType dtype, std::siz
   spec.channels = tiling.channels();
   if (random.chance(20)) spec.fill = testing::random_scalar(random, dtype);
   if (random.chance(20))
-    for (std::int64_t i = 0; i < tiling.size(); ++i) spec.mask.push_back(static_cast<std::uint8_t>(random.chance(80)));
+    for (std::int64_t i = 0; i < std::min<std::int64_t>(tiling.size(), 2000); ++i)
+      spec.mask.push_back(static_cast<std::uint8_t>(random.chance(80)));
   spec.copy = random.chance(50);
   if (random.chance(10)) spec.memory_limit = draw_number(random);
   return spec;

@@ -222,12 +222,15 @@ def test_an_infinite_scale_in_json_is_refused():
 
 
 def test_signals_arrive_between_calls():
+    # A process that was started in the background ignores the signal.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     thread = threading.Thread(target=signal.raise_signal, args=(signal.SIGINT,))
     with pytest.raises(KeyboardInterrupt):
         thread.start()
         for _ in range(10**7):
             patchfold.coverage((64, 64), 9)
     thread.join()
+    signal.signal(signal.SIGINT, before)
 
 
 SECOND_INTERPRETER = """
