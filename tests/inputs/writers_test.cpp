@@ -252,7 +252,7 @@ TEST_P(RowWriters, RefuseOtherRows) {
     SCOPED_TRACE(what);
     {
       const auto writer = create();
-      const auto error = refusal([&] { act(*writer); });
+      const auto error = refusal([&, &act = act] { act(*writer); });
       ASSERT_TRUE(error) << "nothing refused";
       EXPECT_EQ(error->code(), code) << error->what();
       expect_named(*error, path_);
