@@ -14,19 +14,22 @@ using testing::Random;
 
 /// Views as no operator gives them. Plans are made, never run.
 void plan_any(Random& random, const BoundOperator& op, const ProblemText& text, const Dims& shape) {
-  ConstTensorView src{nullptr, text.shape, contiguous_strides(text.shape, text.element_size), text.dtype, text.element_size};
-  TensorView dst{nullptr, shape, contiguous_strides(shape, text.element_size), text.dtype, text.element_size};
-  for (auto changes = random.between(0, 3); changes > 0; --changes) {
-    Dims& list =
-        random.chance(70) ? (random.chance(50) ? src.strides : dst.strides) : (random.chance(50) ? src.shape : dst.shape);
-    if (list.empty() || random.chance(5))
-      list.push_back(draw_number(random));
-    else
-      list[static_cast<int>(random.between(0, list.size() - 1))] = draw_number(random);
-    if (random.chance(10)) dst.dtype = static_cast<DType>(random.between(0, 30));
-    if (random.chance(10)) src.element_size = static_cast<std::size_t>(random.between(0, 300));
-  }
+  const auto view_of = [&](const Dims& extents) {
+    return TensorView{nullptr, extents, contiguous_strides(extents, text.element_size), text.dtype, text.element_size};
+  };
   refusal([&] {
+    ConstTensorView src = view_of(text.shape);
+    TensorView dst = view_of(shape);
+    for (auto changes = random.between(0, 3); changes > 0; --changes) {
+      Dims& list =
+          random.chance(70) ? (random.chance(50) ? src.strides : dst.strides) : (random.chance(50) ? src.shape : dst.shape);
+      if (list.empty() || random.chance(5))
+        list.push_back(draw_number(random));
+      else
+        list[static_cast<int>(random.between(0, list.size() - 1))] = draw_number(random);
+      if (random.chance(10)) dst.dtype = static_cast<DType>(random.between(0, 30));
+      if (random.chance(10)) src.element_size = static_cast<std::size_t>(random.between(0, 300));
+    }
     const Plan plan = op.plan(src, dst);
     expect(!plan.describe().empty(), "a plan does not describe itself");
   });

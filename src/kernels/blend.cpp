@@ -19,7 +19,8 @@ HWY_BEFORE_NAMESPACE();
 namespace patchfold::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-#if HWY_TARGET == HWY_SCALAR
+// Emulated vectors clip infinities when they narrow, and are not worth it.
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
 
 BlendRow RowOf(DType, DType, bool) {
   return nullptr;

@@ -14,6 +14,7 @@
 
 #include "patchfold/error.hpp"
 #include "tests/random/random.hpp"
+#include "tests/sanitizers.hpp"
 
 namespace {
 
@@ -41,14 +42,6 @@ void* taken(void* block) noexcept {
 }
 
 }  // namespace
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define PATCHFOLD_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define PATCHFOLD_SANITIZED 1
-#endif
-#endif
 
 #ifdef PATCHFOLD_SANITIZED
 

@@ -10,10 +10,7 @@
 #include "formats/rows.hpp"
 #include "tests/formats/support.hpp"
 #include "tests/formats/tiff_files.hpp"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define PATCHFOLD_SANITIZED 1
-#endif
+#include "tests/sanitizers.hpp"
 
 namespace patchfold::formats {
 namespace {

@@ -12,6 +12,7 @@
 #include "geometry.hpp"
 #include "instruction_sets.hpp"
 #include "memory.hpp"
+#include "sanitizers.hpp"
 
 namespace patchfold::testing {
 namespace {
@@ -164,7 +165,7 @@ reference::Arguments reference_arguments(const std::vector<Argument>& arguments)
 void announce(const std::string& text) {
   current_size = std::min(text.size(), sizeof current);
   std::memcpy(current, text.data(), current_size);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef PATCHFOLD_SANITIZED
   static const bool installed = [] {
     for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGABRT}) std::signal(number, on_crash);
     return true;

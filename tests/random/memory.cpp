@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <numeric>
@@ -116,7 +117,7 @@ std::vector<std::byte> gather(const Arrangement& arrangement, std::span<const st
 
 std::optional<std::string> difference(const Arrangement& arrangement, DType dtype, bool sums,
                                       std::span<const std::byte> actual, std::span<const std::byte> expected) {
-  if (std::memcmp(actual.data(), expected.data(), actual.size()) == 0) return std::nullopt;
+  if (std::ranges::equal(actual, expected)) return std::nullopt;
   std::vector<std::byte> rest(actual.begin(), actual.end());
   std::ostringstream message;
   message << std::hex;

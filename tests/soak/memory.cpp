@@ -8,13 +8,13 @@
 #include <algorithm>
 #include <fstream>
 
+#include "sanitizers.hpp"
+
 namespace patchfold::testing {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef PATCHFOLD_SANITIZED
 constexpr bool is_sanitized = true;
-#elif defined(__has_feature)
-constexpr bool is_sanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
 #else
 constexpr bool is_sanitized = false;
 #endif
