@@ -14,6 +14,7 @@
 #include "kernels/elements.hpp"
 #include "kernels/targets-inl.hpp"
 #include "kernels/targets.hpp"
+#include "tensor/lasting.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace patchfold::kernels::HWY_NAMESPACE {
@@ -161,13 +162,12 @@ namespace {
 /// Asked for once: asking Highway again would undo a choice. What the compiler takes for granted is always there: Highway
 /// leaves NEON out on processors without AES, which no kernel uses.
 const std::vector<std::int64_t>& targets() {
-  static const auto* list = [] {
-    auto* found = new std::vector<std::int64_t>;  // never destroyed
+  return lasting([] {
+    std::vector<std::int64_t> found;
     for (std::int64_t left = (hwy::SupportedTargets() | HWY_STATIC_TARGET) & HWY_TARGETS; left != 0; left &= left - 1)
-      found->push_back(left & -left);
+      found.push_back(left & -left);
     return found;
-  }();
-  return *list;
+  });
 }
 
 }  // namespace

@@ -100,6 +100,9 @@ TEST(Fork, WhileOtherThreadsRunLargeCalls) {
 #define WITHOUT_ASAN(name) name
 #endif
 TEST(Fork, WITHOUT_ASAN(FromSeveralThreadsAtOnce)) {
+  // A child that is forked while another thread makes them would wait for that thread.
+  small_work();
+  large_work();
   const auto wrong = at_once(4, [](int i) -> std::optional<std::string> {
     for (int n = 0; n < 10; ++n) {
       if (i % 2 == 0 && compute() != 0) return "wrong in the parent";
