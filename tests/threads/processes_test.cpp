@@ -58,6 +58,12 @@ int compute() {
   return x == columns ? 0 : 5;
 }
 
+#ifdef PATCHFOLD_ADDRESS_SANITIZER
+#define WITHOUT_ASAN(name) DISABLED_##name##_TheSanitizersAllocatorStaysLockedInAChild
+#else
+#define WITHOUT_ASAN(name) name
+#endif
+
 TEST(Fork, AfterLargeCalls) {
   ASSERT_EQ(compute(), 0);
   for (int n = 0; n < 20; ++n) ASSERT_EQ(status_of_child(compute), 0) << n;
@@ -69,7 +75,7 @@ TEST(Fork, OfAForkedProcess) {
   EXPECT_EQ(status_of_child([] { return compute() + status_of_child(compute); }), 0);
 }
 
-TEST(Fork, WhileOtherThreadsRunLargeCalls) {
+TEST(Fork, WITHOUT_ASAN(WhileOtherThreadsRunLargeCalls)) {
   ASSERT_EQ(compute(), 0);
   std::atomic<bool> stop{false};
   std::atomic<int> started{0};
@@ -94,11 +100,6 @@ TEST(Fork, WhileOtherThreadsRunLargeCalls) {
   EXPECT_EQ(wrong, std::nullopt);
 }
 
-#ifdef PATCHFOLD_ADDRESS_SANITIZER
-#define WITHOUT_ASAN(name) DISABLED_##name##_TheSanitizersAllocatorStaysLockedInAChild
-#else
-#define WITHOUT_ASAN(name) name
-#endif
 TEST(Fork, WITHOUT_ASAN(FromSeveralThreadsAtOnce)) {
   // A child that is forked while another thread makes them would wait for that thread.
   small_work();
