@@ -100,8 +100,9 @@ std::int64_t TiffFile::write(const void* data, std::int64_t count) noexcept {
 
 tmsize_t TiffFile::on_read(thandle_t handle, void* dst, tmsize_t count) {
   auto* file = static_cast<TiffFile*>(handle);
-  const auto done = file->read(dst, count);
-  if (done > 0) file->position_ += done;
+  // libtiff fills its buffer up from the number that it gets, also from a negative one: what cannot be read is no bytes.
+  const auto done = std::max<std::int64_t>(0, file->read(dst, count));
+  file->position_ += done;
   return done;
 }
 

@@ -7,6 +7,14 @@
 #include "memory.hpp"
 #ifdef PATCHFOLD_TESTS_WITH_ONNX
 #include "tests/formats/node_test_files.hpp"
+#include "tests/sanitizers.hpp"
+#endif
+
+#ifdef PATCHFOLD_ADDRESS_SANITIZER
+// What protobuf loses when its memory runs out.
+extern "C" const char* __lsan_default_suppressions() {
+  return "leak:libonnx_proto\nleak:libprotobuf";
+}
 #endif
 
 namespace patchfold::faults {

@@ -63,6 +63,12 @@ int step_of_run() {
 
 class Stopped : public testing::TestWithParam<int> {};
 
+/// The n-th call of any kind raises the signal.
+std::string stopped_at(int n, int signal) {
+  const char* const name = signal == SIGKILL ? "KILL" : signal == SIGTERM ? "TERM" : "INT";
+  return "any:" + std::to_string(n) + ":SIG" + name;
+}
+
 TEST_P(Stopped, AtAnyCallLeavesTheOldFileOrTheNewOne) {
   const int signal = GetParam();
   const Folder folder;
@@ -76,10 +82,7 @@ TEST_P(Stopped, AtAnyCallLeavesTheOldFileOrTheNewOne) {
       folder.write(out, "as it was");
       Outcome outcome;
       {
-        const Fault fault("any:" + std::to_string(n) + ":SIG" +
-                          (signal == SIGKILL   ? "KILL"
-                           : signal == SIGTERM ? "TERM"
-                                               : "INT"));
+        const Fault fault(stopped_at(n, signal));
         outcome = folder.run(words);
       }
       const std::string where = std::string(words) + ": call " + std::to_string(n);
@@ -110,10 +113,7 @@ TEST_P(Stopped, AtAnyCallASplitGoesOnWhereItWas) {
   for (int n = signal % step_of_run(); !ended && n < 3000; n += 3 * step_of_run()) {
     Outcome outcome;
     {
-      const Fault fault("any:" + std::to_string(n) + ":SIG" +
-                        (signal == SIGKILL   ? "KILL"
-                         : signal == SIGTERM ? "TERM"
-                                             : "INT"));
+      const Fault fault(stopped_at(n, signal));
       outcome = folder.run(split);
     }
     ended = outcome.signal == 0;

@@ -12,18 +12,10 @@
 #include <stdexcept>
 
 #include "patchfold/tiling.hpp"
+#include "refusal.hpp"
 
 namespace patchfold::inputs {
 namespace {
-
-std::optional<Error> refusal(const std::function<void()>& call) {
-  try {
-    call();
-    return std::nullopt;
-  } catch (const Error& error) {
-    return error;
-  }
-}
 
 const Tiling& tiling() {
   static const Tiling tiles({.shape = {9, 3}, .tile = {4}, .overlap = 1, .tail = Tail::partial, .axes = {0}});

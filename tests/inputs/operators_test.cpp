@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "patchfold/plan.hpp"
+#include "refusal.hpp"
 #include "tests/limits/c_call.hpp"
 #include "wrong_problems.hpp"
 
@@ -21,15 +22,6 @@ std::vector<std::string_view> names_of_codes(const std::vector<ErrorCode>& codes
 
 bool holds(const auto& list, const auto& value) {
   return std::ranges::find(list, value) != list.end();
-}
-
-std::optional<Error> refusal(const std::function<void()>& call) {
-  try {
-    call();
-    return std::nullopt;
-  } catch (const Error& error) {
-    return error;
-  }
 }
 
 void expect_named(const Error& error, std::string_view op, std::string_view argument) {

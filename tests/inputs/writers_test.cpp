@@ -11,6 +11,7 @@
 #include "formats/picture.hpp"
 #include "formats/rows.hpp"
 #include "formats/tile_plan.hpp"
+#include "refusal.hpp"
 #include "tests/formats/support.hpp"
 #include "tests/limits/edges.hpp"
 
@@ -89,15 +90,6 @@ std::vector<Writer> writers() {
         row_writer("TIFF tiles", "x.tiff", "tiff", {.compression = formats::TiffOptions::Compression::deflate, .tile = 64}));
   }
   return all;
-}
-
-std::optional<Error> refusal(const std::function<void()>& call) {
-  try {
-    call();
-    return std::nullopt;
-  } catch (const Error& error) {
-    return error;
-  }
 }
 
 void PrintTo(const Writer& writer, std::ostream* out) {
