@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fuzzes what Python code can pass to the functions of the package.
 
-usage: PYTHON fuzz/python/arguments.py [--stats] [CORPUS_DIR..] [-OPTION_OF_LIBFUZZER=..]
+usage: PYTHON fuzz/python/arguments.py [CORPUS_DIR..] [-OPTION_OF_LIBFUZZER=..]
        PYTHON fuzz/python/arguments.py --replay FOLDER_OR_FILE [--stats]
        PYTHON fuzz/python/arguments.py --random COUNT [--stats]
 
@@ -13,10 +13,9 @@ reference may be kept, no output written before an error, and no call may take l
   (nothing)   fuzzes with atheris, which must be installed: fuzz/python/requirements.txt
   --replay    runs the files of a folder, without atheris
   --random    runs that many random inputs, without atheris
-  --stats     prints at the end how the calls of each function ended
+  --stats     prints at the end how the calls of each function ended (atheris ends the process before it could)
 """
 
-import atexit
 import random
 import resource
 import sys
@@ -53,9 +52,6 @@ def main() -> int:
         import patchfold  # noqa: F401
     import oracle
 
-    if "--stats" in words:
-        words.remove("--stats")
-        atexit.register(oracle.print_stats)
     atheris.Setup([sys.argv[0], "-timeout=20", "-rss_limit_mb=5000", *words], oracle.run)
     atheris.Fuzz()
     return 0

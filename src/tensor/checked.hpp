@@ -49,7 +49,7 @@ class Checked {
   constexpr std::optional<std::int64_t> value() const noexcept { return value_; }
   /// Whether there is a value and its magnitude is below the limit.
   constexpr bool is_below(std::int64_t limit = size_limit) const noexcept {
-    return value_ && *value_<limit&& * value_> - limit;
+    return value_ && -limit < *value_ && *value_ < limit;
   }
   friend constexpr Checked operator+(Checked a, Checked b) noexcept {
     return a.value_ && b.value_ ? Checked(checked_add(*a.value_, *b.value_)) : Checked(std::nullopt);
