@@ -21,6 +21,7 @@ from ._merger import Merger
 from ._tiling import Tile, Tiling
 from ._tiling_arguments import is_integer
 from ._typing import Array, Fill, IntOrInts, Mask, Number, Overlap, Reduce, Scale, Tail, TilePadding, Window
+from ._views import shape_of
 
 _NAME = "apply_tiled"
 
@@ -189,11 +190,11 @@ class _Source:
 
     def __init__(self, x: Any) -> None:
         self._x = x
-        self._is_array = _arrays.is_numpy(x) or _arrays._is_torch(x) or hasattr(x, "__dlpack__")
+        self._is_array = _arrays.is_numpy(x) or _arrays._is_torch(x) or _arrays.speaks_dlpack(x)
         if self._is_array:
             shape, self.kind = _core.array_facts(x, _NAME, "x")[0], x
         elif hasattr(x, "shape") and hasattr(x, "dtype") and hasattr(x, "__getitem__"):
-            shape, self.kind = tuple(x.shape), np.empty(0)
+            shape, self.kind = shape_of(x, _NAME, "x"), np.empty(0)
         else:
             raise InvalidType(
                 operator=_NAME,

@@ -20,13 +20,18 @@ Memory: TypeAlias = RawArray | npt.NDArray[Any]
 """Where the elements lie; NumPy's view of them where it has the type, since it is the fastest to hand over."""
 
 
+def speaks_dlpack(array: Any) -> bool:
+    """Whether it can give its memory; the class of an array has the methods too, but no memory."""
+    return not isinstance(array, type) and hasattr(array, "__dlpack__") and hasattr(array, "__dlpack_device__")
+
+
 def memory(array: Any, op: str, argument: str, to_write: bool) -> Memory:
     """Where the elements of an array lie. The memory is shared, not copied, except for torch's lazy conj and neg views."""
     if isinstance(array, RawArray):
         return array
     if _is_torch(array):
         return _checked_torch_memory(array, op, argument, to_write)
-    if not (hasattr(array, "__dlpack__") and hasattr(array, "__dlpack_device__")):
+    if not speaks_dlpack(array):
         raise InvalidType(
             operator=op,
             argument=argument,

@@ -100,7 +100,7 @@ class Merger:
         self._result: Any = None
         self._output = output_of(out, kind)
         if isinstance(self._output, (GivenArray, Store)):
-            shape = tuple(out.shape)
+            shape = self._output.shape
             check_extents(shape, self._axes_in(len(shape), "out"), tiling._native.output)
 
     @property

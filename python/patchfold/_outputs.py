@@ -18,6 +18,7 @@ from . import _arrays
 from ._arrays import given_text
 from ._errors import InvalidType, InvalidValue
 from ._merge_arguments import MERGE
+from ._views import shape_of
 
 _TIFF = (".tif", ".tiff")
 
@@ -57,6 +58,7 @@ class GivenArray(Output):
 
     def __init__(self, array: Any) -> None:
         self.array = array
+        self.shape = shape_of(array, MERGE, "out")
 
     def finish(self) -> Any:
         return self.array
@@ -154,15 +156,16 @@ class Store(Rows):
 
     def __init__(self, store: Any) -> None:
         self._store = store
+        self.shape = shape_of(store, MERGE, "out")
 
     def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axis: int) -> None:
         super().begin(like, shape, dtype, axis)
-        if tuple(self._store.shape) != shape:
+        if self.shape != shape:
             raise InvalidValue(
                 operator=MERGE,
                 argument="out",
                 rule="must have the shape of the output",
-                given=str(tuple(self._store.shape)),
+                given=str(self.shape),
                 expected=str(shape),
             )
         theirs = getattr(self._store, "dtype", None)
@@ -200,7 +203,7 @@ def output_of(out: Any, kind: Any) -> Output:
         return NewArray(kind)
     if issubclass(type(out), (str, os.PathLike)):
         return File(out)
-    if _arrays.is_numpy(out) or _arrays._is_torch(out) or hasattr(out, "__dlpack__"):
+    if _arrays.is_numpy(out) or _arrays._is_torch(out) or _arrays.speaks_dlpack(out):
         memory = _arrays.memory(out, MERGE, "out", True) if not _arrays.is_numpy(out) else out
         if _arrays.is_numpy(memory) and not memory.flags.writeable:
             raise InvalidType(operator=MERGE, argument="out", rule="must be writeable", given="a read-only array")

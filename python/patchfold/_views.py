@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import _type_name, is_numpy
+from ._arrays import _type_name, given_text, is_numpy, speaks_dlpack
 from ._errors import Error, InvalidType, InvalidValue
 from ._operators import _space_to_depth, _unfold
 from ._typing import Array, DepthMode, IntOrInts, Layout
@@ -84,6 +84,20 @@ def first_entries(value: Any, most: int = 1000) -> tuple[Any, ...] | None:
     return entries if len(entries) <= most else None
 
 
+def shape_of(array: Any, name: str, argument: str) -> tuple[int, ...]:
+    """What an array, or what is used like one, says of its extents."""
+    if is_numpy(array):
+        own: tuple[int, ...] = np.ndarray.shape.__get__(array)  # not what a subclass may say
+        return own
+    entries = first_entries(array.shape) if is_list(array.shape) else None
+    extents = None if entries is None else tuple(map(_read_integer, entries))
+    if extents is None or not all(type(extent) is int for extent in extents):
+        raise InvalidType(
+            operator=name, argument=argument, rule="its shape must be a tuple of integers", given=given_text(array.shape)
+        )
+    return extents
+
+
 def _strided(x: Any, shape: tuple[int, ...], strides: tuple[int, ...], *, repeats: bool = False) -> Any:
     if is_numpy(x):
         return np.lib.stride_tricks.as_strided(x, shape, strides, writeable=x.flags.writeable and not repeats)
@@ -110,7 +124,7 @@ def _shape_and_strides(name: str, x: Any) -> tuple[tuple[int, ...], tuple[int, .
             return tuple(x.shape), tuple(x.stride())
         rule = "must be a NumPy array or a dense torch tensor: others have no strided views"
         given = _type_name(x)
-        expected = f"patchfold.{name.removesuffix('_view')}, which copies" if hasattr(x, "__dlpack__") else ""
+        expected = f"patchfold.{name.removesuffix('_view')}, which copies" if speaks_dlpack(x) else ""
     raise InvalidType(operator=name, argument="x", rule=rule, given=given, expected=expected)
 
 

@@ -28,6 +28,21 @@ def merger(tiles=(), tiling=(3, 20, 30), tile=(8, 8), overlap=2, **arguments):
     return m
 
 
+class Store:
+    """What says that it has a shape, and takes and gives slices."""
+
+    dtype = np.dtype(np.float32)
+
+    def __init__(self, shape):
+        self.shape = shape
+
+    def __getitem__(self, slices):
+        return X[slices]
+
+    def __setitem__(self, slices, rows):
+        pass
+
+
 NAMES = {
     "np": np,
     "Fraction": Fraction,
@@ -38,6 +53,7 @@ NAMES = {
         fn, x, tile, overlap=overlap, **{"progress": False} | more
     ),
     "X": X,
+    "Store": Store,
     "T": patchfold.Tiling((3, 20, 30), (8, 8), overlap=2),
     "LINE": patchfold.Tiling((20,), (8,), overlap=2),
     "GAPS": patchfold.Tiling((20,), (4,), overlap=-2),
