@@ -21,7 +21,7 @@ import resource
 import sys
 from pathlib import Path
 
-MEMORY = 6 << 30
+MEMORY = 3 << 30
 
 
 def main() -> int:
@@ -52,7 +52,7 @@ def main() -> int:
         import patchfold  # noqa: F401
     import oracle
 
-    atheris.Setup([sys.argv[0], "-timeout=20", "-rss_limit_mb=5000", *words], oracle.run)
+    atheris.Setup([sys.argv[0], "-timeout=20", "-rss_limit_mb=3000", *words], oracle.run)
     atheris.Fuzz()
     return 0
 
