@@ -19,8 +19,11 @@ void note(int signal) {
 
 }  // namespace
 
-InterruptGuard::InterruptGuard() {
+InterruptGuard::InterruptGuard(const std::filesystem::path& output) {
   received = 0;
+  std::error_code ignored;
+  is_guarding_ = !std::filesystem::is_other(output, ignored);
+  if (!is_guarding_) return;
   for (int i = 0; i < 3; ++i) {
     struct sigaction action {};
     action.sa_handler = note;
@@ -31,6 +34,7 @@ InterruptGuard::InterruptGuard() {
 }
 
 InterruptGuard::~InterruptGuard() {
+  if (!is_guarding_) return;
   for (int i = 0; i < 3; ++i) sigaction(signals[i], &before_[i], nullptr);
   if (interrupted()) raise(received);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 
 #include "patchfold/plan.hpp"
 
@@ -11,10 +12,11 @@ namespace patchfold::cli {
 
 /// While it lives, SIGINT, SIGTERM and SIGHUP stop the work between two pieces instead of ending the process, so that
 /// temporary files are removed; the process dies by the signal when this object is destroyed. A second signal ends it at
-/// once. At most one object may exist.
+/// once. At most one object may exist. Where the output is a pipe or a device there is nothing to remove, and writing may
+/// wait for somebody who never reads: the first signal ends the process.
 class InterruptGuard {
  public:
-  InterruptGuard();
+  explicit InterruptGuard(const std::filesystem::path& output);
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
   ~InterruptGuard();
@@ -34,6 +36,7 @@ class InterruptGuard {
   };
 
   static constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP};
+  bool is_guarding_;
   struct sigaction before_[3];
   StoppingExecutor executor_;
 };

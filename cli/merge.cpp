@@ -94,7 +94,8 @@ class Tiles {
   void find_extension() {
     for (const char* extension : {"", ".npy", ".tif", ".tiff", ".png", ".jpg", ".jpeg"}) {
       extension_ = extension;
-      if (fs::exists(path(0))) return;
+      std::error_code ignored;
+      if (fs::exists(path(0), ignored)) return;
     }
     extension_.clear();
   }
@@ -103,7 +104,9 @@ class Tiles {
     std::int64_t first = 0;
     for (std::int64_t index = 0; index < plan_.tiling.size(); ++index) {
       std::error_code error;
-      if (!fs::exists(path(index), error) && count++ == 0) first = index;
+      if (fs::exists(path(index), error)) continue;
+      if (error) open(index);  // says what is in the way
+      if (count++ == 0) first = index;
     }
     if (count > 0)
       fail(first, ErrorCode::file_open, "is missing", count == 1 ? "" : fmt::format("{} missing tiles", count),
@@ -185,7 +188,7 @@ class Merge {
     if (request_.dry_run) return print_forecast();
     if (is_tile_in(request_.output, request_.folder))
       throw Error({ErrorCode::value, "merge", request_.output, "must not be one of the tiles"});
-    InterruptGuard guard;
+    InterruptGuard guard(request_.output);
     by_rows_ ? run_by_rows(guard) : run_whole(guard);
   }
 

@@ -56,7 +56,7 @@ Seconds run_plan(const Work& work, void* output, const RunRequest& request, Inte
 }
 
 Seconds run_to_npy(const Work& work, const RunRequest& request) {
-  InterruptGuard guard;
+  InterruptGuard guard(request.output);
   formats::NpyOutput file(request.output, work.output.shape, work.type);
   const Seconds time = run_plan(work, file.view().data, request, guard);
   file.commit();
@@ -81,7 +81,7 @@ Seconds run_to_picture(Work& work, const RunRequest& request) {
   const std::filesystem::path path = request.output;
   const auto bytes = element_count(work.output.shape) * static_cast<std::int64_t>(work.type.size);  // prepare() checked it
   const auto memory = formats::allocate(bytes, {"picture", path});
-  InterruptGuard guard;
+  InterruptGuard guard(request.output);
   const Seconds time = run_plan(work, memory.get(), request, guard);
   work.output.data = memory.get();
   formats::write_picture(path, as_picture(work.output, request));

@@ -103,7 +103,8 @@ class TileFolder {
 
  private:
   void check_plan(const formats::TilePlan& plan) const {
-    if (!fs::exists(fs::symlink_status(plan_path()))) return;
+    std::error_code ignored;
+    if (fs::symlink_status(plan_path(), ignored).type() == fs::file_type::not_found) return;
     const auto member = formats::difference(formats::read_tile_plan(plan_path()), plan);
     if (member) refuse("plan.json with another " + *member);
   }
@@ -203,7 +204,7 @@ void run_split(const SplitRequest& request) {
 
   if (is_tile_in(request.picture, request.folder))
     throw Error({ErrorCode::value, "split", request.picture, "must not be a tile in the folder that is written"});
-  InterruptGuard guard;
+  InterruptGuard guard(request.folder);
   TileFolder folder(request.folder, request.force);
   Split split(source, plan, folder);
   folder.prepare(plan);

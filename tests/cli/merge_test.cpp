@@ -37,6 +37,16 @@ TEST_F(Merge, NamesATileThatIsMissing) {
   expect_refused("merge tiles out.npy", {"tile 2 at [0, 2]: tiles/tile-02.npy: is missing; given 3 missing tiles"});
 }
 
+TEST_F(Merge, SaysWhyATileCannotBeReached) {
+  for (const char* number : {"00", "07"}) {
+    fs::rename(tile(number), folder_.path("moved"));
+    fs::create_symlink(tile(number), tile(number));
+    for (const char* command : {"merge tiles out.npy", "merge tiles out.npy --processed"})
+      expect_refused(command, {std::string("tiles/tile-") + number + ".npy: cannot be opened: ", "[file_open]"});
+    fs::rename(folder_.path("moved"), tile(number));
+  }
+}
+
 TEST_F(Merge, NamesATileThatIsDamaged) {
   const std::string sound = folder_.read("tiles/tile-05.npy");
   std::string changed = sound;

@@ -2,6 +2,7 @@
 #include "tests/cli/program.hpp"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,9 +22,19 @@ std::string read_file(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+/// Whether a file is there, or something lies in a pipe.
+bool has_come(const std::filesystem::path& path) {
+  if (!std::filesystem::is_fifo(path)) return std::filesystem::exists(path);
+  const int pipe = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  int bytes = 0;
+  ::ioctl(pipe, FIONREAD, &bytes);
+  ::close(pipe);
+  return bytes > 0;
+}
+
 /// Whether it is time for the signal.
 bool is_time(const std::filesystem::path& folder, const Setting& setting) {
-  if (!setting.signal_once.empty()) return std::filesystem::exists(folder / setting.signal_once);
+  if (!setting.signal_once.empty()) return has_come(folder / setting.signal_once);
   for (const auto& entry : std::filesystem::directory_iterator(folder))
     if (entry.path().extension() == ".tmp") return true;
   return false;

@@ -32,7 +32,7 @@ struct Setting {
   bool break_pipe = false;                      ///< standard output is a pipe that nobody reads
   bool unprivileged = false;                    ///< as a user who is not root
   int signal = 0;                               ///< sent once a temporary file lies in the folder
-  std::string signal_once{};                    ///< sent once there is a file of that name instead
+  std::string signal_once{};                    ///< sent once a file, or a pipe that holds something, has that name
   bool terminal = false;                        ///< standard error is a terminal
 };
 

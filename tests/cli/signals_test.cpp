@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ends that nobody planned: signals, closed outputs, full disks.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -26,6 +29,18 @@ TEST(Signals, RemoveTheTemporaryFileAndEndTheProgram) {
     EXPECT_EQ(folder.entries(), "out.npy");
     EXPECT_EQ(folder.read("out.npy"), "as it was");
   }
+}
+
+TEST(Signals, EndAProgramThatWaitsForAReader) {
+  const Folder folder;
+  folder.write("in.npy", npy_bytes(counting({1, 3, 64, 64})));
+  ASSERT_EQ(::mkfifo(folder.path("out.npy").c_str(), 0600), 0);
+  // Both ends, so that the program can open its own; it writes more than a pipe holds.
+  const int pipe = ::open(folder.path("out.npy").c_str(), O_RDWR | O_CLOEXEC);
+  const Outcome outcome =
+      folder.run("run unfold in.npy --kernel_size 3,3 -o out.npy", {.signal = SIGTERM, .signal_once = "out.npy"});
+  EXPECT_EQ(outcome.signal, SIGTERM) << outcome.code << outcome.err;
+  ::close(pipe);
 }
 
 TEST(Signals, ABrokenPipeIsAnError) {

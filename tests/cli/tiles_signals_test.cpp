@@ -107,5 +107,18 @@ TEST(TilesRefused, AFolderThatCannotBeWrittenIsNamed) {
   EXPECT_EQ(entries_of(folder, "tiles"), "");
 }
 
+TEST(TilesRefused, AFolderThatCannotBeReadIsNamed) {
+  const Folder folder;
+  write_array(folder, "in.npy", random_array({8, 8}, DType::uint8));
+  fs::create_directory(folder.path("tiles"));
+  fs::permissions(folder.path(""), fs::perms(0755));
+  fs::permissions(folder.path("tiles"), fs::perms(0));
+  const Outcome outcome = folder.run("split in.npy tiles --tile 4", {.unprivileged = true});
+  fs::permissions(folder.path("tiles"), fs::perms(0755));
+  EXPECT_EQ(outcome.code, 1) << outcome.signal;
+  EXPECT_NE(outcome.err.find("plan: tiles/plan.json: cannot be opened: "), std::string::npos) << outcome.err;
+  EXPECT_TRUE(outcome.err.ends_with("[file_open]\n")) << outcome.err;
+}
+
 }  // namespace
 }  // namespace patchfold::cli_test
