@@ -157,7 +157,7 @@ const ErrorEntry& find(std::string_view code) {
   if (entry != error_catalogue().end()) return *entry;
   std::string known;
   for (const auto& e : error_catalogue()) fmt::format_to(Text(known), "{}{}", known.empty() ? "" : ", ", e.name);
-  fail_usage("errors", "CODE", "is no code of an error", code.substr(0, 200), known);
+  fail_usage("errors", "CODE", "is no code of an error", code, known);
 }
 
 }  // namespace

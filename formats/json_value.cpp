@@ -46,7 +46,7 @@ class Builder final : public nlohmann::json_sax<Json> {
   };
 
   bool open(JsonValue value) {
-    if (open_.size() > most_depth_) throw JsonError{JsonError::Kind::depth};
+    if (open_.size() >= most_depth_) throw JsonError{JsonError::Kind::depth};
     open_.push_back({std::move(value), {}});
     return true;
   }

@@ -39,11 +39,12 @@ nb::list table() {
   return rows;
 }
 
-std::string explain_call(const Operator& op, nb::handle shape, const std::string& dtype, const nb::args& values) {
+std::string explain_call(const Operator& op, nb::handle shape, const nb::str& dtype, const nb::args& values) {
   ProblemText problem{op.name(), DType::float32, 4, {}, {}};
-  const auto type = patchfold::dtype_of(dtype);
+  const std::string dtype_name = utf8_of(dtype);
+  const auto type = patchfold::dtype_of(dtype_name);
   if (!type || *type == DType::opaque)
-    throw Error({ErrorCode::value, op.name(), "dtype", "must be an element type of this library", dtype, ""});
+    throw Error({ErrorCode::value, op.name(), "dtype", "must be an element type of this library", dtype_name, ""});
   problem.dtype = *type;
   problem.element_size = size_of(*type);
   if (!op.spec().data_input.empty()) problem.shape = shape_of(op.name(), "shape", shape);
@@ -78,7 +79,10 @@ NB_MODULE(_core_of_main, module) {
   module.attr("__version__") = PATCHFOLD_VERSION_STRING;
 
   nb::class_<Operator>(module, "Operator")
-      .def(nb::init<const std::string&, const std::string&>(), nb::arg("name"), nb::kw_only(), nb::arg("data") = "")
+      .def(
+          "__init__",
+          [](Operator* self, const nb::str& name, const std::string& data) { new (self) Operator(utf8_of(name), data); },
+          nb::arg("name"), nb::kw_only(), nb::arg("data") = "")
       .def_prop_ro("name", &Operator::name)
       .def("__call__", &Operator::call, nb::arg("x").none(), nb::arg("out").none(), nb::arg("values"))
       .def("output_shape", &Operator::output_shape, nb::arg("shape").none(), nb::arg("values"))

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ._arrays import dtype_of, given_text
 from ._core import Operator
 from ._errors import InvalidType
 from ._typing import Array, Columns, DepthMode, IntOrInts, Ints, Layout, Number, Operation, Order, Padding, PaddingMode
@@ -181,11 +182,14 @@ def coverage(
     if out is not None:
         return _coverage(None, out, output_size, kernel_size, stride, dilation, padding)
     shape = _coverage.output_shape((), output_size, kernel_size, stride, dilation, padding)
+    known = dtype_of(dtype)
     try:
-        return _coverage(None, np.empty(shape, dtype), output_size, kernel_size, stride, dilation, padding)
+        if known is not None:
+            return _coverage(None, np.empty(shape, known), output_size, kernel_size, stride, dilation, padding)
     except TypeError:  # all arguments but dtype are checked
-        rule = "must be a NumPy type whose elements can be added"
-        raise InvalidType(operator="coverage", argument="dtype", rule=rule, given=repr(dtype)) from None
+        pass
+    rule = "must be a NumPy type whose elements can be added"
+    raise InvalidType(operator="coverage", argument="dtype", rule=rule, given=given_text(dtype))
 
 
 def reorder(

@@ -134,7 +134,7 @@ const OperatorSpec& find_operator(std::string_view name) try {
     }
   }
   if (newest != nullptr) return *newest;
-  fail(ErrorCode::unknown_operator, "", "operator", "there is no operator of this name", name.substr(0, 200),
+  fail(ErrorCode::unknown_operator, "", "operator", "there is no operator of this name", name,
        std::string(nearest->name) + " or another of the table");
 } catch (const std::bad_alloc&) {
   fail_memory();

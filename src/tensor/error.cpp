@@ -108,11 +108,18 @@ constexpr ErrorEntry catalogue[] = {
 static_assert(std::ranges::all_of(catalogue,
                                   [](const ErrorEntry& e) { return &e == &catalogue[static_cast<std::size_t>(e.code)]; }));
 
+/// The last place up to `most`, which lies within the text, that is not inside a character of UTF-8.
+std::size_t cut_of(std::string_view text, std::size_t most) {
+  std::size_t cut = most;
+  while (most - cut < 3 && (static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80) --cut;
+  return cut;
+}
+
 /// What callers and files bring along may be of any length and hold any bytes.
 Error::Parts printable(Error::Parts parts) {
   constexpr std::size_t most = 1000;
   for (std::string* part : {&parts.op, &parts.argument, &parts.rule, &parts.given, &parts.expected}) {
-    if (part->size() > most) part->replace(most, std::string::npos, "..");
+    if (part->size() > most) part->replace(cut_of(*part, most), std::string::npos, "..");
     for (char& c : *part)
       if (static_cast<unsigned char>(c) < ' ' || c == 0x7F) c = '?';
   }

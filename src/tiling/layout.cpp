@@ -98,7 +98,7 @@ Dims strides_of(const TilingSpec& spec) {
       check_count("overlap", spec.overlap_fraction.size(), tiled, spec.overlap_fraction.size());
     for (int i = 0; i < tiled; ++i) {
       const double part = spec.overlap_fraction[spec.overlap_fraction.size() == 1 ? 0 : static_cast<std::size_t>(i)];
-      if (!(part >= 0 && part < 1)) fail_value("overlap", "must be a fraction in [0, 1)", std::to_string(part), "");
+      if (!(part >= 0 && part < 1)) fail_value("overlap", "must be a fraction in [0, 1)", to_string(Scalar(part)), "");
       const auto overlap = static_cast<std::int64_t>(std::floor(part * static_cast<double>(spec.tile[i]) + 0.5));
       stride[i] -= std::min(overlap, spec.tile[i] - 1);
     }

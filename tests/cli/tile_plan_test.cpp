@@ -117,6 +117,9 @@ TEST_F(TilePlan, EveryMemberIsChecked) {
   EXPECT_NE(error_of("[1]").find("must be a JSON object"), std::string::npos);
   EXPECT_NE(error_of("{}").find("member format is missing"), std::string::npos);
   EXPECT_NE(error_of(std::string(1'000'000, '[')).find("nested"), std::string::npos);
+  const auto nested = [](std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
+  EXPECT_NE(error_of(nested(16)).find("must be a JSON object"), std::string::npos);
+  EXPECT_NE(error_of(nested(17)).find("must not be nested so deeply"), std::string::npos);
   EXPECT_EQ(error_of(replaced("\"source\"", "\"by a tool\": [[1], {\"x\": 2}], \"source\"")), "");
 }
 

@@ -267,6 +267,25 @@ TEST(Error, IsOnePrintableSentence) {
   EXPECT_EQ(error.given(), std::string(1000, 'x') + "..");
 }
 
+TEST(Error, IsCutBetweenCharacters) {
+  const auto cut = [](const std::string& text) { return Error({ErrorCode::value, "", "", "", text, ""}).given(); };
+  for (const std::string character : {"\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80"}) {
+    std::string text(998, 'x');
+    for (std::size_t before = 998; before <= 1000; ++before, text += 'x') {
+      const bool fits = before + character.size() <= 1000;
+      EXPECT_EQ(cut(text + character + std::string(9, 'y')),
+                text + (fits ? character + std::string(1000 - before - character.size(), 'y') : "") + "..");
+    }
+  }
+  EXPECT_EQ(cut(std::string(1500, '\x80')), std::string(997, '\x80') + "..");
+  try {
+    find_operator("x" + std::string(700, '\xc3'));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.given(), "x" + std::string(700, '\xc3'));
+  }
+}
+
 TEST(Error, LeavesOutWhatIsEmpty) {
   EXPECT_STREQ(Error({ErrorCode::value, "", "a", "must be even", "3", ""}).what(), "a: must be even; given 3");
   EXPECT_STREQ(Error({ErrorCode::value, "op", "", "must be even", "", "2"}).what(), "op: must be even; expected 2");

@@ -375,6 +375,18 @@ def test_words_of_any_characters(word: str) -> None:
         patchfold.unfold(np.zeros((1, 1, 4, 4)), 2, padding=word)
 
 
+@pytest.mark.parametrize("word", ["\ud800", "x" + "é" * 300, "€" * 400, "ab" + "\U0001f600" * 400])
+def test_names_of_any_characters(word: str) -> None:
+    with pytest.raises(patchfold.InvalidValue, match="there is no operator of this name"):
+        patchfold.run(word, np.zeros((1, 1, 4, 4)))
+    with pytest.raises(patchfold.InvalidValue, match="dtype: must be an element type of this library"):
+        patchfold.explain("unfold", (1, 1, 4, 4), dtype=word, kernel_size=2)
+    with pytest.raises(patchfold.InvalidValue, match="use_instruction_set: name: must be one"):
+        patchfold.use_instruction_set(word)
+    with pytest.raises(patchfold.InvalidType, match="coverage: dtype: must be a NumPy type"):
+        patchfold.coverage((4, 4), 2, dtype=word)
+
+
 def test_values_that_cannot_show_themselves() -> None:
     class Silent:
         def __repr__(self) -> str:
