@@ -52,7 +52,8 @@ Argument take_argument(const OperatorSpec& op, std::string_view word) {
   std::string value(equals == std::string_view::npos ? "" : word.substr(equals + 1));
   if (equals == std::string_view::npos) {
     const auto* found = std::ranges::find(shorts, word.front(), &Short::letter);
-    if (found == std::end(shorts)) refuse("argument", word);
+    const bool has_no_value = std::ranges::find(op.arguments, word, &ArgumentSpec::name) != op.arguments.end();
+    if (found == std::end(shorts) || has_no_value) refuse("argument", word);
     name = found->argument;
     value = word.substr(1);
     std::ranges::replace(value, 'x', ',');
@@ -73,7 +74,7 @@ ProblemText parse_problem(std::string_view text) try {
   if (shape.empty()) refuse("shape", shape);
   if (shape != "-") {
     const auto extents = dialects::parse_list(shape, 'x');
-    if (!extents || extents->empty()) refuse("shape", shape);
+    if (!extents || extents->empty() || shape.ends_with('x')) refuse("shape", shape);
     problem.shape = *extents;
   }
   for (std::string_view word = take_word(text); !word.empty(); word = take_word(text))

@@ -94,6 +94,9 @@ TEST(Explain, RefusesWhatThePlanRefuses) {
            {"explain coverage --shape 4,4 --output_size 4,4 --kernel_size 2,2", "coverage: --shape: is no argument"},
            {"explain unfold f33 1x3x8x8 k3x3", "problem: dtype"},
            {"explain unfold f32 1x3x8x8 q3", "problem: argument"},
+           {"explain unfold f32 1x3x8x8 kernel_size",
+            "problem: argument: must read OP DTYPE SHAPE [ARGUMENT=VALUE]..; given kernel_size"},
+           {"explain unfold f32 1x3x8x8x k3", "problem: shape: must read OP DTYPE SHAPE [ARGUMENT=VALUE]..; given 1x3x8x8x"},
        }) {
     SCOPED_TRACE(command);
     const Outcome outcome = folder.run(command);
