@@ -39,9 +39,9 @@ class Parser {
   }
 
   Literal value(int depth) {
-    if (depth > max_depth) fail("fewer levels of brackets");
     skip_space();
     const char c = peek();
+    if (depth == max_depth && (c == '(' || c == '[' || c == '{')) fail("fewer levels of brackets");
     if (c == '\'' || c == '"') return text();
     if (accept('(')) return sequence(Literal::Kind::tuple, ')', depth);
     if (accept('[')) return sequence(Literal::Kind::list, ']', depth);

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors: which operator and argument, the rule, what was given and what was expected."""
 
+_MOST = 1000  # characters of a part, as in the library
+
 
 class Error(Exception):
     """What every error of patchfold about its arguments is.
@@ -32,13 +34,12 @@ class Error(Exception):
         code: str = "",
     ) -> None:
         self.code = code or type(self).code
-        self.operator = operator
-        self.argument = argument
-        self.rule = rule
-        self.given = given
-        self.expected = expected
-        facts = [f"{word} {value}" for word, value in (("given", given), ("expected", expected)) if value]
-        message = ": ".join(part for part in (operator, argument, rule) if part)
+        parts = [
+            part if len(part) <= _MOST else part[:_MOST] + ".." for part in (operator, argument, rule, given, expected)
+        ]
+        self.operator, self.argument, self.rule, self.given, self.expected = parts
+        facts = [f"{word} {value}" for word, value in zip(("given", "expected"), parts[3:], strict=True) if value]
+        message = ": ".join(part for part in parts[:3] if part)
         super().__init__("; ".join([message, ", ".join(facts)] if facts else [message]))
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -70,7 +70,8 @@ class File(Output):
     def __init__(self, path: str | os.PathLike[str]) -> None:
         try:
             self._path = Path(path)
-        except TypeError:  # __fspath__ gives something else
+            os.fsencode(self._path)
+        except (TypeError, UnicodeEncodeError):  # __fspath__ gives something else, or what no file is called
             raise InvalidType(operator=MERGE, argument="out", rule="must have a name", given=given_text(path)) from None
         self._suffix = self._path.suffix.lower()
         if self._suffix not in (".npy", *_TIFF):

@@ -30,6 +30,11 @@ TEST(Literal, BracketsWithoutACommaOnlyGroup) {
   EXPECT_EQ(parse_literal("[3]").kind, Kind::list);
 }
 
+TEST(Literal, MayHaveThirtyTwoLevels) {
+  for (const std::string innermost : {"", "1", "'a'"})
+    EXPECT_NO_THROW(parse_literal(std::string(32, '[') + innermost + std::string(32, ']'))) << innermost;
+}
+
 TEST(Literal, SaysWhereAndWhatItExpected) {
   const struct {
     std::string source;
@@ -54,8 +59,10 @@ TEST(Literal, SaysWhereAndWhatItExpected) {
       {"{'a': 1 'b': 2}", 8, "',' or '}'"},
       {"{'a': 1", 7, "',' or '}'"},
       {"{'a': }", 6, "a value"},
-      {std::string(100000, '('), 33, "fewer levels of brackets"},
-      {std::string(100000, '['), 33, "fewer levels of brackets"},
+      {std::string(100000, '('), 32, "fewer levels of brackets"},
+      {std::string(100000, '['), 32, "fewer levels of brackets"},
+      {std::string(33, '[') + std::string(33, ']'), 32, "fewer levels of brackets"},
+      {std::string(32, '[') + "{}" + std::string(32, ']'), 32, "fewer levels of brackets"},
   };
   for (const auto& [source, position, expected] : cases) {
     SCOPED_TRACE(source.substr(0, 40));
