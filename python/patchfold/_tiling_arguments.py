@@ -83,8 +83,8 @@ def tile_extents(tile: Any, axes: Any, shape: Any) -> Any:
         return tile
     number = operator.index(tile)
     if axes is not None:
-        return (number,) * (len(first_entries(axes) or ()) if is_list(axes) else 1)
-    if is_list(shape) and len(shape) == 1:
+        return (number,) * _length(axes)
+    if is_list(shape) and _length(shape) == 1:
         return (number,)
     raise InvalidType(
         operator=TILING,
@@ -93,6 +93,10 @@ def tile_extents(tile: Any, axes: Any, shape: Any) -> Any:
         given=value_text(number),
         expected=f"({value_text(number)}, {value_text(number)}) for the last two axes, or axes",
     )
+
+
+def _length(value: Any) -> int:
+    return len(first_entries(value) or ()) if is_list(value) else 1
 
 
 def number_of(value: Any) -> Any:
