@@ -134,9 +134,9 @@ const Refusal refusals[] = {
     {"weight_huge",
      {.shape = {8}, .tile = {4}},
      with_axes({{1, 0x1p901, 1, 1}}),
-     "merge: window: weights must not be so large or so small that products leave float64; given 1.6905701225143616e+271, "
+     "merge: window: weights must not be so large or so small that products leave float64; given 1.6905424996341288e+271, "
      "expected "
-     "0, or 1.1830329356424913e-271 to 8.4528506125718079e+270"},
+     "0, or 1.1830521861667747e-271 to 8.4527124981706439e+270"},
     {"tiles_along_an_axis",
      {.shape = {(1 << 22) + 1}, .tile = {1}, .overlap = 0},
      {},
@@ -152,7 +152,8 @@ const Refusal refusals[] = {
     {"tiles_over_each_other",
      {.shape = {1 << 16}, .tile = {1 << 15}, .stride = 1},
      {},
-     "merge: tiling: has too many tiles that lie over each other to be merged; given 32768, expected results not so much longer "
+     "merge: tiling: has too many tiles that lie over each other to be merged; given 32768, expected results not so much "
+     "longer "
      "than "
      "the stride of 1"},
     {"weight_count",
@@ -197,7 +198,7 @@ TEST_P(Refused, SaysWhy) {
     Merger(Tiling(GetParam().tiling), GetParam().merge, rows);
     FAIL() << "nothing is thrown";
   } catch (const Error& error) {
-    EXPECT_EQ(error.what(), GetParam().message);
+    EXPECT_EQ(std::string_view(error.what()), GetParam().message);
   }
 }
 

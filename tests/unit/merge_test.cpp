@@ -416,6 +416,32 @@ TEST(Merge, AnElementBetweenTwoMiddlesBelongsToTheFormerTile) {
   EXPECT_EQ(output, (std::vector<float>{1, 1, 1, 1, 1, 3, 3, 3, 3}));
 }
 
+TEST(Merge, ATileWithoutWeightIsNotSelected) {
+  const Tiling tiling(TilingSpec{.shape = {9}, .tile = {5}, .overlap = 1});
+  const std::vector<float> left(5, 1), right(5, 3);
+  // At the element that both tiles give, only the one with a weight there counts.
+  const struct {
+    Reduce reduce;
+    std::vector<double> weights;
+    float between;
+  } cases[] = {{Reduce::first, {1, 1, 1, 1, 0}, 3},  {Reduce::first, {1, 1, 1, 1, 2}, 1},
+               {Reduce::last, {0, 1, 1, 1, 1}, 1},   {Reduce::last, {2, 1, 1, 1, 1}, 3},
+               {Reduce::center, {1, 1, 1, 1, 0}, 3}, {Reduce::center, {0, 1, 1, 1, 1}, 1}};
+  for (const auto& [reduce, weights, between] : cases) {
+    MergeSpec spec{.reduce = reduce, .fill = 7};
+    spec.window = {WeightWindow::Kind::axes, 0.125, {weights}, {}};
+    std::vector<float> expected{1, 1, 1, 1, between, 3, 3, 3, 3};
+    if (weights.front() == 0) expected[0] = 7;
+    if (weights.back() == 0) expected[8] = 7;
+    std::vector<float> output(9);
+    Merger merger(tiling, spec, view(output.data(), {9}));
+    merger.add(0, view(left.data(), {5}));
+    merger.add(1, view(right.data(), {5}));
+    merger.finish();
+    EXPECT_EQ(output, expected) << static_cast<int>(reduce) << weights.front();
+  }
+}
+
 TEST(Merge, WhereTheNearestTileIsMaskedTheFewestStepsCount) {
   const Tiling tiling(TilingSpec{.shape = {20}, .tile = {12}, .stride = 4});
   MergeSpec spec{.reduce = Reduce::center, .mask = {1, 0, 1}};

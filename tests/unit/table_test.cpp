@@ -116,6 +116,36 @@ TEST(Table, NamesTheVersionThatWasAskedForInErrors) {
   }
 }
 
+TEST(Table, ChecksShapesThatOnlyItsOperatorsRefuse) {
+  const struct {
+    std::string_view op;
+    std::vector<Argument> arguments;
+    Dims data;
+    std::string_view message;
+  } cases[] = {
+      {"unfold",
+       {{"kernel_size", std::int64_t{2}}},
+       {8, 8},
+       "unfold: image: must have a batch, a channel and spatial axes; given [8, 8] of rank 2, expected rank 4 or more"},
+      {"batch_to_space",
+       {{"block", Dims{2, 2}}, {"crops", std::string("same_upper")}},
+       {4, 1, 3, 3},
+       "batch_to_space: crops: must be numbers: the rule same needs the size of the image; given same"},
+      {"tensorflow.SpaceToBatchND",
+       {{"block_shape", IndexTensor{{2}, {1}, DType::int64}}, {"paddings", IndexTensor{{0, 0}, {2}, DType::int64}}},
+       {4, 4, 1},
+       "tensorflow.SpaceToBatchND: paddings: must be a tensor of pairs; given [2] of rank 1, expected shape [M, 2]"},
+  };
+  for (const auto& [op, arguments, data, message] : cases) {
+    try {
+      find_operator(op).bind(arguments).output_shape(data);
+      ADD_FAILURE() << "taken: " << message;
+    } catch (const Error& error) {
+      EXPECT_EQ(std::string_view(error.what()), message);
+    }
+  }
+}
+
 TEST(Values, ReadTheFormsThatPeopleWrite) {
   const OperatorSpec& op = find_operator("unfold");
   const auto read = [&](std::string_view name, std::string_view text) {
@@ -139,6 +169,11 @@ TEST(Values, ReadTheFormsThatPeopleWrite) {
                                    {"padding", "1:"},
                                    {"value", "one"},
                                    {"value", "1+"},
+                                   {"value", "+"},
+                                   {"value", "++1"},
+                                   {"value", "1+2"},
+                                   {"value", "1+xj"},
+                                   {"value", "xj"},
                                    {"kernel_size", "99999999999999999999"}}) {
     EXPECT_THROW(read(name, text), Error) << name << " " << text;
   }

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <iterator>
+#include <utility>
 #include <vector>
 
 namespace patchfold {
@@ -34,6 +36,34 @@ TEST(TilingLayout, AnArrayWithoutElementsHasNoTiles) {
   std::vector<float> nothing;
   Merger merger(tiling, {}, view(nothing.data(), {0, 5}));
   merger.finish();
+}
+
+TEST(TilingLayout, ArraysOfAnotherShapeAreRefused) {
+  const Tiling tiling(TilingSpec{.shape = {6, 8}, .tile = {4, 4}, .overlap = 2});
+  std::vector<float> values(48);
+  std::vector<std::int64_t> counts(48);
+  const std::pair<std::function<void()>, std::string_view> calls[] = {
+      {[&] {
+         tiling.cut(0, view(std::as_const(values).data(), {8, 6}), view(values.data(), {4, 4}));
+       },
+       "tiling: array: must have the shape that is tiled; given [8, 6], expected [6, 8]"},
+      {[&] {
+         tiling.coverage(view(counts.data(), {8, 6}));
+       },
+       "tiling: counts: must be int64 of the shape of the output's tiled axes; given int64 of [8, 6], expected [6, 8]"},
+      {[&] {
+         tiling.coverage(view(values.data(), {6, 8}));
+       },
+       "tiling: counts: must be int64 of the shape of the output's tiled axes; given float32 of [6, 8], expected [6, 8]"},
+  };
+  for (const auto& [call, message] : calls) {
+    try {
+      call();
+      ADD_FAILURE() << "taken: " << message;
+    } catch (const Error& error) {
+      EXPECT_EQ(std::string_view(error.what()), message);
+    }
+  }
 }
 
 TEST(TilingLayout, ResultsMayBeScaledAndMoved) {
