@@ -29,9 +29,10 @@ bool GatherRows::reserve() noexcept {
   streams_ = g_.rules_.store == kernels::Store::past_cache && g_.step_ == g_.rules_.output_element;
   const bool moves = g_.kind_ == Gather::Kind::fill || g_.kind_ == Gather::Kind::copy;
   const bool in_parts = !moves && (!g_.is_even() || is_late_ || streams_ || g_.kind_ == Gather::Kind::general);
-  const std::int64_t part =
-      in_parts ? std::min(g_.count_, std::max<std::int64_t>(16, part_elements / static_cast<std::int64_t>(sources + 1)))
-               : g_.count_;
+  // Whole lines of every element type, so that each part of a row begins with a line if the first one does.
+  const std::int64_t share =
+      part_elements / static_cast<std::int64_t>(sources + 1) / kernels::line_bytes * kernels::line_bytes;
+  const std::int64_t part = in_parts ? std::min(g_.count_, std::max(kernels::line_bytes, share)) : g_.count_;
   part_ = static_cast<std::size_t>(part);
   const auto parts = static_cast<std::size_t>(g_.rules_.parts);
   std::size_t bytes = 0;

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <iterator>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,13 @@ TEST(TilingLayout, NothingGrowsWithTheNumberOfTiles) {
   EXPECT_EQ(tiling.size(), (std::int64_t{1} << 50) - 63);
   EXPECT_EQ(tiling[tiling.size() - 1].spans[0].read, (Span{(std::int64_t{1} << 50) - 64, std::int64_t{1} << 50}));
   EXPECT_THROW(merge_memory(tiling, {}, true), Error);
+}
+
+TEST(TilingLayout, WindowsWithAFormulaAreFoundByName) {
+  using Kind = WeightWindow::Kind;
+  for (const Kind kind : {Kind::ones, Kind::linear, Kind::hann, Kind::cosine, Kind::gaussian})
+    EXPECT_EQ(window_of(name_of(kind)), kind) << name_of(kind);
+  for (const Kind kind : {Kind::axes, Kind::array}) EXPECT_EQ(window_of(name_of(kind)), std::nullopt) << name_of(kind);
 }
 
 TEST(TilingLayout, TilesAreARange) {
