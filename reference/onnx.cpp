@@ -6,15 +6,25 @@
 
 namespace reference::onnx {
 
+namespace {
+
+/// Lists may be left out, or be empty, which means the same.
+List list_or(const Arguments& arguments, const std::string& name, const List& otherwise) {
+  const List given = get<List>(arguments, name, otherwise);
+  return given.empty() ? otherwise : given;
+}
+
+}  // namespace
+
 // input (N, C*K, L) -> (N, C, I1..IR). Every column element is added to the pixel that it came from; kernel positions in
 // ascending order.
 Array col2im(const Array& input, const Arguments& arguments) {
   const List image = get<List>(arguments, "image_shape");
   const List block = get<List>(arguments, "block_shape");
   const std::size_t rank = image.size();
-  const List strides = get<List>(arguments, "strides", List(rank, 1));
-  const List dilations = get<List>(arguments, "dilations", List(rank, 1));
-  const List pads = get<List>(arguments, "pads", List(2 * rank, 0));  // all begins, then all ends
+  const List strides = list_or(arguments, "strides", List(rank, 1));
+  const List dilations = list_or(arguments, "dilations", List(rank, 1));
+  const List pads = list_or(arguments, "pads", List(2 * rank, 0));  // all begins, then all ends
   const std::int64_t batch = input.shape[0];
   const std::int64_t channels = input.shape[1] / product(block);
 
