@@ -8,7 +8,7 @@ import operator
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, cast
 
 import numpy as np
@@ -124,9 +124,10 @@ def _batch(batch: Any) -> int:
         raise InvalidType(
             operator=_NAME, argument="batch", rule="must be a number of tiles, or None", given=given_text(batch)
         )
-    if operator.index(batch) < 1:
+    most = operator.index(batch)
+    if most < 1:
         raise InvalidValue(operator=_NAME, argument="batch", rule="must be at least 1", given=value_text(batch))
-    return operator.index(batch)
+    return most
 
 
 def _groups(tiling: Tiling, indices: list[int], most: int) -> Iterator[list[Tile]]:
@@ -155,13 +156,14 @@ def _run(
     if not stacked:
         merger.add(group[0], results)
         return
-    shape = tuple(getattr(results, "shape", ()))
+    has_shape = hasattr(results, "shape")
+    shape = shape_of(results, _NAME, f"result for {_names(group)}") if has_shape else ()
     if len(shape) < 1 or shape[0] != len(group):
         raise InvalidValue(
             operator=_NAME,
             argument=f"result for {_names(group)}",
             rule="must have one entry along the first axis for each tile of the stack",
-            given=f"shape {shape}" if hasattr(results, "shape") else given_text(results),
+            given=f"shape {shape}" if has_shape else given_text(results),
             expected=str((len(group), *group[0].result_shape)),
         )
     for i, tile in enumerate(group):
@@ -185,12 +187,16 @@ def _slices(slices: tuple[slice, ...]) -> str:
     return ", ".join(":" if each == slice(None) else f"{each.start}:{each.stop}" for each in slices)
 
 
+def _is_array(x: Any) -> bool:
+    return _arrays.is_numpy(x) or _arrays._is_torch(x) or _arrays.speaks_dlpack(x)
+
+
 class _Source:
     """Tiles of an array, or of what gives NumPy arrays for slices."""
 
     def __init__(self, x: Any) -> None:
         self._x = x
-        self._is_array = _arrays.is_numpy(x) or _arrays._is_torch(x) or _arrays.speaks_dlpack(x)
+        self._is_array = _is_array(x)
         if self._is_array:
             shape, self.kind = _core.array_facts(x, _NAME, "x")[0], x
         elif hasattr(x, "shape") and hasattr(x, "dtype") and hasattr(x, "__getitem__"):
@@ -215,7 +221,7 @@ class _Source:
         shape = (len(group), *group[0].shape)
         room: Any
         if _arrays.is_numpy(self._x):
-            room = np.empty(shape, self._x.dtype)
+            room = _arrays.new_numpy(shape, self._x.dtype)
         elif _arrays._is_torch(self._x):
             room = sys.modules["torch"].empty(shape, dtype=self._x.dtype)
         else:
@@ -253,9 +259,8 @@ class _Source:
 
 
 def _check_apart(x: Any, out: Any) -> None:
-    is_array = [_arrays.is_numpy(each) or _arrays._is_torch(each) for each in (x, out)]
     shared = out is not None and out is x
-    if all(is_array):
+    if (_arrays.is_numpy(out) or _arrays._is_torch(out)) and _is_array(x):
         shared = _core.may_share_memory(x, out)
         if shared and _arrays.is_numpy(x) and _arrays.is_numpy(out):
             try:
@@ -263,7 +268,8 @@ def _check_apart(x: Any, out: Any) -> None:
             except np.exceptions.TooHardError:
                 shared = True
     if isinstance(x, np.memmap) and isinstance(out, np.memmap) and x.filename and out.filename:
-        shared = shared or os.path.samefile(x.filename, out.filename)
+        with suppress(OSError):  # a file that is gone is no other array's
+            shared = shared or os.path.samefile(x.filename, out.filename)
     if shared:
         raise InvalidValue(operator=_NAME, argument="out", rule="must not share memory with x")
 

@@ -40,7 +40,8 @@ def memory(array: Any, op: str, argument: str, to_write: bool) -> Memory:
             expected="numpy.asarray(..)" if isinstance(array, (list, tuple, int, float)) and not to_write else "",
         )
     device = array.__dlpack_device__()
-    if not (isinstance(device, tuple) and len(device) == 2 and hasattr(device[0], "__index__")):
+    device_type = _device_type(device)
+    if device_type is None:
         raise InvalidType(
             operator=op,
             argument=argument,
@@ -48,8 +49,8 @@ def memory(array: Any, op: str, argument: str, to_write: bool) -> Memory:
             given=given_text(device),
             expected="(1, 0) for the processor's memory",
         )
-    if device[0] != 1:
-        raise _not_on_cpu(op, argument, f"DLPack device type {value_text(operator.index(device[0]))}")
+    if device_type != 1:
+        raise _not_on_cpu(op, argument, f"DLPack device type {value_text(device_type)}")
     if to_write:
         raise InvalidType(
             operator=op,
@@ -60,6 +61,13 @@ def memory(array: Any, op: str, argument: str, to_write: bool) -> Memory:
     if _module_of(array) == "tensorflow" and array.dtype.name not in _DTYPES:  # its strings end the process in __dlpack__
         raise _unknown_type(op, argument, array.dtype.name)
     return RawArray.from_dlpack(array, op, argument)
+
+
+def _device_type(device: Any) -> int | None:
+    try:
+        return operator.index(device[0]) if isinstance(device, tuple) and len(device) == 2 else None
+    except TypeError:
+        return None
 
 
 def new_output(like: Any, shape: tuple[int, ...], dtype: str) -> TorchOutput | DlpackOutput:
@@ -103,11 +111,19 @@ def dtype_of(dtype: Any) -> np.dtype[Any] | None:
     return found
 
 
+def new_numpy(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """A new array; of more bytes than NumPy can count there is no memory either."""
+    try:
+        return np.empty(shape, dtype)
+    except ValueError as error:
+        raise MemoryError(str(error)) from None
+
+
 class NumpyOutput:
     """A new array."""
 
     def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        self.memory = np.empty(shape, dtype)
+        self.memory = new_numpy(shape, dtype)
 
     def result(self) -> Any:
         return self.memory
@@ -238,6 +254,11 @@ def _type_name(value: Any) -> str:
     kind = type(value)
     module = getattr(kind, "__module__", "builtins")  # types made by eval have none
     return kind.__qualname__ if module == "builtins" else f"{module}.{kind.__qualname__}"
+
+
+def text_in(value: Any) -> str | None:
+    """The characters of a text, which a subclass may compare and hash in ways of its own; nothing for what is no text."""
+    return str.__str__(value) if issubclass(type(value), str) else None
 
 
 def value_text(value: Any) -> str:

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arrays import _is_torch, dtype_of, given_text, value_text
+from ._arrays import _is_torch, dtype_of, given_text, text_in, value_text
 from ._errors import InvalidType, InvalidValue
+from ._tiling_arguments import is_integer
 
 if TYPE_CHECKING:
     from ._tiling import Tiling
@@ -23,7 +25,8 @@ _SIGMA_SCALE = 0.125
 
 def name_of_type(dtype: Any) -> str:
     """What NumPy, torch, ml_dtypes or this library call it."""
-    return dtype if isinstance(dtype, str) else value_text(dtype).removeprefix("torch.")
+    name = text_in(dtype)
+    return value_text(dtype).removeprefix("torch.") if name is None else name
 
 
 def element_type(argument: str, dtype: Any) -> tuple[str, int]:
@@ -39,16 +42,19 @@ def element_type(argument: str, dtype: Any) -> tuple[str, int]:
     return (known.name if known.name in _SIZES and known.isnative else "opaque"), known.itemsize
 
 
-def _numbers(array: Any, what: str) -> npt.NDArray[np.float64]:
-    """Weights as float64."""
+def _numbers(array: Any, what: str, rule: str, extents: tuple[int, ...]) -> npt.NDArray[np.float64]:
+    """Weights as float64, for each element of these extents."""
     try:
         weights = np.asarray(array.detach() if _is_torch(array) else array)
     except (ValueError, TypeError, RuntimeError):  # rows of different lengths, or memory that NumPy cannot see
         raise InvalidType(
             operator=MERGE, argument="window", rule=f"{what} must hold numbers", given=given_text(array)
         ) from None
-    if weights.dtype.kind not in "biuf" or isinstance(weights, np.ma.MaskedArray):
-        raise InvalidType(operator=MERGE, argument="window", rule=f"{what} must hold real numbers", given=str(weights.dtype))
+    if weights.dtype.kind not in "biuf" or isinstance(array, np.ma.MaskedArray):
+        given = given_text(array) if isinstance(array, np.ma.MaskedArray) else str(weights.dtype)
+        raise InvalidType(operator=MERGE, argument="window", rule=f"{what} must hold real numbers", given=given)
+    if weights.shape != extents:
+        raise InvalidValue(operator=MERGE, argument="window", rule=rule, given=str(weights.shape), expected=str(extents))
     return np.array(weights, np.float64, order="C")  # a copy that nobody else can change
 
 
@@ -56,8 +62,9 @@ def _window(tiling: Tiling, window: Any, reduce: str) -> Any:
     """(name, sigma), a list of arrays, or an array."""
     if window is None:
         window = "hann" if reduce == "mean" else "ones"
-    if isinstance(window, str):
-        if window not in _WINDOWS:
+    name = text_in(window)
+    if name is not None:
+        if name not in _WINDOWS:
             raise InvalidValue(
                 operator=MERGE,
                 argument="window",
@@ -65,9 +72,10 @@ def _window(tiling: Tiling, window: Any, reduce: str) -> Any:
                 given=repr(window),
                 expected=", ".join(map(repr, _WINDOWS)),
             )
-        return window, _SIGMA_SCALE
-    if isinstance(window, tuple) and window and isinstance(window[0], str):
-        if window[0] != "gaussian" or len(window) != 2:
+        return name, _SIGMA_SCALE
+    name = text_in(window[0]) if isinstance(window, tuple) and window else None
+    if name is not None:
+        if name != "gaussian" or len(window) != 2:
             raise InvalidValue(
                 operator=MERGE,
                 argument="window",
@@ -75,10 +83,7 @@ def _window(tiling: Tiling, window: Any, reduce: str) -> Any:
                 given=repr(window),
                 expected="('gaussian', sigma as a part of the tile)",
             )
-        sigma = window[1]
-        if isinstance(sigma, (bool, str)) or not hasattr(sigma, "__float__") or getattr(sigma, "ndim", None):
-            raise InvalidType(operator=MERGE, argument="window", rule="sigma must be a number", given=given_text(sigma))
-        return window[0], float(sigma)
+        return name, _sigma(window[1])
     extents = tiling._native.result
     if isinstance(window, (list, tuple)):
         if len(window) != len(extents):
@@ -89,10 +94,11 @@ def _window(tiling: Tiling, window: Any, reduce: str) -> Any:
                 given=f"{len(window)} entries",
                 expected=str(len(extents)),
             )
-        axes = [_numbers(axis, f"entry {i}") for i, axis in enumerate(window)]
-        for i, (axis, extent) in enumerate(zip(axes, extents, strict=True)):
-            _same_shape(f"entry {i} must have a weight for each element of a whole tile's result", axis.shape, (extent,))
-        return axes
+        rule = "must have a weight for each element of a whole tile's result"
+        return [
+            _numbers(axis, f"entry {i}", f"entry {i} {rule}", (extent,))
+            for i, (axis, extent) in enumerate(zip(window, extents, strict=True))
+        ]
     if not hasattr(window, "shape"):
         raise InvalidType(
             operator=MERGE,
@@ -100,14 +106,17 @@ def _window(tiling: Tiling, window: Any, reduce: str) -> Any:
             rule="must be a window's name, one list of weights for each tiled axis, or an array",
             given=given_text(window),
         )
-    array = _numbers(window, "it")
-    _same_shape("must have a weight for each element of a whole tile's result", array.shape, extents)
-    return array
+    return _numbers(window, "it", "must have a weight for each element of a whole tile's result", extents)
 
 
-def _same_shape(rule: str, shape: tuple[int, ...], expected: tuple[int, ...]) -> None:
-    if shape != expected:
-        raise InvalidValue(operator=MERGE, argument="window", rule=rule, given=str(shape), expected=str(expected))
+def _sigma(value: Any) -> float:
+    is_real = hasattr(value, "__float__") and not isinstance(value, (bool, np.complexfloating))
+    if is_real and not getattr(value, "ndim", 0):
+        try:
+            return float(value)
+        except (TypeError, ValueError, OverflowError):  # a class, a number that is none, or one that float64 does not hold
+            pass
+    raise InvalidType(operator=MERGE, argument="window", rule="sigma must be a number", given=given_text(value))
 
 
 def mask_bytes(tiling: Tiling, mask: Any, name: str = MERGE) -> bytes | None:
@@ -118,7 +127,7 @@ def mask_bytes(tiling: Tiling, mask: Any, name: str = MERGE) -> bytes | None:
         array = np.asarray(mask)
     except (ValueError, TypeError, RuntimeError):
         array = np.empty(0, object)
-    if array.dtype != bool or isinstance(array, np.ma.MaskedArray):
+    if array.dtype != bool or isinstance(mask, np.ma.MaskedArray):
         raise InvalidType(
             operator=name,
             argument="mask",
@@ -148,8 +157,9 @@ def merge_spec(
     memory_limit: Any,
 ) -> _core.MergeSpec:
     """Checks all that can be checked before a tile has come."""
-    if not isinstance(reduce, str) or reduce not in _REDUCES:
-        kind = InvalidValue if isinstance(reduce, str) else InvalidType
+    reduction = text_in(reduce)
+    if reduction is None or reduction not in _REDUCES:
+        kind = InvalidType if reduction is None else InvalidValue
         raise kind(
             operator=MERGE,
             argument="reduce",
@@ -162,13 +172,14 @@ def merge_spec(
     if name == "opaque":
         rule = "must be a number's type in this machine's byte order, or be left out"
         raise InvalidType(operator=MERGE, argument="dtype", rule=rule, given=value_text(dtype))
-    if isinstance(memory_limit, int) and not isinstance(memory_limit, bool):
+    if is_integer(memory_limit):
+        memory_limit = operator.index(memory_limit)
         if memory_limit < 0:
             given = value_text(memory_limit)
             raise InvalidValue(operator=MERGE, argument="memory_limit", rule="must be at least 0", given=given)
         memory_limit = min(memory_limit, 2**62)
     spec = _core.MergeSpec.make(
-        reduce, _window(tiling, window, reduce), name, mask_bytes(tiling, mask), fill, bool(copy), memory_limit
+        reduction, _window(tiling, window, reduction), name, mask_bytes(tiling, mask), fill, bool(copy), memory_limit
     )
     _core.check_merge(tiling._native, spec)
     return spec

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 import threading
 from types import TracebackType
 from typing import Any
@@ -84,7 +85,7 @@ class Merger:
         memory_limit: Int | None = None,
         kind: Any = None,
     ) -> None:
-        if not isinstance(tiling, Tiling):
+        if not issubclass(type(tiling), Tiling):
             raise InvalidType(operator=MERGE, argument="tiling", rule="must be a Tiling", given=given_text(tiling))
         if kind is not None:
             _core.array_facts(kind, MERGE, "kind")
@@ -165,10 +166,10 @@ class Merger:
         return self._output if isinstance(self._output, Rows) else None
 
     def _index_of(self, index: Any) -> int:
-        number = index.index if isinstance(index, Tile) else index
+        number = index.index if issubclass(type(index), Tile) else index
         if not is_integer(number):
             raise InvalidType(operator=MERGE, argument="index", rule="must be the index of a tile", given=given_text(index))
-        number, size = int(number), len(self._tiling)
+        number, size = operator.index(number), len(self._tiling)
         if not 0 <= number < size:
             raise InvalidValue(
                 operator=MERGE,
@@ -217,8 +218,8 @@ class Merger:
         if isinstance(output, GivenArray):  # which is checked together with all else
             native = _core.Merger(self._tiling._native, self._spec, like, output.array)
         else:
-            output.begin(like, shape, dtype if self._name is None else self._name, axes[0])
             try:
+                output.begin(like, shape, dtype if self._name is None else self._name, axes[0])
                 native = _core.Merger(self._tiling._native, self._spec, like, output.array)
             except BaseException:
                 output.drop()

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import dtype_of, given_text
+from ._arrays import dtype_of, given_text, new_numpy
 from ._core import Operator
 from ._errors import InvalidType
 from ._typing import Array, Columns, DepthMode, IntOrInts, Ints, Layout, Number, Operation, Order, Padding, PaddingMode
@@ -185,7 +185,7 @@ def coverage(
     known = dtype_of(dtype)
     try:
         if known is not None:
-            return _coverage(None, np.empty(shape, known), output_size, kernel_size, stride, dilation, padding)
+            return _coverage(None, new_numpy(shape, known), output_size, kernel_size, stride, dilation, padding)
     except TypeError:  # all arguments but dtype are checked
         pass
     rule = "must be a NumPy type whose elements can be added"

@@ -9,8 +9,9 @@ import os
 import secrets
 import weakref
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from ._merge_arguments import MERGE
 from ._views import shape_of
 
 _TIFF = (".tif", ".tiff")
+_TIFF_TYPES = _arrays._SHARED_WITH_NUMPY - {"bool"}
 
 
 class Output:
@@ -70,9 +72,11 @@ class File(Output):
     def __init__(self, path: str | os.PathLike[str]) -> None:
         try:
             self._path = Path(path)
-            os.fsencode(self._path)
+            named = b"\0" not in os.fsencode(self._path)
         except (TypeError, UnicodeEncodeError):  # __fspath__ gives something else, or what no file is called
-            raise InvalidType(operator=MERGE, argument="out", rule="must have a name", given=given_text(path)) from None
+            named = False
+        if not named:
+            raise InvalidType(operator=MERGE, argument="out", rule="must have a name", given=given_text(path))
         self._suffix = self._path.suffix.lower()
         if self._suffix not in (".npy", *_TIFF):
             raise InvalidValue(
@@ -85,13 +89,15 @@ class File(Output):
             raise InvalidValue(
                 operator=MERGE, argument="out", rule="the folder of the file must exist", given=str(self._path.parent)
             )
+        if self._path.is_dir():
+            raise InvalidValue(operator=MERGE, argument="out", rule="must not be a folder", given=str(self._path))
         if self._suffix in _TIFF:
             _tifffile()
         self._remove: Callable[[], Any] = lambda: None
 
     def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axis: int) -> None:
         kind = np.dtype(dtype) if not isinstance(dtype, str) or dtype in _arrays._SHARED_WITH_NUMPY else None
-        if kind is None or kind.isbuiltin == 2 or (self._suffix in _TIFF and kind.kind not in "iufc"):
+        if kind is None or kind.isbuiltin == 2 or (self._suffix in _TIFF and kind.name not in _TIFF_TYPES):
             raise InvalidType(
                 operator=MERGE,
                 argument="out",
@@ -99,8 +105,17 @@ class File(Output):
                 given=str(dtype),
                 expected="dtype='float32'",
             )
-        self._partial = self._path.with_name(f".{self._path.name}.{secrets.token_hex(6)}{self._suffix}")
-        self._remove = weakref.finalize(self, self._partial.unlink, missing_ok=True)
+        if self._suffix in _TIFF and len(shape) < 2:
+            raise InvalidValue(
+                operator=MERGE,
+                argument="out",
+                rule="a picture must have two axes or more",
+                given=str(shape),
+                expected=".npy",
+            )
+        name = os.fsdecode(os.fsencode(self._path.name)[:200])  # with what is added still a name that a file can have
+        self._partial = self._path.with_name(f".{name}.{secrets.token_hex(6)}{self._suffix}")
+        self._remove = weakref.finalize(self, _unlink, self._partial, os.getpid())
         if self._suffix == ".npy":
             self.array = np.lib.format.open_memmap(self._partial, mode="w+", dtype=kind, shape=shape)
         else:
@@ -111,10 +126,19 @@ class File(Output):
         self.array.flush()
         os.replace(self._partial, self._path)
         self._remove()
+        if isinstance(self.array, np.memmap):
+            self.array.filename = cast(Any, self._path.absolute())  # no longer that of the unfinished file
         return self.array
 
     def drop(self) -> None:
         self._remove()
+
+
+def _unlink(path: Path, process: int) -> None:
+    """An unfinished file is not a forked process's to remove."""
+    if os.getpid() == process:
+        with suppress(OSError):
+            path.unlink()
 
 
 def _reserve(path: Path) -> None:

@@ -255,7 +255,7 @@ def gather_patches(x: Array, corners: npt.ArrayLike, size: IntOrInts, *, out: Ar
     shape, dtype, _ = _core.array_facts(x, name, "x")
     try:
         indices = np.asarray(corners)
-    except (OverflowError, TypeError, ValueError):  # rows of different lengths, among others
+    except (OverflowError, RuntimeError, TypeError, ValueError):  # rows of different lengths, among others
         indices = np.empty(0)
     if indices.ndim != 2 or not 1 <= indices.shape[1] <= len(shape):
         raise InvalidValue(
@@ -265,6 +265,9 @@ def gather_patches(x: Array, corners: npt.ArrayLike, size: IntOrInts, *, out: Ar
             given=str(indices.shape) if indices.size and indices.ndim else _arrays.value_text(corners),
             expected=f"R from 1 to {len(shape)}",
         )
+    if isinstance(corners, np.ma.MaskedArray):
+        rule = "masked arrays are not taken, since the mask would be lost"
+        raise InvalidType(operator=name, argument="corners", rule=rule, expected="corners.data or corners.filled(..)")
     if indices.dtype.kind not in "iu":
         raise InvalidType(operator=name, argument="corners", rule="must hold integers", given=str(indices.dtype))
     rank = indices.shape[1]
@@ -290,6 +293,7 @@ def gather_patches(x: Array, corners: npt.ArrayLike, size: IntOrInts, *, out: Ar
     if not _arrays.is_numpy(x) and not _arrays._is_torch(x):
         namespace, array = array.__array_namespace__(), np.asarray(x)
     numpy = _arrays.is_numpy(array)
-    result: Any = np.empty(result_shape, dtype if array is x else array.dtype) if numpy else array.new_empty(result_shape)
+    found = dtype if array is x else array.dtype
+    result: Any = _arrays.new_numpy(result_shape, found) if numpy else array.new_empty(result_shape)
     _core.gather_patches(array, indices, result)
     return cast(Array, namespace.asarray(result) if namespace else result)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arrays import dtype_of, given_text
+from ._arrays import dtype_of, given_text, text_in
 from ._errors import InvalidType
 from ._typing import Array
 
@@ -57,9 +57,10 @@ def operators() -> tuple[OperatorSpec, ...]:
 
 
 def _named(op: str) -> tuple[_core.Operator, OperatorSpec]:
-    if not isinstance(op, str):
+    name = text_in(op)
+    if name is None:
         raise InvalidType(operator="operator", rule="must be the name of an operator", given=given_text(op))
-    return _found(op)
+    return _found(name)
 
 
 @functools.cache
@@ -209,7 +210,8 @@ def explain(
         unfold...
     """
     native, spec = _named(op)
-    name = dtype if isinstance(dtype, str) else _dtype_name(spec, dtype)
+    given = text_in(dtype)
+    name = _dtype_name(spec, dtype) if given is None else given
     if spec.data_input and shape is None:
         raise InvalidType(operator=spec.name, argument="shape", rule="is required", expected="the shape of the data")
     return Explanation(native.explain(shape, name, *_values(spec, attributes)))

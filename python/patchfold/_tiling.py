@@ -211,7 +211,7 @@ class Tiling:
         return (self[index] for index in range(len(self)))
 
     def _index_of(self, index: Any) -> int:
-        if isinstance(index, Tile):
+        if issubclass(type(index), Tile):
             index = index.index
         if not is_integer(index):
             raise wrong_type("index", "must be the index of a tile", index)
@@ -316,7 +316,8 @@ class Tiling:
                 expected=", ".join(required),
             )
         try:
-            scale = [Fraction(*ratio) for ratio in entries["scale"]]
+            # Whole numbers alone: a text or a float may stand for a fraction of endless digits.
+            scale = [Fraction(*map(operator.index, ratio)) for ratio in entries["scale"]]
         except (TypeError, ValueError, ArithmeticError):
             raise InvalidValue(
                 operator=TILING, argument="scale", rule="must be a list of fractions", given=value_text(entries["scale"])
@@ -330,7 +331,10 @@ class Tiling:
             scale=scale,
             **{name: entries[name] for name in names},
         )
-        if "tiles" in entries and json.loads(tiling.to_json())["tiles"] != entries["tiles"]:
+        listed = entries.get("tiles", [])
+        # A list of another length is not compared: how many tiles there are is up to a few numbers.
+        same = isinstance(listed, list) and len(listed) == len(tiling)
+        if "tiles" in entries and not (same and json.loads(tiling.to_json())["tiles"] == listed):
             raise InvalidValue(operator=TILING, argument="tiles", rule="must be those that follow from shape and tile")
         return tiling
 

@@ -33,6 +33,10 @@ def is_integer(value: Any) -> bool:
     return True
 
 
+def _is_float(value: Any) -> bool:
+    return issubclass(type(value), (float, np.floating))
+
+
 def split_overlap(overlap: Any) -> tuple[Any, list[float]]:
     """Pixels, and fractions: one of both is empty."""
     if overlap is None:
@@ -41,7 +45,7 @@ def split_overlap(overlap: Any) -> tuple[Any, list[float]]:
     entries = first_entries(overlap) if is_list(overlap) else (overlap,)
     if entries is None:
         raise wrong_type("overlap", rule, overlap)
-    real = [isinstance(entry, (float, np.floating)) for entry in entries]
+    real = list(map(_is_float, entries))
     if entries and all(real):
         return None, [float(entry) for entry in entries]
     if any(real) or not all(map(is_integer, entries)):
@@ -58,8 +62,11 @@ def fraction(value: Any, whole: Any) -> Fraction:
     if is_integer(value):
         ratio = Fraction(operator.index(value))
     elif issubclass(type(value), numbers.Rational):
-        ratio = Fraction(int(value.numerator), int(value.denominator))
-    elif isinstance(value, (float, np.floating)):
+        try:
+            ratio = Fraction(int(value.numerator), int(value.denominator))
+        except (TypeError, ValueError, ZeroDivisionError):
+            raise wrong_type("scale", rule, whole) from None
+    elif _is_float(value):
         number = float(value)
         if not math.isfinite(number):
             raise InvalidValue(operator=TILING, argument="scale", rule="must be greater than 0", given=str(number))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Objects that lie, never end, interrupt, or only say that they are arrays."""
 
+import numbers
 import signal
 import subprocess
 import sys
@@ -72,7 +73,11 @@ def test_an_interrupt_within_dlpack_comes_out():
     assert caught.value is stop
 
 
-@pytest.mark.parametrize("device", [None, 1, "cpu", (), (1,), ("cpu", 0), (None, 0), (1.0, 0), (1, 0, 0)], ids=str)
+@pytest.mark.parametrize(
+    "device",
+    [None, 1, "cpu", (), (1,), ("cpu", 0), (None, 0), (IMAGE.shape, 0), (np.ones(2, int), 0), (1.0, 0), (1, 0, 0)],
+    ids=str,
+)
 def test_a_device_that_is_none_is_refused(device):
     foreign = type("Foreign", (), {"__dlpack__": IMAGE.__dlpack__, "__dlpack_device__": lambda self: device})()
     with pytest.raises(patchfold.InvalidType, match="x: __dlpack_device__ must give a device type and a number"):
@@ -89,6 +94,12 @@ def test_a_capsule_that_is_none_is_refused(capsule):
     foreign = foreign_of(IMAGE, __dlpack__=lambda self, **options: capsule)
     with pytest.raises(patchfold.InvalidType, match="must be an array that DLPack can hand over"):
         patchfold.unfold(foreign, 2)
+
+
+def test_memory_that_is_shared_through_dlpack_is_refused():
+    array = np.zeros((4, 4))
+    with pytest.raises(patchfold.InvalidValue, match="out: must not share memory with x"):
+        patchfold.apply_tiled(np.sin, foreign_of(array), (2, 2), overlap=1, out=array, progress=False)
 
 
 def test_read_only_arrays_come_through_dlpack():
@@ -168,6 +179,94 @@ def test_what_a_subclass_says_about_itself_is_not_asked():
 def test_what_only_says_that_it_is_an_array_is_refused(call, kind):
     with pytest.raises(patchfold.InvalidType):
         call(type("Mock", (), {"__class__": property(lambda self: kind)})())
+
+
+T = patchfold.Tiling((4, 4), (2, 2), overlap=0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "call"),
+    [
+        (patchfold.Tiling, patchfold.Merger),
+        (patchfold.Tile, lambda x: patchfold.Merger(T).add(x, IMAGE)),
+        (patchfold.Tile, lambda x: T[x]),
+        (float, lambda x: patchfold.Tiling((4, 4), (2, 2), overlap=x)),
+        (float, lambda x: patchfold.Tiling((4, 4), (2, 2), overlap=0, scale=x)),
+        (str, lambda x: patchfold.Merger(T, reduce=x)),
+        (str, lambda x: patchfold.Merger(T, window=x)),
+        (str, lambda x: patchfold.Merger(T, dtype=x)),
+        (str, lambda x: patchfold.output_shape(x, (1, 1, 4, 4))),
+        (str, lambda x: patchfold.explain("unfold", (1, 1, 4, 4), kernel_size=2, dtype=x)),
+    ],
+)
+def test_what_only_says_that_it_is_something_else_is_refused(kind, call):
+    with pytest.raises(patchfold.InvalidType):
+        call(type("Mock", (), {"__class__": property(lambda self: kind)})())
+
+
+class Text(str):
+    """Equal to everything, and in no dictionary."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __ne__(self, other: object) -> bool:
+        return False
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def test_a_text_is_its_characters():
+    for wrong in ({"reduce": Text("no")}, {"window": Text("no")}, {"window": (Text("no"), 1.0)}, {"dtype": Text("no")}):
+        with pytest.raises(patchfold.Error, match=f"merge: {next(iter(wrong))}: "):
+            patchfold.Merger(T, **wrong)
+    patchfold.Merger(T, reduce=Text("max"), window=Text("ones"), dtype=Text("float32"))
+    patchfold.Merger(T, window=(Text("gaussian"), 1.0))
+    assert patchfold.output_shape(Text("unfold"), (1, 1, 4, 4), kernel_size=2) == (1, 4, 9)
+
+
+@pytest.mark.parametrize("wrong", [{"numerator": "a"}, {"numerator": None}, {"denominator": 0}], ids=str)
+def test_a_fraction_that_is_none_is_refused(wrong):
+    class Ratio:
+        numerator = denominator = 1
+
+    numbers.Rational.register(Ratio)
+    ratio = type("Wrong", (Ratio,), wrong)()
+    with pytest.raises(patchfold.InvalidType, match="scale: must be a number greater than 0"):
+        patchfold.Tiling((4, 4), (2, 2), overlap=0, scale=ratio)
+
+
+def test_an_integer_is_what_indexes():
+    twice = type("Twice", (), {"__index__": lambda self: 0, "__int__": lambda self: 3})()
+    merger = patchfold.Merger(T)
+    merger.add(twice, np.zeros((2, 2)))
+    with pytest.raises(patchfold.InvalidValue, match="tile 0 at position .* must not come twice"):
+        merger.add(0, np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize("shape", [5, None, ("a",)], ids=repr)
+def test_a_result_whose_shape_is_none_is_refused(shape):
+    result = type("Result", (), {"shape": shape})()
+    with pytest.raises(patchfold.InvalidType, match="result for tiles 0 to 1 at .*: its shape must be a tuple of integers"):
+        patchfold.apply_tiled(lambda tile: result, IMAGE, (2, 2), overlap=0, batch=2, progress=False)
+
+
+def test_more_than_numpy_can_count_is_more_than_there_is():
+    with pytest.raises(MemoryError):
+        patchfold.coverage((2**59,), 1, dtype=np.complex128)
+    with pytest.raises(MemoryError):
+        patchfold.gather_patches(np.broadcast_to(0.0, (2**30, 2**29)), np.zeros((2**10, 1), int), 2**29)
+
+
+def test_masked_corners_are_refused():
+    with pytest.raises(patchfold.InvalidType, match="corners: masked arrays are not taken"):
+        patchfold.gather_patches(IMAGE, np.ma.zeros((1, 2), int), 2)
+
+
+@pytest.mark.parametrize("name", ["a\0.npy", "a\0/y.npy"])
+def test_a_name_with_an_end_within_is_refused(name):
+    with pytest.raises(patchfold.InvalidType, match="merge: out: must have a name"):
+        patchfold.Merger(T, out=name)
 
 
 def test_a_path_that_is_none_is_refused():

@@ -24,6 +24,71 @@ def test_tiff_files(tmp_path):
     assert os.listdir(tmp_path) == ["y.tif"]
 
 
+@pytest.mark.parametrize(("shape", "dtype"), [((8,), np.float32), ((8, 8), np.longdouble), ((8, 8), bool)])
+def test_what_is_no_picture_is_refused_before_there_is_a_file(tmp_path, shape, dtype):
+    pytest.importorskip("tifffile")
+    tiling = patchfold.Tiling(shape, (4,) * len(shape), overlap=0)
+    merger = patchfold.Merger(tiling, reduce="first", out=tmp_path / "y.tif")
+    with pytest.raises(patchfold.Error, match="merge: out: "):
+        merger.add(0, np.zeros(tiling[0].shape, dtype))
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_folder_is_no_file(tmp_path):
+    (tmp_path / "y.npy").mkdir()
+    with pytest.raises(InvalidValue, match="merge: out: must not be a folder"):
+        patchfold.Merger(T, out=tmp_path / "y.npy")
+
+
+def test_a_file_whose_name_is_as_long_as_can_be(tmp_path):
+    path = tmp_path / ("é" * 125 + ".npy")
+    merger = patchfold.Merger(T, out=path)
+    fill(merger)
+    np.testing.assert_array_equal(merger.finish(), X)
+    assert os.listdir(tmp_path) == [path.name]
+
+
+def test_a_file_that_cannot_be_begun_leaves_nothing(tmp_path, monkeypatch):
+    def full(*arguments):
+        raise OSError(28, "No space left on device")
+
+    merger = patchfold.Merger(T, out=tmp_path / "y.npy")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "posix_fallocate", full)
+        with pytest.raises(OSError, match="No space left"):
+            merger.add(0, T.cut(X, 0))
+    assert os.listdir(tmp_path) == []
+    fill(merger)
+    np.testing.assert_array_equal(merger.finish(), X)
+
+
+def test_a_finished_file_has_its_own_name(tmp_path):
+    y = patchfold.apply_tiled(np.sin, X, (16, 12), overlap=4, out=tmp_path / "y.npy", progress=False)
+    assert y.filename == tmp_path / "y.npy"
+    z = np.lib.format.open_memmap(tmp_path / "z.npy", "w+", y.dtype, y.shape)
+    patchfold.apply_tiled(np.cos, y, (16, 12), overlap=4, out=z, progress=False)
+    np.testing.assert_array_equal(z, np.cos(np.sin(X)))
+    with pytest.raises(InvalidValue, match="out: must not share memory with x"):
+        again = np.load(tmp_path / "y.npy", mmap_mode="r+")
+        patchfold.apply_tiled(np.cos, y, (16, 12), overlap=4, out=again, progress=False)
+    (tmp_path / "y.npy").unlink()
+    patchfold.apply_tiled(np.cos, y, (16, 12), overlap=4, out=z, progress=False)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_process_leaves_the_unfinished_file(tmp_path):
+    merger = patchfold.Merger(T, out=tmp_path / "y.npy")
+    merger.add(0, T.cut(X, 0))
+    child = os.fork()
+    if child == 0:
+        merger.close()
+        os._exit(0)
+    os.waitpid(child, 0)
+    for index in range(1, len(T)):
+        merger.add(index, T.cut(X, index))
+    np.testing.assert_array_equal(merger.finish(), X)
+
+
 @pytest.mark.parametrize("axes", [(0, 1), (1, 2), (0, 2)])
 def test_rows_go_to_a_function_in_order(axes):
     tiling = patchfold.Tiling(X.shape, (2, 12), overlap=1, axes=axes)

@@ -5,6 +5,7 @@ A message is "OPERATOR: ARGUMENT: RULE; given GIVEN, expected EXPECTED".
 """
 
 import inspect
+import json
 import re
 from fractions import Fraction
 from pathlib import Path
@@ -93,6 +94,25 @@ def test_every_argument_refuses_everything_else(function, valid, value):
             assert error.operator in ("tiling", "merge", "apply_tiled") and "nb_" not in str(error)
         except MemoryError:
             assert name == "memory_limit"
+
+
+@pytest.mark.parametrize(
+    ("entry", "value"),
+    [
+        ("scale", [["1e999999999"]]),
+        ("scale", [[1e300]]),
+        ("scale", [["1", "2"]]),
+        ("tiles", []),
+        ("tiles", None),
+        ("tiles", {}),
+    ],
+)
+def test_json_costs_no_more_than_its_length(entry, value):
+    """A few numbers make many tiles, and a short text stands for a number of endless digits."""
+    tiling = patchfold.Tiling((2**30, 2**20), (1, 1), overlap=0)
+    entries = json.loads(tiling.to_json(tiles=False)) | {entry: value}
+    with pytest.raises(InvalidValue, match=f"tiling: {entry}: "):
+        patchfold.Tiling.from_json(json.dumps(entries))
 
 
 def test_an_error_of_a_tile_leaves_the_merger_as_it_was():
