@@ -7,6 +7,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <map>
 
 #include "formats/picture.hpp"
 #include "tests/cli/tiles.hpp"
@@ -149,10 +150,13 @@ void expect_one_line(const Outcome& outcome, const std::string& part, const std:
 TEST(WithoutRoom, EveryWriteThatFailsIsOneLineAndLeavesTheOldFile) {
   const Folder folder;
   prepare(folder);
+  std::map<std::string, int> failures;
   for (const auto& [words, out] : commands())
     for (const char* call : {"write", "pwrite", "fallocate", "close", "rename"}) {
-      bool failed = true;
-      for (int n = 0; failed; n += std::string_view(call) == "close" ? 7 : 1) {
+      // Files that are read are closed too, and nobody minds.
+      const int most_harmless = std::string_view(call) == "close" ? 12 : 1;
+      int harmless = 0;
+      for (int n = 0; harmless < most_harmless; ++n) {
         folder.write(out, "as it was");
         Outcome outcome;
         {
@@ -160,15 +164,20 @@ TEST(WithoutRoom, EveryWriteThatFailsIsOneLineAndLeavesTheOldFile) {
           outcome = folder.run(words);
         }
         const std::string where = std::string(words) + ": " + call + " " + std::to_string(n) + ": ";
-        failed = outcome.code != 0;
+        const bool failed = outcome.code != 0;
+        harmless = failed ? 0 : harmless + 1;
         EXPECT_EQ(outcome.signal, 0) << where;
         EXPECT_EQ(temporaries(folder), "") << where;
-        if (!failed) break;
+        failures[call] += failed;
+        if (!failed) continue;
         EXPECT_TRUE(folder.read(out) == "as it was") << where;
         EXPECT_TRUE(outcome.err.starts_with("patchfold: ") && count_of(outcome.err, "\n") == 1) << where << outcome.err;
       }
       fs::remove(folder.path(out));
     }
+  // What is not written from its first byte to its last is TIFF.
+  for (const auto& [call, count] : failures)
+    EXPECT_TRUE(count > 0 || (call == "pwrite" && !formats::has_tiff())) << call << " is never called";
 }
 
 TEST(WithoutRoom, ADeviceThatIsFullIsNamed) {
