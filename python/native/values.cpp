@@ -34,13 +34,13 @@ bool has_axes(nb::handle object) {
   return truth == 1;
 }
 
-/// Whether the object is one integer: an int or what can index a list, but neither a bool nor an array with axes.
+/// Whether the object is one integer: an int or what can index a list, but neither a bool nor an array with axes or a mask.
 bool is_integer(nb::handle object) {
   if (PyLong_CheckExact(object.ptr())) return true;
   if (PyBool_Check(object.ptr())) return false;
   if (PyArray_Check(object.ptr())) {
     auto* array = reinterpret_cast<PyArrayObject*>(object.ptr());
-    return PyArray_NDIM(array) == 0 && PyArray_ISINTEGER(array);
+    return PyArray_NDIM(array) == 0 && PyArray_ISINTEGER(array) && !is_masked(object);
   }
   return PyIndex_Check(object.ptr()) != 0 && !has_axes(object);
 }
@@ -148,6 +148,7 @@ std::optional<ArgumentValue> number_of(const Place& place, nb::handle object) {
   }
   const auto* methods = Py_TYPE(pointer)->tp_as_number;
   if (!methods || !methods->nb_float || has_axes(object)) return std::nullopt;
+  if (PyArray_Check(pointer) && is_masked(object)) return std::nullopt;
   const double value = PyFloat_AsDouble(pointer);
   if (!PyErr_Occurred()) return ArgumentValue(Scalar(value));
   drop_answer();

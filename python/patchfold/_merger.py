@@ -56,7 +56,8 @@ class Merger:
     window "ones" only. Results do not depend on the order of tiles, threads, or instruction sets.
 
     Errors: InvalidValue and InvalidType with the operator "merge". A tile that is refused leaves the merger as it was. What
-        a sink raises comes out of add or finish unchanged, with a note; the merger takes no tiles afterwards.
+        a sink raises comes out of add or finish unchanged, with a note; the merger takes no tiles afterwards. What the system
+        refuses of a file is an OSError.
 
     As a context manager it finishes at the end, or drops everything, also the unfinished file, if an exception leaves it.
 
@@ -231,7 +232,9 @@ class Merger:
         """Fails unless no tile is expected."""
         size = len(self._tiling)
         missing = [i for i in range(size) if self._mask is None or self._mask[i]]
-        if self._closed or missing:
+        if self._closed:
+            raise InvalidValue(operator=MERGE, argument="tile", rule="nothing is left to finish after close")
+        if missing:
             names = ", ".join(f"{i} at position {self._tiling[i].position}" for i in missing[:3])
             raise InvalidValue(
                 operator=MERGE,

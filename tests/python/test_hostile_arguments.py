@@ -258,6 +258,14 @@ def test_more_than_numpy_can_count_is_more_than_there_is():
         patchfold.gather_patches(np.broadcast_to(0.0, (2**30, 2**29)), np.zeros((2**10, 1), int), 2**29)
 
 
+@pytest.mark.parametrize("value", [np.ma.masked, np.ma.array(3, mask=True), np.ma.array(3.0)], ids=repr)
+def test_masked_numbers_are_refused(value):
+    with pytest.raises(patchfold.InvalidType, match="value: must be a number"):
+        patchfold.unfold(IMAGE, 2, value=value)
+    with pytest.raises(patchfold.InvalidType, match="kernel_size: must be an integer"):
+        patchfold.unfold(IMAGE, value)
+
+
 def test_masked_corners_are_refused():
     with pytest.raises(patchfold.InvalidType, match="corners: masked arrays are not taken"):
         patchfold.gather_patches(IMAGE, np.ma.zeros((1, 2), int), 2)

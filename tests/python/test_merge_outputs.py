@@ -34,6 +34,18 @@ def test_what_is_no_picture_is_refused_before_there_is_a_file(tmp_path, shape, d
     assert os.listdir(tmp_path) == []
 
 
+def test_nothing_is_left_after_close():
+    merger = patchfold.Merger(T)
+    merger.add(0, T.cut(X, 0))
+    merger.close()
+    for call, rule in (
+        (merger.finish, "nothing is left to finish"),
+        (lambda: merger.add(1, T.cut(X, 1)), "no tile is taken"),
+    ):
+        with pytest.raises(InvalidValue, match=f"{rule} after close"):
+            call()
+
+
 def test_a_folder_is_no_file(tmp_path):
     (tmp_path / "y.npy").mkdir()
     with pytest.raises(InvalidValue, match="merge: out: must not be a folder"):
