@@ -56,8 +56,8 @@ class Merger:
     window "ones" only. Results do not depend on the order of tiles, threads, or instruction sets.
 
     Errors: InvalidValue and InvalidType with the operator "merge". A tile that is refused leaves the merger as it was. What
-        a sink raises comes out of add or finish unchanged, with a note; the merger takes no tiles afterwards. What the system
-        refuses of a file is an OSError.
+        a sink raises comes out of add or finish unchanged, with a note; the merger takes no tiles afterwards. What the
+        system refuses of a file is an OSError.
 
     As a context manager it finishes at the end, or drops everything, also the unfinished file, if an exception leaves it.
 
