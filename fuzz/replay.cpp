@@ -10,13 +10,14 @@
 #include "fuzz/target.hpp"
 
 int main(int argc, char** argv) {
-  std::vector<std::filesystem::path> files;
+  std::vector<std::filesystem::path> files;  // absolute: a target may work in a folder of its own
   for (int i = 1; i < argc; ++i) {
     if (!std::filesystem::is_directory(argv[i])) {
-      files.emplace_back(argv[i]);
+      files.push_back(std::filesystem::absolute(argv[i]));
       continue;
     }
-    for (const auto& entry : std::filesystem::directory_iterator(argv[i])) files.push_back(entry.path());
+    for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::absolute(argv[i])))
+      files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
   for (const auto& file : files) {
