@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 
 #include "tests/cli/program.hpp"
 
@@ -21,12 +22,16 @@ TEST(Signals, RemoveTheTemporaryFileAndEndTheProgram) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     const Folder folder;
     folder.write("out.npy", "as it was");
-    // Each of a million pixels is touched by a million patches: nobody waits for the end.
-    const Outcome outcome = folder.run(
-        "run coverage --output_size 1024,1024 --kernel_size 1024,1024 --padding 1023 -o out.npy", {.signal = signal});
+    // 844 MB that no disk has to hold: the program is not done when the file that it writes is seen.
+    constexpr std::int64_t taps = 64 * 64, positions = 321 * 321;
+    const std::string header = npy_bytes({"<f2", {1, taps, positions}, ""});
+    folder.write("in.npy", header);
+    std::filesystem::resize_file(folder.path("in.npy"), header.size() + static_cast<std::size_t>(2 * taps * positions));
+    const Outcome outcome =
+        folder.run("run fold in.npy --output_size 384,384 --kernel_size 64,64 -o out.npy", {.signal = signal});
     EXPECT_EQ(outcome.signal, signal) << outcome.code << outcome.err;
     EXPECT_EQ(outcome.err, "");
-    EXPECT_EQ(folder.entries(), "out.npy");
+    EXPECT_EQ(folder.entries(), "in.npy out.npy");
     EXPECT_EQ(folder.read("out.npy"), "as it was");
   }
 }
