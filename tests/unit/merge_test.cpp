@@ -399,17 +399,19 @@ TEST(Merge, WhatLeavesPastTheCacheIsTheSame) {
   MergeSpec spec;
   spec.window.kind = WeightWindow::Kind::hann;
   const std::vector<float> array = ramp(element_count(shape));
+  std::vector<std::vector<float>> tiles;
+  for (std::int64_t i = 0; i < tiling.size(); ++i) {
+    tiles.push_back(cut(tiling, array, i));
+    for (float& value : tiles.back()) value *= 1 + 0.1F * static_cast<float>(i);
+  }
   std::vector<std::vector<float>> outputs(2, std::vector<float>(array.size() + 32, -1));
   for (std::size_t off_line = 0; off_line < 2; ++off_line) {
     std::vector<float>& output = outputs[off_line];
     const std::size_t past_line = reinterpret_cast<std::uintptr_t>(output.data()) % 64 / sizeof(float);
     const std::size_t first = (16 - past_line) % 16 + off_line;
     Merger merger(tiling, spec, view(output.data() + first, shape));
-    for (std::int64_t i = 0; i < tiling.size(); ++i) {
-      std::vector<float> tile = cut(tiling, array, i);
-      for (float& value : tile) value *= 1 + 0.1F * static_cast<float>(i);
-      merger.add(i, view(std::as_const(tile).data(), tiling.tile_shape(i)));
-    }
+    for (std::int64_t i = 0; i < tiling.size(); ++i)
+      merger.add(i, view(tiles[static_cast<std::size_t>(i)].data(), tiling.tile_shape(i)));
     merger.finish();
     EXPECT_EQ(output[first + array.size()], -1);
     output.erase(output.begin(), output.begin() + static_cast<std::ptrdiff_t>(first));
