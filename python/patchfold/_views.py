@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import _type_name, given_text, is_numpy, speaks_dlpack
+from ._arrays import _type_name, given_text, is_numpy, speaks_dlpack, value_text
 from ._errors import Error, InvalidType, InvalidValue
 from ._operators import _space_to_depth, _unfold
 from ._typing import Array, DepthMode, IntOrInts, Layout
@@ -98,9 +98,13 @@ def shape_of(array: Any, name: str, argument: str) -> tuple[int, ...]:
     return extents
 
 
-def _strided(x: Any, shape: tuple[int, ...], strides: tuple[int, ...], *, repeats: bool = False) -> Any:
+def _strided(name: str, x: Any, shape: tuple[int, ...], strides: tuple[int, ...], *, repeats: bool = False) -> Any:
     if is_numpy(x):
-        return np.lib.stride_tricks.as_strided(x, shape, strides, writeable=x.flags.writeable and not repeats)
+        try:
+            return np.lib.stride_tricks.as_strided(x, shape, strides, writeable=x.flags.writeable and not repeats)
+        except ValueError:  # of an empty array too: NumPy multiplies the other extents
+            rule = "the extents of the view must be as few as NumPy can multiply"
+            raise InvalidValue(operator=name, argument="x", rule=rule, given=value_text(shape)) from None
     return x.as_strided(shape, strides, x.storage_offset())
 
 
@@ -204,7 +208,7 @@ def unfold_view(
     front, back = (patch_axes, position_axes) if first else (position_axes, patch_axes)
     view_shape = (*shape[:batch], *front[0], *back[0])
     view_strides = (*strides[:batch], *front[1], *back[1])
-    view: Array = _strided(x, view_shape, view_strides, repeats=True)
+    view: Array = _strided(name, x, view_shape, view_strides, repeats=True)
     return view
 
 
@@ -265,5 +269,5 @@ def space_to_depth_view(
     parts = (*depth, count_axes) if first else (count_axes, *depth)
     view_shape = (*shape[:batch], *chain.from_iterable(part[0] for part in parts))
     view_strides = (*strides[:batch], *chain.from_iterable(part[1] for part in parts))
-    view: Array = _strided(x, view_shape, view_strides)
+    view: Array = _strided(name, x, view_shape, view_strides)
     return view
