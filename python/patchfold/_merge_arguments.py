@@ -21,6 +21,7 @@ MERGE = "merge"
 _WINDOWS = ("ones", "linear", "hann", "cosine", "gaussian")
 _REDUCES = ("mean", "sum", "max", "min", "first", "last", "center")
 _SIGMA_SCALE = 0.125
+_EACH_WEIGHT = "must have a weight for each element of a whole tile's result"
 
 
 def name_of_type(dtype: Any) -> str:
@@ -94,9 +95,8 @@ def _window(tiling: Tiling, window: Any, reduce: str) -> Any:
                 given=f"{len(window)} entries",
                 expected=str(len(extents)),
             )
-        rule = "must have a weight for each element of a whole tile's result"
         return [
-            _numbers(axis, f"entry {i}", f"entry {i} {rule}", (extent,))
+            _numbers(axis, f"entry {i}", f"entry {i} {_EACH_WEIGHT}", (extent,))
             for i, (axis, extent) in enumerate(zip(window, extents, strict=True))
         ]
     if not hasattr(window, "shape"):
@@ -106,7 +106,7 @@ def _window(tiling: Tiling, window: Any, reduce: str) -> Any:
             rule="must be a window's name, one list of weights for each tiled axis, or an array",
             given=given_text(window),
         )
-    return _numbers(window, "it", "must have a weight for each element of a whole tile's result", extents)
+    return _numbers(window, "it", _EACH_WEIGHT, extents)
 
 
 def _sigma(value: Any) -> float:
