@@ -18,6 +18,7 @@ from calls import HERE, function_of
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "python.md"
 TILES = ROOT / "docs" / "python-tiles.md"
+GLOSSARY = ROOT / "docs" / "glossary.md"
 MODULES = [
     "patchfold",
     "patchfold._apply",
@@ -138,7 +139,7 @@ def run_page(*words: str, page: Path = PAGE) -> int:
     return count
 
 
-@pytest.mark.parametrize(("page", "least"), [(PAGE, 8), (TILES, 5)], ids=["python", "tiles"])
+@pytest.mark.parametrize(("page", "least"), [(PAGE, 8), (TILES, 5), (GLOSSARY, 1)], ids=["python", "tiles", "glossary"])
 def test_the_page_runs(page, least):
     assert {word for _, word, _ in blocks(page)} <= {"", "torch"}
     assert run_page(page=page) >= least

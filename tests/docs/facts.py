@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks what the documentation says about the tree: links, names of files, limits, strategies, figures.
+
+usage: facts.py [--root FOLDER]
+
+  links        every relative link of a page leads to a file, and its anchor to a heading or an <a id> there
+  files        every file, folder and script that a page names in `back quotes` exists
+  limits       CONVENTIONS.md names the limit of lines that scripts/check_layers.py enforces
+  strategies   the table of docs/design.md has the rows of src/engine/strategies.cpp, in their order
+  figures      README.md quotes docs/performance.md
+  glossary     every word is defined once, and each page that explains itself links to the glossary
+
+Exits with 1 and one line for each fault.
+"""
+import argparse
+import re
+import sys
+from pathlib import Path
+
+PAGES = ("README.md", "CONVENTIONS.md", "CONTRIBUTING.md", "SECURITY.md")
+# Pages that are written for readers who may not know the words. Generated pages and the list of changes are not among them.
+EXPLAINED = PAGES + ("docs/design.md", "docs/dialects.md", "docs/python.md", "docs/python-tiles.md", "docs/tiles.md")
+FOLDERS = ("include", "src", "formats", "cli", "python", "reference", "tests", "fuzz", "bench", "examples", "scripts", "cmake")
+
+
+def text_of(path):
+    return path.read_text(encoding="utf-8")
+
+
+def without_code(text):
+    return re.sub(r"(?ms)^```.*?^```$", "", text)
+
+
+def anchors_of(text):
+    """The names that a link to this page may have behind its #: those of the headings, as GitHub makes them, and <a id>."""
+    headings = re.findall(r"(?m)^#+ (.+)$", without_code(text))
+    made = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    return made | set(re.findall(r'<a id="([^"]+)"', text))
+
+
+def check_links(root, page, text):
+    for label, target in re.findall(r"\[([^\]]*)\]\(([^)\s]+)\)", without_code(text)):
+        if re.match(r"[a-z]+:", target):
+            continue
+        name, _, anchor = target.partition("#")
+        path = (root / page).parent / name if name else root / page
+        if not path.exists():
+            yield f"the link [{label}] leads to no file: {target}"
+        elif anchor and anchor not in anchors_of(text_of(path)):
+            yield f"the link [{label}] leads to no heading: {target}"
+
+
+def check_files(root, text):
+    for word in re.findall(r"`([^`\n]+)`", without_code(text)):
+        name = word.split()[0]
+        if re.fullmatch(rf"({'|'.join(FOLDERS)})/[\w./*-]*", name) and not any(root.glob(name.rstrip("/"))):
+            yield f"there is no {name}"
+
+
+def check_limits(root):
+    enforced = re.search(r"(?m)^MOST_LINES = (\d+)$", text_of(root / "scripts" / "check_layers.py"))
+    said = re.search(r"refuses more than (\d+)\s+lines", text_of(root / "CONVENTIONS.md"))
+    if not enforced or not said or enforced[1] != said[1]:
+        yield "CONVENTIONS.md", "must say `refuses more than N lines`, with the N of MOST_LINES in scripts/check_layers.py"
+
+
+def check_strategies(root):
+    rows = re.findall(r'(?m)^    \{"([a-z ]+)", ', text_of(root / "src" / "engine" / "strategies.cpp"))
+    table = re.search(r"(?ms)^\| strategy \| for \|.*?\n\n", text_of(root / "docs" / "design.md"))
+    said = re.findall(r"(?m)^\| ([a-z ]+) \|", table[0] if table else "")[1:]
+    if not rows or said != rows:
+        yield "docs/design.md", f"the strategies must be {rows}, and not {said}"
+
+
+def check_figures(root):
+    figures = text_of(root / "docs" / "performance.md")
+    pattern = r"1 thread: patchfold is the fastest in (\d+) of the (\d+) problems .*?\n  The fastest other takes ([\d.]+)"
+    found = re.search(pattern, figures)
+    said = re.search(r"fastest in (\d+) of (\d+) measured problems;.*?takes ([\d.]+) times", text_of(root / "README.md"), re.S)
+    if not found or not said or found.groups() != said.groups():
+        yield "README.md", "must quote the figures of one thread in docs/performance.md"
+
+
+def check_glossary(root):
+    words = re.findall(r'(?m)^\| <a id="[^"]+"></a>(.+?) \|', text_of(root / "docs" / "glossary.md"))
+    words = [word for entry in words for word in entry.split(", ")]
+    for word in sorted({word for word in words if words.count(word) > 1}):
+        yield "docs/glossary.md", f"defines {word} twice"
+    if len(words) < 40:
+        yield "docs/glossary.md", "has too few words"
+    for page in EXPLAINED:
+        if "glossary.md" not in text_of(root / page):
+            yield page, "must link to docs/glossary.md"
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parents[2])
+    root = parser.parse_args().root
+    pages = [*PAGES, *sorted(str(path.relative_to(root)) for path in (root / "docs").glob("*.md"))]
+    faults = []
+    for page in pages:
+        text = text_of(root / page)
+        faults += [(page, fault) for fault in (*check_links(root, page, text), *check_files(root, text))]
+    for check in (check_limits, check_strategies, check_figures, check_glossary):
+        faults += check(root)
+    for page, fault in faults:
+        print(f"FAILED {page}: {fault}")
+    print(f"facts: {len(pages)} pages, {len(faults)} faults")
+    sys.exit(1 if faults else 0)
+
+
+if __name__ == "__main__":
+    main()
