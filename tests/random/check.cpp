@@ -256,8 +256,9 @@ std::optional<std::string> check(Problem& problem, bool sums, Random& random) {
     return located("the source was changed");
   std::vector<std::byte> made = result.bytes;  // and by the library, as every run showed
   if (sums) make_nans_alike(type.dtype, made);
-  problem.digest =
-      hash_of(std::string_view(reinterpret_cast<const char*>(made.data()), made.size()), hash_of(to_string(text)));
+  const std::string_view bytes(reinterpret_cast<const char*>(made.data()), made.size());
+  problem.result_digest = hash_of(bytes, hash_of(to_string(shape) + " " + std::string(name_of(type.dtype))));
+  problem.digest = hash_of(bytes, hash_of(to_string(text)));
   return std::nullopt;
 }
 

@@ -22,7 +22,8 @@ struct Request {
 struct Problem {
   ProblemText text{};
   Features features{};
-  std::uint64_t digest = 0;  ///< of the problem and its result, once it was checked; all NaNs of a sum count as one
+  std::uint64_t result_digest = 0;  ///< of the result alone, once it was checked
+  std::uint64_t digest = 0;         ///< of the problem and its result, once it was checked; all NaNs of a sum count as one
 };
 
 /// What a generator can make, and so what a run must have made.

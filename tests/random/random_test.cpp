@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library against the reference on random problems. One test for each operator, then one that counts what they showed.
 //   PATCHFOLD_SEED    another seed           PATCHFOLD_CASES   a factor of the number of cases
+//   PATCHFOLD_DIGESTS a file that gets one line for each problem: operator, number, digest of the result. Two builds that
+//                     compute the same write the same file, whatever the arguments are called.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 
 #include "check.hpp"
@@ -27,6 +30,16 @@ struct Counts {
 std::map<std::string, Counts>& table() {
   static std::map<std::string, Counts> counts;
   return counts;
+}
+
+void write_digest(std::string_view op, int number, const Problem& problem) {
+  static std::FILE* const file = [] {
+    const char* path = std::getenv("PATCHFOLD_DIGESTS");
+    return path == nullptr ? nullptr : std::fopen(path, "w");
+  }();
+  if (file == nullptr) return;
+  std::fprintf(file, "%.*s %d %016llx\n", static_cast<int>(op.size()), op.data(), number,
+               static_cast<unsigned long long>(problem.result_digest));
 }
 
 class Operator : public ::testing::Test {
@@ -59,6 +72,7 @@ class Operator : public ::testing::Test {
         ADD_FAILURE() << label << *wrong;
       }
       ++counts.cases;
+      write_digest(subject_.op, number, problem);
       counts.digest = counts.digest * 0x100000001B3u ^ problem.digest;
       for (const auto& feature : problem.features) ++counts.features[feature];
     }
