@@ -6,7 +6,18 @@
 
 namespace patchfold::onnx {
 
+/// Which index of the block's channels is slow: the offset within the block (DCR), or the channel (CRD).
 enum class Mode : std::uint8_t { DCR, CRD };
+
+}  // namespace patchfold::onnx
+
+namespace patchfold {
+template <>
+inline constexpr auto words<onnx::Mode> = std::to_array<Word<onnx::Mode>>({{onnx::Mode::DCR, "DCR"},
+                                                                           {onnx::Mode::CRD, "CRD"}});
+}  // namespace patchfold
+
+namespace patchfold::onnx {
 
 /// Col2Im-18. input (N, C*K, L) -> (N, C, I1..IR); channel-major columns; R is the length of image_shape.
 struct PATCHFOLD_API Col2Im {

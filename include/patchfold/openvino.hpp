@@ -11,6 +11,21 @@ namespace patchfold::openvino {
 enum class AutoPad : std::uint8_t { valid, same_lower, same_upper };
 enum class BlocksMode : std::uint8_t { blocks_first, depth_first };
 
+}  // namespace patchfold::openvino
+
+namespace patchfold {
+template <>
+inline constexpr auto words<openvino::AutoPad> =
+    std::to_array<Word<openvino::AutoPad>>({{openvino::AutoPad::valid, "valid"},
+                                            {openvino::AutoPad::same_lower, "same_lower"},
+                                            {openvino::AutoPad::same_upper, "same_upper"}});
+template <>
+inline constexpr auto words<openvino::BlocksMode> = std::to_array<Word<openvino::BlocksMode>>(
+    {{openvino::BlocksMode::blocks_first, "blocks_first"}, {openvino::BlocksMode::depth_first, "depth_first"}});
+}  // namespace patchfold
+
+namespace patchfold::openvino {
+
 /// Col2Im-15. data (N, C*K, L) or (C*K, L) -> (N, C, H, W) or (C, H, W); channel-major columns; two spatial axes.
 struct PATCHFOLD_API Col2Im {
   static constexpr std::string_view name = "openvino.Col2Im-15";

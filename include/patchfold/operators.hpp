@@ -19,14 +19,25 @@ namespace patchfold {
 
 /// Where the channel axis of an image lies: before the spatial axes, or after them.
 enum class Layout : std::uint8_t { channels_first, channels_last };
+template <>
+inline constexpr auto words<Layout> = std::to_array<Word<Layout>>({{Layout::channels_first, "channels_first"},
+                                                                   {Layout::channels_last, "channels_last"}});
+
 /// The slow index of the C*K axis of columns: row = c * K + tap, or row = tap * C + c. Taps count row-major.
 enum class Order : std::uint8_t { channel, kernel };
+template <>
+inline constexpr auto words<Order> = std::to_array<Word<Order>>({{Order::channel, "channel"}, {Order::kernel, "kernel"}});
+
 /// Columns with all positions on one axis (L, row-major), or with one axis for each spatial axis.
 enum class Columns : std::uint8_t { flat, grid };
-/// What a coordinate outside the image reads, as numpy.pad defines these modes.
-enum class PaddingMode : std::uint8_t { constant, edge, reflect, symmetric, wrap };
+template <>
+inline constexpr auto words<Columns> = std::to_array<Word<Columns>>({{Columns::flat, "flat"}, {Columns::grid, "grid"}});
+
 /// The order of the block offset and the channel: channel = offset * C + c (DCR), or channel = c * K + offset (CRD).
 enum class DepthMode : std::uint8_t { blocks_first, depth_first };
+template <>
+inline constexpr auto words<DepthMode> = std::to_array<Word<DepthMode>>({{DepthMode::blocks_first, "blocks_first"},
+                                                                         {DepthMode::depth_first, "depth_first"}});
 
 /// im2col: copies every patch of an image into columns.
 ///   image    (B.., C, I1..IR)          channels_last: (B.., I1..IR, C)

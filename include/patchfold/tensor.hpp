@@ -16,6 +16,7 @@
 
 #include "patchfold/error.hpp"
 #include "patchfold/export.hpp"
+#include "patchfold/words.hpp"
 
 namespace patchfold {
 
@@ -261,6 +262,19 @@ class Padding {
   Rule rule_ = Rule::given;
   bool scalar_ = false;
 };
+template <>
+inline constexpr auto words<Padding::Rule> = std::to_array<Word<Padding::Rule>>({{Padding::valid, "valid"},
+                                                                                 {Padding::same_upper, "same_upper"},
+                                                                                 {Padding::same_lower, "same_lower"}});
+
+/// What a coordinate outside the image reads, as numpy.pad defines these modes.
+enum class PaddingMode : std::uint8_t { constant, edge, reflect, symmetric, wrap };
+template <>
+inline constexpr auto words<PaddingMode> = std::to_array<Word<PaddingMode>>({{PaddingMode::constant, "constant"},
+                                                                             {PaddingMode::edge, "edge"},
+                                                                             {PaddingMode::reflect, "reflect"},
+                                                                             {PaddingMode::symmetric, "symmetric"},
+                                                                             {PaddingMode::wrap, "wrap"}});
 
 /// A number of any type, converted to the element type where it is used. What the type cannot hold is an error;
 /// fractions are rounded to nearest even where the type is a floating-point one.

@@ -11,6 +11,21 @@ namespace patchfold::tensorflow {
 enum class PaddingType : std::uint8_t { SAME, VALID };
 enum class DataFormat : std::uint8_t { NHWC, NCHW, NCHW_VECT_C };
 
+}  // namespace patchfold::tensorflow
+
+namespace patchfold {
+template <>
+inline constexpr auto words<tensorflow::PaddingType> = std::to_array<Word<tensorflow::PaddingType>>(
+    {{tensorflow::PaddingType::SAME, "SAME"}, {tensorflow::PaddingType::VALID, "VALID"}});
+template <>
+inline constexpr auto words<tensorflow::DataFormat> =
+    std::to_array<Word<tensorflow::DataFormat>>({{tensorflow::DataFormat::NHWC, "NHWC"},
+                                                 {tensorflow::DataFormat::NCHW, "NCHW"},
+                                                 {tensorflow::DataFormat::NCHW_VECT_C, "NCHW_VECT_C"}});
+}  // namespace patchfold
+
+namespace patchfold::tensorflow {
+
 /// input (N, H, W, C), paddings [2, 2] -> (N * b * b, (H + pads) / b, (W + pads) / b, C); b >= 2.
 struct PATCHFOLD_API SpaceToBatch {
   static constexpr std::string_view name = "tensorflow.SpaceToBatch";

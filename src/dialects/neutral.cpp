@@ -4,28 +4,6 @@
 #include "patchfold/operators.hpp"
 
 namespace patchfold::dialects {
-
-template <>
-struct Words<Layout> {
-  static constexpr std::string_view words[] = {"channels_first", "channels_last"};
-};
-template <>
-struct Words<Order> {
-  static constexpr std::string_view words[] = {"channel", "kernel"};
-};
-template <>
-struct Words<Columns> {
-  static constexpr std::string_view words[] = {"flat", "grid"};
-};
-template <>
-struct Words<PaddingMode> {
-  static constexpr std::string_view words[] = {"constant", "edge", "reflect", "symmetric", "wrap"};
-};
-template <>
-struct Words<DepthMode> {
-  static constexpr std::string_view words[] = {"blocks_first", "depth_first"};
-};
-
 namespace {
 
 constexpr std::string_view here = "include/patchfold/operators.hpp";

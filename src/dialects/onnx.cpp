@@ -7,14 +7,7 @@
 #include "ops/patches.hpp"
 #include "tensor/fail.hpp"
 
-namespace patchfold {
-
-template <>
-struct dialects::Words<onnx::Mode> {
-  static constexpr std::string_view words[] = {"DCR", "CRD"};
-};
-
-namespace onnx {
+namespace patchfold::onnx {
 namespace {
 
 using dialects::check_each;
@@ -129,5 +122,4 @@ std::vector<OperatorSpec> rows() {
   };
 }
 
-}  // namespace onnx
-}  // namespace patchfold
+}  // namespace patchfold::onnx

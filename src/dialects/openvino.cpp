@@ -8,18 +8,7 @@
 #include "ops/patches.hpp"
 #include "tensor/fail.hpp"
 
-namespace patchfold {
-
-template <>
-struct dialects::Words<openvino::AutoPad> {
-  static constexpr std::string_view words[] = {"valid", "same_lower", "same_upper"};
-};
-template <>
-struct dialects::Words<openvino::BlocksMode> {
-  static constexpr std::string_view words[] = {"blocks_first", "depth_first"};
-};
-
-namespace openvino {
+namespace patchfold::openvino {
 namespace {
 
 using dialects::check_each;
@@ -238,5 +227,4 @@ std::vector<OperatorSpec> rows() {
   };
 }
 
-}  // namespace openvino
-}  // namespace patchfold
+}  // namespace patchfold::openvino

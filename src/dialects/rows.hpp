@@ -18,10 +18,6 @@
 
 namespace patchfold::dialects {
 
-/// The words of an enumeration, in its order. Specialise for each enumeration that is an argument.
-template <class E>
-struct Words;
-
 /// Where a value goes wrong, for the error.
 struct Target {
   const OperatorSpec& op;
@@ -35,16 +31,16 @@ void assign(Axes& member, const ArgumentValue& value, const Target& target);
 void assign(PadsList& member, const ArgumentValue& value, const Target& target);
 void assign(Padding& member, const ArgumentValue& value, const Target& target);
 void assign(Scalar& member, const ArgumentValue& value, const Target& target);
-int choose(const ArgumentValue& value, const Target& target);
+/// The word, if it is one of the argument's choices; throws Error(type, value).
+std::string_view choose(const ArgumentValue& value, const Target& target);
 
-template <class E>
-requires std::is_enum_v<E>
+template <Worded E>
 void assign(E& member, const ArgumentValue& value, const Target& target) {
-  member = static_cast<E>(choose(value, target));
+  member = *value_of<E>(choose(value, target));
 }
-template <class E>
+template <Worded E>
 void assign(std::optional<E>& member, const ArgumentValue& value, const Target& target) {
-  member = static_cast<E>(choose(value, target));
+  member = value_of<E>(choose(value, target));
 }
 
 /// A default as text that parse_value() reads.
@@ -55,9 +51,9 @@ std::string default_text(const Axes& value);
 std::string default_text(const PadsList& value);
 std::string default_text(const Padding& value);
 std::string default_text(const Scalar& value);
-template <class E>
-requires std::is_enum_v<E> std::string default_text(E value) {
-  return std::string(Words<E>::words[static_cast<std::size_t>(value)]);
+template <Worded E>
+std::string default_text(E value) {
+  return std::string(word_of(value));
 }
 template <class E>
 std::string default_text(const std::optional<E>&) {
@@ -67,7 +63,7 @@ std::string default_text(const std::optional<E>&) {
 template <class M>
 struct KindOf {
   static constexpr ArgumentKind kind = ArgumentKind::choice;
-  static std::span<const std::string_view> choices() { return Words<M>::words; }
+  static std::span<const std::string_view> choices() { return all_words<M>(); }
 };
 template <class E>
 struct KindOf<std::optional<E>> : KindOf<E> {};

@@ -10,14 +10,7 @@
 #include "ops/patches.hpp"
 #include "tensor/fail.hpp"
 
-namespace patchfold {
-
-template <>
-struct dialects::Words<tensorflow::DataFormat> {
-  static constexpr std::string_view words[] = {"NHWC", "NCHW", "NCHW_VECT_C"};
-};
-
-namespace tensorflow {
+namespace patchfold::tensorflow {
 namespace {
 
 using dialects::check_each;
@@ -201,5 +194,4 @@ std::vector<OperatorSpec> rows() {
   return list;
 }
 
-}  // namespace tensorflow
-}  // namespace patchfold
+}  // namespace patchfold::tensorflow

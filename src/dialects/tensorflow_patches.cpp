@@ -8,14 +8,7 @@
 #include "tensor/checked.hpp"
 #include "tensor/fail.hpp"
 
-namespace patchfold {
-
-template <>
-struct dialects::Words<tensorflow::PaddingType> {
-  static constexpr std::string_view words[] = {"SAME", "VALID"};
-};
-
-namespace tensorflow {
+namespace patchfold::tensorflow {
 namespace {
 
 /// The entries of the spatial axes of a list [1, .., 1].
@@ -141,5 +134,4 @@ std::vector<OperatorSpec> patch_rows() {
   };
 }
 
-}  // namespace tensorflow
-}  // namespace patchfold
+}  // namespace patchfold::tensorflow

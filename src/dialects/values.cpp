@@ -95,12 +95,12 @@ void assign(Scalar& member, const ArgumentValue& value, const Target& target) {
     member = get<Scalar>(value, target);
 }
 
-int choose(const ArgumentValue& value, const Target& target) {
+std::string_view choose(const ArgumentValue& value, const Target& target) {
   const std::string& word = get<std::string>(value, target);
   std::string known;
-  for (std::size_t i = 0; i < target.argument.choices.size(); ++i) {
-    if (target.argument.choices[i] == word) return static_cast<int>(i);
-    known += (i ? ", " : "") + std::string(target.argument.choices[i]);
+  for (const std::string_view choice : target.argument.choices) {
+    if (choice == word) return choice;
+    known += (known.empty() ? "" : ", ") + std::string(choice);
   }
   fail(ErrorCode::value, target.op.name, target.argument.name, "must be one of the words that the argument knows", word,
        known);

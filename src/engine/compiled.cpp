@@ -100,7 +100,6 @@ void Compiled::describe_choices(std::ostream&) const {}
 
 std::string Compiled::describe() const {
   constexpr std::string_view verbs[] = {"extract", "combine by copying", "combine by adding"};
-  constexpr std::string_view modes[] = {"constant", "edge", "reflect", "symmetric", "wrap"};
   std::ostringstream out;
   out.exceptions(std::ios::badbit);  // or a text that memory did not suffice for would be cut short
   out << "strategy  " << strategy << "\nverb      " << verbs[static_cast<std::size_t>(problem_.verb)]
@@ -112,7 +111,7 @@ std::string Compiled::describe() const {
   for (const Window& w : problem_.windows)
     out << "window    extent " << w.extent << ", kernel " << w.kernel << ", positions " << w.positions << ", stride "
         << w.stride << ", dilation " << w.dilation << ", pad begin " << w.pad_begin << ", padding "
-        << modes[static_cast<std::size_t>(w.mode)] << "; bytes: image " << w.image_stride << ", tap " << w.tap_stride
+        << word_of(w.mode) << "; bytes: image " << w.image_stride << ", tap " << w.tap_stride
         << ", position " << w.position_stride << '\n';
   describe_choices(out);
   const int threads = default_executor().threads();

@@ -14,7 +14,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "patchfold/operators.hpp"
 #include "patchfold/tensor.hpp"
 
 namespace patchfold::engine {
