@@ -15,28 +15,28 @@ CLOSE = 1.5
 Data = dict[str, Any]
 
 MEASURED = """\
-* One process for each number of threads. Everything in it runs in turn in the same rounds (a b c a b c ..), on the same
-  data; times are medians of {rounds} rounds. Work shorter than 2 ms is repeated within its round, all are run before, and
-  threads that wait for more work in a loop have time to go to sleep between two systems. patchfold is called through its
-  Python package.
-* MB: bytes of the input and of the result, each counted once. GB/s: these bytes through patchfold's time.
-* **/mix**: time in multiples of the best plain loop that reads as many bytes and writes as many bytes as the problem, with as
-  many threads. Targets refer to it.
-* **/roof**: the same, but the loop may also be a copy of half of all bytes. Memory copies faster than it takes stores alone, so
-  what mostly writes cannot reach it.
-  `patchfold bench` measures both in the same rounds, right before the rounds of the problem. The picture shows this figure
-  for patchfold, and for the others this figure times their multiple of patchfold's time.
-* Figures of a system: milliseconds, and in brackets the multiple of patchfold's time. "-": it has no such operator, or not
-  for this number of axes, layout or type.
+* Each number of threads has its own process. In it patchfold and the other systems take turns in the same rounds (a b
+  c a b c ..) on the same data; times are medians of {rounds} rounds. Work shorter than 2 ms is repeated within its
+  round, everything runs once before the first round, and between two systems there is a pause in which waiting
+  threads go to sleep. patchfold is called through its Python package.
+* MB: the bytes of input and result, each counted once. GB/s: these bytes divided by patchfold's time.
+* **/mix**: patchfold's time in multiples of the [mix](glossary.md#mix), the best plain loop that reads as many bytes
+  and writes as many bytes as the problem, with as many threads. The targets are multiples of the mix.
+* **/roof**: patchfold's time in multiples of the [roof](glossary.md#roof), the faster of the mix and of a copy of
+  half of all bytes. Memory takes copies faster than stores alone, so a problem that mostly writes cannot reach the
+  roof. `patchfold bench` measures both in the same rounds, right before the rounds of the problem. The picture shows
+  /roof for patchfold, and for another system /roof times its multiple of patchfold's time.
+* The column of a system: milliseconds, and in brackets the multiple of patchfold's time. "-": the system lacks this
+  operator, or lacks it for this number of axes, layout or type.
 * Each result is compared with patchfold's: copies in every element, sums within one rounding for each addition.
-* Nothing is timed that can be done before: models are compiled, sessions are made, pictures are padded for NumPy, and for
-  OpenVINO and TensorFlow where their rules SAME and VALID do not give the pads. torch's unfold and fold, OpenVINO, ONNX
-  Runtime and NumPy write into the same memory as patchfold; TensorFlow and torch's pixel_shuffle and pixel_unshuffle make
-  their result, in memory that is used again.
-* Memory comes in pages of the same size for all.
-* Some systems have the operator with another order of the result, and then as many bytes move: OpenVINO's
-  ExtractImagePatches has the tap as the slow index of the channels; TensorFlow's patches have the channels last, and its
-  data as well; torch's pixel_shuffle and pixel_unshuffle have the offset as the fast index of the channels.
+* Preparation is not timed: models are compiled and sessions made before. Pictures are padded before for NumPy, and
+  also for OpenVINO and TensorFlow where their rules SAME and VALID do not give the pads. torch's unfold and fold,
+  OpenVINO, ONNX Runtime and NumPy write into the same memory as patchfold. TensorFlow and torch's pixel_shuffle and
+  pixel_unshuffle allocate their result, in memory that is used again.
+* All systems get memory in pages of the same size.
+* Some systems order the elements of a result differently but move as many bytes: in OpenVINO's ExtractImagePatches
+  the tap is the slow index of the channels; TensorFlow's patches and data have the channels last; in torch's
+  pixel_shuffle and pixel_unshuffle the offset is the fast index of the channels.
 * NumPy: strided views (`sliding_window_view`, `reshape`, `transpose`) and one `copyto`, which uses one thread.
 """
 
@@ -127,7 +127,7 @@ def _summary(threads: int, rows: list[Data]) -> str:
     roofs = [row["program"]["time_of_roof"] for row in rows]
     return (
         f"* {plural(threads)}: patchfold is the fastest in {sum(value > 1 for value in found)} of the {len(found)} "
-        f"problems that another system takes as well.\n  The fastest other takes {_spread(found)} times as long.\n"
+        f"problems that another system supports.\n  The fastest other takes {_spread(found)} times as long.\n"
         f"  patchfold's time in multiples of the roof: {_spread(roofs)}.\n"
     )
 
@@ -180,5 +180,5 @@ def document(data: Data) -> str:
     for threads, part in parts.items():
         text += f"\n## {plural(threads).capitalize()}\n\n{_table(data, part)}"
     text += f"\n## Where the fastest other system takes less than {CLOSE:g} times as long\n\n{_close(rows)}"
-    text += f"\n## Over the target\n\nTargets stand in bench/problems.txt.\n\n{_over(rows)}"
+    text += f"\n## Over the target\n\n`bench/problems.txt` has the targets.\n\n{_over(rows)}"
     return text + _wrong(rows) + _refused(rows)

@@ -197,10 +197,12 @@ def measure(rounds: int, threads: int) -> dict[str, Any]:
 def document(figures: dict[int, dict[str, Any]], rounds: int) -> str:
     result_mb = np.prod(SHAPE) * 4 / 1e6
     text = "<!-- Written by `bench/peers_stitching.py`. -->\n# Performance of putting tiles together\n\n"
-    text += f"{SHAPE[0]} x {SHAPE[1]} x {SHAPE[2]} float32 from tiles of {TILE} x {TILE} that overlap by {OVERLAP}, each in "
-    text += "memory of its own (MONAI cuts them itself). Time in multiples of one copy of the result, medians of "
-    text += f"{rounds} rounds in which everything runs in turn; memory at the peak beyond array and tiles, for a result of "
-    text += f"{result_mb:.0f} MB; error: the largest difference from the array, whose tiles should give it back.\n"
+    text += f"Each system merges a float32 array of {SHAPE[0]} x {SHAPE[1]} x {SHAPE[2]} elements from unchanged tiles of {TILE} x "
+    text += f"{TILE} that overlap by {OVERLAP}. Each tile has its own memory (MONAI cuts the tiles itself).\n\n"
+    text += "* time / copy: time in multiples of one copy of the result; the median of "
+    text += f"{rounds} rounds in which all systems take turns.\n"
+    text += f"* memory: the peak beyond array and tiles; the result has {result_mb:.0f} MB.\n"
+    text += "* error: the largest difference between result and array; unchanged tiles should give 0.\n"
     for threads, rows in figures.items():
         text += f"\n## {threads} {'thread' if threads == 1 else 'threads'}\n\n"
         text += "| system | how | time / copy | of patchfold's | memory, MB | error |\n|---|---|--:|--:|--:|--:|\n"

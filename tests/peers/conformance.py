@@ -27,14 +27,20 @@ PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "conformance.md"
 HEAD = """<!-- Written by `scripts/peers --write`. -->
 # Conformance
 
-Random problems, put to patchfold and to the system itself on the CPU; what every cell is expected to show stands in
-tests/peers/expected, and a cell that shows anything else fails `scripts/peers`. A case is one distinct combination of
-shape, attributes and data that both accept. Movement must agree in every bit, sums in every bit but those of a NaN.
+patchfold and each system run the same random problems on the CPU. `tests/peers/expected` holds the expected verdict of
+every operator and element type, and `scripts/peers` fails if a run shows another one. A case is one distinct combination
+of shape, attributes and data that both accept. Copies must agree in every bit; sums must agree in every bit, except in
+the bits of a NaN.
 
-* **equal**: the same bits. **bounded**: float16 and bfloat16 sums, ours within the bound of one rounding, theirs within
-  that of one rounding for each addition. **narrows**: theirs is what ours gives for data cut to a narrower type. **wrong**:
-  theirs contradicts its own specification. **refuses**: theirs takes no problem of the type.
-* The rows with a condition are the exceptions to the row before them.
+| verdict | meaning |
+|---|---|
+| equal | both give the same bits |
+| bounded | float16 and bfloat16 sums: patchfold rounds once, the system at most once for each addition |
+| narrows | the system gives what patchfold gives for data converted to a narrower type |
+| wrong | the system contradicts its own specification |
+| refuses | the system takes no problem of this type |
+
+A row with a condition ("where ..") is an exception to the row before it.
 """
 
 Tally = dict[str, Any]
@@ -136,7 +142,7 @@ def _rows(expected: table.Table, system: str, op: str, members: list[Tally]) -> 
 
 def _refusals(expected: table.Table, system: str, members: list[Tally]) -> list[str]:
     both = sum(tally["refused"].get("both", 0) for tally in members)
-    lines = ["", f"Refused by both: {both}. Refused by one alone, counted apart:", ""]
+    lines = ["", f"Refused by both: {both}. Refused by one of them only:", ""]
     rules: dict[table.OneSided, list[str]] = defaultdict(list)
     for op in dict.fromkeys(tally["op"] for tally in members):
         for rule in expected.refusals.get((system, op), []):
