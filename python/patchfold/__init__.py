@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cuts tensors into blocks and patches and puts them back, exactly as OpenVINO, ONNX, TensorFlow and PyTorch do.
+"""Cuts arrays into blocks and patches and puts them back, exactly as OpenVINO, ONNX, TensorFlow and PyTorch do.
 
-The functions here take NumPy arrays, torch tensors and whatever else speaks DLPack, in any memory layout and of any element
-type, and give back the same kind of array. ``patchfold.onnx``, ``patchfold.openvino``, ``patchfold.tensorflow`` and
+The functions take NumPy arrays, torch tensors and any other array that supports DLPack, in any memory layout and of any
+element type, and return the same kind of array. ``patchfold.onnx``, ``patchfold.openvino``, ``patchfold.tensorflow`` and
 ``patchfold.torch`` hold the operators of those systems under their own names; ``patchfold.torch`` needs torch.
 """
 

@@ -48,35 +48,37 @@ def apply_tiled(
     dtype: Any = None,
     fill: Fill | None = None,
 ) -> Any:
-    """Applies a function to overlapping tiles of an array and puts the results together.
+    """Applies a function to overlapping tiles of an array and merges the results.
 
-    Shapes: fn gets a tile of shape t[i].shape and gives a result of t[i].result_shape, where axes that are not tiled may
-        have other extents; with batch=n both have up to n tiles stacked along a new first axis. The output has
-        t.output_shape. Here t is Tiling(x.shape, tile, ..).
+    Shapes: with t = Tiling(x.shape, tile, ..), fn receives a tile of shape t[i].shape and returns a result of shape
+        t[i].result_shape, in which untiled axes may have other extents. With batch=n, both have a new first axis of up to n
+        tiles. The output has t.output_shape.
 
     Arguments:
-        fn: called with one tile after the other, in order. A tile is new memory of the same kind as x, which fn may change.
-        x: NumPy's, torch's, or any array that speaks DLPack; or what gives NumPy arrays for slices and has shape and dtype
-            (zarr, h5py): then only the tile at hand is read.
+        fn: a function, called with one tile after the other, in order. Each tile is a new array of the same kind as x, which
+            fn may change.
+        x: an array of NumPy or torch, or any array that supports DLPack; or a store (zarr, h5py): an object with shape and
+            dtype that returns NumPy arrays for slices, of which one tile at a time is read.
         tile, overlap: as for Tiling.
         window: as for Merger.
         tail: as for Tiling.
-        batch: the most tiles that fn gets at a time. Tiles of different shapes (tail="partial") are never stacked.
+        batch: the largest number of tiles that fn receives at a time. Tiles of different shapes (tail="partial") are never
+            stacked.
         out: as for Merger; it must not share memory with x.
-        progress: True shows a bar if tqdm is installed; a function is called with (tiles done, all tiles).
+        progress: True shows a bar if tqdm is installed; a function is called with (finished tiles, all tiles).
         reduce: as for Merger.
         axes: as for Tiling.
-        mask: as for Merger; tiles that it leaves out are not computed.
+        mask: as for Merger; fn is not called for tiles that are masked out.
         padding_mode, value, scale, offset, result: as for Tiling.
         dtype, fill: as for Merger.
 
-    Formula: y = merge of fn(tile i) over all tiles i. If fn works on each element alone, y = fn(x), bit for bit.
+    Formula: y = the merge of fn(tile i) over all tiles i. If fn treats each element alone, y = fn(x), bit for bit.
 
-    Types: a new output is of the kind of x whatever fn gives, unless that kind lacks the element type (torch's bfloat16
-        where x is NumPy's and ml_dtypes is not imported); for stores it is NumPy's.
+    Types: a new output is an array of the same kind as x, whatever kind fn returns, unless that kind lacks the element
+        type (for example bfloat16 in NumPy, if ml_dtypes is not imported). For stores it is a NumPy array.
 
-    Errors: InvalidValue and InvalidType, also for a result of the wrong shape, with the tile, what was given and what was
-        expected. What fn raises comes out as it is, with a note that names the tile.
+    Errors: InvalidValue and InvalidType, also for a result of the wrong shape; the error names the tile, the given and the
+        expected shape. An exception of fn is passed on unchanged, with a note that names the tile.
 
     Elsewhere: MONAI sliding_window_inference; dask map_overlap; MATLAB blockproc; torch, TensorFlow, ONNX, OpenVINO none.
 

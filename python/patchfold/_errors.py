@@ -5,20 +5,20 @@ _MOST = 1000  # characters of a part, as in the library
 
 
 class Error(Exception):
-    """What every error of patchfold about its arguments is.
+    """The base class of every error of patchfold about its arguments.
 
     It is raised before anything is written. Catch ``InvalidValue`` or plain ``ValueError`` for values and shapes,
     ``InvalidType`` or plain ``TypeError`` for types. Running out of memory is Python's own ``MemoryError``.
 
     Attributes:
-        code: "rank", "divisible", ..; docs/errors.md says what each one means
+        code: "rank", "divisible", ..; docs/errors.md explains each code
         operator: name of the operator or function
         argument: name of the argument
-        rule: what has to hold, as a sentence
-        given: what was given
-        expected: what was expected
+        rule: the rule that is broken, as a sentence
+        given: the given value
+        expected: the expected value
 
-    Each is a string, empty where there is nothing to say.
+    Each is a string, which may be empty.
     """
 
     code = "value"

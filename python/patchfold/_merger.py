@@ -21,45 +21,48 @@ from ._typing import Fill, Int, Mask, Reduce, Window
 
 
 class Merger:
-    """Puts results of tiles together, without seams. Every element is written once, when all tiles that give it are there;
-    there is no accumulator.
+    """Merges the results of tiles without seams. Each element is written once, when all tiles that give it have come; there
+    is no accumulator.
 
     Arguments:
         tiling: the Tiling that the tiles come from.
         window: weights of the elements of a result: "ones", "linear", "hann", "cosine", "gaussian", ("gaussian", sigma as
-            a part of the tile), one list for each tiled axis, or an array with the extents of a whole result along the
-            tiled axes. Finite and at least 0; what has the weight 0 does not take part. Default: "hann" for mean, "ones"
-            for all others.
-        reduce: how elements that several tiles give become one:
+            a fraction of the tile), one list for each tiled axis, or an array with the extents of a whole result along the
+            tiled axes. Weights are finite and at least 0; an element of weight 0 is ignored. Default: "hann" for
+            reduce="mean", otherwise "ones".
+        reduce: the value of an element that several tiles give:
             "mean"           sum of weight * value / sum of weights
             "sum"            sum of weight * value
-            "max", "min"     NaN if one of them is
-            "first", "last"  of the tile with the lowest, highest index
-            "center"         of the tile whose middle is nearest; of two that are equally near, the lower index
-        dtype: of the output: the tiles' type (default), or float32 or float64 for means and sums.
-        out: what is written to, and what finish gives:
-            None                   a new array of the kind of the first tile
-            an array               NumPy's (also a memmap) or torch's; it needs no initial values
-            "y.npy", "y.tif"       a file, mapped into memory; it appears under its name when it is complete
-            a store                an object with __setitem__ and shape (zarr, h5py), which gets finished rows
-            a function             called as out(rows, band) with finished rows, in order and without gaps: a slice along
-                                   the stream axis, and the output cut to it, which it may keep; finish gives None
-        copy: keep copies of what waits, so that a tile may be overwritten as soon as add returns. Otherwise tiles are
-            borrowed: they must not change until they are released, and their memory is kept alive that long.
-        mask: a bool for each tile, in the shape of the grid or as a list; False: the tile will not come.
-        fill: value of elements that no tile gives. Without one, such elements are an error.
-        memory_limit: bytes that may wait; a tile that would exceed it is refused with MemoryError.
-        kind: an array; where out is None, the new array is of its kind and not of the first tile's.
+            "max", "min"     the largest, the smallest value; NaN if one of them is NaN
+            "first", "last"  the value of the tile with the lowest, the highest index
+            "center"         the value of the tile whose middle is nearest; at equal distance, of the lower index
+        dtype: element type of the output: the tiles' type (default), or float32 or float64 for means and sums.
+        out: where the output goes, and what finish returns:
+            None                   a new array of the same kind as the first tile
+            an array               of NumPy (also a memmap) or torch; it needs no initial values
+            "y.npy", "y.tif"       a file that is mapped into memory; it appears under its name when it is complete
+            a store                an object with __setitem__ and shape (zarr, h5py), to which finished rows are assigned
+            a function             called as out(rows, band) with finished rows, in order and without gaps: rows is a slice
+                                   of the stream axis, band is that part of the output, which the function may keep;
+                                   finish returns None
+        copy: whether the merger copies what has to wait, so that a tile may be overwritten as soon as add returns. Otherwise
+            it borrows tiles: they must not change until all their elements are written, and it keeps their memory alive.
+        mask: a bool for each tile, in the shape of the grid or as a list. False marks a tile that will not come.
+        fill: the value of elements that no tile gives. Without a fill, such elements are an error.
+        memory_limit: bytes that may wait. A tile that would exceed it raises MemoryError.
+        kind: an array. If out is None, the new array is of the same kind as this one instead of the first tile.
 
-    The tiles' type and their axes that are not tiled are those of the first tile. NumPy arrays of every element type, torch
-    tensors without gradient, and all that speaks DLPack are taken in any memory layout; 64-bit integers have a mean with the
-    window "ones" only. Results do not depend on the order of tiles, threads, or instruction sets.
+    The first tile decides the element type and the extents of axes that are not tiled. Tiles are NumPy arrays of every
+    element type, torch tensors that require no gradient, or any arrays that support DLPack, in any memory layout. 64-bit
+    integers have a mean only with the window "ones". Results do not depend on the order of tiles, threads or instruction
+    sets.
 
-    Errors: InvalidValue and InvalidType with the operator "merge". A tile that is refused leaves the merger as it was. What
-        a sink raises comes out of add or finish unchanged, with a note; the merger takes no tiles afterwards. What the
-        system refuses of a file is an OSError.
+    Errors: InvalidValue and InvalidType with the operator "merge". A refused tile leaves the merger as it was. An exception
+        of a store or a function comes out of add or finish unchanged, with a note; the merger takes no tiles afterwards. A
+        file that cannot be written raises OSError.
 
-    As a context manager it finishes at the end, or drops everything, also the unfinished file, if an exception leaves it.
+    As a context manager, the merger finishes at the end of the block. If an exception leaves the block, it drops everything,
+    including an unfinished file.
 
     Example:
         >>> import numpy as np, patchfold
@@ -111,8 +114,8 @@ class Merger:
         return self._tiling
 
     def add(self, index: Int | Tile, tile: Any) -> None:
-        """Takes the result of tile ``index`` (or of a Tile), of the shape
-        t[index].result_shape but for axes that are not tiled. Safe to call from several threads."""
+        """Takes the result of tile ``index`` (a number or a Tile). Its shape is t[index].result_shape, except for the
+        extents of axes that are not tiled. Several threads may call it at once."""
         number = self._index_of(index)
         native = self._native
         if native is None:
@@ -120,7 +123,7 @@ class Merger:
         native.add(number, tile, self._sink)
 
     def finish(self) -> Any:
-        """The output. All tiles must have come; InvalidValue names those that have not. Called again, it gives the same."""
+        """Returns the output. InvalidValue names tiles that have not come. Further calls return the same."""
         with self._lock:
             if self._done:
                 return self._result
@@ -131,7 +134,7 @@ class Merger:
             return self._result
 
     def close(self) -> None:
-        """Drops what waits, and an unfinished file. Does nothing after finish."""
+        """Drops waiting tiles and an unfinished file. Does nothing after finish."""
         with self._lock:
             if not self._done:
                 self._closed = True
@@ -140,13 +143,13 @@ class Merger:
 
     @property
     def waiting_bytes(self) -> int:
-        """Bytes of tiles that wait for others, and of rows on their way to a sink."""
+        """Bytes of tiles that wait for other tiles, and of rows that wait for a store or function."""
         native = self._native
         return 0 if native is None else native.waiting_bytes()
 
     @property
     def peak_bytes(self) -> int:
-        """The most that waiting_bytes has been."""
+        """The largest value that waiting_bytes has had."""
         native = self._native
         return 0 if native is None else native.peak_bytes()
 

@@ -37,32 +37,36 @@ def unfold(
 ) -> Array:
     """Copies every patch of an image into columns (im2col).
 
-    Shapes: x is (B.., C, I1..IR), the result (B.., C*K, L), or (B.., C*K, l1..lR) with columns="grid". With
+    Shapes: x is (B.., C, I1..IR); the result is (B.., C*K, L), or (B.., C*K, l1..lR) with columns="grid". With
         layout="channels_last": (B.., I1..IR, C) to (B.., L, C*K) or (B.., l1..lR, C*K). K is the product of
-        kernel_size, L that of the positions l = (I + pads - (k - 1) * dilation - 1) // stride + 1, 0 if negative. R is
-        the length of the lists given; with single numbers only, R = x.ndim - 2, and a rank of 3 is refused as
-        ambiguous.
+        kernel_size; L is the product of the positions on each axis, l = (I + pads - (k - 1) * dilation - 1) // stride +
+        1, or 0 if that is negative. R is the length of the lists among the arguments; with single numbers only, R =
+        x.ndim - 2, and an x of 3 axes is refused as ambiguous.
 
     Arguments:
         x: the image.
         kernel_size: extents of a patch, at least 1; one number for every spatial axis or one for each.
         stride: step between patches, at least 1.
         dilation: step between the taps (elements) of a patch, at least 0.
-        padding: a number for both ends of every axis, a list of numbers for both ends of each, a list of (begin, end),
-            or "valid", "same_upper" = "same", "same_lower" (the odd element at the end, the beginning). Negative ones crop.
-        padding_mode: what lies outside the image, as in numpy.pad: "constant", "edge", "reflect", "symmetric", "wrap".
-        value: what padding_mode="constant" puts there; integer types take only integers in their range.
+        padding: elements added at the ends of the spatial axes: one number for both ends of every axis, a list with a
+            number for each axis, a list with a pair (begin, end) for each axis, or a rule: "valid" adds none,
+            "same_upper" (also "same") gives ceil(extent / stride) positions with an odd element at the end,
+            "same_lower" with an odd element at the beginning. Negative numbers crop.
+        padding_mode: the values in the padding, as in numpy.pad: "constant", "edge", "reflect", "symmetric", "wrap".
+        value: the fill for padding_mode="constant". An integer element type needs an integer in its range.
         layout: where the channels lie, "channels_first" or "channels_last".
         order: the slow index of the C*K axis: "channel" (c * K + tap) or "kernel" (tap * C + c).
         columns: "flat" for one axis of all positions, "grid" for one axis for each spatial axis.
-        out: an array for the result, of its shape and type; it is returned.
+        out: an array of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[n, c * K + tap, position] = x[n, c, position * stride + tap * dilation - pad_begin], for each axis.
 
-    Types: any element type of fixed size; elements are copied bit by bit. Other fills than 0 need numbers.
+    Types: any element type of fixed size; elements are copied bit by bit. A fill other than 0 needs a numeric element
+        type.
 
-    Errors: InvalidValue for numbers, words and shapes that do not fit; InvalidType for what is no array, for arguments
-        of another type and for elements of no fixed size. Both say rule, given and expected.
+    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
+        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
+        expected one.
 
     Elsewhere: torch nn.functional.unfold, nn.Unfold (two spatial axes); TensorFlow image.extract_patches
         (order="kernel", columns="grid", layout="channels_last"); ONNX none; OpenVINO ExtractImagePatches
@@ -98,7 +102,7 @@ def fold(
 ) -> Array:
     """Sums columns into the image that they were cut from (col2im, overlap-add). The transpose of unfold.
 
-    Shapes: x is (B.., C*K, L) or (B.., C*K, l1..lR), the result (B.., C, I1..IR); with layout="channels_last" the
+    Shapes: x is (B.., C*K, L) or (B.., C*K, l1..lR); the result is (B.., C, I1..IR); with layout="channels_last" the
         channels come last in both. K, L and l are those of unfold for an image of output_size.
 
     Arguments:
@@ -107,23 +111,25 @@ def fold(
         kernel_size: extents of a patch, at least 1; one number for every spatial axis or one for each.
         stride: step between patches, at least 1.
         dilation: step between the taps (elements) of a patch, at least 0.
-        padding: as for unfold; what falls into the padding is dropped.
+        padding: as for unfold; elements that fall into the padding are dropped.
         layout: where the channels lie, "channels_first" or "channels_last".
         order: the slow index of the C*K axis: "channel" (c * K + tap) or "kernel" (tap * C + c).
         columns: "flat" for one axis of all positions, "grid" for one axis for each spatial axis.
-        accumulate: add the result to what out holds.
-        out: an array for the result, of its shape and type; it is returned.
+        accumulate: whether the result, rounded to the element type, is added to the content of out instead of replacing
+            it.
+        out: an array of the result's shape and element type; it receives the result and is returned.
 
-    Formula: result[n, c, y] = the sum of x[n, c * K + tap, position] over all tap and position with
-        position * stride + tap * dilation - pad_begin = y for each axis; 0 where there are none.
+    Formula: result[n, c, y] = the sum of x[n, c * K + tap, position] over all taps and positions with
+        position * stride + tap * dilation - pad_begin = y for each axis; 0 if there are none.
 
     Types: numbers and booleans. The sum starts from +0 and runs in ascending order of the tap: float32, float64 and
         complex in their own type, float16 and bfloat16 in float32 with one rounding at the end, integers modulo 2^n,
         booleans with OR. The bits do not depend on threads, processor or memory layout.
 
-    Errors: InvalidValue for numbers, words and shapes that do not fit, among them another number of positions than the
-        formula gives; InvalidType for what is not an array, for arguments of another type, and for element types that
-        cannot be added (strings, records, datetimes, float8). Both say rule, given and expected.
+    Errors: InvalidValue for numbers, words and shapes that break a rule, and for a number of positions that differs
+        from the formula's; InvalidType for data that is not an array, for arguments of the wrong type, and for element
+        types that cannot be added (strings, records, datetimes, float8). Both name the rule, the given value and the
+        expected one.
 
     Elsewhere: torch nn.functional.fold, nn.Fold (two spatial axes); TensorFlow the gradient of image.extract_patches,
         signal.overlap_and_add; ONNX Col2Im; OpenVINO Col2Im; MATLAB col2im(B, [m n], [mm nn], 'distinct').
@@ -158,16 +164,16 @@ def coverage(
         stride: step between patches, at least 1.
         dilation: step between the taps (elements) of a patch, at least 0.
         padding: as for unfold.
-        dtype: type of the array that is made if out is not given.
-        out: an array of any kind for the result; it is returned.
+        dtype: element type of the result, if out is not given.
+        out: an array of any kind and of the result's shape; it receives the result and is returned.
 
-    Formula: result[y] = the number of pairs of tap and position with
+    Formula: result[y] = the number of pairs (tap, position) with
         position * stride + tap * dilation - pad_begin = y for each axis.
 
-    Types: any that fold adds.
+    Types: any element type that fold can add.
 
-    Errors: InvalidValue for numbers and shapes that do not fit; InvalidType for arguments of another type and for
-        element types that cannot be added. Both say rule, given and expected.
+    Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for arguments of the wrong type and for
+        element types that cannot be added. Both name the rule, the given value and the expected one.
 
     Elsewhere: torch fold(unfold(ones)), the divisor of nn.Fold; TensorFlow the gradient of image.extract_patches at
         ones; ONNX Col2Im of ones; OpenVINO Col2Im of ones; MATLAB conv2(ones(l), ones(k)) for a stride of 1.
@@ -210,18 +216,19 @@ def reorder(
     Arguments:
         x: the columns.
         kernel_size: extents of a patch, at least 1. Flat columns need one number for each spatial axis.
-        source: the order that comes in, "channel" (c * K + tap) or "kernel" (tap * C + c).
-        target: the order that goes out.
+        source: the order in x, "channel" (c * K + tap) or "kernel" (tap * C + c).
+        target: the order in the result.
         layout: where C*K lies, "channels_first" or "channels_last".
         columns: "flat" for one axis of all positions, "grid" for one axis for each spatial axis.
-        out: an array for the result, of its shape and type; it is returned.
+        out: an array of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[n, tap * C + c, position] = x[n, c * K + tap, position] for source="channel", target="kernel".
 
     Types: any element type of fixed size; elements are copied bit by bit.
 
-    Errors: InvalidValue for numbers, words and shapes that do not fit; InvalidType for what is no array, for arguments
-        of another type and for elements of no fixed size. Both say rule, given and expected.
+    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
+        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
+        expected one.
 
     Elsewhere: torch x.view(n, C, K, L).transpose(1, 2); TensorFlow reshape and transpose; ONNX Reshape and Transpose
         (CRD to DCR); OpenVINO the step from ExtractImagePatches to Col2Im; MATLAB reshape and permute.
@@ -245,24 +252,24 @@ def space_to_batch(
 ) -> Array:
     """Cuts the spatial axes into blocks and moves the offset within a block to the batch.
 
-    Shapes: x is (N, .., I1..IR), the result (N*K, .., (I1 + pads)/b1 .. (IR + pads)/bR) with K the product of block.
-        With layout="channels_last" the axes after the batch are cut: (N, I1..IR, ..). R is the length of the lists
-        given; with single numbers only, R = x.ndim - 2.
+    Shapes: x is (N, .., I1..IR); the result is (N*K, .., (I1 + pads)/b1 .. (IR + pads)/bR) where K is the product of
+        block. With layout="channels_last" the axes after the batch are cut: (N, I1..IR, ..). R is the length of the
+        lists among the arguments; with single numbers only, R = x.ndim - 2.
 
     Arguments:
         x: the image.
         block: extents of a block, at least 1; one number for every spatial axis or one for each.
-        padding: as for unfold; filled with zeros. Extents with it must be multiples of the block.
+        padding: as for unfold, filled with zeros. The padded extents must be multiples of the block.
         layout: "channels_first" cuts the last axes, "channels_last" those after the batch.
-        out: an array for the result, of its shape and type; it is returned.
+        out: an array of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[offset * N + n, .., y] = x[n, .., y * block + offset - pad_begin], for each axis; 0 outside.
 
     Types: any element type of fixed size; elements are copied bit by bit, the padding is zero bytes.
 
-    Errors: InvalidValue for numbers, words and shapes that do not fit, among them extents that the block does not
-        divide; InvalidType for what is no array, for arguments of another type and for elements of no fixed size. Both
-        say rule, given and expected.
+    Errors: InvalidValue for numbers, words and shapes that break a rule, and for extents that are not multiples of the
+        block; InvalidType for data that is not an array, for arguments of the wrong type, and for elements without a
+        fixed size. Both name the rule, the given value and the expected one.
 
     Elsewhere: torch none; TensorFlow space_to_batch, space_to_batch_nd (layout="channels_last"); ONNX none;
         OpenVINO SpaceToBatch; MATLAB reshape and permute.
@@ -286,24 +293,24 @@ def batch_to_space(
 ) -> Array:
     """Moves blocks of the batch back to the spatial axes. The inverse of space_to_batch.
 
-    Shapes: x is (N*K, .., y1..yR), the result (N, .., y1*b1 - crops .. yR*bR - crops) with K the product of block.
-        With layout="channels_last" the axes after the batch grow. R is the length of the lists given; with single
-        numbers only, R = x.ndim - 2.
+    Shapes: x is (N*K, .., y1..yR); the result is (N, .., y1*b1 - crops .. yR*bR - crops) where K is the product of
+        block. With layout="channels_last" the axes after the batch grow. R is the length of the lists among the
+        arguments; with single numbers only, R = x.ndim - 2.
 
     Arguments:
         x: the batches.
         block: extents of a block, at least 1; one number for every spatial axis or one for each.
-        crops: what to take away from each end, at least 0; written as the padding of unfold.
+        crops: elements removed from the ends of the spatial axes, at least 0; given in the forms of unfold's padding.
         layout: "channels_first" for the last axes, "channels_last" for those after the batch.
-        out: an array for the result, of its shape and type; it is returned.
+        out: an array of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[n, .., y * block + offset - crop_begin] = x[offset * N + n, .., y], for each axis.
 
     Types: any element type of fixed size; elements are copied bit by bit.
 
-    Errors: InvalidValue for numbers, words and shapes that do not fit, among them a batch that the block does not
-        divide and crops of more than there is; InvalidType for what is no array, for arguments of another type and for
-        elements of no fixed size. Both say rule, given and expected.
+    Errors: InvalidValue for numbers, words and shapes that break a rule, for a batch that is not a multiple of K, and
+        for crops larger than the axis; InvalidType for data that is not an array, for arguments of the wrong type, and
+        for elements without a fixed size. Both name the rule, the given value and the expected one.
 
     Elsewhere: torch none; TensorFlow batch_to_space, batch_to_space_nd (layout="channels_last"); ONNX none;
         OpenVINO BatchToSpace; MATLAB reshape and permute.
@@ -326,7 +333,7 @@ def space_to_depth(
 ) -> Array:
     """Cuts the spatial axes into blocks and moves the offset within a block to the channels (pixel-unshuffle).
 
-    Shapes: x is (B.., C, I1..IR), the result (B.., C*K, I1/b1 .. IR/bR) with K the product of block; with
+    Shapes: x is (B.., C, I1..IR); the result is (B.., C*K, I1/b1 .. IR/bR) where K is the product of block; with
         layout="channels_last" (B.., I1..IR, C) to (B.., I1/b1 .. IR/bR, C*K). R is the length of block; if it is a
         number, R = x.ndim - 2.
 
@@ -335,15 +342,15 @@ def space_to_depth(
         block: extents of a block, at least 1; one number for every spatial axis or one for each.
         mode: the order of the new channels: "blocks_first" (offset * C + c) or "depth_first" (c * K + offset).
         layout: where the channels lie, "channels_first" or "channels_last".
-        out: an array for the result, of its shape and type; it is returned.
+        out: an array of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[n, offset * C + c, y] = x[n, c, y * block + offset], for each axis.
 
     Types: any element type of fixed size; elements are copied bit by bit.
 
-    Errors: InvalidValue for numbers, words and shapes that do not fit, among them extents that the block does not
-        divide; InvalidType for what is no array, for arguments of another type and for elements of no fixed size. Both
-        say rule, given and expected.
+    Errors: InvalidValue for numbers, words and shapes that break a rule, and for extents that are not multiples of the
+        block; InvalidType for data that is not an array, for arguments of the wrong type, and for elements without a
+        fixed size. Both name the rule, the given value and the expected one.
 
     Elsewhere: torch nn.functional.pixel_unshuffle, nn.PixelUnshuffle (mode="depth_first"); TensorFlow
         nn.space_to_depth (layout="channels_last"); ONNX SpaceToDepth; OpenVINO SpaceToDepth; MATLAB spaceToDepth.
@@ -372,7 +379,7 @@ def depth_to_space(
 ) -> Array:
     """Moves channels back to blocks of the spatial axes (pixel-shuffle). The inverse of space_to_depth.
 
-    Shapes: x is (B.., C*K, y1..yR), the result (B.., C, y1*b1 .. yR*bR) with K the product of block; with
+    Shapes: x is (B.., C*K, y1..yR); the result is (B.., C, y1*b1 .. yR*bR) where K is the product of block; with
         layout="channels_last" (B.., y1..yR, C*K) to (B.., y1*b1 .. yR*bR, C). R is the length of block; if it is a
         number, R = x.ndim - 2.
 
@@ -381,15 +388,15 @@ def depth_to_space(
         block: extents of a block, at least 1; one number for every spatial axis or one for each.
         mode: the order of the channels: "blocks_first" (offset * C + c) or "depth_first" (c * K + offset).
         layout: where the channels lie, "channels_first" or "channels_last".
-        out: an array for the result, of its shape and type; it is returned.
+        out: an array of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[n, c, y * block + offset] = x[n, offset * C + c, y], for each axis.
 
     Types: any element type of fixed size; elements are copied bit by bit.
 
-    Errors: InvalidValue for numbers, words and shapes that do not fit, among them channels that the block does not
-        divide; InvalidType for what is no array, for arguments of another type and for elements of no fixed size. Both
-        say rule, given and expected.
+    Errors: InvalidValue for numbers, words and shapes that break a rule, and for a number of channels that is not a
+        multiple of K; InvalidType for data that is not an array, for arguments of the wrong type, and for elements
+        without a fixed size. Both name the rule, the given value and the expected one.
 
     Elsewhere: torch nn.functional.pixel_shuffle, nn.PixelShuffle (mode="depth_first"); TensorFlow nn.depth_to_space
         (layout="channels_last"); ONNX DepthToSpace; OpenVINO DepthToSpace; MATLAB depthToSpace.

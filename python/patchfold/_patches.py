@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Patches in portions: chunks of columns that fit into memory, and patches at given corners."""
+"""Parts of the patches: columns in chunks that fit into memory, and patches at given corners."""
 
 import operator
 import sys
@@ -85,24 +85,24 @@ def iter_unfold(
     order: Order = "channel",
     max_bytes: Int = 2**26,
 ) -> Iterator[Chunk]:
-    """The columns of unfold in chunks, for images whose columns do not fit into memory.
+    """Yields the columns of unfold in chunks, for images whose columns do not fit into memory.
 
-    Shapes: x is (B.., C, I1..IR). Each chunk is (batch, positions, columns) with columns (images, C*K, positions);
-        batch and positions are slices that say where they belong. An image without batch axes counts as one.
+    Shapes: x is (B.., C, I1..IR). Each chunk is (batch, positions, columns), where columns is (images, C*K, positions)
+        and the slices batch and positions say which columns these are. An image without batch axes counts as a batch of one.
 
     Arguments:
         x: the image, channels first.
         kernel_size, stride, dilation, padding, padding_mode, value, order: as for unfold.
-        max_bytes: the most that the columns of a chunk take; whole images if they fit, else whole slices along the
-            first spatial axis, and so on down to one column.
+        max_bytes: the largest number of bytes that the columns of a chunk may take. A chunk holds whole images if they fit,
+            otherwise whole slices along the first spatial axis, and so on down to one column.
 
     Formula: chunk.columns = unfold(x, ..).reshape(-1, C*K, L)[chunk.batch, :, chunk.positions]. The chunks come in
         row-major order, and every column is in exactly one.
 
     Types: any element type of fixed size; elements are copied bit by bit.
 
-    Errors: as for unfold, raised by the call and not by the loop; InvalidValue if max_bytes does not hold one column,
-        InvalidType if it is no integer. All say rule, given and expected.
+    Errors: as for unfold, raised by the call and not in the loop; InvalidValue if max_bytes is too small for one column,
+        InvalidType if it is not an integer. All name the rule, the given value and the expected one.
 
     Elsewhere: torch, TensorFlow, ONNX and OpenVINO have none; MATLAB blockproc.
 
@@ -210,23 +210,23 @@ def _sizes(name: str, size: Any, extents: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def gather_patches(x: Array, corners: npt.ArrayLike, size: IntOrInts, *, out: Array | None = None) -> Array:
-    """Copies patches at arbitrary corners into one batch, as for training on random crops.
+    """Copies patches at corners of your choice into one batch, for example for training on random crops.
 
-    Shapes: x is (.., I1..IR), corners (n, R), the result (n, .., size1..sizeR).
+    Shapes: x is (.., I1..IR), corners is (n, R); the result is (n, .., size1..sizeR).
 
     Arguments:
-        x: an image, a volume, or a batch of them; the last R axes are cut.
-        corners: the first coordinate of each patch on each of the last R axes, integers.
+        x: an image, a volume, or a batch of them; patches are cut from the last R axes.
+        corners: the first coordinate of each patch on each of the last R axes; integers.
         size: extents of a patch, at least 1; one number for every axis or one for each.
-        out: an array for the result, of its shape and type; it is returned.
+        out: an array of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[i, .., q] = x[.., corners[i] + q], for each axis.
 
     Types: any element type of fixed size; elements are copied bit by bit.
 
-    Errors: InvalidValue for a patch that is not wholly inside (the first such corner is named) and for shapes that do
-        not fit; InvalidType for what is not an array, for corners that are not integers, and for element types without
-        a fixed size. Both say rule, given and expected.
+    Errors: InvalidValue for a patch that is not wholly inside (the first such corner is named) and for shapes that
+        break a rule; InvalidType for an x that is not an array, for corners that are not integers, and for elements
+        without a fixed size. Both name the rule, the given value and the expected one.
 
     Elsewhere: torch a loop over narrow, then stack; TensorFlow image.extract_glimpse; ONNX Slice in a Loop; OpenVINO
         none; MATLAB randomPatchExtractionDatastore.

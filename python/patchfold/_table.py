@@ -32,7 +32,7 @@ class ArgumentSpec:
 
 @dataclass(frozen=True)
 class OperatorSpec:
-    """A row of the operator table. ``data_input`` is empty for an operator without one; ``sums``: it adds elements."""
+    """A row of the operator table. ``data_input`` is empty if there is none; ``sums`` is true if elements are added."""
 
     name: str
     doc: str
@@ -84,11 +84,12 @@ def run(op: str, x: Array, *, out: Array | None = None, **attributes: Any) -> Ar
 
     Arguments:
         op: a name of ``patchfold.operators()``; a dialect's version may be left out and means the newest.
-        x: the data, an array of any kind that is taken; None for coverage.
-        out: an array for the result, of its shape and type; it is returned. Coverage without it counts in float32.
+        x: the data, an array of any supported kind; None for coverage.
+        out: an array of the result's shape and element type; it receives the result and is returned. Without out, coverage
+            counts in float32.
         attributes: the operator's arguments by the names of the table; None means the default.
 
-    Errors: InvalidValue and InvalidType, as the functions of the operators.
+    Errors: InvalidValue and InvalidType, as from the functions of the operators.
 
     Example:
         >>> import numpy as np, patchfold
@@ -110,7 +111,7 @@ def run(op: str, x: Array, *, out: Array | None = None, **attributes: Any) -> Ar
 
 
 def output_shape(op: str, shape: tuple[int, ...], **attributes: Any) -> tuple[int, ...]:
-    """Shape of the result for data of the shape given, without any data. Arguments and errors as for ``run``.
+    """Returns the shape of the result for data of the given shape, without any data. Arguments and errors as for ``run``.
 
     Example:
         >>> import patchfold
@@ -124,7 +125,7 @@ def output_shape(op: str, shape: tuple[int, ...], **attributes: Any) -> tuple[in
 class Plan:
     """An operator, checked and planned once for arrays of one shape, layout and type; made by ``patchfold.plan``.
 
-    Call it with arrays: ``plan(x)`` or ``plan(x, out=out)``, from any thread. Its repr tells shapes, order and strategy.
+    Call it with arrays: ``plan(x)`` or ``plan(x, out=out)``, from any thread. Its repr shows shapes, order and strategy.
     """
 
     def __init__(self, planned: _core.PlannedCall, native: _core.Operator, values: list[Any]) -> None:
@@ -194,15 +195,15 @@ class Explanation:
 def explain(
     op: str, shape: tuple[int, ...] | None = None, *, dtype: npt.DTypeLike | str = "float32", **attributes: Any
 ) -> Explanation:
-    """Explains what an operator does to data of the shape given: shapes, coverage, order, and the plan.
+    """Explains what an operator does to data of the given shape: shapes, coverage, order, and the plan.
 
     Arguments:
         op: a name of ``patchfold.operators()``.
-        shape: of the data; not used by coverage.
-        dtype: the element type, as NumPy or this library names it.
+        shape: the shape of the data; coverage ignores it.
+        dtype: the element type, under NumPy's or patchfold's name.
         attributes: the operator's arguments by the names of the table.
 
-    Returns text that shows itself in a terminal and in a notebook; ``str()`` gives the string.
+    Returns a text that a terminal and a notebook display as it is; ``str()`` gives the string.
 
     Example:
         >>> import patchfold

@@ -25,7 +25,7 @@ from ._views import first_entries, is_list
 
 @dataclass(frozen=True)
 class Tile:
-    """One tile. Slices and pads have an entry for every axis; those of axes that are not tiled take all."""
+    """One tile. Its slices and pads have an entry for every axis; on axes that are not tiled they take everything."""
 
     index: int
     """Number of the tile, row-major over the grid: the last axis runs fastest."""
@@ -46,7 +46,7 @@ class Tile:
 
 
 class MergeBytes(NamedTuple):
-    """What a merger holds at most if tiles come in ascending order, in bytes."""
+    """The largest memory of a merger in bytes, if tiles come in ascending order."""
 
     tiles: int
     """Tiles, or copies of their parts, that wait for their neighbours."""
@@ -60,22 +60,23 @@ class Tiling:
     """The tiles of an array: where each one lies, what it reads, and where its result goes. Immutable.
 
     Arguments:
-        shape: of the array.
+        shape: the shape of the array.
         tile: extents of a tile along the tiled axes, at least 1; a number for each of ``axes``.
-        overlap: of neighbouring tiles, for every or for each tiled axis: integers are elements, less than the tile (gaps
-            if negative), floats fractions of the tile in [0, 1), rounded to whole elements.
-        stride: in place of overlap, the distance of neighbouring tiles, at least 1. One of both must be given.
-        tail: what happens to the end of an axis that the stride does not reach evenly:
-            "shift"    one more tile, moved back so that it ends with the array, which must be as long as a tile
-            "pad"      one more tile, of which the part beyond the array is padding
+        overlap: how much neighbouring tiles share, for every or for each tiled axis. An integer is a number of elements,
+            less than the tile; a negative one leaves a gap. A float is a fraction of the tile in [0, 1), rounded to whole
+            elements.
+        stride: the distance of neighbouring tiles in elements, at least 1, instead of overlap. One of both must be given.
+        tail: what happens at the end of an axis where the last tile does not fit:
+            "shift"    one more tile, moved back to end with the array, which must be at least as long as a tile
+            "pad"      one more tile, whose part beyond the array is padding
             "partial"  one more tile, shorter than the others
-            "drop"     nothing: the end belongs to no tile
+            "drop"     no more tile: the end belongs to none
             "error"    InvalidValue
-        axes: the tiled axes, ascending; negative ones count from the end. Default: the last len(tile).
-        padding_mode, value: what padding is: "constant" (value), "edge", "reflect" or "symmetric", as numpy.pad has them.
-        scale: output elements for each element of the array, for every or for each axis: an integer, a Fraction, or a float,
-            which stands for the simplest fraction that it rounds to. Strides and tiles must stay whole numbers.
-        offset: coordinate of the output, for each tiled axis, at which the result of the tile at 0 begins.
+        axes: the tiled axes in ascending order; negative numbers count from the end. Default: the last len(tile) axes.
+        padding_mode, value: the elements of padding, as in numpy.pad: "constant" (value), "edge", "reflect" or "symmetric".
+        scale: output elements for each element of the array, for every or for each tiled axis: an integer, a Fraction, or a
+            float, which stands for the simplest fraction that rounds to it. Strides and tiles times scale must be whole.
+        offset: the output coordinate, for each tiled axis, at which the result of the tile at 0 begins.
         result: extents of the result of a whole tile, for each tiled axis. Default: tile * scale.
 
     Formula: tile k reads [k * stride, k * stride + tile) of each tiled axis; its result lies at
@@ -162,7 +163,7 @@ class Tiling:
 
     @property
     def overlap(self) -> tuple[int, ...]:
-        """Elements that neighbouring tiles share along each tiled axis; negative: a gap. The last tile may share more."""
+        """Elements that neighbouring tiles share along each tiled axis; negative for a gap. The last tile may share more."""
         return tuple(tile - stride for tile, stride in zip(self.tile, self.stride, strict=True))
 
     @property
@@ -177,12 +178,12 @@ class Tiling:
 
     @property
     def output_shape(self) -> tuple[int, ...]:
-        """Shape of the output, if results have the array's extents along the axes that are not tiled."""
+        """Shape of the output, for results with the array's extents along the axes that are not tiled."""
         return self._native.output_shape(self._native.channels)
 
     @property
     def stream_axis(self) -> int:
-        """The axis of the array along which rows are finished one after the other: the first tiled one."""
+        """The first tiled axis: finished output leaves a merge in the order of its elements."""
         return self._native.stream_axis
 
     def __len__(self) -> int:
@@ -228,17 +229,17 @@ class Tiling:
         return number + size if number < 0 else number
 
     def cut(self, x: Array, index: Int | Tile, out: Array | None = None) -> Array:
-        """Tile ``index`` of the array, padding included, in new memory.
+        """Returns a copy of tile ``index`` of the array, padding included.
 
         Arguments:
-            x: an array of the tiling's shape: NumPy's, torch's, or any that speaks DLPack.
-            index: number of the tile, negative from the end; or a Tile.
-            out: an array for the tile, of its shape and type; it is returned.
+            x: an array of the tiling's shape: of NumPy or torch, or any array that supports DLPack.
+            index: the number of the tile (negative numbers count from the end), or a Tile.
+            out: an array of the tile's shape and element type; it receives the tile and is returned.
         """
         return self._native.cut(self._index_of(index), x, out)  # type: ignore[no-any-return]
 
     def split(self, x: Array) -> Iterator[Array]:
-        """All tiles in ascending order, each a new array of the same kind as x, padding included; never views.
+        """Yields all tiles in ascending order, each a new array of the same kind as x, padding included; never a view.
 
         Example:
             >>> import numpy as np, patchfold
@@ -258,7 +259,7 @@ class Tiling:
         return (self.cut(x, index) for index in range(len(self)))
 
     def coverage(self) -> npt.NDArray[np.int64]:
-        """How many tiles give each element of the output, over the tiled axes."""
+        """The number of tiles that give each element of the output: int64, over the tiled axes only."""
         return self._native.coverage()
 
     def bytes(
@@ -274,13 +275,13 @@ class Tiling:
         fill: Fill | None = None,
         sink: bool = False,
     ) -> MergeBytes:
-        """What a merger will hold at most if tiles come in ascending order, before anything is allocated.
+        """Computes the largest memory of a merger, for tiles in ascending order, before anything is allocated.
 
         Arguments:
-            tile_dtype: element type of the tiles' results, as NumPy, torch or this library names it.
+            tile_dtype: element type of the tiles' results, under the name of NumPy, torch or patchfold.
             channels: extents of the results' axes that are not tiled. Default: the array's.
             window, reduce, dtype, copy, mask, fill: as for Merger.
-            sink: whether rows leave through a callable or a store with __setitem__, and wait until they are finished.
+            sink: whether the output is a function or a store, so that rows wait in memory until they are finished.
 
         Example:
             >>> import patchfold
@@ -294,12 +295,12 @@ class Tiling:
         return MergeBytes(*_core.merge_memory(self._native, spec, name, size, extents, bool(sink)))
 
     def to_json(self, *, tiles: bool = True) -> str:
-        """The tiling as JSON, with a list of all its tiles unless told otherwise."""
+        """The tiling as JSON text, by default with a list of all its tiles."""
         return self._native.to_json(bool(tiles))
 
     @classmethod
     def from_json(cls, text: str | builtins.bytes) -> Tiling:
-        """The tiling that to_json wrote. Tiles that are listed must be those that follow from the rest."""
+        """Reads a tiling that to_json wrote. A list of tiles must agree with the rest of the text."""
         if not isinstance(text, (str, bytes)):
             raise wrong_type("text", "must be JSON text", text)
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Patches and blocks as strided views: no element is copied, and nothing else is ever returned."""
+"""Patches and blocks as strided views: the functions never copy an element."""
 
 import operator
 import sys
@@ -140,11 +140,12 @@ def unfold_view(
     dilation: IntOrInts = 1,
     layout: Layout = "channels_first",
 ) -> Array:
-    """All patches of an image as a view: unfold without a copy, without padding.
+    """Returns all patches of an image as a view: unfold without a copy and without padding.
 
-    Shapes: x is (B.., C, I1..IR), the view (B.., C, k1..kR, l1..lR): all axes of the patch before all axes of the
+    Shapes: x is (B.., C, I1..IR); the view is (B.., C, k1..kR, l1..lR): all axes of the patch before all axes of the
         positions, so that reshape(B.., C*K, L) gives what unfold gives. With layout="channels_last": (B.., I1..IR, C)
-        to (B.., l1..lR, C, k1..kR). R is the length of the lists given; with single numbers only, R = x.ndim - 2.
+        to (B.., l1..lR, C, k1..kR). R is the length of the lists among the arguments; with single numbers only, R =
+        x.ndim - 2.
 
     Arguments:
         x: the image.
@@ -155,12 +156,12 @@ def unfold_view(
 
     Formula: view[n, c, tap, position] = x[n, c, position * stride + tap * dilation], for each axis.
 
-    Types: NumPy arrays of every element type, and torch tensors (whose gradient flows through). Elements repeat, so
-        views of NumPy arrays are read-only; a torch view must not be written to.
+    Types: NumPy arrays of every element type, and torch tensors (whose gradient flows through). Several elements share
+        memory, so views of NumPy arrays are read-only, and a torch view must not be written to.
 
-    Errors: InvalidValue for numbers, words and shapes that do not fit, among them an image smaller than a patch;
-        InvalidType for arguments of another type and for arrays that have no strided views (JAX). Both say rule, given
-        and expected.
+    Errors: InvalidValue for numbers, words and shapes that break a rule, and for an image smaller than a patch;
+        InvalidType for arguments of the wrong type and for arrays that have no strided views (JAX). Both name the rule,
+        the given value and the expected one.
 
     Elsewhere: NumPy lib.stride_tricks.sliding_window_view (positions before patch, no dilation), scikit-image
         view_as_windows; torch Tensor.unfold, one axis after the other; TensorFlow none; ONNX none; OpenVINO none;
@@ -215,12 +216,12 @@ def unfold_view(
 def space_to_depth_view(
     x: Array, block: IntOrInts, *, mode: DepthMode = "blocks_first", layout: Layout = "channels_first"
 ) -> Array:
-    """The blocks of an image as a view: space_to_depth without a copy, with the new channels as axes of their own.
+    """Returns the blocks of an image as a view: space_to_depth without a copy, with separate axes for the new channels.
 
-    Shapes: x is (B.., C, I1..IR), the view (B.., b1..bR, C, I1/b1 .. IR/bR) for mode="blocks_first" and
-        (B.., C, b1..bR, I1/b1 .. IR/bR) for "depth_first", so that reshape(B.., C*K, I1/b1 .. IR/bR) gives what
-        space_to_depth gives. With layout="channels_last": (B.., I1..IR, C) to (B.., I1/b1 .. IR/bR, b1..bR, C) or
-        (B.., I1/b1 .. IR/bR, C, b1..bR). R is the length of block; if it is a number, R = x.ndim - 2.
+    Shapes: x is (B.., C, I1..IR); the view is (B.., b1..bR, C, I1/b1 .. IR/bR) for mode="blocks_first" and (B.., C,
+        b1..bR, I1/b1 .. IR/bR) for "depth_first", so that reshape(B.., C*K, I1/b1 .. IR/bR) gives what space_to_depth
+        gives. With layout="channels_last": (B.., I1..IR, C) to (B.., I1/b1 .. IR/bR, b1..bR, C) or (B.., I1/b1 ..
+        IR/bR, C, b1..bR). R is the length of block; if it is a number, R = x.ndim - 2.
 
     Arguments:
         x: the image; its extents must be multiples of the block.
@@ -230,12 +231,12 @@ def space_to_depth_view(
 
     Formula: view[n, offset, c, y] = x[n, c, y * block + offset], for each axis, for mode="blocks_first".
 
-    Types: NumPy arrays of every element type, and torch tensors (whose gradient flows through). No element repeats: a
-        view of an array that can be written to can be written to.
+    Types: NumPy arrays of every element type, and torch tensors (whose gradient flows through). No two elements share
+        memory: the view of a writable array is writable.
 
-    Errors: InvalidValue for numbers, words and shapes that do not fit, among them extents that the block does not
-        divide; InvalidType for arguments of another type and for arrays that have no strided views (JAX). Both say
-        rule, given and expected.
+    Errors: InvalidValue for numbers, words and shapes that break a rule, and for extents that are not multiples of the
+        block; InvalidType for arguments of the wrong type and for arrays that have no strided views (JAX). Both name
+        the rule, the given value and the expected one.
 
     Elsewhere: scikit-image view_as_blocks; einops rearrange('b c (h i) (w j) -> b i j c h w'); torch view and permute;
         TensorFlow none; ONNX none; OpenVINO none; MATLAB none.

@@ -29,8 +29,9 @@ def col2im(
 ) -> Array:
     """OpenVINO Col2Im-15: sums columns into images.
 
-    Shapes: data is (N, C*K, L) or (C*K, L), the result (N, C, H, W) or (C, H, W) with (H, W) = output_size; K is the
-        product of kernel_size, L that of (size + pads - (kernel - 1) * dilation - 1) // stride + 1.
+    Shapes: data is (N, C*K, L) or (C*K, L); the result is (N, C, H, W) or (C, H, W) where (H, W) = output_size, K is
+        the product of kernel_size, and L is the product of the positions (size + pads - (kernel - 1) * dilation - 1) //
+        stride + 1.
 
     Arguments:
         data: the columns.
@@ -40,16 +41,16 @@ def col2im(
         dilations: step between the taps (elements) of a patch, at least 0.
         pads_begin: pads before the height and the width, at least 0.
         pads_end: pads after the height and the width, at least 0.
-        out: an array for the result, of its shape and type; it is returned.
+        out: an array of the result's shape and element type; it receives the result and is returned.
 
-    Formula: result[n, c, y] = the sum of data[n, c * K + tap, position] over all tap and position with
-        position * stride + tap * dilation - pad_begin = y for both axes; 0 where there are none.
+    Formula: result[n, c, y] = the sum of data[n, c * K + tap, position] over all taps and positions with
+        position * stride + tap * dilation - pad_begin = y for both axes; 0 if there are none.
 
     Types: numbers and booleans, summed as patchfold.fold does.
 
-    Errors: InvalidValue for numbers and shapes that do not fit; InvalidType for what is not an array, for arguments of
-        another type (output_size and kernel_size must be int32 or int64, the same, where they have a type), and for
-        element types that cannot be added. Both say rule, given and expected.
+    Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for
+        arguments of the wrong type (arrays given as output_size and kernel_size must both be int32 or both int64), and
+        for element types that cannot be added. Both name the rule, the given value and the expected one.
 
     Elsewhere: patchfold.fold; torch nn.functional.fold; TensorFlow the gradient of image.extract_patches; ONNX Col2Im;
         MATLAB col2im(B, [m n], [mm nn], 'distinct').
@@ -69,24 +70,25 @@ def extract_image_patches(
 ) -> Array:
     """OpenVINO ExtractImagePatches-3: copies patches to the channels.
 
-    Shapes: data is (N, C, H, W), the result (N, kh*kw*C, oh, ow) with o = (size - (k - 1) * rate - 1) // stride + 1 for
-        auto_pad="valid" (0 where no patch fits), and the size divided by stride, rounded up, otherwise.
+    Shapes: data is (N, C, H, W); the result is (N, kh*kw*C, oh, ow) with o = (size - (k - 1) * rate - 1) // stride + 1
+        for auto_pad="valid" (0 where no patch fits), and the size divided by stride, rounded up, otherwise.
 
     Arguments:
         data: the images.
         sizes: rows and columns of a patch, at least 1.
         strides: step between patches, at least 1.
         rates: step between the taps (elements) of a patch, at least 1.
-        auto_pad: "valid" for none; "same_upper", "same_lower" for zeros on both sides, the odd one at the end, at the
-            beginning.
-        out: an array for the result, of its shape and type; it is returned.
+        auto_pad: "valid" adds none; "same_upper" and "same_lower" add zeros on both sides, an odd one at the end or at
+            the beginning.
+        out: an array of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[n, tap * C + c, y] = data[n, c, y * stride + tap * rate - pad_begin] for both axes; 0 outside.
 
     Types: any element type of fixed size; elements are copied bit by bit.
 
-    Errors: InvalidValue for numbers, words and shapes that do not fit; InvalidType for what is no array, for arguments
-        of another type and for elements of no fixed size. Both say rule, given and expected.
+    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
+        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
+        expected one.
 
     Elsewhere: patchfold.unfold (order="kernel", columns="grid"); torch nn.functional.unfold (other order); TensorFlow
         image.extract_patches (channels last); ONNX none; MATLAB im2col(A, [m n], 'sliding').
@@ -105,22 +107,23 @@ def extract_image_patches(
 def space_to_batch(data: Array, block_shape: Ints, pads_begin: Ints, pads_end: Ints, *, out: Array | None = None) -> Array:
     """OpenVINO SpaceToBatch-2: moves blocks of all axes but the batch to the batch.
 
-    Shapes: data is (N, D1..DM), the result (N*K, (D1 + pads)/b1 .. (DM + pads)/bM) with K the product of block_shape.
-        The three lists have one entry for each axis of data, the batch included.
+    Shapes: data is (N, D1..DM); the result is (N*K, (D1 + pads)/b1 .. (DM + pads)/bM) where K is the product of
+        block_shape. The three lists have one entry for each axis of data, the batch included.
 
     Arguments:
         data: the images.
         block_shape: extents of a block, at least 1; 1 for the batch.
         pads_begin: zeros before each axis, at least 0; 0 for the batch.
         pads_end: zeros after each axis, at least 0; 0 for the batch.
-        out: an array for the result, of its shape and type; it is returned.
+        out: an array of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[offset * N + n, y] = data[n, y * block + offset - pad_begin], for each axis; 0 outside.
 
     Types: any element type of fixed size; elements are copied bit by bit.
 
-    Errors: InvalidValue for numbers and shapes that do not fit; InvalidType for what is no array, for arguments of
-        another type and for elements of no fixed size. Both say rule, given and expected.
+    Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for
+        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
+        expected one.
 
     Elsewhere: patchfold.space_to_batch; torch none; TensorFlow space_to_batch_nd; ONNX none; MATLAB reshape and
         permute.
@@ -138,23 +141,23 @@ def space_to_batch(data: Array, block_shape: Ints, pads_begin: Ints, pads_end: I
 def batch_to_space(data: Array, block_shape: Ints, crops_begin: Ints, crops_end: Ints, *, out: Array | None = None) -> Array:
     """OpenVINO BatchToSpace-2: moves blocks of the batch back to the other axes.
 
-    Shapes: data is (N*K, y1..yM), the result (N, y1*b1 - crops .. yM*bM - crops) with K the product of block_shape. The
-        three lists have one entry for each axis of data, the batch included.
+    Shapes: data is (N*K, y1..yM); the result is (N, y1*b1 - crops .. yM*bM - crops) where K is the product of
+        block_shape. The three lists have one entry for each axis of data, the batch included.
 
     Arguments:
         data: the batches.
         block_shape: extents of a block, at least 1; 1 for the batch.
-        crops_begin: what to take away before each axis, at least 0; 0 for the batch.
-        crops_end: what to take away after each axis, at least 0; 0 for the batch.
-        out: an array for the result, of its shape and type; it is returned.
+        crops_begin: elements removed at the begin of each axis, at least 0; 0 for the batch.
+        crops_end: elements removed at the end of each axis, at least 0; 0 for the batch.
+        out: an array of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[n, y * block + offset - crop_begin] = data[offset * N + n, y], for each axis.
 
     Types: any element type of fixed size; elements are copied bit by bit.
 
-    Errors: InvalidValue for numbers and shapes that do not fit; InvalidType for what is not an array, for arguments of
-        another type (the three lists must be of the same integer type, where they have a type), and for element types
-        without a fixed size. Both say rule, given and expected.
+    Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for
+        arguments of the wrong type (arrays given as the three lists must have the same integer type), and for elements
+        without a fixed size. Both name the rule, the given value and the expected one.
 
     Elsewhere: patchfold.batch_to_space; torch none; TensorFlow batch_to_space_nd; ONNX none; MATLAB reshape and
         permute.
@@ -171,20 +174,21 @@ def batch_to_space(data: Array, block_shape: Ints, crops_begin: Ints, crops_end:
 def space_to_depth(data: Array, *, blocks_mode: DepthMode, block_size: Int = 1, out: Array | None = None) -> Array:
     """OpenVINO SpaceToDepth-1: moves blocks of the spatial axes to the channels.
 
-    Shapes: data is (N, C, D1..DR), the result (N, C*K, D1/b .. DR/b) with b = block_size and K = b to the power R.
+    Shapes: data is (N, C, D1..DR); the result is (N, C*K, D1/b .. DR/b) where b = block_size and K = b to the power R.
 
     Arguments:
         data: the images; D1..DR must be multiples of b.
         blocks_mode: the order of the new channels: "blocks_first" (offset * C + c) or "depth_first" (c * K + offset).
         block_size: b, the block on every spatial axis, at least 1.
-        out: an array for the result, of its shape and type; it is returned.
+        out: an array of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[n, offset * C + c, y] = data[n, c, y * b + offset], for each axis, with "blocks_first".
 
     Types: any element type of fixed size; elements are copied bit by bit.
 
-    Errors: InvalidValue for numbers, words and shapes that do not fit; InvalidType for what is no array, for arguments
-        of another type and for elements of no fixed size. Both say rule, given and expected.
+    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
+        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
+        expected one.
 
     Elsewhere: patchfold.space_to_depth; torch nn.functional.pixel_unshuffle (depth_first); TensorFlow
         nn.space_to_depth; ONNX SpaceToDepth; MATLAB spaceToDepth.
@@ -201,20 +205,21 @@ def space_to_depth(data: Array, *, blocks_mode: DepthMode, block_size: Int = 1, 
 def depth_to_space(data: Array, *, blocks_mode: DepthMode, block_size: Int = 1, out: Array | None = None) -> Array:
     """OpenVINO DepthToSpace-1: moves channels back to blocks of the spatial axes.
 
-    Shapes: data is (N, C*K, y1..yR), the result (N, C, y1*b .. yR*b) with b = block_size and K = b to the power R.
+    Shapes: data is (N, C*K, y1..yR); the result is (N, C, y1*b .. yR*b) where b = block_size and K = b to the power R.
 
     Arguments:
         data: the deep images; their channels must be a multiple of K.
         blocks_mode: the order of the channels: "blocks_first" (offset * C + c) or "depth_first" (c * K + offset).
         block_size: b, the block on every spatial axis, at least 1.
-        out: an array for the result, of its shape and type; it is returned.
+        out: an array of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[n, c, y * b + offset] = data[n, offset * C + c, y], for each axis, with "blocks_first".
 
     Types: any element type of fixed size; elements are copied bit by bit.
 
-    Errors: InvalidValue for numbers, words and shapes that do not fit; InvalidType for what is no array, for arguments
-        of another type and for elements of no fixed size. Both say rule, given and expected.
+    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
+        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
+        expected one.
 
     Elsewhere: patchfold.depth_to_space; torch nn.functional.pixel_shuffle (depth_first); TensorFlow nn.depth_to_space;
         ONNX DepthToSpace; MATLAB depthToSpace.

@@ -22,20 +22,21 @@ _extract_volume_patches: Operation = Operator("tensorflow.ExtractVolumePatches",
 def space_to_batch(input: Array, paddings: Pairs, block_size: Int, *, out: Array | None = None) -> Array:
     """TensorFlow SpaceToBatch: moves blocks of the height and the width to the batch.
 
-    Shapes: input is (N, H, W, C), the result (N*b*b, (H + pads)/b, (W + pads)/b, C).
+    Shapes: input is (N, H, W, C); the result is (N*b*b, (H + pads)/b, (W + pads)/b, C).
 
     Arguments:
         input: the images.
         paddings: [[top, bottom], [left, right]], at least 0; filled with zeros.
         block_size: b, the block on both axes, at least 2.
-        out: an array for the result, of its shape and type; it is returned.
+        out: an array of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[(i * b + j) * N + n, y, x, c] = input[n, y * b + i - top, x * b + j - left, c]; 0 outside.
 
     Types: any element type of fixed size; elements are copied bit by bit.
 
-    Errors: InvalidValue for numbers and shapes that do not fit; InvalidType for what is no array, for arguments of
-        another type and for elements of no fixed size. Both say rule, given and expected.
+    Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for
+        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
+        expected one.
 
     Elsewhere: patchfold.space_to_batch (layout="channels_last"); torch none; ONNX none; OpenVINO SpaceToBatch; MATLAB
         reshape and permute.
@@ -52,21 +53,22 @@ def space_to_batch(input: Array, paddings: Pairs, block_size: Int, *, out: Array
 def space_to_batch_nd(input: Array, block_shape: Ints, paddings: Pairs, *, out: Array | None = None) -> Array:
     """TensorFlow SpaceToBatchND: moves blocks of the axes after the batch to the batch.
 
-    Shapes: input is (N, D1..DM, rest), the result (N*K, (D1 + pads)/b1 .. (DM + pads)/bM, rest) with M the length of
-        block_shape, which may be 0, and K its product.
+    Shapes: input is (N, D1..DM, rest); the result is (N*K, (D1 + pads)/b1 .. (DM + pads)/bM, rest) where M is the
+        length of block_shape (0 is allowed) and K its product.
 
     Arguments:
         input: the images.
         block_shape: extents of a block, at least 1.
         paddings: a [begin, end] for each entry of block_shape, at least 0; filled with zeros.
-        out: an array for the result, of its shape and type; it is returned.
+        out: an array of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[offset * N + n, y, rest] = input[n, y * block + offset - pad_begin, rest], for each axis; 0 outside.
 
     Types: any element type of fixed size; elements are copied bit by bit.
 
-    Errors: InvalidValue for numbers and shapes that do not fit; InvalidType for what is no array, for arguments of
-        another type and for elements of no fixed size. Both say rule, given and expected.
+    Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for
+        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
+        expected one.
 
     Elsewhere: patchfold.space_to_batch (layout="channels_last"); torch none; ONNX none; OpenVINO SpaceToBatch; MATLAB
         reshape and permute.
@@ -83,20 +85,21 @@ def space_to_batch_nd(input: Array, block_shape: Ints, paddings: Pairs, *, out: 
 def batch_to_space(input: Array, crops: Pairs, block_size: Int, *, out: Array | None = None) -> Array:
     """TensorFlow BatchToSpace: moves blocks of the batch back to the height and the width.
 
-    Shapes: input is (N*b*b, y, x, C), the result (N, y*b - crops, x*b - crops, C).
+    Shapes: input is (N*b*b, y, x, C); the result is (N, y*b - crops, x*b - crops, C).
 
     Arguments:
         input: the batches.
         crops: [[top, bottom], [left, right]], at least 0.
         block_size: b, the block on both axes, at least 2.
-        out: an array for the result, of its shape and type; it is returned.
+        out: an array of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[n, y * b + i - top, x * b + j - left, c] = input[(i * b + j) * N + n, y, x, c].
 
     Types: any element type of fixed size; elements are copied bit by bit.
 
-    Errors: InvalidValue for numbers and shapes that do not fit; InvalidType for what is no array, for arguments of
-        another type and for elements of no fixed size. Both say rule, given and expected.
+    Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for
+        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
+        expected one.
 
     Elsewhere: patchfold.batch_to_space (layout="channels_last"); torch none; ONNX none; OpenVINO BatchToSpace; MATLAB
         reshape and permute.
@@ -113,21 +116,22 @@ def batch_to_space(input: Array, crops: Pairs, block_size: Int, *, out: Array | 
 def batch_to_space_nd(input: Array, block_shape: Ints, crops: Pairs, *, out: Array | None = None) -> Array:
     """TensorFlow BatchToSpaceND: moves blocks of the batch back to the axes after it.
 
-    Shapes: input is (N*K, y1..yM, rest), the result (N, y1*b1 - crops .. yM*bM - crops, rest) with M the length of
-        block_shape, which may be 0, and K its product.
+    Shapes: input is (N*K, y1..yM, rest); the result is (N, y1*b1 - crops .. yM*bM - crops, rest) where M is the length
+        of block_shape (0 is allowed) and K its product.
 
     Arguments:
         input: the batches.
         block_shape: extents of a block, at least 1.
         crops: a [begin, end] for each entry of block_shape, at least 0.
-        out: an array for the result, of its shape and type; it is returned.
+        out: an array of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[n, y * block + offset - crop_begin, rest] = input[offset * N + n, y, rest], for each axis.
 
     Types: any element type of fixed size; elements are copied bit by bit.
 
-    Errors: InvalidValue for numbers and shapes that do not fit; InvalidType for what is no array, for arguments of
-        another type and for elements of no fixed size. Both say rule, given and expected.
+    Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for
+        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
+        expected one.
 
     Elsewhere: patchfold.batch_to_space (layout="channels_last"); torch none; ONNX none; OpenVINO BatchToSpace; MATLAB
         reshape and permute.
@@ -143,21 +147,22 @@ def batch_to_space_nd(input: Array, block_shape: Ints, crops: Pairs, *, out: Arr
 def space_to_depth(input: Array, block_size: Int, data_format: DataFormat = "NHWC", *, out: Array | None = None) -> Array:
     """TensorFlow SpaceToDepth: moves blocks of the height and the width to the channels.
 
-    Shapes: input is (N, H, W, C), the result (N, H/b, W/b, b*b*C); with data_format="NCHW" (N, C, H, W) to
-        (N, b*b*C, H/b, W/b).
+    Shapes: input is (N, H, W, C); the result is (N, H/b, W/b, b*b*C); with data_format="NCHW" (N, C, H, W) to (N,
+        b*b*C, H/b, W/b).
 
     Arguments:
         input: the images; H and W must be multiples of b.
         block_size: b, the block on both axes, at least 2.
         data_format: "NHWC" or "NCHW".
-        out: an array for the result, of its shape and type; it is returned.
+        out: an array of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[n, y, x, (i * b + j) * C + c] = input[n, y * b + i, x * b + j, c].
 
     Types: any element type of fixed size; elements are copied bit by bit.
 
-    Errors: InvalidValue for numbers, words and shapes that do not fit; InvalidType for what is no array, for arguments
-        of another type and for elements of no fixed size. Both say rule, given and expected.
+    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
+        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
+        expected one.
 
     Elsewhere: patchfold.space_to_depth (layout="channels_last"); torch nn.functional.pixel_unshuffle (other order);
         ONNX SpaceToDepth; OpenVINO SpaceToDepth; MATLAB spaceToDepth.
@@ -173,21 +178,22 @@ def space_to_depth(input: Array, block_size: Int, data_format: DataFormat = "NHW
 def depth_to_space(input: Array, block_size: Int, data_format: DataFormat = "NHWC", *, out: Array | None = None) -> Array:
     """TensorFlow DepthToSpace: moves channels back to blocks of the height and the width.
 
-    Shapes: input is (N, y, x, b*b*C), the result (N, y*b, x*b, C); with data_format="NCHW" (N, b*b*C, y, x) to
-        (N, C, y*b, x*b).
+    Shapes: input is (N, y, x, b*b*C); the result is (N, y*b, x*b, C); with data_format="NCHW" (N, b*b*C, y, x) to (N,
+        C, y*b, x*b).
 
     Arguments:
         input: the deep images; their channels must be a multiple of b*b.
         block_size: b, the block on both axes, at least 2.
         data_format: "NHWC" or "NCHW".
-        out: an array for the result, of its shape and type; it is returned.
+        out: an array of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[n, y * b + i, x * b + j, c] = input[n, y, x, (i * b + j) * C + c].
 
     Types: any element type of fixed size; elements are copied bit by bit.
 
-    Errors: InvalidValue for numbers, words and shapes that do not fit; InvalidType for what is no array, for arguments
-        of another type and for elements of no fixed size. Both say rule, given and expected.
+    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
+        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
+        expected one.
 
     Elsewhere: patchfold.depth_to_space (layout="channels_last"); torch nn.functional.pixel_shuffle (other order); ONNX
         DepthToSpace; OpenVINO DepthToSpace; MATLAB depthToSpace.
@@ -206,23 +212,24 @@ def extract_image_patches(
 ) -> Array:
     """TensorFlow ExtractImagePatches (tf.image.extract_patches): copies patches to the channels.
 
-    Shapes: images is (N, H, W, C), the result (N, oh, ow, kh*kw*C) with o = (size - (k - 1) * rate - 1) // stride + 1
-        for padding="VALID", and the size divided by stride, rounded up, for padding="SAME".
+    Shapes: images is (N, H, W, C); the result is (N, oh, ow, kh*kw*C) with o = (size - (k - 1) * rate - 1) // stride +
+        1 for padding="VALID", and the size divided by stride, rounded up, for padding="SAME".
 
     Arguments:
         images: the images.
         ksizes: [1, rows, columns, 1] of a patch, at least 1.
         strides: [1, rows, columns, 1] between patches, at least 1.
         rates: [1, rows, columns, 1] between the elements of a patch, at least 1.
-        padding: "VALID" for none, "SAME" for zeros on both sides, the odd one at the end.
-        out: an array for the result, of its shape and type; it is returned.
+        padding: "VALID" adds none; "SAME" adds zeros on both sides, an odd one at the end.
+        out: an array of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[n, y, tap * C + c] = images[n, y * stride + tap * rate - pad_begin, c] for both axes; 0 outside.
 
     Types: any element type of fixed size; elements are copied bit by bit.
 
-    Errors: InvalidValue for numbers, words and shapes that do not fit; InvalidType for what is no array, for arguments
-        of another type and for elements of no fixed size. Both say rule, given and expected.
+    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
+        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
+        expected one.
 
     Elsewhere: patchfold.unfold (layout="channels_last", order="kernel", columns="grid"); torch nn.functional.unfold
         (other order); ONNX none; OpenVINO ExtractImagePatches; MATLAB im2col(A, [m n], 'sliding').
@@ -243,23 +250,24 @@ def extract_volume_patches(
 ) -> Array:
     """TensorFlow ExtractVolumePatches (tf.extract_volume_patches): copies patches of volumes to the channels.
 
-    Shapes: input is (N, D, H, W, C), the result (N, od, oh, ow, kd*kh*kw*C) with o = (size - k) // stride + 1 for
+    Shapes: input is (N, D, H, W, C); the result is (N, od, oh, ow, kd*kh*kw*C) with o = (size - k) // stride + 1 for
         padding="VALID", and the size divided by stride, rounded up, for padding="SAME".
 
     Arguments:
         input: the volumes.
         ksizes: [1, planes, rows, columns, 1] of a patch, at least 1.
         strides: [1, planes, rows, columns, 1] between patches, at least 1.
-        padding: "VALID" for none, "SAME" for zeros on both sides, the odd one at the end; where the stride exceeds the
-            kernel the first patch moves inward, as TensorFlow's does.
-        out: an array for the result, of its shape and type; it is returned.
+        padding: "VALID" adds none; "SAME" adds zeros on both sides, an odd one at the end. If the stride exceeds the
+            kernel, the first patch moves inward, as in TensorFlow.
+        out: an array of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[n, y, tap * C + c] = input[n, y * stride + tap - pad_begin, c] for the three axes; 0 outside.
 
     Types: any element type of fixed size; elements are copied bit by bit.
 
-    Errors: InvalidValue for numbers, words and shapes that do not fit; InvalidType for what is no array, for arguments
-        of another type and for elements of no fixed size. Both say rule, given and expected.
+    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
+        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
+        expected one.
 
     Elsewhere: patchfold.unfold (layout="channels_last", order="kernel", columns="grid"); torch none (nn.Unfold has two
         axes); ONNX none; OpenVINO none; MATLAB none.

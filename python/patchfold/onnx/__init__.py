@@ -25,8 +25,9 @@ def col2im(
 ) -> Array:
     """ONNX Col2Im-18: sums columns into images.
 
-    Shapes: input is (N, C*K, L), the result (N, C, I1..IR) with I = image_shape; K is the product of block_shape, L
-        that of (I + pads - (block - 1) * dilation - 1) // stride + 1. Any R, also 1.
+    Shapes: input is (N, C*K, L); the result is (N, C, I1..IR) where I = image_shape, K is the product of block_shape,
+        and L is the product of the positions (I + pads - (block - 1) * dilation - 1) // stride + 1 of all axes. R may
+        be any number from 1.
 
     Arguments:
         input: the columns.
@@ -35,16 +36,16 @@ def col2im(
         dilations: step between the taps (elements) of a patch, at least 1; None for ones.
         pads: all begins, then all ends, at least 0; None for zeros.
         strides: step between patches, at least 1; None for ones.
-        out: an array for the result, of its shape and type; it is returned.
+        out: an array of the result's shape and element type; it receives the result and is returned.
 
-    Formula: result[n, c, y] = the sum of input[n, c * K + tap, position] over all tap and position with
-        position * stride + tap * dilation - pad_begin = y for each axis; 0 where there are none.
+    Formula: result[n, c, y] = the sum of input[n, c * K + tap, position] over all taps and positions with
+        position * stride + tap * dilation - pad_begin = y for each axis; 0 if there are none.
 
     Types: numbers and booleans, summed as patchfold.fold does.
 
-    Errors: InvalidValue for numbers and shapes that do not fit; InvalidType for what is not an array, for arguments of
-        another type (image_shape and block_shape must be int64 where they have a type), and for element types that
-        cannot be added. Both say rule, given and expected.
+    Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for
+        arguments of the wrong type (arrays given as image_shape and block_shape must be int64), and for element types
+        that cannot be added. Both name the rule, the given value and the expected one.
 
     Elsewhere: patchfold.fold; torch nn.functional.fold; TensorFlow the gradient of image.extract_patches; OpenVINO
         Col2Im; MATLAB col2im(B, [m n], [mm nn], 'distinct').
@@ -62,20 +63,21 @@ def col2im(
 def depth_to_space(input: Array, blocksize: Int, *, mode: Mode = "DCR", out: Array | None = None) -> Array:
     """ONNX DepthToSpace, opset 28: moves channels back to blocks of the last two axes.
 
-    Shapes: input is (N, C*b*b, H, W), the result (N, C, H*b, W*b).
+    Shapes: input is (N, C*b*b, H, W); the result is (N, C, H*b, W*b).
 
     Arguments:
         input: the deep images.
         blocksize: b, the block on both axes, at least 1.
         mode: the order of the channels: "DCR" (offset * C + c) or "CRD" (c * b * b + offset).
-        out: an array for the result, of its shape and type; it is returned.
+        out: an array of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[n, c, y * b + i, x * b + j] = input[n, (i * b + j) * C + c, y, x] for mode="DCR".
 
     Types: any element type of fixed size; elements are copied bit by bit.
 
-    Errors: InvalidValue for numbers, words and shapes that do not fit; InvalidType for what is no array, for arguments
-        of another type and for elements of no fixed size. Both say rule, given and expected.
+    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
+        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
+        expected one.
 
     Elsewhere: patchfold.depth_to_space; torch nn.functional.pixel_shuffle (CRD); TensorFlow nn.depth_to_space (DCR);
         OpenVINO DepthToSpace; MATLAB depthToSpace.
@@ -92,20 +94,21 @@ def depth_to_space(input: Array, blocksize: Int, *, mode: Mode = "DCR", out: Arr
 def space_to_depth(input: Array, blocksize: Int, *, mode: Mode = "DCR", out: Array | None = None) -> Array:
     """ONNX SpaceToDepth, opset 28: moves blocks of the last two axes to the channels.
 
-    Shapes: input is (N, C, H, W), the result (N, C*b*b, H/b, W/b).
+    Shapes: input is (N, C, H, W); the result is (N, C*b*b, H/b, W/b).
 
     Arguments:
         input: the images; H and W must be multiples of b.
         blocksize: b, the block on both axes, at least 1.
         mode: the order of the new channels: "DCR" (offset * C + c), as before opset 28, or "CRD" (c * b * b + offset).
-        out: an array for the result, of its shape and type; it is returned.
+        out: an array of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[n, (i * b + j) * C + c, y, x] = input[n, c, y * b + i, x * b + j] for mode="DCR".
 
     Types: any element type of fixed size; elements are copied bit by bit.
 
-    Errors: InvalidValue for numbers, words and shapes that do not fit; InvalidType for what is no array, for arguments
-        of another type and for elements of no fixed size. Both say rule, given and expected.
+    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
+        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
+        expected one.
 
     Elsewhere: patchfold.space_to_depth; torch nn.functional.pixel_unshuffle (CRD); TensorFlow nn.space_to_depth (DCR);
         OpenVINO SpaceToDepth; MATLAB spaceToDepth.

@@ -56,7 +56,7 @@ _DOMAINS = ("", "ai.onnx")
 
 
 class Unsupported(Error, NotImplementedError):
-    """A model that is valid and that this backend does not run."""
+    """The model is valid, but this backend does not support it."""
 
 
 def _specs() -> dict[str, dict[int, OperatorSpec]]:
@@ -233,10 +233,10 @@ def _checked(info: ValueInfoProto, given: Any) -> NumpyArray:
 
 
 class PreparedModel(onnx.backend.base.BackendRep):
-    """A model that was checked and may be run many times."""
+    """A checked model, which may be run many times."""
 
     def __init__(self, model: ModelProto) -> None:
-        """Raises Unsupported for the first node that is not run."""
+        """Raises Unsupported for the first node that this backend does not support."""
         graph = model.graph
         if graph.sparse_initializer:
             name = graph.sparse_initializer[0].values.name
@@ -301,8 +301,8 @@ class PatchfoldBackend(onnx.backend.base.Backend):
     def prepare(cls, model: ModelProto, device: str = "CPU", **kwargs: Any) -> PreparedModel:
         """Checks the model and its nodes.
 
-        Errors: onnx.checker.ValidationError for what is no valid model; Unsupported, which names the operator, for the
-        first node that is not run.
+        Errors: onnx.checker.ValidationError for an invalid model; Unsupported for the first node that this backend does not
+        support, with the operator's name.
         """
         cls._check_device(device)
         super().prepare(model, device, **kwargs)
@@ -314,8 +314,7 @@ class PatchfoldBackend(onnx.backend.base.Backend):
     ) -> tuple[Any, ...]:
         """Runs one node on arrays in the order of its inputs, or on {name: array}.
 
-        opset_version=N says what the node means; without it, the newest opset of the onnx package. outputs_info is
-        not needed.
+        opset_version=N chooses the opset; the default is the newest one of the onnx package. outputs_info is not needed.
         """
         cls._check_device(device)
         super().run_node(node, inputs, device, outputs_info, **kwargs)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """patchfold for torch: its functions, its modules, derivatives, torch.compile and torch.func.
 
-The functions have the signatures of torch.nn.functional. Underneath are the operators torch.ops.patchfold.fold,
-unfold, pixel_shuffle and pixel_unshuffle of torch.library, which take one list entry for each spatial axis. This
-package imports torch; ``import patchfold`` does not.
+The functions have the signatures of torch.nn.functional. They call the operators torch.ops.patchfold.fold, unfold,
+pixel_shuffle and pixel_unshuffle of torch.library, which take one list entry for each spatial axis. This package
+imports torch; ``import patchfold`` does not.
 """
 
 from ._functional import fold, pixel_shuffle, pixel_unshuffle, unfold

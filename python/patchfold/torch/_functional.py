@@ -22,30 +22,32 @@ def fold(
 ) -> Tensor:
     """Sums columns into the image that they were cut from (col2im). The adjoint of unfold.
 
-    Shapes: input is (N, C*K, L) or (C*K, L), the result (N, C, *output_size) or (C, *output_size). K is the product of
-        kernel_size, L that of l = (output_size + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1 over the
-        axes. The tuples' length is the number of spatial axes; with single numbers only there are two, as in torch.
+    Shapes: input is (N, C*K, L) or (C*K, L); the result is (N, C, *output_size) or (C, *output_size). K is the product
+        of kernel_size; L is the product of l = (output_size + 2 * padding - dilation * (kernel_size - 1) - 1) // stride
+        + 1 of all axes. The length of the tuples is the number of spatial axes; with single numbers only there are two,
+        as in torch.
 
     Arguments:
         input: the columns, on the CPU (or a meta tensor); any strides.
         output_size: the image's spatial extents, at least 1.
         kernel_size: extents of a patch, at least 1.
         dilation: step between the elements of a patch, at least 1.
-        padding: of both ends of each axis, at least 0; what falls into it is dropped.
+        padding: elements at both ends of each axis, at least 0; elements that fall into them are dropped.
         stride: step between patches, at least 1.
-        out: a tensor for the result, of its shape and type; it is returned, and has no derivative.
+        out: a tensor of the result's shape and element type; it receives the result and is returned. It has no
+            derivative.
 
-    Formula: result[n, c, y] = the sum of input[n, c * K + tap, position] over all tap and position with
-        position * stride + tap * dilation - padding = y for each axis; 0 where there are none.
+    Formula: result[n, c, y] = the sum of input[n, c * K + tap, position] over all taps and positions with
+        position * stride + tap * dilation - padding = y for each axis; 0 if there are none.
 
     Types: booleans, integers (modulo 2^n), float16, bfloat16, float32, float64, complex64, complex128. The bits are
         those of torch's own kernel, except that float16 and bfloat16 are summed in float32 and rounded once.
 
     Derivatives: of any order, in reverse and forward mode, under torch.func, torch.compile and torch.export.
 
-    Errors: InvalidValue for numbers and shapes that do not fit, among them another number of positions than the formula
-        gives; InvalidType for what is no dense tensor on the CPU, for arguments of another type, and for element types
-        that cannot be added. Both say rule, given and expected.
+    Errors: InvalidValue for numbers and shapes that break a rule, and for a number of positions that differs from the
+        formula's; InvalidType for an input that is not a dense tensor on the CPU, for arguments of the wrong type, and
+        for element types that cannot be added. Both name the rule, the given value and the expected one.
 
     Elsewhere: torch nn.functional.fold, nn.Fold; patchfold.fold; TensorFlow the gradient of image.extract_patches; ONNX
         Col2Im; OpenVINO Col2Im; MATLAB col2im(B, [m n], [mm nn], 'distinct').
@@ -86,9 +88,9 @@ def unfold(
 ) -> Tensor:
     """Copies every patch of an image into columns (im2col). The adjoint of fold.
 
-    Shapes: input is (N, C, I1..IR) or (C, I1..IR), the result (N, C*K, L) or (C*K, L). K is the product of
-        kernel_size, L that of l = (I + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1 over the axes.
-        The tuples' length is R; with single numbers only R = 2, as in torch.
+    Shapes: input is (N, C, I1..IR) or (C, I1..IR); the result is (N, C*K, L) or (C*K, L). K is the product of
+        kernel_size; L is the product of l = (I + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1 of all
+        axes. R is the length of the tuples; with single numbers only, R = 2, as in torch.
 
     Arguments:
         input: the image, on the CPU (or a meta tensor); any strides.
@@ -96,17 +98,19 @@ def unfold(
         dilation: step between the elements of a patch, at least 1.
         padding: zeros at both ends of each axis, at least 0.
         stride: step between patches, at least 1.
-        out: a tensor for the result, of its shape and type; it is returned, and has no derivative.
+        out: a tensor of the result's shape and element type; it receives the result and is returned. It has no
+            derivative.
 
     Formula: result[n, c * K + tap, position] = input[n, c, position * stride + tap * dilation - padding], for each
         axis; 0 outside the image.
 
-    Types: any; elements are copied bit by bit.
+    Types: any element type; elements are copied bit by bit.
 
     Derivatives: of any order, in reverse and forward mode, under torch.func, torch.compile and torch.export.
 
-    Errors: InvalidValue for numbers and shapes that do not fit, among them an image that holds no patch; InvalidType
-        for what is no dense tensor on the CPU and for arguments of another type. Both say rule, given and expected.
+    Errors: InvalidValue for numbers and shapes that break a rule, and for an image that holds no patch; InvalidType for
+        an input that is not a dense tensor on the CPU and for arguments of the wrong type. Both name the rule, the
+        given value and the expected one.
 
     Elsewhere: torch nn.functional.unfold, nn.Unfold; patchfold.unfold; TensorFlow image.extract_patches (channels last,
         another order); ONNX none; OpenVINO ExtractImagePatches (another order); MATLAB im2col(A, [m n], 'sliding').
@@ -131,22 +135,23 @@ def unfold(
 def pixel_shuffle(input: Tensor, upscale_factor: SupportsIndex, *, out: Tensor | None = None) -> Tensor:
     """Moves channels to blocks of the last two axes (depth-to-space). The inverse and the adjoint of pixel_unshuffle.
 
-    Shapes: input is (.., C*r*r, H, W), the result (.., C, H*r, W*r). A result of a channels_last input is
+    Shapes: input is (.., C*r*r, H, W); the result is (.., C, H*r, W*r). A result of a channels_last input is
         channels_last.
 
     Arguments:
         input: the deep image, on the CPU (or a meta tensor); any strides.
         upscale_factor: r, at least 1.
-        out: a tensor for the result, of its shape and type; it is returned, and has no derivative.
+        out: a tensor of the result's shape and element type; it receives the result and is returned. It has no
+            derivative.
 
     Formula: result[.., c, y * r + i, x * r + j] = input[.., c * r * r + i * r + j, y, x].
 
-    Types: any; elements are copied bit by bit.
+    Types: any element type; elements are copied bit by bit.
 
     Derivatives: of any order, in reverse and forward mode, under torch.func, torch.compile and torch.export.
 
-    Errors: InvalidValue for numbers and shapes that do not fit; InvalidType for what is no dense tensor on the CPU
-        and for arguments of another type. Both say rule, given and expected.
+    Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for an input that is not a dense tensor
+        on the CPU and for arguments of the wrong type. Both name the rule, the given value and the expected one.
 
     Elsewhere: torch nn.functional.pixel_shuffle, nn.PixelShuffle; patchfold.depth_to_space (mode="depth_first");
         TensorFlow nn.depth_to_space (another order); ONNX DepthToSpace (CRD); OpenVINO DepthToSpace (depth_first);
@@ -167,22 +172,23 @@ def pixel_shuffle(input: Tensor, upscale_factor: SupportsIndex, *, out: Tensor |
 def pixel_unshuffle(input: Tensor, downscale_factor: SupportsIndex, *, out: Tensor | None = None) -> Tensor:
     """Moves blocks of the last two axes to the channels (space-to-depth). The inverse and the adjoint of pixel_shuffle.
 
-    Shapes: input is (.., C, H*r, W*r), the result (.., C*r*r, H, W). A result of a channels_last input is
+    Shapes: input is (.., C, H*r, W*r); the result is (.., C*r*r, H, W). A result of a channels_last input is
         channels_last.
 
     Arguments:
         input: the image, on the CPU (or a meta tensor); any strides.
         downscale_factor: r, at least 1; it divides both extents.
-        out: a tensor for the result, of its shape and type; it is returned, and has no derivative.
+        out: a tensor of the result's shape and element type; it receives the result and is returned. It has no
+            derivative.
 
     Formula: result[.., c * r * r + i * r + j, y, x] = input[.., c, y * r + i, x * r + j].
 
-    Types: any; elements are copied bit by bit.
+    Types: any element type; elements are copied bit by bit.
 
     Derivatives: of any order, in reverse and forward mode, under torch.func, torch.compile and torch.export.
 
-    Errors: InvalidValue for numbers and shapes that do not fit; InvalidType for what is no dense tensor on the CPU
-        and for arguments of another type. Both say rule, given and expected.
+    Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for an input that is not a dense tensor
+        on the CPU and for arguments of the wrong type. Both name the rule, the given value and the expected one.
 
     Elsewhere: torch nn.functional.pixel_unshuffle, nn.PixelUnshuffle; patchfold.space_to_depth (mode="depth_first");
         TensorFlow nn.space_to_depth (another order); ONNX SpaceToDepth (CRD); OpenVINO SpaceToDepth (depth_first);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Puts patchfold's functions in the place of torch.nn.functional's."""
+"""Replaces functions of torch.nn.functional by patchfold's."""
 
 import functools
 import threading
@@ -24,10 +24,10 @@ _replaced: dict[str, tuple[Callable[..., Tensor], Callable[..., Tensor]]] = {}
 
 
 class Installation:
-    """What install() returns. A context manager: leaving it removes the installation."""
+    """What install() returns. As a context manager it removes the installation at the end of the block."""
 
     def remove(self) -> None:
-        """Gives torch its functions back once every installation is removed. Removing one twice does nothing."""
+        """Restores torch's functions once every installation is removed. Removing one twice does nothing."""
         with _lock:
             if self not in _installed:
                 return
@@ -51,16 +51,15 @@ class Installation:
 def install() -> Installation:
     """Makes torch.nn.functional.fold, unfold, pixel_shuffle and pixel_unshuffle run on patchfold.
 
-    nn.Fold, nn.Unfold, nn.PixelShuffle and nn.PixelUnshuffle look those functions up at every call, so existing models
-    change with them. Code that holds the functions already (``from torch.nn.functional import fold``) does not.
+    nn.Fold, nn.Unfold, nn.PixelShuffle and nn.PixelUnshuffle look these functions up at every call, so existing models
+    use patchfold too. Code that imported a function before (``from torch.nn.functional import fold``) keeps torch's.
 
-    Dense tensors on the CPU, meta tensors and fake tensors go to patchfold. Everything else goes to torch's own
-    functions: other devices, sparse, quantized and nested tensors, subclasses that override torch functions,
-    TorchScript, and models on their way to ONNX. Whatever torch accepts is accepted, and so are N-D and integer
-    tensors. Errors are patchfold's: InvalidValue is a ValueError, InvalidType a TypeError, where torch raises
-    RuntimeError for most.
+    patchfold handles dense tensors on the CPU, meta tensors and fake tensors. torch's own functions still handle
+    everything else: other devices, sparse, quantized and nested tensors, subclasses that override torch functions,
+    TorchScript, and export to ONNX. Everything that torch accepts is accepted, and also N-D and integer tensors. Errors
+    are patchfold's: InvalidValue (a ValueError) and InvalidType (a TypeError), where torch mostly raises RuntimeError.
 
-    Returns an Installation: ``remove()`` takes the functions back, and so does leaving it as a context.
+    Returns an Installation: ``remove()`` restores torch's functions, and so does leaving it as a context.
 
     Example:
         >>> import torch, patchfold.torch
