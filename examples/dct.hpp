@@ -33,7 +33,7 @@ inline Matrix transposed(const Matrix& matrix) {
   return result;
 }
 
-/// Multiplies one axis of every patch by a matrix. Taps of a line are `step` rows apart, its first tap is row `first`.
+/// Multiplies one axis of every patch by a matrix. The taps of one line are `step` rows apart; its first tap is row `first`.
 inline void transform_line(const Matrix& matrix, Group& patches, std::size_t first, std::size_t step) {
   std::array<std::array<float, group>, side> result{};
   for (std::size_t k = 0; k < side; ++k)
@@ -47,8 +47,8 @@ inline void transform(const Matrix& matrix, Group& patches) {
   for (std::size_t line = 0; line < side; ++line) transform_line(matrix, patches, line, side);
 }
 
-/// Sets to zero what is smaller than the threshold in the transforms of `count` patches (at most `group`), in place. `rows`
-/// points at row 0 of the first of them, rows are `row_length` elements apart. The mean of a patch is kept.
+/// Sets coefficients below the threshold to zero in the transforms of `count` patches (at most `group`), in place. `rows`
+/// points at row 0 of the first patch; rows are `row_length` elements apart. The mean of each patch is kept.
 inline void threshold_patches(float* rows, std::int64_t row_length, std::int64_t count, float threshold) {
   static const Matrix forward = dct_matrix();
   static const Matrix inverse = transposed(forward);

@@ -16,7 +16,7 @@ int main(void) {
   if (pf_output_shape("unfold", attributes, 2, &input, 1, shape, &rank) == PF_OK) {
     const pf_tensor output = {columns, shape, NULL, rank, PF_DTYPE_FLOAT32, 0};
     if (pf_run("unfold", attributes, 2, &input, 1, &output, NULL) == PF_OK) {
-      /* Row 4 holds the middle of every patch of the first channel: the channel itself. */
+      /* Row 4 holds the middle of every patch of the first channel, so it equals that channel. */
       printf("columns [%d, %d], row 4 ends with %g\n", (int)shape[0], (int)shape[1], (double)columns[4 * 20 + 19]);
       return columns[4 * 20 + 19] == image[19] ? 0 : 1;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts an image into overlapping 3 x 3 patches, puts them back together, and gets the image again.
+// Cuts an image into overlapping 3 x 3 patches, puts them back together, and checks that the image is the same.
 #include <cstdio>
 #include <patchfold/patchfold.hpp>
 #include <vector>

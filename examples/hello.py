@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cuts an image into patches, puts them back, and looks at what happened."""
+"""Cuts an image into patches, puts them back together, and prints an explanation."""
 
 import numpy as np
 import patchfold

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A photograph through overlapping patches: cut and put back without a difference, then cleaned of noise.
+// Cuts a photograph into overlapping patches and puts it together again exactly, then removes noise from a copy.
 //   photo PICTURE FOLDER      writes before.png, rebuilt.png, noisy.png, after.png and side_by_side.png into FOLDER
 #include <sys/resource.h>
 
@@ -34,7 +34,7 @@ std::vector<float> buffer(const Dims& shape) {
   return std::vector<float>(static_cast<std::size_t>(element_count(shape)));
 }
 
-/// Plans, runs three times, and prints what the best run took. Bytes are those of source and destination.
+/// Plans an operator, runs it three times, and prints the time of the fastest run and its GB/s (source and destination).
 template <class Op>
 void run_timed(const Op& op, const ConstTensorView& src, const TensorView& dst) {
   const Plan plan = patchfold::plan(op, src, dst);
@@ -49,14 +49,14 @@ void run_timed(const Op& op, const ConstTensorView& src, const TensorView& dst) 
               to_string(dst.shape).c_str(), best * 1e3, bytes / best * 1e-9);
 }
 
-/// Padding of one axis so that there are ceil(extent / step) patches, the odd cell at the end.
+/// Padding of one axis that gives ceil(extent / step) patches; an odd element goes to the end.
 Pads same_upper(std::int64_t extent) {
   const std::int64_t positions = (extent + step - 1) / step;
   const std::int64_t total = std::max<std::int64_t>(0, (positions - 1) * step + side - extent);
   return {total / 2, total - total / 2};
 }
 
-/// Compares random elements of the columns with the definition, index by index.
+/// Compares random elements of the columns with the formula of the definition.
 void check_columns(const Picture& picture, const std::vector<float>& columns, const Dims& grid, Pads rows, Pads lines) {
   const std::int64_t positions = grid[2] * grid[3];
   std::mt19937_64 random(1);
@@ -75,7 +75,7 @@ void check_columns(const Picture& picture, const std::vector<float>& columns, co
   require(equal == 1000, "a column element differs from its definition");
 }
 
-/// Cuts the picture into patches as one system does, puts it together as another does, and wants every pixel back.
+/// Cuts the picture with one system's operator, puts it together with another's, and checks every pixel.
 Picture rebuild(const Picture& picture) {
   const Pads rows = same_upper(picture.height), lines = same_upper(picture.width);
   const openvino::ExtractImagePatches extract{
@@ -86,7 +86,7 @@ Picture rebuild(const Picture& picture) {
   std::vector<float> patches = buffer(grid);
   run_timed(extract, picture.nchw(), view(patches.data(), grid));
 
-  // ExtractImagePatches puts the tap before the channel, Col2Im wants the channel before the tap.
+  // ExtractImagePatches puts the tap before the channel; Col2Im needs the channel before the tap.
   const Reorder reorder{
       .kernel_size = {side, side}, .source = Order::kernel, .target = Order::channel, .columns = Columns::grid};
   std::vector<float> columns = buffer(grid);
@@ -110,10 +110,10 @@ Picture rebuild(const Picture& picture) {
   return rebuilt;
 }
 
-/// Transforms every patch, sets what looks like noise to zero, and takes the mean of the patches that cover a pixel.
+/// Transforms every patch, sets small coefficients (noise) to zero, and takes the mean of the patches that cover a pixel.
 Picture denoise(Picture picture) {
   example::rotate_colours(picture, false);
-  const Padding padding = side - 1;  // every pixel is covered by 64 patches, also at the border
+  const Padding padding = side - 1;  // 64 patches cover every pixel, even at the border
   const Unfold unfold{.kernel_size = {side, side}, .padding = padding, .padding_mode = PaddingMode::symmetric};
   const Dims shape = unfold.output_shape({1, picture.channels, picture.height, picture.width});
   std::vector<float> columns = buffer(shape);
@@ -155,7 +155,7 @@ void demonstrate(const std::filesystem::path& source, const std::filesystem::pat
 
   std::printf("noise of deviation %.0f added, then removed through all overlapping patches of %d x %d:\n",
               static_cast<double>(sigma), side, side);
-  // What counts are the files, as a camera would have stored them: rounded and clipped to 8 bit.
+  // Quality is measured on what a file would hold: values rounded and clipped to 8 bit.
   example::write(folder / "noisy.png", example::with_noise(before, sigma));
   const Picture noisy = example::read(folder / "noisy.png");
   example::write(folder / "after.png", denoise(noisy));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the photo example needs around the operators: pixels as float32, noise, quality, and pictures side by side.
+// Helpers of the photo example: pixels as float32, noise, quality, and pictures side by side.
 #pragma once
 
 #include <filesystem>
@@ -21,12 +21,12 @@ struct Picture {
   float at(std::int64_t y, std::int64_t x, std::int64_t c) const {
     return pixels[static_cast<std::size_t>((y * width + x) * channels + c)];
   }
-  /// The same memory as (1, C, H, W): nothing is transposed, the strides say where the elements lie.
+  /// A view of the same memory as (1, C, H, W): only the strides differ, no element moves.
   patchfold::TensorView nchw();
   patchfold::ConstTensorView nchw() const;
 };
 
-/// Black, as large as another one.
+/// A black picture of the same size.
 Picture like(const Picture& picture);
 Picture read(const std::filesystem::path& path);
 /// Rounds and clips to 8 bit.
@@ -39,9 +39,9 @@ void rotate_colours(Picture& picture, bool back);
 /// Adds Gaussian noise, the same in every run; values may leave 0 to 255.
 Picture with_noise(Picture picture, float deviation);
 std::int64_t different_pixels(const Picture& a, const Picture& b);
-/// Peak signal to noise ratio in dB; infinite if equal.
+/// Peak signal-to-noise ratio in dB; infinite for equal pictures.
 double psnr(const Picture& a, const Picture& b);
-/// Pictures of one size beside each other, and below each its middle, three times as large.
+/// Puts pictures of one size beside each other, and below each one its middle, enlarged three times.
 Picture side_by_side(const std::vector<const Picture*>& pictures);
 
 /// Calls f(piece) for every piece in [0, pieces) on the threads of the library. f must not throw.

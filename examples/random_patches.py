@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Batches of random patches for training, from a volume and its labels, without a new array for each batch."""
+"""Fills batches of random patches of a volume and of its labels, for training, without a new array for each batch."""
 
 import numpy as np
 import patchfold
