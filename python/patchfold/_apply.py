@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A function applied to an array tile by tile."""
+"""Applies a function to an array tile by tile."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def _batch(batch: Any) -> int:
 
 
 def _groups(tiling: Tiling, indices: list[int], most: int) -> Iterator[list[Tile]]:
-    """Up to `most` neighbours in order that have the same shapes."""
+    """Groups of up to `most` consecutive tiles of the same shape."""
     group: list[Tile] = []
     for index in indices:
         tile = tiling[index]
@@ -194,7 +194,7 @@ def _is_array(x: Any) -> bool:
 
 
 class _Source:
-    """Tiles of an array, or of what gives NumPy arrays for slices."""
+    """Tiles of an array, or of a store that returns NumPy arrays for slices."""
 
     def __init__(self, x: Any) -> None:
         self._x = x
@@ -217,7 +217,7 @@ class _Source:
         return tiling.cut(self._x, tile) if self._is_array else self._region(tiling, tile)
 
     def stack(self, tiling: Tiling, group: list[Tile]) -> Any:
-        """Tiles along a new first axis."""
+        """Stacks tiles along a new first axis."""
         if not self._is_array:
             return np.stack([self._region(tiling, tile) for tile in group])
         shape = (len(group), *group[0].shape)
@@ -236,7 +236,7 @@ class _Source:
         return room
 
     def _region(self, tiling: Tiling, tile: Tile) -> Any:
-        """A tile of what is read by slices: with what padding repeats, and never the whole."""
+        """Reads the part of a store that a tile needs, including elements that padding repeats; never the whole store."""
         extra = [min(read.start or 0, pad[1] + 1) if pad[1] else 0 for read, pad in zip(tile.read, tile.pad, strict=True)]
         given = tiling._given
         if given["padding_mode"] == "constant":
@@ -278,7 +278,7 @@ def _check_apart(x: Any, out: Any) -> None:
 
 @contextmanager
 def _progress(progress: Any, total: int) -> Iterator[Callable[[int], Any]]:
-    """A function to be called with the number of tiles that were done."""
+    """Returns a function to be called with the number of finished tiles."""
     if isinstance(progress, (bool, np.bool_)):
         bar = _bar(total) if progress else None
         if bar is None:

@@ -21,12 +21,12 @@ Memory: TypeAlias = RawArray | npt.NDArray[Any]
 
 
 def speaks_dlpack(array: Any) -> bool:
-    """Whether it can give its memory; the class of an array has the methods too, but no memory."""
+    """Whether the object exports its memory. The class of an array has the same methods, but no memory."""
     return not isinstance(array, type) and hasattr(array, "__dlpack__") and hasattr(array, "__dlpack_device__")
 
 
 def memory(array: Any, op: str, argument: str, to_write: bool) -> Memory:
-    """Where the elements of an array lie. The memory is shared, not copied, except for torch's lazy conj and neg views."""
+    """The memory of an array's elements, shared and not copied, except for torch's lazy conj and neg views."""
     if isinstance(array, RawArray):
         return array
     if _is_torch(array):
@@ -71,14 +71,14 @@ def _device_type(device: Any) -> int | None:
 
 
 def new_output(like: Any, shape: tuple[int, ...], dtype: str) -> TorchOutput | DlpackOutput:
-    """Room for a result of the same kind as ``like``."""
+    """Memory for a result of the same kind as ``like``."""
     if _is_torch(like):
         return TorchOutput(shape, dtype)
     return DlpackOutput(like, shape, dtype)
 
 
 def new_room(kind: Any, like: Any, shape: tuple[int, ...], dtype: Any) -> NumpyOutput | TorchOutput | DlpackOutput:
-    """Room for a result of the same kind as ``kind``, or as ``like`` where that kind lacks the element type."""
+    """Memory for a result of the same kind as ``kind``, or as ``like`` if that kind lacks the element type."""
     name = str(dtype)
     if is_numpy(kind):
         found = _numpy_type(dtype)
@@ -101,7 +101,7 @@ def _numpy_type(dtype: Any) -> np.dtype[Any] | None:
 
 
 def dtype_of(dtype: Any) -> np.dtype[Any] | None:
-    """NumPy's type for what names one; nothing for what does not, about which NumPy raises almost anything."""
+    """The NumPy type that a value names, or None. (For other values NumPy raises many kinds of exceptions.)"""
     try:
         found: np.dtype[Any] = np.dtype(dtype)
     except MemoryError:
@@ -112,7 +112,7 @@ def dtype_of(dtype: Any) -> np.dtype[Any] | None:
 
 
 def new_numpy(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """A new array; of more bytes than NumPy can count there is no memory either."""
+    """A new array. More bytes than NumPy can count raise MemoryError too."""
     try:
         return np.empty(shape, dtype)
     except ValueError as error:
@@ -142,7 +142,7 @@ class TorchOutput:
 
 
 class DlpackOutput:
-    """A buffer that the library of the input takes over when it is full."""
+    """A buffer that the input's library takes over once it is filled."""
 
     def __init__(self, like: Any, shape: tuple[int, ...], dtype: str) -> None:
         self._module = _module_of(like)
@@ -163,7 +163,7 @@ class DlpackOutput:
 
 
 def is_numpy(array: Any) -> TypeGuard[npt.NDArray[Any]]:
-    """Whether it is one, and does not only say so."""
+    """Whether the object really is a NumPy array, whatever its class claims."""
     return issubclass(type(array), np.ndarray)
 
 
@@ -173,7 +173,7 @@ def _is_torch(array: Any) -> bool:
 
 
 def torch_memory(tensor: Any) -> Memory:
-    """Where the elements of a dense tensor on the CPU lie that needs no gradient; nothing is checked."""
+    """The memory of a dense CPU tensor that requires no gradient. Checks nothing."""
     dtype = _name_of(tensor)
     if dtype in _SHARED_WITH_NUMPY:
         return tensor.numpy()  # type: ignore[no-any-return]
@@ -257,7 +257,7 @@ def _type_name(value: Any) -> str:
 
 
 def text_in(value: Any) -> str | None:
-    """The characters of a text, which a subclass may compare and hash in ways of its own; nothing for what is no text."""
+    """The text as a plain str, since a subclass may compare and hash differently; None for other objects."""
     return str.__str__(value) if issubclass(type(value), str) else None
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program ``patchfold``, which lies inside the package."""
+"""Starts the program ``patchfold`` that the package contains."""
 
 import os
 import sys
@@ -8,6 +8,6 @@ from typing import NoReturn
 
 
 def main() -> NoReturn:
-    """Becomes the program, with the same arguments."""
+    """Replaces this process by the program, with the same arguments."""
     program = Path(__file__).parent / "bin" / "patchfold"
     os.execv(program, ["patchfold", *sys.argv[1:]])

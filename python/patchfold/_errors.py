@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors: which operator and argument, the rule, what was given and what was expected."""
+"""Errors: each names operator, argument, rule, the given value and the expected one."""
 
 _MOST = 1000  # characters of a part, as in the library
 
@@ -51,7 +51,7 @@ class InvalidValue(Error, ValueError):
 
 
 class InvalidType(Error, TypeError):
-    """An argument or an element is of a type that the operator does not take."""
+    """An argument or an element has a type that the operator does not accept."""
 
     code = "type"
 

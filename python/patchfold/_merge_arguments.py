@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments of a merge, as the library takes them."""
+"""Converts the arguments of a merge to the form that the library takes."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _EACH_WEIGHT = "must have a weight for each element of a whole tile's result"
 
 
 def name_of_type(dtype: Any) -> str:
-    """What NumPy, torch, ml_dtypes or this library call it."""
+    """The name of an element type of NumPy, torch, ml_dtypes or patchfold."""
     name = text_in(dtype)
     return value_text(dtype).removeprefix("torch.") if name is None else name
 
 
 def element_type(argument: str, dtype: Any) -> tuple[str, int]:
-    """Name and size of an element type of NumPy, torch, ml_dtypes or this library; "opaque" if it can only be moved."""
+    """Name and size of an element type of NumPy, torch, ml_dtypes or patchfold; "opaque" if it cannot be added."""
     name = name_of_type(dtype)
     if name in _SIZES:
         return name, _SIZES[name]
@@ -44,7 +44,7 @@ def element_type(argument: str, dtype: Any) -> tuple[str, int]:
 
 
 def _numbers(array: Any, what: str, rule: str, extents: tuple[int, ...]) -> npt.NDArray[np.float64]:
-    """Weights as float64, for each element of these extents."""
+    """Weights as float64: an array of these extents."""
     try:
         weights = np.asarray(array.detach() if _is_torch(array) else array)
     except (ValueError, TypeError, RuntimeError):  # rows of different lengths, or memory that NumPy cannot see
@@ -60,7 +60,7 @@ def _numbers(array: Any, what: str, rule: str, extents: tuple[int, ...]) -> npt.
 
 
 def _window(tiling: Tiling, window: Any, reduce: str) -> Any:
-    """(name, sigma), a list of arrays, or an array."""
+    """Reads a window: (name, sigma), a list of arrays, or an array."""
     if window is None:
         window = "hann" if reduce == "mean" else "ones"
     name = text_in(window)
@@ -156,7 +156,7 @@ def merge_spec(
     fill: Any,
     memory_limit: Any,
 ) -> _core.MergeSpec:
-    """Checks all that can be checked before a tile has come."""
+    """Checks everything that can be checked before the first tile."""
     reduction = text_in(reduce)
     if reduction is None or reduction not in _REDUCES:
         kind = InvalidType if reduction is None else InvalidValue

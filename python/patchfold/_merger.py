@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tiles put together."""
+"""Merges the results of tiles."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ class Merger:
             raise InvalidValue(operator=MERGE, argument=argument, **facts) from None
 
     def _begin(self, index: int, tile: Any) -> _core.Merger:
-        """Makes the merger for tiles like this one, which is the first, unless it is to be refused."""
+        """Makes the merger from the first tile, or refuses that tile."""
         with self._lock:
             if self._native is not None:
                 return self._native
@@ -232,7 +232,7 @@ class Merger:
         return native
 
     def _begin_without_tiles(self) -> _core.Merger:
-        """Fails unless no tile is expected."""
+        """Begins without a tile, which is an error if the merger expects one."""
         size = len(self._tiling)
         missing = [i for i in range(size) if self._mask is None or self._mask[i]]
         if self._closed:

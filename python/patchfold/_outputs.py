@@ -26,22 +26,22 @@ _TIFF_TYPES = _arrays._SHARED_WITH_NUMPY - {"bool"}
 
 
 class Output:
-    """What a merger writes to. ``array`` is written where it lies; without one, rows go to ``write`` in order."""
+    """The destination of a merger. ``array`` is written in place; if it is None, ``write`` receives rows in order."""
 
     array: Any = None
 
     def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axis: int) -> None:
-        """Shape and type are known. axis: the one along which rows come; like: the first tile."""
+        """Called when shape and element type are known. axis: the axis along which rows come; like: the first tile."""
 
     def finish(self) -> Any:
-        """The result, when all of it is written."""
+        """Called when everything is written; returns the result."""
 
     def drop(self) -> None:
-        """Nothing more will come."""
+        """Called when no more rows will come."""
 
 
 class NewArray(Output):
-    """A new array of the kind of ``kind``, or of the first tile."""
+    """A new array of the same kind as ``kind`` or, without one, as the first tile."""
 
     def __init__(self, kind: Any) -> None:
         self._kind = kind
@@ -56,7 +56,7 @@ class NewArray(Output):
 
 
 class GivenArray(Output):
-    """An array that can be written to."""
+    """A writable array of the caller."""
 
     def __init__(self, array: Any) -> None:
         self.array = array
@@ -67,7 +67,7 @@ class GivenArray(Output):
 
 
 class File(Output):
-    """A file, written under another name in the same folder and renamed when it is complete."""
+    """A file that is written under a temporary name in the same folder and renamed when it is complete."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         try:
@@ -135,14 +135,14 @@ class File(Output):
 
 
 def _unlink(path: Path, process: int) -> None:
-    """An unfinished file is not a forked process's to remove."""
+    """Removes an unfinished file, except in a forked child, where the file belongs to the parent."""
     if os.getpid() == process:
         with suppress(OSError):
             path.unlink()
 
 
 def _reserve(path: Path) -> None:
-    """Room on the disk: without it, writing to mapped memory would end the process."""
+    """Reserves disk space: writing mapped memory without disk space would end the process."""
     if not hasattr(os, "posix_fallocate"):
         return
     with open(path, "r+b") as file:
@@ -161,7 +161,7 @@ def _tifffile() -> Any:
 
 
 class Rows(Output):
-    """Rows leave as soon as they are finished. The native merger calls room and write."""
+    """Receives rows as soon as they are finished. The native merger calls room and write."""
 
     def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axis: int) -> None:
         self._like = like.new_empty(0) if _arrays._is_torch(like) else np.empty(0)  # the tile itself is not kept
@@ -213,7 +213,7 @@ class Store(Rows):
 
 
 class Function(Rows):
-    """A function that takes rows, a slice, and the output cut to them."""
+    """A function of rows (a slice) and band (these rows of the output)."""
 
     def __init__(self, function: Callable[[slice, Any], Any]) -> None:
         self._function = function
@@ -223,7 +223,7 @@ class Function(Rows):
 
 
 def output_of(out: Any, kind: Any) -> Output:
-    """``kind``: an array like which a new one is made, or None for one like the first tile."""
+    """``kind``: a new output is an array of the same kind; None: of the same kind as the first tile."""
     if out is None:
         return NewArray(kind)
     if issubclass(type(out), (str, os.PathLike)):
@@ -246,7 +246,7 @@ def output_of(out: Any, kind: Any) -> Output:
 
 
 def check_extents(shape: tuple[int, ...], axes: tuple[int, ...], extents: tuple[int, ...]) -> None:
-    """The tiled axes of a given output, of which alone something is known before a tile has come."""
+    """Checks the tiled axes of a given output. The other axes are unknown before the first tile."""
     found = tuple(shape[axis] for axis in axes)
     if found != extents:
         raise InvalidValue(

@@ -32,7 +32,7 @@ class Chunk(NamedTuple):
 
 
 def _pads(padding: Any, extents: Sequence[int], steps: Sequence[int], effective: Sequence[int]) -> list[Range]:
-    """(begin, end) of each axis, for a padding that is known to be sound."""
+    """(begin, end) of each axis, for a padding that is already checked."""
     if isinstance(padding, str):
         if padding == "valid":
             return [(0, 0)] * len(extents)
@@ -66,7 +66,7 @@ def _portions(extents: Sequence[int], most: int) -> Iterator[tuple[Range, ...]]:
 
 
 def _run(ranges: Sequence[Range], extents: Sequence[int]) -> slice:
-    """The row-major indices of a portion, which are neighbours."""
+    """The row-major indices of a portion, which are contiguous."""
     begin = 0
     for (first, _), extent in zip(ranges, extents, strict=True):
         begin = begin * extent + first
@@ -178,7 +178,7 @@ def iter_unfold(
 
 
 def _reshaped(array: Any, shape: tuple[int, ...]) -> Any:
-    """Also for TensorFlow's, which have no method for it."""
+    """Reshapes an array, also one of TensorFlow, which has no such method."""
     return array.reshape(shape) if hasattr(array, "reshape") else _module(array).reshape(array, shape)
 
 
@@ -187,7 +187,7 @@ def _module(array: Any) -> Any:
 
 
 def _integer(name: str, argument: str, value: Any, rule: str) -> None:
-    """Refuses what read_once could not read as an integer."""
+    """Refuses a value that read_once could not read as an integer."""
     if type(value) is not int:
         raise InvalidType(operator=name, argument=argument, rule=rule, given=_arrays.given_text(value))
 

@@ -152,7 +152,7 @@ class Plan:
         return self._planned.output_shape
 
     def describe(self) -> str:
-        """How it runs: strategy, normal form, pieces, bytes moved."""
+        """How the plan runs: strategy, normal form, pieces, bytes moved."""
         return self._planned.describe()
 
     def __repr__(self) -> str:
@@ -180,7 +180,7 @@ def plan(op: str, x: Any, *, out: Any = None, **attributes: Any) -> Plan:
 
 
 class Explanation:
-    """A text; its repr is the text, so that a notebook shows it."""
+    """A text whose repr is the text itself, so that a notebook displays it."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -227,7 +227,7 @@ def _dtype_name(spec: OperatorSpec, dtype: Any) -> str:
 
 
 def _explained_dtype(dtype: str) -> str:
-    """Element types that the library knows only by size are explained as bytes: what goes where is the same."""
+    """The type to explain. A type that the library knows only by its size is explained as bytes, which move the same way."""
     return dtype if dtype in _NUMBERS else "uint8"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where tiles lie, and tiles as copies of an array."""
+"""Computes where tiles lie and cuts them out of arrays."""
 
 from __future__ import annotations
 
@@ -366,7 +366,7 @@ class Tiling:
 
 
 class TileIndexError(InvalidValue, IndexError):
-    """There is no tile of that index."""
+    """There is no tile with that index."""
 
 
 def _restored(text: str) -> Tiling:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments of a tiling that the library takes in another form."""
+"""Converts the arguments of a tiling to the form that the library takes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _is_float(value: Any) -> bool:
 
 
 def split_overlap(overlap: Any) -> tuple[Any, list[float]]:
-    """Pixels, and fractions: one of both is empty."""
+    """Overlaps in elements, and as fractions; one of the two is empty."""
     if overlap is None:
         return None, []
     rule = "must be integers (elements) or floats (fractions of the tile), and not both"
@@ -55,7 +55,7 @@ def split_overlap(overlap: Any) -> tuple[Any, list[float]]:
 
 
 def fraction(value: Any, whole: Any) -> Fraction:
-    """The simplest fraction that a float stands for: 1 / 3 is a third."""
+    """The simplest fraction that rounds to the float: the float 1 / 3 becomes the fraction 1/3."""
     rule = "must be a number greater than 0, or one for each tiled axis"
     if isinstance(value, (bool, np.bool_)):
         raise wrong_type("scale", rule, whole)
@@ -85,7 +85,7 @@ def fraction(value: Any, whole: Any) -> Fraction:
 
 
 def tile_extents(tile: Any, axes: Any, shape: Any) -> Any:
-    """A single number stands for every axis if it is known how many there are."""
+    """The extents of a tile. A single number stands for every tiled axis, if their number is known."""
     if not is_integer(tile):
         return tile
     number = operator.index(tile)
@@ -107,7 +107,7 @@ def _length(value: Any) -> int:
 
 
 def number_of(value: Any) -> Any:
-    """The number that a text of JSON stands for, where JSON has none."""
+    """The number that a JSON text such as "nan" stands for, since JSON has no such number."""
     if not isinstance(value, str):
         return value
     try:

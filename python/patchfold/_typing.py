@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of the types that the functions take and give."""
+"""Names for the types of arguments and results."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -13,7 +13,7 @@ Array = TypeVar("Array")
 
 
 class Operation(Protocol):
-    """An operator of the table: what comes out is of the kind that went in."""
+    """An operator of the table. Its result is an array of the same kind as its input."""
 
     def __call__(self, x: Array, out: Array | None, *values: Any) -> Array: ...
     def output_shape(self, shape: Any, *values: Any) -> tuple[int, ...]: ...

@@ -18,7 +18,7 @@ from ._typing import Array, DepthMode, IntOrInts, Layout
 
 @contextmanager
 def errors_of(name: str) -> Iterator[None]:
-    """Lets errors of the operator that does the work name the function that was called, and its array, not the shape."""
+    """Makes errors of the underlying operator name the called function and its array."""
     try:
         yield
     except Error as error:
@@ -44,8 +44,8 @@ def per_axis(value: Any, rank: int) -> tuple[int, ...]:
 
 
 def read_once(value: Any, default: Any = None) -> Any:
-    """Integers, or a tuple of them, so that what is checked is what is used later; None is the default. What holds anything
-    else is left for the check to refuse."""
+    """Reads integers, or a sequence of them, once, so that later code uses the same values as the check. None gives the
+    default. Other values are returned as they are, and the check refuses them."""
     if value is None:
         return default
     if not is_list(value):
@@ -55,7 +55,7 @@ def read_once(value: Any, default: Any = None) -> Any:
 
 
 def read_pads(value: Any) -> Any:
-    """The same for what may hold pairs."""
+    """The same for a value that may hold pairs."""
     items = first_entries(value) if is_list(value) else None
     if value is None or items is None:
         return read_once(value, 0)
@@ -72,7 +72,7 @@ def _read_integer(value: Any) -> Any:
 
 
 def first_entries(value: Any, most: int = 1000) -> tuple[Any, ...] | None:
-    """The entries of a sequence; nothing for what is none, or has more entries than any list may have: it need not end."""
+    """The entries of a sequence, or None if it is no sequence or is longer than any list may be (it may be endless)."""
     if isinstance(value, (bytes, dict)) or not hasattr(type(value), "__getitem__"):
         return None
     try:
@@ -85,7 +85,7 @@ def first_entries(value: Any, most: int = 1000) -> tuple[Any, ...] | None:
 
 
 def shape_of(array: Any, name: str, argument: str) -> tuple[int, ...]:
-    """What an array, or what is used like one, says of its extents."""
+    """The extents that an array, or an object used like one, reports."""
     if is_numpy(array):
         own: tuple[int, ...] = np.ndarray.shape.__get__(array)  # not what a subclass may say
         return own

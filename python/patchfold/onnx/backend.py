@@ -60,7 +60,7 @@ class Unsupported(Error, NotImplementedError):
 
 
 def _specs() -> dict[str, dict[int, OperatorSpec]]:
-    """{"Col2Im": {18: ..}, ..}: the operators that are run, by the opset that defines them."""
+    """{"Col2Im": {18: ..}, ..}: the supported operators, by the opset that defines them."""
     found: dict[str, dict[int, OperatorSpec]] = {}
     for spec in operators():
         if spec.name.startswith("onnx."):
@@ -73,7 +73,7 @@ _SPECS = _specs()
 
 
 def _apply(spec: OperatorSpec, data: NumpyArray, arguments: Mapping[str, Any]) -> NumpyArray:
-    """patchfold.run(), with the names of ONNX in its errors."""
+    """patchfold.run(), with ONNX's names in its errors."""
     operator = Operator(spec.name, data=spec.data_input)
     result: NumpyArray = operator(data, None, *(arguments.get(argument.name) for argument in spec.arguments))
     return result
@@ -95,7 +95,7 @@ class _Constant:
 
 @dataclass(frozen=True)
 class _Call:
-    """A node of one of our operators; inputs are the names of the values that its arguments are taken from."""
+    """A node of one of patchfold's operators. ``inputs`` names the values that its arguments are taken from."""
 
     spec: OperatorSpec
     data: str
@@ -146,7 +146,7 @@ def _unsupported(node: NodeProto, rule: str, given: str = "", expected: str = ""
 
 
 def _spec(node: NodeProto, opset: int) -> OperatorSpec:
-    """The operator that the node means in this opset."""
+    """The operator of this node in this opset."""
     versions = _SPECS[node.op_type]
     version = max((v for v in versions if v <= opset), default=0)
     # An installed onnx that is newer than the table may know a later definition.
@@ -202,7 +202,7 @@ def _step(node: NodeProto, opsets: Mapping[str, int]) -> _Step:
 
 
 def _checked(info: ValueInfoProto, given: Any) -> NumpyArray:
-    """An input as an array, if it is one of the type and shape that the model declares."""
+    """Checks that an input has the type and shape that the model declares, and returns it as an array."""
     tensor_type = info.type.tensor_type
     value = _array(given) if isinstance(given, TensorProto) else np.asarray(given)
     if tensor_type.elem_type == TensorProto.STRING:

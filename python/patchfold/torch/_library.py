@@ -92,7 +92,7 @@ class _Row:
 
 
 def _needs_no_derivative(input: Tensor) -> bool:
-    """Whether nobody will ever ask for the derivative of a call, and nothing is being traced."""
+    """Whether no derivative of the call can be asked for and nothing is being traced."""
     return (
         not torch.compiler.is_compiling()
         and not (input.requires_grad and torch.is_grad_enabled())

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shapes of the results when some sizes are symbols: the library's own rule, written so that it can be traced.
 
-The library decides wherever all sizes are numbers. What is left here are the rules that a graph with dynamic shapes
-has to carry as conditions. Sizes are ints or torch.SymInts; the number of axes and of list entries is always known.
+The library itself checks calls whose sizes are all numbers. This module holds only the rules that a graph with dynamic
+shapes must carry as conditions. Sizes are ints or torch.SymInts; the number of axes and of list entries is always known.
 """
 
 import functools
@@ -19,7 +19,8 @@ Sizes = Sequence[Any]
 
 
 def require(holds: Any, op: str, argument: str, rule: str, given: object = "", expected: object = "") -> None:
-    """Raises InvalidValue for what is known to be wrong. Conditions on symbols become guards or checks at run time."""
+    """Raises InvalidValue for a condition that is known to be false. Conditions on symbols become guards or checks at run
+    time."""
     if holds is True:
         return
     if holds is False:
@@ -98,7 +99,7 @@ def is_channels_last(sizes: Sizes, strides: Sizes) -> bool:
 
 
 def is_true(condition: Any) -> bool:
-    """A condition that is a guard where it can be one, and does not hold where nothing is known about its symbols."""
+    """Whether a condition holds: it becomes a guard if possible, and is false if nothing is known about its symbols."""
     if isinstance(condition, bool):
         return condition
     from torch.fx.experimental import symbolic_shapes
