@@ -106,7 +106,7 @@ def apply_tiled(
         result=result,
     )
     _check_apart(x, out)
-    # What waits is copied: less of it waits, and fn may give the same memory every time.
+    # The merger copies waiting parts: that needs less memory, and fn may return the same array every time.
     merger = Merger(
         tiling, window=window, reduce=reduce, dtype=dtype, out=out, copy=True, mask=mask, fill=fill, kind=source.kind
     )
@@ -270,7 +270,7 @@ def _check_apart(x: Any, out: Any) -> None:
             except np.exceptions.TooHardError:
                 shared = True
     if isinstance(x, np.memmap) and isinstance(out, np.memmap) and x.filename and out.filename:
-        with suppress(OSError):  # a file that is gone is no other array's
+        with suppress(OSError):  # a file that no longer exists belongs to no other array
             shared = shared or os.path.samefile(x.filename, out.filename)
     if shared:
         raise InvalidValue(operator=_NAME, argument="out", rule="must not share memory with x")

@@ -58,7 +58,7 @@ def memory(array: Any, op: str, argument: str, to_write: bool) -> Memory:
             rule="must be an array that can be written to: NumPy's or torch's",
             given=_type_name(array),
         )
-    if _module_of(array) == "tensorflow" and array.dtype.name not in _DTYPES:  # its strings end the process in __dlpack__
+    if _module_of(array) == "tensorflow" and array.dtype.name not in _DTYPES:  # its strings crash in __dlpack__
         raise _unknown_type(op, argument, array.dtype.name)
     return RawArray.from_dlpack(array, op, argument)
 
@@ -85,7 +85,7 @@ def new_room(kind: Any, like: Any, shape: tuple[int, ...], dtype: Any) -> NumpyO
         if found is not None:
             return NumpyOutput(shape, found)
         kind = like
-    if name not in _DTYPES or not getattr(dtype, "isnative", True):  # NumPy alone has strings, records, the other byte order
+    if name not in _DTYPES or not getattr(dtype, "isnative", True):  # only NumPy has strings, records, other byte orders
         return NumpyOutput(shape, np.dtype(dtype))
     return new_output(kind, shape, name)
 
@@ -206,10 +206,10 @@ def _checked_torch_memory(tensor: Any, op: str, argument: str, to_write: bool) -
             )
         tensor = tensor.resolve_conj().resolve_neg()
     if to_write and not tensor.is_inference():
-        torch.autograd.graph.increment_version(tensor)  # who saved it for a backward pass will be told
+        torch.autograd.graph.increment_version(tensor)  # so that a backward pass that saved it raises an error
     try:
         return torch_memory(tensor.detach() if tensor.requires_grad else tensor)
-    except (RuntimeError, TypeError) as error:  # tensors of transforms and of tensor subclasses have no memory of their own
+    except (RuntimeError, TypeError) as error:  # tensors of transforms and of subclasses have no memory
         raise InvalidType(
             operator=op,
             argument=argument,
@@ -252,7 +252,7 @@ def _module_of(array: Any) -> str:
 
 def _type_name(value: Any) -> str:
     kind = type(value)
-    module = getattr(kind, "__module__", "builtins")  # types made by eval have none
+    module = getattr(kind, "__module__", "builtins")  # types that eval made have no module
     return kind.__qualname__ if module == "builtins" else f"{module}.{kind.__qualname__}"
 
 
@@ -265,7 +265,7 @@ def value_text(value: Any) -> str:
     """A value in one short line."""
     try:
         text = " ".join(str(value).split())
-    except Exception:  # what cannot show itself, and integers of more digits than Python prints
+    except Exception:  # __str__ fails, or an integer has more digits than Python prints
         return f"a value of type {_type_name(value)}"
     return text if len(text) <= 80 else text[:77] + "..."
 

@@ -56,7 +56,7 @@ def _numbers(array: Any, what: str, rule: str, extents: tuple[int, ...]) -> npt.
         raise InvalidType(operator=MERGE, argument="window", rule=f"{what} must hold real numbers", given=given)
     if weights.shape != extents:
         raise InvalidValue(operator=MERGE, argument="window", rule=rule, given=str(weights.shape), expected=str(extents))
-    return np.array(weights, np.float64, order="C")  # a copy that nobody else can change
+    return np.array(weights, np.float64, order="C")  # a copy, so that the caller cannot change it
 
 
 def _window(tiling: Tiling, window: Any, reduce: str) -> Any:
@@ -114,7 +114,7 @@ def _sigma(value: Any) -> float:
     if is_real and not getattr(value, "ndim", 0):
         try:
             return float(value)
-        except (TypeError, ValueError, OverflowError):  # a class, a number that is none, or one that float64 does not hold
+        except (TypeError, ValueError, OverflowError):  # a class, a broken number, or one beyond float64
             pass
     raise InvalidType(operator=MERGE, argument="window", rule="sigma must be a number", given=given_text(value))
 

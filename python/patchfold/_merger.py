@@ -219,7 +219,7 @@ class Merger:
     def _make(self, like: Any, channels: tuple[int, ...], dtype: Any, axes: tuple[int, ...]) -> _core.Merger:
         output = self._output
         shape = self._tiling._native.output_shape(channels)
-        if isinstance(output, GivenArray):  # which is checked together with all else
+        if isinstance(output, GivenArray):  # the merger checks it together with everything else
             native = _core.Merger(self._tiling._native, self._spec, like, output.array)
         else:
             try:

@@ -192,7 +192,7 @@ def coverage(
     try:
         if known is not None:
             return _coverage(None, new_numpy(shape, known), output_size, kernel_size, stride, dilation, padding)
-    except TypeError:  # all arguments but dtype are checked
+    except TypeError:  # only dtype can be wrong here: the other arguments are already checked
         pass
     rule = "must be a NumPy type whose elements can be added"
     raise InvalidType(operator="coverage", argument="dtype", rule=rule, given=given_text(dtype))

@@ -73,7 +73,7 @@ class File(Output):
         try:
             self._path = Path(path)
             named = b"\0" not in os.fsencode(self._path)
-        except (TypeError, UnicodeEncodeError):  # __fspath__ gives something else, or what no file is called
+        except (TypeError, UnicodeEncodeError):  # __fspath__ returns no text, or text that cannot name a file
             named = False
         if not named:
             raise InvalidType(operator=MERGE, argument="out", rule="must have a name", given=given_text(path))
@@ -113,7 +113,7 @@ class File(Output):
                 given=str(shape),
                 expected=".npy",
             )
-        name = os.fsdecode(os.fsencode(self._path.name)[:200])  # with what is added still a name that a file can have
+        name = os.fsdecode(os.fsencode(self._path.name)[:200])  # so that the longer temporary name is still legal
         self._partial = self._path.with_name(f".{name}.{secrets.token_hex(6)}{self._suffix}")
         self._remove = weakref.finalize(self, _unlink, self._partial, os.getpid())
         if self._suffix == ".npy":
@@ -127,7 +127,7 @@ class File(Output):
         os.replace(self._partial, self._path)
         self._remove()
         if isinstance(self.array, np.memmap):
-            self.array.filename = cast(Any, self._path.absolute())  # no longer that of the unfinished file
+            self.array.filename = cast(Any, self._path.absolute())  # the final name instead of the temporary one
         return self.array
 
     def drop(self) -> None:
@@ -164,7 +164,7 @@ class Rows(Output):
     """Receives rows as soon as they are finished. The native merger calls room and write."""
 
     def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axis: int) -> None:
-        self._like = like.new_empty(0) if _arrays._is_torch(like) else np.empty(0)  # the tile itself is not kept
+        self._like = like.new_empty(0) if _arrays._is_torch(like) else np.empty(0)  # the kind of the tile, not the tile
         self._dtype = dtype
         self._axis = axis
         self._rank = len(shape)

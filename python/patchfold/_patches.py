@@ -49,7 +49,7 @@ def _pads(padding: Any, extents: Sequence[int], steps: Sequence[int], effective:
 
 def _portions(extents: Sequence[int], most: int) -> Iterator[tuple[Range, ...]]:
     """Cuts a row-major array into runs of neighbouring elements, at most `most` each, as (begin, end) of each axis."""
-    whole = len(extents)  # the axes from here on are never cut
+    whole = len(extents)  # axes from this one on are never cut
     inner = 1
     while whole > 0 and inner * extents[whole - 1] <= most:
         whole -= 1
@@ -118,7 +118,7 @@ def iter_unfold(
     name = "iter_unfold"
     kernel_size, stride, dilation = read_once(kernel_size), read_once(stride, 1), read_once(dilation, 1)
     padding = read_pads(padding)
-    with errors_of(name):  # a plan of the whole, which runs nothing, makes every check there is
+    with errors_of(name):  # planning the whole image, without running it, makes every check
         whole = _core.PlannedCall(
             cast(_core.Operator, _unfold),
             x,
@@ -163,7 +163,7 @@ def iter_unfold(
         for ranges in _portions((*batch, *positions), most):
             images, places = ranges[: len(batch)], ranges[len(batch) :]
             part = array[tuple(slice(begin, end) for begin, end in images)] if images else array
-            # Positions [a, b) of an axis are those of the same image with other pads; coordinates stay what they are.
+            # Positions [a, b) of an axis are all positions of the same image with other pads; coordinates stay the same.
             part_pads = []
             for i, (a, b) in enumerate(places):
                 begin = pads[i][0] - a * steps[i]
@@ -272,9 +272,9 @@ def gather_patches(x: Array, corners: npt.ArrayLike, size: IntOrInts, *, out: Ar
         raise InvalidType(operator=name, argument="corners", rule="must hold integers", given=str(indices.dtype))
     rank = indices.shape[1]
     extents = _sizes(name, size, shape[len(shape) - rank :])
-    if indices.dtype == np.uint64:  # larger ones are outside all the same
+    if indices.dtype == np.uint64:  # larger values are outside the image too
         indices = np.minimum(indices, np.uint64(2**63 - 1))
-    indices = np.array(indices, np.int64, order="C")  # a copy: nobody can change it once it is checked
+    indices = np.array(indices, np.int64, order="C")  # a copy, so that the caller cannot change it after the check
     result_shape = (len(indices), *shape[: len(shape) - rank], *extents)
     if out is not None:
         given = np.ndarray.shape.__get__(out) if _arrays.is_numpy(out) else getattr(out, "shape", None)
@@ -288,7 +288,7 @@ def gather_patches(x: Array, corners: npt.ArrayLike, size: IntOrInts, *, out: Ar
             )
         _core.gather_patches(x, indices, out)
         return out
-    # What is neither NumPy's nor torch's cannot be written to: it is read as NumPy's and the result handed over.
+    # Arrays of other libraries cannot be written to: NumPy makes the result, and their library takes it over.
     namespace: Any = None
     if not _arrays.is_numpy(x) and not _arrays._is_torch(x):
         namespace, array = array.__array_namespace__(), np.asarray(x)

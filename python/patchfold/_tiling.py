@@ -142,7 +142,7 @@ class Tiling:
             result,
         )
         entries = json.loads(self._native.to_json(False))
-        # A number that JSON lacks keeps its Python form.
+        # A number that JSON lacks (nan, inf, complex) stays a Python number.
         entries["value"] = value if isinstance(entries["value"], str) else entries["value"]
         self._given: dict[str, Any] = entries
 
@@ -218,7 +218,7 @@ class Tiling:
             raise wrong_type("index", "must be the index of a tile", index)
         number, size = operator.index(index), len(self)
         if not -size <= number < size:
-            # An IndexError would end a loop without a word.
+            # An IndexError would silently end a for loop.
             raise TileIndexError(
                 operator=TILING,
                 argument="index",
@@ -317,7 +317,7 @@ class Tiling:
                 expected=", ".join(required),
             )
         try:
-            # Whole numbers alone: a text or a float may stand for a fraction of endless digits.
+            # Only integers: a text or a float could stand for a fraction with endless digits.
             scale = [Fraction(*map(operator.index, ratio)) for ratio in entries["scale"]]
         except (TypeError, ValueError, ArithmeticError):
             raise InvalidValue(
@@ -333,7 +333,7 @@ class Tiling:
             **{name: entries[name] for name in names},
         )
         listed = entries.get("tiles", [])
-        # A list of another length is not compared: how many tiles there are is up to a few numbers.
+        # A list of another length is not compared, since a few numbers can ask for billions of tiles.
         same = isinstance(listed, list) and len(listed) == len(tiling)
         if "tiles" in entries and not (same and json.loads(tiling.to_json())["tiles"] == listed):
             raise InvalidValue(operator=TILING, argument="tiles", rule="must be those that follow from shape and tile")

@@ -79,7 +79,7 @@ def first_entries(value: Any, most: int = 1000) -> tuple[Any, ...] | None:
         entries = tuple(islice(value, most + 1))
     except MemoryError:
         raise
-    except Exception:  # what cannot be gone through
+    except Exception:  # the object cannot be iterated over
         return None
     return entries if len(entries) <= most else None
 
@@ -87,7 +87,7 @@ def first_entries(value: Any, most: int = 1000) -> tuple[Any, ...] | None:
 def shape_of(array: Any, name: str, argument: str) -> tuple[int, ...]:
     """The extents that an array, or an object used like one, reports."""
     if is_numpy(array):
-        own: tuple[int, ...] = np.ndarray.shape.__get__(array)  # not what a subclass may say
+        own: tuple[int, ...] = np.ndarray.shape.__get__(array)  # a subclass may override it
         return own
     entries = first_entries(array.shape) if is_list(array.shape) else None
     extents = None if entries is None else tuple(map(_read_integer, entries))
@@ -102,7 +102,7 @@ def _strided(name: str, x: Any, shape: tuple[int, ...], strides: tuple[int, ...]
     if is_numpy(x):
         try:
             return np.lib.stride_tricks.as_strided(x, shape, strides, writeable=x.flags.writeable and not repeats)
-        except ValueError:  # of an empty array too: NumPy multiplies the other extents
+        except ValueError:  # even for an empty array, since NumPy multiplies the other extents
             rule = "the extents of the view must be as few as NumPy can multiply"
             raise InvalidValue(operator=name, argument="x", rule=rule, given=value_text(shape)) from None
     return x.as_strided(shape, strides, x.storage_offset())
@@ -116,7 +116,7 @@ def _shape_and_strides(name: str, x: Any) -> tuple[tuple[int, ...], tuple[int, .
             rule = "strings of variable width have no strided views"
             raise InvalidType(operator=name, argument="x", rule=rule, given=str(dtype))
         if not isinstance(x, np.ma.MaskedArray):
-            return np.ndarray.shape.__get__(x), np.ndarray.strides.__get__(x)  # not what a subclass may say
+            return np.ndarray.shape.__get__(x), np.ndarray.strides.__get__(x)  # a subclass may override it
         rule, given, expected = (
             "masked arrays are not taken, since the mask would be lost",
             "",
@@ -201,7 +201,7 @@ def unfold_view(
             expected=f"at least {effective}",
         )
     axes = strides[spatial : spatial + rank]
-    # Where there is but one, no step is made, however long it is.
+    # On an axis with one tap or one position no step is taken, so a long step cannot overflow the strides.
     tap_strides = tuple(s * d if k > 1 else s for s, d, k in zip(axes, gaps, kernel, strict=True))
     position_strides = tuple(s * step if n > 1 else s for s, step, n in zip(axes, steps, positions, strict=True))
     patch_axes = ((shape[channel], *kernel), (strides[channel], *tap_strides))

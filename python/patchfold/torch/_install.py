@@ -94,7 +94,7 @@ def _replacement(theirs: Callable[..., Tensor], ours: Callable[..., Tensor]) -> 
             return ours(input, *arguments, **options)
         return theirs(input, *arguments, **options)
 
-    # TorchScript compiles this in place of the replacement, which is not written in its language.
+    # TorchScript compiles torch's function instead, since the replacement is not valid TorchScript.
     replacement.__prepare_scriptable__ = lambda: theirs  # type: ignore[attr-defined]
     return replacement
 

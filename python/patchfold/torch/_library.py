@@ -130,7 +130,7 @@ class _Linear(_SingleLevelFunction):
         ctx.row = row
         ctx.given = row.values(given)
         ctx.sizes = input.shape
-        # The outer levels of torch.func come below this one, and have derivatives of their own to record.
+        # The outer levels of torch.func run inside this one and record their own derivatives.
         with torch.set_grad_enabled(modes[0]), forward_ad._set_fwd_grad_enabled(modes[1]):
             return _below_autograd(row, keyset, input, given)
 
@@ -200,7 +200,7 @@ def _vmap_kernel(row: _Row) -> Callable[..., tuple[Tensor, int]]:
             count, batch = samples.shape[:2]
             return row.overload(samples.flatten(0, 1), *given).unflatten(0, (count, batch)), 0
         if rank < least or (greatest is not None and rank > greatest):
-            row.shape_of(samples.shape[1:], row.values(given))  # says which rank it takes
+            row.shape_of(samples.shape[1:], row.values(given))  # raises the error for a wrong rank
         return row.overload(samples, *given), 0
 
     return kernel
