@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators of OpenVINO, with its names, defaults and checks. Needs no openvino."""
+"""The operators of OpenVINO, with the names, defaults and checks of its operation sets. Does not need openvino."""
 
 from typing import Literal, TypeAlias
 

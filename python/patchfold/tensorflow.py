@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators of TensorFlow, with the names, defaults and checks of tf.raw_ops. Needs no tensorflow."""
+"""The operators of TensorFlow, with the names, defaults and checks of tf.raw_ops. Does not need tensorflow."""
 
 from typing import Literal, TypeAlias
 

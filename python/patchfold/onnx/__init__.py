@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators of ONNX, with its names, defaults and checks. Needs no onnx; patchfold.onnx.backend does."""
+"""The operators of ONNX, with the names, defaults and checks of its specification. Only patchfold.onnx.backend needs onnx."""
 
 from typing import Literal, TypeAlias
 
