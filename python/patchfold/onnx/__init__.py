@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators of ONNX, with the names, defaults and checks of its specification. Only patchfold.onnx.backend needs onnx."""
+"""The operators of ONNX, with the names, defaults and checks of its specification. Only its module backend needs onnx."""
 
 from typing import Literal, TypeAlias
 
