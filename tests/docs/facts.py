@@ -8,6 +8,7 @@ usage: facts.py [--root FOLDER]
   limits       CONVENTIONS.md names the limit of lines that scripts/check_layers.py enforces
   strategies   the table of docs/design.md has the rows of src/engine/strategies.cpp, in their order
   figures      README.md quotes docs/performance.md
+  numbers      numbers that docs/design.md takes from the code are those of the code
   glossary     every word is defined once, and each page that explains itself links to the glossary
 
 Exits with 1 and one line for each fault.
@@ -72,6 +73,24 @@ def check_strategies(root):
         yield "docs/design.md", f"the strategies must be {rows}, and not {said}"
 
 
+# What docs/design.md says, with its numbers; the files of the code, and where their numbers stand; the unit of the page.
+NUMBERS = [
+    (r"prefetches (\d+) KB ahead, a join (\d+) KB ahead", "src/engine/*.cpp", r"fetch_bytes = (\d+);", 1024),
+    (r"No piece moves less than (\d+) KiB", "src/engine/*.hpp", r"bytes_per_piece = (\d+) \* 1024;", 1),
+    (r"exceed (0\.\d+) of the last-level cache \(([\d.]+) if", "src/engine/machine.cpp", r"share = .* \? ([\d.]+) : ([\d.]+);", 1),
+]
+
+
+def check_numbers(root):
+    text = text_of(root / "docs" / "design.md")
+    for page, files, pattern, unit in NUMBERS:
+        said = [float(number) * unit for match in re.findall(page, text) for number in ([match] if isinstance(match, str) else match)]
+        code = "".join(text_of(path) for path in sorted(root.glob(files)))
+        found = [float(number) for match in re.findall(pattern, code) for number in ([match] if isinstance(match, str) else match)]
+        if not said or sorted(said) != sorted(found):
+            yield "docs/design.md", f"{page} says {said}, {pattern} in {files} {found}"
+
+
 def check_figures(root):
     figures = text_of(root / "docs" / "performance.md")
     pattern = r"1 thread: patchfold is the fastest in (\d+) of the (\d+) problems .*?\n  The fastest other takes ([\d.]+)"
@@ -102,7 +121,7 @@ def main():
     for page in pages:
         text = text_of(root / page)
         faults += [(page, fault) for fault in (*check_links(root, page, text), *check_files(root, text))]
-    for check in (check_limits, check_strategies, check_figures, check_glossary):
+    for check in (check_limits, check_strategies, check_numbers, check_figures, check_glossary):
         faults += check(root)
     for page, fault in faults:
         print(f"FAILED {page}: {fault}")

@@ -18,6 +18,7 @@ FAULTS = [
     ("SECURITY.md", r"`scripts/fuzz`", "`scripts/fuss`", "SECURITY.md: there is no scripts/fuss"),
     ("CONVENTIONS.md", r"refuses more than \d+", "refuses more than 7", "CONVENTIONS.md: must say"),
     ("docs/design.md", r"\n\| move \|[^\n]*", "", "docs/design.md: the strategies must be"),
+    ("docs/design.md", r"a join \d+ KB", "a join 2 KB", "docs/design.md: prefetches"),
     ("README.md", r"takes [\d.]+ times", "takes 9 times", "README.md: must quote the figures"),
     ("README.md", r"fastest in \d+", "fastest in 1", "README.md: must quote the figures"),
     ("docs/glossary.md", r"</a>tap \|", "</a>block |", "docs/glossary.md: defines block twice"),
