@@ -16,11 +16,10 @@
 namespace patchfold::cli {
 namespace {
 
-constexpr const char* run_usage = "patchfold run OP INPUT... [--ARGUMENT VALUE]... -o OUT\n       patchfold run FOLDER...";
+constexpr const char* run_usage = "patchfold run OP INPUT... [--ARGUMENT VALUE]... -o OUT";
 constexpr const char* run_footer =
     "`patchfold ops` lists the operators; `patchfold run OP --help` lists the arguments of one.\n"
-    "FOLDER holds an ONNX node test (model.onnx, test_data_set_*): every data set is run and compared.\n"
-    "Exit code: 0 done, 1 failed or mismatch, 2 wrong usage.";
+    "Exit code: 0 done, 1 failed, 2 wrong usage.";
 
 /// Texts of options that are converted after parsing.
 struct Texts {
@@ -50,30 +49,20 @@ void add_common(CLI::App& app, RunRequest& request, Texts& texts) {
   app.add_flag("-q,--quiet", request.quiet, "print nothing on success");
 }
 
-/// The operator of that name, or null if the name is a folder's.
-const OperatorSpec* operator_or_folder(const std::string& name) {
-  if (name.starts_with('-')) fail_usage("run", name, "an operator's name or a folder comes before its options");
+/// The operator of that name.
+const OperatorSpec& operator_of(const std::string& name) {
+  if (name.starts_with('-')) fail_usage("run", name, "an operator's name comes before its options");
   try {
-    return &find_operator(name);
+    return find_operator(name);
   } catch (const Error&) {
     std::error_code ignored;
-    if (std::filesystem::is_directory(name, ignored)) return nullptr;
+    if (std::filesystem::is_directory(name, ignored))
+      fail_usage("run", name, "is a folder, but the name of an operator comes first", "",
+                 "patchfold run OP INPUT... -o OUT, or for ONNX node tests python -m patchfold.onnx FOLDER...");
     if (std::filesystem::exists(name, ignored))
       fail_usage("run", name, "is a file, but the name of an operator comes first", "", "patchfold run OP INPUT... -o OUT");
     throw;
   }
-}
-
-void parse_folders(const std::vector<std::string>& words, RunRequest& request) {
-  CLI::App app("Runs ONNX node tests and compares the results.", "patchfold run");
-  set_usage(app, "patchfold run FOLDER...");
-  app.add_option("FOLDER", request.folders, "a folder that holds model.onnx and test_data_set_*")->option_text("...");
-  app.add_option("--threads", request.threads)->check(CLI::Range(0, 1 << 16));
-  app.add_flag("-q,--quiet", request.quiet, "print failures only");
-  request.help = parse(app, words, "run");
-  if (!request.help.empty()) return;
-  if (!request.output.empty() || request.dtype || request.as || request.chw || request.page)
-    fail_usage("run", request.folders.front(), "node tests take no other options than --threads and --quiet");
 }
 
 /// Files beyond the data input are shape inputs: those that no option gives, in the operator's order.
@@ -138,7 +127,7 @@ void parse_operator(const std::vector<std::string>& words, RunRequest& request, 
 RunRequest parse_run(const std::vector<std::string>& words) {
   RunRequest request;
   Texts texts;
-  CLI::App app("Runs one operator on a .npy file or a picture, or runs ONNX node tests.", "patchfold run");
+  CLI::App app("Runs one operator on a .npy file or a picture.", "patchfold run");
   set_usage(app, run_usage);
   app.footer(run_footer);
   add_common(app, request, texts);
@@ -148,13 +137,10 @@ RunRequest parse_run(const std::vector<std::string>& words) {
   const std::vector<std::string> rest = app.remaining();
   if (rest.empty()) {
     print(app.help());
-    fail_usage("run", "", "needs an operator or a folder of an ONNX node test", "", "patchfold run OP INPUT... -o OUT");
+    fail_usage("run", "", "needs an operator", "", "patchfold run OP INPUT... -o OUT");
   }
-  request.op = operator_or_folder(rest.front());
-  if (request.op)
-    parse_operator({rest.begin() + 1, rest.end()}, request, texts);
-  else
-    parse_folders(rest, request);
+  request.op = &operator_of(rest.front());
+  parse_operator({rest.begin() + 1, rest.end()}, request, texts);
   return request;
 }
 

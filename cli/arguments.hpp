@@ -16,10 +16,9 @@ struct ShapeInput {
   std::string path{};
 };
 
-/// What `patchfold run` is asked to do: show its help, run an operator, or run node tests.
+/// What `patchfold run` is asked to do: show its help or run an operator.
 struct RunRequest {
-  std::string help{};                  ///< if not empty, this text is shown and nothing is run
-  std::vector<std::string> folders{};  ///< of node tests; empty if an operator is run
+  std::string help{};  ///< if not empty, this text is shown and nothing is run
   const OperatorSpec* op = nullptr;
   std::vector<Argument> arguments{};  ///< as given on the command line
   std::string data{};                 ///< path of the data input; empty if the operator has none

@@ -3,8 +3,6 @@
 // is one loader for each type and one storer for each type and carrier, instead of one loop for each pair of types.
 #include "cli/convert.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -139,31 +137,6 @@ formats::LoadedTensor convert(const formats::LoadedTensor& tensor, DType dtype, 
   for (auto& stride : result.view.strides)
     stride = stride / static_cast<std::int64_t>(size_of(from)) * static_cast<std::int64_t>(size_of(dtype));
   return result;
-}
-
-std::string value_text(DType dtype, const void* element) {
-  return with_element_type(dtype, [&]<class T>() -> std::string {
-    T value;
-    std::memcpy(&value, element, sizeof(T));
-    if constexpr (std::same_as<T, Boolean>)
-      return value.bits ? "true" : "false";
-    else if constexpr (IsComplex<T>)
-      return fmt::format("{}{:+}j", value.real(), value.imag());
-    else if constexpr (IsSmall<T>)
-      return fmt::format("{}", static_cast<float>(carried(value)));
-    else if constexpr (std::integral<T>)
-      return fmt::format("{}", carried(value));
-    else
-      return fmt::format("{}", value);
-  });
-}
-
-double real_value(DType dtype, const void* element) {
-  return with_element_type(dtype, [&]<class T>() -> double {
-    T value;
-    std::memcpy(&value, element, sizeof(T));
-    return stored<double>(carried(value));
-  });
 }
 
 }  // namespace patchfold::cli

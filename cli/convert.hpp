@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values: conversion from one element type to another, and their text.
+// Conversion from one element type to another.
 #pragma once
 
 #include <string>
@@ -14,10 +14,5 @@ namespace patchfold::cli {
 /// NaN becomes 0 in an integer type, and any number but 0 is true. Complex numbers are converted to complex types only.
 /// Throws Error(dtype, out_of_memory) that names the subject.
 formats::LoadedTensor convert(const formats::LoadedTensor& tensor, DType dtype, const formats::Subject& subject);
-
-/// A number of any type: exact for integers, shortest for floating-point.
-std::string value_text(DType dtype, const void* element);
-/// The real part as float64.
-double real_value(DType dtype, const void* element);
 
 }  // namespace patchfold::cli

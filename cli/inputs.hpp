@@ -7,22 +7,6 @@
 
 namespace patchfold::cli {
 
-/// Calls f(offset in bytes) for every element, row-major.
-template <class F>
-void for_each_offset(const Dims& shape, const Dims& strides, F&& f) {
-  Dims index = Dims::filled(shape.size(), 0);
-  std::int64_t offset = 0;
-  for (auto left = element_count(shape); left > 0; --left) {
-    f(offset);
-    for (int axis = shape.size() - 1; axis >= 0; --axis) {
-      offset += strides[axis];
-      if (++index[axis] < shape[axis]) break;
-      offset -= index[axis] * strides[axis];
-      index[axis] = 0;
-    }
-  }
-}
-
 /// The data input: a .npy file, or a picture as H x W x C or C x H x W; converted if that is asked for.
 formats::LoadedTensor load_data(const RunRequest& request);
 

@@ -11,7 +11,6 @@
 #include "cli/errors.hpp"
 #include "cli/explain.hpp"
 #include "cli/merge.hpp"
-#include "cli/node_tests.hpp"
 #include "cli/ops.hpp"
 #include "cli/report.hpp"
 #include "cli/run.hpp"
@@ -27,7 +26,6 @@ constexpr const char* help_text =
     "\n"
     "Usage: patchfold ops [OP]                                        list the operators, or show one\n"
     "       patchfold run OP INPUT... [--ARGUMENT VALUE]... -o OUT    run an operator from file to file\n"
-    "       patchfold run FOLDER...                                   run ONNX node tests and compare\n"
     "       patchfold split PICTURE FOLDER --tile N [--overlap N]     cut a picture of any size into tiles\n"
     "       patchfold merge FOLDER OUT                                put tiles together again, without seams\n"
     "       patchfold bench [PROBLEM]... [--threads N,..]             measure how fast operators run\n"
@@ -37,7 +35,7 @@ constexpr const char* help_text =
     "\n"
     "INPUT and OUT are .npy files or pictures (.png, .jpg, .tif; H x W x C, with --chw C x H x W).\n"
     "`patchfold COMMAND --help` and `patchfold run OP --help` list all options.\n"
-    "Exit code: 0 done, 1 failed or mismatch, 2 wrong usage.\n"
+    "Exit code: 0 done, 1 failed, 2 wrong usage.\n"
     "\n"
     "Examples:\n"
     "  patchfold run unfold image.npy --kernel_size 3,3 --padding 1 -o columns.npy\n"
@@ -75,7 +73,6 @@ int run_request(Request (*parse)(const std::vector<std::string>&), int (*command
 }
 
 int run(const RunRequest& request) {
-  if (!request.folders.empty()) return run_node_tests(request);
   run_operator(request);
   return done;
 }

@@ -3,20 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "files.hpp"
-#include "formats/node_test.hpp"
 #include "formats/picture.hpp"
 #include "memory.hpp"
-#ifdef PATCHFOLD_TESTS_WITH_ONNX
-#include "tests/formats/node_test_files.hpp"
-#include "tests/sanitizers.hpp"
-#endif
-
-#ifdef PATCHFOLD_ADDRESS_SANITIZER
-// What protobuf loses when its memory runs out.
-extern "C" const char* __lsan_default_suppressions() {
-  return "leak:libonnx_proto\nleak:libprotobuf";
-}
-#endif
 
 namespace patchfold::faults {
 namespace {
@@ -108,21 +96,6 @@ TEST(FilesWithoutMemory, InTiffAreWrittenInFullOrStayAsTheyWereWhereLibtiffDoesN
   EXPECT_LT(all.crashed * 10, all.memory);
   EXPECT_LT(all.other * 5, all.memory);
 }
-
-#ifdef PATCHFOLD_TESTS_WITH_ONNX
-// protobuf 3.21 loses a block where the allocation after it fails.
-TEST(FilesWithoutMemory, AreNodeTestsReadInFullOrAreAnErrorThoughProtobufLosesABlock) {
-  const TempFolder folder;
-  formats::test::write_node_test(folder.path(), formats::test::col2im_test());
-  fail_each_allocation("node test",
-                       [&] {
-                         const auto test = formats::read_node_test(folder.path());
-                         EXPECT_EQ(test.data_sets.size(), 1U);
-                         EXPECT_EQ(test.data_sets[0].inputs.size(), 3U);
-                       },
-                       {.kept = 1});
-}
-#endif
 
 }  // namespace
 }  // namespace patchfold::faults

@@ -112,7 +112,7 @@ std::vector<Sample> plan_samples() {
 
 std::vector<Sample> all_samples() {
   std::vector<Sample> all = array_samples();
-  for (auto more : {plan_samples, picture_samples, tiff_samples, node_test_samples})
+  for (auto more : {plan_samples, picture_samples, tiff_samples})
     for (Sample& sample : more()) all.push_back(std::move(sample));
   return all;
 }

@@ -37,7 +37,6 @@ std::vector<Sample> array_samples();
 std::vector<Sample> plan_samples();
 std::vector<Sample> picture_samples();
 std::vector<Sample> tiff_samples();
-std::vector<Sample> node_test_samples();
 
 /// Every number in a text replaced by every edge, and by numbers that do not fit into 64 bits.
 void lie_in_text(const std::string& text, const TakeLie& take);

@@ -160,7 +160,7 @@ def _attributes(node: NodeProto) -> dict[str, Any]:
     found = {}
     for attribute in node.attribute:
         value = helper.get_attribute_value(attribute)
-        found[attribute.name] = value.decode() if isinstance(value, bytes) else value
+        found[attribute.name] = value.decode(errors="backslashreplace") if isinstance(value, bytes) else value
     return found
 
 
@@ -208,7 +208,11 @@ def _checked(info: ValueInfoProto, given: Any) -> NumpyArray:
     if tensor_type.elem_type == TensorProto.STRING:
         fits, wanted = value.dtype.kind in "OUST", "string"
     else:
-        dtype = np.dtype(helper.tensor_dtype_to_np_dtype(tensor_type.elem_type))
+        try:
+            dtype = np.dtype(helper.tensor_dtype_to_np_dtype(tensor_type.elem_type))
+        except KeyError:
+            rule = "the model declares an element type that is not known"
+            raise Unsupported(operator="onnx", argument=info.name, rule=rule, given=str(tensor_type.elem_type)) from None
         fits, wanted = value.dtype == dtype, dtype.name
     if not fits:
         raise InvalidType(
@@ -233,7 +237,11 @@ def _checked(info: ValueInfoProto, given: Any) -> NumpyArray:
 
 
 class PreparedModel(onnx.backend.base.BackendRep):
-    """A checked model, which may be run many times."""
+    """A checked model, which may be run many times.
+
+    Attributes:
+        operators: what its nodes mean in the opset of the model, as patchfold.operators() lists them, without Constant
+    """
 
     def __init__(self, model: ModelProto) -> None:
         """Raises Unsupported for the first node that this backend does not support."""
@@ -243,6 +251,7 @@ class PreparedModel(onnx.backend.base.BackendRep):
             raise Unsupported(operator="onnx", argument=name, rule="sparse initialisers are not taken")
         opsets = {"" if entry.domain in _DOMAINS else entry.domain: entry.version for entry in model.opset_import}
         self._steps = [_step(node, opsets) for node in graph.node]
+        self.operators = [step.spec for step in self._steps if isinstance(step, _Call)]
         self._initialisers = {tensor.name: _array(tensor) for tensor in graph.initializer}
         self._inputs = {info.name: info for info in graph.input}
         self._outputs = [info.name for info in graph.output]

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``python -m patchfold.onnx FOLDER..``: runs ONNX node tests and compares the results."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from .. import set_num_threads
+from .._errors import Error
+
+_DESCRIPTION = "Runs ONNX node tests and compares the results."
+_EPILOG = """\
+FOLDER holds model.onnx, a model of one node, and test_data_set_N/input_M.pb and output_0.pb. Every data set is run and
+compared bit for bit, where any NaN equals any other; only float16 and bfloat16 sums, which ONNX's reference rounds at each
+addition, may differ by 16 units in the last place of the largest number involved.
+Prints a line for each data set and one that counts them. A folder that cannot be read is a line on the error output and
+counts as a failure.
+Exit code: 0 all passed, 1 something failed, 2 wrong usage, or the onnx package is not installed.
+"""
+
+
+def _whole_number(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise ValueError
+    return number
+
+
+def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m patchfold.onnx",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("folders", metavar="FOLDER", nargs="+", help="a folder that holds model.onnx and test_data_set_N")
+    parser.add_argument("-q", "--quiet", action="store_true", help="print failures and the count only")
+    parser.add_argument(
+        "--threads", metavar="N", type=_whole_number, default=0, help="threads to use; 0: as many as the machine has"
+    )
+    return parser.parse_args(words)
+
+
+def _line(text: str) -> str:
+    """As one line of characters that can be printed, whatever a file or its name holds."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def _run(folders: Sequence[str], quiet: bool) -> int:
+    """Prints what becomes of the node tests and returns how many failed."""
+    from ._node_tests import NodeTest
+
+    passed = failed = 0
+    for folder in folders:
+        prefix = f"{folder}/" if len(folders) > 1 else ""
+        try:
+            test = NodeTest(Path(folder))
+        except Error as error:
+            print(_line(f"patchfold: {error} [{error.code}]"), file=sys.stderr, flush=True)
+            failed += 1
+            continue
+        for data_set, made, wrong in test.results():
+            if wrong:
+                failed += 1
+            else:
+                passed += 1
+            if wrong or not quiet:
+                head = " ".join(filter(None, ("fail" if wrong else "pass", prefix + data_set.name, test.operator, made)))
+                print(_line(f"{head}: {wrong}" if wrong else head), flush=True)
+    print(f"{passed} passed, {failed} failed", flush=True)
+    return failed
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Runs the node tests that the words name and returns the exit code."""
+    arguments = _arguments(words)
+    if importlib.util.find_spec("onnx") is None:
+        print("patchfold: node tests are read by the onnx package: pip install 'patchfold[onnx]'", file=sys.stderr)
+        return 2
+    set_num_threads(arguments.threads)
+    try:
+        return 1 if _run(arguments.folders, arguments.quiet) else 0
+    except OSError as error:  # of print(): a folder that cannot be read is no OSError here
+        print(f"patchfold: standard output cannot be written: {error.strerror}", file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the interpreter flushes once more as it ends
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
