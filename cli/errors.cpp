@@ -55,10 +55,7 @@ std::string list() {
   for (const auto& entry : error_catalogue()) width = std::max(width, entry.name.size());
   std::string text;
   for (const auto& entry : error_catalogue()) fmt::format_to(Text(text), "  {:{}}  {}\n", entry.name, width, entry.when);
-  return text +
-         "\nThe code stands in brackets at the end of a message. `patchfold errors CODE` shows one with an example and what "
-         "to "
-         "do.\n";
+  return text + "\nA message ends with its code in brackets. `patchfold errors CODE` explains one code with an example.\n";
 }
 
 std::string show(const ErrorEntry& entry) {
@@ -93,17 +90,17 @@ std::string status_rows() {
 constexpr std::string_view introduction = R"(<!-- Written by `patchfold errors --markdown > docs/errors.md`. -->
 # Errors
 
-Every error is one sentence. It says who found it, which argument is wrong, the rule, what was given and what was expected;
-a part that has nothing to say is left out, and one of more than 1000 characters is cut:
+Every error is one sentence. It names the operator, the wrong argument, the rule, the given value and the expected one. Empty
+parts are left out, and parts of more than 1000 characters are cut:
 
     OPERATOR: ARGUMENT: RULE; given GIVEN, expected EXPECTED
     {}
 
-OPERATOR is the operator, or the reader, writer or command; ARGUMENT is the argument, the tensor or the file. Python writes
-lists as tuples and calls tensors by the names of its parameters. An operator's arguments are checked before anything is written,
-so what was there stays; only an error of `executor` leaves the content of the output unspecified.
+OPERATOR is an operator, a reader, a writer or a command; ARGUMENT is an argument, a tensor or a file. Python writes lists as
+tuples and names tensors after its parameters. All arguments are checked before anything is written, so the output keeps its
+content; only the error `executor` leaves it unspecified. The [glossary](glossary.md) explains the words.
 
-Each error has one of the {} codes below, which never changes its meaning, while sentences may be reworded:
+Each error has one of the {} codes below. The meaning of a code never changes, but sentences may be reworded:
 
 | | the sentence | its parts | the code |
 |---|---|---|---|
@@ -119,18 +116,18 @@ patchfold ops unfodl
 patchfold: operator: there is no operator of this name; given unfodl, expected unfold or another of the table [unknown_operator]
 ```
 
-`patchfold errors` lists the codes, and `patchfold errors CODE` shows what this page says about one. The exit code is 2 where
-the command line alone shows the error, whatever its code, otherwise 1; a few codes always have the same.
+`patchfold errors` lists the codes, and `patchfold errors CODE` shows the section of one. The exit code is 2 if the command line
+alone shows the error, otherwise 1. A few codes always have the same exit code.
 
-In Python `InvalidValue` is a `ValueError` and `InvalidType` a `TypeError`, and both are a `patchfold.Error`; `MemoryError` and
-`RuntimeError` are Python's own and have the sentence only. What the package checks by itself before the library is asked has
-the code `value` or `type`. Codes that are never raised in Python are never returned in C either.
+In Python, `InvalidValue` is a `ValueError` and `InvalidType` is a `TypeError`; both are a `patchfold.Error`. `MemoryError` and
+`RuntimeError` are Python's own classes and have only the sentence. Checks of the Python package itself have the code `value` or
+`type`. Codes that Python never raises are never returned in C either.
 
-`PF_ERROR_INTERNAL` ({}) is no code: it is a fault of the library, please report it.
+`PF_ERROR_INTERNAL` ({}) is not one of these codes: it is a fault of the library. Please report it.
 
-In C++, running a plan throws nothing but returns a `Status`; `throw_if_failed` throws the error that stands for it:
+In C++, running a plan throws nothing and returns a `Status`. `throw_if_failed` throws the error of a status:
 
-| status | it says | code |
+| status | meaning | code |
 |---|---|---|
 {})";
 

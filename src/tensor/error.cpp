@@ -10,100 +10,98 @@ namespace patchfold {
 namespace {
 
 constexpr ErrorEntry catalogue[] = {
-    {ErrorCode::rank, "rank", "InvalidValue", "A tensor has another number of axes than the operator takes.",
+    {ErrorCode::rank, "rank", "InvalidValue", "A tensor has the wrong number of axes for the operator.",
      "unfold: image: must have a channel axis and the spatial axes; given [5, 5] of rank 2, expected rank 3 or more",
-     "Give the tensor the axes that the message asks for: (batch.., channels, spatial axes..), a grey image with a channel "
-     "axis of extent 1. Give the kernel as a list, [3, 3] instead of 3, to say how many axes are spatial."},
-    {ErrorCode::length, "length", "InvalidValue",
-     "A list has another number of entries than there are axes, or lists disagree.",
+     "Give the tensor the axes that the message names: (batch.., channels, spatial axes..). A grey image needs a channel "
+     "axis of extent 1. Give the kernel as a list, [3, 3] instead of 3, to state how many axes are spatial."},
+    {ErrorCode::length, "length", "InvalidValue", "A list has the wrong number of entries, or two lists disagree.",
      "unfold: stride: must have as many entries as kernel_size; given 3, expected 2",
      "Give one entry for each spatial axis. Where a single number is allowed, it holds for all of them."},
-    {ErrorCode::type, "type", "InvalidType", "An attribute or a shape input has a type that the argument does not take.",
+    {ErrorCode::type, "type", "InvalidType", "An attribute or a shape input has the wrong type for its argument.",
      "unfold: kernel_size: must be an integer, or a list with one for each spatial axis; given wide",
      "Give the kind of value that the message names; `patchfold ops OP` lists the kinds of all arguments."},
-    {ErrorCode::value, "value", "InvalidValue", "A number or a word lies outside the range of its argument.",
+    {ErrorCode::value, "value", "InvalidValue", "A number or a word is outside the range of its argument.",
      "unfold: stride: must be at least 1 on every axis; given [0, 1]",
-     "Change the value as the rule says; `patchfold ops OP` explains each argument, with its default and the words that it "
-     "knows."},
+     "Change the value as the rule says. `patchfold ops OP` explains each argument, its default and the words that it "
+     "accepts."},
     {ErrorCode::divisible, "divisible", "InvalidValue", "An extent is not a multiple of a block or of the kernel's size.",
      "space_to_depth: image: spatial extents must be multiples of block; given [4, 5], expected multiples of 2",
-     "Pad or crop the image to a multiple, or take another block. Where it is about columns, they were made with another "
-     "kernel, or their axes are in another order than (batch, channels * taps, positions)."},
+     "Pad or crop the image to a multiple, or choose another block. If the tensor holds columns, check that they were made "
+     "with the same kernel and that their axes are (batch, channels * taps, positions)."},
     {ErrorCode::position_count, "position_count", "InvalidValue",
-     "Columns hold another number of positions than the formula gives.",
+     "The number of positions of the columns differs from the formula.",
      "openvino.Col2Im-15: data: the number of positions must be that of the sizes, strides, dilations and pads; given 25, "
      "expected 49 = product of [7, 7]",
      "Give the size of the image and the kernel, stride, dilation and padding that the columns were made with. `patchfold "
      "explain` shows how the number of positions follows from them."},
     {ErrorCode::shape, "shape", "InvalidValue",
-     "A tensor has another shape than the operator gives, or a shape cannot be held.",
+     "The shape of a tensor differs from the operator's, or a shape is impossible.",
      "unfold: columns: must have the shape that the operator gives; given [1, 9, 5], expected [1, 9, 4]",
-     "Make the output with the shape that is expected: `output_shape` tells it before there is one, and in Python it is "
-     "made for you if `out` is left out."},
+     "Make the output with the expected shape; `output_shape` computes it before the call. In Python, leave `out` out to "
+     "get a new array."},
     {ErrorCode::dtype, "dtype", "InvalidType",
-     "Element types differ, or an element type cannot do what is asked (a sum of strings).",
+     "Element types differ, or the operator does not support one (a sum of strings).",
      "unfold: columns: must have the element type of image; given float64, expected float32",
-     "Convert one of the two tensors; the library never does so by itself. Copies take any element type, sums only those "
+     "Convert one of the two tensors; the library never converts by itself. Copies take any element type, sums only types "
      "that can be added."},
     {ErrorCode::overflow, "overflow", "InvalidValue", "A size or an offset is 2^60 or more, or does not fit into 63 bits.",
      "unfold: dilation: extents, pads and effective kernels must stay below 2^60; given 2305843009213693952",
-     "Look for a wrong number: no tensor is that large. Sizes that come from a file or from arithmetic of your own may have "
-     "wrapped around."},
+     "Look for a wrong number: no tensor is that large. Sizes from a file or from your own arithmetic may have wrapped "
+     "around."},
     {ErrorCode::limit, "limit", "InvalidValue",
-     "A list, a tensor or a problem has more axes, or a merge more tiles, than the library handles.",
+     "A list, a tensor or a problem has too many axes, or a merge too many tiles.",
      "tensor: axes: a list or a shape must have at most 32 entries",
-     "Join axes that lie beside each other with a reshape, or cut the work into smaller parts; for a merge, take larger "
-     "tiles."},
+     "Merge neighbouring axes with a reshape, or cut the work into smaller parts. For a merge, use larger tiles."},
     {ErrorCode::strides, "strides", "InvalidValue",
      "Elements of the destination share memory, so results would overwrite each other.",
      "unfold: columns: elements must not share memory: each stride must step over what smaller ones reach; given [36, 0, "
      "4], expected a stride of at least 4 bytes in place of 0",
-     "Write to a tensor in which every element has a place of its own, such as a contiguous one. Broadcast and overlapping "
-     "views may be read, but not written."},
+     "Write to a tensor whose elements all have separate memory, such as a contiguous one. Broadcast and overlapping views "
+     "may be read, but not written."},
     {ErrorCode::overlap, "overlap", "InvalidValue", "Source and destination share memory.",
      "unfold: output: source and destination must not share memory",
-     "Give the output memory of its own, or copy the source first: nothing works in place."},
+     "Give the output separate memory, or copy the source first: no operator works in place."},
     {ErrorCode::null_data, "null_data", "InvalidValue", "A tensor that has elements has no data pointer.",
      "unfold: data: a tensor that has elements has no data",
-     "Set the pointer; only tensors without elements may have none. Look whether the allocation of the tensor failed."},
+     "Set the pointer; only tensors without elements may have none. Check whether the allocation of the tensor failed."},
     {ErrorCode::missing, "missing", "InvalidValue", "A required argument is not given.",
      "unfold: kernel_size: must be given",
      "Give the argument that the message names; `patchfold ops OP` lists the required ones."},
     {ErrorCode::unknown_argument, "unknown_argument", "InvalidValue",
-     "The operator has no argument of that name, or it is given twice.",
+     "The operator has no argument of this name, or the argument is given twice.",
      "torch.pixel_shuffle: factor: is no argument of this operator; expected upscale_factor",
-     "Use the name that is expected; `patchfold ops OP` lists them all. The same argument has other names in other "
-     "dialects, as their specifications have."},
-    {ErrorCode::unknown_operator, "unknown_operator", "InvalidValue", "There is no operator of that name.",
+     "Use the expected name; `patchfold ops OP` lists all of them. An argument may have another name in another dialect, "
+     "because each dialect uses the names of its specification."},
+    {ErrorCode::unknown_operator, "unknown_operator", "InvalidValue", "There is no operator of this name.",
      "operator: there is no operator of this name; given unfodl, expected unfold or another of the table",
-     "Choose a name from `patchfold ops`. Operators of a specification begin with its name, as torch.fold; a version may be "
-     "left out and means the newest."},
-    {ErrorCode::out_of_memory, "out_of_memory", "MemoryError", "Memory could not be had.",
+     "Choose a name from `patchfold ops`. The name of a dialect's operator begins with the dialect, as in torch.fold. "
+     "Without a version it means the newest one."},
+    {ErrorCode::out_of_memory, "out_of_memory", "MemoryError", "An allocation failed.",
      "fold: scratch: scratch memory could not be had",
-     "Free memory, use fewer threads, or cut the work into parts. Pictures that do not fit into memory go through "
-     "`patchfold split` and `patchfold merge`."},
+     "Free memory, use fewer threads, or cut the work into parts. `patchfold split` and `patchfold merge` process pictures "
+     "that do not fit into memory."},
     {ErrorCode::executor, "executor", "RuntimeError", "The caller's executor did not run the work.",
      "fold: executor: the executor did not run the work",
-     "Mend the executor: it has to run every piece once and to return true, and nothing may be thrown out of it. The "
-     "content of the output is unspecified until a run succeeds."},
+     "Correct the executor: it must run each piece once, return true and not throw. The content of the output is "
+     "unspecified until a run succeeds."},
     {ErrorCode::file_open, "file_open", "", "A file cannot be opened or read.",
      "npy: columns.npy: cannot be opened: No such file or directory",
-     "Check the path, from the folder that the program runs in, and the permission to read it. The system's own reason ends "
-     "the message."},
-    {ErrorCode::file_write, "file_write", "", "A file cannot be written; what was there before is untouched.",
+     "Check the path, relative to the folder in which the program runs, and the permission to read the file. The message "
+     "ends with the system's reason."},
+    {ErrorCode::file_write, "file_write", "", "A file cannot be written; an existing file is unchanged.",
      "file: none/columns.npy: cannot be written: No such file or directory",
-     "Check that the folder exists and may be written to, and that the disk has room; then run again: nothing half-written "
-     "was left."},
-    {ErrorCode::file_format, "file_format", "", "A file is not what it says it is, or is cut short.",
+     "Check that the folder exists and is writable and that the disk has room, then run again. No half-written file is "
+     "left."},
+    {ErrorCode::file_format, "file_format", "", "A file is damaged, cut short, or of another format than its name says.",
      "npy: columns.npy: is cut short; given 7 bytes, expected at least 10 bytes",
-     "Make or copy the file again. Check that the end of its name says what it is."},
-    {ErrorCode::file_unsupported, "file_unsupported", "", "A file is sound but holds something that is not read or written.",
+     "Make or copy the file again. Check that the ending of its name matches its format."},
+    {ErrorCode::file_unsupported, "file_unsupported", "", "A file is valid but uses a feature that is not supported.",
      "npy: columns.npy: holds Python objects, which cannot be moved as bytes; given |O",
-     "Convert the file before: arrays to elements of a fixed size, pictures to grey or RGB."},
-    {ErrorCode::usage, "usage", "", "A command line or a problem string is not understood.",
+     "Convert the file first: arrays to elements of a fixed size, pictures to grey or RGB."},
+    {ErrorCode::usage, "usage", "", "A command line or a problem string is wrong.",
      "problem: dtype: must read OP DTYPE SHAPE [ARGUMENT=VALUE]..; given f33, expected for example: unfold f32 8x64x112x112 "
      "k3x3 s1x1 d1x1 p1x1",
-     "Run `patchfold --help`, or `patchfold COMMAND --help`, and put quotes around values that hold blanks."},
+     "Run `patchfold --help` or `patchfold COMMAND --help`. Put quotes around values that contain spaces."},
 };
 static_assert(std::ranges::all_of(catalogue,
                                   [](const ErrorEntry& e) { return &e == &catalogue[static_cast<std::size_t>(e.code)]; }));
