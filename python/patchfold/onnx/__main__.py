@@ -15,12 +15,12 @@ from .._errors import Error
 
 _DESCRIPTION = "Runs ONNX node tests and compares the results."
 _EPILOG = """\
-FOLDER holds model.onnx, a model of one node, and test_data_set_N/input_M.pb and output_0.pb. Every data set is run and
-compared bit for bit, where any NaN equals any other; only float16 and bfloat16 sums, which ONNX's reference rounds at each
-addition, may differ by 16 units in the last place of the largest number involved.
-Prints a line for each data set and one that counts them. A folder that cannot be read is a line on the error output and
-counts as a failure.
-Exit code: 0 all passed, 1 something failed, 2 wrong usage, or the onnx package is not installed.
+FOLDER holds model.onnx, a model of one node, and test_data_set_N/input_M.pb and output_0.pb. Every data set runs, and its
+result must equal the expected one bit for bit; any NaN equals any other. Only float16 and bfloat16 sums may differ, by 16
+units in the last place of the largest number involved, because ONNX's reference rounds them at each addition.
+Prints a line for each data set, and a last line with their numbers. A folder that cannot be read gives a line on the error
+output and counts as a failure.
+Exit code: 0 if all passed, 1 if something failed, 2 for wrong usage or if the onnx package is not installed.
 """
 
 
@@ -48,12 +48,12 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _line(text: str) -> str:
-    """As one line of characters that can be printed, whatever a file or its name holds."""
+    """The text as one printable line, whatever a file or its name contains."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def _run(folders: Sequence[str], quiet: bool) -> int:
-    """Prints what becomes of the node tests and returns how many failed."""
+    """Runs the node tests, prints their results and returns how many failed."""
     from ._node_tests import NodeTest
 
     passed = failed = 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ONNX node tests: FOLDER/model.onnx and FOLDER/test_data_set_N/{input,output}_M.pb, read, run and compared."""
+"""Reads, runs and compares ONNX node tests: FOLDER/model.onnx and FOLDER/test_data_set_N/{input,output}_M.pb."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _fail(path: Path, code: str, rule: str, given: object = "", expected: object
 
 
 def _read(path: Path, most: int) -> bytes:
-    """The bytes of a regular file of at most so many."""
+    """Reads a regular file that is not larger than the limit."""
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
@@ -66,7 +66,7 @@ def _message(kind: type[Message], path: Path, most: int) -> Message:
 
 
 def _names(folder: Path, begin: str, end: str) -> list[str]:
-    """The names in a folder that begin and end so, in the order of their numbers."""
+    """The names in a folder with this beginning and ending, in the order of their numbers."""
     try:
         names = [entry.name for entry in folder.iterdir()]
     except OSError as error:
@@ -75,14 +75,14 @@ def _names(folder: Path, begin: str, end: str) -> list[str]:
 
 
 def _range(dtype: np.dtype[Any]) -> tuple[int, int]:
-    """The integers that a typed field may hold for an element: its value, or its bits if it is no integer."""
+    """The range of integers for one element in a typed field: of its value, or of its bits if it is not an integer."""
     if dtype.kind in "iu":
         return int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
     return 0, 1 if dtype.kind == "b" else 2 ** (8 * dtype.itemsize) - 1
 
 
 def _array(tensor: TensorProto, path: Path) -> NumpyArray:
-    """The tensor's values. numpy_helper.to_array() would open other files, infer extents of -1 and wrap values."""
+    """The tensor's values. Not numpy_helper.to_array(), which opens other files, infers extents of -1 and wraps values."""
     if tensor.data_type == TensorProto.UNDEFINED:
         _fail(path, "file_format", "must be a tensor with an element type")
     if tensor.data_type not in _MOVED_TYPES or tensor.data_type == TensorProto.STRING:
@@ -117,7 +117,7 @@ def _array(tensor: TensorProto, path: Path) -> NumpyArray:
 
 
 def _arrays(folder: Path, kind: str, count: int) -> list[NumpyArray]:
-    """The files KIND_0.pb, KIND_1.pb, .. of a data set: exactly so many."""
+    """Reads the files KIND_0.pb, KIND_1.pb, .. of a data set, whose number must be exact."""
     found = len(_names(folder, f"{kind}_", ".pb"))
     if found != count:
         _fail(folder, "file_format", f"must hold one {kind}_N.pb for each {kind} of the model", found, count)
@@ -126,7 +126,7 @@ def _arrays(folder: Path, kind: str, count: int) -> list[NumpyArray]:
 
 
 def _prepared(model: ModelProto, path: Path) -> backend.PreparedModel:
-    """The model, checked, if it is one node of one of our operators."""
+    """Checks that the model is one node of one of patchfold's operators, and prepares it."""
     graph = model.graph
     if len(graph.node) != 1:
         _fail(path, "file_unsupported", "must be a model of one node", len(graph.node))
@@ -157,7 +157,7 @@ def _prepared(model: ModelProto, path: Path) -> backend.PreparedModel:
 
 @dataclass(frozen=True)
 class DataSet:
-    """What the files hold: inputs by their names in the model, and what the operator must make of them."""
+    """One data set: inputs by their names in the model, and the expected output."""
 
     name: str
     inputs: dict[str, NumpyArray]
@@ -165,10 +165,10 @@ class DataSet:
 
 
 class NodeTest:
-    """A node test that was read and checked; ``results`` runs it."""
+    """A checked node test; ``results`` runs it."""
 
     def __init__(self, folder: Path) -> None:
-        """Reads all of it. Errors: InvalidValue, which names the file."""
+        """Reads all files. Errors: InvalidValue, which names the file."""
         path = folder / "model.onnx"
         model = _message(ModelProto, path, _MOST_MODEL_BYTES)
         self._model = _prepared(model, path)
@@ -187,7 +187,7 @@ class NodeTest:
             _fail(folder, "file_format", "must hold folders named test_data_set_N")
 
     def results(self) -> Iterator[tuple[DataSet, str, str]]:
-        """Runs each data set: (the data set, type and shape of the result, what is wrong with it or nothing)."""
+        """Runs each data set and yields (the data set, type and shape of the result, the fault or "")."""
         for data_set in self.data_sets:
             try:
                 (got,) = self._model.run(data_set.inputs)
@@ -197,7 +197,7 @@ class NodeTest:
                 yield data_set, _type_text(got), difference(got, data_set.expected, self._allowance(data_set))
 
     def _allowance(self, data_set: DataSet) -> float:
-        """How far a sum may lie from the expected one; 0 for the types that the tests' reference adds in the same way."""
+        """The allowed error of a sum; 0 for types that the tests' reference adds in the same way."""
         data = (self._constants | data_set.inputs)[self._data]
         if not self._spec.sums or data.dtype.name not in _HALF_UNIT:
             return 0
@@ -205,7 +205,7 @@ class NodeTest:
 
 
 def _largest(array: NumpyArray) -> float:
-    """The largest finite magnitude."""
+    """The largest finite magnitude of the numbers."""
     magnitudes = np.abs(array.astype(np.float64))
     return float(magnitudes[np.isfinite(magnitudes)].max(initial=0))
 
@@ -215,13 +215,13 @@ def _type_text(array: NumpyArray) -> str:
 
 
 def _numbers(array: NumpyArray) -> NumpyArray:
-    """The elements as rows of one number, or of two where they are complex."""
+    """The elements as rows of one number, or of two numbers for complex types."""
     flat = np.ascontiguousarray(array).reshape(-1)
     return flat.view(flat.real.dtype).reshape(flat.size, 2 if flat.dtype.kind == "c" else 1)
 
 
 def difference(got: NumpyArray, expected: NumpyArray, allowance: float) -> str:
-    """The first difference, or nothing. Any NaN equals any other, and numbers may differ by the allowance."""
+    """Describes the first difference, or "". Any NaN equals any other, and numbers may differ by the allowance."""
     if got.dtype != expected.dtype or got.shape != expected.shape:
         return f"got {_type_text(got)}, expected {_type_text(expected)}"
     a, b = _numbers(got), _numbers(expected)
