@@ -104,13 +104,25 @@ std::string cell(std::string_view text) {
 
 std::string markdown() {
   std::string text =
-      "<!-- Written by `patchfold ops --markdown > docs/operators.md`. -->\n"
-      "# Operators\n\n"
-      "Values on the command line: `integer` 3; `integers` 3,5; `axes` 3 for every spatial axis, or 3,5; `pairs` of "
-      "(begin,\n"
-      "end) 1:2,0:1; `padding` valid, same_upper, same_lower, or any of the forms before; `number` 1.5, -3, nan, inf, "
-      "1+2j;\n"
-      "`boolean` true or false; `choice` one of the words. An `input` may also be a tensor: a .npy file after the data.\n";
+      R"(<!-- Written by `patchfold ops --markdown > docs/operators.md`. -->
+# Operators
+
+Every operator of the operator table, with its arguments. The [glossary](glossary.md) explains the words. On the command line
+values are written like this:
+
+| kind | value |
+|---|---|
+| `integer` | `3` |
+| `integers` | a list: `3,5` |
+| `axes` | one number for every spatial axis, `3`, or a list: `3,5` |
+| `pairs` | a list of begin:end: `1:2,0:1` |
+| `padding` | `valid`, `same_upper`, `same_lower`, or any of the forms above |
+| `number` | `1.5`, `-3`, `nan`, `inf`, `1+2j` |
+| `boolean` | `true` or `false` |
+| `choice` | one of the words in the row of the argument |
+
+An argument that is an input may also be given as a tensor: a .npy file after the data.
+)";
   std::string_view dialect;
   for (const auto& op : operators()) {
     if (dialect_of(op) != dialect) {
