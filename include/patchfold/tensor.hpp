@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <complex>
 #include <concepts>
 #include <cstddef>
@@ -296,7 +297,13 @@ class Scalar {
   constexpr std::uint64_t as_unsigned() const noexcept { return integer_; }
   constexpr double real() const noexcept { return real_; }
   constexpr double imaginary() const noexcept { return imaginary_; }
-  friend bool operator==(const Scalar&, const Scalar&) = default;
+  /// Compares kinds and bits: 0.0 differs from -0.0, and a NaN equals itself. Operators with equal scalars fill with equal
+  /// bytes, so a plan may be used again.
+  friend constexpr bool operator==(const Scalar& a, const Scalar& b) noexcept {
+    const auto bits = [](double value) { return std::bit_cast<std::uint64_t>(value); };
+    return a.kind_ == b.kind_ && a.integer_ == b.integer_ && bits(a.real_) == bits(b.real_) &&
+           bits(a.imaginary_) == bits(b.imaginary_);
+  }
 
  private:
   Kind kind_ = Kind::signed_integer;

@@ -2,6 +2,10 @@
 // run() keeps the plans of a thread's last calls: none may be taken for another call's.
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <complex>
+#include <cstdint>
+#include <limits>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -46,6 +50,27 @@ TEST(RecentPlan, IsOfTheSameOperatorShapeStridesAndType) {
     expect_as_planned<float>(Unfold{.kernel_size = {2, 1}}, {1, 2, 6, 6});
     expect_as_planned<float>(Unfold{.kernel_size = 2, .order = Order::kernel}, {1, 2, 6, 6});
   }
+}
+
+/// The bits of the first element that unfold gives for a window in the padding.
+std::uint32_t bits_of_fill(double value) {
+  const std::vector<float> src = numbers<float>(4);
+  std::vector<float> out(static_cast<std::size_t>(4 * 9));
+  run(Unfold{.kernel_size = 2, .padding = 1, .value = value}, view(src.data(), {1, 1, 2, 2}), view(out.data(), {1, 4, 9}));
+  return std::bit_cast<std::uint32_t>(out[0]);
+}
+
+TEST(RecentPlan, TellsZerosApartByTheirSigns) {
+  EXPECT_EQ(bits_of_fill(0.0), 0u);
+  EXPECT_EQ(bits_of_fill(-0.0), 0x80000000u);
+  EXPECT_EQ(bits_of_fill(0.0), 0u);
+  EXPECT_NE(Scalar(std::complex<double>(1, 0.0)), Scalar(std::complex<double>(1, -0.0)));
+}
+
+TEST(RecentPlan, IsFoundForNaN) {
+  const Unfold op{.kernel_size = 2, .padding = 1, .value = std::numeric_limits<double>::quiet_NaN()};
+  EXPECT_EQ(op, Unfold(op));
+  EXPECT_NE(op.value, Scalar(-std::numeric_limits<double>::quiet_NaN()));
 }
 
 TEST(RecentPlan, IsOfTheSameDestination) {
