@@ -188,9 +188,10 @@ void run(const Op& op, const ConstTensorView& src, const TensorView& dst, Execut
 
 /// Instruction sets that this build holds and this processor has, best first ("AVX3", "AVX2", "SSE4", ..).
 PATCHFOLD_API std::vector<std::string> instruction_sets();
-/// Uses one of them from now on, in every thread; "" goes back to the best. Throws Error(value) for any other name. Calls
-/// that have begun may go over to it. The environment variable PATCHFOLD_INSTRUCTION_SET sets it at the first use. Results
-/// do not depend on it.
+/// Uses one of them from now on, in every thread; "" goes back to the best. Throws Error(value) for any other name.
+/// Results do not depend on it. Running calls may switch midway, and so may plans that exist, but for those of the strategy
+/// "sum tiles": their tables fit the vectors of one set, which they keep. `run` never uses such a plan again after a change.
+/// The environment variable PATCHFOLD_INSTRUCTION_SET chooses a set at the first use.
 PATCHFOLD_API void use_instruction_set(std::string_view name);
 
 }  // namespace patchfold

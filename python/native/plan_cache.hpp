@@ -13,10 +13,12 @@
 
 namespace patchfold::python {
 
-/// All that a plan depends on, as numbers.
+/// All that a plan depends on, as numbers: the operator, its values, both tensors' shapes, strides and types, and the
+/// generation of plans, which changes with the instruction set.
 class PlanKey {
  public:
   PlanKey(const OperatorSpec& op, const ConstTensorView& src, const TensorView* dst, const Values& values) {
+    add(static_cast<std::int64_t>(detail::plan_generation()));
     add(static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(&op)));
     if (!op.data_input.empty()) add(src);
     add(dst != nullptr);

@@ -326,6 +326,20 @@ def test_plans_repeat_without_mixing_layouts() -> None:
     assert "strategy" in plan.describe()
 
 
+def test_plans_are_made_anew_for_another_instruction_set() -> None:
+    columns = some(np.float32, (1, 9, 64))
+    described = set()
+    try:
+        for instructions in patchfold.instruction_sets():
+            patchfold.use_instruction_set(instructions)
+            plan = patchfold.plan("fold", columns, output_size=(8, 8), kernel_size=3, padding=1)
+            described.add(plan.describe())
+    finally:
+        patchfold.use_instruction_set("")
+    # The vectors of SSE, AVX2 and AVX-512 differ in size.
+    assert len(described) >= min(2, len(patchfold.instruction_sets())), described
+
+
 def test_errors_survive_pickling() -> None:
     with pytest.raises(patchfold.InvalidValue) as caught:
         patchfold.unfold(np.zeros((1, 1, 2, 2)), 0)
