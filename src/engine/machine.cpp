@@ -3,15 +3,17 @@
 
 #include <algorithm>
 #include <fstream>
+#include <optional>
 #include <string>
 
-#include "engine/strategies.hpp"
 #include "tensor/lasting.hpp"
 
 namespace patchfold::engine {
 namespace {
 
 constexpr Caches usual{32 << 10, 512 << 10, 16 << 20};
+
+std::optional<kernels::Store> forced_store;
 
 /// The data caches of the first processor as Linux describes them. The C library's sysconf counts what all processors of a
 /// socket have, also where a machine is given a part of it.
@@ -59,14 +61,21 @@ std::string_view name_of(kernels::Store store) noexcept {
   return store == kernels::Store::plain ? "plain" : "past the cache";
 }
 
-kernels::Store store_of(const Problem& problem) noexcept {
-  if (forced().store) return *forced().store;
-  const auto size = [](ByteRange range) { return static_cast<double>(range.end - range.begin); };
-  const double read = size(problem.src_range), written = size(problem.dst_range);
+kernels::Store store_of(double read, double written) noexcept {
+  if (forced_store) return *forced_store;
   // Measured with plain loops whose buffers are used again: mixes of reads and writes gain from 0.7 of the cache on, and
   // what mostly writes from 1.1 on.
   const double share = written > 3 * read ? 1.1 : 0.7;
   return read + written > share * static_cast<double>(caches().l3) ? kernels::Store::past_cache : kernels::Store::plain;
+}
+
+kernels::Store store_of(const Problem& problem) noexcept {
+  const auto size = [](ByteRange range) { return static_cast<double>(range.end - range.begin); };
+  return store_of(size(problem.src_range), size(problem.dst_range));
+}
+
+void force_store(std::optional<kernels::Store> store) noexcept {
+  forced_store = store;
 }
 
 }  // namespace patchfold::engine

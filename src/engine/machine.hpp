@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What plans ask of the machine.
+// Cache sizes of the machine, and the choices that follow from them.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "engine/problem.hpp"
@@ -23,8 +24,13 @@ const Caches& caches() noexcept;
 /// Bytes that a stage should take: it is read many times while outputs stream past it.
 std::int64_t stage_bytes() noexcept;
 
-/// Whether the destination of such a problem is better written past the cache.
+/// How to write the destination of work that reads and writes so many bytes: past the cache where both together would push
+/// out of it what the caller needs next. A test may force the answer.
+kernels::Store store_of(double read, double written) noexcept;
+/// The same for a problem, whose tensors' ranges are what it reads and writes.
 kernels::Store store_of(const Problem& problem) noexcept;
+/// For tests: the answer of store_of() from now on; nothing: what it computes. Not for use while other threads plan.
+void force_store(std::optional<kernels::Store> store) noexcept;
 
 /// "plain" or "past the cache".
 std::string_view name_of(kernels::Store store) noexcept;

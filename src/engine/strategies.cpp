@@ -7,6 +7,7 @@
 #include "engine/counts.hpp"
 #include "engine/cropped.hpp"
 #include "engine/instruction_set.hpp"
+#include "engine/machine.hpp"
 #include "engine/move.hpp"
 #include "engine/normalise.hpp"
 #include "engine/stage.hpp"
@@ -62,23 +63,13 @@ constexpr Strategy strategies[] = {
     {"sum elements", make_sum_by_elements},        // strides beyond the row: solve for each element's taps
 };
 
-}  // namespace
-
-namespace {
-
-Forced& forced_now() noexcept {
-  static Forced now;
-  return now;
-}
+std::string_view forced_strategy;
 
 }  // namespace
-
-const Forced& forced() noexcept {
-  return forced_now();
-}
 
 void force(const Forced& forced) noexcept {
-  forced_now() = forced;
+  forced_strategy = forced.strategy;
+  force_store(forced.store);
   forget_plans();
 }
 
@@ -89,11 +80,10 @@ std::vector<std::string_view> strategy_names() {
 }
 
 std::unique_ptr<Compiled> plan_normal(const Problem& normal) {
-  const std::string_view wanted = forced().strategy;
-  for (const bool all : {wanted.empty(), true})
+  for (const bool all : {forced_strategy.empty(), true})
     for (const Strategy& strategy : strategies) {
       // Nothing is always tried: other rows may take for granted that there is something to do.
-      if (!all && strategy.name != wanted && &strategy != strategies) continue;
+      if (!all && strategy.name != forced_strategy && &strategy != strategies) continue;
       std::unique_ptr<Compiled> compiled = strategy.make(normal);
       if (!compiled) continue;
       compiled->strategy = strategy.name;

@@ -21,9 +21,8 @@ std::unique_ptr<Compiled> plan_normal(const Problem& normal);
 struct Forced {
   std::string_view strategy{};            ///< the only row that is tried; "": all. A problem that it does not fit is planned
                                           ///< as always.
-  std::optional<kernels::Store> store{};  ///< in place of what the problem's size asks for
+  std::optional<kernels::Store> store{};  ///< in place of what store_of() computes
 };
 void force(const Forced& forced) noexcept;
-const Forced& forced() noexcept;
 
 }  // namespace patchfold::engine

@@ -87,7 +87,7 @@ Rules::Rules(const Tiling& tiling, const MergeSpec& spec)
     check_holes();
   const double bytes =
       2.0 * static_cast<double>(element_count(tiling.output_shape(channels))) * static_cast<double>(output_element);
-  if (bytes > 0.7 * static_cast<double>(engine::caches().l3)) store = kernels::Store::past_cache;
+  store = engine::store_of(bytes / 2, bytes / 2);
   if (is_weighted && !converts && store == kernels::Store::past_cache)
     lines = kernels::weighted_lines(part_of(dtype), reduce == Reduce::mean);
 }

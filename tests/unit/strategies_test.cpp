@@ -13,6 +13,8 @@
 
 #include "patchfold/operators.hpp"
 #include "patchfold/table.hpp"
+#include "patchfold/tiling.hpp"
+#include "tiling/rules.hpp"
 
 namespace patchfold {
 namespace {
@@ -48,6 +50,16 @@ TEST(Strategies, EveryOneIsReachedByAProblemOfTheBenchmark) {
   }
   for (const auto& [name, problem] : reached)
     EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name << " is no row of the table: " << problem;
+}
+
+/// One rule says where results go, for operators and for merges.
+TEST(Store, IsForcedForMergesToo) {
+  const Tiling tiling(TilingSpec{.shape = {8, 8}, .tile = {4, 4}});
+  for (const kernels::Store store : {kernels::Store::plain, kernels::Store::past_cache}) {
+    engine::force({.store = store});
+    EXPECT_EQ(tiling::Rules(tiling, MergeSpec{}).store, store);
+  }
+  engine::force({});
 }
 
 /// Rows too long for scratch memory, written past the cache to a place that does not begin a line: memory for a whole row
