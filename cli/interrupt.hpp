@@ -2,7 +2,6 @@
 // Signals while an output file is being written.
 #pragma once
 
-#include <algorithm>
 #include <csignal>
 #include <filesystem>
 
@@ -30,8 +29,7 @@ class InterruptGuard {
  private:
   class StoppingExecutor final : public Executor {
    public:
-    /// At least 64, whatever the machine has, so that work is cut into many pieces: those not begun can be left out.
-    int threads() const noexcept override { return std::max(64, default_executor().threads()); }
+    int threads() const noexcept override { return default_executor().threads(); }
     bool run(std::int64_t pieces, Body body, void* context) noexcept override;
   };
 

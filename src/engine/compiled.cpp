@@ -2,53 +2,60 @@
 #include "engine/compiled.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <functional>
-#include <new>
 #include <sstream>
 
 #include "engine/floats.hpp"
-#include "engine/normalise.hpp"
+#include "engine/scratch.hpp"
 #include "engine/sharing.hpp"
 #include "kernels/stream.hpp"
 
 namespace patchfold::engine {
 namespace {
 
-/// Scratch memory that the pieces of a thread may take together.
-constexpr double scratch_per_thread = 1e6;
-constexpr std::size_t scratch_alignment = 64;
+/// Bytes from the beginning of a line to p.
+std::int64_t past_line(const std::byte* p) noexcept {
+  return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(p) % kernels::line_bytes);
+}
 
 }  // namespace
 
+/// One run, as its pieces see it.
 struct Compiled::Call {
   const Compiled& compiled;
   const std::byte* src;
   std::byte* dst;
   std::byte* scratch;
   std::int64_t pieces;
-
-  void run_piece(std::int64_t piece) const noexcept {
-    const auto [first, last] = rows_of_piece(piece, pieces, compiled.rows_);
-    std::byte* own = scratch + piece * compiled.scratch_per_piece_;
-    if (compiled.problem_.verb != Verb::combine_sum) return compiled.run_rows(src, dst, first, last, own);
-    const DefaultFloats floats;
-    compiled.run_rows(src, dst, first, last, own);
-  }
+  ScratchParts parts;
 };
 
+void Compiled::run_piece(void* context, std::int64_t piece) noexcept {
+  Call& call = *static_cast<Call*>(context);
+  const Compiled& compiled = call.compiled;
+  const auto [first, last] = rows_of_piece(piece, call.pieces, compiled.rows_);
+  const std::int64_t part = call.parts.take();
+  std::byte* const scratch = call.scratch + part * compiled.scratch_per_piece_;
+  if (compiled.problem_.verb == Verb::combine_sum) {
+    const DefaultFloats floats;
+    compiled.run_rows(call.src, call.dst, first, last, scratch);
+  } else {
+    compiled.run_rows(call.src, call.dst, first, last, scratch);
+  }
+  call.parts.give_back(part);
+}
+
 std::int64_t Compiled::pieces(int threads) const noexcept {
-  return piece_count(threads, rows_, bytes_,
-                     scratch_per_thread / static_cast<double>(std::max<std::int64_t>(1, scratch_per_piece_)));
+  return piece_count(threads, rows_, bytes_);
+}
+
+std::int64_t Compiled::scratch_parts(int threads) const noexcept {
+  return scratch_per_piece_ == 0 ? 0 : std::clamp<std::int64_t>(threads, 1, std::min(pieces(threads), ScratchParts::most));
 }
 
 std::size_t Compiled::scratch_bytes(int threads) const noexcept {
-  const auto bytes = static_cast<std::size_t>(pieces(threads) * scratch_per_piece_);
-  return std::max(bytes == 0 ? 0 : bytes + scratch_alignment, misaligned_ ? misaligned_->scratch_bytes(threads) : 0);
-}
-
-Status Compiled::run(const void* src, void* dst, std::span<std::byte> scratch, Executor& executor) const noexcept {
-  return run(src, dst, scratch, executor, std::max(1, executor.threads()));
+  const std::int64_t bytes = scratch_parts(threads) * scratch_per_piece_;
+  return std::max(static_cast<std::size_t>(bytes == 0 ? 0 : bytes + kernels::line_bytes),
+                  misaligned_ ? misaligned_->scratch_bytes(threads) : 0);
 }
 
 Status Compiled::run(const void* src, void* dst, std::span<std::byte> scratch, Executor& executor,
@@ -59,41 +66,16 @@ Status Compiled::run(const void* src, void* dst, std::span<std::byte> scratch, E
   auto* to = static_cast<std::byte*>(dst);
   if (to == nullptr || (from == nullptr && problem_.src_range.begin != problem_.src_range.end)) return Status::null_data;
   if (overlap(from, problem_.src_range, to, problem_.dst_range)) return Status::overlap;
-  if (misaligned_ && reinterpret_cast<std::uintptr_t>(to + problem_.dst_offset) % kernels::line_bytes != 0)
+  if (misaligned_ && past_line(to + problem_.dst_offset) != 0)
     return misaligned_->run(src, dst, scratch, executor, threads);
 
-  const auto misaligned = reinterpret_cast<std::uintptr_t>(scratch.data()) % scratch_alignment;
-  std::byte* aligned = scratch.empty() ? nullptr : scratch.data() + (misaligned ? scratch_alignment - misaligned : 0);
-  Call call{*this, from, to, aligned, pieces(threads)};
-  if (call.pieces == 1) {
-    call.run_piece(0);
-    return Status::ok;
-  }
-  const auto body = [](void* context, std::int64_t piece) noexcept { static_cast<const Call*>(context)->run_piece(piece); };
-  return executor.run(call.pieces, body, &call) ? Status::ok : Status::executor_failed;
-}
-
-Status Compiled::run(const void* src, void* dst, Executor& executor) const noexcept {
-  struct Scratch {
-    std::unique_ptr<std::byte[]> bytes;
-    std::size_t size = 0;
-    bool in_use = false;
-  };
-  Scratch* const shared = detail::of_this_thread<Scratch>();
-  // An executor may run other plans on this thread while it waits for this one: those get memory of their own.
-  Scratch own;
-  Scratch& scratch = shared == nullptr || shared->in_use ? own : *shared;
-  const int threads = std::max(1, executor.threads());  // asked once: another thread may change it
-  const std::size_t size = scratch_bytes(threads);
-  if (scratch.size < size) {
-    scratch.bytes.reset(new (std::nothrow) std::byte[size]);
-    scratch.size = scratch.bytes ? size : 0;
-    if (!scratch.bytes) return Status::out_of_memory;
-  }
-  scratch.in_use = true;
-  const Status status = run(src, dst, {scratch.bytes.get(), scratch.size}, executor, threads);
-  scratch.in_use = false;
-  return status;
+  std::byte* aligned = scratch.data();
+  if (past_line(aligned) != 0) aligned += kernels::line_bytes - past_line(aligned);
+  const std::int64_t count = pieces(threads);
+  Call call{*this, from, to, aligned, count, ScratchParts(count == 1 ? 0 : scratch_parts(threads))};
+  if (count > 1) return executor.run(count, run_piece, &call) ? Status::ok : Status::executor_failed;
+  run_piece(&call, 0);
+  return Status::ok;
 }
 
 void Compiled::describe_choices(std::ostream&) const {}

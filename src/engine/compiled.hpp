@@ -22,8 +22,9 @@ class Compiled {
   Compiled& operator=(const Compiled&) = delete;
   virtual ~Compiled() = default;
 
-  Status run(const void* src, void* dst, std::span<std::byte> scratch, Executor& executor) const noexcept;
-  Status run(const void* src, void* dst, Executor& executor) const noexcept;
+  /// Runs all rows in pieces that `executor`, which has `threads` threads, may run at the same time. `scratch` has at least
+  /// scratch_bytes(threads) bytes.
+  Status run(const void* src, void* dst, std::span<std::byte> scratch, Executor& executor, int threads) const noexcept;
   std::size_t scratch_bytes(int threads) const noexcept;
   std::string describe() const;
 
@@ -54,8 +55,10 @@ class Compiled {
 
  private:
   struct Call;
-  Status run(const void* src, void* dst, std::span<std::byte> scratch, Executor& executor, int threads) const noexcept;
+  /// Executor::Body for a Call.
+  static void run_piece(void* context, std::int64_t piece) noexcept;
   std::int64_t pieces(int threads) const noexcept;
+  std::int64_t scratch_parts(int threads) const noexcept;
 };
 
 /// Normalises the problem and chooses a strategy. Throws Error; `op` is named in it.

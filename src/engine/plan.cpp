@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "patchfold/plan.hpp"
 
+#include <algorithm>
+
 #include "engine/compiled.hpp"
+#include "engine/scratch.hpp"
 #include "tensor/fail.hpp"
 
 namespace patchfold {
 
 Status Plan::run(const void* src, void* dst, Executor& executor) const noexcept {
-  return compiled_ ? compiled_->run(src, dst, executor) : Status::ok;
+  if (!compiled_) return Status::ok;
+  const int threads = std::max(1, executor.threads());  // asked once: another thread may change it
+  const engine::ThreadScratch scratch(compiled_->scratch_bytes(threads));
+  return scratch.is_there() ? compiled_->run(src, dst, scratch.bytes(), executor, threads) : Status::out_of_memory;
 }
 Status Plan::run(const void* src, void* dst, std::span<std::byte> scratch, Executor& executor) const noexcept {
-  return compiled_ ? compiled_->run(src, dst, scratch, executor) : Status::ok;
+  return compiled_ ? compiled_->run(src, dst, scratch, executor, std::max(1, executor.threads())) : Status::ok;
 }
 std::size_t Plan::scratch_bytes(int threads) const noexcept {
   return compiled_ ? compiled_->scratch_bytes(threads) : 0;

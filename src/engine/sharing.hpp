@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <utility>
 
@@ -14,14 +13,15 @@ inline constexpr double bytes_per_piece = 128 * 1024;
 /// Pieces for each thread, so that one that ends early takes more (arbitrary).
 inline constexpr double pieces_per_thread = 4;
 
-/// Pieces for work that reads and writes `bytes`; at most `most_each` for each thread.
-inline std::int64_t piece_count(int threads, std::int64_t rows, double bytes,
-                                double most_each = pieces_per_thread) noexcept {
-  if (threads <= 1 || rows <= 1) return 1;
-  // As many for every thread, so that none waits for another's last piece.
-  const double each = std::max(1.0, std::floor(std::min(pieces_per_thread, most_each)));
-  const double wanted = std::min(bytes / bytes_per_piece, static_cast<double>(threads) * each);
-  return std::clamp<std::int64_t>(static_cast<std::int64_t>(wanted), 1, rows);
+/// No piece is larger, so that work can be stopped between two of them soon (arbitrary: some milliseconds of copying).
+inline constexpr double most_bytes_of_piece = 32 * 1024 * 1024;
+
+/// Pieces for work that reads and writes `bytes`.
+inline std::int64_t piece_count(int threads, std::int64_t rows, double bytes) noexcept {
+  if (rows <= 1) return 1;
+  const double shared = threads <= 1 ? 1 : static_cast<double>(threads) * pieces_per_thread;
+  const double wanted = std::min(bytes / bytes_per_piece, std::max(shared, bytes / most_bytes_of_piece));
+  return static_cast<std::int64_t>(std::clamp(wanted, 1.0, static_cast<double>(rows)));
 }
 
 /// First and last row of a piece; they differ by one row at most.

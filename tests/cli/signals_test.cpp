@@ -9,6 +9,7 @@
 #include <csignal>
 #include <filesystem>
 
+#include "cli/interrupt.hpp"
 #include "tests/cli/program.hpp"
 
 namespace patchfold::cli_test {
@@ -34,6 +35,12 @@ TEST(Signals, RemoveTheTemporaryFileAndEndTheProgram) {
     EXPECT_EQ(folder.entries(), "in.npy out.npy");
     EXPECT_EQ(folder.read("out.npy"), "as it was");
   }
+}
+
+/// Plans size their scratch memory for the threads that an executor announces.
+TEST(Signals, DoNotMakeTheProgramAnnounceMoreThreads) {
+  cli::InterruptGuard guard("out.npy");
+  EXPECT_EQ(guard.executor().threads(), default_executor().threads());
 }
 
 TEST(Signals, EndAProgramThatWaitsForAReader) {

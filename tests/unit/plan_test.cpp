@@ -2,8 +2,10 @@
 // Plans and executors: what is checked at run time, threads, scratch memory, the floating-point environment.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cfenv>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <stdexcept>
 #include <thread>
@@ -98,6 +100,27 @@ TEST(Plan, RunsInTheScratchThatItAsksForAndRefusesLess) {
   EXPECT_EQ(aligned, large.image);
 }
 
+TEST(Plan, NeedsScratchForEachThreadNotForEachPiece) {
+  Large large;
+  large.op.accumulate = true;
+  const Plan plan = large.plan();
+  const std::size_t one = plan.scratch_bytes(1);
+  ASSERT_GT(one, 0u);
+  for (const int threads : {2, 3, 100}) EXPECT_LE(plan.scratch_bytes(threads), static_cast<std::size_t>(threads) * one);
+}
+
+TEST(Plan, IsCutIntoPiecesOnOneThreadToo) {
+  // An executor can stop between two pieces.
+  const Dims image{1, 1, 4096, 4096}, columns{1, 4, 4095 * 4095};
+  const auto src = std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(element_count(image)));
+  const auto dst = std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(element_count(columns)));
+  const Plan plan = Unfold{.kernel_size = 2}.plan(view(src.get(), image), view(dst.get(), columns));
+  std::int64_t cut_into = 0;
+  CallableExecutor counting(1, [&](std::int64_t pieces, const auto&) { cut_into = pieces; });
+  EXPECT_EQ(plan.run(src.get(), dst.get(), counting), Status::ok);
+  EXPECT_GT(cut_into, 8);
+}
+
 TEST(Plan, AnExecutorThatThrowsBecomesAStatus) {
   Large large;
   const Plan plan = large.plan();
@@ -179,6 +202,25 @@ TEST(Threads, AreSetAndRefusedBelowZero) {
   set_num_threads(0);
   EXPECT_EQ(get_num_threads(), before);
 #endif
+}
+
+TEST(Plan, RunsOnWhenTheInstructionSetChanges) {
+  Large large;
+  ASSERT_EQ(large.plan().run(large.columns.data(), large.image.data()), Status::ok);
+  const std::vector<float> expected = large.image;
+  for (const std::string& made_on : instruction_sets()) {
+    use_instruction_set(made_on);
+    const Plan plan = large.plan();
+    const std::string made = plan.describe();
+    for (const std::string& run_on : instruction_sets()) {
+      use_instruction_set(run_on);
+      EXPECT_EQ(plan.describe(), made) << "its tables fit the vectors of " << made_on;
+      std::fill(large.image.begin(), large.image.end(), 0.0f);
+      ASSERT_EQ(plan.run(large.columns.data(), large.image.data()), Status::ok);
+      EXPECT_EQ(large.image, expected) << made_on << " run on " << run_on;
+    }
+  }
+  use_instruction_set("");
 }
 
 TEST(InstructionSet, UnknownNamesAreRefusedWithTheKnownOnes) {

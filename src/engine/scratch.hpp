@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scratch memory of a run: where it comes from, and how the pieces of the run share it.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <thread>
+
+#include "patchfold/plan.hpp"
+
+namespace patchfold::engine {
+
+/// Scratch memory of the calling thread, kept for its next runs. An executor may run other plans on this thread while it
+/// waits for the pieces of one: those get memory of their own.
+class ThreadScratch {
+ public:
+  explicit ThreadScratch(std::size_t size) noexcept;
+  ThreadScratch(const ThreadScratch&) = delete;
+  ThreadScratch& operator=(const ThreadScratch&) = delete;
+  ~ThreadScratch() { used_->in_use = false; }
+
+  /// False if the memory could not be allocated.
+  bool is_there() const noexcept { return is_there_; }
+  std::span<std::byte> bytes() const noexcept { return {used_->bytes.get(), used_->size}; }
+
+ private:
+  struct Memory {
+    std::unique_ptr<std::byte[]> bytes{};
+    std::size_t size = 0;
+    bool in_use = false;
+  };
+  Memory own_{};
+  Memory* used_ = &own_;
+  bool is_there_ = true;
+};
+
+/// Lends the parts of a run's scratch memory to its pieces. There are as many parts as threads, not as pieces, so that
+/// small pieces need no more memory than large ones. If an executor runs more pieces at the same time than it has announced,
+/// some of them wait for a part.
+class ScratchParts {
+ public:
+  static constexpr std::int64_t most = 1024;
+
+  /// With no parts there is nothing to lend: take() is always 0 then.
+  explicit ScratchParts(std::int64_t parts) noexcept : parts_(parts) {
+    for (std::int64_t word = 0; word * bits < parts; ++word) {
+      const std::int64_t rest = parts - word * bits;
+      free_[static_cast<std::size_t>(word)] = rest >= bits ? ~std::uint64_t{0} : (std::uint64_t{1} << rest) - 1;
+    }
+  }
+
+  /// The number of a part that nobody else has until it is given back.
+  std::int64_t take() noexcept {
+    if (parts_ == 0) return 0;
+    for (;; std::this_thread::yield())
+      for (std::int64_t word = 0; word * bits < parts_; ++word) {
+        const std::atomic_ref<std::uint64_t> free(free_[static_cast<std::size_t>(word)]);
+        std::uint64_t now = free.load(std::memory_order_relaxed);
+        while (now != 0)
+          if (free.compare_exchange_weak(now, now & (now - 1), std::memory_order_acquire, std::memory_order_relaxed))
+            return word * bits + std::countr_zero(now);
+      }
+  }
+  void give_back(std::int64_t part) noexcept {
+    if (parts_ == 0) return;
+    const std::atomic_ref<std::uint64_t> free(free_[static_cast<std::size_t>(part / bits)]);
+    free.fetch_or(std::uint64_t{1} << part % bits, std::memory_order_release);
+  }
+
+ private:
+  static constexpr std::int64_t bits = 64;
+  std::int64_t parts_;
+  std::array<std::uint64_t, most / bits> free_;  // a bit for each part; words beyond the parts are not initialised
+};
+
+}  // namespace patchfold::engine
