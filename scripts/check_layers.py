@@ -42,27 +42,33 @@ class Room:
         self.foreign = foreign  # prefixes; None: whatever is installed
 
 
-KERNELS = "src/tensor src/kernels"
+# Headers of src/tensor that front ends may include too: inline functions that stand on public headers alone, so that nobody
+# needs a symbol that the library hides.
+SHARED = "shared"
+SHARED_FILES = ["src/tensor/checked.hpp", "src/tensor/fail.hpp", "src/tensor/small_float.hpp"]
+
+KERNELS = SHARED + " src/tensor src/kernels"
 ENGINE = KERNELS + " src/engine"
 OPS = ENGINE + " src/ops"
 DIALECTS = OPS + " src/dialects"
 TILING = DIALECTS + " src/explain src/tiling"
 INSIDE = TILING + " src/capi"
 
-# A file belongs to the longest folder of this table that holds it.
+# A file belongs to the longest folder of this table that holds it, or to SHARED.
 ROOMS = {
     PUBLIC: Room("the public surface", "", "all", ("dlpack/",)),
-    "src/tensor": Room("values: types, dims, views, errors, checked arithmetic", "", "values"),
-    "src/kernels": Room("innermost loops over bytes and lanes", "src/tensor", "values", ("hwy/",)),
+    SHARED: Room("checked arithmetic, small floats, ways to throw", "", "values"),
+    "src/tensor": Room("values: types, dims, views, errors", SHARED, "values"),
+    "src/kernels": Room("innermost loops over bytes and lanes", SHARED + " src/tensor", "values", ("hwy/",)),
     "src/engine": Room("problem, normal form, plan, run; threads", KERNELS, "operators", ("tbb/", "oneapi/", "pthread.h")),
     "src/ops": Room("the neutral operators", ENGINE, "operators"),
     "src/dialects": Room("the systems' operators; the operator table", OPS, "table"),
     "src/explain": Room("what an operator does, as text for people", DIALECTS, "explain"),
     "src/tiling": Room("overlapping tiles", DIALECTS, "all"),
     "src/capi": Room("the C ABI", TILING, "all"),
-    "formats": Room("readers and writers of files", "src/tensor", "all", None),  # for its checked arithmetic
-    "cli": Room("the command line", "formats bench src/tensor", "all", None),  # for its small floating-point types
-    "python/native": Room("the Python package's binding of operators and tiles", "src/tensor", "all", None),
+    "formats": Room("readers and writers of files", SHARED, "all", None),
+    "cli": Room("the command line", SHARED + " formats bench", "all", None),
+    "python/native": Room("the Python package's binding of operators and tiles", SHARED, "all", None),
     "examples": Room("examples", "formats", "all", None),
     "reference": Room("every operator index by index", "", "values", ("gtest/",)),
     "bench": Room("benchmarks", "", "all", ("hwy/", "sys/mman.h")),
@@ -101,6 +107,8 @@ def tree_files(root):
 
 
 def room_of(name):
+    if name in SHARED_FILES:
+        return SHARED
     folder = os.path.dirname(name)
     while folder and folder not in ROOMS:
         folder = os.path.dirname(folder)
@@ -151,7 +159,7 @@ def check_include(root, name, text):
         elif group not in room.headers:
             return f"{room_name} may not include {target}", target
     elif other != room_name and other not in room.rooms:
-        return f"{room_name} may not include {other}", target
+        return f"{room_name} may not include {target if other == SHARED else other}", target
     return None, target
 
 
@@ -181,6 +189,7 @@ def find_cycle(graph):
 
 
 def check(root):
+    """The faults, the graph of the rooms {room: rooms that it includes}, and how many files there are."""
     faults = []
     files, rooms = {}, {}
     names = tree_files(root)
@@ -215,29 +224,45 @@ def check(root):
         cycle = find_cycle(graph)
         if cycle:
             faults.append(f"{cycle[0]}:1: {kind} include each other in a circle: {' -> '.join(cycle)}")
-    return faults, len(names)
+    for name in SHARED_FILES:
+        source = name.replace(".hpp", ".cpp")
+        if source in names:
+            faults.append(f"{source}:1: {name} is shared with front ends, so all of it must be inline")
+    return faults, rooms, len(names)
+
+
+def reduced(graph):
+    """The graph without the edges that a longer way replaces."""
+    def reaches(start, end):
+        return any(node == end or reaches(node, end) for node in graph.get(start, ()))
+
+    return {node: {other for other in others if not any(reaches(via, other) for via in others if via != other)}
+            for node, others in graph.items()}
 
 
 def picture(root):
-    """The rooms that exist, as a Mermaid flowchart; an arrow points at what a room stands on, steps over others are left out."""
+    """The rooms as a Mermaid flowchart. An arrow points at a room that is included; where a longer way leads there too, it
+    is left out."""
     def exists(room):
-        return any(path.suffix in CODE for path in (root / room).glob("*"))
+        files = SHARED_FILES if room == SHARED else [path.name for path in (root / room).glob("*")]
+        return any(name.endswith(CODE) for name in files)
 
     def label(room):
-        return f'    {identifier(room)}["{room}/<br/>{ROOMS[room].what}"]'
+        files = ", ".join(f"src/tensor/{os.path.basename(name)}" for name in SHARED_FILES)
+        return f'    {identifier(room)}["{files if room == SHARED else room + "/"}<br/>{ROOMS[room].what}"]'
 
     def identifier(room):
         return room.replace("/", "_")
 
     lines = ["```mermaid", "flowchart BT"]
-    library = [room for room in LIBRARY if exists(room)]
+    library = [room for room in [SHARED] + LIBRARY if exists(room)]
     fronts = [room for room in ("formats", "bench", "cli", "python/native", "examples", "reference") if exists(room)]
+    drawn = [PUBLIC] + library + fronts
+    _, rooms, _ = check(root)
+    arrows = reduced({room: rooms.get(room, set()) & set(drawn) for room in drawn})
     lines += ["  subgraph library"] + [label(room) for room in reversed(library)] + ["  end"]
     lines += [label(room)[2:] for room in [PUBLIC] + fronts]
-    lines += [f"  {identifier(upper)} --> {identifier(lower)}" for lower, upper in zip([PUBLIC] + library, library)]
-    for room in fronts:
-        below = ROOMS[room].rooms or ([PUBLIC] if "all" in ROOMS[room].headers else [])
-        lines += [f"  {identifier(room)} --> {identifier(other)}" for other in below]
+    lines += [f"  {identifier(room)} --> {identifier(other)}" for room in drawn for other in sorted(arrows[room])]
     return "\n".join(lines + ["```"]) + "\n"
 
 
@@ -272,7 +297,7 @@ def main():
             sys.exit("docs/design.md: the picture of the rooms is another one than scripts/check_layers.py --print gives")
         print("layers: the picture in docs/design.md is right")
     else:
-        faults, count = check(options.root)
+        faults, _, count = check(options.root)
         for fault in faults:
             print(fault)
         print(f"layers: {len(faults)} faults in {count} files")

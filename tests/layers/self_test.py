@@ -15,16 +15,28 @@ SOUND = {
     "include/patchfold/operators.hpp": '#include "patchfold/plan.hpp"\n',
     "include/patchfold/onnx.hpp": '#include "patchfold/operators.hpp"\n',
     "src/tensor/fail.hpp": '#include "patchfold/tensor.hpp"\n',
+    "src/tensor/encode.hpp": '#include "patchfold/tensor.hpp"\n',
     "src/kernels/move.cpp": '#include <hwy/highway.h>\n#include "tensor/fail.hpp"\n',
     "src/engine/plan.hpp": '#include <oneapi/tbb/parallel_for.h>\n#include <fenv.h>\n#include "patchfold/plan.hpp"\n',
     "src/ops/fold.hpp": '#include "patchfold/operators.hpp"\n',
     "src/ops/fold.cpp": '#include "ops/fold.hpp"\n#include "engine/plan.hpp"\n',
     "src/dialects/onnx.cpp": '#include "patchfold/onnx.hpp"\n#include "ops/fold.hpp"\n',
-    "formats/npy.hpp": '#include <unistd.h>\n#include "patchfold/tensor.hpp"\n',
+    "formats/npy.hpp": '#include <unistd.h>\n#include "src/tensor/fail.hpp"\n',
     "cli/main.cpp": '#include <CLI/CLI.hpp>\n#include "formats/npy.hpp"\n',
     "reference/fold.hpp": "#include <vector>\n",
     "tests/fold_test.cpp": '#include "reference/fold.hpp"\n#include "engine/plan.hpp"\n',
 }
+# The arrows of its picture: what is included, but for steps that a longer way replaces.
+ARROWS = [
+    "shared --> include_patchfold",
+    "src_tensor --> include_patchfold",
+    "src_kernels --> shared",
+    "src_engine --> include_patchfold",
+    "src_ops --> src_engine",
+    "src_dialects --> src_ops",
+    "formats --> shared",
+    "cli --> formats",
+]
 # What is added to which file, and the beginning of the line that must come back.
 FAULTS = [
     ("src/kernels/move.cpp", '#include "engine/plan.hpp"\n', "src/kernels/move.cpp:4: src/kernels may not include src/engine"),
@@ -36,19 +48,23 @@ FAULTS = [
     ("include/patchfold/tensor.hpp", '#include "patchfold/plan.hpp"\n',
      "include/patchfold/tensor.hpp:3: include/patchfold/plan.hpp stands after"),
     ("formats/npy.hpp", '#include "src/engine/plan.hpp"\n', "formats/npy.hpp:4: formats may not include src/engine"),
+    ("formats/npy.hpp", '#include "src/tensor/encode.hpp"\n', "formats/npy.hpp:4: formats may not include src/tensor"),
+    ("src/tensor/fail.hpp", '#include "tensor/encode.hpp"\n', "src/tensor/fail.hpp:3: shared may not include src/tensor"),
+    ("src/tensor/fail.cpp", "int x;\n", "src/tensor/fail.cpp:1: src/tensor/fail.hpp is shared with front ends"),
     ("cli/main.cpp", '#include "../src/ops/fold.hpp"\n', "cli/main.cpp:4: cli may not include src/ops"),
     ("formats/npy.hpp", '#include "cli/main.cpp"\n', "formats/npy.hpp:4: formats may not include cli"),
     ("reference/fold.hpp", '#include "patchfold/operators.hpp"\n',
      "reference/fold.hpp:3: reference may not include include/patchfold/operators.hpp"),
-    ("reference/fold.hpp", '#include "tensor/fail.hpp"\n', "reference/fold.hpp:3: reference may not include src/tensor"),
+    ("reference/fold.hpp", '#include "tensor/fail.hpp"\n', 
+     "reference/fold.hpp:3: reference may not include src/tensor/fail.hpp"),
     ("src/ops/fold.hpp", '#include "ops/fold.cpp"\n', "src/ops/fold.cpp:1: files include each other in a circle"),
     ("plugins/new.cpp", "\n", "plugins/new.cpp:1: stands in no room"),
     ("src/ops/fold.cpp", "\n" * 450, "src/ops/fold.cpp:453: 453 lines; at most 450"),
 ]
 
 
-def run(check, root):
-    done = subprocess.run([sys.executable, check, "--root", str(root)], stdout=subprocess.PIPE, text=True)
+def run(check, root, *options):
+    done = subprocess.run([sys.executable, check, "--root", str(root), *options], stdout=subprocess.PIPE, text=True)
     return done.returncode, done.stdout
 
 
@@ -77,6 +93,12 @@ def main():
     for name, text, beginning in FAULTS:
         expect(f"{name} + {text.strip()!r}", {**sound, name: sound.get(name, LICENCE) + text}, 1, beginning)
     expect("no licence", {**sound, "src/ops/bare.cpp": "int x;\n"}, 1, "src/ops/bare.cpp:1: the first line must be the licence")
+    with tempfile.TemporaryDirectory() as folder:
+        write(Path(folder), sound)
+        _, picture = run(check, folder, "--print")
+    if [line.strip() for line in picture.splitlines() if "-->" in line] != ARROWS:
+        failures += 1
+        print(f"the picture of the sound tree must have the arrows {ARROWS}; it is\n{picture}")
     print(f"{len(FAULTS) + 2} trees, {failures} failures")
     sys.exit(1 if failures else 0)
 
