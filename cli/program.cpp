@@ -128,7 +128,7 @@ int run_program(const std::vector<std::string>& words) {
   } catch (const Error& error) {
     return report(error, false);
   } catch (const std::bad_alloc&) {
-    print_error("memory cannot be had", describe(ErrorCode::out_of_memory).name);
+    print_error("out of memory", describe(ErrorCode::out_of_memory).name);
   } catch (const std::exception& error) {
     print_error(error.what());
   }

@@ -61,7 +61,7 @@ void print_error(std::string_view message, std::string_view code) noexcept {
     if (!code.empty()) line += fmt::format(" [{}]", code);
     write_all(STDERR_FILENO, line + "\n");
   } catch (...) {
-    write_all(STDERR_FILENO, "patchfold: memory cannot be had\n");
+    write_all(STDERR_FILENO, "patchfold: out of memory\n");
   }
 }
 

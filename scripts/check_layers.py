@@ -19,7 +19,7 @@ from pathlib import Path
 
 # The public headers in their own order: a header includes only what stands in its own group or before it.
 HEADER_GROUPS = {
-    "values": ["version.hpp", "export.hpp", "error.hpp", "tensor.hpp"],
+    "values": ["version.hpp", "export.hpp", "words.hpp", "error.hpp", "tensor.hpp"],
     "running": ["plan.hpp"],
     "operators": ["operators.hpp"],
     "tiling": ["tiling.hpp"],
@@ -45,7 +45,7 @@ class Room:
 # Headers of src/tensor that front ends may include too: inline functions that stand on public headers alone, so that nobody
 # needs a symbol that the library hides.
 SHARED = "shared"
-SHARED_FILES = ["src/tensor/checked.hpp", "src/tensor/fail.hpp", "src/tensor/small_float.hpp"]
+SHARED_FILES = ["src/tensor/checked.hpp", "src/tensor/fail.hpp"]
 
 KERNELS = SHARED + " src/tensor src/kernels"
 ENGINE = KERNELS + " src/engine"
@@ -57,17 +57,17 @@ INSIDE = TILING + " src/capi"
 # A file belongs to the longest folder of this table that holds it, or to SHARED.
 ROOMS = {
     PUBLIC: Room("the public surface", "", "all", ("dlpack/",)),
-    SHARED: Room("checked arithmetic, small floats, ways to throw", "", "values"),
+    SHARED: Room("checked arithmetic, ways to throw", "", "values"),
     "src/tensor": Room("values: types, dims, views, errors", SHARED, "values"),
     "src/kernels": Room("innermost loops over bytes and lanes", SHARED + " src/tensor", "values", ("hwy/",)),
-    "src/engine": Room("problem, normal form, plan, run; threads", KERNELS, "operators", ("tbb/", "oneapi/", "pthread.h")),
+    "src/engine": Room("problem, normal form, plan, run; threads", KERNELS, "running", ("tbb/", "oneapi/", "pthread.h")),
     "src/ops": Room("the neutral operators", ENGINE, "operators"),
     "src/dialects": Room("the systems' operators; the operator table", OPS, "table"),
     "src/explain": Room("what an operator does, as text for people", DIALECTS, "explain"),
     "src/tiling": Room("overlapping tiles", DIALECTS, "all"),
     "src/capi": Room("the C ABI", TILING, "all"),
     "formats": Room("readers and writers of files", SHARED, "all", None),
-    "cli": Room("the command line", SHARED + " formats bench", "all", None),
+    "cli": Room("the command line", SHARED + " src/tensor formats bench", "all", None),  # for its small floats
     "python/native": Room("the Python package's binding of operators and tiles", SHARED, "all", None),
     "examples": Room("examples", "formats", "all", None),
     "reference": Room("every operator index by index", "", "values", ("gtest/",)),

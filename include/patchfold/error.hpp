@@ -29,7 +29,7 @@ enum class ErrorCode {
   missing,           ///< a required argument is not given
   unknown_argument,  ///< the operator has no argument of that name
   unknown_operator,  ///< there is no operator of that name
-  out_of_memory,     ///< memory could not be had
+  out_of_memory,     ///< memory ran out; see also Error
   executor,          ///< the caller's executor did not run the work
   file_open,         ///< a file cannot be opened or read
   file_write,        ///< a file cannot be written; what was there before is untouched
@@ -56,9 +56,9 @@ PATCHFOLD_API const ErrorEntry& describe(ErrorCode code) noexcept;
 /// An error says which operator and argument, the rule, what was given and what was expected.
 /// `what()` joins them: "OPERATOR: ARGUMENT: RULE; given GIVEN, expected EXPECTED". Empty parts are left out.
 /// Control characters become '?', and parts of more than 1000 characters are cut.
-/// Memory that cannot be had is Error(out_of_memory) too, from every function of the library that throws; nothing has
-/// changed then, and the library can be used as before. Only copies of values that own memory (an Error, a TilingSpec) throw
-/// std::bad_alloc, as those of the standard library do.
+/// Every C++ function of the library that is not noexcept throws std::bad_alloc when memory runs out; nothing has changed
+/// then, and the library can be used as before. Error(out_of_memory) is thrown where more can be said: whose memory it was,
+/// how many bytes. The C ABI returns PF_ERROR_OUT_OF_MEMORY and Python raises MemoryError in both cases.
 class PATCHFOLD_API Error : public std::exception {
  public:
   struct Parts {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -77,17 +78,20 @@ class Compiled;
 }
 
 /// A checked, normalised problem together with the way to run it. Immutable: copy it freely, run it from many threads at
-/// once. It holds no pointers to data. A default-constructed plan runs nothing.
+/// once. It holds no pointers to the caller's data. A default-constructed plan runs nothing.
 class PATCHFOLD_API Plan {
  public:
   Plan() = default;
   explicit Plan(std::shared_ptr<const engine::Compiled> compiled) : compiled_(std::move(compiled)) {}
 
-  /// Runs with scratch memory of the calling thread.
-  Status run(const void* src, void* dst, Executor& executor = default_executor()) const noexcept;
-  /// Runs in the scratch memory given, at least scratch_bytes(executor.threads()) bytes of any alignment. Allocates nothing.
+  /// Runs in `scratch`, at least scratch_bytes(executor.threads()) bytes of any alignment, and allocates nothing; without
+  /// it, in scratch memory that the calling thread keeps.
+  Status run(const void* src, void* dst, Executor& executor = default_executor(),
+             const std::optional<std::span<std::byte>>& scratch = std::nullopt) const noexcept;
   Status run(const void* src, void* dst, std::span<std::byte> scratch,
-             Executor& executor = default_executor()) const noexcept;
+             Executor& executor = default_executor()) const noexcept {
+    return run(src, dst, executor, scratch);
+  }
   /// Bytes of scratch that a run with so many threads needs.
   std::size_t scratch_bytes(int threads) const noexcept;
   /// Strategy, normal form, pieces and bytes moved.

@@ -2,6 +2,7 @@
 #include "python/native/errors.hpp"
 
 #include <cctype>
+#include <new>
 
 namespace patchfold::python {
 namespace {
@@ -41,6 +42,8 @@ void translate_errors() {
         const nb::object exception = exception_of(error);
         PyErr_SetObject(exception.type().ptr(), exception.ptr());
       }
+    } catch (const std::bad_alloc&) {
+      PyErr_SetString(PyExc_MemoryError, "out of memory");
     }
   });
 }

@@ -94,7 +94,7 @@ pf_status store_error(const Error& error) noexcept {
 }
 
 pf_status store_error(ErrorCode code, std::string_view rule) noexcept {
-  remember("memory could not be had", [&] { return Error::Parts{.code = code, .rule = std::string(rule)}; });
+  remember("out of memory", [&] { return Error::Parts{.code = code, .rule = std::string(rule)}; });
   return status_of(code);
 }
 

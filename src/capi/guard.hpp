@@ -35,7 +35,7 @@ pf_status guarded(F&& f) noexcept {
   } catch (const Error& error) {
     return store_error(error);
   } catch (const std::bad_alloc&) {
-    return store_error(ErrorCode::out_of_memory, "memory could not be had");
+    return store_error(ErrorCode::out_of_memory, "out of memory");
   } catch (const std::exception& error) {
     return store_internal(error.what());
   } catch (...) {

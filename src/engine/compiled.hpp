@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// A problem made ready: rows of work that can be run in any order, each writing destination elements of its own.
+// A problem made ready to run.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <iosfwd>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 
 #include "engine/problem.hpp"
-#include "patchfold/plan.hpp"
 
 namespace patchfold::engine {
 
+/// A normalised problem and the strategy that runs it; one derived class for each strategy. Its work is cut into `rows`: the
+/// smallest parts that can run in any order and at the same time, since each writes destination elements of its own.
+/// plan_normal() makes it, a Plan shares it and runs ranges of its rows, from several threads at once. Immutable.
 class Compiled {
  public:
   explicit Compiled(const Problem& problem) : problem_(problem) {}
@@ -22,27 +23,29 @@ class Compiled {
   Compiled& operator=(const Compiled&) = delete;
   virtual ~Compiled() = default;
 
-  /// Runs all rows in pieces that `executor`, which has `threads` threads, may run at the same time. `scratch` has at least
-  /// scratch_bytes(threads) bytes.
-  Status run(const void* src, void* dst, std::span<std::byte> scratch, Executor& executor, int threads) const noexcept;
-  std::size_t scratch_bytes(int threads) const noexcept;
+  /// Runs the rows [first, last). `src` and `dst` are the tensors' data pointers. `scratch` has scratch_per_piece() bytes,
+  /// is aligned to 64 bytes, and nobody else uses it meanwhile.
+  virtual void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
+                        std::byte* scratch) const noexcept = 0;
   std::string describe() const;
 
-  /// For plans that are made of others.
-  void run_some(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
-                std::byte* scratch) const noexcept {
-    run_rows(src, dst, first, last, scratch);
-  }
+  const Problem& problem() const noexcept { return problem_; }
   std::int64_t rows() const noexcept { return rows_; }
   double bytes() const noexcept { return bytes_; }
   std::int64_t scratch_per_piece() const noexcept { return scratch_per_piece_; }
+  /// Pieces that a run with so many threads is cut into, and how many of them need scratch memory at the same time.
+  std::int64_t pieces(int threads) const noexcept;
+  std::int64_t scratch_parts(int threads) const noexcept;
+  /// Bytes of scratch memory, of any alignment, for a run with so many threads.
+  std::size_t scratch_bytes(int threads) const noexcept;
+  /// What runs if the destination begins so many bytes past the beginning of a line.
+  const Compiled& for_alignment(std::int64_t past_line) const noexcept {
+    return misaligned_ && past_line != 0 ? *misaligned_ : *this;
+  }
 
   std::string_view strategy{};  ///< name of the row of the strategy table that made this
 
  protected:
-  /// Runs the rows [first, last). `src` and `dst` are the tensors' data pointers; `scratch` is aligned to 64 bytes.
-  virtual void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
-                        std::byte* scratch) const noexcept = 0;
   /// Adds lines "name      value" for what the strategy decided.
   virtual void describe_choices(std::ostream& out) const;
 
@@ -52,13 +55,6 @@ class Compiled {
   std::int64_t scratch_per_piece_ = 0;  ///< bytes, a multiple of 64
   /// Runs in place of this one where the destination does not begin a line; null if that makes no difference.
   std::unique_ptr<const Compiled> misaligned_{};
-
- private:
-  struct Call;
-  /// Executor::Body for a Call.
-  static void run_piece(void* context, std::int64_t piece) noexcept;
-  std::int64_t pieces(int threads) const noexcept;
-  std::int64_t scratch_parts(int threads) const noexcept;
 };
 
 /// Normalises the problem and chooses a strategy. Throws Error; `op` is named in it.

@@ -61,7 +61,7 @@ class Sequence final : public Compiled {
     std::int64_t begin = 0;
     for (std::size_t i = 0; i < parts_.size(); begin = ends_[i++]) {
       const std::int64_t from = std::max(first, begin), to = std::min(last, ends_[i]);
-      if (from < to) parts_[i]->run_some(src, dst, from - begin, to - begin, scratch);
+      if (from < to) parts_[i]->run_rows(src, dst, from - begin, to - begin, scratch);
     }
   }
 

@@ -11,8 +11,8 @@
 
 namespace patchfold {
 
-std::vector<std::string> instruction_sets() try { return kernels::instruction_sets(); } catch (const std::bad_alloc&) {
-  fail_memory();
+std::vector<std::string> instruction_sets() {
+  return kernels::instruction_sets();
 }
 
 namespace {
@@ -29,14 +29,12 @@ void engine::forget_plans() noexcept {
   generation.fetch_add(1, std::memory_order_relaxed);
 }
 
-void use_instruction_set(std::string_view name) try {
+void use_instruction_set(std::string_view name) {
   if (kernels::use_instruction_set(name)) return engine::forget_plans();
   std::string known;
   for (const std::string& set : kernels::instruction_sets()) known += (known.empty() ? "" : ", ") + set;
   fail(ErrorCode::value, "use_instruction_set", "name", "must be one that this build holds and this processor has", name,
        known);
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
 namespace engine {

@@ -4,27 +4,80 @@
 #include <algorithm>
 
 #include "engine/compiled.hpp"
+#include "engine/floats.hpp"
 #include "engine/scratch.hpp"
+#include "engine/sharing.hpp"
+#include "kernels/stream.hpp"
 #include "tensor/fail.hpp"
 
 namespace patchfold {
+namespace {
 
-Status Plan::run(const void* src, void* dst, Executor& executor) const noexcept {
-  if (!compiled_) return Status::ok;
-  const int threads = std::max(1, executor.threads());  // asked once: another thread may change it
-  const engine::ThreadScratch scratch(compiled_->scratch_bytes(threads));
-  return scratch.is_there() ? compiled_->run(src, dst, scratch.bytes(), executor, threads) : Status::out_of_memory;
+using engine::Compiled;
+
+/// Bytes from the beginning of a line to p.
+std::int64_t past_line(const std::byte* p) noexcept {
+  return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(p) % kernels::line_bytes);
 }
-Status Plan::run(const void* src, void* dst, std::span<std::byte> scratch, Executor& executor) const noexcept {
-  return compiled_ ? compiled_->run(src, dst, scratch, executor, std::max(1, executor.threads())) : Status::ok;
+
+/// One run, as its pieces see it.
+struct Call {
+  const Compiled& compiled;
+  const std::byte* src;
+  std::byte* dst;
+  std::byte* scratch;
+  std::int64_t pieces;
+  engine::ScratchParts parts;
+};
+
+/// The Executor::Body of a Call.
+void run_piece(void* context, std::int64_t piece) noexcept {
+  Call& call = *static_cast<Call*>(context);
+  const Compiled& compiled = call.compiled;
+  const auto [first, last] = engine::rows_of_piece(piece, call.pieces, compiled.rows());
+  const std::int64_t part = call.parts.take();
+  std::byte* const scratch = call.scratch + part * compiled.scratch_per_piece();
+  if (compiled.problem().verb == engine::Verb::combine_sum) {
+    const engine::DefaultFloats floats;
+    compiled.run_rows(call.src, call.dst, first, last, scratch);
+  } else {
+    compiled.run_rows(call.src, call.dst, first, last, scratch);
+  }
+  call.parts.give_back(part);
+}
+
+}  // namespace
+
+Status Plan::run(const void* src, void* dst, Executor& executor,
+                 const std::optional<std::span<std::byte>>& given) const noexcept {
+  if (!compiled_ || compiled_->rows() == 0) return Status::ok;
+  const int threads = std::max(1, executor.threads());  // asked once: another thread may change it
+  const std::size_t needed = compiled_->scratch_bytes(threads);
+  std::optional<engine::ThreadScratch> own;
+  if (!given) own.emplace(needed);
+  if (own && !own->is_there()) return Status::out_of_memory;
+  if (given && given->size() < needed) return Status::scratch_too_small;
+  std::byte* scratch = given ? given->data() : own->data();
+
+  const engine::Problem& problem = compiled_->problem();
+  const auto* from = problem.own_source ? problem.own_source : static_cast<const std::byte*>(src);
+  auto* to = static_cast<std::byte*>(dst);
+  if (to == nullptr || (from == nullptr && problem.src_range.begin != problem.src_range.end)) return Status::null_data;
+  if (engine::overlap(from, problem.src_range, to, problem.dst_range)) return Status::overlap;
+
+  const Compiled& compiled = compiled_->for_alignment(past_line(to + problem.dst_offset));
+  if (past_line(scratch) != 0) scratch += kernels::line_bytes - past_line(scratch);
+  const std::int64_t pieces = compiled.pieces(threads);
+  Call call{compiled, from, to, scratch, pieces, engine::ScratchParts(pieces == 1 ? 0 : compiled.scratch_parts(threads))};
+  if (pieces > 1) return executor.run(pieces, run_piece, &call) ? Status::ok : Status::executor_failed;
+  run_piece(&call, 0);
+  return Status::ok;
 }
 std::size_t Plan::scratch_bytes(int threads) const noexcept {
   return compiled_ ? compiled_->scratch_bytes(threads) : 0;
 }
-std::string Plan::describe() const try {
+std::string Plan::describe() const {
   return compiled_ ? compiled_->describe() : "strategy  nothing\n";
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 std::string_view Plan::strategy() const noexcept {
   return compiled_ ? compiled_->strategy : "nothing";

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <thread>
 
 #include "patchfold/plan.hpp"
@@ -26,7 +25,7 @@ class ThreadScratch {
 
   /// False if the memory could not be allocated.
   bool is_there() const noexcept { return is_there_; }
-  std::span<std::byte> bytes() const noexcept { return {used_->bytes.get(), used_->size}; }
+  std::byte* data() const noexcept { return used_->bytes.get(); }
 
  private:
   struct Memory {

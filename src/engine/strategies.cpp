@@ -92,12 +92,10 @@ std::unique_ptr<Compiled> plan_normal(const Problem& normal) {
   return nullptr;  // not reached: every verb has a row that always applies
 }
 
-std::shared_ptr<const Compiled> compile(const Problem& problem, std::string_view op) try {
+std::shared_ptr<const Compiled> compile(const Problem& problem, std::string_view op) {
   apply_environment();
   // What has no elements may have any extents, whose products need not fit.
   return plan_normal(is_nothing(problem) ? problem : normalise(problem, op));
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
 }  // namespace patchfold::engine

@@ -11,21 +11,17 @@ void Dims::too_long() {
   fail(ErrorCode::limit, "tensor", "axes", "a list or a shape must have at most " + std::to_string(max_rank) + " entries");
 }
 
-std::string to_string(const Dims& dims) try {
+std::string to_string(const Dims& dims) {
   std::string list = "[";
   for (int i = 0; i < dims.size(); ++i) list += (i ? ", " : "") + std::to_string(dims[i]);
   return list + "]";
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
-std::string to_string(const Axes& axes) try {
+std::string to_string(const Axes& axes) {
   return axes.is_scalar() ? std::to_string(axes.values()[0]) : to_string(axes.values());
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
-std::string to_string(const Scalar& scalar) try {
+std::string to_string(const Scalar& scalar) {
   std::ostringstream out;
   out.exceptions(std::ios::badbit);
   out.precision(17);
@@ -36,8 +32,6 @@ std::string to_string(const Scalar& scalar) try {
     case Scalar::Kind::complex: out << scalar.real() << std::showpos << scalar.imaginary() << 'j'; break;
   }
   return out.str();
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
 std::int64_t element_count(const Dims& shape) {

@@ -49,10 +49,8 @@ decltype(auto) or_fail(F&& f) {
 
 /// Throws Error{code, op, argument, rule, given, expected}.
 [[noreturn]] inline void fail(ErrorCode code, std::string_view op, std::string_view argument, std::string_view rule,
-                              const auto& given, const auto& expected) try {
+                              const auto& given, const auto& expected) {
   throw Error({code, std::string(op), std::string(argument), std::string(rule), text(given), text(expected)});
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 [[noreturn]] inline void fail(ErrorCode code, std::string_view op, std::string_view argument, std::string_view rule,
                               const auto& given) {

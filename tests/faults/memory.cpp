@@ -172,7 +172,8 @@ void free(void* block) {
 namespace patchfold::faults {
 namespace {
 
-/// The code of the error that the action throws; nothing if it succeeds. Other exceptions are failures.
+/// The code of the error that the action throws, out_of_memory for std::bad_alloc; nothing if it succeeds. Other exceptions
+/// are failures.
 std::optional<ErrorCode> code_of(const std::string& where, const std::function<void()>& action, std::int64_t n, bool lasting,
                                  bool& has_failed) {
   const char* other = nullptr;
@@ -184,7 +185,7 @@ std::optional<ErrorCode> code_of(const std::string& where, const std::function<v
     } catch (const Error& error) {
       code = error.code();
     } catch (const std::bad_alloc&) {
-      other = "std::bad_alloc";
+      code = ErrorCode::out_of_memory;
     } catch (const std::exception&) {
       other = "another exception";
     }
@@ -271,6 +272,8 @@ Ending run_child(const std::function<void()>& action, std::int64_t n, bool lasti
         action();
       } catch (const Error& error) {
         ending = error.code() == ErrorCode::out_of_memory ? memory : other;
+      } catch (const std::bad_alloc&) {
+        ending = memory;
       }
       has_failed = failing_memory.has_failed();
     } catch (...) {

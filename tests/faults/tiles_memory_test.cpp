@@ -168,6 +168,8 @@ TEST(TilesWithoutMemory, LeaveTheMergerUsableOrClosed) {
                   work.add(*merger, i, owner);
                 } catch (const Error& error) {
                   was_refused = error.code() == ErrorCode::out_of_memory;
+                } catch (const std::bad_alloc&) {
+                  was_refused = true;
                 }
                 has_failed = memory.has_failed();
               }
