@@ -125,7 +125,9 @@ In Python, `InvalidValue` is a `ValueError` and `InvalidType` is a `TypeError`; 
 
 `PF_ERROR_INTERNAL` ({}) is not one of these codes: it is a fault of the library. Please report it.
 
-In C++, running a plan throws nothing and returns a `Status`. `throw_if_failed` throws the error of a status:
+In C++, functions throw std::bad_alloc when memory runs out; `Error` with the code `out_of_memory` is thrown only where it can say
+more, such as the number of bytes. Running a plan throws nothing and returns a `Status`. `throw_if_failed` throws the error of a
+status:
 
 | status | meaning | code |
 |---|---|---|
