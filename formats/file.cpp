@@ -54,17 +54,13 @@ FileBytes read_whole(const InputFile& file, const Subject& subject) {
 
 }  // namespace
 
-void Subject::fail(ErrorCode code, std::string rule, std::string given, std::string expected) const try {
+void Subject::fail(ErrorCode code, std::string rule, std::string given, std::string expected) const {
   throw Error({code, std::string(op), path.string(), std::move(rule), std::move(given), std::move(expected)});
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
-void Subject::fail_system(ErrorCode code, std::string_view rule, int error_number) const try {
+void Subject::fail_system(ErrorCode code, std::string_view rule, int error_number) const {
   if (error_number == ENOMEM) code = ErrorCode::out_of_memory;
   fail(code, std::string(rule) + ": " + std::generic_category().message(error_number));
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
 FileBytes open_file(const Subject& subject) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all readers and writers share: files as bytes, memory, and errors that name the file.
+// What all readers and writers share: files as bytes, memory, and errors that name the file. Every function of formats/ that
+// is not noexcept throws std::bad_alloc if memory runs out.
 #pragma once
 
 #include <cstddef>

@@ -4,7 +4,6 @@
 #include <bit>
 
 #include "formats/npy_header.hpp"
-#include "src/tensor/fail.hpp"
 
 namespace patchfold::formats {
 namespace {
@@ -50,7 +49,7 @@ ElementType element_type(DType dtype) {
   return {DType::opaque, 0, "'|V0'"};
 }
 
-LoadedTensor read_npy(const std::filesystem::path& path, std::optional<DType> reinterpret_as) try {
+LoadedTensor read_npy(const std::filesystem::path& path, std::optional<DType> reinterpret_as) {
   const Subject subject{"npy", path};
   FileBytes file = open_file(subject);
   const NpyHeader header = parse_npy_header(file.bytes, subject);
@@ -69,8 +68,6 @@ LoadedTensor read_npy(const std::filesystem::path& path, std::optional<DType> re
     tensor.owner = std::move(memory);
   }
   return tensor;
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
 }  // namespace patchfold::formats

@@ -6,7 +6,6 @@
 #include "formats/output_file.hpp"
 #include "formats/row_codecs.hpp"
 #include "src/tensor/checked.hpp"
-#include "src/tensor/fail.hpp"
 
 namespace patchfold::formats {
 namespace {
@@ -127,7 +126,7 @@ class NpyRowWriter final : public RowWriter {
 
 }  // namespace
 
-NpyOutput::NpyOutput(std::filesystem::path path, const Dims& shape, const ElementType& type) try : file_(path, "npy") {
+NpyOutput::NpyOutput(std::filesystem::path path, const Dims& shape, const ElementType& type) : file_(path, "npy") {
   const Subject subject{"npy", path};
   const std::string header = npy_header(shape, type);
   const auto total = checked_add(checked_bytes(shape, type.size, type, subject), static_cast<std::int64_t>(header.size()));
@@ -135,11 +134,9 @@ NpyOutput::NpyOutput(std::filesystem::path path, const Dims& shape, const Elemen
   std::byte* data = file_.map(static_cast<std::size_t>(*total));
   std::memcpy(data, header.data(), header.size());
   view_ = {data + header.size(), shape, dense_strides(shape, type.size), type.dtype, type.size};
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
-void write_npy(const std::filesystem::path& path, const ConstTensorView& tensor, const ElementType& type) try {
+void write_npy(const std::filesystem::path& path, const ConstTensorView& tensor, const ElementType& type) {
   const Subject subject{"npy", path};
   const std::int64_t bytes = checked_bytes(tensor.shape, tensor.element_size, type, subject);
   const std::string header = npy_header(tensor.shape, type);
@@ -149,8 +146,6 @@ void write_npy(const std::filesystem::path& path, const ConstTensorView& tensor,
   if (bytes > 0) write_elements(out, tensor);
   out.flush();
   file.commit();
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
 std::unique_ptr<RowWriter> create_npy(const std::filesystem::path& path, const Dims& shape, const ElementType& type) {

@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "formats/file.hpp"
-#include "src/tensor/fail.hpp"
 
 namespace patchfold::formats {
 namespace {
@@ -57,7 +56,7 @@ void reserve(int descriptor, std::size_t bytes, const Subject& subject) {
 
 }  // namespace
 
-OutputFile::OutputFile(std::filesystem::path path, std::string_view writer, Kind kind) try
+OutputFile::OutputFile(std::filesystem::path path, std::string_view writer, Kind kind)
     : path_(std::move(path)), writer_(writer) {
   const Subject subject{writer_, path_};
   const auto check_direct = [&] {
@@ -93,8 +92,6 @@ OutputFile::OutputFile(std::filesystem::path path, std::string_view writer, Kind
   }
   create_temporary();
   if (exists) ::fchmod(descriptor_, status.st_mode & 0777);
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
 OutputFile::~OutputFile() {

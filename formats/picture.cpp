@@ -2,11 +2,10 @@
 #include "formats/picture.hpp"
 
 #include "formats/row_codecs.hpp"
-#include "src/tensor/fail.hpp"
 
 namespace patchfold::formats {
 
-LoadedTensor read_picture(const std::filesystem::path& path, std::optional<int> page) try {
+LoadedTensor read_picture(const std::filesystem::path& path, std::optional<int> page) {
   const auto reader = open_picture(path, page);
   const std::int64_t height = reader->shape()[0];
   auto memory = allocate(height * reader->row_bytes(), {"picture", path});
@@ -15,19 +14,15 @@ LoadedTensor read_picture(const std::filesystem::path& path, std::optional<int> 
   return {{memory.get(), reader->shape(), dense_strides(reader->shape(), type.size), type.dtype, type.size},
           type,
           std::move(memory)};
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
-void write_picture(const std::filesystem::path& path, const ConstTensorView& picture) try {
+void write_picture(const std::filesystem::path& path, const ConstTensorView& picture) {
   if (!is_picture_path(path))
     Subject{"picture", path}.fail(ErrorCode::file_unsupported, "must end in .png, .jpg, .jpeg, .tif or .tiff",
                                   path.extension().string());
   const auto writer = create_rows(path, picture.shape, element_type(picture.dtype));
   writer->write(picture);
   writer->commit();
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
 }  // namespace patchfold::formats

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "formats/row_codecs.hpp"
-#include "src/tensor/fail.hpp"
 
 namespace patchfold::formats {
 namespace {
@@ -63,7 +62,7 @@ void RowReader::describe(const Dims& shape, ElementType type) {
   row_bytes_ = byte_count(shape.slice(1, shape.size()), type_.size).value_or(0);
 }
 
-void RowReader::read(std::int64_t count, std::byte* dst) try {
+void RowReader::read(std::int64_t count, std::byte* dst) {
   if (count < 0 || count > shape_[0] - next_)
     subject().fail(ErrorCode::value, "has fewer rows left than are to be read", std::to_string(count),
                    "at most " + std::to_string(shape_[0] - next_));
@@ -72,15 +71,13 @@ void RowReader::read(std::int64_t count, std::byte* dst) try {
   const std::int64_t first = std::exchange(next_, shape_[0]);
   if (row_bytes_ > 0) read_rows(count, dst);
   next_ = first + count;
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
 void RowWriter::check_usable() const {
   if (!is_usable_) subject().fail(ErrorCode::file_write, "is complete, or was given up after an error");
 }
 
-void RowWriter::write(const ConstTensorView& rows) try {
+void RowWriter::write(const ConstTensorView& rows) {
   check_usable();
   const Subject subject = this->subject();
   if (rows.shape.size() != shape_.size())
@@ -97,35 +94,27 @@ void RowWriter::write(const ConstTensorView& rows) try {
   write_rows(rows);
   is_usable_ = true;
   next_ += rows.shape[0];
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
-void RowWriter::commit() try {
+void RowWriter::commit() {
   check_usable();
   if (next_ != shape_[0])
     subject().fail(ErrorCode::shape, "must have all its rows before it is complete", std::to_string(next_),
                    std::to_string(shape_[0]));
   is_usable_ = false;
   finish();
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
-std::unique_ptr<RowReader> open_rows(const std::filesystem::path& path, std::optional<int> page) try {
+std::unique_ptr<RowReader> open_rows(const std::filesystem::path& path, std::optional<int> page) {
   return open_any({"file", path}, page, true);
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
-std::unique_ptr<RowReader> open_picture(const std::filesystem::path& path, std::optional<int> page) try {
+std::unique_ptr<RowReader> open_picture(const std::filesystem::path& path, std::optional<int> page) {
   return open_any({"picture", path}, page, false);
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
 std::unique_ptr<RowWriter> create_rows(const std::filesystem::path& path, const Dims& shape, const ElementType& type,
-                                       const TiffOptions& options) try {
+                                       const TiffOptions& options) {
   auto format = format_of_name(path);
   if (!format && path.native().starts_with("/dev/")) format = FileFormat::npy;  // /dev/stdout, /dev/null
   if (!format)
@@ -137,8 +126,6 @@ std::unique_ptr<RowWriter> create_rows(const std::filesystem::path& path, const 
     case FileFormat::tiff: return create_tiff(path, shape, type, options);
     default: return create_npy(path, shape, type);
   }
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
 }  // namespace patchfold::formats

@@ -236,7 +236,7 @@ std::string type_text(const ElementType& type) {
   return type.dtype == DType::opaque ? type.descr : std::string(name_of(type.dtype));
 }
 
-TilePlan read_tile_plan(const std::filesystem::path& path) try {
+TilePlan read_tile_plan(const std::filesystem::path& path) {
   const Reader reader(path);
   const FileBytes file = open_file(reader.subject());
   std::int64_t count = 0;
@@ -265,11 +265,9 @@ TilePlan read_tile_plan(const std::filesystem::path& path) try {
   if (const auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end())
     reader.fail("tiles", "must not name a file twice", excerpt(*twice));
   return plan;
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
-void write_tile_plan(const std::filesystem::path& path, const TilePlan& plan) try {
+void write_tile_plan(const std::filesystem::path& path, const TilePlan& plan) {
   OutputFile file(path, "plan");
   std::string text = "{\"format\": " + quoted(format_name) + ", \"version\": " + std::to_string(newest_version) +
                      ",\n \"source\": {\"file\": " + quoted(plan.source) +
@@ -285,8 +283,6 @@ void write_tile_plan(const std::filesystem::path& path, const TilePlan& plan) tr
   text += " ]}\n";
   file.write(text.data(), text.size());
   file.commit();
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
 std::optional<std::string> difference(const TilePlan& a, const TilePlan& b) {

@@ -5,6 +5,8 @@
 // tail says what happens where the last of them does not fit. Tiles count row-major over the tiled axes: the last one runs
 // fastest. The result of a tile, which a function may have scaled, lies at
 //   [start * scale + offset, + result) of the output, whose extent is ceil(extent * scale).
+//
+// Functions throw std::bad_alloc if memory runs out. They have changed nothing then.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@
 
 namespace patchfold {
 
-void Tiling::cut(std::int64_t index, const ConstTensorView& array, const TensorView& tile, Executor& executor) const try {
+void Tiling::cut(std::int64_t index, const ConstTensorView& array, const TensorView& tile, Executor& executor) const {
   using tiling::op_tiling;
   const Tile place = (*this)[index];
   if (!(array.shape == spec_.shape))
@@ -41,11 +41,9 @@ void Tiling::cut(std::int64_t index, const ConstTensorView& array, const TensorV
     }
   }
   throw_if_failed(ops::make_plan(op_tiling, problem).run(array.data, tile.data, executor), op_tiling);
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
-void Tiling::coverage(const TensorView& counts) const try {
+void Tiling::coverage(const TensorView& counts) const {
   using tiling::op_tiling;
   if (!(counts.shape == output_) || counts.dtype != DType::int64)
     fail(ErrorCode::shape, op_tiling, "counts", "must be int64 of the shape of the output's tiled axes",
@@ -84,8 +82,6 @@ void Tiling::coverage(const TensorView& counts) const try {
     while (i >= 0 && ++at[i] == output_[i]) at[i--] = 0;
     if (i < 0) return;
   }
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
 }  // namespace patchfold

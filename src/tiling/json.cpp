@@ -23,7 +23,7 @@ std::string pairs(const Tile& tile, F span_of) {
 
 }  // namespace
 
-std::string Tiling::to_json(bool with_tiles) const try {
+std::string Tiling::to_json(bool with_tiles) const {
   // Axes as they count in arrays of any rank: from the end unless they were given from the beginning.
   Dims axes = spec_.axes;
   for (int i = 0; spec_.axes.empty() && i < tile_.size(); ++i) axes.push_back(i - tile_.size());
@@ -58,8 +58,6 @@ std::string Tiling::to_json(bool with_tiles) const try {
   }
   out << '}';
   return out.str();
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
 }  // namespace patchfold

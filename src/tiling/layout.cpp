@@ -132,7 +132,7 @@ std::optional<Reduce> reduce_of(std::string_view name) noexcept {
   return named<Reduce>(reduces, name);
 }
 
-Tiling::Tiling(const TilingSpec& spec) try : spec_(spec), tile_(spec.tile) {
+Tiling::Tiling(const TilingSpec& spec) : spec_(spec), tile_(spec.tile) {
   const int tiled = tile_.size();
   if (tiled == 0) fail(ErrorCode::missing, op_tiling, "tile", "must be given", "nothing", "an extent for each tiled axis");
   check_magnitudes("tile", tile_);
@@ -195,8 +195,6 @@ Tiling::Tiling(const TilingSpec& spec) try : spec_(spec), tile_(spec.tile) {
   if (spec.tail > Tail::error) fail_value("tail", "must be a way to end an axis", static_cast<int>(spec.tail), "");
   if (spec.padding_mode > PaddingMode::symmetric)
     fail_value("padding_mode", "must be a way to pad tiles", "wrap", "constant, edge, reflect or symmetric");
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
 TileSpan Tiling::span(int i, std::int64_t k) const noexcept {
@@ -215,7 +213,7 @@ TileSpan Tiling::span(int i, std::int64_t k) const noexcept {
   return span;
 }
 
-Tile Tiling::operator[](std::int64_t index) const try {
+Tile Tiling::operator[](std::int64_t index) const {
   if (index < 0 || index >= size_) fail_value("index", "must be the index of a tile", index, "0 to " + text(size_ - 1));
   Tile tile;
   tile.index = index;
@@ -226,8 +224,6 @@ Tile Tiling::operator[](std::int64_t index) const try {
   }
   for (int i = 0; i < grid_.size(); ++i) tile.spans.push_back(span(i, tile.position[i]));
   return tile;
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
 Dims Tiling::axes_in(int rank) const {

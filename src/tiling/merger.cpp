@@ -219,7 +219,7 @@ void Merger::State::run(const std::vector<Gather>& work) {
     kernels::finish_stores();
   };
   throw_if_failed(engine::parallel_rows(row_begins.back(), bytes, rows_of_work, executor), op_merge);
-  if (!had_memory) throw_if_failed(Status::out_of_memory, op_merge);
+  if (!had_memory) throw std::bad_alloc();
 }
 
 /// Sends finished rows on their way, in order.
@@ -250,6 +250,9 @@ template <class F>
 void Merger::State::or_close(std::string_view what, F&& f) {
   try {
     f();
+  } catch (const std::bad_alloc&) {
+    close(what, "out of memory");
+    throw;
   } catch (const std::exception& error) {
     close(what, error.what());
     throw;
@@ -335,7 +338,7 @@ void Merger::State::add(std::int64_t index, const ConstTensorView& given, const 
   });
 }
 
-Merger::Merger(const Tiling& tiling, const MergeSpec& spec, const TensorView& output, Executor& executor) try
+Merger::Merger(const Tiling& tiling, const MergeSpec& spec, const TensorView& output, Executor& executor)
     : state_(std::make_unique<State>(tiling, spec, executor, false)) {
   const Rules& rules = state_->rules;
   const Dims shape = tiling.output_shape(rules.channels);
@@ -348,31 +351,25 @@ Merger::Merger(const Tiling& tiling, const MergeSpec& spec, const TensorView& ou
   state_->output = output;
   state_->output.strides = operands.dst_strides;
   state_->output_range = operands.problem.dst_range;
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
-Merger::Merger(const Tiling& tiling, const MergeSpec& spec, RowSink& sink, Executor& executor) try
+Merger::Merger(const Tiling& tiling, const MergeSpec& spec, RowSink& sink, Executor& executor)
     : state_(std::make_unique<State>(tiling, spec, executor, true)) {
   state_->sink = &sink;
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
 Merger::Merger(Merger&&) noexcept = default;
 Merger& Merger::operator=(Merger&&) noexcept = default;
 Merger::~Merger() = default;
 
-void Merger::add(std::int64_t index, const ConstTensorView& tile, std::shared_ptr<const void> owner) try {
+void Merger::add(std::int64_t index, const ConstTensorView& tile, std::shared_ptr<const void> owner) {
   // Owners are let go when nothing is locked any more: what they do then may call the merger.
   std::map<std::int64_t, Held> done;
   const std::lock_guard lock(state_->mutex);
   state_->add(index, tile, owner, done);
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
-void Merger::finish() try {
+void Merger::finish() {
   const std::lock_guard lock(state_->mutex);
   if (state_->has_failed) fail(ErrorCode::value, op_merge, "finish", "cannot be done any more", state_->failure);
   std::int64_t count = 0;
@@ -383,8 +380,6 @@ void Merger::finish() try {
     fail(ErrorCode::missing, op_merge, "tile", "must all have come",
          text(count) + " missing: " + names + (count > 3 ? ", .." : ""), text(state_->tiling().size()) + " tiles");
   state_->or_close("the last rows", [&] { state_->send_rows(); });
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
 std::int64_t Merger::waiting_bytes() const {
@@ -397,7 +392,7 @@ std::int64_t Merger::peak_bytes() const {
   return state_->ledger.peak().most;
 }
 
-MergeMemory merge_memory(const Tiling& tiling, const MergeSpec& spec, bool to_sink) try {
+MergeMemory merge_memory(const Tiling& tiling, const MergeSpec& spec, bool to_sink) {
   const Rules rules(tiling, spec);
   Ledger ledger(rules.cells, sizes_of(rules, spec.copy, to_sink));
   const auto send_rows = [&ledger] {
@@ -416,8 +411,6 @@ MergeMemory merge_memory(const Tiling& tiling, const MergeSpec& spec, bool to_si
   }
   send_rows();
   return ledger.peak();
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
 }  // namespace patchfold

@@ -70,12 +70,10 @@ std::vector<double> first_samples(const WeightWindow& window, std::int64_t n, st
 
 }  // namespace
 
-std::vector<double> sample(const WeightWindow& window, std::int64_t n) try {
+std::vector<double> sample(const WeightWindow& window, std::int64_t n) {
   if (n < 0) fail(ErrorCode::value, tiling::op_merge, "window", "must have at least 0 samples", n);
   if (!Checked(n).is_below()) fail(ErrorCode::overflow, tiling::op_merge, "window", "sizes must stay below 2^60", n);
   return first_samples(window, n, n);
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
 namespace tiling {

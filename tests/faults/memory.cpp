@@ -176,7 +176,7 @@ namespace {
 /// are failures.
 std::optional<ErrorCode> code_of(const std::string& where, const std::function<void()>& action, std::int64_t n, bool lasting,
                                  bool& has_failed) {
-  const char* other = nullptr;
+  bool is_other = false;
   std::optional<ErrorCode> code;
   {
     const FailingMemory memory(n, lasting);
@@ -187,11 +187,11 @@ std::optional<ErrorCode> code_of(const std::string& where, const std::function<v
     } catch (const std::bad_alloc&) {
       code = ErrorCode::out_of_memory;
     } catch (const std::exception&) {
-      other = "another exception";
+      is_other = true;
     }
     has_failed = memory.has_failed();
   }
-  if (other != nullptr) ADD_FAILURE() << where << ": threw " << other;
+  if (is_other) ADD_FAILURE() << where << ": threw neither an Error nor std::bad_alloc";
   return code;
 }
 

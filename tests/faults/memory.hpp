@@ -34,8 +34,9 @@ struct Expectation {
 };
 
 /// Runs `action` until nothing fails any more: its first allocation fails, then its second, and so on; each time alone, and
-/// with all that follow. Every time it must throw std::bad_alloc or Error(out_of_memory), or do without that memory and have the
-/// right result, which it checks itself; it must lose no memory, and succeed when it is run again. Returns how many allocations it makes.
+/// with all that follow. Every time it must throw std::bad_alloc or Error(out_of_memory), or do without that memory and have
+/// the right result, which it checks itself; it must lose no memory, and succeed when it is run again. Returns how many
+/// allocations it makes.
 std::int64_t fail_each_allocation(const std::string& name, const std::function<void()>& action,
                                   const Expectation& expectation = {});
 

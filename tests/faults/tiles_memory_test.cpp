@@ -167,7 +167,7 @@ TEST(TilesWithoutMemory, LeaveTheMergerUsableOrClosed) {
                 try {
                   work.add(*merger, i, owner);
                 } catch (const Error& error) {
-                  was_refused = error.code() == ErrorCode::out_of_memory;
+                  was_refused = error.code() == ErrorCode::out_of_memory;  // of memory whose size is known
                 } catch (const std::bad_alloc&) {
                   was_refused = true;
                 }
