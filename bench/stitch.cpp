@@ -51,8 +51,8 @@ std::optional<Stitching> parse_stitching(std::string_view text) {
       stitching.tiling.overlap = parse_list(value, ',')[0];
     } else if (name == "axes") {
       stitching.tiling.axes = parse_list(value, ',');
-    } else if (name == "window" && window_of(value)) {
-      stitching.merge.window.kind = *window_of(value);
+    } else if (const auto kind = value_of<WeightWindow::Kind>(value); name == "window" && kind && has_formula(*kind)) {
+      stitching.merge.window.kind = *kind;
     } else {
       refuse(word);
     }

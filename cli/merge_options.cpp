@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/merge_options.hpp"
 
+#include <fmt/format.h>
+
 #include <charconv>
 
 #include "cli/options.hpp"
 #include "cli/report.hpp"
+#include "cli/tile_options.hpp"
 #include "formats/picture.hpp"
 
 namespace patchfold::cli {
 namespace {
+
+using Compression = formats::TiffOptions::Compression;
 
 constexpr const char* merge_doc =
     "Puts the tiles that `patchfold split` wrote together again, row by row: only tiles that wait for their neighbours are\n"
@@ -39,34 +44,19 @@ WeightWindow window_named(const std::string& text) {
       fail_usage("merge", "--window", "needs a sigma above 0, in tiles", text, "gaussian:0.125");
     return window;
   }
-  const auto kind = window_of(text);
-  if (!kind) fail_usage("merge", "--window", "is unknown", text, "hann, ones, linear, cosine, gaussian or gaussian:SIGMA");
-  window.kind = *kind;
+  window.kind = choice_of<WeightWindow::Kind>("merge", "--window", text, has_formula, ", or gaussian:SIGMA");
   return window;
-}
-
-formats::TiffOptions::Compression compression_named(const std::string& text) {
-  using Compression = formats::TiffOptions::Compression;
-  if (text == "none") return Compression::none;
-  if (text == "deflate") return Compression::deflate;
-  if (text == "lzw") return Compression::lzw;
-  if (text == "zstd") return Compression::zstd;
-  fail_usage("merge", "--compress", "is unknown", text, "none, deflate, lzw or zstd");
 }
 
 void convert(const Texts& texts, MergeRequest& request) {
   if (!texts.window.empty()) request.window = window_named(texts.window);
-  if (!texts.reduce.empty()) {
-    const auto reduce = reduce_of(texts.reduce);
-    if (!reduce) fail_usage("merge", "--reduce", "is unknown", texts.reduce, "mean, sum, max, min, first, last or center");
-    request.reduce = *reduce;
-  }
+  if (!texts.reduce.empty()) request.reduce = choice_of<Reduce>("merge", "--reduce", texts.reduce);
   request.dtype = parse_dtype("merge", "--dtype", texts.dtype);
   if (request.dtype && *request.dtype != DType::float32 && *request.dtype != DType::float64)
     fail_usage("merge", "--dtype", "must be float32 or float64", texts.dtype);
   if (!texts.fill.empty())
     request.fill = std::get<Scalar>(parse_argument("merge", "--fill", ArgumentKind::number, texts.fill));
-  if (!texts.compress.empty()) request.tiff.compression = compression_named(texts.compress);
+  if (!texts.compress.empty()) request.tiff.compression = choice_of<Compression>("merge", "--compress", texts.compress);
   if (request.tiff.tile % 16 != 0)
     fail_usage("merge", "--tiff-tile", "must be a multiple of 16", std::to_string(request.tiff.tile));
 }
@@ -79,20 +69,24 @@ MergeRequest parse_merge(const std::vector<std::string>& words) {
   CLI::App app(merge_doc, "patchfold merge");
   set_usage(app, "patchfold merge FOLDER OUT [OPTION]...");
   app.footer(merge_footer);
-  const auto text = [&app](const char* name, std::string& value, const char* form, const char* doc) {
+  const auto text = [&app](const char* name, std::string& value, const char* form, const std::string& doc) {
     return app.add_option(name, value, doc)->option_text(form)->type_name("value");
   };
   app.add_option("FOLDER", request.folder, "that holds the tiles, and plan.json")->option_text(" ");
   app.add_option("OUT", request.output, "where the picture goes: .tif, .png, .jpg or .npy; /dev/stdout takes .npy")
       ->option_text(" ");
-  text("--reduce", texts.reduce, "RULE", "where tiles overlap: mean, sum, max, min, first, last, center; default mean");
+  text("--reduce", texts.reduce, "RULE",
+       fmt::format("where tiles overlap: {}; default {}", listed_words<Reduce>(), word_of(request.reduce)));
   text("--window", texts.window, "WINDOW",
-       "weights of the mean: hann, ones, linear, cosine, gaussian[:SIGMA]; default hann");
+       fmt::format("weights of the mean: {}, or gaussian:SIGMA; default {}", listed_words<WeightWindow::Kind>(has_formula),
+                   word_of(request.window.kind)));
   text("--dtype", texts.dtype, "TYPE", "float32 or float64: of the output; default: the tiles'");
   text("--fill", texts.fill, "NUMBER", "for elements that no tile gives (--tail drop, gaps)");
   app.add_flag("--processed", request.processed, "tiles are results of a program: no checksums, any type, any channels");
   text("--plan", request.plan, "FILE", "plan.json elsewhere; FOLDER holds results");
-  CLI::Option* compress = text("--compress", texts.compress, "HOW", "of .tif: none, deflate, lzw, zstd; default none");
+  CLI::Option* compress =
+      text("--compress", texts.compress, "HOW",
+           fmt::format("of .tif: {}; default {}", listed_words<Compression>(), word_of(request.tiff.compression)));
   CLI::Option* tile = app.add_option("--tiff-tile", request.tiff.tile, "of .tif: tiles of N x N pixels instead of strips")
                           ->option_text("N")
                           ->type_name("value")

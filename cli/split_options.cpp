@@ -7,7 +7,7 @@
 
 #include "cli/options.hpp"
 #include "cli/report.hpp"
-#include "formats/tile_plan.hpp"
+#include "cli/tile_options.hpp"
 
 namespace patchfold::cli {
 namespace {
@@ -73,19 +73,11 @@ void convert(const Texts& texts, SplitRequest& request) {
   spec.offset = dims_of("--offset", texts.offset);
   spec.result = dims_of("--result", texts.result);
   spec.scale = ratios_of(texts.scale);
-  if (!texts.tail.empty()) {
-    const auto tail = tail_of(texts.tail);
-    if (!tail) fail_usage("split", "--tail", "is unknown", texts.tail, "shift, pad, partial, drop or error");
-    spec.tail = *tail;
-  }
+  if (!texts.tail.empty()) spec.tail = choice_of<Tail>("split", "--tail", texts.tail);
   if ((!texts.padding_mode.empty() || !texts.value.empty()) && spec.tail != Tail::pad)
     fail_usage("split", texts.value.empty() ? "--padding-mode" : "--value", "applies to --tail pad only");
-  if (!texts.padding_mode.empty()) {
-    const auto mode = formats::tile_padding_of(texts.padding_mode);
-    if (!mode)
-      fail_usage("split", "--padding-mode", "is unknown", texts.padding_mode, "constant, edge, reflect or symmetric");
-    spec.padding_mode = *mode;
-  }
+  if (!texts.padding_mode.empty())
+    spec.padding_mode = choice_of<PaddingMode>("split", "--padding-mode", texts.padding_mode, pads_tiles);
   if (!texts.value.empty()) spec.value = std::get<Scalar>(value_of(ArgumentKind::number, "--value", texts.value));
   if (!request.format.empty() && request.format != "png" && request.format != "tif" && request.format != "npy")
     fail_usage("split", "--format", "is unknown", request.format, "png, tif or npy");
@@ -99,7 +91,7 @@ SplitRequest parse_split(const std::vector<std::string>& words) {
   CLI::App app(split_doc, "patchfold split");
   set_usage(app, "patchfold split PICTURE FOLDER --tile N [--overlap N] [OPTION]...");
   app.footer(split_footer);
-  const auto text = [&app](const char* name, std::string& value, const char* form, const char* doc) {
+  const auto text = [&app](const char* name, std::string& value, const char* form, const std::string& doc) {
     app.add_option(name, value, doc)->option_text(form)->type_name("value");
   };
   app.add_option("PICTURE", request.picture, "what is cut: .png, .jpg, .tif or .npy")->option_text(" ");
@@ -108,8 +100,10 @@ SplitRequest parse_split(const std::vector<std::string>& words) {
   text("--overlap", texts.overlap, "N,..", "what neighbours share; default 0; negative: gaps");
   text("--stride", texts.stride, "N,..", "from tile to tile, instead of --overlap");
   text("--tail", texts.tail, "TAIL",
-       "the last tile, if it does not fit: shift (back), pad, partial, drop, error; default shift");
-  text("--padding-mode", texts.padding_mode, "MODE", "for --tail pad: constant, edge, reflect, symmetric; default constant");
+       fmt::format("the last tile, if it does not fit: {}; default {}", listed_words<Tail>(), word_of(request.spec.tail)));
+  text("--padding-mode", texts.padding_mode, "MODE",
+       fmt::format("for --tail pad: {}; default {}", listed_words<PaddingMode>(pads_tiles),
+                   word_of(request.spec.padding_mode)));
   text("--value", texts.value, "NUMBER", "for --padding-mode constant; default 0");
   text("--axes", texts.axes, "N,..",
        "of .npy arrays: the axes that are tiled, from 0 or, negative, from the end; default: the last");

@@ -6,6 +6,7 @@
 #include "formats/output_file.hpp"
 #include "formats/row_codecs.hpp"
 #include "src/tensor/checked.hpp"
+#include "src/tensor/index.hpp"
 
 namespace patchfold::formats {
 namespace {
@@ -40,7 +41,7 @@ class BufferedFile {
 
   /// Elements of a size that the compiler knows, `stride` bytes apart.
   template <std::size_t size>
-  void gather(const std::byte* src, std::int64_t count, std::int64_t stride) {
+  void write_strided(const std::byte* src, std::int64_t count, std::int64_t stride) {
     while (count > 0) {
       if (buffer_bytes - used_ < size) flush();
       const auto room = static_cast<std::int64_t>((buffer_bytes - used_) / size);
@@ -62,11 +63,11 @@ class BufferedFile {
 /// `count` elements of the last axis that is not contiguous; an element here is a whole run of bytes.
 void write_row(BufferedFile& out, const std::byte* src, std::int64_t count, std::int64_t stride, std::size_t run) {
   switch (run) {
-    case 1: return out.gather<1>(src, count, stride);
-    case 2: return out.gather<2>(src, count, stride);
-    case 4: return out.gather<4>(src, count, stride);
-    case 8: return out.gather<8>(src, count, stride);
-    case 16: return out.gather<16>(src, count, stride);
+    case 1: return out.write_strided<1>(src, count, stride);
+    case 2: return out.write_strided<2>(src, count, stride);
+    case 4: return out.write_strided<4>(src, count, stride);
+    case 8: return out.write_strided<8>(src, count, stride);
+    case 16: return out.write_strided<16>(src, count, stride);
     default:
       for (std::int64_t i = 0; i < count; ++i) out.write(src + i * stride, run);
   }
@@ -80,18 +81,13 @@ void write_elements(BufferedFile& out, const ConstTensorView& tensor) {
   if (rank == 0) return out.write(src, static_cast<std::size_t>(run));
 
   const int last = rank - 1;
-  Dims index = Dims::filled(rank, 0);
-  for (bool more = true; more;) {
-    write_row(out, src, tensor.shape[last], tensor.strides[last], static_cast<std::size_t>(run));
-    more = false;
-    for (int axis = last - 1; axis >= 0 && !more; --axis) {
-      src += tensor.strides[axis];
-      more = ++index[axis] < tensor.shape[axis];
-      if (more) break;
-      src -= tensor.shape[axis] * tensor.strides[axis];
-      index[axis] = 0;
-    }
-  }
+  const Dims rows = tensor.shape.slice(0, last);
+  Dims index = Dims::filled(last, 0);
+  do {
+    const std::byte* row = src;
+    for (int axis = 0; axis < last; ++axis) row += index[axis] * tensor.strides[axis];
+    write_row(out, row, tensor.shape[last], tensor.strides[last], static_cast<std::size_t>(run));
+  } while (advance(index, rows));
 }
 
 class NpyRowWriter final : public RowWriter {

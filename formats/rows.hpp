@@ -10,6 +10,7 @@
 
 #include "formats/file.hpp"
 #include "formats/npy.hpp"
+#include "patchfold/words.hpp"
 
 namespace patchfold::formats {
 
@@ -103,3 +104,11 @@ std::unique_ptr<RowWriter> create_rows(const std::filesystem::path& path, const 
                                        const TiffOptions& options = {});
 
 }  // namespace patchfold::formats
+
+template <>
+inline constexpr auto patchfold::words<patchfold::formats::TiffOptions::Compression> =
+    std::to_array<patchfold::Word<patchfold::formats::TiffOptions::Compression>>(
+        {{patchfold::formats::TiffOptions::Compression::none, "none"},
+         {patchfold::formats::TiffOptions::Compression::deflate, "deflate"},
+         {patchfold::formats::TiffOptions::Compression::lzw, "lzw"},
+         {patchfold::formats::TiffOptions::Compression::zstd, "zstd"}});

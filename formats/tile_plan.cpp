@@ -50,6 +50,13 @@ class Reader {
     if (const auto* text = value.as<std::string>()) return *text;
     fail_value(name + "." + key, "must be a string", value);
   }
+  /// The value that a word stands for; one that `allows` does not let pass is as wrong as an unknown word.
+  template <class E>
+  E choice(const Json& parent, const std::string& name, const char* key, bool (*allows)(E) noexcept = nullptr) const {
+    const auto value = patchfold::value_of<E>(string(parent, name, key));
+    if (value && (allows == nullptr || allows(*value))) return *value;
+    fail_value(name + "." + key, "must be " + listed_words<E>(allows), member(parent, name, key));
+  }
   std::int64_t integer(const Json& value, const std::string& name) const {
     if (const auto* number = value.as<std::int64_t>()) return *number;
     fail_value(name, "must hold integers", value);
@@ -114,12 +121,8 @@ TilingSpec spec_of(const Json& tiling, const Reader& reader) {
   spec.stride = reader.dims(tiling, name, "stride");
   spec.offset = reader.dims(tiling, name, "offset");
   spec.result = reader.dims(tiling, name, "result");
-  const auto tail = tail_of(reader.string(tiling, name, "tail"));
-  if (!tail) reader.fail_value("tiling.tail", "must be one of the tails", reader.member(tiling, name, "tail"));
-  spec.tail = *tail;
-  const auto mode = tile_padding_of(reader.string(tiling, name, "padding_mode"));
-  if (!mode) reader.fail_value("tiling.padding_mode", "must be a way to pad", reader.member(tiling, name, "padding_mode"));
-  spec.padding_mode = *mode;
+  spec.tail = reader.choice<Tail>(tiling, name, "tail");
+  spec.padding_mode = reader.choice<PaddingMode>(tiling, name, "padding_mode", pads_tiles);
   spec.value = value_of(reader.member(tiling, name, "value"), reader);
   const Json& scale = reader.member(tiling, name, "scale");
   const auto* ratios = scale.as<Json::Array>();
@@ -221,16 +224,6 @@ std::string tile_line(const TilePlan& plan, std::int64_t index) {
 }
 
 }  // namespace
-
-std::optional<PaddingMode> tile_padding_of(std::string_view name) noexcept {
-  constexpr std::pair<std::string_view, PaddingMode> modes[] = {{"constant", PaddingMode::constant},
-                                                                {"edge", PaddingMode::edge},
-                                                                {"reflect", PaddingMode::reflect},
-                                                                {"symmetric", PaddingMode::symmetric}};
-  for (const auto& [text, mode] : modes)
-    if (text == name) return mode;
-  return std::nullopt;
-}
 
 std::string type_text(const ElementType& type) {
   return type.dtype == DType::opaque ? type.descr : std::string(name_of(type.dtype));

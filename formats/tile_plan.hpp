@@ -17,7 +17,6 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "formats/npy.hpp"
@@ -34,8 +33,6 @@ struct TilePlan {
   std::vector<std::uint32_t> crcs{};  ///< for each tile
 };
 
-/// constant, edge, reflect or symmetric; nothing for another name.
-std::optional<PaddingMode> tile_padding_of(std::string_view name) noexcept;
 /// "uint8"; the descr of .npy files for types that have no other name.
 std::string type_text(const ElementType& type);
 

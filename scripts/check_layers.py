@@ -45,7 +45,7 @@ class Room:
 # Headers of src/tensor that front ends may include too: inline functions that stand on public headers alone, so that nobody
 # needs a symbol that the library hides.
 SHARED = "shared"
-SHARED_FILES = ["src/tensor/checked.hpp", "src/tensor/fail.hpp"]
+SHARED_FILES = ["src/tensor/checked.hpp", "src/tensor/fail.hpp", "src/tensor/index.hpp"]
 
 KERNELS = SHARED + " src/tensor src/kernels"
 ENGINE = KERNELS + " src/engine"

@@ -1,49 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures and volumes in overlapping tiles: cut, and put back without seams.
+// Arrays that are processed in overlapping tiles: a Tiling says where the tiles lie and cuts them out, and a Merger puts
+// their results together without seams.
 //
-// Along each tiled axis tile k reads [start, start + tile) of the array, start = k * stride, stride = tile - overlap; the
-// tail says what happens where the last of them does not fit. Tiles count row-major over the tiled axes: the last one runs
-// fastest. The result of a tile, which a function may have scaled, lies at
-//   [start * scale + offset, + result) of the output, whose extent is ceil(extent * scale).
+//   const Tiling tiling({.shape = {3, 4000, 6000}, .tile = {512, 512}, .overlap = 64});
+//   Merger merger(tiling, {.channels = {3}}, output);
+//   for (const Tile tile : tiling) .. tiling.cut(tile.index, ..), compute, merger.add(tile.index, ..)
+//   merger.finish();
 //
-// Functions throw std::bad_alloc if memory runs out. They have changed nothing then.
+// Tile k of a tiled axis reads elements [start, start + tile) of the array, where start = k * stride and
+// stride = tile - overlap. The tail is the rule for the end of the axis, where the last tile may not fit. Tiles are numbered
+// row-major over the tiled axes: the number along the last axis runs fastest. A function may scale a tile; its result lies
+// at
+//   [start * scale + offset, start * scale + offset + result)
+// of the output, whose extent is ceil(extent * scale).
+//
+// Every function that is not noexcept throws std::bad_alloc if memory runs out, and has then changed nothing, except that a
+// Merger may have closed (see there).
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "patchfold/operators.hpp"
 #include "patchfold/plan.hpp"
 #include "patchfold/tensor.hpp"
+#include "patchfold/words.hpp"
 
 namespace patchfold {
 
-/// What happens to the end of an axis that the stride does not reach evenly.
-///   shift    one more tile, moved back so that it ends with the array; the array must be as long as a tile
-///   pad      one more tile, of which the part beyond the array is padding
+/// What happens at the end of an axis where the last tile does not fit.
+///   shift    one more tile, moved back to end with the array, which must be at least as long as a tile
+///   pad      one more tile, whose part beyond the array is padding
 ///   partial  one more tile, shorter than the others
-///   drop     nothing: the end belongs to no tile
+///   drop     no more tile: the end belongs to none
 ///   error    Error(value)
 enum class Tail : std::uint8_t { shift, pad, partial, drop, error };
+template <>
+inline constexpr auto words<Tail> = std::to_array<Word<Tail>>(
+    {{Tail::shift, "shift"}, {Tail::pad, "pad"}, {Tail::partial, "partial"}, {Tail::drop, "drop"}, {Tail::error, "error"}});
+/// Whether tiles can be padded in that mode: wrap needs the far end of the array, which no tile at this end holds.
+constexpr bool pads_tiles(PaddingMode mode) noexcept {
+  return mode != PaddingMode::wrap;
+}
 
-/// How elements that several tiles give become one.
-///   mean             sum of weight * value / sum of weights
-///   sum              sum of weight * value
-///   max, min         NaN if one of them is
-///   first, last      of the tile with the lowest, highest index
-///   center           of the tile whose middle is nearest; of two that are equally near, the lower index. Middles are those
-///                    of whole tiles. Where that tile does not take part, the one that is the fewest steps from it in the
-///                    grid stands in
+/// How an element of the output is made where several tiles contribute a value to it.
+///   mean         sum of weight * value / sum of weights
+///   sum          sum of weight * value
+///   max, min     the largest, smallest value; NaN if one of them is NaN
+///   first, last  the value of the tile with the lowest, highest index
+///   center       the value of the tile whose middle is nearest; the lower index if two are equally near. Middles are those
+///   of
+///                whole tiles. If that tile is masked or has the weight 0, the contributing tile that is the fewest steps
+///                from it in the grid gives the value
 enum class Reduce : std::uint8_t { mean, sum, max, min, first, last, center };
-
-PATCHFOLD_API std::string_view name_of(Tail tail) noexcept;
-PATCHFOLD_API std::string_view name_of(Reduce reduce) noexcept;
-PATCHFOLD_API std::optional<Tail> tail_of(std::string_view name) noexcept;
-PATCHFOLD_API std::optional<Reduce> reduce_of(std::string_view name) noexcept;
+template <>
+inline constexpr auto words<Reduce> = std::to_array<Word<Reduce>>({{Reduce::mean, "mean"},
+                                                                   {Reduce::sum, "sum"},
+                                                                   {Reduce::max, "max"},
+                                                                   {Reduce::min, "min"},
+                                                                   {Reduce::first, "first"},
+                                                                   {Reduce::last, "last"},
+                                                                   {Reduce::center, "center"}});
 
 /// A number as a fraction; den >= 1.
 struct Ratio {
@@ -60,32 +80,32 @@ struct Span {
   friend bool operator==(const Span&, const Span&) = default;
 };
 
-/// One tile along one tiled axis.
+/// One tile along one tiled axis: elements `read` of the array become elements `write` of the output.
 struct TileSpan {
-  Span read{};              ///< of the array
-  std::int64_t extent = 0;  ///< of the tile: read, and padding behind it
-  Span write{};             ///< of the output, which gets...
-  Span keep{};              ///< ...this part of the tile's result
+  Span read{};              ///< the elements of the array that the tile holds
+  std::int64_t extent = 0;  ///< of the tile: what it reads, and the padding behind
+  Span write{};             ///< the elements of the output to which the result contributes
+  Span keep{};              ///< the same elements in the tile's result; the others lie outside the output
   std::int64_t result = 0;  ///< extent of the tile's result
-  std::int64_t start = 0;   ///< coordinate of the output at which the first element of the result lies
+  std::int64_t start = 0;   ///< the output coordinate of the result's first element; may be negative
   friend bool operator==(const TileSpan&, const TileSpan&) = default;
 };
 
-/// What to tile, and how. One number stands for every tiled axis. Exactly one of stride, overlap and overlap_fraction is
-/// given; none means tiles side by side.
+/// What to tile, and how. A single number holds for every tiled axis. At most one of stride, overlap and overlap_fraction is
+/// given; without any, tiles lie side by side.
 struct TilingSpec {
   Dims shape{};                            ///< of the array
   Dims tile{};                             ///< extents along the tiled axes, at least 1
-  Axes overlap{};                          ///< elements, less than the tile; negative: gaps
-  std::vector<double> overlap_fraction{};  ///< of the tile, in [0, 1), rounded to whole elements; for every or for each axis
-  Axes stride{};                           ///< at least 1
+  Axes overlap{};                          ///< elements that neighbours share, less than the tile; negative: gaps
+  std::vector<double> overlap_fraction{};  ///< the same as a fraction of the tile in [0, 1), rounded to whole elements
+  Axes stride{};                           ///< elements from one tile's start to the next one's, at least 1
   Tail tail = Tail::shift;
   PaddingMode padding_mode = PaddingMode::constant;  ///< for Tail::pad
   Scalar value{};                                    ///< fill of PaddingMode::constant
-  Dims axes{};                 ///< the tiled axes, ascending; negative ones count from the end; none: the last ones
-  std::vector<Ratio> scale{};  ///< output elements for each element of the array; one for each axis, or one
-  Dims offset{};               ///< in output elements, one for each axis
-  Dims result{};               ///< extents of the result of a whole tile; none: tile * scale
+  Dims axes{};  ///< the tiled axes in ascending order; negative numbers count from the end; empty: the last ones
+  std::vector<Ratio> scale{};  ///< output elements for each element of the array: one ratio, or one for each tiled axis
+  Dims offset{};               ///< the output coordinate of the result of a tile at 0, for each tiled axis; empty: 0
+  Dims result{};               ///< extents of the result of a whole tile; empty: tile * scale
 };
 
 /// One tile: its index, its place in the grid of tiles, and its span along each tiled axis.
@@ -95,13 +115,16 @@ struct Tile {
   std::vector<TileSpan> spans{};
 };
 
-/// The tiles of an array: for each tiled axis a list of spans, computed when asked for. Throws Error(value, length, rank,
-/// overflow) with op "tiling".
+/// The tiles of an array: a checked TilingSpec, and the arithmetic that says where each tile lies.
+///
+/// Nothing is stored for each tile, so a tiling of 2^60 tiles is as small as one of four. It never changes, knows no element
+/// type, and may be used from several threads. It cuts tiles out of arrays (`cut`) and tells a Merger where results belong.
+/// Errors have the op "tiling" and the codes value, length, rank and overflow.
 class PATCHFOLD_API Tiling {
  public:
   explicit Tiling(const TilingSpec& spec);
 
-  const TilingSpec& spec() const noexcept { return spec_; }  ///< as it was given
+  const TilingSpec& spec() const noexcept { return spec_; }  ///< the spec that it was made from
   std::int64_t size() const noexcept { return size_; }       ///< number of tiles
   const Dims& grid() const noexcept { return grid_; }        ///< tiles along each tiled axis
   const Dims& axes() const noexcept { return axes_; }        ///< the tiled axes, from 0
@@ -110,7 +133,7 @@ class PATCHFOLD_API Tiling {
   const Dims& output() const noexcept { return output_; }  ///< extents of the output along the tiled axes
   /// Tile k of grid()[i] along tiled axis i.
   TileSpan span(int i, std::int64_t k) const noexcept;
-  /// The axis of the array along which rows of tiles are finished one after the other: the first tiled one.
+  /// The first tiled axis. A merge finishes its output in the order of this axis.
   int stream_axis() const noexcept { return axes_[0]; }
 
   /// Throws Error(value) for an index outside [0, size()).
@@ -142,17 +165,21 @@ class PATCHFOLD_API Tiling {
   Iterator end() const { return {*this, size_}; }
   /// Shape of a tile of the array, with the axes that are not tiled.
   Dims tile_shape(std::int64_t index) const;
-  /// The tiled axes of a result of that rank: the axes of the spec, counted anew. Throws Error(rank, value).
+  /// The tiled axes of a result of that rank: the axes of the spec, where negative ones count from this rank. Throws
+  /// Error(rank, value).
   Dims axes_in(int rank) const;
   /// Shape of the result of a tile whose other axes have these extents, in order.
   Dims result_shape(std::int64_t index, const Dims& channels) const;
   Dims output_shape(const Dims& channels) const;
+  /// Extents of the axes that are not tiled in a result of tile `index` that has this shape. Throws Error(value, rank,
+  /// shape) for an index outside [0, size()) and for a shape that no result of the tile has.
+  Dims result_channels(std::int64_t index, const Dims& shape) const;
   /// Extents of the array's axes that are not tiled.
   Dims channels() const;
   /// Copies tile `index` of `array` to `tile`, padding included. Throws Error(shape, dtype, ..).
   void cut(std::int64_t index, const ConstTensorView& array, const TensorView& tile,
            Executor& executor = default_executor()) const;
-  /// How many tiles give each element of the output: int64, over the tiled axes only.
+  /// How many tiles contribute to each element of the output: int64, over the tiled axes only.
   void coverage(const TensorView& counts) const;
   /// {"shape": .., "tile": .., .., "tiles": [..]}; without the list of tiles if not `with_tiles`.
   std::string to_json(bool with_tiles = true) const;
@@ -163,15 +190,16 @@ class PATCHFOLD_API Tiling {
   std::int64_t size_ = 0;
 };
 
-/// Weights of the elements of a tile's result. They belong to a whole tile: shorter tiles use the part that they have.
+/// The weights of the elements of a tile's result. They are those of a whole tile; a shorter tile uses the first of them.
 ///   ones      1
-///   linear    1 - |2t - 1|              t = (i + 1/2) / n for element i of n: weights are sampled at the middle of
-///   hann      sin(pi t)^2               elements, so none is 0
+///   linear    1 - |2t - 1|
+///   hann      sin(pi t)^2
 ///   cosine    sin(pi t)
 ///   gaussian  exp(-((t - 1/2) / sigma_scale)^2 / 2), at least 2^-100
-///   axes      one list for each tiled axis, multiplied
-///   array     row-major over the extents of a whole result along the tiled axes
-/// Given weights are finite and at least 0; what has the weight 0 does not take part.
+///   axes      one list for each tiled axis; the weight of an element is the product
+///   array     one list, row-major over the extents of a whole result along the tiled axes
+/// In the formulas t = (i + 1/2) / n for element i of n: weights are sampled at the middle of elements, so none is 0. Given
+/// weights must be finite and at least 0; an element with the weight 0 contributes nothing.
 struct WeightWindow {
   enum class Kind : std::uint8_t { ones, linear, hann, cosine, gaussian, axes, array };
   Kind kind = Kind::hann;
@@ -179,33 +207,49 @@ struct WeightWindow {
   std::vector<std::vector<double>> axes{};
   std::vector<double> array{};
 };
-PATCHFOLD_API std::string_view name_of(WeightWindow::Kind kind) noexcept;
-/// The kinds that have a formula: ones, linear, hann, cosine, gaussian.
-PATCHFOLD_API std::optional<WeightWindow::Kind> window_of(std::string_view name) noexcept;
+template <>
+inline constexpr auto words<WeightWindow::Kind> =
+    std::to_array<Word<WeightWindow::Kind>>({{WeightWindow::Kind::ones, "ones"},
+                                             {WeightWindow::Kind::linear, "linear"},
+                                             {WeightWindow::Kind::hann, "hann"},
+                                             {WeightWindow::Kind::cosine, "cosine"},
+                                             {WeightWindow::Kind::gaussian, "gaussian"},
+                                             {WeightWindow::Kind::axes, "axes"},
+                                             {WeightWindow::Kind::array, "array"}});
+/// Whether the kind stands for weights by itself. The others, axes and array, need lists of weights.
+constexpr bool has_formula(WeightWindow::Kind kind) noexcept {
+  return kind != WeightWindow::Kind::axes && kind != WeightWindow::Kind::array;
+}
 /// The n samples of a window with a formula.
 PATCHFOLD_API std::vector<double> sample(const WeightWindow& window, std::int64_t n);
 
+/// How the results of tiles become one output.
 struct MergeSpec {
   Reduce reduce = Reduce::mean;
-  WeightWindow window{};         ///< for max, min, first, last and center only where it is 0 matters
+  WeightWindow window{};         ///< for max, min, first, last and center it only matters which weights are 0
   DType dtype = DType::float32;  ///< of the tiles
   std::size_t element_size = 4;
-  std::optional<DType> output_dtype{};         ///< the tiles' (default), float32 or float64
-  Dims channels{};                             ///< extents of the results' axes that are not tiled, in order
-  std::vector<std::uint8_t> mask{};            ///< one for each tile, 0: it will not come; empty: all come
-  std::optional<Scalar> fill{};                ///< of elements that no tile gives; none: such elements are Error(value)
-  bool copy = false;                           ///< keep what waits in memory of the merger; else tiles are borrowed
-  std::optional<std::int64_t> memory_limit{};  ///< bytes that may wait
+  std::optional<DType> output_dtype{};  ///< float32 or float64; none: the type of the tiles
+  Dims channels{};                      ///< extents of the results' axes that are not tiled, in order
+  std::vector<std::uint8_t> mask{};     ///< for each tile, 0 if it will not come; empty: all tiles come
+  std::optional<Scalar> fill{};         ///< value of elements that no tile contributes to; none: they are Error(value)
+  bool copy = false;                    ///< tiles are copied where they have to wait; else the merger borrows them
+  std::optional<std::int64_t> memory_limit{};  ///< the most bytes that may wait
 };
 
-/// Bytes that a merger holds at most if tiles come in ascending order.
+/// Checks a spec against a tiling as the constructor of Merger does, but for two things that it alone checks: memory_limit,
+/// and whether weights of 0 leave elements without a value, which takes as long as visiting every element of the output.
+/// Throws Error with op "merge".
+PATCHFOLD_API void check_merge(const Tiling& tiling, const MergeSpec& spec);
+
+/// The most bytes that a merger holds if tiles come in ascending order.
 struct MergeMemory {
-  std::int64_t tiles = 0;  ///< that wait for their neighbours
-  std::int64_t rows = 0;   ///< finished, or about to be, on their way to a sink
-  std::int64_t most = 0;   ///< of both at the same time
+  std::int64_t tiles = 0;  ///< tiles, or copies of their parts, that wait for their neighbours
+  std::int64_t rows = 0;   ///< rows of the output that wait for their last elements before they go to a sink; 0 without one
+  std::int64_t most = 0;   ///< the most of both together at one time
 };
 
-/// Where finished rows go.
+/// Receives the output of a merge in parts, so that it never has to be in memory as a whole.
 class PATCHFOLD_API RowSink {
  public:
   virtual ~RowSink();
@@ -215,32 +259,35 @@ class PATCHFOLD_API RowSink {
   virtual void write(Span rows, const ConstTensorView& band) = 0;
 };
 
-/// Puts results of tiles together. Every element of the output is written once, as soon as all tiles that give it are
-/// there; where tiles overlap, they wait in their own type. There is no accumulator and no plane of counts.
+/// Puts the results of tiles together. Tiles may come in any order and from several threads. Each element of the output is
+/// written once, as soon as all tiles that contribute to it have come; until then these tiles wait, in their own type. There
+/// is no accumulator and no plane of counts.
 ///
-/// If all contributions to an element have equal bits, mean gives that value. Otherwise weights are normalised and products
-/// added in ascending order of the tiles in float64 (64-bit integers: 128-bit integers, window ones only) and rounded once,
-/// to nearest even: for m contributions the error before that rounding is at most (2m + 2) * 2^-53 * sum|w x| / sum w.
-/// Sums saturate. Results do not depend on threads, instruction sets, or the order in which tiles come.
+/// Results are exact and repeatable. If all contributions to an element have equal bits, their mean is that value. Otherwise
+/// weights are normalised and products are added in ascending order of the tiles, in float64 (for 64-bit integers in 128-bit
+/// integers, with the window ones only), and the sum is rounded once, to nearest even. With m contributions the error before
+/// that rounding is at most (2m + 2) * 2^-53 * sum|w x| / sum w. Sums saturate. Results do not depend on threads,
+/// instruction sets, or the order in which tiles come.
 ///
-/// Throws Error with op "merge". A tile that is refused leaves the merger as it was. Safe to use from several threads.
+/// Errors have the op "merge". A tile that is refused leaves the merger as it was, also if memory runs out. If a sink
+/// throws, or memory runs out after a tile has been taken, the merger closes: it takes no more tiles, and cannot finish.
 class PATCHFOLD_API Merger {
  public:
-  /// Into `output`, which needs no initial values.
+  /// Writes into `output`, which needs no initial values.
   Merger(const Tiling& tiling, const MergeSpec& spec, const TensorView& output, Executor& executor = default_executor());
-  /// Into rows that leave as soon as they are finished.
+  /// Hands rows of the output to `sink` as soon as they are finished.
   Merger(const Tiling& tiling, const MergeSpec& spec, RowSink& sink, Executor& executor = default_executor());
   Merger(Merger&&) noexcept;
   Merger& operator=(Merger&&) noexcept;
   ~Merger();
 
-  /// Takes the result of a tile. Unless spec.copy, its memory must not change until it is released: `owner` is let go then
-  /// (at the latest by finish() or the destructor).
+  /// Takes the result of a tile. Unless spec.copy is set, its memory must not change until the merger releases `owner`,
+  /// which happens as soon as the tile need not wait any more, at the latest in the destructor.
   void add(std::int64_t index, const ConstTensorView& tile, std::shared_ptr<const void> owner = {});
-  /// All tiles must be there: Error(missing) names those that are not.
+  /// Completes the output. Throws Error(missing), which names the first missing tiles, unless all have come.
   void finish();
 
-  /// What waits now, and the most that has waited, in bytes.
+  /// The bytes that wait now, and the most that have waited at one time.
   std::int64_t waiting_bytes() const;
   std::int64_t peak_bytes() const;
 
@@ -250,7 +297,7 @@ class PATCHFOLD_API Merger {
   std::unique_ptr<State> state_;
 };
 
-/// What a merger will need, before anything is allocated. `to_sink`: rows are counted too.
+/// The memory that a merge of tiles in order needs, found out without data. `to_sink`: the merge writes to a RowSink.
 PATCHFOLD_API MergeMemory merge_memory(const Tiling& tiling, const MergeSpec& spec, bool to_sink);
 
 }  // namespace patchfold

@@ -43,6 +43,14 @@ constexpr std::string_view word_of(E value) noexcept {
   return "?";
 }
 
+/// Whether the value is an enumerator, and no other number.
+template <Worded E>
+constexpr bool is_enumerator(E value) noexcept {
+  for (const Word<E>& each : words<E>)
+    if (each.value == value) return true;
+  return false;
+}
+
 /// The value that a word stands for; nothing if there is no such word.
 template <Worded E>
 constexpr std::optional<E> value_of(std::string_view word) noexcept {

@@ -30,7 +30,7 @@ WeightWindow window_of(nb::handle object) {
   WeightWindow window;
   if (PyTuple_Check(object.ptr())) {
     const nb::tuple pair = nb::borrow<nb::tuple>(object);
-    window.kind = *patchfold::window_of(nb::cast<std::string>(pair[0]));
+    window.kind = choice<WeightWindow::Kind>(op, "window", pair[0], has_formula);
     window.sigma_scale = nb::cast<double>(pair[1]);
   } else if (PyList_Check(object.ptr())) {
     window.kind = WeightWindow::Kind::axes;
@@ -42,10 +42,6 @@ WeightWindow window_of(nb::handle object) {
   return window;
 }
 
-ArgumentValue value(std::string_view name, ArgumentKind kind, nb::handle object) {
-  return value_of({.name = op, .doc = {}, .definition = {}, .data_input = {}}, {.name = name, .kind = kind}, object);
-}
-
 DType dtype_named(const std::string& name, std::string_view argument) {
   const auto dtype = patchfold::dtype_of(name);
   if (!dtype)
@@ -54,24 +50,13 @@ DType dtype_named(const std::string& name, std::string_view argument) {
   return *dtype;
 }
 
-/// What can be found out before a tile has come; memory is left out, since it depends on the tiles' type.
-void check_merge(const Tiling& tiling, MergeSpec spec) {
-  class Nothing : public RowSink {
-    void write(Span, const ConstTensorView&) override {}
-  } nothing;
+/// What can be found out before the first tile says of which type tiles are.
+void check_before_tiles(const Tiling& tiling, MergeSpec spec) {
   spec.dtype = DType::float32;
   spec.channels = tiling.channels();
-  spec.memory_limit.reset();
   spec.output_dtype.reset();
-  if (spec.fill || spec.window.kind == WeightWindow::Kind::array || spec.window.kind == WeightWindow::Kind::axes) {
-    // Looking for elements without a weight takes long: that is left to the merge itself.
-    MergeSpec alone = spec;
-    alone.fill = Scalar(0);
-    renamed([&] { Merger(tiling, alone, nothing); });
-    if (spec.fill) return;
-    spec.window = {.kind = WeightWindow::Kind::ones};
-  }
-  renamed([&] { Merger(tiling, spec, nothing); });
+  spec.fill = spec.fill ? std::optional(Scalar(0)) : std::nullopt;
+  renamed([&] { patchfold::check_merge(tiling, spec); });
 }
 
 nb::tuple memory_of_merge(const Tiling& tiling, MergeSpec spec, const std::string& dtype, std::int64_t element_size,
@@ -90,6 +75,40 @@ nb::tuple memory_of_merge(const Tiling& tiling, MergeSpec spec, const std::strin
 std::string tile_name(const Tiling& tiling, std::int64_t index) {
   if (index < 0 || index >= tiling.size()) return "tile";
   return in_python_terms("tile " + std::to_string(index) + " at position " + to_string(tiling[index].position));
+}
+
+/// Reads a tile. Its name takes time to write, so for NumPy's arrays it is written only for an error.
+Operand tile_operand(const Tiling& tiling, std::int64_t index, nb::handle tile) {
+  if (!is_numpy(tile)) return operand_of(tile, {op, tile_name(tiling, index)}, false);
+  try {
+    return operand_of(tile, {op, "tile"}, false);
+  } catch (const Error& error) {
+    Error::Parts parts = error.parts();
+    parts.argument = tile_name(tiling, index);
+    throw Error(std::move(parts));
+  }
+}
+
+std::int64_t index_of(nb::handle index) {
+  return std::get<std::int64_t>(value(op, "index", ArgumentKind::integer, index));
+}
+
+/// (channels, type) of the first result, which are those of all: what is made for them is made only for a tile that the
+/// merger will take.
+nb::tuple facts_of_first(const Tiling& tiling, const MergeSpec& spec, nb::handle index, nb::handle tile) {
+  const std::int64_t number = index_of(index);
+  try {
+    const Tile place = tiling[number];
+    if (!spec.mask.empty() && spec.mask[static_cast<std::size_t>(number)] == 0)
+      throw Error({ErrorCode::value, std::string(op), "result", "must not come: the mask leaves it out", "", ""});
+    const Operand operand = tile_operand(tiling, number, tile);
+    return nb::make_tuple(to_tuple(tiling.result_channels(number, operand.view.shape)), operand.dtype);
+  } catch (const Error& error) {
+    Error::Parts parts = error.parts();
+    parts.op = op;
+    if (parts.argument == "result") parts.argument = tile_name(tiling, number);
+    throw Error(std::move(parts));
+  }
 }
 
 /// Shape, type and size of an element.
@@ -114,10 +133,10 @@ void add_note(nb::handle exception, const std::string& note) {
 
 }  // namespace
 
-MergeSpec merge_spec(const std::string& reduce, nb::handle window, const std::string& dtype, nb::handle mask,
-                     nb::handle fill, bool copy, nb::handle memory_limit) {
+MergeSpec merge_spec(nb::handle reduce, nb::handle window, const std::string& dtype, nb::handle mask, nb::handle fill,
+                     bool copy, nb::handle memory_limit) {
   MergeSpec spec;
-  spec.reduce = *reduce_of(reduce);
+  spec.reduce = choice<Reduce>(op, "reduce", reduce);
   spec.window = window_of(window);
   if (!dtype.empty()) spec.output_dtype = dtype_named(dtype, "dtype");
   if (!mask.is_none()) {
@@ -125,10 +144,10 @@ MergeSpec merge_spec(const std::string& reduce, nb::handle window, const std::st
     const auto* begin = static_cast<const std::uint8_t*>(bytes.data());
     spec.mask.assign(begin, begin + bytes.size());
   }
-  if (!fill.is_none()) spec.fill = std::get<Scalar>(value("fill", ArgumentKind::number, fill));
+  if (!fill.is_none()) spec.fill = std::get<Scalar>(value(op, "fill", ArgumentKind::number, fill));
   spec.copy = copy;
   if (!memory_limit.is_none())
-    spec.memory_limit = std::get<std::int64_t>(value("memory_limit", ArgumentKind::integer, memory_limit));
+    spec.memory_limit = std::get<std::int64_t>(value(op, "memory_limit", ArgumentKind::integer, memory_limit));
   return spec;
 }
 
@@ -149,77 +168,80 @@ void Released::drop() {
   for (PyObject* object : objects) Py_DECREF(object);
 }
 
-/// Hands rows to the sink of the call that finished them.
-class TileMerger::Sink : public RowSink {
+/// A call of this thread that is inside a merger, from where a sink may call another merger, but not this one.
+class TileMerger::Visit {
  public:
-  void write(Span rows, const ConstTensorView& band) override {
-    const Locked locked;
-    try {
-      // Rows of its own: the receiver may keep them.
-      const nb::object room = or_stop([&] { return nb::object(sink_.attr("room")(to_tuple(band.shape))); });
-      const Operand dst = destination(nb::object(room.attr("memory")));
-      const auto bytes = static_cast<std::size_t>(element_count(band.shape)) * band.element_size;
-      if (bytes > 0) std::memcpy(dst.view.data, band.data, bytes);
-      or_stop([&] { sink_.attr("write")(rows.begin, rows.end, nb::object(room.attr("result")())); });
-    } catch (const nb::python_error&) {
-      error_ = std::current_exception();
-      rows_ = rows;
-      throw SinkFailed();
-    }
+  Visit(const TileMerger& merger, nb::handle sink) : sink_(sink), merger_(merger), outer_(innermost_) {
+    for (const Visit* visit = outer_; visit != nullptr; visit = visit->outer_)
+      if (&visit->merger_ == &merger)
+        throw Error({ErrorCode::value, std::string(op), "out", "must not call the merger that writes to it", "", ""});
+    innermost_ = this;
   }
+  ~Visit() { innermost_ = outer_; }
+  Visit(const Visit&) = delete;
+  Visit& operator=(const Visit&) = delete;
 
-  void serve(nb::handle sink) { sink_ = sink; }
-  /// Raises what the sink raised, with a note that says where.
-  [[noreturn]] void raise(std::string_view what) {
+  static Visit& innermost() noexcept { return *innermost_; }
+  nb::handle sink() const noexcept { return sink_; }
+  /// Keeps what the sink raised while it wrote these rows.
+  void note_error(Span rows) noexcept {
+    error_ = std::current_exception();
+    rows_ = rows;
+  }
+  /// Raises it, with a note that says where.
+  [[noreturn]] void raise(const std::string& what) {
     try {
       std::rethrow_exception(std::exchange(error_, {}));
     } catch (nb::python_error& error) {
-      add_note(error.value(), "patchfold: " + std::string(op) + ": " + std::string(what) + ": while writing rows " +
+      add_note(error.value(), "patchfold: " + std::string(op) + ": " + what + ": while writing rows " +
                                   std::to_string(rows_.begin) + " to " + std::to_string(rows_.end) + " of the output");
       throw;
     }
   }
 
  private:
-  nb::handle sink_{};
+  nb::handle sink_;
+  const TileMerger& merger_;
+  Visit* outer_;
   std::exception_ptr error_{};
   Span rows_{};
+  static thread_local Visit* innermost_;
 };
+thread_local TileMerger::Visit* TileMerger::Visit::innermost_ = nullptr;
 
-/// One thread at a time, without the interpreter's lock.
-class TileMerger::Turn {
+/// Hands rows to the sink of the call that finished them: the library writes them in the thread of that call.
+class TileMerger::Sink : public RowSink {
  public:
-  explicit Turn(TileMerger& merger) : merger_(merger), lock_(merger.mutex_) { merger_.inside_ = std::this_thread::get_id(); }
-  ~Turn() { merger_.inside_ = std::thread::id(); }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
-
- private:
-  TileMerger& merger_;
-  std::lock_guard<std::mutex> lock_;
+  void write(Span rows, const ConstTensorView& band) override {
+    const Locked locked;
+    Visit& visit = Visit::innermost();
+    try {
+      // Rows of its own: the receiver may keep them.
+      const nb::object room = or_stop([&] { return nb::object(visit.sink().attr("room")(to_tuple(band.shape))); });
+      const Operand dst = destination(nb::object(room.attr("memory")));
+      const auto bytes = static_cast<std::size_t>(element_count(band.shape)) * band.element_size;
+      if (bytes > 0) std::memcpy(dst.view.data, band.data, bytes);
+      or_stop([&] { visit.sink().attr("write")(rows.begin, rows.end, nb::object(room.attr("result")())); });
+    } catch (const nb::python_error&) {
+      visit.note_error(rows);
+      throw SinkFailed();
+    }
+  }
 };
 
-template <class F>
-auto TileMerger::alone(F&& f) {
-  if (inside_ == std::this_thread::get_id())
-    throw Error({ErrorCode::value, std::string(op), "out", "must not call the merger that writes to it", "", ""});
-  const Unlocked unlocked;
-  const Turn turn(*this);
-  return f();
-}
-
-template <class F>
-void TileMerger::work(nb::handle sink, std::string_view what, F&& f) {
+/// Calls f without the interpreter's lock. `what` gives the name of what f does, for errors.
+template <class What, class F>
+void TileMerger::work(nb::handle sink, What&& what, F&& f) {
+  Visit visit(*this, sink);
   try {
-    renamed([&] {
-      alone([&] {
-        if (sink_) sink_->serve(sink);
-        f();
-      });
-    });
+    const Unlocked unlocked;
+    f();
   } catch (const SinkFailed&) {
     released_->drop();
-    sink_->raise(what);
+    visit.raise(what());
+  } catch (const Error& error) {
+    released_->drop();
+    throw in_python_names(error);
   } catch (...) {
     released_->drop();
     throw;
@@ -227,16 +249,9 @@ void TileMerger::work(nb::handle sink, std::string_view what, F&& f) {
   released_->drop();
 }
 
-TileMerger::TileMerger(const Tiling& tiling, MergeSpec spec, nb::handle like, nb::handle out)
+TileMerger::TileMerger(const Tiling& tiling, MergeSpec spec, nb::handle like, nb::handle channels, nb::handle out)
     : tiling_(tiling), like_(operand_of(like, {op, "tile"}, false)) {
-  const Dims& shape = like_.view.shape;
-  const Dims axes = renamed([&] { return tiling.axes_in(shape.size()); });
-  for (int axis = 0, next = 0; axis < shape.size(); ++axis) {
-    if (next < axes.size() && axes[next] == axis)
-      ++next;
-    else
-      spec.channels.push_back(shape[axis]);
-  }
+  spec.channels = shape_of(op, "channels", channels);
   spec.dtype = like_.view.dtype;
   spec.element_size = like_.view.element_size;
   const std::string name = dtype_text(like_);
@@ -274,45 +289,52 @@ TileMerger::~TileMerger() {
   released_->drop();
 }
 
-void TileMerger::add(std::int64_t index, nb::handle tile, nb::handle sink) {
-  const std::string name = tile_name(tiling_, index);
-  Operand operand = operand_of(tile, {op, name}, false);
+void TileMerger::add(nb::handle index, nb::handle tile, nb::handle sink) {
+  const std::int64_t number = index_of(index);
+  const auto name = [&] { return tile_name(tiling_, number); };
+  Operand operand = tile_operand(tiling_, number, tile);
   if (!same_elements(operand, like_))
-    throw Error({ErrorCode::dtype, std::string(op), name, "must have the element type of the first tile",
+    throw Error({ErrorCode::dtype, std::string(op), name(), "must have the element type of the first tile",
                  dtype_text(operand), dtype_text(like_)});
   auto owner = Released::owner_of(released_, std::move(operand.owner));
-  work(sink, name, [&] { merger_->add(index, operand.view, std::move(owner)); });
+  work(sink, name, [&] { merger_->add(number, operand.view, std::move(owner)); });
 }
 
 void TileMerger::finish(nb::handle sink) {
-  work(sink, "finish", [&] { merger_->finish(); });
+  work(
+      sink, [] { return std::string("finish"); }, [&] { merger_->finish(); });
 }
 
 std::int64_t TileMerger::waiting_bytes() {
-  return alone([&] { return merger_->waiting_bytes(); });
+  const Visit visit(*this, {});
+  const Unlocked unlocked;
+  return merger_->waiting_bytes();
 }
 std::int64_t TileMerger::peak_bytes() {
-  return alone([&] { return merger_->peak_bytes(); });
+  const Visit visit(*this, {});
+  const Unlocked unlocked;
+  return merger_->peak_bytes();
 }
 
 void bind_merger(nb::module_& module) {
   nb::class_<MergeSpec>(module, "MergeSpec")
-      .def_static("make", &merge_spec, nb::arg("reduce"), nb::arg("window"), nb::arg("dtype"), nb::arg("mask").none(),
+      .def_static("make", &merge_spec, nb::arg("reduce").none(), nb::arg("window"), nb::arg("dtype"), nb::arg("mask").none(),
                   nb::arg("fill").none(), nb::arg("copy"), nb::arg("memory_limit").none());
   nb::class_<TileMerger>(module, "Merger")
       .def(
           "__init__",
-          [](TileMerger* self, const Tiling& tiling, const MergeSpec& spec, nb::handle like, nb::handle out) {
-            new (self) TileMerger(tiling, spec, like, out);
-          },
-          nb::arg("tiling"), nb::arg("spec"), nb::arg("like"), nb::arg("out").none())
-      .def("add", &TileMerger::add, nb::arg("index"), nb::arg("tile").none(), nb::arg("sink").none())
+          [](TileMerger* self, const Tiling& tiling, const MergeSpec& spec, nb::handle like, nb::handle channels,
+             nb::handle out) { new (self) TileMerger(tiling, spec, like, channels, out); },
+          nb::arg("tiling"), nb::arg("spec"), nb::arg("like"), nb::arg("channels"), nb::arg("out").none())
+      .def("add", &TileMerger::add, nb::arg("index").none(), nb::arg("tile").none(), nb::arg("sink").none())
       .def("finish", &TileMerger::finish, nb::arg("sink").none())
       .def("waiting_bytes", &TileMerger::waiting_bytes)
       .def("peak_bytes", &TileMerger::peak_bytes);
-  module.def("check_merge", &check_merge, nb::arg("tiling"), nb::arg("spec"));
+  module.def("check_merge", &check_before_tiles, nb::arg("tiling"), nb::arg("spec"));
   module.def("merge_memory", &memory_of_merge, nb::arg("tiling"), nb::arg("spec"), nb::arg("dtype"), nb::arg("element_size"),
              nb::arg("channels"), nb::arg("to_sink"));
+  module.def("facts_of_first", &facts_of_first, nb::arg("tiling"), nb::arg("spec"), nb::arg("index").none(),
+             nb::arg("tile").none());
   module.def("array_facts", &array_facts, nb::arg("array").none(), nb::arg("op"), nb::arg("argument"));
 }
 

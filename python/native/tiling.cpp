@@ -4,8 +4,6 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
-#include <array>
-
 #include "python/native/interpreter_lock.hpp"
 #include "python/native/values.hpp"
 
@@ -14,15 +12,6 @@ namespace {
 
 constexpr std::string_view op_tiling = "tiling";
 constexpr std::string_view op_merge = "merge";
-constexpr std::array<std::string_view, 5> tails = {"shift", "pad", "partial", "drop", "error"};
-constexpr std::array<std::string_view, 5> padding_modes = {"constant", "edge", "reflect", "symmetric", "wrap"};
-
-/// An argument, read as those of operators are.
-ArgumentValue value(std::string_view op, std::string_view name, ArgumentKind kind, nb::handle object,
-                    std::span<const std::string_view> choices = {}) {
-  return value_of({.name = op, .doc = {}, .definition = {}, .data_input = {}},
-                  {.name = name, .kind = kind, .choices = choices}, object);
-}
 
 void check_entries(std::string_view name, const Dims& dims) {
   if (dims.empty())
@@ -44,13 +33,6 @@ Dims spread(std::string_view name, nb::handle object, int tiled) {
   return given.is_scalar() ? Dims::filled(tiled, given.values()[0]) : given.values();
 }
 
-std::size_t choice(std::string_view name, nb::handle object, std::span<const std::string_view> words) {
-  const std::string word = std::get<std::string>(value(op_tiling, name, ArgumentKind::choice, object, words));
-  for (std::size_t i = 0; i < words.size(); ++i)
-    if (words[i] == word) return i;
-  return 0;
-}
-
 using Ratios = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
 Tiling make_tiling(nb::handle shape, nb::handle tile, nb::handle overlap, const std::vector<double>& overlap_fraction,
@@ -63,8 +45,8 @@ Tiling make_tiling(nb::handle shape, nb::handle tile, nb::handle overlap, const 
   spec.overlap = axes("overlap", overlap);
   spec.overlap_fraction = overlap_fraction;
   spec.stride = axes("stride", stride);
-  spec.tail = static_cast<Tail>(choice("tail", tail, tails));
-  spec.padding_mode = static_cast<PaddingMode>(choice("padding_mode", padding_mode, std::span(padding_modes).first(4)));
+  spec.tail = choice<Tail>(op_tiling, "tail", tail);
+  spec.padding_mode = choice<PaddingMode>(op_tiling, "padding_mode", padding_mode, pads_tiles);
   spec.value = std::get<Scalar>(value(op_tiling, "value", ArgumentKind::number, fill));
   const Axes which = axes("axes", tiled_axes);
   spec.axes = which.values();
@@ -141,7 +123,25 @@ Error in_python_names(const Error& error) {
   return Error(std::move(parts));
 }
 
+ArgumentValue value(std::string_view op, std::string_view name, ArgumentKind kind, nb::handle object,
+                    std::span<const std::string_view> choices) {
+  return value_of({.name = op, .doc = {}, .definition = {}, .data_input = {}},
+                  {.name = name, .kind = kind, .choices = choices}, object);
+}
+
 void bind_tiling(nb::module_& module) {
+  // The words of each enumeration, under the name that _typing.py gives their type.
+  nb::dict words;
+  const auto add = [&]<class E>(const char* name, bool (*allows)(E) noexcept) {
+    nb::list list;
+    for (const std::string_view word : words_of(allows)) list.append(std::string(word));
+    words[name] = nb::tuple(list);
+  };
+  add.operator()<Tail>("Tail", nullptr);
+  add("TilePadding", &pads_tiles);
+  add.operator()<Reduce>("Reduce", nullptr);
+  add("WindowName", &has_formula);
+  module.attr("WORDS") = words;
   nb::class_<Tiling>(module, "Tiling")
       .def_static("make", &make_tiling, nb::arg("shape").none(), nb::arg("tile").none(), nb::arg("overlap").none(),
                   nb::arg("overlap_fraction"), nb::arg("stride").none(), nb::arg("tail").none(), nb::arg("axes").none(),

@@ -2,17 +2,18 @@
 // Overlapping tiles: patchfold::Tiling and patchfold::Merger as Python calls them.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "patchfold/tiling.hpp"
+#include "patchfold/words.hpp"
 #include "python/native/arrays.hpp"
+#include "python/native/values.hpp"
 
 namespace patchfold::python {
 
@@ -27,9 +28,26 @@ auto renamed(F&& f) {
   }
 }
 
+/// An argument of a tiling or a merge, read as those of operators are.
+ArgumentValue value(std::string_view op, std::string_view name, ArgumentKind kind, nb::handle object,
+                    std::span<const std::string_view> choices = {});
+/// The words of the values that `allows` lets pass: of all, if it is null.
+template <Worded E>
+std::vector<std::string_view> words_of(bool (*allows)(E) noexcept) {
+  std::vector<std::string_view> list;
+  for (const Word<E>& each : words<E>)
+    if (allows == nullptr || allows(each.value)) list.push_back(each.word);
+  return list;
+}
+/// The value that a str stands for.
+template <Worded E>
+E choice(std::string_view op, std::string_view name, nb::handle object, bool (*allows)(E) noexcept = nullptr) {
+  return *patchfold::value_of<E>(std::get<std::string>(value(op, name, ArgumentKind::choice, object, words_of(allows))));
+}
+
 /// How tiles become one array, without what the first tile tells: type and channels.
-MergeSpec merge_spec(const std::string& reduce, nb::handle window, const std::string& dtype, nb::handle mask,
-                     nb::handle fill, bool copy, nb::handle memory_limit);
+MergeSpec merge_spec(nb::handle reduce, nb::handle window, const std::string& dtype, nb::handle mask, nb::handle fill,
+                     bool copy, nb::handle memory_limit);
 
 /// Objects that a merger let go while the interpreter's lock was not held, or while its own was: their last reference may
 /// run any code.
@@ -50,31 +68,27 @@ class Released {
 /// collector.
 class TileMerger {
  public:
-  TileMerger(const Tiling& tiling, MergeSpec spec, nb::handle like, nb::handle out);
+  TileMerger(const Tiling& tiling, MergeSpec spec, nb::handle like, nb::handle channels, nb::handle out);
   TileMerger(const TileMerger&) = delete;
   TileMerger& operator=(const TileMerger&) = delete;
   ~TileMerger();
 
-  void add(std::int64_t index, nb::handle tile, nb::handle sink);
+  void add(nb::handle index, nb::handle tile, nb::handle sink);
   void finish(nb::handle sink);
   std::int64_t waiting_bytes();
   std::int64_t peak_bytes();
 
  private:
   class Sink;
-  class Turn;
-  template <class F>
-  auto alone(F&& f);
-  template <class F>
-  void work(nb::handle sink, std::string_view what, F&& f);
+  class Visit;
+  template <class What, class F>
+  void work(nb::handle sink, What&& what, F&& f);
 
   Tiling tiling_;
   Operand like_;  ///< without memory: the type of all tiles
   Operand out_;
   std::shared_ptr<Released> released_ = std::make_shared<Released>();
   std::unique_ptr<Sink> sink_{};
-  std::mutex mutex_{};
-  std::atomic<std::thread::id> inside_{};
   std::optional<Merger> merger_{};
 };
 

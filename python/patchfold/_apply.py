@@ -16,7 +16,6 @@ import numpy as np
 from . import _arrays, _core
 from ._arrays import given_text, value_text
 from ._errors import InvalidType, InvalidValue
-from ._merge_arguments import mask_bytes
 from ._merger import Merger
 from ._tiling import Tile, Tiling
 from ._tiling_arguments import is_integer
@@ -110,8 +109,7 @@ def apply_tiled(
     merger = Merger(
         tiling, window=window, reduce=reduce, dtype=dtype, out=out, copy=True, mask=mask, fill=fill, kind=source.kind
     )
-    chosen = mask_bytes(tiling, mask)
-    indices = [i for i in range(len(tiling)) if chosen is None or chosen[i]]
+    indices = [i for i in range(len(tiling)) if merger._mask is None or merger._mask[i]]
     with merger, _progress(progress, len(indices)) as done:
         for group in _groups(tiling, indices, most):
             _run(fn, source, tiling, merger, group, stacked=batch is not None)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,12 +14,7 @@ from ._arrays import _is_torch, dtype_of, given_text, text_in, value_text
 from ._errors import InvalidType, InvalidValue
 from ._tiling_arguments import is_integer
 
-if TYPE_CHECKING:
-    from ._tiling import Tiling
-
 MERGE = "merge"
-_WINDOWS = ("ones", "linear", "hann", "cosine", "gaussian")
-_REDUCES = ("mean", "sum", "max", "min", "first", "last", "center")
 _SIGMA_SCALE = 0.125
 _EACH_WEIGHT = "must have a weight for each element of a whole tile's result"
 
@@ -59,19 +54,19 @@ def _numbers(array: Any, what: str, rule: str, extents: tuple[int, ...]) -> npt.
     return np.array(weights, np.float64, order="C")  # a copy, so that the caller cannot change it
 
 
-def _window(tiling: Tiling, window: Any, reduce: str) -> Any:
+def _window(tiling: _core.Tiling, window: Any, reduce: Any) -> Any:
     """Reads a window: (name, sigma), a list of arrays, or an array."""
     if window is None:
-        window = "hann" if reduce == "mean" else "ones"
+        window = "hann" if text_in(reduce) == "mean" else "ones"
     name = text_in(window)
     if name is not None:
-        if name not in _WINDOWS:
+        if name not in _core.WORDS["WindowName"]:
             raise InvalidValue(
                 operator=MERGE,
                 argument="window",
                 rule="must be a window's name, one list of weights for each tiled axis, or an array",
                 given=repr(window),
-                expected=", ".join(map(repr, _WINDOWS)),
+                expected=", ".join(map(repr, _core.WORDS["WindowName"])),
             )
         return name, _SIGMA_SCALE
     name = text_in(window[0]) if isinstance(window, tuple) and window else None
@@ -85,7 +80,7 @@ def _window(tiling: Tiling, window: Any, reduce: str) -> Any:
                 expected="('gaussian', sigma as a part of the tile)",
             )
         return name, _sigma(window[1])
-    extents = tiling._native.result
+    extents = tiling.result
     if isinstance(window, (list, tuple)):
         if len(window) != len(extents):
             raise InvalidValue(
@@ -119,7 +114,7 @@ def _sigma(value: Any) -> float:
     raise InvalidType(operator=MERGE, argument="window", rule="sigma must be a number", given=given_text(value))
 
 
-def mask_bytes(tiling: Tiling, mask: Any, name: str = MERGE) -> bytes | None:
+def mask_bytes(tiling: _core.Tiling, mask: Any) -> bytes | None:
     """One byte for each tile."""
     if mask is None:
         return None
@@ -129,43 +124,34 @@ def mask_bytes(tiling: Tiling, mask: Any, name: str = MERGE) -> bytes | None:
         array = np.empty(0, object)
     if array.dtype != bool or isinstance(mask, np.ma.MaskedArray):
         raise InvalidType(
-            operator=name,
+            operator=MERGE,
             argument="mask",
             rule="must hold a bool for each tile",
             given=given_text(mask),
             expected="dtype bool",
         )
-    if array.shape not in (tiling.grid, (len(tiling),)):
+    if array.shape not in (tiling.grid, (tiling.size,)):
         raise InvalidValue(
-            operator=name,
+            operator=MERGE,
             argument="mask",
             rule="must have an entry for each tile",
             given=str(array.shape),
-            expected=f"{tiling.grid} or {(len(tiling),)}",
+            expected=f"{tiling.grid} or {(tiling.size,)}",
         )
     return array.tobytes()
 
 
 def merge_spec(
-    tiling: Tiling,
+    tiling: _core.Tiling,
     window: Any,
     reduce: Any,
     dtype: Any,
     copy: Any,
-    mask: Any,
+    mask: bytes | None,
     fill: Any,
     memory_limit: Any,
 ) -> _core.MergeSpec:
     """Checks everything that can be checked before the first tile."""
-    reduction = text_in(reduce)
-    if reduction is None or reduction not in _REDUCES:
-        kind = InvalidType if reduction is None else InvalidValue
-        raise kind(
-            operator=MERGE,
-            argument="reduce",
-            rule="must be one of " + ", ".join(map(repr, _REDUCES)),
-            given=repr(reduce) if kind is InvalidValue else given_text(reduce),
-        )
     if not isinstance(copy, (bool, np.bool_)):
         raise InvalidType(operator=MERGE, argument="copy", rule="must be True or False", given=given_text(copy))
     name = "" if dtype is None else element_type("dtype", dtype)[0]
@@ -178,10 +164,8 @@ def merge_spec(
             given = value_text(memory_limit)
             raise InvalidValue(operator=MERGE, argument="memory_limit", rule="must be at least 0", given=given)
         memory_limit = min(memory_limit, 2**62)
-    spec = _core.MergeSpec.make(
-        reduction, _window(tiling, window, reduction), name, mask_bytes(tiling, mask), fill, bool(copy), memory_limit
-    )
-    _core.check_merge(tiling._native, spec)
+    spec = _core.MergeSpec.make(reduce, _window(tiling, window, reduce), name, mask, fill, bool(copy), memory_limit)
+    _core.check_merge(tiling, spec)
     return spec
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import operator
 import threading
 from types import TracebackType
 from typing import Any
@@ -11,12 +10,11 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import given_text, value_text
+from ._arrays import given_text
 from ._errors import InvalidType, InvalidValue
 from ._merge_arguments import MERGE, mask_bytes, merge_spec, name_of_type
 from ._outputs import GivenArray, Rows, Store, check_extents, output_of
 from ._tiling import Tile, Tiling
-from ._tiling_arguments import is_integer
 from ._typing import Fill, Int, Mask, Reduce, Window
 
 
@@ -94,8 +92,8 @@ class Merger:
         if kind is not None:
             _core.array_facts(kind, MERGE, "kind")
         self._tiling = tiling
-        self._spec = merge_spec(tiling, window, reduce, dtype, copy, mask, fill, memory_limit)
-        self._mask = mask_bytes(tiling, mask)
+        self._mask = mask_bytes(tiling._native, mask)
+        self._spec = merge_spec(tiling._native, window, reduce, dtype, copy, self._mask, fill, memory_limit)
         self._dtype = None if dtype is None else dtype
         self._name = _output_name(dtype)
         self._lock = threading.RLock()
@@ -116,7 +114,7 @@ class Merger:
     def add(self, index: Int | Tile, tile: Any) -> None:
         """Takes the result of tile ``index`` (a number or a Tile). Its shape is t[index].result_shape, except for the
         extents of axes that are not tiled. Several threads may call it at once."""
-        number = self._index_of(index)
+        number = index.index if issubclass(type(index), Tile) else index
         native = self._native
         if native is None:
             native = self._begin(number, tile)
@@ -169,21 +167,6 @@ class Merger:
     def _sink(self) -> Rows | None:
         return self._output if isinstance(self._output, Rows) else None
 
-    def _index_of(self, index: Any) -> int:
-        number = index.index if issubclass(type(index), Tile) else index
-        if not is_integer(number):
-            raise InvalidType(operator=MERGE, argument="index", rule="must be the index of a tile", given=given_text(index))
-        number, size = operator.index(number), len(self._tiling)
-        if not 0 <= number < size:
-            raise InvalidValue(
-                operator=MERGE,
-                argument="index",
-                rule="must be the index of a tile",
-                given=value_text(number),
-                expected=f"0 to {size - 1}" if size else "none: there are no tiles",
-            )
-        return number
-
     def _axes_in(self, rank: int, argument: str) -> tuple[int, ...]:
         try:
             return self._tiling._native.axes_in(rank)
@@ -191,40 +174,26 @@ class Merger:
             facts = {"rule": error.rule, "given": error.given, "expected": error.expected, "code": error.code}
             raise InvalidValue(operator=MERGE, argument=argument, **facts) from None
 
-    def _begin(self, index: int, tile: Any) -> _core.Merger:
+    def _begin(self, index: Any, tile: Any) -> _core.Merger:
         """Makes the merger from the first tile, or refuses that tile."""
         with self._lock:
             if self._native is not None:
                 return self._native
             if self._closed:
                 raise InvalidValue(operator=MERGE, argument="index", rule="no tile is taken after close")
-            place = self._tiling[index]
-            name = f"tile {index} at position {place.position}"
-            if self._mask is not None and not self._mask[index]:
-                raise InvalidValue(operator=MERGE, argument=name, rule="must not come: the mask leaves it out")
-            shape, dtype, _ = _core.array_facts(tile, MERGE, name)
-            axes = self._axes_in(len(shape), name)
-            channels = tuple(extent for axis, extent in enumerate(shape) if axis not in axes)
-            expected = self._tiling._native.result_shape(index, channels)
-            if shape != expected:
-                raise InvalidValue(
-                    operator=MERGE,
-                    argument=name,
-                    rule="must have the shape of the tile's result",
-                    given=str(shape),
-                    expected=str(expected),
-                )
-            return self._make(tile, channels, dtype, axes)
+            channels, dtype = _core.facts_of_first(self._tiling._native, self._spec, index, tile)
+            return self._make(tile, channels, dtype)
 
-    def _make(self, like: Any, channels: tuple[int, ...], dtype: Any, axes: tuple[int, ...]) -> _core.Merger:
+    def _make(self, like: Any, channels: tuple[int, ...], dtype: Any) -> _core.Merger:
         output = self._output
-        shape = self._tiling._native.output_shape(channels)
+        tiling = self._tiling._native
         if isinstance(output, GivenArray):  # the merger checks it together with everything else
-            native = _core.Merger(self._tiling._native, self._spec, like, output.array)
+            native = _core.Merger(tiling, self._spec, like, channels, output.array)
         else:
             try:
-                output.begin(like, shape, dtype if self._name is None else self._name, axes[0])
-                native = _core.Merger(self._tiling._native, self._spec, like, output.array)
+                shape = tiling.output_shape(channels)
+                output.begin(like, shape, dtype if self._name is None else self._name, tiling.axes_in(len(shape))[0])
+                native = _core.Merger(tiling, self._spec, like, channels, output.array)
             except BaseException:
                 output.drop()
                 raise
@@ -257,7 +226,7 @@ class Merger:
         channels = tuple(extent for axis, extent in enumerate(shape) if axis not in axes)
         extents = tuple(0 if axis in axes else extent for axis, extent in enumerate(shape))
         like = given_out if given_out is not None else np.empty(extents, dtype)
-        return self._make(like, channels, dtype, axes)
+        return self._make(like, channels, dtype)
 
 
 def _output_name(dtype: Any) -> str | None:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from . import _core
 from ._arrays import value_text
 from ._errors import InvalidType, InvalidValue
-from ._merge_arguments import element_type, merge_spec
+from ._merge_arguments import element_type, mask_bytes, merge_spec
 from ._tiling_arguments import TILING, fraction, is_integer, number_of, split_overlap, tile_extents, wrong_type
 from ._typing import Array, Fill, Int, IntOrInts, Mask, Number, Overlap, Reduce, Scale, Tail, TilePadding, Window
 from ._views import first_entries, is_list
@@ -252,7 +252,7 @@ class Tiling:
             raise InvalidValue(
                 operator=TILING,
                 argument="x",
-                rule="must have the shape that is tiled",
+                rule="must have the shape of the tiling",
                 given=str(shape),
                 expected=str(self.shape),
             )
@@ -290,7 +290,7 @@ class Tiling:
             (33.0, 4.453125)
         """
         name, size = element_type("tile_dtype", tile_dtype)
-        spec = merge_spec(self, window, reduce, dtype, copy, mask, fill, None)
+        spec = merge_spec(self._native, window, reduce, dtype, copy, mask_bytes(self._native, mask), fill, None)
         extents = self._native.channels if channels is None else channels
         return MergeBytes(*_core.merge_memory(self._native, spec, name, size, extents, bool(sink)))
 

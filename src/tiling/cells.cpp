@@ -7,18 +7,19 @@
 
 #include "tensor/checked.hpp"
 #include "tensor/fail.hpp"
+#include "tensor/index.hpp"
 #include "tiling/names.hpp"
 
 namespace patchfold::tiling {
 namespace {
 
-/// Tiles along one axis for which lists are kept.
+/// The most tiles along one axis: each has a span in a list.
 constexpr std::int64_t most_tiles = std::int64_t{1} << 22;
-/// Tiles of which is kept whether they have come, a bit each.
+/// The most tiles in all: the ledger keeps a bit for each.
 constexpr std::int64_t most_tiles_at_all = std::int64_t{1} << 32;
-/// Tiles of all segments of an axis.
+/// The most tiles of all segments of an axis together.
 constexpr std::int64_t most_covers = std::int64_t{1} << 28;
-/// Cells of a slab, for each of which its missing tiles are counted.
+/// The most cells of a slab: the ledger keeps a count for each.
 constexpr std::int64_t most_cells = std::int64_t{1} << 27;
 
 /// Twice the coordinate of a tile's middle.
@@ -58,8 +59,8 @@ std::vector<Segment> cut_axis(const Tiling& tiling, int axis, bool by_middles, s
     while (last < tiles && spans[static_cast<std::size_t>(last)].write.begin <= segment.span.begin) ++last;
     segment.tiles = {first, last};
     if ((covers += last - first) > most_covers)
-      fail(ErrorCode::limit, op_merge, "tiling", "has too many tiles that lie over each other to be merged", result,
-           "results not so much longer than the stride of " + text(tiling.stride()[axis]));
+      fail(ErrorCode::limit, op_merge, "tiling", "must have fewer overlapping tiles for a merge", result,
+           "shorter results, or a stride above " + text(tiling.stride()[axis]));
     std::int64_t nearest = std::numeric_limits<std::int64_t>::max();
     for (std::int64_t k = first; k < last; ++k) {
       Span& own = covered[static_cast<std::size_t>(k)];
@@ -83,76 +84,64 @@ Cells::Cells(const Tiling& tiling, Reduce reduce, bool selects, const std::vecto
     fail(ErrorCode::length, op_merge, "mask", "must have an entry for each tile", mask.size(), tiling.size());
   for (const std::int64_t tiles : tiling.grid())
     if (tiles > most_tiles)
-      fail(ErrorCode::limit, op_merge, "tiling", "must have at most 2^22 tiles along an axis to be merged", tiles);
+      fail(ErrorCode::limit, op_merge, "tiling", "must have at most 2^22 tiles along an axis for a merge", tiles);
   if (tiling.size() > most_tiles_at_all)
-    fail(ErrorCode::limit, op_merge, "tiling", "must have at most 2^32 tiles to be merged", tiling.size());
+    fail(ErrorCode::limit, op_merge, "tiling", "must have at most 2^32 tiles for a merge", tiling.size());
   Checked inner = 1;
   for (int axis = 0; axis < tiling.grid().size(); ++axis) {
     covered_.emplace_back();
     axes_.push_back(cut_axis(tiling, axis, reduce == Reduce::center, covered_.back()));
-    if (axis > 0) inner = inner * static_cast<std::int64_t>(axes_.back().size());
+    counts_.push_back(axis > 0 ? static_cast<std::int64_t>(axes_.back().size()) : 1);
+    inner = inner * counts_.back();
   }
   if (!inner.value() || *inner.value() > most_cells)
-    fail(ErrorCode::limit, op_merge, "tiling", "has too many tiles side by side to be merged", tiling.grid());
+    fail(ErrorCode::limit, op_merge, "tiling", "must have fewer tiles across the first tiled axis for a merge",
+         tiling.grid());
   inner_ = *inner.value();
 }
 
 Dims Cells::segments_of(Cell cell) const {
-  Dims segments = Dims::filled(static_cast<int>(axes_.size()), 0);
-  for (int axis = segments.size() - 1; axis > 0; --axis) {
-    const auto count = static_cast<std::int64_t>(axes_[static_cast<std::size_t>(axis)].size());
-    segments[axis] = cell.inner % count;
-    cell.inner /= count;
-  }
+  Dims segments = index_at(cell.inner, counts_);
   segments[0] = cell.slab;
   return segments;
 }
 
 Cell Cells::cell_at(const Dims& segments) const {
-  Cell cell{segments[0], 0};
-  for (int axis = 1; axis < segments.size(); ++axis)
-    cell.inner = cell.inner * static_cast<std::int64_t>(axes_[static_cast<std::size_t>(axis)].size()) + segments[axis];
-  return cell;
+  Dims inner = segments;
+  inner[0] = 0;
+  return {segments[0], number_at(inner, counts_)};
 }
 
 Dims Cells::position_of(std::int64_t tile) const noexcept {
-  Dims position = Dims::filled(tiling_.grid().size(), 0);
-  for (int axis = position.size() - 1; axis >= 0; --axis) {
-    position[axis] = tile % tiling_.grid()[axis];
-    tile /= tiling_.grid()[axis];
-  }
-  return position;
+  return index_at(tile, tiling_.grid());
 }
 
-std::int64_t Cells::volume(const Dims& segments) const {
-  std::int64_t volume = 1;
-  for (int axis = 0; axis < segments.size(); ++axis) volume *= segment(axis, segments[axis]).span.size();
-  return volume;
+Dims Cells::extents(const Dims& segments) const {
+  Dims extents;
+  for (int axis = 0; axis < segments.size(); ++axis) extents.push_back(segment(axis, segments[axis]).span.size());
+  return extents;
 }
 
-/// Calls f(tile) for the tiles of all combinations, ascending, while it returns true.
+/// Calls f(tile) for the tiles that contribute to a cell, in ascending order, until it returns false.
 template <class F>
 void Cells::each_tile(const Dims& segments, F f) const {
-  Dims at;
+  Dims first;
+  Dims end;
   for (int axis = 0; axis < segments.size(); ++axis) {
     const Span tiles = segment(axis, segments[axis]).tiles;
     if (tiles.size() == 0) return;
-    at.push_back(tiles.begin);
+    first.push_back(tiles.begin);
+    end.push_back(tiles.end);
   }
-  while (true) {
-    std::int64_t tile = 0;
-    for (int axis = 0; axis < at.size(); ++axis) tile = tile * tiling_.grid()[axis] + at[axis];
+  Dims position = first;
+  do {
+    const std::int64_t tile = number_at(position, tiling_.grid());
     if (!is_masked(tile) && !f(tile)) return;
-    int axis = at.size() - 1;
-    while (axis >= 0 && ++at[axis] == segment(axis, segments[axis]).tiles.end) {
-      at[axis] = segment(axis, segments[axis]).tiles.begin;
-      --axis;
-    }
-    if (axis < 0) return;
-  }
+  } while (advance(position, first, end));
 }
 
-/// The tile that center, first or last take, without a look at the others; -1 if it is masked, or there is none.
+/// The tile that center, first or last select if it is not masked, found without a list of the others; -1 if it is masked,
+/// or if no tile covers the cell.
 std::int64_t Cells::preferred(const Dims& segments) const noexcept {
   std::int64_t tile = 0;
   for (int axis = 0; axis < segments.size(); ++axis) {
@@ -173,11 +162,9 @@ std::size_t Cells::selected(std::span<const std::int64_t> tiles, const Dims& seg
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   for (std::size_t i = 0; i < tiles.size(); ++i) {
     std::int64_t distance = 0;
-    std::int64_t rest = tiles[i];
-    for (int axis = segments.size() - 1; axis >= 0; --axis) {
-      distance += std::abs(rest % tiling_.grid()[axis] - segment(axis, segments[axis]).centre);
-      rest /= tiling_.grid()[axis];
-    }
+    const Dims position = position_of(tiles[i]);
+    for (int axis = 0; axis < segments.size(); ++axis)
+      distance += std::abs(position[axis] - segment(axis, segments[axis]).centre);
     if (distance < least) best = i;
     least = std::min(least, distance);
   }
@@ -222,24 +209,19 @@ std::vector<Cell> Cells::cells_of(std::int64_t tile) const {
   std::vector<Cell> cells;
   if (is_masked(tile)) return cells;
   Dims first;
-  Dims last;
+  Dims end;
   const Dims position = position_of(tile);
   for (int axis = 0; axis < position.size(); ++axis) {
     const Span own = covered_[static_cast<std::size_t>(axis)][static_cast<std::size_t>(position[axis])];
     if (own.size() == 0) return cells;
     first.push_back(own.begin);
-    last.push_back(own.end);
+    end.push_back(own.end);
   }
-  Dims at = first;
-  while (true) {
-    if (!selects_ || contributors(at).front() == tile) cells.push_back(cell_at(at));
-    int axis = at.size() - 1;
-    while (axis >= 0 && ++at[axis] == last[axis]) {
-      at[axis] = first[axis];
-      --axis;
-    }
-    if (axis < 0) return cells;
-  }
+  Dims segments = first;
+  do
+    if (!selects_ || contributors(segments).front() == tile) cells.push_back(cell_at(segments));
+  while (advance(segments, first, end));
+  return cells;
 }
 
 bool Cells::find_hole(Dims& segments) const {

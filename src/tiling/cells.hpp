@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The output of a merge cut into cells: boxes whose elements all come from the same tiles. Along each tiled axis the ends of
-// tiles cut the output into segments; a cell is one segment of each axis.
+// The output of a merge cut into cells: boxes whose elements all come from the same tiles.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +10,15 @@
 
 namespace patchfold::tiling {
 
-/// A stretch of one axis of the output.
+/// A stretch of one tiled axis of the output that the same tiles cover from its first element to its last.
 struct Segment {
   Span span{};
-  Span tiles{};             ///< that cover it, by their number along the axis
-  std::int64_t centre = 0;  ///< of these, the one whose middle is nearest
+  Span tiles{};             ///< the tiles that cover it, by their numbers along this axis; they are neighbours
+  std::int64_t centre = 0;  ///< the number of the one whose middle is nearest
 };
 
-/// A cell: its segment of the stream axis, and the row-major index of its segments of the others.
+/// The name of a cell. Cells with the same segment of the stream axis form a slab; `inner` is the row-major number of the
+/// cell's segments along the other axes, so a slab has the cells 0 to Cells::cells_in_slab() - 1.
 struct Cell {
   std::int64_t slab = 0;
   std::int64_t inner = 0;
@@ -26,6 +26,17 @@ struct Cell {
   friend auto operator<=>(const Cell&, const Cell&) = default;
 };
 
+/// All cells of a merge. Along each tiled axis the ends of the tiles cut the output into segments; a cell is one segment of
+/// each axis. For Reduce::center the middles between neighbouring tiles cut as well, so that one tile is the nearest
+/// everywhere in a cell.
+///
+/// Cells exist so that overlaps need no special cases. Where tiles cross, where three of them overlap, where the last tile
+/// is moved back and where a mask leaves tiles out, only the list of a cell's tiles differs, and everything that is done for
+/// one element of a cell is done for all of them.
+///
+/// Only the segments of each axis are stored; what belongs to a cell follows from the numbers of its segments (`Dims
+/// segments`, one for each tiled axis). Rules makes the Cells of a merge, the Ledger counts their tiles, and a CellPlan
+/// makes their elements. Cells never change.
 class Cells {
  public:
   /// `selects`: one tile gives each element (first, last, center).
@@ -44,20 +55,22 @@ class Cells {
   }
   /// A tile's number along each tiled axis.
   Dims position_of(std::int64_t tile) const noexcept;
-  /// Elements along the tiled axes.
-  std::int64_t volume(const Dims& segments) const;
+  /// The cell's extents along the tiled axes.
+  Dims extents(const Dims& segments) const;
+  /// The product of its extents.
+  std::int64_t volume(const Dims& segments) const { return element_count(extents(segments)); }
 
-  /// The tiles that give the cell's elements, ascending.
+  /// The tiles that contribute to the cell, in ascending order; one at most if `selects`.
   std::vector<std::int64_t> contributors(const Dims& segments) const;
   std::int64_t contributor_count(const Dims& segments) const;
-  /// Whether all combinations of the tiles along the axes give the cell's elements.
+  /// Whether every combination of the tiles along the axes contributes to the cell: the mask leaves none of them out.
   bool is_whole(const Dims& segments) const;
-  /// Which of these tiles, ascending, to take for center, first or last.
+  /// Which of these tiles, in ascending order, gives the elements for center, first or last: an index into `tiles`.
   std::size_t selected(std::span<const std::int64_t> tiles, const Dims& segments) const noexcept;
 
-  /// The cells that the tile gives elements to.
+  /// The cells whose elements the tile contributes to.
   std::vector<Cell> cells_of(std::int64_t tile) const;
-  /// A cell that no tile gives, if there is one.
+  /// Finds a cell that no tile contributes to. False if there is none.
   bool find_hole(Dims& segments) const;
 
  private:
@@ -72,6 +85,7 @@ class Cells {
   std::vector<std::uint8_t> mask_;
   std::vector<std::vector<Segment>> axes_{};
   std::vector<std::vector<Span>> covered_{};  ///< for each axis and tile along it: its segments
+  Dims counts_{};  ///< segments of each axis; 1 for the stream axis, which inner numbers leave out
   std::int64_t inner_ = 1;
 };
 

@@ -7,6 +7,7 @@
 #include "patchfold/tiling.hpp"
 #include "tensor/encode.hpp"
 #include "tensor/fail.hpp"
+#include "tensor/index.hpp"
 #include "tiling/names.hpp"
 
 namespace patchfold {
@@ -15,7 +16,7 @@ void Tiling::cut(std::int64_t index, const ConstTensorView& array, const TensorV
   using tiling::op_tiling;
   const Tile place = (*this)[index];
   if (!(array.shape == spec_.shape))
-    fail(ErrorCode::shape, op_tiling, "array", "must have the shape that is tiled", array.shape, spec_.shape);
+    fail(ErrorCode::shape, op_tiling, "array", "must have the shape of the tiling", array.shape, spec_.shape);
   ops::Operands operands = ops::check_operands(op_tiling, "array", array, "tile", tile, tile_shape(index));
   engine::Problem& problem = operands.problem;
   problem.fill = encode(spec_.value, array.dtype, op_tiling, "value");
@@ -64,10 +65,11 @@ void Tiling::coverage(const TensorView& counts) const {
     for (std::size_t y = 1; y < axis.size(); ++y) axis[y] += axis[y - 1];
     along.push_back(std::move(axis));
   }
-  Dims at = Dims::filled(output_.size(), 0);
   auto* to = static_cast<std::byte*>(counts.data);
   const int last = output_.size() - 1;
-  while (true) {
+  const Dims rows = output_.slice(0, last);
+  Dims at = Dims::filled(last, 0);
+  do {
     std::int64_t outer = 1;
     std::int64_t offset = 0;
     for (int i = 0; i < last; ++i) {
@@ -78,10 +80,7 @@ void Tiling::coverage(const TensorView& counts) const {
       const std::int64_t count = outer * along.back()[static_cast<std::size_t>(x)];
       __builtin_memcpy(to + offset + x * counts.strides[last], &count, sizeof(count));
     }
-    int i = last - 1;
-    while (i >= 0 && ++at[i] == output_[i]) at[i--] = 0;
-    if (i < 0) return;
-  }
+  } while (advance(at, rows));
 }
 
 }  // namespace patchfold

@@ -8,8 +8,6 @@
 namespace patchfold {
 namespace {
 
-constexpr std::string_view padding_names[] = {"constant", "edge", "reflect", "symmetric", "wrap"};
-
 /// "[[0, 512], [448, 960]]" of one member of each span.
 template <class F>
 std::string pairs(const Tile& tile, F span_of) {
@@ -32,8 +30,8 @@ std::string Tiling::to_json(bool with_tiles) const {
   std::ostringstream out;
   out.exceptions(std::ios::badbit);
   out << "{\"shape\": " << text(spec_.shape) << ", \"axes\": " << text(axes) << ", \"tile\": " << text(tile_)
-      << ", \"stride\": " << text(stride_) << ", \"tail\": \"" << name_of(spec_.tail) << "\", \"padding_mode\": \""
-      << padding_names[static_cast<std::size_t>(spec_.padding_mode)] << "\", \"value\": ";
+      << ", \"stride\": " << text(stride_) << ", \"tail\": \"" << word_of(spec_.tail) << "\", \"padding_mode\": \""
+      << word_of(spec_.padding_mode) << "\", \"value\": ";
   // JSON has no names for what is no number.
   if (spec_.value.kind() == Scalar::Kind::signed_integer || spec_.value.kind() == Scalar::Kind::unsigned_integer)
     out << to_string(spec_.value);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where tiles lie: checks of a TilingSpec, and the arithmetic of one axis.
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "ops/operands.hpp"
 #include "patchfold/tiling.hpp"
 #include "tensor/checked.hpp"
 #include "tensor/fail.hpp"
+#include "tensor/index.hpp"
 #include "tiling/names.hpp"
 
 namespace patchfold {
@@ -15,25 +15,16 @@ namespace {
 
 using tiling::op_tiling;
 
-constexpr std::array<std::string_view, 5> tails = {"shift", "pad", "partial", "drop", "error"};
-constexpr std::array<std::string_view, 7> reduces = {"mean", "sum", "max", "min", "first", "last", "center"};
-
-template <class E, std::size_t n>
-std::optional<E> named(const std::array<std::string_view, n>& names, std::string_view name) {
-  const auto found = std::find(names.begin(), names.end(), name);
-  return found == names.end() ? std::nullopt : std::optional(static_cast<E>(found - names.begin()));
-}
-
 [[noreturn]] void fail_value(std::string_view argument, std::string_view rule, const auto& given, const auto& expected) {
   fail(ErrorCode::value, op_tiling, argument, rule, given, expected);
 }
 
-/// Tiles that lie wholly inside an axis, side by side or overlapping.
+/// The number of tiles that lie wholly inside an axis.
 std::int64_t whole_tiles(std::int64_t extent, std::int64_t tile, std::int64_t stride) {
   return extent < tile ? 0 : (extent - tile) / stride + 1;
 }
 
-/// Whether they leave elements at the end that another tile would reach.
+/// Whether these tiles leave elements at the end of the axis to which another tile would reach.
 bool leaves_tail(std::int64_t extent, std::int64_t tile, std::int64_t stride) {
   const std::int64_t whole = whole_tiles(extent, tile, stride);
   return std::max(whole * stride, whole == 0 ? 0 : (whole - 1) * stride + tile) < extent;
@@ -66,7 +57,7 @@ void check_magnitudes(std::string_view argument, const Dims& values) {
     if (!Checked(value).is_below()) fail(ErrorCode::overflow, op_tiling, argument, "must stay below 2^60", values);
 }
 
-/// One entry for each tiled axis.
+/// A number or a list as a list with one entry for each tiled axis.
 Dims spread(const Axes& given, int tiled, std::string_view argument) {
   if (given.is_scalar()) return Dims::filled(tiled, given.values()[0]);
   check_count(argument, static_cast<std::size_t>(given.values().size()), tiled, given);
@@ -118,19 +109,6 @@ std::int64_t scaled(std::int64_t value, std::int64_t num, std::int64_t den, std:
 }
 
 }  // namespace
-
-std::string_view name_of(Tail tail) noexcept {
-  return tails[static_cast<std::size_t>(tail)];
-}
-std::string_view name_of(Reduce reduce) noexcept {
-  return reduces[static_cast<std::size_t>(reduce)];
-}
-std::optional<Tail> tail_of(std::string_view name) noexcept {
-  return named<Tail>(tails, name);
-}
-std::optional<Reduce> reduce_of(std::string_view name) noexcept {
-  return named<Reduce>(reduces, name);
-}
 
 Tiling::Tiling(const TilingSpec& spec) : spec_(spec), tile_(spec.tile) {
   const int tiled = tile_.size();
@@ -192,9 +170,9 @@ Tiling::Tiling(const TilingSpec& spec) : spec_(spec), tile_(spec.tile) {
   }
   if (!count.is_below()) fail(ErrorCode::overflow, op_tiling, "tile", "the number of tiles must stay below 2^60", grid_);
   size_ = *count.value();
-  if (spec.tail > Tail::error) fail_value("tail", "must be a way to end an axis", static_cast<int>(spec.tail), "");
-  if (spec.padding_mode > PaddingMode::symmetric)
-    fail_value("padding_mode", "must be a way to pad tiles", "wrap", "constant, edge, reflect or symmetric");
+  if (!is_enumerator(spec.tail)) fail_value("tail", "must be " + listed_words<Tail>(), static_cast<int>(spec.tail), "");
+  if (!is_enumerator(spec.padding_mode) || !pads_tiles(spec.padding_mode))
+    fail_value("padding_mode", "must be " + listed_words<PaddingMode>(pads_tiles), word_of(spec.padding_mode), "");
 }
 
 TileSpan Tiling::span(int i, std::int64_t k) const noexcept {
@@ -214,14 +192,12 @@ TileSpan Tiling::span(int i, std::int64_t k) const noexcept {
 }
 
 Tile Tiling::operator[](std::int64_t index) const {
-  if (index < 0 || index >= size_) fail_value("index", "must be the index of a tile", index, "0 to " + text(size_ - 1));
+  if (index < 0 || index >= size_)
+    fail_value("index", "must be the index of a tile", index,
+               size_ == 0 ? "none: there are no tiles" : "0 to " + text(size_ - 1));
   Tile tile;
   tile.index = index;
-  tile.position = Dims::filled(grid_.size(), 0);
-  for (int i = grid_.size() - 1; i >= 0; --i) {
-    tile.position[i] = index % grid_[i];
-    index /= grid_[i];
-  }
+  tile.position = index_at(index, grid_);
   for (int i = 0; i < grid_.size(); ++i) tile.spans.push_back(span(i, tile.position[i]));
   return tile;
 }
@@ -238,6 +214,10 @@ Dims Tiling::channels() const {
 }
 
 namespace tiling {
+
+std::string tile_text(const Tiling& tiling, std::int64_t tile) {
+  return text(tile) + " at position " + text(index_at(tile, tiling.grid()));
+}
 
 Dims interleaved(const Tiling& tiling, const Dims& channels, const Dims& tiled) {
   const int rank = channels.size() + tiled.size();
@@ -263,6 +243,16 @@ Dims Tiling::result_shape(std::int64_t index, const Dims& channels) const {
   Dims extents;
   for (const TileSpan& span : (*this)[index].spans) extents.push_back(span.result);
   return tiling::interleaved(*this, channels, extents);
+}
+
+Dims Tiling::result_channels(std::int64_t index, const Dims& shape) const {
+  const Dims axes = axes_in(shape.size());
+  Dims channels;
+  for (int axis = 0; axis < shape.size(); ++axis)
+    if (std::find(axes.begin(), axes.end(), axis) == axes.end()) channels.push_back(shape[axis]);
+  if (const Dims expected = result_shape(index, channels); !(shape == expected))
+    fail(ErrorCode::shape, op_tiling, "result", "must have the shape of the tile's result", shape, expected);
+  return channels;
 }
 
 Dims Tiling::output_shape(const Dims& channels) const {

@@ -127,4 +127,24 @@ std::vector<std::int64_t> Ledger::missing(std::size_t most, std::int64_t& count)
   return tiles;
 }
 
+MergeMemory forecast(const Cells& cells, const Sizes& sizes) {
+  Ledger ledger(cells, sizes);
+  const auto send_slabs = [&ledger] {
+    bool is_held = false;
+    while (ledger.next_is_finished(is_held)) {
+      if (!is_held) ledger.hold_next();
+      ledger.next_left();
+    }
+  };
+  for (std::int64_t tile = 0; tile < cells.tiling().size(); ++tile) {
+    if (cells.is_masked(tile)) continue;
+    const Arrival arrival = ledger.preview(tile);
+    ledger.accept(arrival);
+    ledger.settle(arrival);
+    send_slabs();
+  }
+  send_slabs();
+  return ledger.peak();
+}
+
 }  // namespace patchfold::tiling

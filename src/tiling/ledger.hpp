@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bookkeeping of a merge: which tiles have come, which cells still miss one, which bytes wait. It holds no elements, so
-// the same code tells beforehand what a merge will need.
+// The bookkeeping of a merge: which tiles have come, which cells still miss one, and how many bytes wait.
 #pragma once
 
 #include <map>
@@ -13,51 +12,63 @@ namespace patchfold::tiling {
 
 /// Sizes in bytes.
 struct Sizes {
-  std::int64_t tile_element = 0;    ///< of one element along the tiled axes: all its channels
-  std::int64_t output_element = 0;  ///< the same of the output; 0: rows are not held
-  bool copy = false;                ///< what waits is copied cell by cell, not held tile by tile
+  std::int64_t tile_element = 0;    ///< of all channels at one place of a tile
+  std::int64_t output_element = 0;  ///< of all channels at one place of the output; 0 if the merge holds no rows
+  bool copy = false;                ///< the parts of a tile that wait are copied cell by cell; else the whole tile is kept
 };
 
-/// What the arrival of a tile brings about.
+/// What the arrival of a tile changes.
 struct Arrival {
   std::int64_t tile = 0;
-  std::vector<Cell> finished{};      ///< cells that now have all their tiles
-  std::vector<Cell> waiting{};       ///< cells to which the tile gives, and that miss others
-  std::vector<std::int64_t> held{};  ///< slabs that get their first elements
-  std::int64_t tile_bytes = 0;       ///< that begin to wait
-  std::int64_t row_bytes = 0;
+  std::vector<Cell> finished{};      ///< cells of the tile that now have all their tiles
+  std::vector<Cell> waiting{};       ///< cells of the tile that still miss another one
+  std::vector<std::int64_t> held{};  ///< slabs whose first cell is finished: they need memory from now on
+  std::int64_t tile_bytes = 0;       ///< bytes of the tile that begin to wait
+  std::int64_t row_bytes = 0;        ///< bytes of the slabs in `held`
 };
 
+/// Counts, for each cell, the tiles that have not come yet, and adds up the bytes that wait. The Merger asks it what to do
+/// and moves the elements; the Ledger holds none. merge_memory() runs through all arrivals with a Ledger alone, so the
+/// memory that it announces cannot differ from what a merge needs.
+///
+/// Two kinds of bytes wait: tiles, until every cell that they contribute to is finished, and slabs, from their first
+/// finished cell until they leave. Slabs leave in ascending order.
+///
+/// One tile is handled as preview, which says what would happen and changes nothing; accept, once the elements of the
+/// finished cells are made; and settle, which releases the tiles that no cell needs any more. Then, while
+/// next_is_finished(): next_left(). Not safe to use from several threads.
 class Ledger {
  public:
   Ledger(const Cells& cells, const Sizes& sizes);
 
   const Sizes& sizes() const noexcept { return sizes_; }
   bool has_come(std::int64_t tile) const { return come_[static_cast<std::size_t>(tile)]; }
-  /// What would happen; changes nothing.
+  /// What the arrival of the tile would change. Changes nothing.
   Arrival preview(std::int64_t tile) const;
-  /// Changes nothing if it throws.
+  /// Counts the tile as come. Changes nothing if it throws.
   void accept(const Arrival& arrival);
-  /// Takes note that the finished cells are made: returns the tiles that nobody waits for any more.
+  /// Counts the finished cells as made. Returns the tiles that no cell needs any more.
   std::vector<std::int64_t> settle(const Arrival& arrival);
-  /// Whether the next slab, in order, has all its elements. One that no tile gives anything to has not been held.
+  /// Whether every cell of the next slab is finished. `is_held` is false for a slab that no tile contributes to: it has no
+  /// memory yet.
   bool next_is_finished(bool& is_held);
-  /// Takes note that the next slab, to which no tile gives anything, gets memory.
+  /// Counts the memory of the next slab where `is_held` was false.
   void hold_next();
+  /// Counts the next slab as gone, with its memory.
   void next_left();
 
-  std::int64_t next() const noexcept { return next_; }  ///< slab; cells.slabs() when all have left
+  std::int64_t next() const noexcept { return next_; }  ///< the slab that leaves next; cells.slabs() after the last
   std::int64_t slab_bytes(std::int64_t slab) const;
   std::int64_t bytes() const noexcept { return tile_bytes_ + row_bytes_; }
   const MergeMemory& peak() const noexcept { return peak_; }
-  /// The first tiles that have not come, at most `most`; and how many there are.
+  /// The first tiles that have not come, at most `most` of them; `count` gets the number of all.
   std::vector<std::int64_t> missing(std::size_t most, std::int64_t& count) const;
 
  private:
   struct Slab {
-    std::vector<std::int64_t> missing{};  ///< tiles, for each cell; empty until the first tile comes
-    std::int64_t unfinished = 0;          ///< cells
-    bool is_held = false;
+    std::vector<std::int64_t> missing{};  ///< for each cell, tiles that have not come; empty until one of them comes
+    std::int64_t unfinished = 0;          ///< cells that some tile contributes to and that are not made
+    bool is_held = false;                 ///< it has memory
   };
   Slab counted(std::int64_t slab) const;
   std::int64_t whole_bytes(std::int64_t tile) const;
@@ -67,11 +78,14 @@ class Ledger {
   Sizes sizes_;
   std::vector<Slab> slabs_;
   std::vector<bool> come_;
-  std::map<std::int64_t, std::int64_t> waiting_{};  ///< tile: its cells that are not finished
+  std::map<std::int64_t, std::int64_t> waiting_{};  ///< for each tile that waits, its unfinished cells
   std::int64_t next_ = 0;
   std::int64_t tile_bytes_ = 0;
   std::int64_t row_bytes_ = 0;
   MergeMemory peak_{};
 };
+
+/// The most that waits if the tiles come in ascending order.
+MergeMemory forecast(const Cells& cells, const Sizes& sizes);
 
 }  // namespace patchfold::tiling

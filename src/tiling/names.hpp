@@ -2,6 +2,7 @@
 // What the files of this room share.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "patchfold/tiling.hpp"
@@ -11,6 +12,9 @@ namespace patchfold::tiling {
 /// As errors name them.
 inline constexpr std::string_view op_tiling = "tiling";
 inline constexpr std::string_view op_merge = "merge";
+
+/// A tile for messages: "17 at position [2, 5]".
+std::string tile_text(const Tiling& tiling, std::int64_t tile);
 
 /// A shape with these extents along the tiled axes and the others in between, in order.
 Dims interleaved(const Tiling& tiling, const Dims& channels, const Dims& tiled);

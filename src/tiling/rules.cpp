@@ -8,6 +8,7 @@
 #include "tensor/checked.hpp"
 #include "tensor/encode.hpp"
 #include "tensor/fail.hpp"
+#include "tensor/index.hpp"
 
 namespace patchfold::tiling {
 namespace {
@@ -25,8 +26,13 @@ bool is_selecting(Reduce reduce) {
   return reduce == Reduce::first || reduce == Reduce::last || reduce == Reduce::center;
 }
 
+[[noreturn]] void refuse_hole(const Dims& at, std::string_view lacking) {
+  fail(ErrorCode::value, op_merge, "tiling", "must cover every element of the output unless a fill is given",
+       "no " + std::string(lacking) + " for element " + text(at) + " of the tiled axes");
+}
+
 std::string name_with(Reduce reduce) {
-  return "for the reduction " + std::string(name_of(reduce));
+  return "for the reduction " + std::string(word_of(reduce));
 }
 
 kernels::BlendRow row_for(Reduce reduce, DType dtype, DType output, bool is_ones) {
@@ -63,7 +69,8 @@ Rules::Rules(const Tiling& tiling, const MergeSpec& spec)
       dtype(spec.dtype),
       output_dtype(spec.output_dtype.value_or(spec.dtype)),
       element(static_cast<std::int64_t>(spec.element_size)) {
-  if (spec.reduce > Reduce::center) fail(ErrorCode::value, op_merge, "reduce", "must be a reduction");
+  if (!is_enumerator(spec.reduce))
+    fail(ErrorCode::value, op_merge, "reduce", "must be " + listed_words<Reduce>(), static_cast<int>(spec.reduce));
   if (dtype != DType::opaque && element != static_cast<std::int64_t>(size_of(dtype)))
     fail(ErrorCode::value, op_merge, "dtype", "the element size must be that of the type", element, size_of(dtype));
   if (element < 1) fail(ErrorCode::value, op_merge, "dtype", "the element size must be at least 1", element);
@@ -92,7 +99,7 @@ Rules::Rules(const Tiling& tiling, const MergeSpec& spec)
     lines = kernels::weighted_lines(part_of(dtype), reduce == Reduce::mean);
 }
 
-/// The output, and all tiles together, in bytes, so that sums of what waits never leave 63 bits.
+/// Bounds the output, and all tiles together, so that no sum of waiting bytes overflows 63 bits.
 void Rules::check_bytes() const {
   const auto check = [](std::string_view what, Checked bytes, const Dims& shape) {
     if (!checked_product(shape, bytes).is_below())
@@ -117,37 +124,40 @@ int Rules::tiled(int axis) const noexcept {
   return -1;
 }
 
+/// The first element of a cell.
+Dims Rules::first_of(const Dims& segments) const {
+  Dims at;
+  for (int i = 0; i < segments.size(); ++i) at.push_back(cells.segment(i, segments[i]).span.begin);
+  return at;
+}
+
 void Rules::check_holes() const {
-  const auto refuse = [](const Dims& at, std::string_view why) {
-    fail(ErrorCode::value, op_merge, "tiling", "must give every element of the output, or a fill must be given",
-         "no " + std::string(why) + " for element " + text(at) + " of the tiled axes");
-  };
   Dims segments;
-  const auto first_of = [&] {
-    Dims at;
-    for (int i = 0; i < segments.size(); ++i) at.push_back(cells.segment(i, segments[i]).span.begin);
-    return at;
-  };
-  if (cells.find_hole(segments)) refuse(first_of(), "tile");
-  if (!weights.has_zero() || element_count(cells.tiling().output()) == 0) return;
+  if (cells.find_hole(segments)) refuse_hole(first_of(segments), "tile");
+}
+
+void Rules::check_weights() const {
+  if (has_fill || !weights.has_zero() || element_count(cells.tiling().output()) == 0) return;
   for (std::int64_t slab = 0; slab < cells.slabs(); ++slab)
     for (std::int64_t inner = 0; inner < cells.cells_in_slab(); ++inner) {
-      segments = cells.segments_of({slab, inner});
-      const auto tiles = cells.contributors(segments);
+      const Dims segments = cells.segments_of({slab, inner});
       std::vector<Dims> inside;
-      for (const std::int64_t tile : tiles) inside.push_back(inside_tile(tile, segments));
+      for (const std::int64_t tile : cells.contributors(segments)) inside.push_back(inside_tile(tile, segments));
+      const Dims extents = cells.extents(segments);
       Dims at = Dims::filled(segments.size(), 0);
-      while (true) {
-        if (std::none_of(inside.begin(), inside.end(), [&](const Dims& begin) { return weights.at(begin, at).high > 0; })) {
-          Dims where = first_of();
-          for (int i = 0; i < at.size(); ++i) where[i] += at[i];
-          refuse(where, "weight above 0");
-        }
-        int axis = at.size() - 1;
-        while (axis >= 0 && ++at[axis] == cells.segment(axis, segments[axis]).span.size()) at[axis--] = 0;
-        if (axis < 0) break;
-      }
+      do {
+        if (std::any_of(inside.begin(), inside.end(), [&](const Dims& begin) { return weights.at(begin, at).high > 0; }))
+          continue;
+        Dims where = first_of(segments);
+        for (int i = 0; i < at.size(); ++i) where[i] += at[i];
+        refuse_hole(where, "weight above 0");
+      } while (advance(at, extents));
     }
+}
+
+Sizes sizes_of(const Rules& rules, bool copy, bool to_sink) {
+  const std::int64_t channels = element_count(rules.channels);
+  return {channels * rules.element, to_sink ? channels * rules.output_element : 0, copy};
 }
 
 Dims Rules::inside_tile(std::int64_t tile, const Dims& segments) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds for all cells of a merge.
+// A checked MergeSpec: what holds for all cells of a merge.
 #pragma once
 
 #include <array>
@@ -9,14 +9,20 @@
 #include "kernels/blend.hpp"
 #include "kernels/stream.hpp"
 #include "tiling/cells.hpp"
+#include "tiling/ledger.hpp"
 #include "tiling/names.hpp"
 #include "tiling/weights.hpp"
 
 namespace patchfold::tiling {
 
+/// A MergeSpec that has been checked against its tiling, with what follows from both: the cells, the sampled window, the
+/// kernels for the element type, and the fill as bytes. Every way to merge begins with it (Merger, merge_memory,
+/// check_merge), so each mistake in a spec has one error. It never changes.
 struct Rules {
-  /// Checks the spec. Throws Error(value, dtype, ..), also for elements that no tile gives without a fill.
+  /// Checks the spec. Throws Error(value, dtype, ..), also for elements that no tile gives where there is no fill.
   Rules(const Tiling& tiling, const MergeSpec& spec);
+  /// Throws Error(value) for an element all of whose weights are 0 where there is no fill. It looks at every element.
+  void check_weights() const;
 
   Reduce reduce;
   Weights weights;
@@ -27,14 +33,14 @@ struct Rules {
   std::int64_t element;         ///< bytes of a tile's element
   std::int64_t output_element;  ///< bytes
   int parts = 1;                ///< numbers in an element: 2 for complex ones
-  bool is_weighted = false;     ///< weights change values
-  kernels::BlendRow row{};      ///< reduces several tiles; null if one is selected
-  kernels::BlendRow lines{};    ///< the same for whole lines past the cache; may be null
+  bool is_weighted = false;     ///< values are multiplied by weights
+  kernels::BlendRow row{};      ///< the kernel that reduces several tiles; null if one tile is selected
+  kernels::BlendRow lines{};    ///< the same for whole lines that are written past the cache; may be null
   bool has_fill = false;
   std::array<std::byte, 16> fill{};
-  kernels::Store store = kernels::Store::plain;  ///< of elements that one tile gives
+  kernels::Store store = kernels::Store::plain;  ///< how elements of one tile are stored
 
-  /// Axes of a result and of the output that are tiled.
+  /// The tiled axes of a result, which are also those of the output.
   Dims axes;
   /// The tiled axis that an axis of the result is, or -1.
   int tiled(int axis) const noexcept;
@@ -47,6 +53,10 @@ struct Rules {
   static int rank_of(const Dims& channels, const Tiling& tiling);
   void check_bytes() const;
   void check_holes() const;
+  Dims first_of(const Dims& segments) const;
 };
+
+/// What the Ledger of such a merge counts with.
+Sizes sizes_of(const Rules& rules, bool copy, bool to_sink);
 
 }  // namespace patchfold::tiling

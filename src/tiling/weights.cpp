@@ -2,7 +2,6 @@
 #include "tiling/weights.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numbers>
 #include <sstream>
@@ -16,7 +15,6 @@ namespace patchfold {
 namespace {
 
 using Kind = WeightWindow::Kind;
-constexpr std::array<std::string_view, 7> kinds = {"ones", "linear", "hann", "cosine", "gaussian", "axes", "array"};
 
 double sample_at(const WeightWindow& window, double t) {
   switch (window.kind) {
@@ -44,15 +42,6 @@ std::string number_text(double value) {
 
 }  // namespace
 
-std::string_view name_of(WeightWindow::Kind kind) noexcept {
-  return kinds[static_cast<std::size_t>(kind)];
-}
-
-std::optional<WeightWindow::Kind> window_of(std::string_view name) noexcept {
-  const auto found = std::find(kinds.begin(), kinds.begin() + 5, name);
-  return found == kinds.begin() + 5 ? std::nullopt : std::optional(static_cast<Kind>(found - kinds.begin()));
-}
-
 namespace {
 
 /// The first `count` of n samples.
@@ -79,10 +68,10 @@ std::vector<double> sample(const WeightWindow& window, std::int64_t n) {
 namespace tiling {
 namespace {
 
-/// Weights of windows with a formula, on all axes together.
+/// The most weights of a window with a formula, on all axes together.
 constexpr std::int64_t most_samples = std::int64_t{1} << 26;
 
-/// Given weights, so far apart at most that products of one for each axis neither overflow nor vanish.
+/// Checks given weights. They must be so close to 1 that the product of one for each axis neither overflows nor becomes 0.
 void check_weights(const std::vector<double>& weights, int factors, std::int64_t expected) {
   if (static_cast<std::int64_t>(weights.size()) != expected)
     fail(ErrorCode::length, op_merge, "window", "must have a weight for each element of a whole tile's result",
@@ -92,8 +81,8 @@ void check_weights(const std::vector<double>& weights, int factors, std::int64_t
     if (!(weight >= 0) || !std::isfinite(weight))
       fail(ErrorCode::value, op_merge, "window", "weights must be finite and at least 0", number_text(weight));
     if (weight != 0 && (weight > most || weight < 1 / most))
-      fail(ErrorCode::value, op_merge, "window", "weights must not be so large or so small that products leave float64",
-           number_text(weight), "0, or " + number_text(1 / most) + " to " + number_text(most));
+      fail(ErrorCode::value, op_merge, "window", "weights must have products that float64 can hold", number_text(weight),
+           "0, or " + number_text(1 / most) + " to " + number_text(most));
   }
 }
 
@@ -112,7 +101,8 @@ Weights::Weights(const Tiling& tiling, const WeightWindow& window) {
       check_weights(window.axes[static_cast<std::size_t>(i)], result.size(), result[i]);
     axes_ = window.axes;
   } else {
-    if (window.kind > Kind::array) fail(ErrorCode::value, op_merge, "window", "must be a kind of window");
+    if (!is_enumerator(window.kind))
+      fail(ErrorCode::value, op_merge, "window", "must be " + listed_words<Kind>(), static_cast<int>(window.kind));
     // No more than the longest tile, which is the first, has: a single partial tile may be much shorter than a whole one.
     Dims lengths;
     for (int i = 0; i < result.size(); ++i) lengths.push_back(tiling.grid()[i] > 0 ? tiling.span(i, 0).result : 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The weights of a tile's elements.
+// A WeightWindow as numbers: the weights of a tile's elements.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace patchfold::tiling {
 
-/// A number as the unevaluated sum of two: about 106 bits. Products of a few weights, and sums of such products, lose
-/// nothing that rounding to float64 would show.
+/// A number of about 106 bits, as the sum of two of float64. Products of a few weights and sums of such products are so
+/// exact that rounding them to float64 gives what exact numbers would give.
 struct Pair {
   double high = 0;
   double low = 0;
@@ -20,7 +20,9 @@ Pair operator+(Pair a, Pair b) noexcept;
 /// Rounded once; b is not 0.
 double quotient(Pair a, Pair b) noexcept;
 
-/// A window sampled over the result of a whole tile: a product of one list for each tiled axis, or one array.
+/// A window sampled over the result of a whole tile: a product of one list for each tiled axis, or one array. The elements
+/// of a shorter tile have the first weights of the window, so slopes are the same in all tiles. These are the weights as
+/// given; CellPlan and CellWriter normalise them over the tiles that contribute to an element.
 class Weights {
  public:
   /// Throws Error(value, length) for weights that are negative, not finite, too many or too few.
@@ -31,7 +33,7 @@ class Weights {
   bool is_ones() const noexcept { return is_ones_; }
   /// Along tiled axis i; for separable windows.
   const std::vector<double>& axis(int i) const { return axes_[static_cast<std::size_t>(i)]; }
-  /// Of the element at begin + at of a whole result.
+  /// The weight of the element at begin + at of a whole result.
   Pair at(const Dims& begin, const Dims& at) const noexcept;
 
  private:

@@ -248,7 +248,7 @@ TEST(Split, WrongWordsAreUsage) {
         {"split a.npy b --tile 4 --tail wag", "expected shift, pad, partial, drop or error"},
         {"split a.npy b --tile 4 --value 3", "--value: applies to --tail pad only"},
         {"split a.npy b --tile 4 --padding-mode edge", "--padding-mode: applies to --tail pad only"},
-        {"split a.npy b --tile 4 --tail pad --padding-mode wrap", "--padding-mode: is unknown"},
+        {"split a.npy b --tile 4 --tail pad --padding-mode wrap", "expected constant, edge, reflect or symmetric"},
         {"split a.npy b --tile 4 --format jpg", "expected png, tif or npy"},
         {"split a.npy b --tile 4 --scale 1/", "--scale"},
         {"split a.npy b --tile 4 --scale 2,", "--scale"},

@@ -132,7 +132,7 @@ void check(const TilingSpec& spec, const MergeSpec& merge, Counts& counts) {
                " overlap " + to_string(spec.overlap) + " result " + to_string(spec.result) + " offset " +
                to_string(spec.offset) + " axes " + to_string(spec.axes) + " scale " + std::to_string(spec.scale[0].num) +
                "/" + std::to_string(spec.scale[0].den) + " " + std::to_string(spec.scale[1].num) + "/" +
-               std::to_string(spec.scale[1].den) + " tail " + std::string(name_of(spec.tail)));
+               std::to_string(spec.scale[1].den) + " tail " + std::string(word_of(spec.tail)));
   reset_allocations();
   std::optional<Tiling> tiling;
   try {

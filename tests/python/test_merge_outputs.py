@@ -131,7 +131,7 @@ def test_a_sink_that_fails(tmp_path):
             "patchfold: merge: tile 9 at position (1, 4): while writing rows 12 to 16 of the output"
         ]
     for call in (lambda: merger.add(10, T.cut(X, 10)), merger.finish):
-        with pytest.raises(InvalidValue, match="any more; given tile 9 failed: the output could not be written"):
+        with pytest.raises(InvalidValue, match="merger has failed; given tile 9 failed: the output could not be written"):
             call()
     assert len(calls) == 2
 
@@ -239,7 +239,7 @@ def test_memory_limit():
     with pytest.raises(MemoryError) as caught:
         fill(patchfold.Merger(T, memory_limit=need - 1))
     assert str(caught.value) == (
-        "merge: memory_limit: is less than what waits if tiles come in order; "
+        "merge: memory_limit: must be at least what a merge of tiles in order needs; "
         f"given {need - 1}, expected at least {need} bytes"
     )
     merger = patchfold.Merger(T, memory_limit=need)

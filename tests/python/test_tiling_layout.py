@@ -7,6 +7,7 @@ import pickle
 from fractions import Fraction
 from itertools import product
 from math import prod
+from typing import get_args
 
 import ml_dtypes
 import numpy as np
@@ -14,9 +15,14 @@ import patchfold
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from patchfold import _core, _typing
 from tile_model import TAILS, Axis, Refused
 
 TYPES = ["?", "i1", "u2", "i4", "u8", "f2", "f4", "f8", "c8", "c16", "S3", "U2", "M8[s]", "i4,f8", ">i4"]
+
+
+def test_types_list_the_words_of_the_library():
+    assert {name: get_args(getattr(_typing, name)) for name in _core.WORDS} == _core.WORDS
 
 
 @st.composite

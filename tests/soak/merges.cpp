@@ -100,8 +100,8 @@ std::optional<std::string> check_of_type(Random& random, std::int64_t& bytes) {
   spec.fill = Scalar(7);
   const bool to_sink = random.chance(50);
   const auto says = [&](const std::string& what) {
-    return tiling.to_json(false) + ", " + std::string(name_of(spec.reduce)) + " of " + std::string(name_of(spec.dtype)) +
-           ", window " + std::string(name_of(spec.window.kind)) + (spec.copy ? ", copied" : "") + (to_sink ? ", rows" : "") +
+    return tiling.to_json(false) + ", " + std::string(word_of(spec.reduce)) + " of " + std::string(name_of(spec.dtype)) +
+           ", window " + std::string(word_of(spec.window.kind)) + (spec.copy ? ", copied" : "") + (to_sink ? ", rows" : "") +
            ": " + what;
   };
   if (tiling.grid() != Dims{static_cast<std::int64_t>(y.starts.size()), columns})

@@ -98,19 +98,19 @@ const Refusal refusals[] = {
     {"gap",
      {.shape = {9}, .tile = {2}, .overlap = -1},
      {},
-     "merge: tiling: must give every element of the output, or a fill must be given; given no tile for element [2] of the "
+     "merge: tiling: must cover every element of the output unless a fill is given; given no tile for element [2] of the "
      "tiled "
      "axes"},
     {"dropped",
      {.shape = {9}, .tile = {4}, .tail = Tail::drop},
      {},
-     "merge: tiling: must give every element of the output, or a fill must be given; given no tile for element [8] of the "
+     "merge: tiling: must cover every element of the output unless a fill is given; given no tile for element [8] of the "
      "tiled "
      "axes"},
     {"masked",
      {.shape = {4, 4}, .tile = {2, 2}},
      {.mask = {1, 1, 0, 1}},
-     "merge: tiling: must give every element of the output, or a fill must be given; given no tile for element [2, 0] of "
+     "merge: tiling: must cover every element of the output unless a fill is given; given no tile for element [2, 0] of "
      "the "
      "tiled axes"},
     {"mask_length",
@@ -120,7 +120,7 @@ const Refusal refusals[] = {
     {"weight_hole",
      {.shape = {8}, .tile = {4}, .overlap = 1},
      with_axes({{1, 1, 0, 1}}),
-     "merge: tiling: must give every element of the output, or a fill must be given; given no weight above 0 for element "
+     "merge: tiling: must cover every element of the output unless a fill is given; given no weight above 0 for element "
      "[2] of "
      "the tiled axes"},
     {"weight_negative",
@@ -134,28 +134,26 @@ const Refusal refusals[] = {
     {"weight_huge",
      {.shape = {8}, .tile = {4}},
      with_axes({{1, 0x1p901, 1, 1}}),
-     "merge: window: weights must not be so large or so small that products leave float64; given 1.6905424996341288e+271, "
+     "merge: window: weights must have products that float64 can hold; given 1.6905424996341288e+271, "
      "expected "
      "0, or 1.1830521861667747e-271 to 8.4527124981706439e+270"},
     {"tiles_along_an_axis",
      {.shape = {(1 << 22) + 1}, .tile = {1}, .overlap = 0},
      {},
-     "merge: tiling: must have at most 2^22 tiles along an axis to be merged; given 4194305"},
+     "merge: tiling: must have at most 2^22 tiles along an axis for a merge; given 4194305"},
     {"tiles_at_all",
      {.shape = {1 << 12, 1 << 12, (1 << 8) + 1}, .tile = {1, 1, 1}, .overlap = 0},
      {},
-     "merge: tiling: must have at most 2^32 tiles to be merged; given 4311744512"},
+     "merge: tiling: must have at most 2^32 tiles for a merge; given 4311744512"},
     {"tiles_side_by_side",
      {.shape = {1, 1 << 14, (1 << 13) + 1}, .tile = {1, 1, 1}, .overlap = 0},
      {},
-     "merge: tiling: has too many tiles side by side to be merged; given [1, 16384, 8193]"},
+     "merge: tiling: must have fewer tiles across the first tiled axis for a merge; given [1, 16384, 8193]"},
     {"tiles_over_each_other",
      {.shape = {1 << 16}, .tile = {1 << 15}, .stride = 1},
      {},
-     "merge: tiling: has too many tiles that lie over each other to be merged; given 32768, expected results not so much "
-     "longer "
-     "than "
-     "the stride of 1"},
+     "merge: tiling: must have fewer overlapping tiles for a merge; given 32768, expected shorter "
+     "results, or a stride above 1"},
     {"weight_count",
      {.shape = {8}, .tile = {4}},
      with_axes({{1, 1, 1}}),

@@ -139,7 +139,7 @@ TEST(Merge, AMeanIsTheSumOfWeightedValuesOverTheSumOfWeights) {
       merger.finish();
       for (std::size_t at = 0; at < output.size(); ++at)
         ASSERT_NEAR(output[at], sums[at] / weights[at], 1e-4)
-            << name_of(kind) << ", element " << at << ", masked " << masked;
+            << word_of(kind) << ", element " << at << ", masked " << masked;
     }
 }
 
@@ -218,8 +218,8 @@ TEST(Merge, ATileThatIsRefusedChangesNothing) {
   spec.fill = 0;
   Merger merger(tiling, spec, view(output.data(), {20, 20}));
   const auto add = [&](std::int64_t index, Dims shape) { merger.add(index, view(std::as_const(tile).data(), shape)); };
-  EXPECT_EQ(error_of([&] { add(4, {12, 12}); }), "merge: tile: must be the index of a tile; given 4, expected 0 to 3");
-  EXPECT_EQ(error_of([&] { add(-1, {12, 12}); }), "merge: tile: must be the index of a tile; given -1, expected 0 to 3");
+  EXPECT_EQ(error_of([&] { add(4, {12, 12}); }), "merge: index: must be the index of a tile; given 4, expected 0 to 3");
+  EXPECT_EQ(error_of([&] { add(-1, {12, 12}); }), "merge: index: must be the index of a tile; given -1, expected 0 to 3");
   EXPECT_EQ(error_of([&] { add(3, {12, 12}); }), "merge: tile 3 at position [1, 1]: must not come: the mask leaves it out");
   EXPECT_EQ(error_of([&] {
               add(1, {12, 11});
@@ -271,9 +271,10 @@ TEST(Merge, ASinkThatFailsStopsTheMergeAndKeepsWhatItGot) {
   add(0);
   add(1);
   EXPECT_THROW(add(2), std::runtime_error);
-  EXPECT_EQ(error_of([&] { add(3); }), "merge: tile: cannot be taken any more; given tile 2 failed: no space left");
+  EXPECT_EQ(error_of([&] { add(3); }),
+            "merge: tile: must not come after the merger has failed; given tile 2 failed: no space left");
   EXPECT_EQ(error_of([&] { merger.finish(); }),
-            "merge: finish: cannot be done any more; given tile 2 failed: no space left");
+            "merge: finish: must not be called after the merger has failed; given tile 2 failed: no space left");
   EXPECT_EQ(std::memcmp(rows.bytes.data(), array.data(), rows.bytes.size()), 0);
 }
 
@@ -295,8 +296,9 @@ TEST(Merge, ALimitIsKept) {
   spec.memory_limit = 30;
   std::vector<float> output(100), tile(10);
   const auto merger_of = [&] { return Merger(tiling, spec, view(output.data(), {100})); };
-  EXPECT_EQ(error_of([&] { merger_of(); }),
-            "merge: memory_limit: is less than what waits if tiles come in order; given 30, expected at least 80 bytes");
+  EXPECT_EQ(
+      error_of([&] { merger_of(); }),
+      "merge: memory_limit: must be at least what a merge of tiles in order needs; given 30, expected at least 80 bytes");
   spec.memory_limit = 160;
   Merger merger = merger_of();
   merger.add(3, view(std::as_const(tile).data(), {10}));
@@ -430,7 +432,7 @@ TEST(Merge, ASinkThatFailsAtTheEndIsNotAskedAgain) {
   EXPECT_THROW(merger.add(0, view(tile.data(), {4, 4})), std::runtime_error);
   EXPECT_EQ(rows.next, 4);
   EXPECT_EQ(error_of([&] { merger.finish(); }),
-            "merge: finish: cannot be done any more; given tile 0 failed: no space left");
+            "merge: finish: must not be called after the merger has failed; given tile 0 failed: no space left");
 }
 
 }  // namespace

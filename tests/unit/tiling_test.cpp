@@ -7,11 +7,22 @@
 #include <functional>
 #include <iterator>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 namespace patchfold {
 namespace {
+
+template <class F>
+std::string error_of(F f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing";
+}
 
 TEST(TilingLayout, NothingGrowsWithTheNumberOfTiles) {
   const Tiling tiling(TilingSpec{.shape = {std::int64_t{1} << 50}, .tile = {64}, .stride = 1});
@@ -20,11 +31,41 @@ TEST(TilingLayout, NothingGrowsWithTheNumberOfTiles) {
   EXPECT_THROW(merge_memory(tiling, {}, true), Error);
 }
 
-TEST(TilingLayout, WindowsWithAFormulaAreFoundByName) {
+TEST(TilingLayout, WordsStandForChoices) {
   using Kind = WeightWindow::Kind;
-  for (const Kind kind : {Kind::ones, Kind::linear, Kind::hann, Kind::cosine, Kind::gaussian})
-    EXPECT_EQ(window_of(name_of(kind)), kind) << name_of(kind);
-  for (const Kind kind : {Kind::axes, Kind::array}) EXPECT_EQ(window_of(name_of(kind)), std::nullopt) << name_of(kind);
+  EXPECT_EQ(listed_words<Tail>(), "shift, pad, partial, drop or error");
+  EXPECT_EQ(listed_words<Reduce>(), "mean, sum, max, min, first, last or center");
+  EXPECT_EQ(listed_words<Kind>(has_formula), "ones, linear, hann, cosine or gaussian");
+  EXPECT_EQ(value_of<Kind>("array"), Kind::array);
+  EXPECT_EQ(value_of<Tail>("Shift"), std::nullopt);
+  EXPECT_EQ(word_of(static_cast<Reduce>(7)), "?");
+}
+
+TEST(TilingLayout, ChoicesThatAreNoneAreRefused) {
+  TilingSpec spec{.shape = {9}, .tile = {4}, .tail = static_cast<Tail>(5)};
+  EXPECT_EQ(error_of([&] { Tiling{spec}; }), "tiling: tail: must be shift, pad, partial, drop or error; given 5");
+  spec.tail = Tail::pad;
+  for (const auto mode : {PaddingMode::wrap, static_cast<PaddingMode>(5)}) {
+    spec.padding_mode = mode;
+    EXPECT_EQ(error_of([&] { Tiling{spec}; }),
+              "tiling: padding_mode: must be constant, edge, reflect or symmetric; given " + std::string(word_of(mode)));
+  }
+}
+
+TEST(TilingLayout, ResultsSayTheirChannels) {
+  const Tiling tiling({.shape = {3, 9, 8}, .tile = {4, 4}, .overlap = 1, .tail = Tail::partial});
+  EXPECT_EQ(tiling.result_channels(0, {7, 4, 4}), Dims{7});
+  EXPECT_EQ(tiling.result_channels(2, {4, 2}), Dims{});
+  EXPECT_EQ(error_of([&] {
+              tiling.result_channels(2, {7, 4, 4});
+            }),
+            "tiling: result: must have the shape of the tile's result; given [7, 4, 4], expected [7, 4, 2]");
+  EXPECT_EQ(error_of([&] { tiling.result_channels(0, {4}); }),
+            "tiling: result: must have an axis for each extent of the tile; given rank 1, expected rank 2 or more");
+  EXPECT_EQ(error_of([&] {
+              tiling.result_channels(99, {4, 4});
+            }),
+            "tiling: index: must be the index of a tile; given 99, expected 0 to 8");
 }
 
 TEST(TilingLayout, TilesAreARange) {
@@ -54,7 +95,7 @@ TEST(TilingLayout, ArraysOfAnotherShapeAreRefused) {
       {[&] {
          tiling.cut(0, view(std::as_const(values).data(), {8, 6}), view(values.data(), {4, 4}));
        },
-       "tiling: array: must have the shape that is tiled; given [8, 6], expected [6, 8]"},
+       "tiling: array: must have the shape of the tiling; given [8, 6], expected [6, 8]"},
       {[&] {
          tiling.coverage(view(counts.data(), {8, 6}));
        },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tiling/gather.hpp"
+#include "tiling/cell_plan.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -8,8 +8,8 @@
 
 namespace patchfold::tiling {
 
-Gather::Gather(const Rules& rules, const Dims& segments, std::vector<Source> sources, std::byte* output,
-               const Dims& output_strides)
+CellPlan::CellPlan(const Rules& rules, const Dims& segments, std::vector<Source> sources, std::byte* output,
+                   const Dims& output_strides)
     : rules_(rules), segments_(segments), sources_(std::move(sources)), output_(output) {
   const bool keeps_values = !(rules.reduce == Reduce::sum && rules.is_weighted && !rules.weights.is_ones());
   const bool is_product = rules.weights.is_separable() && rules.cells.is_whole(segments);
@@ -28,15 +28,14 @@ Gather::Gather(const Rules& rules, const Dims& segments, std::vector<Source> sou
   if (kind_ == Kind::sums) weigh();
 }
 
-Gather::Gather(const Rules& rules, const Dims& segments, const Source& source, std::byte* piece)
+CellPlan::CellPlan(const Rules& rules, const Dims& segments, const Source& source, std::byte* piece)
     : rules_(rules), segments_(segments), sources_{source}, output_(piece) {
-  Dims extents;
-  for (int i = 0; i < segments.size(); ++i) extents.push_back(rules.cells.segment(i, segments[i]).span.size());
-  lay_out(contiguous_strides(rules.box(extents), static_cast<std::size_t>(rules.element)), rules.element);
+  const Dims box = rules.box(rules.cells.extents(segments));
+  lay_out(contiguous_strides(box, static_cast<std::size_t>(rules.element)), rules.element);
 }
 
-void Gather::lay_out(const Dims& output_strides, std::int64_t output_element) {
-  for (int i = 0; i < segments_.size(); ++i) extents_.push_back(rules_.cells.segment(i, segments_[i]).span.size());
+void CellPlan::lay_out(const Dims& output_strides, std::int64_t output_element) {
+  extents_ = rules_.cells.extents(segments_);
   const Dims box = rules_.box(extents_);
   for (int axis = 0; axis < box.size(); ++axis) {
     rows_ *= box[axis];  // nothing, if a channel axis is empty
@@ -71,7 +70,7 @@ void Gather::lay_out(const Dims& output_strides, std::int64_t output_element) {
   }
 }
 
-void Gather::place() {
+void CellPlan::place() {
   for (const Source& source : sources_) {
     Place place{rules_.cells.position_of(source.tile), rules_.inside_tile(source.tile, segments_)};
     for (int i = 0; i < segments_.size(); ++i) place.number[i] -= rules_.cells.segment(i, segments_[i]).tiles.begin;
@@ -79,7 +78,7 @@ void Gather::place() {
   }
 }
 
-void Gather::weigh() {
+void CellPlan::weigh() {
   const engine::DefaultFloats floats;
   for (int i = 0; i < segments_.size(); ++i) {
     const Segment& segment = rules_.cells.segment(i, segments_[i]);
@@ -106,17 +105,17 @@ void Gather::weigh() {
   if (run_ < 0) along_.emplace_back(static_cast<std::size_t>(count_ * rules_.parts), 1.0);
 }
 
-bool Gather::is_even() const noexcept {
+bool CellPlan::is_even() const noexcept {
   return step_ == rules_.output_element &&
          std::all_of(source_steps_.begin(), source_steps_.end(), [&](std::int64_t step) { return step == rules_.element; });
 }
 
-double Gather::bytes() const noexcept {
+double CellPlan::bytes() const noexcept {
   return static_cast<double>(rows_) * static_cast<double>(count_) *
          static_cast<double>(rules_.output_element + static_cast<std::int64_t>(sources_.size()) * rules_.element);
 }
 
-bool Gather::continues(const Gather& before) const noexcept {
+bool CellPlan::continues(const CellPlan& before) const noexcept {
   if (rows_ != before.rows_ || run_ < 0 || run_ != before.run_ || outer_.size() != before.outer_.size()) return false;
   for (int i = 0; i < segments_.size(); ++i)
     if (i != run_ && segments_[i] != before.segments_[i]) return false;

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of a cell, one after the other, with the memory that one thread needs for them.
+// Writes the rows of a cell.
 #pragma once
 
 #include <memory>
 
-#include "tiling/gather.hpp"
+#include "tiling/cell_plan.hpp"
 
 namespace patchfold::tiling {
 
-class GatherRows {
+/// Writes rows of a cell, one after the other, as its plan says. It holds the position and the memory that one thread needs:
+/// each thread has a writer of its own for the rows that it takes. Nothing here throws, since threads of an executor run it.
+class CellWriter {
  public:
-  explicit GatherRows(const Gather& gather) noexcept;
-  /// Goes to a row. Returns false if memory could not be had.
+  explicit CellWriter(const CellPlan& plan) noexcept;
+  /// Goes to a row. Returns false if memory runs out.
   bool seek(std::int64_t row) noexcept;
-  /// Makes a row, and goes to the next.
+  /// Writes a row and goes to the next.
   void make_row() noexcept;
 
  private:
@@ -29,9 +31,10 @@ class GatherRows {
     return pairs_[source * part_ + static_cast<std::size_t>(j)].high != 0;
   }
 
-  const Gather& g_;
+  const CellPlan& plan_;
   const bool is_late_;  ///< weights of a row cannot be a factor and a list
-  Dims at_{};           ///< along the outer axes
+  Dims outer_{};        ///< extents of the plan's outer axes
+  Dims at_{};           ///< the row: an index along the outer axes
   Dims tiled_at_{};     ///< along the tiled axes, within the cell; 0 along the row
   std::byte* dst_ = nullptr;
   std::size_t part_ = 0;  ///< elements that are made at a time

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the options of `split` and `merge` share.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "cli/report.hpp"
+#include "patchfold/words.hpp"
+
+namespace patchfold::cli {
+
+/// The value that a word stands for, if `allows` lets it pass. Throws Error(usage) that lists the words, and `more` that the
+/// option takes besides.
+template <Worded E>
+E choice_of(std::string_view command, std::string_view option, const std::string& word, bool (*allows)(E) noexcept = nullptr,
+            std::string_view more = {}) {
+  const auto value = value_of<E>(word);
+  if (value && (allows == nullptr || allows(*value))) return *value;
+  fail_usage(command, option, "is unknown", word, listed_words<E>(allows).append(more));
+}
+
+}  // namespace patchfold::cli

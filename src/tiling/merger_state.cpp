@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tiling/merger_state.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "engine/parallel_rows.hpp"
+#include "tensor/fail.hpp"
+#include "tiling/cell_writer.hpp"
+#include "tiling/names.hpp"
+
+namespace patchfold {
+
+using namespace tiling;
+
+namespace {
+
+Memory allocate(std::int64_t bytes, std::string_view what) {
+  Memory memory(new (std::nothrow) std::byte[static_cast<std::size_t>(bytes)]);
+  if (!memory) fail(ErrorCode::out_of_memory, op_merge, what, "not enough memory", text(bytes) + " bytes");
+  return memory;
+}
+
+/// "tile 17 at position [2, 5]".
+std::string tile_name(const Tiling& tiling, std::int64_t tile) {
+  return "tile " + tile_text(tiling, tile);
+}
+
+}  // namespace
+
+Merger::State::State(const Tiling& tiling, const MergeSpec& spec, Executor& executor, bool to_sink)
+    : rules(tiling, spec),
+      ledger(rules.cells, sizes_of(rules, spec.copy, to_sink)),
+      executor(executor),
+      copy(spec.copy),
+      limit(spec.memory_limit) {
+  rules.check_weights();
+  while (next_tile < tiling.size() && rules.cells.is_masked(next_tile)) ++next_tile;
+  if (!limit) return;
+  in_order = forecast(rules.cells, ledger.sizes()).most;
+  if (in_order > *limit)
+    fail(ErrorCode::out_of_memory, op_merge, "memory_limit", "must be at least what a merge of tiles in order needs", *limit,
+         "at least " + text(in_order) + " bytes");
+}
+
+ConstTensorView Merger::State::checked(std::int64_t index, const ConstTensorView& tile) const {
+  if (has_failed) fail(ErrorCode::value, op_merge, "tile", "must not come after the merger has failed", failure);
+  if (index < 0 || index >= tiles().size())
+    fail(ErrorCode::value, op_merge, "index", "must be the index of a tile", index,
+         tiles().size() == 0 ? "none: there are no tiles" : "0 to " + text(tiles().size() - 1));
+  const auto refuse = [&](ErrorCode code, std::string_view rule, const auto&... given) {
+    fail(code, op_merge, tile_name(tiles(), index), rule, given...);
+  };
+  if (rules.cells.is_masked(index)) refuse(ErrorCode::value, "must not come: the mask leaves it out");
+  if (ledger.has_come(index)) refuse(ErrorCode::value, "must not come twice");
+  const Dims shape = tiles().result_shape(index, rules.channels);
+  if (!(tile.shape == shape)) refuse(ErrorCode::shape, "must have the shape of the tile's result", tile.shape, shape);
+  if (tile.dtype != rules.dtype || static_cast<std::int64_t>(tile.element_size) != rules.element)
+    refuse(ErrorCode::dtype, "must have the type of the merge",
+           text(tile.dtype) + " of " + text(tile.element_size) + " bytes",
+           text(rules.dtype) + " of " + text(rules.element) + " bytes");
+  if (tile.data == nullptr && element_count(shape) > 0) refuse(ErrorCode::null_data, "has elements, but no data");
+  const ops::Sound sound = sound_view(index, tile);
+  if (sink == nullptr && engine::overlap(static_cast<const std::byte*>(tile.data), sound.range,
+                                         static_cast<const std::byte*>(output.data), output_range))
+    refuse(ErrorCode::overlap, "must not share memory with the output");
+  return {tile.data, tile.shape, sound.strides, tile.dtype, tile.element_size};
+}
+
+/// The tile's name takes time to write, so it is written only for an error.
+ops::Sound Merger::State::sound_view(std::int64_t index, const ConstTensorView& tile) const {
+  try {
+    return ops::check_view(op_merge, "tile", tile);
+  } catch (const Error& error) {
+    Error::Parts parts = error.parts();
+    parts.argument = tile_name(tiles(), index);
+    throw Error(std::move(parts));
+  }
+}
+
+Source Merger::State::source_of(std::int64_t tile, const ConstTensorView& view, const Dims& segments) const {
+  Source source{tile, static_cast<const std::byte*>(view.data), view.strides};
+  const Dims inside = rules.inside_tile(tile, segments);
+  for (int i = 0; i < inside.size(); ++i) source.data += inside[i] * view.strides[static_cast<int>(rules.axes[i])];
+  return source;
+}
+
+Source Merger::State::held_source(std::int64_t tile, Cell cell, const Dims& segments) const {
+  const Held& one = held.at(tile);
+  if (!copy) return source_of(tile, one.view, segments);
+  return {tile, one.pieces.at(cell).get(),
+          contiguous_strides(rules.box(rules.cells.extents(segments)), static_cast<std::size_t>(rules.element))};
+}
+
+/// The plan that writes a cell to the output, or to the memory of its slab.
+CellPlan Merger::State::plan_into(Cell cell, const Dims& segments, std::vector<Source> sources) {
+  std::byte* to = nullptr;
+  Dims strides = output.strides;
+  if (sink == nullptr) {
+    to = static_cast<std::byte*>(output.data) +
+         rules.cells.segment(0, cell.slab).span.begin * strides[static_cast<int>(rules.axes[0])];
+  } else {
+    to = rows.at(cell.slab).get();
+    strides = contiguous_strides(band_shape(cell.slab), static_cast<std::size_t>(rules.output_element));
+  }
+  for (int i = 1; i < segments.size(); ++i)
+    to += rules.cells.segment(i, segments[i]).span.begin * strides[static_cast<int>(rules.axes[i])];
+  return CellPlan(rules, segments, std::move(sources), to, strides);
+}
+
+CellPlan Merger::State::plan_cell(Cell cell, std::int64_t arriving, const ConstTensorView& tile) {
+  const Dims segments = rules.cells.segments_of(cell);
+  std::vector<Source> sources;
+  for (const std::int64_t from : rules.cells.contributors(segments))
+    sources.push_back(from == arriving ? source_of(from, tile, segments) : held_source(from, cell, segments));
+  return plan_into(cell, segments, std::move(sources));
+}
+
+Dims Merger::State::band_shape(std::int64_t slab) const {
+  Dims extents = tiles().output();
+  extents[0] = rules.cells.segment(0, slab).span.size();
+  return rules.box(extents);
+}
+
+/// Allocates the memory of a slab, and plans to fill the cells that no tile contributes to.
+void Merger::State::hold_rows(std::int64_t slab, std::vector<CellPlan>& work) {
+  if (sink != nullptr) rows[slab] = allocate(ledger.slab_bytes(slab), "rows");
+  if (!rules.has_fill) return;
+  for (std::int64_t inner = 0; inner < rules.cells.cells_in_slab(); ++inner) {
+    const Cell cell{slab, inner};
+    const Dims segments = rules.cells.segments_of(cell);
+    if (rules.cells.contributor_count(segments) == 0) work.push_back(plan_into(cell, segments, {}));
+  }
+}
+
+void Merger::State::run(const std::vector<CellPlan>& work) {
+  // Cells beside each other form a group, which is made row by row.
+  std::vector<std::size_t> begins;
+  std::vector<std::int64_t> row_begins = {0};
+  double bytes = 0;
+  for (std::size_t i = 0; i < work.size(); ++i) {
+    bytes += work[i].bytes();
+    if (i > 0 && work[i].continues(work[i - 1])) continue;
+    begins.push_back(i);
+    row_begins.push_back(row_begins.back() + work[i].rows());
+  }
+  begins.push_back(work.size());
+  std::atomic<bool> had_memory = true;
+  const auto make_group = [&](std::size_t group, std::int64_t first, std::int64_t last) {
+    std::vector<CellWriter> cells;
+    cells.reserve(begins[group + 1] - begins[group]);
+    for (std::size_t i = begins[group]; i < begins[group + 1]; ++i)
+      if (!cells.emplace_back(work[i]).seek(first)) throw std::bad_alloc();
+    for (std::int64_t row = first; row < last; ++row)
+      for (CellWriter& cell : cells) cell.make_row();
+  };
+  auto rows_of_work = [&](std::int64_t first, std::int64_t last) noexcept {
+    auto group =
+        static_cast<std::size_t>(std::upper_bound(row_begins.begin(), row_begins.end(), first) - row_begins.begin()) - 1;
+    try {
+      for (; first < last; ++group) {
+        const std::int64_t end = std::min(last, row_begins[group + 1]);
+        if (first < end) make_group(group, first - row_begins[group], end - row_begins[group]);
+        first = end;
+      }
+    } catch (const std::bad_alloc&) {
+      had_memory = false;
+    }
+    kernels::finish_stores();
+  };
+  throw_if_failed(engine::parallel_rows(row_begins.back(), bytes, rows_of_work, executor), op_merge);
+  if (!had_memory) throw std::bad_alloc();
+}
+
+void Merger::State::send_rows() {
+  bool is_held = false;
+  while (ledger.next_is_finished(is_held)) {
+    const std::int64_t slab = ledger.next();
+    if (!is_held) {  // no tile contributes to this slab
+      std::vector<CellPlan> work;
+      hold_rows(slab, work);
+      ledger.hold_next();
+      run(work);
+    }
+    if (sink != nullptr) {
+      const Dims shape = band_shape(slab);
+      const ConstTensorView band{rows.at(slab).get(), shape,
+                                 contiguous_strides(shape, static_cast<std::size_t>(rules.output_element)),
+                                 rules.output_dtype, static_cast<std::size_t>(rules.output_element)};
+      sink->write(rules.cells.segment(0, slab).span, band);
+      rows.erase(slab);
+    }
+    ledger.next_left();
+  }
+}
+
+/// The most bytes that a tile which comes early may take until its turn: its own, and those of all slabs that it contributes
+/// to.
+std::int64_t Merger::State::early_bytes_of(const Arrival& arrival) const {
+  std::int64_t bytes = arrival.tile_bytes;
+  std::int64_t last = -1;
+  for (const Cell cell : rules.cells.cells_of(arrival.tile))
+    if (std::exchange(last, cell.slab) != cell.slab) bytes += ledger.slab_bytes(cell.slab);
+  return bytes;
+}
+
+/// Refuses an early tile that would leave too little room for the tiles before it.
+void Merger::State::check_room(const Arrival& arrival) const {
+  if (arrival.tile == next_tile) return;
+  std::int64_t bytes = in_order + early_bytes_of(arrival);
+  for (const auto& [tile, taken] : early) bytes += taken;
+  if (bytes > *limit)
+    fail(ErrorCode::out_of_memory, op_merge, tile_name(tiles(), arrival.tile),
+         "comes too early: memory_limit would leave no room for the tiles before it", text(*limit) + " bytes",
+         "tile " + text(next_tile) + " next, or " + text(bytes) + " bytes");
+}
+
+void Merger::State::add(std::int64_t index, const ConstTensorView& given, const std::shared_ptr<const void>& owner,
+                        std::map<std::int64_t, Held>& done) {
+  const ConstTensorView tile = checked(index, given);
+  const Arrival arrival = ledger.preview(index);
+  if (limit) check_room(arrival);
+
+  try {
+    std::vector<CellPlan> work;
+    Held waiting;
+    for (const std::int64_t slab : arrival.held) hold_rows(slab, work);
+    for (const Cell cell : arrival.finished) work.push_back(plan_cell(cell, index, tile));
+    if (copy) {
+      for (const Cell cell : arrival.waiting) {
+        const Dims segments = rules.cells.segments_of(cell);
+        Memory& piece = waiting.pieces[cell] = allocate(rules.cells.volume(segments) * ledger.sizes().tile_element, "tiles");
+        work.emplace_back(rules, segments, source_of(index, tile, segments), piece.get());
+      }
+    } else {
+      waiting.view = tile;
+      waiting.owner = owner;
+    }
+    if (!arrival.waiting.empty()) held[index] = std::move(waiting);
+    if (limit && index != next_tile) early[index] = early_bytes_of(arrival);
+    run(work);
+    ledger.accept(arrival);
+  } catch (...) {
+    // What has been written to the output is written again when the tile comes again.
+    early.erase(index);
+    held.erase(index);
+    for (const std::int64_t slab : arrival.held) rows.erase(slab);
+    throw;
+  }
+  const auto name = [index] { return "tile " + text(index); };
+  or_close(name, [&] {
+    while (next_tile < tiles().size() && (ledger.has_come(next_tile) || rules.cells.is_masked(next_tile)))
+      early.erase(next_tile++);
+    for (const Cell cell : arrival.finished)
+      if (copy)
+        for (const std::int64_t from : rules.cells.contributors(rules.cells.segments_of(cell)))
+          if (from != index) held.at(from).pieces.erase(cell);
+    for (const std::int64_t tile_done : ledger.settle(arrival)) done.insert(held.extract(tile_done));
+    send_rows();
+  });
+}
+
+}  // namespace patchfold
