@@ -4,7 +4,7 @@
 import copy
 import functools
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -247,10 +247,3 @@ def other_call(choices: Choices) -> Call:
     ]
     name, function, arguments = choices.pick(legal)
     return Call(name, function, arguments, lambda: NotImplemented, right=name != "from_json broken")
-
-
-def generators() -> Iterator[Callable[[Choices], Call]]:
-    import tiles
-
-    yield from (table_call, table_call, unfold_call, fold_call, block_call, gather_call, tiles.tile_call, tiles.tile_call)
-    yield from (other_call,)

@@ -16,6 +16,7 @@ import hostile
 import legal
 import numpy as np
 import patchfold
+import tiles
 import values
 from choices import Choices
 
@@ -24,7 +25,17 @@ np.seterr(all="ignore")
 
 SECONDS = 8.0
 THREADS = patchfold.get_num_threads()
-GENERATORS = list(legal.generators())
+GENERATORS = [
+    legal.table_call,
+    legal.table_call,
+    legal.unfold_call,
+    legal.fold_call,
+    legal.block_call,
+    legal.gather_call,
+    tiles.tile_call,
+    tiles.tile_call,
+    legal.other_call,
+]
 STATS: Counter[tuple[str, str]] = Counter()
 
 
