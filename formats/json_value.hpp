@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON as a tree of values. nlohmann's parser makes it, but not its own tree: that one allocates in its destructor, and so
-// ends the program where memory runs out.
+// JSON as a tree of values. nlohmann's parser reads the text, but its own tree is not used: it allocates in its destructor,
+// which ends the program if memory runs out.
 #pragma once
 
 #include <cstdint>
@@ -46,10 +46,10 @@ class JsonValue {
 
 /// Without blanks, in ASCII.
 std::string to_string(const JsonValue& value);
-/// A string with its quotes; what is no UTF-8 is replaced.
+/// A string with its quotes; bytes that are not UTF-8 are replaced.
 std::string quoted(const std::string& text, bool ascii = false);
 
-/// Why a text is no JSON.
+/// Why a text is not JSON.
 struct JsonError {
   enum class Kind { syntax, number, depth } kind = Kind::syntax;  ///< number: beyond 64 bits
   std::size_t byte = 0;                                           ///< of what is no syntax, from 1

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Python literals, as far as the header of a .npy file has them: strings, integers, True, False, tuples, lists,
+// Python literals of the kinds that the header of a .npy file holds: strings, integers, True, False, tuples, lists,
 // dictionaries.
 #pragma once
 
@@ -22,7 +22,7 @@ struct Literal {
   std::string_view text() const noexcept { return source.substr(1, source.size() - 2); }
 };
 
-/// What is wrong with a text, and where.
+/// What is wrong with a literal, and where.
 struct LiteralError {
   std::size_t position = 0;
   std::string_view expected{};

@@ -13,20 +13,20 @@ struct NpyHeader {
   NpyType type{};
   bool fortran_order = false;
   Dims shape{};
-  std::size_t bytes = 0;  ///< of the header: where the data begins
+  std::size_t bytes = 0;  ///< length of the header: the data begins there
 };
 
-/// No header is longer, with what stands before it.
+/// The most bytes of a header, with the magic, the version and the length before it.
 inline constexpr std::int64_t longest_npy_header = (std::int64_t{1} << 20) + 12;
 
-/// Checks everything but whether the data is all there. `file` is the file, or its first `longest_npy_header` bytes;
-/// `file_size` is that of all of it.
+/// Reads and checks a header, but not whether the file is long enough for the data. `file` is the whole file or its first
+/// `longest_npy_header` bytes; `file_size` is the size of the whole file.
 NpyHeader parse_npy_header(std::span<const std::byte> file, std::int64_t file_size, const Subject& subject);
 inline NpyHeader parse_npy_header(std::span<const std::byte> file, const Subject& subject) {
   return parse_npy_header(file, static_cast<std::int64_t>(file.size()), subject);
 }
 
-/// Where the data ends; throws Error(file_format) if the file ends before.
+/// Where the data ends. Throws Error(file_format) if the file is shorter.
 std::int64_t checked_npy_end(const NpyHeader& header, std::int64_t file_size, const Subject& subject);
 
 /// The header that NumPy writes for a row-major tensor, byte for byte.

@@ -16,19 +16,19 @@ namespace patchfold::formats {
 struct NpyType {
   char kind = 'V';            ///< NumPy's letter: b i u f c S U V M m; R for a record
   std::size_t size = 0;       ///< bytes
-  std::size_t swap_unit = 1;  ///< bytes that change places if the byte order is not ours; 1: nothing to do
-  std::size_t repeat = 1;     ///< of a field: how many elements its sub-array has
+  std::size_t swap_unit = 1;  ///< bytes of a number that has to be reversed, in foreign byte order; else 1
+  std::size_t repeat = 1;     ///< elements of the sub-array that a field of a record has
   std::string descr{};        ///< the entry in native byte order
   std::vector<NpyType> fields{};
 };
 
-/// Throws Error(file_format) for what is no type and Error(file_unsupported) for objects and unknown types.
+/// Throws Error(file_format) for a text that is no type, and Error(file_unsupported) for objects and unknown types.
 NpyType npy_type(const Literal& descr, const Subject& subject);
 
 /// The library's element type for it.
 ElementType element_type(const NpyType& type);
 
-/// Whether some bytes are not in native order.
+/// Whether some numbers are in foreign byte order.
 bool is_foreign(const NpyType& type);
 
 /// Copies `count` elements, turning them into native byte order.

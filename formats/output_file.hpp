@@ -10,13 +10,13 @@
 
 namespace patchfold::formats {
 
-/// A file that is written under a temporary name in the folder of its path (of the file that the path links to). `commit`
-/// renames it; without commit the destructor removes it, and what stood at the path is untouched. It gets the permissions
-/// of the file that it replaces. What is no regular file (/dev/null, a pipe, /dev/stdout) is written directly.
+/// A file that is written under a temporary name, in the folder of its path or of the file that the path links to. `commit`
+/// renames it; without commit the destructor removes it and leaves the file at the path as it was. A new file gets the
+/// permissions of the file that it replaces. /dev/null, pipes and other files that are not regular are written directly.
 /// Throws Error(file_write) with the writer as op and the path as argument.
 class OutputFile {
  public:
-  /// `regular` refuses what is no regular file, before it is opened.
+  /// regular: a path to something other than a regular file is refused before it is opened.
   enum class Kind { any, regular };
 
   explicit OutputFile(std::filesystem::path path, std::string_view writer = "file", Kind kind = Kind::any);
@@ -25,7 +25,7 @@ class OutputFile {
   ~OutputFile();
 
   void write(const void* data, std::size_t bytes);
-  /// For regular files, instead of `write`: writes at any place, and reads back at most `bytes`.
+  /// Instead of `write`, for regular files: write at any place, and read back up to `bytes` bytes.
   void write_at(std::int64_t offset, const void* data, std::size_t bytes);
   std::size_t read_at(std::int64_t offset, void* dst, std::size_t bytes);
   /// Makes the file `bytes` long, reserves the space on the disk, and maps it for writing. Called once, before any write.
@@ -44,7 +44,7 @@ class OutputFile {
   int descriptor_ = -1;
   void* mapping_ = nullptr;
   std::size_t mapped_bytes_ = 0;
-  bool is_buffer_ = false;  ///< the mapping is memory that commit writes
+  bool is_buffer_ = false;  ///< the mapping is plain memory, which commit writes to the file
 };
 
 /// A row-major .npy file of known shape whose elements are computed straight into the mapped file.

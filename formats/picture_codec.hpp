@@ -10,7 +10,7 @@ namespace patchfold::formats {
 /// Rows of H x W x C on their way into a PNG or JPEG file: uint8, or uint16 in native byte order.
 class PixelRows {
  public:
-  /// Throws Error(rank, shape, dtype) if it is no picture. Pixels that are floating-point numbers become uint8.
+  /// Throws Error(rank, shape, dtype) if the tensor is not a picture. Floating-point pixels become uint8.
   PixelRows(const Dims& shape, DType dtype, const Subject& subject);
 
   std::int64_t height() const noexcept { return shape_[0]; }
@@ -27,7 +27,7 @@ class PixelRows {
 };
 
 void check_picture_rank(const Dims& shape, const Subject& subject);
-/// Row y of H x W x C as it is, without gaps; elements of 1, 2, 4 or 8 bytes.
+/// Copies row y of H x W x C without gaps; elements have 1, 2, 4 or 8 bytes.
 void copy_picture_row(const ConstTensorView& rows, std::int64_t y, std::byte* dst);
 /// The same from bfloat16 to float32.
 void copy_bfloat16_row(const ConstTensorView& rows, std::int64_t y, std::byte* dst);

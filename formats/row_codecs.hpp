@@ -8,14 +8,14 @@ namespace patchfold::formats {
 
 enum class FileFormat { npy, png, jpeg, tiff };
 
-/// What the extension says, in any case; nothing if it is none that is known.
+/// The format that the extension of a name stands for, in upper or lower case; nothing for an unknown one.
 std::optional<FileFormat> format_of_name(const std::filesystem::path& path);
 
 std::unique_ptr<RowReader> open_npy(InputFile file, const std::filesystem::path& path);
 std::unique_ptr<RowReader> open_png(InputFile file, const std::filesystem::path& path);
 std::unique_ptr<RowReader> open_jpeg(InputFile file, const std::filesystem::path& path);
 std::unique_ptr<RowReader> open_tiff(InputFile file, const std::filesystem::path& path, std::optional<int> page);
-/// Pictures only; "picture" is the op of errors about what the file is.
+/// Opens a PNG, JPEG or TIFF file. Errors about the kind of file have the op "picture".
 std::unique_ptr<RowReader> open_picture(const std::filesystem::path& path, std::optional<int> page);
 
 std::unique_ptr<RowWriter> create_npy(const std::filesystem::path& path, const Dims& shape, const ElementType& type);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are read and written row by row, so that what is larger than the memory can pass through. A row is one entry of
-// the first axis. Memory: a row, a strip or a row of tiles, and what the codec keeps; an interlaced PNG and a progressive
-// JPEG are held whole, and a compressed TIFF strip is held as it lies in the file.
+// Files that are read and written row by row, so that they may be larger than the memory. A row is one entry of the first
+// axis. Readers and writers hold one row, strip or row of tiles, and what the codec needs: the whole picture for an
+// interlaced PNG and a progressive JPEG, and the compressed bytes of a strip for a compressed TIFF file.
 #pragma once
 
 #include <filesystem>
@@ -14,27 +14,27 @@
 
 namespace patchfold::formats {
 
-/// A picture or an array that is read in the order of its first axis.
+/// Reads a picture or an array in the order of its first axis.
 class RowReader {
  public:
   RowReader(const RowReader&) = delete;
   RowReader& operator=(const RowReader&) = delete;
   virtual ~RowReader() = default;
 
-  /// Height, width and channels of a picture, C always present; any rank from 1 for .npy.
+  /// Height, width and channels of a picture (three axes also if it has one channel); any rank from 1 for .npy.
   const Dims& shape() const noexcept { return shape_; }
   const ElementType& type() const noexcept { return type_; }
   std::int64_t row_bytes() const noexcept { return row_bytes_; }
   /// The row that is read next.
   std::int64_t next() const noexcept { return next_; }
   /// Reads the next `count` rows, row-major, without gaps. Throws Error(file_open, file_format, file_unsupported,
-  /// out_of_memory), and Error(value) if there are fewer rows. After an error no rows are left.
+  /// out_of_memory), and Error(value) if fewer rows are left. After an error the reader has no more rows.
   void read(std::int64_t count, std::byte* dst);
 
  protected:
   RowReader(std::string_view op, std::filesystem::path path) : op_(op), path_(std::move(path)) {}
   Subject subject() const noexcept { return {op_, path_}; }
-  /// What is read; to be called by constructors.
+  /// Sets shape and type. Constructors of readers call it.
   void describe(const Dims& shape, ElementType type);
 
  private:
@@ -48,19 +48,19 @@ class RowReader {
   std::int64_t next_ = 0;
 };
 
-/// Opens a .npy, PNG, JPEG or TIFF file, told by its first bytes. `page` is that of a TIFF file, from 0; reduced copies and
-/// masks do not count. It must be given if there are several. Throws Error(file_open, file_format, file_unsupported), and
-/// Error(value) for a page that there is not. .npy files in Fortran order are not read by rows.
+/// Opens a .npy, PNG, JPEG or TIFF file; the first bytes tell the format. `page` is the page of a TIFF file, counted from 0
+/// without reduced copies and masks; it is required if there are several. Throws Error(file_open, file_format,
+/// file_unsupported), and Error(value) if the file has no such page. .npy files in Fortran order cannot be read by rows.
 std::unique_ptr<RowReader> open_rows(const std::filesystem::path& path, std::optional<int> page = std::nullopt);
 
 struct TiffOptions {
   enum class Compression { none, deflate, lzw, zstd };
   Compression compression = Compression::none;
   int tile = 0;             ///< side of square tiles in pixels, a multiple of 16; 0: strips
-  bool always_big = false;  ///< BigTIFF also where the classic form holds the picture
+  bool always_big = false;  ///< BigTIFF also if the picture fits into a classic TIFF file
 };
 
-/// A file that grows row by row and appears whole or not at all, as OutputFile says.
+/// Writes a file row by row. The file appears whole or not at all, as an OutputFile does.
 class RowWriter {
  public:
   RowWriter(const RowWriter&) = delete;
@@ -71,8 +71,8 @@ class RowWriter {
   const ElementType& type() const noexcept { return type_; }
   /// The row that is written next.
   std::int64_t next() const noexcept { return next_; }
-  /// Appends rows: the shape is [count, rest of the file's shape..], with any strides. Throws Error(rank, shape, dtype)
-  /// for rows that do not fit, and Error(file_write), after which nothing more can be written.
+  /// Appends rows of shape [count, rest of the file's shape..] with any strides. Throws Error(rank, shape, dtype) for rows
+  /// that do not fit the file, and Error(file_write); nothing more can be written after that.
   void write(const ConstTensorView& rows);
   /// Makes the file appear. Throws Error(shape) if rows are missing, Error(file_write).
   void commit();
@@ -83,7 +83,7 @@ class RowWriter {
   Subject subject() const noexcept { return {op_, path_}; }
 
  private:
-  virtual void write_rows(const ConstTensorView& rows) = 0;  ///< at least one
+  virtual void write_rows(const ConstTensorView& rows) = 0;  ///< at least one row
   virtual void finish() = 0;
   void check_usable() const;
 
@@ -95,11 +95,11 @@ class RowWriter {
   bool is_usable_ = true;
 };
 
-/// Creates a file of this shape. The format follows from the name's extension: .npy, .png, .jpg, .jpeg, .tif or .tiff;
-/// /dev/stdout and what else lies in /dev without one takes .npy. Pictures are H x W x C. PNG and JPEG hold uint8, PNG
-/// uint16 as well; floating-point numbers are rounded to nearest even and clipped to 0..255. TIFF holds integers and
-/// floating-point numbers of 8 to 64 bits as they are; bfloat16 becomes float32, which is exact. TIFF files must be regular
-/// files.
+/// Creates a file of this shape. The extension of the name tells the format: .npy, .png, .jpg, .jpeg, .tif or .tiff;
+/// /dev/stdout and other files of /dev get .npy. Pictures are H x W x C. PNG and JPEG hold uint8, and PNG uint16 too;
+/// floating-point numbers are rounded to nearest even and clipped to 0..255. TIFF holds integers and floating-point numbers
+/// of 8 to 64 bits unchanged; bfloat16 is stored as float32, which loses nothing. A TIFF file must be a regular file, since
+/// it is not written in one direction.
 std::unique_ptr<RowWriter> create_rows(const std::filesystem::path& path, const Dims& shape, const ElementType& type,
                                        const TiffOptions& options = {});
 

@@ -13,7 +13,7 @@ namespace patchfold::formats {
 
 class TiffFile {
  public:
-  /// For reading; stands at the first page. null if that is no sound page.
+  /// Opens a file for reading, at its first page. Null if that page is damaged.
   explicit TiffFile(InputFile file);
   /// For writing. `file` must outlive this.
   TiffFile(OutputFile& file, bool big);
@@ -50,7 +50,7 @@ class TiffFile {
   std::int64_t position_ = 0;
   std::int64_t written_ = 0;  ///< bytes of the file that is written
   bool is_discarded_ = false;
-  bool is_without_options_ = false;  ///< for want of memory
+  bool is_without_options_ = false;  ///< there was no memory for them
   int read_error_ = 0;
   std::exception_ptr failure_{};
   char message_[200] = {};

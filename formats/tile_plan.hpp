@@ -8,9 +8,9 @@
 //     {"index": 0, "file": "tile-000.png", "read": [[0, 512], [0, 512]], "pad": [[0, 0], [0, 0]],
 //      "write": [[0, 512], [0, 512]], "keep": [[0, 512], [0, 512]], "crc32": 2968832542}, ..]}
 //
-// Spans are [begin, end) along each tiled axis: what of the array a tile holds, padding before and after it, what of the
-// output it gives, and which part of its result that is. "crc32" is that of the tile's elements, row-major, little-endian:
-// zlib.crc32(np.asarray(tile).tobytes()) in Python.
+// "read", "write" and "keep" are the spans [begin, end) of TileSpan, for each tiled axis; "pad" is the padding before and
+// after. "crc32" is the checksum of the tile's elements in row-major order, little-endian: zlib.crc32(
+// np.asarray(tile).tobytes()) in Python.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ TilePlan read_tile_plan(const std::filesystem::path& path);
 /// Writes it, atomically. Throws Error(file_write).
 void write_tile_plan(const std::filesystem::path& path, const TilePlan& plan);
 
-/// The first thing, as "tiling.stride", in which two plans differ; nothing if they are the same but for checksums.
+/// The first member, such as "tiling.stride", in which two plans differ; nothing if at most their checksums differ.
 std::optional<std::string> difference(const TilePlan& a, const TilePlan& b);
 
 }  // namespace patchfold::formats
