@@ -229,7 +229,7 @@ def parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=(__doc__ or "").split("\n\n")[0],
         epilog="Without --write the document is printed. The environment needs what tests/peers/requirements.txt lists, and "
-        "the patchfold package; scripts/performance makes one. Progress is shown where the standard error is a terminal.",
+        "the patchfold package; scripts/bench makes one. Progress is shown where the standard error is a terminal.",
     )
     parser.add_argument("--threads", type=numbers, default=[1, 2], metavar="N,..", help="numbers of threads (default: 1,2)")
     parser.add_argument("--rounds", type=int, default=9, metavar="N", help="how often everything runs in turn (default: 9)")

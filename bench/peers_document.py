@@ -172,7 +172,7 @@ def document(data: Data) -> str:
     rows = data["rows"]
     counts = list(dict.fromkeys(row["threads"] for row in rows))
     parts = {threads: [row for row in rows if row["threads"] == threads] for threads in counts}
-    text = "<!-- Written by `scripts/performance`. -->\n# Performance\n\n"
+    text = "<!-- Written by `scripts/bench`. -->\n# Performance\n\n"
     text += f"![Time of every problem in multiples of the roof, for patchfold and the other systems]({PICTURE})\n\n"
     text += "".join(_summary(threads, part) for threads, part in parts.items())
     text += f"\n## Machine and versions\n\n{_machine(data)}\n## How it is measured\n\n"

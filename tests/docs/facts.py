@@ -5,7 +5,7 @@ usage: facts.py [--root FOLDER]
 
   links        every relative link of a page leads to a file, and its anchor to a heading or an <a id> there
   files        every file, folder and script that a page names in `back quotes` exists
-  limits       CONVENTIONS.md names the limit of lines that scripts/check_layers.py enforces
+  limits       CONVENTIONS.md names the limit of lines that scripts/checks/check_layers.py enforces
   strategies   the table of docs/design.md has the rows of src/engine/strategies.cpp, in their order
   figures      README.md quotes docs/performance.md
   numbers      numbers that docs/design.md takes from the code are those of the code
@@ -59,10 +59,10 @@ def check_files(root, text):
 
 
 def check_limits(root):
-    enforced = re.search(r"(?m)^MOST_LINES = (\d+)$", text_of(root / "scripts" / "check_layers.py"))
+    enforced = re.search(r"(?m)^MOST_LINES = (\d+)$", text_of(root / "scripts" / "checks" / "check_layers.py"))
     said = re.search(r"refuses more than (\d+)\s+lines", text_of(root / "CONVENTIONS.md"))
     if not enforced or not said or enforced[1] != said[1]:
-        yield "CONVENTIONS.md", "must say `refuses more than N lines`, with the N of MOST_LINES in scripts/check_layers.py"
+        yield "CONVENTIONS.md", "must say `refuses more than N lines`, with the N of MOST_LINES in scripts/checks/check_layers.py"
 
 
 def check_strategies(root):

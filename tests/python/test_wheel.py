@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The wheel by itself: what is inside, and that it runs in an empty environment without compilers.
 
-Needs PATCHFOLD_WHEEL, the wheel's path, which scripts/python_tests sets; without it these tests are skipped.
+Needs PATCHFOLD_WHEEL, the wheel's path, which scripts/checks/python_tests sets; without it these tests are skipped.
 """
 
 import os

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks the order of the tree: who includes whom, how long files are, and that each one names its licence.
 
-usage: scripts/check_layers.py [--root FOLDER] [--print | --check-docs | --write-docs]
+usage: scripts/checks/check_layers.py [--root FOLDER] [--print | --check-docs | --write-docs]
 
   (nothing)      checks every source file; exits with 1 and one line per fault if there is one
   --print        prints the picture of the rooms, as docs/design.md shows it
@@ -195,7 +195,7 @@ def check(root):
     names = tree_files(root)
     for name in names:
         path = root / name
-        script = os.path.dirname(name) in ("scripts", ".ci") and "." not in os.path.basename(name)
+        script = os.path.dirname(name) in ("scripts", "scripts/checks", ".ci") and "." not in os.path.basename(name)
         if not name.endswith(WITH_SPDX) and not script:
             continue
         text = path.read_text(encoding="utf-8")
@@ -209,7 +209,7 @@ def check(root):
             continue
         room = room_of(name)
         if not room:
-            faults.append(f"{name}:1: stands in no room of scripts/check_layers.py")
+            faults.append(f"{name}:1: stands in no room of scripts/checks/check_layers.py")
             continue
         for match in INCLUDE.finditer(text):
             line = text.count("\n", 0, match.start()) + 1
@@ -282,7 +282,7 @@ def docs_block(root):
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__, add_help=True)
-    parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parent.parent)
+    parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parents[2])
     mode = parser.add_mutually_exclusive_group()
     for name in ("--print", "--check-docs", "--write-docs"):
         mode.add_argument(name, action="store_true")
@@ -294,7 +294,7 @@ def main():
         if options.write_docs:
             path.write_text(before + BEGIN + picture(options.root) + END + after, encoding="utf-8")
         elif block != picture(options.root):
-            sys.exit("docs/design.md: the picture of the rooms is another one than scripts/check_layers.py --print gives")
+            sys.exit("docs/design.md: the picture of the rooms is another one than scripts/checks/check_layers.py --print gives")
         print("layers: the picture in docs/design.md is right")
     else:
         faults, _, count = check(options.root)
