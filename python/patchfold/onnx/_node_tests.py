@@ -82,7 +82,7 @@ def _range(dtype: np.dtype[Any]) -> tuple[int, int]:
 
 
 def _array(tensor: TensorProto, path: Path) -> NumpyArray:
-    """The tensor's values. Not numpy_helper.to_array(), which opens other files, infers extents of -1 and wraps values."""
+    """The tensor's values, checked first: to_array() would open other files, infer extents of -1 and wrap values."""
     if tensor.data_type == TensorProto.UNDEFINED:
         _fail(path, "file_format", "must be a tensor with an element type")
     if tensor.data_type not in _MOVED_TYPES or tensor.data_type == TensorProto.STRING:
