@@ -154,7 +154,7 @@ Tiling tiling_of(const Json& json, const Reader& reader) {
         reader.fail_value("tiling." + key, "must follow from the others: " + to_string(value), found);
     return tiling;
   } catch (const Error& error) {
-    if (error.op() == "plan" || error.code() == ErrorCode::out_of_memory) throw;
+    if (error.op() == "plan") throw;
     reader.fail("tiling", "must be a tiling: " + std::string(error.what()));
   }
 }

@@ -50,7 +50,7 @@ DType dtype_named(const std::string& name, std::string_view argument) {
   return *dtype;
 }
 
-/// What can be found out before the first tile says of which type tiles are.
+/// Checks what does not depend on the type of the tiles, which the first tile says: float32 stands for it, and 0 for a fill.
 void check_before_tiles(const Tiling& tiling, MergeSpec spec) {
   spec.dtype = DType::float32;
   spec.channels = tiling.channels();
