@@ -194,7 +194,7 @@ void run(const Op& op, const ConstTensorView& src, const TensorView& dst, Execut
 PATCHFOLD_API std::vector<std::string> instruction_sets();
 /// Uses one of them from now on, in every thread; "" goes back to the best. Throws Error(value) for any other name.
 /// Results do not depend on it. Running calls may switch midway, and so may plans that exist, but for those of the strategy
-/// "sum tiles": their tables fit the vectors of one set, which they keep. `run` never uses such a plan again after a change.
+/// "sum panels": their tables fit the vectors of one set, which they keep. `run` never uses such a plan again after a change.
 /// The environment variable PATCHFOLD_INSTRUCTION_SET chooses a set at the first use.
 PATCHFOLD_API void use_instruction_set(std::string_view name);
 

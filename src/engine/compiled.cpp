@@ -26,10 +26,9 @@ std::size_t Compiled::scratch_bytes(int threads) const noexcept {
 void Compiled::describe_choices(std::ostream&) const {}
 
 std::string Compiled::describe() const {
-  constexpr std::string_view verbs[] = {"extract", "combine by copying", "combine by adding"};
   std::ostringstream out;
   out.exceptions(std::ios::badbit);  // or a text that memory did not suffice for would be cut short
-  out << "strategy  " << strategy << "\nverb      " << verbs[static_cast<std::size_t>(problem_.verb)]
+  out << "strategy  " << strategy << "\nverb      " << word_of(problem_.verb)
       << (problem_.accumulate ? " onto the output" : "") << "\nelement   " << name_of(problem_.dtype) << ", "
       << problem_.element_size << " bytes\n";
   for (const Dim& dim : problem_.dims)

@@ -57,7 +57,8 @@ class Compiled {
   std::unique_ptr<const Compiled> misaligned_{};
 };
 
-/// Normalises the problem and chooses a strategy. Throws Error; `op` is named in it.
+/// Normalises the problem and chooses a strategy: from here on a Plan can run it. Throws Error(limit), which names `op`, if
+/// more axes than max_axes remain.
 std::shared_ptr<const Compiled> compile(const Problem& problem, std::string_view op);
 
 }  // namespace patchfold::engine

@@ -10,8 +10,8 @@
 
 namespace patchfold::engine {
 
-/// Default rounding, denormals on, exceptions masked, until the end of the scope; then the caller's state again, flags
-/// included.
+/// Sets default rounding, denormals on and exceptions masked until the end of the scope, and restores the caller's state
+/// then, flags included. Sums run under it, so that results do not depend on the caller's settings.
 class DefaultFloats {
  public:
 #ifdef __SSE2__

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The normal form of a problem. Each pass is a pure function, so equal work ends up as equal problems.
+// The normal form of a problem: as few dims and windows as possible, in the order of the destination. Operators that move
+// the same bytes become the same problem, and so the same strategy. Each pass is a pure function.
 #pragma once
 
 #include "engine/problem.hpp"
 
 namespace patchfold::engine {
 
-/// Which windows become dims: those whose elements lie inside the image, and which no element leaves or is read from twice
-/// (`partitions`, or one tap or position), or all that lie inside.
+/// Which windows become dims.
+///   partitions  those whose column elements and image elements correspond one to one, and windows of one tap or one
+///   position
+///               that lie inside the image
+///   all         every window that lies inside the image
 enum class Opened : std::uint8_t { partitions, all };
 
 /// Replaces windows by two dims each: positions and taps. The sides of a combine must correspond one to one.
@@ -16,7 +20,8 @@ Problem open_windows(Problem problem, Opened opened);
 Problem drop_single(Problem problem);
 /// Orders dims by the size of their destination stride, largest first, and joins neighbours that form one dim.
 Problem merge_dims(Problem problem);
-/// For copies: takes dims that are contiguous on both sides into the element. Returns the bytes of the unit that moves.
+/// For copies: removes the dims that are contiguous on both sides. Returns the bytes of the unit that they and the element
+/// form, which moves as a whole.
 std::int64_t take_unit(Problem& problem);
 
 /// open_windows, drop_single, merge_dims. Throws Error(limit) if more than max_axes axes remain.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The second way into the engine, for work that is no Problem: rows that are shared out over threads.
+// Shares rows of work out over threads, for work that is no Problem, such as merging tiles.
 #pragma once
 
 #include <cstdint>

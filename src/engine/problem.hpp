@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every operator becomes: a strided, windowed problem. This is the line where operators and views end; below it there
-// are only extents, byte strides and windows.
-//
-// Per spatial axis a window ties the position b and the tap q to one coordinate of the image:
-//   coordinate = b * stride + q * dilation - pad_begin     0 <= b < positions, 0 <= q < kernel, legal in [0, extent)
-// extract       image -> columns: each column element is copied from its coordinate; outside it is filled as `mode` says
-// combine_copy  columns -> image: each image element is the one column element that points at it (stride = kernel)
-// combine_sum   columns -> image: each image element is the sum of all that point at it, in ascending order of the taps
+// What every operator becomes: a problem. The engine knows no operators and no tensor views, only extents, byte strides and
+// windows.
 #pragma once
 
 #include <array>
@@ -15,6 +9,7 @@
 #include <cstdint>
 
 #include "patchfold/tensor.hpp"
+#include "patchfold/words.hpp"
 
 namespace patchfold::engine {
 
@@ -49,9 +44,29 @@ class FixedList {
   int size_ = 0;
 };
 
+/// What is done with the elements.
+///   extract       image -> columns: each column element is a copy of the image element at its coordinate, or what `mode`
+///   says
+///                 if the coordinate lies outside the image
+///   combine_copy  columns -> image: each image element is a copy of the one column element that points at it (stride =
+///   kernel) combine_sum   columns -> image: each image element is the sum of all column elements that point at it, in
+///   ascending
+///                 order of the taps
 enum class Verb : std::uint8_t { extract, combine_copy, combine_sum };
 
-/// An axis that both sides share. Strides are in bytes.
+}  // namespace patchfold::engine
+
+namespace patchfold {
+template <>
+inline constexpr auto words<engine::Verb> =
+    std::to_array<Word<engine::Verb>>({{engine::Verb::extract, "extract"},
+                                       {engine::Verb::combine_copy, "combine by copying"},
+                                       {engine::Verb::combine_sum, "combine by adding"}});
+}  // namespace patchfold
+
+namespace patchfold::engine {
+
+/// An axis that source and destination share, such as the batch. Strides are in bytes.
 struct Dim {
   std::int64_t extent = 1;
   std::int64_t src_stride = 0;
@@ -59,6 +74,11 @@ struct Dim {
   friend bool operator==(const Dim&, const Dim&) = default;
 };
 
+/// Ties the columns to one spatial axis of the image. The column element of position b and tap q belongs to the coordinate
+///   b * stride + q * dilation - pad_begin     0 <= b < positions, 0 <= q < kernel
+/// which lies inside the image if it is in [0, extent). The three strides are in bytes: from coordinate to coordinate of the
+/// image, and from tap to tap and from position to position of the columns. stride, dilation and pad_begin are counted in
+/// coordinates. window.hpp has the arithmetic.
 struct Window {
   std::int64_t kernel = 1;
   std::int64_t positions = 1;
@@ -88,6 +108,11 @@ inline bool overlap(const std::byte* a, ByteRange ra, const std::byte* b, ByteRa
   return address(a, ra.begin) < address(b, rb.end) && address(b, rb.begin) < address(a, ra.end);
 }
 
+/// One call of one operator, without names: `verb` is applied to every element of the product of all dims and windows. The
+/// image has an axis for each dim and each window, the columns have one for each dim and two for each window (position and
+/// tap); in which order they lie in memory is a matter of strides alone. Operators make problems (ops/operands.hpp) and have
+/// checked every size and offset in it: none leaves its tensor, and all are below 2^60. normalise.hpp brings it into normal
+/// form, strategies.hpp finds the way to run it. A problem holds no data pointers; offsets count from those of the call.
 struct Problem {
   Verb verb = Verb::extract;
   DType dtype = DType::opaque;
@@ -96,11 +121,11 @@ struct Problem {
   std::array<std::byte, 16> fill{};  ///< one element; opaque elements are filled with zero bytes
   FixedList<Dim, 2 * max_rank> dims{};
   FixedList<Window, max_rank> windows{};  ///< in the order of the taps: the last one's tap runs fastest
-  std::int64_t src_offset = 0;
+  std::int64_t src_offset = 0;            ///< bytes from the data pointer to where all indices are 0
   std::int64_t dst_offset = 0;
   ByteRange src_range{};
   ByteRange dst_range{};
-  const std::byte* own_source = nullptr;  ///< a one, read in place of the caller's source for every column element
+  const std::byte* own_source = nullptr;  ///< an element of value 1, which coverage sums in place of a caller's source
 };
 
 }  // namespace patchfold::engine

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a problem's axes become rows of work: one axis runs inside the row, the others count the rows.
+// How a problem's axes become rows of work: one axis runs inside the row, the tuples of the others number the rows.
 #pragma once
 
 #include <algorithm>
@@ -77,7 +77,8 @@ inline std::int64_t count_tuples(const AxisList& axes) noexcept {
   return count;
 }
 
-/// The axes that count rows: those outside the row axis, the chunks of the row, those inside.
+/// The row axis and the axes that number the rows. A long row axis is cut into chunks, so that threads can share it: the
+/// numbering axes are those outside the row axis, the chunks of the row, and those inside of it.
 struct RowPlan {
   Axis row{};
   AxisList counted{};

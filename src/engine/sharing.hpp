@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How rows of work are shared out: into how many pieces, and which rows each one is.
+// How rows of work are shared out over threads: how many pieces there are, and which rows are in each piece.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the coordinates that one window reads lie in a stage. Coordinates of one residue modulo the stride are neighbours
-// there, so that the positions of a tap are.
+// How the coordinates that a window reads lie in a stage.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +14,9 @@ namespace patchfold::engine {
 /// Taps of a window that a stage can hold a list of (arbitrary).
 inline constexpr std::int64_t most_staged_taps = 1024;
 
+/// The coordinates that one window reads, in the order of a stage: those with the same residue modulo the stride lie side by
+/// side, in a slot of their own. So neighbouring positions of a tap are neighbours in memory, and copying them needs no
+/// stride.
 class StagedWindow {
  public:
   /// A tap reads, at position b, the element `b * advance + shift` of its slot.

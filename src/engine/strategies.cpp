@@ -2,41 +2,14 @@
 // The table of strategies. The first row that applies to a normalised problem wins.
 #include "engine/strategies.hpp"
 
-#include "engine/blocks.hpp"
 #include "engine/compiled.hpp"
-#include "engine/counts.hpp"
-#include "engine/cropped.hpp"
 #include "engine/instruction_set.hpp"
 #include "engine/machine.hpp"
-#include "engine/move.hpp"
 #include "engine/normalise.hpp"
-#include "engine/stage.hpp"
-#include "engine/sum.hpp"
-#include "engine/sum_tiles.hpp"
-#include "tensor/fail.hpp"
+#include "engine/strategy.hpp"
 
 namespace patchfold::engine {
 namespace {
-
-class Nothing final : public Compiled {
- public:
-  using Compiled::Compiled;
-
- private:
-  void run_rows(const std::byte*, std::byte*, std::int64_t, std::int64_t, std::byte*) const noexcept override {}
-};
-
-bool is_nothing(const Problem& problem) {
-  for (const Dim& dim : problem.dims)
-    if (dim.extent == 0) return true;
-  for (const Window& window : problem.windows)
-    if ((problem.verb == Verb::extract ? window.positions : window.extent) == 0) return true;
-  return false;
-}
-
-std::unique_ptr<Compiled> make_nothing(const Problem& problem) {
-  return is_nothing(problem) ? std::make_unique<Nothing>(problem) : nullptr;
-}
 
 /// `make` returns null for a problem that the strategy does not fit.
 struct Strategy {
@@ -47,20 +20,20 @@ struct Strategy {
 // Figures: time with the general row ("move", "sum rows") and with this one, in multiples of the mix that `patchfold bench`
 // prints (one thread, float32).
 constexpr Strategy strategies[] = {
-    {"nothing", make_nothing},                     // no destination elements
-    {"memcpy", make_memcpy},                       // 1.2 -> 1.0: space_to_batch 8x64x224x224 block 1
-    {"split", make_split},                         // 8.9 -> 1.0: space_to_depth 8x64x112x112 block 2
-    {"join", make_join},                           // 3.7 -> 1.0: depth_to_space 1x48x512x512 block 4
-    {"transpose", make_transpose},                 // 2.7 -> 2.2: reorder 8x12544x576, kernel 3x3, channels last
-    {"gather", make_gather},                       // 3.0 -> 1.2: space_to_depth 1x2048x2048x3 block 4, channels last
-    {"stage positions", make_stage_by_positions},  // 2.4 -> 1.0: unfold 8x64x112x112, kernel 3, padding 1
-    {"stage taps", make_stage_by_taps},            // 1.8 -> 1.0: patches of 8x112x112x64, kernel 3, SAME
-    {"cropped", make_cropped},                     // 5.8 -> 3.3: batch_to_space 32x64x56x56 block 2, crops 1
-    {"move", make_move},                           // all other copies
-    {"counts", make_counts},                       // coverage: its time must not grow with the taps that meet
-    {"sum tiles", make_sum_tiles},                 // 3.6 -> 1.3: fold to 112x112, kernel 3, padding 1
-    {"sum rows", make_sum_by_rows},                // each tap meets many elements of a row
-    {"sum elements", make_sum_by_elements},        // strides beyond the row: solve for each element's taps
+    {"nothing", make_nothing},                  // no destination elements
+    {"memcpy", make_memcpy},                    // 1.2 -> 1.0: space_to_batch 8x64x224x224 block 1
+    {"split", make_split},                      // 8.9 -> 1.0: space_to_depth 8x64x112x112 block 2
+    {"join", make_join},                        // 3.7 -> 1.0: depth_to_space 1x48x512x512 block 4
+    {"transpose", make_transpose},              // 2.7 -> 2.2: reorder 8x12544x576, kernel 3x3, channels last
+    {"gather", make_gather},                    // 3.0 -> 1.2: space_to_depth 1x2048x2048x3 block 4, channels last
+    {"stage positions", make_stage_positions},  // 2.4 -> 1.0: unfold 8x64x112x112, kernel 3, padding 1
+    {"stage taps", make_stage_taps},            // 1.8 -> 1.0: patches of 8x112x112x64, kernel 3, SAME
+    {"cropped", make_cropped},                  // 5.8 -> 3.3: batch_to_space 32x64x56x56 block 2, crops 1
+    {"move", make_move},                        // all other copies
+    {"counts", make_counts},                    // coverage: its time must not grow with the taps that meet
+    {"sum panels", make_sum_panels},            // 3.6 -> 1.3: fold to 112x112, kernel 3, padding 1
+    {"sum rows", make_sum_rows},                // each tap meets many elements of a row
+    {"sum elements", make_sum_elements},        // strides beyond the row: solve for each element's taps
 };
 
 std::string_view forced_strategy;

@@ -11,10 +11,10 @@
 
 namespace patchfold::engine {
 
-/// The rows of the strategy table, in the order in which they are tried.
+/// The names in the strategy table, in the order in which strategies are tried.
 std::vector<std::string_view> strategy_names();
 
-/// Chooses a strategy for a problem in normal form.
+/// Makes the plan of a problem in normal form, by the first strategy that fits it.
 std::unique_ptr<Compiled> plan_normal(const Problem& normal);
 
 /// For tests: how plans that are made from now on are made. Not for use while other threads plan.

@@ -14,13 +14,14 @@
 
 namespace patchfold::engine {
 
-/// Coordinates [begin, end) that read the image in equal steps: coordinate c reads source + (c - begin) * step.
+/// A stretch of coordinates [begin, end) that reads the image in equal steps: coordinate c reads source + (c - begin) *
+/// step, with a step of -1, 0 or 1. Inside the image it is the image itself; beside it, what the padding mode reads there.
 struct Run {
   std::int64_t begin = 0;
   std::int64_t end = 0;
   std::int64_t source = 0;
   std::int64_t step = 0;
-  bool outside = false;  ///< reads nothing
+  bool outside = false;  ///< reads nothing: the element is filled
 };
 
 /// The image coordinate that c reads.
@@ -56,14 +57,16 @@ inline Run run_at(const Window& window, std::int64_t c) noexcept {
   return {};
 }
 
-/// The taps that point at one image coordinate: a progression of `count` column elements.
+/// The column elements along one window that point at one image coordinate: `count` of them, in equal steps, in ascending
+/// order of the taps.
 struct Taps {
   std::int64_t count = 0;
   std::int64_t offset = 0;  ///< bytes from the columns' origin to the first
   std::int64_t step = 0;    ///< bytes from each to the next
 };
 
-/// Solves coordinate = b * stride + q * dilation - pad_begin for (b, q), for one window.
+/// Finds the taps that point at a coordinate: solves coordinate = b * stride + q * dilation - pad_begin for (b, q). Each
+/// solution takes constant time, however large the kernel is. Sums hold one for each window.
 class TapSolver {
  public:
   TapSolver() = default;

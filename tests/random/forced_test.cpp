@@ -213,7 +213,7 @@ class Case {
   std::uint64_t scratch_seed_ = 0;
 };
 
-/// Few random folds fit "sum tiles"; for those of blocks the reference takes long.
+/// Few random folds fit "sum panels"; for those of blocks the reference takes long.
 double weight_of(std::string_view op) {
   return op == "fold" ? 3 : op == "fold, blocks" ? 0.3 : 1;
 }

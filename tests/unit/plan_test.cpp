@@ -52,7 +52,7 @@ TEST(Plan, NamesAStrategyForEveryRowOfTheTable) {
       {"cropped", "batch_to_space f32 4x2x4x4 block=2 crops=1"},
       {"move", "unfold f32 1x8x8x3 kernel_size=3,3 padding=1 layout=channels_last"},
       {"counts", "coverage f32 - output_size=8,8 kernel_size=3 padding=1"},
-      {"sum tiles", "fold f32 1x9x64 output_size=8,8 kernel_size=3 padding=1"},
+      {"sum panels", "fold f32 1x9x64 output_size=8,8 kernel_size=3 padding=1"},
       {"sum rows", "fold f16 1x9x64 output_size=8,8 kernel_size=3 padding=1 accumulate=true"},
       {"sum elements",
        "fold f32 1x2x2 output_size=4, kernel_size=2 stride=1099511627776 dilation=1099511627776 padding=0:2199023255552"},
@@ -68,7 +68,7 @@ TEST(Plan, DescribesItself) {
   Large large;
   const std::string text = large.plan().describe();
   for (const char* part :
-       {"strategy  sum tiles", "combine by adding", "float32", "window    extent 256, kernel 3", "pieces", "scratch"})
+       {"strategy  sum panels", "combine by adding", "float32", "window    extent 256, kernel 3", "pieces", "scratch"})
     EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
   EXPECT_NE(Plan().describe().find("nothing"), std::string::npos);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The terms of a tile in the order of the sum: for every tuple of taps, in ascending order, where its column lies.
+// The terms of a sum in their order: where the column of each tuple of taps lies, in ascending order of the taps.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include <span>
 
 #include "engine/problem.hpp"
-#include "engine/tile_phase.hpp"
+#include "engine/sum_phase.hpp"
 #include "engine/window.hpp"
 #include "kernels/tile.hpp"
 
@@ -17,7 +17,7 @@ namespace patchfold::engine {
 /// The taps of each window that point at some rows. Those of the window along the row differ by phase and are not here.
 using RowTaps = std::array<Taps, max_axes>;
 
-struct TileTerms {
+struct SumTerms {
   std::span<const kernels::TileTerm> terms{};
   std::int64_t low = 0;  ///< of their offsets
   std::int64_t high = 0;
@@ -25,8 +25,8 @@ struct TileTerms {
 
 /// Lists the terms of a phase. `along` is the window along the row, or -1; `list` and `offsets` hold as many items as there
 /// are tuples of taps.
-inline TileTerms list_terms(const RowTaps& taps, int windows, int along, const TilePhase& phase, kernels::TileTerm* list,
-                            std::int64_t* offsets) noexcept {
+inline SumTerms list_terms(const RowTaps& taps, int windows, int along, const SumPhase& phase, kernels::TileTerm* list,
+                           std::int64_t* offsets) noexcept {
   const auto expand = [&](int from, int to, std::int64_t* at) {
     std::int64_t count = 1;
     at[0] = 0;
@@ -43,7 +43,7 @@ inline TileTerms list_terms(const RowTaps& taps, int windows, int along, const T
   std::int64_t* after = offsets + befores;
   const std::int64_t afters = expand(along + 1, windows, after);
   std::size_t count = 0;
-  TileTerms terms;
+  SumTerms terms;
   for (std::int64_t b = 0; b < befores; ++b)
     for (std::size_t t = 0; t < phase.taps.size(); ++t)
       for (std::int64_t a = 0; a < afters; ++a) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Across the rows of a sum: coordinates a stride apart meet the same taps at the next position, as long as no border is
-// near.
+// Which coordinates of a window meet the same taps. Away from the borders, coordinates a stride apart do, each at the next
+// position.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,9 @@
 
 namespace patchfold::engine {
 
-/// Coordinates first, first + stride, .. that meet the same taps, each one position further than the one before.
-struct TileRows {
+/// A run of coordinates first, first + stride, .. that meet the same taps, each one position further than the one before.
+/// One panel sums all of them with one list of terms.
+struct SameTaps {
   std::int64_t first = 0;
   std::int64_t count = 0;
   Taps taps{};  ///< of the first coordinate
@@ -27,8 +28,8 @@ inline std::int64_t count_runs(const Window& w) noexcept {
 }
 
 /// The coordinates of one residue, in ascending order. There are as many runs as coordinates near the borders, and one more.
-inline std::vector<TileRows> rows_of(const Window& w, const TapSolver& solver, std::int64_t residue) {
-  std::vector<TileRows> runs;
+inline std::vector<SameTaps> rows_of(const Window& w, const TapSolver& solver, std::int64_t residue) {
+  std::vector<SameTaps> runs;
   // Between these no tap is lost at either border.
   const std::int64_t low = (w.kernel - 1) * w.dilation - w.pad_begin, high = (w.positions - 1) * w.stride - w.pad_begin;
   for (std::int64_t c = residue; c < w.extent;) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of a stage: image rows with what lies outside of them filled in, split by residue.
+// Writes rows of a stage: rows of the image with padding, split by residue.
 #pragma once
 
 #include <array>
@@ -10,12 +10,15 @@
 
 namespace patchfold::engine {
 
-class StageRows {
+/// Writes single rows of a stage. A row of a stage holds what one row of the image gives to a window along it: a slot for
+/// each residue modulo the window's stride (see StagedWindow), in which what lies outside the image is filled in. Strategies
+/// with a stage hold one, and decide which rows of the image are written where.
+class StageWriter {
  public:
   /// `unit`: bytes of an element of the row, which lie together in the image.
-  StageRows(const Problem& problem, const Window& window, std::int64_t unit, bool by_residue);
+  StageWriter(const Problem& problem, const Window& window, std::int64_t unit, bool by_residue);
 
-  /// Makes memory ready for `rows` rows; once, however often rows are then written.
+  /// Prepares memory for `rows` rows; needed once, however often rows are then written there.
   void prepare(std::byte* to, std::int64_t rows) const noexcept;
   /// Writes `rows` rows from image rows.
   void write(std::byte* to, const std::byte* image, std::int64_t image_pitch, std::int64_t rows) const noexcept;

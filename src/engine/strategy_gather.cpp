@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrices of small elements, and pieces of any size in the order of the destination.
+// Pieces of any size, collected from the source in the order of the destination.
 #include <algorithm>
 #include <array>
 #include <ostream>
 
-#include "engine/block_plan.hpp"
-#include "engine/blocks.hpp"
+#include "engine/strategy.hpp"
+#include "engine/windowless.hpp"
 #include "kernels/blocks.hpp"
 #include "tensor/checked.hpp"
 
@@ -16,47 +16,9 @@ using kernels::Ahead;
 using kernels::line_bytes;
 using kernels::Store;
 
-class Transpose final : public Blocks {
+class Gather final : public WindowlessCopy {
  public:
-  explicit Transpose(const Problem& problem) : Blocks(problem) {
-    if (!kernels::has_vectors(unit_, 2)) return;
-    columns_ = take(counted_, find(counted_, [&](const Dim& d) { return d.dst_stride == unit_; }));
-    lines_ = take(counted_, find(counted_, [&](const Dim& d) { return d.src_stride == unit_; }));
-    // Blocks of the source's lines, so that threads can share one matrix and its columns stay in the cache.
-    block_ = std::max<std::int64_t>(line_bytes / unit_, block_bytes / (columns_.extent * unit_) / 16 * 16);
-    block_ = std::min(block_, lines_.extent);
-    blocks_ = ceil_div(lines_.extent, block_);
-    counted_.push_back({blocks_, block_ * unit_, block_ * lines_.dst_stride});
-    rows_ = count_tuples(counted_);
-    store_ = Store::plain;
-  }
-
-  bool fits() const noexcept { return columns_.extent >= least && lines_.extent >= least; }
-
-  void describe_choices(std::ostream& out) const override {
-    out << "tile      " << block_ << " by " << columns_.extent << " units of " << unit_ << " bytes\nstore     "
-        << name_of(store_) << '\n';
-  }
-
- private:
-  static constexpr std::int64_t block_bytes = 64 << 10;
-  static constexpr std::int64_t least = 8;  ///< elements of a row or a column: fewer do not fill a block of registers
-
-  void run_row(const Row& at) const noexcept override {
-    const std::int64_t first = at.index % blocks_ * block_;
-    kernels::transpose(at.dst, lines_.dst_stride, at.src, columns_.src_stride, unit_,
-                       std::min(block_, lines_.extent - first), columns_.extent);
-  }
-
-  Dim columns_{};  // side by side in the destination
-  Dim lines_{};    // side by side in the source
-  std::int64_t block_ = 1;
-  std::int64_t blocks_ = 1;
-};
-
-class Gather final : public Blocks {
- public:
-  explicit Gather(const Problem& problem) : Blocks(problem) {
+  explicit Gather(const Problem& problem) : WindowlessCopy(problem) {
     const Dim inner = take(counted_, find(counted_, [&](const Dim& d) { return d.dst_stride == unit_; }));
     if (inner.extent == 1) return;
     steps_ = inner;
@@ -84,7 +46,7 @@ class Gather final : public Blocks {
   bool fits() const noexcept { return fits_; }
 
   void describe_choices(std::ostream& out) const override {
-    out << "tile      " << block_ << " groups of " << ways_.extent << " pieces of " << unit_ << " bytes\nfetch     "
+    out << "block     " << block_ << " groups of " << ways_.extent << " pieces of " << unit_ << " bytes\nfetch     "
         << (store_ == Store::plain ? "nothing" : "the part of the source that is next") << "\nstore     " << name_of(store_)
         << '\n';
   }
@@ -139,10 +101,6 @@ class Gather final : public Blocks {
 };
 
 }  // namespace
-
-std::unique_ptr<Compiled> make_transpose(const Problem& problem) {
-  return problem.verb != Verb::combine_sum && problem.windows.empty() ? if_fits<Transpose>(problem) : nullptr;
-}
 
 std::unique_ptr<Compiled> make_gather(const Problem& problem) {
   return problem.verb != Verb::combine_sum && problem.windows.empty() ? if_fits<Gather>(problem) : nullptr;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What movements without windows share. In the normal form dims are ordered by destination stride; a kernel takes two or
-// three of them, the others are counted.
+// Base class of the copies without windows: split, join, transpose, gather.
 #pragma once
 
 #include <array>
@@ -16,12 +15,14 @@ namespace patchfold::engine {
 
 using DimList = FixedList<Dim, 2 * max_rank>;
 
+/// The last dim that is `wanted`, or -1.
 inline int find(const DimList& dims, auto&& wanted) {
   for (int i = dims.size() - 1; i >= 0; --i)
     if (wanted(dims[i])) return i;
   return -1;
 }
 
+/// Takes the i-th dim out of the list; for i = -1 a dim of extent 1.
 inline Dim take(DimList& dims, int i) {
   if (i < 0) return {};
   const Dim dim = dims[i];
@@ -29,7 +30,7 @@ inline Dim take(DimList& dims, int i) {
   return dim;
 }
 
-/// Counts through the tuples of dims and keeps where they stand on both sides.
+/// Runs through the index tuples of dims, the last fastest, and keeps the offsets of the tuple on both sides.
 class Counter {
  public:
   Counter(const DimList& dims, std::int64_t start) noexcept : dims_(dims) {
@@ -67,9 +68,11 @@ inline std::int64_t count_tuples(const DimList& dims) noexcept {
   return count;
 }
 
-class Blocks : public Compiled {
+/// A copy of a problem that has dims only. In the normal form dims are ordered by destination stride. A strategy takes two
+/// or three dims out of `counted_` for its kernel and sets `rows_`; each tuple of the dims that are left is a row of work.
+class WindowlessCopy : public Compiled {
  public:
-  explicit Blocks(const Problem& problem) : Compiled(problem), counted_(problem.dims), store_(store_of(problem)) {
+  explicit WindowlessCopy(const Problem& problem) : Compiled(problem), counted_(problem.dims), store_(store_of(problem)) {
     bytes_ = 2.0 * static_cast<double>(problem.element_size);
     for (const Dim& dim : problem.dims) bytes_ *= static_cast<double>(dim.extent);
     Problem rest = problem;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Along each axis an image that blocks are put back into has whole blocks, and a cut one at either end at most. Whole and
 // cut ones are problems without windows, so they are run one after the other with the strategies for those.
-#include "engine/cropped.hpp"
-
 #include <algorithm>
 #include <vector>
 
 #include "engine/normalise.hpp"
 #include "engine/strategies.hpp"
+#include "engine/strategy.hpp"
 #include "tensor/checked.hpp"
 
 namespace patchfold::engine {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/tile_writer.hpp"
+#include "engine/sum_writer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,7 +14,7 @@ namespace patchfold::engine {
 using kernels::line_bytes;
 using kernels::Store;
 
-void TileWriter::plan(std::int64_t band_rows) noexcept {
+void SumWriter::plan(std::int64_t band_rows) noexcept {
   if (phases == 1) return;
   constexpr std::int64_t wanted = 8 << 10;  // bytes that stay in the first cache
   // Rows that end at the end of a line together.
@@ -22,12 +22,12 @@ void TileWriter::plan(std::int64_t band_rows) noexcept {
   joined_rows = std::min(band_rows, ceil_div(wanted, row_bytes * whole) * whole);
 }
 
-std::int64_t TileWriter::joined_bytes() const noexcept {
+std::int64_t SumWriter::joined_bytes() const noexcept {
   return ceil_div(joined_rows * row_bytes, line_bytes) * line_bytes;
 }
 
-void TileWriter::write(std::byte* dst, std::int64_t pitch, std::int64_t rows, const std::byte* sums, std::byte* joined,
-                       const std::byte* end, kernels::Ahead& ahead) const noexcept {
+void SumWriter::write(std::byte* dst, std::int64_t pitch, std::int64_t rows, const std::byte* sums, std::byte* joined,
+                      const std::byte* end, kernels::Ahead& ahead) const noexcept {
   const bool joins = phases > 1;
   const std::int64_t group = joins ? joined_rows : rows;
   const std::int64_t from_pitch = joins ? row_bytes : sums_pitch;
@@ -50,7 +50,7 @@ void TileWriter::write(std::byte* dst, std::int64_t pitch, std::int64_t rows, co
   }
 }
 
-void TileWriter::join(std::byte* to, const std::byte* sums, std::int64_t rows) const noexcept {
+void SumWriter::join(std::byte* to, const std::byte* sums, std::int64_t rows) const noexcept {
   const std::int64_t whole = row_bytes / element / phases;  // elements that every phase has
   const std::int64_t rest = row_bytes / element % phases;
   const bool vectors = kernels::has_vectors(element, phases);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of sums on their way to the image: phases are interleaved, rows leave as whole lines.
+// Writes rows of sums to the image.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,9 @@ namespace patchfold::engine {
 /// Strides along a row for which phases can be interleaved (arbitrary).
 inline constexpr std::int64_t most_phases = 32;
 
-struct TileWriter {
+/// Writes finished rows of sums from scratch memory to the image. In scratch memory each phase of a row lies apart: phases
+/// are interleaved on the way. Rows that lie side by side leave together, as whole cache lines.
+struct SumWriter {
   std::int64_t phases = 1;
   std::int64_t element = 1;      ///< bytes
   std::int64_t row_bytes = 0;    ///< of the image

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums in gather form: a row of image elements is summed in scratch memory and written once. For each tap, taken in
+// Sums row by row of the image: a row of image elements is summed in scratch memory and written once. For each tap, taken in
 // ascending order, the column elements that point into the row are added. Along the row's own window a tap points at every
 // stride-th element, so accumulators are kept by residue: those that one tap meets are neighbours.
-#include "engine/sum.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cstring>
 
 #include "engine/rows.hpp"
+#include "engine/strategy.hpp"
 #include "engine/window.hpp"
 #include "kernels/sum.hpp"
 
@@ -170,7 +169,7 @@ class SumRows final : public Compiled {
 
 }  // namespace
 
-std::unique_ptr<Compiled> make_sum_by_rows(const Problem& problem) {
+std::unique_ptr<Compiled> make_sum_rows(const Problem& problem) {
   if (problem.verb != Verb::combine_sum) return nullptr;
   const RowPlan plan = plan_sum(problem);
   if (plan.row.window >= 0 && problem.windows[plan.row.window].stride / sparse > std::min(plan.chunk, plan.row.extent))
@@ -178,7 +177,7 @@ std::unique_ptr<Compiled> make_sum_by_rows(const Problem& problem) {
   return std::make_unique<SumRows>(problem, plan);
 }
 
-std::unique_ptr<Compiled> make_sum_by_elements(const Problem& problem) {
+std::unique_ptr<Compiled> make_sum_elements(const Problem& problem) {
   return problem.verb == Verb::combine_sum ? std::make_unique<SumRows>(problem, plan_elements(problem)) : nullptr;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Along a row of the image, the elements of one residue modulo the stride form a phase: a tap points at neighbours of it.
+// Along a row of the image, the elements of one residue modulo the stride form a phase. Neighbouring positions of a tap
+// point at neighbours of one phase, so that a vector of column elements is added to a vector of sums.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +14,16 @@
 namespace patchfold::engine {
 
 /// Vectors of a phase that one kernel call sums: only the first and the last may have lanes that do not count.
-struct TileChunk {
+struct SumChunk {
   std::int64_t first = 0;  ///< vector
   std::int64_t vectors = 1;
   std::int64_t repeats = 1;                ///< as many chunks like this follow each other
   std::vector<kernels::TileMask> masks{};  ///< by tap of the phase
 };
 
-struct TilePhase {
+/// The elements of one residue, and the taps that point at them. It is cut into chunks of vectors; where a tap points at
+/// some lanes of a vector only, near the borders, the chunk has masks.
+struct SumPhase {
   struct Tap {
     std::int64_t offset = 0;  ///< bytes from the columns' origin to what element 0 of the phase would receive
     std::int64_t from = 0;    ///< lanes of the phase that receive something: [from, to)
@@ -28,14 +31,14 @@ struct TilePhase {
   };
   std::int64_t lanes = 0;
   std::vector<Tap> taps{};  ///< ascending
-  std::vector<TileChunk> chunks{};
+  std::vector<SumChunk> chunks{};
 
-  /// Cuts the phase into chunks for vectors of so many lanes. False where taps begin and end in so many places that their
-  /// masks would fill a memory of their own.
+  /// Cuts the phase into chunks for vectors of so many lanes. False if the masks would take too much memory, since taps
+  /// begin and end in very many places.
   bool cut(std::int64_t vector_lanes);
 };
 
 /// The phases of a window along the row, for elements of `parts` lanes of `lane_size` bytes.
-std::vector<TilePhase> phases_of(const Window& window, std::int64_t parts, std::int64_t lane_size);
+std::vector<SumPhase> phases_of(const Window& window, std::int64_t parts, std::int64_t lane_size);
 
 }  // namespace patchfold::engine

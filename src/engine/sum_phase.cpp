@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/tile_phase.hpp"
+#include "engine/sum_phase.hpp"
 
 namespace patchfold::engine {
 namespace {
 
 /// Lanes of vector `v` that lie in [from, to).
-std::pair<std::int16_t, std::int16_t> within(std::int64_t v, std::int64_t vector_lanes, const TilePhase::Tap& tap) {
+std::pair<std::int16_t, std::int16_t> within(std::int64_t v, std::int64_t vector_lanes, const SumPhase::Tap& tap) {
   const auto clamp = [&](std::int64_t lane) {
     return static_cast<std::int16_t>(std::clamp<std::int64_t>(lane - v * vector_lanes, 0, vector_lanes));
   };
@@ -14,7 +14,7 @@ std::pair<std::int16_t, std::int16_t> within(std::int64_t v, std::int64_t vector
 
 }  // namespace
 
-bool TilePhase::cut(std::int64_t vector_lanes) {
+bool SumPhase::cut(std::int64_t vector_lanes) {
   chunks.clear();
   const std::int64_t vectors = ceil_div(lanes, vector_lanes);
   // Vectors in which every lane of every tap counts.
@@ -29,7 +29,7 @@ bool TilePhase::cut(std::int64_t vector_lanes) {
   if (borders * static_cast<std::int64_t>(taps.size()) > most_masks) return false;
   const auto full = [&](std::int64_t v) { return v >= full_from && v < full_to; };
   for (std::int64_t v = 0; v < vectors;) {
-    TileChunk chunk{v, 1, 1, {}};
+    SumChunk chunk{v, 1, 1, {}};
     while (chunk.vectors < kernels::most_tile_vectors && v + chunk.vectors < vectors &&
            (chunk.vectors == 1 || full(v + chunk.vectors - 1)))
       ++chunk.vectors;
@@ -46,11 +46,11 @@ bool TilePhase::cut(std::int64_t vector_lanes) {
   return true;
 }
 
-std::vector<TilePhase> phases_of(const Window& w, std::int64_t parts, std::int64_t lane_size) {
-  std::vector<TilePhase> phases;
+std::vector<SumPhase> phases_of(const Window& w, std::int64_t parts, std::int64_t lane_size) {
+  std::vector<SumPhase> phases;
   const std::int64_t element_size = parts * lane_size;
   for (std::int64_t residue = 0; residue < std::min(w.stride, w.extent); ++residue) {
-    TilePhase phase;
+    SumPhase phase;
     const std::int64_t elements = ceil_div(w.extent - residue, w.stride);
     phase.lanes = elements * parts;
     for (std::int64_t tap = 0; tap < w.kernel; ++tap) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/stage_rows.hpp"
+#include "engine/stage_writer.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -17,7 +17,7 @@ std::int64_t stage_pitch(std::int64_t bytes) noexcept {
   return lines % page == 0 ? lines + kernels::line_bytes : lines;
 }
 
-StageRows::StageRows(const Problem& problem, const Window& window, std::int64_t unit, bool by_residue)
+StageWriter::StageWriter(const Problem& problem, const Window& window, std::int64_t unit, bool by_residue)
     : window_(window), unit_(unit), element_size_(problem.element_size), fill_(problem.fill), indices_(window, by_residue) {
   // Splitting fills every slot, which is wasted where few are needed.
   splits_ = kernels::has_vectors(unit, indices_.stride) && 2 * indices_.slots() >= indices_.stride;
@@ -28,17 +28,17 @@ StageRows::StageRows(const Problem& problem, const Window& window, std::int64_t 
   end_ = std::clamp(window_.extent / indices_.stride, from_, indices_.low + indices_.count);
 }
 
-void StageRows::prepare(std::byte* to, std::int64_t rows) const noexcept {
+void StageWriter::prepare(std::byte* to, std::int64_t rows) const noexcept {
   // What lies beside the image is the same in every row, and no row overwrites it.
   if (window_.mode != PaddingMode::constant) return;
   for (; rows > 0; --rows, to += pitch_) write_outside(to);
 }
 
-void StageRows::write_outside(std::byte* to) const noexcept {
+void StageWriter::write_outside(std::byte* to) const noexcept {
   for (std::int64_t slot = 0; slot < indices_.slots(); ++slot) fill(to + slot * slot_pitch_, indices_.count);
 }
 
-void StageRows::write(std::byte* to, const std::byte* image, std::int64_t image_pitch, std::int64_t rows) const noexcept {
+void StageWriter::write(std::byte* to, const std::byte* image, std::int64_t image_pitch, std::int64_t rows) const noexcept {
   const std::int64_t low = indices_.low, stride = indices_.stride, count = end_ - from_;
   std::byte* inside = to + (from_ - low) * unit_;
   const std::byte* from = image + from_ * stride * unit_;
@@ -69,8 +69,8 @@ void StageRows::write(std::byte* to, const std::byte* image, std::int64_t image_
 }
 
 /// One by one, wherever their coordinates lie.
-void StageRows::copy_elements(std::byte* to, const std::byte* image_row, std::int64_t residue, std::int64_t from,
-                              std::int64_t end) const noexcept {
+void StageWriter::copy_elements(std::byte* to, const std::byte* image_row, std::int64_t residue, std::int64_t from,
+                                std::int64_t end) const noexcept {
   for (std::int64_t m = from; m < end; ++m) {
     const std::int64_t c = m * indices_.stride + residue;
     const Run run = run_at(window_, c);
@@ -78,7 +78,7 @@ void StageRows::copy_elements(std::byte* to, const std::byte* image_row, std::in
   }
 }
 
-void StageRows::fill(std::byte* to, std::int64_t count) const noexcept {
+void StageWriter::fill(std::byte* to, std::int64_t count) const noexcept {
   kernels::fill_row(to, unit_, fill_.data(), element_size_, count, unit_);
 }
 

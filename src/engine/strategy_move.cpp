@@ -3,14 +3,12 @@
 // coordinate advances in equal steps, so a row falls into runs that read the image in equal steps, or read nothing. All
 // other windows have one coordinate for the whole row. Extract writes every column element, copied or filled; combine_copy
 // is the same walk with the sides exchanged, where what lies outside the image is left out.
-#include "engine/move.hpp"
-
 #include <algorithm>
 #include <limits>
 
-#include "engine/machine.hpp"
 #include "engine/normalise.hpp"
 #include "engine/rows.hpp"
+#include "engine/strategy.hpp"
 #include "engine/window.hpp"
 #include "kernels/move.hpp"
 
@@ -21,29 +19,6 @@ namespace {
 constexpr std::int64_t chunk_bytes = 64 * 1024;
 /// Elements of a row whose neighbours lie apart: the lines that it touches stay in the cache for the axes inside it.
 constexpr std::int64_t strided_chunk = 256;
-
-class Memcpy final : public Compiled {
- public:
-  explicit Memcpy(Problem problem) : Compiled(problem), store_(store_of(problem)) {
-    size_ = take_unit(problem);
-    rows_ = ceil_div(size_, chunk_bytes);
-    bytes_ = 2.0 * static_cast<double>(size_);
-  }
-
-  void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
-                std::byte*) const noexcept override {
-    const std::int64_t begin = first * chunk_bytes;
-    const std::int64_t bytes = std::min(last * chunk_bytes, size_) - begin;
-    kernels::Ahead ahead{};
-    kernels::copy_rows(dst + problem_.dst_offset + begin, bytes, src + problem_.src_offset + begin, bytes, bytes, 1, store_,
-                       ahead);
-    if (store_ == kernels::Store::past_cache) kernels::finish_stores();
-  }
-
- private:
-  std::int64_t size_ = 0;
-  kernels::Store store_;
-};
 
 class Move final : public Compiled {
  public:
@@ -156,13 +131,6 @@ class Move final : public Compiled {
 std::unique_ptr<Compiled> make_move(const Problem& problem) {
   if (problem.verb == Verb::combine_sum) return nullptr;
   return std::make_unique<Move>(merge_dims(drop_single(open_windows(problem, Opened::all))));
-}
-
-std::unique_ptr<Compiled> make_memcpy(const Problem& problem) {
-  if (problem.verb == Verb::combine_sum || !problem.windows.empty()) return nullptr;
-  Problem rest = problem;
-  take_unit(rest);
-  return rest.dims.empty() ? std::make_unique<Memcpy>(problem) : nullptr;
 }
 
 }  // namespace patchfold::engine

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions of the strategy table, in its order. A strategy "NAME" lives in strategy_NAME.cpp.
+#pragma once
+
+#include <memory>
+
+#include "engine/compiled.hpp"
+
+namespace patchfold::engine {
+
+/// Each returns the plan of a problem in normal form, or null if the strategy does not fit the problem.
+
+/// No destination elements.
+std::unique_ptr<Compiled> make_nothing(const Problem& problem);
+/// One contiguous run of bytes on both sides.
+std::unique_ptr<Compiled> make_memcpy(const Problem& problem);
+
+// Copies without windows, such as those of the block operators.
+
+/// Small elements that lie together in the source and go to a few streams.
+std::unique_ptr<Compiled> make_split(const Problem& problem);
+/// The inverse: a few streams are interleaved. Also sums of one term each, which are copies but for zeros and NaNs.
+std::unique_ptr<Compiled> make_join(const Problem& problem);
+/// Matrices of small elements.
+std::unique_ptr<Compiled> make_transpose(const Problem& problem);
+/// Pieces of any size, collected in the order of the destination.
+std::unique_ptr<Compiled> make_gather(const Problem& problem);
+
+// Other copies.
+
+/// Extracts whose windows overlap, leave the image or skip elements, with columns that run along positions. Does not fit if
+/// the stage would not fit into the cache.
+std::unique_ptr<Compiled> make_stage_positions(const Problem& problem);
+/// The same with columns that run along the taps, such as patches of images with channels last.
+std::unique_ptr<Compiled> make_stage_taps(const Problem& problem);
+/// The inverses of block operators where the image takes a part of the outermost blocks only.
+std::unique_ptr<Compiled> make_cropped(const Problem& problem);
+/// Any extract or combine_copy, row by row.
+std::unique_ptr<Compiled> make_move(const Problem& problem);
+
+// Sums.
+
+/// Coverage: sums of ones. Its time does not grow with the taps and positions that meet.
+std::unique_ptr<Compiled> make_counts(const Problem& problem);
+/// Columns whose positions, or whose elements within a position, are neighbours in memory on both sides. Does not fit sums
+/// of 16-bit floats onto the output, nor windows of very many taps.
+std::unique_ptr<Compiled> make_sum_panels(const Problem& problem);
+/// The row runs along an image axis whose taps each point at many of its elements.
+std::unique_ptr<Compiled> make_sum_rows(const Problem& problem);
+/// Any sum, one element at a time: for strides so long that a tap points at one element of a row at most. In
+/// strategy_sum_rows.cpp.
+std::unique_ptr<Compiled> make_sum_elements(const Problem& problem);
+
+/// Whether a problem has no destination elements.
+bool is_nothing(const Problem& problem) noexcept;
+
+}  // namespace patchfold::engine

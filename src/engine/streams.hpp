@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What splitting and joining share: which dims of a problem are streams.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/windowless.hpp"
+#include "kernels/blocks.hpp"
+
+namespace patchfold::engine {
+
+/// Bytes that are worth writing past the cache in one go: partial lines at their ends are read first (arbitrary: 64 lines).
+inline constexpr std::int64_t run_bytes = 4096;
+
+/// Of the dims of a split or a join, those that the kernel takes. For a split "apart" is the destination, for a join the
+/// source: the side where a stream is contiguous.
+struct Streamed {
+  Dim ways{};
+  Dim along{};
+  Dim rows{};  ///< continues the streams
+};
+
+inline std::int64_t apart(const Dim& dim, bool joins) {
+  return joins ? dim.src_stride : dim.dst_stride;
+}
+inline std::int64_t together(const Dim& dim, bool joins) {
+  return joins ? dim.dst_stride : dim.src_stride;
+}
+
+/// Takes the streams' dims out of `dims`; ways.extent is 1 if there are none.
+inline Streamed take_streams(DimList& dims, std::int64_t unit, bool joins) {
+  DimList rest = dims;
+  Streamed streamed;
+  streamed.ways = take(
+      rest, find(rest, [&](const Dim& d) { return together(d, joins) == unit && kernels::has_vectors(unit, d.extent); }));
+  if (streamed.ways.extent == 1) return {};
+  streamed.along = take(rest, find(rest, [&](const Dim& d) {
+                          return apart(d, joins) == unit && together(d, joins) == streamed.ways.extent * unit;
+                        }));
+  if (streamed.along.extent * unit * streamed.ways.extent < kernels::line_bytes) return {};
+  streamed.rows = take(rest, find(rest, [&](const Dim& d) {
+                         return apart(d, joins) == streamed.along.extent * unit && together(d, joins) > 0;
+                       }));
+  dims = rest;
+  return streamed;
+}
+
+}  // namespace patchfold::engine
