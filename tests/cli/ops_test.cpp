@@ -93,8 +93,8 @@ TEST(Ops, GivesTheTableAsJson) {
 
 TEST(Help, IsThereForEveryCommand) {
   const Folder folder;
-  for (const char* command : {"--help", "-h", "help", "run --help", "ops --help", "run unfold --help", "run . --help",
-                              "errors --help", "explain --help", "explain unfold --help", "split --help", "merge --help"}) {
+  for (const char* command : {"--help", "-h", "help", "run --help", "ops --help", "run unfold --help", "errors --help",
+                              "explain --help", "explain unfold --help", "split --help", "merge --help"}) {
     const Outcome outcome = folder.run(command);
     EXPECT_EQ(outcome.code, 0) << command;
     EXPECT_NE(outcome.out.find("Usage: patchfold"), std::string::npos) << outcome.out;
