@@ -17,7 +17,7 @@
 
 namespace patchfold::python {
 
-/// Errors of the library with Python's names for arguments.
+/// The same error with Python's names for arguments.
 Error in_python_names(const Error& error);
 template <class F>
 auto renamed(F&& f) {
@@ -45,17 +45,17 @@ E choice(std::string_view op, std::string_view name, nb::handle object, bool (*a
   return *patchfold::value_of<E>(std::get<std::string>(value(op, name, ArgumentKind::choice, object, words_of(allows))));
 }
 
-/// How tiles become one array, without what the first tile tells: type and channels.
+/// A MergeSpec without type and channels, which the first tile says.
 MergeSpec merge_spec(nb::handle reduce, nb::handle window, const std::string& dtype, nb::handle mask, nb::handle fill,
                      bool copy, nb::handle memory_limit);
 
-/// Objects that a merger let go while the interpreter's lock was not held, or while its own was: their last reference may
-/// run any code.
+/// Objects that a merger has released. To drop the last reference of an object may run any Python code, so they are dropped
+/// later, when the interpreter's lock is held and the merger's is not.
 class Released {
  public:
-  /// What lets go of the object when it is destroyed itself, from any thread.
+  /// An owner for Merger::add: when it is destroyed, from any thread, the object counts as released.
   static std::shared_ptr<const void> owner_of(const std::shared_ptr<Released>& released, nb::object object);
-  /// Drops them; the interpreter's lock must be held.
+  /// Drops the objects. The interpreter's lock must be held.
   void drop();
 
  private:
@@ -63,9 +63,9 @@ class Released {
   std::vector<PyObject*> objects_{};
 };
 
-/// A merge into an array, or into a sink: an object with room(shape), which gives an object with `memory` and `result()`,
-/// and write(start, stop, band). The sink comes with every call, so that no reference to it hides from the garbage
-/// collector.
+/// patchfold::Merger as Python calls it: into an array, or into a sink. A sink has room(shape), which gives an object with
+/// `memory` and `result()`, and write(start, stop, band). It comes with every call and is not kept, so that no reference to
+/// it hides from the garbage collector.
 class TileMerger {
  public:
   TileMerger(const Tiling& tiling, MergeSpec spec, nb::handle like, nb::handle channels, nb::handle out);
@@ -85,7 +85,7 @@ class TileMerger {
   void work(nb::handle sink, What&& what, F&& f);
 
   Tiling tiling_;
-  Operand like_;  ///< without memory: the type of all tiles
+  Operand like_;  ///< the type of all tiles; it holds no memory
   Operand out_;
   std::shared_ptr<Released> released_ = std::make_shared<Released>();
   std::unique_ptr<Sink> sink_{};

@@ -38,14 +38,14 @@ void CellPlan::lay_out(const Dims& output_strides, std::int64_t output_element) 
   extents_ = rules_.cells.extents(segments_);
   const Dims box = rules_.box(extents_);
   for (int axis = 0; axis < box.size(); ++axis) {
-    rows_ *= box[axis];  // nothing, if a channel axis is empty
+    rows_ *= box[axis];  // 0 if a channel axis is empty
     if (box[axis] > 1) outer_.push_back({box[axis], output_strides[axis], rules_.tiled(axis), axis});
   }
   std::stable_sort(outer_.begin(), outer_.end(),
                    [](const Axis& a, const Axis& b) { return std::abs(a.stride) > std::abs(b.stride); });
   step_ = output_element;
   source_steps_.assign(sources_.size(), rules_.element);
-  // Axes join the row from the innermost one on while they continue it everywhere.
+  // From the innermost axis on, axes become part of the row while they continue it in the output and in all sources.
   const auto continues = [&](const Axis& axis) {
     if (axis.tiled >= 0 && run_ >= 0) return false;
     if (count_ == 1) return true;
@@ -91,7 +91,7 @@ void CellPlan::weigh() {
       const double* of_tile = rules_.weights.axis(i).data() + (segment.span.begin - start);
       for (std::size_t y = 0; y < extent; ++y) sums[y] += weights[k * extent + y] = of_tile[y];
     }
-    // Normalised along each axis, weights add up to 1 for every combination of tiles.
+    // If the weights along each axis add up to 1, so do their products over all combinations of tiles.
     if (rules_.reduce == Reduce::mean)
       for (std::size_t at = 0; at < weights.size(); ++at) weights[at] /= sums[at % extent];
     const auto repeat = static_cast<std::size_t>(i == run_ ? repeat_ * rules_.parts : 1);

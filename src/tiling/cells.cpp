@@ -27,7 +27,7 @@ std::int64_t middle(const TileSpan& span, std::int64_t result) {
   return 2 * span.start + result;
 }
 
-/// The segments of one axis; `covered` gets those of each tile.
+/// The segments of one axis. `covered` gets the segments of each tile.
 std::vector<Segment> cut_axis(const Tiling& tiling, int axis, bool by_middles, std::vector<Span>& covered) {
   const std::int64_t tiles = tiling.grid()[axis];
   const std::int64_t result = tiling.result()[axis];
@@ -40,13 +40,13 @@ std::vector<Segment> cut_axis(const Tiling& tiling, int axis, bool by_middles, s
   }
   if (by_middles)
     for (std::size_t k = 1; k < spans.size(); ++k)
-      // The first y whose own middle, 2y + 1, is nearer to the latter.
+      // The first element y that is nearer to the later tile: twice the coordinate of its middle is 2y + 1.
       cuts.push_back(std::clamp<std::int64_t>(floor_div(spans[k - 1].start + spans[k].start + result - 1, 2) + 1, 0,
                                               tiling.output()[axis]));
   std::sort(cuts.begin(), cuts.end());
   cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
 
-  // Both ends of tiles ascend, so the tiles of a segment are neighbours.
+  // Begins and ends of tiles both ascend, so the tiles of a segment are neighbours.
   std::vector<Segment> segments;
   covered.assign(spans.size(), {});
   std::int64_t first = 0;
@@ -157,7 +157,7 @@ std::int64_t Cells::preferred(const Dims& segments) const noexcept {
 
 std::size_t Cells::selected(std::span<const std::int64_t> tiles, const Dims& segments) const noexcept {
   if (reduce_ != Reduce::center) return reduce_ == Reduce::first ? 0 : tiles.size() - 1;
-  // Where the nearest tile does not take part, the nearest in the grid stands in.
+  // If the nearest tile does not contribute, the one that is nearest to it in the grid does.
   std::size_t best = 0;
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   for (std::size_t i = 0; i < tiles.size(); ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tile as a copy out of the array. Axes along which it lies inside are plain dims; along the others each element of the
-// tile is a position of a window of one tap, so that padding is resolved while copying.
+// Cuts a tile out of an array. Axes along which the tile lies inside the array are plain dims. Along the others each element
+// of the tile is a position of a window of one tap, so that padding is resolved while copying.
 #include <vector>
 
 #include "ops/operands.hpp"

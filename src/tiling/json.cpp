@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tiling as JSON: what it was made from, then what follows from it.
+// A tiling as JSON: the members of its spec, then what follows from them.
 #include <sstream>
 
 #include "patchfold/tiling.hpp"
@@ -8,7 +8,7 @@
 namespace patchfold {
 namespace {
 
-/// "[[0, 512], [448, 960]]" of one member of each span.
+/// One member of the spans of a tile, for each tiled axis: "[[0, 512], [448, 960]]".
 template <class F>
 std::string pairs(const Tile& tile, F span_of) {
   std::string list = "[";
@@ -22,7 +22,7 @@ std::string pairs(const Tile& tile, F span_of) {
 }  // namespace
 
 std::string Tiling::to_json(bool with_tiles) const {
-  // Axes as they count in arrays of any rank: from the end unless they were given from the beginning.
+  // Axes keep their meaning for arrays of other ranks: default axes count from the end, given ones as they were given.
   Dims axes = spec_.axes;
   for (int i = 0; spec_.axes.empty() && i < tile_.size(); ++i) axes.push_back(i - tile_.size());
   std::string scale = "[";
@@ -32,7 +32,7 @@ std::string Tiling::to_json(bool with_tiles) const {
   out << "{\"shape\": " << text(spec_.shape) << ", \"axes\": " << text(axes) << ", \"tile\": " << text(tile_)
       << ", \"stride\": " << text(stride_) << ", \"tail\": \"" << word_of(spec_.tail) << "\", \"padding_mode\": \""
       << word_of(spec_.padding_mode) << "\", \"value\": ";
-  // JSON has no names for what is no number.
+  // JSON has no infinity, NaN or complex numbers, so they are texts.
   if (spec_.value.kind() == Scalar::Kind::signed_integer || spec_.value.kind() == Scalar::Kind::unsigned_integer)
     out << to_string(spec_.value);
   else

@@ -97,7 +97,7 @@ Dims strides_of(const TilingSpec& spec) {
   return stride;
 }
 
-/// value * num / den, which must be a whole number.
+/// value * num / den. Throws Error(value) unless it is a whole number.
 std::int64_t scaled(std::int64_t value, std::int64_t num, std::int64_t den, std::string_view what) {
   const auto product = checked_mul(value, num);
   if (!Checked(product).is_below())

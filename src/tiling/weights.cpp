@@ -50,7 +50,7 @@ std::vector<double> first_samples(const WeightWindow& window, std::int64_t n, st
     fail(ErrorCode::value, tiling::op_merge, "sigma_scale", "must be greater than 0", number_text(window.sigma_scale));
   const engine::DefaultFloats floats;
   std::vector<double> weights(static_cast<std::size_t>(count));
-  // Both halves from one, so that they are mirror images to the last bit.
+  // Both halves are sampled in the first one, so that they are mirror images to the last bit.
   for (std::int64_t i = 0; i < count; ++i)
     weights[static_cast<std::size_t>(i)] =
         sample_at(window, (static_cast<double>(std::min(i, n - 1 - i)) + 0.5) / static_cast<double>(n));
@@ -103,7 +103,7 @@ Weights::Weights(const Tiling& tiling, const WeightWindow& window) {
   } else {
     if (!is_enumerator(window.kind))
       fail(ErrorCode::value, op_merge, "window", "must be " + listed_words<Kind>(), static_cast<int>(window.kind));
-    // No more than the longest tile, which is the first, has: a single partial tile may be much shorter than a whole one.
+    // As many as the first tile has, which is the longest: a single partial tile may be much shorter than a whole one.
     Dims lengths;
     for (int i = 0; i < result.size(); ++i) lengths.push_back(tiling.grid()[i] > 0 ? tiling.span(i, 0).result : 0);
     Checked samples = 0;
