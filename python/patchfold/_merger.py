@@ -114,7 +114,7 @@ class Merger:
     def add(self, index: Int | Tile, tile: Any) -> None:
         """Takes the result of tile ``index`` (a number or a Tile). Its shape is t[index].result_shape, except for the
         extents of axes that are not tiled. Several threads may call it at once."""
-        number = index.index if issubclass(type(index), Tile) else index
+        number = _number_of(index)
         native = self._native
         if native is None:
             native = self._begin(number, tile)
@@ -227,6 +227,10 @@ class Merger:
         extents = tuple(0 if axis in axes else extent for axis, extent in enumerate(shape))
         like = given_out if given_out is not None else np.empty(extents, dtype)
         return self._make(like, channels, dtype)
+
+
+def _number_of(index: Any) -> Any:
+    return index.index if issubclass(type(index), Tile) else index
 
 
 def _output_name(dtype: Any) -> str | None:
