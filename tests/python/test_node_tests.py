@@ -15,6 +15,7 @@ pytest.importorskip("onnx", reason="node tests are read by the onnx package")
 import ml_dtypes
 from node_test_files import NodeTest, col2im, depth_to_space, node_test, space_to_depth
 from onnx import TensorProto, helper, numpy_helper
+from patchfold.onnx import _node_tests, backend
 from patchfold.onnx.__main__ import main
 
 
@@ -256,7 +257,22 @@ def test_a_folder_that_cannot_be_read_counts_as_a_failure(run: Run) -> None:
     )
 
 
-@pytest.mark.parametrize("words", [(), ("pads", "--output", "x"), ("--threads", "-1", "pads"), ("--threads", "x", "pads")])
+def test_running_out_of_memory_is_a_failure(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    run.add("pads", col2im())
+
+    def no_memory(*given: Any) -> Any:
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(backend.PreparedModel, "run", no_memory)
+        assert run("pads") == (1, "fail test_data_set_0 onnx.Col2Im-18: out of memory\n0 passed, 1 failed\n", "")
+    monkeypatch.setattr(_node_tests, "_read", no_memory)
+    assert run("pads") == (1, "0 passed, 1 failed\n", "patchfold: onnx: out of memory [out_of_memory]\n")
+
+
+@pytest.mark.parametrize(
+    "words", [(), ("t", "--output", "x"), ("--threads", "-1", "t"), ("--threads", "x", "t"), ("--threads", "65537", "t")]
+)
 def test_wrong_usage_is_said(run: Run, words: tuple[str, ...]) -> None:
     with pytest.raises(SystemExit) as ended:
         run(*words)

@@ -24,11 +24,11 @@ Exit code: 0 if all passed, 1 if something failed, 2 for wrong usage or if the o
 """
 
 
-def _whole_number(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise ValueError
-    return number
+def _threads(text: str) -> int:
+    most = 1 << 16
+    if not text.isdecimal() or int(text) > most:
+        raise argparse.ArgumentTypeError(f"must be a number from 0 to {most}, given {text}")
+    return int(text)
 
 
 def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
@@ -42,7 +42,7 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("folders", metavar="FOLDER", nargs="+", help="a folder that holds model.onnx and test_data_set_N")
     parser.add_argument("-q", "--quiet", action="store_true", help="print failures and the count only")
     parser.add_argument(
-        "--threads", metavar="N", type=_whole_number, default=0, help="threads to use; 0: as many as the machine has"
+        "--threads", metavar="N", type=_threads, default=0, help="threads to use; 0: as many as the machine has"
     )
     return parser.parse_args(words)
 
@@ -61,8 +61,9 @@ def _run(folders: Sequence[str], quiet: bool) -> int:
         prefix = f"{folder}/" if len(folders) > 1 else ""
         try:
             test = NodeTest(Path(folder))
-        except Error as error:
-            print(_line(f"patchfold: {error} [{error.code}]"), file=sys.stderr, flush=True)
+        except (Error, MemoryError) as error:
+            text, code = (str(error), error.code) if isinstance(error, Error) else ("onnx: out of memory", "out_of_memory")
+            print(_line(f"patchfold: {text} [{code}]"), file=sys.stderr, flush=True)
             failed += 1
             continue
         for data_set, made, wrong in test.results():

@@ -192,7 +192,7 @@ class NodeTest:
             try:
                 (got,) = self._model.run(data_set.inputs)
             except (Error, MemoryError) as error:
-                yield data_set, "", str(error) or "memory cannot be had"
+                yield data_set, "", str(error) or "out of memory"
             else:
                 yield data_set, _type_text(got), difference(got, data_set.expected, self._allowance(data_set))
 
