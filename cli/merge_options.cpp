@@ -44,7 +44,7 @@ WeightWindow window_named(const std::string& text) {
       fail_usage("merge", "--window", "needs a sigma above 0, in tiles", text, "gaussian:0.125");
     return window;
   }
-  window.kind = choice_of<WeightWindow::Kind>("merge", "--window", text, has_formula, ", or gaussian:SIGMA");
+  window.kind = choice_of<WeightWindow::Kind>("merge", "--window", text, has_formula, " (or gaussian:SIGMA)");
   return window;
 }
 
@@ -78,7 +78,7 @@ MergeRequest parse_merge(const std::vector<std::string>& words) {
   text("--reduce", texts.reduce, "RULE",
        fmt::format("where tiles overlap: {}; default {}", listed_words<Reduce>(), word_of(request.reduce)));
   text("--window", texts.window, "WINDOW",
-       fmt::format("weights of the mean: {}, or gaussian:SIGMA; default {}", listed_words<WeightWindow::Kind>(has_formula),
+       fmt::format("weights of the mean: {} (or gaussian:SIGMA); default {}", listed_words<WeightWindow::Kind>(has_formula),
                    word_of(request.window.kind)));
   text("--dtype", texts.dtype, "TYPE", "float32 or float64: of the output; default: the tiles'");
   text("--fill", texts.fill, "NUMBER", "for elements that no tile gives (--tail drop, gaps)");

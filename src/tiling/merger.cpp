@@ -39,7 +39,7 @@ Merger& Merger::operator=(Merger&&) noexcept = default;
 Merger::~Merger() = default;
 
 void Merger::add(std::int64_t index, const ConstTensorView& tile, std::shared_ptr<const void> owner) {
-  // Owners are let go when nothing is locked any more: what they do then may call the merger.
+  // Owners are released after the lock: what they do then may call the merger.
   std::map<std::int64_t, Held> done;
   const std::lock_guard lock(state_->mutex);
   state_->add(index, tile, owner, done);
