@@ -86,9 +86,9 @@ ConstTensorView changed(std::int64_t index, void (*change)(ConstTensorView&)) {
 }
 
 constexpr WrongTile wrong_tiles[] = {
-    {"index below 0", ErrorCode::value, "tile", [](Merge& m) { m.merger->add(-1, view_of(1)); }},
-    {"index above", ErrorCode::value, "tile", [](Merge& m) { m.merger->add(tiling().size(), view_of(1)); }},
-    {"largest index", ErrorCode::value, "tile", [](Merge& m) { m.merger->add(INT64_MAX, view_of(1)); }},
+    {"index below 0", ErrorCode::value, "index", [](Merge& m) { m.merger->add(-1, view_of(1)); }},
+    {"index above", ErrorCode::value, "index", [](Merge& m) { m.merger->add(tiling().size(), view_of(1)); }},
+    {"largest index", ErrorCode::value, "index", [](Merge& m) { m.merger->add(INT64_MAX, view_of(1)); }},
     {"twice", ErrorCode::value, "tile 0", [](Merge& m) { m.merger->add(0, view_of(0)); }},
     {"shape of another tile", ErrorCode::shape, "tile 1", [](Merge& m) { m.merger->add(1, view_of(tiling().size() - 1)); }},
     {"an axis more", ErrorCode::shape, "tile 1",
@@ -239,6 +239,8 @@ TEST(WrongMerges, AreRefused) {
     EXPECT_EQ(error->op(), "merge") << error->what();
     EXPECT_EQ(error->argument(), argument) << error->what();
     EXPECT_FALSE(error->rule().empty()) << error->what();
+    const auto early = refusal([&] { check_merge(tiling(), given); });
+    EXPECT_EQ(early ? early->what() : std::string(), given.memory_limit ? std::string() : error->what());
   }
 }
 
