@@ -168,65 +168,65 @@ void Released::drop() {
   for (PyObject* object : objects) Py_DECREF(object);
 }
 
-/// A call of this thread that is inside a merger, from where a sink may call another merger, but not this one.
+/// Adds a call to those that are inside the merger, and takes it away again. The interpreter's lock must be held both times.
 class TileMerger::Visit {
  public:
-  Visit(const TileMerger& merger, nb::handle sink) : sink_(sink), merger_(merger), outer_(innermost_) {
-    for (const Visit* visit = outer_; visit != nullptr; visit = visit->outer_)
-      if (&visit->merger_ == &merger)
-        throw Error({ErrorCode::value, std::string(op), "out", "must not call the merger that writes to it", "", ""});
-    innermost_ = this;
+  Visit(TileMerger& merger, nb::handle sink) : merger_(merger) {
+    if (merger.call_of_this_thread() != nullptr)
+      throw Error({ErrorCode::value, std::string(op), "out", "must not call the merger that writes to it", "", ""});
+    call_ = merger.calls_.insert(merger.calls_.end(), {std::this_thread::get_id(), sink, {}, {}});
   }
-  ~Visit() { innermost_ = outer_; }
+  ~Visit() { merger_.calls_.erase(call_); }
   Visit(const Visit&) = delete;
   Visit& operator=(const Visit&) = delete;
 
-  static Visit& innermost() noexcept { return *innermost_; }
-  nb::handle sink() const noexcept { return sink_; }
-  /// Keeps what the sink raised while it wrote these rows.
-  void note_error(Span rows) noexcept {
-    error_ = std::current_exception();
-    rows_ = rows;
-  }
-  /// Raises it, with a note that says where.
+  /// Raises what the sink raised, with a note that says where.
   [[noreturn]] void raise(const std::string& what) {
     try {
-      std::rethrow_exception(std::exchange(error_, {}));
+      std::rethrow_exception(std::exchange(call_->error, {}));
     } catch (nb::python_error& error) {
       add_note(error.value(), "patchfold: " + std::string(op) + ": " + what + ": while writing rows " +
-                                  std::to_string(rows_.begin) + " to " + std::to_string(rows_.end) + " of the output");
+                                  std::to_string(call_->rows.begin) + " to " + std::to_string(call_->rows.end) +
+                                  " of the output");
       throw;
     }
   }
 
  private:
-  nb::handle sink_;
-  const TileMerger& merger_;
-  Visit* outer_;
-  std::exception_ptr error_{};
-  Span rows_{};
-  static thread_local Visit* innermost_;
+  TileMerger& merger_;
+  std::list<Call>::iterator call_{};
 };
-thread_local TileMerger::Visit* TileMerger::Visit::innermost_ = nullptr;
+
+TileMerger::Call* TileMerger::call_of_this_thread() {
+  for (Call& call : calls_)
+    if (call.thread == std::this_thread::get_id()) return &call;
+  return nullptr;
+}
 
 /// Hands rows to the sink of the call that finished them: the library writes them in the thread of that call.
 class TileMerger::Sink : public RowSink {
  public:
+  explicit Sink(TileMerger& merger) : merger_(merger) {}
+
   void write(Span rows, const ConstTensorView& band) override {
     const Locked locked;
-    Visit& visit = Visit::innermost();
+    Call& call = *merger_.call_of_this_thread();
     try {
       // Rows of its own: the receiver may keep them.
-      const nb::object room = or_stop([&] { return nb::object(visit.sink().attr("room")(to_tuple(band.shape))); });
+      const nb::object room = or_stop([&] { return nb::object(call.sink.attr("room")(to_tuple(band.shape))); });
       const Operand dst = destination(nb::object(room.attr("memory")));
       const auto bytes = static_cast<std::size_t>(element_count(band.shape)) * band.element_size;
       if (bytes > 0) std::memcpy(dst.view.data, band.data, bytes);
-      or_stop([&] { visit.sink().attr("write")(rows.begin, rows.end, nb::object(room.attr("result")())); });
+      or_stop([&] { call.sink.attr("write")(rows.begin, rows.end, nb::object(room.attr("result")())); });
     } catch (const nb::python_error&) {
-      visit.note_error(rows);
+      call.error = std::current_exception();
+      call.rows = rows;
       throw SinkFailed();
     }
   }
+
+ private:
+  TileMerger& merger_;
 };
 
 /// Calls f without the interpreter's lock. `what` gives the name of what f does, for errors.
@@ -261,7 +261,7 @@ TileMerger::TileMerger(const Tiling& tiling, MergeSpec spec, nb::handle like, nb
       throw Error({ErrorCode::dtype, std::string(op), "out", "must have the type of the tiles, or dtype must be given",
                    dtype_text(out_), name});
   } else {
-    sink_ = std::make_unique<Sink>();
+    sink_ = std::make_unique<Sink>(*this);
   }
   try {
     renamed([&] {

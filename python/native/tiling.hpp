@@ -3,11 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "patchfold/tiling.hpp"
@@ -81,6 +84,15 @@ class TileMerger {
  private:
   class Sink;
   class Visit;
+  /// A call that is inside the merger. It lies in the heap, not on the stack of its thread, since a sink may switch to
+  /// another greenlet.
+  struct Call {
+    std::thread::id thread;
+    nb::handle sink;
+    std::exception_ptr error;  ///< what the sink raised
+    Span rows;                 ///< while these rows were written
+  };
+  Call* call_of_this_thread();
   template <class What, class F>
   void work(nb::handle sink, What&& what, F&& f);
 
@@ -89,6 +101,7 @@ class TileMerger {
   Operand out_;
   std::shared_ptr<Released> released_ = std::make_shared<Released>();
   std::unique_ptr<Sink> sink_{};
+  std::list<Call> calls_{};  ///< the interpreter's lock guards it
   std::optional<Merger> merger_{};
 };
 
