@@ -29,7 +29,7 @@ struct Expectation {
   std::function<void()> before{};  ///< done before each failure, without faults
   /// Checked after each failure, without faults; `failed` says whether the action threw.
   std::function<void(bool failed)> after{};
-  std::int64_t kept = 0;  ///< blocks more or fewer that may live after a failure
+  std::int64_t kept = 0;             ///< blocks more or fewer that may live after a failure
   std::int64_t most_failures = 150;  ///< so many allocations, evenly spread, at PATCHFOLD_CASES=1
 };
 
