@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors: what is thrown while arguments are checked and plans are made, and while files are read or written.
+// Errors, thrown while arguments are checked, plans are made, and files are read or written.
 #pragma once
 
 #include <exception>
@@ -16,14 +16,14 @@ enum class ErrorCode {
   rank,              ///< a tensor has the wrong number of axes
   length,            ///< a list has the wrong number of entries
   type,              ///< an attribute or a shape input has the wrong type
-  value,             ///< a number or a word lies outside its range
+  value,             ///< a number or a word is outside its range
   divisible,         ///< an extent is not a multiple of a block or a kernel
-  position_count,    ///< the columns hold another number of positions than the formula gives
-  shape,             ///< a tensor has another shape than the operator gives
-  dtype,             ///< two element types differ, or one cannot do what is asked
+  position_count,    ///< the number of positions of the columns differs from the formula
+  shape,             ///< the shape of a tensor differs from the operator's
+  dtype,             ///< two element types differ, or the operator does not support one
   overflow,          ///< a size or an offset is 2^60 or more, or does not fit into 63 bits
   limit,             ///< more axes than a problem may have
-  strides,           ///< elements of the destination share memory
+  strides,           ///< two elements of the destination share memory
   overlap,           ///< source and destination share memory
   null_data,         ///< a tensor with elements has no data
   missing,           ///< a required argument is not given
@@ -33,9 +33,9 @@ enum class ErrorCode {
   executor,          ///< the caller's executor did not run the work
   file_open,         ///< a file cannot be opened or read
   file_write,        ///< a file cannot be written; what was there before is untouched
-  file_format,       ///< a file is not what it says it is, or is cut short
-  file_unsupported,  ///< a file is sound but holds something that is not read or written
-  usage,             ///< a command line is not understood
+  file_format,       ///< a file is damaged, cut short, or of another format than its name says
+  file_unsupported,  ///< a file is valid but uses a feature that is not supported
+  usage,             ///< a command line is wrong
 };
 
 /// One row of the catalogue, from which docs/errors.md is made.
@@ -53,9 +53,9 @@ PATCHFOLD_API std::span<const ErrorEntry> error_catalogue() noexcept;
 /// The catalogue's row of a code.
 PATCHFOLD_API const ErrorEntry& describe(ErrorCode code) noexcept;
 
-/// An error says which operator and argument, the rule, what was given and what was expected.
+/// An error names the operator, the argument, the rule, the given value and the expected one.
 /// `what()` joins them: "OPERATOR: ARGUMENT: RULE; given GIVEN, expected EXPECTED". Empty parts are left out.
-/// Control characters become '?', and parts of more than 1000 characters are cut.
+/// Control characters become '?'. Parts of more than 1000 characters are cut.
 /// Every C++ function of the library that is not noexcept throws std::bad_alloc when memory runs out; nothing has changed
 /// then, and the library can be used as before. Error(out_of_memory) is thrown where more can be said: whose memory it was,
 /// how many bytes. The C ABI returns PF_ERROR_OUT_OF_MEMORY and Python raises MemoryError in both cases.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operator does to a tensor of a given shape, as text for people.
+// Explains what an operator does to a tensor of a given shape, as text for people.
 #pragma once
 
 #include <span>
@@ -9,17 +9,17 @@
 
 namespace patchfold {
 
-/// Most elements on either side for which explain() shows coverage and order; without a data input, the taps of all patches
-/// count. It finds them by running the operator on tensors of indices, 8 bytes an element, up to some hundred times; for
-/// larger problems it says so and shows the rest.
+/// The largest number of elements of input or output for which explain() shows coverage and order. For an operator without a
+/// data input, the taps of all patches count instead. explain() runs the operator on tensors of indices, 8 bytes an element,
+/// up to some hundred times; for larger problems it leaves these sections out and says so.
 inline constexpr std::int64_t explain_limit = std::int64_t{1} << 22;
 
-/// Explains one operator for one shape of its data input, which is ignored if the operator has none:
+/// Explains one operator for one shape of its data input (ignored if the operator has none):
 ///   what the operator does; its arguments in force; shapes and bytes; for operators with windows the positions on every
 ///   axis; coverage: how often each pixel is used, or how many elements meet in it; order: which element comes from which,
 ///   or goes where; the plan.
-/// The text is ASCII, in lines of at most 100 columns, each ended by a newline. `element_size` counts for opaque elements
-/// only. Throws the Error that planning the operator throws.
+/// The text is ASCII, in lines of at most 100 characters, each ended by a newline. `element_size` is used only for opaque
+/// elements. Throws the same Error as planning the operator.
 PATCHFOLD_API std::string explain(const OperatorSpec& op, std::span<const Argument> arguments, const Dims& data_shape,
                                   DType dtype = DType::float32, std::size_t element_size = 0);
 PATCHFOLD_API std::string explain(const ProblemText& problem);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The neutral operators. Every extract, fold and block operator of every dialect is one setting of these.
+// The neutral operators. Every operator of every dialect is one setting of one of these.
+// docs/glossary.md explains the words.
 //
-// Notation: R spatial axes; per axis the image extent I, kernel k, stride s, dilation d, pads pb and pe;
+// Notation: R spatial axes; on each axis the image extent I, kernel k, stride s, dilation d, pads pb and pe;
 //   effective kernel   e = (k - 1) * d + 1
 //   slack              X = I + pb + pe - e
 //   positions          l = X < 0 ? 0 : X / s + 1          K = product of k, L = product of l
 // The tap q of the patch at position b touches the image coordinate  b * s + q * d - pb.
-// Ranges: k >= 1, s >= 1, d >= 0, pads of any sign (a negative pad crops). Extents, pads, e and the number of elements stay
-// below 2^60.
+// Ranges: k >= 1, s >= 1, d >= 0, pads of any sign (a negative pad crops). Extents, pads, e and the number of elements must
+// be below 2^60.
 //
 // All structs are aggregates: Unfold{.kernel_size = {3, 3}, .stride = 2}. `output_shape` and `plan` throw patchfold::Error.
 #pragma once
@@ -17,13 +18,14 @@
 
 namespace patchfold {
 
-/// Where the channel axis of an image lies: before the spatial axes, or after them.
+/// The place of the channel axis of an image: before the spatial axes, or after them.
 enum class Layout : std::uint8_t { channels_first, channels_last };
 template <>
 inline constexpr auto words<Layout> = std::to_array<Word<Layout>>({{Layout::channels_first, "channels_first"},
                                                                    {Layout::channels_last, "channels_last"}});
 
-/// The slow index of the C*K axis of columns: row = c * K + tap, or row = tap * C + c. Taps count row-major.
+/// The slow index of the C*K axis of columns: row = c * K + tap (channel), or row = tap * C + c (kernel). Taps are numbered
+/// row-major.
 enum class Order : std::uint8_t { channel, kernel };
 template <>
 inline constexpr auto words<Order> = std::to_array<Word<Order>>({{Order::channel, "channel"}, {Order::kernel, "kernel"}});
@@ -33,7 +35,8 @@ enum class Columns : std::uint8_t { flat, grid };
 template <>
 inline constexpr auto words<Columns> = std::to_array<Word<Columns>>({{Columns::flat, "flat"}, {Columns::grid, "grid"}});
 
-/// The order of the block offset and the channel: channel = offset * C + c (DCR), or channel = c * K + offset (CRD).
+/// The order of the new channels: channel = offset * C + c (blocks_first, ONNX's DCR), or channel = c * K + offset
+/// (depth_first, ONNX's CRD).
 enum class DepthMode : std::uint8_t { blocks_first, depth_first };
 template <>
 inline constexpr auto words<DepthMode> = std::to_array<Word<DepthMode>>({{DepthMode::blocks_first, "blocks_first"},
@@ -42,8 +45,8 @@ inline constexpr auto words<DepthMode> = std::to_array<Word<DepthMode>>({{DepthM
 /// im2col: copies every patch of an image into columns.
 ///   image    (B.., C, I1..IR)          channels_last: (B.., I1..IR, C)
 ///   columns  (B.., C*K, L)             grid: (B.., C*K, l1..lR); channels_last: C*K comes last
-/// The number of spatial axes is the length of any list among the arguments. With single numbers only, the image is taken
-/// as batched with one batch axis, R = rank - 2, and an image of rank 3 is refused as ambiguous.
+/// The number of spatial axes, R, is the length of any list among the arguments. With single numbers only, the image has one
+/// batch axis and R = rank - 2; an image of rank 3 is then refused as ambiguous.
 struct PATCHFOLD_API Unfold {
   static constexpr std::string_view name = "unfold";
   Axes kernel_size{};
@@ -51,7 +54,7 @@ struct PATCHFOLD_API Unfold {
   Axes dilation = 1;
   Padding padding{};
   PaddingMode padding_mode = PaddingMode::constant;
-  Scalar value{};  ///< fill of padding_mode constant
+  Scalar value{};  ///< the fill for PaddingMode::constant
   Layout layout = Layout::channels_first;
   Order order = Order::channel;
   Columns columns = Columns::flat;
@@ -61,9 +64,9 @@ struct PATCHFOLD_API Unfold {
   friend bool operator==(const Unfold&, const Unfold&) = default;
 };
 
-/// col2im: each image element is the sum of the column elements that Unfold would have copied from it; +0 where there are
-/// none. The sum starts from +0 and runs in ascending order of the tap; float16 and bfloat16 are summed in float32 and
-/// rounded once; integers wrap; booleans are combined with OR. Shapes as for Unfold.
+/// col2im: each image element is the sum of the column elements that Unfold would copy from it, and +0 if there are none.
+/// The sum starts from +0 and adds the taps in ascending order. float16 and bfloat16 are added in float32 and rounded once,
+/// integers wrap, booleans are combined with OR. Shapes as for Unfold.
 struct PATCHFOLD_API Fold {
   static constexpr std::string_view name = "fold";
   Dims output_size{};  ///< I1..IR
@@ -74,14 +77,15 @@ struct PATCHFOLD_API Fold {
   Layout layout = Layout::channels_first;
   Order order = Order::channel;
   Columns columns = Columns::flat;
-  bool accumulate = false;  ///< the result, rounded to the element type, is added to what the output holds
+  bool accumulate = false;  ///< true: the result, rounded to the element type, is added to the content of the output
 
   Dims output_shape(const Dims& columns) const;
   Plan plan(const ConstTensorView& columns, const TensorView& image) const;
   friend bool operator==(const Fold&, const Fold&) = default;
 };
 
-/// How many patches touch each pixel: Fold of columns of ones. Output (I1..IR), any summable type. It has no input.
+/// The number of patches that touch each pixel: Fold of columns of ones. The output is (I1..IR) of any type that Fold can
+/// add. There is no input.
 struct PATCHFOLD_API Coverage {
   static constexpr std::string_view name = "coverage";
   Dims output_size{};
@@ -98,9 +102,9 @@ struct PATCHFOLD_API Coverage {
 /// Checks, plans and runs a Coverage.
 PATCHFOLD_API void coverage(const Coverage& op, const TensorView& counts, Executor& executor = default_executor());
 
-/// Changes the order of the C*K axis of columns: channel-major <-> kernel-major, and so CRD <-> DCR. Same shape in and out.
-/// A single number for kernel_size needs the number of spatial axes from the shape: flat columns do not tell it, so there
-/// it is an error; grid columns are then taken as batched with one batch axis, R = rank - 2.
+/// Changes the order of the C*K axis of columns: channel-major <-> kernel-major, and so CRD <-> DCR. Input and output have
+/// the same shape. With flat columns, kernel_size must be a list, because their shape does not tell the number of spatial
+/// axes. With grid columns a single number is allowed; the columns then have one batch axis, and R = rank - 2.
 struct PATCHFOLD_API Reorder {
   static constexpr std::string_view name = "reorder";
   Axes kernel_size{};
@@ -116,8 +120,8 @@ struct PATCHFOLD_API Reorder {
 
 /// Cuts the spatial axes into blocks of B and moves the offset within the block to the batch axis (axis 0):
 ///   out[lex(o; B) * N + n, .., y, ..] = in[n, .., y * B + o - pb, ..], zero outside.
-///   channels_first: the last R axes are cut; channels_last: axes 1..R are cut. Other axes are untouched.
-/// I + pb + pe must be a multiple of B. A single number for block: R = rank - 2.
+///   channels_first cuts the last R axes, channels_last cuts axes 1..R. Other axes stay as they are.
+/// I + pb + pe must be a multiple of B. If block is a single number, R = rank - 2.
 struct PATCHFOLD_API SpaceToBatch {
   static constexpr std::string_view name = "space_to_batch";
   Axes block{};
@@ -129,7 +133,7 @@ struct PATCHFOLD_API SpaceToBatch {
   friend bool operator==(const SpaceToBatch&, const SpaceToBatch&) = default;
 };
 
-/// The inverse of SpaceToBatch; crops, at least 0, take away what the padding added.
+/// The inverse of SpaceToBatch. crops, at least 0, remove the elements that the padding added.
 struct PATCHFOLD_API BatchToSpace {
   static constexpr std::string_view name = "batch_to_space";
   Axes block{};
@@ -143,7 +147,7 @@ struct PATCHFOLD_API BatchToSpace {
 
 /// Cuts the spatial axes into blocks and moves the offset within the block to the channel axis (pixel-unshuffle).
 ///   (B.., C, I1..IR) -> (B.., C*K, I1/b1..IR/bR)    channels_last: (B.., I1..IR, C) -> (B.., I1/b1..IR/bR, C*K)
-/// A single number for block: one batch axis, R = rank - 2.
+/// If block is a single number, there is one batch axis and R = rank - 2.
 struct PATCHFOLD_API SpaceToDepth {
   static constexpr std::string_view name = "space_to_depth";
   Axes block{};

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The C interface: every operator of the library by its name, from C99 and later, C++, and any language that calls C.
+/* The C interface: every operator of the library by name, for C99 and later, C++, and any language that calls C.
+ * docs/glossary.md explains the words.
  *
- * How it is used: name an operator, give its arguments as attributes by name, its inputs and its output as tensors.
- *     pf_run(..)                       checks, plans and runs at once
- *     pf_output_shape(..)              tells the shape of the output before there is one
- *     pf_plan_create(..), pf_plan_run  checks and plans once, then runs often and from any thread
- * Operators and arguments have the same names as everywhere in the library; pf_operator_count and what follows it list them
- * with types, defaults and a line of text each, enough to generate a binding.
+ * A call names an operator, gives its arguments as attributes by name, and its inputs and its output as tensors:
+ *     pf_run(..)                       checks, plans and runs an operator
+ *     pf_output_shape(..)              computes the shape of the output
+ *     pf_plan_create(..), pf_plan_run  checks and plans once, then runs any number of times, from any thread
+ * Operators and arguments have the same names everywhere in the library. The functions of the operator table, at the end of
+ * this header, list them with types, defaults and one line of text each, enough to generate a binding.
  *
- * What holds for every function, unless its own comment says otherwise:
- *   - Errors: a function that can fail returns a pf_status: PF_OK, or why it failed. pf_last_error() is the message,
- *     pf_last_error_part() gives its parts. A failed call has written nothing through its pointers, except where an error is
- *     found only while running (PF_ERROR_EXECUTOR): then the content of the output is unspecified. Nothing is thrown,
- *     printed or aborted.
- *   - NULL: a pointer must not be NULL where the comment does not allow it; PF_ERROR_MISSING says which one is. A pointer
+ * These rules hold for every function, unless its own comment says otherwise:
+ *   - Errors: a function that can fail returns a pf_status: PF_OK, or the reason of the failure. pf_last_error() returns the
+ *     message, pf_last_error_part() one part of it. A failed call has written nothing through its pointers, except after
+ *     an error that only running can find (PF_ERROR_EXECUTOR): then the content of the output is unspecified. No function
+ *     throws, prints or aborts.
+ *   - NULL: a pointer must not be NULL unless its comment allows that; PF_ERROR_MISSING names the one that is. A pointer
  *     to 0 entries may be NULL. Text is UTF-8 and ends with a NUL.
- *   - Memory: the library keeps no pointer that it was given: all of it may be freed or changed after the call. What it
- *     returns as a pointer to const lives as long as the process, unless stated. Inputs are only read.
- *   - Threads: every function may be called from any number of threads at once, as long as nobody writes what another call
- *     reads or writes. Settings (threads, instruction set) hold for the whole process.
- *   - Growth: a struct that begins with `size` may get more fields in later versions, at its end: the caller stores
- *     sizeof(the struct) there, and zero into fields that it does not use. A size smaller than that of the first version is
- *     PF_ERROR_VALUE, and so are bytes that are not zero where this version knows no field. Enumerators keep their numbers.
+ *   - Memory: the library keeps no pointer of the caller, so its memory may be freed or changed after the call. A returned
+ *     pointer to const stays valid as long as the process, unless stated. Inputs are only read.
+ *   - Threads: every function may be called from any number of threads at once, as long as no thread writes memory that
+ *     another call reads or writes. Settings (threads, instruction set) hold for the whole process.
+ *   - Growth: a struct that begins with `size` may get more fields at its end in later versions. The caller stores
+ *     sizeof(the struct) in `size` and zero in unused fields. PF_ERROR_VALUE is returned for a size smaller than the
+ *     first version's, and for non-zero bytes beyond the fields that this version knows. Enumerators keep their numbers.
  */
 #ifndef PATCHFOLD_PATCHFOLD_H
 #define PATCHFOLD_PATCHFOLD_H
@@ -44,20 +45,20 @@
 #define PF_VERSION_STRING PATCHFOLD_VERSION_STRING
 #define PF_VERSION (PF_VERSION_MAJOR * 1000000 + PF_VERSION_MINOR * 1000 + PF_VERSION_PATCH)
 
-/* Most axes that a tensor may have, and most entries of a list. */
+/* The largest number of axes of a tensor, and of entries of a list. */
 #define PF_MAX_RANK 32
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* PF_VERSION and PF_VERSION_STRING of the library that is running. */
+/* PF_VERSION and PF_VERSION_STRING of the library that the program runs with. */
 PF_API int32_t pf_version(void);
 PF_API const char* pf_version_string(void);
 
 /* ---- Errors ---- */
 
-/* What a call returns. */
+/* The result of a call. */
 typedef int32_t pf_status;
 enum {
   PF_ERROR_INTERNAL = -1,         /* a fault of the library, please report it */
@@ -65,46 +66,46 @@ enum {
   PF_ERROR_RANK = 1,              /* a tensor has the wrong number of axes */
   PF_ERROR_LENGTH = 2,            /* a list has the wrong number of entries */
   PF_ERROR_TYPE = 3,              /* an attribute or a shape input has the wrong type */
-  PF_ERROR_VALUE = 4,             /* a number or a word lies outside its range */
+  PF_ERROR_VALUE = 4,             /* a number or a word is outside its range */
   PF_ERROR_DIVISIBLE = 5,         /* an extent is not a multiple of a block or a kernel */
-  PF_ERROR_POSITION_COUNT = 6,    /* the columns hold another number of positions than the formula gives */
-  PF_ERROR_SHAPE = 7,             /* a tensor has another shape than the operator gives */
-  PF_ERROR_DTYPE = 8,             /* two element types differ, or one cannot do what is asked */
+  PF_ERROR_POSITION_COUNT = 6,    /* the number of positions of the columns differs from the formula */
+  PF_ERROR_SHAPE = 7,             /* the shape of a tensor differs from the operator's */
+  PF_ERROR_DTYPE = 8,             /* two element types differ, or the operator does not support one */
   PF_ERROR_OVERFLOW = 9,          /* a size or an offset is 2^60 or more */
   PF_ERROR_LIMIT = 10,            /* more axes than a problem may have */
-  PF_ERROR_STRIDES = 11,          /* elements of the destination share memory */
+  PF_ERROR_STRIDES = 11,          /* two elements of the destination share memory */
   PF_ERROR_OVERLAP = 12,          /* source and destination share memory */
   PF_ERROR_NULL_DATA = 13,        /* a tensor with elements has no data */
   PF_ERROR_MISSING = 14,          /* a required argument is not given, or a pointer is NULL */
   PF_ERROR_UNKNOWN_ARGUMENT = 15, /* the operator has no argument of that name, or it is given twice */
   PF_ERROR_UNKNOWN_OPERATOR = 16, /* there is no operator of that name */
-  PF_ERROR_OUT_OF_MEMORY = 17,    /* memory could not be had */
+  PF_ERROR_OUT_OF_MEMORY = 17,    /* an allocation failed */
   PF_ERROR_EXECUTOR = 18,         /* the caller's executor did not run the work */
-  PF_ERROR_FILE_OPEN = 19,        /* 19 to 23 are raised by other front ends of the library, never here */
+  PF_ERROR_FILE_OPEN = 19,        /* 19 to 23: only other front ends of the library return them */
   PF_ERROR_FILE_WRITE = 20,
   PF_ERROR_FILE_FORMAT = 21,
   PF_ERROR_FILE_UNSUPPORTED = 22,
   PF_ERROR_USAGE = 23
 };
 
-/* "ok", "rank", "length", ..; NULL for a number that is no status. */
+/* "ok", "rank", "length", ..; NULL for a number that is not a status. */
 PF_API const char* pf_status_name(pf_status status);
-/* When it is raised, as a sentence; NULL for a number that is no status. */
+/* When a status is returned, as a sentence; NULL for a number that is not a status. */
 PF_API const char* pf_status_doc(pf_status status);
 
-/* Why the last call that returned a pf_status failed on this thread: "OPERATOR: ARGUMENT: RULE; given GIVEN, expected
- * EXPECTED", empty parts left out. "" after a call that succeeded, and before the first. Never NULL. Valid until the next
- * call on this thread that returns a pf_status. */
+/* The message of this thread's last call that returned a pf_status: "OPERATOR: ARGUMENT: RULE; given GIVEN, expected
+ * EXPECTED", without empty parts. "" after a call that succeeded, and before the first call. Never NULL. Valid until this
+ * thread's next call that returns a pf_status. */
 PF_API const char* pf_last_error(void);
 
-/* One part of that message; "" where it has no such part, and for other numbers. Valid as long as pf_last_error(). */
+/* One part of that message; "" if the message has no such part, and for other numbers. Valid as long as pf_last_error(). */
 enum { PF_PART_OPERATOR = 0, PF_PART_ARGUMENT = 1, PF_PART_RULE = 2, PF_PART_GIVEN = 3, PF_PART_EXPECTED = 4 };
 PF_API const char* pf_last_error_part(int32_t part);
 
 /* ---- Tensors ---- */
 
-/* Element types, all in the machine's byte order. PF_DTYPE_OPAQUE is any element of a fixed number of bytes: it can be
- * moved, not summed. Elements that hold pointers to objects must not be moved at all. */
+/* Element types, all in the machine's byte order. PF_DTYPE_OPAQUE stands for any element of a fixed number of bytes: it can
+ * be moved but not added. Do not move elements that hold pointers to objects. */
 typedef int32_t pf_dtype;
 enum {
   PF_DTYPE_BOOLEAN = 0, /* 1 byte */
@@ -129,16 +130,16 @@ enum {
   PF_DTYPE_OPAQUE = 19
 };
 
-/* "float32"; NULL for a number that is no element type. */
+/* "float32"; NULL for a number that is not an element type. */
 PF_API const char* pf_dtype_name(pf_dtype dtype);
 /* The type of that name ("float32" or "f32"). PF_ERROR_VALUE if there is none. */
 PF_API pf_status pf_dtype_from_name(const char* name, pf_dtype* dtype);
-/* Bytes of one element; 0 for PF_DTYPE_OPAQUE and for a number that is no element type. */
+/* Bytes of one element; 0 for PF_DTYPE_OPAQUE and for a number that is not an element type. */
 PF_API uint32_t pf_dtype_size(pf_dtype dtype);
 /* 1 if fold can add elements of this type, otherwise 0. */
 PF_API int32_t pf_dtype_is_summable(pf_dtype dtype);
 
-/* A tensor that somebody else owns. This struct never grows.
+/* A tensor in memory of the caller. This struct never grows.
  *   data          the element with index 0 on every axis, of any alignment. An input's data is only read. May be NULL if the
  *                 tensor has no elements, in pf_output_shape, and in pf_plan_create unless it is a shape input.
  *   shape         rank extents, each at least 0. May be NULL if rank is 0.
@@ -157,7 +158,7 @@ typedef struct pf_tensor {
 
 /* ---- Attributes ---- */
 
-/* What a pf_attribute holds, and which fields are read. */
+/* The kind of value that a pf_attribute holds, and the fields that are read. */
 enum {
   PF_VALUE_INTEGER = 0,  /* integer; a boolean is 0 or 1 */
   PF_VALUE_UNSIGNED = 1, /* integer, taken as a uint64_t */
@@ -169,8 +170,8 @@ enum {
                             "nan", "1+2j", "true") */
 };
 
-/* One argument of an operator. Which values an argument takes, see pf_argument_kind. Fields that the kind does not read
- * are ignored. Entries of an array all have the same size. */
+/* One argument of an operator. pf_argument_kind says which values an argument takes. Fields that its kind does not read are
+ * ignored. All entries of an array have the same size. */
 typedef struct pf_attribute {
   uint32_t size; /* sizeof(pf_attribute) */
   int32_t kind;  /* PF_VALUE_.. */
@@ -196,7 +197,7 @@ static inline pf_attribute pf_attribute_of_kind(const char* name, int32_t kind) 
   attribute.text = NULL;
   return attribute;
 }
-/* Attributes of each kind. They hold the pointers that they are given. */
+/* Make attributes of each kind. An attribute keeps the pointers that it is given. */
 static inline pf_attribute pf_integer(const char* name, int64_t value) {
   pf_attribute attribute = pf_attribute_of_kind(name, PF_VALUE_INTEGER);
   attribute.integer = value;
@@ -230,12 +231,12 @@ static inline pf_attribute pf_text(const char* name, const char* text) {
 /* Runs one piece of work. */
 typedef void (*pf_body)(void* body_context, int64_t piece);
 
-/* The caller's own threads. Wherever a const pf_executor* is taken, NULL means the library's own threads.
+/* Runs pieces of work on the caller's own threads. A parameter const pf_executor* may be NULL: the library's own threads.
  *   threads  how many pieces can run at the same time, at least 1
  *   run      calls body(body_context, piece) exactly once for each piece in [0, pieces), from any thread, in any order, and
- *            returns 0 when all have ended. Any other result, and a number of calls other than pieces, fails the running
- *            call with PF_ERROR_EXECUTOR; a piece out of range is not run. It must not throw and must not jump out.
- *   context  is handed to run, otherwise untouched; may be NULL */
+ *            returns 0 when all have ended. If it returns another value or makes another number of calls, the running call
+ *            fails with PF_ERROR_EXECUTOR. A piece out of range is not run. It must not throw and must not jump out.
+ *   context  is passed to run and not used otherwise; may be NULL */
 typedef struct pf_executor {
   uint32_t size; /* sizeof(pf_executor) */
   int32_t threads;
@@ -245,7 +246,8 @@ typedef struct pf_executor {
 
 /* An executor that runs every piece on the calling thread. */
 PF_API const pf_executor* pf_serial_executor(void);
-/* Threads of the library's own executor; 0 means as many as the machine has. PF_ERROR_VALUE for a negative number. */
+/* Sets the number of threads of the library's own executor; 0 means as many as the machine has. PF_ERROR_VALUE for a
+ * negative number. */
 PF_API pf_status pf_set_num_threads(int32_t threads);
 PF_API int32_t pf_get_num_threads(void);
 
@@ -254,58 +256,60 @@ PF_API int32_t pf_get_num_threads(void);
 /* Arguments that several functions share:
  *   op          name of an operator ("unfold", "openvino.Col2Im-15"); the version of a dialect's operator may be left out
  *               and means the newest. PF_ERROR_UNKNOWN_OPERATOR names the nearest one.
- *   attributes  n_attributes of them, in any order. What is not given has its default.
+ *   attributes  n_attributes of them, in any order. Arguments that are not given have their defaults.
  *   inputs      n_inputs tensors: first the data, unless the operator has no data input (coverage), then its shape inputs
  *               (output_size, block_shape, ..) in the order of the operator's definition. Shape inputs are integers in this
- *               machine's memory; they are read during the call through their strides. Which integer types they may have is
- *               the operator's pf_index_types. A trailing shape input may be left out of the array and be given as an
+ *               machine's memory; the call reads them through their strides. The operator's pf_index_types says which
+ *               integer types they may have. A trailing shape input may be left out of the array and be given as an
  *               attribute of its name.
- *   output      has the shape that pf_output_shape gives and the element type of the data; shares no memory with it. */
+ *   output      a tensor of the shape that pf_output_shape gives and of the data's element type. It must not share memory
+ *               with the data. */
 
 /* Checks, plans and runs an operator. executor: may be NULL. */
 PF_API pf_status pf_run(const char* op, const pf_attribute* attributes, int32_t n_attributes, const pf_tensor* inputs,
                         int32_t n_inputs, const pf_tensor* output, const pf_executor* executor);
 
-/* The shape of the output. Of the data tensor only the shape matters; its data may be NULL.
- *   shape  gets the extents; NULL: only the rank is asked for
- *   rank   in: entries that shape has room for (PF_MAX_RANK is always enough; not read if shape is NULL); out: the number of
- *          axes, also when there is not enough room for them, which is PF_ERROR_LENGTH */
+/* Computes the shape of the output. Only the shape of the data tensor is used; its data may be NULL.
+ *   shape  receives the extents; if NULL, only the rank is computed
+ *   rank   in: the number of entries that shape has room for (PF_MAX_RANK is always enough; ignored if shape is NULL);
+ *          out: the number of axes, also if there is too little room, which is PF_ERROR_LENGTH */
 PF_API pf_status pf_output_shape(const char* op, const pf_attribute* attributes, int32_t n_attributes,
                                  const pf_tensor* inputs, int32_t n_inputs, int64_t* shape, int32_t* rank);
 
-/* A checked problem together with the way to run it, for one operator, shapes, strides and element type. Immutable. */
+/* A checked problem together with the strategy that runs it: one operator, shapes, strides and element type. Immutable. */
 typedef struct pf_plan pf_plan;
 
-/* Makes a plan. The data of the data input and of the output are not looked at and may be NULL.
- *   plan  gets the plan, NULL after an error. The caller owns it and destroys it with pf_plan_destroy(). */
+/* Makes a plan. The data pointers of the data input and of the output are ignored and may be NULL.
+ *   plan  receives the plan, or NULL after an error. The caller owns it and destroys it with pf_plan_destroy(). */
 PF_API pf_status pf_plan_create(const char* op, const pf_attribute* attributes, int32_t n_attributes,
                                 const pf_tensor* inputs, int32_t n_inputs, const pf_tensor* output, pf_plan** plan);
 
 /* Runs a plan, from any number of threads at once, each with its own dst and scratch.
  *   src, dst   the elements with index 0 on every axis; may be NULL if the tensor has no elements. src is ignored if the
  *              operator has no data input.
- *   scratch    memory of any alignment that holds at least pf_plan_scratch_bytes() for the executor's threads, otherwise
- *              PF_ERROR_VALUE; nothing is allocated then. NULL, with scratch_bytes 0: memory of the calling thread that
- *              the library keeps.
+ *   scratch    memory of any alignment. It needs at least pf_plan_scratch_bytes() for the executor's threads; less is
+ *              PF_ERROR_VALUE. The run then allocates nothing. If NULL, with scratch_bytes 0, the run uses memory that the
+ *              library keeps for the calling thread.
  *   executor   may be NULL */
 PF_API pf_status pf_plan_run(const pf_plan* plan, const void* src, void* dst, void* scratch, size_t scratch_bytes,
                              const pf_executor* executor);
 
-/* Bytes of scratch that a run with so many threads needs; threads at least 1. */
+/* Bytes of scratch memory that a run with this many threads needs; threads must be at least 1. */
 PF_API pf_status pf_plan_scratch_bytes(const pf_plan* plan, int32_t threads, size_t* bytes);
 
 /* How the plan runs, as lines of text: strategy, normal form, pieces, bytes moved.
- *   buffer    gets as much of the text as fits, always ended by a NUL. May be NULL if capacity is 0.
+ *   buffer    receives as much of the text as fits, always ended by a NUL. May be NULL if capacity is 0.
  *   capacity  bytes of buffer
- *   length    gets the bytes of the whole text without its NUL: the text was cut if length >= capacity. May be NULL. */
+ *   length    receives the length of the whole text in bytes, without its NUL; the text was cut if length >= capacity.
+ *             May be NULL. */
 PF_API pf_status pf_plan_describe(const pf_plan* plan, char* buffer, size_t capacity, size_t* length);
 
-/* Frees a plan; NULL does nothing. No call may use the plan any more. */
+/* Destroys a plan; NULL is allowed. No call may use the plan afterwards. */
 PF_API void pf_plan_destroy(pf_plan* plan);
 
 /* ---- The operator table ---- */
 
-/* What an argument takes. */
+/* The kind of value that an argument takes. */
 typedef int32_t pf_argument_kind;
 enum {
   PF_ARGUMENT_INTEGER = 0,  /* an integer */
@@ -336,7 +340,7 @@ typedef struct pf_operator {
   const char* doc;        /* one line */
   const char* definition; /* where the operator is defined */
   const char* data_input; /* name of the data input; NULL if there is none */
-  int32_t n_shape_inputs; /* the first so many arguments are also inputs, after the data */
+  int32_t n_shape_inputs; /* this many arguments, the first ones, are also inputs, after the data */
   int32_t n_arguments;
 } pf_operator;
 
@@ -366,12 +370,12 @@ PF_API pf_status pf_argument_info(int32_t index, int32_t argument, pf_argument* 
 
 /* ---- Instruction sets ---- */
 
-/* Instruction sets that this build holds and this processor has, best first: number, and name ("AVX2"; NULL out of range).
- */
+/* Instruction sets that this build contains and this processor has, best first: their number, and the name of one ("AVX2";
+ * NULL for an index out of range). */
 PF_API int32_t pf_instruction_set_count(void);
 PF_API const char* pf_instruction_set_name(int32_t index);
-/* Uses one of them from now on, in every thread; NULL or "" goes back to the best. PF_ERROR_VALUE for any other name.
- * Results do not depend on it. */
+/* Selects one of them for every thread; NULL or "" selects the best. PF_ERROR_VALUE for any other name. Results are
+ * identical on every set. */
 PF_API pf_status pf_use_instruction_set(const char* name);
 
 #ifdef __cplusplus

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Running: executors, plans, and the choice of instruction set.
 //
-// Every function may be called from any number of threads at once, also while others change settings, while the process is
-// forked, and while it ends. What is not allowed: two threads that write one destination at once, or assign to one Plan,
-// Merger or other object while another uses it; a child that is forked while another thread is inside a Merger or inside the
-// caller's own executor must not use that object.
+// Every function may be called from any number of threads at once, even while other threads change settings, while the
+// process is forked, and while it ends. The caller must ensure that
+//   - two threads do not write one destination at once,
+//   - no thread assigns to a Plan, Merger or other object while another thread uses it,
+//   - a child that was forked while another thread was inside a Merger, or inside the caller's own executor, does not use
+//     that object.
 #pragma once
 
 #include <cstddef>
@@ -23,13 +25,13 @@
 
 namespace patchfold {
 
-/// What a plan's run returns. Nothing is thrown while a plan runs.
+/// The result of running a plan. Running a plan throws nothing.
 enum class Status { ok, null_data, overlap, out_of_memory, executor_failed, scratch_too_small };
 
-/// A sentence for each status.
+/// The meaning of a status, as a sentence.
 PATCHFOLD_API std::string_view describe(Status status) noexcept;
 
-/// Runs pieces of work. Supply your own to use your own threads. Must not throw.
+/// Runs pieces of work on threads. Derive from it to use your own threads. Its functions must not throw.
 class PATCHFOLD_API Executor {
  public:
   using Body = void (*)(void* context, std::int64_t piece) noexcept;
@@ -38,17 +40,17 @@ class PATCHFOLD_API Executor {
   /// How many pieces can run at the same time, at least 1.
   virtual int threads() const noexcept = 0;
   /// Calls body(context, piece) exactly once for each piece in [0, pieces), from any thread, in any order, and returns
-  /// when all have ended. Returns false if it could not; the destination's content is then unspecified.
+  /// when all of these calls have ended. Returns false if it could not; the destination's content is then unspecified.
   virtual bool run(std::int64_t pieces, Body body, void* context) noexcept = 0;
 };
 
-/// oneTBB with `get_num_threads()` threads, or the calling thread if the library was built without oneTBB. The calling
-/// thread too in a process that was forked from one that had shared work: oneTBB's threads do not come along.
+/// Runs pieces on oneTBB with `get_num_threads()` threads, or on the calling thread if the library was built without oneTBB.
+/// A forked child whose parent had used oneTBB also runs them on the calling thread, since threads do not survive a fork.
 PATCHFOLD_API Executor& default_executor() noexcept;
-/// The calling thread.
+/// Runs pieces on the calling thread.
 PATCHFOLD_API Executor& serial_executor() noexcept;
-/// Threads of the default executor; 0 means as many as the machine has, and no more than those run at the same time. Calls
-/// that have begun keep what they began with. Throws Error(value) for a negative number.
+/// Sets the number of threads of the default executor. 0 means as many as the machine has; more than that never run at the
+/// same time. Running calls keep their number. Throws Error(value) for a negative number.
 PATCHFOLD_API void set_num_threads(int threads);
 PATCHFOLD_API int get_num_threads() noexcept;
 
@@ -77,22 +79,23 @@ namespace engine {
 class Compiled;
 }
 
-/// A checked, normalised problem together with the way to run it. Immutable: copy it freely, run it from many threads at
-/// once. It holds no pointers to the caller's data. A default-constructed plan runs nothing.
+/// A checked problem together with the strategy that runs it. A plan is immutable: copy it freely and run it from many
+/// threads at once. It holds no pointers to the caller's data. A default-constructed plan does nothing.
 class PATCHFOLD_API Plan {
  public:
   Plan() = default;
   explicit Plan(std::shared_ptr<const engine::Compiled> compiled) : compiled_(std::move(compiled)) {}
 
-  /// Runs in `scratch`, at least scratch_bytes(executor.threads()) bytes of any alignment, and allocates nothing; without
-  /// it, in scratch memory that the calling thread keeps.
+  /// Runs the plan. `src` and `dst` point at the elements with index 0 on every axis. `scratch` is memory of any alignment,
+  /// at least scratch_bytes(executor.threads()) bytes; the run then allocates nothing. Without it, the run uses memory that
+  /// the library keeps for the calling thread.
   Status run(const void* src, void* dst, Executor& executor = default_executor(),
              const std::optional<std::span<std::byte>>& scratch = std::nullopt) const noexcept;
   Status run(const void* src, void* dst, std::span<std::byte> scratch,
              Executor& executor = default_executor()) const noexcept {
     return run(src, dst, executor, scratch);
   }
-  /// Bytes of scratch that a run with so many threads needs.
+  /// Bytes of scratch memory that a run with this many threads needs.
   std::size_t scratch_bytes(int threads) const noexcept;
   /// Strategy, normal form, pieces and bytes moved.
   std::string describe() const;
@@ -103,22 +106,22 @@ class PATCHFOLD_API Plan {
   std::shared_ptr<const engine::Compiled> compiled_;
 };
 
-/// Makes the plan of an operator for tensors of these shapes, strides and types. Data pointers are not looked at.
+/// Makes the plan of an operator for tensors of these shapes, strides and types. Ignores the data pointers.
 template <class Op>
 Plan plan(const Op& op, const ConstTensorView& src, const TensorView& dst) {
   return op.plan(src, dst);
 }
 
-/// Throws the Error that stands for a status other than ok.
+/// Throws the Error of a status other than ok.
 PATCHFOLD_API void throw_if_failed(Status status, std::string_view op);
 
 namespace detail {
 
-/// Changes when plans made before may differ from those that would be made now.
+/// A number that changes whenever an older plan may differ from a new one, for example after use_instruction_set().
 PATCHFOLD_API std::uint64_t plan_generation() noexcept;
 
-/// The calling thread's own T, or null once the thread has destroyed it: destructors of objects that it made before may
-/// still call the library, and those of static objects do so after the first thread's.
+/// The calling thread's own T, or null after the thread has destroyed it. Destructors of older thread-local objects, and of
+/// static objects in the first thread, may still call the library then.
 template <class T>
 T* of_this_thread() {
   thread_local bool is_gone = false;
@@ -131,7 +134,7 @@ T* of_this_thread() {
   return &held.value;
 }
 
-/// A tensor but for its data.
+/// A tensor without its data.
 struct Form {
   Dims shape{};
   Dims strides{};
@@ -140,7 +143,7 @@ struct Form {
   friend bool operator==(const Form&, const Form&) = default;
 };
 
-/// The plan of an operator, found among the last few of this thread or made now. Planning a small call takes longer than
+/// The plan of an operator: one of the last few plans of this thread, or a new one. Planning a small call takes longer than
 /// running it.
 template <class Op>
 Plan recent_plan(const Op& op, const ConstTensorView& src, const TensorView& dst) {
@@ -184,18 +187,18 @@ Plan recent_plan(const Op& op, const ConstTensorView& src, const TensorView& dst
 
 }  // namespace detail
 
-/// Checks, plans and runs an operator. A thread keeps the plans of its last calls.
+/// Checks, plans and runs an operator. Each thread keeps the plans of its last calls.
 template <class Op>
 void run(const Op& op, const ConstTensorView& src, const TensorView& dst, Executor& executor = default_executor()) {
   throw_if_failed(detail::recent_plan(op, src, dst).run(src.data, dst.data, executor), Op::name);
 }
 
-/// Instruction sets that this build holds and this processor has, best first ("AVX3", "AVX2", "SSE4", ..).
+/// Instruction sets that this build contains and this processor has, best first ("AVX3", "AVX2", "SSE4", ..).
 PATCHFOLD_API std::vector<std::string> instruction_sets();
-/// Uses one of them from now on, in every thread; "" goes back to the best. Throws Error(value) for any other name.
-/// Results do not depend on it. Running calls may switch midway, and so may plans that exist, but for those of the strategy
-/// "sum panels": their tables fit the vectors of one set, which they keep. `run` never uses such a plan again after a change.
-/// The environment variable PATCHFOLD_INSTRUCTION_SET chooses a set at the first use.
+/// Selects one of them for every thread; "" selects the best. Throws Error(value) for any other name. Results are identical
+/// on every set. Running calls and existing plans may switch midway. Only plans of the strategy "sum panels" keep their set,
+/// because their tables fit its vectors; `run` never uses such a plan after a change. The environment variable
+/// PATCHFOLD_INSTRUCTION_SET selects a set at the first use.
 PATCHFOLD_API void use_instruction_set(std::string_view name);
 
 }  // namespace patchfold

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operator table: every operator of every dialect by name. The C ABI, the command line, the documentation and any
-// other front end read it; nothing else lists operators.
+// The operator table: every operator of every dialect by name. The C ABI, the command line, the documentation and other
+// front ends read this table; there is no other list of operators.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@
 
 namespace patchfold {
 
-/// What an argument's value is.
+/// The kind of value that an argument takes.
 enum class ArgumentKind : std::uint8_t {
   integer,   ///< 3
   integers,  ///< a list: 3,5
@@ -31,14 +31,14 @@ enum class ArgumentKind : std::uint8_t {
 /// "integer", "integers", ..
 PATCHFOLD_API std::string_view name_of(ArgumentKind kind) noexcept;
 
-/// A tensor of integers given in place of a list: an input such as output_size, as a model passes it.
+/// A tensor of integers instead of a list, for an input such as output_size that a model passes as a tensor.
 struct IndexTensor {
   Dims values{};  ///< row-major
   Dims shape{};
   DType dtype = DType::int64;
 };
 
-/// A value on its way to an argument. Booleans travel as 0 and 1.
+/// The value of an argument. Booleans are 0 and 1.
 using ArgumentValue = std::variant<std::int64_t, Dims, PadsList, Scalar, std::string, IndexTensor>;
 
 struct Argument {
@@ -46,7 +46,7 @@ struct Argument {
   ArgumentValue value;
 };
 
-/// Index types that a shape input may have.
+/// Element types that a shape input may have.
 enum class IndexTypes : std::uint8_t {
   int64,                ///< int64 only
   int32_or_int64,       ///< each input int32 or int64

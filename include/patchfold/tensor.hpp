@@ -21,10 +21,10 @@
 
 namespace patchfold {
 
-/// Most axes that a tensor may have.
+/// The largest number of axes of a tensor, and of entries of a list.
 inline constexpr int max_rank = 32;
 
-/// Element types. `opaque` is any element of a fixed number of bytes: it can be moved, not summed.
+/// Element types. `opaque` stands for any element of a fixed number of bytes: it can be moved but not added.
 enum class DType : std::uint8_t {
   boolean,
   int8,
@@ -56,12 +56,13 @@ PATCHFOLD_API std::size_t size_of(DType dtype) noexcept;
 PATCHFOLD_API std::string_view name_of(DType dtype) noexcept;
 /// "f32", as problem strings write it.
 PATCHFOLD_API std::string_view short_name_of(DType dtype) noexcept;
-/// Accepts both names; nothing if there is no such type.
+/// The type of either name; empty if there is none.
 PATCHFOLD_API std::optional<DType> dtype_of(std::string_view name) noexcept;
 /// Whether fold can add elements of this type.
 PATCHFOLD_API bool is_summable(DType dtype) noexcept;
 
-/// A list of at most `max_rank` 64-bit integers: a shape, byte strides, an attribute. Never allocates.
+/// A list of at most `max_rank` 64-bit integers: a shape, byte strides or an attribute. Never allocates; a longer list
+/// throws Error(limit).
 class Dims {
  public:
   using value_type = std::int64_t;
@@ -147,8 +148,8 @@ consteval std::optional<DType> dtype_of_type() {
 }
 }  // namespace detail
 
-/// A tensor that is only read. `strides` are in bytes, may be negative, and may be 0 (one element stands for many).
-/// `data` points at the element with index 0 on every axis and needs no alignment.
+/// A tensor that is only read. It does not own its memory. `strides` are in bytes; they may be negative, or 0 (then one
+/// element stands for all on that axis). `data` points at the element with index 0 on every axis and needs no alignment.
 struct ConstTensorView {
   const void* data = nullptr;
   Dims shape{};
@@ -157,7 +158,7 @@ struct ConstTensorView {
   std::size_t element_size = 4;  ///< bytes; equals size_of(dtype) unless dtype is opaque
 };
 
-/// A tensor that is written. No two of its elements may share memory.
+/// A tensor that is written. It does not own its memory. No two of its elements may share memory.
 struct TensorView {
   void* data = nullptr;
   Dims shape{};
@@ -175,13 +176,14 @@ PATCHFOLD_API ConstTensorView contiguous(const void* data, const Dims& shape, DT
 PATCHFOLD_API TensorView contiguous_opaque(void* data, const Dims& shape, std::size_t element_size);
 PATCHFOLD_API ConstTensorView contiguous_opaque(const void* data, const Dims& shape, std::size_t element_size);
 
-/// A row-major tensor whose element type follows from the pointer.
+/// A row-major tensor with the element type of the pointer.
 template <class T>
 requires(detail::dtype_of_type<T>().has_value()) auto view(T* data, const Dims& shape) {
   return contiguous(data, shape, *detail::dtype_of_type<T>());
 }
 
-/// One number for every spatial axis, or one number for each. A list's length is the number of spatial axes.
+/// One number for all spatial axes, or a list with one number for each axis. The length of a list is the number of spatial
+/// axes.
 class Axes {
  public:
   constexpr Axes() = default;
@@ -202,7 +204,7 @@ class Axes {
 /// "3" or "[3, 5]".
 PATCHFOLD_API std::string to_string(const Axes& axes);
 
-/// What is added before and after one axis; negative crops.
+/// Elements added before and after one axis; negative numbers remove elements (crop).
 struct Pads {
   std::int64_t begin = 0;
   std::int64_t end = 0;
@@ -232,8 +234,8 @@ class PadsList {
 
 /// How much to pad: a rule, one number, one number for each axis, or a pair (begin, end) for each axis.
 ///   valid       no padding
-///   same_upper  ceil(extent / stride) positions; an odd total puts the extra cell at the end
-///   same_lower  the same, the extra cell at the beginning
+///   same_upper  ceil(extent / stride) positions; an odd element goes to the end
+///   same_lower  the same; an odd element goes to the beginning
 class Padding {
  public:
   enum class Rule : std::uint8_t { given, valid, same_upper, same_lower };
@@ -277,8 +279,8 @@ inline constexpr auto words<PaddingMode> = std::to_array<Word<PaddingMode>>({{Pa
                                                                              {PaddingMode::symmetric, "symmetric"},
                                                                              {PaddingMode::wrap, "wrap"}});
 
-/// A number of any type, converted to the element type where it is used. What the type cannot hold is an error;
-/// fractions are rounded to nearest even where the type is a floating-point one.
+/// A number of any type. It is converted to the element type where it is used; a number that the element type cannot hold is
+/// an error. Floating-point element types round to nearest even.
 class Scalar {
  public:
   enum class Kind : std::uint8_t { signed_integer, unsigned_integer, real, complex };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays that are processed in overlapping tiles: a Tiling says where the tiles lie and cuts them out, and a Merger puts
-// their results together without seams.
+// their results together without seams. docs/glossary.md explains the words.
 //
 //   const Tiling tiling({.shape = {3, 4000, 6000}, .tile = {512, 512}, .overlap = 64});
 //   Merger merger(tiling, {.channels = {3}}, output);
@@ -46,15 +46,14 @@ constexpr bool pads_tiles(PaddingMode mode) noexcept {
   return mode != PaddingMode::wrap;
 }
 
-/// How an element of the output is made where several tiles contribute a value to it.
+/// The value of an output element to which several tiles contribute.
 ///   mean         sum of weight * value / sum of weights
 ///   sum          sum of weight * value
 ///   max, min     the largest, smallest value; NaN if one of them is NaN
 ///   first, last  the value of the tile with the lowest, highest index
-///   center       the value of the tile whose middle is nearest; the lower index if two are equally near. Middles are those
-///   of
-///                whole tiles. If that tile is masked or has the weight 0, the contributing tile that is the fewest steps
-///                from it in the grid gives the value
+///   center       the value of the tile whose middle is nearest; the lower index if two are equally near. Middles are
+///                those of whole tiles. If that tile is masked or has the weight 0, the contributing tile that is the
+///                fewest steps from it in the grid gives the value
 enum class Reduce : std::uint8_t { mean, sum, max, min, first, last, center };
 template <>
 inline constexpr auto words<Reduce> = std::to_array<Word<Reduce>>({{Reduce::mean, "mean"},
@@ -297,7 +296,7 @@ class PATCHFOLD_API Merger {
   std::unique_ptr<State> state_;
 };
 
-/// The memory that a merge of tiles in order needs, found out without data. `to_sink`: the merge writes to a RowSink.
+/// The memory that a merge of tiles in order needs, computed without data. `to_sink`: the merge writes to a RowSink.
 PATCHFOLD_API MergeMemory merge_memory(const Tiling& tiling, const MergeSpec& spec, bool to_sink);
 
 }  // namespace patchfold

@@ -35,7 +35,7 @@ concept Worded = requires {
   words<E>.size();
 };
 
-/// The word of a value; "?" for a number that is no enumerator.
+/// The word of a value; "?" for a number that is not an enumerator.
 template <Worded E>
 constexpr std::string_view word_of(E value) noexcept {
   for (const Word<E>& each : words<E>)
@@ -43,7 +43,7 @@ constexpr std::string_view word_of(E value) noexcept {
   return "?";
 }
 
-/// Whether the value is an enumerator, and no other number.
+/// Whether the value is an enumerator and not another number.
 template <Worded E>
 constexpr bool is_enumerator(E value) noexcept {
   for (const Word<E>& each : words<E>)
@@ -51,7 +51,7 @@ constexpr bool is_enumerator(E value) noexcept {
   return false;
 }
 
-/// The value that a word stands for; nothing if there is no such word.
+/// The value of a word; empty if there is no such word.
 template <Worded E>
 constexpr std::optional<E> value_of(std::string_view word) noexcept {
   for (const Word<E>& each : words<E>)
