@@ -53,9 +53,9 @@ PATCHFOLD_API std::span<const ErrorEntry> error_catalogue() noexcept;
 /// The catalogue's row of a code.
 PATCHFOLD_API const ErrorEntry& describe(ErrorCode code) noexcept;
 
-/// An error names the operator, the argument, the rule, the given value and the expected one.
+/// An error says which operator and argument, the rule, what was given and what was expected.
 /// `what()` joins them: "OPERATOR: ARGUMENT: RULE; given GIVEN, expected EXPECTED". Empty parts are left out.
-/// Control characters become '?'. Parts of more than 1000 characters are cut.
+/// Control characters become '?', and parts of more than 1000 characters are cut.
 /// Every C++ function of the library that is not noexcept throws std::bad_alloc when memory runs out; nothing has changed
 /// then, and the library can be used as before. Error(out_of_memory) is thrown where more can be said: whose memory it was,
 /// how many bytes. The C ABI returns PF_ERROR_OUT_OF_MEMORY and Python raises MemoryError in both cases.

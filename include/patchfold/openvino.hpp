@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenVINO's operators, with the names, defaults and checks of their specifications.
+// OpenVINO's operators, with the names, defaults and checks of its operation sets (https://docs.openvino.ai/). All functions
+// throw patchfold::Error under these names. docs/dialects.md says which neutral operator each one is.
 #pragma once
 
 #include <optional>
@@ -8,7 +9,10 @@
 
 namespace patchfold::openvino {
 
+/// valid: no padding. same_lower, same_upper: zeros around the image so that there are ceil(extent / stride) patches; an odd
+/// one goes to the beginning, or to the end.
 enum class AutoPad : std::uint8_t { valid, same_lower, same_upper };
+/// The order of the new channels: channel = offset * C + c, or channel = c * K + offset, where K = b^R.
 enum class BlocksMode : std::uint8_t { blocks_first, depth_first };
 
 }  // namespace patchfold::openvino
@@ -29,12 +33,12 @@ namespace patchfold::openvino {
 /// Col2Im-15. data (N, C*K, L) or (C*K, L) -> (N, C, H, W) or (C, H, W); channel-major columns; two spatial axes.
 struct PATCHFOLD_API Col2Im {
   static constexpr std::string_view name = "openvino.Col2Im-15";
-  Dims output_size{};
-  Dims kernel_size{};
-  Dims strides = {1, 1};
-  Dims dilations = {1, 1};
-  Dims pads_begin = {0, 0};
-  Dims pads_end = {0, 0};
+  Dims output_size{};        ///< required: height and width of the image, at least 1
+  Dims kernel_size{};        ///< required: height and width of a patch, at least 1
+  Dims strides = {1, 1};     ///< at least 1
+  Dims dilations = {1, 1};   ///< at least 0
+  Dims pads_begin = {0, 0};  ///< at least 0
+  Dims pads_end = {0, 0};    ///< at least 0
 
   Dims output_shape(const Dims& data) const;
   Plan plan(const ConstTensorView& data, const TensorView& output) const;
@@ -44,10 +48,10 @@ struct PATCHFOLD_API Col2Im {
 /// ExtractImagePatches-3. data (N, C, H, W) -> (N, kh*kw*C, oh, ow); kernel-major channels: tap * C + c.
 struct PATCHFOLD_API ExtractImagePatches {
   static constexpr std::string_view name = "openvino.ExtractImagePatches-3";
-  Dims sizes{};
-  Dims strides{};
-  Dims rates{};
-  std::optional<AutoPad> auto_pad{};
+  Dims sizes{};                       ///< required: rows and columns of a patch, at least 1
+  Dims strides{};                     ///< required: step between patches, at least 1
+  Dims rates{};                       ///< required: step between taps, at least 1
+  std::optional<AutoPad> auto_pad{};  ///< required
 
   Dims output_shape(const Dims& data) const;
   Plan plan(const ConstTensorView& data, const TensorView& output) const;
@@ -81,8 +85,8 @@ struct PATCHFOLD_API BatchToSpace {
 /// SpaceToDepth-1. (N, C, D1..DR) -> (N, C * b^R, D1/b..DR/b), R >= 1.
 struct PATCHFOLD_API SpaceToDepth {
   static constexpr std::string_view name = "openvino.SpaceToDepth-1";
-  std::int64_t block_size = 1;
-  std::optional<BlocksMode> blocks_mode{};
+  std::int64_t block_size = 1;              ///< b, at least 1
+  std::optional<BlocksMode> blocks_mode{};  ///< required: the order of the new channels
 
   Dims output_shape(const Dims& data) const;
   Plan plan(const ConstTensorView& data, const TensorView& output) const;
@@ -92,8 +96,8 @@ struct PATCHFOLD_API SpaceToDepth {
 /// DepthToSpace-1. The inverse of SpaceToDepth-1.
 struct PATCHFOLD_API DepthToSpace {
   static constexpr std::string_view name = "openvino.DepthToSpace-1";
-  std::int64_t block_size = 1;
-  std::optional<BlocksMode> blocks_mode{};
+  std::int64_t block_size = 1;              ///< b, at least 1
+  std::optional<BlocksMode> blocks_mode{};  ///< required: the order of the new channels
 
   Dims output_shape(const Dims& data) const;
   Plan plan(const ConstTensorView& data, const TensorView& output) const;

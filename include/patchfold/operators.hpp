@@ -77,7 +77,7 @@ struct PATCHFOLD_API Fold {
   Layout layout = Layout::channels_first;
   Order order = Order::channel;
   Columns columns = Columns::flat;
-  bool accumulate = false;  ///< true: the result, rounded to the element type, is added to the content of the output
+  bool accumulate = false;  ///< the result, rounded to the element type, is added to what the output holds
 
   Dims output_shape(const Dims& columns) const;
   Plan plan(const ConstTensorView& columns, const TensorView& image) const;

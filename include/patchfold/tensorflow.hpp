@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorFlow's operators, with the names, defaults and checks of their definitions.
+// TensorFlow's operators, with the names, defaults and checks of tf.raw_ops
+// (https://www.tensorflow.org/api_docs/python/tf/raw_ops). All functions throw patchfold::Error under these names.
+// docs/dialects.md says which neutral operator each one is.
 #pragma once
 
 #include <optional>
@@ -8,7 +10,9 @@
 
 namespace patchfold::tensorflow {
 
+/// SAME: zeros around the image, an odd one at the end, so that there are ceil(extent / stride) patches. VALID: no padding.
 enum class PaddingType : std::uint8_t { SAME, VALID };
+/// The order of the axes. NCHW_VECT_C is refused.
 enum class DataFormat : std::uint8_t { NHWC, NCHW, NCHW_VECT_C };
 
 }  // namespace patchfold::tensorflow
@@ -30,7 +34,7 @@ namespace patchfold::tensorflow {
 struct PATCHFOLD_API SpaceToBatch {
   static constexpr std::string_view name = "tensorflow.SpaceToBatch";
   PadsList paddings{};
-  std::int64_t block_size = 0;  ///< required
+  std::int64_t block_size = 0;  ///< required: b, at least 2
 
   Dims output_shape(const Dims& input) const;
   Plan plan(const ConstTensorView& input, const TensorView& output) const;
@@ -52,7 +56,7 @@ struct PATCHFOLD_API SpaceToBatchND {
 struct PATCHFOLD_API BatchToSpace {
   static constexpr std::string_view name = "tensorflow.BatchToSpace";
   PadsList crops{};
-  std::int64_t block_size = 0;  ///< required
+  std::int64_t block_size = 0;  ///< required: b, at least 2
 
   Dims output_shape(const Dims& input) const;
   Plan plan(const ConstTensorView& input, const TensorView& output) const;
@@ -73,7 +77,7 @@ struct PATCHFOLD_API BatchToSpaceND {
 /// (N, H, W, C) or, with NCHW, (N, C, H, W); channel = offset * C + c; b >= 2. NCHW_VECT_C is refused.
 struct PATCHFOLD_API SpaceToDepth {
   static constexpr std::string_view name = "tensorflow.SpaceToDepth";
-  std::int64_t block_size = 0;  ///< required
+  std::int64_t block_size = 0;  ///< required: b, at least 2
   DataFormat data_format = DataFormat::NHWC;
 
   Dims output_shape(const Dims& input) const;
@@ -84,7 +88,7 @@ struct PATCHFOLD_API SpaceToDepth {
 /// The inverse of SpaceToDepth.
 struct PATCHFOLD_API DepthToSpace {
   static constexpr std::string_view name = "tensorflow.DepthToSpace";
-  std::int64_t block_size = 0;  ///< required
+  std::int64_t block_size = 0;  ///< required: b, at least 2
   DataFormat data_format = DataFormat::NHWC;
 
   Dims output_shape(const Dims& input) const;
@@ -98,7 +102,7 @@ struct PATCHFOLD_API ExtractImagePatches {
   Dims ksizes{};
   Dims strides{};
   Dims rates{};
-  std::optional<PaddingType> padding{};
+  std::optional<PaddingType> padding{};  ///< required
 
   Dims output_shape(const Dims& images) const;
   Plan plan(const ConstTensorView& images, const TensorView& output) const;
@@ -110,7 +114,7 @@ struct PATCHFOLD_API ExtractVolumePatches {
   static constexpr std::string_view name = "tensorflow.ExtractVolumePatches";
   Dims ksizes{};
   Dims strides{};
-  std::optional<PaddingType> padding{};
+  std::optional<PaddingType> padding{};  ///< required
 
   Dims output_shape(const Dims& input) const;
   Plan plan(const ConstTensorView& input, const TensorView& output) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// PyTorch's operators, with the names, defaults, argument order and checks of torch.nn.functional. Lists of another
-// length than 2 are accepted for fold and unfold, which torch itself refuses.
+// PyTorch's operators, with the names, defaults, argument order and checks of torch.nn.functional
+// (https://pytorch.org/docs/stable/nn.functional.html). fold and unfold accept any number of spatial axes; torch only two.
+// All functions throw patchfold::Error under these names. docs/dialects.md says which neutral operator each one is.
 #pragma once
 
 #include "patchfold/operators.hpp"
@@ -38,17 +39,17 @@ struct PATCHFOLD_API Unfold {
 /// (.., C * r * r, H, W) -> (.., C, H * r, W * r); channel = c * r * r + offset.
 struct PATCHFOLD_API PixelShuffle {
   static constexpr std::string_view name = "torch.pixel_shuffle";
-  std::int64_t upscale_factor = 0;  ///< required
+  std::int64_t upscale_factor = 0;  ///< required: r, at least 1
 
   Dims output_shape(const Dims& input) const;
   Plan plan(const ConstTensorView& input, const TensorView& output) const;
   friend bool operator==(const PixelShuffle&, const PixelShuffle&) = default;
 };
 
-/// The inverse of PixelShuffle.
+/// The inverse of PixelShuffle: (.., C, H * r, W * r) -> (.., C * r * r, H, W).
 struct PATCHFOLD_API PixelUnshuffle {
   static constexpr std::string_view name = "torch.pixel_unshuffle";
-  std::int64_t downscale_factor = 0;  ///< required
+  std::int64_t downscale_factor = 0;  ///< required: r, at least 1
 
   Dims output_shape(const Dims& input) const;
   Plan plan(const ConstTensorView& input, const TensorView& output) const;
