@@ -24,9 +24,9 @@ std::int64_t last_coordinate(const Window& w) {
 }
 
 /// Bands of rows: all columns of a band are written from one stage, or from one for each residue of the rows' stride.
-class StageByPositions final : public Stage {
+class StagePositions final : public Stage {
  public:
-  StageByPositions(const Problem& problem, const StageChoice& choice) : Stage(problem, choice, true) {
+  StagePositions(const Problem& problem, const StageChoice& choice) : Stage(problem, choice, true) {
     for (std::int64_t slot = 0; slot < rows_of_y_.slots(); ++slot) {
       Span span{0, -1};
       for (const StagedWindow::Tap& tap : rows_of_y_.taps)
@@ -48,6 +48,8 @@ class StageByPositions final : public Stage {
     scratch_per_piece_ = direct_ ? 0 : saturating_mul(band_ + overlap_, row_.pitch());
     if (!direct_ && fits()) scratch_per_piece_ += line_bytes;
     jobs_ = count_tuples(taps_) * rows_of_y_.slots();
+    row_bytes_ = x_.positions * unit_;
+    gathers_ = store_ == kernels::Store::past_cache && row_bytes_ < 2 * line_bytes && y_.position_stride == row_bytes_;
   }
 
   void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
@@ -56,17 +58,23 @@ class StageByPositions final : public Stage {
     const std::int64_t end = last * jobs_;
     Job job = job_at(first * jobs_);
     for (std::int64_t i = first * jobs_; i < end; ++i) {
-      const Job next = i + 1 < end ? job_at(i + 1) : Job{};
       if (!direct_) stage_rows(stage, src, job.at, job.slot, job.from(), job.end());
-      Ahead ahead{};
-      if (i + 1 < end && store_ == kernels::Store::past_cache) {
-        const bool continues = next.at.src == job.at.src && next.slot == job.slot && next.first == job.last;
-        ahead = ahead_of(src, next.at, next.slot, continues ? job.end() : next.from(), next.end(), lines_of(job));
+      const Rows source = direct_ ? image_rows(src, job) : Rows{stage, row_.pitch(), stage + scratch_per_piece_};
+      const Job next = i + 1 < end ? job_at(i + 1) : Job{};
+      Ahead ahead = i + 1 < end ? ahead_of_next(src, job, next) : Ahead{};
+      for (std::int64_t y = 0; y < y_.kernel; ++y) {
+        const StagedWindow::Tap& tap = rows_of_y_.taps[static_cast<std::size_t>(y)];
+        if (tap.slot != job.slot) continue;
+        const std::byte* from = source.first + (tap.shift - job.span.low) * source.pitch;
+        std::byte* to = dst + job.at.dst + job.first * y_.position_stride + y * y_.tap_stride;
+        for (std::int64_t x = 0; x < x_.kernel; ++x, to += x_.tap_stride) {
+          const std::byte* row = from + row_.offset(x);
+          if (gathers_)
+            kernels::gather(to, {&row, 1, source.pitch, row_bytes_, source.end}, job.rows(), store_, ahead);
+          else
+            kernels::copy_rows(to, y_.position_stride, row, source.pitch, row_bytes_, job.rows(), store_, ahead);
+        }
       }
-      if (direct_)
-        write(dst, job, image_rows(src, job), ahead);
-      else
-        write(dst, job, {stage, row_.pitch(), stage + scratch_per_piece_}, ahead);
       job = next;
     }
     if (store_ == kernels::Store::past_cache) kernels::finish_stores();
@@ -93,6 +101,7 @@ class StageByPositions final : public Stage {
     Span span{};
     std::int64_t from() const noexcept { return first + span.low; }
     std::int64_t end() const noexcept { return last + span.high; }  // past the last row
+    std::int64_t rows() const noexcept { return last - first; }     // of a column
   };
 
   Job job_at(std::int64_t i) const noexcept {
@@ -107,7 +116,7 @@ class StageByPositions final : public Stage {
   }
 
   std::int64_t lines_of(const Job& job) const noexcept {
-    return y_.kernel * x_.kernel * (job.last - job.first) * x_.positions * unit_ / line_bytes / rows_of_y_.slots();
+    return y_.kernel * x_.kernel * job.rows() * row_bytes_ / line_bytes / rows_of_y_.slots();
   }
 
   /// The rows of a job, staged or in the image.
@@ -123,33 +132,21 @@ class StageByPositions final : public Stage {
             src + problem_.src_range.end};
   }
 
-  void write(std::byte* dst, const Job& job, const Rows& source, Ahead& ahead) const noexcept {
-    const std::int64_t row_bytes = x_.positions * unit_;
-    const std::int64_t rows = job.last - job.first;
-    const bool gathers =
-        store_ == kernels::Store::past_cache && row_bytes < 2 * line_bytes && y_.position_stride == row_bytes;
-    for (std::int64_t i = 0; i < y_.kernel; ++i) {
-      const StagedWindow::Tap& tap = rows_of_y_.taps[static_cast<std::size_t>(i)];
-      if (tap.slot != job.slot) continue;
-      const std::byte* from = source.first + (tap.shift - job.span.low) * source.pitch;
-      std::byte* to = dst + job.at.dst + job.first * y_.position_stride + i * y_.tap_stride;
-      for (std::int64_t j = 0; j < x_.kernel; ++j) {
-        const std::byte* row = from + row_.offset(j);
-        std::byte* column = to + j * x_.tap_stride;
-        if (gathers)
-          kernels::gather(column, {&row, 1, source.pitch, row_bytes, source.end}, rows, store_, ahead);
-        else
-          kernels::copy_rows(column, y_.position_stride, row, source.pitch, row_bytes, rows, store_, ahead);
-      }
-    }
+  /// What the next job reads and this one does not, to be fetched while this one's columns are written.
+  Ahead ahead_of_next(const std::byte* src, const Job& job, const Job& next) const noexcept {
+    if (store_ == kernels::Store::plain) return {};
+    const bool continues = next.at.src == job.at.src && next.slot == job.slot && next.first == job.last;
+    return ahead_of(src, next.at, next.slot, continues ? job.end() : next.from(), next.end(), lines_of(job));
   }
 
   std::vector<Span> spans_{};  // shifts of the taps of each slot of rows
   std::int64_t overlap_ = 0;   // rows of a stage beyond those of a band
   std::int64_t band_ = 1;
   std::int64_t bands_ = 1;
-  std::int64_t jobs_ = 1;  // stages of a band
-  bool direct_ = false;    // nothing is padded or skipped: rows are read where they are
+  std::int64_t jobs_ = 1;       // stages of a band
+  bool direct_ = false;         // nothing is padded or skipped: rows are read where they are
+  std::int64_t row_bytes_ = 0;  // of a column, for one position of y
+  bool gathers_ = false;        // short rows that lie side by side in the column are collected into whole lines
 };
 
 }  // namespace
@@ -157,7 +154,7 @@ class StageByPositions final : public Stage {
 std::unique_ptr<Compiled> make_stage_positions(const Problem& problem) {
   const std::optional<StageChoice> choice = choose_stage(problem, Columns::along_positions);
   if (!choice) return nullptr;
-  auto plan = std::make_unique<StageByPositions>(problem, *choice);
+  auto plan = std::make_unique<StagePositions>(problem, *choice);
   return plan->fits() ? std::move(plan) : nullptr;
 }
 

@@ -19,9 +19,9 @@ using kernels::Ahead;
 using kernels::line_bytes;
 
 /// A ring of as many rows as a window reads; each row of positions adds the rows that are new.
-class StageByTaps final : public Stage {
+class StageTaps final : public Stage {
  public:
-  StageByTaps(const Problem& problem, const StageChoice& choice) : Stage(problem, choice, false) {
+  StageTaps(const Problem& problem, const StageChoice& choice) : Stage(problem, choice, false) {
     ring_ = rows_of_y_.count - (y_.positions - 1) * rows_of_y_.advance;
     scratch_per_piece_ = saturating_mul(ring_, row_.pitch());
     if (fits()) scratch_per_piece_ += line_bytes;
@@ -110,8 +110,8 @@ class StageByTaps final : public Stage {
 
 std::unique_ptr<Compiled> make_stage_taps(const Problem& problem) {
   const std::optional<StageChoice> choice = choose_stage(problem, Columns::along_taps);
-  if (!choice || (choice->across >= 0 && problem.windows[choice->across].kernel > StageByTaps::most_rows)) return nullptr;
-  auto plan = std::make_unique<StageByTaps>(problem, *choice);
+  if (!choice || (choice->across >= 0 && problem.windows[choice->across].kernel > StageTaps::most_rows)) return nullptr;
+  auto plan = std::make_unique<StageTaps>(problem, *choice);
   return plan->fits() ? std::move(plan) : nullptr;
 }
 
