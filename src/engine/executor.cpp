@@ -35,7 +35,8 @@ constinit Lasting<SerialExecutor> serial;
 
 #ifdef PATCHFOLD_WITH_TBB
 
-/// Asked once: the answer takes the C library four system calls, longer than a small plan runs.
+/// The number of processors. It is asked for once: the C library makes four system calls, which take longer than a small
+/// plan.
 int machine_threads() noexcept {
   static constinit std::atomic<int> known{0};
   int threads = known.load(std::memory_order_relaxed);
@@ -43,11 +44,12 @@ int machine_threads() noexcept {
   return threads;
 }
 
-/// An arena of its own, so that the number of threads is this library's and nobody else's.
+/// oneTBB in its own arena, so that set_num_threads() concerns this library only.
 ///
-/// A process that is forked once oneTBB has threads has none of them, and oneTBB does not know: what they held (places in
-/// the arena, locks of the scheduler, tasks) is never given back. Such a child must not touch oneTBB again. Nor must a
-/// process whose memory ran out while oneTBB began: what it has begun it waits for, for ever.
+/// There are two situations in which oneTBB would wait for ever. In a child that was forked after oneTBB had started
+/// threads, those threads are missing, but what they held (places in the arena, locks of the scheduler, tasks) is never
+/// given back. And where memory ran out while oneTBB started, it waits for threads that never came. `unusable_` notes either
+/// one: from then on the calling thread does the work.
 class TbbExecutor final : public Executor {
  public:
   int threads() const noexcept override {
@@ -84,7 +86,7 @@ class TbbExecutor final : public Executor {
     }
   }
 
-  /// Nobody holds the lock when the process is copied.
+  /// Taken before a fork, so that no other thread holds the lock while the process is copied.
   void before_fork() { mutex_.lock(); }
   void in_parent() { mutex_.unlock(); }
   void in_child() {
@@ -101,7 +103,7 @@ class TbbExecutor final : public Executor {
     return arena_;
   }
 
-  /// An arena that failed to begin would be waited for, for ever.
+  /// An arena that failed to start would be waited for for ever.
   void forget_arena() {
     const std::lock_guard lock(mutex_);
     arena_.reset();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many ones meet in an image element is the product of how many taps point at its coordinate along each window, so none
-// of them has to be added. The row's own window is solved once for all rows that begin at the same coordinate.
+// Coverage is a sum of ones, but nothing is added: the result of an image element is the number of taps that point at its
+// coordinate along each window, multiplied over all windows. The row's own window is solved once for all rows that begin at
+// the same coordinate.
 #include "engine/rows.hpp"
 #include "engine/strategy.hpp"
 #include "engine/window.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Along each axis an image that blocks are put back into has whole blocks, and a cut one at either end at most. Whole and
-// cut ones are problems without windows, so they are run one after the other with the strategies for those.
+// Block operators that crop the image: along each axis there are whole blocks, and at most one cut block at either end.
+// Whole blocks and cut blocks are problems without windows each, which are run one after the other by the strategies for
+// those.
 #include <algorithm>
 #include <vector>
 
@@ -28,7 +29,7 @@ bool is_cut(const Window& w) {
 
 std::vector<Part> parts_of(const Window& w) {
   std::vector<Part> parts;
-  const std::int64_t end = w.extent + w.pad_begin;  // past the last element of the blocks that is taken
+  const std::int64_t end = w.extent + w.pad_begin;  // past the last element that the image takes
   const std::int64_t whole_from = ceil_div(w.pad_begin, w.stride);
   const std::int64_t whole_to = end / w.stride;
   if (whole_from > whole_to) {  // within one block

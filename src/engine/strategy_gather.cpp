@@ -32,7 +32,7 @@ class Gather final : public WindowlessCopy {
     block_ = std::clamp<std::int64_t>(block_bytes / group / line_bytes * line_bytes, 1, steps_.extent);
     blocks_ = ceil_div(steps_.extent, block_);
     if (block_ * group < line_bytes * 8) store_ = Store::plain;
-    // Dims inside of which the same part of the source is read again, before the next part is.
+    // The innermost dims read the same part of the source again and again, before the next part is read.
     const std::int64_t reach = std::abs(steps_.src_stride) * block_;
     int i = counted_.size() - 1;
     for (; blocks_ == 1 && ways_.extent == 1 && i >= 0 && std::abs(counted_[i].src_stride) < reach; --i)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies run row by row. A row lies along one axis: a dim, or the positions or the taps of a window. Along either, the
-// coordinate advances in equal steps, so a row falls into runs that read the image in equal steps, or read nothing. All
-// other windows have one coordinate for the whole row. Extract writes every column element, copied or filled; combine_copy
-// is the same walk with the sides exchanged, where what lies outside the image is left out.
+// Copies any extract or combine_copy, row by row. A row lies along one axis: a dim, or the positions or the taps of a
+// window. Along it the coordinate advances in equal steps, so the row consists of a few runs (window.hpp), each of which
+// reads the image in equal steps or reads nothing. All other windows have one coordinate for the whole row. Extract writes
+// every column element, copied or filled. combine_copy is the same walk with source and destination exchanged; it skips
+// coordinates outside the image.
 #include <algorithm>
 #include <limits>
 

@@ -18,7 +18,7 @@ namespace {
 constexpr std::int64_t chunk_elements = 4096;
 /// Elements of a row whose neighbours lie apart.
 constexpr std::int64_t strided_chunk = 256;
-/// A row is given up when less than one in so many taps points into it.
+/// "sum rows" does not fit where less than one in so many elements of a row meets a tap.
 constexpr std::int64_t sparse = 8;
 
 RowPlan plan_sum(const Problem& problem) {
