@@ -45,7 +45,8 @@ class Room:
 # Headers of src/tensor that front ends may include too: inline functions that stand on public headers alone, so that nobody
 # needs a symbol that the library hides.
 SHARED = "shared"
-SHARED_FILES = ["src/tensor/checked.hpp", "src/tensor/fail.hpp", "src/tensor/index.hpp"]
+SHARED_FILES = ["src/tensor/checked.hpp", "src/tensor/fail.hpp", "src/tensor/index.hpp",
+                "src/tensor/small_float.hpp"]
 
 KERNELS = SHARED + " src/tensor src/kernels"
 ENGINE = KERNELS + " src/engine"
@@ -57,7 +58,7 @@ INSIDE = TILING + " src/capi"
 # A file belongs to the longest folder of this table that holds it, or to SHARED.
 ROOMS = {
     PUBLIC: Room("the public surface", "", "all", ("dlpack/",)),
-    SHARED: Room("checked arithmetic, ways to throw", "", "values"),
+    SHARED: Room("checked arithmetic, small floats, ways to throw", "", "values"),
     "src/tensor": Room("values: types, dims, views, errors", SHARED, "values"),
     "src/kernels": Room("innermost loops over bytes and lanes", SHARED + " src/tensor", "values", ("hwy/",)),
     "src/engine": Room("problem, normal form, plan, run; threads", KERNELS, "running", ("tbb/", "oneapi/", "pthread.h")),
@@ -67,7 +68,7 @@ ROOMS = {
     "src/tiling": Room("overlapping tiles", DIALECTS, "all"),
     "src/capi": Room("the C ABI", TILING, "all"),
     "formats": Room("readers and writers of files", SHARED, "all", None),
-    "cli": Room("the command line", SHARED + " src/tensor formats bench", "all", None),  # for its small floats
+    "cli": Room("the command line", SHARED + " formats bench", "all", None),
     "python/native": Room("the Python package's binding of operators and tiles", SHARED, "all", None),
     "examples": Room("examples", "formats", "all", None),
     "reference": Room("every operator index by index", "", "values", ("gtest/",)),

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floating-point types that the language does not have, by their parameters.
+// Floating-point types that the language does not have, by their parameters. All of it is inline, since the command line
+// uses it too.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 
 namespace patchfold {
@@ -21,10 +24,80 @@ inline constexpr SmallFormat e4m3fnuz_format{4, 3, 8, false, true};
 inline constexpr SmallFormat e5m2_format{5, 2, 15, true, false};
 inline constexpr SmallFormat e5m2fnuz_format{5, 2, 16, false, true};
 
+namespace detail {
+inline constexpr int double_mantissa = 52;
+inline constexpr int double_bias = 1023;
+
+inline double power_of_two(int exponent) noexcept {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + double_bias) << double_mantissa);
+}
+}  // namespace detail
+
 /// The value of a pattern; exact.
-double decode(const SmallFormat& format, std::uint32_t bits) noexcept;
+inline double decode(const SmallFormat& f, std::uint32_t bits) noexcept {
+  using detail::double_bias;
+  using detail::double_mantissa;
+  const int magnitude_bits = f.exponent_bits + f.mantissa_bits;
+  const std::uint32_t magnitude = bits & ((1u << magnitude_bits) - 1);
+  const std::uint32_t exponent = magnitude >> f.mantissa_bits;
+  const std::uint32_t mantissa = magnitude & ((1u << f.mantissa_bits) - 1);
+  const std::uint32_t all_ones = (1u << magnitude_bits) - 1;
+  const bool negative = (bits >> magnitude_bits) & 1;
+  const auto sign = static_cast<std::uint64_t>(negative) << 63;
+  constexpr std::uint64_t infinity = std::uint64_t{0x7ff} << double_mantissa;
+  constexpr std::uint64_t quiet = std::uint64_t{1} << (double_mantissa - 1);
+
+  if (f.negative_zero_is_nan && negative && magnitude == 0) return std::bit_cast<double>(infinity | quiet);
+  if (f.has_infinity && exponent == (1u << f.exponent_bits) - 1)
+    return std::bit_cast<double>(sign | infinity | (mantissa ? quiet : 0));
+  if (!f.has_infinity && !f.negative_zero_is_nan && magnitude == all_ones)
+    return std::bit_cast<double>(sign | infinity | quiet);
+  if (exponent == 0) {
+    const double value = mantissa * detail::power_of_two(1 - f.bias - f.mantissa_bits);
+    return negative ? -value : value;
+  }
+  const auto wide = static_cast<std::uint64_t>(static_cast<int>(exponent) - f.bias + double_bias);
+  return std::bit_cast<double>(sign | wide << double_mantissa |
+                               static_cast<std::uint64_t>(mantissa) << (double_mantissa - f.mantissa_bits));
+}
+
 /// The nearest pattern, ties to even. What lies beyond the largest number becomes infinity in float16 and bfloat16, and the
 /// largest number in the float8 types; infinity stays where there is one.
-std::uint32_t encode(const SmallFormat& format, double value) noexcept;
+inline std::uint32_t encode(const SmallFormat& f, double value) noexcept {
+  using detail::double_bias;
+  using detail::double_mantissa;
+  const int magnitude_bits = f.exponent_bits + f.mantissa_bits;
+  const std::uint32_t all_ones = (1u << magnitude_bits) - 1;
+  const std::uint32_t infinity = ((1u << f.exponent_bits) - 1) << f.mantissa_bits;
+  const bool float8 = magnitude_bits < 8;
+  const auto wide = std::bit_cast<std::uint64_t>(value);
+  const std::uint32_t sign = static_cast<std::uint32_t>(wide >> 63) << magnitude_bits;
+  const std::uint64_t fraction = wide & ((std::uint64_t{1} << double_mantissa) - 1);
+  const int wide_exponent = static_cast<int>(wide >> double_mantissa & 0x7ff);
+
+  if (wide_exponent == 0x7ff && fraction != 0) {
+    if (f.negative_zero_is_nan) return 1u << magnitude_bits;
+    return sign | (f.has_infinity ? infinity | 1u << (f.mantissa_bits - 1) : all_ones);
+  }
+  const std::uint32_t largest = f.has_infinity ? infinity - 1 : f.negative_zero_is_nan ? all_ones : all_ones - 1;
+  if (wide_exponent == 0x7ff) return sign | (f.has_infinity ? infinity : largest);
+
+  // Units of the last place, counted from zero, run through all finite patterns in order: a carry needs no case.
+  const int exponent = wide_exponent - double_bias;
+  const int smallest = 1 - f.bias;
+  const int shift = double_mantissa - f.mantissa_bits + std::max(0, smallest - exponent);
+  std::uint64_t units = 0;
+  if (wide_exponent != 0 && shift <= double_mantissa + 1) {
+    const std::uint64_t mantissa = fraction | std::uint64_t{1} << double_mantissa;
+    const std::uint64_t rest = mantissa & ((std::uint64_t{1} << shift) - 1);
+    const std::uint64_t half = std::uint64_t{1} << (shift - 1);
+    units = mantissa >> shift;
+    if (rest > half || (rest == half && units % 2 == 1)) ++units;
+  }
+  if (exponent > smallest) units += static_cast<std::uint64_t>(exponent - smallest) << f.mantissa_bits;
+  if (units > largest) return sign | (float8 ? largest : infinity);
+  if (units == 0 && f.negative_zero_is_nan) return 0;
+  return sign | static_cast<std::uint32_t>(units);
+}
 
 }  // namespace patchfold
