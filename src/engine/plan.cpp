@@ -96,6 +96,7 @@ std::string_view describe(Status status) noexcept {
 }
 
 void throw_if_failed(Status status, std::string_view op) {
+  if (status == Status::ok) return;
   const std::string_view rule = describe(status);
   switch (status) {
     case Status::ok: return;

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <thread>
 
 #include "patchfold/plan.hpp"
@@ -18,7 +19,15 @@ namespace patchfold::engine {
 /// waits for the pieces of one: those get memory of their own.
 class ThreadScratch {
  public:
-  explicit ThreadScratch(std::size_t size) noexcept;
+  explicit ThreadScratch(std::size_t size) noexcept {
+    Memory* const kept = detail::of_this_thread<Memory>();
+    if (kept != nullptr && !kept->in_use) used_ = kept;
+    used_->in_use = true;
+    if (used_->size >= size) return;
+    used_->bytes.reset(new (std::nothrow) std::byte[size]);
+    used_->size = used_->bytes ? size : 0;
+    is_there_ = used_->bytes != nullptr;
+  }
   ThreadScratch(const ThreadScratch&) = delete;
   ThreadScratch& operator=(const ThreadScratch&) = delete;
   ~ThreadScratch() { used_->in_use = false; }

@@ -71,34 +71,6 @@ Stage::Stage(const Problem& problem, const StageChoice& choice, bool by_residue)
   bytes_ = static_cast<double>(problem_.dst_range.end - problem_.dst_range.begin) * 2;
 }
 
-Stage::Place Stage::place(std::int64_t outer, std::int64_t taps) const noexcept {
-  Place at{problem_.src_offset, problem_.dst_offset, false};
-  std::array<std::int64_t, max_axes> coordinates{};
-  const auto step = [&](const AxisList& axes, std::int64_t index) {
-    for (int i = axes.size() - 1; i >= 0; --i) {
-      const Axis& axis = axes[i];
-      const std::int64_t here = axis.extent == 1 ? 0 : index % axis.extent;
-      index /= axis.extent;
-      at.dst += here * axis.dst_stride;
-      at.src += here * axis.src_stride;
-      if (axis.window < 0) continue;
-      const Window& w = problem_.windows[axis.window];
-      coordinates[static_cast<std::size_t>(axis.window)] +=
-          here * (axis.kind == Axis::Kind::position ? w.stride : w.dilation);
-    }
-  };
-  step(outer_, outer);
-  step(taps_, taps);
-  for (const Axis& axis : taps_) {
-    const Window& w = problem_.windows[axis.window];
-    const std::int64_t c = coordinates[static_cast<std::size_t>(axis.window)] - w.pad_begin;
-    const Run run = run_at(w, c);
-    at.outside |= run.outside;
-    if (!run.outside) at.src += source_at(run, c) * w.image_stride;
-  }
-  return at;
-}
-
 void Stage::stage_rows(std::byte* to, const std::byte* src, const Place& at, std::int64_t slot, std::int64_t from,
                        std::int64_t end) const noexcept {
   const std::int64_t stride = rows_of_y_.stride, residue = rows_of_y_.residue(slot);
