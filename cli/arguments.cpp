@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 
+#include "cli/command.hpp"
 #include "cli/example.hpp"
 #include "cli/options.hpp"
 #include "cli/report.hpp"
@@ -27,26 +27,17 @@ struct Texts {
   std::string as{};
 };
 
-void add_common(CLI::App& app, RunRequest& request, Texts& texts) {
-  app.add_option("-o,--output", request.output, "where the result goes: .npy, .png, .jpg or .tif; /dev/stdout takes .npy")
-      ->option_text("OUT")
-      ->type_name("value");
-  app.add_option("--dtype", texts.dtype, "what .npy elements are that NumPy calls V1, V2, u1 or u2: bfloat16, float8_..")
-      ->option_text("TYPE")
-      ->type_name("value");
-  app.add_option("--as", texts.as, "convert the data to this type on the way in; rounds, clips to what integers hold")
-      ->option_text("TYPE")
-      ->type_name("value");
-  app.add_flag("--chw", request.chw, "pictures are C x H x W instead of H x W x C");
-  app.add_option("--page", request.page, "the page of a TIFF file that has several, from 0")
-      ->option_text("N")
-      ->type_name("value")
-      ->check(CLI::Range(0, 1 << 16));
-  app.add_option("--threads", request.threads, "threads to use; 0: as many as the machine has")
-      ->option_text("N")
-      ->type_name("value")
-      ->check(CLI::Range(0, 1 << 16));
-  app.add_flag("-q,--quiet", request.quiet, "print nothing on success");
+void add_common(Command& command, RunRequest& request, Texts& texts) {
+  command.option("-o,--output", request.output, "OUT",
+                 "where the result goes: .npy, .png, .jpg or .tif; /dev/stdout takes .npy");
+  command.option("--dtype", texts.dtype, "TYPE",
+                 "what .npy elements are that NumPy calls V1, V2, u1 or u2: bfloat16, float8_..");
+  command.option("--as", texts.as, "TYPE",
+                 "convert the data to this type on the way in; rounds, clips to what integers hold");
+  command.flag("--chw", request.chw, "pictures are C x H x W instead of H x W x C");
+  command.option("--page", request.page, 0, 1 << 16, "N", "the page of a TIFF file that has several, from 0");
+  command.option("--threads", request.threads, 0, 1 << 16, "N", "threads to use; 0: as many as the machine has");
+  command.flag("-q,--quiet", request.quiet, "print nothing on success");
 }
 
 /// The operator of that name.
@@ -99,17 +90,17 @@ void check_files(const RunRequest& request) {
 
 void parse_operator(const std::vector<std::string>& words, RunRequest& request, Texts& texts) {
   const OperatorSpec& op = *request.op;
-  CLI::App app(std::string(op.doc), fmt::format("patchfold run {}", op.name));
-  set_usage(app, fmt::format("patchfold run {} {}[--ARGUMENT VALUE]... -o OUT", op.name,
-                             op.data_input.empty() ? "" : "INPUT... "));
+  Command command(std::string(op.doc), fmt::format("patchfold run {}", op.name));
+  command.usage(
+      fmt::format("patchfold run {} {}[--ARGUMENT VALUE]... -o OUT", op.name, op.data_input.empty() ? "" : "INPUT... "));
   const Example example = example_of(op);
-  app.footer(fmt::format("{}\n\nExample: {}", value_forms, example.command));
+  command.footer(fmt::format("{}\n\nExample: {}", value_forms, example.command));
 
   std::vector<std::string> paths;
-  app.add_option("INPUT", paths, ".npy or picture: the data, then shape inputs that no option gives")->option_text("...");
-  OperatorOptions options(app, op);
-  add_common(app, request, texts);
-  request.help = options.parse(words, "run");
+  command.words("INPUT", paths, ".npy or picture: the data, then shape inputs that no option gives");
+  OperatorOptions options(command, op);
+  add_common(command, request, texts);
+  request.help = options.parse(words);
   if (!request.help.empty()) return;
   request.arguments = options.arguments();
   for (const auto& [name, value] : request.arguments)
@@ -127,16 +118,16 @@ void parse_operator(const std::vector<std::string>& words, RunRequest& request, 
 RunRequest parse_run(const std::vector<std::string>& words) {
   RunRequest request;
   Texts texts;
-  CLI::App app("Runs one operator on a .npy file or a picture.", "patchfold run");
-  set_usage(app, run_usage);
-  app.footer(run_footer);
-  add_common(app, request, texts);
-  app.prefix_command();
-  request.help = parse(app, words, "run");
+  Command command("Runs one operator on a .npy file or a picture.", "patchfold run");
+  command.usage(run_usage);
+  command.footer(run_footer);
+  add_common(command, request, texts);
+  command.stop_at_unknown();
+  request.help = command.parse(words);
   if (!request.help.empty()) return request;
-  const std::vector<std::string> rest = app.remaining();
+  const std::vector<std::string> rest = command.remaining();
   if (rest.empty()) {
-    print(app.help());
+    print(command.help());
     fail_usage("run", "", "needs an operator", "", "patchfold run OP INPUT... -o OUT");
   }
   request.op = &operator_of(rest.front());

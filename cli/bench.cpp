@@ -14,6 +14,7 @@
 #include "bench/measure.hpp"
 #include "bench/problems.hpp"
 #include "bench/stitch.hpp"
+#include "cli/command.hpp"
 #include "cli/options.hpp"
 #include "cli/report.hpp"
 
@@ -178,12 +179,12 @@ void run_growth(const std::vector<int>& counts, const bench::GrowthSettings& set
 }  // namespace
 
 void run_bench(const std::vector<std::string>& words) {
-  CLI::App app("Measures problems against the roof: the best plain loop that reads and writes as many bytes.",
-               "patchfold bench");
-  set_usage(app,
-            "patchfold bench [PROBLEM]... [--threads N,..] [--rounds N] [--json]\n"
-            "       patchfold bench --growth [--largest MB] [--cache MB] [--threads N,..] [--rounds N] [--json]");
-  app.footer(
+  Command command("Measures problems against the roof: the best plain loop that reads and writes as many bytes.",
+                  "patchfold bench");
+  command.usage(
+      "patchfold bench [PROBLEM]... [--threads N,..] [--rounds N] [--json]\n"
+      "       patchfold bench --growth [--largest MB] [--cache MB] [--threads N,..] [--rounds N] [--json]");
+  command.footer(
       "Without a problem, those of bench/problems.txt and bench/stitchings.txt are measured. Everything runs in turn in "
       "the\n"
       "same rounds; times are medians. us: microseconds of one run; GB/s: bytes read and written. The time in multiples of\n"
@@ -204,25 +205,18 @@ void run_bench(const std::vector<std::string>& words) {
   bench::GrowthSettings growth;
   double cache_megabytes = 0;
   bool json = false, grows = false;
-  app.add_option("PROBLEM", problems, "OP TYPE SHAPE [ARGUMENT=VALUE]..., as one word")->option_text("...");
-  app.add_option("--threads", threads, "numbers of threads; default 1")->option_text("N,..")->type_name("value");
-  app.add_option("--rounds", settings.rounds, "how often everything runs in turn; default 9")
-      ->option_text("N")
-      ->type_name("value")
-      ->check(CLI::Range(1, 10000));
-  app.add_flag("--json", json, "print JSON");
-  CLI::Option* grow = app.add_flag("--growth", grows, "how time and memory grow with the work");
-  app.add_option("--largest", growth.largest_megabytes, "work at which to stop; default 1024, which needs as much memory")
-      ->option_text("MB")
-      ->type_name("value")
-      ->check(CLI::Range(1, 1 << 20))
-      ->needs(grow);
-  app.add_option("--cache", cache_megabytes, "the last-level cache; default: as the system says")
-      ->option_text("MB")
-      ->type_name("value")
-      ->check(CLI::Range(0.001, 1e6))
-      ->needs(grow);
-  if (const std::string help = parse(app, words, "bench"); !help.empty()) return print(help);
+  command.words("PROBLEM", problems, "OP TYPE SHAPE [ARGUMENT=VALUE]..., as one word");
+  command.option("--threads", threads, "N,..", "numbers of threads; default 1");
+  command.option("--rounds", settings.rounds, 1, 10000, "N", "how often everything runs in turn; default 9");
+  command.flag("--json", json, "print JSON");
+  const auto grow = command.flag("--growth", grows, "how time and memory grow with the work");
+  command.needs(command.option("--largest", growth.largest_megabytes, 1, 1 << 20, "MB",
+                               "work at which to stop; default 1024, which needs as much memory"),
+                grow);
+  command.needs(
+      command.option("--cache", cache_megabytes, 0.001, 1e6, "MB", "the last-level cache; default: as the system says"),
+      grow);
+  if (const std::string help = command.parse(words); !help.empty()) return print(help);
 
   const std::vector<int> counts = parse_threads(threads);
   if (grows) {

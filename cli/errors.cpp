@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iterator>
 #include <optional>
 
+#include "cli/command.hpp"
 #include "cli/report.hpp"
 #include "patchfold/patchfold.h"
 #include "patchfold/plan.hpp"
@@ -162,20 +162,14 @@ const ErrorEntry& find(std::string_view code) {
 }  // namespace
 
 void run_errors(const std::vector<std::string>& words) {
-  CLI::App app("Lists the codes of errors, or shows one: an example, what to do, and what it is in C, C++ and Python.",
-               "patchfold errors");
+  Command command("Lists the codes of errors, or shows one: an example, what to do, and what it is in C, C++ and Python.",
+                  "patchfold errors");
   std::string code;
   bool as_markdown = false;
-  auto* one = app.add_option("CODE", code, "divisible, PF_ERROR_DIVISIBLE, ..");
-  app.add_flag("--markdown", as_markdown, "all codes, as docs/errors.md")->excludes(one);
-  try {
-    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
-  } catch (const CLI::CallForHelp&) {
-    return print(app.help());
-  } catch (const CLI::ParseError& error) {
-    fail_usage("errors", "", error.what());
-  }
-  print(as_markdown ? markdown() : one->count() == 0 ? list() : show(find(code)));
+  const auto one = command.word("CODE", code, "divisible, PF_ERROR_DIVISIBLE, ..", "");
+  command.excludes(command.flag("--markdown", as_markdown, "all codes, as docs/errors.md"), one);
+  if (const std::string help = command.parse(words); !help.empty()) return print(help);
+  print(as_markdown ? markdown() : !command.given(one) ? list() : show(find(code)));
 }
 
 }  // namespace patchfold::cli

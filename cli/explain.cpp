@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/command.hpp"
 #include "cli/example.hpp"
 #include "cli/options.hpp"
 #include "cli/report.hpp"
@@ -28,27 +29,26 @@ constexpr const char* explain_help =
     "  patchfold explain unfold f32 1x3x8x8 k3x3 p1\n";
 
 void explain_with_options(const OperatorSpec& op, const std::vector<std::string>& words) {
-  CLI::App app(std::string(op.doc), fmt::format("patchfold explain {}", op.name));
+  Command command(std::string(op.doc), fmt::format("patchfold explain {}", op.name));
   const Example example = example_of(op);
   const std::string shape_option =
       op.data_input.empty() ? "" : fmt::format(" --shape {}", fmt::join(example.shape.begin(), example.shape.end(), ","));
-  set_usage(app, fmt::format("patchfold explain {} {}[--dtype TYPE] [--ARGUMENT VALUE]...", op.name,
-                             op.data_input.empty() ? "" : "--shape N,.. "));
-  app.footer(fmt::format("{}\n\nExample: patchfold explain {}{}{}", value_forms, op.name, shape_option, example.options));
+  command.usage(fmt::format("patchfold explain {} {}[--dtype TYPE] [--ARGUMENT VALUE]...", op.name,
+                            op.data_input.empty() ? "" : "--shape N,.. "));
+  command.footer(
+      fmt::format("{}\n\nExample: patchfold explain {}{}{}", value_forms, op.name, shape_option, example.options));
 
-  OperatorOptions options(app, op);
+  OperatorOptions options(command, op);
   std::string shape, dtype;
-  const CLI::Option* shape_given = nullptr;
+  std::optional<Command::Option> shape_given;
   if (!op.data_input.empty())
-    shape_given = app.add_option("--shape", shape, fmt::format("extents of {}; required", op.data_input))
-                      ->option_text("N,..")
-                      ->type_name("value");
-  app.add_option("--dtype", dtype, "element type; default float32")->option_text("TYPE")->type_name("value");
-  if (const std::string help = options.parse(words, "explain"); !help.empty()) return print(help);
+    shape_given = command.option("--shape", shape, "N,..", fmt::format("extents of {}; required", op.data_input));
+  command.option("--dtype", dtype, "TYPE", "element type; default float32");
+  if (const std::string help = options.parse(words); !help.empty()) return print(help);
 
   Dims extents;
-  if (shape_given != nullptr) {
-    if (shape_given->count() == 0)
+  if (shape_given) {
+    if (!command.given(*shape_given))
       throw Error({ErrorCode::missing, std::string(op.name), "--shape", "is required", "",
                    fmt::format("the extents of {}: N,..", op.data_input)});
     extents = std::get<Dims>(parse_value(op, {.name = "--shape", .kind = ArgumentKind::integers}, shape));

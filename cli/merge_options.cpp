@@ -5,6 +5,7 @@
 
 #include <charconv>
 
+#include "cli/command.hpp"
 #include "cli/options.hpp"
 #include "cli/report.hpp"
 #include "cli/tile_options.hpp"
@@ -66,15 +67,14 @@ void convert(const Texts& texts, MergeRequest& request) {
 MergeRequest parse_merge(const std::vector<std::string>& words) {
   MergeRequest request;
   Texts texts;
-  CLI::App app(merge_doc, "patchfold merge");
-  set_usage(app, "patchfold merge FOLDER OUT [OPTION]...");
-  app.footer(merge_footer);
-  const auto text = [&app](const char* name, std::string& value, const char* form, const std::string& doc) {
-    return app.add_option(name, value, doc)->option_text(form)->type_name("value");
+  Command command(merge_doc, "patchfold merge");
+  command.usage("patchfold merge FOLDER OUT [OPTION]...");
+  command.footer(merge_footer);
+  const auto text = [&command](const char* name, std::string& value, const char* form, const std::string& doc) {
+    return command.option(name, value, form, doc);
   };
-  app.add_option("FOLDER", request.folder, "that holds the tiles, and plan.json")->option_text(" ");
-  app.add_option("OUT", request.output, "where the picture goes: .tif, .png, .jpg or .npy; /dev/stdout takes .npy")
-      ->option_text(" ");
+  command.word("FOLDER", request.folder, "that holds the tiles, and plan.json");
+  command.word("OUT", request.output, "where the picture goes: .tif, .png, .jpg or .npy; /dev/stdout takes .npy");
   text("--reduce", texts.reduce, "RULE",
        fmt::format("where tiles overlap: {}; default {}", listed_words<Reduce>(), word_of(request.reduce)));
   text("--window", texts.window, "WINDOW",
@@ -82,23 +82,18 @@ MergeRequest parse_merge(const std::vector<std::string>& words) {
                    word_of(request.window.kind)));
   text("--dtype", texts.dtype, "TYPE", "float32 or float64: of the output; default: the tiles'");
   text("--fill", texts.fill, "NUMBER", "for elements that no tile gives (--tail drop, gaps)");
-  app.add_flag("--processed", request.processed, "tiles are results of a program: no checksums, any type, any channels");
+  command.flag("--processed", request.processed, "tiles are results of a program: no checksums, any type, any channels");
   text("--plan", request.plan, "FILE", "plan.json elsewhere; FOLDER holds results");
-  CLI::Option* compress =
+  const auto compress =
       text("--compress", texts.compress, "HOW",
            fmt::format("of .tif: {}; default {}", listed_words<Compression>(), word_of(request.tiff.compression)));
-  CLI::Option* tile = app.add_option("--tiff-tile", request.tiff.tile, "of .tif: tiles of N x N pixels instead of strips")
-                          ->option_text("N")
-                          ->type_name("value")
-                          ->check(CLI::Range(16, 1 << 15));
-  CLI::Option* big = app.add_flag("--bigtiff", request.tiff.always_big, "of .tif: BigTIFF, also below 4 GB");
-  app.add_flag("--dry-run", request.dry_run, "only print what would be written, and how much memory that needs");
-  app.add_option("--threads", request.threads, "threads to use; 0: as many as the machine has")
-      ->option_text("N")
-      ->type_name("value")
-      ->check(CLI::Range(0, 1 << 16));
-  app.add_flag("-q,--quiet", request.quiet, "print nothing on success");
-  request.help = parse(app, words, "merge");
+  const auto tile =
+      command.option("--tiff-tile", request.tiff.tile, 16, 1 << 15, "N", "of .tif: tiles of N x N pixels instead of strips");
+  const auto big = command.flag("--bigtiff", request.tiff.always_big, "of .tif: BigTIFF, also below 4 GB");
+  command.flag("--dry-run", request.dry_run, "only print what would be written, and how much memory that needs");
+  command.option("--threads", request.threads, 0, 1 << 16, "N", "threads to use; 0: as many as the machine has");
+  command.flag("-q,--quiet", request.quiet, "print nothing on success");
+  request.help = command.parse(words);
   if (!request.help.empty()) return request;
   if (request.folder.empty() || request.output.empty())
     fail_usage("merge", request.folder.empty() ? "FOLDER" : "OUT", "is required", "", "patchfold merge FOLDER OUT");
@@ -106,11 +101,11 @@ MergeRequest parse_merge(const std::vector<std::string>& words) {
   const std::string extension = output.extension().string();
   if (!formats::is_picture_path(output) && extension != ".npy" && !request.output.starts_with("/dev/"))
     fail_usage("merge", "OUT", "must end in .tif, .png, .jpg or .npy", request.output);
-  if (compress->count() + tile->count() + big->count() > 0 && extension != ".tif" && extension != ".tiff")
+  if ((command.given(compress) || command.given(tile) || command.given(big)) && extension != ".tif" && extension != ".tiff")
     fail_usage("merge",
-               compress->count() ? "--compress"
-               : tile->count()   ? "--tiff-tile"
-                                 : "--bigtiff",
+               command.given(compress) ? "--compress"
+               : command.given(tile)   ? "--tiff-tile"
+                                       : "--bigtiff",
                "applies to .tif only", request.output);
   convert(texts, request);
   return request;

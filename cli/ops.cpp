@@ -3,12 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iterator>
-#include <memory>
 
-#include "cli/arguments.hpp"
+#include "cli/command.hpp"
 #include "cli/example.hpp"
 #include "cli/report.hpp"
 
@@ -186,20 +184,17 @@ std::string json() {
 }  // namespace
 
 void run_ops(const std::vector<std::string>& words) {
-  CLI::App app("Lists the operators, or shows one with its arguments.", "patchfold ops");
+  Command command("Lists the operators, or shows one with its arguments.", "patchfold ops");
   std::string name;
   bool as_markdown = false, as_json = false;
-  auto* op = app.add_option("OP", name, "unfold, onnx.Col2Im-18, ..");
-  auto* markdown_flag =
-      app.add_flag("--markdown", as_markdown, "all operators with their arguments, as docs/operators.md")->excludes(op);
-  app.add_flag("--json", as_json, "the same as JSON")->excludes(op)->excludes(markdown_flag);
-  try {
-    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
-  } catch (const CLI::CallForHelp&) {
-    return print(app.help());
-  } catch (const CLI::ParseError& error) {
-    fail_usage("ops", "", error.what());
-  }
+  const auto op = command.word("OP", name, "unfold, onnx.Col2Im-18, ..", "");
+  const auto markdown_flag =
+      command.flag("--markdown", as_markdown, "all operators with their arguments, as docs/operators.md");
+  const auto json_flag = command.flag("--json", as_json, "the same as JSON");
+  command.excludes(markdown_flag, op);
+  command.excludes(json_flag, op);
+  command.excludes(json_flag, markdown_flag);
+  if (const std::string help = command.parse(words); !help.empty()) return print(help);
   if (as_markdown)
     print(markdown());
   else if (as_json)

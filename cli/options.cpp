@@ -4,21 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 
 #include "cli/report.hpp"
 
 namespace patchfold::cli {
 namespace {
-
-class Formatter final : public CLI::Formatter {
- public:
-  explicit Formatter(std::string usage) : usage_(std::move(usage)) { column_width(34); }
-  std::string make_usage(const CLI::App*, std::string) const override { return "Usage: " + usage_ + "\n"; }
-
- private:
-  std::string usage_;
-};
 
 /// Dashes in the name of an argument become underscores, and --name=value becomes two words.
 std::vector<std::string> normalise(const std::vector<std::string>& words, const OperatorSpec& op) {
@@ -60,22 +50,6 @@ std::string placeholder(const ArgumentSpec& argument) {
 
 }  // namespace
 
-void set_usage(CLI::App& app, std::string usage) {
-  app.formatter(std::make_shared<Formatter>(std::move(usage)));
-}
-
-std::string parse(CLI::App& app, std::vector<std::string> words, std::string_view command) {
-  std::reverse(words.begin(), words.end());  // as CLI11 wants them
-  try {
-    app.parse(words);
-    return {};
-  } catch (const CLI::CallForHelp&) {
-    return app.help();
-  } catch (const CLI::ParseError& error) {
-    fail_usage(command, "", error.what());
-  }
-}
-
 std::optional<DType> parse_dtype(std::string_view command, std::string_view option, const std::string& text) {
   if (text.empty()) return std::nullopt;
   const auto dtype = dtype_of(text);
@@ -92,24 +66,23 @@ ArgumentValue parse_argument(std::string_view command, std::string_view option, 
   return parse_value(op, {.name = option, .kind = kind}, text);
 }
 
-OperatorOptions::OperatorOptions(CLI::App& app, const OperatorSpec& op) : app_(app), op_(op), values_(op.arguments.size()) {
+OperatorOptions::OperatorOptions(Command& command, const OperatorSpec& op)
+    : command_(command), op_(op), values_(op.arguments.size()) {
   for (std::size_t i = 0; i < op.arguments.size(); ++i) {
     const ArgumentSpec& argument = op.arguments[i];
-    options_.push_back(app.add_option(fmt::format("--{}", argument.name), values_[i], describe(argument))
-                           ->option_text(placeholder(argument))
-                           ->type_name("value")
-                           ->group("Arguments"));
+    options_.push_back(command.option(fmt::format("--{}", argument.name), values_[i], placeholder(argument),
+                                      describe(argument), "Arguments"));
   }
-  app.allow_extras();
+  command.keep_unknown();
 }
 
-std::string OperatorOptions::parse(const std::vector<std::string>& words, std::string_view command) {
+std::string OperatorOptions::parse(const std::vector<std::string>& words) {
   const std::vector<std::string> normal = normalise(words, op_);
   for (const auto& argument : op_.arguments)
     if (const std::string name = fmt::format("--{}", argument.name); std::count(normal.begin(), normal.end(), name) > 1)
       throw Error({ErrorCode::unknown_argument, std::string(op_.name), name, "must be given once only", "", ""});
-  if (auto help = cli::parse(app_, normal, command); !help.empty()) return help;
-  if (const auto extras = app_.remaining(); !extras.empty()) {
+  if (auto help = command_.parse(normal); !help.empty()) return help;
+  if (const auto extras = command_.remaining(); !extras.empty()) {
     std::string names;
     for (const auto& argument : op_.arguments) names += fmt::format("{}--{}", names.empty() ? "" : ", ", argument.name);
     throw Error(

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "cli/command.hpp"
 #include "cli/options.hpp"
 #include "cli/report.hpp"
 #include "cli/tile_options.hpp"
@@ -88,14 +89,14 @@ void convert(const Texts& texts, SplitRequest& request) {
 SplitRequest parse_split(const std::vector<std::string>& words) {
   SplitRequest request;
   Texts texts;
-  CLI::App app(split_doc, "patchfold split");
-  set_usage(app, "patchfold split PICTURE FOLDER --tile N [--overlap N] [OPTION]...");
-  app.footer(split_footer);
-  const auto text = [&app](const char* name, std::string& value, const char* form, const std::string& doc) {
-    app.add_option(name, value, doc)->option_text(form)->type_name("value");
+  Command command(split_doc, "patchfold split");
+  command.usage("patchfold split PICTURE FOLDER --tile N [--overlap N] [OPTION]...");
+  command.footer(split_footer);
+  const auto text = [&command](const char* name, std::string& value, const char* form, const std::string& doc) {
+    return command.option(name, value, form, doc);
   };
-  app.add_option("PICTURE", request.picture, "what is cut: .png, .jpg, .tif or .npy")->option_text(" ");
-  app.add_option("FOLDER", request.folder, "where the tiles go; made if it is not there")->option_text(" ");
+  command.word("PICTURE", request.picture, "what is cut: .png, .jpg, .tif or .npy");
+  command.word("FOLDER", request.folder, "where the tiles go; made if it is not there");
   text("--tile", texts.tile, "N,..", "size of tiles; required");
   text("--overlap", texts.overlap, "N,..", "what neighbours share; default 0; negative: gaps");
   text("--stride", texts.stride, "N,..", "from tile to tile, instead of --overlap");
@@ -113,18 +114,12 @@ SplitRequest parse_split(const std::vector<std::string>& words) {
   text("--offset", texts.offset, "N,..",
        "where results lie: this much after their tile's place, in elements of results; default 0");
   text("--result", texts.result, "N,..", "size of results; default: that of tiles, scaled");
-  app.add_option("--page", request.page, "the page of a TIFF file that has several, from 0")
-      ->option_text("N")
-      ->type_name("value")
-      ->check(CLI::Range(0, 1 << 16));
-  app.add_flag("--force", request.force, "replace tiles of another picture or of other sizes that FOLDER holds");
-  app.add_flag("--dry-run", request.dry_run, "only print how many tiles, how many bytes, how much memory");
-  app.add_option("--threads", request.threads, "threads to use; 0: as many as the machine has")
-      ->option_text("N")
-      ->type_name("value")
-      ->check(CLI::Range(0, 1 << 16));
-  app.add_flag("-q,--quiet", request.quiet, "print nothing on success");
-  request.help = parse(app, words, "split");
+  command.option("--page", request.page, 0, 1 << 16, "N", "the page of a TIFF file that has several, from 0");
+  command.flag("--force", request.force, "replace tiles of another picture or of other sizes that FOLDER holds");
+  command.flag("--dry-run", request.dry_run, "only print how many tiles, how many bytes, how much memory");
+  command.option("--threads", request.threads, 0, 1 << 16, "N", "threads to use; 0: as many as the machine has");
+  command.flag("-q,--quiet", request.quiet, "print nothing on success");
+  request.help = command.parse(words);
   if (!request.help.empty()) return request;
   if (request.picture.empty() || request.folder.empty())
     fail_usage("split", request.picture.empty() ? "PICTURE" : "FOLDER", "is required", "",

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,8 @@ struct KnownSet {
   bool baseline = false;   ///< the compiler takes it for granted, so that nothing below it is built
 };
 
-/// What Highway builds unasked for this architecture, best first, without the last resort. Of AVX2 the flags that every
-/// processor with it has as well (F16C, LZCNT) are left out. SVE is not built, since kernels keep vectors in arrays.
+/// What Highway can build for this architecture, best first, without the last resort. Of AVX2 the flags that every processor
+/// with it has as well (F16C, LZCNT) are left out. SVE is not built, since kernels keep vectors in arrays.
 inline std::vector<KnownSet> known_sets() {
 #if defined(__x86_64__)
   const bool ssse3 = __builtin_cpu_supports("ssse3");
@@ -53,12 +54,20 @@ inline std::vector<KnownSet> known_sets() {
 #endif
 }
 
+/// Whether the build was asked for this set; PATCHFOLD_INSTRUCTION_SETS is what CMake's option of that name says.
+inline bool is_built(const KnownSet& set) {
+  std::istringstream asked(PATCHFOLD_INSTRUCTION_SETS);
+  for (std::string name; asked >> name;)
+    if (name == set.name) return true;
+  return set.baseline;
+}
+
 /// What must be there and run, best first. Highway and compiler decide whether the last resort is called SCALAR, EMU128 or
 /// SSE2.
 inline std::vector<std::string> required_sets() {
   std::vector<std::string> names;
   for (const KnownSet& set : known_sets()) {
-    if (set.available) names.push_back(set.name);
+    if (set.available && is_built(set)) names.push_back(set.name);
     if (set.baseline) return names;
   }
   const auto offered = instruction_sets();

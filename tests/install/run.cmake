@@ -30,7 +30,7 @@ function(consume folder kinds)
   endforeach()
 endfunction()
 consume(both "shared;static")
-consume(shared_alone shared -D CMAKE_DISABLE_FIND_PACKAGE_TBB=ON -D CMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON)
+consume(shared_alone shared -D CMAKE_DISABLE_FIND_PACKAGE_TBB=ON -D CMAKE_DISABLE_FIND_PACKAGE_hwy=ON)
 
 # pkg-config: the shared library and, by --static, what the static one needs.
 find_program(pkg_config pkg-config REQUIRED)

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/command.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "cli/report.hpp"
+
+namespace patchfold::cli {
+namespace {
+
+class Formatter final : public CLI::Formatter {
+ public:
+  explicit Formatter(std::string usage) : usage_(std::move(usage)) { column_width(34); }
+  std::string make_usage(const CLI::App*, std::string) const override { return "Usage: " + usage_ + "\n"; }
+
+ private:
+  std::string usage_;
+};
+
+}  // namespace
+
+struct Command::Parser {
+  CLI::App app;
+  std::string command{};  ///< the second word of the name
+  std::vector<CLI::Option*> options{};
+
+  Parser(std::string doc, const std::string& name) : app(std::move(doc), name) {
+    command = name.substr(name.find(' ') + 1);
+    command.resize(std::min(command.find(' '), command.size()));
+  }
+
+  Option keep(CLI::Option* option) {
+    options.push_back(option);
+    return Option{options.size() - 1};
+  }
+  CLI::Option* at(Option option) const { return options[static_cast<std::size_t>(option)]; }
+
+  template <class T, class Bound>
+  Option add_number(const std::string& name, T& value, Bound low, Bound high, std::string form, std::string doc) {
+    return keep(app.add_option(name, value, std::move(doc))
+                    ->option_text(std::move(form))
+                    ->type_name("value")
+                    ->check(CLI::Range(low, high)));
+  }
+};
+
+Command::Command(std::string doc, std::string name) : parser_(std::make_unique<Parser>(std::move(doc), name)) {}
+Command::~Command() = default;
+
+void Command::usage(std::string text) {
+  parser_->app.formatter(std::make_shared<Formatter>(std::move(text)));
+}
+void Command::footer(std::string text) {
+  parser_->app.footer(std::move(text));
+}
+void Command::keep_unknown() {
+  parser_->app.allow_extras();
+}
+void Command::stop_at_unknown() {
+  parser_->app.prefix_command();
+}
+
+Command::Option Command::word(const std::string& name, std::string& value, std::string doc, std::string form) {
+  CLI::Option* option = parser_->app.add_option(name, value, std::move(doc));
+  if (!form.empty()) option->option_text(std::move(form));
+  return parser_->keep(option);
+}
+Command::Option Command::words(const std::string& name, std::vector<std::string>& values, std::string doc) {
+  return parser_->keep(parser_->app.add_option(name, values, std::move(doc))->option_text("..."));
+}
+Command::Option Command::option(const std::string& name, std::string& value, std::string form, std::string doc,
+                                std::string group) {
+  CLI::Option* option =
+      parser_->app.add_option(name, value, std::move(doc))->option_text(std::move(form))->type_name("value");
+  if (!group.empty()) option->group(std::move(group));
+  return parser_->keep(option);
+}
+Command::Option Command::option(const std::string& name, int& value, int low, int high, std::string form, std::string doc) {
+  return parser_->add_number(name, value, low, high, std::move(form), std::move(doc));
+}
+Command::Option Command::option(const std::string& name, std::optional<int>& value, int low, int high, std::string form,
+                                std::string doc) {
+  return parser_->add_number(name, value, low, high, std::move(form), std::move(doc));
+}
+Command::Option Command::option(const std::string& name, double& value, int low, int high, std::string form,
+                                std::string doc) {
+  return parser_->add_number(name, value, low, high, std::move(form), std::move(doc));
+}
+Command::Option Command::option(const std::string& name, double& value, double low, double high, std::string form,
+                                std::string doc) {
+  return parser_->add_number(name, value, low, high, std::move(form), std::move(doc));
+}
+Command::Option Command::flag(const std::string& name, bool& value, std::string doc) {
+  return parser_->keep(parser_->app.add_flag(name, value, std::move(doc)));
+}
+
+void Command::excludes(Option option, Option other) {
+  parser_->at(option)->excludes(parser_->at(other));
+}
+void Command::needs(Option option, Option other) {
+  parser_->at(option)->needs(parser_->at(other));
+}
+
+std::string Command::parse(std::vector<std::string> words) {
+  std::reverse(words.begin(), words.end());  // as CLI11 wants them
+  try {
+    parser_->app.parse(std::move(words));
+    return {};
+  } catch (const CLI::CallForHelp&) {
+    return help();
+  } catch (const CLI::ParseError& error) {
+    fail_usage(parser_->command, "", error.what());
+  }
+}
+
+std::string Command::help() const {
+  return parser_->app.help();
+}
+bool Command::given(Option option) const {
+  return parser_->at(option)->count() > 0;
+}
+std::vector<std::string> Command::remaining() const {
+  return parser_->app.remaining();
+}
+
+}  // namespace patchfold::cli

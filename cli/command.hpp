@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options and words of one command.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace patchfold::cli {
+
+/// What a command reads: options and words, each with the variable that receives its value, and the text of its help.
+///
+/// A command adds what it takes, then calls parse() once. Variables have to live until then, and keep their value where
+/// nothing is given. CLI11 does the reading; command.cpp alone includes it, because it takes longer to compile than the rest
+/// of a command.
+class Command {
+ public:
+  /// An option or word that was added to this command.
+  enum class Option : std::size_t {};
+
+  /// `name` as in "patchfold run unfold"; errors of usage name its second word.
+  Command(std::string doc, std::string name);
+  Command(const Command&) = delete;
+  Command& operator=(const Command&) = delete;
+  ~Command();
+
+  void usage(std::string text);   ///< instead of one made from the options
+  void footer(std::string text);  ///< the end of the help
+  /// Words and options that are unknown are kept, for remaining().
+  void keep_unknown();
+  /// The first unknown word ends the options: it and all that follows are kept, for remaining().
+  void stop_at_unknown();
+
+  /// Words by position; `form` follows their name in the help.
+  Option word(const std::string& name, std::string& value, std::string doc, std::string form = " ");
+  Option words(const std::string& name, std::vector<std::string>& values, std::string doc);
+  /// Options with a value; `form` says how that is written. Options of a group stand together in the help.
+  Option option(const std::string& name, std::string& value, std::string form, std::string doc, std::string group = "");
+  Option option(const std::string& name, int& value, int low, int high, std::string form, std::string doc);
+  Option option(const std::string& name, std::optional<int>& value, int low, int high, std::string form, std::string doc);
+  Option option(const std::string& name, double& value, int low, int high, std::string form, std::string doc);
+  Option option(const std::string& name, double& value, double low, double high, std::string form, std::string doc);
+  Option flag(const std::string& name, bool& value, std::string doc);
+
+  void excludes(Option option, Option other);
+  void needs(Option option, Option other);
+
+  /// Reads the words that follow the command. Returns the help text if it was asked for, or nothing. Throws Error(usage).
+  std::string parse(std::vector<std::string> words);
+  std::string help() const;
+  bool given(Option option) const;
+  std::vector<std::string> remaining() const;
+
+ private:
+  struct Parser;
+  std::unique_ptr<Parser> parser_;
+};
+
+}  // namespace patchfold::cli
