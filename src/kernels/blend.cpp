@@ -161,7 +161,7 @@ struct Weighted {
     const hn::Rebind<Bits, D> bits;
     const hn::Rebind<std::uint64_t, D> wide_bits;
     for (std::int64_t i = 0; i < terms.count(); ++i)
-      hwy::Prefetch(reinterpret_cast<const std::byte*>(terms.elements(i) + j) + terms.ahead(i));
+        hwy::Prefetch(reinterpret_cast<const std::byte*>(terms.elements(i) + j) + terms.ahead(i));
     const auto first = load(from, terms.elements(0) + j);
     const auto first_wide = widen(d, first);
     auto sum = hn::Mul(first_wide, hn::Mul(hn::Set(d, terms.scale(0)), hn::LoadU(d, terms.weights(0) + j)));
@@ -191,24 +191,26 @@ struct Weighted {
       save(result, to, reinterpret_cast<To*>(dst) + j);
   }
 
+  /// Whole vectors, `whole` elements in all.
   template <bool past_cache, class Terms>
-  static void run(std::byte* dst, const Terms& terms, std::int64_t count) {
+  static void run(std::byte* dst, const Terms& terms, std::int64_t whole) {
     const hn::ScalableTag<double> d;
-    const hn::CappedTag<double, 1> one;
-    const auto step = static_cast<std::int64_t>(hn::Lanes(d));
-    std::int64_t j = 0;
-    for (; j + step <= count; j += step) vector<past_cache>(d, dst, terms, j);
-    for (; j < count; ++j) vector<false>(one, dst, terms, j);
+    for (std::int64_t j = 0; j < whole; j += static_cast<std::int64_t>(hn::Lanes(d))) vector<past_cache>(d, dst, terms, j);
   }
 
   template <bool past_cache>
   static void row(std::byte* dst, const BlendTerm* terms, std::int64_t terms_count, std::int64_t count) {
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(hn::ScalableTag<double>()));
+    const std::int64_t whole = count / lanes * lanes;
+    const Any any{terms, terms_count};
     switch (terms_count) {
-      case 2: return run<past_cache>(dst, Fixed<2>(terms), count);
-      case 4: return run<past_cache>(dst, Fixed<4>(terms), count);
-      case 8: return run<past_cache>(dst, Fixed<8>(terms), count);
-      default: return run<past_cache>(dst, Any{terms, terms_count}, count);
+      case 2: run<past_cache>(dst, Fixed<2>(terms), whole); break;
+      case 4: run<past_cache>(dst, Fixed<4>(terms), whole); break;
+      case 8: run<past_cache>(dst, Fixed<8>(terms), whole); break;
+      default: run<past_cache>(dst, any, whole); break;
     }
+    if constexpr (!past_cache)
+      for (std::int64_t j = whole; j < count; ++j) vector<false>(hn::CappedTag<double, 1>(), dst, any, j);
   }
 };
 

@@ -18,61 +18,37 @@ HWY_BEFORE_NAMESPACE();
 namespace patchfold::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Elements as bits.
-template <class T>
-struct Bits {
-  using Lane = T;
-  static T one(T value) { return value; }
-  template <class D, class V>
-  static HWY_INLINE V all(D, V value) {
-    return value;
-  }
-};
+/// The element as Finish says; float32 and float64 may stand for both parts of a complex number.
+template <class Float, class T>
+HWY_INLINE T plus_zero(T value) {
+  Float parts[sizeof(T) / sizeof(Float)];
+  std::memcpy(parts, &value, sizeof(T));
+  for (Float& part : parts) part += Float{0};
+  std::memcpy(&value, parts, sizeof(T));
+  return value;
+}
 
-/// Elements of one or two floating-point numbers, added to +0.
-template <class T, class Float>
-struct Numbers {
-  using Lane = T;
-  static T one(T value) {
-    Float parts[sizeof(T) / sizeof(Float)];
-    std::memcpy(parts, &value, sizeof(T));
-    for (Float& part : parts) part += Float{0};
-    std::memcpy(&value, parts, sizeof(T));
-    return value;
-  }
-  template <class D, class V>
-  static HWY_INLINE V all(D d, V value) {
-    const hn::Repartition<Float, D> floats;
-    return hn::BitCast(d, hn::Add(hn::BitCast(floats, value), hn::Zero(floats)));
-  }
-};
-
-/// 16-bit floats with this quiet bit and this infinity.
+/// A 16-bit float with this quiet bit and this infinity.
 template <std::uint16_t quiet, std::uint16_t infinity>
-struct Halves {
-  using Lane = std::uint16_t;
-  static std::uint16_t one(std::uint16_t value) {
-    if (value == 0x8000) return 0;
-    return static_cast<std::uint16_t>((value & 0x7fff) > infinity ? value | quiet : value);
-  }
-  template <class D, class V>
-  static HWY_INLINE V all(D d, V value) {
-    const V magnitude = hn::And(value, hn::Set(d, 0x7fff));
-    const V zero = hn::IfThenElseZero(hn::Ne(magnitude, hn::Zero(d)), value);
-    const hn::RebindToSigned<D> less;  // both are below 2^15
-    const auto is_nan = hn::RebindMask(d, hn::Gt(hn::BitCast(less, magnitude), hn::Set(less, infinity)));
-    return hn::Or(zero, hn::IfThenElseZero(is_nan, hn::Set(d, quiet)));
-  }
-};
+std::uint16_t half_plus_zero(std::uint16_t value) {
+  if (value == 0x8000) return 0;
+  return static_cast<std::uint16_t>((value & 0x7fff) > infinity ? value | quiet : value);
+}
 
-struct Booleans {
-  using Lane = std::uint8_t;
-  static std::uint8_t one(std::uint8_t value) { return value != 0; }
-  template <class D, class V>
-  static HWY_INLINE V all(D d, V value) {
-    return hn::IfThenElseZero(hn::Ne(value, hn::Zero(d)), hn::Set(d, 1));
+template <class T>
+HWY_INLINE T finished(T value, Finish finish) {
+  if constexpr (sizeof(T) == 1) {
+    if (finish == Finish::boolean) return value != 0;
+  } else if constexpr (sizeof(T) == 2) {
+    if (finish == Finish::float16) return half_plus_zero<0x0200, 0x7c00>(value);
+    if (finish == Finish::bfloat16) return half_plus_zero<0x0040, 0x7f80>(value);
+  } else {
+    if (finish == Finish::float32) return plus_zero<float>(value);
+    if constexpr (sizeof(T) == 8)
+      if (finish == Finish::float64) return plus_zero<double>(value);
   }
-};
+  return value;
+}
 
 template <class T>
 HWY_INLINE void move_one(std::byte* dst, const std::byte* src) {
@@ -81,27 +57,26 @@ HWY_INLINE void move_one(std::byte* dst, const std::byte* src) {
   std::memcpy(dst, &value, sizeof(T));
 }
 
-/// Elements [from, count) of one row, one by one.
-template <class Kind, bool joins>
-void one_by_one(std::byte* dst, const std::byte* src, const Streams& s, std::int64_t row, std::int64_t from,
-                std::int64_t to) {
-  using T = typename Kind::Lane;
+/// Elements [from, to) of one row, one by one.
+template <class T, bool joins>
+void one_by_one(std::byte* dst, const std::byte* src, const Streams& s, std::int64_t row, std::int64_t from, std::int64_t to,
+                Finish finish) {
   for (std::int64_t i = from; i < to; ++i)
     for (std::int64_t way = 0; way < s.ways; ++way) {
       const std::int64_t together = row * s.row_pitch + (i * s.ways + way) * static_cast<std::int64_t>(sizeof(T));
       const std::int64_t apart = way * s.pitch + row * s.stream_row_pitch + i * static_cast<std::int64_t>(sizeof(T));
       T value;
       std::memcpy(&value, src + (joins ? apart : together), sizeof(T));
-      value = Kind::one(value);
+      if constexpr (joins) value = finished(value, finish);
       std::memcpy(dst + (joins ? together : apart), &value, sizeof(T));
     }
 }
 
 #if HWY_TARGET == HWY_SCALAR
 
-template <class Kind, int ways, bool joins>
-void run_streams(std::byte* dst, const std::byte* src, const Streams& s, Store) noexcept {
-  for (std::int64_t row = 0; row < s.rows; ++row) one_by_one<Kind, joins>(dst, src, s, row, 0, s.count);
+template <class T, int ways, bool joins>
+void run_streams(std::byte* dst, const std::byte* src, const Streams& s, Store, Finish finish) noexcept {
+  for (std::int64_t row = 0; row < s.rows; ++row) one_by_one<T, joins>(dst, src, s, row, 0, s.count, finish);
 }
 
 template <class T>
@@ -115,71 +90,90 @@ void transpose_of(std::byte* dst, std::int64_t dst_pitch, const std::byte* src, 
 
 #else
 
-template <bool past_cache, class D, class V = hn::Vec<D> >
-HWY_INLINE void put(D d, V value, std::byte* at) {
-  auto* to = reinterpret_cast<hn::TFromD<D>*>(at);
-  if constexpr (past_cache)
-    hn::Stream(value, d, to);
-  else
-    hn::StoreU(value, d, to);
+template <class Float, class D, class V = hn::Vec<D>, std::size_t number>
+HWY_INLINE void add_zero(D d, V (&v)[number]) {
+  const hn::Repartition<Float, D> floats;
+  for (V& each : v) each = hn::BitCast(d, hn::Add(hn::BitCast(floats, each), hn::Zero(floats)));
 }
 
-/// Loads `ways` vectors from one side, regroups them and stores them on the other.
-template <class Kind, int ways, bool joins, bool past_cache>
+template <std::uint16_t quiet, std::uint16_t infinity, class D, class V = hn::Vec<D>, std::size_t number>
+HWY_INLINE void add_zero_to_halves(D d, V (&v)[number]) {
+  const hn::RebindToSigned<D> less;  // both are below 2^15
+  for (V& each : v) {
+    const V magnitude = hn::And(each, hn::Set(d, 0x7fff));
+    const V zero = hn::IfThenElseZero(hn::Ne(magnitude, hn::Zero(d)), each);
+    const auto is_nan = hn::RebindMask(d, hn::Gt(hn::BitCast(less, magnitude), hn::Set(less, infinity)));
+    each = hn::Or(zero, hn::IfThenElseZero(is_nan, hn::Set(d, quiet)));
+  }
+}
+
+/// The same for whole vectors: finish is asked once for all of them.
+template <class D, class V = hn::Vec<D>, std::size_t number>
+HWY_INLINE void finish_all(D d, V (&v)[number], Finish finish) {
+  constexpr std::size_t size = sizeof(hn::TFromD<D>);
+  if constexpr (size == 1) {
+    if (finish == Finish::boolean)
+      for (V& each : v) each = hn::IfThenElseZero(hn::Ne(each, hn::Zero(d)), hn::Set(d, 1));
+  } else if constexpr (size == 2) {
+    if (finish == Finish::float16) add_zero_to_halves<0x0200, 0x7c00>(d, v);
+    if (finish == Finish::bfloat16) add_zero_to_halves<0x0040, 0x7f80>(d, v);
+  } else {
+    if (finish == Finish::float32) add_zero<float>(d, v);
+    if constexpr (size == 8)
+      if (finish == Finish::float64) add_zero<double>(d, v);
+  }
+}
+
+/// Loads `ways` vectors from one side, regroups them and stores them on the other. How they are stored and finished is asked
+/// once for a group: a branch that is always foretold, instead of a copy of the code for each case.
+template <class T, int ways, bool joins>
 struct Group {
-  using T = typename Kind::Lane;
   using D = hn::ScalableTag<T>;
   static constexpr std::int64_t lanes = HWY_LANES(T);
   static constexpr std::int64_t bytes = lanes * static_cast<std::int64_t>(sizeof(T));
 
   /// `together` yields the address of each of the `ways` vectors on the side where elements lie together.
   template <class Together>
-  static HWY_INLINE void run(std::byte* dst, const std::byte* src, std::int64_t pitch, std::int64_t prefetch,
+  static HWY_INLINE void run(std::byte* dst, const std::byte* src, const Streams& s, bool past_cache, Finish finish,
                              Together&& together) {
     const D d;
+    hn::Vec<D> v[ways];
     if constexpr (ways == 3) {
-      run_three(dst, src, pitch, together);
-    } else {
-      hn::Vec<D> v[ways];
-      PATCHFOLD_UNROLL for (int i = 0; i < ways; ++i) {
-        const std::byte* from = joins ? src + i * pitch : src + together();
-        v[i] = hn::LoadU(d, reinterpret_cast<const T*>(from));
-        if (prefetch != 0) hwy::Prefetch(from + prefetch);
+      // Highway's three-way kernels take one contiguous range.
+      const std::int64_t at = together();
+      if constexpr (joins) {
+        PATCHFOLD_UNROLL for (int i = 0; i < ways; ++i) v[i] = hn::LoadU(d, reinterpret_cast<const T*>(src + i * s.pitch));
+        finish_all(d, v, finish);
+        hn::StoreInterleaved3(v[0], v[1], v[2], d, reinterpret_cast<T*>(dst + at));
+      } else {
+        hn::LoadInterleaved3(d, reinterpret_cast<const T*>(src + at), v[0], v[1], v[2]);
+        PATCHFOLD_UNROLL for (int i = 0; i < ways; ++i) hn::StoreU(v[i], d, reinterpret_cast<T*>(dst + i * s.pitch));
       }
-      if constexpr (joins)
-        interleave<ways>(d, v);
-      else
-        deinterleave<ways>(d, v);
-      PATCHFOLD_UNROLL for (int i = 0; i < ways; ++i)
-          put<past_cache>(d, Kind::all(d, v[i]), joins ? dst + together() : dst + i * pitch);
-    }
-  }
-
-  /// Highway's three-way kernels take one contiguous range.
-  template <class Together>
-  static HWY_INLINE void run_three(std::byte* dst, const std::byte* src, std::int64_t pitch, Together&& together) {
-    const D d;
-    hn::Vec<D> a, b, c;
-    const std::int64_t at = together();
-    if constexpr (joins) {
-      a = hn::LoadU(d, reinterpret_cast<const T*>(src));
-      b = hn::LoadU(d, reinterpret_cast<const T*>(src + pitch));
-      c = hn::LoadU(d, reinterpret_cast<const T*>(src + 2 * pitch));
-      hn::StoreInterleaved3(Kind::all(d, a), Kind::all(d, b), Kind::all(d, c), d, reinterpret_cast<T*>(dst + at));
     } else {
-      hn::LoadInterleaved3(d, reinterpret_cast<const T*>(src + at), a, b, c);
-      put<false>(d, a, dst);
-      put<false>(d, b, dst + pitch);
-      put<false>(d, c, dst + 2 * pitch);
+      PATCHFOLD_UNROLL for (int i = 0; i < ways; ++i) {
+        const std::byte* from = joins ? src + i * s.pitch : src + together();
+        v[i] = hn::LoadU(d, reinterpret_cast<const T*>(from));
+        if (s.prefetch != 0) hwy::Prefetch(from + s.prefetch);
+      }
+      if constexpr (joins) {
+        finish_all(d, v, finish);
+        interleave<ways>(d, v);
+      } else {
+        deinterleave<ways>(d, v);
+      }
+      const auto at = [&](int i) { return reinterpret_cast<T*>(joins ? dst + together() : dst + i * s.pitch); };
+      if (past_cache)
+        PATCHFOLD_UNROLL for (int i = 0; i < ways; ++i) hn::Stream(v[i], d, at(i));
+      else
+        PATCHFOLD_UNROLL for (int i = 0; i < ways; ++i) hn::StoreU(v[i], d, at(i));
     }
   }
 };
 
 /// Rows of whole vectors: the streams run through all rows without a break.
-template <class Kind, int ways, bool joins, bool past_cache>
-void run_whole(std::byte* dst, const std::byte* src, const Streams& s) {
-  using T = typename Kind::Lane;
-  using G = Group<Kind, ways, joins, past_cache>;
+template <class T, int ways, bool joins>
+void run_whole(std::byte* dst, const std::byte* src, const Streams& s, bool past_cache, Finish finish) {
+  using G = Group<T, ways, joins>;
   const std::int64_t row_bytes = s.count * ways * static_cast<std::int64_t>(sizeof(T));
   std::int64_t row = 0, at = 0;  // the vector that is next on the side where elements lie together
   const auto together = [&] {
@@ -195,45 +189,44 @@ void run_whole(std::byte* dst, const std::byte* src, const Streams& s) {
   std::int64_t done = 0;
   for (; done + G::lanes <= total; done += G::lanes) {
     const std::int64_t offset = done * static_cast<std::int64_t>(sizeof(T));
-    G::run(joins ? dst : dst + offset, joins ? src + offset : src, s.pitch, s.prefetch, together);
+    G::run(joins ? dst : dst + offset, joins ? src + offset : src, s, past_cache, finish, together);
   }
-  for (; done < total; ++done) one_by_one<Kind, joins>(dst, src, s, done / s.count, done % s.count, done % s.count + 1);
+  for (; done < total; ++done) one_by_one<T, joins>(dst, src, s, done / s.count, done % s.count, done % s.count + 1, finish);
 }
 
 /// Rows of any length; the last vectors of a row overlap those before.
-template <class Kind, int ways, bool joins>
-void run_row(std::byte* dst, const std::byte* src, const Streams& s, std::int64_t row) {
-  using T = typename Kind::Lane;
-  using G = Group<Kind, ways, joins, false>;
-  if (s.count < G::lanes) return one_by_one<Kind, joins>(dst, src, s, row, 0, s.count);
-  for (std::int64_t i = 0;;) {
-    std::int64_t at = row * s.row_pitch + i * ways * static_cast<std::int64_t>(sizeof(T));
-    const std::int64_t offset = row * s.stream_row_pitch + i * static_cast<std::int64_t>(sizeof(T));
-    G::run(joins ? dst : dst + offset, joins ? src + offset : src, s.pitch, s.prefetch, [&] {
-      const std::int64_t here = at;
-      at += G::bytes;
-      return here;
-    });
-    if (i + G::lanes == s.count) return;
-    i = std::min(i + G::lanes, s.count - G::lanes);
+template <class T, int ways, bool joins>
+void run_rows(std::byte* dst, const std::byte* src, const Streams& s, Finish finish) {
+  using G = Group<T, ways, joins>;
+  for (std::int64_t row = 0; row < s.rows; ++row) {
+    if (s.count < G::lanes) {
+      one_by_one<T, joins>(dst, src, s, row, 0, s.count, finish);
+      continue;
+    }
+    for (std::int64_t i = 0;;) {
+      std::int64_t at = row * s.row_pitch + i * ways * static_cast<std::int64_t>(sizeof(T));
+      const std::int64_t offset = row * s.stream_row_pitch + i * static_cast<std::int64_t>(sizeof(T));
+      G::run(joins ? dst : dst + offset, joins ? src + offset : src, s, false, finish, [&] {
+        const std::int64_t here = at;
+        at += G::bytes;
+        return here;
+      });
+      if (i + G::lanes == s.count) break;
+      i = std::min(i + G::lanes, s.count - G::lanes);
+    }
   }
 }
 
-template <class Kind, int ways, bool joins>
-void run_streams(std::byte* dst, const std::byte* src, const Streams& s, Store store) noexcept {
-  using T = typename Kind::Lane;
-  using G = Group<Kind, ways, joins, true>;
+template <class T, int ways, bool joins>
+void run_streams(std::byte* dst, const std::byte* src, const Streams& s, Store store, Finish finish) noexcept {
+  using G = Group<T, ways, joins>;
   const bool follows = s.stream_row_pitch == s.count * static_cast<std::int64_t>(sizeof(T));
   const bool whole = ways != 3 && follows && s.count * ways % G::lanes == 0;
-  if (!whole) {
-    for (std::int64_t row = 0; row < s.rows; ++row) run_row<Kind, ways, joins>(dst, src, s, row);
-    return;
-  }
+  if (!whole) return run_rows<T, ways, joins>(dst, src, s, finish);
   const auto offsets = reinterpret_cast<std::uintptr_t>(dst) | static_cast<std::uintptr_t>(joins ? s.row_pitch : s.pitch);
-  if (store == Store::past_cache && offsets % line_bytes == 0 &&
-      (!joins || s.count * s.ways % (line_bytes / sizeof(T)) == 0))
-    return run_whole<Kind, ways, joins, true>(dst, src, s);
-  run_whole<Kind, ways, joins, false>(dst, src, s);
+  const bool past_cache = store == Store::past_cache && offsets % line_bytes == 0 &&
+                          (!joins || s.count * s.ways % (line_bytes / sizeof(T)) == 0);
+  run_whole<T, ways, joins>(dst, src, s, past_cache, finish);
 }
 
 /// Square blocks of at most 16 x 16, within registers.
@@ -265,42 +258,33 @@ void transpose_of(std::byte* dst, std::int64_t dst_pitch, const std::byte* src, 
 
 #endif
 
-template <class Kind, bool joins>
-void by_ways(std::byte* dst, const std::byte* src, const Streams& streams, Store store) {
+template <class T, bool joins>
+void by_ways(std::byte* dst, const std::byte* src, const Streams& streams, Store store, Finish finish) {
   switch (streams.ways) {
-    case 2: return run_streams<Kind, 2, joins>(dst, src, streams, store);
-    case 3: return run_streams<Kind, 3, joins>(dst, src, streams, store);
-    case 4: return run_streams<Kind, 4, joins>(dst, src, streams, store);
-    case 8: return run_streams<Kind, 8, joins>(dst, src, streams, store);
-    default: return run_streams<Kind, 16, joins>(dst, src, streams, store);
+    case 2: return run_streams<T, 2, joins>(dst, src, streams, store, finish);
+    case 3: return run_streams<T, 3, joins>(dst, src, streams, store, finish);
+    case 4: return run_streams<T, 4, joins>(dst, src, streams, store, finish);
+    case 8: return run_streams<T, 8, joins>(dst, src, streams, store, finish);
+    default: return run_streams<T, 16, joins>(dst, src, streams, store, finish);
   }
 }
 
 template <bool joins>
-void by_unit(std::byte* dst, const std::byte* src, std::int64_t unit, const Streams& streams, Store store) {
+void by_unit(std::byte* dst, const std::byte* src, std::int64_t unit, const Streams& streams, Store store, Finish finish) {
   switch (unit) {
-    case 1: return by_ways<Bits<std::uint8_t>, joins>(dst, src, streams, store);
-    case 2: return by_ways<Bits<std::uint16_t>, joins>(dst, src, streams, store);
-    case 4: return by_ways<Bits<std::uint32_t>, joins>(dst, src, streams, store);
-    default: return by_ways<Bits<std::uint64_t>, joins>(dst, src, streams, store);
+    case 1: return by_ways<std::uint8_t, joins>(dst, src, streams, store, finish);
+    case 2: return by_ways<std::uint16_t, joins>(dst, src, streams, store, finish);
+    case 4: return by_ways<std::uint32_t, joins>(dst, src, streams, store, finish);
+    default: return by_ways<std::uint64_t, joins>(dst, src, streams, store, finish);
   }
 }
 
 void Split(std::byte* dst, const std::byte* src, std::int64_t unit, const Streams& streams, Store store) {
-  by_unit<false>(dst, src, unit, streams, store);
+  by_unit<false>(dst, src, unit, streams, store, Finish::none);
 }
 
 void Join(std::byte* dst, const std::byte* src, std::int64_t unit, const Streams& streams, Store store, Finish finish) {
-  switch (finish) {
-    case Finish::none: return by_unit<true>(dst, src, unit, streams, store);
-    case Finish::float32:
-      if (unit == 8) return by_ways<Numbers<std::uint64_t, float>, true>(dst, src, streams, store);
-      return by_ways<Numbers<std::uint32_t, float>, true>(dst, src, streams, store);
-    case Finish::float64: return by_ways<Numbers<std::uint64_t, double>, true>(dst, src, streams, store);
-    case Finish::float16: return by_ways<Halves<0x0200, 0x7c00>, true>(dst, src, streams, store);
-    case Finish::bfloat16: return by_ways<Halves<0x0040, 0x7f80>, true>(dst, src, streams, store);
-    case Finish::boolean: return by_ways<Booleans, true>(dst, src, streams, store);
-  }
+  by_unit<true>(dst, src, unit, streams, store, finish);
 }
 
 std::int64_t VectorBytes() {

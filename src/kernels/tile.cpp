@@ -193,7 +193,7 @@ struct Kernel {
     return hn::AndNot(hn::FirstN(d, static_cast<std::size_t>(from)), hn::FirstN(d, static_cast<std::size_t>(to)));
   }
 
-  template <int vectors, int rows, bool fetches>
+  template <int vectors, int rows>
   static HWY_INLINE void sum_rows(const Tile& t, const std::byte* src, std::byte* to) {
     const D d;
     V sums[rows][vectors];
@@ -214,10 +214,11 @@ struct Kernel {
         if constexpr (vectors > 1)
           sums[r][vectors - 1] =
               Type::add(sums[r][vectors - 1], hn::IfThenElseZero(last, Type::load(row + (vectors - 1) * bytes)));
-        if constexpr (fetches)
-          PATCHFOLD_UNROLL for (std::int64_t k = 0; k < vectors * bytes; k += line_bytes)
-              hwy::Prefetch(row + k + t.prefetch);
       }
+      if (t.prefetch != 0)
+        PATCHFOLD_UNROLL for (int r = 0; r < rows; ++r)
+            PATCHFOLD_UNROLL for (std::int64_t k = 0; k < vectors * bytes; k += line_bytes)
+                hwy::Prefetch(at + r * pitch + k + t.prefetch);
     }
     PATCHFOLD_UNROLL for (int r = 0; r < rows; ++r) PATCHFOLD_UNROLL for (int v = 0; v < vectors; ++v)
         Type::store(sums[r][v], to + r * t.to_pitch + v * bytes);
@@ -228,10 +229,7 @@ struct Kernel {
     for (; row + most <= t.rows; row += most) {
       const std::byte* src = t.src + row * t.src_pitch;
       std::byte* to = t.to + row * t.to_pitch;
-      if (t.prefetch != 0)
-        sum_rows<vectors, most, true>(t, src, to);
-      else
-        sum_rows<vectors, most, false>(t, src, to);
+      sum_rows<vectors, most>(t, src, to);
     }
   }
 
