@@ -54,6 +54,7 @@ class StagePositions final : public Stage {
 
   void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
                 std::byte* stage) const noexcept override {
+    const kernels::CopyRowsKernel copy_rows = kernels::copy_rows_kernel();
     if (!direct_) row_.prepare(stage, band_ + overlap_);
     const std::int64_t end = last * jobs_;
     Job job = job_at(first * jobs_);
@@ -72,7 +73,7 @@ class StagePositions final : public Stage {
           if (gathers_)
             kernels::gather(to, {&row, 1, source.pitch, row_bytes_, source.end}, job.rows(), store_, ahead);
           else
-            kernels::copy_rows(to, y_.position_stride, row, source.pitch, row_bytes_, job.rows(), store_, ahead);
+            copy_rows(to, y_.position_stride, row, source.pitch, row_bytes_, job.rows(), store_, ahead);
         }
       }
       job = next;
