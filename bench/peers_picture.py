@@ -35,7 +35,7 @@ CAPTION = (
     "The roof, 1, is the best plain loop that reads and writes as many bytes with as many threads. Further left is faster.",
     "k: kernel, s: stride, d: dilation, p: padding, b: block; NHWC: the channels last. float32 where no type is named.",
 )
-LEFT_OUT = ("output_size", "order", "columns", "rates")
+LEFT_OUT = ("output_size", "order", "positions", "rates")
 
 
 def _text(x: float, y: float, text: str, **attributes: object) -> str:

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An example command for every operator, found by trying: the table says what an operator accepts, so nothing has to be
-// written down twice.
+// The example of a row of the operator table, as a command.
 #pragma once
 
 #include <string>
@@ -15,7 +14,6 @@ struct Example {
   Dims shape{};           ///< of the data input
 };
 
-/// The first small example that the operator accepts.
 Example example_of(const OperatorSpec& op);
 
 }  // namespace patchfold::cli

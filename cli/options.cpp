@@ -10,16 +10,23 @@
 namespace patchfold::cli {
 namespace {
 
-/// Dashes in the name of an argument become underscores, and --name=value becomes two words.
+/// Dashes in the name of an argument become underscores, --name=value becomes two words, and an old name the new one, which
+/// is said on standard error.
 std::vector<std::string> normalise(const std::vector<std::string>& words, const OperatorSpec& op) {
   std::vector<std::string> result;
   for (const auto& word : words) {
     const auto equals = word.find('=');
     std::string name = word.substr(0, equals);
     if (name.starts_with("--")) std::replace(name.begin() + 2, name.end(), '-', '_');
-    const bool known = name.starts_with("--") &&
-                       std::any_of(op.arguments.begin(), op.arguments.end(),
-                                   [&](const auto& spec) { return spec.name == std::string_view(name).substr(2); });
+    const std::string_view plain = name.starts_with("--") ? std::string_view(name).substr(2) : std::string_view();
+    const auto argument = std::find_if(op.arguments.begin(), op.arguments.end(), [&](const ArgumentSpec& spec) {
+      return !plain.empty() && (spec.name == plain || spec.old_name == plain);
+    });
+    const bool known = argument != op.arguments.end();
+    if (known && argument->name != plain) {
+      note(fmt::format("patchfold: --{} is now called --{}; the old name works until 1.0\n", plain, argument->name));
+      name = fmt::format("--{}", argument->name);
+    }
     result.push_back(known ? name : word);
     if (known && equals != std::string::npos) result.push_back(word.substr(equals + 1));
   }

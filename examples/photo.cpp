@@ -88,7 +88,7 @@ Picture rebuild(const Picture& picture) {
 
   // ExtractImagePatches puts the tap before the channel; Col2Im needs the channel before the tap.
   const Reorder reorder{
-      .kernel_size = {side, side}, .source = Order::kernel, .target = Order::channel, .columns = Columns::grid};
+      .kernel_size = {side, side}, .source = Order::kernel, .target = Order::channel, .positions = Positions::grid};
   std::vector<float> columns = buffer(grid);
   run_timed(reorder, view(patches.data(), grid), view(columns.data(), grid));
   check_columns(picture, columns, grid, rows, lines);

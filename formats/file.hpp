@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "patchfold/error.hpp"
 #include "patchfold/tensor.hpp"
 
 namespace patchfold::formats {

@@ -54,7 +54,7 @@ std::int64_t deep_channel(const Arguments& arguments, std::int64_t offset, std::
 
 Array reorder(const Array& columns, const Arguments& arguments) {
   const std::size_t axes = columns.shape.size();
-  const bool grid = is(arguments, "columns", "grid");
+  const bool grid = is(arguments, "positions", "grid");
   const std::size_t rank = spatial_rank(arguments, {"kernel_size"}, axes - 2);
   const std::int64_t taps = product(every_axis(arguments.at("kernel_size"), rank));
   const std::size_t axis = is(arguments, "layout", "channels_last") ? axes - 1 : axes - 1 - (grid ? rank : 1);

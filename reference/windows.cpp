@@ -84,7 +84,7 @@ List column_index(const Arguments& arguments, const Windows& w, const List& batc
                   std::int64_t channel, const List& tap, const List& position) {
   const std::int64_t t = lex(tap, w.kernel);
   const std::int64_t row = is(arguments, "order", "kernel") ? t * channels + channel : channel * product(w.kernel) + t;
-  const List where = is(arguments, "columns", "grid") ? position : List{lex(position, w.positions)};
+  const List where = is(arguments, "positions", "grid") ? position : List{lex(position, w.positions)};
   if (is(arguments, "layout", "channels_last")) return join({batch, where, {row}});
   return join({batch, {row}, where});
 }
@@ -124,7 +124,7 @@ Array unfold(const Array& image, const Arguments& arguments) {
   const auto fill = element_of(get<Number>(arguments, "value", Number(std::int64_t{0})), image.dtype, image.element_size);
 
   const List rows = {channels * product(w.kernel)};
-  const List where = is(arguments, "columns", "grid") ? w.positions : List{product(w.positions)};
+  const List where = is(arguments, "positions", "grid") ? w.positions : List{product(w.positions)};
   Array columns = zeros(last ? join({batches, where, rows}) : join({batches, rows, where}), image);
   for_each(batches, [&](const List& n) {
     for (std::int64_t c = 0; c < channels; ++c) {
@@ -150,7 +150,7 @@ Array fold(const Array& columns, const Arguments& arguments, const Array* held) 
   const Windows w = windows_of(arguments, get<List>(arguments, "output_size"));
   const bool last = is(arguments, "layout", "channels_last");
   const std::size_t axes = columns.shape.size();
-  const std::size_t position_axes = is(arguments, "columns", "grid") ? w.rank : 1;
+  const std::size_t position_axes = is(arguments, "positions", "grid") ? w.rank : 1;
   const List batches = slice(columns.shape, 0, axes - 1 - position_axes);
   const std::int64_t channels = columns.shape[last ? axes - 1 : batches.size()] / product(w.kernel);
 

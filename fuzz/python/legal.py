@@ -134,7 +134,7 @@ def unfold_call(choices: Choices) -> Call:
     extents = choices.several(rank, 2, 7)
     shape = (2, 3, *extents) if layout == "channels_first" else (2, *extents, 3)
     x = values.plain_array(shape, choices.pick(values.NUMBERS[:11]))
-    given = {"layout": layout, "order": order, "columns": columns}
+    given = {"layout": layout, "order": order, "positions": columns}
     expected = functools.partial(formulas.unfold, x, *_formula_arguments(window), **given)
     arguments = {"x": formed(choices, x)} | window
     if form == 0:
@@ -183,7 +183,7 @@ def fold_call(choices: Choices) -> Call:
     window, size = _window(choices, rank), choices.several(rank, 1, 6)
     counts = formulas.positions(size, *_formula_arguments(window))
     x = values.plain_array((2, 2 * int(np.prod(window["kernel_size"])), int(np.prod(counts))), np.dtype("i8"))
-    given = {"layout": "channels_first", "order": choices.pick(["channel", "kernel"]), "columns": "flat"}
+    given = {"layout": "channels_first", "order": choices.pick(["channel", "kernel"]), "positions": "flat"}
     if choices.chance(3):
         ones = np.ones((1, int(np.prod(window["kernel_size"])), x.shape[2]), np.int64)
         expected = lambda: formulas.fold(ones, size, *_formula_arguments(window), **given)[0, 0]  # noqa: E731

@@ -2,12 +2,18 @@
 // Errors, thrown while arguments are checked, plans are made, and files are read or written.
 #pragma once
 
+#include <concepts>
+#include <cstdint>
 #include <exception>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "patchfold/export.hpp"
+#include "patchfold/tensor.hpp"
 
 namespace patchfold {
 
@@ -53,6 +59,61 @@ PATCHFOLD_API std::span<const ErrorEntry> error_catalogue() noexcept;
 /// The catalogue's row of a code.
 PATCHFOLD_API const ErrorEntry& describe(ErrorCode code) noexcept;
 
+/// How a front end writes the lists of an ErrorValue.
+struct ListStyle {
+  std::string_view begin = "[";
+  std::string_view end = "]";
+  std::string_view end_of_one = "]";  ///< of a list with one entry
+  std::string_view pair_begin = "";
+  std::string_view pair_separator = ":";
+  std::string_view pair_end = "";
+};
+
+/// What was given, or what was expected, as values: numbers, lists, pairs and element types stay what they are until a front
+/// end writes them in its own terms. A value is a sequence of parts, so "a multiple of 3" is a text and a number. Without
+/// parts there is nothing to say.
+class PATCHFOLD_API ErrorValue {
+ public:
+  using Part = std::variant<std::string, std::int64_t, std::uint64_t, Dims, Pads, DType>;
+
+  ErrorValue() = default;
+  /// One part, or several that are written one after the other: ErrorValue("a multiple of ", 3).
+  template <class... Ts>
+  requires(sizeof...(Ts) > 0 && !(std::same_as<std::remove_cvref_t<Ts>, ErrorValue> || ...)) ErrorValue(Ts&&... parts) {
+    parts_.reserve(sizeof...(Ts));
+    (add(parts), ...);
+  }
+
+  bool empty() const noexcept { return parts_.empty(); }
+  const std::vector<Part>& parts() const noexcept { return parts_; }
+  /// The text, with lists in this style.
+  std::string text(const ListStyle& style = {}) const;
+
+ private:
+  void add(std::string_view text) {
+    if (!text.empty()) parts_.emplace_back(std::string(text));
+  }
+  template <std::signed_integral T>
+  void add(T number) {
+    parts_.emplace_back(std::int64_t{number});
+  }
+  template <std::unsigned_integral T>
+  void add(T number) {
+    parts_.emplace_back(std::uint64_t{number});
+  }
+  void add(const Dims& list) { parts_.emplace_back(list); }
+  void add(const Axes& axes) {
+    if (axes.is_scalar())
+      add(axes.values()[0]);
+    else
+      add(axes.values());
+  }
+  void add(Pads pads) { parts_.emplace_back(pads); }
+  void add(DType dtype) { parts_.emplace_back(dtype); }
+
+  std::vector<Part> parts_{};
+};
+
 /// An error says which operator and argument, the rule, what was given and what was expected.
 /// `what()` joins them: "OPERATOR: ARGUMENT: RULE; given GIVEN, expected EXPECTED". Empty parts are left out.
 /// Control characters become '?', and parts of more than 1000 characters are cut.
@@ -66,8 +127,8 @@ class PATCHFOLD_API Error : public std::exception {
     std::string op{};        ///< operator, or the reader or writer of a file
     std::string argument{};  ///< argument, or the path of a file
     std::string rule{};
-    std::string given{};
-    std::string expected{};
+    ErrorValue given{};
+    ErrorValue expected{};
   };
 
   explicit Error(Parts parts);
@@ -77,12 +138,15 @@ class PATCHFOLD_API Error : public std::exception {
   const std::string& op() const noexcept { return parts_.op; }
   const std::string& argument() const noexcept { return parts_.argument; }
   const std::string& rule() const noexcept { return parts_.rule; }
-  const std::string& given() const noexcept { return parts_.given; }
-  const std::string& expected() const noexcept { return parts_.expected; }
+  /// As `what()` writes them; `parts()` has the values.
+  const std::string& given() const noexcept { return given_; }
+  const std::string& expected() const noexcept { return expected_; }
   const Parts& parts() const noexcept { return parts_; }
 
  private:
   Parts parts_;
+  std::string given_;
+  std::string expected_;
   std::string message_;
 };
 

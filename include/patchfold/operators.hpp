@@ -30,10 +30,11 @@ enum class Order : std::uint8_t { channel, kernel };
 template <>
 inline constexpr auto words<Order> = std::to_array<Word<Order>>({{Order::channel, "channel"}, {Order::kernel, "kernel"}});
 
-/// Columns with all positions on one axis (L, row-major), or with one axis for each spatial axis.
-enum class Columns : std::uint8_t { flat, grid };
+/// How positions lie in columns: all on one axis (L, row-major), or on one axis for each spatial axis.
+enum class Positions : std::uint8_t { flat, grid };
 template <>
-inline constexpr auto words<Columns> = std::to_array<Word<Columns>>({{Columns::flat, "flat"}, {Columns::grid, "grid"}});
+inline constexpr auto words<Positions> = std::to_array<Word<Positions>>({{Positions::flat, "flat"},
+                                                                         {Positions::grid, "grid"}});
 
 /// The order of the new channels: channel = offset * C + c (blocks_first, ONNX's DCR), or channel = c * K + offset
 /// (depth_first, ONNX's CRD).
@@ -57,7 +58,7 @@ struct PATCHFOLD_API Unfold {
   Scalar value{};  ///< the fill for PaddingMode::constant
   Layout layout = Layout::channels_first;
   Order order = Order::channel;
-  Columns columns = Columns::flat;
+  Positions positions = Positions::flat;
 
   Dims output_shape(const Dims& image) const;
   Plan plan(const ConstTensorView& image, const TensorView& columns) const;
@@ -76,7 +77,7 @@ struct PATCHFOLD_API Fold {
   Padding padding{};
   Layout layout = Layout::channels_first;
   Order order = Order::channel;
-  Columns columns = Columns::flat;
+  Positions positions = Positions::flat;
   bool accumulate = false;  ///< the result, rounded to the element type, is added to what the output holds
 
   Dims output_shape(const Dims& columns) const;
@@ -111,7 +112,7 @@ struct PATCHFOLD_API Reorder {
   Order source = Order::channel;
   Order target = Order::kernel;
   Layout layout = Layout::channels_first;
-  Columns columns = Columns::flat;
+  Positions positions = Positions::flat;
 
   Dims output_shape(const Dims& columns) const;
   Plan plan(const ConstTensorView& columns, const TensorView& reordered) const;

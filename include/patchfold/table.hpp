@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "patchfold/plan.hpp"
+#include "patchfold/geometry.hpp"
 #include "patchfold/tensor.hpp"
 
 namespace patchfold {
@@ -27,6 +27,15 @@ enum class ArgumentKind : std::uint8_t {
   boolean,   ///< true or false
   choice,    ///< one of the words in `choices`
 };
+template <>
+inline constexpr auto words<ArgumentKind> = std::to_array<Word<ArgumentKind>>({{ArgumentKind::integer, "integer"},
+                                                                               {ArgumentKind::integers, "integers"},
+                                                                               {ArgumentKind::axes, "axes"},
+                                                                               {ArgumentKind::pairs, "pairs"},
+                                                                               {ArgumentKind::padding, "padding"},
+                                                                               {ArgumentKind::number, "number"},
+                                                                               {ArgumentKind::boolean, "boolean"},
+                                                                               {ArgumentKind::choice, "choice"}});
 
 /// "integer", "integers", ..
 PATCHFOLD_API std::string_view name_of(ArgumentKind kind) noexcept;
@@ -63,24 +72,31 @@ struct ArgumentSpec {
   bool required = false;
   std::string default_text{};                   ///< as parse_value() reads it; empty if required or derived
   std::span<const std::string_view> choices{};  ///< of kind choice
+  std::string_view old_name{};                  ///< a name that is still read until 1.0; empty if there is none
   std::string_view doc{};                       ///< one line, with the range
+};
+
+/// What a front end calls an operator's tensors in errors; empty: as the table does.
+struct TensorNames {
+  std::string_view data{};
+  std::string_view output{};
 };
 
 /// An operator with all its arguments, ready for tensors.
 class PATCHFOLD_API BoundOperator {
  public:
-  struct Functions {
-    std::function<Dims(const Dims&)> output_shape;
-    std::function<Plan(const ConstTensorView&, const TensorView&)> plan;
-  };
-  explicit BoundOperator(Functions functions) : functions_(std::move(functions)) {}
+  using Lower = std::function<Lowering(const Dims& data, const TensorNames& names)>;
+  explicit BoundOperator(Lower lower) : lower_(std::move(lower)) {}
 
-  /// Shape of the output; `data` is ignored if the operator has no data input.
-  Dims output_shape(const Dims& data) const { return functions_.output_shape(data); }
-  Plan plan(const ConstTensorView& data, const TensorView& output) const { return functions_.plan(data, output); }
+  /// The operator at one shape of its data, which is ignored if the operator has no data input. Throws Error for a shape
+  /// that the operator does not take. A plan made from the result does not check or lower anything twice.
+  Lowering lower(const Dims& data, const TensorNames& names = {}) const { return lower_(data, names); }
+  /// Shape of the output.
+  Dims output_shape(const Dims& data) const { return lower(data).geometry.output; }
+  Plan plan(const ConstTensorView& data, const TensorView& output) const { return lower(data.shape).plan(data, output); }
 
  private:
-  Functions functions_;
+  Lower lower_;
 };
 
 /// One row of the table.
@@ -91,6 +107,7 @@ struct OperatorSpec {
   std::string_view data_input;  ///< name of the data input; empty if there is none (coverage)
   IndexTypes index_types = IndexTypes::int32_or_int64;
   bool sums = false;                      ///< adds elements where patches meet: needs a type with an addition
+  std::string_view example{};             ///< a small problem without the operator's name: "f32 1x4x4x4 kernel_size=2,2"
   std::vector<ArgumentSpec> arguments{};  ///< shape inputs first, in the order of the operator's inputs
   std::function<BoundOperator(std::span<const Argument>)> bind{};  ///< throws Error for wrong arguments
 };

@@ -15,7 +15,6 @@
 #include <string_view>
 #include <type_traits>
 
-#include "patchfold/error.hpp"
 #include "patchfold/export.hpp"
 #include "patchfold/words.hpp"
 

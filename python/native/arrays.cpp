@@ -160,7 +160,7 @@ std::pair<std::uintptr_t, std::uintptr_t> bytes_of(const TensorView& view, const
   }
   if (!begin.is_below() || !end.is_below())
     throw Error({ErrorCode::overflow, std::string(role.op), std::string(role.argument),
-                 "offsets in bytes must stay below 2^60", to_string(view.strides), ""});
+                 "offsets in bytes must stay below 2^60", view.strides, ""});
   return {data + static_cast<std::uintptr_t>(*begin.value()), data + static_cast<std::uintptr_t>(*end.value())};
 }
 
@@ -198,7 +198,7 @@ nb::object new_buffer(nb::handle shape, const std::string& dtype) {
   constexpr std::size_t line = 64;
   const Checked bytes = checked_product(dims, size_of(type));
   if (!bytes.is_below())
-    throw Error({ErrorCode::overflow, "buffer", "shape", "sizes in bytes must stay below 2^60", to_string(dims), ""});
+    throw Error({ErrorCode::overflow, "buffer", "shape", "sizes in bytes must stay below 2^60", dims, ""});
   void* memory = std::aligned_alloc(line, (static_cast<std::size_t>(*bytes.value()) / line + 1) * line);
   if (!memory) throw std::bad_alloc();
   const nb::capsule owner(memory, [](void* pointer) noexcept { std::free(pointer); });

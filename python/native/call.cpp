@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "python/native/call.hpp"
 
-#include <algorithm>
-#include <array>
 #include <memory>
 
 #include "python/native/interpreter_lock.hpp"
@@ -35,28 +33,11 @@ TensorView row_major(const ConstTensorView& like, const Dims& shape) {
 Operator::Operator(const std::string& name, const std::string& data)
     : spec_(&find_operator(name)), data_(data.empty() ? std::string(spec_->data_input) : data) {}
 
-/// Errors of checking tensors name them as the library does: `data` is what the caller calls the operator's data.
-template <class F>
-auto Operator::in_python_names(std::string_view data, F&& f) const {
-  try {
-    return f();
-  } catch (const Error& error) {
-    Error::Parts parts = error.parts();
-    constexpr std::array<std::string_view, 7> outputs = {"output",  "image", "columns",  "counts",
-                                                         "batches", "deep",  "reordered"};
-    if (!spec_->data_input.empty() && parts.argument == spec_->data_input)
-      parts.argument = data;
-    else if (std::find(outputs.begin(), outputs.end(), parts.argument) != outputs.end())
-      parts.argument = out_name;
-    throw Error(std::move(parts));
-  }
-}
-
 Values Operator::parse(const nb::args& values) const {
   const auto& arguments = spec_->arguments;
   if (values.size() > arguments.size())
-    throw Error({ErrorCode::length, name(), "values", "must be one for each argument of the operator",
-                 std::to_string(values.size()), "at most " + std::to_string(arguments.size())});
+    throw Error({ErrorCode::length, name(), "values", "must be one for each argument of the operator", values.size(),
+                 ErrorValue("at most ", arguments.size())});
   const bool neutral = spec_->name.find('.') == std::string_view::npos;
   Values parsed(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -101,13 +82,9 @@ Operand Operator::destination(nb::handle out, const Operand& src) const {
 
 Prepared Operator::prepare(const ConstTensorView& src, const TensorView* dst, const Values& values) const {
   return plan_cache().find(PlanKey(*spec_, src, dst, values), [&] {
-    const BoundOperator bound = bind(values);
-    return in_python_names(data_, [&] {
-      Prepared prepared;
-      prepared.output_shape = bound.output_shape(src.shape);
-      prepared.plan = bound.plan(src, dst ? *dst : row_major(src, prepared.output_shape));
-      return prepared;
-    });
+    const Lowering lowering = bind(values).lower(src.shape, {.data = data_, .output = out_name});
+    const Dims& shape = lowering.geometry.output;
+    return Prepared{lowering.plan(src, dst ? *dst : row_major(src, shape)), shape};
   });
 }
 
@@ -117,7 +94,7 @@ void Operator::run(const Plan& plan, const void* src, void* dst) const {
     const Unlocked unlocked;
     status = plan.run(src, dst);
   }
-  if (status != Status::ok) in_python_names(data_, [&] { throw_if_failed(status, spec_->name); });
+  throw_if_failed(status, spec_->name);
 }
 
 void Operator::check_new_output(const Values& values) const {
@@ -145,8 +122,7 @@ nb::object Operator::call(nb::handle x, nb::handle out, const nb::args& values) 
 
 nb::tuple Operator::output_shape(nb::handle shape, const nb::args& values) const {
   const Dims data = spec_->data_input.empty() ? Dims{} : shape_of(spec_->name, "shape", shape);
-  const BoundOperator bound = bind(parse(values));
-  return to_tuple(in_python_names("shape", [&] { return bound.output_shape(data); }));
+  return to_tuple(bind(parse(values)).lower(data, {.data = "shape", .output = out_name}).geometry.output);
 }
 
 PlannedCall::PlannedCall(Operator op, nb::handle x, nb::handle out, const nb::args& values) : op_(std::move(op)) {
@@ -171,8 +147,8 @@ nb::object PlannedCall::call(nb::handle x, nb::handle out) const {
   const auto check = [&](std::string_view what, const TensorView& given, const TensorView& planned) {
     if (given.shape == planned.shape && given.strides == planned.strides) return;
     throw Error({ErrorCode::shape, op_.name(), std::string(what), "must have the shape and the byte strides of the plan",
-                 to_string(given.shape) + " with strides " + to_string(given.strides),
-                 to_string(planned.shape) + " with strides " + to_string(planned.strides)});
+                 ErrorValue(given.shape, " with strides ", given.strides),
+                 ErrorValue(planned.shape, " with strides ", planned.strides)});
   };
   const Operand src = op_.source(x);
   if (src.dtype.is_valid()) {

@@ -2,7 +2,6 @@
 // Operators and plans as Python calls them.
 #pragma once
 
-#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -48,8 +47,6 @@ class Operator {
 
  private:
   BoundOperator bind(const Values& values) const;
-  template <class F>
-  auto in_python_names(std::string_view data, F&& f) const;
 
   const OperatorSpec* spec_;
   std::string data_;

@@ -13,6 +13,10 @@ bool is_list_character(char c) {
   return (c >= '0' && c <= '9') || c == '-' || c == ',' || c == ' ';
 }
 
+/// Lists and pairs as Python writes tuples.
+constexpr ListStyle tuples{
+    .begin = "(", .end = ")", .end_of_one = ",)", .pair_begin = "(", .pair_separator = ", ", .pair_end = ")"};
+
 nb::object exception_of(const Error& error) {
   const nb::module_ errors = nb::module_::import_("patchfold._errors");
   const ErrorEntry& entry = describe(error.code());
@@ -20,9 +24,9 @@ nb::object exception_of(const Error& error) {
   parts["code"] = std::string(entry.name);
   parts["operator"] = error.op();
   parts["argument"] = error.argument();
-  parts["rule"] = in_python_terms(error.rule());
-  parts["given"] = in_python_terms(error.given());
-  parts["expected"] = in_python_terms(error.expected());
+  parts["rule"] = error.rule();
+  parts["given"] = error.parts().given.text(tuples);
+  parts["expected"] = error.parts().expected.text(tuples);
   return errors.attr(entry.python.empty() ? "InvalidValue" : entry.python.data())(**parts);
 }
 
@@ -49,10 +53,6 @@ void translate_errors() {
 }
 
 std::string in_python_terms(std::string_view text) {
-  if (text.find(" of type ") != std::string_view::npos) return std::string(text);  // a repr() is in Python's terms already
-  if (const std::size_t colon = text.find(':');
-      colon != std::string_view::npos && colon > 0 && text.find_first_not_of("-0123456789:") == std::string_view::npos)
-    return "(" + std::string(text.substr(0, colon)) + ", " + std::string(text.substr(colon + 1)) + ")";
   std::string result;
   for (std::size_t i = 0; i < text.size();) {
     std::size_t end = i + 1;

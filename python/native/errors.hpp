@@ -13,10 +13,10 @@ namespace patchfold::python {
 namespace nb = nanobind;
 
 /// Makes every patchfold::Error that leaves a bound function the Python exception that the catalogue names: one of
-/// patchfold._errors, MemoryError or RuntimeError.
+/// patchfold._errors, MemoryError or RuntimeError. Values in it are written as Python writes them.
 void translate_errors();
 
-/// Lists and pairs are written as Python writes tuples: "[2, 3] of rank 2" becomes "(2, 3) of rank 2", "1:2" "(1, 2)".
+/// The name of an argument that holds a position, with the list as Python writes a tuple: "tile 1 at position (0, 1)".
 std::string in_python_terms(std::string_view text);
 
 /// Drops the exception with which an object answered a question: it is not what was asked for. Interrupts and lack of memory

@@ -26,8 +26,8 @@ class Corners {
       for (int axis = 0; axis < rank_; ++axis)
         if (at(i)[axis] < 0 || at(i)[axis] > extents[axis] - size[axis])
           throw Error({ErrorCode::value, std::string(op_name), "corners", "each must keep its patch inside the image",
-                       "corners[" + std::to_string(i) + "] = " + to_string(Dims(std::span(at(i), std::size_t(rank_)))),
-                       "from " + to_string(Dims::filled(rank_, 0)) + " to " + to_string(last(extents, size))});
+                       ErrorValue("corners[", i, "] = ", Dims(std::span(at(i), std::size_t(rank_)))),
+                       ErrorValue("from ", Dims::filled(rank_, 0), " to ", last(extents, size))});
   }
   std::int64_t count() const { return count_; }
   const std::int64_t* at(std::int64_t i) const { return values_ + i * rank_; }
@@ -84,12 +84,11 @@ void gather_patches(nb::handle x, nb::handle corners_object, nb::handle out) {
   Dims expected = src.view.shape.slice(0, leading);
   expected.append(patch.slice(leading, rank));
   if (!(patch == expected))
-    throw Error(
-        {ErrorCode::shape, std::string(op_name), "out", "must hold patches of x", to_string(patch), to_string(expected)});
+    throw Error({ErrorCode::shape, std::string(op_name), "out", "must hold patches of x", patch, expected});
   const Corners corners(corners_object, src.view.shape.slice(leading, rank), patch.slice(leading, rank));
   if (corners.count() != dst.view.shape[0])
-    throw Error({ErrorCode::shape, std::string(op_name), "out", "must hold one patch for each corner",
-                 to_string(dst.view.shape), std::to_string(corners.count()) + " patches"});
+    throw Error({ErrorCode::shape, std::string(op_name), "out", "must hold one patch for each corner", dst.view.shape,
+                 ErrorValue(corners.count(), " patches")});
 
   if (element_count(dst.view.shape) == 0) return;
   check_room(src.view, dst.view, spatial);

@@ -272,11 +272,12 @@ TileMerger::TileMerger(const Tiling& tiling, MergeSpec spec, nb::handle like, nb
     });
   } catch (const Error& error) {
     Error::Parts parts = error.parts();
-    if (parts.given == name_of(DType::opaque)) {
+    if (error.given() == name_of(DType::opaque)) {
+      const std::string& expected = error.expected();
       parts.given = name;
       if (is_swapped(like_))
-        parts.expected = "this machine's byte order" + std::string(parts.expected.empty() ? "" : ", or ") +
-                         parts.expected.substr(std::min(parts.expected.size(), parts.expected.find("one of")));
+        parts.expected = "this machine's byte order" + std::string(expected.empty() ? "" : ", or ") +
+                         expected.substr(std::min(expected.size(), expected.find("one of")));
     }
     throw Error(std::move(parts));
   }

@@ -27,10 +27,19 @@ nb::tuple table_row(const OperatorSpec& op) {
     nb::list choices;
     for (const auto choice : argument.choices) choices.append(text(choice));
     arguments.append(nb::make_tuple(text(argument.name), text(name_of(argument.kind)), argument.required,
-                                    text(argument.default_text), argument.is_input, nb::tuple(choices), text(argument.doc)));
+                                    text(argument.default_text), text(argument.old_name), argument.is_input,
+                                    nb::tuple(choices), text(argument.doc)));
   }
-  return nb::make_tuple(text(op.name), text(op.doc), text(op.definition), text(op.data_input), op.sums,
+  return nb::make_tuple(text(op.name), text(op.doc), text(op.definition), text(op.data_input), op.sums, text(op.example),
                         nb::tuple(arguments));
+}
+
+/// Names of the element types that have numbers.
+nb::list dtypes_of_numbers() {
+  nb::list names;
+  for (const DType dtype : dtypes())
+    if (dtype != DType::opaque) names.append(text(name_of(dtype)));
+  return names;
 }
 
 nb::list table() {
@@ -113,6 +122,7 @@ NB_MODULE(_core_of_main, module) {
   bind_merger(module);
 
   module.def("table", &table);
+  module.def("dtypes", &dtypes_of_numbers);
   module.def("set_num_threads", &set_threads, nb::arg("threads").none());
   module.def("get_num_threads", &get_num_threads);
   module.def("instruction_sets", &instruction_sets);

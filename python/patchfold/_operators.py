@@ -9,7 +9,20 @@ import numpy.typing as npt
 from ._arrays import dtype_of, given_text, new_numpy
 from ._core import Operator
 from ._errors import InvalidType
-from ._typing import Array, Columns, DepthMode, IntOrInts, Ints, Layout, Number, Operation, Order, Padding, PaddingMode
+from ._renamed import positions_of
+from ._typing import (
+    Array,
+    DepthMode,
+    IntOrInts,
+    Ints,
+    Layout,
+    Number,
+    Operation,
+    Order,
+    Padding,
+    PaddingMode,
+    Positions,
+)
 
 _unfold: Operation = Operator("unfold", data="x")
 _fold: Operation = Operator("fold", data="x")
@@ -32,12 +45,13 @@ def unfold(
     value: Number = 0,
     layout: Layout = "channels_first",
     order: Order = "channel",
-    columns: Columns = "flat",
+    positions: Positions = "flat",
     out: Array | None = None,
+    columns: Positions | None = None,
 ) -> Array:
     """Copies every patch of an image into columns (im2col).
 
-    Shapes: x is (B.., C, I1..IR); the result is (B.., C*K, L), or (B.., C*K, l1..lR) with columns="grid". With
+    Shapes: x is (B.., C, I1..IR); the result is (B.., C*K, L), or (B.., C*K, l1..lR) with positions="grid". With
         layout="channels_last": (B.., I1..IR, C) to (B.., L, C*K) or (B.., l1..lR, C*K). K is the product of
         kernel_size; L is the product of the positions on each axis, l = (I + pads - (k - 1) * dilation - 1) // stride +
         1, or 0 if that is negative. R is the length of the lists among the arguments; with single numbers only, R =
@@ -56,8 +70,9 @@ def unfold(
         value: the fill for padding_mode="constant". An integer element type needs an integer in its range.
         layout: where the channels lie, "channels_first" or "channels_last".
         order: the slow index of the C*K axis: "channel" (c * K + tap) or "kernel" (tap * C + c).
-        columns: "flat" for one axis of all positions, "grid" for one axis for each spatial axis.
+        positions: "flat" for one axis of all positions, "grid" for one axis for each spatial axis.
         out: an array of the result's shape and element type; it receives the result and is returned.
+        columns: the old name of positions. It works until 1.0 and warns.
 
     Formula: result[n, c * K + tap, position] = x[n, c, position * stride + tap * dilation - pad_begin], for each axis.
 
@@ -69,8 +84,8 @@ def unfold(
         expected one.
 
     Elsewhere: torch nn.functional.unfold, nn.Unfold (two spatial axes); TensorFlow image.extract_patches
-        (order="kernel", columns="grid", layout="channels_last"); ONNX none; OpenVINO ExtractImagePatches
-        (order="kernel", columns="grid"); MATLAB im2col(A, [m n], 'sliding') of A.T.
+        (order="kernel", positions="grid", layout="channels_last"); ONNX none; OpenVINO ExtractImagePatches
+        (order="kernel", positions="grid"); MATLAB im2col(A, [m n], 'sliding') of A.T.
 
     Example:
         >>> import numpy as np, patchfold
@@ -80,10 +95,12 @@ def unfold(
                 [1, 2, 4, 5],
                 [3, 4, 6, 7],
                 [4, 5, 7, 8]]])
-        >>> patchfold.unfold(image, (3, 3), stride=2, padding=1, padding_mode="reflect", columns="grid").shape
+        >>> patchfold.unfold(image, (3, 3), stride=2, padding=1, padding_mode="reflect", positions="grid").shape
         (1, 9, 2, 2)
     """
-    return _unfold(x, out, kernel_size, stride, dilation, padding, padding_mode, value, layout, order, columns)
+    if columns is not None:
+        positions = positions_of("unfold", columns)
+    return _unfold(x, out, kernel_size, stride, dilation, padding, padding_mode, value, layout, order, positions)
 
 
 def fold(
@@ -96,9 +113,10 @@ def fold(
     padding: Padding = 0,
     layout: Layout = "channels_first",
     order: Order = "channel",
-    columns: Columns = "flat",
+    positions: Positions = "flat",
     accumulate: bool = False,
     out: Array | None = None,
+    columns: Positions | None = None,
 ) -> Array:
     """Sums columns into the image that they were cut from (col2im, overlap-add). The transpose of unfold.
 
@@ -114,10 +132,11 @@ def fold(
         padding: as for unfold; elements that fall into the padding are dropped.
         layout: where the channels lie, "channels_first" or "channels_last".
         order: the slow index of the C*K axis: "channel" (c * K + tap) or "kernel" (tap * C + c).
-        columns: "flat" for one axis of all positions, "grid" for one axis for each spatial axis.
+        positions: "flat" for one axis of all positions, "grid" for one axis for each spatial axis.
         accumulate: whether the result, rounded to the element type, is added to the content of out instead of replacing
             it.
         out: an array of the result's shape and element type; it receives the result and is returned.
+        columns: the old name of positions. It works until 1.0 and warns.
 
     Formula: result[n, c, y] = the sum of x[n, c * K + tap, position] over all taps and positions with
         position * stride + tap * dilation - pad_begin = y for each axis; 0 if there are none.
@@ -141,7 +160,9 @@ def fold(
                  [2, 4, 2],
                  [1, 2, 1]]]], dtype=int32)
     """
-    return _fold(x, out, output_size, kernel_size, stride, dilation, padding, layout, order, columns, accumulate)
+    if columns is not None:
+        positions = positions_of("fold", columns)
+    return _fold(x, out, output_size, kernel_size, stride, dilation, padding, layout, order, positions, accumulate)
 
 
 def coverage(
@@ -205,12 +226,13 @@ def reorder(
     source: Order = "channel",
     target: Order = "kernel",
     layout: Layout = "channels_first",
-    columns: Columns = "flat",
+    positions: Positions = "flat",
     out: Array | None = None,
+    columns: Positions | None = None,
 ) -> Array:
     """Changes the order of the C*K axis of columns: channel-major to kernel-major, or back.
 
-    Shapes: x is (B.., C*K, L), or (B.., C*K, l1..lR) with columns="grid"; with layout="channels_last" C*K comes last.
+    Shapes: x is (B.., C*K, L), or (B.., C*K, l1..lR) with positions="grid"; with layout="channels_last" C*K comes last.
         The result has the same shape.
 
     Arguments:
@@ -219,8 +241,9 @@ def reorder(
         source: the order in x, "channel" (c * K + tap) or "kernel" (tap * C + c).
         target: the order in the result.
         layout: where C*K lies, "channels_first" or "channels_last".
-        columns: "flat" for one axis of all positions, "grid" for one axis for each spatial axis.
+        positions: "flat" for one axis of all positions, "grid" for one axis for each spatial axis.
         out: an array of the result's shape and element type; it receives the result and is returned.
+        columns: the old name of positions. It works until 1.0 and warns.
 
     Formula: result[n, tap * C + c, position] = x[n, c * K + tap, position] for source="channel", target="kernel".
 
@@ -239,7 +262,9 @@ def reorder(
         >>> patchfold.reorder(columns, (3,)).ravel()
         array([0, 3, 1, 4, 2, 5])
     """
-    return _reorder(x, out, kernel_size, source, target, layout, columns)
+    if columns is not None:
+        positions = positions_of("reorder", columns)
+    return _reorder(x, out, kernel_size, source, target, layout, positions)
 
 
 def space_to_batch(

@@ -14,17 +14,22 @@ import numpy.typing as npt
 from . import _core
 from ._arrays import dtype_of, given_text, text_in
 from ._errors import InvalidType
+from ._renamed import positions_of
 from ._typing import Array
 
 
 @dataclass(frozen=True)
 class ArgumentSpec:
-    """An argument of an operator. ``default`` is text as the command line reads it, empty if there is none."""
+    """An argument of an operator.
+
+    ``default`` is text as the command line reads it, empty if there is none. ``old_name`` is read until 1.0.
+    """
 
     name: str
     kind: str
     required: bool
     default: str
+    old_name: str
     is_input: bool
     choices: tuple[str, ...]
     doc: str
@@ -32,13 +37,18 @@ class ArgumentSpec:
 
 @dataclass(frozen=True)
 class OperatorSpec:
-    """A row of the operator table. ``data_input`` is empty if there is none; ``sums`` is true if elements are added."""
+    """A row of the operator table.
+
+    ``data_input`` is empty if there is none; ``sums`` is true if elements are added; ``example`` is a small problem: the
+    element type, the shape of the data, and arguments as the command line reads them.
+    """
 
     name: str
     doc: str
     definition: str
     data_input: str
     sums: bool
+    example: str
     arguments: tuple[ArgumentSpec, ...]
 
 
@@ -52,7 +62,7 @@ def operators() -> tuple[OperatorSpec, ...]:
         ['fold', 'coverage', 'openvino.Col2Im-15', 'onnx.Col2Im-18', 'torch.fold']
     """
     return tuple(
-        OperatorSpec(*row[:5], arguments=tuple(ArgumentSpec(*argument) for argument in row[5])) for row in _core.table()
+        OperatorSpec(*row[:6], arguments=tuple(ArgumentSpec(*argument) for argument in row[6])) for row in _core.table()
     )
 
 
@@ -71,6 +81,10 @@ def _found(op: str) -> tuple[_core.Operator, OperatorSpec]:
 
 def _values(spec: OperatorSpec, attributes: Mapping[str, Any]) -> list[Any]:
     known = [argument.name for argument in spec.arguments]
+    for argument in spec.arguments:
+        if argument.old_name in attributes and argument.name not in attributes:
+            attributes = dict(attributes)
+            attributes[argument.name] = positions_of(spec.name, attributes.pop(argument.old_name), stacklevel=4)
     for name in attributes:
         if name not in known:
             raise InvalidType(
@@ -231,7 +245,4 @@ def _explained_dtype(dtype: str) -> str:
     return dtype if dtype in _NUMBERS else "uint8"
 
 
-_NUMBERS = frozenset(
-    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex64 complex128 "
-    "float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz".split()
-)
+_NUMBERS = frozenset(_core.dtypes())

@@ -40,7 +40,7 @@ Number: TypeAlias = SupportsIndex | SupportsFloat | SupportsComplex
 PaddingMode: TypeAlias = Literal["constant", "edge", "reflect", "symmetric", "wrap"]
 Layout: TypeAlias = Literal["channels_first", "channels_last"]
 Order: TypeAlias = Literal["channel", "kernel"]
-Columns: TypeAlias = Literal["flat", "grid"]
+Positions: TypeAlias = Literal["flat", "grid"]
 DepthMode: TypeAlias = Literal["blocks_first", "depth_first"]
 
 TilePadding: TypeAlias = Literal["constant", "edge", "reflect", "symmetric"]

@@ -90,7 +90,7 @@ def extract_image_patches(
         arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
         expected one.
 
-    Elsewhere: patchfold.unfold (order="kernel", columns="grid"); torch nn.functional.unfold (other order); TensorFlow
+    Elsewhere: patchfold.unfold (order="kernel", positions="grid"); torch nn.functional.unfold (other order); TensorFlow
         image.extract_patches (channels last); ONNX none; MATLAB im2col(A, [m n], 'sliding').
 
     Example:

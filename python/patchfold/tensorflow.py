@@ -231,7 +231,7 @@ def extract_image_patches(
         arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
         expected one.
 
-    Elsewhere: patchfold.unfold (layout="channels_last", order="kernel", columns="grid"); torch nn.functional.unfold
+    Elsewhere: patchfold.unfold (layout="channels_last", order="kernel", positions="grid"); torch nn.functional.unfold
         (other order); ONNX none; OpenVINO ExtractImagePatches; MATLAB im2col(A, [m n], 'sliding').
 
     Example:
@@ -269,7 +269,7 @@ def extract_volume_patches(
         arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
         expected one.
 
-    Elsewhere: patchfold.unfold (layout="channels_last", order="kernel", columns="grid"); torch none (nn.Unfold has two
+    Elsewhere: patchfold.unfold (layout="channels_last", order="kernel", positions="grid"); torch none (nn.Unfold has two
         axes); ONNX none; OpenVINO none; MATLAB none.
 
     Example:

@@ -103,7 +103,8 @@ std::span<const std::int64_t> numbers_of(const pf_attribute& attribute, std::int
 ArgumentValue text_value(const pf_attribute& attribute, const OperatorSpec& spec) {
   if (attribute.text == nullptr) fail(ErrorCode::missing, spec.name, attribute.name, "text must not be NULL");
   for (const auto& argument : spec.arguments)
-    if (argument.name == attribute.name) return parse_value(spec, argument, attribute.text);
+    if (argument.name == attribute.name || argument.old_name == attribute.name)
+      return parse_value(spec, argument, attribute.text);
   return std::string(attribute.text);
 }
 

@@ -7,9 +7,9 @@ namespace patchfold::dialects {
 
 void check_length(std::string_view op, std::string_view argument, const Dims& list, int length) {
   if (list.size() == length) return;
-  if (list.empty()) fail(ErrorCode::missing, op, argument, "must be given", "", std::to_string(length) + " numbers");
-  fail(ErrorCode::length, op, argument, "must have " + std::to_string(length) + " entries", to_string(list),
-       std::to_string(length) + " numbers");
+  if (list.empty()) fail(ErrorCode::missing, op, argument, "must be given", {}, ErrorValue(length, " numbers"));
+  fail(ErrorCode::length, op, argument, "must have " + std::to_string(length) + " entries", list,
+       ErrorValue(length, " numbers"));
 }
 
 void check_each(std::string_view op, std::string_view argument, const Dims& list, std::int64_t bound) {
@@ -27,7 +27,7 @@ void check_number(std::string_view op, std::string_view argument, std::int64_t v
 
 void check_rank(std::string_view op, std::string_view argument, const Dims& shape, int rank) {
   if (shape.size() != rank)
-    fail_rank(op, argument, "must have " + std::to_string(rank) + " axes", shape, "rank " + std::to_string(rank));
+    fail_rank(op, argument, "must have " + std::to_string(rank) + " axes", shape, ErrorValue("rank ", rank));
 }
 
 PadsList pairs_of(const Dims& begins, const Dims& ends) {

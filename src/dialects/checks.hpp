@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "ops/lowering.hpp"
 #include "patchfold/tensor.hpp"
 
 namespace patchfold::dialects {
@@ -17,6 +18,11 @@ void check_each(std::string_view op, std::string_view argument, const PadsList& 
 void check_number(std::string_view op, std::string_view argument, std::int64_t value, std::int64_t bound);
 /// Throws Error(rank) unless the shape has `rank` axes.
 void check_rank(std::string_view op, std::string_view argument, const Dims& shape, int rank);
+
+/// The names of a depth operator, one of whose arguments, `block`, gives all sizes.
+constexpr ops::Names depth_names(std::string_view op, std::string_view data, std::string_view block) {
+  return {.op = op, .data = data, .output_size = block, .kernel_size = block, .stride = block};
+}
 
 /// Pairs from a list of begins and one of ends.
 PadsList pairs_of(const Dims& begins, const Dims& ends);

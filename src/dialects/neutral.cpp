@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The neutral operators' rows of the operator table.
+// The neutral operators: names, members and rows. Their geometries are in src/ops.
 #include "dialects/rows.hpp"
 #include "patchfold/operators.hpp"
 
-namespace patchfold::dialects {
+namespace patchfold {
 namespace {
 
 constexpr std::string_view here = "include/patchfold/operators.hpp";
@@ -13,20 +13,61 @@ constexpr std::string_view dilation_doc = "step between taps, at least 0";
 constexpr std::string_view padding_doc = "pads of each axis, negative ones crop; or valid, same_upper, same_lower";
 constexpr std::string_view layout_doc = "where the channel axis lies";
 constexpr std::string_view order_doc = "slow index of the C*K axis";
-constexpr std::string_view columns_doc = "all positions on one axis, or one axis for each spatial axis";
+constexpr std::string_view positions_doc = "all positions on one axis, or one axis for each spatial axis";
 constexpr std::string_view size_doc = "spatial extents of the image, at least 0";
 constexpr std::string_view block_doc = "extents of a block, at least 1";
 constexpr std::string_view mode_doc = "blocks_first: channel = offset * C + c; depth_first: c * K + offset";
 constexpr std::string_view blocked_doc = "channels_first: the last axes are cut; channels_last: those after the batch";
 
+using ops::Names;
+using ops::Neutral;
+
+constexpr Names unfold_names{.op = Unfold::name, .data = "image", .output = "columns"};
+constexpr Names fold_names{.op = Fold::name, .data = "columns", .output = "image"};
+constexpr Names coverage_names{.op = Coverage::name, .data = "ones", .output = "counts"};
+constexpr Names reorder_names{.op = Reorder::name, .data = "columns", .output = "reordered"};
+constexpr Names space_to_batch_names{
+    .op = SpaceToBatch::name, .data = "image", .output = "batches", .kernel_size = "block", .stride = "block"};
+constexpr Names batch_to_space_names{.op = BatchToSpace::name,
+                                     .data = "batches",
+                                     .output = "image",
+                                     .output_size = "batches",
+                                     .kernel_size = "block",
+                                     .stride = "block",
+                                     .padding = "crops"};
+constexpr Names depth_names(std::string_view op, std::string_view data, std::string_view output) {
+  return {.op = op, .data = data, .output = output, .output_size = "block", .kernel_size = "block", .stride = "block"};
+}
+constexpr Names space_to_depth_names = depth_names(SpaceToDepth::name, "image", "deep");
+constexpr Names depth_to_space_names = depth_names(DepthToSpace::name, "deep", "image");
+
+/// A neutral operator is a setting of itself.
+Neutral neutral(const auto& op, const Dims&, const Names&) {
+  return op;
+}
+
 }  // namespace
 
-std::vector<OperatorSpec> neutral_rows() {
+PATCHFOLD_OPERATOR(Unfold, unfold_names)
+PATCHFOLD_OPERATOR(Fold, fold_names)
+PATCHFOLD_OPERATOR(Coverage, coverage_names)
+PATCHFOLD_OPERATOR(Reorder, reorder_names)
+PATCHFOLD_OPERATOR(SpaceToBatch, space_to_batch_names)
+PATCHFOLD_OPERATOR(BatchToSpace, batch_to_space_names)
+PATCHFOLD_OPERATOR(SpaceToDepth, space_to_depth_names)
+PATCHFOLD_OPERATOR(DepthToSpace, depth_to_space_names)
+
+std::vector<OperatorSpec> rows() {
+  using dialects::attribute;
+  using dialects::Need;
+  using dialects::renamed;
+  using dialects::row;
   constexpr Need optional = Need::optional;
   constexpr Need required = Need::required;
   return {
       row<Unfold>(
-          {Unfold::name, "Copies every patch of an image into columns (im2col).", here, "image"},
+          neutral,
+          {unfold_names, "Copies every patch of an image into columns (im2col).", here, "f32 1x4x4x4 kernel_size=2,2"},
           {attribute<&Unfold::kernel_size>("kernel_size", required, kernel_doc),
            attribute<&Unfold::stride>("stride", optional, stride_doc),
            attribute<&Unfold::dilation>("dilation", optional, dilation_doc),
@@ -35,51 +76,59 @@ std::vector<OperatorSpec> neutral_rows() {
            attribute<&Unfold::value>("value", optional, "fill of padding_mode constant"),
            attribute<&Unfold::layout>("layout", optional, layout_doc),
            attribute<&Unfold::order>("order", optional, order_doc),
-           attribute<&Unfold::columns>("columns", optional, columns_doc)}),
+           renamed<&Unfold::positions>("positions", "columns", optional, positions_doc)}),
       row<Fold>(
-          {Fold::name, "Sums columns into the image that they were cut from (col2im).", here, "columns",
-           IndexTypes::int32_or_int64, /*sums=*/true},
+          neutral,
+          {fold_names, "Sums columns into the image that they were cut from (col2im).", here,
+           "f32 1x4x9 output_size=4,4 kernel_size=2,2"},
           {attribute<&Fold::output_size>("output_size", required, size_doc),
            attribute<&Fold::kernel_size>("kernel_size", required, kernel_doc),
            attribute<&Fold::stride>("stride", optional, stride_doc),
            attribute<&Fold::dilation>("dilation", optional, dilation_doc),
            attribute<&Fold::padding>("padding", optional, padding_doc),
            attribute<&Fold::layout>("layout", optional, layout_doc), attribute<&Fold::order>("order", optional, order_doc),
-           attribute<&Fold::columns>("columns", optional, columns_doc),
+           renamed<&Fold::positions>("positions", "columns", optional, positions_doc),
            attribute<&Fold::accumulate>("accumulate", optional, "add the result to what the output holds")}),
       row<Coverage>(
-          {Coverage::name, "Counts how many patches touch each pixel.", here, "", IndexTypes::int32_or_int64, /*sums=*/true},
+          neutral,
+          {coverage_names, "Counts how many patches touch each pixel.", here, "f32 - output_size=4,4 kernel_size=2,2"},
           {attribute<&Coverage::output_size>("output_size", required, size_doc),
            attribute<&Coverage::kernel_size>("kernel_size", required, kernel_doc),
            attribute<&Coverage::stride>("stride", optional, stride_doc),
            attribute<&Coverage::dilation>("dilation", optional, dilation_doc),
            attribute<&Coverage::padding>("padding", optional, padding_doc)}),
-      row<Reorder>(
-          {Reorder::name, "Changes the order of the C*K axis of columns: channel-major, kernel-major.", here, "columns"},
-          {attribute<&Reorder::kernel_size>("kernel_size", required, kernel_doc),
-           attribute<&Reorder::source>("source", optional, "slow index of the C*K axis that comes in"),
-           attribute<&Reorder::target>("target", optional, "slow index of the C*K axis that goes out"),
-           attribute<&Reorder::layout>("layout", optional, layout_doc),
-           attribute<&Reorder::columns>("columns", optional, columns_doc)}),
-      row<SpaceToBatch>({SpaceToBatch::name, "Moves blocks of the spatial axes to the batch.", here, "image"},
-                        {attribute<&SpaceToBatch::block>("block", required, block_doc),
-                         attribute<&SpaceToBatch::padding>("padding", optional, padding_doc),
-                         attribute<&SpaceToBatch::layout>("layout", optional, blocked_doc)}),
-      row<BatchToSpace>({BatchToSpace::name, "Moves blocks of the batch back to the spatial axes.", here, "batches"},
-                        {attribute<&BatchToSpace::block>("block", required, block_doc),
-                         attribute<&BatchToSpace::crops>("crops", optional, "crops of each axis, at least 0"),
-                         attribute<&BatchToSpace::layout>("layout", optional, blocked_doc)}),
-      row<SpaceToDepth>(
-          {SpaceToDepth::name, "Moves blocks of the spatial axes to the channels (pixel-unshuffle).", here, "image"},
-          {attribute<&SpaceToDepth::block>("block", required, block_doc),
-           attribute<&SpaceToDepth::mode>("mode", optional, mode_doc),
-           attribute<&SpaceToDepth::layout>("layout", optional, layout_doc)}),
-      row<DepthToSpace>(
-          {DepthToSpace::name, "Moves channels back to blocks of the spatial axes (pixel-shuffle).", here, "deep"},
-          {attribute<&DepthToSpace::block>("block", required, block_doc),
-           attribute<&DepthToSpace::mode>("mode", optional, mode_doc),
-           attribute<&DepthToSpace::layout>("layout", optional, layout_doc)}),
+      row<Reorder>(neutral,
+                   {reorder_names, "Changes the order of the C*K axis of columns: channel-major, kernel-major.", here,
+                    "f32 1x4x9 kernel_size=2,2"},
+                   {attribute<&Reorder::kernel_size>("kernel_size", required, kernel_doc),
+                    attribute<&Reorder::source>("source", optional, "slow index of the C*K axis that comes in"),
+                    attribute<&Reorder::target>("target", optional, "slow index of the C*K axis that goes out"),
+                    attribute<&Reorder::layout>("layout", optional, layout_doc),
+                    renamed<&Reorder::positions>("positions", "columns", optional, positions_doc)}),
+      row<SpaceToBatch>(
+          neutral, {space_to_batch_names, "Moves blocks of the spatial axes to the batch.", here, "f32 1x4x4x4 block=2,2"},
+          {attribute<&SpaceToBatch::block>("block", required, block_doc),
+           attribute<&SpaceToBatch::padding>("padding", optional, padding_doc),
+           attribute<&SpaceToBatch::layout>("layout", optional, blocked_doc)}),
+      row<BatchToSpace>(
+          neutral,
+          {batch_to_space_names, "Moves blocks of the batch back to the spatial axes.", here, "f32 4x4x4x4 block=2,2"},
+          {attribute<&BatchToSpace::block>("block", required, block_doc),
+           attribute<&BatchToSpace::crops>("crops", optional, "crops of each axis, at least 0"),
+           attribute<&BatchToSpace::layout>("layout", optional, blocked_doc)}),
+      row<SpaceToDepth>(neutral,
+                        {space_to_depth_names, "Moves blocks of the spatial axes to the channels (pixel-unshuffle).", here,
+                         "f32 1x4x4x4 block=2,2"},
+                        {attribute<&SpaceToDepth::block>("block", required, block_doc),
+                         attribute<&SpaceToDepth::mode>("mode", optional, mode_doc),
+                         attribute<&SpaceToDepth::layout>("layout", optional, layout_doc)}),
+      row<DepthToSpace>(neutral,
+                        {depth_to_space_names, "Moves channels back to blocks of the spatial axes (pixel-shuffle).", here,
+                         "f32 1x4x4x4 block=2,2"},
+                        {attribute<&DepthToSpace::block>("block", required, block_doc),
+                         attribute<&DepthToSpace::mode>("mode", optional, mode_doc),
+                         attribute<&DepthToSpace::layout>("layout", optional, layout_doc)}),
   };
 }
 
-}  // namespace patchfold::dialects
+}  // namespace patchfold

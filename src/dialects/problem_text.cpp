@@ -52,22 +52,20 @@ Argument take_argument(const OperatorSpec& op, std::string_view word) {
   std::string value(equals == std::string_view::npos ? "" : word.substr(equals + 1));
   if (equals == std::string_view::npos) {
     const auto* found = std::ranges::find(shorts, word.front(), &Short::letter);
-    const bool has_no_value = std::ranges::find(op.arguments, word, &ArgumentSpec::name) != op.arguments.end();
+    const bool has_no_value = dialects::find_argument(op, word) != nullptr;
     if (found == std::end(shorts) || has_no_value) refuse("argument", word);
     name = found->argument;
     value = word.substr(1);
     std::ranges::replace(value, 'x', ',');
   }
-  const auto spec = std::ranges::find(op.arguments, name, &ArgumentSpec::name);
-  if (spec == op.arguments.end()) fail(ErrorCode::unknown_argument, op.name, name, "is no argument of this operator");
-  return {std::string(name), parse_value(op, *spec, value)};
+  const ArgumentSpec& spec = dialects::known_argument(op, name);
+  return {std::string(spec.name), parse_value(op, spec, value)};
 }
 
 }  // namespace
 
-ProblemText parse_problem(std::string_view text) try {
+ProblemText dialects::parse_problem_of(const OperatorSpec& op, std::string_view text) {
   ProblemText problem;
-  const OperatorSpec& op = find_operator(take_word(text));
   problem.op = op.name;
   take_dtype(problem, take_word(text));
   const std::string_view shape = take_word(text);
@@ -80,11 +78,14 @@ ProblemText parse_problem(std::string_view text) try {
   for (std::string_view word = take_word(text); !word.empty(); word = take_word(text))
     problem.arguments.push_back(take_argument(op, word));
   return problem;
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
-std::string to_string(const ProblemText& problem) try {
+ProblemText parse_problem(std::string_view text) {
+  const OperatorSpec& op = find_operator(take_word(text));
+  return dialects::parse_problem_of(op, text);
+}
+
+std::string to_string(const ProblemText& problem) {
   std::string text = problem.op + ' ';
   text += problem.dtype == DType::opaque ? "opaque" + std::to_string(problem.element_size)
                                          : std::string(short_name_of(problem.dtype));
@@ -93,8 +94,6 @@ std::string to_string(const ProblemText& problem) try {
   if (problem.shape.empty()) text += '-';
   for (const Argument& argument : problem.arguments) text += ' ' + argument.name + '=' + to_string(argument.value);
   return text;
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
 }  // namespace patchfold

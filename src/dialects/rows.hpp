@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a row of the operator table is declared: one field for each argument, which names a member of the operator's struct.
-// Kind, default and the way from a value to the member follow from the member's type.
+// How a dialect declares an operator.
+//
+//   constexpr Names fold_names{..};                                      what its arguments are called
+//   Neutral neutral(const Fold& op, const Dims& input, const Names&)      its checks, and which neutral operator it is
+//   PATCHFOLD_OPERATOR(Fold, fold_names)                                 the members of its public struct
+//   row<Fold>(neutral, {.names = fold_names, ..}, {attribute<&Fold::stride>("stride", ..), ..})      its row of the operator
+//   table
+//
+// A row has one field for each argument, which names a member of the operator's struct. Kind, default and the way from a
+// value to the member follow from the member's type.
 #pragma once
 
 #include <concepts>
@@ -13,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "ops/lowering.hpp"
 #include "patchfold/table.hpp"
 #include "tensor/fail.hpp"
 
@@ -119,6 +128,14 @@ auto attribute(std::string_view name, Need need, std::string_view doc) {
   return field;
 }
 
+/// An attribute that was called `old_name` before, which is still read until 1.0.
+template <auto member>
+auto renamed(std::string_view name, std::string_view old_name, Need need, std::string_view doc) {
+  auto field = attribute<member>(name, need, doc);
+  field.spec.old_name = old_name;
+  return field;
+}
+
 /// An input of the operator that holds integers.
 template <auto member>
 auto shape_input(std::string_view name, std::string_view doc) {
@@ -132,65 +149,82 @@ void check_names(const OperatorSpec& op, std::span<const Argument> arguments);
 /// Throws Error(type, rank) unless tensors given for shape inputs have types and ranks that the operator takes.
 void check_index_tensors(const OperatorSpec& op, std::span<const Argument> arguments);
 
-/// Runs f; an Error that names the struct's own operator comes out under the row's name.
-template <class F>
-auto under_name(std::string_view own, std::string_view row, F&& f) {
-  return or_fail([&] {
-    try {
-      return f();
-    } catch (const Error& error) {
-      if (error.op() != own || own == row) throw;
-      Error::Parts parts = error.parts();
-      parts.op = row;
-      throw Error(std::move(parts));
-    }
-  });
-}
-
-/// The operator with its arguments, checked.
-template <class Op>
-BoundOperator bind(const OperatorSpec& self, const std::vector<Field<Op>>& members, std::span<const Argument> arguments) {
-  check_names(self, arguments);
-  check_index_tensors(self, arguments);
-  Op op{};
-  for (const Argument& argument : arguments)
-    for (const Field<Op>& field : members)
-      if (field.spec.name == argument.name) field.set(op, argument.value, {self, field.spec});
-  const std::string_view name = self.name;
-  return BoundOperator({
-      [op, name](const Dims& data) { return under_name(Op::name, name, [&] { return op.output_shape(data); }); },
-      [op, name](const ConstTensorView& data, const TensorView& output) {
-        return under_name(Op::name, name, [&] { return op.plan(data, output); });
-      },
-  });
-}
-
+/// What a row says beside its arguments.
 struct RowText {
-  std::string_view name;
+  ops::Names names;
   std::string_view doc;
   std::string_view definition;
-  std::string_view data_input;
+  std::string_view example;  ///< a problem without the operator's name
   IndexTypes index_types = IndexTypes::int32_or_int64;
-  bool sums = false;
+};
+
+/// Completes a row with what its example shows: whether the operator sums, and whether it has a data input.
+void complete(OperatorSpec& spec, const ops::Names& names);
+
+template <class Op>
+using NeutralOf = ops::Neutral (*)(const Op& op, const Dims& data, const ops::Names& names);
+
+template <class Op>
+struct Row {
+  NeutralOf<Op> neutral;
+  OperatorSpec spec;
+  ops::Names names;
+  std::vector<Field<Op>> fields;
+
+  /// The operator with its arguments, checked.
+  BoundOperator bind(std::span<const Argument> arguments) const {
+    check_names(spec, arguments);
+    check_index_tensors(spec, arguments);
+    Op op{};
+    for (const Argument& argument : arguments)
+      for (const Field<Op>& field : fields)
+        if (field.spec.name == argument.name || field.spec.old_name == argument.name)
+          field.set(op, argument.value, {spec, field.spec});
+    return BoundOperator([op, neutral = neutral, own = names](const Dims& data, const TensorNames& tensors) {
+      ops::Names names = own;
+      if (!tensors.data.empty()) names.data = tensors.data;
+      if (!tensors.output.empty()) names.output = tensors.output;
+      return ops::lower(neutral(op, data, names), data, names);
+    });
+  }
 };
 
 template <class Op>
-OperatorSpec row(const RowText& text, std::vector<Field<Op>> fields) {
-  OperatorSpec spec{text.name, text.doc, text.definition, text.data_input, text.index_types, text.sums, {}, {}};
+OperatorSpec row(NeutralOf<Op> neutral, const RowText& text, std::vector<Field<Op>> fields) {
+  OperatorSpec spec;
+  spec.name = text.names.op;
+  spec.doc = text.doc;
+  spec.definition = text.definition;
+  spec.index_types = text.index_types;
+  spec.example = text.example;
   for (const auto& field : fields) spec.arguments.push_back(field.spec);
-  // The row keeps its own copy of what it checks against, so it may be moved.
-  auto shared = std::make_shared<const std::pair<OperatorSpec, std::vector<Field<Op>>>>(spec, std::move(fields));
-  spec.bind = [shared](std::span<const Argument> arguments) {
-    return or_fail([&] { return bind(shared->first, shared->second, arguments); });
-  };
+  // The row keeps its own copy of what it checks against, so the table may move it.
+  auto shared = std::make_shared<const Row<Op>>(Row<Op>{neutral, spec, text.names, std::move(fields)});
+  spec.bind = [shared](std::span<const Argument> arguments) { return shared->bind(arguments); };
+  complete(spec, text.names);
   return spec;
 }
 
+/// The names of the same operator in another version.
+constexpr ops::Names named(ops::Names names, std::string_view op) {
+  names.op = op;
+  return names;
+}
+
+/// Defines the members of an operator's public struct.
+#define PATCHFOLD_OPERATOR(Op, names)                                                           \
+  Dims Op::output_shape(const Dims& data) const {                                               \
+    return ops::lower(neutral(*this, data, names), data, names).geometry.output;                \
+  }                                                                                             \
+  Plan Op::plan(const ConstTensorView& data, const TensorView& output) const {                  \
+    return ops::lower(neutral(*this, data.shape, names), data.shape, names).plan(data, output); \
+  }
+
 }  // namespace patchfold::dialects
 
-/// The rows of the neutral operators and of each dialect.
-namespace patchfold::dialects {
-std::vector<OperatorSpec> neutral_rows();
+/// The rows of the neutral operators and of each dialect; table.cpp puts them together.
+namespace patchfold {
+std::vector<OperatorSpec> rows();
 }
 namespace patchfold::onnx {
 std::vector<OperatorSpec> rows();

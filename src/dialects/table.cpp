@@ -14,26 +14,40 @@ namespace patchfold {
 namespace dialects {
 namespace {
 
+bool is_integer(DType dtype) {
+  switch (dtype) {
+    case DType::int8:
+    case DType::int16:
+    case DType::int32:
+    case DType::int64:
+    case DType::uint8:
+    case DType::uint16:
+    case DType::uint32:
+    case DType::uint64: return true;
+    default: return false;
+  }
+}
+
 bool allowed(IndexTypes types, DType dtype) {
   switch (types) {
     case IndexTypes::int64: return dtype == DType::int64;
     case IndexTypes::int32_or_int64:
     case IndexTypes::same_int32_or_int64: return dtype == DType::int32 || dtype == DType::int64;
     case IndexTypes::integral:
-    case IndexTypes::same_integral: return dtype >= DType::int8 && dtype <= DType::uint64;
+    case IndexTypes::same_integral: return is_integer(dtype);
   }
   return false;
 }
 
 std::string_view phrase(IndexTypes types) {
-  constexpr std::string_view phrases[] = {
-      "int64",
-      "int32 or int64",
-      "int32 or int64, the same for all shape inputs",
-      "an integer type",
-      "an integer type, the same for all shape inputs",
-  };
-  return phrases[static_cast<std::size_t>(types)];
+  switch (types) {
+    case IndexTypes::int64: return "int64";
+    case IndexTypes::int32_or_int64: return "int32 or int64";
+    case IndexTypes::same_int32_or_int64: return "int32 or int64, the same for all shape inputs";
+    case IndexTypes::integral: return "an integer type";
+    case IndexTypes::same_integral: return "an integer type, the same for all shape inputs";
+  }
+  return "";
 }
 
 /// Edits that turn one word into the other (Levenshtein).
@@ -61,25 +75,45 @@ std::int64_t version_of(std::string_view name) {
 
 std::vector<OperatorSpec> all_rows() {
   std::vector<OperatorSpec> all;
-  for (auto rows : {neutral_rows, openvino::rows, onnx::rows, tensorflow::rows, torch::rows})
+  for (const auto rows : {rows, openvino::rows, onnx::rows, tensorflow::rows, torch::rows})
     for (OperatorSpec& spec : rows()) all.push_back(std::move(spec));
   return all;
 }
 
 }  // namespace
 
-void check_names(const OperatorSpec& op, std::span<const Argument> arguments) {
+const ArgumentSpec* find_argument(const OperatorSpec& op, std::string_view name) noexcept {
+  for (const ArgumentSpec& spec : op.arguments)
+    if (spec.name == name || (!name.empty() && spec.old_name == name)) return &spec;
+  return nullptr;
+}
+
+const ArgumentSpec& known_argument(const OperatorSpec& op, std::string_view name) {
+  if (const ArgumentSpec* spec = find_argument(op, name)) return *spec;
   std::string known;
   for (const ArgumentSpec& spec : op.arguments) known += (known.empty() ? "" : ", ") + std::string(spec.name);
+  fail(ErrorCode::unknown_argument, op.name, name, "is no argument of this operator", {}, known);
+}
+
+void check_names(const OperatorSpec& op, std::span<const Argument> arguments) {
   for (auto argument = arguments.begin(); argument != arguments.end(); ++argument) {
-    if (std::ranges::find(op.arguments, argument->name, &ArgumentSpec::name) == op.arguments.end())
-      fail(ErrorCode::unknown_argument, op.name, argument->name, "is no argument of this operator", "", known);
-    if (std::find_if(arguments.begin(), argument, [&](const Argument& a) { return a.name == argument->name; }) != argument)
+    const ArgumentSpec& spec = known_argument(op, argument->name);
+    const auto same = [&](const Argument& other) { return find_argument(op, other.name) == &spec; };
+    if (std::find_if(arguments.begin(), argument, same) != argument)
       fail(ErrorCode::unknown_argument, op.name, argument->name, "must be given once only");
   }
-  for (const ArgumentSpec& spec : op.arguments)
-    if (spec.required && std::ranges::find(arguments, spec.name, &Argument::name) == arguments.end())
-      fail(ErrorCode::missing, op.name, spec.name, "must be given", "", phrase(spec.kind));
+  for (const ArgumentSpec& spec : op.arguments) {
+    const auto same = [&](const Argument& argument) { return find_argument(op, argument.name) == &spec; };
+    if (spec.required && std::ranges::none_of(arguments, same))
+      fail(ErrorCode::missing, op.name, spec.name, "must be given", {}, phrase(spec.kind));
+  }
+}
+
+void complete(OperatorSpec& spec, const ops::Names& names) {
+  const ProblemText example = parse_problem_of(spec, spec.example);
+  const Geometry geometry = spec.bind(example.arguments).lower(example.shape).geometry;
+  spec.sums = geometry.sums;
+  if (geometry.has_data) spec.data_input = names.data;
 }
 
 void check_index_tensors(const OperatorSpec& op, std::span<const Argument> arguments) {
@@ -88,11 +122,11 @@ void check_index_tensors(const OperatorSpec& op, std::span<const Argument> argum
   for (const Argument& argument : arguments) {
     const auto* tensor = std::get_if<IndexTensor>(&argument.value);
     if (tensor == nullptr) continue;
-    const auto spec = std::ranges::find(op.arguments, argument.name, &ArgumentSpec::name);
+    const ArgumentSpec* const spec = find_argument(op, argument.name);
     if (!spec->is_input)
       fail(ErrorCode::type, op.name, argument.name, "is an attribute, not an input", "a tensor", phrase(spec->kind));
     if (!allowed(op.index_types, tensor->dtype) || (same && first && *first != tensor->dtype))
-      fail(ErrorCode::type, op.name, argument.name, "must have an index type that the operator takes", text(tensor->dtype),
+      fail(ErrorCode::type, op.name, argument.name, "must have an index type that the operator takes", tensor->dtype,
            phrase(op.index_types));
     if (!first) first = tensor->dtype;
     if (spec->kind == ArgumentKind::pairs) {
@@ -106,13 +140,11 @@ void check_index_tensors(const OperatorSpec& op, std::span<const Argument> argum
 
 }  // namespace dialects
 
-std::span<const OperatorSpec> operators() try {
+std::span<const OperatorSpec> operators() {
   return lasting([] { return dialects::all_rows(); });
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
-const OperatorSpec& find_operator(std::string_view name) try {
+const OperatorSpec& find_operator(std::string_view name) {
   const std::span<const OperatorSpec> table = operators();
   const OperatorSpec* newest = nullptr;
   const OperatorSpec* nearest = nullptr;
@@ -136,8 +168,6 @@ const OperatorSpec& find_operator(std::string_view name) try {
   if (newest != nullptr) return *newest;
   fail(ErrorCode::unknown_operator, "", "operator", "there is no operator of this name", name,
        std::string(nearest->name) + " or another of the table");
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
 }  // namespace patchfold

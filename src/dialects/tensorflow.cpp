@@ -5,9 +5,7 @@
 #include "dialects/checks.hpp"
 #include "dialects/rows.hpp"
 #include "dialects/tensorflow_rows.hpp"
-#include "ops/batches.hpp"
 #include "ops/operands.hpp"
-#include "ops/patches.hpp"
 #include "tensor/fail.hpp"
 
 namespace patchfold::tensorflow {
@@ -16,144 +14,93 @@ namespace {
 using dialects::check_each;
 using dialects::check_number;
 using dialects::check_rank;
-
-/// SpaceToBatchND and BatchToSpaceND with M = 0 copy: one block of 1 on an axis of 1 that is appended.
-template <class View>
-View with_unit_axis(View view) {
-  view.shape.push_back(1);
-  view.strides.push_back(0);
-  return view;
-}
+using ops::Names;
+using ops::Neutral;
 
 /// Checks what SpaceToBatchND and BatchToSpaceND share.
-void check_blocks(std::string_view name, const Dims& input, const Dims& block_shape, std::string_view pads_name,
-                  const PadsList& pads) {
+void check_blocks(const Dims& input, const Dims& block_shape, std::string_view pads_name, const PadsList& pads,
+                  const Names& names) {
   const int blocked = block_shape.size();
   if (input.size() < 1 + blocked)
-    fail_rank(name, "input", "must have a batch axis and the axes of block_shape", input,
-              "rank " + std::to_string(1 + blocked) + " or more");
+    fail_rank(names.op, names.data, "must have a batch axis and the axes of block_shape", input,
+              ErrorValue("rank ", 1 + blocked, " or more"));
   if (pads.size() != blocked)
-    fail(ErrorCode::length, name, pads_name, "must have one pair for each entry of block_shape", pads.size(), blocked);
-  check_each(name, "block_shape", block_shape, 1);
-  check_each(name, pads_name, pads, 0);
-  ops::check_shape(name, "input", input);
+    fail(ErrorCode::length, names.op, pads_name, "must have one pair for each entry of block_shape", pads.size(), blocked);
+  check_each(names.op, "block_shape", block_shape, 1);
+  check_each(names.op, pads_name, pads, 0);
+  ops::check_shape(names.op, names.data, input);
 }
 
 /// Checks what SpaceToBatch and BatchToSpace share.
-void check_legacy(std::string_view name, const Dims& input, std::int64_t block_size, std::string_view pads_name,
-                  const PadsList& pads) {
-  check_rank(name, "input", input, 4);
-  check_number(name, "block_size", block_size, 2);
+void check_legacy(const Dims& input, std::int64_t block_size, std::string_view pads_name, const PadsList& pads,
+                  const Names& names) {
+  check_rank(names.op, names.data, input, 4);
+  check_number(names.op, "block_size", block_size, 2);
   if (pads.size() != 2)
-    fail(ErrorCode::length, name, pads_name, "must have two pairs, for the height and the width", pads.size(), 2);
-  check_each(name, pads_name, pads, 0);
+    fail(ErrorCode::length, names.op, pads_name, "must have two pairs, for the height and the width", pads.size(), 2);
+  check_each(names.op, pads_name, pads, 0);
 }
 
-constexpr ops::Names to_batch_names(std::string_view name, std::string_view block) {
-  return {.op = name, .image = "input", .columns = "output", .kernel_size = block, .stride = block, .padding = "paddings"};
+constexpr Names to_batch_names(std::string_view name, std::string_view block) {
+  return {.op = name, .data = "input", .kernel_size = block, .stride = block, .padding = "paddings"};
 }
-constexpr ops::Names to_space_names(std::string_view name, std::string_view block) {
-  return {.op = name,
-          .image = "output",
-          .columns = "input",
-          .output_size = "input",
-          .kernel_size = block,
-          .stride = block,
-          .padding = "crops"};
+constexpr Names to_space_names(std::string_view name, std::string_view block) {
+  return {.op = name, .data = "input", .output_size = "input", .kernel_size = block, .stride = block, .padding = "crops"};
 }
-constexpr ops::Names space_to_batch_names = to_batch_names(SpaceToBatch::name, "block_size");
-constexpr ops::Names space_to_batch_nd_names = to_batch_names(SpaceToBatchND::name, "block_shape");
-constexpr ops::Names batch_to_space_names = to_space_names(BatchToSpace::name, "block_size");
-constexpr ops::Names batch_to_space_nd_names = to_space_names(BatchToSpaceND::name, "block_shape");
+constexpr Names space_to_batch_names = to_batch_names(SpaceToBatch::name, "block_size");
+constexpr Names space_to_batch_nd_names = to_batch_names(SpaceToBatchND::name, "block_shape");
+constexpr Names batch_to_space_names = to_space_names(BatchToSpace::name, "block_size");
+constexpr Names batch_to_space_nd_names = to_space_names(BatchToSpaceND::name, "block_shape");
 
-patchfold::SpaceToBatch neutral(const SpaceToBatch& op, const Dims& input) {
-  check_legacy(SpaceToBatch::name, input, op.block_size, "paddings", op.paddings);
-  return {.block = {op.block_size, op.block_size}, .padding = op.paddings, .layout = Layout::channels_last};
+Neutral neutral(const SpaceToBatch& op, const Dims& input, const Names& names) {
+  check_legacy(input, op.block_size, "paddings", op.paddings, names);
+  return patchfold::SpaceToBatch{
+      .block = {op.block_size, op.block_size}, .padding = op.paddings, .layout = Layout::channels_last};
 }
-patchfold::BatchToSpace neutral(const BatchToSpace& op, const Dims& input) {
-  check_legacy(BatchToSpace::name, input, op.block_size, "crops", op.crops);
-  return {.block = {op.block_size, op.block_size}, .crops = op.crops, .layout = Layout::channels_last};
+Neutral neutral(const BatchToSpace& op, const Dims& input, const Names& names) {
+  check_legacy(input, op.block_size, "crops", op.crops, names);
+  return patchfold::BatchToSpace{
+      .block = {op.block_size, op.block_size}, .crops = op.crops, .layout = Layout::channels_last};
 }
-patchfold::SpaceToBatch neutral(const SpaceToBatchND& op, const Dims& input) {
-  check_blocks(SpaceToBatchND::name, input, op.block_shape, "paddings", op.paddings);
-  if (op.block_shape.empty()) return {.block = {1}, .layout = Layout::channels_last};
-  return {.block = op.block_shape, .padding = op.paddings, .layout = Layout::channels_last};
+Neutral neutral(const SpaceToBatchND& op, const Dims& input, const Names& names) {
+  check_blocks(input, op.block_shape, "paddings", op.paddings, names);
+  if (op.block_shape.empty()) return ops::Copy{};
+  return patchfold::SpaceToBatch{.block = op.block_shape, .padding = op.paddings, .layout = Layout::channels_last};
 }
-patchfold::BatchToSpace neutral(const BatchToSpaceND& op, const Dims& input) {
-  check_blocks(BatchToSpaceND::name, input, op.block_shape, "crops", op.crops);
-  if (op.block_shape.empty()) return {.block = {1}, .layout = Layout::channels_last};
-  return {.block = op.block_shape, .crops = op.crops, .layout = Layout::channels_last};
+Neutral neutral(const BatchToSpaceND& op, const Dims& input, const Names& names) {
+  check_blocks(input, op.block_shape, "crops", op.crops, names);
+  if (op.block_shape.empty()) return ops::Copy{};
+  return patchfold::BatchToSpace{.block = op.block_shape, .crops = op.crops, .layout = Layout::channels_last};
 }
 
-constexpr ops::Names space_to_depth_names = ops::depth_names(SpaceToDepth::name, "input", "output", "block_size");
-constexpr ops::Names depth_to_space_names = ops::depth_names(DepthToSpace::name, "output", "input", "block_size");
+constexpr Names space_to_depth_names = dialects::depth_names(SpaceToDepth::name, "input", "block_size");
+constexpr Names depth_to_space_names = dialects::depth_names(DepthToSpace::name, "input", "block_size");
 
-template <class Neutral, class Op>
-Neutral neutral_depth(const Op& op, const Dims& input) {
+template <class Depth>
+Neutral neutral_depth(const auto& op, const Dims& input, const Names& names) {
   if (op.data_format == DataFormat::NCHW_VECT_C)
-    fail(ErrorCode::value, Op::name, "data_format", "NCHW_VECT_C is not supported", "NCHW_VECT_C", "NHWC or NCHW");
-  check_rank(Op::name, "input", input, 4);
-  check_number(Op::name, "block_size", op.block_size, 2);
-  return {.block = {op.block_size, op.block_size},
-          .mode = DepthMode::blocks_first,
-          .layout = op.data_format == DataFormat::NHWC ? Layout::channels_last : Layout::channels_first};
+    fail(ErrorCode::value, names.op, "data_format", "NCHW_VECT_C is not supported", "NCHW_VECT_C", "NHWC or NCHW");
+  check_rank(names.op, names.data, input, 4);
+  check_number(names.op, "block_size", op.block_size, 2);
+  return Depth{.block = {op.block_size, op.block_size},
+               .mode = DepthMode::blocks_first,
+               .layout = op.data_format == DataFormat::NHWC ? Layout::channels_last : Layout::channels_first};
+}
+Neutral neutral(const SpaceToDepth& op, const Dims& input, const Names& names) {
+  return neutral_depth<patchfold::SpaceToDepth>(op, input, names);
+}
+Neutral neutral(const DepthToSpace& op, const Dims& input, const Names& names) {
+  return neutral_depth<patchfold::DepthToSpace>(op, input, names);
 }
 
 }  // namespace
 
-Dims SpaceToBatch::output_shape(const Dims& input) const {
-  return ops::space_to_batch_shape(neutral(*this, input), input, space_to_batch_names);
-}
-Plan SpaceToBatch::plan(const ConstTensorView& input, const TensorView& output) const {
-  return ops::space_to_batch_plan(neutral(*this, input.shape), input, output, space_to_batch_names);
-}
-
-Dims BatchToSpace::output_shape(const Dims& input) const {
-  return ops::batch_to_space_shape(neutral(*this, input), input, batch_to_space_names);
-}
-Plan BatchToSpace::plan(const ConstTensorView& input, const TensorView& output) const {
-  return ops::batch_to_space_plan(neutral(*this, input.shape), input, output, batch_to_space_names);
-}
-
-Dims SpaceToBatchND::output_shape(const Dims& input) const {
-  const auto op = neutral(*this, input);
-  if (block_shape.empty()) return input;
-  return ops::space_to_batch_shape(op, input, space_to_batch_nd_names);
-}
-Plan SpaceToBatchND::plan(const ConstTensorView& input, const TensorView& output) const {
-  const auto op = neutral(*this, input.shape);
-  if (block_shape.empty())
-    return ops::space_to_batch_plan(op, with_unit_axis(input), with_unit_axis(output), space_to_batch_nd_names);
-  return ops::space_to_batch_plan(op, input, output, space_to_batch_nd_names);
-}
-
-Dims BatchToSpaceND::output_shape(const Dims& input) const {
-  const auto op = neutral(*this, input);
-  if (block_shape.empty()) return input;
-  return ops::batch_to_space_shape(op, input, batch_to_space_nd_names);
-}
-Plan BatchToSpaceND::plan(const ConstTensorView& input, const TensorView& output) const {
-  const auto op = neutral(*this, input.shape);
-  if (block_shape.empty())
-    return ops::batch_to_space_plan(op, with_unit_axis(input), with_unit_axis(output), batch_to_space_nd_names);
-  return ops::batch_to_space_plan(op, input, output, batch_to_space_nd_names);
-}
-
-Dims SpaceToDepth::output_shape(const Dims& input) const {
-  return ops::space_to_depth_shape(neutral_depth<patchfold::SpaceToDepth>(*this, input), input, space_to_depth_names);
-}
-Plan SpaceToDepth::plan(const ConstTensorView& input, const TensorView& output) const {
-  return ops::space_to_depth_plan(neutral_depth<patchfold::SpaceToDepth>(*this, input.shape), input, output,
-                                  space_to_depth_names);
-}
-
-Dims DepthToSpace::output_shape(const Dims& input) const {
-  return ops::depth_to_space_shape(neutral_depth<patchfold::DepthToSpace>(*this, input), input, depth_to_space_names);
-}
-Plan DepthToSpace::plan(const ConstTensorView& input, const TensorView& output) const {
-  return ops::depth_to_space_plan(neutral_depth<patchfold::DepthToSpace>(*this, input.shape), input, output,
-                                  depth_to_space_names);
-}
+PATCHFOLD_OPERATOR(SpaceToBatch, space_to_batch_names)
+PATCHFOLD_OPERATOR(SpaceToBatchND, space_to_batch_nd_names)
+PATCHFOLD_OPERATOR(BatchToSpace, batch_to_space_names)
+PATCHFOLD_OPERATOR(BatchToSpaceND, batch_to_space_nd_names)
+PATCHFOLD_OPERATOR(SpaceToDepth, space_to_depth_names)
+PATCHFOLD_OPERATOR(DepthToSpace, depth_to_space_names)
 
 std::vector<OperatorSpec> rows() {
   using dialects::attribute;
@@ -164,29 +111,39 @@ std::vector<OperatorSpec> rows() {
   constexpr std::string_view format = "NHWC or NCHW";
   std::vector<OperatorSpec> list = {
       row<SpaceToBatch>(
-          {SpaceToBatch::name, "Moves blocks of (N, H, W, C) to the batch.", "TensorFlow SpaceToBatch", "input", index},
+          neutral,
+          {space_to_batch_names, "Moves blocks of (N, H, W, C) to the batch.", "TensorFlow SpaceToBatch",
+           "f32 1x4x4x4 paddings=0:0,0:0 block_size=2", index},
           {shape_input<&SpaceToBatch::paddings>("paddings", "pads of the height and the width, at least 0"),
            attribute<&SpaceToBatch::block_size>("block_size", Need::required, "block on both axes, at least 2")}),
       row<SpaceToBatchND>(
-          {SpaceToBatchND::name, "Moves blocks of the axes after the batch to the batch.", "TensorFlow SpaceToBatchND",
-           "input", index},
+          neutral,
+          {space_to_batch_nd_names, "Moves blocks of the axes after the batch to the batch.", "TensorFlow SpaceToBatchND",
+           "f32 1x4x4x4 block_shape=2,2 paddings=0:0,0:0", index},
           {shape_input<&SpaceToBatchND::block_shape>("block_shape", "block on each of the first axes, at least 1"),
            shape_input<&SpaceToBatchND::paddings>("paddings", "a pair of pads for each block, at least 0")}),
       row<BatchToSpace>(
-          {BatchToSpace::name, "Moves blocks of the batch back to (N, H, W, C).", "TensorFlow BatchToSpace", "input", index},
+          neutral,
+          {batch_to_space_names, "Moves blocks of the batch back to (N, H, W, C).", "TensorFlow BatchToSpace",
+           "f32 4x4x4x4 crops=0:0,0:0 block_size=2", index},
           {shape_input<&BatchToSpace::crops>("crops", "crops of the height and the width, at least 0"),
            attribute<&BatchToSpace::block_size>("block_size", Need::required, "block on both axes, at least 2")}),
       row<BatchToSpaceND>(
-          {BatchToSpaceND::name, "Moves blocks of the batch back to the axes after it.", "TensorFlow BatchToSpaceND",
-           "input", index},
+          neutral,
+          {batch_to_space_nd_names, "Moves blocks of the batch back to the axes after it.", "TensorFlow BatchToSpaceND",
+           "f32 4x4x4x4 block_shape=2,2 crops=0:0,0:0", index},
           {shape_input<&BatchToSpaceND::block_shape>("block_shape", "block on each of the first axes, at least 1"),
            shape_input<&BatchToSpaceND::crops>("crops", "a pair of crops for each block, at least 0")}),
       row<SpaceToDepth>(
-          {SpaceToDepth::name, "Moves blocks of (N, H, W, C) to the channels.", "TensorFlow SpaceToDepth", "input"},
+          neutral,
+          {space_to_depth_names, "Moves blocks of (N, H, W, C) to the channels.", "TensorFlow SpaceToDepth",
+           "f32 1x4x4x4 block_size=2"},
           {attribute<&SpaceToDepth::block_size>("block_size", Need::required, "block on both axes, at least 2"),
            attribute<&SpaceToDepth::data_format>("data_format", Need::optional, format)}),
       row<DepthToSpace>(
-          {DepthToSpace::name, "Moves channels back to blocks of (N, H, W, C).", "TensorFlow DepthToSpace", "input"},
+          neutral,
+          {depth_to_space_names, "Moves channels back to blocks of (N, H, W, C).", "TensorFlow DepthToSpace",
+           "f32 1x4x4x4 block_size=2"},
           {attribute<&DepthToSpace::block_size>("block_size", Need::required, "block on both axes, at least 2"),
            attribute<&DepthToSpace::data_format>("data_format", Need::optional, format)}),
   };

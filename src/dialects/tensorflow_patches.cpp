@@ -3,13 +3,16 @@
 #include "dialects/checks.hpp"
 #include "dialects/rows.hpp"
 #include "dialects/tensorflow_rows.hpp"
-#include "ops/patches.hpp"
+#include "ops/axes.hpp"
 #include "patchfold/tensorflow.hpp"
 #include "tensor/checked.hpp"
 #include "tensor/fail.hpp"
 
 namespace patchfold::tensorflow {
 namespace {
+
+using ops::Names;
+using ops::Neutral;
 
 /// The entries of the spatial axes of a list [1, .., 1].
 Dims spatial_entries(std::string_view name, std::string_view argument, const Dims& list, int rank) {
@@ -21,47 +24,36 @@ Dims spatial_entries(std::string_view name, std::string_view argument, const Dim
 }
 
 /// VALID: an image smaller than the kernel by two strides or more is an error; smaller by less, it has no patches.
-void check_valid(std::string_view name, std::string_view input_name, const Dims& extents, const Dims& kernel,
-                 const Dims& strides, const Dims& rates) {
+void check_valid(const Dims& extents, const Dims& kernel, const Dims& strides, const Dims& rates, const Names& names) {
   for (int i = 0; i < extents.size(); ++i) {
     const auto missing = (Checked(kernel[i] - 1) * Checked(rates[i]) + Checked(1) - Checked(extents[i])).value();
     const auto limit = checked_mul(strides[i], 2);
     if (missing && limit && *missing >= *limit)
-      fail(ErrorCode::value, name, input_name, "the effective kernel must not exceed the image by two strides or more",
-           extents, "at least " + std::to_string(extents[i] + *missing - *limit + 1) + " on axis " + std::to_string(i + 1));
+      fail(ErrorCode::value, names.op, names.data, "the effective kernel must not exceed the image by two strides or more",
+           extents, ErrorValue("at least ", extents[i] + *missing - *limit + 1, " on axis ", i + 1));
   }
 }
 
-constexpr ops::Names image_names{.op = ExtractImagePatches::name,
-                                 .image = "images",
-                                 .columns = "output",
-                                 .kernel_size = "ksizes",
-                                 .stride = "strides",
-                                 .dilation = "rates",
-                                 .padding = "padding"};
-constexpr ops::Names volume_names{.op = ExtractVolumePatches::name,
-                                  .image = "input",
-                                  .columns = "output",
-                                  .kernel_size = "ksizes",
-                                  .stride = "strides",
-                                  .padding = "padding"};
+constexpr Names image_names{
+    .op = ExtractImagePatches::name, .data = "images", .kernel_size = "ksizes", .stride = "strides", .dilation = "rates"};
+constexpr Names volume_names{
+    .op = ExtractVolumePatches::name, .data = "input", .kernel_size = "ksizes", .stride = "strides"};
 
-Unfold unfold_of(const ExtractImagePatches& op, const Dims& images) {
-  constexpr std::string_view name = ExtractImagePatches::name;
-  dialects::check_rank(name, "images", images, 4);
-  const Dims kernel = spatial_entries(name, "ksizes", op.ksizes, 4);
-  const Dims strides = spatial_entries(name, "strides", op.strides, 4);
-  const Dims rates = spatial_entries(name, "rates", op.rates, 4);
-  ops::check_given(name, "padding", op.padding.has_value());
+Neutral neutral(const ExtractImagePatches& op, const Dims& images, const Names& names) {
+  dialects::check_rank(names.op, names.data, images, 4);
+  const Dims kernel = spatial_entries(names.op, "ksizes", op.ksizes, 4);
+  const Dims strides = spatial_entries(names.op, "strides", op.strides, 4);
+  const Dims rates = spatial_entries(names.op, "rates", op.rates, 4);
+  ops::check_given(names.op, "padding", op.padding.has_value());
   const bool same = *op.padding == PaddingType::SAME;
-  if (!same) check_valid(name, "images", images.slice(1, 3), kernel, strides, rates);
-  return {.kernel_size = kernel,
-          .stride = strides,
-          .dilation = rates,
-          .padding = same ? Padding::same_upper : Padding::valid,
-          .layout = Layout::channels_last,
-          .order = Order::kernel,
-          .columns = Columns::grid};
+  if (!same) check_valid(images.slice(1, 3), kernel, strides, rates, names);
+  return Unfold{.kernel_size = kernel,
+                .stride = strides,
+                .dilation = rates,
+                .padding = same ? Padding::same_upper : Padding::valid,
+                .layout = Layout::channels_last,
+                .order = Order::kernel,
+                .positions = Positions::grid};
 }
 
 /// SAME of ExtractVolumePatches: where the stride exceeds the kernel the total is negative, and the first sample moves
@@ -79,38 +71,26 @@ PadsList volume_pads(const Dims& extents, const Dims& kernel, const Dims& stride
   return pads;
 }
 
-Unfold unfold_of(const ExtractVolumePatches& op, const Dims& input) {
-  constexpr std::string_view name = ExtractVolumePatches::name;
-  dialects::check_rank(name, "input", input, 5);
-  const Dims kernel = spatial_entries(name, "ksizes", op.ksizes, 5);
-  const Dims strides = spatial_entries(name, "strides", op.strides, 5);
-  ops::check_given(name, "padding", op.padding.has_value());
+Neutral neutral(const ExtractVolumePatches& op, const Dims& input, const Names& names) {
+  dialects::check_rank(names.op, names.data, input, 5);
+  const Dims kernel = spatial_entries(names.op, "ksizes", op.ksizes, 5);
+  const Dims strides = spatial_entries(names.op, "strides", op.strides, 5);
+  ops::check_given(names.op, "padding", op.padding.has_value());
   const bool same = *op.padding == PaddingType::SAME;
   const Dims extents = input.slice(1, 4);
-  if (!same) check_valid(name, "input", extents, kernel, strides, {1, 1, 1});
-  return {.kernel_size = kernel,
-          .stride = strides,
-          .padding = same ? Padding(volume_pads(extents, kernel, strides)) : Padding::valid,
-          .layout = Layout::channels_last,
-          .order = Order::kernel,
-          .columns = Columns::grid};
+  if (!same) check_valid(extents, kernel, strides, {1, 1, 1}, names);
+  return Unfold{.kernel_size = kernel,
+                .stride = strides,
+                .padding = same ? Padding(volume_pads(extents, kernel, strides)) : Padding::valid,
+                .layout = Layout::channels_last,
+                .order = Order::kernel,
+                .positions = Positions::grid};
 }
 
 }  // namespace
 
-Dims ExtractImagePatches::output_shape(const Dims& images) const {
-  return ops::unfold_shape(unfold_of(*this, images), images, image_names);
-}
-Plan ExtractImagePatches::plan(const ConstTensorView& images, const TensorView& output) const {
-  return ops::unfold_plan(unfold_of(*this, images.shape), images, output, image_names);
-}
-
-Dims ExtractVolumePatches::output_shape(const Dims& input) const {
-  return ops::unfold_shape(unfold_of(*this, input), input, volume_names);
-}
-Plan ExtractVolumePatches::plan(const ConstTensorView& input, const TensorView& output) const {
-  return ops::unfold_plan(unfold_of(*this, input.shape), input, output, volume_names);
-}
+PATCHFOLD_OPERATOR(ExtractImagePatches, image_names)
+PATCHFOLD_OPERATOR(ExtractVolumePatches, volume_names)
 
 std::vector<OperatorSpec> patch_rows() {
   using dialects::attribute;
@@ -119,15 +99,17 @@ std::vector<OperatorSpec> patch_rows() {
   constexpr std::string_view padding = "SAME: zeros around the image, the odd one at the end; VALID: none";
   return {
       row<ExtractImagePatches>(
-          {ExtractImagePatches::name, "Copies patches of (N, H, W, C) to the channels, tap-major: (N, oh, ow, kh*kw*C).",
-           "TensorFlow ExtractImagePatches", "images"},
+          neutral,
+          {image_names, "Copies patches of (N, H, W, C) to the channels, tap-major: (N, oh, ow, kh*kw*C).",
+           "TensorFlow ExtractImagePatches", "f32 1x4x4x4 ksizes=1,2,2,1 strides=1,2,2,1 rates=1,1,1,1 padding=VALID"},
           {attribute<&ExtractImagePatches::ksizes>("ksizes", Need::required, "[1, rows, columns, 1], at least 1"),
            attribute<&ExtractImagePatches::strides>("strides", Need::required, "[1, rows, columns, 1], at least 1"),
            attribute<&ExtractImagePatches::rates>("rates", Need::required, "[1, rows, columns, 1], at least 1"),
            attribute<&ExtractImagePatches::padding>("padding", Need::required, padding)}),
       row<ExtractVolumePatches>(
-          {ExtractVolumePatches::name, "Copies patches of (N, D, H, W, C) to the channels, tap-major.",
-           "TensorFlow ExtractVolumePatches", "input"},
+          neutral,
+          {volume_names, "Copies patches of (N, D, H, W, C) to the channels, tap-major.", "TensorFlow ExtractVolumePatches",
+           "f32 1x4x4x4x4 ksizes=1,2,2,2,1 strides=1,2,2,2,1 padding=VALID"},
           {attribute<&ExtractVolumePatches::ksizes>("ksizes", Need::required, "[1, planes, rows, columns, 1], at least 1"),
            attribute<&ExtractVolumePatches::strides>("strides", Need::required, "[1, planes, rows, columns, 1], at least 1"),
            attribute<&ExtractVolumePatches::padding>("padding", Need::required, padding)}),

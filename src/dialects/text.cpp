@@ -87,24 +87,23 @@ std::optional<ArgumentValue> parse_by_kind(ArgumentKind kind, const std::string&
 }  // namespace
 
 std::string_view phrase(ArgumentKind kind) noexcept {
-  constexpr std::string_view phrases[] = {
-      "an integer",
-      "a list of integers",
-      "an integer, or a list with one for each spatial axis",
-      "a list of pairs begin:end",
-      "a rule (valid, same_upper, same_lower), an integer, a list, or a list of pairs begin:end",
-      "a number",
-      "true or false",
-      "a word",
-  };
-  return phrases[static_cast<std::size_t>(kind)];
+  switch (kind) {
+    case ArgumentKind::integer: return "an integer";
+    case ArgumentKind::integers: return "a list of integers";
+    case ArgumentKind::axes: return "an integer, or a list with one for each spatial axis";
+    case ArgumentKind::pairs: return "a list of pairs begin:end";
+    case ArgumentKind::padding:
+      return "a rule (valid, same_upper, same_lower), an integer, a list, or a list of pairs begin:end";
+    case ArgumentKind::number: return "a number";
+    case ArgumentKind::boolean: return "true or false";
+    case ArgumentKind::choice: return "a word";
+  }
+  return "a value";
 }
 
 std::optional<Padding::Rule> padding_rule(std::string_view word) noexcept {
-  if (word == "valid") return Padding::valid;
-  if (word == "same" || word == "same_upper") return Padding::same_upper;
-  if (word == "same_lower") return Padding::same_lower;
-  return std::nullopt;
+  if (word == "same") return Padding::same_upper;
+  return value_of<Padding::Rule>(word);
 }
 
 std::optional<std::int64_t> parse_integer(std::string_view text) noexcept {
@@ -146,13 +145,11 @@ std::optional<PadsList> parse_pairs(std::string_view text, char separator) {
 
 }  // namespace dialects
 
-ArgumentValue parse_value(const OperatorSpec& op, const ArgumentSpec& argument, std::string_view text) try {
+ArgumentValue parse_value(const OperatorSpec& op, const ArgumentSpec& argument, std::string_view text) {
   const std::string plain = argument.kind == ArgumentKind::choice ? std::string(text) : dialects::trimmed(text);
   if (auto value = dialects::parse_by_kind(argument.kind, plain)) return *value;
   fail(ErrorCode::type, op.name, argument.name, "must be " + std::string(dialects::phrase(argument.kind)),
        text.empty() ? "nothing" : text);
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
 }  // namespace patchfold

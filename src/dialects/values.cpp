@@ -64,8 +64,7 @@ void assign(PadsList& member, const ArgumentValue& value, const Target& target) 
   else
     flat = get<Dims>(value, target);
   if (flat.size() % 2 != 0)
-    fail(ErrorCode::length, target.op.name, target.argument.name, "must be pairs of begin and end", to_string(flat),
-         "an even count");
+    fail(ErrorCode::length, target.op.name, target.argument.name, "must be pairs of begin and end", flat, "an even count");
   member = {};
   for (int i = 0; i < flat.size(); i += 2) member.push_back({flat[i], flat[i + 1]});
 }
@@ -77,7 +76,7 @@ void assign(Padding& member, const ArgumentValue& value, const Target& target) {
     const auto rule = padding_rule(*word);
     if (!rule)
       fail(ErrorCode::value, target.op.name, target.argument.name, "must be a rule or numbers", *word,
-           "valid, same_upper, same_lower, or numbers");
+           listed_words<Padding::Rule>() + ", or numbers");
     member = Padding(*rule);
   } else if (const auto* list = std::get_if<Dims>(&value)) {
     PadsList pairs;
@@ -131,11 +130,10 @@ std::string default_text(const Scalar& value) {
 }  // namespace dialects
 
 std::string_view name_of(ArgumentKind kind) noexcept {
-  constexpr std::string_view names[] = {"integer", "integers", "axes", "pairs", "padding", "number", "boolean", "choice"};
-  return names[static_cast<std::size_t>(kind)];
+  return word_of(kind);
 }
 
-std::string to_string(const ArgumentValue& value) try {
+std::string to_string(const ArgumentValue& value) {
   struct Writer {
     std::string operator()(std::int64_t number) const { return std::to_string(number); }
     std::string operator()(const Dims& list) const {
@@ -154,8 +152,6 @@ std::string to_string(const ArgumentValue& value) try {
     std::string operator()(const IndexTensor& tensor) const { return (*this)(tensor.values); }
   };
   return std::visit(Writer{}, value);
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
 }  // namespace patchfold

@@ -4,10 +4,10 @@
 #pragma once
 
 #include <array>
-#include <cassert>
 #include <cstddef>
 #include <cstdint>
 
+#include "patchfold/fixed_list.hpp"
 #include "patchfold/tensor.hpp"
 #include "patchfold/words.hpp"
 
@@ -16,41 +16,12 @@ namespace patchfold::engine {
 /// Most dims and windows together that a normalised problem may have.
 inline constexpr int max_axes = 16;
 
-/// A list that lives where it stands.
-template <class T, int capacity>
-class FixedList {
- public:
-  using value_type = T;
-  using const_iterator = const T*;
-
-  int size() const noexcept { return size_; }
-  bool empty() const noexcept { return size_ == 0; }
-  T& operator[](int i) noexcept { return items_[static_cast<std::size_t>(i)]; }
-  const T& operator[](int i) const noexcept { return items_[static_cast<std::size_t>(i)]; }
-  T* begin() noexcept { return items_.data(); }
-  T* end() noexcept { return items_.data() + size_; }
-  const T* begin() const noexcept { return items_.data(); }
-  const T* end() const noexcept { return items_.data() + size_; }
-  void push_back(const T& item) noexcept {
-    assert(size_ < capacity);
-    items_[static_cast<std::size_t>(size_++)] = item;
-  }
-  void erase(int i) noexcept {
-    for (--size_; i < size_; ++i) (*this)[i] = (*this)[i + 1];
-  }
-
- private:
-  std::array<T, static_cast<std::size_t>(capacity)> items_{};
-  int size_ = 0;
-};
-
 /// What is done with the elements.
 ///   extract       image -> columns: each column element is a copy of the image element at its coordinate, or what `mode`
-///   says
-///                 if the coordinate lies outside the image
-///   combine_copy  columns -> image: each image element is a copy of the one column element that points at it (stride =
-///   kernel) combine_sum   columns -> image: each image element is the sum of all column elements that point at it, in
-///   ascending
+///                 says if the coordinate lies outside the image
+///   combine_copy  columns -> image: each image element is a copy of the one column element that points at it
+///                 (stride = kernel)
+///   combine_sum   columns -> image: each image element is the sum of all column elements that point at it, in ascending
 ///                 order of the taps
 enum class Verb : std::uint8_t { extract, combine_copy, combine_sum };
 

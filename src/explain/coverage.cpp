@@ -9,13 +9,6 @@ namespace {
 
 using Counts = std::vector<std::int64_t>;
 
-Counts uses(const std::vector<std::int64_t>& from, const Dims& input) {
-  Counts counts(static_cast<std::size_t>(element_count(input)));
-  for (const std::int64_t each : from)
-    if (each >= 0) ++counts[static_cast<std::size_t>(each)];
-  return counts;
-}
-
 /// The axes along which the counts change.
 std::vector<int> changing_axes(const Counts& counts, const Dims& shape) {
   std::vector<int> axes;
@@ -94,39 +87,11 @@ std::string part_of(std::int64_t part, const Dims& shape, std::string_view name)
 
 }  // namespace
 
-std::string outside_text(const Subject& subject) {
-  const auto value = value_in_force(subject, "value");
-  return value ? to_string(*value) : "0";
-}
-
-Findings try_out(const Subject& subject) {
-  if (!subject.op.sums) {
-    Findings findings{std::nullopt, sources(subject, false)};
-    const auto mode = value_in_force(subject, "padding_mode");
-    if (mode && to_string(*mode) != "constant") findings.plain = sources(subject, true);
-    findings.counts = uses(findings.from, subject.input);
-    return findings;
-  }
-  Findings findings{Probe(subject, true)};
-  const std::vector<std::uint64_t> ones(static_cast<std::size_t>(subject.has_input() ? element_count(subject.input) : 0), 1);
-  const auto& sums = findings.probe->run(ones);
-  findings.counts.assign(sums.begin(), sums.end());
-  return findings;
-}
-
-std::vector<std::int64_t> taps_at(const Subject& subject, const Findings& findings, bool image_is_input) {
-  if (subject.op.sums) return findings.counts;
-  if (image_is_input) return findings.plain.empty() ? findings.counts : uses(findings.plain, subject.input);
-  Counts counts;
-  for (const std::int64_t from : findings.from) counts.push_back(from >= 0);
-  return counts;
-}
-
 void write_coverage(Text& text, const Subject& subject, const Findings& findings) {
-  const bool sums = subject.op.sums;
+  const bool sums = subject.geometry().sums;
   const std::string data(subject.op.data_input);
   const std::string name = sums ? "output" : data;
-  const Dims& shape = sums ? subject.output : subject.input;
+  const Dims& shape = sums ? subject.output() : subject.input();
   const Counts& counts = findings.counts;
   if (!subject.has_input())
     text.section("Coverage: how many patches touch each element of output, which is the output itself");
@@ -154,17 +119,18 @@ void write_coverage(Text& text, const Subject& subject, const Findings& findings
                : sums               ? " met by none and become +0"
                                     : " never copied"));
   if (sums && subject.has_input()) {
-    if (const std::int64_t dropped = element_count(subject.input) - total; dropped > 0)
-      text.line("  outside: " + part_of(dropped, subject.input, data) + (dropped == 1 ? " lies" : " lie") +
+    if (const std::int64_t dropped = element_count(subject.input()) - total; dropped > 0)
+      text.line("  outside: " + part_of(dropped, subject.input(), data) + (dropped == 1 ? " lies" : " lie") +
                 " outside the output and go nowhere");
   } else if (!sums) {
-    const auto& plain = findings.plain.empty() ? findings.from : findings.plain;
-    if (const std::int64_t outside = std::ranges::count(plain, -1); outside > 0)
-      text.line("  outside: " + part_of(outside, subject.output, "output") + (outside == 1 ? " lies" : " lie") +
+    const Geometry& geometry = subject.geometry();
+    const std::int64_t outside = std::ranges::count(findings.from, -1) + std::ranges::count(findings.padded, true);
+    if (outside > 0)
+      text.line("  outside: " + part_of(outside, subject.output(), "output") + (outside == 1 ? " lies" : " lie") +
                 " outside " + data + " and " +
-                (findings.plain.empty()
-                     ? "become " + outside_text(subject)
-                     : "read it as padding_mode " + to_string(*value_in_force(subject, "padding_mode")) + " says"));
+                (geometry.padding_mode == PaddingMode::constant
+                     ? "become " + to_string(geometry.value)
+                     : "read it as padding_mode " + std::string(word_of(geometry.padding_mode)) + " says"));
   }
   write_grids(text, name, counts, shape);
 }

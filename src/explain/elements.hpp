@@ -2,30 +2,38 @@
 // Coverage and order: how often elements are used, and which comes from which.
 #pragma once
 
-#include <optional>
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
-#include "explain/probe.hpp"
+#include "explain/subject.hpp"
 #include "explain/text.hpp"
 
 namespace patchfold::explaining {
 
-/// What trying the operator out has shown.
+/// One element of the columns and the element of the image that it belongs to, as row-major numbers.
+struct Pair {
+  std::int64_t image = -1;  ///< -1: outside the image, and no padding mode reads anything there
+  std::int64_t column = 0;
+  bool padded = false;  ///< outside the image, where a padding mode reads `image`
+};
+
+/// Calls f for every element of the columns, taps in ascending order. Without a data input the columns have no elements in
+/// memory: f is called for each tap of each patch then, with column = 0.
+void walk(const Geometry& geometry, const std::function<void(const Pair&)>& f);
+
+/// What the walk has shown.
 struct Findings {
-  std::optional<Probe> probe{};        ///< of operators that add
   std::vector<std::int64_t> from{};    ///< of operators that move: for each output element the input element, or -1
-  std::vector<std::int64_t> plain{};   ///< the same with the padding mode constant; empty if that is the mode
+  std::vector<bool> padded{};          ///< of extractions: whether an output element lies outside and is padded
+  std::vector<std::int64_t> to{};      ///< of operators that add: for each input element the output element, or -1
   std::vector<std::int64_t> counts{};  ///< moves: how often each input element is used; sums: how many meet in each output
 };
 
-Findings try_out(const Subject& subject);
-/// What an element that lies outside becomes: the fill value.
-std::string outside_text(const Subject& subject);
-/// How many taps meet at each element of the image.
-std::vector<std::int64_t> taps_at(const Subject& subject, const Findings& findings, bool image_is_input);
+Findings find(const Subject& subject);
 
 void write_coverage(Text& text, const Subject& subject, const Findings& findings);
-void write_order(Text& text, const Subject& subject, Findings& findings);
+void write_order(Text& text, const Subject& subject, const Findings& findings);
 
 }  // namespace patchfold::explaining

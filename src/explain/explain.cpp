@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "dialects/text.hpp"
 #include "explain/elements.hpp"
 #include "explain/subject.hpp"
 #include "explain/text.hpp"
@@ -13,39 +14,25 @@
 namespace patchfold {
 namespace explaining {
 
-std::optional<ArgumentValue> value_in_force(const Subject& subject, std::string_view name) {
-  if (const auto given = std::ranges::find(subject.given, name, &Argument::name); given != subject.given.end())
-    return given->value;
-  const auto spec = std::ranges::find(subject.op.arguments, name, &ArgumentSpec::name);
-  if (spec == subject.op.arguments.end() || spec->default_text.empty()) return std::nullopt;
-  return parse_value(subject.op, *spec, spec->default_text);
+std::optional<ArgumentValue> value_in_force(const Subject& subject, const ArgumentSpec& argument) {
+  for (const Argument& given : subject.given)
+    if (dialects::find_argument(subject.op, given.name) == &argument) return given.value;
+  if (argument.default_text.empty()) return std::nullopt;
+  return parse_value(subject.op, argument, argument.default_text);
 }
 
 namespace {
-
-Subject make_subject(const OperatorSpec& op, std::span<const Argument> arguments, const Dims& data_shape, DType dtype,
-                     std::size_t element_size) {
-  BoundOperator bound = op.bind(arguments);
-  const Dims input = op.data_input.empty() ? Dims{} : data_shape;
-  const Dims output = bound.output_shape(input);
-  return {op,
-          {arguments.begin(), arguments.end()},
-          bound,
-          dtype,
-          dtype == DType::opaque ? element_size : size_of(dtype),
-          input,
-          output};
-}
 
 Plan plan_of(const Subject& subject) {
   const auto tensor = [&](const Dims& shape) {
     return TensorView{nullptr, shape, contiguous_strides(shape, subject.element_size), subject.dtype, subject.element_size};
   };
-  return subject.bound.plan(tensor(subject.input), tensor(subject.output));
+  return subject.lowering.plan(tensor(subject.input()), tensor(subject.output()));
 }
 
 void write_head(Text& text, const Subject& subject) {
-  const ProblemText problem{std::string(subject.op.name), subject.dtype, subject.element_size, subject.input, subject.given};
+  const ProblemText problem{std::string(subject.op.name), subject.dtype, subject.element_size, subject.input(),
+                            subject.given};
   text.line(std::string(subject.op.name) + ": " + std::string(subject.op.doc), 2);
   text.line("  definition: " + std::string(subject.op.definition));
   text.line("  problem: " + to_string(problem));
@@ -55,8 +42,9 @@ void write_arguments(Text& text, const Subject& subject) {
   text.section("Arguments");
   std::vector<std::vector<std::string>> rows;
   for (const ArgumentSpec& spec : subject.op.arguments) {
-    const bool given = std::ranges::find(subject.given, spec.name, &Argument::name) != subject.given.end();
-    const auto value = value_in_force(subject, spec.name);
+    const bool given = std::ranges::any_of(
+        subject.given, [&](const Argument& each) { return dialects::find_argument(subject.op, each.name) == &spec; });
+    const auto value = value_in_force(subject, spec);
     std::string written = value ? to_string(*value) : "-";
     if (spec.kind == ArgumentKind::boolean) written = written == "1" ? "true" : "false";
     rows.push_back({std::string(spec.name), written,
@@ -77,11 +65,11 @@ void write_shapes(Text& text, const Subject& subject) {
     rows.push_back({std::string(name), to_string(shape), counted(count, "element"),
                     bytes(count * static_cast<std::int64_t>(subject.element_size))});
   };
-  if (subject.has_input()) add(subject.op.data_input, subject.input);
-  add("output", subject.output);
+  if (subject.has_input()) add(subject.op.data_input, subject.input());
+  add("output", subject.output());
   text.table(rows);
-  const auto in = static_cast<double>(element_count(subject.input)),
-             out = static_cast<double>(element_count(subject.output));
+  const auto in = static_cast<double>(element_count(subject.input())),
+             out = static_cast<double>(element_count(subject.output()));
   if (subject.has_input() && in > 0 && out > 0 && in != out)
     text.line("  the output has " + number(out / in) + " times as many elements");
 }
@@ -96,53 +84,46 @@ void write_plan(Text& text, const Plan& plan) {
   }
 }
 
-/// Whether the operator may be tried out. Without a data input the taps of all patches are what is read.
-bool is_small(const Subject& subject, const std::optional<Windows>& windows) {
-  const std::optional<std::int64_t> read = subject.has_input() ? element_count(subject.input)
-                                           : windows ? checked_mul(windows->geometry.taps, windows->geometry.positions)
-                                                     : std::nullopt;
-  return read && *read <= explain_limit && element_count(subject.output) <= explain_limit;
+/// Whether elements are shown one by one. Without a data input there are as many as patches have taps.
+bool is_small(const Subject& subject) {
+  const Geometry& geometry = subject.geometry();
+  const std::optional<std::int64_t> read =
+      subject.has_input() ? element_count(subject.input()) : checked_mul(geometry.taps, geometry.positions);
+  return read && *read <= explain_limit && element_count(subject.output()) <= explain_limit;
 }
 
 }  // namespace
 }  // namespace explaining
 
 std::string explain(const OperatorSpec& op, std::span<const Argument> arguments, const Dims& data_shape, DType dtype,
-                    std::size_t element_size) try {
+                    std::size_t element_size) {
   using namespace explaining;
-  const Subject subject = make_subject(op, arguments, data_shape, dtype, element_size);
+  const Subject subject{op,
+                        {arguments.begin(), arguments.end()},
+                        op.bind(arguments).lower(op.data_input.empty() ? Dims{} : data_shape),
+                        dtype,
+                        dtype == DType::opaque ? element_size : size_of(dtype)};
   const Plan plan = plan_of(subject);
   Text text;
   write_head(text, subject);
   write_arguments(text, subject);
   write_shapes(text, subject);
-  const auto windows = windows_of(subject);
-  if (!is_small(subject, windows)) {
-    if (windows) write_windows(text, subject, *windows, !is_doubtful(subject, *windows));
+  write_windows(text, subject);
+  if (!is_small(subject)) {
     text.section("Coverage and order: shown for at most " + std::to_string(explain_limit) +
                  (subject.has_input() ? " elements on each side" : " elements and as many taps of all patches") +
                  "; a smaller shape shows them");
   } else {
-    Findings findings = try_out(subject);
-    if (windows) {
-      const Dims& image = windows->image_is_input ? subject.input : subject.output;
-      const auto taps = taps_at(subject, findings, windows->image_is_input);
-      write_windows(text, subject, *windows,
-                    taps.empty() ? !is_doubtful(subject, *windows) : bear_out(*windows, image, taps));
-    }
+    const Findings findings = find(subject);
     write_coverage(text, subject, findings);
-    if (element_count(subject.output) > 0) write_order(text, subject, findings);
+    if (element_count(subject.output()) > 0) write_order(text, subject, findings);
   }
   write_plan(text, plan);
   return text.take();
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
-std::string explain(const ProblemText& problem) try {
+std::string explain(const ProblemText& problem) {
   return explain(find_operator(problem.op), problem.arguments, problem.shape, problem.dtype, problem.element_size);
-} catch (const std::bad_alloc&) {
-  fail_memory();
 }
 
 }  // namespace patchfold

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <map>
 
 #include "explain/elements.hpp"
 
@@ -83,14 +84,14 @@ void for_each_axis(Text& text, std::string_view name, const Dims& shape, std::in
 }
 
 bool is_padded(const Findings& findings, std::int64_t flat) {
-  return !findings.plain.empty() && findings.plain[static_cast<std::size_t>(flat)] < 0;
+  return !findings.padded.empty() && findings.padded[static_cast<std::size_t>(flat)];
 }
 
 std::string source_text(const Subject& subject, const Findings& findings, std::int64_t flat) {
   const std::int64_t from = findings.from[static_cast<std::size_t>(flat)];
-  if (from < 0) return " <- outside: " + outside_text(subject);
-  std::string text = " <- " + element(subject.op.data_input, index_of(from, subject.input));
-  if (is_padded(findings, flat)) text += "  (outside: " + to_string(*value_in_force(subject, "padding_mode")) + ")";
+  if (from < 0) return " <- outside: " + to_string(subject.geometry().value);
+  std::string text = " <- " + element(subject.op.data_input, index_of(from, subject.input()));
+  if (is_padded(findings, flat)) text += "  (outside: " + std::string(word_of(subject.geometry().padding_mode)) + ")";
   return text;
 }
 
@@ -109,86 +110,96 @@ std::int64_t middle_element(const Dims& shape) {
 void write_moves(Text& text, const Subject& subject, const Findings& findings) {
   text.section("Order: where each element of output comes from");
   // The middle is an element that reads the middle of the input, so that it lies inside.
-  std::int64_t middle = middle_element(subject.output);
-  if (element_count(subject.input) > 0) {
-    const auto& from = findings.plain.empty() ? findings.from : findings.plain;
-    const auto found = std::ranges::find(from, middle_element(subject.input));
-    if (found != from.end()) middle = found - from.begin();
+  std::int64_t middle = middle_element(subject.output());
+  if (element_count(subject.input()) > 0) {
+    const std::int64_t of_input = middle_element(subject.input());
+    for (std::int64_t i = 0; i < std::ssize(findings.from); ++i)
+      if (findings.from[static_cast<std::size_t>(i)] == of_input && !is_padded(findings, i)) {
+        middle = i;
+        break;
+      }
   }
   Marks marks = {{"first", 0}};
   add_mark(marks, "middle", middle);
   add_mark(marks, "last", std::ssize(findings.from) - 1);
   std::vector<std::vector<std::string>> rows;
   for (const auto& [label, flat] : marks)
-    rows.push_back({label, element("output", index_of(flat, subject.output)) + source_text(subject, findings, flat)});
+    rows.push_back({label, element("output", index_of(flat, subject.output())) + source_text(subject, findings, flat)});
   text.table(rows);
-  for_each_axis(text, "output", subject.output, middle, [&](int axis, const std::vector<Dims>& indices) {
+  for_each_axis(text, "output", subject.output(), middle, [&](int axis, const std::vector<Dims>& indices) {
     std::vector<Step> steps;
     for (const Dims& index : indices) {
-      const std::int64_t flat = flat_of(index, subject.output);
+      const std::int64_t flat = flat_of(index, subject.output());
       steps.push_back({index[axis], findings.from[static_cast<std::size_t>(flat)], is_padded(findings, flat),
                        element("output", index), source_text(subject, findings, flat)});
     }
-    write_steps(text, steps, subject.input);
+    write_steps(text, steps, subject.input());
   });
 }
 
-/// Whether the axis of the taps comes after that of the positions.
-bool taps_come_last(const Subject& subject) {
-  const auto layout = value_in_force(subject, "layout");
-  return layout && to_string(*layout) == "channels_last";
-}
+/// The elements that are added up in some elements of the output, in ascending order of the tap.
+class Terms {
+ public:
+  Terms(const Geometry& geometry, const Marks& marks) : columns_(geometry.columns()) {
+    for (const auto& mark : marks) found_[mark.second];
+    walk(geometry, [&](const Pair& pair) {
+      const auto terms = found_.find(pair.image);
+      if (terms != found_.end() && terms->second.size() < most_terms) terms->second.push_back(pair.column);
+    });
+  }
 
-/// The elements that are added up in one element of the output, in ascending order of the tap.
-std::string sum_text(const Subject& subject, Probe& probe, std::int64_t flat, std::int64_t count) {
-  std::string text;
-  for (const std::int64_t from :
-       probe.contributors(flat, static_cast<std::uint64_t>(count), most_terms, taps_come_last(subject)))
-    text += (text.empty() ? "" : " + ") + element(subject.op.data_input, index_of(from, subject.input));
-  if (count > static_cast<std::int64_t>(most_terms)) text += " + .. (" + std::to_string(count) + " in all)";
-  return text.empty() ? "+0" : text;
-}
+  std::string text(std::int64_t element_of_output, std::int64_t count, std::string_view data) const {
+    std::string text;
+    for (const std::int64_t column : found_.at(element_of_output))
+      text += (text.empty() ? "" : " + ") + element(data, index_of(column, columns_));
+    if (count > static_cast<std::int64_t>(most_terms)) text += " + .. (" + std::to_string(count) + " in all)";
+    return text.empty() ? "+0" : text;
+  }
 
-void write_sums(Text& text, const Subject& subject, Findings& findings) {
+ private:
+  Dims columns_;
+  std::map<std::int64_t, std::vector<std::int64_t>> found_{};
+};
+
+void write_sums(Text& text, const Subject& subject, const Findings& findings) {
   const std::string data(subject.op.data_input);
   const auto& counts = findings.counts;
-  Probe& probe = *findings.probe;
   text.section("Order: which elements of " + data + " are added, in ascending order of the tap");
-  const std::string held = probe.accumulates() ? "what it holds + " : "";
-  const std::int64_t middle = middle_element(subject.output);
+  const std::string held = subject.geometry().accumulate ? "what it holds + " : "";
+  const std::int64_t middle = middle_element(subject.output());
   Marks marks = {{"first", 0}};
   add_mark(marks, "middle", middle);
   add_mark(marks, "last", std::ssize(counts) - 1);
   add_mark(marks, "most", std::ranges::max_element(counts) - counts.begin());
   if (const auto hole = std::ranges::find(counts, 0); hole != counts.end()) add_mark(marks, "hole", hole - counts.begin());
+  const Terms terms(subject.geometry(), marks);
   std::vector<std::vector<std::string>> rows;
   for (const auto& [label, flat] : marks)
-    rows.push_back({label, element("output", index_of(flat, subject.output)) + " = " + held +
-                               sum_text(subject, probe, flat, counts[static_cast<std::size_t>(flat)])});
+    rows.push_back({label, element("output", index_of(flat, subject.output())) + " = " + held +
+                               terms.text(flat, counts[static_cast<std::size_t>(flat)], data)});
   text.table(rows);
-  if (element_count(subject.input) == 0) return;
+  if (element_count(subject.input()) == 0) return;
 
   text.section("Order: where each element of " + data + " goes");
-  const auto to_middle =
-      probe.contributors(middle, static_cast<std::uint64_t>(counts[static_cast<std::size_t>(middle)]), 1, false);
-  const std::int64_t start = to_middle.empty() ? middle_element(subject.input) : to_middle.front();
-  for_each_axis(text, data, subject.input, start, [&](int axis, const std::vector<Dims>& indices) {
-    std::vector<std::int64_t> flat;
-    for (const Dims& index : indices) flat.push_back(flat_of(index, subject.input));
-    const std::vector<std::int64_t> to = probe.destinations(flat);
+  const auto to_middle = std::ranges::find(findings.to, middle);
+  const std::int64_t start =
+      to_middle == findings.to.end() ? middle_element(subject.input()) : to_middle - findings.to.begin();
+  for_each_axis(text, data, subject.input(), start, [&](int axis, const std::vector<Dims>& indices) {
     std::vector<Step> steps;
-    for (std::size_t i = 0; i < indices.size(); ++i)
-      steps.push_back({indices[i][axis], to[i], false, element(data, indices[i]),
-                       to[i] < 0 ? " -> outside: left out" : " -> " + element("output", index_of(to[i], subject.output))});
-    write_steps(text, steps, subject.output);
+    for (const Dims& index : indices) {
+      const std::int64_t to = findings.to[static_cast<std::size_t>(flat_of(index, subject.input()))];
+      steps.push_back({index[axis], to, false, element(data, index),
+                       to < 0 ? " -> outside: left out" : " -> " + element("output", index_of(to, subject.output()))});
+    }
+    write_steps(text, steps, subject.output());
   });
 }
 
 }  // namespace
 
-void write_order(Text& text, const Subject& subject, Findings& findings) {
+void write_order(Text& text, const Subject& subject, const Findings& findings) {
   if (!subject.has_input()) return;
-  if (subject.op.sums)
+  if (subject.geometry().sums)
     write_sums(text, subject, findings);
   else
     write_moves(text, subject, findings);

@@ -11,19 +11,22 @@
 
 namespace patchfold::explaining {
 
+/// An operator, the arguments that were given, and the geometry that follows from them. Everything that an explanation says
+/// about elements is read from the geometry; arguments are only shown.
 struct Subject {
   const OperatorSpec& op;
   std::vector<Argument> given;
-  BoundOperator bound;
+  Lowering lowering;
   DType dtype;
   std::size_t element_size;
-  Dims input;  ///< empty if the operator has no data input
-  Dims output;
 
-  bool has_input() const { return !op.data_input.empty(); }
+  const Geometry& geometry() const { return lowering.geometry; }
+  bool has_input() const { return geometry().has_data; }
+  const Dims& input() const { return geometry().data; }  ///< empty if the operator has no data input
+  const Dims& output() const { return geometry().output; }
 };
 
-/// The value of an argument that is in force: given, or the default. Nothing if it is left out or there is no such argument.
-std::optional<ArgumentValue> value_in_force(const Subject& subject, std::string_view name);
+/// The value of an argument that is in force: given, or the default. Nothing if it is left out.
+std::optional<ArgumentValue> value_in_force(const Subject& subject, const ArgumentSpec& argument);
 
 }  // namespace patchfold::explaining

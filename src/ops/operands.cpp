@@ -13,8 +13,9 @@
 namespace patchfold::ops {
 namespace {
 
-std::string type_text(DType dtype, std::int64_t element_size) {
-  return dtype == DType::opaque ? "opaque elements of " + std::to_string(element_size) + " bytes" : text(dtype);
+ErrorValue type_of(const ConstTensorView& view) {
+  if (view.dtype == DType::opaque) return {"opaque elements of ", view.element_size, " bytes"};
+  return view.dtype;
 }
 
 }  // namespace
@@ -28,7 +29,7 @@ Sound check_view(std::string_view op, std::string_view name, const ConstTensorVi
     fail(ErrorCode::dtype, op, name, "must have an element type of this library", static_cast<int>(view.dtype));
   if (opaque ? view.element_size == 0 || !Checked(view.element_size).is_below() : view.element_size != size_of(view.dtype))
     fail(ErrorCode::dtype, op, name, "the size of an element must be that of its type", view.element_size,
-         opaque ? "at least 1" : std::to_string(size_of(view.dtype)));
+         opaque ? ErrorValue("at least 1") : ErrorValue(size_of(view.dtype)));
 
   Sound sound{view.strides, {}};
   Checked begin = 0;
@@ -63,7 +64,7 @@ void check_distinct(std::string_view op, std::string_view name, const TensorView
     if (stride < reach)
       fail(ErrorCode::strides, op, name,
            "elements must not share memory: each stride must step over what smaller ones reach", view.strides,
-           "a stride of at least " + std::to_string(reach) + " bytes in place of " + std::to_string(stride));
+           ErrorValue("a stride of at least ", reach, " bytes in place of ", stride));
     reach += stride * (extent - 1);
   }
 }
@@ -79,10 +80,6 @@ void check_shape(std::string_view op, std::string_view argument, const Dims& sha
     if (!Checked(extent).is_below()) fail(ErrorCode::overflow, op, argument, "extents must stay below 2^60", shape);
 }
 
-std::string at_least(std::int64_t bound) {
-  return "at least " + std::to_string(bound);
-}
-
 Operands check_operands(std::string_view op, std::string_view src_name, const ConstTensorView& src,
                         std::string_view dst_name, const TensorView& dst, const Dims& dst_shape) {
   check_shape(op, dst_name, dst_shape);
@@ -90,9 +87,8 @@ Operands check_operands(std::string_view op, std::string_view src_name, const Co
   if (!(dst.shape == dst_shape))
     fail(ErrorCode::shape, op, dst_name, "must have the shape that the operator gives", dst.shape, dst_shape);
   if (dst.dtype != src.dtype || dst.element_size != src.element_size)
-    fail(ErrorCode::dtype, op, dst_name, std::string("must have the element type of ") + std::string(src_name),
-         type_text(dst.dtype, static_cast<std::int64_t>(dst.element_size)),
-         type_text(src.dtype, static_cast<std::int64_t>(src.element_size)));
+    fail(ErrorCode::dtype, op, dst_name, std::string("must have the element type of ") + std::string(src_name), type_of(dst),
+         type_of(src));
   const Sound sound_dst = check_view(op, dst_name, dst);
   if (sound_dst.range.begin != sound_dst.range.end) check_distinct(op, dst_name, dst, sound_dst.strides);
 
@@ -104,9 +100,9 @@ Operands check_operands(std::string_view op, std::string_view src_name, const Co
   return operands;
 }
 
-void check_summable(std::string_view op, std::string_view argument, DType dtype, std::int64_t element_size) {
-  if (!is_summable(dtype))
-    fail(ErrorCode::dtype, op, argument, "elements must be of a type that can be added", type_text(dtype, element_size),
+void check_summable(std::string_view op, std::string_view argument, const ConstTensorView& tensor) {
+  if (!is_summable(tensor.dtype))
+    fail(ErrorCode::dtype, op, argument, "elements must be of a type that can be added", type_of(tensor),
          "bool, an integer, float16, bfloat16, float32, float64 or a complex type");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks that every operator makes of its tensors, and the way from a problem to a plan.
+// The checks that every operator makes of its tensors.
 #pragma once
 
 #include <string_view>
@@ -12,9 +12,6 @@ namespace patchfold::ops {
 
 /// Checks extents: none negative, all below 2^60, and fewer than 2^60 elements.
 void check_shape(std::string_view op, std::string_view argument, const Dims& shape);
-
-/// "one of 1, 2" style helpers for messages.
-std::string at_least(std::int64_t bound);
 
 /// A source and a destination that have passed their checks, and the problem that begins with them.
 /// Strides of axes with one element or none are 0 from here on.
@@ -38,9 +35,10 @@ Sound check_view(std::string_view op, std::string_view name, const ConstTensorVi
 Operands check_operands(std::string_view op, std::string_view src_name, const ConstTensorView& src,
                         std::string_view dst_name, const TensorView& dst, const Dims& dst_shape);
 
-/// Throws Error(dtype) unless elements of this type can be added.
-void check_summable(std::string_view op, std::string_view argument, DType dtype, std::int64_t element_size);
+/// Throws Error(dtype) unless elements of the tensor's type can be added.
+void check_summable(std::string_view op, std::string_view argument, const ConstTensorView& tensor);
 
+/// Normalises the problem and chooses a strategy. Throws Error(limit).
 Plan make_plan(std::string_view op, const engine::Problem& problem);
 
 }  // namespace patchfold::ops

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images and columns: unfold, fold, coverage, and the depth operators, which are the same with kernel = stride = block.
-// Dialects call these with the names of their own arguments.
+// Where the axes of images and columns lie. Layouts and orders are only places.
+//   image    (B.., C, I1..IR)   or, with channels last, (B.., I1..IR, C)
+//   columns  (B.., C*K, L)      or (B.., L, C*K); on a grid, L is l1..lR
 #pragma once
 
-#include "ops/geometry.hpp"
+#include "ops/axes.hpp"
 #include "patchfold/operators.hpp"
 
 namespace patchfold::ops {
 
-inline constexpr Names unfold_names{.op = Unfold::name};
-inline constexpr Names fold_names{.op = Fold::name};
+/// The axes of a tensor in which one axis of channels stands beside other axes.
+struct ChannelAxes {
+  int batch;    ///< number of batch axes
+  int channel;  ///< C of an image, C*K of columns
+  int others;   ///< the first spatial axis of an image, the first position axis of columns
+};
+ChannelAxes channel_axes(int rank, int others, Layout layout);
 
-/// Of a depth operator: `image` and `deep` are its tensors, `block` the argument that gives all sizes.
-constexpr Names depth_names(std::string_view op, std::string_view image, std::string_view deep, std::string_view block) {
-  return {.op = op, .image = image, .columns = deep, .output_size = block, .kernel_size = block, .stride = block};
-}
+/// What decides the places of an image and its columns.
+struct PatchLayout {
+  Dims batch{};
+  std::int64_t channels = 1;
+  Layout layout = Layout::channels_first;
+  Order order = Order::channel;
+  Positions positions = Positions::flat;
+};
 
-Dims unfold_shape(const Unfold& op, const Dims& image, const Names& names);
-Plan unfold_plan(const Unfold& op, const ConstTensorView& image, const TensorView& columns, const Names& names);
-
-Dims fold_shape(const Fold& op, const Dims& columns, const Names& names);
-/// `verb` is combine_sum, or combine_copy where every image element has one column element.
-Plan fold_plan(const Fold& op, const ConstTensorView& columns, const TensorView& image, const Names& names,
-               engine::Verb verb = engine::Verb::combine_sum);
-
-/// The depth operators with the names of a dialect's arguments: `kernel_size` is the block.
-Dims space_to_depth_shape(const SpaceToDepth& op, const Dims& image, const Names& names);
-Plan space_to_depth_plan(const SpaceToDepth& op, const ConstTensorView& image, const TensorView& deep, const Names& names);
-Dims depth_to_space_shape(const DepthToSpace& op, const Dims& deep, const Names& names);
-Plan depth_to_space_plan(const DepthToSpace& op, const ConstTensorView& deep, const TensorView& image, const Names& names);
+/// Completes a geometry that has its spatial axes: the shape of the side that is not given yet, the shared indices and all
+/// places. Throws Error(overflow, value) for columns that are too large.
+void place_patches(Geometry& geometry, const PatchLayout& layout, const ArgumentNames& names);
 
 }  // namespace patchfold::ops

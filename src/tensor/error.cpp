@@ -114,27 +114,52 @@ std::size_t cut_of(std::string_view text, std::size_t most) {
 }
 
 /// What callers and files bring along may be of any length and hold any bytes.
-Error::Parts printable(Error::Parts parts) {
+std::string printable(std::string text) {
   constexpr std::size_t most = 1000;
-  for (std::string* part : {&parts.op, &parts.argument, &parts.rule, &parts.given, &parts.expected}) {
-    if (part->size() > most) part->replace(cut_of(*part, most), std::string::npos, "..");
-    for (char& c : *part)
-      if (static_cast<unsigned char>(c) < ' ' || c == 0x7F) c = '?';
-  }
+  if (text.size() > most) text.replace(cut_of(text, most), std::string::npos, "..");
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < ' ' || c == 0x7F) c = '?';
+  return text;
+}
+
+Error::Parts printable(Error::Parts parts) {
+  for (std::string* part : {&parts.op, &parts.argument, &parts.rule}) *part = printable(std::move(*part));
   return parts;
 }
 
-std::string join(const Error::Parts& parts) {
+std::string join(const Error::Parts& parts, const std::string& given, const std::string& expected) {
   std::string message;
   for (const std::string* part : {&parts.op, &parts.argument, &parts.rule}) {
     if (part->empty()) continue;
     if (!message.empty()) message += ": ";
     message += *part;
   }
-  if (!parts.given.empty()) message += "; given " + parts.given;
-  if (!parts.expected.empty()) message += (parts.given.empty() ? "; expected " : ", expected ") + parts.expected;
+  if (!given.empty()) message += "; given " + given;
+  if (!expected.empty()) message += (given.empty() ? "; expected " : ", expected ") + expected;
   return message;
 }
+
+/// Writes each kind of part.
+struct PartWriter {
+  const ListStyle& style;
+
+  std::string operator()(const std::string& text) const { return text; }
+  std::string operator()(std::int64_t number) const { return std::to_string(number); }
+  std::string operator()(std::uint64_t number) const { return std::to_string(number); }
+  std::string operator()(const Dims& list) const {
+    std::string text(style.begin);
+    for (int i = 0; i < list.size(); ++i) text += (i ? ", " : "") + std::to_string(list[i]);
+    return text.append(list.size() == 1 ? style.end_of_one : style.end);
+  }
+  std::string operator()(Pads pads) const {
+    return std::string(style.pair_begin)
+        .append(std::to_string(pads.begin))
+        .append(style.pair_separator)
+        .append(std::to_string(pads.end))
+        .append(style.pair_end);
+  }
+  std::string operator()(DType dtype) const { return std::string(name_of(dtype)); }
+};
 
 }  // namespace
 
@@ -142,14 +167,30 @@ std::span<const ErrorEntry> error_catalogue() noexcept {
   return catalogue;
 }
 
-void fail_memory() {
-  throw Error({.code = ErrorCode::out_of_memory, .rule = "out of memory"});
+void fail(ErrorCode code, std::string_view op, std::string_view argument, std::string_view rule, ErrorValue given,
+          ErrorValue expected) {
+  throw Error({code, std::string(op), std::string(argument), std::string(rule), std::move(given), std::move(expected)});
+}
+
+void fail_rank(std::string_view op, std::string_view argument, std::string_view rule, const Dims& shape,
+               ErrorValue expected) {
+  fail(ErrorCode::rank, op, argument, rule, ErrorValue(shape, " of rank ", shape.size()), std::move(expected));
 }
 
 const ErrorEntry& describe(ErrorCode code) noexcept {
   return catalogue[static_cast<std::size_t>(code)];
 }
 
-Error::Error(Parts parts) : parts_(printable(std::move(parts))), message_(join(parts_)) {}
+std::string ErrorValue::text(const ListStyle& style) const {
+  std::string text;
+  for (const Part& part : parts_) text += std::visit(PartWriter{style}, part);
+  return printable(std::move(text));
+}
+
+Error::Error(Parts parts)
+    : parts_(printable(std::move(parts))),
+      given_(parts_.given.text()),
+      expected_(parts_.expected.text()),
+      message_(join(parts_, given_, expected_)) {}
 
 }  // namespace patchfold

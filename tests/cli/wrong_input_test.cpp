@@ -165,7 +165,7 @@ constexpr Wrong pictures[] = {
     {"run unfold cut.png --kernel_size 2,2 -o out.npy", 1, "cut.png: "},
     {"run unfold cut.jpg --kernel_size 2,2 -o out.npy", 1, "cut.jpg: "},
     {"run unfold lying.png --kernel_size 2,2 -o out.npy", 1, "lying.png: "},
-    {"run unfold image.npy --kernel_size 2,2 --padding 1 --columns grid -o out.png", 1, "a picture has 2 or 3 axes"},
+    {"run unfold image.npy --kernel_size 2,2 --padding 1 --positions grid -o out.png", 1, "a picture has 2 or 3 axes"},
     {"run space_to_depth photo.png --block 2,2 --layout channels_last -o out.png", 1, "out.png: "},
     {"run space_to_depth photo.png --block 1,1 --layout channels_last --as int32 -o out.png", 1, "out.png: "},
     {"run space_to_depth photo.png --block 1,1 --layout channels_last -o none/out.png", 1, "none/out.png: "},

@@ -49,7 +49,7 @@ void unfold(Work& w) {
   const Wides positions = positions_of(axes);
   const bool is_padded = !w.is("padding_mode", "constant");
   for (const Axis& axis : axes) w.require(!is_padded || axis.extent > 0 || product(positions) == 0);
-  const Wides where = w.is("columns", "grid") ? positions : Wides{product(positions)};
+  const Wides where = w.is("positions", "grid") ? positions : Wides{product(positions)};
   const Wides rows = {product({channels, taps})};
   w.give(last ? join({batch, where, rows}) : join({batch, rows, where}));
 }
@@ -143,7 +143,7 @@ void fold(Work& w, bool counts) {
                         ? axes_of(w, extents, kernel, stride, dilation,
                                   w.pairs("padding", rank, std::numeric_limits<std::int64_t>::min()), 0)
                         : ruled(w, extents, kernel, stride, dilation);
-  if (!counts) return combine(w, axes, kernel, extents, w.is("layout", "channels_last"), w.is("columns", "grid"));
+  if (!counts) return combine(w, axes, kernel, extents, w.is("layout", "channels_last"), w.is("positions", "grid"));
   if (!w.formula.is_legal) return;
   taps_of(w, kernel);
   w.fits_63_bits(product(positions_of(axes)));
@@ -186,7 +186,7 @@ void openvino_col2im(Work& w) {
 void reorder(Work& w) {
   const Wides kernel = w.list("kernel_size", w.data.size() - 2, 1);
   const bool last = w.is("layout", "channels_last");
-  const std::size_t positions = w.is("columns", "grid") ? kernel.size() : 1;
+  const std::size_t positions = w.is("positions", "grid") ? kernel.size() : 1;
   const std::size_t axis = last ? w.data.size() - 1 : w.data.size() - 1 - positions;
   if (!w.formula.is_legal) return;
   w.require(w.data[axis] % taps_of(w, kernel) == 0);

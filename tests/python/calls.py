@@ -52,7 +52,7 @@ CALLS: dict[str, tuple[np.ndarray | None, dict[str, Any]]] = {
             "value": -7,
             "layout": "channels_last",
             "order": "kernel",
-            "columns": "grid",
+            "positions": "grid",
         },
     ),
     "fold": (
@@ -65,7 +65,7 @@ CALLS: dict[str, tuple[np.ndarray | None, dict[str, Any]]] = {
             "padding": [(1, 2), (1, 0)],
             "layout": "channels_last",
             "order": "kernel",
-            "columns": "grid",
+            "positions": "grid",
             "accumulate": True,
             "out": np.full((2, 4, 6, 3), 5, np.int32),
         },
@@ -82,7 +82,7 @@ CALLS: dict[str, tuple[np.ndarray | None, dict[str, Any]]] = {
     ),
     "reorder": (
         np.moveaxis(X, 1, -1),
-        {"kernel_size": (2, 1), "source": "kernel", "target": "channel", "layout": "channels_last", "columns": "grid"},
+        {"kernel_size": (2, 1), "source": "kernel", "target": "channel", "layout": "channels_last", "positions": "grid"},
     ),
     "space_to_batch": (X, {"block": (2, 3), "padding": [(3, 1), (1, 1)], "layout": "channels_last"}),
     "batch_to_space": (BATCHES, {"block": (4, 2), "crops": [(2, 1), (0, 3)], "layout": "channels_last"}),

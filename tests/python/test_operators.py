@@ -108,7 +108,7 @@ def windows(draw):
         "channels": draw(st.integers(0, 3)),
         "layout": draw(st.sampled_from(["channels_first", "channels_last"])),
         "order": draw(st.sampled_from(["channel", "kernel"])),
-        "columns": draw(st.sampled_from(["flat", "grid"])),
+        "positions": draw(st.sampled_from(["flat", "grid"])),
     }
 
 
@@ -124,7 +124,7 @@ def counting(shape):
 @given(windows(), st.sampled_from(["constant", "edge", "reflect", "symmetric", "wrap"]), st.integers(-3, 3))
 def test_unfold_is_its_formula(w, mode, value):
     x = counting(shape_of(w, w["channels"], w["extents"]))
-    style = {name: w[name] for name in ("layout", "order", "columns")}
+    style = {name: w[name] for name in ("layout", "order", "positions")}
     call = {
         "stride": w["stride"],
         "dilation": w["dilation"],
@@ -146,10 +146,10 @@ def test_unfold_is_its_formula(w, mode, value):
 def test_fold_is_its_formula_and_coverage_what_it_gives_for_ones(w):
     geometry = (w["kernel"], w["stride"], w["dilation"], w["pads"])
     counts = formulas.positions(w["extents"], *geometry)
-    last = (int(np.prod(counts)),) if w["columns"] == "flat" else counts
+    last = (int(np.prod(counts)),) if w["positions"] == "flat" else counts
     rows = w["channels"] * int(np.prod(w["kernel"]))
     x = counting(shape_of(w, rows, last))
-    style = {name: w[name] for name in ("layout", "order", "columns")}
+    style = {name: w[name] for name in ("layout", "order", "positions")}
     call = {"stride": w["stride"], "dilation": w["dilation"], "padding": w["pads"]}
     result = patchfold.fold(x, w["extents"], w["kernel"], **call, **style)
     np.testing.assert_array_equal(result, formulas.fold(x, w["extents"], *geometry, **style), strict=True)
@@ -160,7 +160,7 @@ def test_fold_is_its_formula_and_coverage_what_it_gives_for_ones(w):
 
     counted = patchfold.coverage(w["extents"], w["kernel"], **call, dtype=np.int64)
     ones = np.ones((int(np.prod(w["kernel"])), *counts), np.int64)
-    plain = {"layout": "channels_first", "order": "channel", "columns": "grid"}
+    plain = {"layout": "channels_first", "order": "channel", "positions": "grid"}
     np.testing.assert_array_equal(counted, formulas.fold(ones, w["extents"], *geometry, **plain)[0], strict=True)
 
 
@@ -168,9 +168,9 @@ def test_fold_is_its_formula_and_coverage_what_it_gives_for_ones(w):
 @given(windows(), st.sampled_from(["channel", "kernel"]), st.sampled_from(["channel", "kernel"]))
 def test_reorder_swaps_channels_and_taps(w, source, target):
     taps = int(np.prod(w["kernel"]))
-    last = (5,) if w["columns"] == "flat" else tuple(w["extents"])
+    last = (5,) if w["positions"] == "flat" else tuple(w["extents"])
     x = counting(shape_of(w, w["channels"] * taps, last))
-    result = patchfold.reorder(x, w["kernel"], source=source, target=target, layout=w["layout"], columns=w["columns"])
+    result = patchfold.reorder(x, w["kernel"], source=source, target=target, layout=w["layout"], positions=w["positions"])
     axis = len(w["batch"]) if w["layout"] == "channels_first" else x.ndim - 1
     rows = np.arange(w["channels"] * taps)
     split = rows.reshape((w["channels"], taps) if source == "channel" else (taps, w["channels"]))

@@ -27,7 +27,7 @@ Problem make_reorder(Random& random, const Request& request) {
   add(random, problem, "source", source, source == "channel");
   add(random, problem, "target", target, target == "kernel");
   add(random, problem, "layout", last ? "channels_last" : "channels_first", !last);
-  add(random, problem, "columns", grid ? "grid" : "flat", !grid);
+  add(random, problem, "positions", grid ? "grid" : "flat", !grid);
   Dims& shape = problem.text.shape;
   shape = g.batches;
   if (!last) shape.push_back(g.channels * g.taps());

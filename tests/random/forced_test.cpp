@@ -305,7 +305,7 @@ Problem make_partition(Random& random, const Request& request, std::string op) {
   add(problem, "stride", block);
   add(problem, "layout", last ? "channels_last" : "channels_first");
   add(problem, "order", random.chance(50) ? "kernel" : "channel");
-  add(problem, "columns", grid ? "grid" : "flat");
+  add(problem, "positions", grid ? "grid" : "flat");
   const std::int64_t rows = fold ? channels * element_count(block) : channels;
   problem.text.shape = {batch};
   if (!last) problem.text.shape.push_back(rows);

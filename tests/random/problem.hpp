@@ -2,6 +2,7 @@
 // Random problems of every operator.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string_view>
 
@@ -29,7 +30,7 @@ struct Problem {
 /// What a generator can make, and so what a run must have made.
 struct Subject {
   std::string_view op;
-  Problem (*make)(Random& random, const Request& request);
+  std::function<Problem(Random& random, const Request& request)> make;
   bool sums = false;
   int lowest_rank = 1;  ///< spatial axes
   int highest_rank = 6;
@@ -41,5 +42,7 @@ std::span<const Subject> subjects();
 
 std::vector<Subject> window_subjects();
 std::vector<Subject> block_subjects();
+/// Of every operator that is not among those that are known.
+std::vector<Subject> subjects_from_table(std::span<const Subject> known);
 
 }  // namespace patchfold::testing

@@ -64,7 +64,7 @@ Form add_form(Random& random, Problem& problem) {
   const Form form{random.chance(50), random.chance(50), random.chance(50)};
   add(random, problem, "layout", form.channels_last ? "channels_last" : "channels_first", !form.channels_last);
   add(random, problem, "order", form.kernel_major ? "kernel" : "channel", !form.kernel_major);
-  add(random, problem, "columns", form.grid ? "grid" : "flat", !form.grid);
+  add(random, problem, "positions", form.grid ? "grid" : "flat", !form.grid);
   problem.features.insert(form.channels_last ? "channels_last" : "channels_first");
   problem.features.insert(form.kernel_major ? "kernel-major" : "channel-major");
   problem.features.insert(form.grid ? "grid" : "flat");

@@ -71,7 +71,7 @@ TEST(ManyAxes, SixSpatialAxes) {
 TEST(ManyAxes, ChannelsLastGrid) {
   expect_iota(
       Unfold{
-          .kernel_size = {2, 1, 2, 2, 1}, .layout = Layout::channels_last, .order = Order::kernel, .columns = Columns::grid},
+          .kernel_size = {2, 1, 2, 2, 1}, .layout = Layout::channels_last, .order = Order::kernel, .positions = Positions::grid},
       {1, 2, 2, 3, 2, 2, 2}, {1, 1, 2, 2, 1, 2, 16},
       {1,  2,  5,  6,  9,  10, 13, 14, 49, 50, 53, 54, 57, 58, 61, 62, 3,  4,  7,  8,  11, 12, 15, 16, 51, 52,
        55, 56, 59, 60, 63, 64, 9,  10, 13, 14, 17, 18, 21, 22, 57, 58, 61, 62, 65, 66, 69, 70, 11, 12, 15, 16,

@@ -149,7 +149,7 @@ TEST(NoPositions, FoldGivesZeros) {
   expect_iota(onnx::Col2Im{.image_shape = {16}, .block_shape = {17}}, {1, 17, 0}, {1, 1, 16}, zeros);
   expect_iota(onnx::Col2Im{.image_shape = {2, 2, 4}, .block_shape = {1, 3, 1}}, {1, 3, 0}, {1, 1, 2, 2, 4}, zeros);
   expect_iota(Fold{.output_size = {2, 2}, .kernel_size = 3}, {2, 18, 0}, {2, 2, 2, 2}, zeros);
-  expect_iota(Fold{.output_size = {2, 2}, .kernel_size = 3, .columns = Columns::grid}, {2, 18, 0, 0}, {2, 2, 2, 2}, zeros);
+  expect_iota(Fold{.output_size = {2, 2}, .kernel_size = 3, .positions = Positions::grid}, {2, 18, 0, 0}, {2, 2, 2, 2}, zeros);
 }
 
 TEST(NoPositions, TwoAxesWithoutPositionsDoNotMultiplyToSome) {
@@ -171,7 +171,7 @@ TEST(NoPositions, AreRefusedByTorch) {
 
 TEST(KernelLargerThanTheImage, GivesNoPositions) {
   expect_iota(Unfold{.kernel_size = {5}}, {1, 1, 3}, {1, 5, 0}, {});
-  expect_iota(Unfold{.kernel_size = {5, 1}, .columns = Columns::grid}, {1, 2, 3, 4}, {1, 10, 0, 4}, {});
+  expect_iota(Unfold{.kernel_size = {5, 1}, .positions = Positions::grid}, {1, 2, 3, 4}, {1, 10, 0, 4}, {});
   expect_iota(openvino::ExtractImagePatches{{5, 5}, {3, 3}, {1, 1}, openvino::AutoPad::valid}, {1, 2, 3, 3}, {1, 50, 0, 0},
               {});
   expect_iota(openvino::ExtractImagePatches{{2, 2}, {1, 1}, {3, 1}, openvino::AutoPad::valid}, {1, 2, 3, 3}, {1, 8, 0, 2},

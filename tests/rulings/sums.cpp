@@ -177,7 +177,7 @@ TEST(FloatSums, DoNotDependOnTheMemoryLayout) {
     };
     Fold last = wide_fold;
     last.layout = Layout::channels_last;
-    last.columns = Columns::grid;
+    last.positions = Positions::grid;
     run_over(last, {nullptr, {2, 17, 19, 27}, {27 * 323 * size, 19 * size, size, 323 * size}, dtype, element},
              {nullptr, {2, 17, 19, 3}, {3 * 323 * size, 19 * size, size, 323 * size}, dtype, element}, 1);
     run_over(wide_fold, contiguous(static_cast<const void*>(nullptr), {1, 27, 323}, dtype),

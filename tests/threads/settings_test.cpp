@@ -17,9 +17,9 @@ namespace {
 const char* const problems[] = {
     "fold f32 1x144x4096 output_size=64,64 kernel_size=3 padding=1",
     "fold f16 1x144x4096 output_size=64,64 kernel_size=3 padding=1 accumulate=true",
-    "fold i16 1x64x64x72 output_size=64,64 kernel_size=3 padding=1 layout=channels_last order=kernel columns=grid",
+    "fold i16 1x64x64x72 output_size=64,64 kernel_size=3 padding=1 layout=channels_last order=kernel positions=grid",
     "unfold f32 1x16x64x64 kernel_size=3 padding=1",
-    "unfold u8 1x128x128x3 kernel_size=4 stride=2 layout=channels_last order=kernel columns=grid",
+    "unfold u8 1x128x128x3 kernel_size=4 stride=2 layout=channels_last order=kernel positions=grid",
     "space_to_depth f32 1x8x128x64 block=4",
     "depth_to_space u8 1x64x64x48 block=4 layout=channels_last",
     "reorder f32 1x256x576 kernel_size=3,3 layout=channels_last",

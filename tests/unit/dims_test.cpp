@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include "patchfold/error.hpp"
 #include "patchfold/tensor.hpp"
 #include "tensor/checked.hpp"
 

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <limits>
 
+#include "patchfold/error.hpp"
+
 namespace patchfold {
 namespace {
 

@@ -66,11 +66,11 @@ constexpr const char* problems[] = {
     "torch.pixel_shuffle f32 2x8x2x3 upscale_factor=2",
     "torch.pixel_unshuffle f32 2x2x4x6 downscale_factor=2",
     // Besides: layouts, padding modes, taps that meet, one axis and three.
-    "unfold u8 2x7x6x3 kernel_size=3,2 padding=2:3,1:0 padding_mode=reflect layout=channels_last order=kernel columns=grid",
+    "unfold u8 2x7x6x3 kernel_size=3,2 padding=2:3,1:0 padding_mode=reflect layout=channels_last order=kernel positions=grid",
     "unfold f32 2x1x9 kernel_size=3, padding=4, padding_mode=wrap",
     "unfold bf16 1x2x3x4x5 kernel_size=2,2,2 padding=1:0,0:1,1:1 order=kernel",
     "fold i32 1x16x12 output_size=5,6 kernel_size=2,3 layout=channels_last order=kernel padding=0",
-    "fold f32 1x4x7x18 output_size=9,9 kernel_size=3,3 stride=2,1 layout=channels_last columns=grid",
+    "fold f32 1x4x7x18 output_size=9,9 kernel_size=3,3 stride=2,1 layout=channels_last positions=grid",
     "fold f32 1x6x3 output_size=3, kernel_size=3, dilation=0",
 };
 

@@ -48,7 +48,7 @@ TEST(Plan, NamesAStrategyForEveryRowOfTheTable) {
       {"transpose", "reorder f32 2x5x90 kernel_size=3,3 layout=channels_last"},
       {"gather", "space_to_depth f32 1x8x8x3 block=2 layout=channels_last"},
       {"stage positions", "unfold f32 2x3x4x4 kernel_size=3,3 padding=1"},
-      {"stage taps", "unfold f32 1x8x8x3 kernel_size=3,3 padding=1 layout=channels_last order=kernel columns=grid"},
+      {"stage taps", "unfold f32 1x8x8x3 kernel_size=3,3 padding=1 layout=channels_last order=kernel positions=grid"},
       {"cropped", "batch_to_space f32 4x2x4x4 block=2 crops=1"},
       {"move", "unfold f32 1x8x8x3 kernel_size=3,3 padding=1 layout=channels_last"},
       {"counts", "coverage f32 - output_size=8,8 kernel_size=3 padding=1"},

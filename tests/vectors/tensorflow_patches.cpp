@@ -197,7 +197,7 @@ TEST(TensorflowExtractImagePatches, Gradient) {
                            .padding = test.pads,
                            .layout = Layout::channels_last,
                            .order = Order::kernel,
-                           .columns = Columns::grid};
+                           .positions = Positions::grid};
     expect_fingerprint(gradient, test.patches, test.image, test.backward);
   }
 }
@@ -210,7 +210,7 @@ TEST(TensorflowExtractImagePatches, ConstructGradientWithLargeImages) {
                          .padding = 2,
                          .layout = Layout::channels_last,
                          .order = Order::kernel,
-                         .columns = Columns::grid};
+                         .positions = Positions::grid};
   Ints expected;
   for (int n = 0; n < 4; ++n)
     for (int row = 0; row < 512; ++row)

@@ -90,8 +90,8 @@ RC_GTEST_PROP(Algebra, ReorderUndoesItself, ()) {
   const auto x = arbitrary<std::int32_t>(pair.unfold.output_shape(pair.image));
   const Order source = random_order();
   const Order target = random_order();
-  const Reorder there{g.kernel, source, target, pair.unfold.layout, pair.unfold.columns};
-  const Reorder back{g.kernel, target, source, pair.unfold.layout, pair.unfold.columns};
+  const Reorder there{g.kernel, source, target, pair.unfold.layout, pair.unfold.positions};
+  const Reorder back{g.kernel, target, source, pair.unfold.layout, pair.unfold.positions};
   RC_ASSERT(apply(back, apply(there, x)) == x);
 }
 
@@ -102,7 +102,7 @@ RC_GTEST_PROP(Algebra, ReorderTurnsTheOrdersOfUnfoldIntoEachOther, ()) {
   const auto columns = apply(pair.unfold, x);
   const Order source = pair.unfold.order;
   pair.unfold.order = source == Order::channel ? Order::kernel : Order::channel;
-  const Reorder reorder{g.kernel, source, pair.unfold.order, pair.unfold.layout, pair.unfold.columns};
+  const Reorder reorder{g.kernel, source, pair.unfold.order, pair.unfold.layout, pair.unfold.positions};
   RC_ASSERT(apply(reorder, columns) == apply(pair.unfold, x));
 }
 
@@ -112,7 +112,7 @@ RC_GTEST_PROP(Algebra, ReorderTurnsTheModesOfSpaceToDepthIntoEachOther, ()) {
   const auto x = arbitrary<std::int32_t>(image_shape(b.image, between(1, 3), layout));
   const auto crd = apply(SpaceToDepth{.block = b.block, .mode = DepthMode::depth_first, .layout = layout}, x);
   const auto dcr = apply(SpaceToDepth{.block = b.block, .mode = DepthMode::blocks_first, .layout = layout}, x);
-  RC_ASSERT(apply(Reorder{b.block, Order::channel, Order::kernel, layout, Columns::grid}, crd) == dcr);
+  RC_ASSERT(apply(Reorder{b.block, Order::channel, Order::kernel, layout, Positions::grid}, crd) == dcr);
 }
 
 RC_GTEST_PROP(Algebra, SpaceToDepthIsUnfoldWhoseStrideIsItsKernel, ()) {
@@ -124,7 +124,7 @@ RC_GTEST_PROP(Algebra, SpaceToDepthIsUnfoldWhoseStrideIsItsKernel, ()) {
                       .stride = b.block,
                       .layout = layout,
                       .order = depth_first ? Order::channel : Order::kernel,
-                      .columns = Columns::grid};
+                      .positions = Positions::grid};
   const SpaceToDepth to_depth{b.block, depth_first ? DepthMode::depth_first : DepthMode::blocks_first, layout};
   RC_ASSERT(apply(to_depth, x) == apply(unfold, x));
 }

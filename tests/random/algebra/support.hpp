@@ -150,8 +150,8 @@ inline Layout random_layout() {
 inline Order random_order() {
   return flip() ? Order::kernel : Order::channel;
 }
-inline Columns random_columns() {
-  return flip() ? Columns::grid : Columns::flat;
+inline Positions random_positions() {
+  return flip() ? Positions::grid : Positions::flat;
 }
 
 /// Unfold and Fold of one geometry.
@@ -169,7 +169,7 @@ inline Pair random_pair(const Geometry& g) {
                  .padding = g.pads,
                  .layout = random_layout(),
                  .order = random_order(),
-                 .columns = random_columns()};
+                 .positions = random_positions()};
   pair.fold = {.output_size = g.image,
                .kernel_size = g.kernel,
                .stride = g.stride,
@@ -177,7 +177,7 @@ inline Pair random_pair(const Geometry& g) {
                .padding = g.pads,
                .layout = pair.unfold.layout,
                .order = pair.unfold.order,
-               .columns = pair.unfold.columns};
+               .positions = pair.unfold.positions};
   pair.image = pair.unfold.layout == Layout::channels_last ? g.channels_last() : g.channels_first();
   return pair;
 }

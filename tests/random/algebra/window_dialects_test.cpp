@@ -66,7 +66,7 @@ RC_GTEST_PROP(Dialects, OpenVinoExtractImagePatchesIsUnfold, ()) {
                        .dilation = g.dilation,
                        .padding = padding,
                        .order = Order::kernel,
-                       .columns = Columns::grid};
+                       .positions = Positions::grid};
   const auto x = arbitrary<std::int32_t>(g.channels_first());
   RC_ASSERT(apply(extract, x) == apply(neutral, x));
 }
@@ -101,7 +101,7 @@ RC_GTEST_PROP(Dialects, TensorFlowExtractImagePatchesIsUnfold, ()) {
                        .padding = same ? Padding::same_upper : Padding::valid,
                        .layout = Layout::channels_last,
                        .order = Order::kernel,
-                       .columns = Columns::grid};
+                       .positions = Positions::grid};
   const auto x = arbitrary<std::int32_t>(g.channels_last());
   RC_ASSERT(apply(extract, x) == apply(neutral, x));
 }
@@ -126,7 +126,7 @@ RC_GTEST_PROP(Dialects, TensorFlowExtractVolumePatchesIsUnfold, ()) {
                        .padding = pads,
                        .layout = Layout::channels_last,
                        .order = Order::kernel,
-                       .columns = Columns::grid};
+                       .positions = Positions::grid};
   const auto x = arbitrary<std::int32_t>(g.channels_last());
   RC_ASSERT(apply(extract, x) == apply(neutral, x));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/geometry.hpp"
+#include "ops/axes.hpp"
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ std::int64_t bounded(Checked size, std::string_view op, std::string_view argumen
   return *size.value();
 }
 
-Pads pads_of(const Padding& padding, int i, const AxisGeometry& axis, std::int64_t effective) {
+Pads pads_of(const Padding& padding, int i, const SpatialAxis& axis, std::int64_t effective) {
   switch (padding.rule()) {
     case Padding::Rule::given: return padding.pads()[padding.is_scalar() ? 0 : i];
     case Padding::Rule::valid: return {};
@@ -33,15 +33,15 @@ Pads pads_of(const Padding& padding, int i, const AxisGeometry& axis, std::int64
 
 }  // namespace
 
-Dims Geometry::positions_per_axis() const {
+Dims extents_of(const Geometry& geometry) {
   Dims list;
-  for (const AxisGeometry& axis : axes) list.push_back(axis.positions);
+  for (const SpatialAxis& axis : geometry.axes) list.push_back(axis.extent);
   return list;
 }
 
-Dims Geometry::extents() const {
+Dims positions_of(const Geometry& geometry) {
   Dims list;
-  for (const AxisGeometry& axis : axes) list.push_back(axis.extent);
+  for (const SpatialAxis& axis : geometry.axes) list.push_back(axis.positions);
   return list;
 }
 
@@ -71,24 +71,30 @@ void check_given(std::string_view op, std::string_view name, bool given) {
   if (!given) fail(ErrorCode::missing, op, name, "must be given");
 }
 
-Geometry make_geometry(const Names& names, const Dims& extents, const Axes& kernel, const Axes& stride, const Axes& dilation,
-                       const Padding& padding) {
-  Geometry geometry;
+Dims spread(const Axes& axes, int rank) {
+  return axes.is_scalar() ? Dims::filled(rank, axes.values()[0]) : axes.values();
+}
+
+void add_axes(Geometry& geometry, const Dims& extents, const Sliding& sliding, const ArgumentNames& names) {
   Dims kernels;
   for (int i = 0; i < extents.size(); ++i) {
-    AxisGeometry axis{extents[i], at(kernel, i), at(stride, i), at(dilation, i), 0, 0, 0};
+    SpatialAxis axis{.extent = extents[i],
+                     .kernel = at(sliding.kernel, i),
+                     .stride = at(sliding.stride, i),
+                     .dilation = at(sliding.dilation, i)};
     const auto require = [&](std::string_view name, const Axes& list, std::int64_t value, std::int64_t bound) {
-      if (value < bound) fail(ErrorCode::value, names.op, name, "must be " + at_least(bound) + " on every axis", list);
+      if (value < bound)
+        fail(ErrorCode::value, names.op, name, "must be at least " + std::to_string(bound) + " on every axis", list);
     };
     bounded(axis.extent, names.op, names.output_size, axis.extent);
-    require(names.kernel_size, kernel, axis.kernel, 1);
-    require(names.stride, stride, axis.stride, 1);
-    require(names.dilation, dilation, axis.dilation, 0);
+    require(names.kernel_size, sliding.kernel, axis.kernel, 1);
+    require(names.stride, sliding.stride, axis.stride, 1);
+    require(names.dilation, sliding.dilation, axis.dilation, 0);
     const bool dilated = axis.dilation > 1 && Checked(axis.kernel).is_below();
     const std::int64_t effective =
         bounded(Checked(axis.kernel - 1) * Checked(axis.dilation) + Checked(1), names.op,
                 dilated ? names.dilation : names.kernel_size, dilated ? axis.dilation : axis.kernel);
-    const Pads pads = pads_of(padding, i, axis, effective);
+    const Pads pads = pads_of(sliding.padding, i, axis, effective);
     axis.pad_begin = bounded(pads.begin, names.op, names.padding, pads.begin);
     axis.pad_end = bounded(pads.end, names.op, names.padding, pads.end);
     const std::int64_t slack = axis.extent + axis.pad_begin + axis.pad_end - effective;
@@ -96,27 +102,29 @@ Geometry make_geometry(const Names& names, const Dims& extents, const Axes& kern
     kernels.push_back(axis.kernel);
     geometry.axes.push_back(axis);
   }
+  const Dims per_axis = positions_of(geometry);
   const Checked taps = checked_product(kernels);
-  const Checked positions = checked_product(geometry.positions_per_axis());
+  const Checked positions = checked_product(per_axis);
   if (!taps.value())
-    fail(ErrorCode::overflow, names.op, names.kernel_size, "the number of taps must fit into 63 bits", kernel);
+    fail(ErrorCode::overflow, names.op, names.kernel_size, "the number of taps must fit into 63 bits", sliding.kernel);
   if (!positions.value())
-    fail(ErrorCode::overflow, names.op, names.padding, "the number of positions must fit into 63 bits",
-         geometry.positions_per_axis());
+    fail(ErrorCode::overflow, names.op, names.padding, "the number of positions must fit into 63 bits", per_axis);
   geometry.taps = *taps.value();
   geometry.positions = *positions.value();
-  return geometry;
 }
 
-engine::Window window_of(const AxisGeometry& axis) {
-  engine::Window window;
-  window.kernel = axis.kernel;
-  window.positions = axis.positions;
-  window.stride = axis.stride;
-  window.dilation = axis.dilation;
-  window.pad_begin = axis.pad_begin;
-  window.extent = axis.extent;
-  return window;
+void place_taps(Geometry& geometry, int axis, std::int64_t step) {
+  for (int i = geometry.axes.size() - 1; i >= 0; --i) {
+    geometry.axes[i].tap = {axis, step};
+    step = wrapping_mul(step, geometry.axes[i].kernel);
+  }
+}
+
+void place_positions(Geometry& geometry, int axis, std::int64_t step) {
+  for (int i = geometry.axes.size() - 1; i >= 0; --i) {
+    geometry.axes[i].position = {axis, step};
+    step = wrapping_mul(step, geometry.axes[i].positions);
+  }
 }
 
 }  // namespace patchfold::ops

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a geometry to a problem and its plan.
+#include "ops/lowering.hpp"
+
+#include "ops/operands.hpp"
+#include "tensor/checked.hpp"
+#include "tensor/encode.hpp"
+#include "tensor/lasting.hpp"
+
+namespace patchfold {
+namespace {
+
+/// A one of every summable type, alive as long as the program: the columns of coverage.
+const std::byte* one_of(DType dtype) {
+  const auto& ones = lasting([] {
+    std::array<std::array<std::byte, 16>, static_cast<std::size_t>(DType::opaque) + 1> table{};
+    for (const DType type : dtypes())
+      if (is_summable(type)) table[static_cast<std::size_t>(type)] = encode(Scalar(1), type, "coverage", "ones");
+    return table;
+  });
+  return ones[static_cast<std::size_t>(dtype)].data();
+}
+
+engine::Verb verb_of(const Geometry& geometry) {
+  if (geometry.extracts()) return engine::Verb::extract;
+  return geometry.sums ? engine::Verb::combine_sum : engine::Verb::combine_copy;
+}
+
+/// Bytes that one step of an index moves. Strides of axes that do not matter are 0.
+std::int64_t bytes_of(Place place, const Dims& strides) {
+  return place.step == 0 ? 0 : wrapping_mul(strides[place.axis], place.step);
+}
+
+engine::Window window_of(const SpatialAxis& axis, PaddingMode mode, const Dims& image, const Dims& columns) {
+  engine::Window window;
+  window.kernel = axis.kernel;
+  window.positions = axis.positions;
+  window.stride = axis.stride;
+  window.dilation = axis.dilation;
+  window.pad_begin = axis.pad_begin;
+  window.extent = axis.extent;
+  window.image_stride = image[axis.image_axis];
+  window.tap_stride = bytes_of(axis.tap, columns);
+  window.position_stride = bytes_of(axis.position, columns);
+  window.mode = mode;
+  return window;
+}
+
+}  // namespace
+
+Plan Lowering::plan(const ConstTensorView& data, const TensorView& output) const {
+  const Geometry& g = geometry;
+  if (g.sums) {
+    const ConstTensorView& summed = g.has_data ? data : output;
+    ops::check_summable(names.op, g.has_data ? names.data : names.output, summed);
+  }
+  const std::byte* const own_source = g.has_data ? nullptr : one_of(output.dtype);
+  const ConstTensorView one{own_source, {1}, {0}, output.dtype, output.element_size};
+  ops::Operands operands =
+      ops::check_operands(names.op, names.data, g.has_data ? data : one, names.output, output, g.output);
+  engine::Problem& problem = operands.problem;
+  problem.own_source = own_source;
+  problem.verb = verb_of(g);
+  problem.accumulate = g.accumulate;
+  if (g.extracts()) problem.fill = encode(g.value, data.dtype, names.op, "value");
+  const Dims& image = g.extracts() ? operands.src_strides : operands.dst_strides;
+  const Dims& columns = g.extracts() ? operands.dst_strides : operands.src_strides;
+  for (const SharedIndex& index : g.shared) {
+    const std::int64_t in_image = bytes_of(index.image, image), in_columns = bytes_of(index.columns, columns);
+    problem.dims.push_back(g.extracts() ? engine::Dim{index.extent, in_image, in_columns}
+                                        : engine::Dim{index.extent, in_columns, in_image});
+  }
+  for (const SpatialAxis& axis : g.axes) problem.windows.push_back(window_of(axis, g.padding_mode, image, columns));
+  return ops::make_plan(names.op, problem);
+}
+
+namespace ops {
+
+Geometry geometry_of(const Copy&, const Dims& data, const Names& names) {
+  check_shape(names.op, names.data, data);
+  Geometry geometry{.data = data, .output = data};
+  for (int axis = 0; axis < data.size(); ++axis) geometry.shared.push_back({data[axis], {axis, 1}, {axis, 1}});
+  return geometry;
+}
+
+Lowering lower(const Neutral& op, const Dims& data, const Names& names) {
+  return {std::visit([&](const auto& neutral) { return geometry_of(neutral, data, names); }, op), names};
+}
+
+}  // namespace ops
+}  // namespace patchfold

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// From operators to geometries: the one way that every operator of every dialect takes.
+//
+//   operator of a dialect -> neutral operator and names -> Geometry -> Problem -> plan
+//
+// A dialect's operator says which neutral operator it is a setting of, and what its arguments are called. A neutral operator
+// says which geometry it has. Everything after that is written once, in lowering.cpp.
+#pragma once
+
+#include <variant>
+
+#include "patchfold/geometry.hpp"
+#include "patchfold/operators.hpp"
+
+namespace patchfold::ops {
+
+using Names = ArgumentNames;
+
+/// Copies the data as it is. Some operators come down to this when no axis has a block.
+struct Copy {};
+
+/// A neutral operator with all its arguments.
+using Neutral = std::variant<Copy, Unfold, Fold, Coverage, Reorder, SpaceToBatch, BatchToSpace, SpaceToDepth, DepthToSpace>;
+
+/// The geometry of a neutral operator for data of one shape. Throws Error for every argument and shape that the operator
+/// does not take, with these names.
+Geometry geometry_of(const Unfold& op, const Dims& image, const Names& names);
+Geometry geometry_of(const Fold& op, const Dims& columns, const Names& names);
+Geometry geometry_of(const Coverage& op, const Dims& none, const Names& names);
+Geometry geometry_of(const Reorder& op, const Dims& columns, const Names& names);
+Geometry geometry_of(const SpaceToBatch& op, const Dims& image, const Names& names);
+Geometry geometry_of(const BatchToSpace& op, const Dims& batches, const Names& names);
+Geometry geometry_of(const SpaceToDepth& op, const Dims& image, const Names& names);
+Geometry geometry_of(const DepthToSpace& op, const Dims& deep, const Names& names);
+Geometry geometry_of(const Copy& op, const Dims& data, const Names& names);
+
+Lowering lower(const Neutral& op, const Dims& data, const Names& names);
+
+}  // namespace patchfold::ops

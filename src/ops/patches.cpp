@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Unfold and fold.
+#include "ops/patches.hpp"
+
+#include "ops/lowering.hpp"
+#include "ops/operands.hpp"
+#include "tensor/checked.hpp"
+#include "tensor/fail.hpp"
+
+namespace patchfold::ops {
+
+ChannelAxes channel_axes(int rank, int others, Layout layout) {
+  const int batch = rank - others - 1;
+  if (layout == Layout::channels_first) return {batch, batch, batch + 1};
+  return {batch, rank - 1, batch};
+}
+
+void place_patches(Geometry& geometry, const PatchLayout& layout, const Names& names) {
+  const bool is_flat = layout.positions == Positions::flat;
+  const int rank = geometry.axes.size();
+  const auto shape = [&](std::int64_t channels, const Dims& others) {
+    Dims shape = layout.batch;
+    if (layout.layout == Layout::channels_first) shape.push_back(channels);
+    shape.append(others);
+    if (layout.layout == Layout::channels_last) shape.push_back(channels);
+    return shape;
+  };
+  const auto rows = checked_mul(layout.channels, geometry.taps);
+  if (!rows) fail(ErrorCode::overflow, names.op, names.kernel_size, "channels * taps must fit into 63 bits", geometry.taps);
+  if (geometry.extracts())
+    geometry.output = shape(*rows, is_flat ? Dims{geometry.positions} : positions_of(geometry));
+  else
+    geometry.output = shape(layout.channels, extents_of(geometry));
+  check_shape(names.op, names.output, geometry.output);
+
+  const ChannelAxes image = channel_axes(geometry.image().size(), rank, layout.layout);
+  const ChannelAxes columns = channel_axes(geometry.columns().size(), is_flat ? 1 : rank, layout.layout);
+  const bool channel_is_slow = layout.order == Order::channel;
+  for (int i = 0; i < layout.batch.size(); ++i) geometry.shared.push_back({layout.batch[i], {i, 1}, {i, 1}});
+  geometry.shared.push_back({layout.channels, {image.channel, 1}, {columns.channel, channel_is_slow ? geometry.taps : 1}});
+  place_taps(geometry, columns.channel, channel_is_slow ? 1 : layout.channels);
+  if (is_flat) place_positions(geometry, columns.others, 1);
+  for (int i = 0; i < rank; ++i) {
+    geometry.axes[i].image_axis = image.others + i;
+    if (!is_flat) geometry.axes[i].position = {columns.others + i, 1};
+  }
+}
+
+namespace {
+
+/// A mode that copies from the image needs an image to copy from.
+void check_padding_mode(const Unfold& op, const Geometry& geometry, const Names& names) {
+  if (op.padding_mode == PaddingMode::constant || geometry.positions == 0) return;
+  for (const SpatialAxis& axis : geometry.axes)
+    if (axis.extent == 0)
+      fail(ErrorCode::value, names.op, "padding_mode", "only the mode constant can pad an axis without elements",
+           extents_of(geometry));
+}
+
+}  // namespace
+
+Geometry geometry_of(const Unfold& op, const Dims& image, const Names& names) {
+  check_given(names.op, names.kernel_size, !op.kernel_size.empty());
+  int rank = spatial_rank(names.op, {spatial(names.kernel_size, op.kernel_size), spatial(names.stride, op.stride),
+                                     spatial(names.dilation, op.dilation), spatial(names.padding, op.padding)});
+  if (rank < 0) {
+    if (image.size() == 3)
+      fail_rank(names.op, names.data,
+                "a tensor of rank 3 is one image of 2 spatial axes or a batch of 1; give a list to say which", image,
+                ErrorValue(names.kernel_size, " = ", spread(op.kernel_size, 2), " or ", spread(op.kernel_size, 1)));
+    if (image.size() < 3)
+      fail_rank(names.op, names.data, "must have a batch, a channel and spatial axes", image, "rank 4 or more");
+    rank = image.size() - 2;
+  }
+  if (image.size() < rank + 1)
+    fail_rank(names.op, names.data, "must have a channel axis and the spatial axes", image,
+              ErrorValue("rank ", rank + 1, " or more"));
+  check_shape(names.op, names.data, image);
+  const ChannelAxes axes = channel_axes(image.size(), rank, op.layout);
+  Geometry geometry{.padding_mode = op.padding_mode, .value = op.value, .data = image};
+  add_axes(geometry, image.slice(axes.others, axes.others + rank), {op.kernel_size, op.stride, op.dilation, op.padding},
+           names);
+  check_padding_mode(op, geometry, names);
+  place_patches(geometry, {image.slice(0, axes.batch), image[axes.channel], op.layout, op.order, op.positions}, names);
+  return geometry;
+}
+
+Geometry geometry_of(const Fold& op, const Dims& columns, const Names& names) {
+  check_given(names.op, names.output_size, !op.output_size.empty());
+  check_given(names.op, names.kernel_size, !op.kernel_size.empty());
+  const int rank = spatial_rank(names.op, {spatial(names.output_size, Axes(op.output_size)),
+                                           spatial(names.kernel_size, op.kernel_size), spatial(names.stride, op.stride),
+                                           spatial(names.dilation, op.dilation), spatial(names.padding, op.padding)});
+  const bool is_flat = op.positions == Positions::flat;
+  const int least = is_flat ? 2 : rank + 1;
+  if (columns.size() < least)
+    fail_rank(names.op, names.data, "must have a C*K axis and the position axes", columns,
+              ErrorValue("rank ", least, " or more"));
+  check_shape(names.op, names.data, columns);
+  check_shape(names.op, names.output_size, op.output_size);
+  Geometry geometry{.direction = Geometry::Direction::combine, .sums = true, .accumulate = op.accumulate, .data = columns};
+  add_axes(geometry, op.output_size, {op.kernel_size, op.stride, op.dilation, op.padding}, names);
+  const ChannelAxes axes = channel_axes(columns.size(), is_flat ? 1 : rank, op.layout);
+  const std::int64_t rows = columns[axes.channel];
+  if (rows % geometry.taps != 0)
+    fail(ErrorCode::divisible, names.op, names.data,
+         "the C*K axis must be a multiple of the product of " + std::string(names.kernel_size), rows,
+         ErrorValue("a multiple of ", geometry.taps));
+  const Dims per_axis = positions_of(geometry);
+  const Dims given = columns.slice(axes.others, axes.others + (is_flat ? 1 : rank));
+  constexpr std::string_view rule = "the number of positions must be that of the sizes, strides, dilations and pads";
+  if (is_flat && given[0] != geometry.positions)
+    fail(ErrorCode::position_count, names.op, names.data, rule, given[0],
+         ErrorValue(geometry.positions, " = product of ", per_axis));
+  if (!is_flat && given != per_axis) fail(ErrorCode::position_count, names.op, names.data, rule, given, per_axis);
+  place_patches(geometry, {columns.slice(0, axes.batch), rows / geometry.taps, op.layout, op.order, op.positions}, names);
+  return geometry;
+}
+
+}  // namespace patchfold::ops
