@@ -10,8 +10,8 @@
 namespace patchfold {
 
 /// The largest number of elements of input or output for which explain() shows coverage and order. For an operator without a
-/// data input, the taps of all patches count instead. explain() runs the operator on tensors of indices, 8 bytes an element,
-/// up to some hundred times; for larger problems it leaves these sections out and says so.
+/// data input, the taps of all patches count instead. explain() visits each of these elements once and needs
+/// memory for them; for larger problems it leaves these sections out and says so.
 inline constexpr std::int64_t explain_limit = std::int64_t{1} << 22;
 
 /// Explains one operator for one shape of its data input (ignored if the operator has none):
