@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "capi/convert.hpp"
-#include "capi/executor.hpp"
+#include "capi/callback_executor.hpp"
 #include "capi/guard.hpp"
 
 /// The operator is kept for messages.

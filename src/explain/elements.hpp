@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "explain/lines.hpp"
 #include "explain/subject.hpp"
-#include "explain/text.hpp"
 
 namespace patchfold::explaining {
 

@@ -6,7 +6,7 @@
 #include "dialects/text.hpp"
 #include "explain/elements.hpp"
 #include "explain/subject.hpp"
-#include "explain/text.hpp"
+#include "explain/lines.hpp"
 #include "explain/windows.hpp"
 #include "tensor/checked.hpp"
 #include "tensor/fail.hpp"

@@ -2,8 +2,8 @@
 // The patches along each spatial axis, with the formula filled in.
 #pragma once
 
+#include "explain/lines.hpp"
 #include "explain/subject.hpp"
-#include "explain/text.hpp"
 
 namespace patchfold::explaining {
 

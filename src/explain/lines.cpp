@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "explain/text.hpp"
+#include "explain/lines.hpp"
 
 #include <algorithm>
 #include <array>

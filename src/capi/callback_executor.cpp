@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "capi/executor.hpp"
+#include "capi/callback_executor.hpp"
 
 #include <atomic>
 
