@@ -14,8 +14,8 @@ namespace {
 
 using kernels::Ahead;
 using kernels::line_bytes;
+using kernels::PanelTerm;
 using kernels::Store;
-using kernels::TileTerm;
 
 class SumPanels final : public SumPanelPlan {
  public:
@@ -138,7 +138,7 @@ class SumPanels final : public SumPanelPlan {
     if (skipped >= run.count || begin >= band.end) return;
     const std::int64_t rows = std::min(run.count - skipped, ceil_div(band.end - begin, stride_));
     const std::int64_t step = separate_ ? stride_ : 1;
-    kernels::Tile panel;
+    kernels::Panel panel;
     panel.begin = src.begin;
     panel.end = src.end;
     panel.src = src.at;
@@ -154,7 +154,7 @@ class SumPanels final : public SumPanelPlan {
     for (std::size_t i = 0; i < phases_.size(); ++i) {
       const SumTerms terms =
           listed_ ? listed_terms_[number * phases_.size() + i]
-                  : list_terms(band.taps, problem_.windows.size(), along_, phases_[i], reinterpret_cast<TileTerm*>(scratch),
+                  : list_terms(band.taps, problem_.windows.size(), along_, phases_[i], reinterpret_cast<PanelTerm*>(scratch),
                                reinterpret_cast<std::int64_t*>(scratch + offsets_at_));
       panel.terms = terms.terms.data();
       panel.count = static_cast<std::int64_t>(terms.terms.size());
@@ -164,12 +164,12 @@ class SumPanels final : public SumPanelPlan {
     }
   }
 
-  void sum_phase(const SumPhase& phase, const kernels::Tile& all, std::byte* sums) const noexcept {
+  void sum_phase(const SumPhase& phase, const kernels::Panel& all, std::byte* sums) const noexcept {
     const std::int64_t vector = vector_bytes();
     if (all.rows == 1) {
       // Neighbouring chunks stand in for the rows of a panel.
       for (const SumChunk& chunk : phase.chunks) {
-        kernels::Tile panel = all;
+        kernels::Panel panel = all;
         aim(panel, chunk, sums);
         panel.rows = chunk.repeats;
         panel.src_pitch = panel.to_pitch = chunk.vectors * vector;
@@ -182,7 +182,7 @@ class SumPanels final : public SumPanelPlan {
     const std::int64_t group = whole ? all.rows : kernel_->rows(widest_);
     for (std::int64_t row = 0; row < all.rows; row += group)
       for (const SumChunk& chunk : phase.chunks) {
-        kernels::Tile panel = all;
+        kernels::Panel panel = all;
         aim(panel, chunk, sums);
         panel.rows = std::min(group, all.rows - row);
         panel.src += row * panel.src_pitch;
@@ -196,7 +196,7 @@ class SumPanels final : public SumPanelPlan {
   }
 
   /// At the first chunk of the first row.
-  void aim(kernels::Tile& panel, const SumChunk& chunk, std::byte* sums) const noexcept {
+  void aim(kernels::Panel& panel, const SumChunk& chunk, std::byte* sums) const noexcept {
     panel.masks = chunk.masks.data();
     panel.vectors = chunk.vectors;
     panel.src += chunk.first * vector_bytes();

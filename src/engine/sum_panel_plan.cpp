@@ -12,8 +12,8 @@ namespace patchfold::engine {
 namespace {
 
 using kernels::line_bytes;
+using kernels::PanelTerm;
 using kernels::Store;
-using kernels::TileTerm;
 
 constexpr std::int64_t most_terms = 16384;  ///< of a panel, over all windows (arbitrary)
 constexpr std::int64_t most_runs = 16384;   ///< of rows that meet the same taps (arbitrary)
@@ -64,7 +64,7 @@ std::optional<SumPanelAxes> choose_axes(const Problem& problem) {
 }
 
 SumPanelPlan::SumPanelPlan(const Problem& problem, const SumPanelAxes& axes)
-    : Compiled(problem), kernel_(&kernels::tile_kernel(problem.dtype)), along_(axes.along), across_(axes.across) {
+    : Compiled(problem), kernel_(&kernels::panel_kernel(problem.dtype)), along_(axes.along), across_(axes.across) {
   take_unit(problem_);
   writer_.store = store_of(problem);
   if (problem.accumulate) writer_.onto = &kernels::sum_kernel(problem.dtype);
@@ -171,7 +171,7 @@ void SumPanelPlan::plan_terms() {
   for (const auto& rows : classes_) runs += rows.size();
   listed_ = !others && static_cast<double>(runs) * static_cast<double>(tuples) < most_listed;
   const std::int64_t offsets = (tuples + 2) * static_cast<std::int64_t>(sizeof(std::int64_t));
-  offsets_at_ = ceil_div(tuples * static_cast<std::int64_t>(sizeof(TileTerm)), line_bytes) * line_bytes;
+  offsets_at_ = ceil_div(tuples * static_cast<std::int64_t>(sizeof(PanelTerm)), line_bytes) * line_bytes;
   sums_at_ = listed_ ? 0 : ceil_div(offsets_at_ + offsets, line_bytes) * line_bytes;
   if (listed_) list_runs(tuples);
   writer_.plan(band_);
@@ -181,7 +181,7 @@ void SumPanelPlan::plan_terms() {
 
 void SumPanelPlan::list_runs(std::int64_t tuples) {
   std::vector<std::int64_t> offsets(static_cast<std::size_t>(tuples + 2));
-  std::vector<TileTerm> list(static_cast<std::size_t>(tuples));
+  std::vector<PanelTerm> list(static_cast<std::size_t>(tuples));
   std::vector<std::size_t> begins;
   for (const auto& rows : classes_)
     for (const SameTaps& run : rows) {

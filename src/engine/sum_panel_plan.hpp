@@ -14,7 +14,7 @@
 #include "engine/sum_terms.hpp"
 #include "engine/sum_writer.hpp"
 #include "engine/window.hpp"
-#include "kernels/tile.hpp"
+#include "kernels/panel.hpp"
 
 namespace patchfold::engine {
 
@@ -41,7 +41,7 @@ class SumPanelPlan : public Compiled {
  protected:
   std::int64_t vector_bytes() const noexcept { return kernel_->lanes * kernel_->lane_size; }
 
-  const kernels::TileKernel* kernel_;
+  const kernels::PanelKernel* kernel_;
   int along_;
   int across_;
   SumWriter writer_{};
@@ -60,7 +60,7 @@ class SumPanelPlan : public Compiled {
   std::int64_t prefetch_ = 0;   // bytes ahead in each column
   bool fetches_bands_ = false;  // while the band before is written
   bool listed_ = false;         // the terms of every run are listed in the plan
-  std::vector<kernels::TileTerm> terms_{};
+  std::vector<kernels::PanelTerm> terms_{};
   std::vector<SumTerms> listed_terms_{};  // by run and phase
   std::vector<std::size_t> first_run_{};  // of each class
   std::int64_t offsets_at_ = 0;           // places in scratch memory

@@ -30,10 +30,10 @@ bool SumPhase::cut(std::int64_t vector_lanes) {
   const auto full = [&](std::int64_t v) { return v >= full_from && v < full_to; };
   for (std::int64_t v = 0; v < vectors;) {
     SumChunk chunk{v, 1, 1, {}};
-    while (chunk.vectors < kernels::most_tile_vectors && v + chunk.vectors < vectors &&
+    while (chunk.vectors < kernels::most_panel_vectors && v + chunk.vectors < vectors &&
            (chunk.vectors == 1 || full(v + chunk.vectors - 1)))
       ++chunk.vectors;
-    if (full(v) && chunk.vectors == kernels::most_tile_vectors && full(v + chunk.vectors - 1))
+    if (full(v) && chunk.vectors == kernels::most_panel_vectors && full(v + chunk.vectors - 1))
       chunk.repeats = std::max<std::int64_t>(1, (full_to - v) / chunk.vectors);
     for (const Tap& tap : taps) {
       const auto [first_from, first_to] = within(v, vector_lanes, tap);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/problem.hpp"
-#include "kernels/tile.hpp"
+#include "kernels/panel.hpp"
 #include "tensor/checked.hpp"
 
 namespace patchfold::engine {
@@ -17,8 +17,8 @@ namespace patchfold::engine {
 struct SumChunk {
   std::int64_t first = 0;  ///< vector
   std::int64_t vectors = 1;
-  std::int64_t repeats = 1;                ///< as many chunks like this follow each other
-  std::vector<kernels::TileMask> masks{};  ///< by tap of the phase
+  std::int64_t repeats = 1;                 ///< as many chunks like this follow each other
+  std::vector<kernels::PanelMask> masks{};  ///< by tap of the phase
 };
 
 /// The elements of one residue, and the taps that point at them. It is cut into chunks of vectors; where a tap points at

@@ -10,7 +10,7 @@
 #include "engine/problem.hpp"
 #include "engine/sum_phase.hpp"
 #include "engine/window.hpp"
-#include "kernels/tile.hpp"
+#include "kernels/panel.hpp"
 
 namespace patchfold::engine {
 
@@ -18,14 +18,14 @@ namespace patchfold::engine {
 using RowTaps = std::array<Taps, max_axes>;
 
 struct SumTerms {
-  std::span<const kernels::TileTerm> terms{};
+  std::span<const kernels::PanelTerm> terms{};
   std::int64_t low = 0;  ///< of their offsets
   std::int64_t high = 0;
 };
 
 /// Lists the terms of a phase. `along` is the window along the row, or -1; `list` and `offsets` hold as many items as there
 /// are tuples of taps.
-inline SumTerms list_terms(const RowTaps& taps, int windows, int along, const SumPhase& phase, kernels::TileTerm* list,
+inline SumTerms list_terms(const RowTaps& taps, int windows, int along, const SumPhase& phase, kernels::PanelTerm* list,
                            std::int64_t* offsets) noexcept {
   const auto expand = [&](int from, int to, std::int64_t* at) {
     std::int64_t count = 1;

@@ -161,7 +161,7 @@ struct Weighted {
     const hn::Rebind<Bits, D> bits;
     const hn::Rebind<std::uint64_t, D> wide_bits;
     for (std::int64_t i = 0; i < terms.count(); ++i)
-        hwy::Prefetch(reinterpret_cast<const std::byte*>(terms.elements(i) + j) + terms.ahead(i));
+      hwy::Prefetch(reinterpret_cast<const std::byte*>(terms.elements(i) + j) + terms.ahead(i));
     const auto first = load(from, terms.elements(0) + j);
     const auto first_wide = widen(d, first);
     auto sum = hn::Mul(first_wide, hn::Mul(hn::Set(d, terms.scale(0)), hn::LoadU(d, terms.weights(0) + j)));

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of elements that several tiles give, made into one. Nothing here knows where the rows lie in a tile.
+// Rows of elements that several tiles of a picture give, made into one: their weighted mean or sum, their largest or
+// smallest.
+//
+// A kernel takes one row of elements from each tile and one row of weights; where these lie in the tiles is the business of
+// its caller, src/tiling. Sums are float64, are added in the order of the terms and are rounded once, so that results do not
+// depend on the instruction set.
 #pragma once
 
 #include <cstddef>

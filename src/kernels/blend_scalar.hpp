@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What blend.cpp leaves to loops over single elements.
+// Blending by loops over single elements: the types that blend.cpp has no vectors for, and every type without vectors.
 #pragma once
 
 #include "kernels/blend.hpp"

@@ -2,6 +2,8 @@
 // Interleaving within registers. Included once for each instruction set.
 #include <hwy/highway.h>
 
+#include "kernels/features.hpp"
+
 #if defined(PATCHFOLD_KERNELS_BLOCKS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef PATCHFOLD_KERNELS_BLOCKS_INL
 #undef PATCHFOLD_KERNELS_BLOCKS_INL
@@ -66,7 +68,7 @@ HWY_INLINE void deinterleave(D d, V* v) {
 template <int ways, class D, class V = hn::Vec<D>>
 HWY_INLINE void interleave(D d, V* v) {
   constexpr std::size_t lanes = hn::MaxLanes(D());
-  constexpr bool picks = HWY_TARGET == HWY_AVX3 && sizeof(hn::TFromD<D>) > 1 && lanes * sizeof(hn::TFromD<D>) == 64;
+  constexpr bool picks = has_avx512(HWY_TARGET) && sizeof(hn::TFromD<D>) > 1 && lanes * sizeof(hn::TFromD<D>) == 64;
   if constexpr (picks && ways > 2) {
     PATCHFOLD_UNROLL for (std::size_t round = lanes; round > 1; round /= 2) {
       V even[ways / 2], odd[ways / 2];

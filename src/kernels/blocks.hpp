@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrices of small elements that are split into streams, joined from streams or transposed. Bits pass unchanged.
+// Small elements regrouped within registers.
+//
+// Split sends every `ways`-th element to a stream of its own: r g b r g b .. becomes r r .. g g .. b b ... Join is the
+// inverse. Transpose exchanges the axes of a matrix. All three load whole vectors, move lanes between them, and store whole
+// vectors. The strategies "split", "join" and "transpose" of the engine call them where an operator moves single elements,
+// such as space_to_depth or patches with stride = kernel.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +15,10 @@
 
 namespace patchfold::kernels {
 
-/// Whether split and join have vectors for so many streams of elements of so many bytes.
+/// Whether split and join are made for `ways` streams of elements of `unit` bytes.
 bool has_vectors(std::int64_t unit, std::int64_t ways) noexcept;
 
-/// A row of `count` groups of `ways` elements, `rows` of them.
+/// `rows` rows, each of `count` groups of `ways` elements: the work of one split or join.
 struct Streams {
   std::int64_t ways = 1;
   std::int64_t pitch = 0;  ///< bytes from stream to stream

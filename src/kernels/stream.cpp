@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/features.hpp"
 #include "kernels/piece.hpp"
 #include "kernels/targets-inl.hpp"
 #include "kernels/targets.hpp"
@@ -116,8 +117,7 @@ void copy_short_rows(std::byte* dst, std::int64_t dst_pitch, const std::byte* sr
 
 void copy_rows_plain(std::byte* dst, std::int64_t dst_pitch, const std::byte* src, std::int64_t src_pitch,
                      std::int64_t row_bytes, std::int64_t rows, Ahead& ahead) {
-#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
-  if (row_bytes < step) {  // masked loads and stores touch nothing else
+  if (has_avx512(HWY_TARGET) && row_bytes < step) {  // masked loads and stores touch nothing else
     const D d;
     const auto mask = hn::FirstN(d, static_cast<std::size_t>(row_bytes));
     for (; rows > 0; --rows, dst += dst_pitch, src += src_pitch)
@@ -125,7 +125,6 @@ void copy_rows_plain(std::byte* dst, std::int64_t dst_pitch, const std::byte* sr
                        reinterpret_cast<std::uint8_t*>(dst));
     return;
   }
-#endif
   if (row_bytes % line_bytes == 0 && row_bytes <= stretch)
     return copy_short_rows<false>(dst, dst_pitch, src, src_pitch, row_bytes, rows, ahead);
   for (; rows > 0; --rows, dst += dst_pitch, src += src_pitch) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Included once for each instruction set.
+// What a file of kernels answers when it is asked for its instruction set. Included once for each, so that every file has
+// the name of the set that it was compiled for.
 #include <hwy/highway.h>
 
 #if defined(PATCHFOLD_KERNELS_TARGETS_INL) == defined(HWY_TARGET_TOGGLE)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instruction set that the kernels of each file run on now. It is not the one that was chosen if the file was compiled
-// without that.
+// The name of the instruction set that the kernels of each file run on now, for tests: it differs from the chosen one if the
+// file was compiled without that set.
 #pragma once
 
 namespace patchfold::kernels {
@@ -9,6 +9,6 @@ const char* blend_target() noexcept;
 const char* blocks_target() noexcept;
 const char* stream_target() noexcept;
 const char* sum_target() noexcept;
-const char* tile_target() noexcept;
+const char* panel_target() noexcept;
 
 }  // namespace patchfold::kernels

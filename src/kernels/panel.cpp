@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/tile.cpp"
-#include "kernels/tile.hpp"
+#define HWY_TARGET_INCLUDE "kernels/panel.cpp"
+#include "kernels/panel.hpp"
 
 #include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
@@ -12,6 +12,7 @@
 
 #include "kernels/blocks-inl.hpp"
 #include "kernels/elements.hpp"
+#include "kernels/features.hpp"
 #include "kernels/stream.hpp"
 #include "kernels/targets-inl.hpp"
 #include "kernels/targets.hpp"
@@ -33,12 +34,12 @@ struct Kernel {
   using Element = typename Type::Element;
   static constexpr std::int64_t lanes = 4;  // so that a row is not one element
   static std::int64_t rows(std::int64_t) { return 1; }
-  static void sum(const Tile& t) {
+  static void sum(const Panel& t) {
     for (std::int64_t row = 0; row < t.rows; ++row)
       for (std::int64_t lane = 0; lane < t.vectors * lanes; ++lane) {
         typename Type::Accumulator sum{};
         for (std::int64_t i = 0; i < t.count; ++i) {
-          const TileMask& mask = t.masks[t.terms[i].mask];
+          const PanelMask& mask = t.masks[t.terms[i].mask];
           const std::int64_t last = (t.vectors - 1) * lanes;
           if (lane < lanes && (lane < mask.first_from || lane >= mask.first_to)) continue;
           if (lane >= last && (lane - last < mask.last_from || lane - last >= mask.last_to)) continue;
@@ -125,58 +126,58 @@ struct Bfloat16 : Halves<Bfloat16> {
 struct Float16 : Halves<Float16> {
   template <class V16>
   static HWY_INLINE V widen(V16 bits) {
-#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
-    const hn::Rebind<hwy::float16_t, D> halves;  // exact, subnormals and NaNs included
-    return hn::PromoteTo(D(), hn::BitCast(halves, bits));
-#else
-    const Wide d;
-    const auto wide = hn::PromoteTo(d, bits);
-    const auto sign = hn::ShiftLeft<16>(hn::And(wide, hn::Set(d, 0x8000)));
-    const auto magnitude = hn::And(wide, hn::Set(d, 0x7fff));
-    const hn::RebindToSigned<Wide> less;
-    const auto at_least = [&](int limit) {
-      return hn::RebindMask(d, hn::Gt(hn::BitCast(less, magnitude), hn::Set(less, limit - 1)));
-    };
-    const auto normal = hn::Add(hn::ShiftLeft<13>(magnitude), hn::Set(d, 112u << 23));
-    const auto special = hn::Or(hn::ShiftLeft<13>(magnitude), hn::Set(d, 0x7f800000));
-    const auto units = hn::Mul(hn::ConvertTo(D(), hn::BitCast(less, magnitude)), hn::Set(D(), 0x1p-24f));
-    const auto small = hn::BitCast(d, units);
-    const auto finite = hn::IfThenElse(at_least(0x0400), normal, small);
-    return hn::BitCast(D(), hn::Or(sign, hn::IfThenElse(at_least(0x7c00), special, finite)));
-#endif
+    if constexpr (has_float16_conversions(HWY_TARGET)) {
+      const hn::Rebind<hwy::float16_t, D> halves;  // exact, subnormals and NaNs included
+      return hn::PromoteTo(D(), hn::BitCast(halves, bits));
+    } else {
+      const Wide d;
+      const auto wide = hn::PromoteTo(d, bits);
+      const auto sign = hn::ShiftLeft<16>(hn::And(wide, hn::Set(d, 0x8000)));
+      const auto magnitude = hn::And(wide, hn::Set(d, 0x7fff));
+      const hn::RebindToSigned<Wide> less;
+      const auto at_least = [&](int limit) {
+        return hn::RebindMask(d, hn::Gt(hn::BitCast(less, magnitude), hn::Set(less, limit - 1)));
+      };
+      const auto normal = hn::Add(hn::ShiftLeft<13>(magnitude), hn::Set(d, 112u << 23));
+      const auto special = hn::Or(hn::ShiftLeft<13>(magnitude), hn::Set(d, 0x7f800000));
+      const auto units = hn::Mul(hn::ConvertTo(D(), hn::BitCast(less, magnitude)), hn::Set(D(), 0x1p-24f));
+      const auto small = hn::BitCast(d, units);
+      const auto finite = hn::IfThenElse(at_least(0x0400), normal, small);
+      return hn::BitCast(D(), hn::Or(sign, hn::IfThenElse(at_least(0x7c00), special, finite)));
+    }
   }
   static HWY_INLINE auto narrow(V sum) {
-#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
-    const hn::Rebind<hwy::float16_t, D> halves;  // to nearest even, whatever the environment says
-    return hn::BitCast(Narrow(), hn::DemoteTo(halves, sum));
-#else
-    const Wide d;
-    using U = hn::Vec<Wide>;
-    const U bits = hn::BitCast(d, sum);
-    const hn::RebindToSigned<Wide> less;
-    const U sign = hn::And(hn::ShiftRight<16>(bits), hn::Set(d, 0x8000));
-    const U magnitude = hn::And(bits, hn::Set(d, 0x7fffffff));
-    const auto above = [&](std::int32_t limit) {
-      return hn::RebindMask(d, hn::Gt(hn::BitCast(less, magnitude), hn::Set(less, limit)));
-    };
-    const U rebiased = hn::Sub(magnitude, hn::Set(d, 112u << 23));
-    const U odd = hn::And(hn::ShiftRight<13>(rebiased), hn::Set(d, 1));
-    const U normal = hn::ShiftRight<13>(hn::Add(rebiased, hn::Add(odd, hn::Set(d, 0xfff))));
-    // Units of 2^-24: adding 0.75 rounds to whole units in the low bits.
-    const auto rounded = hn::Add(hn::BitCast(D(), magnitude), hn::Set(D(), 0.75f));
-    const U small = hn::Sub(hn::BitCast(d, rounded), hn::BitCast(d, hn::Set(D(), 0.75f)));
-    const U nan = hn::Or(hn::And(hn::ShiftRight<13>(magnitude), hn::Set(d, 0x3ff)), hn::Set(d, 0x7e00));
-    U result = hn::IfThenElse(above(0x387fffff), normal, small);
-    result = hn::IfThenElse(above(0x477fffff), hn::Set(d, 0x7c00), result);
-    result = hn::IfThenElse(above(0x7f800000), nan, result);
-    return lower_halves(hn::Or(sign, result));
-#endif
+    if constexpr (has_float16_conversions(HWY_TARGET)) {
+      const hn::Rebind<hwy::float16_t, D> halves;  // to nearest even, whatever the environment says
+      return hn::BitCast(Narrow(), hn::DemoteTo(halves, sum));
+    } else {
+      const Wide d;
+      using U = hn::Vec<Wide>;
+      const U bits = hn::BitCast(d, sum);
+      const hn::RebindToSigned<Wide> less;
+      const U sign = hn::And(hn::ShiftRight<16>(bits), hn::Set(d, 0x8000));
+      const U magnitude = hn::And(bits, hn::Set(d, 0x7fffffff));
+      const auto above = [&](std::int32_t limit) {
+        return hn::RebindMask(d, hn::Gt(hn::BitCast(less, magnitude), hn::Set(less, limit)));
+      };
+      const U rebiased = hn::Sub(magnitude, hn::Set(d, 112u << 23));
+      const U odd = hn::And(hn::ShiftRight<13>(rebiased), hn::Set(d, 1));
+      const U normal = hn::ShiftRight<13>(hn::Add(rebiased, hn::Add(odd, hn::Set(d, 0xfff))));
+      // Units of 2^-24: adding 0.75 rounds to whole units in the low bits.
+      const auto rounded = hn::Add(hn::BitCast(D(), magnitude), hn::Set(D(), 0.75f));
+      const U small = hn::Sub(hn::BitCast(d, rounded), hn::BitCast(d, hn::Set(D(), 0.75f)));
+      const U nan = hn::Or(hn::And(hn::ShiftRight<13>(magnitude), hn::Set(d, 0x3ff)), hn::Set(d, 0x7e00));
+      U result = hn::IfThenElse(above(0x387fffff), normal, small);
+      result = hn::IfThenElse(above(0x477fffff), hn::Set(d, 0x7c00), result);
+      result = hn::IfThenElse(above(0x7f800000), nan, result);
+      return lower_halves(hn::Or(sign, result));
+    }
   }
 };
 
 /// Rows of so many vectors that fit into the registers with some to spare.
 constexpr int rows_of(int vectors) {
-  constexpr int registers = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL || !HWY_ARCH_X86 ? 28 : 12;
+  constexpr int registers = vector_registers(HWY_TARGET) - 4;
   const int rows = registers / vectors;
   return rows < 1 ? 1 : rows > 12 ? 12 : rows;
 }
@@ -194,7 +195,7 @@ struct Kernel {
   }
 
   template <int vectors, int rows>
-  static HWY_INLINE void sum_rows(const Tile& t, const std::byte* src, std::byte* to) {
+  static HWY_INLINE void sum_rows(const Panel& t, const std::byte* src, std::byte* to) {
     const D d;
     V sums[rows][vectors];
     PATCHFOLD_UNROLL for (int r = 0; r < rows; ++r) PATCHFOLD_UNROLL for (int v = 0; v < vectors; ++v) sums[r][v] =
@@ -202,7 +203,7 @@ struct Kernel {
     const std::int64_t pitch = t.src_pitch;
     for (std::int64_t i = 0; i < t.count; ++i) {
       const std::byte* at = src + t.terms[i].offset;
-      const TileMask& lanes_of = t.masks[t.terms[i].mask];
+      const PanelMask& lanes_of = t.masks[t.terms[i].mask];
       auto first = mask_of(lanes_of.first_from, lanes_of.first_to);
       const auto last = mask_of(lanes_of.last_from, lanes_of.last_to);
       if constexpr (vectors == 1) first = hn::And(first, last);
@@ -225,7 +226,7 @@ struct Kernel {
   }
 
   template <int vectors, int most>
-  static HWY_INLINE void sum_groups(const Tile& t, std::int64_t& row) {
+  static HWY_INLINE void sum_groups(const Panel& t, std::int64_t& row) {
     for (; row + most <= t.rows; row += most) {
       const std::byte* src = t.src + row * t.src_pitch;
       std::byte* to = t.to + row * t.to_pitch;
@@ -234,7 +235,7 @@ struct Kernel {
   }
 
   template <int vectors>
-  static HWY_NOINLINE void sum_all_rows(const Tile& t) {
+  static HWY_NOINLINE void sum_all_rows(const Panel& t) {
     constexpr int most = rows_of(vectors);
     std::int64_t row = 0;
     sum_groups<vectors, most>(t, row);
@@ -243,7 +244,7 @@ struct Kernel {
   }
 
   /// A vector of which only what lies in [begin, end) is read.
-  static V load_within(const std::byte* at, const Tile& t) {
+  static V load_within(const std::byte* at, const Panel& t) {
     if (at >= t.begin && at + bytes <= t.end) return Type::load(at);
     alignas(64) std::byte copy[bytes] = {};
     const std::byte* from = std::max(at, t.begin);
@@ -252,13 +253,13 @@ struct Kernel {
     return Type::load(copy);
   }
 
-  static HWY_NOINLINE void sum_at_edge(const Tile& t) {
+  static HWY_NOINLINE void sum_at_edge(const Panel& t) {
     const D d;
     for (std::int64_t r = 0; r < t.rows; ++r)
       for (std::int64_t v = 0; v < t.vectors; ++v) {
         V sum = hn::Zero(d);
         for (std::int64_t i = 0; i < t.count; ++i) {
-          const TileMask& lanes_of = t.masks[t.terms[i].mask];
+          const PanelMask& lanes_of = t.masks[t.terms[i].mask];
           V value = load_within(t.src + t.terms[i].offset + r * t.src_pitch + v * bytes, t);
           if (v == 0) value = hn::IfThenElseZero(mask_of(lanes_of.first_from, lanes_of.first_to), value);
           if (v == t.vectors - 1) value = hn::IfThenElseZero(mask_of(lanes_of.last_from, lanes_of.last_to), value);
@@ -268,13 +269,13 @@ struct Kernel {
       }
   }
 
-  static bool is_inside(const Tile& t) {
+  static bool is_inside(const Panel& t) {
     if (t.count == 0) return true;
     const std::int64_t reach = t.high + (t.rows - 1) * t.src_pitch + t.vectors * bytes;
     return t.begin - t.src <= t.low && t.end - t.src >= reach;
   }
 
-  static void sum(const Tile& t) {
+  static void sum(const Panel& t) {
     if (!is_inside(t)) return sum_at_edge(t);
     switch (t.vectors) {
       case 1: return sum_all_rows<1>(t);
@@ -294,13 +295,13 @@ struct Kernel {
 #endif
 
 template <class Type>
-const TileKernel* kernel_for() {
+const PanelKernel* kernel_for() {
   using K = Kernel<Type>;
-  static constexpr TileKernel kernel{K::lanes, sizeof(typename Type::Element), K::sum, K::rows};
+  static constexpr PanelKernel kernel{K::lanes, sizeof(typename Type::Element), K::sum, K::rows};
   return &kernel;
 }
 
-const TileKernel* TileKernelOf(DType dtype) {
+const PanelKernel* PanelKernelOf(DType dtype) {
   switch (dtype) {
     case DType::boolean: return kernel_for<Boolean>();
     case DType::int8:
@@ -327,15 +328,15 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace patchfold::kernels {
 
-HWY_EXPORT(TileKernelOf);
+HWY_EXPORT(PanelKernelOf);
 
-const TileKernel& tile_kernel(DType dtype) noexcept {
-  return *HWY_DYNAMIC_DISPATCH(TileKernelOf)(dtype);
+const PanelKernel& panel_kernel(DType dtype) noexcept {
+  return *HWY_DYNAMIC_DISPATCH(PanelKernelOf)(dtype);
 }
 
 HWY_EXPORT(target);
 
-const char* tile_target() noexcept {
+const char* panel_target() noexcept {
   return HWY_DYNAMIC_DISPATCH(target)();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums in tiles of registers, bit for bit those of a plain loop.
+// Sums in panels of registers, bit for bit those of a plain loop.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -8,7 +8,7 @@
 #include "every_set.hpp"
 #include "fenced.hpp"
 #include "kernels/half.hpp"
-#include "kernels/tile.hpp"
+#include "kernels/panel.hpp"
 
 namespace patchfold::kernels {
 namespace {
@@ -139,7 +139,7 @@ std::uint64_t get(const std::byte* at, std::int64_t size) {
   return bits;
 }
 
-TileMask random_mask(Dice& dice, std::int64_t lanes, std::int64_t vectors) {
+PanelMask random_mask(Dice& dice, std::int64_t lanes, std::int64_t vectors) {
   const auto range = [&](std::int16_t& from, std::int16_t& to) {
     from = 0;
     to = static_cast<std::int16_t>(lanes);
@@ -147,7 +147,7 @@ TileMask random_mask(Dice& dice, std::int64_t lanes, std::int64_t vectors) {
     from = static_cast<std::int16_t>(dice.between(0, lanes));
     to = static_cast<std::int16_t>(dice.between(from, lanes));
   };
-  TileMask mask;
+  PanelMask mask;
   range(mask.first_from, mask.first_to);
   range(mask.last_from, mask.last_to);
   if (vectors == 1) mask.last_from = mask.first_from, mask.last_to = mask.first_to;
@@ -155,82 +155,82 @@ TileMask random_mask(Dice& dice, std::int64_t lanes, std::int64_t vectors) {
 }
 
 /// Whether a lane of a row counts.
-bool counts(const TileMask& mask, std::int64_t lane, std::int64_t lanes, std::int64_t vectors) {
+bool counts(const PanelMask& mask, std::int64_t lane, std::int64_t lanes, std::int64_t vectors) {
   const std::int64_t vector = lane / lanes, within = lane % lanes;
   if (vector == 0 && (within < mask.first_from || within >= mask.first_to)) return false;
   return vector != vectors - 1 || (within >= mask.last_from && within < mask.last_to);
 }
 
-void check_tile(Dice& dice, DType dtype, const std::string& set) {
-  const TileKernel& kernel = tile_kernel(dtype);
+void check_panel(Dice& dice, DType dtype, const std::string& set) {
+  const PanelKernel& kernel = panel_kernel(dtype);
   const Lane lane = lane_of(dtype);
   const std::int64_t size = kernel.lane_size, lanes = kernel.lanes;
-  Tile tile;
-  tile.vectors = dice.between(1, most_tile_vectors);
-  tile.rows = dice.chance(50) ? dice.between(1, 4) : dice.between(1, 2 * kernel.rows(tile.vectors) + 3);
-  const std::int64_t width = tile.vectors * lanes;
-  tile.src_pitch = dice.chance(10) ? 0 : dice.between(1, width * size + 100);
-  tile.to_pitch = width * size + (dice.chance(50) ? 0 : dice.between(0, 100));
-  tile.count = dice.chance(5) ? 0 : dice.between(1, dice.chance(80) ? 4 : 12);
-  tile.prefetch = dice.chance(50) ? 0 : dice.between(1, 5000);
+  Panel panel;
+  panel.vectors = dice.between(1, most_panel_vectors);
+  panel.rows = dice.chance(50) ? dice.between(1, 4) : dice.between(1, 2 * kernel.rows(panel.vectors) + 3);
+  const std::int64_t width = panel.vectors * lanes;
+  panel.src_pitch = dice.chance(10) ? 0 : dice.between(1, width * size + 100);
+  panel.to_pitch = width * size + (dice.chance(50) ? 0 : dice.between(0, 100));
+  panel.count = dice.chance(5) ? 0 : dice.between(1, dice.chance(80) ? 4 : 12);
+  panel.prefetch = dice.chance(50) ? 0 : dice.between(1, 5000);
 
   // What may be read ends, or begins, where memory does; lanes that do not count may lie beyond. As a rule nothing does.
   const bool roomy = dice.chance(50);
-  const std::int64_t reach = (tile.rows - 1) * tile.src_pitch + width * size;
+  const std::int64_t reach = (panel.rows - 1) * panel.src_pitch + width * size;
   const Fenced source(static_cast<std::size_t>(reach + (roomy ? width * size : dice.between(0, 60))), dice.chance(50));
   const auto mood = static_cast<Mood>(dice.between(0, 3));
   dice.fill(source.bytes());
   const std::int64_t bytes = source.end() - source.data();
   for (std::int64_t at = 0; at + size <= bytes; at += size) put(random_lane(dice, lane, mood), size, source.data() + at);
-  tile.begin = source.data();
-  tile.end = source.end();
-  tile.src = source.data() + (dice.chance(50) ? 0 : dice.between(0, bytes));
-  std::vector<TileMask> masks;
-  for (int i = 0; i < 3; ++i) masks.push_back(random_mask(dice, lanes, tile.vectors));
-  tile.masks = masks.data();
-  std::vector<TileTerm> terms;
-  for (std::int64_t i = 0; i < tile.count; ++i) {
+  panel.begin = source.data();
+  panel.end = source.end();
+  panel.src = source.data() + (dice.chance(50) ? 0 : dice.between(0, bytes));
+  std::vector<PanelMask> masks;
+  for (int i = 0; i < 3; ++i) masks.push_back(random_mask(dice, lanes, panel.vectors));
+  panel.masks = masks.data();
+  std::vector<PanelTerm> terms;
+  for (std::int64_t i = 0; i < panel.count; ++i) {
     const std::int64_t mask = dice.between(0, 2);
     std::int64_t low = width, high = 0;  // the lanes that must be there
     for (std::int64_t l = 0; l < width; ++l)
-      if (counts(masks[static_cast<std::size_t>(mask)], l, lanes, tile.vectors)) low = std::min(low, l), high = l + 1;
+      if (counts(masks[static_cast<std::size_t>(mask)], l, lanes, panel.vectors)) low = std::min(low, l), high = l + 1;
     if (roomy || low >= high) low = 0, high = width;
-    const std::int64_t room = bytes - (tile.rows - 1) * tile.src_pitch - (high - low) * size;
+    const std::int64_t room = bytes - (panel.rows - 1) * panel.src_pitch - (high - low) * size;
     std::int64_t at = dice.chance(40) ? room : dice.between(0, room);
     if (dice.chance(60)) at = at / size * size;  // whole elements, of which some are special
-    terms.push_back({source.data() + at - low * size - tile.src, mask});
-    tile.low = i == 0 ? terms.back().offset : std::min(tile.low, terms.back().offset);
-    tile.high = i == 0 ? terms.back().offset : std::max(tile.high, terms.back().offset);
+    terms.push_back({source.data() + at - low * size - panel.src, mask});
+    panel.low = i == 0 ? terms.back().offset : std::min(panel.low, terms.back().offset);
+    panel.high = i == 0 ? terms.back().offset : std::max(panel.high, terms.back().offset);
   }
-  tile.terms = terms.data();
+  panel.terms = terms.data();
 
-  Target target((tile.rows - 1) * tile.to_pitch + width * size, dice.between(0, 63));
-  tile.to = target.data();
-  kernel.sum(tile);
+  Target target((panel.rows - 1) * panel.to_pitch + width * size, dice.between(0, 63));
+  panel.to = target.data();
+  kernel.sum(panel);
   const Format format = format_of(lane);
-  for (std::int64_t row = 0; row < tile.rows; ++row)
+  for (std::int64_t row = 0; row < panel.rows; ++row)
     for (std::int64_t l = 0; l < width; ++l) {
       std::vector<const std::byte*> counted;
-      for (const TileTerm& term : terms)
-        if (counts(masks[static_cast<std::size_t>(term.mask)], l, lanes, tile.vectors))
-          counted.push_back(tile.src + term.offset + row * tile.src_pitch + l * size);
+      for (const PanelTerm& term : terms)
+        if (counts(masks[static_cast<std::size_t>(term.mask)], l, lanes, panel.vectors))
+          counted.push_back(panel.src + term.offset + row * panel.src_pitch + l * size);
       const Sum sum = sum_of(lane, counted);
-      const std::int64_t at = row * tile.to_pitch + l * size;
+      const std::int64_t at = row * panel.to_pitch + l * size;
       const std::uint64_t given = get(target.data() + at, size);
       const bool either = sum.nans > 1 && is_nan(sum.bits, format) && is_nan(given, format);
       put(either ? given : sum.bits, size, target.expected() + at);
     }
-  ASSERT_EQ(target.wrong(), "") << set << ", " << name_of(dtype) << ": " << tile.vectors << " vectors of " << lanes
-                                << " lanes, " << tile.rows << " rows, " << tile.count << " terms, source pitch "
-                                << tile.src_pitch << ", pitch " << tile.to_pitch << ", mood " << static_cast<int>(mood);
+  ASSERT_EQ(target.wrong(), "") << set << ", " << name_of(dtype) << ": " << panel.vectors << " vectors of " << lanes
+                                << " lanes, " << panel.rows << " rows, " << panel.count << " terms, source pitch "
+                                << panel.src_pitch << ", pitch " << panel.to_pitch << ", mood " << static_cast<int>(mood);
 }
 
-TEST(Tiles, SumWhatAPlainLoopSums) {
+TEST(Panels, SumWhatAPlainLoopSums) {
   Dice dice(1);
-  on_every_instruction_set("tile", [&](const std::string& set) {
+  on_every_instruction_set("panel", [&](const std::string& set) {
     for (const DType dtype : dtypes())
       for (int round = 0; round < 250 && is_summable(dtype); ++round) {
-        ASSERT_NO_FATAL_FAILURE(check_tile(dice, dtype, set));
+        ASSERT_NO_FATAL_FAILURE(check_panel(dice, dtype, set));
       }
   });
 }
@@ -238,26 +238,26 @@ TEST(Tiles, SumWhatAPlainLoopSums) {
 /// Sums of two terms, in every lane of a vector.
 void check_pairs(DType dtype, const std::vector<std::uint16_t>& a, const std::vector<std::uint16_t>& b,
                  const std::string& set) {
-  const TileKernel& kernel = tile_kernel(dtype);
+  const PanelKernel& kernel = panel_kernel(dtype);
   const Lane lane = lane_of(dtype);
-  const TileMask all{0, static_cast<std::int16_t>(kernel.lanes), 0, static_cast<std::int16_t>(kernel.lanes)};
+  const PanelMask all{0, static_cast<std::int16_t>(kernel.lanes), 0, static_cast<std::int16_t>(kernel.lanes)};
   const auto* from_a = reinterpret_cast<const std::byte*>(a.data());
   const auto* from_b = reinterpret_cast<const std::byte*>(b.data());
   std::vector<std::uint16_t> sums(a.size());
   for (std::int64_t i = 0; i + kernel.lanes <= static_cast<std::int64_t>(a.size()); i += kernel.lanes) {
-    const TileTerm terms[] = {{0, 0}, {from_b - from_a, 0}};
-    Tile tile;
-    tile.terms = terms;
-    tile.count = 2;
-    tile.masks = &all;
-    tile.src = from_a + 2 * i;
-    tile.to = reinterpret_cast<std::byte*>(sums.data() + i);
+    const PanelTerm terms[] = {{0, 0}, {from_b - from_a, 0}};
+    Panel panel;
+    panel.terms = terms;
+    panel.count = 2;
+    panel.masks = &all;
+    panel.src = from_a + 2 * i;
+    panel.to = reinterpret_cast<std::byte*>(sums.data() + i);
     // Both lists may be read whole.
-    tile.begin = std::min(from_a, from_b);
-    tile.end = std::max(from_a, from_b) + a.size() * 2;
-    tile.low = std::min<std::int64_t>(0, from_b - from_a);
-    tile.high = std::max<std::int64_t>(0, from_b - from_a);
-    kernel.sum(tile);
+    panel.begin = std::min(from_a, from_b);
+    panel.end = std::max(from_a, from_b) + a.size() * 2;
+    panel.low = std::min<std::int64_t>(0, from_b - from_a);
+    panel.high = std::max<std::int64_t>(0, from_b - from_a);
+    kernel.sum(panel);
   }
   const Format format = format_of(lane);
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -267,7 +267,7 @@ void check_pairs(DType dtype, const std::vector<std::uint16_t>& a, const std::ve
   }
 }
 
-TEST(Tiles, AddAndRoundEveryHalf) {
+TEST(Panels, AddAndRoundEveryHalf) {
   // Every pattern with a zero, a neighbour half a place away, its negation and a few others.
   std::vector<std::uint16_t> a, b;
   for (const std::uint32_t other :
@@ -282,7 +282,7 @@ TEST(Tiles, AddAndRoundEveryHalf) {
       a.push_back(static_cast<std::uint16_t>(bits));
       b.push_back(static_cast<std::uint16_t>((bits & ~(exponent - 1)) - places * exponent));
     }
-  on_every_instruction_set("tile", [&](const std::string& set) {
+  on_every_instruction_set("panel", [&](const std::string& set) {
     for (const DType dtype : {DType::float16, DType::bfloat16}) {
       ASSERT_NO_FATAL_FAILURE(check_pairs(dtype, a, b, set));
       ASSERT_NO_FATAL_FAILURE(check_pairs(dtype, b, a, set));
