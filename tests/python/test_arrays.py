@@ -112,10 +112,10 @@ def test_reads_any_layout(layout: str, dtype: object) -> None:
 @pytest.mark.parametrize("layout", ["transposed", "fortran", "stepped", "reversed", "matrix of records"])
 def test_writes_any_layout(layout: str) -> None:
     image = some(np.float32, (2, 3, 5, 6))
-    columns = patchfold.unfold(image, (2, 3), columns="grid")
+    columns = patchfold.unfold(image, (2, 3), positions="grid")
     out = LAYOUTS[layout](np.zeros_like(columns.reshape(2, 18, 4, 4)))
     out.flags.writeable = True
-    patchfold.unfold(image, (2, 3), columns="grid", out=out)
+    patchfold.unfold(image, (2, 3), positions="grid", out=out)
     assert out.tobytes() == columns.tobytes()
 
 
@@ -141,7 +141,7 @@ def test_result_never_shares_memory_with_the_input() -> None:
         patchfold.space_to_depth(x, 1),
         patchfold.depth_to_space(x, 1),
         patchfold.reorder(x.reshape(1, 1, 16), (1, 1)),
-        patchfold.unfold(x, 1, columns="grid", layout="channels_last"),
+        patchfold.unfold(x, 1, positions="grid", layout="channels_last"),
     ]
     for result in results:
         assert not np.shares_memory(result, x)

@@ -240,3 +240,19 @@ def test_coverage_counts_in_the_type_asked_for():
     assert patchfold.coverage((4,), 2, dtype=ml_dtypes.bfloat16).tolist() == [1, 2, 2, 1]
     out = np.zeros(4, np.int16)
     assert patchfold.coverage((4,), 2, out=out) is out and out.tolist() == [1, 2, 2, 1]
+
+
+@pytest.mark.parametrize("call", ["unfold", "fold", "reorder", "run", "plan"])
+def test_the_old_name_of_positions_works_and_warns(call):
+    x = np.arange(2 * 4 * 9, dtype=np.int32).reshape(2, 4, 3, 3)
+    new = {
+        "unfold": lambda **kw: patchfold.unfold(x, 2, **kw),
+        "fold": lambda **kw: patchfold.fold(x, (4, 4), 2, **kw),
+        "reorder": lambda **kw: patchfold.reorder(x, (2, 2), **kw),
+        "run": lambda **kw: patchfold.run("unfold", x, kernel_size=2, **kw),
+        "plan": lambda **kw: patchfold.plan("unfold", x, kernel_size=2, **kw)(x),
+    }[call]
+    expected = new(positions="grid")
+    with pytest.warns(DeprecationWarning, match="columns is now called positions") as caught:
+        assert np.array_equal(new(columns="grid"), expected)
+    assert caught[0].filename == __file__
