@@ -144,7 +144,7 @@ def unfold_call(choices: Choices) -> Call:
         return Call("iter_unfold", _chunks, arguments, expected, extra=("padding_mode", "value"))
     window["padding"] = [(0, 0)] * rank
     del arguments["padding"]
-    if 0 in formulas.positions(extents, *_formula_arguments(window)):
+    if 0 in formulas.position_counts(extents, *_formula_arguments(window)):
         arguments["kernel_size"] = window["kernel_size"] = (1,) * rank
     expected = functools.partial(formulas.unfold, x, *_formula_arguments(window), **given | {"order": "channel"})
     return Call("unfold_view", _viewed, arguments, expected, extra=("layout",))
@@ -181,7 +181,7 @@ def _joined(view: Any, shape: tuple[Any, ...]) -> Any:
 def fold_call(choices: Choices) -> Call:
     rank = choices.between(1, 3)
     window, size = _window(choices, rank), choices.several(rank, 1, 6)
-    counts = formulas.positions(size, *_formula_arguments(window))
+    counts = formulas.position_counts(size, *_formula_arguments(window))
     x = values.plain_array((2, 2 * int(np.prod(window["kernel_size"])), int(np.prod(counts))), np.dtype("i8"))
     given = {"layout": "channels_first", "order": choices.pick(["channel", "kernel"]), "positions": "flat"}
     if choices.chance(3):

@@ -80,7 +80,12 @@ class PATCHFOLD_API ErrorValue {
   /// One part, or several that are written one after the other: ErrorValue("a multiple of ", 3).
   template <class... Ts>
   requires(sizeof...(Ts) > 0 && !(std::same_as<std::remove_cvref_t<Ts>, ErrorValue> || ...)) ErrorValue(Ts&&... parts) {
-    parts_.reserve(sizeof...(Ts));
+    append(parts...);
+  }
+  /// Adds parts at the end.
+  template <class... Ts>
+  void append(const Ts&... parts) {
+    parts_.reserve(parts_.size() + sizeof...(Ts));
     (add(parts), ...);
   }
 

@@ -114,7 +114,7 @@ Plan plan(const Op& op, const ConstTensorView& src, const TensorView& dst) {
 }
 
 /// Throws the Error of a status other than ok.
-PATCHFOLD_API void throw_if_failed(Status status, std::string_view op);
+PATCHFOLD_API void throw_if_failed(Status status, std::string_view op, std::string_view output = "output");
 
 namespace detail {
 

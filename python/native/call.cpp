@@ -94,7 +94,7 @@ void Operator::run(const Plan& plan, const void* src, void* dst) const {
     const Unlocked unlocked;
     status = plan.run(src, dst);
   }
-  throw_if_failed(status, spec_->name);
+  throw_if_failed(status, spec_->name, out_name);
 }
 
 void Operator::check_new_output(const Values& values) const {

@@ -46,8 +46,8 @@ def unfold(
     layout: Layout = "channels_first",
     order: Order = "channel",
     positions: Positions = "flat",
-    out: Array | None = None,
     columns: Positions | None = None,
+    out: Array | None = None,
 ) -> Array:
     """Copies every patch of an image into columns (im2col).
 
@@ -115,8 +115,8 @@ def fold(
     order: Order = "channel",
     positions: Positions = "flat",
     accumulate: bool = False,
-    out: Array | None = None,
     columns: Positions | None = None,
+    out: Array | None = None,
 ) -> Array:
     """Sums columns into the image that they were cut from (col2im, overlap-add). The transpose of unfold.
 
@@ -227,8 +227,8 @@ def reorder(
     target: Order = "kernel",
     layout: Layout = "channels_first",
     positions: Positions = "flat",
-    out: Array | None = None,
     columns: Positions | None = None,
+    out: Array | None = None,
 ) -> Array:
     """Changes the order of the C*K axis of columns: channel-major to kernel-major, or back.
 

@@ -95,13 +95,13 @@ std::string_view describe(Status status) noexcept {
   return "unknown status";
 }
 
-void throw_if_failed(Status status, std::string_view op) {
+void throw_if_failed(Status status, std::string_view op, std::string_view output) {
   if (status == Status::ok) return;
   const std::string_view rule = describe(status);
   switch (status) {
     case Status::ok: return;
     case Status::null_data: fail(ErrorCode::null_data, op, "data", rule);
-    case Status::overlap: fail(ErrorCode::overlap, op, "output", rule);
+    case Status::overlap: fail(ErrorCode::overlap, op, output, rule);
     case Status::out_of_memory: fail(ErrorCode::out_of_memory, op, "scratch", rule);
     case Status::executor_failed: fail(ErrorCode::executor, op, "executor", rule);
     case Status::scratch_too_small: fail(ErrorCode::value, op, "scratch", rule);

@@ -48,7 +48,7 @@ void Tiling::coverage(const TensorView& counts) const {
   using tiling::op_tiling;
   if (!(counts.shape == output_) || counts.dtype != DType::int64)
     fail(ErrorCode::shape, op_tiling, "counts", "must be int64 of the shape of the output's tiled axes",
-         text(counts.dtype) + " of " + text(counts.shape), output_);
+         ErrorValue(counts.dtype, " of ", counts.shape), output_);
   const ConstTensorView like{counts.data, output_, Dims::filled(output_.size(), 0), DType::int64, sizeof(std::int64_t)};
   ops::check_operands(op_tiling, "tiles", like, "counts", counts, output_);
   if (element_count(output_) == 0) return;

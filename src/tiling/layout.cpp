@@ -81,7 +81,7 @@ Dims strides_of(const TilingSpec& spec) {
     check_magnitudes("overlap", overlap);
     for (int i = 0; i < tiled; ++i) {
       if (overlap[i] >= spec.tile[i])
-        fail_value("overlap", "must be less than the tile on every axis", spec.overlap, "less than " + text(spec.tile));
+        fail_value("overlap", "must be less than the tile on every axis", spec.overlap, ErrorValue("less than ", spec.tile));
       stride[i] -= overlap[i];
     }
   } else if (!spec.overlap_fraction.empty()) {

@@ -5,6 +5,7 @@
 
 #include "ops/operands.hpp"
 #include "tensor/fail.hpp"
+#include "tensor/index.hpp"
 #include "tiling/merger_state.hpp"
 #include "tiling/names.hpp"
 
@@ -50,12 +51,15 @@ void Merger::finish() {
   if (state_->has_failed)
     fail(ErrorCode::value, op_merge, "finish", "must not be called after the merger has failed", state_->failure);
   std::int64_t count = 0;
-  std::string names;
-  for (const std::int64_t tile : state_->ledger.missing(3, count))
-    names += (names.empty() ? "" : ", ") + tile_text(state_->tiles(), tile);
-  if (count > 0)
-    fail(ErrorCode::missing, op_merge, "tile", "must all have come",
-         text(count) + " missing: " + names + (count > 3 ? ", .." : ""), text(state_->tiles().size()) + " tiles");
+  const auto missing = state_->ledger.missing(3, count);
+  if (count > 0) {
+    ErrorValue given(count, " missing: ");
+    for (const std::int64_t tile : missing)
+      given.append(tile == missing.front() ? "" : ", ", tile, " at position ", index_at(tile, state_->tiles().grid()));
+    if (count > 3) given.append(", ..");
+    fail(ErrorCode::missing, op_merge, "tile", "must all have come", std::move(given),
+         ErrorValue(state_->tiles().size(), " tiles"));
+  }
   state_->or_close([] { return std::string("the last rows"); }, [&] { state_->send_rows(); });
 }
 

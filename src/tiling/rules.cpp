@@ -28,7 +28,7 @@ bool is_selecting(Reduce reduce) {
 
 [[noreturn]] void refuse_hole(const Dims& at, std::string_view lacking) {
   fail(ErrorCode::value, op_merge, "tiling", "must cover every element of the output unless a fill is given",
-       "no " + std::string(lacking) + " for element " + text(at) + " of the tiled axes");
+       ErrorValue("no ", lacking, " for element ", at, " of the tiled axes"));
 }
 
 std::string name_with(Reduce reduce) {

@@ -10,63 +10,23 @@
 namespace patchfold::test {
 namespace {
 
-/// A problem for every operator: shape of the data, and all required arguments as text.
+/// The example of a row: shape of the data, and arguments as text.
 struct Sample {
   std::vector<std::int64_t> data;
   std::map<std::string, std::string> arguments;
 };
 
-/// By name, without the version.
-const std::map<std::string, Sample>& samples() {
-  static const std::map<std::string, Sample> all = {
-      {"unfold", {{2, 3, 4, 5}, {{"kernel_size", "2,3"}, {"padding", "0:1,1:1"}, {"value", "7"}}}},
-      {"fold", {{2, 12, 9}, {{"output_size", "4,4"}, {"kernel_size", "2,2"}}}},
-      {"coverage", {{}, {{"output_size", "4,4"}, {"kernel_size", "2,2"}}}},
-      {"reorder", {{2, 12, 9}, {{"kernel_size", "2,2"}}}},
-      {"space_to_batch", {{2, 3, 4, 6}, {{"block", "2,3"}}}},
-      {"batch_to_space", {{12, 3, 2, 2}, {{"block", "2,3"}}}},
-      {"space_to_depth", {{2, 3, 4, 6}, {{"block", "2,3"}}}},
-      {"depth_to_space", {{2, 18, 2, 2}, {{"block", "2,3"}, {"mode", "depth_first"}}}},
-      {"onnx.Col2Im", {{2, 12, 9}, {{"image_shape", "4,4"}, {"block_shape", "2,2"}}}},
-      {"onnx.SpaceToDepth", {{2, 3, 4, 6}, {{"blocksize", "2"}}}},
-      {"onnx.DepthToSpace", {{2, 12, 2, 3}, {{"blocksize", "2"}}}},
-      {"openvino.Col2Im", {{2, 12, 9}, {{"output_size", "4,4"}, {"kernel_size", "2,2"}}}},
-      {"openvino.ExtractImagePatches",
-       {{2, 3, 5, 6}, {{"sizes", "2,2"}, {"strides", "1,2"}, {"rates", "1,1"}, {"auto_pad", "same_upper"}}}},
-      {"openvino.SpaceToBatch",
-       {{2, 3, 4, 5}, {{"block_shape", "1,1,2,3"}, {"pads_begin", "0,0,0,1"}, {"pads_end", "0,0,0,0"}}}},
-      {"openvino.BatchToSpace",
-       {{12, 3, 2, 2}, {{"block_shape", "1,1,2,3"}, {"crops_begin", "0,0,0,1"}, {"crops_end", "0,0,0,0"}}}},
-      {"openvino.SpaceToDepth", {{2, 3, 4, 6}, {{"block_size", "2"}, {"blocks_mode", "blocks_first"}}}},
-      {"openvino.DepthToSpace", {{2, 12, 2, 3}, {{"block_size", "2"}, {"blocks_mode", "depth_first"}}}},
-      {"tensorflow.SpaceToBatch", {{2, 4, 3, 3}, {{"paddings", "0:0,1:0"}, {"block_size", "2"}}}},
-      {"tensorflow.SpaceToBatchND", {{2, 4, 3, 3}, {{"block_shape", "2,2"}, {"paddings", "0:0,1:0"}}}},
-      {"tensorflow.BatchToSpace", {{8, 2, 2, 3}, {{"crops", "0:0,1:0"}, {"block_size", "2"}}}},
-      {"tensorflow.BatchToSpaceND", {{8, 2, 2, 3}, {{"block_shape", "2,2"}, {"crops", "0:0,1:0"}}}},
-      {"tensorflow.SpaceToDepth", {{2, 4, 6, 3}, {{"block_size", "2"}}}},
-      {"tensorflow.DepthToSpace", {{2, 2, 3, 12}, {{"block_size", "2"}}}},
-      {"tensorflow.ExtractImagePatches",
-       {{2, 5, 6, 3}, {{"ksizes", "1,2,2,1"}, {"strides", "1,1,2,1"}, {"rates", "1,1,1,1"}, {"padding", "SAME"}}}},
-      {"tensorflow.ExtractVolumePatches",
-       {{2, 3, 5, 6, 2}, {{"ksizes", "1,2,2,2,1"}, {"strides", "1,1,2,1,1"}, {"padding", "VALID"}}}},
-      {"torch.fold", {{2, 12, 9}, {{"output_size", "4,4"}, {"kernel_size", "2,2"}}}},
-      {"torch.unfold", {{2, 3, 4, 5}, {{"kernel_size", "2,2"}, {"padding", "1"}}}},
-      {"torch.pixel_shuffle", {{2, 12, 2, 3}, {{"upscale_factor", "2"}}}},
-      {"torch.pixel_unshuffle", {{2, 3, 4, 6}, {{"downscale_factor", "2"}}}},
-  };
-  return all;
-}
-
-const Sample& sample_of(const OperatorSpec& spec) {
-  const std::string name(spec.name.substr(0, spec.name.find('-')));
-  if (!samples().contains(name)) throw std::runtime_error("there is no sample for " + name);
-  return samples().at(name);
+Sample sample_of(const OperatorSpec& spec) {
+  const ProblemText example = parse_problem(std::string(spec.name) + " " + std::string(spec.example));
+  Sample sample{{example.shape.begin(), example.shape.end()}, {}};
+  for (const Argument& argument : example.arguments) sample.arguments[argument.name] = to_string(argument.value);
+  return sample;
 }
 
 /// One sample with the memory of everything that the C interface reads.
 struct Problem {
   const OperatorSpec& spec;
-  const Sample& sample;
+  Sample sample;
   Tensor<std::int32_t> data;
   std::vector<pf_attribute> attributes;
   std::vector<Tensor<std::int64_t>> lists;

@@ -13,9 +13,7 @@ namespace patchfold::faults {
 
 std::vector<std::string> problems_of_operators() {
   std::vector<std::string> problems;
-  auto subjects = testing::window_subjects();
-  for (auto& subject : testing::block_subjects()) subjects.push_back(std::move(subject));
-  for (const auto& subject : subjects) {
+  for (const auto& subject : testing::subjects()) {
     testing::Random random(testing::seed_of_case(testing::seed_of_run(), subject.op, 0));
     const testing::Request request{.type = {DType::float32, 4}, .width = 9};
     problems.push_back(to_string(subject.make(random, request).text));

@@ -9,7 +9,7 @@ import numpy as np
 Pads = list[tuple[int, int]]
 
 
-def positions(extents, kernel, stride, dilation, pads: Pads) -> tuple[int, ...]:
+def position_counts(extents, kernel, stride, dilation, pads: Pads) -> tuple[int, ...]:
     slack = [i + b + e - (k - 1) * d - 1 for i, k, d, (b, e) in zip(extents, kernel, dilation, pads, strict=True)]
     return tuple(0 if x < 0 else x // s + 1 for x, s in zip(slack, stride, strict=True))
 
@@ -41,12 +41,12 @@ def taps_of(kernel, stride, dilation, counts):
         yield tap, tuple(slice(a, e, s) for a, e, s in zip(starts, ends, stride, strict=True))
 
 
-def unfold(x, kernel, stride, dilation, pads: Pads, *, mode="constant", value=0, layout, order, columns):
+def unfold(x, kernel, stride, dilation, pads: Pads, *, mode="constant", value=0, layout, order, positions):
     rank = len(kernel)
     if layout == "channels_last":
         x = np.moveaxis(x, -1, -1 - rank)
     *batch, channels = x.shape[:-rank]
-    counts = positions(x.shape[-rank:], kernel, stride, dilation, pads)
+    counts = position_counts(x.shape[-rank:], kernel, stride, dilation, pads)
     result = np.zeros((*batch, channels, prod(kernel), *counts), x.dtype)
     if prod(counts):
         image = padded(x, pads, mode, value)
@@ -55,15 +55,15 @@ def unfold(x, kernel, stride, dilation, pads: Pads, *, mode="constant", value=0,
             taps[tap] = image[(..., *where)]
     if order == "kernel":
         result = np.swapaxes(result, len(batch), len(batch) + 1)
-    last = (prod(counts),) if columns == "flat" else counts
+    last = (prod(counts),) if positions == "flat" else counts
     result = result.reshape(*batch, channels * prod(kernel), *last)
     return np.moveaxis(result, len(batch), -1) if layout == "channels_last" else result
 
 
-def fold(x, size, kernel, stride, dilation, pads: Pads, *, layout, order, columns):
+def fold(x, size, kernel, stride, dilation, pads: Pads, *, layout, order, positions):
     rank = len(kernel)
-    counts = positions(size, kernel, stride, dilation, pads)
-    width = 1 if columns == "flat" else rank
+    counts = position_counts(size, kernel, stride, dilation, pads)
+    width = 1 if positions == "flat" else rank
     if layout == "channels_last":
         x = np.moveaxis(x, -1, -1 - width)
     *batch, rows = x.shape[:-width]

@@ -21,6 +21,7 @@ def test_every_operator_has_a_function_with_the_arguments_of_the_table(spec):
     data = [next(iter(parameters))] if spec.data_input else []
     assert data == ([spec.data_input if "." in spec.name else "x"] if spec.data_input else [])
     extra = {"dtype"} if spec.name == "coverage" else set()
+    extra |= {argument.old_name for argument in spec.arguments}
     assert list(parameters)[-1] == "out" and parameters["out"].default is None
     assert parameters["out"].kind is inspect.Parameter.KEYWORD_ONLY
     arguments = [name for name in parameters if name not in {*data, "out", *extra}]
@@ -132,7 +133,7 @@ def test_unfold_is_its_formula(w, mode, value):
         "padding_mode": mode,
         "value": value,
     }
-    counts = formulas.positions(w["extents"], w["kernel"], w["stride"], w["dilation"], w["pads"])
+    counts = formulas.position_counts(w["extents"], w["kernel"], w["stride"], w["dilation"], w["pads"])
     if mode != "constant" and 0 in w["extents"] and 0 not in counts:
         with pytest.raises(patchfold.InvalidValue, match="constant"):
             patchfold.unfold(x, w["kernel"], **call, **style)
@@ -145,7 +146,7 @@ def test_unfold_is_its_formula(w, mode, value):
 @given(windows())
 def test_fold_is_its_formula_and_coverage_what_it_gives_for_ones(w):
     geometry = (w["kernel"], w["stride"], w["dilation"], w["pads"])
-    counts = formulas.positions(w["extents"], *geometry)
+    counts = formulas.position_counts(w["extents"], *geometry)
     last = (int(np.prod(counts)),) if w["positions"] == "flat" else counts
     rows = w["channels"] * int(np.prod(w["kernel"]))
     x = counting(shape_of(w, rows, last))

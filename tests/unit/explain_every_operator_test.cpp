@@ -29,8 +29,8 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// One problem of every operator, with pads, crops, overlaps and gaps where it can have them.
-constexpr const char* problems[] = {
+/// Problems with pads, crops, overlaps and gaps, where an operator can have them.
+constexpr const char* listed_problems[] = {
     "unfold f32 2x3x5x6 kernel_size=2,3 stride=2,1 dilation=1,2 padding=1:0,2:1 value=-7",
     "fold f32 2x12x30 output_size=5,6 kernel_size=2,2 stride=1,1 padding=1:0,0:1",
     "coverage i64 - output_size=5,6 kernel_size=2,2 stride=2,1 padding=0,1",
@@ -66,13 +66,27 @@ constexpr const char* problems[] = {
     "torch.pixel_shuffle f32 2x8x2x3 upscale_factor=2",
     "torch.pixel_unshuffle f32 2x2x4x6 downscale_factor=2",
     // Besides: layouts, padding modes, taps that meet, one axis and three.
-    "unfold u8 2x7x6x3 kernel_size=3,2 padding=2:3,1:0 padding_mode=reflect layout=channels_last order=kernel positions=grid",
+    "unfold u8 2x7x6x3 kernel_size=3,2 padding=2:3,1:0 padding_mode=reflect layout=channels_last order=kernel "
+    "positions=grid",
     "unfold f32 2x1x9 kernel_size=3, padding=4, padding_mode=wrap",
     "unfold bf16 1x2x3x4x5 kernel_size=2,2,2 padding=1:0,0:1,1:1 order=kernel",
     "fold i32 1x16x12 output_size=5,6 kernel_size=2,3 layout=channels_last order=kernel padding=0",
     "fold f32 1x4x7x18 output_size=9,9 kernel_size=3,3 stride=2,1 layout=channels_last positions=grid",
     "fold f32 1x6x3 output_size=3, kernel_size=3, dilation=0",
 };
+
+/// Those, and the example of every other operator.
+const std::vector<std::string>& problems() {
+  static const std::vector<std::string> all = [] {
+    std::vector<std::string> list(std::begin(listed_problems), std::end(listed_problems));
+    std::set<std::string> listed;
+    for (const std::string& problem : list) listed.insert(parse_problem(problem).op);
+    for (const OperatorSpec& op : operators())
+      if (!listed.contains(std::string(op.name))) list.push_back(std::string(op.name) + " " + std::string(op.example));
+    return list;
+  }();
+  return all;
+}
 
 reference::Value reference_value(const ArgumentValue& value) {
   if (const auto* number = std::get_if<std::int64_t>(&value)) return *number;
@@ -202,14 +216,8 @@ std::size_t check_destinations(const std::string& text, Reference& reference) {
   return found.size();
 }
 
-TEST(ExplainEveryOperator, HasAProblemOfEveryOperatorHere) {
-  std::set<std::string> tested;
-  for (const char* problem : problems) tested.insert(parse_problem(problem).op);
-  for (const OperatorSpec& op : operators()) EXPECT_TRUE(tested.contains(std::string(op.name))) << op.name;
-}
-
 TEST(ExplainEveryOperator, IsPlainTextThatNamesEverything) {
-  for (const char* problem : problems) {
+  for (const std::string& problem : problems()) {
     SCOPED_TRACE(problem);
     const ProblemText parsed = parse_problem(problem);
     const OperatorSpec& op = find_operator(parsed.op);
@@ -234,7 +242,7 @@ TEST(ExplainEveryOperator, IsPlainTextThatNamesEverything) {
 }
 
 TEST(ExplainEveryOperator, NamesTheSourcesThatTheReferenceReads) {
-  for (const char* problem : problems) {
+  for (const std::string& problem : problems()) {
     SCOPED_TRACE(problem);
     const OperatorSpec& op = find_operator(parse_problem(problem).op);
     if (op.data_input.empty()) continue;
