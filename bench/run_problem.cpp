@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// run_problem TIMES PROBLEM plans a problem once and runs it so many times on the calling thread; scripts/checks/instructions
-// counts what a run costs. run_problem --instruction-sets prints those that this processor has.
+// run_problem TIMES PROBLEM plans a problem once and runs it so many times on the calling thread;
+// scripts/checks/instructions counts what a run costs. run_problem --instruction-sets prints those that this processor has.
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the library is: version, element types, operators, instruction sets.
-#include "patchfold/table.hpp"
-
 #include <string>
 #include <vector>
 
 #include "capi/convert.hpp"
 #include "capi/guard.hpp"
 #include "patchfold/plan.hpp"
+#include "patchfold/table.hpp"
 #include "tensor/lasting.hpp"
 
 namespace patchfold::capi {

@@ -3,8 +3,8 @@
 #include <cstring>
 #include <utility>
 
-#include "capi/convert.hpp"
 #include "capi/callback_executor.hpp"
+#include "capi/convert.hpp"
 #include "capi/guard.hpp"
 
 /// The operator is kept for messages.

@@ -5,8 +5,8 @@
 
 #include "dialects/text.hpp"
 #include "explain/elements.hpp"
-#include "explain/subject.hpp"
 #include "explain/lines.hpp"
+#include "explain/subject.hpp"
 #include "explain/windows.hpp"
 #include "tensor/checked.hpp"
 #include "tensor/fail.hpp"

@@ -149,7 +149,8 @@ TEST(NoPositions, FoldGivesZeros) {
   expect_iota(onnx::Col2Im{.image_shape = {16}, .block_shape = {17}}, {1, 17, 0}, {1, 1, 16}, zeros);
   expect_iota(onnx::Col2Im{.image_shape = {2, 2, 4}, .block_shape = {1, 3, 1}}, {1, 3, 0}, {1, 1, 2, 2, 4}, zeros);
   expect_iota(Fold{.output_size = {2, 2}, .kernel_size = 3}, {2, 18, 0}, {2, 2, 2, 2}, zeros);
-  expect_iota(Fold{.output_size = {2, 2}, .kernel_size = 3, .positions = Positions::grid}, {2, 18, 0, 0}, {2, 2, 2, 2}, zeros);
+  expect_iota(Fold{.output_size = {2, 2}, .kernel_size = 3, .positions = Positions::grid}, {2, 18, 0, 0}, {2, 2, 2, 2},
+              zeros);
 }
 
 TEST(NoPositions, TwoAxesWithoutPositionsDoNotMultiplyToSome) {
