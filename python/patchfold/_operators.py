@@ -71,8 +71,8 @@ def unfold(
         layout: where the channels lie, "channels_first" or "channels_last".
         order: the slow index of the C*K axis: "channel" (c * K + tap) or "kernel" (tap * C + c).
         positions: "flat" for one axis of all positions, "grid" for one axis for each spatial axis.
-        out: an array of the result's shape and element type; it receives the result and is returned.
         columns: the old name of positions. It works until 1.0 and warns.
+        out: an array of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[n, c * K + tap, position] = x[n, c, position * stride + tap * dilation - pad_begin], for each axis.
 
@@ -135,8 +135,8 @@ def fold(
         positions: "flat" for one axis of all positions, "grid" for one axis for each spatial axis.
         accumulate: whether the result, rounded to the element type, is added to the content of out instead of replacing
             it.
-        out: an array of the result's shape and element type; it receives the result and is returned.
         columns: the old name of positions. It works until 1.0 and warns.
+        out: an array of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[n, c, y] = the sum of x[n, c * K + tap, position] over all taps and positions with
         position * stride + tap * dilation - pad_begin = y for each axis; 0 if there are none.
@@ -242,8 +242,8 @@ def reorder(
         target: the order in the result.
         layout: where C*K lies, "channels_first" or "channels_last".
         positions: "flat" for one axis of all positions, "grid" for one axis for each spatial axis.
-        out: an array of the result's shape and element type; it receives the result and is returned.
         columns: the old name of positions. It works until 1.0 and warns.
+        out: an array of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[n, tap * C + c, position] = x[n, c * K + tap, position] for source="channel", target="kernel".
 
