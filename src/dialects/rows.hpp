@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a dialect declares an operator.
 //
-//   constexpr Names fold_names{..};                                      what its arguments are called
-//   Neutral neutral(const Fold& op, const Dims& input, const Names&)      its checks, and which neutral operator it is
-//   PATCHFOLD_OPERATOR(Fold, fold_names)                                 the members of its public struct
-//   row<Fold>(neutral, {.names = fold_names, ..}, {attribute<&Fold::stride>("stride", ..), ..})      its row of the operator
-//   table
+//   constexpr Names fold_names{..};             names its arguments
+//   Neutral neutral(const Fold&, const Dims&, const Names&)
+//                                               checks them, and returns the neutral operator that it is a setting of
+//   PATCHFOLD_OPERATOR(Fold, fold_names)        defines the members of its public struct
+//   row<Fold>(neutral, {fold_names, ..}, {..})  makes its row of the operator table
 //
 // A row has one field for each argument, which names a member of the operator's struct. Kind, default and the way from a
 // value to the member follow from the member's type.

@@ -45,7 +45,7 @@ struct Plans {
 
 TEST(CWithoutMemory, GivesAStatusAndAMessage) {
   Problem p;
-  const Expectation kept{.kept = 12};  // the message of the thread is kept
+  const Expectation kept{.kept = 12};  // the thread keeps its last error, with its values and texts
   fail_each_allocation(
       "pf_run", [&] { check(pf_run("unfold", p.attributes, 2, &p.input, 1, &p.output, nullptr)); }, kept);
   fail_each_allocation(
