@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weighted sums of rows, a vector of float64 at a time; the rest of a row in vectors of one lane.
+// Weighted sums of rows, a vector of float64 at a time; plain loops take the elements that do not fill a vector.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/blend.cpp"
 #include "kernels/blend.hpp"
@@ -33,27 +33,6 @@ BlendRow LinesOf(DType, bool) {
 
 template <class T, class D>
 using Lanes = hn::Vec<hn::Rebind<T, D> >;
-
-/// Elements of any alignment. What the compiler makes of vectors of one lane takes for granted that theirs is the type's.
-template <class D>
-HWY_INLINE hn::Vec<D> load(D d, const hn::TFromD<D>* from) {
-  if constexpr (hn::MaxLanes(D()) > 1) {
-    return hn::LoadU(d, from);
-  } else {
-    hn::TFromD<D> value;
-    std::memcpy(&value, static_cast<const void*>(from), sizeof(value));
-    return hn::Set(d, value);
-  }
-}
-template <class D>
-HWY_INLINE void save(hn::Vec<D> v, D d, hn::TFromD<D>* to) {
-  if constexpr (hn::MaxLanes(D()) > 1) {
-    hn::StoreU(v, d, to);
-  } else {
-    const hn::TFromD<D> value = hn::GetLane(v);
-    std::memcpy(static_cast<void*>(to), &value, sizeof(value));
-  }
-}
 
 /// Elements as float64; exact.
 template <class D>
@@ -120,6 +99,7 @@ HWY_INLINE Lanes<T, D> narrow(D d, hn::Vec<D> v) {
 template <class From, class To, bool keep_equal>
 struct Weighted {
   using Bits = hwy::MakeUnsigned<From>;
+  using D = hn::ScalableTag<double>;
 
   /// Terms whose number the compiler knows, so that it unrolls loops over them and keeps them in registers.
   template <int number>
@@ -154,21 +134,22 @@ struct Weighted {
     HWY_INLINE std::int64_t ahead(std::int64_t i) const { return terms[i].ahead; }
   };
 
-  template <bool past_cache, class D, class Terms>
-  static HWY_INLINE void vector(D d, std::byte* dst, const Terms& terms, std::int64_t j) {
+  template <bool past_cache, class Terms>
+  static HWY_INLINE void vector(std::byte* dst, const Terms& terms, std::int64_t j) {
+    const D d;
     const hn::Rebind<From, D> from;
     const hn::Rebind<To, D> to;
     const hn::Rebind<Bits, D> bits;
     const hn::Rebind<std::uint64_t, D> wide_bits;
     for (std::int64_t i = 0; i < terms.count(); ++i)
       hwy::Prefetch(reinterpret_cast<const std::byte*>(terms.elements(i) + j) + terms.ahead(i));
-    const auto first = load(from, terms.elements(0) + j);
+    const auto first = hn::LoadU(from, terms.elements(0) + j);
     const auto first_wide = widen(d, first);
     auto sum = hn::Mul(first_wide, hn::Mul(hn::Set(d, terms.scale(0)), hn::LoadU(d, terms.weights(0) + j)));
     auto difference = hn::Zero(bits);
     auto wide_difference = hn::Zero(wide_bits);
     for (std::int64_t i = 1; i < terms.count(); ++i) {
-      const auto value = load(from, terms.elements(i) + j);
+      const auto value = hn::LoadU(from, terms.elements(i) + j);
       const auto value_wide = widen(d, value);
       const auto weight = hn::Mul(hn::Set(d, terms.scale(i)), hn::LoadU(d, terms.weights(i) + j));
       sum = hn::Add(sum, hn::Mul(value_wide, weight));
@@ -188,29 +169,27 @@ struct Weighted {
     if constexpr (past_cache)
       hn::Stream(result, to, reinterpret_cast<To*>(dst) + j);
     else
-      save(result, to, reinterpret_cast<To*>(dst) + j);
+      hn::StoreU(result, to, reinterpret_cast<To*>(dst) + j);
   }
 
-  /// Whole vectors, `whole` elements in all.
   template <bool past_cache, class Terms>
-  static void run(std::byte* dst, const Terms& terms, std::int64_t whole) {
-    const hn::ScalableTag<double> d;
-    for (std::int64_t j = 0; j < whole; j += static_cast<std::int64_t>(hn::Lanes(d))) vector<past_cache>(d, dst, terms, j);
+  static void run(std::byte* dst, const Terms& terms, std::int64_t begin, std::int64_t end) {
+    for (std::int64_t j = begin; j < end; j += static_cast<std::int64_t>(hn::Lanes(D()))) vector<past_cache>(dst, terms, j);
   }
 
   template <bool past_cache>
-  static void row(std::byte* dst, const BlendTerm* terms, std::int64_t terms_count, std::int64_t count) {
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(hn::ScalableTag<double>()));
-    const std::int64_t whole = count / lanes * lanes;
-    const Any any{terms, terms_count};
+  static void row(std::byte* dst, const BlendTerm* terms, std::int64_t terms_count, std::int64_t begin, std::int64_t end) {
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(D()));
+    const std::int64_t whole = end - (end - begin) % lanes;
     switch (terms_count) {
-      case 2: run<past_cache>(dst, Fixed<2>(terms), whole); break;
-      case 4: run<past_cache>(dst, Fixed<4>(terms), whole); break;
-      case 8: run<past_cache>(dst, Fixed<8>(terms), whole); break;
-      default: run<past_cache>(dst, any, whole); break;
+      case 2: run<past_cache>(dst, Fixed<2>(terms), begin, whole); break;
+      case 4: run<past_cache>(dst, Fixed<4>(terms), begin, whole); break;
+      case 8: run<past_cache>(dst, Fixed<8>(terms), begin, whole); break;
+      default: run<past_cache>(dst, Any{terms, terms_count}, begin, whole); break;
     }
-    if constexpr (!past_cache)
-      for (std::int64_t j = whole; j < count; ++j) vector<false>(hn::CappedTag<double, 1>(), dst, any, j);
+    if (!past_cache && whole < end)
+      weighted_row_scalar(*detail::dtype_of_type<From>(), *detail::dtype_of_type<To>(), keep_equal)(dst, terms, terms_count,
+                                                                                                    whole, end);
   }
 };
 

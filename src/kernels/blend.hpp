@@ -22,8 +22,9 @@ struct BlendTerm {
   std::int64_t ahead = 0;  ///< bytes from an element to one that will be needed soon: its line is fetched
 };
 
-/// dst[j] = the terms' elements [j] reduced to one, in the order of the terms; at least one term.
-using BlendRow = void (*)(std::byte* dst, const BlendTerm* terms, std::int64_t terms_count, std::int64_t count);
+/// For begin <= j < end: dst[j] = the terms' elements [j] reduced to one, in the order of the terms; at least one term.
+using BlendRow = void (*)(std::byte* dst, const BlendTerm* terms, std::int64_t terms_count, std::int64_t begin,
+                          std::int64_t end);
 
 /// Adds weight * element in float64 and rounds once, to nearest even; integers and types without infinity saturate, NaN is
 /// the quiet one. With `keep_equal`, elements whose bits are the same in all terms stay as they are (widened where the
@@ -31,7 +32,7 @@ using BlendRow = void (*)(std::byte* dst, const BlendTerm* terms, std::int64_t t
 /// rows of twice as many real ones.
 BlendRow weighted_row(DType from, DType to, bool keep_equal) noexcept;
 
-/// The same for rows of whole lines that leave past the cache: dst is aligned to a line, and the row is a number of lines.
+/// The same for rows of whole lines that leave past the cache: dst is aligned to a line, and begin and end are too.
 /// For float32 and float64 where vectors are long enough, otherwise null. finish_stores() has to follow.
 BlendRow weighted_lines(DType dtype, bool keep_equal) noexcept;
 

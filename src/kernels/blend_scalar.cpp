@@ -81,9 +81,9 @@ BlendRow with_number(DType dtype, F f) {
 }
 
 template <class From, class To, bool keep_equal>
-void weighted(std::byte* dst, const BlendTerm* terms, std::int64_t terms_count, std::int64_t count) {
+void weighted(std::byte* dst, const BlendTerm* terms, std::int64_t terms_count, std::int64_t begin, std::int64_t end) {
   using Bits = typename From::Bits;
-  for (std::int64_t j = 0; j < count; ++j) {
+  for (std::int64_t j = begin; j < end; ++j) {
     const Bits first = load<Bits>(terms[0].elements, j);
     bool equal = true;
     double sum = 0;
@@ -111,7 +111,8 @@ BlendRow weighted_to(DType to, bool same) {
 }
 
 template <class From>
-void extreme(std::byte* dst, const BlendTerm* terms, std::int64_t terms_count, std::int64_t count, bool largest) {
+void extreme(std::byte* dst, const BlendTerm* terms, std::int64_t terms_count, std::int64_t begin, std::int64_t end,
+             bool largest) {
   using Bits = typename From::Bits;
   // 64-bit integers do not fit into float64: they are compared as they are.
   const auto order = [](Bits bits) {
@@ -120,7 +121,7 @@ void extreme(std::byte* dst, const BlendTerm* terms, std::int64_t terms_count, s
     else
       return From::widen(bits);
   };
-  for (std::int64_t j = 0; j < count; ++j) {
+  for (std::int64_t j = begin; j < end; ++j) {
     Bits best = load<Bits>(terms[0].elements, j);
     for (std::int64_t i = 1; i < terms_count; ++i) {
       const Bits bits = load<Bits>(terms[i].elements, j);
@@ -147,8 +148,8 @@ Integer128 rounded_quotient(Integer128 sum, std::int64_t count) {
 }
 
 template <class T, bool mean>
-void integers64(std::byte* dst, const BlendTerm* terms, std::int64_t terms_count, std::int64_t count) {
-  for (std::int64_t j = 0; j < count; ++j) {
+void integers64(std::byte* dst, const BlendTerm* terms, std::int64_t terms_count, std::int64_t begin, std::int64_t end) {
+  for (std::int64_t j = begin; j < end; ++j) {
     Integer128 sum = 0;
     for (std::int64_t i = 0; i < terms_count; ++i) sum += load<T>(terms[i].elements, j);
     if (mean) sum = rounded_quotient(sum, terms_count);
@@ -176,11 +177,11 @@ BlendRow integer64_row(DType dtype, Integers64 what) noexcept {
 BlendRow extreme_row(DType dtype, bool largest) noexcept {
   return with_number(dtype, [&]<class From>() -> BlendRow {
     if (largest)
-      return [](std::byte* dst, const BlendTerm* terms, std::int64_t terms_count, std::int64_t count) {
-        extreme<From>(dst, terms, terms_count, count, true);
+      return [](std::byte* dst, const BlendTerm* terms, std::int64_t terms_count, std::int64_t begin, std::int64_t end) {
+        extreme<From>(dst, terms, terms_count, begin, end, true);
       };
-    return [](std::byte* dst, const BlendTerm* terms, std::int64_t terms_count, std::int64_t count) {
-      extreme<From>(dst, terms, terms_count, count, false);
+    return [](std::byte* dst, const BlendTerm* terms, std::int64_t terms_count, std::int64_t begin, std::int64_t end) {
+      extreme<From>(dst, terms, terms_count, begin, end, false);
     };
   });
 }

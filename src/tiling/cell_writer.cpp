@@ -139,7 +139,7 @@ void CellWriter::weigh_late(std::int64_t begin, std::int64_t count) noexcept {
 /// Reduces the chosen terms.
 void CellWriter::reduce(std::byte* dst, std::int64_t count, std::size_t terms_count) noexcept {
   const Rules& rules = plan_.rules_;
-  if (rules.row != nullptr) return rules.row(dst, chosen_, static_cast<std::int64_t>(terms_count), count * rules.parts);
+  if (rules.row != nullptr) return rules.row(dst, chosen_, static_cast<std::int64_t>(terms_count), 0, count * rules.parts);
   const std::size_t one = rules.cells.selected({tiles_, terms_count}, plan_.segments_);
   std::memcpy(dst, chosen_[one].elements, static_cast<std::size_t>(count * rules.element));
 }
@@ -211,12 +211,12 @@ void CellWriter::make_part(std::int64_t begin, std::int64_t count) noexcept {
   const auto is_line = [](auto value) { return static_cast<std::int64_t>(value) % kernels::line_bytes == 0; };
   if (rules.lines != nullptr && plan_.kind_ == CellPlan::Kind::sums && is_even && is_line(count * rules.output_element) &&
       is_line(reinterpret_cast<std::uintptr_t>(dst)))
-    return rules.lines(dst, part_terms_, static_cast<std::int64_t>(plan_.sources_.size()), count * rules.parts);
+    return rules.lines(dst, part_terms_, static_cast<std::int64_t>(plan_.sources_.size()), 0, count * rules.parts);
   std::byte* to = is_even && !streams_ ? dst : made_;
   if (plan_.kind_ == CellPlan::Kind::general)
     make_general(to, begin, count);
   else
-    rules.row(to, part_terms_, static_cast<std::int64_t>(plan_.sources_.size()), count * rules.parts);
+    rules.row(to, part_terms_, static_cast<std::int64_t>(plan_.sources_.size()), 0, count * rules.parts);
   kernels::Ahead nothing;
   if (streams_)
     kernels::copy_rows(dst, 0, to, 0, count * rules.output_element, 1, rules.store, nothing);

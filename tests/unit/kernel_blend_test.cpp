@@ -92,7 +92,7 @@ void check_row(DType from, DType to, const std::string& set, Dice& dice) {
   }
   for (const BlendRow row : {weighted_row(from, to, keep_equal), weighted_row_scalar(from, to, keep_equal)}) {
     Fenced made(count * sizeof(To));
-    row(made.data(), terms.data(), static_cast<std::int64_t>(terms_count), static_cast<std::int64_t>(count));
+    row(made.data(), terms.data(), static_cast<std::int64_t>(terms_count), 0, static_cast<std::int64_t>(count));
     for (std::size_t j = 0; j < count; ++j) {
       const To wanted = expected<From, To>(terms, j, keep_equal);
       ASSERT_EQ(std::memcmp(made.data() + j * sizeof(To), &wanted, sizeof wanted), 0)
@@ -147,8 +147,8 @@ TEST(KernelBlend, WholeLinesPastTheCacheHoldTheSameBits) {
             terms.push_back({part.data() + 3, weights.data(), 0.5, 0});
           }
           Target target(bytes, 0);
-          weighted_row(dtype, dtype, keep_equal)(target.expected(), terms.data(), terms_count, count);
-          lines(target.data(), terms.data(), terms_count, count);
+          weighted_row(dtype, dtype, keep_equal)(target.expected(), terms.data(), terms_count, 0, count);
+          lines(target.data(), terms.data(), terms_count, 0, count);
           finish_stores();
           EXPECT_EQ(target.wrong(), "") << set << ", " << name_of(dtype) << ", " << terms_count << " terms";
         }
@@ -171,9 +171,9 @@ TEST(KernelBlend, A64BitMeanRoundsToNearestEvenBeyondWhatFloat64Holds) {
   const BlendTerm terms[] = {{reinterpret_cast<const std::byte*>(a), nullptr, 1, 0},
                              {reinterpret_cast<const std::byte*>(b), nullptr, 1, 0}};
   std::int64_t made[5];
-  integer64_row(int64, Integers64::mean)(reinterpret_cast<std::byte*>(made), terms, 2, 5);
+  integer64_row(int64, Integers64::mean)(reinterpret_cast<std::byte*>(made), terms, 2, 0, 5);
   EXPECT_EQ(std::vector(made, made + 5), (std::vector<std::int64_t>{large - 1, -2, 2, large, -large - 1}));
-  integer64_row(int64, Integers64::sum)(reinterpret_cast<std::byte*>(made), terms, 2, 5);
+  integer64_row(int64, Integers64::sum)(reinterpret_cast<std::byte*>(made), terms, 2, 0, 5);
   EXPECT_EQ(std::vector(made, made + 5), (std::vector<std::int64_t>{large, -5, 3, large, -large - 1}));
 }
 
@@ -184,12 +184,12 @@ TEST(KernelBlend, ExtremesKeepTheFirstNaNAndTheFirstOfEqualOnes) {
                              {reinterpret_cast<const std::byte*>(b), nullptr, 1, 0},
                              {reinterpret_cast<const std::byte*>(c), nullptr, 1, 0}};
   float made[4];
-  extreme_row(float32, true)(reinterpret_cast<std::byte*>(made), terms, 3, 4);
+  extreme_row(float32, true)(reinterpret_cast<std::byte*>(made), terms, 3, 0, 4);
   EXPECT_EQ(made[0], 2);
   EXPECT_TRUE(std::isnan(made[1]));
   EXPECT_TRUE(std::isnan(made[2]));
   EXPECT_TRUE(std::signbit(made[3]));
-  extreme_row(float32, false)(reinterpret_cast<std::byte*>(made), terms, 3, 4);
+  extreme_row(float32, false)(reinterpret_cast<std::byte*>(made), terms, 3, 0, 4);
   EXPECT_EQ(made[0], 0);
   EXPECT_TRUE(std::isnan(made[2]));
 }
