@@ -87,7 +87,9 @@ std::vector<OperatorSpec> rows() {
   constexpr std::string_view block_doc = "block on both axes, at least 1";
   constexpr std::string_view mode_doc = "DCR: channel = offset * C + c; CRD: c * b * b + offset";
   constexpr std::string_view to_depth_example = "f32 2x3x4x6 blocksize=2";
+  constexpr std::string_view to_depth_modes = "f32 2x3x4x6 blocksize=2 mode=CRD";
   constexpr std::string_view to_space_example = "f32 2x12x2x3 blocksize=2";
+  constexpr std::string_view to_space_modes = "f32 2x12x2x3 blocksize=2 mode=CRD";
   const auto depth_block = attribute<&SpaceToDepth::blocksize>("blocksize", Need::required, block_doc);
   const auto depth_mode = attribute<&SpaceToDepth::mode>("mode", Need::optional, mode_doc);
   const auto space_block = attribute<&DepthToSpace::blocksize>("blocksize", Need::required, block_doc);
@@ -95,7 +97,7 @@ std::vector<OperatorSpec> rows() {
   return {
       row<Col2Im>(neutral,
                   {col2im_names, "Sums columns (N, C*K, L) into images (N, C, I1, .., IR).", "ONNX Col2Im, opset 18",
-                   "f32 2x12x9 image_shape=4,4 block_shape=2,2", IndexTypes::int64},
+                   "f32 2x18x9 image_shape=6,5 block_shape=2,3 dilations=1,2 pads=1,0,0,2 strides=2,1", IndexTypes::int64},
                   {shape_input<&Col2Im::image_shape>("image_shape", "spatial extents of the image, at least 0"),
                    shape_input<&Col2Im::block_shape>("block_shape", "extents of a patch, at least 1"),
                    attribute<&Col2Im::dilations>("dilations", Need::optional, "step between taps, at least 1; left out: 1"),
@@ -109,7 +111,7 @@ std::vector<OperatorSpec> rows() {
           neutral,
           {named(space_to_depth_names, "onnx.SpaceToDepth-13"), to_depth, "ONNX SpaceToDepth, opset 13", to_depth_example},
           {depth_block}),
-      row<SpaceToDepth>(neutral, {space_to_depth_names, to_depth, "ONNX SpaceToDepth, opset 28", to_depth_example},
+      row<SpaceToDepth>(neutral, {space_to_depth_names, to_depth, "ONNX SpaceToDepth, opset 28", to_depth_modes},
                         {depth_block, depth_mode}),
       row<DepthToSpace>(
           neutral,
@@ -117,13 +119,13 @@ std::vector<OperatorSpec> rows() {
           {space_block}),
       row<DepthToSpace>(
           neutral,
-          {named(depth_to_space_names, "onnx.DepthToSpace-11"), to_space, "ONNX DepthToSpace, opset 11", to_space_example},
+          {named(depth_to_space_names, "onnx.DepthToSpace-11"), to_space, "ONNX DepthToSpace, opset 11", to_space_modes},
           {space_block, space_mode}),
       row<DepthToSpace>(
           neutral,
-          {named(depth_to_space_names, "onnx.DepthToSpace-13"), to_space, "ONNX DepthToSpace, opset 13", to_space_example},
+          {named(depth_to_space_names, "onnx.DepthToSpace-13"), to_space, "ONNX DepthToSpace, opset 13", to_space_modes},
           {space_block, space_mode}),
-      row<DepthToSpace>(neutral, {depth_to_space_names, to_space, "ONNX DepthToSpace, opset 28", to_space_example},
+      row<DepthToSpace>(neutral, {depth_to_space_names, to_space, "ONNX DepthToSpace, opset 28", to_space_modes},
                         {space_block, space_mode}),
   };
 }

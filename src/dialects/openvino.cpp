@@ -152,7 +152,8 @@ std::vector<OperatorSpec> rows() {
   return {
       row<Col2Im>(neutral,
                   {col2im_names, "Sums columns (N, C*K, L) into images (N, C, H, W).", "OpenVINO Col2Im-15",
-                   "f32 2x12x9 output_size=4,4 kernel_size=2,2", IndexTypes::same_int32_or_int64},
+                   "f32 2x18x9 output_size=6,5 kernel_size=2,3 strides=2,1 dilations=1,2 pads_begin=1,0 pads_end=0,2",
+                   IndexTypes::same_int32_or_int64},
                   {shape_input<&Col2Im::output_size>("output_size", "height and width of the image, at least 1"),
                    shape_input<&Col2Im::kernel_size>("kernel_size", "height and width of a patch, at least 1"),
                    attribute<&Col2Im::strides>("strides", Need::optional, "step between patches, at least 1"),
@@ -162,7 +163,7 @@ std::vector<OperatorSpec> rows() {
       row<ExtractImagePatches>(
           neutral,
           {patches_names, "Copies patches of (N, C, H, W) to the channels, tap-major: (N, kh*kw*C, oh, ow).",
-           "OpenVINO ExtractImagePatches-3", "f32 2x3x5x6 sizes=2,2 strides=1,2 rates=1,1 auto_pad=same_upper"},
+           "OpenVINO ExtractImagePatches-3", "f32 2x3x7x8 sizes=2,3 strides=3,2 rates=2,1 auto_pad=same_lower"},
           {attribute<&ExtractImagePatches::sizes>("sizes", Need::required, "rows and columns of a patch, at least 1"),
            attribute<&ExtractImagePatches::strides>("strides", Need::required, "step between patches, at least 1"),
            attribute<&ExtractImagePatches::rates>("rates", Need::required, "step between taps, at least 1"),
@@ -170,14 +171,14 @@ std::vector<OperatorSpec> rows() {
       row<SpaceToBatch>(
           neutral,
           {space_to_batch_names, "Moves blocks of the spatial axes to the batch.", "OpenVINO SpaceToBatch-2",
-           "f32 2x3x4x5 block_shape=1,1,2,3 pads_begin=0,0,0,1 pads_end=0,0,0,0", IndexTypes::integral},
+           "f32 2x3x5x7 block_shape=1,1,2,3 pads_begin=0,0,1,0 pads_end=0,0,0,2", IndexTypes::integral},
           {shape_input<&SpaceToBatch::block_shape>("block_shape", "one entry for each axis, at least 1; 1 for the batch"),
            shape_input<&SpaceToBatch::pads_begin>("pads_begin", "one entry for each axis, at least 0; 0 for the batch"),
            shape_input<&SpaceToBatch::pads_end>("pads_end", "one entry for each axis, at least 0; 0 for the batch")}),
       row<BatchToSpace>(
           neutral,
           {batch_to_space_names, "Moves blocks of the batch back to the spatial axes.", "OpenVINO BatchToSpace-2",
-           "f32 12x3x2x2 block_shape=1,1,2,3 crops_begin=0,0,0,1 crops_end=0,0,0,0", IndexTypes::same_integral},
+           "f32 12x3x3x2 block_shape=1,1,2,3 crops_begin=0,0,1,0 crops_end=0,0,0,2", IndexTypes::same_integral},
           {shape_input<&BatchToSpace::block_shape>("block_shape", "one entry for each axis, at least 1; 1 for the batch"),
            shape_input<&BatchToSpace::crops_begin>("crops_begin", "one entry for each axis, at least 0; 0 for the batch"),
            shape_input<&BatchToSpace::crops_end>("crops_end", "one entry for each axis, at least 0; 0 for the batch")}),

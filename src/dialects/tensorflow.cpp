@@ -113,25 +113,25 @@ std::vector<OperatorSpec> rows() {
       row<SpaceToBatch>(
           neutral,
           {space_to_batch_names, "Moves blocks of (N, H, W, C) to the batch.", "TensorFlow SpaceToBatch",
-           "f32 2x4x3x3 paddings=0:0,1:0 block_size=2", index},
+           "f32 2x3x4x3 paddings=1:0,2:2 block_size=2", index},
           {shape_input<&SpaceToBatch::paddings>("paddings", "pads of the height and the width, at least 0"),
            attribute<&SpaceToBatch::block_size>("block_size", Need::required, "block on both axes, at least 2")}),
       row<SpaceToBatchND>(
           neutral,
           {space_to_batch_nd_names, "Moves blocks of the axes after the batch to the batch.", "TensorFlow SpaceToBatchND",
-           "f32 2x4x3x3 block_shape=2,2 paddings=0:0,1:0", index},
+           "f32 2x3x4x3 block_shape=2,3 paddings=1:0,0:2", index},
           {shape_input<&SpaceToBatchND::block_shape>("block_shape", "block on each of the first axes, at least 1"),
            shape_input<&SpaceToBatchND::paddings>("paddings", "a pair of pads for each block, at least 0")}),
       row<BatchToSpace>(
           neutral,
           {batch_to_space_names, "Moves blocks of the batch back to (N, H, W, C).", "TensorFlow BatchToSpace",
-           "f32 8x2x2x3 crops=0:0,1:0 block_size=2", index},
+           "f32 8x2x3x3 crops=1:0,1:2 block_size=2", index},
           {shape_input<&BatchToSpace::crops>("crops", "crops of the height and the width, at least 0"),
            attribute<&BatchToSpace::block_size>("block_size", Need::required, "block on both axes, at least 2")}),
       row<BatchToSpaceND>(
           neutral,
           {batch_to_space_nd_names, "Moves blocks of the batch back to the axes after it.", "TensorFlow BatchToSpaceND",
-           "f32 8x2x2x3 block_shape=2,2 crops=0:0,1:0", index},
+           "f32 12x2x3x3 block_shape=2,3 crops=1:0,0:2", index},
           {shape_input<&BatchToSpaceND::block_shape>("block_shape", "block on each of the first axes, at least 1"),
            shape_input<&BatchToSpaceND::crops>("crops", "a pair of crops for each block, at least 0")}),
       row<SpaceToDepth>(
@@ -143,7 +143,7 @@ std::vector<OperatorSpec> rows() {
       row<DepthToSpace>(
           neutral,
           {depth_to_space_names, "Moves channels back to blocks of (N, H, W, C).", "TensorFlow DepthToSpace",
-           "f32 2x2x3x12 block_size=2"},
+           "f32 2x12x2x3 block_size=2 data_format=NCHW"},
           {attribute<&DepthToSpace::block_size>("block_size", Need::required, "block on both axes, at least 2"),
            attribute<&DepthToSpace::data_format>("data_format", Need::optional, format)}),
   };

@@ -101,7 +101,7 @@ std::vector<OperatorSpec> patch_rows() {
       row<ExtractImagePatches>(
           neutral,
           {image_names, "Copies patches of (N, H, W, C) to the channels, tap-major: (N, oh, ow, kh*kw*C).",
-           "TensorFlow ExtractImagePatches", "f32 2x5x6x3 ksizes=1,2,2,1 strides=1,1,2,1 rates=1,1,1,1 padding=SAME"},
+           "TensorFlow ExtractImagePatches", "f32 2x7x8x3 ksizes=1,2,3,1 strides=1,3,2,1 rates=1,2,1,1 padding=SAME"},
           {attribute<&ExtractImagePatches::ksizes>("ksizes", Need::required, "[1, rows, columns, 1], at least 1"),
            attribute<&ExtractImagePatches::strides>("strides", Need::required, "[1, rows, columns, 1], at least 1"),
            attribute<&ExtractImagePatches::rates>("rates", Need::required, "[1, rows, columns, 1], at least 1"),
@@ -109,7 +109,7 @@ std::vector<OperatorSpec> patch_rows() {
       row<ExtractVolumePatches>(
           neutral,
           {volume_names, "Copies patches of (N, D, H, W, C) to the channels, tap-major.", "TensorFlow ExtractVolumePatches",
-           "f32 2x3x5x6x2 ksizes=1,2,2,2,1 strides=1,1,2,1,1 padding=VALID"},
+           "f32 2x4x5x6x3 ksizes=1,1,2,3,1 strides=1,4,1,2,1 padding=SAME"},
           {attribute<&ExtractVolumePatches::ksizes>("ksizes", Need::required, "[1, planes, rows, columns, 1], at least 1"),
            attribute<&ExtractVolumePatches::strides>("strides", Need::required, "[1, planes, rows, columns, 1], at least 1"),
            attribute<&ExtractVolumePatches::padding>("padding", Need::required, padding)}),
