@@ -46,14 +46,14 @@ void expect_refused(const Folder& folder, const std::vector<std::string>& words,
 }
 
 TEST(WrongOperators, AreRefusedWithALine) {
-  for (const inputs::Row& row : inputs::rows()) {
-    const ProblemText right = parse_problem(row.problem);
+  for (const OperatorSpec& op : operators()) {
+    const ProblemText right = inputs::right_problem(op);
     const Folder folder;
     folder.write("data.npy", npy_bytes(data_of(right)));
     const Outcome outcome = folder.run(command_of(right));
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     folder.write("out.npy", "as it was");
-    for (const inputs::Wrong& wrong : inputs::wrong_problems(row)) {
+    for (const inputs::Wrong& wrong : inputs::wrong_problems(op, facts::find(op.name))) {
       if (!wrong.has_text) continue;
       SCOPED_TRACE(wrong.what + ": " + to_string(wrong.problem));
       folder.write("data.npy", npy_bytes(data_of(wrong.problem)));
@@ -64,8 +64,8 @@ TEST(WrongOperators, AreRefusedWithALine) {
 }
 
 TEST(WrongOperators, OfNoNameAreRefusedWithALine) {
-  for (const inputs::Row& row : inputs::rows()) {
-    ProblemText problem = parse_problem(row.problem);
+  for (const OperatorSpec& op : operators()) {
+    const ProblemText problem = inputs::right_problem(op);
     const Folder folder;
     folder.write("data.npy", npy_bytes(data_of(problem)));
     auto words = command_of(problem);
@@ -76,14 +76,13 @@ TEST(WrongOperators, OfNoNameAreRefusedWithALine) {
 }
 
 TEST(WrongOperators, OfTypesThatCannotBeAddedAreRefusedWithALine) {
-  for (const inputs::Row& row : inputs::rows()) {
-    const ProblemText problem = parse_problem(row.problem);
-    const OperatorSpec& spec = find_operator(problem.op);
-    if (!spec.sums || spec.data_input.empty()) continue;  // the others move what they are given
+  for (const OperatorSpec& op : operators()) {
+    const ProblemText problem = inputs::right_problem(op);
+    if (!op.sums || op.data_input.empty()) continue;  // the others move what they are given
     SCOPED_TRACE(problem.op);
     const Folder folder;
     folder.write("data.npy", npy_bytes(data_of(problem, "|S3", 3)));
-    expect_refused(folder, command_of(problem), problem.op, {std::string(spec.data_input)});
+    expect_refused(folder, command_of(problem), problem.op, {std::string(op.data_input)});
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the formulas share: arguments as 128-bit numbers, and what is found out about a problem on the way.
+// What a formula works with: the arguments of a problem as 128-bit numbers, and what it finds out on the way.
 #pragma once
 
 #include <algorithm>
@@ -7,11 +7,15 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "formulas.hpp"
+#include "patchfold/table.hpp"
+#include "tests/limits/edges.hpp"
 
-namespace patchfold::limits {
+namespace patchfold::facts {
 
+using limits::size_limit;
+using limits::Wide;
 using Wides = std::vector<Wide>;
 
 /// More than any size; products stop here.
@@ -30,6 +34,13 @@ inline Wides join(std::initializer_list<Wides> parts) {
   for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
   return all;
 }
+
+/// What a formula says of a problem.
+struct Formula {
+  bool is_legal = true;  ///< every number lies in its range, and what must be a multiple is one
+  bool fits = true;      ///< extents, pads and effective kernels stay below 2^60, and so do the elements of both tensors
+  Wides output{};
+};
 
 struct Axis {
   Wide extent, kernel, stride, dilation, begin, end;
@@ -137,4 +148,4 @@ class Work {
   Formula formula{};
 };
 
-}  // namespace patchfold::limits
+}  // namespace patchfold::facts
