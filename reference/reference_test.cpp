@@ -228,9 +228,6 @@ TEST(Reference, PatchesAreKernelMajor) {
   // Two channels, three pixels (1,2) (3,4) (5,6); taps lie 2 apart; 2 patches start at -1 and 1.
   expect(reference::run("tensorflow.ExtractImagePatches", count_up({1, 1, 3, 2}), flow), {1, 1, 2, 4},
          {0, 0, 3, 4, 3, 4, 0, 0});
-  const Arguments volume = {{"ksizes", List{1, 1, 1, 1, 1}}, {"strides", List{1, 1, 1, 4, 1}}, {"padding", "SAME"}};
-  // One patch; its total padding is -3, so it starts at 1, and the second of the two axes is untouched.
-  expect(reference::run("tensorflow.ExtractVolumePatches", count_up({1, 1, 1, 4, 1}), volume), {1, 1, 1, 1, 1}, {2});
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a dialect departs from its implementation or its text: batch entries of OpenVINO's lists, TensorFlow's limits and
-// paddings, SAME padding, element types, fills. Expected values of the data 1, 2, 3, .. (0 is padding) come from a separate
-// index-by-index program in Python.
+// Where a dialect departs from its implementation or its text: batch entries of OpenVINO's lists, SAME padding, element
+// types, fills; TensorFlow's own rulings are in tensorflow.cpp. Expected values of the data 1, 2, 3, .. (0 is padding) come
+// from a separate index-by-index program in Python.
 #include <tuple>
 
 #include "vectors/support.hpp"
@@ -12,14 +12,6 @@ namespace {
 using openvino::AutoPad;
 using tensorflow::PaddingType;
 
-// (rows, columns) -> (columns, rows)
-Ints transpose(const Ints& values, std::int64_t rows, std::int64_t columns) {
-  Ints result;
-  for (std::int64_t c = 0; c < columns; ++c)
-    for (std::int64_t r = 0; r < rows; ++r) result.push_back(values[static_cast<std::size_t>(r * columns + c)]);
-  return result;
-}
-
 TEST(OpenvinoBatchEntries, MustBeOneZeroAndZero) {
   const Dims none = {0, 0, 0};
   expect_error(openvino::SpaceToBatch{{2, 1, 2}, none, none}, {2, 3, 4}, {ErrorCode::value}, {"block_shape"});
@@ -28,57 +20,6 @@ TEST(OpenvinoBatchEntries, MustBeOneZeroAndZero) {
   expect_error(openvino::BatchToSpace{{2, 1, 2}, none, none}, {4, 3, 4}, {ErrorCode::value}, {"block_shape"});
   expect_error(openvino::BatchToSpace{{1, 1, 2}, {1, 0, 0}, none}, {4, 3, 4}, {ErrorCode::value}, {"crops_begin"});
   expect_error(openvino::BatchToSpace{{1, 1, 2}, none, {1, 0, 0}}, {4, 3, 4}, {ErrorCode::value}, {"crops_end"});
-}
-
-TEST(TensorflowSpaceToBatchND, BlocksMoreThanFourAxes) {
-  const Ints expected = {1,   3,   65,  67,  2,   4,   66,  68,  5,   7,   69,  71,  6,   8,  70,  72,  9,   11,  73,
-                         75,  10,  12,  74,  76,  13,  15,  77,  79,  14,  16,  78,  80,  17, 19,  81,  83,  18,  20,
-                         82,  84,  21,  23,  85,  87,  22,  24,  86,  88,  25,  27,  89,  91, 26,  28,  90,  92,  29,
-                         31,  93,  95,  30,  32,  94,  96,  33,  35,  97,  99,  34,  36,  98, 100, 37,  39,  101, 103,
-                         38,  40,  102, 104, 41,  43,  105, 107, 42,  44,  106, 108, 45,  47, 109, 111, 46,  48,  110,
-                         112, 49,  51,  113, 115, 50,  52,  114, 116, 53,  55,  117, 119, 54, 56,  118, 120, 57,  59,
-                         121, 123, 58,  60,  122, 124, 61,  63,  125, 127, 62,  64,  126, 128};
-  const PadsList none = {{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}};
-  expect_iota(tensorflow::SpaceToBatchND{{2, 2, 2, 2, 2}, none}, {1, 4, 2, 2, 2, 4}, {32, 2, 1, 1, 1, 2}, expected);
-  expect_values(tensorflow::BatchToSpaceND{{2, 2, 2, 2, 2}, none}, {32, 2, 1, 1, 1, 2}, expected, {1, 4, 2, 2, 2, 4},
-                iota({1, 4, 2, 2, 2, 4}));
-}
-
-TEST(TensorflowDepth, RefusesVectorisedChannels) {
-  const auto format = tensorflow::DataFormat::NCHW_VECT_C;
-  expect_error(tensorflow::SpaceToDepth{2, format}, {1, 1, 2, 2, 4}, {ErrorCode::value}, {"NCHW_VECT_C"});
-  expect_error(tensorflow::DepthToSpace{2, format}, {1, 4, 2, 2, 4}, {ErrorCode::value}, {"NCHW_VECT_C"});
-}
-
-// Where strides exceed the kernel, volumes start inside the image, images do not.
-TEST(TensorflowSame, VolumesDoNotClampThePadding) {
-  const struct {
-    std::int64_t extent, kernel, stride, patches;
-    Ints volume, image;
-  } cases[] = {
-      {4, 1, 4, 1, {2}, {1}},
-      {10, 1, 5, 2, {3, 8}, {1, 6}},
-      {127, 1, 30, 5, {4, 34, 64, 94, 124}, {1, 31, 61, 91, 121}},
-      {5, 1, 5, 1, {3}, {1}},
-      {9, 2, 4, 3, {1, 2, 5, 6, 9, 0}, {1, 2, 5, 6, 9, 0}},
-      {10, 2, 6, 2, {2, 3, 8, 9}, {1, 2, 7, 8}},
-      {10, 3, 4, 3, {1, 2, 3, 5, 6, 7, 9, 10, 0}, {1, 2, 3, 5, 6, 7, 9, 10, 0}},
-      {7, 3, 2, 4, {0, 1, 2, 2, 3, 4, 4, 5, 6, 6, 7, 0}, {0, 1, 2, 2, 3, 4, 4, 5, 6, 6, 7, 0}},
-      {8, 3, 2, 4, {1, 2, 3, 3, 4, 5, 5, 6, 7, 7, 8, 0}, {1, 2, 3, 3, 4, 5, 5, 6, 7, 7, 8, 0}},
-  };
-  for (const auto& test : cases) {
-    const auto [extent, k, s, patches] = std::tuple(test.extent, test.kernel, test.stride, test.patches);
-    expect_iota(tensorflow::ExtractVolumePatches{{1, k, 1, 1, 1}, {1, s, 1, 1, 1}, PaddingType::SAME}, {1, extent, 1, 1, 1},
-                {1, patches, 1, 1, k}, test.volume);
-    expect_iota(tensorflow::ExtractVolumePatches{{1, 1, 1, k, 1}, {1, 1, 1, s, 1}, PaddingType::SAME}, {1, 1, 1, extent, 1},
-                {1, 1, 1, patches, k}, test.volume);
-    expect_iota(tensorflow::ExtractImagePatches{{1, 1, k, 1}, {1, 1, s, 1}, {1, 1, 1, 1}, PaddingType::SAME},
-                {1, 1, extent, 1}, {1, 1, patches, k}, test.image);
-    expect_iota(openvino::ExtractImagePatches{{1, k}, {1, s}, {1, 1}, AutoPad::same_upper}, {1, 1, 1, extent},
-                {1, k, 1, patches}, transpose(test.image, patches, k));
-    expect_iota(Unfold{.kernel_size = {k}, .stride = s, .padding = Padding::same_upper, .order = Order::kernel},
-                {1, 1, extent}, {1, k, patches}, transpose(test.image, patches, k));
-  }
 }
 
 TEST(Same, OddTotalsGoToTheBeginningOrTheEnd) {
@@ -133,9 +74,6 @@ TEST(ElementTypes, EveryMovementOperatorTakesAll) {
                patches);
   expect_moved(tensorflow::ExtractImagePatches{{1, 2, 2, 1}, {1, 2, 2, 1}, {1, 1, 1, 1}, PaddingType::SAME}, {1, 3, 3, 2},
                {1, 2, 2, 8},
-               {1, 2, 3, 4, 7, 8, 9, 10, 5, 6, 0, 0, 11, 12, 0, 0, 13, 14, 15, 16, 0, 0, 0, 0, 17, 18, 0, 0, 0, 0, 0, 0});
-  expect_moved(tensorflow::ExtractVolumePatches{{1, 1, 2, 2, 1}, {1, 1, 2, 2, 1}, PaddingType::SAME}, {1, 1, 3, 3, 2},
-               {1, 1, 2, 2, 8},
                {1, 2, 3, 4, 7, 8, 9, 10, 5, 6, 0, 0, 11, 12, 0, 0, 13, 14, 15, 16, 0, 0, 0, 0, 17, 18, 0, 0, 0, 0, 0, 0});
   expect_moved(torch::Unfold{.kernel_size = {2, 2}, .padding = 1, .stride = 2}, {1, 2, 3, 3}, {1, 8, 4},
                {0, 0, 0, 5, 0, 0, 4, 6, 0, 2, 0, 8, 1, 3, 7, 9, 0, 0, 0, 14, 0, 0, 13, 15, 0, 11, 0, 17, 10, 12, 16, 18});

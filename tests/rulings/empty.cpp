@@ -29,8 +29,6 @@ TEST(EmptyBatch, GivesAnEmptyResultOfTheRightShape) {
   expect_iota(tensorflow::DepthToSpace{2}, {0, 2, 2, 12}, {0, 4, 4, 3}, {});
   expect_iota(tensorflow::ExtractImagePatches{{1, 2, 2, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}, tensorflow::PaddingType::SAME},
               {0, 4, 4, 3}, {0, 4, 4, 12}, {});
-  expect_iota(tensorflow::ExtractVolumePatches{{1, 2, 2, 2, 1}, {1, 1, 1, 1, 1}, tensorflow::PaddingType::VALID},
-              {0, 4, 4, 4, 3}, {0, 3, 3, 3, 24}, {});
   expect_iota(torch::Fold{.output_size = {4, 4}, .kernel_size = {2, 2}}, {0, 12, 9}, {0, 3, 4, 4}, {});
   expect_iota(torch::Unfold{.kernel_size = {2, 2}}, {0, 3, 4, 4}, {0, 12, 9}, {});
   expect_iota(torch::PixelShuffle{2}, {0, 12, 2, 2}, {0, 3, 4, 4}, {});

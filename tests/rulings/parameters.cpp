@@ -62,8 +62,6 @@ TEST(StrideZero, IsAlwaysRefused) {
                  {"strides"});
     expect_error(tensorflow::ExtractImagePatches{{1, 2, 2, 1}, {1, s, 1, 1}, {1, 1, 1, 1}, tensorflow::PaddingType::SAME},
                  {1, 4, 4, 1}, {wrong}, {"strides"});
-    expect_error(tensorflow::ExtractVolumePatches{{1, 2, 2, 2, 1}, {1, 1, 1, s, 1}, tensorflow::PaddingType::SAME},
-                 {1, 4, 4, 4, 1}, {wrong}, {"strides"});
   }
 }
 
@@ -81,8 +79,6 @@ TEST(KernelZero, IsAlwaysRefused) {
                  {"sizes"});
     expect_error(tensorflow::ExtractImagePatches{{1, 2, k, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}, tensorflow::PaddingType::SAME},
                  {1, 4, 4, 1}, {wrong}, {"ksizes"});
-    expect_error(tensorflow::ExtractVolumePatches{{1, k, 2, 2, 1}, {1, 1, 1, 1, 1}, tensorflow::PaddingType::SAME},
-                 {1, 4, 4, 4, 1}, {wrong}, {"ksizes"});
   }
 }
 
@@ -177,25 +173,6 @@ TEST(KernelLargerThanTheImage, GivesNoPositions) {
               {});
   expect_iota(openvino::ExtractImagePatches{{2, 2}, {1, 1}, {3, 1}, openvino::AutoPad::valid}, {1, 2, 3, 3}, {1, 8, 0, 2},
               {});
-}
-
-// TensorFlow counts (extent - kernel + stride) / stride, rounded towards zero, and refuses a negative count only.
-TEST(KernelLargerThanTheImage, FollowsTheShapeFunctionOfTensorflow) {
-  const struct {
-    std::int64_t kernel, stride;
-    bool accepted;
-  } cases[] = {{4, 1, true}, {5, 1, false}, {5, 2, true}, {6, 2, true}, {7, 2, false}, {8, 3, true}, {9, 3, false}};
-  for (const auto& [k, s, accepted] : cases) {
-    const tensorflow::ExtractImagePatches image = {{1, k, 1, 1}, {1, s, 1, 1}, {1, 1, 1, 1}, tensorflow::PaddingType::VALID};
-    const tensorflow::ExtractVolumePatches volume = {{1, 1, k, 1, 1}, {1, 1, s, 1, 1}, tensorflow::PaddingType::VALID};
-    if (accepted) {
-      expect_iota(image, {2, 3, 4, 5}, {2, 0, 4, 5 * k}, {});
-      expect_iota(volume, {2, 2, 3, 4, 5}, {2, 2, 0, 4, 5 * k}, {});
-    } else {
-      expect_error(image, {2, 3, 4, 5}, {wrong, ErrorCode::position_count, ErrorCode::shape});
-      expect_error(volume, {2, 2, 3, 4, 5}, {wrong, ErrorCode::position_count, ErrorCode::shape});
-    }
-  }
 }
 
 TEST(KernelLargerThanTheImage, IsRefusedByTorch) {

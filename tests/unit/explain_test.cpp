@@ -190,18 +190,6 @@ TEST(Explain, LargeProblemsShowWhatNeedsNoRun) {
   EXPECT_THAT(explained("unfold f32 64x64x4096x4096 k3x3 p1"), HasSubstr("274877906944 bytes (256 GiB)\n"));
 }
 
-TEST(Explain, ShowsThePadsOfTheOperatorsOwnRule) {
-  // SAME of volumes moves the first patch into the image where the stride exceeds the kernel.
-  const std::string text =
-      explained("tensorflow.ExtractVolumePatches f32 1x6x6x7x2 ksizes=1,1,2,2,1 strides=1,3,3,3,1 padding=SAME");
-  EXPECT_THAT(text, HasSubstr("\n  axis 1 of input: extent 6, kernel 1, stride 3, dilation 1, pads -1 and -1\n"));
-  EXPECT_THAT(text, HasSubstr("\n    patches start at 1, 4; the last one ends at 4\n"));
-  EXPECT_THAT(text, HasSubstr("  first   output[0, 0, 0, 0, 0] <- input[0, 1, 0, 0, 0]\n"));
-  EXPECT_THAT(
-      explained("tensorflow.ExtractVolumePatches f32 1x600x600x700x2 ksizes=1,1,2,2,1 strides=1,3,3,3,1 padding=SAME"),
-      HasSubstr("\n    patches start at 1, 4, "));
-}
-
 TEST(Explain, OpaqueElementsAndTheErrorsOfTheOperator) {
   EXPECT_THAT(explained("unfold opaque5 1x3x4x4 k3x3"), HasSubstr("Shapes, opaque elements of 5 bytes\n"));
   for (const char* problem : {"unfold f32 1x3x8x8", "fold f32 1x4x8 output_size=4,4 kernel_size=2,2",
