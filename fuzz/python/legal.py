@@ -29,14 +29,6 @@ class Call:
     right: bool = True
 
 
-@functools.cache
-def _base(name: str) -> tuple[Any, Any]:
-    x, arguments = calls.CALLS[name]
-    function = FUNCTIONS[name]
-    given = {key: value for key, value in arguments.items() if key not in ("out", "accumulate")}
-    return given, function(**given) if x is None else function(x, **given)
-
-
 FUNCTIONS = {spec.name.partition("-")[0]: calls.function_of(spec) for spec in calls.HERE}
 SPECS = {spec.name.partition("-")[0]: spec for spec in calls.HERE}
 
@@ -62,8 +54,10 @@ def out_of(choices: Choices, result: Any) -> Any:
 def table_call(choices: Choices) -> Call:
     """The calls of the tests in other element types and layouts, by function, by name or by plan."""
     name = choices.pick(list(FUNCTIONS))
-    x, _ = calls.CALLS[name]
-    given, base = copy.deepcopy(_base(name))
+    data, _ = calls.example(SPECS[name])
+    x = data[0] if data else None
+    given = copy.deepcopy(choices.pick(calls.right_calls(SPECS[name])[:256]))
+    base = FUNCTIONS[name](*data, **given)
     dtype = choices.pick(values.NUMBERS if SPECS[name].sums else [d for d in values.NUMBERS if d.kind in "if"])
     if dtype.kind in "?biuf" and dtype.itemsize == 1 or dtype.kind == "u":  # a padding value of -7; sums beyond 127
         dtype = np.dtype("i4")

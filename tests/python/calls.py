@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The functions of the operators, each with a call that uses every argument."""
+"""The functions of the operators, with calls that follow from each row of the operator table and its example."""
 
+import functools
+import importlib
+import itertools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import patchfold
-from patchfold import OperatorSpec
+from patchfold import ArgumentSpec, OperatorSpec
 
-DIALECTS = {"onnx": patchfold.onnx, "openvino": patchfold.openvino, "tensorflow": patchfold.tensorflow}
+Arguments = dict[str, Any]
 
 
 def newest() -> list[OperatorSpec]:
@@ -23,120 +26,122 @@ def newest() -> list[OperatorSpec]:
     return list(best.values())
 
 
+def dialect_of(spec: OperatorSpec) -> str:
+    """Empty for the neutral operators."""
+    return spec.name.rpartition(".")[0]
+
+
 def function_name(spec: OperatorSpec) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", spec.name.partition("-")[0].rpartition(".")[2]).lower()
 
 
 def function_of(spec: OperatorSpec) -> Callable[..., Any]:
-    module = DIALECTS.get(spec.name.partition(".")[0], patchfold)
-    return getattr(module, function_name(spec))
+    function: Callable[..., Any] = getattr(DIALECTS.get(dialect_of(spec), patchfold), function_name(spec))
+    return function
 
 
-HERE = [spec for spec in newest() if not spec.name.startswith("torch.")]
-
-
-X = np.arange(2 * 6 * 4 * 6, dtype=np.int32).reshape(2, 6, 4, 6)
-BATCHES = np.arange(8 * 3 * 2 * 3, dtype=np.int32).reshape(8, 3, 2, 3)
-VOLUMES = np.arange(2 * 4 * 4 * 4 * 3, dtype=np.int32).reshape(2, 4, 4, 4, 3)
-COLUMNS = np.arange(2 * 12 * 25, dtype=np.int32).reshape(2, 12, 25)
-# Arguments that differ from the defaults and from each other, so that no two can be mixed up.
-CALLS: dict[str, tuple[np.ndarray | None, dict[str, Any]]] = {
-    "unfold": (
-        np.moveaxis(X, 1, -1),
-        {
-            "kernel_size": (2, 3),
-            "stride": (1, 2),
-            "dilation": (3, 1),
-            "padding": [(1, 2), (3, 0)],
-            "padding_mode": "constant",
-            "value": -7,
-            "layout": "channels_last",
-            "order": "kernel",
-            "positions": "grid",
-        },
-    ),
-    "fold": (
-        np.arange(2 * 4 * 3 * 18, dtype=np.int32).reshape(2, 4, 3, 18),
-        {
-            "output_size": (4, 6),
-            "kernel_size": (2, 3),
-            "stride": (1, 2),
-            "dilation": (3, 1),
-            "padding": [(1, 2), (1, 0)],
-            "layout": "channels_last",
-            "order": "kernel",
-            "positions": "grid",
-            "accumulate": True,
-            "out": np.full((2, 4, 6, 3), 5, np.int32),
-        },
-    ),
-    "coverage": (
-        None,
-        {
-            "output_size": (4, 6),
-            "kernel_size": (2, 3),
-            "stride": (1, 2),
-            "dilation": (3, 1),
-            "padding": [(1, 2), (1, 0)],
-        },
-    ),
-    "reorder": (
-        np.moveaxis(X, 1, -1),
-        {"kernel_size": (2, 1), "source": "kernel", "target": "channel", "layout": "channels_last", "positions": "grid"},
-    ),
-    "space_to_batch": (X, {"block": (2, 3), "padding": [(3, 1), (1, 1)], "layout": "channels_last"}),
-    "batch_to_space": (BATCHES, {"block": (4, 2), "crops": [(2, 1), (0, 3)], "layout": "channels_last"}),
-    "space_to_depth": (X, {"block": (3, 2), "mode": "depth_first", "layout": "channels_last"}),
-    "depth_to_space": (X, {"block": (3, 2), "mode": "depth_first", "layout": "channels_last"}),
-    "openvino.Col2Im": (
-        COLUMNS,
-        {
-            "output_size": (4, 6),
-            "kernel_size": (2, 3),
-            "strides": (1, 2),
-            "dilations": (3, 1),
-            "pads_begin": (1, 3),
-            "pads_end": (3, 2),
-        },
-    ),
-    "openvino.ExtractImagePatches": (
-        X,
-        {"sizes": (2, 3), "strides": (3, 1), "rates": (1, 2), "auto_pad": "same_lower"},
-    ),
-    "openvino.SpaceToBatch": (
-        X,
-        {"block_shape": (1, 3, 5, 2), "pads_begin": (0, 1, 1, 2), "pads_end": (0, 2, 5, 0)},
-    ),
-    "openvino.BatchToSpace": (
-        BATCHES,
-        {"block_shape": (1, 2, 1, 4), "crops_begin": (0, 1, 0, 2), "crops_end": (0, 2, 1, 3)},
-    ),
-    "openvino.SpaceToDepth": (X, {"blocks_mode": "depth_first", "block_size": 2}),
-    "openvino.DepthToSpace": (np.ascontiguousarray(X[:, :4]), {"blocks_mode": "depth_first", "block_size": 2}),
-    "onnx.Col2Im": (
-        COLUMNS,
-        {
-            "image_shape": (4, 6),
-            "block_shape": (2, 3),
-            "dilations": (3, 1),
-            "pads": (1, 3, 3, 2),
-            "strides": (1, 2),
-        },
-    ),
-    "onnx.DepthToSpace": (X[:, :4], {"blocksize": 2, "mode": "CRD"}),
-    "onnx.SpaceToDepth": (X, {"blocksize": 2, "mode": "CRD"}),
-    "tensorflow.SpaceToBatch": (X, {"paddings": [[0, 3], [1, 1]], "block_size": 3}),
-    "tensorflow.SpaceToBatchND": (X, {"block_shape": [2, 3], "paddings": [[2, 0], [1, 1]]}),
-    "tensorflow.BatchToSpace": (BATCHES, {"crops": [[1, 2], [0, 3]], "block_size": 2}),
-    "tensorflow.BatchToSpaceND": (BATCHES, {"block_shape": [4, 2], "crops": [[1, 2], [0, 3]]}),
-    "tensorflow.SpaceToDepth": (X, {"block_size": 2, "data_format": "NCHW"}),
-    "tensorflow.DepthToSpace": (X[:, :4], {"block_size": 2, "data_format": "NCHW"}),
-    "tensorflow.ExtractImagePatches": (
-        X,
-        {"ksizes": [1, 2, 3, 1], "strides": [1, 3, 1, 1], "rates": [1, 1, 2, 1], "padding": "SAME"},
-    ),
-    "tensorflow.ExtractVolumePatches": (
-        VOLUMES,
-        {"ksizes": [1, 2, 3, 1, 1], "strides": [1, 3, 1, 2, 1], "padding": "SAME"},
-    ),
+# The dialects whose functions come with the package; those of the others need a package of their name.
+DIALECTS = {
+    name: importlib.import_module(f"patchfold.{name}")
+    for name in dict.fromkeys(map(dialect_of, newest()))
+    if name in patchfold.__all__
 }
+HERE = [spec for spec in newest() if dialect_of(spec) in ("", *DIALECTS)]
+ELSEWHERE = [spec for spec in newest() if spec not in HERE]
+
+
+def value_of(argument: ArgumentSpec, text: str) -> Any:
+    """The value that the text of a problem gives to an argument, as Python takes it."""
+    if argument.kind == "choice":
+        return text
+    if argument.kind == "boolean":
+        return text == "true"
+    if argument.kind == "number":
+        return int(text) if re.fullmatch(r"-?\d+", text) else complex(text) if text[-1] in "ij" else float(text)
+    if re.match("[a-z]", text):
+        return text
+    entries = [tuple(map(int, entry.split(":"))) for entry in text.split(",") if entry]
+    if argument.kind == "pairs" or ":" in text:
+        return entries
+    numbers = tuple(entry[0] for entry in entries)
+    return numbers if "," in text or argument.kind == "integers" else numbers[0]
+
+
+@functools.cache
+def _example(spec: OperatorSpec) -> tuple[np.ndarray | None, Arguments]:
+    _, shape, *words = spec.example.split()
+    kinds = {argument.name: argument for argument in spec.arguments}
+    arguments = {name: value_of(kinds[name], text) for name, text in (word.split("=") for word in words)}
+    if not spec.data_input:
+        return None, arguments
+    extents = tuple(map(int, shape.split("x")))
+    return np.arange(1, 1 + np.prod(extents), dtype=np.int32).reshape(extents), arguments
+
+
+def example(spec: OperatorSpec) -> tuple[tuple[np.ndarray, ...], Arguments]:
+    """The data, if there is any, and the arguments of the row's example."""
+    x, arguments = _example(spec)
+    return () if x is None else (x.copy(),), dict(arguments)
+
+
+def _raised(value: Any) -> Iterator[Any]:
+    """Lists in which one number is larger, by one or by its double."""
+    for at, entry in enumerate(value):
+        for other in _raised(entry) if isinstance(entry, tuple) else (entry + 1, 2 * entry + 2):
+            yield type(value)([*value[:at], other, *value[at + 1 :]])
+
+
+LISTS = [(*(1,) * count, 2) for count in range(6)]
+PAIRS = [[(0, 0)] * count + [(1, 2)] for count in range(4)]
+
+
+def others(argument: ArgumentSpec, given: Any) -> list[Any]:
+    """Values of the argument's kind besides the given one, or besides the default for None. Some may be wrong."""
+    if given is None and argument.default:
+        given = value_of(argument, argument.default)
+    if argument.kind == "choice":
+        found: list[Any] = list(argument.choices)
+    elif argument.kind == "boolean":
+        found = [True, False]
+    elif argument.kind == "number":
+        found = [-7, 2.5]
+    elif isinstance(given, (tuple, list)) and given:
+        found = list(_raised(given))
+    elif argument.kind == "integer":
+        found = [(given or 1) + 1, 2 * (given or 1), 1]
+    else:
+        found = {"integers": LISTS, "axes": [2, 3, *LISTS], "pairs": PAIRS, "padding": [1, 2, "same", "same_lower", *PAIRS]}[
+            argument.kind
+        ]
+    return [value for value in found if value != given]
+
+
+def variants(spec: OperatorSpec) -> Iterator[Arguments]:
+    """The arguments of the example, and those with other values for one argument or for two. Some may be wrong."""
+    _, arguments = example(spec)
+    changes = [
+        {argument.name: value} for argument in spec.arguments for value in others(argument, arguments.get(argument.name))
+    ]
+    yield arguments
+    yield from ({**arguments, **change} for change in changes)
+    for one, other in itertools.combinations(changes, 2):
+        if one.keys() != other.keys():
+            yield {**arguments, **one, **other}
+
+
+@functools.cache
+def _right(spec: OperatorSpec) -> list[Arguments]:
+    data, _ = example(spec)
+    found = []
+    for arguments in variants(spec):
+        try:
+            function_of(spec)(*data, **arguments)
+        except patchfold.Error:
+            continue
+        found.append(arguments)
+    return found
+
+
+def right_calls(spec: OperatorSpec) -> list[Arguments]:
+    """The example and its variants, as far as they are right without an out."""
+    return [dict(arguments) for arguments in _right(spec)]

@@ -3,9 +3,10 @@
 
 import doctest
 import importlib
-import importlib.util
 import inspect
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from glob import glob
 from pathlib import Path
@@ -19,25 +20,18 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "python.md"
 TILES = ROOT / "docs" / "python-tiles.md"
 GLOSSARY = ROOT / "docs" / "glossary.md"
-MODULES = [
-    "patchfold",
-    "patchfold._apply",
-    "patchfold._arrays",
-    "patchfold._errors",
-    "patchfold._merge_arguments",
-    "patchfold._merger",
-    "patchfold._operators",
-    "patchfold._outputs",
-    "patchfold._patches",
-    "patchfold._table",
-    "patchfold._tiling",
-    "patchfold._tiling_arguments",
-    "patchfold._views",
-    "patchfold.onnx",
-    "patchfold.openvino",
-    "patchfold.tensorflow",
-]
-NEEDS = {"patchfold.onnx.backend": "onnx", "patchfold.torch": "torch"}
+# Modules and packages that need another package, and the name of that package.
+NEEDS = {"patchfold.onnx._node_tests": "onnx", "patchfold.onnx.backend": "onnx", "patchfold.torch": "torch"}
+
+
+def modules() -> list[str]:
+    """Every module of the package."""
+    root = Path(patchfold.__file__).parent
+    paths = [Path(path).with_suffix("") for path in sorted(glob("**/*.py", root_dir=root, recursive=True))]
+    return [".".join(("patchfold", *[part for part in path.parts if part != "__init__"])) for path in paths]
+
+
+MODULES = [name for name in modules() if not any(f"{name}.".startswith(f"{needing}.") for needing in NEEDS)]
 FUNCTIONS: dict[str, Callable[..., Any]] = {spec.name: function_of(spec) for spec in HERE} | {
     name: getattr(patchfold, name)
     for name in ("unfold_view", "space_to_depth_view", "iter_unfold", "gather_patches", "apply_tiled")
@@ -54,32 +48,17 @@ def test_examples_of_docstrings_run(name):
 @pytest.mark.parametrize(("name", "needed"), NEEDS.items())
 def test_examples_that_need_another_package_run(name, needed):
     pytest.importorskip(needed)
-    package = importlib.import_module(name)
-    modules = [name]
-    if hasattr(package, "__path__"):
-        modules += [f"{name}.{path.stem}" for path in Path(package.__path__[0]).glob("_[a-z]*.py")]
-    attempted = 0
-    for module in modules:
-        result = doctest.testmod(importlib.import_module(module), verbose=False)
-        assert result.failed == 0
-        attempted += result.attempted
-    assert attempted > 0
+    found = [module for module in modules() if f"{module}.".startswith(f"{name}.")]
+    results = [doctest.testmod(importlib.import_module(module), verbose=False) for module in found]
+    assert all(result.failed == 0 for result in results)
+    assert sum(result.attempted for result in results) > 0 or "._" in name
 
 
-def test_every_module_of_the_package_is_looked_at():
-    root = Path(patchfold.__file__).parent
-    found = set()
-    for path in glob("**/*.py", root_dir=root, recursive=True):
-        parts = Path(path).with_suffix("").parts
-        found.add(".".join(("patchfold", *[part for part in parts if part != "__init__"])))
-    without_examples = {
-        "patchfold._command",
-        "patchfold._renamed",
-        "patchfold._typing",
-        "patchfold.onnx.__main__",
-        "patchfold.onnx._node_tests",
-    }
-    assert {name for name in found if not name.startswith("patchfold.torch.")} == {*MODULES, *NEEDS} | without_examples
+@pytest.mark.parametrize(("name", "needed"), NEEDS.items())
+def test_modules_that_need_another_package_cannot_do_without(name, needed):
+    program = f"import sys; sys.modules[{needed!r}] = None; import {name}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode and "ModuleNotFoundError" in done.stderr
 
 
 def sections_of(function: Callable[..., Any]) -> dict[str, str]:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import patchfold
 import pytest
-from calls import CALLS, HERE, function_of
-from test_errors import NAMES, ROWS, SHAPED, valid
+from calls import HERE, example, function_of, right_calls
+from test_errors import NAMES, ROWS, SHAPED
 from test_errors import X as PLACE
 from test_tiling_errors import NAMES as TILE_NAMES
 from test_tiling_errors import TABLE
@@ -48,13 +48,13 @@ def tables() -> list[Callable[[], Any]]:
     """Every operator by its function, by name and by a plan."""
     found: list[Callable[[], Any]] = []
     for spec in HERE:
-        x, arguments = CALLS[spec.name.partition("-")[0]]
-        data, given = valid(spec)
+        data, given = example(spec)
         function = function_of(spec)
         out = function(*data, **given)
-        found += [partial(function, *data, **given), partial(function, *data, **given, out=out)]
-        shape = () if x is None else data[0].shape
-        plan = patchfold.plan(spec.name, x if x is None else data[0], **given, **({"out": out} if x is None else {}))
+        found += [partial(function, *data, **arguments) for arguments in right_calls(spec)]
+        found += [partial(function, *data, **given, out=out)]
+        shape = data[0].shape if data else ()
+        plan = patchfold.plan(spec.name, *(data or [None]), **given, **({} if data else {"out": out}))
         found += [partial(plan, *(data or (None,)), out=out), partial(repr, plan)]
         found += [
             partial(patchfold.output_shape, spec.name, shape, **given),
@@ -86,7 +86,7 @@ def wrong() -> list[Callable[[], Any]]:
     found: list[Callable[[], Any]] = [partial(eval, compile(call, "call", "eval"), dict(NAMES)) for call, _ in SHAPED]
     found += [partial(eval, compile(call, "call", "eval"), dict(TILE_NAMES)) for call, _ in TABLE]
     for row in ROWS:
-        data, arguments = valid(row.spec)
+        data, arguments = example(row.spec)
         data = data if row.data and row.data[0] is PLACE else row.data
         given = {name: value for name, value in {**arguments, **row.change}.items() if value is not ...}
         found.append(partial(function_of(row.spec), *data, **given))

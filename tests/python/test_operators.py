@@ -4,13 +4,16 @@
 import ast
 import importlib.util
 import inspect
+import itertools
+import subprocess
+import sys
 from pathlib import Path
 
 import formulas
 import numpy as np
 import patchfold
 import pytest
-from calls import CALLS, HERE, function_name, function_of, newest
+from calls import ELSEWHERE, HERE, dialect_of, example, function_name, function_of, right_calls, variants
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -32,14 +35,17 @@ def test_every_operator_has_a_function_with_the_arguments_of_the_table(spec):
             assert default is inspect.Parameter.empty
         elif not argument.default:
             assert default is None
+        elif default is None:
+            told = f'None means "{argument.default}"' if argument.kind == "choice" else f"None means {argument.default}"
+            assert told in " ".join((inspect.getdoc(function_of(spec)) or "").split()), argument.name
         else:
             text = ",".join(map(str, default)) if isinstance(default, tuple) else str(default).lower()
             assert text.lower() == argument.default.lower(), argument.name
 
 
-@pytest.mark.parametrize("spec", [s for s in newest() if s.name.startswith("torch.")], ids=lambda spec: spec.name)
-def test_torch_operators_have_a_function_in_the_module_that_needs_torch(spec):
-    found = importlib.util.find_spec("patchfold.torch")
+@pytest.mark.parametrize("spec", ELSEWHERE, ids=lambda spec: spec.name)
+def test_the_other_operators_have_a_function_in_a_module_that_needs_their_package(spec):
+    found = importlib.util.find_spec(f"patchfold.{dialect_of(spec)}")
     assert found and found.origin
     names = set()
     for node in ast.walk(ast.parse(Path(found.origin).read_text())):
@@ -50,44 +56,98 @@ def test_torch_operators_have_a_function_in_the_module_that_needs_torch(spec):
     assert function_name(spec) in names
 
 
-def test_importing_patchfold_imports_no_other_framework():
-    import subprocess
-    import sys
+@pytest.mark.parametrize("dialect", sorted({dialect_of(spec) for spec in ELSEWHERE}))
+def test_a_dialect_that_does_not_come_with_the_package_needs_its_own(dialect):
+    program = f"import sys; sys.modules[{dialect!r}] = None; import patchfold.{dialect}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode and f"import of {dialect} halted" in done.stderr
 
+
+def test_importing_patchfold_imports_no_other_framework():
     program = "import sys, patchfold; print(*{name.partition('.')[0] for name in sys.modules})"
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
     assert "numpy" in loaded
     assert not {"torch", "tensorflow", "openvino", "onnx", "onnxruntime", "jax", "ml_dtypes"} & set(loaded)
 
 
+def outcome(call, data):
+    """What a call gives: its result, or the parts of its error, with `x` for the name of the data."""
+    try:
+        return call()
+    except patchfold.Error as error:
+        argument = "x" if error.argument == data else error.argument
+        return type(error), error.code, error.operator, argument, error.given, error.expected
+
+
+def same(one, other):
+    if isinstance(one, tuple) or isinstance(other, tuple):
+        return one is other or (type(one) is type(other) and one == other)
+    return one.dtype == other.dtype and np.array_equal(one, other)
+
+
+def filled(spec, data, arguments):
+    """Something to add to, of the result's shape; None where the arguments make no result."""
+    try:
+        shape = patchfold.output_shape(spec.name, data[0].shape if data else (), **arguments)
+    except patchfold.Error:
+        return None
+    return np.full(shape, 5, data[0].dtype if data else np.float32)
+
+
+def by_name(spec, data, arguments, out=None):
+    return outcome(lambda: patchfold.run(spec.name, *(data or [None]), **arguments, out=out), spec.data_input)
+
+
 @pytest.mark.parametrize("spec", HERE, ids=lambda spec: spec.name)
 def test_a_function_is_the_operator_of_its_name(spec):
-    x, given_arguments = CALLS[spec.name.partition("-")[0]]
-    arguments = {name: np.copy(value) if name == "out" else value for name, value in given_arguments.items()}
-    again = {name: np.copy(value) if name == "out" else value for name, value in given_arguments.items()}
-    assert {argument.name for argument in spec.arguments} == set(arguments) - {"out"}
-    data = () if x is None else (x,)
-    result = function_of(spec)(*data, **arguments)
-    expected = patchfold.run(spec.name, x, **again)
-    assert type(result) is np.ndarray and result.dtype == expected.dtype and result.flags.c_contiguous
-    assert result.shape == patchfold.output_shape(
-        spec.name, () if x is None else x.shape, **{k: v for k, v in arguments.items() if k != "out"}
-    )
-    np.testing.assert_array_equal(result, expected)
-    assert result.size and (result != 0).any()
+    data, _ = example(spec)
+    taken = 0
+    for arguments in variants(spec):
+        for out in (None, filled(spec, data, arguments)):
+            again = None if out is None else out.copy()
+            scattered = [np.asfortranarray(x) for x in data]
+            result = outcome(lambda: function_of(spec)(*scattered, **arguments, out=out), spec.data_input)  # noqa: B023
+            expected = by_name(spec, data, arguments, again)
+            assert same(result, expected), arguments
+            if not isinstance(result, np.ndarray):
+                continue
+            taken += 1
+            assert type(result) is np.ndarray and result.flags.c_contiguous
+            assert result.shape == patchfold.output_shape(spec.name, data[0].shape if data else (), **arguments)
+    assert taken > 1
+    assert function_of(spec)(*data, **example(spec)[1]).any()
+
+
+@pytest.mark.parametrize("spec", HERE, ids=lambda spec: spec.name)
+def test_no_two_arguments_can_be_mixed_up_unseen(spec):
+    """Some variant of the example has another outcome if two arguments get each other's value, or one of them none."""
+    data, _ = example(spec)
+    calls = []
+    for arguments in variants(spec):
+        out = filled(spec, data, arguments)
+        calls.append((arguments, out, by_name(spec, data, arguments, None if out is None else out.copy())))
+    for one, other in itertools.combinations([argument.name for argument in spec.arguments], 2):
+        changes = [lambda a, one=one, other=other: {**a, one: a.get(other), other: a.get(one)}]
+        changes += [lambda a, name=name: {**a, name: None} for name in (one, other)]
+        for change in changes:
+            assert any(
+                not same(found, by_name(spec, data, change(arguments), None if out is None else out.copy()))
+                for arguments, out, found in calls
+            ), (one, other)
 
 
 @pytest.mark.parametrize("spec", HERE, ids=lambda spec: spec.name)
 def test_out_is_filled_and_returned_in_any_layout(spec):
-    x, arguments = CALLS[spec.name.partition("-")[0]]
-    arguments = {name: value for name, value in arguments.items() if name not in ("out", "accumulate")}
-    data = () if x is None else (x,)
-    expected = function_of(spec)(*data, **arguments)
-    room = np.full((*expected.shape, 2), 99, expected.dtype)
-    out = room[..., 1][..., ::-1]
-    assert function_of(spec)(*data, **arguments, out=out) is out
-    np.testing.assert_array_equal(out, expected)
-    assert (room[..., 0] == 99).all()
+    data, _ = example(spec)
+    calls = right_calls(spec)
+    assert calls
+    for arguments in calls:
+        expected = function_of(spec)(*data, **arguments)
+        room = np.full((*expected.shape, 2), 99, expected.dtype)
+        out = room[..., 1][..., ::-1]
+        assert function_of(spec)(*data, **arguments, out=out) is out
+        np.testing.assert_array_equal(out, expected)
+        assert (room[..., 0] == 99).all()
 
 
 @st.composite
