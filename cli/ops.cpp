@@ -15,9 +15,18 @@ namespace {
 
 using Text = std::back_insert_iterator<std::string>;
 
-std::string_view dialect_of(const OperatorSpec& op) {
-  const auto dot = op.name.find('.');
-  return dot == std::string_view::npos ? "neutral" : op.name.substr(0, dot);
+/// Calls f(dialect) before the first operator of each dialect, and g(op) for each operator.
+template <class F, class G>
+void for_each_operator(F&& f, G&& g) {
+  for (const DialectSpec& dialect : all_dialects()) {
+    f(dialect);
+    for (const OperatorSpec& op : operators())
+      if (op.dialect == dialect.name) g(op);
+  }
+}
+
+bool is_neutral(const OperatorSpec& op) {
+  return op.neutral.starts_with(op.name);
 }
 
 std::string default_of(const ArgumentSpec& argument) {
@@ -46,14 +55,11 @@ std::string list() {
   std::size_t width = 0;
   for (const auto& op : operators()) width = std::max(width, op.name.size());
   std::string text;
-  std::string_view dialect;
-  for (const auto& op : operators()) {
-    if (dialect_of(op) != dialect) {
-      fmt::format_to(Text(text), "{}{}\n", dialect.empty() ? "" : "\n", dialect_of(op));
-      dialect = dialect_of(op);
-    }
-    fmt::format_to(Text(text), "  {:{}}  {}\n", op.name, width, op.doc);
-  }
+  for_each_operator(
+      [&](const DialectSpec& dialect) {
+        fmt::format_to(Text(text), "{}{}: {}\n", text.empty() ? "" : "\n", dialect.name, dialect.doc);
+      },
+      [&](const OperatorSpec& op) { fmt::format_to(Text(text), "  {:{}}  {}\n", op.name, width, op.doc); });
   text += "\n`patchfold ops OP` shows the arguments of one; a version may be left out and means the newest.\n";
   return text;
 }
@@ -80,6 +86,7 @@ std::string show(const OperatorSpec& op) {
   fmt::format_to(Text(text), "Definition: {}\n", op.definition);
   fmt::format_to(Text(text), "Data input: {}\n", op.data_input.empty() ? "none" : op.data_input);
   if (const auto types = index_types_of(op); !types.empty()) fmt::format_to(Text(text), "Shape inputs: {}\n", types);
+  if (!is_neutral(op)) fmt::format_to(Text(text), "Neutral operator of the example: {}\n", op.neutral);
   text += "\nArguments:\n";
   std::vector<std::vector<std::string>> rows;
   for (const auto& argument : op.arguments) {
@@ -100,12 +107,28 @@ std::string cell(std::string_view text) {
   return result;
 }
 
+std::string markdown(const OperatorSpec& op) {
+  std::string text = fmt::format("\n### {}\n\n{}\n\n* Definition: {}\n* Data input: {}\n", op.name, op.doc, op.definition,
+                                 op.data_input.empty() ? "none" : fmt::format("`{}`", op.data_input));
+  if (const auto types = index_types_of(op); !types.empty()) fmt::format_to(Text(text), "* Shape inputs: {}\n", types);
+  if (!is_neutral(op)) fmt::format_to(Text(text), "* Neutral operator of the example: `{}`\n", op.neutral);
+  text += "\n| argument | kind | | meaning |\n|---|---|---|---|\n";
+  for (const auto& argument : op.arguments) {
+    const auto words = argument.choices.empty() ? "" : fmt::format("; one of `{}`", fmt::join(argument.choices, "`, `"));
+    fmt::format_to(Text(text), "| `{}` | {} | {} | {}{} |\n", argument.name, kind_of(argument), cell(default_of(argument)),
+                   cell(argument.doc), words);
+  }
+  fmt::format_to(Text(text), "\n    {}\n", example_of(op).command);
+  return text;
+}
+
 std::string markdown() {
   std::string text =
       R"(<!-- Written by `patchfold ops --markdown > docs/operators.md`. -->
 # Operators
 
-Every operator of the operator table, with its arguments. The [glossary](glossary.md) explains the words. On the command line
+Every operator of the operator table, with its arguments. The [glossary](glossary.md) explains the words, and
+[dialects.md](dialects.md#each-operator-is-one-setting-of-a-neutral-operator) the neutral operators' options. On the command line
 values are written like this:
 
 | kind | value |
@@ -121,23 +144,11 @@ values are written like this:
 
 An argument that is an input may also be given as a tensor: a .npy file after the data.
 )";
-  std::string_view dialect;
-  for (const auto& op : operators()) {
-    if (dialect_of(op) != dialect) {
-      dialect = dialect_of(op);
-      fmt::format_to(Text(text), "\n## {}\n", dialect);
-    }
-    fmt::format_to(Text(text), "\n### {}\n\n{}\n\n* Definition: {}\n* Data input: {}\n", op.name, op.doc, op.definition,
-                   op.data_input.empty() ? "none" : fmt::format("`{}`", op.data_input));
-    if (const auto types = index_types_of(op); !types.empty()) fmt::format_to(Text(text), "* Shape inputs: {}\n", types);
-    text += "\n| argument | kind | | meaning |\n|---|---|---|---|\n";
-    for (const auto& argument : op.arguments) {
-      const auto words = argument.choices.empty() ? "" : fmt::format("; one of `{}`", fmt::join(argument.choices, "`, `"));
-      fmt::format_to(Text(text), "| `{}` | {} | {} | {}{} |\n", argument.name, kind_of(argument), cell(default_of(argument)),
-                     cell(argument.doc), words);
-    }
-    fmt::format_to(Text(text), "\n    {}\n", example_of(op).command);
-  }
+  for_each_operator(
+      [&](const DialectSpec& dialect) {
+        fmt::format_to(Text(text), "\n## {}\n\n{} Definition: {}\n", dialect.name, dialect.doc, dialect.definition);
+      },
+      [&](const OperatorSpec& op) { text += markdown(op); });
   return text;
 }
 
@@ -173,10 +184,10 @@ std::string json() {
     const auto types = index_types_of(op);
     return fmt::format(
         "\n  {{\"name\": {}, \"dialect\": {}, \"doc\": {}, \"definition\": {}, \"data_input\": {}, \"shape_inputs\": {},\n"
-        "   \"example\": {}, \"arguments\": {}}}",
-        json_string(op.name), json_string(dialect_of(op)), json_string(op.doc), json_string(op.definition),
+        "   \"neutral\": {}, \"example\": {}, \"arguments\": {}}}",
+        json_string(op.name), json_string(op.dialect), json_string(op.doc), json_string(op.definition),
         op.data_input.empty() ? "null" : json_string(op.data_input), types.empty() ? "null" : json_string(types),
-        json_string(example_of(op).command), json_list(op.arguments, json_of));
+        json_string(op.neutral), json_string(example_of(op).command), json_list(op.arguments, json_of));
   };
   return json_list(operators(), item) + "\n";
 }

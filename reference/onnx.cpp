@@ -86,17 +86,15 @@ Array depth_to_space(const Array& input, const Arguments& arguments) {
   return output;
 }
 
-Functions functions() {
-  return {
-      {"onnx.Col2Im-18", col2im},
-      {"onnx.SpaceToDepth-1", space_to_depth},
-      {"onnx.SpaceToDepth-13", space_to_depth},
-      {"onnx.SpaceToDepth-28", space_to_depth},
-      {"onnx.DepthToSpace-1", depth_to_space},
-      {"onnx.DepthToSpace-11", depth_to_space},
-      {"onnx.DepthToSpace-13", depth_to_space},
-      {"onnx.DepthToSpace-28", depth_to_space},
-  };
-}
+const Listed listed({
+    {"onnx.Col2Im-18", col2im},
+    {"onnx.SpaceToDepth-1", space_to_depth},
+    {"onnx.SpaceToDepth-13", space_to_depth},
+    {"onnx.SpaceToDepth-28", space_to_depth},
+    {"onnx.DepthToSpace-1", depth_to_space},
+    {"onnx.DepthToSpace-11", depth_to_space},
+    {"onnx.DepthToSpace-13", depth_to_space},
+    {"onnx.DepthToSpace-28", depth_to_space},
+});
 
 }  // namespace reference::onnx

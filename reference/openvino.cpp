@@ -160,15 +160,13 @@ Array depth_to_space(const Array& data, const Arguments& arguments) {
   return output;
 }
 
-Functions functions() {
-  return {
-      {"openvino.Col2Im-15", col2im},
-      {"openvino.ExtractImagePatches-3", extract_image_patches},
-      {"openvino.SpaceToBatch-2", space_to_batch},
-      {"openvino.BatchToSpace-2", batch_to_space},
-      {"openvino.SpaceToDepth-1", space_to_depth},
-      {"openvino.DepthToSpace-1", depth_to_space},
-  };
-}
+const Listed listed({
+    {"openvino.Col2Im-15", col2im},
+    {"openvino.ExtractImagePatches-3", extract_image_patches},
+    {"openvino.SpaceToBatch-2", space_to_batch},
+    {"openvino.BatchToSpace-2", batch_to_space},
+    {"openvino.SpaceToDepth-1", space_to_depth},
+    {"openvino.DepthToSpace-1", depth_to_space},
+});
 
 }  // namespace reference::openvino

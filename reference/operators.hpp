@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The neutral operators. `held` is used by fold alone.
+// How an operator enters the reference, and the neutral operators. `held` is used by fold alone.
 #pragma once
 
 #include <functional>
@@ -13,6 +13,11 @@ namespace reference {
 using Function = std::function<Array(const Array&, const Arguments&)>;
 /// Operators by the names that the table of the library gives them.
 using Functions = std::map<std::string, Function>;
+
+/// Adds operators to those that run() knows. Each file of a dialect has one, which is made before main() starts.
+struct Listed {
+  explicit Listed(Functions functions);
+};
 
 // windows.cpp
 Array unfold(const Array& image, const Arguments& arguments);

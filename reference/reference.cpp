@@ -4,42 +4,29 @@
 #include "reference/operators.hpp"
 
 namespace reference {
-namespace onnx {
-Functions functions();
-}
-namespace openvino {
-Functions functions();
-}
-namespace tensorflow {
-Functions functions();
-}
-namespace torch {
-Functions functions();
-}
-
 namespace {
 
-/// Each dialect's file lists its operators by name.
-const Functions& table() {
-  static const Functions functions = [] {
-    Functions all = {
-        {"unfold", unfold},
-        {"fold", [](const Array& data, const Arguments& arguments) { return fold(data, arguments, nullptr); }},
-        {"coverage", coverage},
-        {"reorder", reorder},
-        {"space_to_batch", space_to_batch},
-        {"batch_to_space", batch_to_space},
-        {"space_to_depth", space_to_depth},
-        {"depth_to_space", depth_to_space},
-    };
-    for (const auto part : {onnx::functions, openvino::functions, tensorflow::functions, torch::functions})
-      all.merge(part());
-    return all;
-  }();
+Functions& table() {
+  static Functions functions;
   return functions;
 }
 
+const Listed neutral({
+    {"unfold", unfold},
+    {"fold", [](const Array& data, const Arguments& arguments) { return fold(data, arguments, nullptr); }},
+    {"coverage", coverage},
+    {"reorder", reorder},
+    {"space_to_batch", space_to_batch},
+    {"batch_to_space", batch_to_space},
+    {"space_to_depth", space_to_depth},
+    {"depth_to_space", depth_to_space},
+});
+
 }  // namespace
+
+Listed::Listed(Functions functions) {
+  table().merge(functions);
+}
 
 std::vector<std::string> operators() {
   std::vector<std::string> names;

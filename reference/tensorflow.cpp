@@ -180,17 +180,15 @@ Array extract_volume_patches(const Array& input, const Arguments& arguments) {
   return output;
 }
 
-Functions functions() {
-  return {
-      {"tensorflow.SpaceToBatch", space_to_batch},
-      {"tensorflow.SpaceToBatchND", space_to_batch_nd},
-      {"tensorflow.BatchToSpace", batch_to_space},
-      {"tensorflow.BatchToSpaceND", batch_to_space_nd},
-      {"tensorflow.SpaceToDepth", space_to_depth},
-      {"tensorflow.DepthToSpace", depth_to_space},
-      {"tensorflow.ExtractImagePatches", extract_image_patches},
-      {"tensorflow.ExtractVolumePatches", extract_volume_patches},
-  };
-}
+const Listed listed({
+    {"tensorflow.SpaceToBatch", space_to_batch},
+    {"tensorflow.SpaceToBatchND", space_to_batch_nd},
+    {"tensorflow.BatchToSpace", batch_to_space},
+    {"tensorflow.BatchToSpaceND", batch_to_space_nd},
+    {"tensorflow.SpaceToDepth", space_to_depth},
+    {"tensorflow.DepthToSpace", depth_to_space},
+    {"tensorflow.ExtractImagePatches", extract_image_patches},
+    {"tensorflow.ExtractVolumePatches", extract_volume_patches},
+});
 
 }  // namespace reference::tensorflow

@@ -131,13 +131,11 @@ Array pixel_unshuffle(const Array& input, const Arguments& arguments) {
   return output;
 }
 
-Functions functions() {
-  return {
-      {"torch.fold", fold},
-      {"torch.unfold", unfold},
-      {"torch.pixel_shuffle", pixel_shuffle},
-      {"torch.pixel_unshuffle", pixel_unshuffle},
-  };
-}
+const Listed listed({
+    {"torch.fold", fold},
+    {"torch.unfold", unfold},
+    {"torch.pixel_shuffle", pixel_shuffle},
+    {"torch.pixel_unshuffle", pixel_unshuffle},
+});
 
 }  // namespace reference::torch

@@ -99,19 +99,32 @@ class PATCHFOLD_API BoundOperator {
   Lower lower_;
 };
 
+/// The operators of one system, or the neutral ones.
+struct DialectSpec {
+  std::string_view name;        ///< "neutral", "openvino": the first part of the operators' names
+  std::string_view doc;         ///< one line
+  std::string_view definition;  ///< where the system documents its operators
+};
+
 /// One row of the table.
 struct OperatorSpec {
   std::string_view name;        ///< "unfold", "openvino.Col2Im-15"
+  std::string_view dialect{};   ///< "neutral", "openvino"
   std::string_view doc;         ///< one line
   std::string_view definition;  ///< where the operator is defined
   std::string_view data_input;  ///< name of the data input; empty if there is none (coverage)
   IndexTypes index_types = IndexTypes::int32_or_int64;
-  bool sums = false;                      ///< adds elements where patches meet: needs a type with an addition
-  std::string_view example{};             ///< a small problem without the operator's name: "f32 1x4x4x4 kernel_size=2,2"
+  bool sums = false;           ///< adds elements where patches meet: needs a type with an addition
+  std::string_view example{};  ///< a small problem without the operator's name: "f32 1x4x4x4 kernel_size=2,2"
+  /// The neutral operator that the example is, and its options: "unfold layout=channels_last order=kernel". A neutral
+  /// operator is itself.
+  std::string neutral{};
   std::vector<ArgumentSpec> arguments{};  ///< shape inputs first, in the order of the operator's inputs
   std::function<BoundOperator(std::span<const Argument>)> bind{};  ///< throws Error for wrong arguments
 };
 
+/// Every dialect, the neutral operators first.
+PATCHFOLD_API std::span<const DialectSpec> all_dialects();
 /// Every operator, neutral ones first.
 PATCHFOLD_API std::span<const OperatorSpec> operators();
 /// Finds an operator by its name; a dialect operator's version may be left out and means the newest.

@@ -2,8 +2,8 @@
 """Cuts arrays into blocks and patches and puts them back, exactly as OpenVINO, ONNX, TensorFlow and PyTorch do.
 
 The functions take NumPy arrays, torch tensors and any other array that supports DLPack, in any memory layout and of any
-element type, and return the same kind of array. ``patchfold.onnx``, ``patchfold.openvino``, ``patchfold.tensorflow`` and
-``patchfold.torch`` hold the operators of those systems under their own names; ``patchfold.torch`` needs torch.
+element type, and return the same kind of array. Each dialect is a module with the operators of one system under their own
+names, such as ``patchfold.onnx``; ``patchfold.torch`` needs torch.
 """
 
 from . import onnx, openvino, tensorflow

@@ -57,7 +57,7 @@ PATCHFOLD_OPERATOR(BatchToSpace, batch_to_space_names)
 PATCHFOLD_OPERATOR(SpaceToDepth, space_to_depth_names)
 PATCHFOLD_OPERATOR(DepthToSpace, depth_to_space_names)
 
-std::vector<OperatorSpec> rows() {
+static std::vector<OperatorSpec> rows() {
   using dialects::attribute;
   using dialects::Need;
   using dialects::renamed;
@@ -131,6 +131,11 @@ std::vector<OperatorSpec> rows() {
                          attribute<&DepthToSpace::mode>("mode", optional, mode_doc),
                          attribute<&DepthToSpace::layout>("layout", optional, layout_doc)}),
   };
+}
+
+dialects::Dialect dialect() {
+  return {{"neutral", "patchfold's own operators, without the restrictions of a system.", "include/patchfold/operators.hpp"},
+          rows()};
 }
 
 }  // namespace patchfold

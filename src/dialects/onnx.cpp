@@ -76,7 +76,7 @@ PATCHFOLD_OPERATOR(Col2Im, col2im_names)
 PATCHFOLD_OPERATOR(SpaceToDepth, space_to_depth_names)
 PATCHFOLD_OPERATOR(DepthToSpace, depth_to_space_names)
 
-std::vector<OperatorSpec> rows() {
+static std::vector<OperatorSpec> rows() {
   using dialects::attribute;
   using dialects::named;
   using dialects::Need;
@@ -128,6 +128,10 @@ std::vector<OperatorSpec> rows() {
       row<DepthToSpace>(neutral, {depth_to_space_names, to_space, "ONNX DepthToSpace, opset 28", to_space_modes},
                         {space_block, space_mode}),
   };
+}
+
+dialects::Dialect dialect() {
+  return {{"onnx", "ONNX's operators, each with its opset.", "https://onnx.ai/onnx/operators/"}, rows()};
 }
 
 }  // namespace patchfold::onnx

@@ -144,7 +144,7 @@ PATCHFOLD_OPERATOR(BatchToSpace, batch_to_space_names)
 PATCHFOLD_OPERATOR(SpaceToDepth, space_to_depth_names)
 PATCHFOLD_OPERATOR(DepthToSpace, depth_to_space_names)
 
-std::vector<OperatorSpec> rows() {
+static std::vector<OperatorSpec> rows() {
   using dialects::attribute;
   using dialects::Need;
   using dialects::row;
@@ -195,6 +195,11 @@ std::vector<OperatorSpec> rows() {
           {attribute<&DepthToSpace::blocks_mode>("blocks_mode", Need::required, "order of the channels"),
            attribute<&DepthToSpace::block_size>("block_size", Need::optional, "block on every spatial axis, at least 1")}),
   };
+}
+
+dialects::Dialect dialect() {
+  return {{"openvino", "OpenVINO's operators, each with its operation set.", "https://docs.openvino.ai/, operation sets"},
+          rows()};
 }
 
 }  // namespace patchfold::openvino

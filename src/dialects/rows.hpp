@@ -158,8 +158,11 @@ struct RowText {
   IndexTypes index_types = IndexTypes::int32_or_int64;
 };
 
-/// Completes a row with what its example shows: whether the operator sums, and whether it has a data input.
-void complete(OperatorSpec& spec, const ops::Names& names);
+/// Completes a row with what its example shows: whether the operator sums, whether it has a data input, and which neutral
+/// operator it is.
+void complete(OperatorSpec& spec, const ops::Names& names, const ops::Neutral& neutral, const Dims& data);
+/// The row's example.
+ProblemText example_of(const OperatorSpec& spec);
 
 template <class Op>
 using NeutralOf = ops::Neutral (*)(const Op& op, const Dims& data, const ops::Names& names);
@@ -172,7 +175,7 @@ struct Row {
   std::vector<Field<Op>> fields;
 
   /// The operator with its arguments, checked.
-  BoundOperator bind(std::span<const Argument> arguments) const {
+  Op make(std::span<const Argument> arguments) const {
     check_names(spec, arguments);
     check_index_tensors(spec, arguments);
     Op op{};
@@ -180,12 +183,16 @@ struct Row {
       for (const Field<Op>& field : fields)
         if (field.spec.name == argument.name || field.spec.old_name == argument.name)
           field.set(op, argument.value, {spec, field.spec});
-    return BoundOperator([op, neutral = neutral, own = names](const Dims& data, const TensorNames& tensors) {
-      ops::Names names = own;
-      if (!tensors.data.empty()) names.data = tensors.data;
-      if (!tensors.output.empty()) names.output = tensors.output;
-      return ops::lower(neutral(op, data, names), data, names);
-    });
+    return op;
+  }
+  BoundOperator bind(std::span<const Argument> arguments) const {
+    return BoundOperator(
+        [op = make(arguments), neutral = neutral, own = names](const Dims& data, const TensorNames& tensors) {
+          ops::Names names = own;
+          if (!tensors.data.empty()) names.data = tensors.data;
+          if (!tensors.output.empty()) names.output = tensors.output;
+          return ops::lower(neutral(op, data, names), data, names);
+        });
   }
 };
 
@@ -201,9 +208,16 @@ OperatorSpec row(NeutralOf<Op> neutral, const RowText& text, std::vector<Field<O
   // The row keeps its own copy of what it checks against, so the table may move it.
   auto shared = std::make_shared<const Row<Op>>(Row<Op>{neutral, spec, text.names, std::move(fields)});
   spec.bind = [shared](std::span<const Argument> arguments) { return shared->bind(arguments); };
-  complete(spec, text.names);
+  const ProblemText example = example_of(spec);
+  complete(spec, text.names, neutral(shared->make(example.arguments), example.shape, text.names), example.shape);
   return spec;
 }
+
+/// A dialect with its operators, as its file declares it.
+struct Dialect {
+  DialectSpec spec;
+  std::vector<OperatorSpec> rows;
+};
 
 /// The names of the same operator in another version.
 constexpr ops::Names named(ops::Names names, std::string_view op) {
@@ -221,20 +235,3 @@ constexpr ops::Names named(ops::Names names, std::string_view op) {
   }
 
 }  // namespace patchfold::dialects
-
-/// The rows of the neutral operators and of each dialect; table.cpp puts them together.
-namespace patchfold {
-std::vector<OperatorSpec> rows();
-}
-namespace patchfold::onnx {
-std::vector<OperatorSpec> rows();
-}
-namespace patchfold::openvino {
-std::vector<OperatorSpec> rows();
-}
-namespace patchfold::tensorflow {
-std::vector<OperatorSpec> rows();
-}
-namespace patchfold::torch {
-std::vector<OperatorSpec> rows();
-}

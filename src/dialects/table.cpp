@@ -11,6 +11,22 @@
 #include "tensor/lasting.hpp"
 
 namespace patchfold {
+
+// Each dialect's file defines one of these.
+dialects::Dialect dialect();
+namespace onnx {
+dialects::Dialect dialect();
+}
+namespace openvino {
+dialects::Dialect dialect();
+}
+namespace tensorflow {
+dialects::Dialect dialect();
+}
+namespace torch {
+dialects::Dialect dialect();
+}
+
 namespace dialects {
 namespace {
 
@@ -73,11 +89,38 @@ std::int64_t version_of(std::string_view name) {
   return dash == std::string_view::npos ? 0 : parse_integer(name.substr(dash + 1)).value_or(0);
 }
 
-std::vector<OperatorSpec> all_rows() {
-  std::vector<OperatorSpec> all;
-  for (const auto rows : {rows, openvino::rows, onnx::rows, tensorflow::rows, torch::rows})
-    for (OperatorSpec& spec : rows()) all.push_back(std::move(spec));
-  return all;
+struct Table {
+  std::vector<DialectSpec> dialects{};
+  std::vector<OperatorSpec> rows{};
+};
+
+const Table& table() {
+  return lasting([] {
+    Table all;
+    for (const auto make : {dialect, openvino::dialect, onnx::dialect, tensorflow::dialect, torch::dialect}) {
+      Dialect made = make();
+      all.dialects.push_back(made.spec);
+      for (OperatorSpec& spec : made.rows) {
+        spec.dialect = made.spec.name;
+        all.rows.push_back(std::move(spec));
+      }
+    }
+    return all;
+  });
+}
+
+/// The options of a neutral operator that differ from its defaults: " layout=channels_last order=kernel".
+template <class Op>
+std::string options_of(const Op& op) {
+  std::string text;
+  const auto add = [&](std::string_view name, const auto& value, const auto& standard) {
+    if (value != standard) text += " " + std::string(name) + "=" + std::string(word_of(value));
+  };
+  if constexpr (requires { op.mode; }) add("mode", op.mode, Op{}.mode);
+  if constexpr (requires { op.layout; }) add("layout", op.layout, Op{}.layout);
+  if constexpr (requires { op.order; }) add("order", op.order, Op{}.order);
+  if constexpr (requires { op.positions; }) add("positions", op.positions, Op{}.positions);
+  return text;
 }
 
 }  // namespace
@@ -109,11 +152,15 @@ void check_names(const OperatorSpec& op, std::span<const Argument> arguments) {
   }
 }
 
-void complete(OperatorSpec& spec, const ops::Names& names) {
-  const ProblemText example = parse_problem_of(spec, spec.example);
-  const Geometry geometry = spec.bind(example.arguments).lower(example.shape).geometry;
+ProblemText example_of(const OperatorSpec& spec) {
+  return parse_problem_of(spec, spec.example);
+}
+
+void complete(OperatorSpec& spec, const ops::Names& names, const ops::Neutral& neutral, const Dims& data) {
+  const Geometry geometry = ops::lower(neutral, data, names).geometry;
   spec.sums = geometry.sums;
   if (geometry.has_data) spec.data_input = names.data;
+  spec.neutral = std::visit([](const auto& op) { return std::string(op.name) + options_of(op); }, neutral);
 }
 
 void check_index_tensors(const OperatorSpec& op, std::span<const Argument> arguments) {
@@ -140,8 +187,12 @@ void check_index_tensors(const OperatorSpec& op, std::span<const Argument> argum
 
 }  // namespace dialects
 
+std::span<const DialectSpec> all_dialects() {
+  return dialects::table().dialects;
+}
+
 std::span<const OperatorSpec> operators() {
-  return lasting([] { return dialects::all_rows(); });
+  return dialects::table().rows;
 }
 
 const OperatorSpec& find_operator(std::string_view name) {

@@ -4,11 +4,14 @@
 
 #include "dialects/checks.hpp"
 #include "dialects/rows.hpp"
-#include "dialects/tensorflow_rows.hpp"
 #include "ops/operands.hpp"
 #include "tensor/fail.hpp"
 
 namespace patchfold::tensorflow {
+
+/// The rows of tensorflow_patches.cpp.
+std::vector<OperatorSpec> patch_rows();
+
 namespace {
 
 using dialects::check_each;
@@ -102,7 +105,7 @@ PATCHFOLD_OPERATOR(BatchToSpaceND, batch_to_space_nd_names)
 PATCHFOLD_OPERATOR(SpaceToDepth, space_to_depth_names)
 PATCHFOLD_OPERATOR(DepthToSpace, depth_to_space_names)
 
-std::vector<OperatorSpec> rows() {
+static std::vector<OperatorSpec> rows() {
   using dialects::attribute;
   using dialects::Need;
   using dialects::row;
@@ -149,6 +152,10 @@ std::vector<OperatorSpec> rows() {
   };
   for (OperatorSpec& spec : patch_rows()) list.push_back(std::move(spec));
   return list;
+}
+
+dialects::Dialect dialect() {
+  return {{"tensorflow", "TensorFlow's operators.", "https://www.tensorflow.org/api_docs/python/tf/raw_ops"}, rows()};
 }
 
 }  // namespace patchfold::tensorflow

@@ -2,7 +2,6 @@
 // TensorFlow: ExtractImagePatches and ExtractVolumePatches.
 #include "dialects/checks.hpp"
 #include "dialects/rows.hpp"
-#include "dialects/tensorflow_rows.hpp"
 #include "ops/axes.hpp"
 #include "patchfold/tensorflow.hpp"
 #include "tensor/checked.hpp"

@@ -108,7 +108,7 @@ PATCHFOLD_OPERATOR(Unfold, unfold_names)
 PATCHFOLD_OPERATOR(PixelShuffle, shuffle_names)
 PATCHFOLD_OPERATOR(PixelUnshuffle, unshuffle_names)
 
-std::vector<OperatorSpec> rows() {
+static std::vector<OperatorSpec> rows() {
   using dialects::attribute;
   using dialects::Need;
   using dialects::row;
@@ -139,6 +139,10 @@ std::vector<OperatorSpec> rows() {
                           {attribute<&PixelUnshuffle::downscale_factor>("downscale_factor", Need::required,
                                                                         "block on both axes, at least 1")}),
   };
+}
+
+dialects::Dialect dialect() {
+  return {{"torch", "PyTorch's operators.", "https://pytorch.org/docs/stable/nn.functional.html"}, rows()};
 }
 
 }  // namespace patchfold::torch

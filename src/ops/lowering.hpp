@@ -17,7 +17,9 @@ namespace patchfold::ops {
 using Names = ArgumentNames;
 
 /// Copies the data as it is. Some operators come down to this when no axis has a block.
-struct Copy {};
+struct Copy {
+  static constexpr std::string_view name = "copy";
+};
 
 /// A neutral operator with all its arguments.
 using Neutral = std::variant<Copy, Unfold, Fold, Coverage, Reorder, SpaceToBatch, BatchToSpace, SpaceToDepth, DepthToSpace>;

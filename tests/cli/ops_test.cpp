@@ -24,14 +24,18 @@ TEST(Ops, ListsEveryOperatorInItsDialect) {
     EXPECT_TRUE(line.ends_with(op.doc)) << line;
     at = found;
   }
-  for (const char* dialect : {"neutral\n", "\nonnx\n", "\nopenvino\n", "\ntensorflow\n", "\ntorch\n"})
-    EXPECT_NE(text.find(dialect), std::string::npos) << dialect;
+  for (const DialectSpec& dialect : all_dialects()) {
+    const std::string line = std::string(dialect.name) + ": " + std::string(dialect.doc) + "\n  ";
+    EXPECT_NE(("\n" + text).find("\n" + line), std::string::npos) << line;
+  }
 }
 
 TEST(Ops, ShowsOneOperatorWithItsArguments) {
   const Folder folder;
   for (const auto& op : operators()) {
     const std::string text = folder.run("ops " + std::string(op.name)).out;
+    const bool is_neutral = op.dialect == "neutral";
+    EXPECT_EQ(text.find("Neutral operator of the example: " + op.neutral) == std::string::npos, is_neutral) << op.name;
     for (const auto part : {op.name, op.doc, op.definition, op.data_input})
       EXPECT_NE(text.find(part), std::string::npos) << part;
     for (const auto& argument : op.arguments) {
