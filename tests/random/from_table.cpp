@@ -1,93 +1,259 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random problems of operators that have no generator of their own: the example of the row of the operator table, changed at
-// random until the operator takes it. A new operator is tested by its row alone.
+// random. Where the operator refuses a change, its error says what to take back or to fit. A new operator is tested by its
+// row alone.
 #include <algorithm>
-#include <set>
+#include <memory>
+#include <numeric>
 
 #include "problem.hpp"
 
 namespace patchfold::testing {
 namespace {
 
-constexpr int most_tries = 1000;
+constexpr int most_tries = 200;
+constexpr int most_repairs = 24;
 
-Dims draw_list(Random& random, int size, std::int64_t least) {
-  Dims list;
-  for (int i = 0; i < size; ++i) list.push_back(random.between(least, 4));
-  return list;
-}
+class Maker {
+ public:
+  explicit Maker(const OperatorSpec& op)
+      : op_(op),
+        example_(parse_problem(std::string(op.name) + " " + std::string(op.example))),
+        lowering_(op.bind(example_.arguments).lower(example_.shape)) {}
 
-/// A value of the argument's kind; many are refused.
-ArgumentValue draw(Random& random, const ArgumentSpec& argument, int axes) {
-  const std::int64_t least = argument.name.find("pad") == std::string_view::npos ? 1 : 0;
-  switch (argument.kind) {
-    case ArgumentKind::integer: return random.between(least, 4);
-    case ArgumentKind::boolean: return random.between(0, 1);
-    case ArgumentKind::number: return Scalar(random.between(-3, 3));
-    case ArgumentKind::choice: return std::string(random.pick(argument.choices));
-    case ArgumentKind::integers: return draw_list(random, axes, least);
-    case ArgumentKind::axes:
-      if (random.chance(30)) return random.between(least, 4);
-      return draw_list(random, axes, least);
-    case ArgumentKind::padding: return random.between(-1, 2);
-    case ArgumentKind::pairs: break;
-  }
-  PadsList pairs;
-  for (int i = 0; i < axes; ++i) pairs.push_back({random.between(0, 2), random.between(0, 2)});
-  return pairs;
-}
+  int rank() const { return lowering_.geometry.axes.size(); }
 
-/// The first number that an error expects.
-std::optional<std::int64_t> expected_number(const Error& error) {
-  for (const ErrorValue::Part& part : error.parts().expected.parts())
-    if (const auto* number = std::get_if<std::int64_t>(&part)) return *number;
-  return std::nullopt;
-}
-
-/// The geometry, after columns got the number of rows and positions that errors ask for; nothing if that does not help.
-std::optional<Geometry> fit(const BoundOperator& op, Dims& shape, Random& random) {
-  for (int tries = 0; tries < 3; ++tries) {
-    try {
-      return op.lower(shape).geometry;
-    } catch (const Error& error) {
-      const auto number = expected_number(error);
-      if (!number || *number < 0 || shape.size() < 2) return std::nullopt;
-      if (error.code() == ErrorCode::divisible)
-        shape[shape.size() - 2] = *number * random.between(1, 3);
-      else if (error.code() == ErrorCode::position_count)
-        shape.back() = *number;
-      else
-        return std::nullopt;
+  Problem make(Random& random, const Request& request) const {
+    for (int tries = 0; tries < most_tries; ++tries) {
+      Draw draw{.random = random, .request = request, .text = example_};
+      draw.text.dtype = request.type.dtype;
+      draw.text.element_size = request.type.size;
+      // Now and then one spatial axis more or less.
+      draw.rank = rank() + (random.chance(25) ? static_cast<int>(random.between(-1, 1)) : 0);
+      change(draw);
+      const auto geometry = repair(draw);
+      if (!geometry) continue;
+      const std::int64_t elements = element_count(geometry->output);
+      if (elements > (request.big ? 1 << 22 : 1 << 15)) continue;
+      if (elements == 0 && (request.big || request.width > 0)) continue;
+      leave_out_fills(draw.text);
+      return {.text = draw.text, .features = {"rank " + std::to_string(geometry->axes.size())}};
     }
+    Problem unchanged{.text = example_, .features = {std::string(unchanged_example)}};
+    unchanged.text.dtype = request.type.dtype;
+    unchanged.text.element_size = request.type.size;
+    leave_out_fills(unchanged.text);
+    return unchanged;
   }
-  return std::nullopt;
-}
 
-Problem make(const OperatorSpec& op, Random& random, const Request& request) {
-  const ProblemText example = parse_problem(std::string(op.name) + " " + std::string(op.example));
-  for (int tries = 0; tries < most_tries; ++tries) {
-    const int rank = static_cast<int>(random.between(1, 3));
-    Problem problem{.text = {std::string(op.name), request.type.dtype, request.type.size, {}, {}}};
-    for (const ArgumentSpec& argument : op.arguments)
-      if (argument.required || random.chance(60))
-        problem.text.arguments.push_back({std::string(argument.name), draw(random, argument, rank)});
-    Dims& shape = problem.text.shape;
-    const int axes = std::max(0, example.shape.size() + static_cast<int>(random.between(-1, 1)));
-    for (int axis = 0; axis < axes; ++axis) shape.push_back(random.between(random.chance(10) ? 0 : 1, 9));
-    if (request.big)
-      for (int axis = std::max(0, axes - 3); axis < axes; ++axis) shape[axis] *= random.between(4, 12);
-    if (request.width > 0 && axes > 0) shape.back() = request.width;
+ private:
+  struct Draw {
+    Random& random;
+    const Request& request;
+    ProblemText text;
+    int rank = 0;
+  };
+
+  /// Whether the operator calls the argument so; it may call several arguments one thing: "pads_begin, pads_end".
+  static bool is_called(std::string_view argument, std::string_view names) {
+    return (", " + std::string(names) + ",").find(", " + std::string(argument) + ",") != std::string::npos;
+  }
+  const Argument* of_example(std::string_view argument) const {
+    const auto found = std::ranges::find(example_.arguments, argument, &Argument::name);
+    return found == example_.arguments.end() ? nullptr : &*found;
+  }
+
+  /// Leaves out fills that elements of the type cannot hold.
+  void leave_out_fills(ProblemText& text) const {
+    const auto view = [&](const Dims& shape) {
+      return TensorView{nullptr, shape, contiguous_strides(shape, text.element_size), text.dtype, text.element_size};
+    };
+    const Lowering lowering = op_.bind(text.arguments).lower(text.shape);
     try {
-      const auto geometry = fit(op.bind(problem.text.arguments), shape, random);
-      if (!geometry || element_count(geometry->output) > (request.big ? 1 << 22 : 1 << 15)) continue;
-      problem.features.insert("rank " + std::to_string(geometry->axes.size()));
-      return problem;
+      lowering.plan(view(text.shape), view(lowering.geometry.output));
     } catch (const Error&) {
-      continue;  // drawn too wildly
+      std::erase_if(text.arguments, [](const Argument& each) { return std::holds_alternative<Scalar>(each.value); });
     }
   }
-  return {.text = {std::string(op.name), request.type.dtype, request.type.size, example.shape, example.arguments}};
-}
+
+  void change(Draw& draw) const {
+    draw.text.arguments.clear();
+    for (const ArgumentSpec& argument : op_.arguments) {
+      const Argument* shown = of_example(argument.name);
+      if (!argument.required && !draw.random.chance(shown != nullptr ? 80 : 40)) continue;
+      draw.text.arguments.push_back({std::string(argument.name), draw_value(draw, argument, shown)});
+    }
+    change_shape(draw);
+  }
+
+  /// The example's shape, with the last axis repeated or left out for another rank.
+  void take_shape(Draw& draw) const {
+    Dims& shape = draw.text.shape;
+    shape = example_.shape;
+    if (shape.empty()) return;
+    for (int more = draw.rank - rank(); more > 0; --more) shape.push_back(shape.back());
+    if (draw.rank < rank()) shape = shape.slice(0, std::max(0, shape.size() + draw.rank - rank()));
+  }
+
+  void change_shape(Draw& draw) const {
+    Random& random = draw.random;
+    take_shape(draw);
+    Dims& shape = draw.text.shape;
+    if (shape.empty()) return;
+    // One axis less in front, or one more behind.
+    if (random.chance(15)) shape = shape.slice(shape.size() > 1 ? 1 : 0, shape.size());
+    if (random.chance(10) && shape.size() < max_rank) shape.push_back(shape.back());
+    for (std::int64_t& extent : shape)
+      if (random.chance(60)) extent = random.between(random.chance(10) ? 0 : 1, 12);
+    if (draw.request.big)
+      for (int axis = std::max(0, shape.size() - 3); axis < shape.size(); ++axis)
+        shape[axis] = std::max<std::int64_t>(shape[axis], 1) * random.between(4, 12);
+    if (draw.request.width > 0) {
+      for (std::int64_t& extent : shape) extent = std::max<std::int64_t>(extent, 1);
+      shape.back() = draw.request.width;
+    }
+  }
+
+  /// A number of the argument, near the one that the example shows.
+  std::int64_t draw_number(Draw& draw, std::string_view argument, std::optional<std::int64_t> shown) const {
+    Random& random = draw.random;
+    const bool is_image = is_called(argument, lowering_.names.output_size) && !is_called(argument, lowering_.names.stride);
+    if (is_image && draw.request.big) return random.between(4, 12) * random.between(4, 12);
+    if (is_image && draw.request.width > 0) return random.chance(50) ? draw.request.width : random.between(1, 12);
+    if (shown && random.chance(60)) return *shown;
+    if (is_image) return random.between(1, 12);
+    return random.between(is_called(argument, lowering_.names.padding) ? 0 : 1, 4);
+  }
+
+  /// How long a list is for the rank of the draw, if the example shows one of this length.
+  int draw_length(Draw& draw, int shown) const {
+    if (draw.rank == rank() || rank() == 0) return shown;
+    // Lists of begins and ends grow by two for each axis, lists with other axes by one.
+    if (shown == 2 * rank() && draw.random.chance(50)) return 2 * draw.rank;
+    return std::max(0, shown + draw.rank - rank());
+  }
+
+  Dims draw_list(Draw& draw, std::string_view argument, const Dims& shown) const {
+    Dims list;
+    const int length = draw_length(draw, shown.size());
+    // Entries of the batch and the channels stay where they are, at the ends.
+    for (int i = 0; i < length && i < max_rank; ++i) {
+      const int like = i < shown.size() / 2 ? i : std::max(0, shown.size() - (length - i));
+      list.push_back(draw_number(draw, argument, like < shown.size() ? std::optional(shown[like]) : std::nullopt));
+    }
+    return list;
+  }
+
+  ArgumentValue draw_value(Draw& draw, const ArgumentSpec& argument, const Argument* shown) const {
+    Random& random = draw.random;
+    const ArgumentValue* value = shown == nullptr ? nullptr : &shown->value;
+    const auto* number = value == nullptr ? nullptr : std::get_if<std::int64_t>(value);
+    const auto* list = value == nullptr ? nullptr : std::get_if<Dims>(value);
+    switch (argument.kind) {
+      case ArgumentKind::integer:
+        return draw_number(draw, argument.name, number == nullptr ? std::nullopt : std::optional(*number));
+      case ArgumentKind::boolean: return random.between(0, 1);
+      case ArgumentKind::number: return Scalar(random.between(-3, 3));
+      case ArgumentKind::choice: return std::string(random.pick(argument.choices));
+      case ArgumentKind::axes:
+        if (random.chance(30)) return draw_number(draw, argument.name, std::nullopt);
+        break;
+      case ArgumentKind::padding:
+        if (random.chance(20)) return random.between(-1, 2);
+        [[fallthrough]];
+      case ArgumentKind::pairs: {
+        const auto* pairs = value == nullptr ? nullptr : std::get_if<PadsList>(value);
+        PadsList all;
+        for (int i = draw_length(draw, pairs == nullptr ? rank() : pairs->size()); i > 0; --i)
+          all.push_back({random.between(0, 2), random.between(0, 2)});
+        return all;
+      }
+      case ArgumentKind::integers: break;
+    }
+    return draw_list(draw, argument.name, list == nullptr ? Dims::filled(rank(), 1) : *list);
+  }
+
+  /// The geometry, after what errors name was taken back to the example or fitted; nothing if that does not help.
+  std::optional<Geometry> repair(Draw& draw) const {
+    for (int repairs = 0; repairs < most_repairs; ++repairs) {
+      try {
+        return op_.bind(draw.text.arguments).lower(draw.text.shape).geometry;
+      } catch (const Error& error) {
+        if (!take_back(draw, error) && !fit_rank(draw, error) && !fit_extent(draw, error)) return std::nullopt;
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// Gives the arguments that an error names what the example gives them.
+  bool take_back(Draw& draw, const Error& error) const {
+    bool found = false;
+    for (const ArgumentSpec& argument : op_.arguments) {
+      if (!is_called(argument.name, error.argument())) continue;
+      found = true;
+      std::erase_if(draw.text.arguments, [&](const Argument& each) { return each.name == argument.name; });
+      if (const Argument* shown = of_example(argument.name)) draw.text.arguments.push_back(*shown);
+    }
+    // The example's lists are too short or too long for another rank.
+    if (found && draw.rank != rank() && (error.code() == ErrorCode::length || error.code() == ErrorCode::rank)) {
+      draw.rank = rank();
+      change(draw);
+    }
+    return found;
+  }
+
+  bool fit_rank(Draw& draw, const Error& error) const {
+    if (error.code() != ErrorCode::rank) return false;
+    if (draw.text.shape.size() == example_.shape.size() + draw.rank - rank()) {
+      draw.rank = rank();
+      change(draw);
+    }
+    take_shape(draw);
+    return true;
+  }
+
+  /// Changes one extent of the data so that the error goes away, or another comes.
+  bool fit_extent(Draw& draw, const Error& error) const {
+    Dims& shape = draw.text.shape;
+    Dims order = shape;
+    std::iota(order.begin(), order.end(), 0);
+    for (int i = order.size() - 1; i > 0; --i) std::swap(order[i], order[static_cast<int>(draw.random.between(0, i))]);
+    std::optional<Dims> other;
+    for (const std::int64_t place : order) {
+      const int axis = static_cast<int>(place);
+      for (const std::int64_t extent : candidates(draw, error, shape[axis])) {
+        Dims changed = shape;
+        changed[axis] = extent;
+        try {
+          op_.bind(draw.text.arguments).lower(changed);
+          shape = changed;
+          return true;
+        } catch (const Error& next) {
+          if (!other && next.rule() != error.rule()) other = changed;
+          if (!other && draw.random.chance(20) && next.given() != error.given()) other = changed;
+        }
+      }
+    }
+    if (other) shape = *other;
+    return other.has_value();
+  }
+
+  /// Extents that may satisfy an error: the numbers that it expects, multiples of them, and what follows the extent.
+  static std::vector<std::int64_t> candidates(Draw& draw, const Error& error, std::int64_t extent) {
+    std::vector<std::int64_t> all;
+    for (const ErrorValue::Part& part : error.parts().expected.parts()) {
+      if (const auto* number = std::get_if<std::int64_t>(&part))
+        all.insert(all.end(), {*number * draw.random.between(1, 3), *number});
+      if (const auto* numbers = std::get_if<Dims>(&part)) all.insert(all.end(), numbers->begin(), numbers->end());
+    }
+    for (int step = 1; step <= 4; ++step) all.push_back(extent + step);
+    return all;
+  }
+
+  const OperatorSpec& op_;
+  ProblemText example_;
+  Lowering lowering_;
+};
 
 }  // namespace
 
@@ -95,8 +261,9 @@ std::vector<Subject> subjects_from_table(std::span<const Subject> known) {
   std::vector<Subject> list;
   for (const OperatorSpec& op : operators()) {
     if (std::ranges::find(known, op.name, &Subject::op) != known.end()) continue;
-    list.push_back({op.name, [&op](Random& random, const Request& request) { return make(op, random, request); }, op.sums,
-                    /*lowest_rank=*/2, /*highest_rank=*/2});
+    const auto maker = std::make_shared<const Maker>(op);
+    list.push_back({op.name, [maker](Random& random, const Request& request) { return maker->make(random, request); },
+                    op.sums, /*lowest_rank=*/maker->rank(), /*highest_rank=*/maker->rank()});
   }
   return list;
 }

@@ -42,7 +42,9 @@ std::span<const Subject> subjects();
 
 std::vector<Subject> window_subjects();
 std::vector<Subject> block_subjects();
-/// Of every operator that is not among those that are known.
+/// Of every operator that is not among those that are known, from its row.
 std::vector<Subject> subjects_from_table(std::span<const Subject> known);
+/// The feature of problems from a row that are its example, because every change of it was refused.
+inline constexpr std::string_view unchanged_example = "unchanged example";
 
 }  // namespace patchfold::testing

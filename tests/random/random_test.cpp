@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <set>
 
 #include "check.hpp"
 #include "instruction_sets.hpp"
@@ -107,6 +108,29 @@ TEST(Table, EveryOperatorIsTested) {
   EXPECT_EQ(tested, reference::operators());
 }
 
+/// So that a new operator without a generator is tested by more than its example.
+TEST(Table, ExamplesOfAllRowsCanBeChanged) {
+  constexpr int draws = 200;
+  for (const Subject& subject : subjects_from_table({})) {
+    const auto types = subject.sums ? summable_types() : all_types();
+    std::set<std::string> made;
+    int unchanged = 0;
+    for (int number = 0; number < draws; ++number) {
+      Random random(seed_of_case(seed_of_run(), subject.op, number));
+      Request request{types[static_cast<std::size_t>(number) % types.size()]};
+      if (number % 4 == 0) request.width = 9;
+      const Problem problem = subject.make(random, request);
+      ProblemText text = problem.text;
+      text.dtype = DType::float32;
+      text.element_size = 4;
+      made.insert(to_string(text));
+      unchanged += problem.features.contains(std::string(unchanged_example));
+    }
+    EXPECT_LE(unchanged, draws / 50) << subject.op;
+    EXPECT_GE(made.size(), draws / 4U) << subject.op;
+  }
+}
+
 /// Prints how many cases of every operator showed what, and fails where there was none. Runs last.
 class Coverage : public ::testing::Test {
  public:
@@ -119,6 +143,9 @@ class Coverage : public ::testing::Test {
       for (const auto& [feature, count] : counts.features) line += " " + feature + " = " + std::to_string(count) + ";";
       std::printf("%s\ndigest: %016llx %s\n", line.c_str(), static_cast<unsigned long long>(counts.digest),
                   subject.op.data());
+      const auto unchanged = counts.features.find(std::string(unchanged_example));
+      EXPECT_LE(unchanged == counts.features.end() ? 0 : unchanged->second, counts.cases / 50)
+          << subject.op << " got the example of its row too often";
       for (const auto& set : sets_to_run())
         EXPECT_TRUE(counts.features.contains(set)) << subject.op << " was never run on " << set;
       if (scale_of_run() < 1) continue;
