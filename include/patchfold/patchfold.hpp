@@ -5,6 +5,7 @@
 #include "patchfold/error.hpp"
 #include "patchfold/explain.hpp"
 #include "patchfold/geometry.hpp"
+#include "patchfold/keras.hpp"
 #include "patchfold/onnx.hpp"
 #include "patchfold/openvino.hpp"
 #include "patchfold/operators.hpp"

@@ -6,7 +6,7 @@ element type, and return the same kind of array. Each dialect is a module with t
 names, such as ``patchfold.onnx``; ``patchfold.torch`` needs torch.
 """
 
-from . import onnx, openvino, tensorflow
+from . import keras, onnx, openvino, tensorflow
 from ._apply import apply_tiled
 from ._core import __version__, get_num_threads, instruction_sets, set_num_threads, use_instruction_set
 from ._errors import Error, InvalidType, InvalidValue
@@ -51,6 +51,7 @@ __all__ = [
     "get_num_threads",
     "instruction_sets",
     "iter_unfold",
+    "keras",
     "onnx",
     "openvino",
     "operators",

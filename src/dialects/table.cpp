@@ -14,6 +14,9 @@ namespace patchfold {
 
 // Each dialect's file defines one of these.
 dialects::Dialect dialect();
+namespace keras {
+dialects::Dialect dialect();
+}
 namespace onnx {
 dialects::Dialect dialect();
 }
@@ -97,7 +100,8 @@ struct Table {
 const Table& table() {
   return lasting([] {
     Table all;
-    for (const auto make : {dialect, openvino::dialect, onnx::dialect, tensorflow::dialect, torch::dialect}) {
+    for (const auto make :
+         {dialect, openvino::dialect, onnx::dialect, tensorflow::dialect, torch::dialect, keras::dialect}) {
       Dialect made = make();
       all.dialects.push_back(made.spec);
       for (OperatorSpec& spec : made.rows) {

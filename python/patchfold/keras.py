@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operators of Keras 3, with the names, defaults and argument order of keras.ops. Does not need keras."""
+
+from typing import Literal, TypeAlias
+
+from ._core import Operator
+from ._typing import Array, IntOrInts, Operation
+
+PaddingType: TypeAlias = Literal["valid", "same"]
+DataFormat: TypeAlias = Literal["channels_last", "channels_first"]
+
+_extract_patches: Operation = Operator("keras.extract_patches", data="images")
+_unfold: Operation = Operator("keras.unfold", data="x")
+_fold: Operation = Operator("keras.fold", data="x")
+
+
+def extract_patches(
+    images: Array,
+    size: IntOrInts,
+    strides: IntOrInts | None = None,
+    dilation_rate: IntOrInts = 1,
+    padding: PaddingType = "valid",
+    data_format: DataFormat | None = None,
+    *,
+    out: Array | None = None,
+) -> Array:
+    """keras.ops.image.extract_patches: copies the patches of images or volumes to the channels.
+
+    Shapes: images is (N, H, W, C) or (H, W, C); the result is (N, oh, ow, kh*kw*C) or (oh, ow, kh*kw*C). With a size of
+        three numbers: (N, D, H, W, C) or (D, H, W, C) to (N, od, oh, ow, kd*kh*kw*C) or the same without N. With
+        data_format="channels_first" the channels stand before the spatial axes on both sides.
+
+    Arguments:
+        images: the images or volumes.
+        size: extents of a patch, at least 1: two numbers, three for volumes, or one number for height and width.
+        strides: step between patches, at least 1; None means the size, so that patches lie side by side.
+        dilation_rate: step between the taps (elements) of a patch, at least 1. Keras takes more than 1 together with
+            strides of more than 1 on some of its backends only.
+        padding: "valid" adds none; "same" gives ceil(extent / stride) positions, with an odd element at the end.
+        data_format: "channels_last" or "channels_first"; None means "channels_last".
+        out: an array of the result's shape and element type; it receives the result and is returned.
+
+    Formula: result[n, y, x, (i * kw + j) * C + c] = images[n, y * sy + i * dy - top, x * sx + j * dx - left, c]; 0 outside.
+
+    Types: any element type of fixed size; elements are copied bit by bit. Keras multiplies by ones and zeros instead, which
+        turns patches with an infinity or NaN into NaN.
+
+    Errors: InvalidValue for numbers, words and shapes that break a rule, and with padding="valid" for images smaller than a
+        patch; InvalidType for data that is not an array, for arguments of the wrong type, and for elements without a fixed
+        size. Both name the rule, the given value and the expected one.
+
+    Elsewhere: patchfold.unfold (layout="channels_last", order="kernel", positions="grid"); TensorFlow
+        image.extract_patches, extract_volume_patches; torch nn.functional.unfold (other order); ONNX none; OpenVINO
+        ExtractImagePatches; MATLAB im2col.
+
+    Example:
+        >>> import numpy as np, patchfold.keras
+        >>> images = np.arange(16).reshape(1, 4, 4, 1)
+        >>> patchfold.keras.extract_patches(images, 2)[0, 0]
+        array([[0, 1, 4, 5],
+               [2, 3, 6, 7]])
+    """
+    return _extract_patches(images, out, size, strides, dilation_rate, padding, data_format)
+
+
+def unfold(
+    x: Array,
+    kernel_size: IntOrInts,
+    dilation: IntOrInts = 1,
+    padding: IntOrInts = 0,
+    stride: IntOrInts = 1,
+    *,
+    out: Array | None = None,
+) -> Array:
+    """keras.ops.nn.unfold: copies every patch of an image into columns (im2col).
+
+    Shapes: x is (N, C, H, W); the result is (N, C*kh*kw, L), where L is the product of the positions on both axes,
+        l = (extent + 2 * padding - (k - 1) * dilation - 1) // stride + 1. An image smaller than a patch has none: L = 0.
+
+    Arguments:
+        x: the images.
+        kernel_size: height and width of a patch, at least 1; one number stands for both.
+        dilation: step between the taps (elements) of a patch, at least 1.
+        padding: zeros added at both ends of each axis, at least 0.
+        stride: step between patches, at least 1.
+        out: an array of the result's shape and element type; it receives the result and is returned.
+
+    Formula: result[n, c * kh*kw + tap, position] = x[n, c, position * stride + tap * dilation - padding]; 0 outside.
+
+    Types: any element type of fixed size; elements are copied bit by bit.
+
+    Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for arguments
+        of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the expected one.
+
+    Elsewhere: patchfold.unfold; torch nn.functional.unfold; TensorFlow image.extract_patches (other order); ONNX none;
+        OpenVINO ExtractImagePatches (other order); MATLAB im2col.
+
+    Example:
+        >>> import numpy as np, patchfold.keras
+        >>> patchfold.keras.unfold(np.ones((1, 2, 4, 4)), kernel_size=2, stride=2).shape
+        (1, 8, 4)
+    """
+    return _unfold(x, out, kernel_size, dilation, padding, stride)
+
+
+def fold(
+    x: Array,
+    output_size: IntOrInts,
+    kernel_size: IntOrInts,
+    dilation: IntOrInts = 1,
+    padding: IntOrInts = 0,
+    stride: IntOrInts = 1,
+    *,
+    out: Array | None = None,
+) -> Array:
+    """keras.ops.nn.fold: sums columns into the image that they were cut from (col2im).
+
+    Shapes: x is (N, C*kh*kw, L); the result is (N, C, H, W), where (H, W) is output_size. L is that of unfold.
+
+    Arguments:
+        x: the columns.
+        output_size: height and width of the image, at least 1; one number stands for both.
+        kernel_size: height and width of a patch, at least 1; one number stands for both.
+        dilation: step between the taps (elements) of a patch, at least 1.
+        padding: as for unfold; elements that fall into the padding are dropped.
+        stride: step between patches, at least 1.
+        out: an array of the result's shape and element type; it receives the result and is returned.
+
+    Formula: result[n, c, y] = the sum of x[n, c * kh*kw + tap, position] over all taps and positions with
+        position * stride + tap * dilation - padding = y on each axis; 0 if there are none.
+
+    Types: numbers and booleans, summed as patchfold.fold does.
+
+    Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for arguments
+        of the wrong type, and for element types that cannot be added. Both name the rule, the given value and the expected
+        one.
+
+    Elsewhere: patchfold.fold; torch nn.functional.fold; TensorFlow the gradient of image.extract_patches; ONNX Col2Im;
+        OpenVINO Col2Im; MATLAB col2im.
+
+    Example:
+        >>> import numpy as np, patchfold.keras
+        >>> patchfold.keras.fold(np.ones((1, 4, 9), np.int32), 4, 2)[0, 0]
+        array([[1, 2, 2, 1],
+               [2, 4, 4, 2],
+               [2, 4, 4, 2],
+               [1, 2, 2, 1]], dtype=int32)
+    """
+    return _fold(x, out, output_size, kernel_size, dilation, padding, stride)
