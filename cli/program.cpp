@@ -22,7 +22,7 @@ namespace patchfold::cli {
 namespace {
 
 constexpr const char* help_text =
-    "patchfold cuts tensors into blocks and patches and puts them back, as ONNX, OpenVINO, TensorFlow and PyTorch do.\n"
+    "patchfold cuts tensors into blocks and patches and puts them back, as ONNX, OpenVINO, TensorFlow, PyTorch and Keras do.\n"
     "\n"
     "Usage: patchfold ops [OP]                                        list the operators, or show one\n"
     "       patchfold run OP INPUT... [--ARGUMENT VALUE]... -o OUT    run an operator from file to file\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cuts arrays into blocks and patches and puts them back, exactly as OpenVINO, ONNX, TensorFlow and PyTorch do.
+"""Cuts arrays into blocks and patches and puts them back, exactly as OpenVINO, ONNX, TensorFlow, PyTorch and Keras do.
 
 The functions take NumPy arrays, torch tensors and any other array that supports DLPack, in any memory layout and of any
 element type, and return the same kind of array. Each dialect is a module with the operators of one system under their own
