@@ -156,7 +156,7 @@ const ErrorEntry& find(std::string_view code) {
   if (entry != error_catalogue().end()) return *entry;
   std::string known;
   for (const auto& e : error_catalogue()) fmt::format_to(Text(known), "{}{}", known.empty() ? "" : ", ", e.name);
-  fail_usage("errors", "CODE", "is no code of an error", code, known);
+  fail_usage("errors", "CODE", "is not an error code", code, known);
 }
 
 }  // namespace

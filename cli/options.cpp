@@ -87,13 +87,13 @@ std::string OperatorOptions::parse(const std::vector<std::string>& words) {
   const std::vector<std::string> normal = normalise(words, op_);
   for (const auto& argument : op_.arguments)
     if (const std::string name = fmt::format("--{}", argument.name); std::count(normal.begin(), normal.end(), name) > 1)
-      throw Error({ErrorCode::unknown_argument, std::string(op_.name), name, "must be given once only", "", ""});
+      throw Error({ErrorCode::unknown_argument, std::string(op_.name), name, "must be given only once", "", ""});
   if (auto help = command_.parse(normal); !help.empty()) return help;
   if (const auto extras = command_.remaining(); !extras.empty()) {
     std::string names;
     for (const auto& argument : op_.arguments) names += fmt::format("{}--{}", names.empty() ? "" : ", ", argument.name);
-    throw Error(
-        {ErrorCode::unknown_argument, std::string(op_.name), extras.front(), "is no argument of this operator", "", names});
+    throw Error({ErrorCode::unknown_argument, std::string(op_.name), extras.front(), "is not an argument of this operator",
+                 "", names});
   }
   return {};
 }

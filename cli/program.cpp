@@ -22,7 +22,8 @@ namespace patchfold::cli {
 namespace {
 
 constexpr const char* help_text =
-    "patchfold cuts tensors into blocks and patches and puts them back, as ONNX, OpenVINO, TensorFlow, PyTorch and Keras do.\n"
+    "patchfold cuts tensors into blocks and patches and puts them back, as ONNX, OpenVINO, TensorFlow, PyTorch and Keras "
+    "do.\n"
     "\n"
     "Usage: patchfold ops [OP]                                        list the operators, or show one\n"
     "       patchfold run OP INPUT... [--ARGUMENT VALUE]... -o OUT    run an operator from file to file\n"
@@ -116,7 +117,7 @@ int run_command(const std::vector<std::string>& words) {
   else if (command == "--version")
     print(fmt::format("patchfold {}\n", PATCHFOLD_VERSION_STRING));
   else
-    fail_usage("", command, "is no command", "", commands);
+    fail_usage("", command, "is not a command", "", commands);
   return done;
 }
 

@@ -77,7 +77,7 @@ ConstTensorView as_picture(ConstTensorView view, const RunRequest& request) {
 }
 
 Seconds run_to_picture(Work& work, const RunRequest& request) {
-  as_picture(work.output, request);  // refuses what is no picture before anything is computed
+  as_picture(work.output, request);  // refuses an array that is not a picture before anything is computed
   const std::filesystem::path path = request.output;
   const auto bytes = element_count(work.output.shape) * static_cast<std::int64_t>(work.type.size);  // prepare() checked it
   const auto memory = formats::allocate(bytes, {"picture", path});

@@ -96,7 +96,7 @@ class TileFolder {
         strangers.push_back(path_ / name);
     if (!strangers.empty() && !force_) refuse(std::min_element(strangers.begin(), strangers.end())->filename().string());
     if (!force_) return;
-    // What is left after an interruption is no whole split, so no plan may say so.
+    // What is left after an interruption is not a whole split, so no plan may say so.
     fs::remove(plan_path(), error);
     for (const auto& stranger : strangers) fs::remove(stranger, error);
   }

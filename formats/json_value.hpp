@@ -52,7 +52,7 @@ std::string quoted(const std::string& text, bool ascii = false);
 /// Why a text is not JSON.
 struct JsonError {
   enum class Kind { syntax, number, depth } kind = Kind::syntax;  ///< number: beyond 64 bits
-  std::size_t byte = 0;                                           ///< of what is no syntax, from 1
+  std::size_t byte = 0;                                           ///< where the text stops being JSON, from 1
 };
 
 /// Whether to keep a value in the list that stands under `key` in the outermost object.

@@ -145,7 +145,7 @@ NpyHeader parse_npy_header(std::span<const std::byte> file, std::int64_t file_si
                  rest + " at character " + std::to_string(error.position), std::string(error.expected));
   }
   header.bytes = begin + length;
-  if (header.type.size == 0) subject.fail(ErrorCode::file_unsupported, "has elements of no bytes", header.type.descr);
+  if (header.type.size == 0) subject.fail(ErrorCode::file_unsupported, "has elements of zero bytes", header.type.descr);
   return header;
 }
 

@@ -22,7 +22,8 @@ struct NpyType {
   std::vector<NpyType> fields{};
 };
 
-/// Throws Error(file_format) for a text that is no type, and Error(file_unsupported) for objects and unknown types.
+/// Throws Error(file_format) for a text that does not name a type, and Error(file_unsupported) for objects and unknown
+/// types.
 NpyType npy_type(const Literal& descr, const Subject& subject);
 
 /// The library's element type for it.

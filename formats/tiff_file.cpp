@@ -100,7 +100,8 @@ std::int64_t TiffFile::write(const void* data, std::int64_t count) noexcept {
 
 tmsize_t TiffFile::on_read(thandle_t handle, void* dst, tmsize_t count) {
   auto* file = static_cast<TiffFile*>(handle);
-  // libtiff fills its buffer up from the number that it gets, also from a negative one: what cannot be read is no bytes.
+  // libtiff fills its buffer up from the number that it gets, also from a negative one: what cannot be read counts as zero
+  // bytes.
   const auto done = std::max<std::int64_t>(0, file->read(dst, count));
   file->position_ += done;
   return done;

@@ -88,7 +88,7 @@ def _values(spec: OperatorSpec, attributes: Mapping[str, Any]) -> list[Any]:
     for name in attributes:
         if name not in known:
             raise InvalidType(
-                operator=spec.name, argument=name, rule="is no argument of this operator", expected=", ".join(known)
+                operator=spec.name, argument=name, rule="is not an argument of this operator", expected=", ".join(known)
             )
     return [attributes.get(name) for name in known]
 

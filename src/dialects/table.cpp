@@ -139,7 +139,7 @@ const ArgumentSpec& known_argument(const OperatorSpec& op, std::string_view name
   if (const ArgumentSpec* spec = find_argument(op, name)) return *spec;
   std::string known;
   for (const ArgumentSpec& spec : op.arguments) known += (known.empty() ? "" : ", ") + std::string(spec.name);
-  fail(ErrorCode::unknown_argument, op.name, name, "is no argument of this operator", {}, known);
+  fail(ErrorCode::unknown_argument, op.name, name, "is not an argument of this operator", {}, known);
 }
 
 void check_names(const OperatorSpec& op, std::span<const Argument> arguments) {
@@ -147,7 +147,7 @@ void check_names(const OperatorSpec& op, std::span<const Argument> arguments) {
     const ArgumentSpec& spec = known_argument(op, argument->name);
     const auto same = [&](const Argument& other) { return find_argument(op, other.name) == &spec; };
     if (std::find_if(arguments.begin(), argument, same) != argument)
-      fail(ErrorCode::unknown_argument, op.name, argument->name, "must be given once only");
+      fail(ErrorCode::unknown_argument, op.name, argument->name, "must be given only once");
   }
   for (const ArgumentSpec& spec : op.arguments) {
     const auto same = [&](const Argument& argument) { return find_argument(op, argument.name) == &spec; };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shares rows of work out over threads, for work that is no Problem, such as merging tiles.
+// Shares rows of work out over threads, for work that is not a Problem, such as merging tiles.
 #pragma once
 
 #include <cstdint>

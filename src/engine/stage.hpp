@@ -25,7 +25,7 @@ struct StageChoice {
 /// Whether neighbours in a column of the destination are positions, or taps, of the window `along`.
 enum class Columns { along_positions, along_taps };
 
-/// The windows to stage; nothing for a problem that is no extract, or whose columns run along neither of both.
+/// The windows to stage; nothing for a problem that does not extract, or whose columns run along neither of both.
 std::optional<StageChoice> choose_stage(Problem problem, Columns columns);
 
 /// A stage is a part of scratch memory that holds rows of the image: what lies outside the image is filled in, and the

@@ -25,7 +25,7 @@ struct SumPanelAxes {
   int across = -1;        ///< window whose coordinates are the rows of the image; -1: there is one row
 };
 
-/// Nothing for a problem that is no sum, or that panels do not fit.
+/// Nothing for a problem that does not sum, or that panels do not fit.
 std::optional<SumPanelAxes> choose_axes(const Problem& problem);
 
 /// All that a sum by panels needs to know, computed once for a problem: phases of the row, runs of rows that meet the same

@@ -52,7 +52,7 @@ Geometry geometry_of(const SpaceToBatch& op, const Dims& image, const Names& nam
   for (const SpatialAxis& axis : geometry.axes) {
     const std::int64_t padded = axis.extent + axis.pad_begin + axis.pad_end;
     if (padded < 0)
-      fail(ErrorCode::value, names.op, names.padding, "must not crop more than there is", padded, "at least 0");
+      fail(ErrorCode::value, names.op, names.padding, "must not crop more elements than the axis has", padded, "at least 0");
     if (padded % axis.kernel != 0)
       fail(ErrorCode::divisible, names.op, names.data,
            "padded extents must be multiples of " + std::string(names.kernel_size), padded,
@@ -84,7 +84,7 @@ Geometry geometry_of(const BatchToSpace& op, const Dims& batches, const Names& n
     if (!cropped)
       fail(ErrorCode::overflow, names.op, names.kernel_size, "extents of the output must fit into 63 bits", op.block);
     if (*cropped < 0)
-      fail(ErrorCode::value, names.op, names.padding, "must not crop more than there is", crops,
+      fail(ErrorCode::value, names.op, names.padding, "must not crop more elements than the axis has", crops,
            ErrorValue("a sum of at most ", extent * block));
     extents.push_back(*cropped);
   }

@@ -85,7 +85,7 @@ Operands check_operands(std::string_view op, std::string_view src_name, const Co
   check_shape(op, dst_name, dst_shape);
   const Sound sound_src = check_view(op, src_name, src);
   if (!(dst.shape == dst_shape))
-    fail(ErrorCode::shape, op, dst_name, "must have the shape that the operator gives", dst.shape, dst_shape);
+    fail(ErrorCode::shape, op, dst_name, "must have the shape of the operator's result", dst.shape, dst_shape);
   if (dst.dtype != src.dtype || dst.element_size != src.element_size)
     fail(ErrorCode::dtype, op, dst_name, std::string("must have the element type of ") + std::string(src_name), type_of(dst),
          type_of(src));

@@ -36,7 +36,7 @@ constexpr ErrorEntry catalogue[] = {
      "explain` shows how the number of positions follows from them."},
     {ErrorCode::shape, "shape", "InvalidValue",
      "The shape of a tensor differs from the operator's, or a shape is impossible.",
-     "unfold: columns: must have the shape that the operator gives; given [1, 9, 5], expected [1, 9, 4]",
+     "unfold: columns: must have the shape of the operator's result; given [1, 9, 5], expected [1, 9, 4]",
      "Make the output with the expected shape; `output_shape` computes it before the call. In Python, leave `out` out to "
      "get a new array."},
     {ErrorCode::dtype, "dtype", "InvalidType",
@@ -69,7 +69,7 @@ constexpr ErrorEntry catalogue[] = {
      "Give the argument that the message names; `patchfold ops OP` lists the required ones."},
     {ErrorCode::unknown_argument, "unknown_argument", "InvalidValue",
      "The operator has no argument of this name, or the argument is given twice.",
-     "torch.pixel_shuffle: factor: is no argument of this operator; expected upscale_factor",
+     "torch.pixel_shuffle: factor: is not an argument of this operator; expected upscale_factor",
      "Use the expected name; `patchfold ops OP` lists all of them. An argument may have another name in another dialect, "
      "because each dialect uses the names of its specification."},
     {ErrorCode::unknown_operator, "unknown_operator", "InvalidValue", "There is no operator of this name.",

@@ -52,7 +52,7 @@ class CellPlan {
     copy,    ///< one tile contributes, and its values stay
     plain,   ///< several tiles, without weights
     sums,    ///< weights are a product of one list for each tiled axis, normalised beforehand
-    general  ///< weights are made for each row: some are 0, the mask leaves tiles out, or the window is no product
+    general  ///< weights are made for each row: some are 0, the mask leaves tiles out, or the window is not a product
   };
 
   /// Where a source lies.

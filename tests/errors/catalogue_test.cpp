@@ -201,7 +201,7 @@ std::vector<Case> cases() {
        [] {
          bind("torch.pixel_shuffle", {{"factor", std::int64_t{2}}});
        }},
-      {ErrorCode::unknown_argument, "torch.pixel_shuffle: upscale_factor: must be given once only",
+      {ErrorCode::unknown_argument, "torch.pixel_shuffle: upscale_factor: must be given only once",
        [] {
          bind("torch.pixel_shuffle", {{"upscale_factor", std::int64_t{2}}, {"upscale_factor", std::int64_t{3}}});
        }},

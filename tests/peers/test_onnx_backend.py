@@ -214,7 +214,7 @@ def test_first_unknown_operator_is_named() -> None:
         helper.make_node("Abs", ["positive"], ["y"]),
     ]
     model = _model(nodes, [_value("x", float, "nchw")], [_value("y", float, "nchw")])
-    message = "ai.onnx.Relu: node 'clip': is no operator of this backend; expected Col2Im, Constant, DepthToSpace, S"
+    message = "ai.onnx.Relu: node 'clip': is not an operator of this backend; expected Col2Im, Constant, DepthToSpace, S"
     with pytest.raises(backend.Unsupported, match=message):
         backend.prepare(model)
     with pytest.raises(NotImplementedError):

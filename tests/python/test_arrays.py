@@ -192,7 +192,7 @@ def test_refuses_strings_of_variable_width() -> None:
     [
         (np.empty((1, 4, 4), np.float64), "out: must have the element type of x; given float64, expected float32"),
         (np.empty((1, 4, 4), ">f4"), "out: must have the element type of x; given >f4, expected float32"),
-        (np.empty((4, 4), np.float32), r"out: must have the shape that the operator gives; given \(4, 4\), expected"),
+        (np.empty((4, 4), np.float32), r"out: must have the shape of the operator's result; given \(4, 4\), expected"),
         (_frozen(np.empty((1, 4, 4), np.float32)), "out: must be writeable; given a read-only array"),
         (np.broadcast_to(np.float32(0), (1, 4, 4)), "out: must be writeable"),
         ([[0.0]], "out: must be an array"),

@@ -100,7 +100,7 @@ TYPES: dict[str, tuple[str, list[Any], str]] = {
 
 
 def wrong_arrays(spec) -> Iterator[Row]:
-    """Data that is no array, and arrays whose elements the operator does not take."""
+    """Data that is not an array, and arrays whose elements the operator does not take."""
     (x,), _ = example(spec)
     name = next(iter(inspect.signature(function_of(spec)).parameters))
     no_array = f"{spec.name}: {name}: must be an array: NumPy's, torch's, or any with __dlpack__; given "
@@ -139,13 +139,13 @@ def wrong_outputs(spec) -> Iterator[Row]:
             "rank",
             np.zeros((*shape, 1), dtype),
             InvalidValue,
-            f"must have the shape that the operator gives; given {(*shape, 1)}, expected {shape}",
+            f"must have the shape of the operator's result; given {(*shape, 1)}, expected {shape}",
         ),
         (
             "extent",
             np.zeros((shape[0] + 1, *shape[1:]), dtype),
             InvalidValue,
-            f"must have the shape that the operator gives; given {(shape[0] + 1, *shape[1:])}, expected {shape}",
+            f"must have the shape of the operator's result; given {(shape[0] + 1, *shape[1:])}, expected {shape}",
         ),
         ("read-only", frozen, InvalidType, "must be writeable; given a read-only array"),
         (

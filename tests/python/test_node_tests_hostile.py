@@ -59,7 +59,7 @@ def _attribute(test: NodeTest, kind: int) -> None:
 
 
 ONE_NODE = "must be a model of one node; given "
-INVALID = "is no valid model: "
+INVALID = "is not a valid model: "
 MODELS: dict[str, tuple[Callable[[NodeTest], object], str, str]] = {
     "no node": (lambda t: t.model.graph.ClearField("node"), UNSUPPORTED, ONE_NODE + "0"),
     "two nodes": (lambda t: t.model.graph.node.append(t.node), UNSUPPORTED, ONE_NODE + "2"),
@@ -69,12 +69,12 @@ MODELS: dict[str, tuple[Callable[[NodeTest], object], str, str]] = {
     "other domain that is imported": (
         lambda t: (setattr(t.node, "domain", "x"), t.model.opset_import.append(helper.make_opsetid("x", 1))),
         UNSUPPORTED,
-        "x.Col2Im: node of output: is no operator of this backend",
+        "x.Col2Im: node of output: is not an operator of this backend",
     ),
     "other operator": (
         lambda t: t.node.CopyFrom(helper.make_node("Relu", ["data"], ["output"])),
         UNSUPPORTED,
-        "ai.onnx.Relu: node of output: is no operator of this backend",
+        "ai.onnx.Relu: node of output: is not an operator of this backend",
     ),
     "constant": (_constant, UNSUPPORTED, "has an operator that is not in the operator table; given Constant"),
     "unknown operator": (lambda t: setattr(t.node, "op_type", "Frobnicate"), FORMAT, INVALID),

@@ -16,7 +16,7 @@ FINITE = (ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e4m3fnuz, ml_dtypes.float8_e
 
 
 class Refused(Exception):
-    """The layout is no valid one."""
+    """The layout is not valid."""
 
 
 def spans(extent, tile, stride, tail):

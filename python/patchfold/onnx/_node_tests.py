@@ -145,7 +145,7 @@ def _prepared(model: ModelProto, path: Path) -> backend.PreparedModel:
     try:
         prepared = backend.prepare(model)
     except (ValidationError, UnicodeDecodeError) as error:  # the checker quotes names that may be no UTF-8
-        _fail(path, "file_format", f"is no valid model: {' '.join(str(error).split())}")
+        _fail(path, "file_format", f"is not a valid model: {' '.join(str(error).split())}")
     except Error as error:
         _fail(path, "file_unsupported", f"is not run: {error}")
     if len(prepared.operators) != 1:

@@ -192,7 +192,7 @@ def _constant(node: NodeProto) -> NumpyArray:
 
 def _step(node: NodeProto, opsets: Mapping[str, int]) -> _Step:
     if node.domain not in _DOMAINS or node.op_type not in (*_SPECS, "Constant"):
-        raise _unsupported(node, "is no operator of this backend", expected=", ".join(sorted([*_SPECS, "Constant"])))
+        raise _unsupported(node, "is not an operator of this backend", expected=", ".join(sorted([*_SPECS, "Constant"])))
     if node.op_type == "Constant":
         return _Constant(node.output[0], _constant(node))
     spec = _spec(node, opsets[""])
@@ -266,7 +266,7 @@ class PreparedModel(onnx.backend.base.BackendRep):
         values = dict(self._initialisers)
         for name, value in given.items():
             if name not in self._inputs:
-                raise InvalidValue(operator="onnx", argument=name, rule="is no input", expected=", ".join(self._inputs))
+                raise InvalidValue(operator="onnx", argument=name, rule="is not an input", expected=", ".join(self._inputs))
             values[name] = _checked(self._inputs[name], value)
         for name in self._inputs:
             if name not in values:

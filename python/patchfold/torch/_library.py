@@ -217,7 +217,7 @@ def _out_fake_kernel(row: _Row) -> Callable[..., None]:
     def kernel(input: Tensor, *given: Any, out: Tensor) -> None:
         op = f"torch.{row.name}"
         shape = row.shape_of(input.shape, row.values(given))
-        rule = "must have the shape that the operator gives"
+        rule = "must have the shape of the operator's result"
         _shapes.require(out.dim() == len(shape), op, "out", rule, tuple(out.shape), tuple(shape))
         for size, expected in zip(out.shape, shape, strict=True):
             _shapes.require(size == expected, op, "out", rule, tuple(out.shape), tuple(shape))
