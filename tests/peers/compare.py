@@ -13,8 +13,9 @@ from typing import Any
 import ml_dtypes
 import numpy
 from data import COMPLEX
-from geometry import SUMS, window_of
 from problem import DTYPES, Array, Problem
+
+from dialects import SUMS, window_of
 
 ROUNDED = ("float16", "bfloat16")
 # What a narrowing can go to, besides a type: a NaN that becomes another NaN, and float32 without infinities.

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy
 from data import COMPLEX, kind_of
-from geometry import SUMS, WINDOWS, window_of
 from problem import DTYPES, Array, Problem
+
+from dialects import facts_of, window_of
 
 
 def features(problem: Problem) -> set[str]:
@@ -20,7 +21,7 @@ def features(problem: Problem) -> set[str]:
     for name, value in problem.attributes.items():
         if isinstance(value, str):
             found.add(f"{name} {value}")
-    if problem.op in WINDOWS:
+    if facts_of(problem.op).window:
         found |= _window_features(problem)
     else:
         found |= _block_features(problem)
@@ -108,63 +109,15 @@ def _block_features(problem: Problem) -> set[str]:
     return found
 
 
-_COMMON = {"empty data", "NaN", "Inf", "-0.0", "extreme integers"}
-_WINDOW = {
-    "holes", "stride > kernel", "stride > image", "kernel = extent", "stride leaves a rest", "overlaps", "one position",
-    "extent > 64",
-}
-_DILATED = {"dilated, more than one channel"}
-_BATCHES = {"0 batch axes", "1 batch axes"}
-_PADDED = {"pads > extent"}
-_PATCHES = {"no positions", "odd SAME", "SAME, stride > kernel", "asymmetric pads"}
-_BLOCKS = {"block > 1"}
-_PAIRS = {"pads", "asymmetric pads"}
-
-
-def _axes(*ranks: int, what: str = "axes") -> set[str]:
-    return {f"{rank} {what}" for rank in ranks}
+COMMON = {"empty data", "NaN", "Inf", "-0.0", "extreme integers"}
 
 
 def required(op: str, dtypes: set[str]) -> set[str]:
     """What the problems of an operator must show between them, over these element types."""
-    needed = _BY_OPERATOR[op.split("-")[0]] | _COMMON
-    if op in ("onnx.SpaceToDepth-28", "onnx.DepthToSpace-11", "onnx.DepthToSpace-13", "onnx.DepthToSpace-28"):
-        needed |= {"mode DCR", "mode CRD"}
+    needed = facts_of(op).shows | COMMON
     kinds = {kind_of(dtype) for dtype in dtypes}
     if "integer" not in kinds:
         needed -= {"extreme integers"}
     if not kinds & {"float"}:
         needed -= {"NaN", "Inf", "-0.0"}
     return needed
-
-
-_DEPTH_ONNX = _BLOCKS | {"block 1", "4 axes of data", "extent > 64"}
-_DEPTH_OPENVINO = _BLOCKS | {"block 1", "blocks_mode blocks_first", "blocks_mode depth_first"} | _axes(
-    3, 4, 5, 6, what="axes of data")
-_BATCH_OPENVINO = _BLOCKS | _PAIRS | {"block 1", "different blocks"} | _axes(2, 3, 4, 5, 6, what="axes of data")
-_BATCH_ND = _BLOCKS | _PAIRS | {"block 1", "different blocks"} | _axes(0, 1, 2, 3, 4, what="blocked axes")
-_BY_OPERATOR: dict[str, set[str]] = {
-    "torch.fold": _WINDOW | _DILATED | _PADDED | _BATCHES | {"2 axes", "numbers for lists"},
-    "torch.unfold": _WINDOW | _DILATED | _PADDED | _BATCHES | {"2 axes", "numbers for lists"},
-    "torch.pixel_shuffle": _BLOCKS | {"block 1"} | _axes(3, 4, 5, 6, what="axes of data"),
-    "torch.pixel_unshuffle": _BLOCKS | {"block 1", "extent > 64"} | _axes(3, 4, 5, 6, what="axes of data"),
-    "onnx.Col2Im": _WINDOW | _DILATED | _PADDED | {"asymmetric pads", "no positions"} | _axes(1, 2, 3, 4),
-    "onnx.SpaceToDepth": _DEPTH_ONNX,
-    "onnx.DepthToSpace": _DEPTH_ONNX - {"extent > 64"},
-    "openvino.Col2Im": _WINDOW | _DILATED | _PADDED | _BATCHES | {"asymmetric pads", "no positions", "dilation 0"},
-    "openvino.ExtractImagePatches": _WINDOW | _DILATED | _PATCHES
-    | {"auto_pad valid", "auto_pad same_upper", "auto_pad same_lower"},
-    "openvino.SpaceToBatch": _BATCH_OPENVINO,
-    "openvino.BatchToSpace": _BATCH_OPENVINO,
-    "openvino.SpaceToDepth": _DEPTH_OPENVINO,
-    "openvino.DepthToSpace": _DEPTH_OPENVINO,
-    "tensorflow.SpaceToBatch": _BLOCKS | _PAIRS | {"extent > 64"},
-    "tensorflow.BatchToSpace": _BLOCKS | _PAIRS,
-    "tensorflow.SpaceToBatchND": _BATCH_ND,
-    "tensorflow.BatchToSpaceND": _BATCH_ND,
-    "tensorflow.SpaceToDepth": _BLOCKS | {"data_format NHWC", "extent > 64"},
-    "tensorflow.DepthToSpace": _BLOCKS | {"data_format NHWC"},
-    "tensorflow.ExtractImagePatches": _WINDOW | _DILATED | _PATCHES | {"padding SAME", "padding VALID"},
-    "tensorflow.ExtractVolumePatches": (_WINDOW | _PATCHES | {"padding SAME", "padding VALID"}) - {"extent > 64"},
-}
-assert {op.split("-")[0] for op in SUMS} < set(_BY_OPERATOR)

@@ -8,16 +8,17 @@ from math import prod
 from typing import Any
 
 import numpy
-from geometry import WINDOWS, window_of
 from problem import Problem
 from windows import Window
+
+from dialects import facts_of, window_of
 
 Predicate = Callable[[Problem], bool]
 
 
 def _window(problem: Problem) -> Window | None:
     """The window of a problem, or None where its attributes do not make one."""
-    if problem.op not in WINDOWS:
+    if facts_of(problem.op).window is None:
         return None
     try:
         window = window_of(problem)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy
@@ -13,9 +14,11 @@ from cell import Cell, ours
 from compare import equal, within_bounds
 from conformance import faults, without_counts
 from problem import Array, Problem, Refusal
-from problems import BUILDERS
+
+from dialects import OPERATORS, operators_of, patterns_of
 
 CASES = 250
+DIALECTS = sorted({op.partition(".")[0] for op in OPERATORS})
 
 
 def fake(change: Callable[[Problem, Array], Array] = lambda problem, result: result, group: int = 2) -> Any:
@@ -48,14 +51,14 @@ def last_bit(problem: Problem, result: Array) -> Array:
     return numpy.frombuffer(bytes(data), result.dtype).reshape(result.shape)
 
 
-@pytest.mark.parametrize("op", BUILDERS)
+@pytest.mark.parametrize("op", OPERATORS)
 def test_patchfold_is_equal_to_itself(op: str) -> None:
     tally = run(fake(), op, "float32", expect(op, "float32"))
     assert tally.accepted == tally.equal >= CASES
     assert tally.refused["both"] > 0
 
 
-@pytest.mark.parametrize("op", BUILDERS)
+@pytest.mark.parametrize("op", OPERATORS)
 def test_a_wrong_bit_fails_and_is_shrunk(op: str) -> None:
     with pytest.raises(AssertionError, match="expected equal, and they differ") as caught:
         run(fake(last_bit), op, "int32", expect(op, "int32"))
@@ -195,6 +198,21 @@ def test_what_was_not_exercised_is_a_fault() -> None:
     assert "fake torch.unfold int8: 499 cases of 500" in faults(expected, [{**tally, "accepted": 499}], ["fake"], 500)
     assert "fake torch.unfold: never showed holes" in faults(expected, [tally], ["fake"], 500)
     assert "fake torch.fold int8: not expected" in faults(expected, [{**tally, "op": "torch.fold"}], ["fake"], 500)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_dialect_that_is_compared_has_facts_of_each_operator_and_no_others(dialect: str) -> None:
+    operators = operators_of(dialect)
+    assert operators and set(operators) <= set(OPERATORS)
+    names = [op.removeprefix(f"{dialect}.") for op in operators]
+    for pattern in patterns_of(dialect):
+        assert any(fnmatchcase(name, pattern) for name in names), pattern
+
+
+def test_what_is_expected_of_systems_names_operators_of_the_table() -> None:
+    expected = table.read()
+    named = {op for _, op, _ in expected.cells} | {op for _, op in (*expected.refusals, *expected.uncovered)}
+    assert named <= set(OPERATORS)
 
 
 def test_counts_of_the_page_may_differ_and_nothing_else() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random settings of the operators that slide a kernel: fold and unfold under their names in each dialect."""
+"""What the operators that slide a kernel share, in every dialect: their window, random ones, and pads."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-from drawing import Draw, Setting, chance, number
+from drawing import Draw, chance, number
 
 Pairs = tuple[tuple[int, int], ...]
 # A problem stays small enough that thousands run in seconds, and big enough that rows are split and vectorised.
@@ -91,72 +91,36 @@ def draw_window(draw: Draw, rank: int, rules: Rules) -> Window:
     return window
 
 
-def _given(draw: Draw, attributes: dict[str, Any], name: str, value: Any, default: bool) -> None:
-    """An attribute with its default value is left out in half of the cases."""
+def give(draw: Draw, attributes: dict[str, Any], name: str, value: Any, default: bool) -> None:
+    """Sets an attribute. With its default value it is left out in half of the cases."""
     if not (default and chance(draw, 50)):
         attributes[name] = value
 
 
-def _ones(values: tuple[int, ...]) -> bool:
+def ones(values: tuple[int, ...]) -> bool:
     return all(value == 1 for value in values)
 
 
-def torch_windows(draw: Draw, op: str) -> Setting:
-    fold = op == "torch.fold"
-    # Two axes are the only ones that torch has; patchfold takes others by the length of the lists.
-    rank = number(draw, 1, 3) if chance(draw, 4) else 2
-    rules = Rules(
-        symmetric=True, no_positions=False, zero_channels=False, batch_axes=0 if chance(draw, 25) else 1
-    )
-    w = draw_window(draw, rank, rules)
-    begins = tuple(begin for begin, _ in w.pads)
-
-    def value(values: tuple[int, ...]) -> Any:
-        alike = len(values) == 2 and values[0] == values[1]
-        return values[0] if alike and chance(draw, 50) else values
-
-    attributes: dict[str, Any] = {"output_size": value(w.image)} if fold else {}
-    attributes["kernel_size"] = value(w.kernel)
-    _given(draw, attributes, "dilation", value(w.dilation), _ones(w.dilation))
-    _given(draw, attributes, "padding", value(begins), not any(begins))
-    _given(draw, attributes, "stride", value(w.stride), _ones(w.stride))
-    return Setting(attributes, w.columns if fold else w.first())
+def entries_of(value: Any, rank: int) -> tuple[int, ...]:
+    """One entry for each axis: a number stands for all of them."""
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,) * rank
 
 
-def onnx_col2im(draw: Draw, op: str) -> Setting:
-    rank = (2, 2, 2, 1, 3, 4)[number(draw, 0, 5)]
-    w = draw_window(draw, rank, Rules())
-    begins, ends = tuple(b for b, _ in w.pads), tuple(e for _, e in w.pads)
-    attributes: dict[str, Any] = {"image_shape": w.image, "block_shape": w.kernel}
-    _given(draw, attributes, "dilations", w.dilation, _ones(w.dilation))
-    _given(draw, attributes, "pads", begins + ends, not any(begins + ends))
-    _given(draw, attributes, "strides", w.stride, _ones(w.stride))
-    return Setting(attributes, w.columns)
+def pads_of_rule(
+    rule: str, image: tuple[int, ...], kernel: tuple[int, ...], stride: tuple[int, ...], dilation: tuple[int, ...],
+    crops: bool = False,
+) -> tuple[Pairs, bool]:
+    """The pads of VALID or SAME, in any dialect's spelling, and whether it is SAME. With `crops` pads may be negative."""
+    if rule.lower() == "valid":
+        return ((0, 0),) * len(image), False
+    effective = [(k - 1) * d + 1 for k, d in zip(kernel, dilation, strict=True)]
+    axes = zip(image, effective, stride, strict=True)
+    return tuple(_same(i, e, s, rule == "same_lower", not crops) for i, e, s in axes), True
 
 
-def openvino_col2im(draw: Draw, op: str) -> Setting:
-    w = draw_window(draw, 2, Rules(dilations=(0, 3), batch_axes=0 if chance(draw, 25) else 1))
-    begins, ends = tuple(b for b, _ in w.pads), tuple(e for _, e in w.pads)
-    attributes: dict[str, Any] = {"output_size": w.image, "kernel_size": w.kernel}
-    _given(draw, attributes, "strides", w.stride, _ones(w.stride))
-    _given(draw, attributes, "dilations", w.dilation, _ones(w.dilation))
-    _given(draw, attributes, "pads_begin", begins, not any(begins))
-    _given(draw, attributes, "pads_end", ends, not any(ends))
-    return Setting(attributes, w.columns)
-
-
-def openvino_patches(draw: Draw, op: str) -> Setting:
-    w = draw_window(draw, 2, Rules(same_pads=True, zero_extents=True))
-    rule = ("same_upper", "same_lower")[number(draw, 0, 1)] if w.same else "valid"
-    return Setting({"sizes": w.kernel, "strides": w.stride, "rates": w.dilation, "auto_pad": rule}, w.first())
-
-
-def tensorflow_patches(draw: Draw, op: str) -> Setting:
-    volume = op.endswith("VolumePatches")
-    w = draw_window(draw, 3 if volume else 2, Rules(
-        same_pads=True, zero_extents=True, dilations=(1, 1) if volume else (1, 3)))
-    attributes: dict[str, Any] = {"ksizes": (1, *w.kernel, 1), "strides": (1, *w.stride, 1)}
-    if not volume:
-        attributes["rates"] = (1, *w.dilation, 1)
-    attributes["padding"] = "SAME" if w.same else "VALID"
-    return Setting(attributes, w.last())
+def _same(image: int, effective: int, stride: int, lower: bool, clamp: bool) -> tuple[int, int]:
+    """SAME: ceil(image / stride) positions; the odd cell lies at the end, or at the beginning (lower)."""
+    total = (-(-image // stride) - 1) * stride + effective - image
+    total = max(total, 0) if clamp else total
+    begin = (total + lower) // 2 if total >= 0 else -(-total // 2)
+    return begin, total - begin

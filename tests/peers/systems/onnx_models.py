@@ -7,6 +7,8 @@ import onnx
 from onnx import AttributeProto, TensorProto, helper
 from problem import Problem
 
+from dialects import operators_of
+
 ELEMENT_TYPES = {
     "bool": TensorProto.BOOL,
     "int8": TensorProto.INT8,
@@ -49,19 +51,7 @@ def _element_types(op: str) -> tuple[str, ...]:
     )
 
 
-OPERATORS = {
-    op: _element_types(op)
-    for op in (
-        "onnx.Col2Im-18",
-        "onnx.SpaceToDepth-1",
-        "onnx.SpaceToDepth-13",
-        "onnx.SpaceToDepth-28",
-        "onnx.DepthToSpace-1",
-        "onnx.DepthToSpace-11",
-        "onnx.DepthToSpace-13",
-        "onnx.DepthToSpace-28",
-    )
-}
+OPERATORS = {op: _element_types(op) for op in operators_of("onnx")}
 
 
 def model(problem: Problem) -> onnx.ModelProto:

@@ -7,6 +7,8 @@ import numpy
 import torch
 from problem import DTYPES, Array, Problem, Refusal
 
+from dialects import operators_of
+
 torch.set_num_threads(1)
 
 EVERY = tuple(DTYPES)
@@ -19,22 +21,17 @@ AS_BITS = {
     "float8_e5m2fnuz": torch.float8_e5m2fnuz,
 }
 CARRIER = {1: (numpy.uint8, torch.uint8), 2: (numpy.uint16, torch.uint16)}
-FUNCTIONS = {
-    "torch.fold": torch.nn.functional.fold,
-    "torch.unfold": torch.nn.functional.unfold,
-    "torch.pixel_shuffle": torch.nn.functional.pixel_shuffle,
-    "torch.pixel_unshuffle": torch.nn.functional.pixel_unshuffle,
-}
 
 
 class System:
     name = "torch"
     version = torch.__version__.split("+")[0]
-    operators = dict.fromkeys(FUNCTIONS, EVERY)
+    operators = dict.fromkeys(operators_of("torch"), EVERY)
 
     def run(self, problem: Problem) -> Array:
         try:
-            result = FUNCTIONS[problem.op](_tensor(problem), **problem.attributes)
+            function = getattr(torch.nn.functional, problem.op.removeprefix("torch."))
+            result = function(_tensor(problem), **problem.attributes)
         except (RuntimeError, NotImplementedError, ValueError, TypeError) as error:
             raise Refusal(f"{type(error).__name__}: {error}") from error
         return _array(result, problem.dtype)

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The dialects that other systems define, each in a module that says how problems of its operators are drawn.
+
+A module has OPERATORS, {pattern: Facts}. An operator gets the facts of the first pattern that fits its name without the
+dialect. A dialect without a module is compared with no system.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+from fnmatch import fnmatchcase
+
+import patchfold
+from facts import Facts
+from problem import Problem
+from windows import Window
+
+SUMS = frozenset(spec.name for spec in patchfold.operators() if spec.sums)
+
+
+@functools.cache
+def patterns_of(dialect: str) -> dict[str, Facts]:
+    """Nothing for a dialect without a module."""
+    name = f"{__name__}.{dialect}"
+    if not dialect or importlib.util.find_spec(name) is None:
+        return {}
+    found: dict[str, Facts] = importlib.import_module(name).OPERATORS
+    return found
+
+
+def operators_of(dialect: str) -> list[str]:
+    """The dialect's operators in the order of the operator table."""
+    return [spec.name for spec in patchfold.operators() if spec.name.startswith(f"{dialect}.")]
+
+
+def data_name(op: str) -> str:
+    """What the operator's definition calls its data."""
+    return next(spec.data_input for spec in patchfold.operators() if spec.name == op)
+
+
+@functools.cache
+def known(op: str) -> Facts | None:
+    """None for an operator that no pattern fits."""
+    dialect, _, name = op.rpartition(".")
+    return next((facts for pattern, facts in patterns_of(dialect).items() if fnmatchcase(name, pattern)), None)
+
+
+def facts_of(op: str) -> Facts:
+    """KeyError for an operator that no pattern fits."""
+    facts = known(op)
+    if facts is None:
+        raise KeyError(f"tests/peers/dialects says nothing about {op}")
+    return facts
+
+
+def window_of(problem: Problem) -> Window:
+    """Only for valid problems of an operator that slides a kernel: nothing is checked."""
+    read = facts_of(problem.op).window
+    assert read is not None, problem.op
+    return read(problem)
+
+
+OPERATORS = [spec.name for spec in patchfold.operators() if known(spec.name)]

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ONNX's operators: their random settings, and what these must show."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from blocks import block_axis, few
+from drawing import Draw, Fault, Setting, chance, number
+from facts import BLOCKS, COLUMNS, DILATED, EVEN_CHANNELS, PADDED, RANKS, WINDOW, Facts, axes, entries, lengths
+from problem import Problem
+from windows import Rules, Window, draw_window, give, ones
+
+
+def col2im(draw: Draw, op: str) -> Setting:
+    rank = (2, 2, 2, 1, 3, 4)[number(draw, 0, 5)]
+    w = draw_window(draw, rank, Rules())
+    begins, ends = tuple(b for b, _ in w.pads), tuple(e for _, e in w.pads)
+    attributes: dict[str, Any] = {"image_shape": w.image, "block_shape": w.kernel}
+    give(draw, attributes, "dilations", w.dilation, ones(w.dilation))
+    give(draw, attributes, "pads", begins + ends, not any(begins + ends))
+    give(draw, attributes, "strides", w.stride, ones(w.stride))
+    return Setting(attributes, w.columns)
+
+
+def window(problem: Problem) -> Window:
+    given, shape = problem.attributes, problem.data.shape
+    image, kernel = tuple(given["image_shape"]), tuple(given["block_shape"])
+    rank = len(image)
+    stride, dilation = (tuple(given.get(name, (1,) * rank)) for name in ("strides", "dilations"))
+    flat = given.get("pads", (0,) * 2 * rank)
+    pads = tuple(zip(flat[:rank], flat[rank:], strict=True))
+    return Window(image, kernel, stride, dilation, pads, False, shape[:-2], shape[-2] // prod(kernel))
+
+
+def depth(draw: Draw, op: str) -> Setting:
+    name, version = op.removeprefix("onnx.").split("-")
+    to_depth = name == "SpaceToDepth"
+    block = number(draw, 1, 4)
+    n, c, h, w = few(draw), few(draw), *(block_axis(draw, block, False, 4)[0] for _ in range(2))
+    attributes: dict[str, Any] = {"blocksize": block}
+    if int(version) >= (28 if to_depth else 11):
+        mode = ("DCR", "CRD")[number(draw, 0, 1)]
+        if mode == "CRD" or chance(draw, 50):
+            attributes["mode"] = mode
+    return Setting(attributes, (n, c, h * block, w * block) if to_depth else (n, c * block * block, h, w))
+
+
+_DEPTH = [*entries(0, "blocksize"), *entries(-1, "blocksize"), *RANKS, Fault("replace", "mode", "RCD")]
+_TO_DEPTH, _TO_SPACE = [*_DEPTH, Fault("extent", "2", 1)], _DEPTH + EVEN_CHANNELS
+_MODES = {"mode DCR", "mode CRD"}
+_SHOWN = BLOCKS | {"block 1", "4 axes of data"}
+
+OPERATORS = {
+    "Col2Im-18": Facts(
+        col2im,
+        COLUMNS + entries(0, "block_shape", "strides", "dilations")
+        + entries(-1, "block_shape", "strides", "dilations", "pads")
+        + lengths("image_shape", "block_shape", "strides", "dilations", "pads"),
+        WINDOW | DILATED | PADDED | {"asymmetric pads", "no positions"} | axes(1, 2, 3, 4),
+        window,
+    ),
+    "SpaceToDepth-28": Facts(depth, _TO_DEPTH, _SHOWN | _MODES | {"extent > 64"}),
+    "SpaceToDepth-*": Facts(depth, _TO_DEPTH, _SHOWN | {"extent > 64"}),
+    "DepthToSpace-1": Facts(depth, _TO_SPACE, _SHOWN),
+    "DepthToSpace-*": Facts(depth, _TO_SPACE, _SHOWN | _MODES),
+}

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the comparison knows about an operator: how to draw problems of it, and what they must show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from drawing import Draw, Fault, Setting
+from problem import Problem
+from windows import Window
+
+
+@dataclass(frozen=True)
+class Facts:
+    """`draw` makes a valid setting, and each of `faults` makes it invalid. Over a whole run the problems of an operator must
+    show what `shows` lists; features.py says when a problem shows it. `window` reads the window of an operator that slides
+    a kernel; None for the others."""
+
+    draw: Callable[[Draw, str], Setting]
+    faults: list[Fault]
+    shows: set[str]
+    window: Callable[[Problem], Window] | None = None
+
+
+def axes(*ranks: int, what: str = "axes") -> set[str]:
+    return {f"{rank} {what}" for rank in ranks}
+
+
+# What the operators of several dialects must show.
+WINDOW = {
+    "holes", "stride > kernel", "stride > image", "kernel = extent", "stride leaves a rest", "overlaps", "one position",
+    "extent > 64",
+}
+DILATED = {"dilated, more than one channel"}
+BATCHES = {"0 batch axes", "1 batch axes"}
+PADDED = {"pads > extent"}
+PATCHES = {"no positions", "odd SAME", "SAME, stride > kernel", "asymmetric pads"}
+BLOCKS = {"block > 1"}
+PAIRS = {"pads", "asymmetric pads"}
+
+
+def entries(value: int, *names: str) -> list[Fault]:
+    return [Fault("entry", name, value) for name in names]
+
+
+def lengths(*names: str) -> list[Fault]:
+    return [Fault("length", name, by) for name in names for by in (1, -1)]
+
+
+# What makes the problems of several dialects invalid.
+RANKS = [Fault("rank", value=1), Fault("rank", value=-1)]
+COLUMNS = [Fault("extent", "-1", 1), Fault("extent", "-1", -1), Fault("extent", "-2", 1), *RANKS]
+EVEN_CHANNELS = [Fault("extent", "-3", 1)]
