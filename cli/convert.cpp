@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
+#include <concepts>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
-#include "cli/elements.hpp"
 #include "patchfold/plan.hpp"
+#include "src/tensor/small_float.hpp"
 
 namespace patchfold::cli {
 namespace {
@@ -18,10 +21,10 @@ namespace {
 template <class T>
 auto carried(T value) {
   if constexpr (std::same_as<T, Boolean>)
-    return std::int64_t{value.bits != 0};
-  else if constexpr (IsSmall<T>)
+    return std::int64_t{value.byte != 0};
+  else if constexpr (SmallFloat<T>)
     return decode(T::format, value.bits);
-  else if constexpr (IsComplex<T>)
+  else if constexpr (ComplexNumber<T>)
     return std::complex<double>(value);
   else if constexpr (std::same_as<T, std::uint64_t>)
     return value;
@@ -48,15 +51,15 @@ T clipped(C value) {
 template <class T, class C>
 T stored(C value) {
   if constexpr (std::same_as<C, std::complex<double>>) {
-    if constexpr (IsComplex<T>)
+    if constexpr (ComplexNumber<T>)
       return T(static_cast<typename T::value_type>(value.real()), static_cast<typename T::value_type>(value.imag()));
     else
       return stored<T>(value.real());
   } else if constexpr (std::same_as<T, Boolean>)
     return {value != C{}};
-  else if constexpr (IsSmall<T>)
-    return {static_cast<typename T::Bits>(encode(T::format, static_cast<double>(value)))};
-  else if constexpr (IsComplex<T>)
+  else if constexpr (SmallFloat<T>)
+    return {static_cast<decltype(T::bits)>(encode(T::format, static_cast<double>(value)))};
+  else if constexpr (ComplexNumber<T>)
     return T(static_cast<typename T::value_type>(value));
   else if constexpr (std::integral<T>)
     return clipped<T>(value);
@@ -71,17 +74,20 @@ using Store = void (*)(const C* carriers, std::byte* dst, std::size_t count);
 
 template <class C>
 Store<C> storer(DType dtype) {
-  return with_element_type(dtype, []<class T>() -> Store<C> {
-    return [](const C* carriers, std::byte* dst, std::size_t count) {
-      for (std::size_t i = 0; i < count; ++i) {
-        const T value = stored<T>(carriers[i]);
-        std::memcpy(dst + i * sizeof(T), &value, sizeof(T));
-      }
-    };
+  return visit(dtype, []<class T>(std::type_identity<T>) -> Store<C> {
+    if constexpr (std::same_as<T, Opaque>)
+      return nullptr;
+    else
+      return [](const C* carriers, std::byte* dst, std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i) {
+          const T value = stored<T>(carriers[i]);
+          std::memcpy(dst + i * sizeof(T), &value, sizeof(T));
+        }
+      };
   });
 }
 
-/// One conversion, cut into pieces for the executor.
+/// One conversion between types of numbers, cut into pieces for the executor.
 struct Job {
   const std::byte* src;
   std::byte* dst;
@@ -107,7 +113,9 @@ struct Job {
 
   void run(std::int64_t index) const noexcept {
     const auto begin = static_cast<std::size_t>(index) * piece;
-    with_element_type(from, [&]<class T>() { run_typed<T>(begin, std::min(count, begin + piece)); });
+    visit(from, [&]<class T>(std::type_identity<T>) {
+      if constexpr (!std::same_as<T, Opaque>) run_typed<T>(begin, std::min(count, begin + piece));
+    });
   }
 };
 
@@ -115,7 +123,7 @@ struct Job {
 
 formats::LoadedTensor convert(const formats::LoadedTensor& tensor, DType dtype, const formats::Subject& subject) {
   const DType from = tensor.type.dtype;
-  const auto is_complex = [](DType type) { return type == DType::complex64 || type == DType::complex128; };
+  const auto is_complex = [](DType type) { return kind_of(type) == ElementKind::complex; };
   if (from == dtype) return tensor;
   if (from == DType::opaque || (is_complex(from) && !is_complex(dtype)))
     subject.fail(ErrorCode::dtype, "cannot be converted to " + std::string(name_of(dtype)),

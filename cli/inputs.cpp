@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "cli/convert.hpp"
-#include "cli/elements.hpp"
 #include "formats/picture.hpp"
 
 namespace patchfold::cli {
@@ -69,7 +68,7 @@ IndexTensor index_tensor(const OperatorSpec& op, const ArgumentSpec& argument, c
   if (dtype == DType::opaque) fail(ErrorCode::type, "must hold integers", tensor.type.descr, "");
   if (const auto count = element_count(tensor.view.shape); count > max_rank)
     fail(ErrorCode::length, "has too many entries", fmt::format("{}", count), fmt::format("at most {}", max_rank));
-  with_element_type(dtype, [&]<class T>() {
+  visit(dtype, [&]<class T>(std::type_identity<T>) {
     if constexpr (std::integral<T>) {
       for_each_offset(tensor.view.shape, tensor.view.strides, [&](std::int64_t offset) {
         T value;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formats/npy.hpp"
 
-#include <bit>
+#include <utility>
 
 #include "formats/npy_header.hpp"
 
@@ -23,30 +23,11 @@ ElementType reinterpreted(const NpyType& type, DType wanted, const Subject& subj
 }  // namespace
 
 ElementType element_type(DType dtype) {
-  const std::string order = std::endian::native == std::endian::little ? "'<" : "'>";
-  switch (dtype) {
-    case DType::boolean: return {dtype, 1, "'|b1'"};
-    case DType::int8: return {dtype, 1, "'|i1'"};
-    case DType::int16: return {dtype, 2, order + "i2'"};
-    case DType::int32: return {dtype, 4, order + "i4'"};
-    case DType::int64: return {dtype, 8, order + "i8'"};
-    case DType::uint8: return {dtype, 1, "'|u1'"};
-    case DType::uint16: return {dtype, 2, order + "u2'"};
-    case DType::uint32: return {dtype, 4, order + "u4'"};
-    case DType::uint64: return {dtype, 8, order + "u8'"};
-    case DType::float16: return {dtype, 2, order + "f2'"};
-    case DType::bfloat16: return {dtype, 2, "'|V2'"};
-    case DType::float32: return {dtype, 4, order + "f4'"};
-    case DType::float64: return {dtype, 8, order + "f8'"};
-    case DType::complex64: return {dtype, 8, order + "c8'"};
-    case DType::complex128: return {dtype, 16, order + "c16'"};
-    case DType::float8_e4m3fn:
-    case DType::float8_e4m3fnuz:
-    case DType::float8_e5m2:
-    case DType::float8_e5m2fnuz: return {dtype, 1, "'|V1'"};
-    case DType::opaque: break;
-  }
-  return {DType::opaque, 0, "'|V0'"};
+  const DTypeInfo& info = info_of(dtype);
+  const char order = info.size == 1 || info.numpy_kind == 'V' ? '|' : native_order;
+  std::string descr("'");
+  descr.append(1, order).append(npy_name(info)).append(1, '\'');
+  return {info.dtype, info.size, std::move(descr)};
 }
 
 LoadedTensor read_npy(const std::filesystem::path& path, std::optional<DType> reinterpret_as) {

@@ -2,8 +2,6 @@
 #include "formats/npy_type.hpp"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <charconv>
 #include <cstring>
 #include <limits>
@@ -16,37 +14,18 @@ namespace {
 
 /// NumPy's own limit.
 constexpr std::int64_t max_element_size = std::numeric_limits<std::int32_t>::max();
-constexpr char native_order = std::endian::native == std::endian::little ? '<' : '>';
 
 struct NumericType {
-  std::string_view name;
   DType dtype;
   std::size_t swap_unit;
 };
 
-/// f16 and c32 are long doubles: they can be moved.
-constexpr std::array<NumericType, 16> numeric_types = {{
-    {"b1", DType::boolean, 1},
-    {"i1", DType::int8, 1},
-    {"i2", DType::int16, 2},
-    {"i4", DType::int32, 4},
-    {"i8", DType::int64, 8},
-    {"u1", DType::uint8, 1},
-    {"u2", DType::uint16, 2},
-    {"u4", DType::uint32, 4},
-    {"u8", DType::uint64, 8},
-    {"f2", DType::float16, 2},
-    {"f4", DType::float32, 4},
-    {"f8", DType::float64, 8},
-    {"c8", DType::complex64, 4},
-    {"c16", DType::complex128, 8},
-    {"f16", DType::opaque, 16},
-    {"c32", DType::opaque, 16},
-}};
-
-const NumericType* find_numeric(std::string_view name) {
-  const auto* row = std::find_if(numeric_types.begin(), numeric_types.end(), [&](const auto& t) { return t.name == name; });
-  return row == numeric_types.end() ? nullptr : row;
+std::optional<NumericType> find_numeric(std::string_view name) {
+  if (name == "f16" || name == "c32") return NumericType{DType::opaque, 16};  // long doubles: they can be moved
+  for (const DTypeInfo& info : dtype_table)
+    if (info.numpy_kind != 'V' && npy_name(info) == name)
+      return NumericType{info.dtype, info.kind == ElementKind::complex ? info.size / 2u : info.size};
+  return std::nullopt;
 }
 
 std::size_t checked_size(Checked bytes, std::string_view descr, const Subject& subject) {
@@ -90,7 +69,7 @@ NpyType plain_type(std::string_view descr, const Subject& subject) {
 
   NpyType type;
   type.kind = kind;
-  if (const auto* numeric = find_numeric(name)) {
+  if (const auto numeric = find_numeric(name)) {
     type.size = static_cast<std::size_t>(number);
     type.swap_unit = numeric->swap_unit;
   } else if ((kind == 'S' || kind == 'a' || kind == 'V' || kind == 'U') && rest.empty()) {
@@ -180,6 +159,10 @@ void swap_copy(const std::byte* src, std::byte* dst, std::size_t units) {
 
 }  // namespace
 
+std::string npy_name(const DTypeInfo& info) {
+  return info.numpy_kind + std::to_string(info.size);
+}
+
 NpyType npy_type(const Literal& descr, const Subject& subject) {
   if (descr.kind == Literal::Kind::text) return plain_type(descr.text(), subject);
   if (descr.kind == Literal::Kind::list) return record_type(descr, subject);
@@ -189,7 +172,7 @@ NpyType npy_type(const Literal& descr, const Subject& subject) {
 ElementType element_type(const NpyType& type) {
   DType dtype = DType::opaque;
   if (type.kind != 'R')
-    if (const auto* numeric = find_numeric(std::string_view(type.descr).substr(2, type.descr.size() - 3)))
+    if (const auto numeric = find_numeric(std::string_view(type.descr).substr(2, type.descr.size() - 3)))
       dtype = numeric->dtype;
   return {dtype, type.size, type.descr};
 }

@@ -2,6 +2,7 @@
 // What the 'descr' entry of a .npy header says about the bytes of an element.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -11,6 +12,11 @@
 #include "formats/npy.hpp"
 
 namespace patchfold::formats {
+
+inline constexpr char native_order = std::endian::native == std::endian::little ? '<' : '>';
+
+/// "f4": an element type without its byte order.
+std::string npy_name(const DTypeInfo& info);
 
 /// An element, or a field of a record.
 struct NpyType {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <bit>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
 #include "formats/picture_codec.hpp"
+#include "src/tensor/small_float.hpp"
 
 namespace patchfold::formats {
 namespace {
@@ -15,30 +16,24 @@ T load(const std::byte* from) {
   return value;
 }
 
-float float_of_half(std::uint16_t half) {
-  const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000) << 16;
-  const std::uint32_t magnitude = half & 0x7FFF;
-  if (magnitude >= 0x7C00) return std::bit_cast<float>(sign | 0x7F800000 | (magnitude & 0x3FF) << 13);
-  // Below the exponent of 1.0 by 112: multiplying restores it, subnormal numbers included.
-  return std::bit_cast<float>(sign | magnitude << 13) * 0x1p112F;
-}
-
 std::uint8_t pixel_of(double value) {
   if (!(value > 0)) return 0;  // NaN too
   return value >= 255 ? std::uint8_t{255} : static_cast<std::uint8_t>(std::nearbyint(value));
 }
 
 std::uint8_t float_pixel(DType dtype, const std::byte* from) {
-  switch (dtype) {
-    case DType::float16: return pixel_of(float_of_half(load<std::uint16_t>(from)));
-    case DType::bfloat16: return pixel_of(std::bit_cast<float>(std::uint32_t{load<std::uint16_t>(from)} << 16));
-    case DType::float32: return pixel_of(load<float>(from));
-    default: return pixel_of(load<double>(from));
-  }
+  return visit(dtype, [&]<class T>(std::type_identity<T>) {
+    if constexpr (SmallFloat<T>)
+      return pixel_of(decode(T::format, load<T>(from).bits));
+    else if constexpr (std::is_floating_point_v<T>)
+      return pixel_of(load<T>(from));
+    else
+      return std::uint8_t{0};
+  });
 }
 
 bool is_float_pixel(DType dtype) {
-  return dtype == DType::float16 || dtype == DType::bfloat16 || dtype == DType::float32 || dtype == DType::float64;
+  return kind_of(dtype) == ElementKind::real && size_of(dtype) > 1;
 }
 
 template <class Convert>

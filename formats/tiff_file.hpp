@@ -8,8 +8,19 @@
 
 #include "formats/file.hpp"
 #include "formats/output_file.hpp"
+#include "patchfold/dtype.hpp"
 
 namespace patchfold::formats {
+
+/// SAMPLEFORMAT_UINT, _INT or _IEEEFP; 0 for element types that TIFF files do not hold.
+constexpr int sample_format(DType dtype) noexcept {
+  switch (kind_of(dtype)) {
+    case ElementKind::unsigned_integer: return SAMPLEFORMAT_UINT;
+    case ElementKind::signed_integer: return SAMPLEFORMAT_INT;
+    case ElementKind::real: return info_of(dtype).numpy_kind == 'f' ? SAMPLEFORMAT_IEEEFP : 0;
+    default: return 0;
+  }
+}
 
 class TiffFile {
  public:

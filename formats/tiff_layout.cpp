@@ -35,21 +35,6 @@ constexpr Codec codecs[] = {
     {COMPRESSION_WEBP, "WebP", 0},
 };
 
-struct Sample {
-  int format;
-  int bits;
-  DType dtype;
-};
-
-constexpr Sample samples[] = {
-    {SAMPLEFORMAT_UINT, 8, DType::uint8},      {SAMPLEFORMAT_UINT, 16, DType::uint16},
-    {SAMPLEFORMAT_UINT, 32, DType::uint32},    {SAMPLEFORMAT_UINT, 64, DType::uint64},
-    {SAMPLEFORMAT_INT, 8, DType::int8},        {SAMPLEFORMAT_INT, 16, DType::int16},
-    {SAMPLEFORMAT_INT, 32, DType::int32},      {SAMPLEFORMAT_INT, 64, DType::int64},
-    {SAMPLEFORMAT_IEEEFP, 16, DType::float16}, {SAMPLEFORMAT_IEEEFP, 32, DType::float32},
-    {SAMPLEFORMAT_IEEEFP, 64, DType::float64},
-};
-
 /// A field of 16 bits, or `missing`.
 int short_field(TIFF* tiff, std::uint32_t tag, int missing) {
   std::uint16_t value = 0;
@@ -86,8 +71,8 @@ DType dtype_of_samples(TIFF* tiff, const Subject& subject) {
   const int bits = short_field(tiff, TIFFTAG_BITSPERSAMPLE, 1);
   int format = short_field(tiff, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);
   if (format == SAMPLEFORMAT_VOID) format = SAMPLEFORMAT_UINT;
-  for (const auto& sample : samples)
-    if (sample.format == format && sample.bits == bits) return sample.dtype;
+  for (const DTypeInfo& info : dtype_table)
+    if (sample_format(info.dtype) == format && info.size * 8 == bits) return info.dtype;
   std::string kind = "unsigned integers";
   if (format == SAMPLEFORMAT_INT) kind = "signed integers";
   if (format == SAMPLEFORMAT_IEEEFP) kind = "floating-point numbers";
@@ -99,8 +84,7 @@ DType dtype_of_samples(TIFF* tiff, const Subject& subject) {
 
 void check_colours(TIFF* tiff, const Codec& codec, TiffLayout& layout, const Subject& subject) {
   const int photometric = short_field(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
-  const bool is_unsigned = layout.dtype == DType::uint8 || layout.dtype == DType::uint16 || layout.dtype == DType::uint32 ||
-                           layout.dtype == DType::uint64;
+  const bool is_unsigned = kind_of(layout.dtype) == ElementKind::unsigned_integer;
   switch (photometric) {
     case PHOTOMETRIC_MINISBLACK:
     case PHOTOMETRIC_RGB: return;

@@ -16,23 +16,6 @@ constexpr std::int64_t strip_bytes = std::int64_t{1} << 18;
 /// What libtiff counts strips, rows and bytes of a block with.
 constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
 
-int sample_format(DType dtype) {
-  switch (dtype) {
-    case DType::uint8:
-    case DType::uint16:
-    case DType::uint32:
-    case DType::uint64: return SAMPLEFORMAT_UINT;
-    case DType::int8:
-    case DType::int16:
-    case DType::int32:
-    case DType::int64: return SAMPLEFORMAT_INT;
-    case DType::float16:
-    case DType::float32:
-    case DType::float64: return SAMPLEFORMAT_IEEEFP;
-    default: return 0;
-  }
-}
-
 int compression_code(Compression compression) {
   switch (compression) {
     case Compression::deflate: return COMPRESSION_ADOBE_DEFLATE;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values: element types, lists of extents, and views of tensors that somebody else owns.
+// Values: lists of extents, numbers, and views of tensors that somebody else owns.
 #pragma once
 
 #include <array>
@@ -9,12 +9,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <type_traits>
 
+#include "patchfold/dtype.hpp"
 #include "patchfold/export.hpp"
 #include "patchfold/words.hpp"
 
@@ -22,43 +21,6 @@ namespace patchfold {
 
 /// The largest number of axes of a tensor, and of entries of a list.
 inline constexpr int max_rank = 32;
-
-/// Element types. `opaque` stands for any element of a fixed number of bytes: it can be moved but not added.
-enum class DType : std::uint8_t {
-  boolean,
-  int8,
-  int16,
-  int32,
-  int64,
-  uint8,
-  uint16,
-  uint32,
-  uint64,
-  float16,
-  bfloat16,
-  float32,
-  float64,
-  complex64,
-  complex128,
-  float8_e4m3fn,
-  float8_e4m3fnuz,
-  float8_e5m2,
-  float8_e5m2fnuz,
-  opaque,
-};
-
-/// Every element type, in the order of the enumeration.
-PATCHFOLD_API std::span<const DType> dtypes() noexcept;
-/// Bytes of one element; 0 for opaque.
-PATCHFOLD_API std::size_t size_of(DType dtype) noexcept;
-/// "float32".
-PATCHFOLD_API std::string_view name_of(DType dtype) noexcept;
-/// "f32", as problem strings write it.
-PATCHFOLD_API std::string_view short_name_of(DType dtype) noexcept;
-/// The type of either name; empty if there is none.
-PATCHFOLD_API std::optional<DType> dtype_of(std::string_view name) noexcept;
-/// Whether fold can add elements of this type.
-PATCHFOLD_API bool is_summable(DType dtype) noexcept;
 
 /// A list of at most `max_rank` 64-bit integers: a shape, byte strides or an attribute. Never allocates; a longer list
 /// throws Error(limit).
@@ -123,29 +85,6 @@ PATCHFOLD_API std::string to_string(const Dims& dims);
 PATCHFOLD_API Dims contiguous_strides(const Dims& shape, std::size_t element_size);
 /// Product of the extents, checked. Throws Error(value) for a negative extent, Error(overflow) beyond 63 bits.
 PATCHFOLD_API std::int64_t element_count(const Dims& shape);
-
-namespace detail {
-template <class T>
-consteval std::optional<DType> dtype_of_type() {
-  using U = std::remove_const_t<T>;
-  if constexpr (std::is_same_v<U, bool>)
-    return DType::boolean;
-  else if constexpr (std::is_same_v<U, float>)
-    return DType::float32;
-  else if constexpr (std::is_same_v<U, double>)
-    return DType::float64;
-  else if constexpr (std::is_same_v<U, std::complex<float>>)
-    return DType::complex64;
-  else if constexpr (std::is_same_v<U, std::complex<double>>)
-    return DType::complex128;
-  else if constexpr (std::is_integral_v<U> && std::is_signed_v<U>)
-    return sizeof(U) == 1 ? DType::int8 : sizeof(U) == 2 ? DType::int16 : sizeof(U) == 4 ? DType::int32 : DType::int64;
-  else if constexpr (std::is_integral_v<U>)
-    return sizeof(U) == 1 ? DType::uint8 : sizeof(U) == 2 ? DType::uint16 : sizeof(U) == 4 ? DType::uint32 : DType::uint64;
-  else
-    return std::nullopt;
-}
-}  // namespace detail
 
 /// A tensor that is only read. It does not own its memory. `strides` are in bytes; they may be negative, or 0 (then one
 /// element stands for all on that axis). `data` points at the element with index 0 on every axis and needs no alignment.

@@ -13,34 +13,9 @@
 namespace patchfold::python {
 namespace {
 
-using nb::dlpack::dtype_code;
-
-struct DlpackType {
-  DType dtype;
-  dtype_code code;
-  int bits;
-};
-constexpr DlpackType dlpack_types[] = {
-    {DType::boolean, dtype_code::Bool, 8},
-    {DType::int8, dtype_code::Int, 8},
-    {DType::int16, dtype_code::Int, 16},
-    {DType::int32, dtype_code::Int, 32},
-    {DType::int64, dtype_code::Int, 64},
-    {DType::uint8, dtype_code::UInt, 8},
-    {DType::uint16, dtype_code::UInt, 16},
-    {DType::uint32, dtype_code::UInt, 32},
-    {DType::uint64, dtype_code::UInt, 64},
-    {DType::float16, dtype_code::Float, 16},
-    {DType::bfloat16, dtype_code::Bfloat, 16},
-    {DType::float32, dtype_code::Float, 32},
-    {DType::float64, dtype_code::Float, 64},
-    {DType::complex64, dtype_code::Complex, 64},
-    {DType::complex128, dtype_code::Complex, 128},
-    {DType::float8_e4m3fn, dtype_code::Float8_E4M3FN, 8},
-    {DType::float8_e4m3fnuz, dtype_code::Float8_E4M3FNUZ, 8},
-    {DType::float8_e5m2, dtype_code::Float8_E5M2, 8},
-    {DType::float8_e5m2fnuz, dtype_code::Float8_E5M2FNUZ, 8},
-};
+nb::dlpack::dtype dlpack_type(const DTypeInfo& info) {
+  return {static_cast<std::uint8_t>(info.dlpack), static_cast<std::uint8_t>(8 * info.size), 1};
+}
 
 DType dtype_named(const std::string& name) {
   const auto dtype = patchfold::dtype_of(name);
@@ -110,9 +85,11 @@ RawArray RawArray::from_dlpack(nb::handle object, const std::string& op, const s
     throw Error({ErrorCode::type, op, argument, "must lie in the processor's memory",
                  "DLPack device type " + std::to_string(array.device_type()), "the CPU, type 1"});
   RawArray raw;
-  for (const DlpackType& type : dlpack_types)
-    if (array.dtype() == nb::dlpack::dtype{static_cast<std::uint8_t>(type.code), static_cast<std::uint8_t>(type.bits), 1})
-      raw.dtype = std::string(name_of(raw.view.dtype = type.dtype));
+  for (const DTypeInfo& info : dtype_table)
+    if (info.dtype != DType::opaque && array.dtype() == dlpack_type(info)) {
+      raw.view.dtype = info.dtype;
+      raw.dtype = std::string(info.name);
+    }
   if (raw.dtype.empty())
     throw Error(
         {ErrorCode::dtype, op, argument, "must have an element type of this library",
@@ -202,11 +179,9 @@ nb::object new_buffer(nb::handle shape, const std::string& dtype) {
   void* memory = std::aligned_alloc(line, (static_cast<std::size_t>(*bytes.value()) / line + 1) * line);
   if (!memory) throw std::bad_alloc();
   const nb::capsule owner(memory, [](void* pointer) noexcept { std::free(pointer); });
-  nb::dlpack::dtype code{};
-  for (const DlpackType& each : dlpack_types)
-    if (each.dtype == type) code = {static_cast<std::uint8_t>(each.code), static_cast<std::uint8_t>(each.bits), 1};
   std::vector<std::size_t> extents(dims.begin(), dims.end());
-  return nb::cast(nb::ndarray<nb::array_api, nb::device::cpu>(memory, extents.size(), extents.data(), owner, nullptr, code));
+  return nb::cast(nb::ndarray<nb::array_api, nb::device::cpu>(memory, extents.size(), extents.data(), owner, nullptr,
+                                                              dlpack_type(info_of(type))));
 }
 
 }  // namespace patchfold::python

@@ -34,12 +34,13 @@ nb::tuple table_row(const OperatorSpec& op) {
                         nb::tuple(arguments));
 }
 
-/// Names of the element types that have numbers.
+/// (name, bytes, NumPy's kind, ONNX's code) of the element types that have numbers, for patchfold._dtypes.
 nb::list dtypes_of_numbers() {
-  nb::list names;
-  for (const DType dtype : dtypes())
-    if (dtype != DType::opaque) names.append(text(name_of(dtype)));
-  return names;
+  nb::list rows;
+  for (const DTypeInfo& info : dtype_table)
+    if (info.dtype != DType::opaque)
+      rows.append(nb::make_tuple(text(info.name), info.size, nb::str(&info.numpy_kind, 1), info.onnx));
+  return rows;
 }
 
 nb::list table() {

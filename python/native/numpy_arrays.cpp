@@ -6,20 +6,12 @@
 namespace patchfold::python {
 namespace {
 
-template <class Sized>
-std::optional<DType> by_size(const Sized& sized, npy_intp size) noexcept {
-  for (const DType dtype : sized)
-    if (size_of(dtype) == static_cast<std::size_t>(size)) return dtype;
-  return std::nullopt;
-}
-
 /// What ml_dtypes registers is known by the name of its scalar type.
 std::optional<DType> registered(const PyArray_Descr* descr) noexcept {
   std::string_view name = descr->typeobj->tp_name;
   name.remove_prefix(name.rfind('.') + 1);  // npos + 1 is 0
-  if (name == name_of(DType::bfloat16)) return DType::bfloat16;
-  for (const DType dtype : {DType::float8_e4m3fn, DType::float8_e4m3fnuz, DType::float8_e5m2, DType::float8_e5m2fnuz})
-    if (name == name_of(dtype)) return dtype;
+  for (const DTypeInfo& info : dtype_table)
+    if (info.numpy_kind == 'V' && info.dtype != DType::opaque && info.name == name) return info.dtype;
   return std::nullopt;
 }
 
@@ -30,17 +22,10 @@ bool is_masked(nb::handle array) {
 }
 
 std::optional<DType> dtype_of(PyArray_Descr* descr) noexcept {
-  using enum DType;
-  const npy_intp size = PyDataType_ELSIZE(descr);
   if (descr->type_num >= NPY_USERDEF) return registered(descr);
-  switch (descr->kind) {
-    case 'b': return boolean;
-    case 'i': return by_size(std::array{int8, int16, int32, int64}, size);
-    case 'u': return by_size(std::array{uint8, uint16, uint32, uint64}, size);
-    case 'f': return by_size(std::array{float16, float32, float64}, size);
-    case 'c': return by_size(std::array{complex64, complex128}, size);
-    default: return std::nullopt;
-  }
+  for (const DTypeInfo& info : dtype_table)
+    if (info.numpy_kind != 'V' && info.numpy_kind == descr->kind && info.size == PyDataType_ELSIZE(descr)) return info.dtype;
+  return std::nullopt;
 }
 
 TensorView view_of(PyArrayObject* array, const ArrayRole& role) {

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._core import RawArray, new_buffer
+from ._dtypes import SHARED_WITH_NUMPY, SIZES
 from ._errors import InvalidType
 
 Memory: TypeAlias = RawArray | npt.NDArray[Any]
@@ -58,7 +59,7 @@ def memory(array: Any, op: str, argument: str, to_write: bool) -> Memory:
             rule="must be an array that can be written to: NumPy's or torch's",
             given=_type_name(array),
         )
-    if _module_of(array) == "tensorflow" and array.dtype.name not in _DTYPES:  # its strings crash in __dlpack__
+    if _module_of(array) == "tensorflow" and array.dtype.name not in SIZES:  # its strings crash in __dlpack__
         raise _unknown_type(op, argument, array.dtype.name)
     return RawArray.from_dlpack(array, op, argument)
 
@@ -85,14 +86,14 @@ def new_room(kind: Any, like: Any, shape: tuple[int, ...], dtype: Any) -> NumpyO
         if found is not None:
             return NumpyOutput(shape, found)
         kind = like
-    if name not in _DTYPES or not getattr(dtype, "isnative", True):  # only NumPy has strings, records, other byte orders
+    if name not in SIZES or not getattr(dtype, "isnative", True):  # only NumPy has strings, records, other byte orders
         return NumpyOutput(shape, np.dtype(dtype))
     return new_output(kind, shape, name)
 
 
 def _numpy_type(dtype: Any) -> np.dtype[Any] | None:
     name = str(dtype)
-    if not isinstance(dtype, str) or name in _SHARED_WITH_NUMPY:
+    if not isinstance(dtype, str) or name in SHARED_WITH_NUMPY:
         known: np.dtype[Any] = np.dtype(dtype)
         return known
     kind: Any = getattr(sys.modules.get("ml_dtypes"), name, None)
@@ -175,7 +176,7 @@ def _is_torch(array: Any) -> bool:
 def torch_memory(tensor: Any) -> Memory:
     """The memory of a dense CPU tensor that requires no gradient. Checks nothing."""
     dtype = _name_of(tensor)
-    if dtype in _SHARED_WITH_NUMPY:
+    if dtype in SHARED_WITH_NUMPY:
         return tensor.numpy()  # type: ignore[no-any-return]
     size = tensor.element_size()
     strides = [stride * size for stride in tensor.stride()]
@@ -197,7 +198,7 @@ def _checked_torch_memory(tensor: Any, op: str, argument: str, to_write: bool) -
         raise _for_patchfold_torch(op, argument, "the tangent would be lost here", "a dual tensor")
     if torch.jit.is_tracing():
         raise _for_patchfold_torch(op, argument, "a trace would hold the result as a constant", "a call within a trace")
-    if _name_of(tensor) not in _DTYPES:
+    if _name_of(tensor) not in SIZES:
         raise _unknown_type(op, argument, str(tensor.dtype))
     if tensor.is_conj() or tensor.is_neg():
         if to_write:
@@ -221,12 +222,6 @@ def _checked_torch_memory(tensor: Any, op: str, argument: str, to_write: bool) -
 
 def _name_of(tensor: Any) -> str:
     return str(tensor.dtype).removeprefix("torch.")
-
-
-_SHARED_WITH_NUMPY = frozenset(
-    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split()
-)
-_DTYPES = _SHARED_WITH_NUMPY | frozenset("bfloat16 float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz".split())
 
 
 def _for_patchfold_torch(op: str, argument: str, rule: str, given: str) -> InvalidType:

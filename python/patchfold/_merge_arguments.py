@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._arrays import _is_torch, dtype_of, given_text, text_in, value_text
+from ._dtypes import SIZES
 from ._errors import InvalidType, InvalidValue
 from ._tiling_arguments import is_integer
 
@@ -28,14 +29,14 @@ def name_of_type(dtype: Any) -> str:
 def element_type(argument: str, dtype: Any) -> tuple[str, int]:
     """Name and size of an element type of NumPy, torch, ml_dtypes or patchfold; "opaque" if it cannot be added."""
     name = name_of_type(dtype)
-    if name in _SIZES:
-        return name, _SIZES[name]
+    if name in SIZES:
+        return name, SIZES[name]
     known = dtype_of(dtype)
     if known is None:
         raise InvalidType(operator=MERGE, argument=argument, rule="must be an element type", given=given_text(dtype))
     if known.hasobject or not known.itemsize:
         raise InvalidType(operator=MERGE, argument=argument, rule="elements must have a fixed size", given=str(known))
-    return (known.name if known.name in _SIZES and known.isnative else "opaque"), known.itemsize
+    return (known.name if known.name in SIZES and known.isnative else "opaque"), known.itemsize
 
 
 def _numbers(array: Any, what: str, rule: str, extents: tuple[int, ...]) -> npt.NDArray[np.float64]:
@@ -167,26 +168,3 @@ def merge_spec(
     spec = _core.MergeSpec.make(reduce, _window(tiling, window, reduce), name, mask, fill, bool(copy), memory_limit)
     _core.check_merge(tiling, spec)
     return spec
-
-
-_SIZES = {
-    "bool": 1,
-    "int8": 1,
-    "int16": 2,
-    "int32": 4,
-    "int64": 8,
-    "uint8": 1,
-    "uint16": 2,
-    "uint32": 4,
-    "uint64": 8,
-    "float16": 2,
-    "bfloat16": 2,
-    "float32": 4,
-    "float64": 8,
-    "complex64": 8,
-    "complex128": 16,
-    "float8_e4m3fn": 1,
-    "float8_e4m3fnuz": 1,
-    "float8_e5m2": 1,
-    "float8_e5m2fnuz": 1,
-}

@@ -17,12 +17,13 @@ import numpy as np
 
 from . import _arrays
 from ._arrays import given_text
+from ._dtypes import SHARED_WITH_NUMPY
 from ._errors import InvalidType, InvalidValue
 from ._merge_arguments import MERGE
 from ._views import shape_of
 
 _TIFF = (".tif", ".tiff")
-_TIFF_TYPES = _arrays._SHARED_WITH_NUMPY - {"bool"}
+_TIFF_TYPES = SHARED_WITH_NUMPY - {"bool"}
 
 
 class Output:
@@ -96,7 +97,7 @@ class File(Output):
         self._remove: Callable[[], Any] = lambda: None
 
     def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axis: int) -> None:
-        kind = np.dtype(dtype) if not isinstance(dtype, str) or dtype in _arrays._SHARED_WITH_NUMPY else None
+        kind = np.dtype(dtype) if not isinstance(dtype, str) or dtype in SHARED_WITH_NUMPY else None
         if kind is None or kind.isbuiltin == 2 or (self._suffix in _TIFF and kind.name not in _TIFF_TYPES):
             raise InvalidType(
                 operator=MERGE,

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._arrays import dtype_of, given_text, text_in
+from ._dtypes import SIZES
 from ._errors import InvalidType
 from ._renamed import positions_of
 from ._typing import Array
@@ -242,7 +243,4 @@ def _dtype_name(spec: OperatorSpec, dtype: Any) -> str:
 
 def _explained_dtype(dtype: str) -> str:
     """The type to explain. A type that the library knows only by its size is explained as bytes, which move the same way."""
-    return dtype if dtype in _NUMBERS else "uint8"
-
-
-_NUMBERS = frozenset(_core.dtypes())
+    return dtype if dtype in SIZES else "uint8"

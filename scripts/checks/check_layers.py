@@ -19,7 +19,7 @@ from pathlib import Path
 
 # The public headers in their own order: a header includes only what stands in its own group or before it.
 HEADER_GROUPS = {
-    "values": ["version.hpp", "export.hpp", "words.hpp", "fixed_list.hpp", "error.hpp", "tensor.hpp"],
+    "values": ["version.hpp", "export.hpp", "words.hpp", "fixed_list.hpp", "error.hpp", "dtype.hpp", "tensor.hpp"],
     "running": ["plan.hpp", "geometry.hpp"],
     "operators": ["operators.hpp"],
     "tiling": ["tiling.hpp"],

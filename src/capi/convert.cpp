@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capi/convert.hpp"
 
+#include <concepts>
 #include <cstddef>
 #include <cstring>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -15,20 +17,6 @@ namespace patchfold::capi {
 namespace {
 
 static_assert(PF_MAX_RANK == max_rank);
-static_assert(static_cast<int>(DType::boolean) == PF_DTYPE_BOOLEAN && static_cast<int>(DType::int8) == PF_DTYPE_INT8 &&
-              static_cast<int>(DType::int16) == PF_DTYPE_INT16 && static_cast<int>(DType::int32) == PF_DTYPE_INT32 &&
-              static_cast<int>(DType::int64) == PF_DTYPE_INT64 && static_cast<int>(DType::uint8) == PF_DTYPE_UINT8 &&
-              static_cast<int>(DType::uint16) == PF_DTYPE_UINT16 && static_cast<int>(DType::uint32) == PF_DTYPE_UINT32 &&
-              static_cast<int>(DType::uint64) == PF_DTYPE_UINT64 && static_cast<int>(DType::float16) == PF_DTYPE_FLOAT16 &&
-              static_cast<int>(DType::bfloat16) == PF_DTYPE_BFLOAT16 &&
-              static_cast<int>(DType::float32) == PF_DTYPE_FLOAT32 && static_cast<int>(DType::float64) == PF_DTYPE_FLOAT64 &&
-              static_cast<int>(DType::complex64) == PF_DTYPE_COMPLEX64 &&
-              static_cast<int>(DType::complex128) == PF_DTYPE_COMPLEX128 &&
-              static_cast<int>(DType::float8_e4m3fn) == PF_DTYPE_FLOAT8_E4M3FN &&
-              static_cast<int>(DType::float8_e4m3fnuz) == PF_DTYPE_FLOAT8_E4M3FNUZ &&
-              static_cast<int>(DType::float8_e5m2) == PF_DTYPE_FLOAT8_E5M2 &&
-              static_cast<int>(DType::float8_e5m2fnuz) == PF_DTYPE_FLOAT8_E5M2FNUZ &&
-              static_cast<int>(DType::opaque) == PF_DTYPE_OPAQUE);
 
 /// Errors of the tensor room know neither operator nor argument; here both are known.
 template <class F>
@@ -54,17 +42,12 @@ std::int64_t integer_at(const void* address, std::string_view op, std::string_vi
 using ReadInteger = std::int64_t (*)(const void*, std::string_view, std::string_view);
 
 ReadInteger reader_of(DType dtype, std::string_view op, std::string_view argument) {
-  switch (dtype) {
-    case DType::int8: return integer_at<std::int8_t>;
-    case DType::int16: return integer_at<std::int16_t>;
-    case DType::int32: return integer_at<std::int32_t>;
-    case DType::int64: return integer_at<std::int64_t>;
-    case DType::uint8: return integer_at<std::uint8_t>;
-    case DType::uint16: return integer_at<std::uint16_t>;
-    case DType::uint32: return integer_at<std::uint32_t>;
-    case DType::uint64: return integer_at<std::uint64_t>;
-    default: fail(ErrorCode::type, op, argument, "a shape input must hold integers", dtype);
-  }
+  return visit(dtype, [&]<class T>(std::type_identity<T>) -> ReadInteger {
+    if constexpr (std::integral<T>)
+      return integer_at<T>;
+    else
+      fail(ErrorCode::type, op, argument, "a shape input must hold integers", dtype);
+  });
 }
 
 /// Reads a shape input, row-major, through its strides.
@@ -168,9 +151,16 @@ const pf_tensor* read_inputs(const Request& request, const OperatorSpec& spec, s
 
 }  // namespace
 
-DType dtype_of(pf_dtype dtype, std::string_view op, std::string_view argument) {
-  if (dtype < 0 || dtype > PF_DTYPE_OPAQUE) fail(ErrorCode::dtype, op, argument, "there is no such element type", dtype);
-  return static_cast<DType>(dtype);
+std::optional<DType> dtype_of(pf_dtype number) noexcept {
+  const auto dtype = static_cast<DType>(number);
+  if (static_cast<pf_dtype>(dtype) != number || !is_enumerator(dtype)) return std::nullopt;
+  return dtype;
+}
+
+DType dtype_of(pf_dtype number, std::string_view op, std::string_view argument) {
+  const auto dtype = dtype_of(number);
+  if (!dtype) fail(ErrorCode::dtype, op, argument, "there is no such element type", number);
+  return *dtype;
 }
 
 Dims shape_of(const pf_tensor& tensor, std::string_view op, std::string_view argument) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -37,7 +38,9 @@ TensorView view_of(const pf_tensor& tensor, std::string_view op, std::string_vie
 /// The view of a call's data; an empty view if it has none.
 ConstTensorView data_of(const Call& call);
 
-/// An element type from its number.
-DType dtype_of(pf_dtype dtype, std::string_view op, std::string_view argument);
+/// An element type from its number; empty if there is none.
+std::optional<DType> dtype_of(pf_dtype number) noexcept;
+/// The same; throws Error(dtype) if there is none.
+DType dtype_of(pf_dtype number, std::string_view op, std::string_view argument);
 
 }  // namespace patchfold::capi

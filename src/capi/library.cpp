@@ -137,8 +137,8 @@ const char* pf_version_string(void) {
 }
 
 const char* pf_dtype_name(pf_dtype dtype) {
-  // name_of() returns literals.
-  return dtype < 0 || dtype > PF_DTYPE_OPAQUE ? nullptr : patchfold::name_of(static_cast<patchfold::DType>(dtype)).data();
+  const auto known = dtype_of(dtype);
+  return known ? patchfold::name_of(*known).data() : nullptr;  // a literal
 }
 
 pf_status pf_dtype_from_name(const char* name, pf_dtype* dtype) {
@@ -153,12 +153,13 @@ pf_status pf_dtype_from_name(const char* name, pf_dtype* dtype) {
 }
 
 uint32_t pf_dtype_size(pf_dtype dtype) {
-  if (dtype < 0 || dtype > PF_DTYPE_OPAQUE) return 0;
-  return static_cast<uint32_t>(patchfold::size_of(static_cast<patchfold::DType>(dtype)));
+  const auto known = dtype_of(dtype);
+  return known ? static_cast<uint32_t>(patchfold::size_of(*known)) : 0;
 }
 
 int32_t pf_dtype_is_summable(pf_dtype dtype) {
-  return dtype >= 0 && dtype <= PF_DTYPE_OPAQUE && patchfold::is_summable(static_cast<patchfold::DType>(dtype));
+  const auto known = dtype_of(dtype);
+  return known && patchfold::is_summable(*known);
 }
 
 int32_t pf_operator_count(void) {

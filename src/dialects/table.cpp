@@ -34,17 +34,7 @@ namespace dialects {
 namespace {
 
 bool is_integer(DType dtype) {
-  switch (dtype) {
-    case DType::int8:
-    case DType::int16:
-    case DType::int32:
-    case DType::int64:
-    case DType::uint8:
-    case DType::uint16:
-    case DType::uint32:
-    case DType::uint64: return true;
-    default: return false;
-  }
+  return kind_of(dtype) == ElementKind::signed_integer || kind_of(dtype) == ElementKind::unsigned_integer;
 }
 
 bool allowed(IndexTypes types, DType dtype) {

@@ -10,6 +10,7 @@
 
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 #include "kernels/blend_scalar.hpp"
 #include "kernels/targets-inl.hpp"
@@ -203,18 +204,12 @@ BlendRow row_to(DType to, bool same) {
 
 template <bool keep_equal>
 BlendRow row_of(DType from, DType to) {
-  const bool same = from == to;
-  switch (from) {
-    case DType::int8: return row_to<std::int8_t, keep_equal>(to, same);
-    case DType::int16: return row_to<std::int16_t, keep_equal>(to, same);
-    case DType::int32: return row_to<std::int32_t, keep_equal>(to, same);
-    case DType::uint8: return row_to<std::uint8_t, keep_equal>(to, same);
-    case DType::uint16: return row_to<std::uint16_t, keep_equal>(to, same);
-    case DType::uint32: return row_to<std::uint32_t, keep_equal>(to, same);
-    case DType::float32: return row_to<float, keep_equal>(to, same);
-    case DType::float64: return row_to<double, keep_equal>(to, same);
-    default: return nullptr;
-  }
+  return visit(from, [&]<class T>(std::type_identity<T>) -> BlendRow {
+    if constexpr (std::is_floating_point_v<T> || (std::is_integral_v<T> && sizeof(T) <= 4))
+      return row_to<T, keep_equal>(to, from == to);
+    else
+      return nullptr;
+  });
 }
 
 BlendRow RowOf(DType from, DType to, bool keep_equal) {

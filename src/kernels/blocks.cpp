@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "kernels/blocks-inl.hpp"
+#include "kernels/elements.hpp"
 #include "kernels/targets-inl.hpp"
 #include "kernels/targets.hpp"
 
@@ -334,16 +335,21 @@ bool streams_whole(std::int64_t unit, const Streams& streams) noexcept {
 }
 
 Finish finish_of(DType dtype) noexcept {
-  switch (dtype) {
-    case DType::float32:
-    case DType::complex64: return Finish::float32;
-    case DType::float64:
-    case DType::complex128: return Finish::float64;
-    case DType::float16: return Finish::float16;
-    case DType::bfloat16: return Finish::bfloat16;
-    case DType::boolean: return Finish::boolean;
-    default: return Finish::none;
-  }
+  return visit(dtype, []<class T>(std::type_identity<T>) {
+    using Sum = SummedAs<T>;
+    if constexpr (std::is_same_v<Sum, float>)
+      return Finish::float32;
+    else if constexpr (std::is_same_v<Sum, double>)
+      return Finish::float64;
+    else if constexpr (std::is_same_v<Sum, Float16>)
+      return Finish::float16;
+    else if constexpr (std::is_same_v<Sum, Bfloat16>)
+      return Finish::bfloat16;
+    else if constexpr (std::is_same_v<Sum, Boolean>)
+      return Finish::boolean;
+    else
+      return Finish::none;
+  });
 }
 
 void transpose(std::byte* dst, std::int64_t dst_pitch, const std::byte* src, std::int64_t src_pitch, std::int64_t unit,

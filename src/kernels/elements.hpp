@@ -4,14 +4,34 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/half.hpp"
+#include "patchfold/dtype.hpp"
 
 namespace patchfold::kernels {
 
+template <class T>
+consteval auto summed_as() {
+  if constexpr (std::is_integral_v<T>)
+    return std::type_identity<std::make_unsigned_t<T>>();
+  else if constexpr (ComplexNumber<T>)
+    return std::type_identity<typename T::value_type>();
+  else if constexpr (std::is_floating_point_v<T> || std::is_same_v<T, Boolean> || std::is_same_v<T, Float16> ||
+                     std::is_same_v<T, Bfloat16>)
+    return std::type_identity<T>();
+  else
+    return std::type_identity<void>();
+}
+
+/// What the sums of elements of type T are compiled for: integers of one size share their code, and complex numbers are
+/// pairs of real ones. void for types that are not summed.
+template <class T>
+using SummedAs = typename decltype(summed_as<T>())::type;
+
 /// Elements that are their own accumulators; integers are summed as unsigned, so they wrap.
 template <class T>
-struct PlainElement {
+struct Summand {
   using Element = T;
   using Accumulator = T;
   static T widen(T value) { return value; }
@@ -19,7 +39,8 @@ struct PlainElement {
   static T plus(T a, T b) { return static_cast<T>(a + b); }
 };
 
-struct BooleanElement {
+template <>
+struct Summand<Boolean> {
   using Element = std::uint8_t;
   using Accumulator = std::uint8_t;
   static std::uint8_t widen(std::uint8_t value) { return value != 0; }
@@ -27,7 +48,8 @@ struct BooleanElement {
   static std::uint8_t plus(std::uint8_t a, std::uint8_t b) { return a | b; }
 };
 
-struct Float16Element {
+template <>
+struct Summand<Float16> {
   using Element = std::uint16_t;
   using Accumulator = float;
   static float widen(std::uint16_t bits) { return float16_to_float(bits); }
@@ -35,7 +57,8 @@ struct Float16Element {
   static float plus(float a, float b) { return a + b; }
 };
 
-struct Bfloat16Element {
+template <>
+struct Summand<Bfloat16> {
   using Element = std::uint16_t;
   using Accumulator = float;
   static float widen(std::uint16_t bits) { return bfloat16_to_float(bits); }

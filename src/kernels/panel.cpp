@@ -24,10 +24,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 #if HWY_TARGET == HWY_SCALAR
 
 template <class T>
-using Plain = PlainElement<T>;
-using Boolean = BooleanElement;
-using Float16 = Float16Element;
-using Bfloat16 = Bfloat16Element;
+using Lanes = Summand<T>;
 
 template <class Type>
 struct Kernel {
@@ -59,7 +56,7 @@ struct Kernel {
 
 /// Elements that are their own accumulators; integers are summed as unsigned, so they wrap.
 template <class T>
-struct Plain {
+struct Lanes {
   using Element = T;
   using D = hn::ScalableTag<T>;
   using V = hn::Vec<D>;
@@ -68,7 +65,8 @@ struct Plain {
   static HWY_INLINE void store(V sum, std::byte* at) { hn::StoreU(sum, D(), reinterpret_cast<T*>(at)); }
 };
 
-struct Boolean {
+template <>
+struct Lanes<Boolean> {
   using Element = std::uint8_t;
   using D = hn::ScalableTag<std::uint8_t>;
   using V = hn::Vec<D>;
@@ -105,7 +103,8 @@ HWY_INLINE auto lower_halves(U bits) {
   return hn::DemoteTo(narrow, hn::BitCast(hn::RebindToSigned<decltype(wide)>(), bits));
 }
 
-struct Bfloat16 : Halves<Bfloat16> {
+template <>
+struct Lanes<Bfloat16> : Halves<Lanes<Bfloat16>> {
   template <class V16>
   static HWY_INLINE V widen(V16 bits) {
     return hn::BitCast(D(), hn::ShiftLeft<16>(hn::PromoteTo(Wide(), bits)));
@@ -123,7 +122,8 @@ struct Bfloat16 : Halves<Bfloat16> {
   }
 };
 
-struct Float16 : Halves<Float16> {
+template <>
+struct Lanes<Float16> : Halves<Lanes<Float16>> {
   template <class V16>
   static HWY_INLINE V widen(V16 bits) {
     if constexpr (has_float16_conversions(HWY_TARGET)) {
@@ -308,24 +308,12 @@ const PanelKernel* kernel_for() {
 }
 
 const PanelKernel* PanelKernelOf(DType dtype) {
-  switch (dtype) {
-    case DType::boolean: return kernel_for<Boolean>();
-    case DType::int8:
-    case DType::uint8: return kernel_for<Plain<std::uint8_t>>();
-    case DType::int16:
-    case DType::uint16: return kernel_for<Plain<std::uint16_t>>();
-    case DType::int32:
-    case DType::uint32: return kernel_for<Plain<std::uint32_t>>();
-    case DType::int64:
-    case DType::uint64: return kernel_for<Plain<std::uint64_t>>();
-    case DType::float16: return kernel_for<Float16>();
-    case DType::bfloat16: return kernel_for<Bfloat16>();
-    case DType::float32:
-    case DType::complex64: return kernel_for<Plain<float>>();
-    case DType::float64:
-    case DType::complex128: return kernel_for<Plain<double>>();
-    default: return nullptr;
-  }
+  return visit(dtype, []<class T>(std::type_identity<T>) -> const PanelKernel* {
+    if constexpr (std::is_void_v<SummedAs<T>>)
+      return nullptr;
+    else
+      return kernel_for<Lanes<SummedAs<T>>>();
+  });
 }
 
 }  // namespace patchfold::kernels::HWY_NAMESPACE

@@ -31,28 +31,10 @@ void save(std::byte* to, T value) {
   std::memcpy(to, &value, sizeof(T));
 }
 
-/// Elements that are their own accumulators; integers are summed as unsigned, so they wrap.
-template <class T>
-struct Plain : PlainElement<T> {
-  template <class V>
-  static V plus_vector(V a, V b) {
-    return hn::Add(a, b);
-  }
-  static constexpr bool vectorised = true;
-};
-
-/// Those whose sums go element by element.
-template <class Type>
-struct Scalar : Type {
-  static constexpr bool vectorised = false;
-};
-using Boolean = Scalar<BooleanElement>;
-using Float16 = Scalar<Float16Element>;
-using Bfloat16 = Scalar<Bfloat16Element>;
-
 /// `parts` is 2 for complex numbers: the real and the imaginary part are summed alike.
-template <class Type, int parts>
+template <class T, int parts>
 struct Sum {
+  using Type = Summand<T>;
   using Element = typename Type::Element;
   using Accumulator = typename Type::Accumulator;
   static constexpr std::int64_t element_size = parts * sizeof(Element);
@@ -61,13 +43,13 @@ struct Sum {
   static void add_contiguous(std::byte* accumulators, const std::byte* src, std::int64_t count) {
     std::int64_t i = 0;
 #if HWY_TARGET != HWY_SCALAR
-    if constexpr (Type::vectorised) {
+    if constexpr (std::is_arithmetic_v<T>) {
       const hn::ScalableTag<Accumulator> tag;
       const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
       auto* sums = reinterpret_cast<Accumulator*>(accumulators);
       const auto* elements = reinterpret_cast<const Accumulator*>(src);
       for (; i + lanes <= count; i += lanes)
-        hn::StoreU(Type::plus_vector(hn::LoadU(tag, sums + i), hn::LoadU(tag, elements + i)), tag, sums + i);
+        hn::StoreU(hn::Add(hn::LoadU(tag, sums + i), hn::LoadU(tag, elements + i)), tag, sums + i);
     }
 #endif
     for (; i < count; ++i) add_one(accumulators + i * sizeof(Accumulator), src + i * sizeof(Element));
@@ -88,7 +70,7 @@ struct Sum {
     // From 2^digits on another one changes nothing.
     if constexpr (std::is_floating_point_v<Accumulator>)
       return static_cast<Accumulator>(std::min(count, std::int64_t{1} << std::numeric_limits<Accumulator>::digits));
-    else if constexpr (std::is_same_v<Type, Boolean>)
+    else if constexpr (std::is_same_v<T, Boolean>)
       return count != 0;
     else
       return static_cast<Accumulator>(count);
@@ -125,24 +107,12 @@ struct Sum {
 };
 
 const SumKernel* kernel_of(DType dtype) {
-  switch (dtype) {
-    case DType::boolean: return &Sum<Boolean, 1>::kernel;
-    case DType::int8:
-    case DType::uint8: return &Sum<Plain<std::uint8_t>, 1>::kernel;
-    case DType::int16:
-    case DType::uint16: return &Sum<Plain<std::uint16_t>, 1>::kernel;
-    case DType::int32:
-    case DType::uint32: return &Sum<Plain<std::uint32_t>, 1>::kernel;
-    case DType::int64:
-    case DType::uint64: return &Sum<Plain<std::uint64_t>, 1>::kernel;
-    case DType::float16: return &Sum<Float16, 1>::kernel;
-    case DType::bfloat16: return &Sum<Bfloat16, 1>::kernel;
-    case DType::float32: return &Sum<Plain<float>, 1>::kernel;
-    case DType::float64: return &Sum<Plain<double>, 1>::kernel;
-    case DType::complex64: return &Sum<Plain<float>, 2>::kernel;
-    case DType::complex128: return &Sum<Plain<double>, 2>::kernel;
-    default: return nullptr;
-  }
+  return visit(dtype, []<class T>(std::type_identity<T>) -> const SumKernel* {
+    if constexpr (std::is_void_v<SummedAs<T>>)
+      return nullptr;
+    else
+      return &Sum < SummedAs<T>, ComplexNumber<T> ? 2 : 1 > ::kernel;
+  });
 }
 
 }  // namespace patchfold::kernels::HWY_NAMESPACE
@@ -150,6 +120,10 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace patchfold::kernels {
+
+static_assert(std::ranges::all_of(dtypes(), [](DType dtype) {
+  return visit(dtype, []<class T>(std::type_identity<T>) { return !std::is_void_v<SummedAs<T>>; }) == is_summable(dtype);
+}));
 
 HWY_EXPORT(kernel_of);
 

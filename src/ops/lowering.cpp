@@ -13,7 +13,7 @@ namespace {
 /// A one of every summable type, alive as long as the program: the columns of coverage.
 const std::byte* one_of(DType dtype) {
   const auto& ones = lasting([] {
-    std::array<std::array<std::byte, 16>, static_cast<std::size_t>(DType::opaque) + 1> table{};
+    std::array<std::array<std::byte, 16>, dtype_table.size()> table{};
     for (const DType type : dtypes())
       if (is_summable(type)) table[static_cast<std::size_t>(type)] = encode(Scalar(1), type, "coverage", "ones");
     return table;

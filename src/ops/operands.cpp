@@ -25,7 +25,7 @@ Sound check_view(std::string_view op, std::string_view name, const ConstTensorVi
   if (view.strides.size() != view.shape.size())
     fail(ErrorCode::strides, op, name, "must have one stride for each axis", view.strides.size(), view.shape.size());
   const bool opaque = view.dtype == DType::opaque;
-  if (static_cast<std::size_t>(view.dtype) >= dtypes().size())
+  if (!is_enumerator(view.dtype))
     fail(ErrorCode::dtype, op, name, "must have an element type of this library", static_cast<int>(view.dtype));
   if (opaque ? view.element_size == 0 || !Checked(view.element_size).is_below() : view.element_size != size_of(view.dtype))
     fail(ErrorCode::dtype, op, name, "the size of an element must be that of its type", view.element_size,

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "tensor/fail.hpp"
@@ -12,28 +14,14 @@
 namespace patchfold {
 namespace {
 
-/// A binary floating-point type of at most 16 bits.
-struct Format {
-  int exponent_bits;
-  int mantissa_bits;
-  int bias;
-  enum class Specials { ieee, finite_nan_all_ones, nan_is_negative_zero } specials;
-};
-constexpr Format float16{5, 10, 15, Format::Specials::ieee};
-constexpr Format bfloat16{8, 7, 127, Format::Specials::ieee};
-constexpr Format e4m3fn{4, 3, 7, Format::Specials::finite_nan_all_ones};
-constexpr Format e4m3fnuz{4, 3, 8, Format::Specials::nan_is_negative_zero};
-constexpr Format e5m2{5, 2, 15, Format::Specials::ieee};
-constexpr Format e5m2fnuz{5, 2, 16, Format::Specials::nan_is_negative_zero};
-
 /// The bits of `value` in `format`, or nothing if the format has no such value.
-std::optional<std::uint16_t> round_to(double value, const Format& format) {
+std::optional<std::uint16_t> round_to(double value, const SmallFormat& format) {
   const int sign_shift = format.exponent_bits + format.mantissa_bits;
   const unsigned sign = std::signbit(value) ? 1u << sign_shift : 0;
   const unsigned all_ones = (1u << sign_shift) - 1;
   const unsigned infinity = ((1u << format.exponent_bits) - 1) << format.mantissa_bits;
-  const bool ieee = format.specials == Format::Specials::ieee;
-  const bool unsigned_zero = format.specials == Format::Specials::nan_is_negative_zero;
+  const bool ieee = format.has_infinity;
+  const bool unsigned_zero = format.negative_zero_is_nan;
   if (std::isnan(value)) {
     if (unsigned_zero) return static_cast<std::uint16_t>(1u << sign_shift);
     return static_cast<std::uint16_t>(sign | (ieee ? infinity | (1u << (format.mantissa_bits - 1)) : all_ones));
@@ -62,36 +50,7 @@ class Encoder {
       : scalar_(scalar), dtype_(dtype), op_(op), argument_(argument) {}
 
   std::array<std::byte, 16> run() {
-    switch (dtype_) {
-      case DType::boolean: put(std::uint8_t{truth()}); break;
-      case DType::int8: put_integer<std::int8_t>(); break;
-      case DType::int16: put_integer<std::int16_t>(); break;
-      case DType::int32: put_integer<std::int32_t>(); break;
-      case DType::int64: put_integer<std::int64_t>(); break;
-      case DType::uint8: put_integer<std::uint8_t>(); break;
-      case DType::uint16: put_integer<std::uint16_t>(); break;
-      case DType::uint32: put_integer<std::uint32_t>(); break;
-      case DType::uint64: put_integer<std::uint64_t>(); break;
-      case DType::float16: put(small_float(float16)); break;
-      case DType::bfloat16: put(small_float(bfloat16)); break;
-      case DType::float32: put(static_cast<float>(real())); break;
-      case DType::float64: put(real()); break;
-      case DType::complex64:
-        put(static_cast<float>(real_part()));
-        put(static_cast<float>(scalar_.imaginary()));
-        break;
-      case DType::complex128:
-        put(real_part());
-        put(scalar_.imaginary());
-        break;
-      case DType::float8_e4m3fn: put(static_cast<std::uint8_t>(small_float(e4m3fn))); break;
-      case DType::float8_e4m3fnuz: put(static_cast<std::uint8_t>(small_float(e4m3fnuz))); break;
-      case DType::float8_e5m2: put(static_cast<std::uint8_t>(small_float(e5m2))); break;
-      case DType::float8_e5m2fnuz: put(static_cast<std::uint8_t>(small_float(e5m2fnuz))); break;
-      case DType::opaque:
-        if (truth()) refuse("elements without a numeric type are filled with zero bytes");
-        break;
-    }
+    visit(dtype_, [this]<class T>(std::type_identity<T>) { put_as<T>(); });
     return bytes_;
   }
 
@@ -105,6 +64,24 @@ class Encoder {
   void put(T value) {
     std::memcpy(bytes_.data() + used_, &value, sizeof(T));
     used_ += sizeof(T);
+  }
+
+  template <class T>
+  void put_as() {
+    if constexpr (std::is_same_v<T, Opaque>) {
+      if (truth()) refuse("elements without a numeric type are filled with zero bytes");
+    } else if constexpr (std::is_same_v<T, Boolean>) {
+      put(Boolean{truth()});
+    } else if constexpr (std::is_integral_v<T>) {
+      put_integer<T>();
+    } else if constexpr (SmallFloat<T>) {
+      put(T{static_cast<decltype(T::bits)>(small_float(T::format))});
+    } else if constexpr (ComplexNumber<T>) {
+      put(static_cast<typename T::value_type>(real_part()));
+      put(static_cast<typename T::value_type>(scalar_.imaginary()));
+    } else {
+      put(static_cast<T>(real()));
+    }
   }
 
   bool is_integer() const {
@@ -121,7 +98,7 @@ class Encoder {
   }
   bool truth() const { return is_integer() ? scalar_.as_unsigned() != 0 : real_part() != 0 || scalar_.imaginary() != 0; }
 
-  std::uint16_t small_float(const Format& format) const {
+  std::uint16_t small_float(const SmallFormat& format) const {
     const auto bits = round_to(real(), format);
     if (!bits) refuse("the type has no infinity, and the number lies beyond its largest value");
     return *bits;

@@ -1,28 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floating-point types that the language does not have, by their parameters. All of it is inline, since the command line
-// uses it too.
+// Conversions of small floating-point types. All of it is inline, since the command line uses it too.
 #pragma once
 
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 
-namespace patchfold {
+#include "patchfold/dtype.hpp"
 
-/// A binary floating-point type of at most 16 bits.
-struct SmallFormat {
-  int exponent_bits;
-  int mantissa_bits;
-  int bias;
-  bool has_infinity;          ///< the largest exponent means infinity and NaN, as IEEE 754 has it
-  bool negative_zero_is_nan;  ///< the only NaN is the pattern of -0
-};
-inline constexpr SmallFormat float16_format{5, 10, 15, true, false};
-inline constexpr SmallFormat bfloat16_format{8, 7, 127, true, false};
-inline constexpr SmallFormat e4m3fn_format{4, 3, 7, false, false};
-inline constexpr SmallFormat e4m3fnuz_format{4, 3, 8, false, true};
-inline constexpr SmallFormat e5m2_format{5, 2, 15, true, false};
-inline constexpr SmallFormat e5m2fnuz_format{5, 2, 16, false, true};
+namespace patchfold {
 
 namespace detail {
 inline constexpr int double_mantissa = 52;

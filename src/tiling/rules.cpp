@@ -2,6 +2,8 @@
 #include "tiling/rules.hpp"
 
 #include <algorithm>
+#include <concepts>
+#include <type_traits>
 
 #include "engine/machine.hpp"
 #include "ops/operands.hpp"
@@ -14,13 +16,19 @@ namespace patchfold::tiling {
 namespace {
 
 bool is_complex(DType dtype) {
-  return dtype == DType::complex64 || dtype == DType::complex128;
+  return kind_of(dtype) == ElementKind::complex;
 }
 bool is_integer64(DType dtype) {
-  return dtype == DType::int64 || dtype == DType::uint64;
+  return visit(dtype, []<class T>(std::type_identity<T>) { return std::integral<T> && sizeof(T) == 8; });
 }
+/// The type of the real and of the imaginary part; other types are their own parts.
 DType part_of(DType dtype) {
-  return dtype == DType::complex64 ? DType::float32 : dtype == DType::complex128 ? DType::float64 : dtype;
+  return visit(dtype, [&]<class T>(std::type_identity<T>) {
+    if constexpr (ComplexNumber<T>)
+      return *patchfold::detail::dtype_of_type<typename T::value_type>();
+    else
+      return dtype;
+  });
 }
 bool is_selecting(Reduce reduce) {
   return reduce == Reduce::first || reduce == Reduce::last || reduce == Reduce::center;

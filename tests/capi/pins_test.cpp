@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers and layouts that callers have compiled in.
 #include <cstddef>
+#include <iterator>
 
 #include "capi.hpp"
 #include "patchfold/error.hpp"
@@ -15,12 +16,6 @@ static_assert(PF_OK == 0 && PF_ERROR_INTERNAL == -1 && PF_ERROR_RANK == 1 && PF_
               PF_ERROR_UNKNOWN_ARGUMENT == 15 && PF_ERROR_UNKNOWN_OPERATOR == 16 && PF_ERROR_OUT_OF_MEMORY == 17 &&
               PF_ERROR_EXECUTOR == 18 && PF_ERROR_FILE_OPEN == 19 && PF_ERROR_FILE_WRITE == 20 &&
               PF_ERROR_FILE_FORMAT == 21 && PF_ERROR_FILE_UNSUPPORTED == 22 && PF_ERROR_USAGE == 23);
-static_assert(PF_DTYPE_BOOLEAN == 0 && PF_DTYPE_INT8 == 1 && PF_DTYPE_INT16 == 2 && PF_DTYPE_INT32 == 3 &&
-              PF_DTYPE_INT64 == 4 && PF_DTYPE_UINT8 == 5 && PF_DTYPE_UINT16 == 6 && PF_DTYPE_UINT32 == 7 &&
-              PF_DTYPE_UINT64 == 8 && PF_DTYPE_FLOAT16 == 9 && PF_DTYPE_BFLOAT16 == 10 && PF_DTYPE_FLOAT32 == 11 &&
-              PF_DTYPE_FLOAT64 == 12 && PF_DTYPE_COMPLEX64 == 13 && PF_DTYPE_COMPLEX128 == 14 &&
-              PF_DTYPE_FLOAT8_E4M3FN == 15 && PF_DTYPE_FLOAT8_E4M3FNUZ == 16 && PF_DTYPE_FLOAT8_E5M2 == 17 &&
-              PF_DTYPE_FLOAT8_E5M2FNUZ == 18 && PF_DTYPE_OPAQUE == 19);
 static_assert(PF_VALUE_INTEGER == 0 && PF_VALUE_UNSIGNED == 1 && PF_VALUE_NUMBER == 2 && PF_VALUE_COMPLEX == 3 &&
               PF_VALUE_INTEGERS == 4 && PF_VALUE_PAIRS == 5 && PF_VALUE_TEXT == 6);
 static_assert(PF_ARGUMENT_INTEGER == 0 && PF_ARGUMENT_INTEGERS == 1 && PF_ARGUMENT_AXES == 2 && PF_ARGUMENT_PAIRS == 3 &&
@@ -67,6 +62,40 @@ TEST(Status, HasTheNameAndTheSentenceOfItsErrorCode) {
   for (const pf_status none : {INT32_MIN, -2, PF_ERROR_USAGE + 1, INT32_MAX}) {
     EXPECT_EQ(pf_status_name(none), nullptr);
     EXPECT_EQ(pf_status_doc(none), nullptr);
+  }
+}
+
+TEST(DType, KeepsItsNumberAndName) {
+  const struct {
+    pf_dtype dtype;
+    int number;
+    const char* name;
+  } rows[] = {
+      {PF_DTYPE_BOOLEAN, 0, "bool"},
+      {PF_DTYPE_INT8, 1, "int8"},
+      {PF_DTYPE_INT16, 2, "int16"},
+      {PF_DTYPE_INT32, 3, "int32"},
+      {PF_DTYPE_INT64, 4, "int64"},
+      {PF_DTYPE_UINT8, 5, "uint8"},
+      {PF_DTYPE_UINT16, 6, "uint16"},
+      {PF_DTYPE_UINT32, 7, "uint32"},
+      {PF_DTYPE_UINT64, 8, "uint64"},
+      {PF_DTYPE_FLOAT16, 9, "float16"},
+      {PF_DTYPE_BFLOAT16, 10, "bfloat16"},
+      {PF_DTYPE_FLOAT32, 11, "float32"},
+      {PF_DTYPE_FLOAT64, 12, "float64"},
+      {PF_DTYPE_COMPLEX64, 13, "complex64"},
+      {PF_DTYPE_COMPLEX128, 14, "complex128"},
+      {PF_DTYPE_FLOAT8_E4M3FN, 15, "float8_e4m3fn"},
+      {PF_DTYPE_FLOAT8_E4M3FNUZ, 16, "float8_e4m3fnuz"},
+      {PF_DTYPE_FLOAT8_E5M2, 17, "float8_e5m2"},
+      {PF_DTYPE_FLOAT8_E5M2FNUZ, 18, "float8_e5m2fnuz"},
+      {PF_DTYPE_OPAQUE, 19, "opaque"},
+  };
+  EXPECT_EQ(std::size(rows), dtypes().size());
+  for (const auto& row : rows) {
+    EXPECT_EQ(row.dtype, row.number) << row.name;
+    EXPECT_STREQ(pf_dtype_name(row.dtype), row.name);
   }
 }
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <set>
+#include <type_traits>
+#include <utility>
+
 #include "patchfold/error.hpp"
 #include "patchfold/tensor.hpp"
 #include "tensor/checked.hpp"
@@ -35,6 +39,20 @@ TEST(DTypes, HaveNamesBothWays) {
   }
   EXPECT_EQ(dtypes().size(), 20u);
   EXPECT_FALSE(dtype_of("float"));
+}
+
+TEST(DTypes, HaveOneRowForEachCppTypeAndEachCode) {
+  std::set<std::pair<int, int>> dlpack;
+  std::set<int> onnx;
+  for (const DTypeInfo& info : dtype_table) {
+    const auto size = visit(info.dtype, []<class T>(std::type_identity<T>) { return sizeof(T); });
+    EXPECT_EQ(info.size, info.dtype == DType::opaque ? 0 : size) << info.name;
+    EXPECT_TRUE(dlpack.emplace(info.dlpack, info.size).second) << info.name;
+    EXPECT_TRUE(onnx.insert(info.onnx).second) << info.name;
+  }
+  EXPECT_EQ(visit(DType(200), []<class T>(std::type_identity<T>) { return std::is_same_v<T, Opaque>; }), true);
+  EXPECT_FALSE(is_enumerator(DType(200)));
+  EXPECT_EQ(name_of(DType(200)), "opaque");
 }
 
 TEST(Division, RoundsDownAndUpForBothSigns) {

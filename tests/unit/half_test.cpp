@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "tensor/small_float.hpp"
+
 namespace patchfold::kernels {
 namespace {
 
@@ -51,6 +53,15 @@ TEST(Float16, RoundsToNearestEvenBetweenEveryTwoNeighbours) {
   EXPECT_GT(float_to_float16(std::nanf("")) & 0x7fff, 0x7c00);
   // A NaN whose payload lies in the bits that are cut off must not become infinity.
   EXPECT_GT(float_to_float16(std::bit_cast<float>(0x7f800001u)) & 0x7fff, 0x7c00);
+}
+
+TEST(Halves, AgreeWithTheConversionOfEverySmallFloat) {
+  for (std::uint64_t pattern = 0; pattern < std::uint64_t{1} << 32; pattern += 1021) {
+    const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(pattern));
+    if (std::isnan(value)) continue;  // sums keep payloads
+    ASSERT_EQ(float_to_float16(value), encode(Float16::format, value)) << value;
+    ASSERT_EQ(float_to_bfloat16(value), encode(Bfloat16::format, value)) << value;
+  }
 }
 
 TEST(Bfloat16, RoundsToNearestEvenBetweenEveryTwoNeighbours) {

@@ -16,6 +16,7 @@ from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import AttributeProto, ModelProto, TensorProto, helper, numpy_helper
 from onnx.checker import ValidationError
 
+from .._dtypes import ONNX_CODES
 from .._errors import Error, InvalidValue
 from . import backend
 
@@ -27,7 +28,6 @@ _MOST_MODEL_BYTES = 1 << 26
 _MOST_TENSOR_BYTES = (1 << 31) - 1  # of any protocol buffer
 _MOST_AXES = 32
 
-_MOVED_TYPES = range(TensorProto.FLOAT, TensorProto.FLOAT8E5M2FNUZ + 1)
 _ATTRIBUTE_TYPES = (AttributeProto.INT, AttributeProto.FLOAT, AttributeProto.STRING, AttributeProto.INTS)
 
 # The tests' reference rounds half-precision sums at each addition, patchfold once: how many units in the last place of the
@@ -85,7 +85,7 @@ def _array(tensor: TensorProto, path: Path) -> NumpyArray:
     """The tensor's values, checked first: to_array() would open other files, infer extents of -1 and wrap values."""
     if tensor.data_type == TensorProto.UNDEFINED:
         _fail(path, "file_format", "must be a tensor with an element type")
-    if tensor.data_type not in _MOVED_TYPES or tensor.data_type == TensorProto.STRING:
+    if tensor.data_type not in ONNX_CODES:
         _fail(path, "file_unsupported", "has an element type that is not read", tensor.data_type)
     if tensor.data_location == TensorProto.EXTERNAL or tensor.external_data or tensor.HasField("segment"):
         _fail(path, "file_unsupported", "keeps its values in other files, which are not read")

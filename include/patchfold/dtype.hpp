@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// Element types: the one table of their names, sizes and codes, and visit(), the one switch over them.
+//
+// A new element type is an enumerator, a row of `dtype_table` and a case of visit(), all in this file, and its number in
+// patchfold.h. Nothing depends on the order of the enumerators.
+#pragma once
+
+#include <array>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+namespace patchfold {
+
+/// Element types. `opaque` stands for any element of a fixed number of bytes: it can be moved but not added. The numbers are
+/// those of pf_dtype in the C ABI; they never change.
+enum class DType : std::uint8_t {
+  boolean = 0,
+  int8 = 1,
+  int16 = 2,
+  int32 = 3,
+  int64 = 4,
+  uint8 = 5,
+  uint16 = 6,
+  uint32 = 7,
+  uint64 = 8,
+  float16 = 9,
+  bfloat16 = 10,
+  float32 = 11,
+  float64 = 12,
+  complex64 = 13,
+  complex128 = 14,
+  float8_e4m3fn = 15,
+  float8_e4m3fnuz = 16,
+  float8_e5m2 = 17,
+  float8_e5m2fnuz = 18,
+  opaque = 19,
+};
+
+/// What elements are.
+enum class ElementKind : std::uint8_t { boolean, signed_integer, unsigned_integer, real, complex, opaque };
+
+/// An element type as the library and other systems know it.
+struct DTypeInfo {
+  DType dtype;
+  std::string_view name;        ///< "float32"; NumPy and ml_dtypes have the same names
+  std::string_view short_name;  ///< "f32", as problem strings write it
+  ElementKind kind;
+  std::uint8_t size;    ///< bytes; 0 for opaque
+  bool summable;        ///< whether fold can add elements of this type
+  char numpy_kind;      ///< dtype.kind: with the size, files name the type by it ("f4"); 'V' if NumPy itself lacks the type
+  std::int16_t dlpack;  ///< DLDataTypeCode; its bits are those of the element; -1 for opaque
+  std::int16_t onnx;    ///< TensorProto.DataType; 0 (undefined) for opaque
+};
+
+/// One row for each element type. A row stands at the number of its enumerator.
+inline constexpr auto dtype_table = [] {
+  using enum DType;
+  using Kind = ElementKind;
+  return std::to_array<DTypeInfo>({
+      {boolean, "bool", "bool", Kind::boolean, 1, true, 'b', 6, 9},
+      {int8, "int8", "i8", Kind::signed_integer, 1, true, 'i', 0, 3},
+      {int16, "int16", "i16", Kind::signed_integer, 2, true, 'i', 0, 5},
+      {int32, "int32", "i32", Kind::signed_integer, 4, true, 'i', 0, 6},
+      {int64, "int64", "i64", Kind::signed_integer, 8, true, 'i', 0, 7},
+      {uint8, "uint8", "u8", Kind::unsigned_integer, 1, true, 'u', 1, 2},
+      {uint16, "uint16", "u16", Kind::unsigned_integer, 2, true, 'u', 1, 4},
+      {uint32, "uint32", "u32", Kind::unsigned_integer, 4, true, 'u', 1, 12},
+      {uint64, "uint64", "u64", Kind::unsigned_integer, 8, true, 'u', 1, 13},
+      {float16, "float16", "f16", Kind::real, 2, true, 'f', 2, 10},
+      {bfloat16, "bfloat16", "bf16", Kind::real, 2, true, 'V', 4, 16},
+      {float32, "float32", "f32", Kind::real, 4, true, 'f', 2, 1},
+      {float64, "float64", "f64", Kind::real, 8, true, 'f', 2, 11},
+      {complex64, "complex64", "c64", Kind::complex, 8, true, 'c', 5, 14},
+      {complex128, "complex128", "c128", Kind::complex, 16, true, 'c', 5, 15},
+      {float8_e4m3fn, "float8_e4m3fn", "f8e4m3fn", Kind::real, 1, false, 'V', 10, 17},
+      {float8_e4m3fnuz, "float8_e4m3fnuz", "f8e4m3fnuz", Kind::real, 1, false, 'V', 11, 18},
+      {float8_e5m2, "float8_e5m2", "f8e5m2", Kind::real, 1, false, 'V', 12, 19},
+      {float8_e5m2fnuz, "float8_e5m2fnuz", "f8e5m2fnuz", Kind::real, 1, false, 'V', 13, 20},
+      {opaque, "opaque", "opaque", Kind::opaque, 0, false, 'V', -1, 0},
+  });
+}();
+static_assert([] {
+  for (std::size_t i = 0; i < dtype_table.size(); ++i)
+    if (static_cast<std::size_t>(dtype_table[i].dtype) != i) return false;
+  return true;
+}());
+
+/// Whether the value is an element type and not another number.
+constexpr bool is_enumerator(DType dtype) noexcept {
+  return static_cast<std::size_t>(dtype) < dtype_table.size();
+}
+/// The row of an element type; that of opaque for a number that is not an enumerator.
+constexpr const DTypeInfo& info_of(DType dtype) noexcept {
+  return dtype_table[static_cast<std::size_t>(is_enumerator(dtype) ? dtype : DType::opaque)];
+}
+/// Bytes of one element; 0 for opaque.
+constexpr std::size_t size_of(DType dtype) noexcept {
+  return info_of(dtype).size;
+}
+constexpr ElementKind kind_of(DType dtype) noexcept {
+  return info_of(dtype).kind;
+}
+/// "float32".
+constexpr std::string_view name_of(DType dtype) noexcept {
+  return info_of(dtype).name;
+}
+/// "f32", as problem strings write it.
+constexpr std::string_view short_name_of(DType dtype) noexcept {
+  return info_of(dtype).short_name;
+}
+/// Whether fold can add elements of this type.
+constexpr bool is_summable(DType dtype) noexcept {
+  return info_of(dtype).summable;
+}
+/// The type of either name; empty if there is none.
+constexpr std::optional<DType> dtype_of(std::string_view name) noexcept {
+  for (const DTypeInfo& each : dtype_table)
+    if (each.name == name || each.short_name == name) return each.dtype;
+  return std::nullopt;
+}
+
+namespace detail {
+inline constexpr auto all_dtypes = [] {
+  std::array<DType, dtype_table.size()> list{};
+  for (std::size_t i = 0; i < list.size(); ++i) list[i] = dtype_table[i].dtype;
+  return list;
+}();
+}  // namespace detail
+
+/// Every element type, in the order of the table.
+constexpr std::span<const DType> dtypes() noexcept {
+  return detail::all_dtypes;
+}
+
+/// A binary floating-point type that C++ lacks. Numbers are rounded to it to nearest even. A number that rounds beyond the
+/// largest becomes infinity if the type has one. Otherwise it depends on the use: as a fill it is an error; conversions and
+/// merges give the largest number.
+struct SmallFormat {
+  int exponent_bits;
+  int mantissa_bits;
+  int bias;
+  bool has_infinity;          ///< the largest exponent means infinity and NaN, as IEEE 754 has it
+  bool negative_zero_is_nan;  ///< the only NaN is the pattern of -0
+};
+
+// The C++ types of elements that C++ has no type for: their bytes.
+struct Boolean {
+  std::uint8_t byte;  ///< any number but 0 is true
+};
+struct Float16 {
+  std::uint16_t bits;
+  static constexpr SmallFormat format{5, 10, 15, true, false};
+};
+struct Bfloat16 {
+  std::uint16_t bits;
+  static constexpr SmallFormat format{8, 7, 127, true, false};
+};
+struct Float8E4M3FN {
+  std::uint8_t bits;
+  static constexpr SmallFormat format{4, 3, 7, false, false};
+};
+struct Float8E4M3FNUZ {
+  std::uint8_t bits;
+  static constexpr SmallFormat format{4, 3, 8, false, true};
+};
+struct Float8E5M2 {
+  std::uint8_t bits;
+  static constexpr SmallFormat format{5, 2, 15, true, false};
+};
+struct Float8E5M2FNUZ {
+  std::uint8_t bits;
+  static constexpr SmallFormat format{5, 2, 16, false, true};
+};
+/// Stands for elements of any size.
+struct Opaque {};
+
+template <class T>
+concept SmallFloat = requires {
+  T::format;
+};
+template <class T>
+concept ComplexNumber = std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
+
+/// Calls f(std::type_identity<T>()) with the C++ type of the elements and returns its result, which has one type for all:
+///   visit(dtype, []<class T>(std::type_identity<T>) { return sizeof(T); })
+template <class F>
+constexpr decltype(auto) visit(DType dtype, F&& f) {
+  switch (dtype) {
+    case DType::boolean: return f(std::type_identity<Boolean>());
+    case DType::int8: return f(std::type_identity<std::int8_t>());
+    case DType::int16: return f(std::type_identity<std::int16_t>());
+    case DType::int32: return f(std::type_identity<std::int32_t>());
+    case DType::int64: return f(std::type_identity<std::int64_t>());
+    case DType::uint8: return f(std::type_identity<std::uint8_t>());
+    case DType::uint16: return f(std::type_identity<std::uint16_t>());
+    case DType::uint32: return f(std::type_identity<std::uint32_t>());
+    case DType::uint64: return f(std::type_identity<std::uint64_t>());
+    case DType::float16: return f(std::type_identity<Float16>());
+    case DType::bfloat16: return f(std::type_identity<Bfloat16>());
+    case DType::float32: return f(std::type_identity<float>());
+    case DType::float64: return f(std::type_identity<double>());
+    case DType::complex64: return f(std::type_identity<std::complex<float>>());
+    case DType::complex128: return f(std::type_identity<std::complex<double>>());
+    case DType::float8_e4m3fn: return f(std::type_identity<Float8E4M3FN>());
+    case DType::float8_e4m3fnuz: return f(std::type_identity<Float8E4M3FNUZ>());
+    case DType::float8_e5m2: return f(std::type_identity<Float8E5M2>());
+    case DType::float8_e5m2fnuz: return f(std::type_identity<Float8E5M2FNUZ>());
+    case DType::opaque: break;
+  }
+  return f(std::type_identity<Opaque>());
+}
+
+namespace detail {
+/// The element type of a C++ type. Integers are known by their size, since C++ has several of 64 bits.
+template <class T>
+consteval std::optional<DType> dtype_of_type() {
+  using U = std::remove_const_t<T>;
+  const auto kind = std::is_same_v<U, bool>                                 ? ElementKind::boolean
+                    : std::is_integral_v<U> && std::is_signed_v<U>          ? ElementKind::signed_integer
+                    : std::is_integral_v<U>                                 ? ElementKind::unsigned_integer
+                    : std::is_same_v<U, float> || std::is_same_v<U, double> ? ElementKind::real
+                    : ComplexNumber<U>                                      ? ElementKind::complex
+                                                                            : ElementKind::opaque;
+  for (const DTypeInfo& each : dtype_table)
+    if (each.kind == kind && each.size == sizeof(U)) return each.dtype;
+  return std::nullopt;
+}
+}  // namespace detail
+
+}  // namespace patchfold
