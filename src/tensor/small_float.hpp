@@ -47,26 +47,33 @@ inline double decode(const SmallFormat& f, std::uint32_t bits) noexcept {
                                static_cast<std::uint64_t>(mantissa) << (double_mantissa - f.mantissa_bits));
 }
 
-/// The nearest pattern, ties to even. What lies beyond the largest number becomes infinity in float16 and bfloat16, and the
-/// largest number in the float8 types; infinity stays where there is one.
-inline std::uint32_t encode(const SmallFormat& f, double value) noexcept {
+/// A number rounded to a format: its pattern, and whether it lies beyond the largest number, infinity included.
+struct Rounded {
+  std::uint32_t bits = 0;
+  bool is_beyond = false;
+};
+
+/// The nearest pattern, ties to even, whatever the caller's rounding mode. What lies beyond the largest number becomes
+/// infinity, or the largest number in formats without infinity. Every NaN becomes one quiet NaN that keeps the sign where
+/// the format has one for it. Formats may have up to 32 bits.
+inline Rounded round_to(const SmallFormat& f, double value) noexcept {
   using detail::double_bias;
   using detail::double_mantissa;
   const int magnitude_bits = f.exponent_bits + f.mantissa_bits;
   const std::uint32_t all_ones = (1u << magnitude_bits) - 1;
   const std::uint32_t infinity = ((1u << f.exponent_bits) - 1) << f.mantissa_bits;
-  const bool float8 = magnitude_bits < 8;
   const auto wide = std::bit_cast<std::uint64_t>(value);
   const std::uint32_t sign = static_cast<std::uint32_t>(wide >> 63) << magnitude_bits;
   const std::uint64_t fraction = wide & ((std::uint64_t{1} << double_mantissa) - 1);
   const int wide_exponent = static_cast<int>(wide >> double_mantissa & 0x7ff);
 
   if (wide_exponent == 0x7ff && fraction != 0) {
-    if (f.negative_zero_is_nan) return 1u << magnitude_bits;
-    return sign | (f.has_infinity ? infinity | 1u << (f.mantissa_bits - 1) : all_ones);
+    if (f.negative_zero_is_nan) return {1u << magnitude_bits};
+    return {sign | (f.has_infinity ? infinity | 1u << (f.mantissa_bits - 1) : all_ones)};
   }
   const std::uint32_t largest = f.has_infinity ? infinity - 1 : f.negative_zero_is_nan ? all_ones : all_ones - 1;
-  if (wide_exponent == 0x7ff) return sign | (f.has_infinity ? infinity : largest);
+  const Rounded beyond{sign | (f.has_infinity ? infinity : largest), true};
+  if (wide_exponent == 0x7ff) return beyond;
 
   // Units of the last place, counted from zero, run through all finite patterns in order: a carry needs no case.
   const int exponent = wide_exponent - double_bias;
@@ -81,9 +88,14 @@ inline std::uint32_t encode(const SmallFormat& f, double value) noexcept {
     if (rest > half || (rest == half && units % 2 == 1)) ++units;
   }
   if (exponent > smallest) units += static_cast<std::uint64_t>(exponent - smallest) << f.mantissa_bits;
-  if (units > largest) return sign | (float8 ? largest : infinity);
-  if (units == 0 && f.negative_zero_is_nan) return 0;
-  return sign | static_cast<std::uint32_t>(units);
+  if (units > largest) return beyond;
+  if (units == 0 && f.negative_zero_is_nan) return {};
+  return {sign | static_cast<std::uint32_t>(units)};
+}
+
+/// The pattern alone.
+inline std::uint32_t encode(const SmallFormat& f, double value) noexcept {
+  return round_to(f, value).bits;
 }
 
 }  // namespace patchfold

@@ -89,8 +89,8 @@ TEST(Convert, SmallFloatsRoundToEven) {
             (std::vector<std::uint8_t>{0x38, 0x7e, 0x7e, 0xfe, 0x7f, 1, 0}));
   EXPECT_EQ((converted<std::uint8_t>("<f8", std::vector<double>{1, 240, 1000, -0.0, nan}, "float8_e4m3fnuz")),
             (std::vector<std::uint8_t>{0x40, 0x7f, 0x7f, 0, 0x80}));
-  EXPECT_EQ((converted<std::uint8_t>("<f8", std::vector<double>{1, 57344, 1e9, inf, -inf}, "float8_e5m2")),
-            (std::vector<std::uint8_t>{0x3c, 0x7b, 0x7b, 0x7c, 0xfc}));
+  EXPECT_EQ((converted<std::uint8_t>("<f8", std::vector<double>{1, 57344, 61439, 61440, -1e9, inf, -inf}, "float8_e5m2")),
+            (std::vector<std::uint8_t>{0x3c, 0x7b, 0x7b, 0x7c, 0xfc, 0x7c, 0xfc}));
   EXPECT_EQ((converted<std::uint8_t>("<f8", std::vector<double>{1, 57344, inf, nan}, "float8_e5m2fnuz")),
             (std::vector<std::uint8_t>{0x40, 0x7f, 0x7f, 0x80}));
 }

@@ -165,6 +165,25 @@ TEST(KernelBlend, EveryTypeOfNumbersHasARow) {
   EXPECT_EQ(weighted_row(float64, int32, true), nullptr);
 }
 
+TEST(KernelBlend, SumsBeyondTheLargestSmallFloatAreInfinityOrTheLargest) {
+  const struct {
+    DType dtype;
+    std::uint8_t largest, minus_largest, sum, minus_sum;
+  } types[] = {{float8_e5m2, 0x7b, 0xfb, 0x7c, 0xfc},
+               {float8_e4m3fn, 0x7e, 0xfe, 0x7e, 0xfe},
+               {float8_e4m3fnuz, 0x7f, 0xff, 0x7f, 0xff},
+               {float8_e5m2fnuz, 0x7f, 0xff, 0x7f, 0xff}};
+  const double ones[] = {1, 1};
+  for (const auto& type : types) {
+    const std::uint8_t a[] = {type.largest, type.minus_largest};
+    const BlendTerm terms[] = {{reinterpret_cast<const std::byte*>(a), ones, 1, 0},
+                               {reinterpret_cast<const std::byte*>(a), ones, 1, 0}};
+    std::uint8_t made[2];
+    weighted_row(type.dtype, type.dtype, false)(reinterpret_cast<std::byte*>(made), terms, 2, 0, 2);
+    EXPECT_EQ(std::vector(made, made + 2), (std::vector<std::uint8_t>{type.sum, type.minus_sum})) << name_of(type.dtype);
+  }
+}
+
 TEST(KernelBlend, A64BitMeanRoundsToNearestEvenBeyondWhatFloat64Holds) {
   const std::int64_t large = std::numeric_limits<std::int64_t>::max();
   const std::int64_t a[] = {large, -3, 1, large, -large - 1}, b[] = {large - 1, -2, 2, large, -large - 1};
