@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/floats.hpp"
 #include "tensor/fail.hpp"
 
 namespace patchfold {
@@ -27,6 +28,7 @@ std::optional<double> parse_real(std::string_view text) noexcept {
   if (!text.empty() && text.front() == '+') text.remove_prefix(1);
   if (text.empty() || text.front() == '+') return std::nullopt;
   double value = 0;
+  const engine::DefaultFloats floats;  // std::from_chars may divide, in the rounding mode that it finds
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;

@@ -1,47 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tensor/encode.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <optional>
 #include <type_traits>
 #include <utility>
 
 #include "tensor/fail.hpp"
+#include "tensor/small_float.hpp"
 
 namespace patchfold {
 namespace {
 
-/// The bits of `value` in `format`, or nothing if the format has no such value.
-std::optional<std::uint16_t> round_to(double value, const SmallFormat& format) {
-  const int sign_shift = format.exponent_bits + format.mantissa_bits;
-  const unsigned sign = std::signbit(value) ? 1u << sign_shift : 0;
-  const unsigned all_ones = (1u << sign_shift) - 1;
-  const unsigned infinity = ((1u << format.exponent_bits) - 1) << format.mantissa_bits;
-  const bool ieee = format.has_infinity;
-  const bool unsigned_zero = format.negative_zero_is_nan;
-  if (std::isnan(value)) {
-    if (unsigned_zero) return static_cast<std::uint16_t>(1u << sign_shift);
-    return static_cast<std::uint16_t>(sign | (ieee ? infinity | (1u << (format.mantissa_bits - 1)) : all_ones));
+// No function here rounds by floating-point arithmetic, since the caller may have set another rounding mode, or that tiny
+// numbers count as zero.
+
+bool is_zero(double value) {
+  return std::bit_cast<std::uint64_t>(value) << 1 == 0;
+}
+
+bool is_whole(double value) {
+  if (is_zero(value)) return true;
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const int exponent = static_cast<int>(bits >> 52 & 0x7ff) - 1023;
+  if (exponent < 0 || exponent == 1024) return false;
+  return exponent >= 52 || (bits & ((std::uint64_t{1} << (52 - exponent)) - 1)) == 0;
+}
+
+/// The nearest float64, ties to even.
+double nearest_float64(std::uint64_t value) {
+  const int excess = std::max(0, 11 - std::countl_zero(value));  // bits more than the 53 of float64
+  std::uint64_t units = value >> excess;
+  if (excess > 0) {
+    const std::uint64_t rest = value & ((std::uint64_t{1} << excess) - 1);
+    const std::uint64_t half = std::uint64_t{1} << (excess - 1);
+    if (rest > half || (rest == half && units % 2 == 1)) ++units;
   }
-  if (std::isinf(value)) return ieee ? std::optional(static_cast<std::uint16_t>(sign | infinity)) : std::nullopt;
+  return static_cast<double>(units) * static_cast<double>(std::uint64_t{1} << excess);  // both steps are exact
+}
 
-  if (value == 0) return static_cast<std::uint16_t>(unsigned_zero ? 0 : sign);
-
-  // In units of the last place of its binade, below the smallest normal number in units of the smallest subnormal one.
-  int exponent = 0;
-  std::frexp(value, &exponent);
-  const int binade = std::max(exponent - 1, 1 - format.bias);
-  const double units = std::nearbyint(std::ldexp(std::fabs(value), format.mantissa_bits - binade));
-  // Counting units from zero runs through all finite values in order, so a carry into the next binade needs no case.
-  const auto bits =
-      static_cast<std::uint64_t>(units) + (static_cast<std::uint64_t>(binade - (1 - format.bias)) << format.mantissa_bits);
-  const std::uint64_t largest = ieee ? infinity - 1 : unsigned_zero ? all_ones : all_ones - 1;
-  if (bits > largest) return ieee ? std::optional(static_cast<std::uint16_t>(sign | infinity)) : std::nullopt;
-  if (bits == 0 && unsigned_zero) return std::uint16_t{0};
-  return static_cast<std::uint16_t>(sign | bits);
+/// The nearest float32, ties to even; a NaN keeps its sign and the beginning of its payload.
+float nearest_float32(double value) {
+  constexpr SmallFormat float32{8, 23, 127, true, false};
+  constexpr std::uint64_t payload = (std::uint64_t{1} << 51) - 1;
+  const std::uint32_t rounded = round_to(float32, value).bits;
+  const bool is_nan = (rounded & 0x7fffffffu) > 0x7f800000u;
+  const auto kept = is_nan ? static_cast<std::uint32_t>((std::bit_cast<std::uint64_t>(value) & payload) >> 29) : 0;
+  return std::bit_cast<float>(rounded | kept);
 }
 
 class Encoder {
@@ -75,12 +83,12 @@ class Encoder {
     } else if constexpr (std::is_integral_v<T>) {
       put_integer<T>();
     } else if constexpr (SmallFloat<T>) {
-      put(T{static_cast<decltype(T::bits)>(small_float(T::format))});
+      put_small_float<T>();
     } else if constexpr (ComplexNumber<T>) {
-      put(static_cast<typename T::value_type>(real_part()));
-      put(static_cast<typename T::value_type>(scalar_.imaginary()));
+      put_float<typename T::value_type>(real_part());
+      put_float<typename T::value_type>(scalar_.imaginary());
     } else {
-      put(static_cast<T>(real()));
+      put_float<T>(real());
     }
   }
 
@@ -88,20 +96,32 @@ class Encoder {
     return scalar_.kind() == Scalar::Kind::signed_integer || scalar_.kind() == Scalar::Kind::unsigned_integer;
   }
   double real_part() const {
-    if (scalar_.kind() == Scalar::Kind::signed_integer) return static_cast<double>(scalar_.as_signed());
-    if (scalar_.kind() == Scalar::Kind::unsigned_integer) return static_cast<double>(scalar_.as_unsigned());
-    return scalar_.real();
+    const bool is_negative = scalar_.kind() == Scalar::Kind::signed_integer && scalar_.as_signed() < 0;
+    if (is_negative) return -nearest_float64(0 - scalar_.as_unsigned());
+    return is_integer() ? nearest_float64(scalar_.as_unsigned()) : scalar_.real();
   }
   double real() const {
-    if (scalar_.imaginary() != 0) refuse("a real type holds no imaginary part");
+    if (!is_zero(scalar_.imaginary())) refuse("a real type holds no imaginary part");
     return real_part();
   }
-  bool truth() const { return is_integer() ? scalar_.as_unsigned() != 0 : real_part() != 0 || scalar_.imaginary() != 0; }
+  bool truth() const {
+    return is_integer() ? scalar_.as_unsigned() != 0 : !is_zero(scalar_.real()) || !is_zero(scalar_.imaginary());
+  }
 
-  std::uint16_t small_float(const SmallFormat& format) const {
-    const auto bits = round_to(real(), format);
-    if (!bits) refuse("the type has no infinity, and the number lies beyond its largest value");
-    return *bits;
+  template <class T>
+  void put_float(double value) {
+    if constexpr (std::is_same_v<T, float>)
+      put(nearest_float32(value));
+    else
+      put(value);
+  }
+
+  template <class T>
+  void put_small_float() {
+    const Rounded rounded = round_to(T::format, real());
+    if (rounded.is_beyond && !T::format.has_infinity)
+      refuse("the type has no infinity, and the number lies beyond its largest value");
+    put(T{static_cast<decltype(T::bits)>(rounded.bits)});
   }
 
   template <class T>
@@ -120,7 +140,7 @@ class Encoder {
     // 2^digits is the first number above the range; it is exact in float64, the largest integer may not be.
     const double above = std::ldexp(1.0, std::numeric_limits<T>::digits);
     const double below = std::is_signed_v<T> ? -above : 0;
-    if (!(value >= below && value < above) || value != std::floor(value)) refuse(rule);
+    if (!is_whole(value) || !(value >= below && value < above)) refuse(rule);
     put(static_cast<T>(value));
   }
 

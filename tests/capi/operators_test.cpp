@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every operator of the table through pf_run, compared with the C++ interface.
+#include <array>
+#include <cfenv>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <stdexcept>
@@ -107,6 +110,33 @@ TEST(EveryOperator, GivesWhatTheCppInterfaceGives) {
       EXPECT_EQ(planned.values, expected.values);
     }
   }
+}
+
+TEST(Fill, HasTheSameBytesInEveryRoundingMode) {
+  const std::int64_t one = 1, shape[] = {1, 1, 1}, padded[] = {1, 1, 3};
+  for (const char* type : {"float16", "float32", "float64", "float8_e4m3fn"})
+    for (const char* text : {"0.1", "-0.3", "0.0123", "447.9"}) {
+      pf_dtype dtype = -1;
+      ASSERT_OK(pf_dtype_from_name(type, &dtype));
+      const std::uint64_t zero = 0;
+      const auto filled = [&](int mode, const pf_attribute& value) {
+        const pf_tensor input = {const_cast<std::uint64_t*>(&zero), shape, nullptr, 3, dtype, 0};
+        std::array<std::byte, 24> bytes{};
+        const pf_tensor output = {bytes.data(), padded, nullptr, 3, dtype, 0};
+        const pf_attribute attributes[] = {pf_integers("kernel_size", &one, 1), pf_integer("padding", 1), value};
+        std::fesetround(mode);
+        const pf_status status = pf_run("unfold", attributes, 3, &input, 1, &output, nullptr);
+        std::fesetround(FE_TONEAREST);
+        EXPECT_OK(status);
+        return bytes;
+      };
+      const auto expected = filled(FE_TONEAREST, pf_number("value", std::strtod(text, nullptr)));
+      EXPECT_NE(expected, (std::array<std::byte, 24>{}));
+      for (const int mode : {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+        EXPECT_EQ(filled(mode, pf_number("value", std::strtod(text, nullptr))), expected) << type << ' ' << text;
+        EXPECT_EQ(filled(mode, pf_text("value", text)), expected) << type << " text " << text;
+      }
+    }
 }
 
 TEST(EveryOperator, TakesElementsOfEveryTypeThatItCanMove) {

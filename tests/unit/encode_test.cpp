@@ -3,10 +3,18 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cfenv>
 #include <cmath>
+#include <complex>
 #include <cstring>
 #include <limits>
+#include <optional>
+#include <vector>
 
+#include "float_control.hpp"
 #include "patchfold/error.hpp"
 
 namespace patchfold {
@@ -73,6 +81,114 @@ TEST(Encode, KnowsTheFloat8Formats) {
   EXPECT_EQ(bits_of(-INFINITY, DType::float8_e5m2), 0xfcu);
   EXPECT_EQ(bits_of(1.0, DType::float8_e5m2fnuz), 0x40u);
   EXPECT_EQ(bits_of(std::ldexp(1.0, -9), DType::float8_e4m3fn), 1u);
+}
+
+TEST(Encode, BeyondTheLargestNumberLiesInfinityIfTheTypeHasIt) {
+  const struct {
+    DType dtype;
+    double largest, half_way;
+    std::uint64_t largest_bits, infinity;
+  } types[] = {{DType::float16, 65504, 65520, 0x7bff, 0x7c00},
+               {DType::bfloat16, 0x1.fep127, 0x1.ffp127, 0x7f7f, 0x7f80},
+               {DType::float8_e5m2, 57344, 61440, 0x7b, 0x7c},
+               {DType::float32, 0x1.fffffep127, 0x1.ffffffp127, 0x7f7fffff, 0x7f800000}};
+  for (const auto& type : types) {
+    EXPECT_EQ(bits_of(type.largest, type.dtype), type.largest_bits) << name_of(type.dtype);
+    EXPECT_EQ(bits_of(std::nextafter(type.half_way, 0), type.dtype), type.largest_bits) << name_of(type.dtype);
+    EXPECT_EQ(bits_of(type.half_way, type.dtype), type.infinity) << name_of(type.dtype);
+    EXPECT_EQ(bits_of(1e300, type.dtype), type.infinity) << name_of(type.dtype);
+    EXPECT_EQ(bits_of(INFINITY, type.dtype), type.infinity) << name_of(type.dtype);
+  }
+  const struct {
+    DType dtype;
+    double largest, beyond;
+    std::uint64_t largest_bits;
+  } finite[] = {{DType::float8_e4m3fn, 448, 0x1.d000000000001p8, 0x7e},
+                {DType::float8_e4m3fnuz, 240, 248, 0x7f},
+                {DType::float8_e5m2fnuz, 57344, 61440, 0x7f}};
+  for (const auto& type : finite) {
+    EXPECT_EQ(bits_of(type.largest, type.dtype), type.largest_bits) << name_of(type.dtype);
+    EXPECT_EQ(bits_of(std::nextafter(type.beyond, 0), type.dtype), type.largest_bits) << name_of(type.dtype);
+    EXPECT_TRUE(refused(type.beyond, type.dtype)) << name_of(type.dtype);
+    EXPECT_TRUE(refused(-INFINITY, type.dtype)) << name_of(type.dtype);
+  }
+}
+
+TEST(Encode, KeepsTheSignAndThePayloadOfANaN) {
+  const auto nan = std::bit_cast<double>(std::uint64_t{0xfff4000020000000});
+  EXPECT_EQ(bits_of(nan, DType::float64), 0xfff4000020000000u);
+  EXPECT_EQ(bits_of(nan, DType::float32), 0xffe00001u);
+  EXPECT_EQ(bits_of(nan, DType::float16), 0xfe00u);
+  EXPECT_EQ(bits_of(nan, DType::bfloat16), 0xffc0u);
+}
+
+/// The bytes, or nothing if the number is refused.
+std::optional<std::array<std::byte, 16>> outcome(const Scalar& scalar, DType dtype) {
+  try {
+    return encode(scalar, dtype, "op", "value");
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+TEST(Encode, TheCallersFloatingPointEnvironmentDoesNotMatter) {
+  std::vector<Scalar> scalars;
+  for (const double value : {0.0,
+                             0.1,
+                             1.0 / 3,
+                             1.5,
+                             3.0,
+                             255.0,
+                             447.9,
+                             463.9,
+                             464.0,
+                             464.1,
+                             2049.5,
+                             57345.0,
+                             61439.9,
+                             61440.0,
+                             65519.9,
+                             65520.0,
+                             0x1.000001p0,
+                             0x1.fffffefp127,
+                             0x1.ffffffp127,
+                             1e-8,
+                             0x1.1p-25,
+                             0x1p-133,
+                             0x1.8p-134,
+                             0x1.1p-150,
+                             1e-40,
+                             1e-310,
+                             5e-324,
+                             1e300,
+                             double{INFINITY},
+                             std::nan("")})
+    for (const double sign : {1.0, -1.0}) {
+      scalars.emplace_back(sign * value);
+      scalars.emplace_back(std::complex<double>(sign * value, 0.1));
+      scalars.emplace_back(std::complex<double>(0, sign * value));
+    }
+  for (const std::uint64_t value :
+       {std::uint64_t{3}, std::uint64_t{16777217}, std::uint64_t{9007199254740993}, std::uint64_t{9007199254740995},
+        std::uint64_t{0x7ffffffffffffbff}, std::uint64_t{0x7ffffffffffffe00}, std::uint64_t{0x8000000000000401},
+        ~std::uint64_t{0}}) {
+    scalars.emplace_back(value);
+    scalars.emplace_back(static_cast<std::int64_t>(value));
+    scalars.emplace_back(-static_cast<std::int64_t>(value >> 1));
+  }
+  const std::uint64_t control = testing::float_control();
+  for (const DType dtype : dtypes())
+    for (const Scalar& scalar : scalars) {
+      const auto expected = outcome(scalar, dtype);
+      for (const int mode : {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+        std::fesetround(mode);
+        testing::set_float_control(testing::float_control() | testing::odd_floats);
+        const auto made = outcome(scalar, dtype);
+        testing::set_float_control(control);
+        std::fesetround(FE_TONEAREST);
+        EXPECT_EQ(made, expected) << to_string(scalar) << " as " << name_of(dtype) << " in rounding mode " << mode;
+      }
+    }
 }
 
 TEST(Encode, TakesComplexNumbersForComplexTypesOnly) {
