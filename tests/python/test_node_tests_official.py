@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """ONNX's own node tests of our operators pass, and copies with a false expectation fail.
 
-The installed onnx package generates eleven. Nine more are files that ONNX wrote and that its package 1.18.0 carried; they are
-kept in vectors/onnx-node-tests.jsonl.
+The installed onnx package generates eleven. Nine more are files that ONNX wrote and that its package 1.18.0 carried; they
+are kept in vectors/onnx-node-tests.jsonl.
 """
 
 import base64
