@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """NumPy arrays in and out: every element type, any layout, and what is refused."""
 
+import ctypes
 import datetime
 import pickle
+import platform
 import sys
 import threading
 from collections.abc import Callable
@@ -423,3 +425,18 @@ def test_errors_of_the_caller_s_own_objects_come_through() -> None:
 
 def test_coverage_is_explained_without_a_shape() -> None:
     assert "coverage" in str(patchfold.explain("coverage", output_size=(4, 4), kernel_size=2))
+
+
+@pytest.mark.parametrize("value", [0.7, -0.7])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, ml_dtypes.bfloat16, ml_dtypes.float8_e5m2, np.complex64])
+def test_a_fill_has_the_same_bits_in_every_rounding_mode(dtype: type, value: float) -> None:
+    x = np.zeros((1, 1, 2), dtype)
+    expected = patchfold.unfold(x, [1], padding=1, value=value)
+    libm = ctypes.CDLL("libm.so.6")
+    upward = {"x86_64": 0x800, "aarch64": 0x400000}[platform.machine()]
+    assert libm.fesetround(upward) == 0
+    try:  # another number, so that no plan of the first call is used again
+        made = patchfold.unfold(x, [1], padding=1, value=value + 1e-10)
+    finally:
+        libm.fesetround(0)
+    assert made.tobytes() == expected.tobytes()
