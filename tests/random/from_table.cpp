@@ -6,6 +6,7 @@
 #include <memory>
 #include <numeric>
 
+#include "geometry.hpp"
 #include "problem.hpp"
 
 namespace patchfold::testing {
@@ -33,9 +34,10 @@ class Maker {
       change(draw);
       const auto geometry = repair(draw);
       if (!geometry) continue;
-      const std::int64_t elements = element_count(geometry->output);
-      if (elements > (request.big ? 1 << 22 : 1 << 15)) continue;
-      if (elements == 0 && (request.big || request.width > 0)) continue;
+      const std::int64_t least = request.big || request.width > 0 ? 1 : 0;
+      const std::int64_t output = element_count(geometry->output);
+      const std::int64_t data = geometry->has_data ? element_count(geometry->data) : least;
+      if (std::min(data, output) < least || std::max(data, output) > most_elements(request)) continue;
       leave_out_fills(draw.text);
       return {.text = draw.text, .features = {"rank " + std::to_string(geometry->axes.size())}};
     }
@@ -174,7 +176,7 @@ class Maker {
   }
 
   /// The geometry, after what errors name was taken back to the example or fitted; nothing if that does not help.
-  std::optional<Geometry> repair(Draw& draw) const {
+  std::optional<patchfold::Geometry> repair(Draw& draw) const {
     for (int repairs = 0; repairs < most_repairs; ++repairs) {
       try {
         return op_.bind(draw.text.arguments).lower(draw.text.shape).geometry;
