@@ -38,11 +38,11 @@ std::optional<Ieee> ieee(DType dtype) {
   }
 }
 
-bool is_integer(DType dtype) {
-  return dtype >= DType::int8 && dtype <= DType::uint64;
-}
 bool is_signed(DType dtype) {
-  return dtype >= DType::int8 && dtype <= DType::int64;
+  return kind_of(dtype) == ElementKind::signed_integer;
+}
+bool is_integer(DType dtype) {
+  return is_signed(dtype) || kind_of(dtype) == ElementKind::unsigned_integer;
 }
 
 std::uint64_t bits_of(const Ieee& format, double value) {
@@ -111,7 +111,7 @@ std::vector<ElementType> all_types() {
 std::vector<ElementType> summable_types() {
   std::vector<ElementType> types;
   for (const auto& type : all_types())
-    if (type.dtype <= DType::complex128) types.push_back(type);
+    if (is_summable(type.dtype)) types.push_back(type);
   return types;
 }
 
