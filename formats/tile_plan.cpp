@@ -106,8 +106,7 @@ Scalar value_of(const Json& value, const Reader& reader) {
   if (const auto* number = value.as<std::int64_t>()) return *number;
   if (const auto* text = value.as<std::string>()) try {
       return std::get<Scalar>(parse_value({}, {.name = "value", .kind = ArgumentKind::number}, *text));
-    } catch (const Error& error) {
-      if (error.code() == ErrorCode::out_of_memory) throw;
+    } catch (const Error&) {
     }
   reader.fail_value("tiling.value", "must be a number", value);
 }
