@@ -3,14 +3,13 @@
 // added, all that follows.
 #include "cli/arguments.hpp"
 
-#include <fmt/format.h>
-
 #include <filesystem>
 
 #include "cli/command.hpp"
 #include "cli/example.hpp"
 #include "cli/options.hpp"
 #include "cli/report.hpp"
+#include "cli/text.hpp"
 #include "formats/picture.hpp"
 
 namespace patchfold::cli {
@@ -90,11 +89,11 @@ void check_files(const RunRequest& request) {
 
 void parse_operator(const std::vector<std::string>& words, RunRequest& request, Texts& texts) {
   const OperatorSpec& op = *request.op;
-  Command command(std::string(op.doc), fmt::format("patchfold run {}", op.name));
+  Command command(std::string(op.doc), text_of("patchfold run ", op.name));
   command.usage(
-      fmt::format("patchfold run {} {}[--ARGUMENT VALUE]... -o OUT", op.name, op.data_input.empty() ? "" : "INPUT... "));
+      text_of("patchfold run ", op.name, op.data_input.empty() ? " " : " INPUT... ", "[--ARGUMENT VALUE]... -o OUT"));
   const Example example = example_of(op);
-  command.footer(fmt::format("{}\n\nExample: {}", value_forms, example.command));
+  command.footer(text_of(value_forms, "\n\nExample: ", example.command));
 
   std::vector<std::string> paths;
   command.words("INPUT", paths, ".npy or picture: the data, then shape inputs that no option gives");

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/inputs.hpp"
 
-#include <fmt/format.h>
-
 #include <cstring>
 #include <limits>
 
 #include "cli/convert.hpp"
+#include "cli/text.hpp"
 #include "formats/picture.hpp"
 
 namespace patchfold::cli {
@@ -67,14 +66,13 @@ IndexTensor index_tensor(const OperatorSpec& op, const ArgumentSpec& argument, c
   IndexTensor result{{}, tensor.view.shape, dtype};
   if (dtype == DType::opaque) fail(ErrorCode::type, "must hold integers", tensor.type.descr, "");
   if (const auto count = element_count(tensor.view.shape); count > max_rank)
-    fail(ErrorCode::length, "has too many entries", fmt::format("{}", count), fmt::format("at most {}", max_rank));
+    fail(ErrorCode::length, "has too many entries", text_of(count), text_of("at most ", max_rank));
   visit(dtype, [&]<class T>(std::type_identity<T>) {
     if constexpr (std::integral<T>) {
       for_each_offset(tensor.view.shape, tensor.view.strides, [&](std::int64_t offset) {
         T value;
         std::memcpy(&value, static_cast<const std::byte*>(tensor.view.data) + offset, sizeof(T));
-        if (!std::in_range<std::int64_t>(value))
-          fail(ErrorCode::overflow, "does not fit into 63 bits", fmt::format("{}", value), "");
+        if (!std::in_range<std::int64_t>(value)) fail(ErrorCode::overflow, "does not fit into 63 bits", text_of(value), "");
         result.values.push_back(static_cast<std::int64_t>(value));
       });
     } else {

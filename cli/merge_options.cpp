@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/merge_options.hpp"
 
-#include <fmt/format.h>
-
 #include <charconv>
 
 #include "cli/command.hpp"
 #include "cli/options.hpp"
 #include "cli/report.hpp"
+#include "cli/text.hpp"
 #include "cli/tile_options.hpp"
 #include "formats/picture.hpp"
 
@@ -76,17 +75,17 @@ MergeRequest parse_merge(const std::vector<std::string>& words) {
   command.word("FOLDER", request.folder, "that holds the tiles, and plan.json");
   command.word("OUT", request.output, "where the picture goes: .tif, .png, .jpg or .npy; /dev/stdout takes .npy");
   text("--reduce", texts.reduce, "RULE",
-       fmt::format("where tiles overlap: {}; default {}", listed_words<Reduce>(), word_of(request.reduce)));
+       text_of("where tiles overlap: ", listed_words<Reduce>(), "; default ", word_of(request.reduce)));
   text("--window", texts.window, "WINDOW",
-       fmt::format("weights of the mean: {} (or gaussian:SIGMA); default {}", listed_words<WeightWindow::Kind>(has_formula),
-                   word_of(request.window.kind)));
+       text_of("weights of the mean: ", listed_words<WeightWindow::Kind>(has_formula), " (or gaussian:SIGMA); default ",
+               word_of(request.window.kind)));
   text("--dtype", texts.dtype, "TYPE", "float32 or float64: of the output; default: the tiles'");
   text("--fill", texts.fill, "NUMBER", "for elements that no tile gives (--tail drop, gaps)");
   command.flag("--processed", request.processed, "tiles are results of a program: no checksums, any type, any channels");
   text("--plan", request.plan, "FILE", "plan.json elsewhere; FOLDER holds results");
   const auto compress =
       text("--compress", texts.compress, "HOW",
-           fmt::format("of .tif: {}; default {}", listed_words<Compression>(), word_of(request.tiff.compression)));
+           text_of("of .tif: ", listed_words<Compression>(), "; default ", word_of(request.tiff.compression)));
   const auto tile =
       command.option("--tiff-tile", request.tiff.tile, 16, 1 << 15, "N", "of .tif: tiles of N x N pixels instead of strips");
   const auto big = command.flag("--bigtiff", request.tiff.always_big, "of .tif: BigTIFF, also below 4 GB");

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/program.hpp"
 
-#include <fmt/format.h>
-
 #include <exception>
 #include <new>
 
@@ -115,7 +113,7 @@ int run_command(const std::vector<std::string>& words) {
   else if (command == "--help" || command == "-h" || command == "help")
     print(help_text);
   else if (command == "--version")
-    print(fmt::format("patchfold {}\n", PATCHFOLD_VERSION_STRING));
+    print("patchfold " PATCHFOLD_VERSION_STRING "\n");
   else
     fail_usage("", command, "is not a command", "", commands);
   return done;

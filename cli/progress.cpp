@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/progress.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include "cli/report.hpp"
+#include "cli/text.hpp"
 
 namespace patchfold::cli {
 
@@ -27,14 +27,15 @@ void Progress::count(std::int64_t bytes) {
   next_ = Clock::now() + std::chrono::milliseconds(100);
   const double passed = seconds();
   const double left = passed / static_cast<double>(done_) * static_cast<double>(tiles_ - done_);
-  note(fmt::format("\r\033[K{}  {}/{} tiles  {:.0f} MB/s  {:.0f} s left", command_, done_, tiles_,
-                   static_cast<double>(bytes_) / 1e6 / passed, left));
+  note(text_of("\r\033[K", command_, "  ", done_, "/", tiles_, " tiles  ",
+               decimal(static_cast<double>(bytes_) / 1e6 / passed, 0), " MB/s  ", decimal(left, 0), " s left"));
 }
 
 std::string Progress::finish() {
   clear();
   const double passed = seconds();
-  return fmt::format("{:.1f} s, {:.0f} MB/s", passed, passed > 0 ? static_cast<double>(bytes_) / 1e6 / passed : 0);
+  return text_of(decimal(passed, 1), " s, ", decimal(passed > 0 ? static_cast<double>(bytes_) / 1e6 / passed : 0, 0),
+                 " MB/s");
 }
 
 }  // namespace patchfold::cli

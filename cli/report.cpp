@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/report.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+
+#include "cli/text.hpp"
 
 namespace patchfold::cli {
 namespace {
@@ -58,7 +59,7 @@ void print_error(std::string_view message, std::string_view code) noexcept {
   try {
     std::string line = "patchfold: ";
     for (const char c : message) line += static_cast<unsigned char>(c) < ' ' || c == 0x7f ? ' ' : c;
-    if (!code.empty()) line += fmt::format(" [{}]", code);
+    if (!code.empty()) line += text_of(" [", code, "]");
     write_all(STDERR_FILENO, line + "\n");
   } catch (...) {
     write_all(STDERR_FILENO, "patchfold: out of memory\n");
@@ -66,8 +67,9 @@ void print_error(std::string_view message, std::string_view code) noexcept {
 }
 
 std::string shape_text(const Dims& shape) {
-  return shape.size() == 1 ? fmt::format("({},)", shape[0])
-                           : fmt::format("({})", fmt::join(shape.begin(), shape.end(), ", "));
+  std::string text;
+  for (const std::int64_t extent : shape) text += text_of(text.empty() ? "" : ", ", extent);
+  return text_of("(", text, shape.size() == 1 ? ",)" : ")");
 }
 
 }  // namespace patchfold::cli

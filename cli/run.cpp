@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run.hpp"
 
-#include <fmt/format.h>
-
 #include <chrono>
 #include <filesystem>
 
 #include "cli/inputs.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/report.hpp"
+#include "cli/text.hpp"
 #include "formats/file.hpp"
 #include "formats/output_file.hpp"
 #include "formats/picture.hpp"
@@ -99,8 +98,8 @@ void run_operator(const RunRequest& request) {
   const auto elements = element_count(work.output.shape) + (request.data.empty() ? 0 : element_count(work.data.view.shape));
   const double bytes = static_cast<double>(elements) * static_cast<double>(work.type.size);
   const auto type = work.type.dtype == DType::opaque ? work.type.descr : std::string(name_of(work.type.dtype));
-  note(fmt::format("{}: {} {}, {:.1f} ms, {:.1f} GB/s\n", request.output, type, shape_text(work.output.shape),
-                   time.count() * 1e3, time.count() > 0 ? bytes / time.count() / 1e9 : 0.0));
+  note(text_of(request.output, ": ", type, " ", shape_text(work.output.shape), ", ", decimal(time.count() * 1e3, 1), " ms, ",
+               decimal(time.count() > 0 ? bytes / time.count() / 1e9 : 0.0, 1), " GB/s\n"));
 }
 
 }  // namespace patchfold::cli

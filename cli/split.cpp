@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/split.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
@@ -10,6 +8,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
+#include "cli/text.hpp"
 #include "cli/tile_files.hpp"
 #include "cli/tile_source.hpp"
 #include "formats/file.hpp"
@@ -143,16 +142,16 @@ std::int64_t bytes_of(const Tiling& tiling, std::size_t element_size) {
 }
 
 std::string tiles_text(const TileSource& source, const Tiling& tiling) {
-  return fmt::format("{} tiles ({}) of {}, {}", tiling.size(), extents_text(tiling.grid()),
-                     extents_text(tiling.tile_shape(0)), formats::type_text(source.type()));
+  return text_of(tiling.size(), " tiles (", extents_text(tiling.grid()), ") of ", extents_text(tiling.tile_shape(0)), ", ",
+                 formats::type_text(source.type()));
 }
 
 void print_forecast(const SplitRequest& request, const TileSource& source, const Tiling& tiling) {
   const std::int64_t bytes = bytes_of(tiling, source.type().size);
   const Checked tile = checked_product(tiling.tile_shape(0), source.type().size);
   const Checked memory = Checked(source.memory_bytes()) + tile * 2;
-  print(fmt::format("{}: {}, {} without compression; needs {} of memory\n", request.folder, tiles_text(source, tiling),
-                    size_text(bytes), size_text(memory.value().value_or(INT64_MAX))));
+  print(text_of(request.folder, ": ", tiles_text(source, tiling), ", ", size_text(bytes), " without compression; needs ",
+                size_text(memory.value().value_or(INT64_MAX)), " of memory\n"));
 }
 
 class Split {
@@ -216,8 +215,8 @@ void run_split(const SplitRequest& request) {
   guard.check();
   formats::write_tile_plan(folder.plan_path(), plan);
   if (!request.quiet)
-    print(fmt::format("{}: {}: {} written, {} skipped, {}\n", request.folder, tiles_text(source, plan.tiling),
-                      split.written(), plan.tiling.size() - split.written(), progress.finish()));
+    print(text_of(request.folder, ": ", tiles_text(source, plan.tiling), ": ", split.written(), " written, ",
+                  plan.tiling.size() - split.written(), " skipped, ", progress.finish(), "\n"));
 }
 
 }  // namespace patchfold::cli

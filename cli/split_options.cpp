@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/split_options.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "cli/command.hpp"
 #include "cli/options.hpp"
 #include "cli/report.hpp"
+#include "cli/text.hpp"
 #include "cli/tile_options.hpp"
 
 namespace patchfold::cli {
@@ -101,10 +100,9 @@ SplitRequest parse_split(const std::vector<std::string>& words) {
   text("--overlap", texts.overlap, "N,..", "what neighbours share; default 0; negative: gaps");
   text("--stride", texts.stride, "N,..", "from tile to tile, instead of --overlap");
   text("--tail", texts.tail, "TAIL",
-       fmt::format("the last tile, if it does not fit: {}; default {}", listed_words<Tail>(), word_of(request.spec.tail)));
+       text_of("the last tile, if it does not fit: ", listed_words<Tail>(), "; default ", word_of(request.spec.tail)));
   text("--padding-mode", texts.padding_mode, "MODE",
-       fmt::format("for --tail pad: {}; default {}", listed_words<PaddingMode>(pads_tiles),
-                   word_of(request.spec.padding_mode)));
+       text_of("for --tail pad: ", listed_words<PaddingMode>(pads_tiles), "; default ", word_of(request.spec.padding_mode)));
   text("--value", texts.value, "NUMBER", "for --padding-mode constant; default 0");
   text("--axes", texts.axes, "N,..",
        "of .npy arrays: the axes that are tiled, from 0 or, negative, from the end; default: the last");

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/tile_files.hpp"
 
-#include <fmt/format.h>
 #include <zlib.h>
 
 #include <algorithm>
 
+#include "cli/text.hpp"
 #include "formats/file.hpp"
 
 namespace patchfold::cli {
@@ -16,7 +16,9 @@ constexpr std::string_view name_prefix = "tile-";
 }  // namespace
 
 std::string tile_name(std::int64_t index, std::int64_t count, const std::string& extension) {
-  return fmt::format("{}{:0{}}.{}", name_prefix, index, std::to_string(count - 1).size(), extension);
+  const std::string digits = std::to_string(index);
+  const std::size_t width = std::max(std::to_string(count - 1).size(), digits.size());
+  return text_of(name_prefix, std::string(width - digits.size(), '0'), digits, ".", extension);
 }
 
 bool is_tile_name(const std::string& name) {
@@ -34,11 +36,13 @@ bool is_tile_in(const std::filesystem::path& path, const std::filesystem::path& 
 }
 
 std::string tile_text(const Tiling& tiling, std::int64_t index) {
-  return fmt::format("tile {} at {}", index, to_string(tiling[index].position));
+  return text_of("tile ", index, " at ", to_string(tiling[index].position));
 }
 
 std::string extents_text(const Dims& shape) {
-  return fmt::format("{}", fmt::join(shape.begin(), shape.end(), " x "));
+  std::string text;
+  for (const std::int64_t extent : shape) text += text_of(text.empty() ? "" : " x ", extent);
+  return text;
 }
 
 std::string size_text(std::int64_t bytes) {
@@ -46,7 +50,7 @@ std::string size_text(std::int64_t bytes) {
   auto number = static_cast<double>(bytes);
   int unit = 0;
   for (; number >= 1000; number /= 1000) ++unit;
-  return fmt::format("{:.{}f} {}", number, unit == 0 ? 0 : 1, units[unit]);
+  return text_of(decimal(number, unit == 0 ? 0 : 1), " ", units[unit]);
 }
 
 LoadedTile read_tile(formats::RowReader& reader, const std::filesystem::path& path) {
