@@ -13,7 +13,7 @@ namespace {
 std::atomic<int> received = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
 
-void note(int signal) {
+void receive(int signal) {
   received.store(signal, std::memory_order_relaxed);
 }
 
@@ -26,7 +26,7 @@ InterruptGuard::InterruptGuard(const std::filesystem::path& output) {
   if (!is_guarding_) return;
   for (int i = 0; i < 3; ++i) {
     struct sigaction action {};
-    action.sa_handler = note;
+    action.sa_handler = receive;
     action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
     sigaction(signals[i], nullptr, &before_[i]);
     if (before_[i].sa_handler != SIG_IGN) sigaction(signals[i], &action, nullptr);

@@ -32,6 +32,9 @@ inline AxisList image_axes(const Problem& problem) {
   return axes;
 }
 
+/// Bytes of one row of a copy at most, so that threads can share one that is long (arbitrary: 64 KiB).
+inline constexpr std::int64_t chunk_bytes = 64 * 1024;
+
 /// Rows of at least this many bytes are worth a kernel's call (arbitrary: one cache line).
 inline constexpr std::int64_t row_bytes = 64;
 

@@ -4,15 +4,13 @@
 
 #include "engine/machine.hpp"
 #include "engine/normalise.hpp"
+#include "engine/rows.hpp"
 #include "engine/strategy.hpp"
 #include "kernels/stream.hpp"
 #include "tensor/checked.hpp"
 
 namespace patchfold::engine {
 namespace {
-
-/// Bytes of a row (arbitrary).
-constexpr std::int64_t chunk_bytes = 64 * 1024;
 
 class Memcpy final : public Compiled {
  public:

@@ -16,8 +16,6 @@
 namespace patchfold::engine {
 namespace {
 
-/// Bytes of one row at most, so that one long row can be shared between threads (arbitrary: 64 KiB).
-constexpr std::int64_t chunk_bytes = 64 * 1024;
 /// Elements of a row whose neighbours lie apart: the lines that it touches stay in the cache for the axes inside it.
 constexpr std::int64_t strided_chunk = 256;
 

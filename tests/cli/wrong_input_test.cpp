@@ -12,7 +12,7 @@ namespace patchfold::cli_test {
 namespace {
 
 /// The files lie about sizes of 2^43 bytes and more; the rest is for sanitizers.
-constexpr std::int64_t most_memory = 256 << 20;
+constexpr std::int64_t peak_limit = 256 << 20;
 constexpr std::int64_t one = 1;
 
 Npy claiming(std::vector<std::int64_t> shape, const char* descr = "<i8") {
@@ -182,7 +182,7 @@ void check(const Folder& folder, std::span<const Wrong> table) {
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
     EXPECT_NE(outcome.err.find(wrong.fragment), std::string::npos) << outcome.err;
     EXPECT_EQ(outcome.out, "");
-    EXPECT_LT(outcome.peak_bytes, most_memory);
+    EXPECT_LT(outcome.peak_bytes, peak_limit);
     EXPECT_EQ(folder.entries(), before);
     EXPECT_EQ(folder.read("out.npy"), "as it was");
     EXPECT_EQ(folder.read("out.png"), "as it was");

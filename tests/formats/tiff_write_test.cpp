@@ -59,11 +59,11 @@ class TiffWrite : public ::testing::Test {
   std::filesystem::path path_ = folder_ / "x.tif";
 };
 
-constexpr DType types[] = {DType::uint8, DType::uint16, DType::uint32,  DType::uint64,  DType::int8,   DType::int16,
-                           DType::int32, DType::int64,  DType::float16, DType::float32, DType::float64};
+constexpr DType written_types[] = {DType::uint8, DType::uint16, DType::uint32,  DType::uint64,  DType::int8,   DType::int16,
+                                   DType::int32, DType::int64,  DType::float16, DType::float32, DType::float64};
 
 TEST_F(TiffWrite, KeepsEveryBit) {
-  for (const auto dtype : types)
+  for (const auto dtype : written_types)
     for (const auto compression : {Compression::none, Compression::deflate, Compression::lzw, Compression::zstd})
       for (const int tile : {0, 16, 48})
         for (const int channels : {1, 3, 7}) {

@@ -21,10 +21,6 @@ std::vector<std::string_view> names_of_codes(const std::vector<ErrorCode>& codes
   return names;
 }
 
-bool holds(const auto& list, const auto& value) {
-  return std::ranges::find(list, value) != list.end();
-}
-
 void expect_named(const Error& error, std::string_view op, std::string_view argument) {
   const std::string message = error.what();
   EXPECT_NE(message.find(op), std::string::npos) << message;

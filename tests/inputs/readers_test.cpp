@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "patchfold/table.hpp"
+#include "refusal.hpp"
 #include "samples.hpp"
 #include "tests/formats/support.hpp"
 #include "tests/limits/allocations.hpp"
@@ -20,10 +21,6 @@ using formats::test::TempFolder;
 using formats::test::Unprivileged;
 using formats::test::write_bytes;
 namespace fs = std::filesystem;
-
-bool holds(const auto& list, const auto& value) {
-  return std::ranges::find(list, value) != list.end();
-}
 
 class Reading {
  public:

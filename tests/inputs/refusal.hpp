@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <optional>
 
 #include "patchfold/error.hpp"
@@ -16,6 +17,11 @@ std::optional<Error> refusal(const F& call) {
   } catch (const Error& error) {
     return error;
   }
+}
+
+/// Whether a list of codes or names has this one.
+bool holds(const auto& list, const auto& value) {
+  return std::ranges::find(list, value) != list.end();
 }
 
 }  // namespace patchfold::inputs

@@ -30,7 +30,7 @@ Dims narrow(const std::vector<Wide>& shape) {
 
 /// The error of a call that must not fail in another way; nothing if it succeeds.
 template <class F>
-std::optional<Error> refusal(F&& f) {
+std::optional<Error> error_of(F&& f) {
   try {
     f();
     return std::nullopt;
@@ -86,7 +86,7 @@ class Limits : public ::testing::Test {
     Dims shape;
     reset_allocations();
     const auto error =
-        refusal([&] { shape = find_operator(problem.op).bind(problem.arguments).output_shape(problem.shape); });
+        error_of([&] { shape = find_operator(problem.op).bind(problem.arguments).output_shape(problem.shape); });
     const CCall c(problem);
     Dims c_shape;
     const CCall::Outcome c_outcome = c.output_shape(c_shape);
@@ -115,7 +115,7 @@ class Limits : public ::testing::Test {
   /// Plans without data.
   void plan(const ProblemText& problem, const Dims& shape, bool must_fail) {
     Plan made;
-    const auto error = refusal([&] {
+    const auto error = error_of([&] {
       const auto src =
           find_operator(problem.op).data_input.empty() ? ConstTensorView{} : view<ConstTensorView>(problem, problem.shape);
       made = find_operator(problem.op).bind(problem.arguments).plan(src, view<TensorView>(problem, shape));

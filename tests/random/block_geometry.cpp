@@ -7,13 +7,13 @@
 namespace patchfold::testing {
 namespace {
 
-struct Axis {
+struct BlockAxis {
   std::int64_t block = 1;
   Pads pads{};
 };
 
-Axis random_axis(Random& random, int rank, const BlockRules& rules) {
-  Axis axis;
+BlockAxis random_axis(Random& random, int rank, const BlockRules& rules) {
+  BlockAxis axis;
   axis.block = rules.lowest_block + (rank > 3 ? (random.chance(70) ? random.between(0, 1) : 2) : random.between(0, 3));
   if (!rules.pads || random.chance(30)) return axis;
   const std::int64_t lowest = rules.negative_pads && random.chance(30) ? -4 : 0;
@@ -23,7 +23,7 @@ Axis random_axis(Random& random, int rank, const BlockRules& rules) {
 }
 
 /// Image and blocks of one axis; pads too where a rule gives them. False if the axis has no image.
-bool extend(Random& random, int rank, bool last, bool longest, Axis& axis, BlockGeometry& g, const Request& request) {
+bool extend(Random& random, int rank, bool last, bool longest, BlockAxis& axis, BlockGeometry& g, const Request& request) {
   const std::int64_t usual = std::max<std::int64_t>(usual_extent(rank, request.big) / axis.block, 1);
   std::int64_t blocks =
       request.big ? random.between((usual + 1) / 2, usual) : random.between(random.chance(4) ? 0 : 1, usual);
@@ -56,7 +56,7 @@ BlockGeometry random_blocks(Random& random, int rank, const BlockRules& rules, c
     if (rules.rule_pads && random.chance(20)) g.rule = random.chance(50) ? "same_upper" : "same_lower";
     const std::int64_t longest = random.chance(20) ? random.between(0, rank - 1) : -1;
     bool legal = true;
-    Axis axis;
+    BlockAxis axis;
     for (int d = 0; d < rank; ++d) {
       const std::int64_t block = axis.block;
       if (d == 0 || !rules.same_everywhere) axis = random_axis(random, rank, rules);

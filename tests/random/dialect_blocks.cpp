@@ -144,13 +144,6 @@ Problem make_torch_shuffle(Random& random, const Request& request) {
   return problem;
 }
 
-using Names = std::vector<std::string>;
-
-Names operator+(Names a, const Names& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
-
 }  // namespace
 
 std::vector<Subject> dialect_block_subjects() {

@@ -141,13 +141,6 @@ Problem make_volume_patches(Random& random, const Request& request) {
   return make_tensorflow_extract(random, request, true);
 }
 
-using Names = std::vector<std::string>;
-
-Names operator+(Names a, const Names& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
-
 }  // namespace
 
 std::vector<Subject> dialect_window_subjects() {

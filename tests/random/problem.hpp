@@ -27,6 +27,13 @@ struct Problem {
   std::uint64_t digest = 0;         ///< of the problem and its result, once it was checked; all NaNs of a sum count as one
 };
 
+using Names = std::vector<std::string>;
+
+inline Names operator+(Names a, const Names& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
 /// What a generator can make, and so what a run must have made.
 struct Subject {
   std::string_view op;
@@ -34,7 +41,7 @@ struct Subject {
   bool sums = false;
   int lowest_rank = 1;  ///< spatial axes
   int highest_rank = 6;
-  std::vector<std::string> features{};  ///< beside those that every operator must show
+  Names features{};  ///< beside those that every operator must show
 };
 
 /// Every operator.

@@ -6,17 +6,13 @@
 #include <cstring>
 #include <sstream>
 
-#include "patchfold/explain.hpp"
+#include "explain_problem.hpp"
 #include "reference/reference.hpp"
 
 namespace patchfold {
 namespace {
 
 using ::testing::HasSubstr;
-
-std::string explained(std::string_view problem) {
-  return explain(parse_problem(problem));
-}
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
@@ -189,7 +185,7 @@ TEST(ExplainEveryOperator, IsPlainTextThatNamesEverything) {
     SCOPED_TRACE(problem);
     const ProblemText parsed = parse_problem(problem);
     const OperatorSpec& op = find_operator(parsed.op);
-    const std::string text = explained(problem);
+    const std::string text = explain_problem(problem);
     EXPECT_EQ(text.back(), '\n');
     for (const std::string& line : lines_of(text)) {
       EXPECT_LE(line.size(), 100U) << line;
@@ -215,7 +211,7 @@ TEST(ExplainEveryOperator, NamesTheSourcesThatTheReferenceReads) {
     const OperatorSpec& op = find_operator(parse_problem(problem).op);
     if (op.data_input.empty()) continue;
     Reference reference(problem);
-    const std::string text = explained(problem);
+    const std::string text = explain_problem(problem);
     if (op.sums) {
       EXPECT_GE(check_sums(text, reference), 3U);
       EXPECT_GE(check_destinations(text, reference), 3U);
@@ -236,7 +232,7 @@ TEST(ExplainEveryOperator, CountsAsTheReferenceDoes) {
     for (std::size_t column = 0; column < 6; ++column) grid += " " + std::to_string(counts[row * 6 + column]);
     grid += "\n";
   }
-  EXPECT_THAT(explained(problem), HasSubstr(grid));
+  EXPECT_THAT(explain_problem(problem), HasSubstr(grid));
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Explanations: lines that follow from the formulas by hand, every form of the arguments, and the limits.
-#include "patchfold/explain.hpp"
-
 #include <gmock/gmock.h>
+
+#include "explain_problem.hpp"
 
 namespace patchfold {
 namespace {
@@ -10,13 +10,9 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-std::string explained(std::string_view problem) {
-  return explain(parse_problem(problem));
-}
-
 TEST(Explain, UnfoldByHand) {
   // 7 / 2 + 1 = 4 patches on each axis, from -1 on; row 1 is touched by two of them, column 1 too.
-  const std::string text = explained("unfold f32 1x3x8x8 k3x3 s2x2 p1x1");
+  const std::string text = explain_problem("unfold f32 1x3x8x8 k3x3 s2x2 p1x1");
   EXPECT_THAT(text, HasSubstr("unfold: Copies every patch of an image into columns (im2col).\n"
                               "  definition: include/patchfold/operators.hpp\n"
                               "  problem: unfold f32 1x3x8x8 kernel_size=3,3 stride=2,2 padding=1,1\n"));
@@ -49,7 +45,7 @@ TEST(Explain, UnfoldByHand) {
 }
 
 TEST(Explain, FoldWithHolesByHand) {
-  const std::string text = explained("onnx.Col2Im f32 1x4x9 image_shape=8,8 block_shape=2,2 strides=3,3");
+  const std::string text = explain_problem("onnx.Col2Im f32 1x4x9 image_shape=8,8 block_shape=2,2 strides=3,3");
   EXPECT_THAT(text, HasSubstr("  axis 2 of output: extent 8, kernel 2, stride 3, dilation 1, pads 0 and 0\n"
                               "    positions = floor((8 + 0 + 0 - 2) / 3) + 1 = floor(6 / 3) + 1 = 3\n"
                               "    patches start at 0, 3, 6; the last one ends at 7\n"
@@ -68,51 +64,52 @@ TEST(Explain, FoldWithHolesByHand) {
 }
 
 TEST(Explain, SumsRunInTheOrderOfTheTapsInEveryLayout) {
-  EXPECT_THAT(explained("fold f32 1x4x9 output_size=4,4 kernel_size=2,2 accumulate=true"),
+  EXPECT_THAT(explain_problem("fold f32 1x4x9 output_size=4,4 kernel_size=2,2 accumulate=true"),
               HasSubstr("output[0, 0, 1, 1] = what it holds + columns[0, 0, 4] + columns[0, 1, 3] +\n"
                         "          columns[0, 2, 1] + columns[0, 3, 0]\n"));
-  EXPECT_THAT(explained("fold f32 1x9x4 output_size=4,4 kernel_size=2,2 layout=channels_last"),
+  EXPECT_THAT(explain_problem("fold f32 1x9x4 output_size=4,4 kernel_size=2,2 layout=channels_last"),
               HasSubstr("output[0, 1, 1, 0] = columns[0, 4, 0] + columns[0, 3, 1] + columns[0, 1, 2] +\n"
                         "          columns[0, 0, 3]\n"));
 }
 
 TEST(Explain, SumsOfManyElementsAreCutShort) {
-  EXPECT_THAT(explained("fold f32 1x20x1 output_size=1, kernel_size=20, dilation=0"),
+  EXPECT_THAT(explain_problem("fold f32 1x20x1 output_size=1, kernel_size=20, dilation=0"),
               HasSubstr("columns[0, 9, 0] + .. (20 in all)\n"));
 }
 
 TEST(Explain, SaysWhatAPaddingModeReads) {
-  const std::string text = explained("unfold f32 1x4 k2, p2, padding_mode=reflect");
+  const std::string text = explain_problem("unfold f32 1x4 k2, p2, padding_mode=reflect");
   // Coordinates -2 .. 5 read 2 1 0 1 2 3 2 1.
   EXPECT_THAT(text, HasSubstr("    output[0, 0] <- image[0, 2]  (outside: reflect)\n"
                               "    output[0, 1] <- image[0, 1]  (outside: reflect)\n"
                               "    output[0, 2] <- image[0, 0]\n"));
   EXPECT_THAT(text, HasSubstr("lie outside image and read it as padding_mode reflect says\n"));
   // Where padding ends is shown, though the same element goes on being read.
-  EXPECT_THAT(explained("unfold f32 1x4 k1, p5, padding_mode=edge"),
+  EXPECT_THAT(explain_problem("unfold f32 1x4 k1, p5, padding_mode=edge"),
               HasSubstr("    .. and so on\n"
                         "    output[0, 4]  <- image[0, 0]  (outside: edge)\n"
                         "    output[0, 5]  <- image[0, 0]\n"));
-  EXPECT_THAT(explained("unfold f32 1x4 k2, p2, value=1.5"), HasSubstr("output[0, 0] <- outside: 1.5\n"));
+  EXPECT_THAT(explain_problem("unfold f32 1x4 k2, p2, value=1.5"), HasSubstr("output[0, 0] <- outside: 1.5\n"));
 }
 
 TEST(Explain, LargeGridsAreCroppedInTheMiddle) {
-  const std::string text = explained("unfold u8 1x1x40x40 k3x3");
+  const std::string text = explain_problem("unfold u8 1x1x40x40 k3x3");
   EXPECT_THAT(text, HasSubstr("    1 2 3 3 3 3 3 3 3 3 3 3 .. 3 3 3 3 3 3 3 3 3 3 2 1\n"
                               "    2 4 6 6 6 6 6 6 6 6 6 6 .. 6 6 6 6 6 6 6 6 6 6 4 2\n"));
   EXPECT_THAT(text, HasSubstr("    : : : : : : : : : : : :   : : : : : : : : : : : :\n"));
 }
 
 TEST(Explain, ListsWithAnEntryForEveryAxis) {
-  EXPECT_THAT(explained("openvino.BatchToSpace f32 12x3x3x2 block_shape=1,1,2,3 crops_begin=0,0,1,0 crops_end=0,0,0,2"),
-              HasSubstr("pad_begin\n"
-                        "  axis 2 of output: extent 5, block 2, crops 1 and 0\n"
-                        "    positions = floor((5 + 1 + 0 - 2) / 2) + 1 = floor(4 / 2) + 1 = 3\n"
-                        "    blocks start at -1, 1, 3; the last one ends at 4\n"
-                        "  axis 3 of output: extent 4, block 3, crops 0 and 2\n"
-                        "    positions = floor((4 + 0 + 2 - 3) / 3) + 1 = floor(3 / 3) + 1 = 2\n"
-                        "    blocks start at 0, 3; the last one ends at 5\n"
-                        "  2 * 3 = 6 taps in a block, 3 * 2 = 6 positions\n"));
+  EXPECT_THAT(
+      explain_problem("openvino.BatchToSpace f32 12x3x3x2 block_shape=1,1,2,3 crops_begin=0,0,1,0 crops_end=0,0,0,2"),
+      HasSubstr("pad_begin\n"
+                "  axis 2 of output: extent 5, block 2, crops 1 and 0\n"
+                "    positions = floor((5 + 1 + 0 - 2) / 2) + 1 = floor(4 / 2) + 1 = 3\n"
+                "    blocks start at -1, 1, 3; the last one ends at 4\n"
+                "  axis 3 of output: extent 4, block 3, crops 0 and 2\n"
+                "    positions = floor((4 + 0 + 2 - 3) / 3) + 1 = floor(3 / 3) + 1 = 2\n"
+                "    blocks start at 0, 3; the last one ends at 5\n"
+                "  2 * 3 = 6 taps in a block, 3 * 2 = 6 positions\n"));
 }
 
 /// Coverage alone does not tell all pads apart, so every way to write them is read here.
@@ -152,25 +149,27 @@ TEST(Explain, ReadsPadsInEveryForm) {
             {kernel("1 of input", "3, kernel 2, stride 1, dilation 1, pads 1 and 1"),
              kernel("2 of input", "4, kernel 3, stride 1, dilation 1, pads 0 and 0")}},
        })
-    for (const std::string& line : lines) EXPECT_THAT(explained(problem), HasSubstr(line)) << problem;
+    for (const std::string& line : lines) EXPECT_THAT(explain_problem(problem), HasSubstr(line)) << problem;
 }
 
 TEST(Explain, OneAxisAndThree) {
-  EXPECT_THAT(explained("unfold f32 2x10 k3, d2"), HasSubstr("    effective kernel = (3 - 1) * 2 + 1 = 5\n"
-                                                             "    positions = floor((10 + 0 + 0 - 5) / 1) + 1 = "
-                                                             "floor(5 / 1) + 1 = 6\n"));
-  EXPECT_THAT(explained("unfold f32 2x10 k3, d2"), HasSubstr("  image[0, :]\n    1 1 2 2 3 3 2 2 1 1\n"));
-  EXPECT_THAT(explained("unfold f32 1x3x3x3 k2x2x2"), HasSubstr("  image[0, 0, :, :]\n    1 2 1\n    2 4 2\n    1 2 1\n"
-                                                                "  image[0, 1, :, :]\n    2 4 2\n    4 8 4\n    2 4 2\n"));
+  EXPECT_THAT(explain_problem("unfold f32 2x10 k3, d2"), HasSubstr("    effective kernel = (3 - 1) * 2 + 1 = 5\n"
+                                                                   "    positions = floor((10 + 0 + 0 - 5) / 1) + 1 = "
+                                                                   "floor(5 / 1) + 1 = 6\n"));
+  EXPECT_THAT(explain_problem("unfold f32 2x10 k3, d2"), HasSubstr("  image[0, :]\n    1 1 2 2 3 3 2 2 1 1\n"));
+  EXPECT_THAT(explain_problem("unfold f32 1x3x3x3 k2x2x2"),
+              HasSubstr("  image[0, 0, :, :]\n    1 2 1\n    2 4 2\n    1 2 1\n"
+                        "  image[0, 1, :, :]\n    2 4 2\n    4 8 4\n    2 4 2\n"));
 }
 
 TEST(Explain, TensorsWithoutElements) {
-  EXPECT_THAT(explained("unfold f32 1x3x2x2 k3x3"), HasSubstr("    slack = 2 + 0 + 0 - 3 = -1 is below 0: no position\n"));
-  EXPECT_THAT(explained("unfold f32 1x3x2x2 k3x3"), HasSubstr("holes: 12 of 12 elements of image are never copied\n"));
-  EXPECT_THAT(explained("unfold f32 0x3x8x8 k3x3"), HasSubstr("  image has no elements\n"));
-  EXPECT_THAT(explained("unfold f32 1x1x0x4 k1x1 p1"), HasSubstr("output[0, 0, 0] <- outside: 0\n"));
-  EXPECT_THAT(explained("fold f32 1x4x0 output_size=1,3 kernel_size=2,2"), HasSubstr("output[0, 0, 0, 0] = +0\n"));
-  EXPECT_THAT(explained("unfold f32 0x1x0x1099511627776 k1x1"), HasSubstr("  image has no elements\n"));
+  EXPECT_THAT(explain_problem("unfold f32 1x3x2x2 k3x3"),
+              HasSubstr("    slack = 2 + 0 + 0 - 3 = -1 is below 0: no position\n"));
+  EXPECT_THAT(explain_problem("unfold f32 1x3x2x2 k3x3"), HasSubstr("holes: 12 of 12 elements of image are never copied\n"));
+  EXPECT_THAT(explain_problem("unfold f32 0x3x8x8 k3x3"), HasSubstr("  image has no elements\n"));
+  EXPECT_THAT(explain_problem("unfold f32 1x1x0x4 k1x1 p1"), HasSubstr("output[0, 0, 0] <- outside: 0\n"));
+  EXPECT_THAT(explain_problem("fold f32 1x4x0 output_size=1,3 kernel_size=2,2"), HasSubstr("output[0, 0, 0, 0] = +0\n"));
+  EXPECT_THAT(explain_problem("unfold f32 0x1x0x1099511627776 k1x1"), HasSubstr("  image has no elements\n"));
 }
 
 TEST(Explain, LargeProblemsShowWhatNeedsNoRun) {
@@ -181,20 +180,20 @@ TEST(Explain, LargeProblemsShowWhatNeedsNoRun) {
         "unfold f32 1x1x4096x4096 k1x1 s4096", "coverage i32 - output_size=2000,2000 kernel_size=1000,1000",
         "coverage i32 - output_size=9, kernel_size=1000000000000, padding=1000000000000,"}) {
     SCOPED_TRACE(problem);
-    const std::string text = explained(problem);
+    const std::string text = explain_problem(problem);
     EXPECT_THAT(text, HasSubstr("\nCoverage and order: shown for at most 4194304 elements"));
     EXPECT_THAT(text, HasSubstr("positions = floor("));
     EXPECT_THAT(text, HasSubstr("\nPlan: "));
     EXPECT_THAT(text, Not(HasSubstr("<-")));
   }
-  EXPECT_THAT(explained("unfold f32 64x64x4096x4096 k3x3 p1"), HasSubstr("274877906944 bytes (256 GiB)\n"));
+  EXPECT_THAT(explain_problem("unfold f32 64x64x4096x4096 k3x3 p1"), HasSubstr("274877906944 bytes (256 GiB)\n"));
 }
 
 TEST(Explain, OpaqueElementsAndTheErrorsOfTheOperator) {
-  EXPECT_THAT(explained("unfold opaque5 1x3x4x4 k3x3"), HasSubstr("Shapes, opaque elements of 5 bytes\n"));
+  EXPECT_THAT(explain_problem("unfold opaque5 1x3x4x4 k3x3"), HasSubstr("Shapes, opaque elements of 5 bytes\n"));
   for (const char* problem : {"unfold f32 1x3x8x8", "fold f32 1x4x8 output_size=4,4 kernel_size=2,2",
                               "unfold u8 1x3x4x4 k3x3 value=300", "fold opaque5 1x4x9 output_size=4,4 kernel_size=2,2"})
-    EXPECT_THROW(explained(problem), Error) << problem;
+    EXPECT_THROW(explain_problem(problem), Error) << problem;
 }
 
 }  // namespace

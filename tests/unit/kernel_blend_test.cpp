@@ -7,6 +7,7 @@
 
 #include "every_set.hpp"
 #include "fenced.hpp"
+#include "kernel_bytes.hpp"
 #include "kernels/blend.hpp"
 #include "kernels/blend_scalar.hpp"
 #include "kernels/stream.hpp"
@@ -15,13 +16,6 @@ namespace patchfold::kernels {
 namespace {
 
 using enum DType;
-
-template <class T>
-T load(const std::byte* at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return value;
-}
 
 /// Elements that meet every way out: all bits, numbers near each other, zeros of both signs, infinities and NaN.
 template <class T>

@@ -6,19 +6,15 @@
 
 #include "every_set.hpp"
 #include "fenced.hpp"
+#include "kernel_bytes.hpp"
 #include "kernels/blocks.hpp"
 #include "kernels/half.hpp"
 
 namespace patchfold::kernels {
 namespace {
 
-constexpr Store stores[] = {Store::plain, Store::past_cache};
 constexpr std::int64_t all_units[] = {1, 2, 4, 8};
 constexpr std::int64_t all_ways[] = {2, 3, 4, 8, 16};
-
-std::string name_of(Store store) {
-  return store == Store::plain ? "plain" : "past cache";
-}
 
 /// Where the matrix and its streams lie, each within a range of its own.
 struct Shape {

@@ -7,18 +7,12 @@
 
 #include "every_set.hpp"
 #include "fenced.hpp"
+#include "kernel_bytes.hpp"
 #include "kernels/half.hpp"
 #include "kernels/panel.hpp"
 
 namespace patchfold::kernels {
 namespace {
-
-template <class T>
-T load(const std::byte* at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return value;
-}
 
 template <class T>
 void store(T value, std::byte* at) {

@@ -6,16 +6,11 @@
 
 #include "every_set.hpp"
 #include "fenced.hpp"
+#include "kernel_bytes.hpp"
 #include "kernels/stream.hpp"
 
 namespace patchfold::kernels {
 namespace {
-
-constexpr Store stores[] = {Store::plain, Store::past_cache};
-
-std::string name_of(Store store) {
-  return store == Store::plain ? "plain" : "past cache";
-}
 
 /// Fetches that lead anywhere must not matter.
 Ahead some_ahead(Dice& dice, const std::byte* src) {

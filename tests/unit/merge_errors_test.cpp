@@ -21,7 +21,7 @@ struct Refusal {
   std::string_view message;
 };
 
-class Refused : public testing::TestWithParam<Refusal> {};
+class Refused : public ::testing::TestWithParam<Refusal> {};
 
 MergeSpec with_axes(std::vector<std::vector<double>> axes) {
   MergeSpec spec;
@@ -200,7 +200,7 @@ TEST_P(Refused, SaysWhy) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Merge, Refused, testing::ValuesIn(refusals),
+INSTANTIATE_TEST_SUITE_P(Merge, Refused, ::testing::ValuesIn(refusals),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
