@@ -33,7 +33,7 @@ TensorView row_major(const ConstTensorView& like, const Dims& shape) {
 Operator::Operator(const std::string& name, const std::string& data)
     : spec_(&find_operator(name)), data_(data.empty() ? std::string(spec_->data_input) : data) {}
 
-Values Operator::parse(const nb::args& values) const {
+Values Operator::parse(std::span<const nb::handle> values) const {
   const auto& arguments = spec_->arguments;
   if (values.size() > arguments.size())
     throw Error({ErrorCode::length, name(), "values", "must be one for each argument of the operator", values.size(),
@@ -106,7 +106,7 @@ void Operator::check_new_output(const Values& values) const {
 }
 
 nb::object Operator::call(nb::handle x, nb::handle out, const nb::args& values) const {
-  const Values parsed = parse(values);
+  const Values parsed = parse(handles(values));
   const Operand src = source(x);
   if (!out.is_none()) {
     const Operand dst = destination(out, src);
@@ -122,11 +122,15 @@ nb::object Operator::call(nb::handle x, nb::handle out, const nb::args& values) 
 
 nb::tuple Operator::output_shape(nb::handle shape, const nb::args& values) const {
   const Dims data = spec_->data_input.empty() ? Dims{} : shape_of(spec_->name, "shape", shape);
-  return to_tuple(bind(parse(values)).lower(data, {.data = "shape", .output = out_name}).geometry.output);
+  return to_tuple(output_dims(data, parse(handles(values)), "shape"));
+}
+
+Dims Operator::output_dims(const Dims& shape, const Values& values, std::string_view data) const {
+  return bind(values).lower(shape, {.data = data, .output = out_name}).geometry.output;
 }
 
 PlannedCall::PlannedCall(Operator op, nb::handle x, nb::handle out, const nb::args& values) : op_(std::move(op)) {
-  const Values parsed = op_.parse(values);
+  const Values parsed = op_.parse(handles(values));
   src_ = op_.source(x);
   if (out.is_none())
     op_.check_new_output(parsed);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,12 @@ struct Prepared {
 /// The values of an operator's arguments, in the order of the table; those not given are empty.
 using Values = std::vector<std::optional<ArgumentValue>>;
 
+/// Arguments by position, without a copy.
+inline std::span<const nb::handle> handles(const nb::args& arguments) {
+  static_assert(sizeof(nb::handle) == sizeof(PyObject*));
+  return {reinterpret_cast<const nb::handle*>(PySequence_Fast_ITEMS(arguments.ptr())), arguments.size()};
+}
+
 /// One row of the operator table, called with values by position.
 class Operator {
  public:
@@ -35,7 +42,9 @@ class Operator {
   nb::object call(nb::handle x, nb::handle out, const nb::args& values) const;
   nb::tuple output_shape(nb::handle shape, const nb::args& values) const;
 
-  Values parse(const nb::args& values) const;
+  Values parse(std::span<const nb::handle> values) const;
+  /// Shape of the output for data of this shape, which errors call `data`.
+  Dims output_dims(const Dims& shape, const Values& values, std::string_view data) const;
   /// x, checked. Nothing is looked at for an operator without a data input.
   Operand source(nb::handle x) const;
   Operand destination(nb::handle out, const Operand& src) const;
@@ -70,7 +79,11 @@ class PlannedCall {
   Prepared prepared_{};
 };
 
-/// Copies the patches of extents out.shape[-R:] at corners[i] (int64, (n, R), C-contiguous) of x to out[i].
-void gather_patches(nb::handle x, nb::handle corners, nb::handle out);
+/// Views of patches and of blocks: patchfold.unfold_view and patchfold.space_to_depth_view.
+nb::object unfold_view(nb::handle x, nb::handle kernel_size, nb::handle stride, nb::handle dilation, nb::handle layout);
+nb::object space_to_depth_view(nb::handle x, nb::handle block, nb::handle mode, nb::handle layout);
+
+/// Copies patches at corners into out, or into a new array of x's kind: patchfold.gather_patches.
+nb::object gather_patches(nb::handle x, nb::handle corners, nb::handle size, nb::handle out);
 
 }  // namespace patchfold::python

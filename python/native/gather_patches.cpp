@@ -1,27 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 // Patches at arbitrary corners: one plan that copies a patch, run once for each corner.
 #include <atomic>
+#include <limits>
+#include <new>
+#include <utility>
+#include <vector>
 
 #include "patchfold/operators.hpp"
 #include "python/native/call.hpp"
 #include "python/native/interpreter_lock.hpp"
+#include "python/native/tiling.hpp"
 
 namespace patchfold::python {
 namespace {
 
 constexpr std::string_view op_name = "gather_patches";
 
-/// The corners as rows of integers, each checked to keep its patch inside.
+/// The corners as rows of integers. They are copied, so that the caller cannot change them after a check.
 class Corners {
  public:
-  Corners(nb::handle object, const Dims& extents, const Dims& size) : rank_(size.size()) {
-    auto* array = reinterpret_cast<PyArrayObject*>(object.ptr());
-    if (!is_numpy(object) || PyArray_TYPE(array) != NPY_INT64 || !PyArray_IS_C_CONTIGUOUS(array) ||
-        PyArray_NDIM(array) != 2 || PyArray_DIM(array, 1) != rank_)
-      throw Error({ErrorCode::type, std::string(op_name), "corners", "must be a contiguous int64 array of shape (n, R)",
-                   text_of(object), ""});
+  Corners(nb::handle object, int axes) {
+    const nb::object found = array_of(object);
+    auto* array = reinterpret_cast<PyArrayObject*>(found.ptr());
+    if (PyArray_NDIM(array) != 2 || PyArray_DIM(array, 1) < 1 || PyArray_DIM(array, 1) > axes)
+      throw Error({ErrorCode::value, std::string(op_name), "corners",
+                   "must have the shape (n, R), with a coordinate for each of the last R axes of x", given(object, array),
+                   ErrorValue("R from 1 to ", axes)});
+    if (is_masked(object))
+      throw Error({ErrorCode::type, std::string(op_name), "corners",
+                   "masked arrays are not taken, since the mask would be lost", "", "corners.data or corners.filled(..)"});
+    const char kind = PyArray_DESCR(array)->kind;
+    if (kind != 'i' && kind != 'u')
+      throw Error(
+          {ErrorCode::type, std::string(op_name), "corners", "must hold integers", text_of(PyArray_DESCR(array)), ""});
     count_ = PyArray_DIM(array, 0);
-    values_ = static_cast<const std::int64_t*>(PyArray_DATA(array));
+    rank_ = static_cast<int>(PyArray_DIM(array, 1));
+    kind == 'i' ? read<std::int64_t>(found, NPY_INT64) : read<std::uint64_t>(found, NPY_UINT64);
+  }
+  std::int64_t count() const { return count_; }
+  int rank() const { return rank_; }
+  const std::int64_t* at(std::int64_t i) const { return values_.data() + i * rank_; }
+
+  /// Throws for a corner whose patch is not wholly inside.
+  void check(const Dims& extents, const Dims& size) const {
     for (std::int64_t i = 0; i < count_; ++i)
       for (int axis = 0; axis < rank_; ++axis)
         if (at(i)[axis] < 0 || at(i)[axis] > extents[axis] - size[axis])
@@ -29,20 +50,74 @@ class Corners {
                        ErrorValue("corners[", i, "] = ", Dims(std::span(at(i), std::size_t(rank_)))),
                        ErrorValue("from ", Dims::filled(rank_, 0), " to ", last(extents, size))});
   }
-  std::int64_t count() const { return count_; }
-  const std::int64_t* at(std::int64_t i) const { return values_ + i * rank_; }
 
  private:
+  /// The array that NumPy makes of an object; an empty one if it makes none, as of rows of different lengths.
+  static nb::object array_of(nb::handle object) {
+    const auto make = [&] { return PyArray_FromAny(object.ptr(), nullptr, 0, 0, NPY_ARRAY_ENSUREARRAY, nullptr); };
+    nb::object array = nb::steal(or_stop(make));
+    if (array.is_valid()) return array;
+    bool expected = false;
+    for (PyObject* type : {PyExc_OverflowError, PyExc_RuntimeError, PyExc_TypeError, PyExc_ValueError})
+      expected = expected || PyErr_ExceptionMatches(type);
+    if (!expected) nb::raise_python_error();
+    PyErr_Clear();
+    return new_array(PyArray_DescrFromType(NPY_INT64), {0});
+  }
+  static ErrorValue given(nb::handle object, PyArrayObject* array) {
+    if (PyArray_SIZE(array) != 0 && PyArray_NDIM(array) != 0) {
+      Dims shape;
+      for (int axis = 0; axis < PyArray_NDIM(array); ++axis) shape.push_back(PyArray_DIM(array, axis));
+      return shape;
+    }
+    const auto text = [&]() -> nb::object { return nb::module_::import_("patchfold._arrays").attr("value_text")(object); };
+    return utf8_of(or_stop(text));
+  }
   static Dims last(const Dims& extents, const Dims& size) {
     Dims last;
     for (int axis = 0; axis < size.size(); ++axis) last.push_back(extents[axis] - size[axis]);
     return last;
   }
 
-  int rank_;
+  template <class T>
+  void read(nb::object found, int type) {
+    auto* array = reinterpret_cast<PyArrayObject*>(found.ptr());
+    if (PyArray_TYPE(array) != type || !PyArray_ISBEHAVED_RO(array)) {
+      found = nb::steal(PyArray_FromArray(array, PyArray_DescrFromType(type), NPY_ARRAY_DEFAULT | NPY_ARRAY_FORCECAST));
+      if (!found.is_valid()) nb::raise_python_error();
+      array = reinterpret_cast<PyArrayObject*>(found.ptr());
+    }
+    values_.reserve(static_cast<std::size_t>(count_ * rank_));
+    for (npy_intp i = 0; i < count_; ++i)
+      for (npy_intp axis = 0; axis < rank_; ++axis) {
+        const T value = *static_cast<const T*>(PyArray_GETPTR2(array, i, axis));
+        // Larger values are outside the image too.
+        values_.push_back(std::in_range<std::int64_t>(value) ? static_cast<std::int64_t>(value)
+                                                             : std::numeric_limits<std::int64_t>::max());
+      }
+  }
+
+  int rank_ = 0;
   std::int64_t count_ = 0;
-  const std::int64_t* values_ = nullptr;
+  std::vector<std::int64_t> values_{};
 };
+
+/// The extents of a patch along the last axes.
+Dims patch_size(nb::handle object, const Dims& extents) {
+  const ArgumentValue given = value(op_name, "size", ArgumentKind::axes, object);
+  const Dims* list = std::get_if<Dims>(&given);
+  const Dims size = list ? *list : Dims::filled(extents.size(), std::get<std::int64_t>(given));
+  const auto refuse = [](std::string rule, ErrorValue found, ErrorValue expected) {
+    throw Error({ErrorCode::value, std::string(op_name), "size", std::move(rule), std::move(found), std::move(expected)});
+  };
+  if (size.size() != extents.size())
+    refuse("must have as many entries as a corner", std::to_string(size.size()), std::to_string(extents.size()));
+  for (const std::int64_t each : size)
+    if (each < 1) refuse("must be at least 1 on every axis", size, "");
+  for (int axis = 0; axis < size.size(); ++axis)
+    if (size[axis] > extents[axis]) refuse("must not exceed the axes that are cut", size, ErrorValue("at most ", extents));
+  return size;
+}
 
 /// Patches are written one after the other, so all of out must be apart from x, and from itself.
 void check_room(const TensorView& src, const TensorView& dst, int spatial) {
@@ -61,48 +136,54 @@ void check_room(const TensorView& src, const TensorView& dst, int spatial) {
   }
 }
 
+/// A new array of x's kind.
+nb::object new_patches(nb::handle x, const Operand& src, const Dims& shape) {
+  if (!is_numpy(x)) return or_stop([&]() -> nb::object { return x.attr("new_empty")(to_tuple(shape)); });
+  try {
+    return new_array(reinterpret_cast<PyArray_Descr*>(src.dtype.ptr()), shape);
+  } catch (const nb::python_error& error) {
+    if (!error.matches(PyExc_ValueError)) throw;
+    throw std::bad_alloc();  // more bytes than NumPy can count
+  }
+}
+
 }  // namespace
 
-void gather_patches(nb::handle x, nb::handle corners_object, nb::handle out) {
+nb::object gather_patches(nb::handle x, nb::handle corners_object, nb::handle size, nb::handle out) {
+  static const Operator copy("space_to_batch", "x");
   const Operand src = operand_of(x, {op_name, "x"}, false);
-  const Operand dst = operand_of(out, {op_name, "out"}, true);
+  const int rank = src.view.shape.size();
+  const Corners corners(corners_object, rank);
+  const int spatial = corners.rank();
+  const int leading = rank - spatial;
+  const Dims extents = src.view.shape.slice(leading, rank);
+  const Dims patch = patch_size(size, extents);
+  Dims shape = {corners.count()};
+  shape.append(src.view.shape.slice(0, leading));
+  shape.append(patch);
+
+  nb::object result = out.is_none() ? new_patches(x, src, shape) : nb::borrow(out);
+  const Operand dst = operand_of(result, {op_name, "out"}, true);
+  if (!(dst.view.shape == shape))
+    throw Error({ErrorCode::value, std::string(op_name), "out", "must have a patch for each corner, of the size asked for",
+                 dst.view.shape, shape});
   if (!same_elements(src, dst))
     throw Error({ErrorCode::dtype, std::string(op_name), "out", "must have the element type of x", dtype_text(dst),
                  dtype_text(src)});
-  const int rank = src.view.shape.size();
-  if (dst.view.shape.size() != rank + 1)
-    throw Error({ErrorCode::rank, std::string(op_name), "out", "must have one axis more than x",
-                 std::to_string(dst.view.shape.size()), std::to_string(rank + 1)});
-  const Dims patch = dst.view.shape.slice(1, rank + 1);
-  auto* corner_array = reinterpret_cast<PyArrayObject*>(corners_object.ptr());
-  const int spatial =
-      is_numpy(corners_object) && PyArray_NDIM(corner_array) == 2 ? static_cast<int>(PyArray_DIM(corner_array, 1)) : 0;
-  if (spatial < 1 || spatial > rank)
-    throw Error({ErrorCode::shape, std::string(op_name), "corners", "must have the shape (n, R), R spatial axes",
-                 text_of(corners_object), ""});
-  const int leading = rank - spatial;
-  Dims expected = src.view.shape.slice(0, leading);
-  expected.append(patch.slice(leading, rank));
-  if (!(patch == expected))
-    throw Error({ErrorCode::shape, std::string(op_name), "out", "must hold patches of x", patch, expected});
-  const Corners corners(corners_object, src.view.shape.slice(leading, rank), patch.slice(leading, rank));
-  if (corners.count() != dst.view.shape[0])
-    throw Error({ErrorCode::shape, std::string(op_name), "out", "must hold one patch for each corner", dst.view.shape,
-                 ErrorValue(corners.count(), " patches")});
-
-  if (element_count(dst.view.shape) == 0) return;
-  check_room(src.view, dst.view, spatial);
+  corners.check(extents, patch);
+  if (element_count(shape) == 0) return result;
+  if (!out.is_none()) check_room(src.view, dst.view, spatial);
 
   // With blocks of 1, space_to_batch is a copy of any strides; it wants a batch axis.
   const auto with_batch = [&](const TensorView& view, const Dims& strides) {
     TensorView one{nullptr, {1}, {0}, view.dtype, view.element_size};
-    one.shape.append(patch);
+    one.shape.append(shape.slice(1, rank + 1));
     one.strides.append(strides);
     return one;
   };
-  const SpaceToBatch copy{.block = Dims::filled(spatial, 1)};
+  const TensorView to_one = with_batch(dst.view, dst.view.strides.slice(1, rank + 1));
   const Plan plan =
-      copy.plan(with_batch(src.view, src.view.strides), with_batch(dst.view, dst.view.strides.slice(1, rank + 1)));
+      copy.prepare(with_batch(src.view, src.view.strides), &to_one, {ArgumentValue(Dims::filled(spatial, 1))}).plan;
   const auto* from = static_cast<const std::byte*>(src.view.data);
   auto* to = static_cast<std::byte*>(dst.view.data);
   std::atomic<Status> failed = Status::ok;
@@ -127,6 +208,7 @@ void gather_patches(nb::handle x, nb::handle corners_object, nb::handle out) {
     }
   }
   throw_if_failed(failed, op_name);
+  return result;
 }
 
 }  // namespace patchfold::python

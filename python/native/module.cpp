@@ -58,7 +58,7 @@ std::string explain_call(const Operator& op, nb::handle shape, const nb::str& dt
   problem.dtype = *type;
   problem.element_size = size_of(*type);
   if (!op.spec().data_input.empty()) problem.shape = shape_of(op.name(), "shape", shape);
-  const Values parsed = op.parse(values);
+  const Values parsed = op.parse(handles(values));
   for (std::size_t i = 0; i < parsed.size(); ++i)
     if (parsed[i]) problem.arguments.push_back({std::string(op.spec().arguments[i].name), *parsed[i]});
   return explain(problem);
@@ -117,7 +117,12 @@ NB_MODULE(_core_of_main, module) {
                   nb::arg("writable"), nb::arg("owner"))
       .def_static("from_dlpack", &RawArray::from_dlpack, nb::arg("object"), nb::arg("op"), nb::arg("argument"));
   module.def("new_buffer", &new_buffer, nb::arg("shape"), nb::arg("dtype"));
-  module.def("gather_patches", &gather_patches, nb::arg("x"), nb::arg("corners"), nb::arg("out"));
+  module.def("unfold_view", &unfold_view, nb::arg("x").none(), nb::arg("kernel_size").none(), nb::arg("stride").none(),
+             nb::arg("dilation").none(), nb::arg("layout").none());
+  module.def("space_to_depth_view", &space_to_depth_view, nb::arg("x").none(), nb::arg("block").none(),
+             nb::arg("mode").none(), nb::arg("layout").none());
+  module.def("gather_patches", &gather_patches, nb::arg("x").none(), nb::arg("corners").none(), nb::arg("size").none(),
+             nb::arg("out").none());
 
   bind_tiling(module);
   bind_merger(module);

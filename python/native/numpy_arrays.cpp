@@ -21,6 +21,12 @@ bool is_masked(nb::handle array) {
   return !PyArray_CheckExact(array.ptr()) && nb::isinstance(array, nb::module_::import_("numpy.ma").attr("MaskedArray"));
 }
 
+void refuse_masked(PyArrayObject* array, const ArrayRole& role) {
+  if (is_masked(reinterpret_cast<PyObject*>(array)))
+    throw Error({ErrorCode::type, std::string(role.op), std::string(role.argument),
+                 "masked arrays are not taken, since the mask would be lost", "", "x.data or x.filled(..)"});
+}
+
 std::optional<DType> dtype_of(PyArray_Descr* descr) noexcept {
   if (descr->type_num >= NPY_USERDEF) return registered(descr);
   for (const DTypeInfo& info : dtype_table)
@@ -33,9 +39,7 @@ TensorView view_of(PyArrayObject* array, const ArrayRole& role) {
   if (PyDataType_REFCHK(descr) || !PyDataType_ISLEGACY(descr))
     throw Error({ErrorCode::dtype, std::string(role.op), std::string(role.argument),
                  "elements that hold Python objects cannot be moved as bytes", text_of(descr), "elements of a fixed size"});
-  if (is_masked(reinterpret_cast<PyObject*>(array)))
-    throw Error({ErrorCode::type, std::string(role.op), std::string(role.argument),
-                 "masked arrays are not taken, since the mask would be lost", "", "x.data or x.filled(..)"});
+  refuse_masked(array, role);
   if (PyArray_NDIM(array) > max_rank)
     throw Error({ErrorCode::rank, std::string(role.op), std::string(role.argument),
                  "must have at most " + std::to_string(max_rank) + " axes", std::to_string(PyArray_NDIM(array)), ""});

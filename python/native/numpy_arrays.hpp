@@ -25,6 +25,8 @@ TensorView view_of(PyArrayObject* array, const ArrayRole& role);
 
 /// Whether it is one of numpy.ma.
 bool is_masked(nb::handle array);
+/// Throws Error(type) if it is.
+void refuse_masked(PyArrayObject* array, const ArrayRole& role);
 
 /// A new row-major array of the type `descr`, with arbitrary content.
 nb::object new_array(PyArray_Descr* descr, const Dims& shape);

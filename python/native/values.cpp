@@ -177,12 +177,14 @@ std::string quoted(std::span<const std::string_view> words) {
 
 constexpr std::array<std::string_view, 4> padding_rules = {"valid", "same", "same_upper", "same_lower"};
 
-/// A text that must be one of the words.
-std::string word_of(const Place& place, nb::handle object, std::span<const std::string_view> words, const std::string& rule,
-                    const std::string& expected) {
-  const std::string word = utf8_of(object);
-  if (std::find(words.begin(), words.end(), word) == words.end())
-    throw Error({ErrorCode::value, std::string(place.op), std::string(place.argument), rule, text_of(object), expected});
+[[noreturn]] void wrong_word(const Place& place, nb::handle object, const std::string& rule, const std::string& expected) {
+  throw Error({ErrorCode::value, std::string(place.op), std::string(place.argument), rule, text_of(object), expected});
+}
+
+/// A text that is one of the words, or nothing.
+std::optional<std::string> word_of(nb::handle object, std::span<const std::string_view> words) {
+  std::string word = utf8_of(object);
+  if (std::find(words.begin(), words.end(), word) == words.end()) return std::nullopt;
   return word;
 }
 
@@ -222,8 +224,10 @@ ArgumentValue value_of(const OperatorSpec& op, const ArgumentSpec& argument, nb:
       wrong_type(place, "must be a sequence of pairs (begin, end)", object);
     case ArgumentKind::padding:
       if (is_integer(object)) return integer_of(place, object);
-      if (PyUnicode_Check(object.ptr()))
-        return word_of(place, object, padding_rules, "must be a rule or numbers", quoted(padding_rules) + ", or numbers");
+      if (PyUnicode_Check(object.ptr())) {
+        if (auto word = word_of(object, padding_rules)) return *std::move(word);
+        wrong_word(place, object, "must be a rule or numbers", quoted(padding_rules) + ", or numbers");
+      }
       if (const Items items = items_of(object); items.is_valid()) {
         if (const auto values = integers_of(place, items)) return *values;
         if (const auto pairs = pairs_of(place, items)) return *pairs;
@@ -241,7 +245,8 @@ ArgumentValue value_of(const OperatorSpec& op, const ArgumentSpec& argument, nb:
       return static_cast<std::int64_t>(PyObject_IsTrue(object.ptr()));
     case ArgumentKind::choice:
       if (!PyUnicode_Check(object.ptr())) wrong_type(place, "must be one of " + quoted(argument.choices), object);
-      return word_of(place, object, argument.choices, "must be one of " + quoted(argument.choices), "");
+      if (auto word = word_of(object, argument.choices)) return *std::move(word);
+      wrong_word(place, object, "must be one of " + quoted(argument.choices), "");
   }
   wrong_type(place, "is of a kind that this version does not know", object);
 }

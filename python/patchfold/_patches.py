@@ -192,23 +192,6 @@ def _integer(name: str, argument: str, value: Any, rule: str) -> None:
         raise InvalidType(operator=name, argument=argument, rule=rule, given=_arrays.given_text(value))
 
 
-def _sizes(name: str, size: Any, extents: tuple[int, ...]) -> tuple[int, ...]:
-    read = read_once(size)
-    for entry in read if isinstance(read, tuple) else (read,):
-        _integer(name, "size", entry if type(entry) is int else size, "must be an integer or a sequence of integers")
-    sizes = per_axis(read, len(extents))
-    fault = None
-    if len(sizes) != len(extents):
-        fault = "must have as many entries as a corner", str(len(sizes)), str(len(extents))
-    elif min(sizes) < 1:
-        fault = "must be at least 1 on every axis", _arrays.value_text(sizes), ""
-    elif any(size > extent for size, extent in zip(sizes, extents, strict=True)):
-        fault = "must not exceed the axes that are cut", _arrays.value_text(sizes), f"at most {extents}"
-    if fault:
-        raise InvalidValue(operator=name, argument="size", rule=fault[0], given=fault[1], expected=fault[2])
-    return sizes
-
-
 def gather_patches(x: Array, corners: npt.ArrayLike, size: IntOrInts, *, out: Array | None = None) -> Array:
     """Copies patches at corners of your choice into one batch, for example for training on random crops.
 
@@ -241,59 +224,19 @@ def gather_patches(x: Array, corners: npt.ArrayLike, size: IntOrInts, *, out: Ar
                [[ 6,  7],
                 [10, 11]]])
     """
+    if type(x) is np.ndarray or _arrays.is_numpy(x) or _arrays._is_torch(x):
+        return cast(Array, _core.gather_patches(x, corners, size, out))
     name = "gather_patches"
-    array: Any = x
-    if not _arrays.is_numpy(x):
-        _arrays.memory(x, name, "x", False)
-        if not _arrays._is_torch(x) and not hasattr(x, "__array_namespace__"):
-            raise InvalidType(
-                operator=name,
-                argument="x",
-                rule="must be an array of NumPy, torch or the array API standard",
-                given=_arrays._type_name(x),
-            )
-    shape, dtype, _ = _core.array_facts(x, name, "x")
-    try:
-        indices = np.asarray(corners)
-    except (OverflowError, RuntimeError, TypeError, ValueError):  # rows of different lengths, among others
-        indices = np.empty(0)
-    if indices.ndim != 2 or not 1 <= indices.shape[1] <= len(shape):
-        raise InvalidValue(
+    _arrays.memory(x, name, "x", False)
+    if not hasattr(x, "__array_namespace__"):
+        raise InvalidType(
             operator=name,
-            argument="corners",
-            rule="must have the shape (n, R), with a coordinate for each of the last R axes of x",
-            given=str(indices.shape) if indices.size and indices.ndim else _arrays.value_text(corners),
-            expected=f"R from 1 to {len(shape)}",
+            argument="x",
+            rule="must be an array of NumPy, torch or the array API standard",
+            given=_arrays._type_name(x),
         )
-    if isinstance(corners, np.ma.MaskedArray):
-        rule = "masked arrays are not taken, since the mask would be lost"
-        raise InvalidType(operator=name, argument="corners", rule=rule, expected="corners.data or corners.filled(..)")
-    if indices.dtype.kind not in "iu":
-        raise InvalidType(operator=name, argument="corners", rule="must hold integers", given=str(indices.dtype))
-    rank = indices.shape[1]
-    extents = _sizes(name, size, shape[len(shape) - rank :])
-    if indices.dtype == np.uint64:  # larger values are outside the image too
-        indices = np.minimum(indices, np.uint64(2**63 - 1))
-    indices = np.array(indices, np.int64, order="C")  # a copy, so that the caller cannot change it after the check
-    result_shape = (len(indices), *shape[: len(shape) - rank], *extents)
     if out is not None:
-        given = np.ndarray.shape.__get__(out) if _arrays.is_numpy(out) else getattr(out, "shape", None)
-        if isinstance(given, tuple) and given != result_shape:
-            raise InvalidValue(
-                operator=name,
-                argument="out",
-                rule="must have a patch for each corner, of the size asked for",
-                given=_arrays.value_text(tuple(given)),
-                expected=str(result_shape),
-            )
-        _core.gather_patches(x, indices, out)
-        return out
+        return cast(Array, _core.gather_patches(x, corners, size, out))
     # Arrays of other libraries cannot be written to: NumPy makes the result, and their library takes it over.
-    namespace: Any = None
-    if not _arrays.is_numpy(x) and not _arrays._is_torch(x):
-        namespace, array = array.__array_namespace__(), np.asarray(x)
-    numpy = _arrays.is_numpy(array)
-    found = dtype if array is x else array.dtype
-    result: Any = _arrays.new_numpy(result_shape, found) if numpy else array.new_empty(result_shape)
-    _core.gather_patches(array, indices, result)
-    return cast(Array, namespace.asarray(result) if namespace else result)
+    namespace: Any = x.__array_namespace__()
+    return cast(Array, namespace.asarray(_core.gather_patches(np.asarray(x), corners, size, None)))

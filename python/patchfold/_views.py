@@ -5,14 +5,14 @@ import operator
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import chain, islice
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from ._arrays import _type_name, given_text, is_numpy, speaks_dlpack, value_text
-from ._errors import Error, InvalidType, InvalidValue
-from ._operators import _space_to_depth, _unfold
+from . import _core
+from ._arrays import _type_name, given_text, is_numpy, speaks_dlpack
+from ._errors import Error, InvalidType
 from ._typing import Array, DepthMode, IntOrInts, Layout
 
 
@@ -98,38 +98,18 @@ def shape_of(array: Any, name: str, argument: str) -> tuple[int, ...]:
     return extents
 
 
-def _strided(name: str, x: Any, shape: tuple[int, ...], strides: tuple[int, ...], *, repeats: bool = False) -> Any:
-    if is_numpy(x):
-        try:
-            return np.lib.stride_tricks.as_strided(x, shape, strides, writeable=x.flags.writeable and not repeats)
-        except ValueError:  # even for an empty array, since NumPy multiplies the other extents
-            rule = "the extents of the view must be as few as NumPy can multiply"
-            raise InvalidValue(operator=name, argument="x", rule=rule, given=value_text(shape)) from None
-    return x.as_strided(shape, strides, x.storage_offset())
-
-
-def _shape_and_strides(name: str, x: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Strides are in bytes for NumPy, in elements for torch."""
-    if is_numpy(x):
-        dtype: Any = np.ndarray.dtype.__get__(x)
-        if dtype.kind == "T":
-            rule = "strings of variable width have no strided views"
-            raise InvalidType(operator=name, argument="x", rule=rule, given=str(dtype))
-        if not isinstance(x, np.ma.MaskedArray):
-            return np.ndarray.shape.__get__(x), np.ndarray.strides.__get__(x)  # a subclass may override it
-        rule, given, expected = (
-            "masked arrays are not taken, since the mask would be lost",
-            "",
-            "x.data or x.filled(..)",
-        )
-    else:
-        torch = sys.modules.get("torch")
-        if torch is not None and isinstance(x, torch.Tensor) and x.layout is torch.strided:
-            return tuple(x.shape), tuple(x.stride())
-        rule = "must be a NumPy array or a dense torch tensor: others have no strided views"
-        given = _type_name(x)
-        expected = f"patchfold.{name.removesuffix('_view')}, which copies" if speaks_dlpack(x) else ""
-    raise InvalidType(operator=name, argument="x", rule=rule, given=given, expected=expected)
+def torch_shape_and_strides(name: str, x: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Those of a torch tensor, in elements. The native module asks for them."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(x, torch.Tensor) and x.layout is torch.strided:
+        return tuple(x.shape), tuple(x.stride())
+    raise InvalidType(
+        operator=name,
+        argument="x",
+        rule="must be a NumPy array or a dense torch tensor: others have no strided views",
+        given=_type_name(x),
+        expected=f"patchfold.{name.removesuffix('_view')}, which copies" if speaks_dlpack(x) else "",
+    )
 
 
 def unfold_view(
@@ -178,38 +158,7 @@ def unfold_view(
         >>> np.shares_memory(view, x), np.array_equal(view.reshape(1, 3, 3), patchfold.unfold(x, (3,)))
         (True, True)
     """
-    name = "unfold_view"
-    kernel_size, stride, dilation = read_once(kernel_size), read_once(stride, 1), read_once(dilation, 1)
-    layout = "channels_first" if layout is None else layout
-    shape, strides = _shape_and_strides(name, x)
-    with errors_of(name):
-        grid = _unfold.output_shape(shape, kernel_size, stride, dilation, None, None, None, layout, None, "grid")
-    rank = spatial_rank(len(shape), kernel_size, stride, dilation)
-    batch = len(shape) - rank - 1
-    first = layout == "channels_first"
-    channel, spatial = (batch, batch + 1) if first else (batch + rank, batch)
-    positions = grid[spatial : spatial + rank]
-    kernel, steps, gaps = (per_axis(value, rank) for value in (kernel_size, stride, dilation))
-    extents = shape[spatial : spatial + rank]
-    if 0 in positions:
-        effective = tuple((k - 1) * d + 1 for k, d in zip(kernel, gaps, strict=True))
-        raise InvalidValue(
-            operator=name,
-            argument="x",
-            rule="the spatial axes must hold at least one patch",
-            given=str(extents),
-            expected=f"at least {effective}",
-        )
-    axes = strides[spatial : spatial + rank]
-    # On an axis with one tap or one position no step is taken, so a long step cannot overflow the strides.
-    tap_strides = tuple(s * d if k > 1 else s for s, d, k in zip(axes, gaps, kernel, strict=True))
-    position_strides = tuple(s * step if n > 1 else s for s, step, n in zip(axes, steps, positions, strict=True))
-    patch_axes = ((shape[channel], *kernel), (strides[channel], *tap_strides))
-    position_axes = (positions, position_strides)
-    front, back = (patch_axes, position_axes) if first else (position_axes, patch_axes)
-    view_shape = (*shape[:batch], *front[0], *back[0])
-    view_strides = (*strides[:batch], *front[1], *back[1])
-    view: Array = _strided(name, x, view_shape, view_strides, repeats=True)
+    view: Array = _core.unfold_view(x, kernel_size, stride, dilation, layout)
     return view
 
 
@@ -251,24 +200,5 @@ def space_to_depth_view(
         >>> np.shares_memory(view, x), np.array_equal(view.reshape(1, 2, 3), patchfold.space_to_depth(x, 2))
         (True, True)
     """
-    name = "space_to_depth_view"
-    block = read_once(block)
-    mode, layout = "blocks_first" if mode is None else mode, "channels_first" if layout is None else layout
-    shape, strides = _shape_and_strides(name, x)
-    with errors_of(name):
-        deep = _space_to_depth.output_shape(shape, block, mode, layout)
-    rank = spatial_rank(len(shape), block)
-    batch = len(shape) - rank - 1
-    first = layout == "channels_first"
-    channel, spatial = (batch, batch + 1) if first else (batch + rank, batch)
-    blocks = per_axis(block, rank)
-    axes = strides[spatial : spatial + rank]
-    offset_axes = (blocks, axes)
-    channel_axis = ((shape[channel],), (strides[channel],))
-    count_axes = (deep[spatial : spatial + rank], tuple(s * b for s, b in zip(axes, blocks, strict=True)))
-    depth = (offset_axes, channel_axis) if mode == "blocks_first" else (channel_axis, offset_axes)
-    parts = (*depth, count_axes) if first else (count_axes, *depth)
-    view_shape = (*shape[:batch], *chain.from_iterable(part[0] for part in parts))
-    view_strides = (*strides[:batch], *chain.from_iterable(part[1] for part in parts))
-    view: Array = _strided(name, x, view_shape, view_strides)
+    view: Array = _core.space_to_depth_view(x, block, mode, layout)
     return view
