@@ -19,19 +19,18 @@ double seconds_of(const std::function<void()>& work, std::int64_t times) {
   return std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(times);
 }
 
-/// The median of the ratios round by round.
-double ratio(const std::vector<double>& of, const std::vector<double>& to) {
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < of.size(); ++i) ratios.push_back(of[i] / to[i]);
-  return median(std::move(ratios));
-}
-
 }  // namespace
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
+}
+
+double median_ratio(const std::vector<double>& of, const std::vector<double>& to) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < of.size(); ++i) ratios.push_back(of[i] / to[i]);
+  return median(std::move(ratios));
 }
 
 std::vector<std::vector<double>> race(const std::vector<std::function<void()>>& works, const Settings& settings) {
@@ -79,9 +78,9 @@ Measurement measure_work(const std::function<void()>& work, const Traffic& traff
   Measurement result{.threads = threads};
   result.seconds = median(seconds[0]);
   result.bytes = static_cast<double>(read + written);
-  result.of_copy = ratio(seconds[0], seconds[1]);
+  result.of_copy = median_ratio(seconds[0], seconds[1]);
   for (std::size_t i = 1; i < seconds.size(); ++i) {
-    const double here = ratio(seconds[0], seconds[i]);
+    const double here = median_ratio(seconds[0], seconds[i]);
     if (here > result.of_roof) {
       result.of_roof = here;
       result.roof = i == 1 ? "non-temporal copy" : i == 2 ? "memcpy" : describe(ways[order[i - others]]);
@@ -91,24 +90,16 @@ Measurement measure_work(const std::function<void()>& work, const Traffic& traff
   return result;
 }
 
-Measurement measure(const ProblemText& problem, int threads, const Settings& settings) {
-  const OperatorSpec& op = find_operator(problem.op);
-  const BoundOperator bound = op.bind(problem.arguments);
-  const Dims shape = bound.output_shape(problem.shape);
-  const auto view_of = [&](void* data, const Dims& extents) {
-    return TensorView{data, extents, contiguous_strides(extents, problem.element_size), problem.dtype, problem.element_size};
-  };
-  const bool has_data = !op.data_input.empty();
-  const std::size_t read = has_data ? static_cast<std::size_t>(element_count(problem.shape)) * problem.element_size : 0;
-  const std::size_t written = static_cast<std::size_t>(element_count(shape)) * problem.element_size;
-  const Plan plan = bound.plan(view_of(nullptr, problem.shape), view_of(nullptr, shape));
-
+Measurement measure(const PlacedProblem& placed, int threads, const Settings& settings) {
+  const PlacedPlan placed_plan = plan_of(placed);
+  const auto& [plan, from, to] = placed_plan;
   set_num_threads(threads);
   Executor& executor = threads == 1 ? serial_executor() : default_executor();
-  const Buffer src(std::max(read, written)), dst(std::max(read, written));
-  const auto work = [&] { throw_if_failed(plan.run(src.data(), dst.data(), executor), op.name); };
-  Measurement result = measure_work(work, {src.data(), read, dst.data(), written}, threads, executor, settings);
-  result.problem = to_string(problem);
+  const std::size_t larger = std::max(from.bytes, to.bytes);
+  const Buffer src(larger), dst(larger);
+  const auto work = [&] { placed_plan.run(src.data(), dst.data(), executor, placed.problem.op); };
+  Measurement result = measure_work(work, {src.data(), from.bytes, dst.data(), to.bytes}, threads, executor, settings);
+  result.problem = to_string(placed);
   result.strategy = plan.strategy();
   return result;
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "patchfold/table.hpp"
+#include "bench/placed.hpp"
 
 namespace patchfold::bench {
 
@@ -16,7 +16,7 @@ struct Measurement {
   std::string problem{};
   int threads = 1;
   double seconds = 0;  ///< of the operator
-  double bytes = 0;    ///< read and written
+  double bytes = 0;    ///< read and written; with what a layout skips
   double of_roof = 0;  ///< time / the fastest way to move as many bytes, of the mix's and of all copies
   double of_mix = 0;   ///< time / the fastest loop that reads as many bytes and writes as many bytes as the problem
   double of_copy = 0;  ///< time / a non-temporal copy of half of all bytes
@@ -32,6 +32,8 @@ struct Settings {
 };
 
 double median(std::vector<double> values);
+/// The median of the ratios round by round.
+double median_ratio(const std::vector<double>& of, const std::vector<double>& to);
 
 /// What some work reads and writes. Both buffers hold the larger number of bytes.
 struct Traffic {
@@ -47,7 +49,7 @@ Measurement measure_work(const std::function<void()>& work, const Traffic& traff
 
 /// Runs the problem on the library's own threads, whose number it sets. Throws Error for a problem that cannot be planned or
 /// needs more memory than there is.
-Measurement measure(const ProblemText& problem, int threads, const Settings& settings);
+Measurement measure(const PlacedProblem& placed, int threads, const Settings& settings);
 
 /// Seconds of each piece of work by round, run in turn: a b c a b c ..
 std::vector<std::vector<double>> race(const std::vector<std::function<void()>>& works, const Settings& settings);

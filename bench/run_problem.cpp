@@ -1,17 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // run_problem TIMES PROBLEM plans a problem once and runs it so many times on the calling thread;
-// scripts/checks/instructions counts what a run costs. run_problem --instruction-sets prints those that this processor has.
+// scripts/checks/instructions counts what a run costs. run_problem --draw SEED INDEX prints a small random problem, and
+// run_problem --instruction-sets prints the sets that this processor has.
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
 #include <vector>
 
-#include "patchfold/table.hpp"
+#include "bench/random.hpp"
 
 /// What is counted: Valgrind finds it by its name.
 extern "C" __attribute__((noinline)) void run_once(const patchfold::Plan& plan, const void* src, void* dst) {
   patchfold::throw_if_failed(plan.run(src, dst, patchfold::serial_executor()), "run_problem");
 }
+
+namespace {
+
+/// Few enough bytes for a processor that is simulated.
+constexpr patchfold::bench::SizeRange small_sizes{std::int64_t{1} << 15, std::int64_t{1} << 18};
+
+}  // namespace
 
 int main(int argc, char** argv) {
   using namespace patchfold;
@@ -19,21 +27,20 @@ int main(int argc, char** argv) {
     for (const std::string& set : instruction_sets()) std::puts(set.c_str());
     return 0;
   }
+  if (argc == 4 && argv[1] == std::string_view("--draw")) {
+    std::puts(to_string(bench::draw(std::strtoull(argv[2], nullptr, 10), std::atoll(argv[3]), small_sizes)).c_str());
+    return 0;
+  }
   if (argc != 3) {
-    std::fputs("usage: run_problem TIMES PROBLEM | --instruction-sets\n", stderr);
+    std::fputs("usage: run_problem TIMES PROBLEM | --draw SEED INDEX | --instruction-sets\n", stderr);
     return 2;
   }
   try {
-    const ProblemText problem = parse_problem(argv[2]);
-    const BoundOperator bound = find_operator(problem.op).bind(problem.arguments);
-    const Dims shape = bound.output_shape(problem.shape);
-    const std::size_t size = problem.element_size;
-    std::vector<std::byte> src(static_cast<std::size_t>(element_count(problem.shape)) * size, std::byte{1});
-    std::vector<std::byte> dst(static_cast<std::size_t>(element_count(shape)) * size);
-    const Plan plan =
-        bound.plan(TensorView{src.data(), problem.shape, contiguous_strides(problem.shape, size), problem.dtype, size},
-                   TensorView{dst.data(), shape, contiguous_strides(shape, size), problem.dtype, size});
-    for (int times = std::atoi(argv[1]); times > 0; --times) run_once(plan, src.data(), dst.data());
+    const auto [plan, from, to] = bench::plan_of(bench::parse_placed(argv[2]));
+    const std::vector<std::byte> src(from.bytes, std::byte{1});
+    std::vector<std::byte> dst(to.bytes);
+    for (int times = std::atoi(argv[1]); times > 0; --times)
+      run_once(plan, src.data() + from.offset, dst.data() + to.offset);
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "run_problem: %s\n", error.what());

@@ -2,7 +2,6 @@
 #include "cli/bench.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -14,8 +13,10 @@
 #include "bench/measure.hpp"
 #include "bench/problems.hpp"
 #include "bench/stitch.hpp"
+#include "cli/bench_random.hpp"
 #include "cli/command.hpp"
 #include "cli/options.hpp"
+#include "cli/progress.hpp"
 #include "cli/report.hpp"
 
 namespace patchfold::cli {
@@ -33,13 +34,13 @@ constexpr double flat_within = 1.30;
 constexpr double large_scratch = 1e6;
 
 struct Task {
-  std::variant<ProblemText, bench::Stitching> problem{};
+  std::variant<bench::PlacedProblem, bench::Stitching> problem{};
   double target = 0;  ///< time / mix; 0: none
 };
 
-std::variant<ProblemText, bench::Stitching> parse_task(std::string_view text) {
+std::variant<bench::PlacedProblem, bench::Stitching> parse_task(std::string_view text) {
   if (auto stitching = bench::parse_stitching(text)) return *stitching;
-  return parse_problem(text);
+  return bench::parse_placed(text);
 }
 
 /// Lines "TARGET PROBLEM" of the lists that are built in.
@@ -157,12 +158,6 @@ std::string as_json(const std::vector<Growth>& growths) {
   return text + "\n]\n";
 }
 
-/// What is measured now, on a line that the next one overwrites; nothing where no one looks.
-void show_progress(std::string_view text) {
-  static const bool terminal = ::isatty(STDERR_FILENO) == 1;
-  if (terminal) note(fmt::format("\r\033[K{}", text));
-}
-
 void run_growth(const std::vector<int>& counts, const bench::GrowthSettings& settings, bool json) {
   std::vector<Growth> growths;
   if (!json) print("thr       MB            us     ns/B  /least  beyond kB  problem\n");
@@ -183,6 +178,7 @@ void run_bench(const std::vector<std::string>& words) {
                   "patchfold bench");
   command.usage(
       "patchfold bench [PROBLEM]... [--threads N,..] [--rounds N] [--json]\n"
+      "       patchfold bench --random SEED COUNT [--only INDEX] [--worst N] [--threads N,..] [--rounds N] [--json]\n"
       "       patchfold bench --growth [--largest MB] [--cache MB] [--threads N,..] [--rounds N] [--json]");
   command.footer(
       "Without a problem, those of bench/problems.txt and bench/stitchings.txt are measured. Everything runs in turn in "
@@ -191,6 +187,19 @@ void run_bench(const std::vector<std::string>& words) {
       "others: /mix, of the fastest loop that reads and writes as much as the problem, which the targets refer to; /copy,\n"
       "of a non-temporal copy of half of all bytes; /roof, of the fastest of all these and memcpy.\n"
       "\n"
+      "After a problem, src=LAYOUT and dst=LAYOUT tell how the tensor that is read and the one that is written lie in "
+      "memory:\n"
+      "plain (default), channels_last, swapped (H and W), flipped (in H), mirrored (in W), cropped (parts of longer rows),\n"
+      "every_second (every second column of W) or tokens (patch after patch, of columns). All their memory counts as read\n"
+      "or written, with what is skipped.\n"
+      "\n"
+      "--random measures COUNT random problems of 128 KB to 64 MB: operators, kernels of 1 to 32, strides, dilations, "
+      "pads,\n"
+      "element types, shapes and layouts. A seed stands for the same problems on every machine. us: microseconds of one "
+      "run;\n"
+      "MB: the memory of both tensors; /copy: time in multiples of the fastest copy of half of it. The summary counts\n"
+      "problems of at least 4 MB. Needs up to 300 MB of memory.\n"
+      "\n"
       "--growth doubles the work of fold, unfold and space_to_batch from 1 MB read and written up to the largest. ns/B:\n"
       "time per byte; /least: in multiples of the least of the sizes past the cache, which are those of more than twice\n"
       "its bytes; time is flat if that stays within 1.30. beyond kB: how much more memory the process held at the peak of\n"
@@ -198,17 +207,21 @@ void run_bench(const std::vector<std::string>& words) {
       "\n"
       "merge TYPE SHAPE tile=N [overlap=N] [window=NAME] [axes=N,..] measures putting tiles together.\n"
       "\n"
-      "Example: patchfold bench \"unfold f32 8x64x112x112 k3x3 p1x1\" --threads 1,2");
+      "Examples: patchfold bench \"unfold f32 8x64x112x112 k3x3 p1x1\" --threads 1,2\n"
+      "          patchfold bench \"unfold f32 2x3x1022x1022 k14 s14 src=flipped dst=tokens\"\n"
+      "          patchfold bench --random 1 120 --worst 5");
   std::vector<std::string> problems;
   std::string threads = "1";
+  std::vector<std::string> seed_and_count;
+  RandomRequest random;
   bench::Settings settings;
   bench::GrowthSettings growth;
   double cache_megabytes = 0;
   bool json = false, grows = false;
-  command.words("PROBLEM", problems, "OP TYPE SHAPE [ARGUMENT=VALUE]..., as one word");
+  command.words("PROBLEM", problems, "OP TYPE SHAPE [ARGUMENT=VALUE]... [src=LAYOUT] [dst=LAYOUT], as one word");
   command.option("--threads", threads, "N,..", "numbers of threads; default 1");
   command.option("--rounds", settings.rounds, 1, 10000, "N", "how often everything runs in turn; default 9");
-  command.flag("--json", json, "print JSON");
+  const auto json_flag = command.flag("--json", json, "print JSON");
   const auto grow = command.flag("--growth", grows, "how time and memory grow with the work");
   command.needs(command.option("--largest", growth.largest_megabytes, 1, 1 << 20, "MB",
                                "work at which to stop; default 1024, which needs as much memory"),
@@ -216,6 +229,13 @@ void run_bench(const std::vector<std::string>& words) {
   command.needs(
       command.option("--cache", cache_megabytes, 0.001, 1e6, "MB", "the last-level cache; default: as the system says"),
       grow);
+  const auto draws = command.option("--random", seed_and_count, 2, "SEED COUNT", "measure random problems");
+  command.excludes(draws, grow);
+  command.needs(command.option("--only", random.only, 0, 1 << 30, "INDEX", "measure this one of the random problems alone"),
+                draws);
+  const auto worst = command.option("--worst", random.worst, 1, 1 << 30, "N", "print the slowest N again, with their plans");
+  command.needs(worst, draws);
+  command.excludes(worst, json_flag);
   if (const std::string help = command.parse(words); !help.empty()) return print(help);
 
   const std::vector<int> counts = parse_threads(threads);
@@ -224,6 +244,14 @@ void run_bench(const std::vector<std::string>& words) {
     growth.cache_bytes = cache_megabytes > 0 ? cache_megabytes * (1 << 20) : bench::last_level_cache();
     growth.timing = settings;
     return run_growth(counts, growth, json);
+  }
+  if (command.given(draws)) {
+    if (!problems.empty()) fail_usage("bench", "--random", "takes no problem", problems.front());
+    parse_random(seed_and_count, random);
+    random.threads = counts;
+    random.settings = settings;
+    random.json = json;
+    return run_random(random);
   }
   std::vector<Task> tasks;
   for (const std::string& problem : problems) tasks.push_back({parse_task(problem), 0});

@@ -78,6 +78,13 @@ Command::Option Command::option(const std::string& name, std::string& value, std
   if (!group.empty()) option->group(std::move(group));
   return parser_->keep(option);
 }
+Command::Option Command::option(const std::string& name, std::vector<std::string>& values, int count, std::string form,
+                                std::string doc) {
+  return parser_->keep(parser_->app.add_option(name, values, std::move(doc))
+                           ->option_text(std::move(form))
+                           ->type_name("value")
+                           ->expected(count));
+}
 Command::Option Command::option(const std::string& name, int& value, int low, int high, std::string form, std::string doc) {
   return parser_->add_number(name, value, low, high, std::move(form), std::move(doc));
 }
@@ -94,7 +101,7 @@ Command::Option Command::option(const std::string& name, double& value, double l
   return parser_->add_number(name, value, low, high, std::move(form), std::move(doc));
 }
 Command::Option Command::flag(const std::string& name, bool& value, std::string doc) {
-  return parser_->keep(parser_->app.add_flag(name, value, std::move(doc)));
+  return parser_->keep(parser_->app.add_flag(name, value, std::move(doc))->option_text(" "));
 }
 
 void Command::excludes(Option option, Option other) {

@@ -38,6 +38,8 @@ class Command {
   Option words(const std::string& name, std::vector<std::string>& values, std::string doc);
   /// Options with a value; `form` says how that is written. Options of a group stand together in the help.
   Option option(const std::string& name, std::string& value, std::string form, std::string doc, std::string group = "");
+  /// An option with so many values, one word each.
+  Option option(const std::string& name, std::vector<std::string>& values, int count, std::string form, std::string doc);
   Option option(const std::string& name, int& value, int low, int high, std::string form, std::string doc);
   Option option(const std::string& name, std::optional<int>& value, int low, int high, std::string form, std::string doc);
   Option option(const std::string& name, double& value, int low, int high, std::string form, std::string doc);

@@ -38,4 +38,9 @@ std::string Progress::finish() {
                  " MB/s");
 }
 
+void show_progress(std::string_view text) {
+  static const bool terminal = ::isatty(STDERR_FILENO) == 1;
+  if (terminal) note(text_of("\r\033[K", text));
+}
+
 }  // namespace patchfold::cli

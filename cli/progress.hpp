@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace patchfold::cli {
 
@@ -35,5 +36,8 @@ class Progress {
   Clock::time_point begin_ = Clock::now();
   Clock::time_point next_ = begin_;
 };
+
+/// What is done now, on a line of the terminal that the next text overwrites; nothing where standard error is no terminal.
+void show_progress(std::string_view text);
 
 }  // namespace patchfold::cli

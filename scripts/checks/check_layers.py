@@ -76,7 +76,7 @@ ROOMS = {
     "fuzz": Room("fuzzers", "tests formats cli reference " + INSIDE, "all", None),
     "tests": Room("tests", "formats reference " + INSIDE, "all", None),
     "tests/inputs": Room("bad inputs by table", "tests tests/formats formats " + INSIDE, "all", None),
-    "tests/cli": Room("tests of the command line, from outside", "tests tests/inputs formats cli reference", "all", None),
+    "tests/cli": Room("tests of the command line, from outside", "tests tests/inputs formats cli bench reference", "all", None),
     "tests/capi": Room("tests of the C ABI, from outside", "tests", "all", None),
     "tests/faults": Room("tests of what fails around the library", "tests tests/formats tests/cli formats reference " + INSIDE,
                          "all", None),

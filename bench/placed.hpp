@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Problems whose tensors need not be row-major in memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "patchfold/table.hpp"
+
+namespace patchfold::bench {
+
+/// How the elements of a tensor lie in memory. The last two axes are called H and W.
+enum class MemoryLayout : std::uint8_t {
+  plain,          ///< row-major
+  channels_last,  ///< axis 1 is the last one in memory
+  swapped,        ///< H and W are exchanged in memory
+  flipped,        ///< the last row comes first in memory
+  mirrored,       ///< the last element of each row comes first in memory
+  cropped,        ///< each row lies between one element that is skipped and two that are
+  every_second,   ///< after each element one is skipped
+  tokens,         ///< of columns: one patch after another, so that its elements are neighbours
+};
+
+}  // namespace patchfold::bench
+
+template <>
+inline constexpr auto patchfold::words<patchfold::bench::MemoryLayout> = [] {
+  using enum bench::MemoryLayout;
+  return std::to_array<Word<bench::MemoryLayout>>({{plain, "plain"},
+                                                   {channels_last, "channels_last"},
+                                                   {swapped, "swapped"},
+                                                   {flipped, "flipped"},
+                                                   {mirrored, "mirrored"},
+                                                   {cropped, "cropped"},
+                                                   {every_second, "every_second"},
+                                                   {tokens, "tokens"}});
+}();
+
+namespace patchfold::bench {
+
+/// Where the elements of a tensor are.
+struct Placement {
+  Dims strides{};          ///< bytes
+  std::size_t offset = 0;  ///< bytes from the beginning of the memory to the element with index 0 on every axis
+  std::size_t bytes = 0;   ///< of the memory, with what is skipped
+};
+
+/// Throws Error(usage) if the layout exchanges or reverses an axis that the tensor does not have, and Error(overflow).
+Placement place(MemoryLayout layout, const Dims& shape, std::size_t element_size);
+
+/// A problem and the layouts of both tensors. As text: a problem string, then src=LAYOUT and dst=LAYOUT where they are not
+/// plain.
+struct PlacedProblem {
+  ProblemText problem{};
+  MemoryLayout src = MemoryLayout::plain;
+  MemoryLayout dst = MemoryLayout::plain;
+};
+
+/// Throws Error(usage) for text that is not a problem, as parse_problem() does, and for unknown layouts.
+PlacedProblem parse_placed(std::string_view text);
+std::string to_string(const PlacedProblem& placed);
+
+/// A placed problem that is ready to run on memory of these sizes.
+struct PlacedPlan {
+  Plan plan{};
+  Placement src{};
+  Placement dst{};
+
+  /// Runs on memory that begins at `src_memory` and `dst_memory`. Throws Error if the run fails.
+  void run(const std::byte* src_memory, std::byte* dst_memory, Executor& executor, std::string_view op) const {
+    throw_if_failed(plan.run(src_memory + src.offset, dst_memory + dst.offset, executor), op);
+  }
+};
+
+/// Throws Error for a problem that cannot be planned.
+PlacedPlan plan_of(const PlacedProblem& placed);
+
+}  // namespace patchfold::bench
