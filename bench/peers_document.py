@@ -71,7 +71,7 @@ def fastest(row: Data) -> tuple[str, float] | None:
     return min(others.items(), key=lambda item: item[1]) if others else None
 
 
-def _machine(data: Data) -> str:
+def machine_text(data: Data) -> str:
     machine = data["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in data["versions"].items())
     caches = ", ".join(_cache(text) for text in machine["caches"])
@@ -175,7 +175,7 @@ def document(data: Data) -> str:
     text = "<!-- Written by `scripts/bench`. -->\n# Performance\n\n"
     text += f"![Time of every problem in multiples of the roof, for patchfold and the other systems]({PICTURE})\n\n"
     text += "".join(_summary(threads, part) for threads, part in parts.items())
-    text += f"\n## Machine and versions\n\n{_machine(data)}\n## How it is measured\n\n"
+    text += f"\n## Machine and versions\n\n{machine_text(data)}\n## How it is measured\n\n"
     text += MEASURED.format(rounds=data["rounds"])
     for threads, part in parts.items():
         text += f"\n## {plural(threads).capitalize()}\n\n{_table(data, part)}"

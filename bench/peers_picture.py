@@ -38,16 +38,16 @@ CAPTION = (
 LEFT_OUT = ("output_size", "order", "positions", "rates")
 
 
-def _text(x: float, y: float, text: str, **attributes: object) -> str:
+def draw_text(x: float, y: float, text: str, **attributes: object) -> str:
     given = "".join(f' {name.replace("_", "-")}="{value}"' for name, value in attributes.items())
     return f'<text x="{x:.1f}" y="{y:.1f}"{given}>{escape(text)}</text>'
 
 
-def _line(x1: float, y1: float, x2: float, y2: float, colour: str, width: float = 1) -> str:
+def draw_line(x1: float, y1: float, x2: float, y2: float, colour: str, width: float = 1) -> str:
     return f'<path d="M{x1:.1f},{y1:.1f} L{x2:.1f},{y2:.1f}" stroke="{colour}" stroke-width="{width}"/>'
 
 
-def _mark(name: str, x: float, y: float, size: float = 4.0) -> str:
+def draw_mark(name: str, x: float, y: float, size: float = 4.0) -> str:
     if name == "patchfold":
         return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.6" fill="{OURS}" stroke="#fff" stroke-width="0.8"/>'
     colour, path = MARKS.get(name, OTHER)
@@ -108,27 +108,27 @@ def _groups(rows: list[Data]) -> dict[str, list[str]]:
     return dict(sorted(groups.items(), key=lambda item: item[0] == "other element types"))
 
 
-def _legend(names: list[str], y: float) -> list[str]:
+def draw_legend(names: list[str], y: float) -> list[str]:
     parts, x = [], MARGIN + 6.0
     for name in ("patchfold", *names):
-        parts.append(_mark(name, x, y - 4.5, 4.4))
+        parts.append(draw_mark(name, x, y - 4.5, 4.4))
         bold = {"font_weight": "600"} if name == "patchfold" else {}
-        parts.append(_text(x + 11, y, name, font_size=13, **bold))
+        parts.append(draw_text(x + 11, y, name, font_size=13, **bold))
         x += 34 + 7.9 * len(name)
     return parts
 
 
 def _panel(x: float, axis: Axis, width: float, bottom: float, threads: int) -> list[str]:
     """What lies behind the marks."""
-    parts = [_text(x + width / 2, TOP - 28, plural(threads), text_anchor="middle", font_size=13, font_weight="600")]
+    parts = [draw_text(x + width / 2, TOP - 28, plural(threads), text_anchor="middle", font_size=13, font_weight="600")]
     for tick in axis.ticks:
         at = x + axis.at(tick)
         roof = tick == 1
-        parts.append(_line(at, TOP - 4, at, bottom, ROOF if roof else GRID, 1.2 if roof else 1))
+        parts.append(draw_line(at, TOP - 4, at, bottom, ROOF if roof else GRID, 1.2 if roof else 1))
         for y in (TOP - 9, bottom + 15):
-            parts.append(_text(at, y, f"{tick:g}", text_anchor="middle", font_size=11, fill=INK if roof else SOFT))
+            parts.append(draw_text(at, y, f"{tick:g}", text_anchor="middle", font_size=11, fill=INK if roof else SOFT))
     label = "time / roof (logarithmic)"
-    parts.append(_text(x + width / 2, bottom + 33, label, text_anchor="middle", font_size=12, fill=SOFT))
+    parts.append(draw_text(x + width / 2, bottom + 33, label, text_anchor="middle", font_size=12, fill=SOFT))
     return parts
 
 
@@ -139,7 +139,7 @@ def _marks(x: float, y: float, axis: Axis, values: dict[str, float], names: list
         f'<rect x="{start:.1f}" y="{y - 3:.1f}" width="{max(1, end - start):.1f}" height="6" rx="2" fill="{OURS_BAR}"/>'
     ]
     shown = [name for name in (*reversed(names), "patchfold") if name in values]
-    return parts + [_mark(name, x + axis.at(values[name]), y) for name in shown]
+    return parts + [draw_mark(name, x + axis.at(values[name]), y) for name in shown]
 
 
 def picture(data: Data) -> str:
@@ -156,13 +156,13 @@ def picture(data: Data) -> str:
     y = float(TOP)
     for heading, problems in groups.items():
         y += HEADING
-        front.append(_text(MARGIN, y - 8, heading, font_size=12, font_weight="600"))
+        front.append(draw_text(MARGIN, y - 8, heading, font_size=12, font_weight="600"))
         for i, problem in enumerate(problems):
             middle = y + ROW / 2
             if i % 2 == 0:
                 shape = f'x="{MARGIN - 6}" y="{y:.1f}" width="{WIDTH - 2 * MARGIN + 12}" height="{ROW}"'
                 back.append(f'<rect {shape} rx="3" fill="{STRIPE}"/>')
-            front.append(_text(MARGIN + 6, middle + 4, _label(problem), font_size=11, fill=INK))
+            front.append(draw_text(MARGIN + 6, middle + 4, _label(problem), font_size=11, fill=INK))
             for threads, x in panels.items():
                 if (problem, threads) in found:
                     front += _marks(x, middle, axis, found[problem, threads], names)
@@ -171,9 +171,9 @@ def picture(data: Data) -> str:
         back += _panel(x, axis, width, bottom, threads)
     height = bottom + BOTTOM
     head = [
-        _text(MARGIN, 34, "Time in multiples of the roof", font_size=18, font_weight="600"),
-        *(_text(MARGIN, 54 + 16 * i, line, font_size=12, fill=SOFT) for i, line in enumerate(CAPTION)),
-        *_legend(names, 100),
+        draw_text(MARGIN, 34, "Time in multiples of the roof", font_size=18, font_weight="600"),
+        *(draw_text(MARGIN, 54 + 16 * i, line, font_size=12, fill=SOFT) for i, line in enumerate(CAPTION)),
+        *draw_legend(names, 100),
     ]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" width="{WIDTH}" height="{height:.0f}" '
