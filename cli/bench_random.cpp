@@ -34,12 +34,16 @@ std::string row_of(const RandomMeasurement& row) {
                      row.seconds * 1e6, row.of_copy, row.plan.strategy(), to_string(row.placed));
 }
 
-std::string json_of(const RandomMeasurement& row) {
-  return fmt::format(
-      "  {{\"index\": {}, \"problem\": \"{}\", \"src\": \"{}\", \"dst\": \"{}\", \"threads\": {}, \"seconds\": {:.9f}, "
-      "\"bytes\": {:.0f}, \"time_of_copy\": {:.3f}, \"strategy\": \"{}\"}}",
-      row.index, to_string(row.placed.problem), word_of(row.placed.src), word_of(row.placed.dst), row.threads, row.seconds,
-      row.bytes, row.of_copy, row.plan.strategy());
+std::string as_json(const std::vector<RandomMeasurement>& rows) {
+  std::string text = "[";
+  for (const RandomMeasurement& row : rows)
+    text += fmt::format(
+        "{}\n  {{\"index\": {}, \"problem\": \"{}\", \"src\": \"{}\", \"dst\": \"{}\", \"threads\": {}, \"seconds\": "
+        "{:.9f}, "
+        "\"bytes\": {:.0f}, \"time_of_copy\": {:.3f}, \"strategy\": \"{}\"}}",
+        text.size() > 1 ? "," : "", row.index, to_string(row.placed.problem), word_of(row.placed.src),
+        word_of(row.placed.dst), row.threads, row.seconds, row.bytes, row.of_copy, row.plan.strategy());
+  return text + "\n]\n";
 }
 
 /// Median, worst and counts of one kind of problem; nothing if there is none.
@@ -100,18 +104,15 @@ void run_random(const RandomRequest& request) {
   const std::int64_t begin = request.only.value_or(0);
   const std::int64_t end = request.only ? begin + 1 : request.count;
   std::vector<RandomMeasurement> rows;
-  print(request.json ? "[\n" : "   #  thr       MB            us   /copy  strategy          problem\n");
+  if (!request.json) print("   #  thr       MB            us   /copy  strategy          problem\n");
   for (std::int64_t index = begin; index < end; ++index)
     for (const int threads : request.threads) {
       show_progress(fmt::format("{} of {}, {} threads", index + 1, request.count, threads));
       rows.push_back(measure_random(index, bench::draw(request.seed, index), threads, request.settings));
       show_progress("");
-      if (!request.json)
-        print(row_of(rows.back()));
-      else
-        print((rows.size() > 1 ? ",\n" : "") + json_of(rows.back()));
+      if (!request.json) print(row_of(rows.back()));
     }
-  if (request.json) return print("\n]\n");
+  if (request.json) return print(as_json(rows));
   if (!request.only)
     for (const int threads : request.threads) print(summary_of(rows, threads));
   if (request.worst) print(worst_of(rows, *request.worst));
