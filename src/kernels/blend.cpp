@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weighted sums of rows, a vector of float64 at a time; plain loops take the elements that do not fill a vector.
+// Weighted sums of rows. Sums are vectors of float64; means of 8-bit elements are first made in float32, which settles
+// nearly all of them. Plain loops make rows that are shorter than a vector.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/blend.cpp"
 #include "kernels/blend.hpp"
@@ -8,13 +9,22 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include <cstring>
+#include <algorithm>
 #include <limits>
 #include <type_traits>
 
+#include "kernels/blend_elements-inl.hpp"
 #include "kernels/blend_scalar.hpp"
+#include "kernels/stream.hpp"
 #include "kernels/targets-inl.hpp"
 #include "kernels/targets.hpp"
+
+#undef PATCHFOLD_EACH
+#ifdef __clang__
+#define PATCHFOLD_EACH _Pragma("unroll")
+#else
+#define PATCHFOLD_EACH _Pragma("GCC unroll 8")
+#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace patchfold::kernels::HWY_NAMESPACE {
@@ -23,210 +33,253 @@ namespace hn = hwy::HWY_NAMESPACE;
 // Emulated vectors clip infinities when they narrow, and are not worth it.
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
 
-BlendRow RowOf(DType, DType, bool) {
+Blend RowsOf(DType, DType, bool) {
   return nullptr;
 }
-BlendRow LinesOf(DType, bool) {
+Blend LinesOf(DType, bool) {
   return nullptr;
 }
 
 #else
 
-template <class T, class D>
-using Lanes = hn::Vec<hn::Rebind<T, D> >;
+/// Vectors that are made together, so that what belongs to a term is looked up once for all of them.
+constexpr int vectors_of_block = 4;
 
-/// Elements as float64; exact.
-template <class D>
-HWY_INLINE hn::Vec<D> widen(D, Lanes<double, D> v) {
-  return v;
-}
-template <class D>
-HWY_INLINE hn::Vec<D> widen(D d, Lanes<float, D> v) {
-  return hn::PromoteTo(d, v);
-}
-template <class D>
-HWY_INLINE hn::Vec<D> widen(D d, Lanes<std::int32_t, D> v) {
-  return hn::PromoteTo(d, v);
-}
-template <class D>
-HWY_INLINE hn::Vec<D> widen(D d, Lanes<std::uint32_t, D> v) {
-  const hn::Rebind<std::uint32_t, D> du;
-  const hn::Rebind<std::int32_t, D> di;
-  const auto centred = hn::BitCast(di, hn::Xor(v, hn::Set(du, 0x80000000u)));
-  return hn::Add(hn::PromoteTo(d, centred), hn::Set(d, 2147483648.0));
-}
-template <class D>
-HWY_INLINE hn::Vec<D> widen(D d, Lanes<std::int16_t, D> v) {
-  return hn::PromoteTo(d, hn::PromoteTo(hn::Rebind<std::int32_t, D>(), v));
-}
-template <class D>
-HWY_INLINE hn::Vec<D> widen(D d, Lanes<std::uint16_t, D> v) {
-  return hn::PromoteTo(d, hn::PromoteTo(hn::Rebind<std::int32_t, D>(), v));
-}
-template <class D>
-HWY_INLINE hn::Vec<D> widen(D d, Lanes<std::int8_t, D> v) {
-  return hn::PromoteTo(d, hn::PromoteTo(hn::Rebind<std::int32_t, D>(), v));
-}
-template <class D>
-HWY_INLINE hn::Vec<D> widen(D d, Lanes<std::uint8_t, D> v) {
-  return hn::PromoteTo(d, hn::PromoteTo(hn::Rebind<std::int32_t, D>(), v));
+/// Calls block(j, number) for stretches of `number` vectors of a row: vectors_of_block or, as a constant too, 1. The last
+/// one goes over elements that have been made before. A row has `lanes` elements or more.
+template <class Block>
+HWY_INLINE void each_block(std::int64_t count, std::int64_t lanes, const Block& block) {
+  std::int64_t j = 0;
+  for (; j + vectors_of_block * lanes <= count; j += vectors_of_block * lanes)
+    block(j, std::integral_constant<int, vectors_of_block>());
+  for (; j < count; j += lanes) block(std::min(j, count - lanes), std::integral_constant<int, 1>());
 }
 
-/// Rounded to nearest even; integers saturate and make 0 of NaN.
-template <class T, class D>
-HWY_INLINE Lanes<T, D> narrow(D d, hn::Vec<D> v) {
-  const hn::Rebind<T, D> to;
-  if constexpr (std::is_same_v<T, double>) {
-    return v;
-  } else if constexpr (std::is_same_v<T, float>) {
-    return hn::DemoteTo(to, v);
-  } else {
-    constexpr double low = std::numeric_limits<T>::min();
-    constexpr double high = std::numeric_limits<T>::max();
-    v = hn::IfThenElseZero(hn::Eq(v, v), v);
-    v = hn::Round(hn::Min(hn::Max(v, hn::Set(d, low)), hn::Set(d, high)));
-    const hn::Rebind<std::int32_t, D> di;
-    if constexpr (std::is_same_v<T, std::int32_t>) {
-      return hn::DemoteTo(di, v);
-    } else if constexpr (std::is_same_v<T, std::uint32_t>) {
-      const auto centred = hn::DemoteTo(di, hn::Sub(v, hn::Set(d, 2147483648.0)));
-      return hn::Xor(hn::BitCast(to, centred), hn::Set(to, 0x80000000u));
-    } else {
-      return hn::DemoteTo(to, hn::DemoteTo(di, v));
-    }
-  }
+template <class T>
+HWY_INLINE const T* elements_of(const BlendTerm& term, std::int64_t r, std::int64_t j) {
+  return reinterpret_cast<const T*>(term.elements + r * term.pitch) + j;
+}
+HWY_INLINE double scale_of(const BlendTerm& term, std::int64_t r) {
+  return term.scales ? term.scale * term.scales[r] : term.scale;
+}
+template <class T>
+HWY_INLINE void fetch(const T* elements, const BlendTerm& term, std::int64_t bytes) {
+  for (std::int64_t i = 0; i < bytes; i += line_bytes)
+    hwy::Prefetch(reinterpret_cast<const std::byte*>(elements) + i + term.ahead);
 }
 
-template <class From, class To, bool keep_equal>
+/// Sums of float64, as elements of the same type or as float64.
+template <class From, class To>
 struct Weighted {
-  using Bits = hwy::MakeUnsigned<From>;
   using D = hn::ScalableTag<double>;
+  using V = hn::Vec<D>;
+  using Type = Elements<From, D>;
+  using Raw = typename Type::Raw;
+  using RawV = hn::Vec<hn::Rebind<Raw, D> >;
+  using Bits = hwy::MakeUnsigned<Raw>;
+  using Out = typename Elements<To, D>::Raw;
+  static constexpr std::int64_t lanes = hn::MaxLanes(D());
 
-  /// Terms whose number the compiler knows, so that it unrolls loops over them and keeps them in registers.
-  template <int number>
-  struct Fixed {
-    explicit Fixed(const BlendTerm* terms) {
-      for (int i = 0; i < number; ++i) {
-        elements_[i] = reinterpret_cast<const From*>(terms[i].elements);
-        weights_[i] = terms[i].weights;
-        scales_[i] = terms[i].scale;
-        aheads_[i] = terms[i].ahead;
+  template <int vectors, bool past_cache>
+  static HWY_INLINE void block(const BlendRows& b, std::int64_t r, std::int64_t j, bool keep_equal) {
+    const D d;
+    const hn::Rebind<Raw, D> from;
+    const hn::Rebind<Bits, D> bits;
+    V sums[vectors];
+    RawV firsts[vectors];
+    hn::Vec<decltype(bits)> differences[vectors];
+    const auto add = [&](const BlendTerm& term, auto is_first) HWY_ATTR {
+      const Raw* elements = elements_of<Raw>(term, r, j);
+      const auto scale = hn::Set(d, scale_of(term, r));
+      fetch(elements, term, vectors * lanes * static_cast<std::int64_t>(sizeof(Raw)));
+      PATCHFOLD_EACH for (int v = 0; v < vectors; ++v) {
+        const auto raw = hn::LoadU(from, elements + v * lanes);
+        const auto weight = hn::Mul(scale, hn::LoadU(d, term.weights + j + v * lanes));
+        const auto product = hn::Mul(Type::widen(raw), weight);
+        if constexpr (is_first()) {
+          sums[v] = product;
+          firsts[v] = raw;
+          differences[v] = hn::Set(bits, keep_equal ? Bits{0} : Bits{1});
+        } else {
+          sums[v] = hn::Add(sums[v], product);
+          differences[v] = hn::Or(differences[v], hn::Xor(hn::BitCast(bits, raw), hn::BitCast(bits, firsts[v])));
+        }
+      }
+    };
+    add(b.terms[0], std::true_type());
+    for (std::int64_t i = 1; i < b.terms_count; ++i) add(b.terms[i], std::false_type());
+    Out* dst = reinterpret_cast<Out*>(b.dst + r * b.pitch) + j;
+    PATCHFOLD_EACH for (int v = 0; v < vectors; ++v) {
+      V sum = sums[v];
+      // The sign and the payload of a computed NaN depend on the order of operands, which is the compiler's.
+      if constexpr (Type::is_float)
+        sum = hn::IfThenElse(hn::Eq(sum, sum), sum, hn::Set(d, std::numeric_limits<double>::quiet_NaN()));
+      if constexpr (std::is_same_v<From, To>) {
+        const auto is_equal = hn::RebindMask(from, hn::Eq(differences[v], hn::Zero(bits)));
+        const auto result = hn::IfThenElse(is_equal, firsts[v], Type::narrow(sum));
+        if constexpr (past_cache)
+          hn::Stream(result, from, dst + v * lanes);
+        else
+          hn::StoreU(result, from, dst + v * lanes);
+      } else {
+        const hn::Rebind<std::uint64_t, D> wide;
+        const auto is_equal = hn::RebindMask(d, hn::Eq(widen_bits(wide, differences[v]), hn::Zero(wide)));
+        V first = Type::widen(firsts[v]);
+        // NaNs of small types keep their sign alone, as tensor/small_float.hpp has it.
+        if constexpr (SmallFloat<From>)
+          first = hn::IfThenElse(hn::Eq(first, first), first,
+                                 hn::CopySign(hn::Set(d, std::numeric_limits<double>::quiet_NaN()), first));
+        hn::StoreU(hn::IfThenElse(is_equal, first, sum), d, dst + v * lanes);
       }
     }
-    static constexpr std::int64_t count() { return number; }
-    HWY_INLINE const From* elements(std::int64_t i) const { return elements_[i]; }
-    HWY_INLINE const double* weights(std::int64_t i) const { return weights_[i]; }
-    HWY_INLINE double scale(std::int64_t i) const { return scales_[i]; }
-    HWY_INLINE std::int64_t ahead(std::int64_t i) const { return aheads_[i]; }
-
-   private:
-    const From* elements_[number];
-    const double* weights_[number];
-    double scales_[number];
-    std::int64_t aheads_[number];
-  };
-  struct Any {
-    const BlendTerm* terms;
-    std::int64_t number;
-    std::int64_t count() const { return number; }
-    HWY_INLINE const From* elements(std::int64_t i) const { return reinterpret_cast<const From*>(terms[i].elements); }
-    HWY_INLINE const double* weights(std::int64_t i) const { return terms[i].weights; }
-    HWY_INLINE double scale(std::int64_t i) const { return terms[i].scale; }
-    HWY_INLINE std::int64_t ahead(std::int64_t i) const { return terms[i].ahead; }
-  };
-
-  template <bool past_cache, class Terms>
-  static HWY_INLINE void vector(std::byte* dst, const Terms& terms, std::int64_t j) {
-    const D d;
-    const hn::Rebind<From, D> from;
-    const hn::Rebind<To, D> to;
-    const hn::Rebind<Bits, D> bits;
-    const hn::Rebind<std::uint64_t, D> wide_bits;
-    for (std::int64_t i = 0; i < terms.count(); ++i)
-      hwy::Prefetch(reinterpret_cast<const std::byte*>(terms.elements(i) + j) + terms.ahead(i));
-    const auto first = hn::LoadU(from, terms.elements(0) + j);
-    const auto first_wide = widen(d, first);
-    auto sum = hn::Mul(first_wide, hn::Mul(hn::Set(d, terms.scale(0)), hn::LoadU(d, terms.weights(0) + j)));
-    auto difference = hn::Zero(bits);
-    auto wide_difference = hn::Zero(wide_bits);
-    for (std::int64_t i = 1; i < terms.count(); ++i) {
-      const auto value = hn::LoadU(from, terms.elements(i) + j);
-      const auto value_wide = widen(d, value);
-      const auto weight = hn::Mul(hn::Set(d, terms.scale(i)), hn::LoadU(d, terms.weights(i) + j));
-      sum = hn::Add(sum, hn::Mul(value_wide, weight));
-      if constexpr (keep_equal && std::is_same_v<From, To>)
-        difference = hn::Or(difference, hn::Xor(hn::BitCast(bits, value), hn::BitCast(bits, first)));
-      else if constexpr (keep_equal)
-        wide_difference =
-            hn::Or(wide_difference, hn::Xor(hn::BitCast(wide_bits, value_wide), hn::BitCast(wide_bits, first_wide)));
-    }
-    // The sign and the payload of a computed NaN depend on the order of operands, which is the compiler's.
-    sum = hn::IfThenElse(hn::Eq(sum, sum), sum, hn::Set(d, std::numeric_limits<double>::quiet_NaN()));
-    if constexpr (keep_equal && !std::is_same_v<From, To>)
-      sum = hn::IfThenElse(hn::RebindMask(d, hn::Eq(wide_difference, hn::Zero(wide_bits))), first_wide, sum);
-    auto result = narrow<To>(d, sum);
-    if constexpr (keep_equal && std::is_same_v<From, To>)
-      result = hn::IfThenElse(hn::RebindMask(from, hn::Eq(difference, hn::Zero(bits))), first, result);
-    if constexpr (past_cache)
-      hn::Stream(result, to, reinterpret_cast<To*>(dst) + j);
-    else
-      hn::StoreU(result, to, reinterpret_cast<To*>(dst) + j);
-  }
-
-  template <bool past_cache, class Terms>
-  static void run(std::byte* dst, const Terms& terms, std::int64_t begin, std::int64_t end) {
-    for (std::int64_t j = begin; j < end; j += static_cast<std::int64_t>(hn::Lanes(D()))) vector<past_cache>(dst, terms, j);
   }
 
   template <bool past_cache>
-  static void row(std::byte* dst, const BlendTerm* terms, std::int64_t terms_count, std::int64_t begin, std::int64_t end) {
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(D()));
-    const std::int64_t whole = end - (end - begin) % lanes;
-    switch (terms_count) {
-      case 2: run<past_cache>(dst, Fixed<2>(terms), begin, whole); break;
-      case 4: run<past_cache>(dst, Fixed<4>(terms), begin, whole); break;
-      case 8: run<past_cache>(dst, Fixed<8>(terms), begin, whole); break;
-      default: run<past_cache>(dst, Any{terms, terms_count}, begin, whole); break;
-    }
-    if (!past_cache && whole < end)
-      weighted_row_scalar(*detail::dtype_of_type<From>(), *detail::dtype_of_type<To>(), keep_equal)(dst, terms, terms_count,
-                                                                                                    whole, end);
+  static HWY_INLINE void row(const BlendRows& b, std::int64_t r, bool keep_equal) {
+    each_block(b.count, lanes, [&](std::int64_t j, auto number) { block<number(), past_cache>(b, r, j, keep_equal); });
+  }
+  static void rows(const BlendRows& b, bool keep_equal) {
+    if (b.count < lanes) return weighted_rows_scalar(Type::dtype, Elements<To, D>::dtype, keep_equal)(b);
+    for (std::int64_t r = 0; r < b.rows; ++r) row<false>(b, r, keep_equal);
   }
 };
 
-template <class From, bool keep_equal>
-BlendRow row_to(DType to, bool same) {
-  if (same) return &Weighted<From, From, keep_equal>::template row<false>;
-  if (to == DType::float32) return &Weighted<From, float, keep_equal>::template row<false>;
-  if (to == DType::float64) return &Weighted<From, double, keep_equal>::template row<false>;
+/// Means of 8-bit elements: sums of float32, and of float64 where these come too near to the middle between two integers.
+template <class From>
+struct Means8 {
+  using D = hn::ScalableTag<float>;
+  using V = hn::Vec<D>;
+  using Type = Elements<From, D>;
+  using Raw = typename Type::Raw;
+  static constexpr std::int64_t lanes = hn::MaxLanes(D());
+  static constexpr std::int64_t most_terms = 256;
+
+  template <int vectors>
+  static HWY_INLINE void block(const BlendRows& b, std::int64_t r, std::int64_t j) {
+    const D d;
+    const hn::Rebind<Raw, D> from;
+    V sums[vectors];
+    hn::Vec<decltype(from)> seen[vectors];
+    const auto add = [&](const BlendTerm& term, auto is_first) HWY_ATTR {
+      const Raw* elements = elements_of<Raw>(term, r, j);
+      const auto scale = hn::Set(d, static_cast<float>(scale_of(term, r)));
+      fetch(elements, term, vectors * lanes);
+      PATCHFOLD_EACH for (int v = 0; v < vectors; ++v) {
+        const auto raw = hn::LoadU(from, elements + v * lanes);
+        const auto weight = hn::Mul(scale, hn::LoadU(d, term.rough + j + v * lanes));
+        const auto product = hn::Mul(Type::widen(raw), weight);
+        sums[v] = is_first() ? product : hn::Add(sums[v], product);
+        if constexpr (std::is_same_v<From, Boolean>) seen[v] = is_first() ? raw : hn::Or(seen[v], raw);
+      }
+    };
+    add(b.terms[0], std::true_type());
+    for (std::int64_t i = 1; i < b.terms_count; ++i) add(b.terms[i], std::false_type());
+    // A product of a scale, a weight and an element has passed four roundings, a sum of m products m - 1 more, and the
+    // weights of an element add up to 1. So a sum differs by less than (m + 4) * 2^-24 * 2^8 from that of float64.
+    const auto limit = hn::Set(d, 0.5F - static_cast<float>(b.terms_count + 4) * 0x1p-16F);
+    Raw* dst = reinterpret_cast<Raw*>(b.dst + r * b.pitch) + j;
+    // The sum of this and a number below 2^22 has the whole number next to it in its low bits.
+    const auto magic = hn::Set(d, 0x1.8p23F);
+    V rests[vectors];
+    V worst = hn::Zero(d);
+    PATCHFOLD_EACH for (int v = 0; v < vectors; ++v) {
+      const auto moved = hn::Add(sums[v], magic);
+      rests[v] = hn::Abs(hn::Sub(sums[v], hn::Sub(moved, magic)));
+      // Equal elements stay, whatever their bits. Only booleans have several patterns for one number.
+      if constexpr (std::is_same_v<From, Boolean>)
+        rests[v] = hn::IfThenElse(hn::Gt(Elements<std::uint8_t, D>::widen(seen[v]), hn::Set(d, 1)), magic, rests[v]);
+      worst = hn::Max(worst, rests[v]);
+      const hn::RebindToUnsigned<D> words;
+      const auto bytes = hn::U8FromU32(hn::And(hn::BitCast(words, moved), hn::Set(words, 0xff)));
+      hn::StoreU(hn::BitCast(from, bytes), from, dst + v * lanes);
+    }
+    if (HWY_LIKELY(hn::AllTrue(d, hn::Lt(worst, limit)))) return;
+    PATCHFOLD_EACH for (int v = 0; v < vectors; ++v) if (!hn::AllTrue(d, hn::Lt(rests[v], limit)))
+        exact(b, r, j + v * lanes);
+  }
+
+  static HWY_NOINLINE void exact(const BlendRows& b, std::int64_t r, std::int64_t j) {
+    using Exact = Weighted<From, From>;
+    for (std::int64_t v = 0; v < lanes; v += Exact::lanes) Exact::template block<1, false>(b, r, j + v, true);
+  }
+
+  static void rows(const BlendRows& b, bool keep_equal) {
+    if (b.terms[0].rough == nullptr || !keep_equal || b.count < lanes || b.terms_count > most_terms)
+      return Weighted<From, From>::rows(b, keep_equal);
+    for (std::int64_t r = 0; r < b.rows; ++r)
+      each_block(b.count, lanes, [&](std::int64_t j, auto number) { block<number()>(b, r, j); });
+  }
+};
+
+/// Sums as float32, by way of float64: the same single rounding, since float64 holds the sums as they are.
+template <class From>
+void rows_to_float(const BlendRows& b, bool keep_equal) {
+  using D = hn::ScalableTag<double>;
+  constexpr std::int64_t lanes = hn::MaxLanes(D());
+  constexpr std::int64_t part = 128;
+  if (b.count < lanes) return weighted_rows_scalar(Elements<From, D>::dtype, DType::float32, keep_equal)(b);
+  alignas(64) double sums[part];
+  for (std::int64_t r = 0; r < b.rows; ++r)
+    for (std::int64_t done = 0; done < b.count; done += part) {
+      // The last part has a vector at least: it begins earlier if it would not.
+      const std::int64_t begin = std::min(done, b.count - lanes);
+      const std::int64_t count = std::min(part, b.count - begin);
+      BlendRows one = b;
+      one.dst = reinterpret_cast<std::byte*>(sums - begin) - r * b.pitch;
+      using Exact = Weighted<From, double>;
+      each_block(count, lanes, [&](std::int64_t j, auto number) {
+        Exact::template block<number(), false>(one, r, begin + j, keep_equal);
+      });
+      float* dst = reinterpret_cast<float*>(b.dst + r * b.pitch) + begin;
+      each_block(count, lanes, [&](std::int64_t j, auto number) {
+        for (int v = 0; v < number(); ++v)
+          hn::StoreU(Elements<float, D>::narrow(hn::LoadU(D(), sums + j + v * lanes)), hn::Rebind<float, D>(),
+                     dst + j + v * lanes);
+      });
+    }
+}
+
+template <auto kernel>
+Blend keeping(bool keep_equal) {
+  if (keep_equal) return [](const BlendRows& b) { kernel(b, true); };
+  return [](const BlendRows& b) { kernel(b, false); };
+}
+
+template <class T>
+Blend rows_of(DType from, DType to, bool keep_equal) {
+  if (to == DType::float64) return keeping<&Weighted<T, double>::rows>(keep_equal);
+  if constexpr (sizeof(T) == 1)
+    if (from == to) return keeping<&Means8<T>::rows>(keep_equal);
+  if constexpr (sizeof(T) > 1)
+    if (from == to) return keeping<&Weighted<T, T>::rows>(keep_equal);
+  if (to == DType::float32) return keeping<&rows_to_float<T> >(keep_equal);
   return nullptr;
 }
 
-template <bool keep_equal>
-BlendRow row_of(DType from, DType to) {
-  return visit(from, [&]<class T>(std::type_identity<T>) -> BlendRow {
-    if constexpr (std::is_floating_point_v<T> || (std::is_integral_v<T> && sizeof(T) <= 4))
-      return row_to<T, keep_equal>(to, from == to);
+Blend RowsOf(DType from, DType to, bool keep_equal) {
+  return visit(from, [&]<class T>(std::type_identity<T>) -> Blend {
+    if constexpr (HasElements<T>)
+      return rows_of<T>(from, to, keep_equal);
     else
       return nullptr;
   });
 }
 
-BlendRow RowOf(DType from, DType to, bool keep_equal) {
-  return keep_equal ? row_of<true>(from, to) : row_of<false>(from, to);
+template <class T>
+void lines(const BlendRows& b, bool keep_equal) {
+  for (std::int64_t r = 0; r < b.rows; ++r) Weighted<T, T>::template row<true>(b, r, keep_equal);
 }
 
 template <class T>
-BlendRow lines_of(bool keep_equal) {
+Blend lines_of(bool keep_equal) {
   // A store past the cache writes 16 bytes at least.
-  constexpr std::size_t lanes = hn::MaxLanes(hn::ScalableTag<double>());
-  if constexpr (lanes * sizeof(T) < 16)
+  if constexpr (Weighted<T, T>::lanes * sizeof(T) < 16)
     return nullptr;
   else
-    return keep_equal ? &Weighted<T, T, true>::template row<true> : &Weighted<T, T, false>::template row<true>;
+    return keeping<&lines<T> >(keep_equal);
 }
 
-BlendRow LinesOf(DType dtype, bool keep_equal) {
+Blend LinesOf(DType dtype, bool keep_equal) {
   return dtype == DType::float32   ? lines_of<float>(keep_equal)
          : dtype == DType::float64 ? lines_of<double>(keep_equal)
                                    : nullptr;
@@ -240,16 +293,16 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace patchfold::kernels {
 
-HWY_EXPORT(RowOf);
+HWY_EXPORT(RowsOf);
 HWY_EXPORT(LinesOf);
 
-BlendRow weighted_lines(DType dtype, bool keep_equal) noexcept {
+Blend weighted_lines(DType dtype, bool keep_equal) noexcept {
   return HWY_DYNAMIC_DISPATCH(LinesOf)(dtype, keep_equal);
 }
 
-BlendRow weighted_row(DType from, DType to, bool keep_equal) noexcept {
-  const BlendRow row = HWY_DYNAMIC_DISPATCH(RowOf)(from, to, keep_equal);
-  return row ? row : weighted_row_scalar(from, to, keep_equal);
+Blend weighted_rows(DType from, DType to, bool keep_equal) noexcept {
+  const Blend rows = HWY_DYNAMIC_DISPATCH(RowsOf)(from, to, keep_equal);
+  return rows ? rows : weighted_rows_scalar(from, to, keep_equal);
 }
 
 HWY_EXPORT(target);

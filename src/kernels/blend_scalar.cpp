@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/blend_scalar.hpp"
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -52,8 +53,8 @@ struct Number {
 
 /// Calls f.template operator()<T>() with the type of the elements; null for opaque and complex ones.
 template <class F>
-BlendRow with_real_type(DType dtype, F f) {
-  return visit(dtype, [&]<class T>(std::type_identity<T>) -> BlendRow {
+Blend with_real_type(DType dtype, F f) {
+  return visit(dtype, [&]<class T>(std::type_identity<T>) -> Blend {
     if constexpr (ComplexNumber<T> || std::is_same_v<T, Opaque>)
       return nullptr;
     else
@@ -61,55 +62,63 @@ BlendRow with_real_type(DType dtype, F f) {
   });
 }
 
-template <class From, class To, bool keep_equal>
-void weighted(std::byte* dst, const BlendTerm* terms, std::int64_t terms_count, std::int64_t begin, std::int64_t end) {
-  for (std::int64_t j = begin; j < end; ++j) {
-    const From first = load<From>(terms[0].elements, j);
-    bool equal = true;
+/// Calls f(dst, elements_of, row, j) for each element, where elements_of(i) is the row of term i.
+template <class F>
+void each_element(const BlendRows& b, F f) {
+  for (std::int64_t r = 0; r < b.rows; ++r) {
+    const auto elements_of = [&b, r](std::int64_t i) { return b.terms[i].elements + r * b.terms[i].pitch; };
+    for (std::int64_t j = 0; j < b.count; ++j) f(b.dst + r * b.pitch, elements_of, r, j);
+  }
+}
+
+template <class From, class To>
+void weighted(const BlendRows& b, bool keep_equal) {
+  each_element(b, [&](std::byte* dst, const auto& elements_of, std::int64_t r, std::int64_t j) {
+    const From first = load<From>(elements_of(0), j);
+    bool equal = keep_equal;
     double sum = 0;
-    for (std::int64_t i = 0; i < terms_count; ++i) {
-      const From element = load<From>(terms[i].elements, j);
+    for (std::int64_t i = 0; i < b.terms_count; ++i) {
+      const BlendTerm& term = b.terms[i];
+      const From element = load<From>(elements_of(i), j);
       equal = equal && std::memcmp(&element, &first, sizeof(From)) == 0;
-      const double product = Number<From>::widen(element) * (terms[i].scale * terms[i].weights[j]);
+      const double scale = term.scales ? term.scale * term.scales[r] : term.scale;
+      const double product = Number<From>::widen(element) * (scale * term.weights[j]);
       sum = i == 0 ? product : sum + product;
     }
     // The sign and the payload of a computed NaN depend on the order of operands, which is the compiler's.
     if (std::isnan(sum)) sum = std::numeric_limits<double>::quiet_NaN();
     if constexpr (std::is_same_v<From, To>)
-      save(dst, j, keep_equal && equal ? first : Number<From>::narrow(sum));
+      save(dst, j, equal ? first : Number<From>::narrow(sum));
     else
-      save(dst, j, Number<To>::narrow(keep_equal && equal ? Number<From>::widen(first) : sum));
-  }
+      save(dst, j, Number<To>::narrow(equal ? Number<From>::widen(first) : sum));
+  });
 }
 
-template <class From, bool keep_equal>
-BlendRow weighted_to(DType to, bool same) {
-  if (same) return &weighted<From, From, keep_equal>;
-  if (to == DType::float32) return &weighted<From, float, keep_equal>;
-  if (to == DType::float64) return &weighted<From, double, keep_equal>;
-  return nullptr;
+template <class From, class To>
+Blend weighted_to(bool keep_equal) {
+  if (keep_equal) return [](const BlendRows& b) { weighted<From, To>(b, true); };
+  return [](const BlendRows& b) { weighted<From, To>(b, false); };
 }
 
 template <class From>
-void extreme(std::byte* dst, const BlendTerm* terms, std::int64_t terms_count, std::int64_t begin, std::int64_t end,
-             bool largest) {
+void extreme(const BlendRows& b, bool largest) {
   // 64-bit integers do not fit into float64: they are compared as they are.
   const auto order = [](From element) {
-    if constexpr (std::is_integral_v<From> && sizeof(From) == 8)
+    if constexpr (std::is_integral_v<From>)
       return element;
     else
       return Number<From>::widen(element);
   };
-  for (std::int64_t j = begin; j < end; ++j) {
-    From best = load<From>(terms[0].elements, j);
-    for (std::int64_t i = 1; i < terms_count; ++i) {
-      const From element = load<From>(terms[i].elements, j);
+  each_element(b, [&](std::byte* dst, const auto& elements_of, std::int64_t, std::int64_t j) {
+    From best = load<From>(elements_of(0), j);
+    for (std::int64_t i = 1; i < b.terms_count; ++i) {
+      const From element = load<From>(elements_of(i), j);
       const auto held = order(best);
       const auto value = order(element);
       if (held == held && (largest ? !(value <= held) : !(value >= held))) best = element;
     }
     save(dst, j, best);
-  }
+  });
 }
 
 __extension__ using Integer128 = __int128;
@@ -126,44 +135,52 @@ Integer128 rounded_quotient(Integer128 sum, std::int64_t count) {
   return quotient + (twice > count || (twice == count && quotient % 2 != 0) ? 1 : 0);
 }
 
-template <class T, bool mean>
-void integers64(std::byte* dst, const BlendTerm* terms, std::int64_t terms_count, std::int64_t begin, std::int64_t end) {
-  for (std::int64_t j = begin; j < end; ++j) {
+template <class T>
+void integers64(const BlendRows& b, bool mean) {
+  // Most elements have two, four or eight tiles: a shift takes much less time than a quotient of 128 bits.
+  const int shift = std::has_single_bit(static_cast<std::uint64_t>(b.terms_count))
+                        ? std::countr_zero(static_cast<std::uint64_t>(b.terms_count))
+                        : -1;
+  const Integer128 half = shift > 0 ? Integer128{1} << (shift - 1) : 0;
+  each_element(b, [&](std::byte* dst, const auto& elements_of, std::int64_t, std::int64_t j) {
     Integer128 sum = 0;
-    for (std::int64_t i = 0; i < terms_count; ++i) sum += load<T>(terms[i].elements, j);
-    if (mean) sum = rounded_quotient(sum, terms_count);
+    for (std::int64_t i = 0; i < b.terms_count; ++i) sum += load<T>(elements_of(i), j);
+    if (mean && shift > 0)
+      sum = (sum + half - 1 + (sum >> shift & 1)) >> shift;
+    else if (mean)
+      sum = rounded_quotient(sum, b.terms_count);
     constexpr Integer128 low = std::numeric_limits<T>::min();
     constexpr Integer128 high = std::numeric_limits<T>::max();
     save(dst, j, static_cast<T>(sum < low ? low : sum > high ? high : sum));
-  }
+  });
 }
 
 }  // namespace
 
-BlendRow weighted_row_scalar(DType from, DType to, bool keep_equal) noexcept {
-  return with_real_type(from, [&]<class From>() {
-    return keep_equal ? weighted_to<From, true>(to, from == to) : weighted_to<From, false>(to, from == to);
+Blend weighted_rows_scalar(DType from, DType to, bool keep_equal) noexcept {
+  return with_real_type(from, [&]<class From>() -> Blend {
+    if (to == from) return weighted_to<From, From>(keep_equal);
+    if (to == DType::float32) return weighted_to<From, float>(keep_equal);
+    if (to == DType::float64) return weighted_to<From, double>(keep_equal);
+    return nullptr;
   });
 }
 
-BlendRow integer64_row(DType dtype, Integers64 what) noexcept {
-  return visit(dtype, [&]<class T>(std::type_identity<T>) -> BlendRow {
-    if constexpr (std::is_integral_v<T> && sizeof(T) == 8)
-      return what == Integers64::mean ? &integers64<T, true> : &integers64<T, false>;
-    else
+Blend integer64_rows(DType dtype, Integers64 what) noexcept {
+  return visit(dtype, [&]<class T>(std::type_identity<T>) -> Blend {
+    if constexpr (std::is_integral_v<T> && sizeof(T) == 8) {
+      if (what == Integers64::mean) return [](const BlendRows& b) { integers64<T>(b, true); };
+      return [](const BlendRows& b) { integers64<T>(b, false); };
+    } else {
       return nullptr;
+    }
   });
 }
 
-BlendRow extreme_row(DType dtype, bool largest) noexcept {
-  return with_real_type(dtype, [&]<class From>() -> BlendRow {
-    if (largest)
-      return [](std::byte* dst, const BlendTerm* terms, std::int64_t terms_count, std::int64_t begin, std::int64_t end) {
-        extreme<From>(dst, terms, terms_count, begin, end, true);
-      };
-    return [](std::byte* dst, const BlendTerm* terms, std::int64_t terms_count, std::int64_t begin, std::int64_t end) {
-      extreme<From>(dst, terms, terms_count, begin, end, false);
-    };
+Blend extreme_rows(DType dtype, bool largest) noexcept {
+  return with_real_type(dtype, [&]<class From>() -> Blend {
+    if (largest) return [](const BlendRows& b) { extreme<From>(b, true); };
+    return [](const BlendRows& b) { extreme<From>(b, false); };
   });
 }
 

@@ -4,32 +4,40 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "engine/floats.hpp"
+#include "kernels/stream.hpp"
+#include "tensor/checked.hpp"
+#include "tensor/index.hpp"
 
 namespace patchfold::tiling {
+namespace {
 
-CellPlan::CellPlan(const Rules& rules, const Dims& segments, std::vector<Source> sources, std::byte* output,
+/// Bytes of the output in a piece of a long row: as much work as is worth handing to another thread.
+constexpr std::int64_t piece_bytes = 64 * 1024;
+
+}  // namespace
+
+CellPlan::CellPlan(const Rules& rules, AxisWeights& weights, const Dims& segments, Sources sources, std::byte* output,
                    const Dims& output_strides)
     : rules_(rules), segments_(segments), sources_(std::move(sources)), output_(output) {
   const bool keeps_values = !(rules.reduce == Reduce::sum && rules.is_weighted && !rules.weights.is_ones());
-  const bool is_product = rules.weights.is_separable() && rules.cells.is_whole(segments);
-  if (sources_.empty())
+  if (sources_.size() == 0)
     kind_ = Kind::fill;
   else if (rules.weights.has_zero())
     kind_ = Kind::general;
   else if (sources_.size() == 1 && keeps_values && rules.dtype == rules.output_dtype)
     kind_ = Kind::copy;
   else if (rules.is_weighted)
-    kind_ = is_product ? Kind::sums : Kind::general;
+    kind_ = rules.weights.is_separable() && rules.cells.is_whole(segments) ? Kind::sums : Kind::general;
   else
     kind_ = Kind::plain;
   lay_out(output_strides, rules.output_element);
-  if (kind_ == Kind::general || kind_ == Kind::sums) place();
-  if (kind_ == Kind::sums) weigh();
+  if (kind_ == Kind::general)
+    for (std::size_t s = 0; s < sources_.size(); ++s) insides_.push_back(rules_.inside_tile(sources_.tile(s), segments_));
+  if (kind_ == Kind::sums) weigh(weights);
 }
 
-CellPlan::CellPlan(const Rules& rules, const Dims& segments, const Source& source, std::byte* piece)
-    : rules_(rules), segments_(segments), sources_{source}, output_(piece) {
+CellPlan::CellPlan(const Rules& rules, const Dims& segments, Sources source, std::byte* piece)
+    : rules_(rules), segments_(segments), sources_(std::move(source)), output_(piece) {
   const Dims box = rules.box(rules.cells.extents(segments));
   lay_out(contiguous_strides(box, static_cast<std::size_t>(rules.element)), rules.element);
 }
@@ -51,7 +59,7 @@ void CellPlan::lay_out(const Dims& output_strides, std::int64_t output_element) 
     if (count_ == 1) return true;
     if (run_ >= 0 || axis.stride != step_ * count_) return false;
     for (std::size_t i = 0; i < sources_.size(); ++i)
-      if (sources_[i].strides[axis.axis] != source_steps_[i] * count_) return false;
+      if (sources_.stride(i, axis.axis) != source_steps_[i] * count_) return false;
     return true;
   };
   while (!outer_.empty() && rows_ > 0 && continues(outer_.back())) {
@@ -59,7 +67,7 @@ void CellPlan::lay_out(const Dims& output_strides, std::int64_t output_element) 
     outer_.pop_back();
     if (count_ == 1) {
       step_ = axis.stride;
-      for (std::size_t i = 0; i < sources_.size(); ++i) source_steps_[i] = sources_[i].strides[axis.axis];
+      for (std::size_t i = 0; i < sources_.size(); ++i) source_steps_[i] = sources_.stride(i, axis.axis);
     }
     if (axis.tiled >= 0) {
       run_ = axis.tiled;
@@ -68,41 +76,22 @@ void CellPlan::lay_out(const Dims& output_strides, std::int64_t output_element) 
     count_ *= axis.extent;
     rows_ /= axis.extent;
   }
+  // Pieces are whole lines of every element type, so that each begins a line if the row does.
+  const std::int64_t wanted = std::max<std::int64_t>(1, count_ / std::max<std::int64_t>(1, piece_bytes / output_element));
+  piece_count_ = wanted == 1 ? count_ : ceil_div(ceil_div(count_, wanted), kernels::line_bytes) * kernels::line_bytes;
+  row_pieces_ = ceil_div(count_, piece_count_);
 }
 
-void CellPlan::place() {
-  for (const Source& source : sources_) {
-    Place place{rules_.cells.position_of(source.tile), rules_.inside_tile(source.tile, segments_)};
-    for (int i = 0; i < segments_.size(); ++i) place.number[i] -= rules_.cells.segment(i, segments_[i]).tiles.begin;
-    places_.push_back(place);
-  }
-}
-
-void CellPlan::weigh() {
-  const engine::DefaultFloats floats;
-  for (int i = 0; i < segments_.size(); ++i) {
-    const Segment& segment = rules_.cells.segment(i, segments_[i]);
-    const auto extent = static_cast<std::size_t>(extents_[i]);
-    const auto tiles = static_cast<std::size_t>(segment.tiles.size());
-    std::vector<double> weights(tiles * extent);
-    std::vector<double> sums(extent);
-    for (std::size_t k = 0; k < tiles; ++k) {
-      const std::int64_t start = rules_.cells.tiling().span(i, segment.tiles.begin + static_cast<std::int64_t>(k)).start;
-      const double* of_tile = rules_.weights.axis(i).data() + (segment.span.begin - start);
-      for (std::size_t y = 0; y < extent; ++y) sums[y] += weights[k * extent + y] = of_tile[y];
-    }
-    // If the weights along each axis add up to 1, so do their products over all combinations of tiles.
-    if (rules_.reduce == Reduce::mean)
-      for (std::size_t at = 0; at < weights.size(); ++at) weights[at] /= sums[at % extent];
-    const auto repeat = static_cast<std::size_t>(i == run_ ? repeat_ * rules_.parts : 1);
-    if (repeat > 1) {
-      std::vector<double> repeated(weights.size() * repeat);
-      for (std::size_t at = 0; at < repeated.size(); ++at) repeated[at] = weights[at / repeat];
-      weights = std::move(repeated);
-    }
-    along_.push_back(std::move(weights));
-  }
-  if (run_ < 0) along_.emplace_back(static_cast<std::size_t>(count_ * rules_.parts), 1.0);
+void CellPlan::weigh(AxisWeights& weights) {
+  for (int i = 0; i < segments_.size(); ++i)
+    along_.push_back(&weights.of(i, segments_[i], i == run_ ? repeat_ * rules_.parts : 1));
+  if (run_ < 0) along_.push_back(&weights.ones(count_ * rules_.parts));
+  Dims tiles;
+  for (int i = 0; i < segments_.size(); ++i) tiles.push_back(rules_.cells.segment(i, segments_[i]).tiles.size());
+  Dims number = Dims::filled(tiles.size(), 0);
+  numbers_.reserve(sources_.size() * static_cast<std::size_t>(tiles.size()));
+  do numbers_.insert(numbers_.end(), number.begin(), number.end());
+  while (advance(number, tiles));
 }
 
 bool CellPlan::is_even() const noexcept {
@@ -117,6 +106,7 @@ double CellPlan::bytes() const noexcept {
 
 bool CellPlan::continues(const CellPlan& before) const noexcept {
   if (rows_ != before.rows_ || run_ < 0 || run_ != before.run_ || outer_.size() != before.outer_.size()) return false;
+  if (row_pieces_ > 1 || before.row_pieces_ > 1) return false;
   for (int i = 0; i < segments_.size(); ++i)
     if (i != run_ && segments_[i] != before.segments_[i]) return false;
   return true;

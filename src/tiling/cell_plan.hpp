@@ -4,38 +4,65 @@
 
 #include <vector>
 
+#include "tiling/axis_weights.hpp"
 #include "tiling/rules.hpp"
 
 namespace patchfold::tiling {
 
-/// The elements of one tile that lie in a cell.
-struct Source {
-  std::int64_t tile = 0;
-  const std::byte* data = nullptr;  ///< the cell's first element
-  Dims strides{};                   ///< bytes, for each axis of the result
+/// The tiles of a cell, in ascending order: for each the cell's first element and the strides.
+class Sources {
+ public:
+  explicit Sources(int rank = 0, std::size_t most = 0) : rank_(static_cast<std::size_t>(rank)) {
+    all_.reserve(most);
+    strides_.reserve(most * rank_);
+  }
+  void push_back(std::int64_t tile, const std::byte* data, const Dims& strides) {
+    all_.push_back({tile, data});
+    strides_.insert(strides_.end(), strides.begin(), strides.end());
+  }
+  std::size_t size() const noexcept { return all_.size(); }
+  std::int64_t tile(std::size_t i) const noexcept { return all_[i].tile; }
+  const std::byte* data(std::size_t i) const noexcept { return all_[i].data; }
+  /// In bytes, along an axis of the result.
+  std::int64_t stride(std::size_t i, int axis) const noexcept {
+    return strides_[i * rank_ + static_cast<std::size_t>(axis)];
+  }
+
+ private:
+  struct One {
+    std::int64_t tile;
+    const std::byte* data;
+  };
+  std::size_t rank_;
+  std::vector<One> all_{};
+  std::vector<std::int64_t> strides_{};
 };
 
 /// Everything that is worked out once for a cell: how its elements are reduced, in which rows, and with which weights. Every
 /// element of the output is written once, from all its contributions at the same time, so there is no accumulator.
 ///
 /// A row is the longest stretch of the cell that has one step in the output and one in each source, and along which at most
-/// one tiled axis runs: a call of a kernel makes a row, or a part of it, and threads share out the rows.
+/// one tiled axis runs: a call of a kernel makes some rows, or a part of one. Threads share out the rows; long rows are cut
+/// into pieces for that.
 ///
 /// The Merger makes plans for the cells that a tile finishes, and, where tiles are copied, for the parts that have to wait.
-/// A CellWriter writes the rows. A plan keeps pointers to the sources and to the output, so it lives no longer than one call
-/// of Merger::add.
+/// A CellWriter writes the rows. A plan keeps pointers to the sources, the weights and the output, so it lives no longer
+/// than one call of Merger::add.
 class CellPlan {
  public:
-  /// Makes the elements of a cell. Sources are in ascending order of their tiles; without any, the cell is filled.
-  CellPlan(const Rules& rules, const Dims& segments, std::vector<Source> sources, std::byte* output,
+  /// Makes the elements of a cell. Without sources the cell is filled.
+  CellPlan(const Rules& rules, AxisWeights& weights, const Dims& segments, Sources sources, std::byte* output,
            const Dims& output_strides);
   /// Copies the elements of one tile that lie in a cell to `piece`, without gaps.
-  CellPlan(const Rules& rules, const Dims& segments, const Source& source, std::byte* piece);
+  CellPlan(const Rules& rules, const Dims& segments, Sources source, std::byte* piece);
 
-  std::int64_t rows() const noexcept { return rows_; }
+  /// Pieces of all rows.
+  std::int64_t pieces() const noexcept { return rows_ * row_pieces_; }
   double bytes() const noexcept;
-  /// Whether row i of this cell follows row i of the other one in the output. Such cells are made together, row by row, so
-  /// that memory is visited in longer stretches.
+  /// Bytes of a row of the output.
+  std::int64_t row_bytes() const noexcept { return count_ * rules_.output_element; }
+  /// Whether row i of this cell follows row i of the other one in the output. Such cells are made together, a few rows at a
+  /// time, so that memory is visited in longer stretches.
   bool continues(const CellPlan& before) const noexcept;
 
  private:
@@ -55,34 +82,38 @@ class CellPlan {
     general  ///< weights are made for each row: some are 0, the mask leaves tiles out, or the window is not a product
   };
 
-  /// Where a source lies.
-  struct Place {
-    Dims number{};  ///< of its tile among the tiles of the segment, along each tiled axis
-    Dims inside{};  ///< where the cell begins in the tile's result
-  };
-
   void lay_out(const Dims& output_strides, std::int64_t output_element);
-  void place();
-  void weigh();
+  void weigh(AxisWeights& weights);
   bool is_even() const noexcept;
+  /// Which of the segment's tiles along a tiled axis a source of Kind::sums is: all combinations are there, in order.
+  std::int64_t number(std::size_t source, int axis) const noexcept {
+    return numbers_[source * static_cast<std::size_t>(segments_.size()) + static_cast<std::size_t>(axis)];
+  }
+  /// The weights of a source of Kind::sums along a tiled axis that does not run along the row.
+  const double* weights_along(std::size_t source, int axis) const noexcept {
+    return along_[static_cast<std::size_t>(axis)]->weights.data() + number(source, axis) * extents_[axis];
+  }
 
   const Rules& rules_;
   Dims segments_;
   Dims extents_{};  ///< of the cell along the tiled axes
-  std::vector<Source> sources_;
+  Sources sources_;
   std::byte* output_;
   Kind kind_ = Kind::copy;
   std::vector<Axis> outer_{};  ///< the last one runs fastest
   std::int64_t rows_ = 1;
-  std::int64_t count_ = 1;   ///< elements of a row
-  std::int64_t repeat_ = 1;  ///< elements of a row with the same coordinate along run_
-  int run_ = -1;             ///< the tiled axis along the row
-  std::int64_t step_ = 0;    ///< of the output along a row, in bytes
+  std::int64_t count_ = 1;        ///< elements of a row
+  std::int64_t row_pieces_ = 1;   ///< pieces of a row
+  std::int64_t piece_count_ = 1;  ///< elements of a piece, but for the last one of a row
+  std::int64_t repeat_ = 1;       ///< elements of a row with the same coordinate along run_
+  int run_ = -1;                  ///< the tiled axis along the row
+  std::int64_t step_ = 0;         ///< of the output along a row, in bytes
   std::vector<std::int64_t> source_steps_{};
-  std::vector<Place> places_{};
-  /// For each tiled axis the weights of its tiles within the segment, one tile after the other; along run_ repeated for each
-  /// number of a row. Without run_, one list of ones for the row comes last.
-  std::vector<std::vector<double>> along_{};
+  std::vector<Dims> insides_{};          ///< Kind::general: where the cell begins in the results of the tiles
+  std::vector<std::int64_t> numbers_{};  ///< Kind::sums
+  /// Kind::sums: the weights along each tiled axis; along run_ one for each number of a row. Without run_, weights of 1 for
+  /// the row come last.
+  std::vector<const AxisWeights::List*> along_{};
 };
 
 }  // namespace patchfold::tiling

@@ -14,9 +14,10 @@ namespace {
 
 /// How many elements of all sources together are packed or weighed at a time: so many stay in the first-level cache.
 constexpr std::int64_t part_elements = 4096;
-/// Rows of several tiles are short and far apart, so the processor does not predict where the next ones lie: they are
-/// prefetched while this one is made, a line at a time. Prefetching them all at once, or further ahead, gained nothing.
-constexpr std::int64_t rows_ahead = 1;
+/// Bytes of rows that are made in the first-level cache before they leave past it.
+constexpr std::int64_t staged_bytes = 8192;
+/// Rows of fewer bytes are not written past the cache: most of their lines are shared with other cells.
+constexpr std::int64_t least_streamed = 128;
 
 }  // namespace
 
@@ -27,9 +28,14 @@ CellWriter::CellWriter(const CellPlan& plan) noexcept
 
 bool CellWriter::reserve() noexcept {
   const std::size_t sources = plan_.sources_.size();
-  streams_ = plan_.rules_.store == kernels::Store::past_cache && plan_.step_ == plan_.rules_.output_element;
   const bool moves = plan_.kind_ == CellPlan::Kind::fill || plan_.kind_ == CellPlan::Kind::copy;
-  const bool in_parts = !moves && (!plan_.is_even() || is_late_ || streams_ || plan_.kind_ == CellPlan::Kind::general);
+  is_even_ = plan_.is_even();
+  streams_ = plan_.rules_.store == kernels::Store::past_cache && plan_.step_ == plan_.rules_.output_element &&
+             plan_.row_bytes() >= least_streamed;
+  in_parts_ = !moves && (!is_even_ || is_late_ || plan_.kind_ == CellPlan::Kind::general ||
+                         (streams_ && plan_.row_bytes() > staged_bytes));
+  is_staged_ = !moves && streams_ && !in_parts_;
+  const bool in_parts = in_parts_;
   // Whole lines of every element type, so that each part of a row begins with a line if the first one does.
   const std::int64_t share =
       part_elements / static_cast<std::int64_t>(sources + 1) / kernels::line_bytes * kernels::line_bytes;
@@ -51,7 +57,9 @@ bool CellWriter::reserve() noexcept {
   const std::size_t pairs = take(held * sizeof(*pairs_));
   const std::size_t weights = take(held * parts * sizeof(*weights_));
   const std::size_t elements = take(held * static_cast<std::size_t>(plan_.rules_.element));
-  const std::size_t made = take((in_parts ? part_ : 0) * static_cast<std::size_t>(plan_.rules_.output_element));
+  const std::size_t made = take(is_staged_ ? staged_bytes
+                                : in_parts ? part_ * static_cast<std::size_t>(plan_.rules_.output_element)
+                                           : 0);
   memory_.reset(new (std::nothrow) std::byte[bytes + 16]);
   if (!memory_) return false;
   std::byte* base = memory_.get();
@@ -68,53 +76,84 @@ bool CellWriter::reserve() noexcept {
   return true;
 }
 
-bool CellWriter::seek(std::int64_t row) noexcept {
+bool CellWriter::seek(std::int64_t piece) noexcept {
   if (!memory_ && !reserve()) return false;
   outer_ = {};
   for (const auto& axis : plan_.outer_) outer_.push_back(axis.extent);
-  at_ = index_at(row, outer_);
+  at_ = index_at(piece / plan_.row_pieces_, outer_);
+  piece_ = piece % plan_.row_pieces_;
   tiled_at_ = Dims::filled(plan_.extents_.size(), 0);
+  // Weights are multiplied in the order of the axes, so only the last of the factors of a row may be left to the kernel.
+  const int last = plan_.extents_.size() - 1;
+  if (!plan_.outer_.empty() && plan_.kind_ == CellPlan::Kind::sums &&
+      plan_.outer_.back().tiled == (plan_.run_ == last ? last - 1 : last))
+    factor_ = plan_.outer_.back().tiled;
   place_row();
   return true;
 }
 
 void CellWriter::place_row() noexcept {
   dst_ = plan_.output_;
-  for (std::size_t s = 0; s < plan_.sources_.size(); ++s) src_[s] = plan_.sources_[s].data;
+  for (std::size_t s = 0; s < plan_.sources_.size(); ++s) src_[s] = plan_.sources_.data(s);
   for (int i = 0; i < at_.size(); ++i) {
     const auto& axis = plan_.outer_[static_cast<std::size_t>(i)];
     dst_ += at_[i] * axis.stride;
-    for (std::size_t s = 0; s < plan_.sources_.size(); ++s) src_[s] += at_[i] * plan_.sources_[s].strides[axis.axis];
+    for (std::size_t s = 0; s < plan_.sources_.size(); ++s) src_[s] += at_[i] * plan_.sources_.stride(s, axis.axis);
     if (axis.tiled >= 0) tiled_at_[axis.tiled] = at_[i];
   }
 }
 
-void CellWriter::make_row() noexcept {
-  write_row();
+void CellWriter::advance_by(std::int64_t rows) noexcept {
   if (at_.empty()) return;
+  at_.back() += rows - 1;
   advance(at_, outer_);
   if (at_.back() == 0) return place_row();  // outer axes have two elements or more, so another axis has moved
-  const auto& axis = plan_.outer_.back();
-  dst_ += axis.stride;
-  for (std::size_t s = 0; s < plan_.sources_.size(); ++s) src_[s] += plan_.sources_[s].strides[axis.axis];
-  if (axis.tiled >= 0) ++tiled_at_[axis.tiled];
+  dst_ += rows * pitch();
+  for (std::size_t s = 0; s < plan_.sources_.size(); ++s) src_[s] += rows * pitch(s);
+  if (const int tiled = plan_.outer_.back().tiled; tiled >= 0) tiled_at_[tiled] += rows;
 }
 
-/// Sets the weights of a row of Kind::sums: a factor for the row, and a list along it.
-void CellWriter::weigh_row() noexcept {
+/// How many of the next rows, `most` of them at most, one call of a kernel makes.
+std::int64_t CellWriter::rows_together(std::int64_t most) const noexcept {
+  if (at_.empty() || in_parts_ || plan_.kind_ == CellPlan::Kind::fill) return 1;
+  const bool is_scaled = plan_.kind_ == CellPlan::Kind::sums && plan_.outer_.back().tiled >= 0;
+  if (is_scaled && factor_ < 0) return 1;
+  if (is_staged_) most = std::min(most, staged_bytes / plan_.row_bytes());
+  return std::min(most, outer_.back() - at_.back());
+}
+
+void CellWriter::make(std::int64_t pieces) noexcept {
+  if (plan_.row_pieces_ > 1) {
+    for (; pieces > 0; --pieces) {
+      const std::int64_t begin = piece_ * plan_.piece_count_;
+      write_piece(begin, std::min(plan_.piece_count_, plan_.count_ - begin));
+      if (++piece_ < plan_.row_pieces_) continue;
+      piece_ = 0;
+      advance_by(1);
+    }
+    return;
+  }
+  while (pieces > 0) {
+    const std::int64_t rows = rows_together(pieces);
+    write_rows(rows);
+    advance_by(rows);
+    pieces -= rows;
+  }
+}
+
+/// Sets the weights of the next rows of Kind::sums: a factor for each row, and a list along it.
+void CellWriter::weigh() noexcept {
   for (std::size_t s = 0; s < plan_.sources_.size(); ++s) {
-    const Dims& number = plan_.places_[s].number;
     double scale = 1;
-    for (int i = 0; i < number.size() && !(is_late_ && i >= plan_.run_); ++i)
-      if (i != plan_.run_)
-        scale *=
-            plan_
-                .along_[static_cast<std::size_t>(i)][static_cast<std::size_t>(number[i] * plan_.extents_[i] + tiled_at_[i])];
+    for (int i = 0; i < plan_.extents_.size() && !(is_late_ && i >= plan_.run_); ++i)
+      if (i != plan_.run_ && (i != factor_ || in_parts_)) scale *= plan_.weights_along(s, i)[tiled_at_[i]];
+    const AxisWeights::List& list =
+        *plan_.along_[plan_.run_ < 0 ? plan_.along_.size() - 1 : static_cast<std::size_t>(plan_.run_)];
+    const std::int64_t first = plan_.run_ < 0 ? 0 : plan_.number(s, plan_.run_) * plan_.count_ * plan_.rules_.parts;
     terms_[s].scale = scale;
-    const std::int64_t numbers = plan_.count_ * plan_.rules_.parts;
-    terms_[s].weights = plan_.run_ < 0
-                            ? plan_.along_.back().data()
-                            : plan_.along_[static_cast<std::size_t>(plan_.run_)].data() + number[plan_.run_] * numbers;
+    terms_[s].scales = factor_ >= 0 && !in_parts_ ? plan_.weights_along(s, factor_) + tiled_at_[factor_] : nullptr;
+    terms_[s].weights = list.weights.data() + first;
+    terms_[s].rough = list.rough.empty() ? nullptr : list.rough.data() + first;
   }
 }
 
@@ -123,23 +162,23 @@ void CellWriter::weigh_row() noexcept {
 void CellWriter::weigh_late(std::int64_t begin, std::int64_t count) noexcept {
   const std::int64_t parts = plan_.rules_.parts;
   for (std::size_t s = 0; s < plan_.sources_.size(); ++s) {
-    const Dims& number = plan_.places_[s].number;
     double* weights = weights_ + s * part_ * static_cast<std::size_t>(parts);
     for (std::int64_t j = 0; j < count * parts; ++j) weights[j] = terms_[s].scale * terms_[s].weights[begin * parts + j];
-    for (int i = plan_.run_ + 1; i < number.size(); ++i) {
-      const double factor =
-          plan_.along_[static_cast<std::size_t>(i)][static_cast<std::size_t>(number[i] * plan_.extents_[i] + tiled_at_[i])];
+    for (int i = plan_.run_ + 1; i < plan_.extents_.size(); ++i) {
+      const double factor = plan_.weights_along(s, i)[tiled_at_[i]];
       for (std::int64_t j = 0; j < count * parts; ++j) weights[j] *= factor;
     }
     part_terms_[s].weights = weights;
     part_terms_[s].scale = 1;
+    part_terms_[s].rough = nullptr;
   }
 }
 
 /// Reduces the chosen terms.
 void CellWriter::reduce(std::byte* dst, std::int64_t count, std::size_t terms_count) noexcept {
   const Rules& rules = plan_.rules_;
-  if (rules.row != nullptr) return rules.row(dst, chosen_, static_cast<std::int64_t>(terms_count), 0, count * rules.parts);
+  if (rules.blend != nullptr)
+    return rules.blend({dst, 0, chosen_, static_cast<std::int64_t>(terms_count), 1, count * rules.parts});
   const std::size_t one = rules.cells.selected({tiles_, terms_count}, plan_.segments_);
   std::memcpy(dst, chosen_[one].elements, static_cast<std::size_t>(count * rules.element));
 }
@@ -155,7 +194,7 @@ void CellWriter::make_general(std::byte* dst, std::int64_t begin, std::int64_t c
     Pair sum{};
     for (std::size_t s = 0; s < sources; ++s) {
       Pair& pair = pairs_[s * part_ + static_cast<std::size_t>(j)];
-      pair = rules.weights.at(plan_.places_[s].inside, at);
+      pair = rules.weights.at(plan_.insides_[s], at);
       sum = sum + pair;
     }
     for (std::size_t s = 0; s < sources; ++s) {
@@ -178,7 +217,7 @@ void CellWriter::make_general(std::byte* dst, std::int64_t begin, std::int64_t c
     std::size_t terms_count = 0;
     for (std::size_t s = 0; s < sources; ++s) {
       if (!takes_part(s, first)) continue;
-      tiles_[terms_count] = plan_.sources_[s].tile;
+      tiles_[terms_count] = plan_.sources_.tile(s);
       chosen_[terms_count++] = {
           part_terms_[s].elements + first * rules.element,
           weights_ + (s * part_ + static_cast<std::size_t>(first)) * static_cast<std::size_t>(rules.parts), 1};
@@ -202,47 +241,90 @@ void CellWriter::make_part(std::int64_t begin, std::int64_t count) noexcept {
       kernels::copy_row(elements, rules.element, from, plan_.source_steps_[s], count, rules.element);
       from = elements;
     }
-    part_terms_[s] = {from, terms_[s].weights + (terms_[s].weights ? begin * rules.parts : 0), terms_[s].scale,
-                      plan_.outer_.empty() ? 0 : rows_ahead * plan_.sources_[s].strides[plan_.outer_.back().axis]};
+    part_terms_[s] = terms_[s];
+    part_terms_[s].elements = from;
+    part_terms_[s].ahead = pitch(s);
+    if (terms_[s].weights) part_terms_[s].weights += begin * rules.parts;
+    if (terms_[s].rough) part_terms_[s].rough += begin * rules.parts;
   }
   if (is_late_) weigh_late(begin, count);
   std::byte* dst = dst_ + begin * plan_.step_;
   const bool is_even = plan_.step_ == rules.output_element;
   const auto is_line = [](auto value) { return static_cast<std::int64_t>(value) % kernels::line_bytes == 0; };
+  kernels::BlendRows part{dst, 0, part_terms_, static_cast<std::int64_t>(plan_.sources_.size()), 1, count * rules.parts};
   if (rules.lines != nullptr && plan_.kind_ == CellPlan::Kind::sums && is_even && is_line(count * rules.output_element) &&
       is_line(reinterpret_cast<std::uintptr_t>(dst)))
-    return rules.lines(dst, part_terms_, static_cast<std::int64_t>(plan_.sources_.size()), 0, count * rules.parts);
-  std::byte* to = is_even && !streams_ ? dst : made_;
+    return rules.lines(part);
+  if (!is_even || streams_) part.dst = made_;
   if (plan_.kind_ == CellPlan::Kind::general)
-    make_general(to, begin, count);
+    make_general(part.dst, begin, count);
   else
-    rules.row(to, part_terms_, static_cast<std::int64_t>(plan_.sources_.size()), 0, count * rules.parts);
+    rules.blend(part);
   kernels::Ahead nothing;
   if (streams_)
-    kernels::copy_rows(dst, 0, to, 0, count * rules.output_element, 1, rules.store, nothing);
+    kernels::copy_rows(dst, 0, made_, 0, count * rules.output_element, 1, rules.store, nothing);
   else if (!is_even)
-    kernels::copy_row(dst, plan_.step_, to, rules.output_element, count, rules.output_element);
+    kernels::copy_row(dst, plan_.step_, made_, rules.output_element, count, rules.output_element);
 }
 
-void CellWriter::write_row() noexcept {
+/// Copies elements of the next rows. The rows after them are fetched meanwhile: rows of several tiles are short and far
+/// apart, so the processor does not predict where the next ones lie.
+void CellWriter::copy(std::int64_t rows, std::int64_t begin, std::int64_t count) noexcept {
+  const std::int64_t element = plan_.rules_.element;
+  std::byte* dst = dst_ + begin * plan_.step_;
+  const std::byte* src = src_[0] + begin * plan_.source_steps_[0];
+  if (!is_even_) {
+    for (std::int64_t r = 0; r < rows; ++r)
+      kernels::copy_row(dst + r * pitch(), plan_.step_, src + r * pitch(0), plan_.source_steps_[0], count, element);
+    return;
+  }
+  const std::int64_t bytes = count * element;
+  kernels::Ahead ahead;
+  if (!at_.empty())
+    ahead = {.group = src + rows * pitch(0),
+             .row_lines = bytes / kernels::line_bytes + 1,
+             .rows = rows,
+             .pitch = pitch(0),
+             .rate = 280};
+  kernels::copy_rows(dst, pitch(), src, pitch(0), bytes, rows, plan_.rules_.store, ahead);
+}
+
+/// Writes whole rows.
+void CellWriter::write_rows(std::int64_t rows) noexcept {
+  const Rules& rules = plan_.rules_;
+  if (plan_.kind_ == CellPlan::Kind::copy) return copy(rows, 0, plan_.count_);
+  if (plan_.kind_ == CellPlan::Kind::fill || in_parts_) return write_piece(0, plan_.count_);
+  if (plan_.kind_ == CellPlan::Kind::sums) weigh();
+  for (std::size_t s = 0; s < plan_.sources_.size(); ++s) {
+    terms_[s].elements = src_[s];
+    terms_[s].pitch = pitch(s);
+    terms_[s].ahead = rows * pitch(s);
+  }
+  kernels::BlendRows made{
+      dst_, pitch(), terms_, static_cast<std::int64_t>(plan_.sources_.size()), rows, plan_.count_ * rules.parts};
+  if (is_staged_) {
+    made.dst = made_;
+    made.pitch = plan_.row_bytes();
+  } else if (rules.store == kernels::Store::past_cache) {
+    for (std::int64_t r = rows; r < 2 * rows; ++r)
+      for (std::int64_t i = 0; i < plan_.row_bytes(); i += kernels::line_bytes)
+        __builtin_prefetch(dst_ + r * pitch() + i, 1);
+  }
+  rules.blend(made);
+  kernels::Ahead nothing;
+  if (is_staged_) kernels::copy_rows(dst_, pitch(), made_, plan_.row_bytes(), plan_.row_bytes(), rows, rules.store, nothing);
+}
+
+/// Writes elements [begin, begin + count) of the next row.
+void CellWriter::write_piece(std::int64_t begin, std::int64_t count) noexcept {
   const Rules& rules = plan_.rules_;
   if (plan_.kind_ == CellPlan::Kind::fill)
-    return kernels::fill_row(dst_, plan_.step_, rules.fill.data(), rules.output_element, plan_.count_, rules.output_element);
-  if (plan_.kind_ == CellPlan::Kind::copy) {
-    if (!plan_.is_even())
-      return kernels::copy_row(dst_, plan_.step_, src_[0], plan_.source_steps_[0], plan_.count_, rules.element);
-    const std::int64_t bytes = plan_.count_ * rules.element;
-    kernels::Ahead ahead;
-    if (!plan_.outer_.empty())
-      ahead = {.group = src_[0] + rows_ahead * plan_.sources_[0].strides[plan_.outer_.back().axis],
-               .row_lines = bytes / kernels::line_bytes + 1,
-               .rows = 1,
-               .rate = 280};
-    return kernels::copy_rows(dst_, 0, src_[0], 0, bytes, 1, rules.store, ahead);
-  }
-  if (plan_.kind_ == CellPlan::Kind::sums) weigh_row();
+    return kernels::fill_row(dst_ + begin * plan_.step_, plan_.step_, rules.fill.data(), rules.output_element, count,
+                             rules.output_element);
+  if (plan_.kind_ == CellPlan::Kind::copy) return copy(1, begin, count);
+  if (plan_.kind_ == CellPlan::Kind::sums) weigh();
   const auto part = static_cast<std::int64_t>(part_);
-  for (std::int64_t begin = 0; begin < plan_.count_; begin += part) make_part(begin, std::min(part, plan_.count_ - begin));
+  for (const std::int64_t end = begin + count; begin < end; begin += part) make_part(begin, std::min(part, end - begin));
 }
 
 }  // namespace patchfold::tiling

@@ -13,29 +13,43 @@ namespace patchfold::tiling {
 class CellWriter {
  public:
   explicit CellWriter(const CellPlan& plan) noexcept;
-  /// Goes to a row. Returns false if memory runs out.
-  bool seek(std::int64_t row) noexcept;
-  /// Writes a row and goes to the next.
-  void make_row() noexcept;
+  /// Goes to a piece of a row. Returns false if memory runs out.
+  bool seek(std::int64_t piece) noexcept;
+  /// Writes so many pieces and goes to the next.
+  void make(std::int64_t pieces) noexcept;
 
  private:
   bool reserve() noexcept;
   void place_row() noexcept;
-  void weigh_row() noexcept;
+  void advance_by(std::int64_t rows) noexcept;
+  std::int64_t rows_together(std::int64_t most) const noexcept;
+  void weigh() noexcept;
   void weigh_late(std::int64_t begin, std::int64_t count) noexcept;
-  void write_row() noexcept;
+  void write_rows(std::int64_t rows) noexcept;
+  void write_piece(std::int64_t begin, std::int64_t count) noexcept;
+  void copy(std::int64_t rows, std::int64_t begin, std::int64_t count) noexcept;
   void make_part(std::int64_t begin, std::int64_t count) noexcept;
   void make_general(std::byte* dst, std::int64_t begin, std::int64_t count) noexcept;
   void reduce(std::byte* dst, std::int64_t count, std::size_t terms_count) noexcept;
   bool takes_part(std::size_t source, std::int64_t j) const noexcept {
     return pairs_[source * part_ + static_cast<std::size_t>(j)].high != 0;
   }
+  /// Bytes from a row to the next, in a source and in the output.
+  std::int64_t pitch(std::size_t source) const noexcept {
+    return plan_.outer_.empty() ? 0 : plan_.sources_.stride(source, plan_.outer_.back().axis);
+  }
+  std::int64_t pitch() const noexcept { return plan_.outer_.empty() ? 0 : plan_.outer_.back().stride; }
 
   const CellPlan& plan_;
-  const bool is_late_;  ///< weights of a row cannot be a factor and a list
-  Dims outer_{};        ///< extents of the plan's outer axes
-  Dims at_{};           ///< the row: an index along the outer axes
-  Dims tiled_at_{};     ///< along the tiled axes, within the cell; 0 along the row
+  const bool is_late_;      ///< weights of a row cannot be a factor and a list
+  bool is_even_ = true;     ///< elements of a row lie side by side in the output and in all sources
+  bool is_staged_ = false;  ///< rows are made in the first cache and leave past it, some at a time
+  bool in_parts_ = false;   ///< rows are made part by part, in memory of the writer's own
+  Dims outer_{};            ///< extents of the plan's outer axes
+  Dims at_{};               ///< the row: an index along the outer axes
+  Dims tiled_at_{};         ///< along the tiled axes, within the cell; 0 along the row
+  std::int64_t piece_ = 0;  ///< of the row
+  int factor_ = -1;  ///< Kind::sums: the tiled axis that the next row is along, if it is the last factor of a row's scale
   std::byte* dst_ = nullptr;
   std::size_t part_ = 0;  ///< elements that are made at a time
   bool streams_ = false;  ///< parts of the output are made in the first cache and leave past it

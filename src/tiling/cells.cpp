@@ -90,6 +90,8 @@ Cells::Cells(const Tiling& tiling, Reduce reduce, bool selects, const std::vecto
   Checked inner = 1;
   for (int axis = 0; axis < tiling.grid().size(); ++axis) {
     covered_.emplace_back();
+    starts_.emplace_back();
+    for (std::int64_t k = 0; k < tiling.grid()[axis]; ++k) starts_.back().push_back(tiling.span(axis, k).start);
     axes_.push_back(cut_axis(tiling, axis, reduce == Reduce::center, covered_.back()));
     counts_.push_back(axis > 0 ? static_cast<std::int64_t>(axes_.back().size()) : 1);
     inner = inner * counts_.back();
@@ -107,9 +109,9 @@ Dims Cells::segments_of(Cell cell) const {
 }
 
 Cell Cells::cell_at(const Dims& segments) const {
-  Dims inner = segments;
-  inner[0] = 0;
-  return {segments[0], number_at(inner, counts_)};
+  std::int64_t inner = 0;
+  for (int axis = 1; axis < segments.size(); ++axis) inner = inner * counts_[axis] + segments[axis];
+  return {segments[0], inner};
 }
 
 Dims Cells::position_of(std::int64_t tile) const noexcept {
@@ -120,24 +122,6 @@ Dims Cells::extents(const Dims& segments) const {
   Dims extents;
   for (int axis = 0; axis < segments.size(); ++axis) extents.push_back(segment(axis, segments[axis]).span.size());
   return extents;
-}
-
-/// Calls f(tile) for the tiles that contribute to a cell, in ascending order, until it returns false.
-template <class F>
-void Cells::each_tile(const Dims& segments, F f) const {
-  Dims first;
-  Dims end;
-  for (int axis = 0; axis < segments.size(); ++axis) {
-    const Span tiles = segment(axis, segments[axis]).tiles;
-    if (tiles.size() == 0) return;
-    first.push_back(tiles.begin);
-    end.push_back(tiles.end);
-  }
-  Dims position = first;
-  do {
-    const std::int64_t tile = number_at(position, tiling_.grid());
-    if (!is_masked(tile) && !f(tile)) return;
-  } while (advance(position, first, end));
 }
 
 /// The tile that center, first or last select if it is not masked, found without a list of the others; -1 if it is masked,
@@ -174,7 +158,7 @@ std::size_t Cells::selected(std::span<const std::int64_t> tiles, const Dims& seg
 std::vector<std::int64_t> Cells::contributors(const Dims& segments) const {
   if (const std::int64_t one = selects_ ? preferred(segments) : -1; one >= 0) return {one};
   std::vector<std::int64_t> tiles;
-  each_tile(segments, [&](std::int64_t tile) {
+  each_tile(segments, [&](std::int64_t tile, const Dims&) {
     tiles.push_back(tile);
     return true;
   });
@@ -188,7 +172,7 @@ std::int64_t Cells::contributor_count(const Dims& segments) const {
     for (int axis = 0; axis < segments.size(); ++axis) count *= segment(axis, segments[axis]).tiles.size();
   } else {
     count = 0;
-    each_tile(segments, [&](std::int64_t) {
+    each_tile(segments, [&](std::int64_t, const Dims&) {
       ++count;
       return !selects_;
     });
@@ -201,7 +185,7 @@ bool Cells::is_whole(const Dims& segments) const {
   std::int64_t all = 1;
   for (int axis = 0; axis < segments.size(); ++axis) all *= segment(axis, segments[axis]).tiles.size();
   std::int64_t count = 0;
-  each_tile(segments, [&](std::int64_t) { return ++count > 0; });
+  each_tile(segments, [&](std::int64_t, const Dims&) { return ++count > 0; });
   return count == all;
 }
 
@@ -217,6 +201,9 @@ std::vector<Cell> Cells::cells_of(std::int64_t tile) const {
     first.push_back(own.begin);
     end.push_back(own.end);
   }
+  std::int64_t count = 1;
+  for (int axis = 0; axis < first.size(); ++axis) count *= end[axis] - first[axis];
+  cells.reserve(static_cast<std::size_t>(count));
   Dims segments = first;
   do
     if (!selects_ || contributors(segments).front() == tile) cells.push_back(cell_at(segments));
@@ -238,7 +225,7 @@ bool Cells::find_hole(Dims& segments) const {
     for (std::int64_t inner = 0; inner < inner_; ++inner) {
       segments = segments_of({slab, inner});
       bool any = false;
-      each_tile(segments, [&](std::int64_t) { return !(any = true); });
+      each_tile(segments, [&](std::int64_t, const Dims&) { return !(any = true); });
       if (!any) return true;
     }
   return false;

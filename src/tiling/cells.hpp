@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "patchfold/tiling.hpp"
+#include "tensor/index.hpp"
 
 namespace patchfold::tiling {
 
@@ -53,6 +54,10 @@ class Cells {
   const Segment& segment(int axis, std::int64_t number) const {
     return axes_[static_cast<std::size_t>(axis)][static_cast<std::size_t>(number)];
   }
+  /// Where tile k of an axis begins: Tiling::span(axis, k).start.
+  std::int64_t start(int axis, std::int64_t k) const {
+    return starts_[static_cast<std::size_t>(axis)][static_cast<std::size_t>(k)];
+  }
   /// A tile's number along each tiled axis.
   Dims position_of(std::int64_t tile) const noexcept;
   /// The cell's extents along the tiled axes.
@@ -62,6 +67,18 @@ class Cells {
 
   /// The tiles that contribute to the cell, in ascending order; one at most if `selects`.
   std::vector<std::int64_t> contributors(const Dims& segments) const;
+  /// Calls f(tile, position) for each of them, with its number along each tiled axis.
+  template <class F>
+  void each_contributor(const Dims& segments, F f) const {
+    if (selects_) {
+      for (const std::int64_t tile : contributors(segments)) f(tile, position_of(tile));
+      return;
+    }
+    each_tile(segments, [&f](std::int64_t tile, const Dims& position) {
+      f(tile, position);
+      return true;
+    });
+  }
   std::int64_t contributor_count(const Dims& segments) const;
   /// Whether every combination of the tiles along the axes contributes to the cell: the mask leaves none of them out.
   bool is_whole(const Dims& segments) const;
@@ -76,8 +93,24 @@ class Cells {
  private:
   Cell cell_at(const Dims& segments) const;
   std::int64_t preferred(const Dims& segments) const noexcept;
+  /// Calls f(tile, position) for the tiles that contribute to a cell if none is selected, in ascending order, until it
+  /// returns false.
   template <class F>
-  void each_tile(const Dims& segments, F f) const;
+  void each_tile(const Dims& segments, F f) const {
+    Dims first;
+    Dims end;
+    for (int axis = 0; axis < segments.size(); ++axis) {
+      const Span tiles = segment(axis, segments[axis]).tiles;
+      if (tiles.size() == 0) return;
+      first.push_back(tiles.begin);
+      end.push_back(tiles.end);
+    }
+    Dims position = first;
+    do {
+      const std::int64_t tile = number_at(position, tiling_.grid());
+      if (!is_masked(tile) && !f(tile, position)) return;
+    } while (advance(position, first, end));
+  }
 
   Tiling tiling_;
   Reduce reduce_;
@@ -85,6 +118,7 @@ class Cells {
   std::vector<std::uint8_t> mask_;
   std::vector<std::vector<Segment>> axes_{};
   std::vector<std::vector<Span>> covered_{};  ///< for each axis and tile along it: its segments
+  std::vector<std::vector<std::int64_t>> starts_{};
   Dims counts_{};  ///< segments of each axis; 1 for the stream axis, which inner numbers leave out
   std::int64_t inner_ = 1;
 };

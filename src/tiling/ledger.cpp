@@ -82,15 +82,16 @@ std::vector<std::int64_t> Ledger::settle(const Arrival& arrival) {
   for (const Cell cell : arrival.finished) {
     --slabs_[static_cast<std::size_t>(cell.slab)].unfinished;
     const Dims segments = cells_.segments_of(cell);
-    for (const std::int64_t tile : cells_.contributors(segments)) {
-      if (tile == arrival.tile) continue;
-      if (sizes_.copy) tile_bytes_ -= cells_.volume(segments) * sizes_.tile_element;
+    const std::int64_t piece_bytes = sizes_.copy ? cells_.volume(segments) * sizes_.tile_element : 0;
+    cells_.each_contributor(segments, [&](std::int64_t tile, const Dims&) {
+      if (tile == arrival.tile) return;
+      tile_bytes_ -= piece_bytes;
       const auto found = waiting_.find(tile);
-      if (--found->second > 0) continue;
+      if (--found->second > 0) return;
       waiting_.erase(found);
       released.push_back(tile);
       if (!sizes_.copy) tile_bytes_ -= whole_bytes(tile);
-    }
+    });
   }
   return released;
 }

@@ -2,8 +2,8 @@
 // The bookkeeping of a merge: which tiles have come, which cells still miss one, and how many bytes wait.
 #pragma once
 
-#include <map>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "tiling/cells.hpp"
@@ -78,7 +78,7 @@ class Ledger {
   Sizes sizes_;
   std::vector<Slab> slabs_;
   std::vector<bool> come_;
-  std::map<std::int64_t, std::int64_t> waiting_{};  ///< for each tile that waits, its unfinished cells
+  std::unordered_map<std::int64_t, std::int64_t> waiting_{};  ///< for each tile that waits, its unfinished cells
   std::int64_t next_ = 0;
   std::int64_t tile_bytes_ = 0;
   std::int64_t row_bytes_ = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The public functions of a merge: a lock, and calls of what does the work.
-#include <map>
 #include <mutex>
+#include <vector>
 
 #include "ops/operands.hpp"
 #include "tensor/fail.hpp"
@@ -41,7 +41,7 @@ Merger::~Merger() = default;
 
 void Merger::add(std::int64_t index, const ConstTensorView& tile, std::shared_ptr<const void> owner) {
   // Owners are released after the lock: what they do then may call the merger.
-  std::map<std::int64_t, Held> done;
+  std::vector<HeldTiles::node_type> done;
   const std::lock_guard lock(state_->mutex);
   state_->add(index, tile, owner, done);
 }

@@ -22,6 +22,11 @@ Memory allocate(std::int64_t bytes, std::string_view what) {
   return memory;
 }
 
+/// Cells beside each other are made so many rows, of so many bytes in the longest of these cells, at a time: calls for
+/// single rows take as long as the rows, and many rows leave the cache before the next cell continues them.
+constexpr std::int64_t rows_together = 8;
+constexpr std::int64_t bytes_together = 8192;
+
 /// "tile 17 at position [2, 5]".
 std::string tile_name(const Tiling& tiling, std::int64_t tile) {
   return "tile " + tile_text(tiling, tile);
@@ -31,6 +36,7 @@ std::string tile_name(const Tiling& tiling, std::int64_t tile) {
 
 Merger::State::State(const Tiling& tiling, const MergeSpec& spec, Executor& executor, bool to_sink)
     : rules(tiling, spec),
+      weights(rules),
       ledger(rules.cells, sizes_of(rules, spec.copy, to_sink)),
       executor(executor),
       copy(spec.copy),
@@ -79,22 +85,17 @@ ops::Sound Merger::State::sound_view(std::int64_t index, const ConstTensorView& 
   }
 }
 
-Source Merger::State::source_of(std::int64_t tile, const ConstTensorView& view, const Dims& segments) const {
-  Source source{tile, static_cast<const std::byte*>(view.data), view.strides};
-  const Dims inside = rules.inside_tile(tile, segments);
-  for (int i = 0; i < inside.size(); ++i) source.data += inside[i] * view.strides[static_cast<int>(rules.axes[i])];
-  return source;
-}
-
-Source Merger::State::held_source(std::int64_t tile, Cell cell, const Dims& segments) const {
-  const Held& one = held.at(tile);
-  if (!copy) return source_of(tile, one.view, segments);
-  return {tile, one.pieces.at(cell).get(),
-          contiguous_strides(rules.box(rules.cells.extents(segments)), static_cast<std::size_t>(rules.element))};
+/// A cell's first element in a tile at that position.
+const std::byte* Merger::State::first_of(const ConstTensorView& tile, const Dims& position, const Dims& segments) const {
+  const auto* data = static_cast<const std::byte*>(tile.data);
+  for (int i = 0; i < segments.size(); ++i)
+    data += (rules.cells.segment(i, segments[i]).span.begin - rules.cells.start(i, position[i])) *
+            tile.strides[static_cast<int>(rules.axes[i])];
+  return data;
 }
 
 /// The plan that writes a cell to the output, or to the memory of its slab.
-CellPlan Merger::State::plan_into(Cell cell, const Dims& segments, std::vector<Source> sources) {
+CellPlan Merger::State::plan_into(Cell cell, const Dims& segments, Sources sources) {
   std::byte* to = nullptr;
   Dims strides = output.strides;
   if (sink == nullptr) {
@@ -106,14 +107,21 @@ CellPlan Merger::State::plan_into(Cell cell, const Dims& segments, std::vector<S
   }
   for (int i = 1; i < segments.size(); ++i)
     to += rules.cells.segment(i, segments[i]).span.begin * strides[static_cast<int>(rules.axes[i])];
-  return CellPlan(rules, segments, std::move(sources), to, strides);
+  return CellPlan(rules, weights, segments, std::move(sources), to, strides);
 }
 
 CellPlan Merger::State::plan_cell(Cell cell, std::int64_t arriving, const ConstTensorView& tile) {
   const Dims segments = rules.cells.segments_of(cell);
-  std::vector<Source> sources;
-  for (const std::int64_t from : rules.cells.contributors(segments))
-    sources.push_back(from == arriving ? source_of(from, tile, segments) : held_source(from, cell, segments));
+  Sources sources(tile.shape.size(), static_cast<std::size_t>(rules.cells.contributor_count(segments)));
+  Dims piece_strides;
+  if (copy)
+    piece_strides = contiguous_strides(rules.box(rules.cells.extents(segments)), static_cast<std::size_t>(rules.element));
+  rules.cells.each_contributor(segments, [&](std::int64_t from, const Dims& position) {
+    if (from == arriving) return sources.push_back(from, first_of(tile, position, segments), tile.strides);
+    const Held& one = held.find(from)->second;
+    if (copy) return sources.push_back(from, one.pieces.at(cell).get(), piece_strides);
+    sources.push_back(from, first_of(one.view, position, segments), one.view.strides);
+  });
   return plan_into(cell, segments, std::move(sources));
 }
 
@@ -130,20 +138,20 @@ void Merger::State::hold_rows(std::int64_t slab, std::vector<CellPlan>& work) {
   for (std::int64_t inner = 0; inner < rules.cells.cells_in_slab(); ++inner) {
     const Cell cell{slab, inner};
     const Dims segments = rules.cells.segments_of(cell);
-    if (rules.cells.contributor_count(segments) == 0) work.push_back(plan_into(cell, segments, {}));
+    if (rules.cells.contributor_count(segments) == 0) work.push_back(plan_into(cell, segments, Sources()));
   }
 }
 
 void Merger::State::run(const std::vector<CellPlan>& work) {
-  // Cells beside each other form a group, which is made row by row.
+  // Cells beside each other form a group, which is made a few rows at a time.
   std::vector<std::size_t> begins;
-  std::vector<std::int64_t> row_begins = {0};
+  std::vector<std::int64_t> piece_begins = {0};
   double bytes = 0;
   for (std::size_t i = 0; i < work.size(); ++i) {
     bytes += work[i].bytes();
     if (i > 0 && work[i].continues(work[i - 1])) continue;
     begins.push_back(i);
-    row_begins.push_back(row_begins.back() + work[i].rows());
+    piece_begins.push_back(piece_begins.back() + work[i].pieces());
   }
   begins.push_back(work.size());
   std::atomic<bool> had_memory = true;
@@ -152,16 +160,20 @@ void Merger::State::run(const std::vector<CellPlan>& work) {
     cells.reserve(begins[group + 1] - begins[group]);
     for (std::size_t i = begins[group]; i < begins[group + 1]; ++i)
       if (!cells.emplace_back(work[i]).seek(first)) throw std::bad_alloc();
-    for (std::int64_t row = first; row < last; ++row)
-      for (CellWriter& cell : cells) cell.make_row();
+    std::int64_t row_bytes = 1;
+    for (std::size_t i = begins[group]; i < begins[group + 1]; ++i) row_bytes = std::max(row_bytes, work[i].row_bytes());
+    const std::int64_t together = std::clamp<std::int64_t>(bytes_together / row_bytes, 1, rows_together);
+    for (; first < last; first += together)
+      for (CellWriter& cell : cells) cell.make(std::min(together, last - first));
   };
-  auto rows_of_work = [&](std::int64_t first, std::int64_t last) noexcept {
+  auto pieces_of_work = [&](std::int64_t first, std::int64_t last) noexcept {
     auto group =
-        static_cast<std::size_t>(std::upper_bound(row_begins.begin(), row_begins.end(), first) - row_begins.begin()) - 1;
+        static_cast<std::size_t>(std::upper_bound(piece_begins.begin(), piece_begins.end(), first) - piece_begins.begin()) -
+        1;
     try {
       for (; first < last; ++group) {
-        const std::int64_t end = std::min(last, row_begins[group + 1]);
-        if (first < end) make_group(group, first - row_begins[group], end - row_begins[group]);
+        const std::int64_t end = std::min(last, piece_begins[group + 1]);
+        if (first < end) make_group(group, first - piece_begins[group], end - piece_begins[group]);
         first = end;
       }
     } catch (const std::bad_alloc&) {
@@ -169,7 +181,7 @@ void Merger::State::run(const std::vector<CellPlan>& work) {
     }
     kernels::finish_stores();
   };
-  throw_if_failed(engine::parallel_rows(row_begins.back(), bytes, rows_of_work, executor), op_merge);
+  throw_if_failed(engine::parallel_rows(piece_begins.back(), bytes, pieces_of_work, executor), op_merge);
   if (!had_memory) throw std::bad_alloc();
 }
 
@@ -217,7 +229,7 @@ void Merger::State::check_room(const Arrival& arrival) const {
 }
 
 void Merger::State::add(std::int64_t index, const ConstTensorView& given, const std::shared_ptr<const void>& owner,
-                        std::map<std::int64_t, Held>& done) {
+                        std::vector<HeldTiles::node_type>& done) {
   const ConstTensorView tile = checked(index, given);
   const Arrival arrival = ledger.preview(index);
   if (limit) check_room(arrival);
@@ -226,12 +238,15 @@ void Merger::State::add(std::int64_t index, const ConstTensorView& given, const 
     std::vector<CellPlan> work;
     Held waiting;
     for (const std::int64_t slab : arrival.held) hold_rows(slab, work);
+    work.reserve(work.size() + arrival.finished.size() + (copy ? arrival.waiting.size() : 0));
     for (const Cell cell : arrival.finished) work.push_back(plan_cell(cell, index, tile));
     if (copy) {
       for (const Cell cell : arrival.waiting) {
         const Dims segments = rules.cells.segments_of(cell);
         Memory& piece = waiting.pieces[cell] = allocate(rules.cells.volume(segments) * ledger.sizes().tile_element, "tiles");
-        work.emplace_back(rules, segments, source_of(index, tile, segments), piece.get());
+        Sources source(tile.shape.size(), 1);
+        source.push_back(index, first_of(tile, rules.cells.position_of(index), segments), tile.strides);
+        work.emplace_back(rules, segments, std::move(source), piece.get());
       }
     } else {
       waiting.view = tile;
@@ -256,7 +271,7 @@ void Merger::State::add(std::int64_t index, const ConstTensorView& given, const 
       if (copy)
         for (const std::int64_t from : rules.cells.contributors(rules.cells.segments_of(cell)))
           if (from != index) held.at(from).pieces.erase(cell);
-    for (const std::int64_t tile_done : ledger.settle(arrival)) done.insert(held.extract(tile_done));
+    for (const std::int64_t tile_done : ledger.settle(arrival)) done.push_back(held.extract(tile_done));
     send_rows();
   });
 }

@@ -9,6 +9,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "ops/operands.hpp"
@@ -29,6 +30,8 @@ struct Held {
   std::map<Cell, Memory> pieces{};  ///< copies of the elements in each unfinished cell, instead of the view
 };
 
+using HeldTiles = std::unordered_map<std::int64_t, Held>;
+
 }  // namespace tiling
 
 /// What a Merger holds: the rules of the merge, the ledger, the tiles that wait, and the slabs that are being filled.
@@ -46,14 +49,14 @@ struct Merger::State {
   using Cell = tiling::Cell;
   using CellPlan = tiling::CellPlan;
   using Held = tiling::Held;
-  using Source = tiling::Source;
+  using HeldTiles = tiling::HeldTiles;
 
   State(const Tiling& tiling, const MergeSpec& spec, Executor& executor, bool to_sink);
 
   /// Takes a tile. Held tiles that no cell needs any more go to `done`, so that their owners are released when nothing is
   /// locked.
   void add(std::int64_t index, const ConstTensorView& given, const std::shared_ptr<const void>& owner,
-           std::map<std::int64_t, Held>& done);
+           std::vector<HeldTiles::node_type>& done);
   /// Lets finished slabs leave, in order.
   void send_rows();
   /// Calls f; if it throws, no more tiles are taken. `what` gives the name of what failed.
@@ -87,10 +90,9 @@ struct Merger::State {
   ConstTensorView checked(std::int64_t index, const ConstTensorView& tile) const;
   ops::Sound sound_view(std::int64_t index, const ConstTensorView& tile) const;
   void hold_rows(std::int64_t slab, std::vector<CellPlan>& work);
-  Source source_of(std::int64_t tile, const ConstTensorView& view, const Dims& segments) const;
-  Source held_source(std::int64_t tile, Cell cell, const Dims& segments) const;
+  const std::byte* first_of(const ConstTensorView& tile, const Dims& position, const Dims& segments) const;
   CellPlan plan_cell(Cell cell, std::int64_t arriving, const ConstTensorView& tile);
-  CellPlan plan_into(Cell cell, const Dims& segments, std::vector<Source> sources);
+  CellPlan plan_into(Cell cell, const Dims& segments, tiling::Sources sources);
   void run(const std::vector<CellPlan>& work);
   Dims band_shape(std::int64_t slab) const;
   std::int64_t early_bytes_of(const tiling::Arrival& arrival) const;
@@ -98,6 +100,7 @@ struct Merger::State {
 
   mutable std::mutex mutex{};
   tiling::Rules rules;
+  tiling::AxisWeights weights;
   tiling::Ledger ledger;
   Executor& executor;
   bool copy;
@@ -109,7 +112,7 @@ struct Merger::State {
   engine::ByteRange output_range{};
   RowSink* sink = nullptr;
   std::map<std::int64_t, tiling::Memory> rows{};  ///< with a sink: the memory of each slab that is held
-  std::map<std::int64_t, Held> held{};            ///< tiles that wait
+  HeldTiles held{};                               ///< tiles that wait
   bool has_failed = false;                        ///< no more tiles are taken
   std::string failure{};                          ///< why; empty if there was no memory to say so
 };

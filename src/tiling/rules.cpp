@@ -43,28 +43,28 @@ std::string name_with(Reduce reduce) {
   return "for the reduction " + std::string(word_of(reduce));
 }
 
-kernels::BlendRow row_for(Reduce reduce, DType dtype, DType output, bool is_ones) {
+kernels::Blend blend_for(Reduce reduce, DType dtype, DType output, bool is_ones) {
   if (is_selecting(reduce)) return nullptr;
   if (reduce == Reduce::max || reduce == Reduce::min) {
-    const auto row = is_complex(dtype) ? nullptr : kernels::extreme_row(dtype, reduce == Reduce::max);
-    if (row == nullptr)
+    const auto blend = is_complex(dtype) ? nullptr : kernels::extreme_rows(dtype, reduce == Reduce::max);
+    if (blend == nullptr)
       fail(ErrorCode::dtype, op_merge, "dtype", "must be a type of real numbers " + name_with(reduce), dtype);
-    return row;
+    return blend;
   }
   if (is_integer64(dtype)) {
     if (!is_ones)
       fail(ErrorCode::dtype, op_merge, "window", "must be ones for 64-bit integers, which float64 does not hold", dtype,
            "the window ones, or another reduction");
     if (output == dtype)
-      return kernels::integer64_row(dtype, reduce == Reduce::mean ? kernels::Integers64::mean : kernels::Integers64::sum);
+      return kernels::integer64_rows(dtype, reduce == Reduce::mean ? kernels::Integers64::mean : kernels::Integers64::sum);
   }
-  const auto row =
-      is_integer64(dtype) ? nullptr : kernels::weighted_row(part_of(dtype), part_of(output), reduce == Reduce::mean);
-  if (row == nullptr)
+  const auto blend =
+      is_integer64(dtype) ? nullptr : kernels::weighted_rows(part_of(dtype), part_of(output), reduce == Reduce::mean);
+  if (blend == nullptr)
     fail(ErrorCode::dtype, op_merge, "dtype", "must be numbers " + name_with(reduce),
          text(dtype) + (output == dtype ? "" : " to " + text(output)),
          output == dtype ? "numbers, or one of the reductions first, last and center" : "the tiles' type");
-  return row;
+  return blend;
 }
 
 }  // namespace
@@ -89,8 +89,10 @@ Rules::Rules(const Tiling& tiling, const MergeSpec& spec)
          "must be the tiles' type, or a float for means and sums of real numbers",
          text(output_dtype) + " " + name_with(reduce), text(dtype));
   output_element = converts ? static_cast<std::int64_t>(size_of(output_dtype)) : element;
-  row = row_for(reduce, dtype, output_dtype, weights.is_ones());
+  blend = blend_for(reduce, dtype, output_dtype, weights.is_ones());
   is_weighted = (reduce == Reduce::mean || reduce == Reduce::sum) && !is_integer64(dtype);
+  // Means of weights of 1 often lie in the middle between two integers, which float32 does not settle.
+  has_rough_weights = is_weighted && reduce == Reduce::mean && !converts && element == 1 && !weights.is_ones();
   parts = is_complex(dtype) ? 2 : 1;
   axes = tiling.axes_in(rank_of(channels, tiling));
   ops::check_shape(op_merge, "output", tiling.output_shape(channels));

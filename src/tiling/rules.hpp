@@ -30,12 +30,13 @@ struct Rules {
   Dims channels;
   DType dtype;
   DType output_dtype;
-  std::int64_t element;         ///< bytes of a tile's element
-  std::int64_t output_element;  ///< bytes
-  int parts = 1;                ///< numbers in an element: 2 for complex ones
-  bool is_weighted = false;     ///< values are multiplied by weights
-  kernels::BlendRow row{};      ///< the kernel that reduces several tiles; null if one tile is selected
-  kernels::BlendRow lines{};    ///< the same for whole lines that are written past the cache; may be null
+  std::int64_t element;            ///< bytes of a tile's element
+  std::int64_t output_element;     ///< bytes
+  int parts = 1;                   ///< numbers in an element: 2 for complex ones
+  bool is_weighted = false;        ///< values are multiplied by weights
+  bool has_rough_weights = false;  ///< kernels get weights in float32 too
+  kernels::Blend blend{};          ///< the kernel that reduces several tiles; null if one tile is selected
+  kernels::Blend lines{};          ///< the same for whole lines that are written past the cache; may be null
   bool has_fill = false;
   std::array<std::byte, 16> fill{};
   kernels::Store store = kernels::Store::plain;  ///< how elements of one tile are stored

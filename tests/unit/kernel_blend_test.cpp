@@ -11,16 +11,31 @@
 #include "kernels/blend.hpp"
 #include "kernels/blend_scalar.hpp"
 #include "kernels/stream.hpp"
+#include "tensor/small_float.hpp"
 
 namespace patchfold::kernels {
 namespace {
 
 using enum DType;
 
+template <class T>
+double number(T element) {
+  if constexpr (std::is_same_v<T, Boolean>)
+    return element.byte != 0;
+  else if constexpr (SmallFloat<T>)
+    return decode(T::format, element.bits);
+  else
+    return static_cast<double>(element);
+}
 /// Elements that meet every way out: all bits, numbers near each other, zeros of both signs, infinities and NaN.
 template <class T>
 T random_element(Dice& dice) {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (SmallFloat<T>) {  // all patterns, and numbers of one size
+    const auto bits = static_cast<std::uint16_t>(dice.between(0, 0xffff));
+    return {dice.chance(40) ? bits : static_cast<std::uint16_t>((bits & 0x83ff) | 0x3c00)};
+  } else if constexpr (std::is_same_v<T, Boolean>) {
+    return {static_cast<std::uint8_t>(dice.chance(90) ? dice.between(0, 1) : dice.between(0, 255))};
+  } else if constexpr (std::is_floating_point_v<T>) {
     using Limits = std::numeric_limits<T>;
     switch (dice.between(0, 9)) {
       case 0: return dice.chance(50) ? T(0) : -T(0);
@@ -41,21 +56,29 @@ T random_element(Dice& dice) {
 
 /// What the header says, element by element.
 template <class From, class To>
-To expected(const std::vector<BlendTerm>& terms, std::size_t j, bool keep_equal) {
+To expected(const std::vector<BlendTerm>& terms, std::size_t r, std::size_t j, bool keep_equal) {
   double sum = 0;
   bool equal = true;
-  const std::byte* first = terms[0].elements + j * sizeof(From);
+  const auto element_of = [&](const BlendTerm& term) {
+    return term.elements + static_cast<std::int64_t>(r) * term.pitch + j * sizeof(From);
+  };
+  const std::byte* first = element_of(terms[0]);
   for (std::size_t i = 0; i < terms.size(); ++i) {
-    const std::byte* at = terms[i].elements + j * sizeof(From);
+    const std::byte* at = element_of(terms[i]);
     equal &= std::memcmp(at, first, sizeof(From)) == 0;
-    const double product = static_cast<double>(load<From>(at)) * (terms[i].scale * terms[i].weights[j]);
+    const double scale = terms[i].scales ? terms[i].scale * terms[i].scales[r] : terms[i].scale;
+    const double product = number(load<From>(at)) * (scale * terms[i].weights[j]);
     sum = i == 0 ? product : sum + product;
   }
   if (std::isnan(sum)) sum = std::numeric_limits<double>::quiet_NaN();
   if constexpr (std::is_same_v<From, To>)
     if (keep_equal && equal) return load<To>(first);
-  if (keep_equal && equal) return static_cast<To>(load<From>(first));
-  if constexpr (std::is_floating_point_v<To>) {
+  if (keep_equal && equal) sum = number(load<From>(first));
+  if constexpr (std::is_same_v<To, Boolean>) {
+    return {sum > 0.5};
+  } else if constexpr (SmallFloat<To>) {
+    return {static_cast<decltype(To::bits)>(encode(To::format, sum))};
+  } else if constexpr (std::is_floating_point_v<To>) {
     return static_cast<To>(sum);
   } else {
     if (std::isnan(sum)) return 0;
@@ -69,31 +92,42 @@ To expected(const std::vector<BlendTerm>& terms, std::size_t j, bool keep_equal)
 template <class From, class To>
 void check_row(DType from, DType to, const std::string& set, Dice& dice) {
   const auto terms_count = static_cast<std::size_t>(dice.between(1, 9));
-  const auto count = static_cast<std::size_t>(dice.between(1, 40));
+  const auto rows = static_cast<std::size_t>(dice.between(1, 3));
+  const auto count = static_cast<std::size_t>(dice.chance(20) ? dice.between(100, 300) : dice.between(1, 80));
+  const std::size_t pitch = (count + static_cast<std::size_t>(dice.between(0, 3))) * sizeof(From);
+  const std::size_t made_pitch = (count + static_cast<std::size_t>(dice.between(0, 3))) * sizeof(To);
+  const bool has_scales = dice.chance(50);
   const bool keep_equal = dice.chance(50), all_equal = dice.chance(20);
   std::vector<std::unique_ptr<Fenced>> elements;
-  std::vector<std::vector<double>> weights(terms_count);
+  std::vector<std::vector<double>> weights(terms_count), scales(terms_count);
   std::vector<BlendTerm> terms;
   for (std::size_t i = 0; i < terms_count; ++i) {
-    elements.push_back(std::make_unique<Fenced>(count * sizeof(From), dice.chance(80)));
-    for (std::size_t j = 0; j < count; ++j) {
-      const From value = i > 0 && (all_equal || dice.chance(30)) ? load<From>(elements[0]->data() + j * sizeof(From))
-                                                                 : random_element<From>(dice);
-      std::memcpy(elements[i]->data() + j * sizeof(From), &value, sizeof value);
-      weights[i].push_back(static_cast<double>(dice.between(1, 1000)) / 999.0);
-    }
-    terms.push_back({elements[i]->data(), weights[i].data(), static_cast<double>(dice.between(1, 8)) / 3.0, 64});
+    elements.push_back(std::make_unique<Fenced>((rows - 1) * pitch + count * sizeof(From), dice.chance(80)));
+    for (std::size_t r = 0; r < rows; ++r) scales[i].push_back(static_cast<double>(dice.between(1, 9)) / 7.0);
+    for (std::size_t j = 0; j < count; ++j) weights[i].push_back(static_cast<double>(dice.between(1, 1000)) / 999.0);
+    for (std::size_t r = 0; r < rows; ++r)
+      for (std::size_t j = 0; j < count; ++j) {
+        const std::size_t at = r * pitch + j * sizeof(From);
+        const From value =
+            i > 0 && (all_equal || dice.chance(30)) ? load<From>(elements[0]->data() + at) : random_element<From>(dice);
+        std::memcpy(elements[i]->data() + at, &value, sizeof value);
+      }
+    terms.push_back({elements[i]->data(), weights[i].data(), static_cast<double>(dice.between(1, 8)) / 3.0,
+                     static_cast<std::int64_t>(pitch), 64, has_scales ? scales[i].data() : nullptr});
   }
-  for (const BlendRow row : {weighted_row(from, to, keep_equal), weighted_row_scalar(from, to, keep_equal)}) {
-    Fenced made(count * sizeof(To));
-    row(made.data(), terms.data(), static_cast<std::int64_t>(terms_count), 0, static_cast<std::int64_t>(count));
-    for (std::size_t j = 0; j < count; ++j) {
-      const To wanted = expected<From, To>(terms, j, keep_equal);
-      ASSERT_EQ(std::memcmp(made.data() + j * sizeof(To), &wanted, sizeof wanted), 0)
-          << +load<To>(made.data() + j * sizeof(To)) << " for " << +wanted << ": " << set << ", " << name_of(from) << " to "
-          << name_of(to) << ", " << terms_count << " terms, element " << j << " of " << count
-          << (keep_equal ? ", equal ones kept" : "");
-    }
+  for (const Blend row : {weighted_rows(from, to, keep_equal), weighted_rows_scalar(from, to, keep_equal)}) {
+    Fenced made((rows - 1) * made_pitch + count * sizeof(To));
+    row({made.data(), static_cast<std::int64_t>(made_pitch), terms.data(), static_cast<std::int64_t>(terms_count),
+         static_cast<std::int64_t>(rows), static_cast<std::int64_t>(count)});
+    for (std::size_t r = 0; r < rows; ++r)
+      for (std::size_t j = 0; j < count; ++j) {
+        const To wanted = expected<From, To>(terms, r, j, keep_equal);
+        const std::byte* at = made.data() + r * made_pitch + j * sizeof(To);
+        ASSERT_EQ(std::memcmp(at, &wanted, sizeof wanted), 0)
+            << number(load<To>(at)) << " for " << number(wanted) << ": " << set << ", " << name_of(from) << " to "
+            << name_of(to) << ", " << terms_count << " terms, row " << r << ", element " << j << " of " << count
+            << (keep_equal ? ", equal ones kept" : "");
+      }
   }
 }
 
@@ -113,6 +147,64 @@ TEST(KernelBlend, EveryInstructionSetMakesTheBitsOfAPlainLoop) {
       check_row<std::uint16_t, double>(uint16, float64, set, dice);
       check_row<std::int32_t, float>(int32, float32, set, dice);
       check_row<float, double>(float32, float64, set, dice);
+      check_row<Float16, Float16>(float16, float16, set, dice);
+      check_row<Bfloat16, Bfloat16>(bfloat16, bfloat16, set, dice);
+      check_row<Boolean, Boolean>(boolean, boolean, set, dice);
+      check_row<Float16, float>(float16, float32, set, dice);
+      check_row<Bfloat16, double>(bfloat16, float64, set, dice);
+      check_row<Boolean, float>(boolean, float32, set, dice);
+      check_row<std::int8_t, double>(int8, float64, set, dice);
+      check_row<double, float>(float64, float32, set, dice);
+    }
+  });
+}
+
+/// Means of 8-bit elements with weights that add up to 1: sums of float32 decide where they can.
+template <class T>
+void check_mean(DType dtype, const std::string& set, Dice& dice) {
+  const auto terms_count = static_cast<std::size_t>(dice.chance(2) ? dice.between(250, 260) : dice.between(1, 9));
+  const auto count = static_cast<std::size_t>(dice.between(1, 150));
+  // Eighths and the like put sums into the middle between two integers.
+  const bool is_coarse = dice.chance(50);
+  std::vector<std::vector<double>> weights(terms_count);
+  std::vector<std::vector<float>> rough(terms_count);
+  for (std::size_t j = 0; j < count; ++j) {
+    double sum = 0;
+    std::vector<double> shares;
+    for (std::size_t i = 0; i < terms_count; ++i)
+      sum += shares.emplace_back(is_coarse ? 1.0 : static_cast<double>(dice.between(1, 1000000)));
+    for (std::size_t i = 0; i < terms_count; ++i) {
+      weights[i].push_back(shares[i] / sum);
+      rough[i].push_back(static_cast<float>(weights[i].back()));
+    }
+  }
+  std::vector<std::vector<T>> elements(terms_count);
+  std::vector<BlendTerm> terms;
+  for (std::size_t i = 0; i < terms_count; ++i) {
+    for (std::size_t j = 0; j < count; ++j)
+      elements[i].push_back(i > 0 && dice.chance(50) ? elements[0][j] : random_element<T>(dice));
+    BlendTerm term{reinterpret_cast<const std::byte*>(elements[i].data()), weights[i].data()};
+    term.rough = rough[i].data();
+    terms.push_back(term);
+  }
+  Fenced made(count * sizeof(T));
+  weighted_rows(dtype, dtype, true)(
+      {made.data(), 0, terms.data(), static_cast<std::int64_t>(terms_count), 1, static_cast<std::int64_t>(count)});
+  for (std::size_t j = 0; j < count; ++j) {
+    const T wanted = expected<T, T>(terms, 0, j, true);
+    ASSERT_EQ(std::memcmp(made.data() + j * sizeof(T), &wanted, sizeof wanted), 0)
+        << number(load<T>(made.data() + j * sizeof(T))) << " for " << number(wanted) << ": " << set << ", " << name_of(dtype)
+        << ", " << terms_count << " terms, element " << j << " of " << count;
+  }
+}
+
+TEST(KernelBlend, MeansOf8BitElementsAreThoseOfFloat64) {
+  on_every_instruction_set("blend means", [](const std::string& set) {
+    Dice dice(8);
+    for (int round = 0; round < 500; ++round) {
+      check_mean<std::uint8_t>(uint8, set, dice);
+      check_mean<std::int8_t>(int8, set, dice);
+      check_mean<Boolean>(boolean, set, dice);
     }
   });
 }
@@ -123,7 +215,7 @@ TEST(KernelBlend, WholeLinesPastTheCacheHoldTheSameBits) {
     for (const DType dtype : {float32, float64})
       for (std::int64_t terms_count = 1; terms_count <= 9; ++terms_count)
         for (const bool keep_equal : {false, true}) {
-          const BlendRow lines = weighted_lines(dtype, keep_equal);
+          const Blend lines = weighted_lines(dtype, keep_equal);
           if (lines == nullptr) {
             const bool wide = set.starts_with("AVX");  // vectors of more than 16 bytes
             EXPECT_TRUE(set == "SCALAR" || set == "EMU128" || (!wide && dtype == float32)) << set;
@@ -138,11 +230,11 @@ TEST(KernelBlend, WholeLinesPastTheCacheHoldTheSameBits) {
           for (auto& part : elements) {
             part.resize(static_cast<std::size_t>(bytes) + 3);
             dice.fill(part);
-            terms.push_back({part.data() + 3, weights.data(), 0.5, 0});
+            terms.push_back({part.data() + 3, weights.data(), 0.5});
           }
           Target target(bytes, 0);
-          weighted_row(dtype, dtype, keep_equal)(target.expected(), terms.data(), terms_count, 0, count);
-          lines(target.data(), terms.data(), terms_count, 0, count);
+          weighted_rows(dtype, dtype, keep_equal)({target.expected(), 0, terms.data(), terms_count, 1, count});
+          lines({target.data(), 0, terms.data(), terms_count, 1, count});
           finish_stores();
           EXPECT_EQ(target.wrong(), "") << set << ", " << name_of(dtype) << ", " << terms_count << " terms";
         }
@@ -152,11 +244,11 @@ TEST(KernelBlend, WholeLinesPastTheCacheHoldTheSameBits) {
 TEST(KernelBlend, EveryTypeOfNumbersHasARow) {
   for (const DType dtype : dtypes()) {
     const bool is_real = dtype != opaque && dtype != complex64 && dtype != complex128;
-    EXPECT_EQ(weighted_row(dtype, dtype, true) != nullptr, is_real) << name_of(dtype);
-    EXPECT_EQ(extreme_row(dtype, true) != nullptr, is_real) << name_of(dtype);
-    EXPECT_EQ(integer64_row(dtype, Integers64::mean) != nullptr, dtype == int64 || dtype == uint64) << name_of(dtype);
+    EXPECT_EQ(weighted_rows(dtype, dtype, true) != nullptr, is_real) << name_of(dtype);
+    EXPECT_EQ(extreme_rows(dtype, true) != nullptr, is_real) << name_of(dtype);
+    EXPECT_EQ(integer64_rows(dtype, Integers64::mean) != nullptr, dtype == int64 || dtype == uint64) << name_of(dtype);
   }
-  EXPECT_EQ(weighted_row(float64, int32, true), nullptr);
+  EXPECT_EQ(weighted_rows(float64, int32, true), nullptr);
 }
 
 TEST(KernelBlend, SumsBeyondTheLargestSmallFloatAreInfinityOrTheLargest) {
@@ -170,10 +262,9 @@ TEST(KernelBlend, SumsBeyondTheLargestSmallFloatAreInfinityOrTheLargest) {
   const double ones[] = {1, 1};
   for (const auto& type : types) {
     const std::uint8_t a[] = {type.largest, type.minus_largest};
-    const BlendTerm terms[] = {{reinterpret_cast<const std::byte*>(a), ones, 1, 0},
-                               {reinterpret_cast<const std::byte*>(a), ones, 1, 0}};
+    const BlendTerm terms[] = {{reinterpret_cast<const std::byte*>(a), ones}, {reinterpret_cast<const std::byte*>(a), ones}};
     std::uint8_t made[2];
-    weighted_row(type.dtype, type.dtype, false)(reinterpret_cast<std::byte*>(made), terms, 2, 0, 2);
+    weighted_rows(type.dtype, type.dtype, false)({reinterpret_cast<std::byte*>(made), 0, terms, 2, 1, 2});
     EXPECT_EQ(std::vector(made, made + 2), (std::vector<std::uint8_t>{type.sum, type.minus_sum})) << name_of(type.dtype);
   }
 }
@@ -181,28 +272,28 @@ TEST(KernelBlend, SumsBeyondTheLargestSmallFloatAreInfinityOrTheLargest) {
 TEST(KernelBlend, A64BitMeanRoundsToNearestEvenBeyondWhatFloat64Holds) {
   const std::int64_t large = std::numeric_limits<std::int64_t>::max();
   const std::int64_t a[] = {large, -3, 1, large, -large - 1}, b[] = {large - 1, -2, 2, large, -large - 1};
-  const BlendTerm terms[] = {{reinterpret_cast<const std::byte*>(a), nullptr, 1, 0},
-                             {reinterpret_cast<const std::byte*>(b), nullptr, 1, 0}};
+  const BlendTerm terms[] = {{reinterpret_cast<const std::byte*>(a), nullptr},
+                             {reinterpret_cast<const std::byte*>(b), nullptr}};
   std::int64_t made[5];
-  integer64_row(int64, Integers64::mean)(reinterpret_cast<std::byte*>(made), terms, 2, 0, 5);
+  integer64_rows(int64, Integers64::mean)({reinterpret_cast<std::byte*>(made), 0, terms, 2, 1, 5});
   EXPECT_EQ(std::vector(made, made + 5), (std::vector<std::int64_t>{large - 1, -2, 2, large, -large - 1}));
-  integer64_row(int64, Integers64::sum)(reinterpret_cast<std::byte*>(made), terms, 2, 0, 5);
+  integer64_rows(int64, Integers64::sum)({reinterpret_cast<std::byte*>(made), 0, terms, 2, 1, 5});
   EXPECT_EQ(std::vector(made, made + 5), (std::vector<std::int64_t>{large, -5, 3, large, -large - 1}));
 }
 
 TEST(KernelBlend, ExtremesKeepTheFirstNaNAndTheFirstOfEqualOnes) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const float a[] = {1, nan, 3, -0.0F}, b[] = {2, 5, nan, 0.0F}, c[] = {0, 9, 4, 0.0F};
-  const BlendTerm terms[] = {{reinterpret_cast<const std::byte*>(a), nullptr, 1, 0},
-                             {reinterpret_cast<const std::byte*>(b), nullptr, 1, 0},
-                             {reinterpret_cast<const std::byte*>(c), nullptr, 1, 0}};
+  const BlendTerm terms[] = {{reinterpret_cast<const std::byte*>(a), nullptr},
+                             {reinterpret_cast<const std::byte*>(b), nullptr},
+                             {reinterpret_cast<const std::byte*>(c), nullptr}};
   float made[4];
-  extreme_row(float32, true)(reinterpret_cast<std::byte*>(made), terms, 3, 0, 4);
+  extreme_rows(float32, true)({reinterpret_cast<std::byte*>(made), 0, terms, 3, 1, 4});
   EXPECT_EQ(made[0], 2);
   EXPECT_TRUE(std::isnan(made[1]));
   EXPECT_TRUE(std::isnan(made[2]));
   EXPECT_TRUE(std::signbit(made[3]));
-  extreme_row(float32, false)(reinterpret_cast<std::byte*>(made), terms, 3, 0, 4);
+  extreme_rows(float32, false)({reinterpret_cast<std::byte*>(made), 0, terms, 3, 1, 4});
   EXPECT_EQ(made[0], 0);
   EXPECT_TRUE(std::isnan(made[2]));
 }
