@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "python/native/interpreter_lock.hpp"
+#include "python/native/torch_tensors.hpp"
 #include "python/native/values.hpp"
 #include "src/tensor/checked.hpp"
 
@@ -85,16 +86,14 @@ RawArray RawArray::from_dlpack(nb::handle object, const std::string& op, const s
     throw Error({ErrorCode::type, op, argument, "must lie in the processor's memory",
                  "DLPack device type " + std::to_string(array.device_type()), "the CPU, type 1"});
   RawArray raw;
-  for (const DTypeInfo& info : dtype_table)
-    if (info.dtype != DType::opaque && array.dtype() == dlpack_type(info)) {
-      raw.view.dtype = info.dtype;
-      raw.dtype = std::string(info.name);
-    }
-  if (raw.dtype.empty())
+  const DTypeInfo* type = type_of_dlpack(array.dtype().code, array.dtype().bits, array.dtype().lanes);
+  if (!type)
     throw Error(
         {ErrorCode::dtype, op, argument, "must have an element type of this library",
          "DLPack type code " + std::to_string(array.dtype().code) + " of " + std::to_string(array.dtype().bits) + " bits",
          ""});
+  raw.view.dtype = type->dtype;
+  raw.dtype = std::string(type->name);
   raw.view.data = const_cast<void*>(array.data());
   raw.view.element_size = size_of(raw.view.dtype);
   for (std::size_t axis = 0; axis < array.ndim(); ++axis) {
@@ -109,11 +108,22 @@ RawArray RawArray::from_dlpack(nb::handle object, const std::string& op, const s
   return raw;
 }
 
+const DTypeInfo* type_of_dlpack(int code, int bits, int lanes) {
+  for (const DTypeInfo& info : dtype_table)
+    if (info.dtype != DType::opaque && info.dlpack == code && 8 * static_cast<int>(info.size) == bits && lanes == 1)
+      return &info;
+  return nullptr;
+}
+
 bool is_numpy(nb::handle object) {
   return PyArray_Check(object.ptr()) != 0;
 }
 
 Operand operand_of(nb::handle object, const ArrayRole& role, bool to_write) {
+  if (const auto view = to_write || is_numpy(object) ? std::nullopt : torch_memory(object)) {
+    const std::string_view name = info_of(view->dtype).name;
+    return {*view, true, nb::str(name.data(), name.size()), nb::borrow(object), true};
+  }
   const auto memory = [&]() -> nb::object {
     return hooks().attr("memory")(object, nb::str(role.op.data(), role.op.size()),
                                   nb::str(role.argument.data(), role.argument.size()), to_write);
@@ -158,6 +168,14 @@ Output::Output(nb::handle like, const Operand& operand, const Dims& shape) {
     holder_ = new_array(reinterpret_cast<PyArray_Descr*>(operand.dtype.ptr()), shape);
     data_ = PyArray_DATA(reinterpret_cast<PyArrayObject*>(holder_.ptr()));
     return;
+  }
+  if (operand.is_torch) {
+    const TensorView& view = operand.view;
+    holder_ = new_torch(like, shape, torch_strides(shape, view.element_size), view.element_size);
+    if (const auto made = torch_view(holder_)) {
+      data_ = made->data;
+      return;
+    }
   }
   holder_ =
       or_stop([&]() -> nb::object { return hooks().attr("new_output")(like, to_tuple(shape), nb::str(operand.dtype)); });

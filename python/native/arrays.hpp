@@ -32,7 +32,11 @@ struct Operand {
   bool writable = false;
   nb::object dtype{};  ///< for NumPy the descriptor, for others the name
   nb::object owner{};
+  bool is_torch = false;  ///< a tensor that torch_memory() found
 };
+
+/// The type of a DLPack tensor's elements; null if the library does not have it.
+const DTypeInfo* type_of_dlpack(int code, int bits, int lanes);
 
 bool is_numpy(nb::handle object);
 

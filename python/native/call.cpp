@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "python/native/call.hpp"
 
+#include <algorithm>
 #include <memory>
 
 #include "python/native/interpreter_lock.hpp"
 #include "python/native/plan_cache.hpp"
+#include "python/native/torch_tensors.hpp"
 #include "python/native/values.hpp"
 
 namespace patchfold::python {
@@ -20,6 +22,15 @@ PlanCache& plan_cache() {
 /// What the output of a plan looks like if nobody gives one.
 TensorView row_major(const ConstTensorView& like, const Dims& shape) {
   return {nullptr, shape, contiguous_strides(shape, like.element_size), like.dtype, like.element_size};
+}
+
+bool is_or_holds_integers(nb::handle value) {
+  PyObject* const object = value.ptr();
+  if (PyLong_CheckExact(object)) return true;
+  if (!PyTuple_Check(object) && !PyList_CheckExact(object)) return false;
+  PyObject** items = PySequence_Fast_ITEMS(object);
+  return std::all_of(items, items + PySequence_Fast_GET_SIZE(object),
+                     [](PyObject* item) { return PyLong_CheckExact(item); });
 }
 
 [[noreturn]] void refuse_sum(const OperatorSpec& op, std::string_view argument, const Operand& src) {
@@ -118,6 +129,34 @@ nb::object Operator::call(nb::handle x, nb::handle out, const nb::args& values) 
   const Output output(x, src, prepared.output_shape);
   run(prepared.plan, src.view.data, output.data());
   return output.result();
+}
+
+nb::object Operator::call_torch(nb::handle tensor, bool checked, bool keeps_memory_format, const nb::args& values) const {
+  const std::span<const nb::handle> given = handles(values);
+  if (!std::all_of(given.begin(), given.end(), is_or_holds_integers)) return nb::none();
+  const TorchKind kind = checked ? TorchKind::plain : torch_kind(tensor);
+  if (kind == TorchKind::recorded) return nb::borrow(Py_NotImplemented);
+  const auto src = kind == TorchKind::plain ? torch_view(tensor) : std::nullopt;
+  if (!src) return nb::none();
+  Prepared prepared;
+  Dims strides;
+  try {
+    const Values parsed = parse(given);
+    prepared = prepare(*src, nullptr, parsed);
+    const Dims row_major = torch_strides(prepared.output_shape, src->element_size);
+    strides = keeps_memory_format ? torch_strides_like(*src, prepared.output_shape) : row_major;
+    if (!(strides == row_major)) {
+      const TensorView dst{nullptr, prepared.output_shape, strides, src->dtype, src->element_size};
+      prepared = prepare(*src, &dst, parsed);
+    }
+  } catch (const Error&) {
+    return nb::none();
+  }
+  const nb::object result = new_torch(tensor, prepared.output_shape, strides, src->element_size);
+  const auto dst = torch_view(result);
+  if (!dst) return nb::none();
+  run(prepared.plan, src->data, dst->data);
+  return result;
 }
 
 nb::tuple Operator::output_shape(nb::handle shape, const nb::args& values) const {

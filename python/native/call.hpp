@@ -40,6 +40,10 @@ class Operator {
 
   /// Runs; returns `out`, or a new array of the same kind as x. x is None for an operator without a data input.
   nb::object call(nb::handle x, nb::handle out, const nb::args& values) const;
+  /// Runs on a plain tensor (torch_tensors.hpp), with torch's rule for the output's memory format. Returns NotImplemented
+  /// where the derivative must be recorded, and None for all other tensors, for values other than integers or lists of them,
+  /// and for calls that break a rule. checked: an earlier call with the same tensor returned NotImplemented.
+  nb::object call_torch(nb::handle tensor, bool checked, bool keeps_memory_format, const nb::args& values) const;
   nb::tuple output_shape(nb::handle shape, const nb::args& values) const;
 
   Values parse(std::span<const nb::handle> values) const;

@@ -2,7 +2,7 @@
 // Patches at arbitrary corners: one plan that copies a patch, run once for each corner.
 #include <atomic>
 #include <limits>
-#include <new>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -136,17 +136,6 @@ void check_room(const TensorView& src, const TensorView& dst, int spatial) {
   }
 }
 
-/// A new array of x's kind.
-nb::object new_patches(nb::handle x, const Operand& src, const Dims& shape) {
-  if (!is_numpy(x)) return or_stop([&]() -> nb::object { return x.attr("new_empty")(to_tuple(shape)); });
-  try {
-    return new_array(reinterpret_cast<PyArray_Descr*>(src.dtype.ptr()), shape);
-  } catch (const nb::python_error& error) {
-    if (!error.matches(PyExc_ValueError)) throw;
-    throw std::bad_alloc();  // more bytes than NumPy can count
-  }
-}
-
 }  // namespace
 
 nb::object gather_patches(nb::handle x, nb::handle corners_object, nb::handle size, nb::handle out) {
@@ -162,17 +151,26 @@ nb::object gather_patches(nb::handle x, nb::handle corners_object, nb::handle si
   shape.append(src.view.shape.slice(0, leading));
   shape.append(patch);
 
-  nb::object result = out.is_none() ? new_patches(x, src, shape) : nb::borrow(out);
-  const Operand dst = operand_of(result, {op_name, "out"}, true);
-  if (!(dst.view.shape == shape))
-    throw Error({ErrorCode::value, std::string(op_name), "out", "must have a patch for each corner, of the size asked for",
-                 dst.view.shape, shape});
-  if (!same_elements(src, dst))
-    throw Error({ErrorCode::dtype, std::string(op_name), "out", "must have the element type of x", dtype_text(dst),
-                 dtype_text(src)});
   corners.check(extents, patch);
-  if (element_count(shape) == 0) return result;
-  if (!out.is_none()) check_room(src.view, dst.view, spatial);
+  std::optional<Output> made;
+  TensorView dst{nullptr, shape, {}, src.view.dtype, src.view.element_size};
+  if (out.is_none()) {
+    made.emplace(x, src, shape);
+    dst.data = made->data();
+    dst.strides = contiguous_strides(shape, dst.element_size);
+  } else {
+    const Operand given = operand_of(out, {op_name, "out"}, true);
+    if (!(given.view.shape == shape))
+      throw Error({ErrorCode::value, std::string(op_name), "out", "must have a patch for each corner, of the size asked for",
+                   given.view.shape, shape});
+    if (!same_elements(src, given))
+      throw Error({ErrorCode::dtype, std::string(op_name), "out", "must have the element type of x", dtype_text(given),
+                   dtype_text(src)});
+    dst = given.view;
+  }
+  const auto result = [&] { return made ? made->result() : nb::borrow(out); };
+  if (element_count(shape) == 0) return result();
+  if (!out.is_none()) check_room(src.view, dst, spatial);
 
   // With blocks of 1, space_to_batch is a copy of any strides; it wants a batch axis.
   const auto with_batch = [&](const TensorView& view, const Dims& strides) {
@@ -181,22 +179,22 @@ nb::object gather_patches(nb::handle x, nb::handle corners_object, nb::handle si
     one.strides.append(strides);
     return one;
   };
-  const TensorView to_one = with_batch(dst.view, dst.view.strides.slice(1, rank + 1));
+  const TensorView to_one = with_batch(dst, dst.strides.slice(1, rank + 1));
   const Plan plan =
       copy.prepare(with_batch(src.view, src.view.strides), &to_one, {ArgumentValue(Dims::filled(spatial, 1))}).plan;
   const auto* from = static_cast<const std::byte*>(src.view.data);
-  auto* to = static_cast<std::byte*>(dst.view.data);
+  auto* to = static_cast<std::byte*>(dst.data);
   std::atomic<Status> failed = Status::ok;
   const auto run_one = [&](std::int64_t i, Executor& executor) noexcept {
     std::int64_t offset = 0;
     for (int axis = 0; axis < spatial; ++axis) offset += corners.at(i)[axis] * src.view.strides[leading + axis];
-    const Status status = plan.run(from + offset, to + i * dst.view.strides[0], executor);
+    const Status status = plan.run(from + offset, to + i * dst.strides[0], executor);
     if (status != Status::ok) failed = status;
   };
   {
     const Unlocked unlocked;
     constexpr double worth_sharing = 1 << 20;
-    const double bytes = static_cast<double>(element_count(dst.view.shape)) * static_cast<double>(dst.view.element_size);
+    const double bytes = static_cast<double>(element_count(dst.shape)) * static_cast<double>(dst.element_size);
     if (bytes < worth_sharing || corners.count() < default_executor().threads()) {
       for (std::int64_t i = 0; i < corners.count(); ++i) run_one(i, default_executor());
     } else {
@@ -208,7 +206,7 @@ nb::object gather_patches(nb::handle x, nb::handle corners_object, nb::handle si
     }
   }
   throw_if_failed(failed, op_name);
-  return result;
+  return result();
 }
 
 }  // namespace patchfold::python

@@ -95,6 +95,8 @@ NB_MODULE(_core_of_main, module) {
           nb::arg("name"), nb::kw_only(), nb::arg("data") = "")
       .def_prop_ro("name", &Operator::name)
       .def("__call__", &Operator::call, nb::arg("x").none(), nb::arg("out").none(), nb::arg("values"))
+      .def("call_torch", &Operator::call_torch, nb::arg("tensor").none(), nb::arg("checked"), nb::arg("keeps_memory_format"),
+           nb::arg("values"))
       .def("output_shape", &Operator::output_shape, nb::arg("shape").none(), nb::arg("values"))
       .def("explain", &explain_call, nb::arg("shape").none(), nb::arg("dtype"), nb::arg("values"));
 

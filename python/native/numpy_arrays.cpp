@@ -2,6 +2,7 @@
 #include "python/native/numpy_arrays.hpp"
 
 #include <array>
+#include <new>
 
 namespace patchfold::python {
 namespace {
@@ -59,7 +60,11 @@ nb::object new_array(PyArray_Descr* descr, const Dims& shape) {
   for (int axis = 0; axis < shape.size(); ++axis) dims[static_cast<std::size_t>(axis)] = shape[axis];
   Py_INCREF(descr);
   PyObject* array = PyArray_NewFromDescr(&PyArray_Type, descr, shape.size(), dims.data(), nullptr, nullptr, 0, nullptr);
-  if (!array) nb::raise_python_error();
+  if (!array) {
+    if (!PyErr_ExceptionMatches(PyExc_ValueError)) nb::raise_python_error();
+    PyErr_Clear();
+    throw std::bad_alloc();  // more bytes than NumPy can count
+  }
   return nb::steal(array);
 }
 

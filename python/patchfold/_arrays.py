@@ -209,6 +209,8 @@ def _checked_torch_memory(tensor: Any, op: str, argument: str, to_write: bool) -
     if to_write and not tensor.is_inference():
         torch.autograd.graph.increment_version(tensor)  # so that a backward pass that saved it raises an error
     try:
+        if torch._is_functional_tensor(tensor):
+            raise TypeError
         return torch_memory(tensor.detach() if tensor.requires_grad else tensor)
     except (RuntimeError, TypeError) as error:  # tensors of transforms and of subclasses have no memory
         raise InvalidType(

@@ -8,7 +8,6 @@ from itertools import product
 from math import prod
 from typing import Any, NamedTuple, cast
 
-import numpy as np
 import numpy.typing as npt
 
 from . import _arrays, _core
@@ -224,19 +223,5 @@ def gather_patches(x: Array, corners: npt.ArrayLike, size: IntOrInts, *, out: Ar
                [[ 6,  7],
                 [10, 11]]])
     """
-    if type(x) is np.ndarray or _arrays.is_numpy(x) or _arrays._is_torch(x):
-        return cast(Array, _core.gather_patches(x, corners, size, out))
-    name = "gather_patches"
-    _arrays.memory(x, name, "x", False)
-    if not hasattr(x, "__array_namespace__"):
-        raise InvalidType(
-            operator=name,
-            argument="x",
-            rule="must be an array of NumPy, torch or the array API standard",
-            given=_arrays._type_name(x),
-        )
-    if out is not None:
-        return cast(Array, _core.gather_patches(x, corners, size, out))
-    # Arrays of other libraries cannot be written to: NumPy makes the result, and their library takes it over.
-    namespace: Any = x.__array_namespace__()
-    return cast(Array, namespace.asarray(_core.gather_patches(np.asarray(x), corners, size, None)))
+    patches: Array = _core.gather_patches(x, corners, size, out)
+    return patches

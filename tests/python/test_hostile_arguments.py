@@ -143,10 +143,14 @@ def test_chunks_of_arrays_without_itemsize_or_reshape(monkeypatch):
         assert np.array_equal(columns.array, expected[batch, :, positions])
 
 
-@pytest.mark.parametrize("function", [patchfold.iter_unfold, lambda x, size: patchfold.gather_patches(x, [(0, 0)], size)])
-def test_arrays_without_slices_are_refused(function):
+def test_chunks_of_arrays_without_slices_are_refused():
     with pytest.raises(patchfold.InvalidType, match="x: must be an array"):
-        function(foreign_of(IMAGE, __module__="numpy"), (2, 2))
+        patchfold.iter_unfold(foreign_of(IMAGE, __module__="numpy"), (2, 2))
+
+
+def test_patches_of_arrays_without_slices():
+    patches = patchfold.gather_patches(foreign_of(IMAGE, __module__="numpy"), [(0, 1), (1, 0)], 2)
+    assert np.array_equal(patches, patchfold.gather_patches(IMAGE, [(0, 1), (1, 0)], 2))
 
 
 class Liar(np.ndarray):

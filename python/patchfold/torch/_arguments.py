@@ -2,7 +2,7 @@
 """What the caller gives, as the operators take it: one list of integers for each argument, and tensors on the CPU."""
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, SupportsIndex, TypeAlias
 
 import torch
@@ -16,9 +16,9 @@ IntOrInts: TypeAlias = SupportsIndex | Iterable[SupportsIndex]
 _DEVICES = ("cpu", "meta")
 
 
-def lists(op: str, **given: IntOrInts) -> list[list[Any]]:
+def lists(op: str, names: Sequence[str], given: Sequence[Any]) -> list[list[Any]]:
     """A list for each argument. Single numbers count for every axis; there are two, unless a list says otherwise."""
-    values = [numbers(op, name, value) for name, value in given.items()]
+    values = [numbers(op, name, value) for name, value in zip(names, given, strict=True)]
     rank = 2
     for value in values:
         if isinstance(value, list):

@@ -6,7 +6,7 @@ from typing import SupportsIndex
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function_unary
 
-from ._arguments import IntOrInts, lists, number
+from ._arguments import IntOrInts
 from ._library import FOLD, PIXEL_SHUFFLE, PIXEL_UNSHUFFLE, UNFOLD
 
 
@@ -66,15 +66,7 @@ def fold(
             fold, (input,), input, output_size, kernel_size, dilation, padding, stride, out=out
         )
         return result
-    values = lists(
-        "torch.fold",
-        output_size=output_size,
-        kernel_size=kernel_size,
-        dilation=dilation,
-        padding=padding,
-        stride=stride,
-    )
-    return FOLD(input, values, out)
+    return FOLD(input, out, output_size, kernel_size, dilation, padding, stride)
 
 
 def unfold(
@@ -128,8 +120,7 @@ def unfold(
     if has_torch_function_unary(input):
         result: Tensor = handle_torch_function(unfold, (input,), input, kernel_size, dilation, padding, stride, out=out)
         return result
-    values = lists("torch.unfold", kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride)
-    return UNFOLD(input, values, out)
+    return UNFOLD(input, out, kernel_size, dilation, padding, stride)
 
 
 def pixel_shuffle(input: Tensor, upscale_factor: SupportsIndex, *, out: Tensor | None = None) -> Tensor:
@@ -166,7 +157,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: SupportsIndex, *, out: Tensor |
     if has_torch_function_unary(input):
         result: Tensor = handle_torch_function(pixel_shuffle, (input,), input, upscale_factor, out=out)
         return result
-    return PIXEL_SHUFFLE(input, [number("torch.pixel_shuffle", "upscale_factor", upscale_factor)], out)
+    return PIXEL_SHUFFLE(input, out, upscale_factor)
 
 
 def pixel_unshuffle(input: Tensor, downscale_factor: SupportsIndex, *, out: Tensor | None = None) -> Tensor:
@@ -202,4 +193,4 @@ def pixel_unshuffle(input: Tensor, downscale_factor: SupportsIndex, *, out: Tens
     if has_torch_function_unary(input):
         result: Tensor = handle_torch_function(pixel_unshuffle, (input,), input, downscale_factor, out=out)
         return result
-    return PIXEL_UNSHUFFLE(input, [number("torch.pixel_unshuffle", "downscale_factor", downscale_factor)], out)
+    return PIXEL_UNSHUFFLE(input, out, downscale_factor)

@@ -15,18 +15,20 @@ from torch import Tensor
 from torch._functorch.utils import enable_single_level_autograd_function
 from torch.autograd import forward_ad
 from torch.autograd.function import _SingleLevelFunction
+from torch.compiler import is_compiling
 
 from .._arrays import Memory, torch_memory
 from .._core import Operator
 from .._errors import InvalidType, InvalidValue
 from . import _shapes
-from ._arguments import check_tensor
+from ._arguments import check_tensor, lists, number
 
 NAMESPACE = "patchfold"
 
 library: Any = torch.library.Library(NAMESPACE, "FRAGMENT")  # type: ignore[no-untyped-call]
 """Keeps the registrations alive."""
 
+_WINDOW_NAMES = ("kernel_size", "dilation", "padding", "stride")
 _WINDOW = "SymInt[2] kernel_size, SymInt[2] dilation=1, SymInt[2] padding=0, SymInt[2] stride=1"
 _STRIDES_TAG = getattr(torch.Tag, "needs_exact_strides", torch.Tag.needs_fixed_stride_order)
 _ONES = (1, 1)
@@ -35,9 +37,13 @@ _ZEROS = (0, 0)
 
 @dataclass
 class _Row:
-    """One operator: how it is run, and what it does to shapes and derivatives. Values come in torch's order."""
+    """One operator: how it is run, and what it does to shapes and derivatives. Values come in torch's order: as the
+    dispatcher gives them, with a list entry for each axis, or as the function was given them."""
 
     name: str
+    names: tuple[str, ...]
+    """Of the arguments after the input."""
+    takes_lists: bool
     arguments: str
     native: Operator
     defaults: tuple[Any, ...]
@@ -50,18 +56,29 @@ class _Row:
     overload: Any = None
     out_overload: Any = None
 
-    def __call__(self, input: Tensor, values: Sequence[Any], out: Tensor | None) -> Tensor:
-        check_tensor(f"torch.{self.name}", "input", input)
+    def __call__(self, input: Tensor, out: Tensor | None, *given: Any) -> Tensor:
+        if out is None and not is_compiling():
+            # Without torch's dispatcher, where it has nothing to decide: a small call takes a fraction of the time.
+            result = self.native.call_torch(input, False, self.keeps_memory_format, *given)
+            if result is NotImplemented:
+                result = _recorded(self, input, given)
+            if result is not None:
+                return result  # type: ignore[no-any-return]
+        op = f"torch.{self.name}"
+        values = self.normal(given)
+        check_tensor(op, "input", input)
         if out is None:
-            if _needs_no_derivative(input):
-                with torch._C._AutoDispatchBelowAutograd():  # saves a dispatch, a third of a small call
-                    result: Tensor = self.overload(input, *values)
-            else:
-                result = self.overload(input, *values)
-            return result
-        check_tensor(f"torch.{self.name}", "out", out)
+            return self.overload(input, *values)  # type: ignore[no-any-return]
+        check_tensor(op, "out", out)
         self.out_overload(input, *values, out=out)
         return out
+
+    def normal(self, given: Sequence[Any]) -> list[Any]:
+        """The values as the overloads take them."""
+        op = f"torch.{self.name}"
+        if self.takes_lists:
+            return lists(op, self.names, given)
+        return [number(op, name, value) for name, value in zip(self.names, given, strict=True)]
 
     def values(self, given: Sequence[Any]) -> tuple[Any, ...]:
         """torch leaves out trailing values that equal the schema's defaults."""
@@ -91,20 +108,14 @@ class _Row:
         return torch.contiguous_format
 
 
-def _needs_no_derivative(input: Tensor) -> bool:
-    """Whether no derivative of the call can be asked for and nothing is being traced."""
-    return (
-        not torch.compiler.is_compiling()
-        and not (input.requires_grad and torch.is_grad_enabled())
-        and forward_ad._current_level < 0
-        and torch._C._functorch.peek_interpreter_stack() is None
-        and torch._C._len_torch_dispatch_stack() == 0
-    )
-
-
 def _has_tangent(tensor: Tensor) -> bool:
     unpack: Any = forward_ad.unpack_dual
     return forward_ad._current_level >= 0 and unpack(tensor).tangent is not None
+
+
+def _rank(window: Sequence[Any]) -> int:
+    """The number of spatial axes of a window as a function was given it."""
+    return next((len(value) for value in window if not isinstance(value, int)), 2)
 
 
 def _flat(items: Any) -> list[Any]:
@@ -121,15 +132,21 @@ class _Linear(_SingleLevelFunction):
     """Any row, with its derivatives of every order in both modes.
 
     A dispatcher's kernel applies it, when torch.func has already chosen one of its levels. A plain autograd.Function
-    would start with the outermost level again.
+    would start with the outermost level again. A call without the dispatcher has no keyset.
     """
 
     @staticmethod
     def forward(ctx: Any, row: _Row, keyset: Any, modes: tuple[bool, bool], input: Tensor, *given: Any) -> Tensor:
         ctx.set_materialize_grads(False)
         ctx.row = row
-        ctx.given = row.values(given)
         ctx.sizes = input.shape
+        if keyset is None:
+            ctx.given = given
+            result = row.native.call_torch(input, True, row.keeps_memory_format, *given)
+            if result is None:
+                raise _NeedsDispatch
+            return result  # type: ignore[no-any-return]
+        ctx.given = row.values(given)
         # The outer levels of torch.func run inside this one and record their own derivatives.
         with torch.set_grad_enabled(modes[0]), forward_ad._set_fwd_grad_enabled(modes[1]):
             return _below_autograd(row, keyset, input, given)
@@ -145,7 +162,19 @@ class _Linear(_SingleLevelFunction):
         return ctx.row.overload(tangents[3], *ctx.given)
 
 
+class _NeedsDispatch(Exception):
+    """The call breaks a rule, and the dispatcher's kernels raise the error."""
+
+
 _apply: Any = _Linear.apply  # type: ignore[attr-defined]
+
+
+def _recorded(row: _Row, input: Tensor, given: Sequence[Any]) -> Any:
+    """The result, with a node in the graph of derivatives, without torch's dispatcher."""
+    try:
+        return _apply(row, None, None, input, *given)
+    except _NeedsDispatch:
+        return None
 
 
 def _below_autograd(row: _Row, keyset: Any, input: Tensor, given: Sequence[Any]) -> Tensor:
@@ -268,11 +297,13 @@ def _register(row: _Row) -> _Row:
 FOLD: _Row = _register(
     _Row(
         name="fold",
+        names=("output_size", *_WINDOW_NAMES),
+        takes_lists=True,
         arguments=f"SymInt[2] output_size, {_WINDOW}",
         native=Operator("torch.fold", data="input"),
         defaults=(None, None, _ONES, _ZEROS, _ONES),
         shape=_shapes.fold_shape,
-        adjoint=lambda gradient, sizes, output_size, *window: UNFOLD.overload(gradient, *window),
+        adjoint=lambda gradient, sizes, output_size, *window: UNFOLD(gradient, None, *window),
         rank=lambda *values: (2, 3),
         keeps_memory_format=False,
     )
@@ -280,13 +311,13 @@ FOLD: _Row = _register(
 UNFOLD: _Row = _register(
     _Row(
         name="unfold",
+        names=_WINDOW_NAMES,
+        takes_lists=True,
         arguments=_WINDOW,
         native=Operator("torch.unfold", data="input"),
         defaults=(None, _ONES, _ZEROS, _ONES),
         shape=_shapes.unfold_shape,
-        adjoint=lambda gradient, sizes, kernel_size, *window: FOLD.overload(
-            gradient, sizes[len(sizes) - len(kernel_size) :], kernel_size, *window
-        ),
+        adjoint=lambda gradient, sizes, *window: FOLD(gradient, None, sizes[len(sizes) - _rank(window) :], *window),
         rank=lambda kernel_size, *window: (len(kernel_size) + 1, len(kernel_size) + 2),
         keeps_memory_format=False,
     )
@@ -294,11 +325,13 @@ UNFOLD: _Row = _register(
 PIXEL_SHUFFLE: _Row = _register(
     _Row(
         name="pixel_shuffle",
+        names=("upscale_factor",),
+        takes_lists=False,
         arguments="SymInt upscale_factor",
         native=Operator("torch.pixel_shuffle", data="input"),
         defaults=(None,),
         shape=_shapes.pixel_shuffle_shape,
-        adjoint=lambda gradient, sizes, factor: PIXEL_UNSHUFFLE.overload(gradient, factor),
+        adjoint=lambda gradient, sizes, factor: PIXEL_UNSHUFFLE(gradient, None, factor),
         rank=lambda factor: (3, None),
         keeps_memory_format=True,
     )
@@ -306,11 +339,13 @@ PIXEL_SHUFFLE: _Row = _register(
 PIXEL_UNSHUFFLE: _Row = _register(
     _Row(
         name="pixel_unshuffle",
+        names=("downscale_factor",),
+        takes_lists=False,
         arguments="SymInt downscale_factor",
         native=Operator("torch.pixel_unshuffle", data="input"),
         defaults=(None,),
         shape=_shapes.pixel_unshuffle_shape,
-        adjoint=lambda gradient, sizes, factor: PIXEL_SHUFFLE.overload(gradient, factor),
+        adjoint=lambda gradient, sizes, factor: PIXEL_SHUFFLE(gradient, None, factor),
         rank=lambda factor: (3, None),
         keeps_memory_format=True,
     )

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "python/native/torch_tensors.hpp"
+
+#include <nanobind/ndarray.h>
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+
+#include "python/native/arrays.hpp"
+#include "python/native/interpreter_lock.hpp"
+#include "python/native/values.hpp"
+#include "src/tensor/checked.hpp"
+
+namespace patchfold::python {
+namespace {
+
+/// DLPack's C exchange API, version 1 (dlpack.h from 1.2 on), as far as it is used here.
+struct ExchangeApi {
+  std::uint32_t major;
+  std::uint32_t minor;
+  ExchangeApi* previous;
+  void* allocate;
+  void* managed_from_object;
+  void* managed_to_object;
+  int (*tensor_from_object)(void* object, nb::dlpack::dltensor* out);
+  void* current_work_stream;
+};
+
+/// Names as Python's strings, made once.
+struct Names {
+  PyObject* raw_repr = PyUnicode_InternFromString("raw_repr");
+  PyObject* requires_grad = PyUnicode_InternFromString("requires_grad");
+  PyObject* current_level = PyUnicode_InternFromString("_current_level");
+  PyObject* new_empty_strided = PyUnicode_InternFromString("new_empty_strided");
+};
+const Names& names() {
+  static const Names names;
+  return names;
+}
+
+std::uint64_t raw(const nb::object& keys) {
+  const nb::object number = nb::steal(PyObject_CallMethodNoArgs(keys.ptr(), names().raw_repr));
+  if (!number.is_valid()) nb::raise_python_error();
+  const std::uint64_t bits = PyLong_AsUnsignedLongLong(number.ptr());
+  if (PyErr_Occurred()) nb::raise_python_error();
+  return bits;
+}
+
+nb::object answer(PyObject* function) {
+  nb::object result = nb::steal(PyObject_CallNoArgs(function));
+  if (!result.is_valid()) nb::raise_python_error();
+  return result;
+}
+nb::object answer(PyObject* function, nb::handle argument) {
+  nb::object result = nb::steal(PyObject_CallOneArg(function, argument.ptr()));
+  if (!result.is_valid()) nb::raise_python_error();
+  return result;
+}
+
+bool is_true(const nb::object& object) {
+  return object.ptr() == Py_True;
+}
+
+/// The parts of torch that are asked in each call. They live as long as the process.
+struct Torch {
+  PyTypeObject* tensor = nullptr;
+  PyTypeObject* parameter = nullptr;
+  const ExchangeApi* api = nullptr;   ///< null before torch 2.10
+  PyObject* keys_of = nullptr;        ///< (tensor) -> its dispatch keys
+  PyObject* included_keys = nullptr;  ///< () -> the keys that modes and transforms add to every call
+  PyObject* is_excluded = nullptr;    ///< (key) -> whether calls skip it
+  PyObject* autograd_key = nullptr;
+  PyObject* is_grad_enabled = nullptr;
+  PyObject* is_profiling = nullptr;
+  PyObject* is_tracing = nullptr;
+  PyObject* is_conj = nullptr;
+  PyObject* is_neg = nullptr;
+  PyObject* types = nullptr;          ///< {torch.dtype: its row in dtype_table}
+  PyObject* forward_level = nullptr;  ///< the namespace of torch.autograd.forward_ad
+  std::uint64_t plain_keys = 0;       ///< of a dense tensor on the CPU
+  std::uint64_t inference_keys = 0;   ///< of one made under inference_mode
+  std::uint64_t usual_keys = 0;       ///< included where there is no mode
+  std::uint64_t usual_inference_keys = 0;
+
+  bool takes(nb::handle object) const {
+    return tensor && (Py_TYPE(object.ptr()) == tensor || Py_TYPE(object.ptr()) == parameter);
+  }
+  bool has_forward_level() const {
+    PyObject* level = PyDict_GetItem(forward_level, names().current_level);
+    return !level || PyLong_AsLong(level) >= 0;
+  }
+  bool is_recorded(nb::handle object) const {
+    const nb::object requires_grad = nb::steal(PyObject_GetAttr(object.ptr(), names().requires_grad));
+    if (!requires_grad.is_valid()) nb::raise_python_error();
+    return is_true(requires_grad) && is_true(answer(is_grad_enabled));
+  }
+};
+
+PyObject* kept(nb::object object) {
+  return object.release().ptr();
+}
+
+/// Newest version first; null where torch has none.
+const ExchangeApi* exchange_api_of(nb::handle tensor_type) {
+  const nb::object capsule = nb::getattr(tensor_type, "__dlpack_c_exchange_api__", nb::none());
+  if (capsule.is_none()) return nullptr;
+  const auto* api = static_cast<const ExchangeApi*>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
+  if (!api) nb::raise_python_error();
+  while (api && (api->major != 1 || !api->tensor_from_object)) api = api->previous;
+  return api;
+}
+
+/// Throws what Python raises for a torch that lacks one of the parts.
+Torch torch_of(const nb::module_& module) {
+  Torch torch;
+  const nb::object type = module.attr("Tensor");
+  const nb::object native = module.attr("_C");
+  const nb::object autograd = module.attr("autograd");
+  const nb::object key = native.attr("DispatchKey");
+  const auto set = [&](std::initializer_list<const char*> keys) {
+    nb::object sum = native.attr("DispatchKeySet")(key.attr(*keys.begin()));
+    for (const char* each : keys) sum = sum.attr("add")(key.attr(each));
+    return raw(sum);
+  };
+  torch.plain_keys = set({"CPU", "ADInplaceOrView", "AutogradCPU", "AutocastCPU"});
+  torch.inference_keys = set({"CPU", "AutocastCPU"});
+  torch.usual_keys = set({"BackendSelect", "ADInplaceOrView"});
+  torch.usual_inference_keys = set({"BackendSelect"});
+  torch.keys_of = kept(native.attr("_dispatch_keys"));
+  torch.included_keys = kept(native.attr("_dispatch_tls_local_include_set"));
+  torch.is_excluded = kept(native.attr("_dispatch_tls_is_dispatch_key_excluded"));
+  torch.autograd_key = kept(key.attr("AutogradOther"));
+  torch.is_grad_enabled = kept(module.attr("is_grad_enabled"));
+  torch.is_profiling = kept(autograd.attr("_profiler_enabled"));
+  torch.is_tracing = kept(native.attr("_is_tracing"));
+  torch.is_conj = kept(type.attr("is_conj"));
+  torch.is_neg = kept(type.attr("is_neg"));
+  torch.forward_level = kept(autograd.attr("forward_ad").attr("__dict__"));
+  nb::dict types;
+  for (std::size_t i = 0; i < std::size(dtype_table); ++i)
+    if (const nb::object each =
+            nb::getattr(module, nb::str(dtype_table[i].name.data(), dtype_table[i].name.size()), nb::none());
+        !each.is_none())
+      types[each] = i;
+  torch.types = kept(types);
+  torch.api = exchange_api_of(type);
+  torch.parameter = reinterpret_cast<PyTypeObject*>(kept(module.attr("nn").attr("Parameter")));
+  torch.tensor = reinterpret_cast<PyTypeObject*>(kept(type));
+  return torch;
+}
+
+/// torch, once the program has imported it.
+const Torch& torch() {
+  static Torch found;
+  if (found.tensor) return found;
+  PyObject* module = PyDict_GetItemString(PyImport_GetModuleDict(), "torch");
+  if (!module) return found;
+  try {
+    found = torch_of(nb::borrow<nb::module_>(module));
+  } catch (nb::python_error& error) {  // an older torch, or one that is still being imported
+    if (!error.matches(PyExc_Exception)) throw;
+  }
+  return found;
+}
+
+TensorView& set_type(TensorView& view, const DTypeInfo& type) {
+  view.dtype = type.dtype;
+  view.element_size = type.size;
+  return view;
+}
+
+std::optional<TensorView> view_by_exchange(nb::handle tensor) {
+  nb::dlpack::dltensor given;
+  if (torch().api->tensor_from_object(tensor.ptr(), &given) != 0) {
+    drop_answer();
+    return std::nullopt;
+  }
+  const DTypeInfo* type = type_of_dlpack(given.dtype.code, given.dtype.bits, given.dtype.lanes);
+  if (!type || given.device.device_type != nb::device::cpu::value || given.ndim > max_rank) return std::nullopt;
+  TensorView view;
+  set_type(view, *type);
+  view.data = given.data ? static_cast<std::byte*>(given.data) + given.byte_offset : nullptr;
+  for (std::int32_t axis = 0; axis < given.ndim; ++axis) {
+    const auto stride = (Checked(given.strides[axis]) * type->size).value();
+    if (!stride) return std::nullopt;
+    view.shape.push_back(given.shape[axis]);
+    view.strides.push_back(*stride);
+  }
+  return view;
+}
+
+/// The same of a plain tensor, by what it says about itself.
+std::optional<TensorView> view_by_attributes(nb::handle tensor) {
+  return or_stop([&]() -> std::optional<TensorView> {
+    PyObject* row = PyDict_GetItem(torch().types, nb::object(tensor.attr("dtype")).ptr());
+    const nb::object shape = tensor.attr("shape");
+    const nb::object strides = tensor.attr("stride")();
+    if (!row || nb::len(shape) > max_rank) return std::nullopt;
+    TensorView view;
+    set_type(view, dtype_table[PyLong_AsSize_t(row)]);
+    view.data = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(tensor.attr("data_ptr")()));
+    for (std::size_t axis = 0; axis < nb::len(shape); ++axis) {
+      const auto stride = (Checked(nb::cast<std::int64_t>(strides[axis])) * view.element_size).value();
+      if (!stride) return std::nullopt;
+      view.shape.push_back(nb::cast<std::int64_t>(shape[axis]));
+      view.strides.push_back(*stride);
+    }
+    return view;
+  });
+}
+
+}  // namespace
+
+TorchKind torch_kind(nb::handle object) {
+  const Torch& found = torch();
+  if (!found.takes(object)) return TorchKind::other;
+  return or_stop([&] {
+    const std::uint64_t own = raw(answer(found.keys_of, object));
+    if (own != found.plain_keys && own != found.inference_keys) return TorchKind::other;
+    const std::uint64_t included = raw(answer(found.included_keys));
+    if (included != found.usual_keys && included != found.usual_inference_keys) return TorchKind::other;
+    if (found.has_forward_level() || is_true(answer(found.is_profiling))) return TorchKind::other;
+    if (own == found.inference_keys || !found.is_recorded(object)) return TorchKind::plain;
+    // Within another operator's kernel the derivative is that operator's.
+    const bool excluded = is_true(answer(found.is_excluded, found.autograd_key));
+    return excluded ? TorchKind::other : TorchKind::recorded;
+  });
+}
+
+std::optional<TensorView> torch_view(nb::handle tensor) {
+  const auto view = torch().api ? view_by_exchange(tensor) : view_by_attributes(tensor);
+  // Wrappers, and tensors of zeros that take no memory, have no address.
+  return view && !view->data && element_count(view->shape) != 0 ? std::nullopt : view;
+}
+
+std::optional<TensorView> torch_memory(nb::handle object) {
+  const Torch& found = torch();
+  if (!found.takes(object)) return std::nullopt;
+  return or_stop([&]() -> std::optional<TensorView> {
+    if (!found.api && torch_kind(object) != TorchKind::plain) return std::nullopt;
+    if (found.is_recorded(object) || found.has_forward_level() || is_true(answer(found.is_tracing))) return std::nullopt;
+    if (is_true(answer(found.is_conj, object)) || is_true(answer(found.is_neg, object))) return std::nullopt;
+    return torch_view(object);
+  });
+}
+
+nb::object new_torch(nb::handle like, const Dims& shape, const Dims& strides, std::size_t element_size) {
+  nb::object steps = nb::steal(PyTuple_New(strides.size()));
+  for (int axis = 0; axis < strides.size(); ++axis)
+    PyTuple_SET_ITEM(steps.ptr(), axis, PyLong_FromLongLong(strides[axis] / static_cast<std::int64_t>(element_size)));
+  const nb::object extents = to_tuple(shape);
+  const std::array<PyObject*, 3> arguments = {like.ptr(), extents.ptr(), steps.ptr()};
+  const auto make = [&] {
+    return PyObject_VectorcallMethod(names().new_empty_strided, arguments.data(), arguments.size(), nullptr);
+  };
+  nb::object tensor = nb::steal(or_stop(make));
+  if (!tensor.is_valid()) nb::raise_python_error();
+  return tensor;
+}
+
+Dims torch_strides(const Dims& shape, std::size_t element_size) {
+  Dims positive;
+  for (const std::int64_t extent : shape) positive.push_back(std::max<std::int64_t>(extent, 1));
+  return contiguous_strides(positive, element_size);
+}
+
+Dims torch_strides_like(const ConstTensorView& input, const Dims& shape) {
+  const auto row_major = [&] { return torch_strides(shape, input.element_size); };
+  if (input.shape.size() != 4 || input.strides[1] == 0) return row_major();
+  std::int64_t least = 0;
+  for (const int axis : {1, 3, 2, 0}) {
+    if (input.shape[axis] == 0 || input.strides[axis] < least) return row_major();
+    if (axis == 0 && least == input.strides[1]) return row_major();  // one pixel with one channel
+    least = input.strides[axis] * input.shape[axis];
+  }
+  const Dims last = torch_strides({shape[0], shape[2], shape[3], shape[1]}, input.element_size);
+  return {last[0], last[3], last[1], last[2]};
+}
+
+}  // namespace patchfold::python
