@@ -66,7 +66,7 @@ def fold(
             fold, (input,), input, output_size, kernel_size, dilation, padding, stride, out=out
         )
         return result
-    return FOLD(input, out, output_size, kernel_size, dilation, padding, stride)
+    return FOLD.run(input, out, output_size, kernel_size, dilation, padding, stride)
 
 
 def unfold(
@@ -120,7 +120,7 @@ def unfold(
     if has_torch_function_unary(input):
         result: Tensor = handle_torch_function(unfold, (input,), input, kernel_size, dilation, padding, stride, out=out)
         return result
-    return UNFOLD(input, out, kernel_size, dilation, padding, stride)
+    return UNFOLD.run(input, out, kernel_size, dilation, padding, stride)
 
 
 def pixel_shuffle(input: Tensor, upscale_factor: SupportsIndex, *, out: Tensor | None = None) -> Tensor:
@@ -157,7 +157,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: SupportsIndex, *, out: Tensor |
     if has_torch_function_unary(input):
         result: Tensor = handle_torch_function(pixel_shuffle, (input,), input, upscale_factor, out=out)
         return result
-    return PIXEL_SHUFFLE(input, out, upscale_factor)
+    return PIXEL_SHUFFLE.run(input, out, upscale_factor)
 
 
 def pixel_unshuffle(input: Tensor, downscale_factor: SupportsIndex, *, out: Tensor | None = None) -> Tensor:
@@ -193,4 +193,4 @@ def pixel_unshuffle(input: Tensor, downscale_factor: SupportsIndex, *, out: Tens
     if has_torch_function_unary(input):
         result: Tensor = handle_torch_function(pixel_unshuffle, (input,), input, downscale_factor, out=out)
         return result
-    return PIXEL_UNSHUFFLE(input, out, downscale_factor)
+    return PIXEL_UNSHUFFLE.run(input, out, downscale_factor)

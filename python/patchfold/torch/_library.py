@@ -15,7 +15,7 @@ from torch import Tensor
 from torch._functorch.utils import enable_single_level_autograd_function
 from torch.autograd import forward_ad
 from torch.autograd.function import _SingleLevelFunction
-from torch.compiler import is_compiling
+from torch.compiler import is_dynamo_compiling
 
 from .._arrays import Memory, torch_memory
 from .._core import Operator
@@ -56,12 +56,15 @@ class _Row:
     overload: Any = None
     out_overload: Any = None
 
-    def __call__(self, input: Tensor, out: Tensor | None, *given: Any) -> Tensor:
-        if out is None and not is_compiling():
+    def run(self, input: Tensor, out: Tensor | None, *given: Any) -> Tensor:
+        if out is None and not is_dynamo_compiling():
             # Without torch's dispatcher, where it has nothing to decide: a small call takes a fraction of the time.
             result = self.native.call_torch(input, False, self.keeps_memory_format, *given)
             if result is NotImplemented:
-                result = _recorded(self, input, given)
+                try:
+                    result = _apply(self, None, None, input, *given)
+                except _NeedsDispatch:
+                    result = None
             if result is not None:
                 return result  # type: ignore[no-any-return]
         op = f"torch.{self.name}"
@@ -167,14 +170,6 @@ class _NeedsDispatch(Exception):
 
 
 _apply: Any = _Linear.apply  # type: ignore[attr-defined]
-
-
-def _recorded(row: _Row, input: Tensor, given: Sequence[Any]) -> Any:
-    """The result, with a node in the graph of derivatives, without torch's dispatcher."""
-    try:
-        return _apply(row, None, None, input, *given)
-    except _NeedsDispatch:
-        return None
 
 
 def _below_autograd(row: _Row, keyset: Any, input: Tensor, given: Sequence[Any]) -> Tensor:
@@ -303,7 +298,7 @@ FOLD: _Row = _register(
         native=Operator("torch.fold", data="input"),
         defaults=(None, None, _ONES, _ZEROS, _ONES),
         shape=_shapes.fold_shape,
-        adjoint=lambda gradient, sizes, output_size, *window: UNFOLD(gradient, None, *window),
+        adjoint=lambda gradient, sizes, output_size, *window: UNFOLD.run(gradient, None, *window),
         rank=lambda *values: (2, 3),
         keeps_memory_format=False,
     )
@@ -317,7 +312,7 @@ UNFOLD: _Row = _register(
         native=Operator("torch.unfold", data="input"),
         defaults=(None, _ONES, _ZEROS, _ONES),
         shape=_shapes.unfold_shape,
-        adjoint=lambda gradient, sizes, *window: FOLD(gradient, None, sizes[len(sizes) - _rank(window) :], *window),
+        adjoint=lambda gradient, sizes, *window: FOLD.run(gradient, None, sizes[len(sizes) - _rank(window) :], *window),
         rank=lambda kernel_size, *window: (len(kernel_size) + 1, len(kernel_size) + 2),
         keeps_memory_format=False,
     )
@@ -331,7 +326,7 @@ PIXEL_SHUFFLE: _Row = _register(
         native=Operator("torch.pixel_shuffle", data="input"),
         defaults=(None,),
         shape=_shapes.pixel_shuffle_shape,
-        adjoint=lambda gradient, sizes, factor: PIXEL_UNSHUFFLE(gradient, None, factor),
+        adjoint=lambda gradient, sizes, factor: PIXEL_UNSHUFFLE.run(gradient, None, factor),
         rank=lambda factor: (3, None),
         keeps_memory_format=True,
     )
@@ -345,7 +340,7 @@ PIXEL_UNSHUFFLE: _Row = _register(
         native=Operator("torch.pixel_unshuffle", data="input"),
         defaults=(None,),
         shape=_shapes.pixel_unshuffle_shape,
-        adjoint=lambda gradient, sizes, factor: PIXEL_SHUFFLE(gradient, None, factor),
+        adjoint=lambda gradient, sizes, factor: PIXEL_SHUFFLE.run(gradient, None, factor),
         rank=lambda factor: (3, None),
         keeps_memory_format=True,
     )
