@@ -89,8 +89,9 @@ void CellPlan::weigh(AxisWeights& weights) {
   Dims tiles;
   for (int i = 0; i < segments_.size(); ++i) tiles.push_back(rules_.cells.segment(i, segments_[i]).tiles.size());
   Dims number = Dims::filled(tiles.size(), 0);
-  numbers_.reserve(sources_.size() * static_cast<std::size_t>(tiles.size()));
-  do numbers_.insert(numbers_.end(), number.begin(), number.end());
+  numbers_.resize(sources_.size() * static_cast<std::size_t>(tiles.size()));
+  std::int64_t* next = numbers_.data();
+  do next = std::copy(number.begin(), number.end(), next);
   while (advance(number, tiles));
 }
 

@@ -18,7 +18,7 @@ class Sources {
   }
   void push_back(std::int64_t tile, const std::byte* data, const Dims& strides) {
     all_.push_back({tile, data});
-    strides_.insert(strides_.end(), strides.begin(), strides.end());
+    for (std::size_t axis = 0; axis < rank_; ++axis) strides_.push_back(strides[static_cast<int>(axis)]);
   }
   std::size_t size() const noexcept { return all_.size(); }
   std::int64_t tile(std::size_t i) const noexcept { return all_[i].tile; }

@@ -15,7 +15,7 @@ namespace {
 
 /// The most tiles along one axis: each has a span in a list.
 constexpr std::int64_t most_tiles = std::int64_t{1} << 22;
-/// The most tiles in all: the ledger keeps a bit for each.
+/// The most tiles in all: the ledger keeps some bits for each.
 constexpr std::int64_t most_tiles_at_all = std::int64_t{1} << 32;
 /// The most tiles of all segments of an axis together.
 constexpr std::int64_t most_covers = std::int64_t{1} << 28;
@@ -116,6 +116,12 @@ Cell Cells::cell_at(const Dims& segments) const {
 
 Dims Cells::position_of(std::int64_t tile) const noexcept {
   return index_at(tile, tiling_.grid());
+}
+
+Dims Cells::result_of(std::int64_t tile) const {
+  Dims extents = position_of(tile);
+  for (int axis = 0; axis < extents.size(); ++axis) extents[axis] = tiling_.span(axis, extents[axis]).result;
+  return extents;
 }
 
 Dims Cells::extents(const Dims& segments) const {

@@ -60,6 +60,8 @@ class Cells {
   }
   /// A tile's number along each tiled axis.
   Dims position_of(std::int64_t tile) const noexcept;
+  /// Extents of a tile's result along the tiled axes.
+  Dims result_of(std::int64_t tile) const;
   /// The cell's extents along the tiled axes.
   Dims extents(const Dims& segments) const;
   /// The product of its extents.

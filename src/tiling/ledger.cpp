@@ -9,7 +9,8 @@ Ledger::Ledger(const Cells& cells, const Sizes& sizes)
     : cells_(cells),
       sizes_(sizes),
       slabs_(static_cast<std::size_t>(cells.slabs())),
-      come_(static_cast<std::size_t>(cells.tiling().size())) {}
+      come_(static_cast<std::size_t>(cells.tiling().size())),
+      waiting_(cells.tiling().size()) {}
 
 Ledger::Slab Ledger::counted(std::int64_t number) const {
   Slab slab;
@@ -29,9 +30,7 @@ std::int64_t Ledger::slab_bytes(std::int64_t slab) const {
 }
 
 std::int64_t Ledger::whole_bytes(std::int64_t tile) const {
-  std::int64_t elements = 1;
-  for (const TileSpan& span : cells_.tiling()[tile].spans) elements *= span.result;
-  return elements * sizes_.tile_element;
+  return element_count(cells_.result_of(tile)) * sizes_.tile_element;
 }
 
 Arrival Ledger::preview(std::int64_t tile) const {
@@ -66,7 +65,7 @@ void Ledger::accept(const Arrival& arrival) {
       Slab& slab = slabs_[static_cast<std::size_t>(cell.slab)];
       if (slab.missing.empty()) slab = counted(cell.slab);
     }
-  if (!arrival.waiting.empty()) waiting_[arrival.tile] = static_cast<std::int64_t>(arrival.waiting.size());
+  if (!arrival.waiting.empty()) waiting_.set(arrival.tile, static_cast<std::int64_t>(arrival.waiting.size()));
   come_[static_cast<std::size_t>(arrival.tile)] = true;
   for (const auto* cells : {&arrival.waiting, &arrival.finished})
     for (const Cell cell : *cells)
@@ -86,9 +85,11 @@ std::vector<std::int64_t> Ledger::settle(const Arrival& arrival) {
     cells_.each_contributor(segments, [&](std::int64_t tile, const Dims&) {
       if (tile == arrival.tile) return;
       tile_bytes_ -= piece_bytes;
-      const auto found = waiting_.find(tile);
-      if (--found->second > 0) return;
-      waiting_.erase(found);
+      if (std::int64_t& unfinished = waiting_[tile]; unfinished > 1) {
+        --unfinished;
+        return;
+      }
+      waiting_.take(tile);
       released.push_back(tile);
       if (!sizes_.copy) tile_bytes_ -= whole_bytes(tile);
     });

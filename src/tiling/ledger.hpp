@@ -3,10 +3,10 @@
 #pragma once
 
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "tiling/cells.hpp"
+#include "tiling/tile_table.hpp"
 
 namespace patchfold::tiling {
 
@@ -78,7 +78,7 @@ class Ledger {
   Sizes sizes_;
   std::vector<Slab> slabs_;
   std::vector<bool> come_;
-  std::unordered_map<std::int64_t, std::int64_t> waiting_{};  ///< for each tile that waits, its unfinished cells
+  TileTable<std::int64_t> waiting_;  ///< for each tile that waits, its unfinished cells
   std::int64_t next_ = 0;
   std::int64_t tile_bytes_ = 0;
   std::int64_t row_bytes_ = 0;

@@ -41,7 +41,7 @@ Merger::~Merger() = default;
 
 void Merger::add(std::int64_t index, const ConstTensorView& tile, std::shared_ptr<const void> owner) {
   // Owners are released after the lock: what they do then may call the merger.
-  std::vector<HeldTiles::node_type> done;
+  std::vector<std::unique_ptr<Held>> done;
   const std::lock_guard lock(state_->mutex);
   state_->add(index, tile, owner, done);
 }

@@ -40,7 +40,8 @@ Merger::State::State(const Tiling& tiling, const MergeSpec& spec, Executor& exec
       ledger(rules.cells, sizes_of(rules, spec.copy, to_sink)),
       executor(executor),
       copy(spec.copy),
-      limit(spec.memory_limit) {
+      limit(spec.memory_limit),
+      held(tiling.size()) {
   rules.check_weights();
   while (next_tile < tiling.size() && rules.cells.is_masked(next_tile)) ++next_tile;
   if (!limit) return;
@@ -60,7 +61,7 @@ ConstTensorView Merger::State::checked(std::int64_t index, const ConstTensorView
   };
   if (rules.cells.is_masked(index)) refuse(ErrorCode::value, "must not come: the mask leaves it out");
   if (ledger.has_come(index)) refuse(ErrorCode::value, "must not come twice");
-  const Dims shape = tiles().result_shape(index, rules.channels);
+  const Dims shape = rules.box(rules.cells.result_of(index));
   if (!(tile.shape == shape)) refuse(ErrorCode::shape, "must have the shape of the tile's result", tile.shape, shape);
   if (tile.dtype != rules.dtype || static_cast<std::int64_t>(tile.element_size) != rules.element)
     refuse(ErrorCode::dtype, "must have the type of the merge",
@@ -85,12 +86,11 @@ ops::Sound Merger::State::sound_view(std::int64_t index, const ConstTensorView& 
   }
 }
 
-/// A cell's first element in a tile at that position.
-const std::byte* Merger::State::first_of(const ConstTensorView& tile, const Dims& position, const Dims& segments) const {
+/// The first element of a cell that begins at `begin` of the output, in a tile at that position.
+const std::byte* Merger::State::first_of(const ConstTensorView& tile, const Dims& position, const Dims& begin) const {
   const auto* data = static_cast<const std::byte*>(tile.data);
-  for (int i = 0; i < segments.size(); ++i)
-    data += (rules.cells.segment(i, segments[i]).span.begin - rules.cells.start(i, position[i])) *
-            tile.strides[static_cast<int>(rules.axes[i])];
+  for (int i = 0; i < begin.size(); ++i)
+    data += (begin[i] - rules.cells.start(i, position[i])) * tile.strides[static_cast<int>(rules.axes[i])];
   return data;
 }
 
@@ -113,14 +113,15 @@ CellPlan Merger::State::plan_into(Cell cell, const Dims& segments, Sources sourc
 CellPlan Merger::State::plan_cell(Cell cell, std::int64_t arriving, const ConstTensorView& tile) {
   const Dims segments = rules.cells.segments_of(cell);
   Sources sources(tile.shape.size(), static_cast<std::size_t>(rules.cells.contributor_count(segments)));
+  const Dims begin = rules.first_of(segments);
   Dims piece_strides;
   if (copy)
     piece_strides = contiguous_strides(rules.box(rules.cells.extents(segments)), static_cast<std::size_t>(rules.element));
   rules.cells.each_contributor(segments, [&](std::int64_t from, const Dims& position) {
-    if (from == arriving) return sources.push_back(from, first_of(tile, position, segments), tile.strides);
-    const Held& one = held.find(from)->second;
+    if (from == arriving) return sources.push_back(from, first_of(tile, position, begin), tile.strides);
+    const Held& one = *held[from];
     if (copy) return sources.push_back(from, one.pieces.at(cell).get(), piece_strides);
-    sources.push_back(from, first_of(one.view, position, segments), one.view.strides);
+    sources.push_back(from, first_of(one.view, position, begin), one.view.strides);
   });
   return plan_into(cell, segments, std::move(sources));
 }
@@ -229,37 +230,38 @@ void Merger::State::check_room(const Arrival& arrival) const {
 }
 
 void Merger::State::add(std::int64_t index, const ConstTensorView& given, const std::shared_ptr<const void>& owner,
-                        std::vector<HeldTiles::node_type>& done) {
+                        std::vector<std::unique_ptr<Held>>& done) {
   const ConstTensorView tile = checked(index, given);
   const Arrival arrival = ledger.preview(index);
   if (limit) check_room(arrival);
 
   try {
     std::vector<CellPlan> work;
-    Held waiting;
+    auto waiting = std::make_unique<Held>();
     for (const std::int64_t slab : arrival.held) hold_rows(slab, work);
     work.reserve(work.size() + arrival.finished.size() + (copy ? arrival.waiting.size() : 0));
     for (const Cell cell : arrival.finished) work.push_back(plan_cell(cell, index, tile));
     if (copy) {
       for (const Cell cell : arrival.waiting) {
         const Dims segments = rules.cells.segments_of(cell);
-        Memory& piece = waiting.pieces[cell] = allocate(rules.cells.volume(segments) * ledger.sizes().tile_element, "tiles");
+        Memory& piece = waiting->pieces[cell] =
+            allocate(rules.cells.volume(segments) * ledger.sizes().tile_element, "tiles");
         Sources source(tile.shape.size(), 1);
-        source.push_back(index, first_of(tile, rules.cells.position_of(index), segments), tile.strides);
+        source.push_back(index, first_of(tile, rules.cells.position_of(index), rules.first_of(segments)), tile.strides);
         work.emplace_back(rules, segments, std::move(source), piece.get());
       }
     } else {
-      waiting.view = tile;
-      waiting.owner = owner;
+      waiting->view = tile;
+      waiting->owner = owner;
     }
-    if (!arrival.waiting.empty()) held[index] = std::move(waiting);
+    if (!arrival.waiting.empty()) held.set(index, std::move(waiting));
     if (limit && index != next_tile) early[index] = early_bytes_of(arrival);
     run(work);
     ledger.accept(arrival);
   } catch (...) {
     // What has been written to the output is written again when the tile comes again.
     early.erase(index);
-    held.erase(index);
+    held.take(index);
     for (const std::int64_t slab : arrival.held) rows.erase(slab);
     throw;
   }
@@ -270,8 +272,10 @@ void Merger::State::add(std::int64_t index, const ConstTensorView& given, const 
     for (const Cell cell : arrival.finished)
       if (copy)
         for (const std::int64_t from : rules.cells.contributors(rules.cells.segments_of(cell)))
-          if (from != index) held.at(from).pieces.erase(cell);
-    for (const std::int64_t tile_done : ledger.settle(arrival)) done.push_back(held.extract(tile_done));
+          if (from != index) held[from]->pieces.erase(cell);
+    const std::vector<std::int64_t> tiles_done = ledger.settle(arrival);
+    done.reserve(tiles_done.size());
+    for (const std::int64_t tile_done : tiles_done) done.push_back(held.take(tile_done));
     send_rows();
   });
 }

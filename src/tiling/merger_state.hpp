@@ -9,7 +9,6 @@
 #include <new>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "ops/operands.hpp"
@@ -30,8 +29,6 @@ struct Held {
   std::map<Cell, Memory> pieces{};  ///< copies of the elements in each unfinished cell, instead of the view
 };
 
-using HeldTiles = std::unordered_map<std::int64_t, Held>;
-
 }  // namespace tiling
 
 /// What a Merger holds: the rules of the merge, the ledger, the tiles that wait, and the slabs that are being filled.
@@ -49,14 +46,13 @@ struct Merger::State {
   using Cell = tiling::Cell;
   using CellPlan = tiling::CellPlan;
   using Held = tiling::Held;
-  using HeldTiles = tiling::HeldTiles;
 
   State(const Tiling& tiling, const MergeSpec& spec, Executor& executor, bool to_sink);
 
   /// Takes a tile. Held tiles that no cell needs any more go to `done`, so that their owners are released when nothing is
   /// locked.
   void add(std::int64_t index, const ConstTensorView& given, const std::shared_ptr<const void>& owner,
-           std::vector<HeldTiles::node_type>& done);
+           std::vector<std::unique_ptr<Held>>& done);
   /// Lets finished slabs leave, in order.
   void send_rows();
   /// Calls f; if it throws, no more tiles are taken. `what` gives the name of what failed.
@@ -112,7 +108,7 @@ struct Merger::State {
   engine::ByteRange output_range{};
   RowSink* sink = nullptr;
   std::map<std::int64_t, tiling::Memory> rows{};  ///< with a sink: the memory of each slab that is held
-  HeldTiles held{};                               ///< tiles that wait
+  tiling::TileTable<std::unique_ptr<Held>> held;  ///< tiles that wait
   bool has_failed = false;                        ///< no more tiles are taken
   std::string failure{};                          ///< why; empty if there was no memory to say so
 };

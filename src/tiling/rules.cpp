@@ -134,11 +134,21 @@ int Rules::tiled(int axis) const noexcept {
   return -1;
 }
 
-/// The first element of a cell.
 Dims Rules::first_of(const Dims& segments) const {
   Dims at;
   for (int i = 0; i < segments.size(); ++i) at.push_back(cells.segment(i, segments[i]).span.begin);
   return at;
+}
+
+Dims Rules::box(const Dims& tiled_extents) const {
+  const int rank = channels.size() + tiled_extents.size();
+  Dims extents;
+  for (int next = 0, axis = 0; axis < rank; ++axis)
+    if (next < axes.size() && axes[next] == axis)
+      extents.push_back(tiled_extents[next++]);
+    else
+      extents.push_back(channels[axis - next]);
+  return extents;
 }
 
 void Rules::check_holes() const {

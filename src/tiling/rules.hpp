@@ -45,16 +45,17 @@ struct Rules {
   Dims axes;
   /// The tiled axis that an axis of the result is, or -1.
   int tiled(int axis) const noexcept;
+  /// The first element of a cell along the tiled axes.
+  Dims first_of(const Dims& segments) const;
   /// Where a cell begins in the result of a tile.
   Dims inside_tile(std::int64_t tile, const Dims& segments) const;
   /// Extents of a box of these extents along the tiled axes, with channels.
-  Dims box(const Dims& tiled_extents) const { return interleaved(cells.tiling(), channels, tiled_extents); }
+  Dims box(const Dims& tiled_extents) const;
 
  private:
   static int rank_of(const Dims& channels, const Tiling& tiling);
   void check_bytes() const;
   void check_holes() const;
-  Dims first_of(const Dims& segments) const;
 };
 
 /// What the Ledger of such a merge counts with.

@@ -50,10 +50,13 @@ std::vector<double> first_samples(const WeightWindow& window, std::int64_t n, st
     fail(ErrorCode::value, tiling::op_merge, "sigma_scale", "must be greater than 0", number_text(window.sigma_scale));
   const engine::DefaultFloats floats;
   std::vector<double> weights(static_cast<std::size_t>(count));
-  // Both halves are sampled in the first one, so that they are mirror images to the last bit.
-  for (std::int64_t i = 0; i < count; ++i)
-    weights[static_cast<std::size_t>(i)] =
-        sample_at(window, (static_cast<double>(std::min(i, n - 1 - i)) + 0.5) / static_cast<double>(n));
+  // The second half is copied from the first one, so that they are mirror images to the last bit.
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t mirrored = n - 1 - i;
+    weights[static_cast<std::size_t>(i)] = mirrored < i
+                                               ? weights[static_cast<std::size_t>(mirrored)]
+                                               : sample_at(window, (static_cast<double>(i) + 0.5) / static_cast<double>(n));
+  }
   return weights;
 }
 

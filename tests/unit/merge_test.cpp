@@ -278,6 +278,32 @@ TEST(Merge, ASinkThatFailsStopsTheMergeAndKeepsWhatItGot) {
   EXPECT_EQ(std::memcmp(rows.bytes.data(), array.data(), rows.bytes.size()), 0);
 }
 
+TEST(Merge, MergesAlongOneAxisAreSharedOut) {
+  constexpr std::int64_t extent = 1 << 20;
+  const Tiling tiling(TilingSpec{.shape = {extent}, .tile = {1 << 18}, .overlap = 1 << 16});
+  std::vector<std::int64_t> calls;
+  CallableExecutor threads(4, [&calls](std::int64_t pieces, const auto& task) {
+    calls.push_back(pieces);
+    for (std::int64_t piece = pieces - 1; piece >= 0; --piece) task(piece);
+  });
+  const std::vector<float> array = ramp(extent);
+  std::vector<float> alone(array.size()), shared(array.size());
+  for (const bool is_shared : {false, true}) {
+    Merger merger(tiling, {}, view((is_shared ? shared : alone).data(), {extent}), is_shared ? threads : serial_executor());
+    std::vector<std::vector<float>> tiles;
+    for (std::int64_t tile = 0; tile < tiling.size(); ++tile) {
+      tiles.push_back(cut(tiling, array, tile));
+      for (float& value : tiles.back()) value += 0.01F * static_cast<float>(tile);
+      merger.add(tile, view(std::as_const(tiles.back()).data(), tiling.tile_shape(tile)));
+    }
+    merger.finish();
+  }
+  EXPECT_EQ(std::memcmp(alone.data(), shared.data(), alone.size() * sizeof(float)), 0);
+  EXPECT_EQ(calls.size(), static_cast<std::size_t>(tiling.size()));
+  // A tile of 1 MB fills 192 K elements of the output: three pieces for each of four threads are wanted, and eight at least.
+  for (const std::int64_t pieces : calls) EXPECT_GE(pieces, 8);
+}
+
 TEST(Merge, AnExecutorThatFailsIsAnError) {
   const Tiling tiling(TilingSpec{.shape = {1024, 1024}, .tile = {1024, 1024}});
   CallableExecutor broken(8, [](std::int64_t, const auto&) { throw std::runtime_error("no threads"); });

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values of those tiles of a tiling that have one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace patchfold::tiling {
+
+/// A table of values by the index of a tile; T() stands for none. Pages of 64 values exist while one of them is set, so
+/// that a tile without a value takes a bit. Finding a value takes two loads: a merge looks up every tile of every cell.
+template <class T>
+class TileTable {
+ public:
+  explicit TileTable(std::int64_t tiles) : pages_((static_cast<std::size_t>(tiles) + page_size - 1) / page_size) {}
+
+  /// The value of a tile that has one.
+  T& operator[](std::int64_t tile) noexcept { return page_of(tile)->values[slot_of(tile)]; }
+  const T& operator[](std::int64_t tile) const noexcept { return page_of(tile)->values[slot_of(tile)]; }
+  /// Gives a value to a tile that has none. Changes nothing if it throws.
+  void set(std::int64_t tile, T value) {
+    auto& page = page_of(tile);
+    if (!page) page = std::make_unique<Page>();
+    page->values[slot_of(tile)] = std::move(value);
+    ++page->used;
+  }
+  /// Takes the value of a tile; T() if it has none.
+  T take(std::int64_t tile) noexcept {
+    auto& page = page_of(tile);
+    if (!page) return T();
+    T value = std::exchange(page->values[slot_of(tile)], T());
+    if (value != T() && --page->used == 0) page.reset();
+    return value;
+  }
+
+ private:
+  static constexpr std::size_t page_size = 64;
+  struct Page {
+    std::array<T, page_size> values{};
+    int used = 0;
+  };
+  static std::size_t slot_of(std::int64_t tile) noexcept { return static_cast<std::size_t>(tile) % page_size; }
+  std::unique_ptr<Page>& page_of(std::int64_t tile) noexcept { return pages_[static_cast<std::size_t>(tile) / page_size]; }
+  const std::unique_ptr<Page>& page_of(std::int64_t tile) const noexcept {
+    return pages_[static_cast<std::size_t>(tile) / page_size];
+  }
+
+  std::vector<std::unique_ptr<Page>> pages_;
+};
+
+}  // namespace patchfold::tiling
