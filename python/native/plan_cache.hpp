@@ -82,13 +82,16 @@ class PlanCache {
   /// The plan of this key; make() is called if it is not there.
   template <class F>
   const Prepared& find(const PlanKey& key, F&& make) {
-    Slot& slot = key.fits() ? slots_[key.hash() % slots_.size()] : spare_;
-    if (!key.fits() || !slot.key || !(*slot.key == key)) {
-      slot.key.reset();
-      slot.prepared = make();
-      slot.key = key;
-    }
-    return slot.prepared;
+    if (!key.fits()) return fill(spare_, key, make);
+    Pair& pair = pairs_[key.hash() % pairs_.size()];
+    for (std::size_t i = 0; i < 2; ++i)
+      if (pair.slots[i].key && *pair.slots[i].key == key) {
+        pair.oldest = 1 - i;
+        return pair.slots[i].prepared;
+      }
+    const std::size_t oldest = pair.oldest;
+    pair.oldest = 1 - oldest;
+    return fill(pair.slots[oldest], key, make);
   }
 
  private:
@@ -96,7 +99,21 @@ class PlanCache {
     std::optional<PlanKey> key{};
     Prepared prepared{};
   };
-  std::array<Slot, 64> slots_{};
+  /// Two calls whose keys have the same hash do not drive each other out.
+  struct Pair {
+    std::array<Slot, 2> slots{};
+    std::size_t oldest = 0;
+  };
+
+  template <class F>
+  static const Prepared& fill(Slot& slot, const PlanKey& key, F&& make) {
+    slot.key.reset();
+    slot.prepared = make();
+    slot.key = key;
+    return slot.prepared;
+  }
+
+  std::array<Pair, 32> pairs_{};
   Slot spare_{};  ///< for keys that are too long to be found again
 };
 
