@@ -2,6 +2,9 @@
 #include "engine/machine.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <optional>
 #include <string>
@@ -42,11 +45,30 @@ Caches described() {
   return c;
 }
 
+/// Three sizes in bytes, with commas; nothing if the text is anything else.
+std::optional<Caches> parsed(const char* text) {
+  Caches c;
+  for (std::int64_t* size : {&c.l1, &c.l2, &c.l3}) {
+    const char* end = text + std::strlen(text);
+    const auto [next, error] = std::from_chars(text, end, *size);
+    const bool last = size == &c.l3;
+    if (error != std::errc() || *size <= 0 || (last ? next != end : *next != ',')) return std::nullopt;
+    text = next + 1;
+  }
+  return c;
+}
+
+Caches found() {
+  const char* text = std::getenv("PATCHFOLD_CACHES");
+  const std::optional<Caches> given = text == nullptr ? std::nullopt : parsed(text);
+  return given ? *given : described();
+}
+
 }  // namespace
 
 const Caches& caches() noexcept {
   try {
-    return lasting([] { return described(); });
+    return lasting([] { return found(); });
   } catch (...) {
     return usual;
   }

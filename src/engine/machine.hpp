@@ -18,7 +18,8 @@ struct Caches {
   std::int64_t l3 = 0;
 };
 
-/// Asked of the system once; common sizes where it does not say.
+/// Asked of the system once; common sizes where it does not say. The environment variable PATCHFOLD_CACHES=L1,L2,L3 replaces
+/// what the system says, in bytes, so that the choices for another machine can be seen and measured on this one.
 const Caches& caches() noexcept;
 
 /// Bytes that a stage should take: it is read many times while outputs stream past it.

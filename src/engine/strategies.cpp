@@ -11,10 +11,16 @@
 namespace patchfold::engine {
 namespace {
 
-/// `make` returns null for a problem that the strategy does not fit.
+bool always(const Problem&) {
+  return true;
+}
+
+/// `make` returns null for a problem that the strategy does not fit. `pays` tells, before anything is allocated, whether a
+/// problem that it fits is faster with it than with the rows behind it.
 struct Strategy {
   std::string_view name;
   std::unique_ptr<Compiled> (*make)(const Problem&);
+  bool (*pays)(const Problem&) = always;
 };
 
 // Figures: time with the general row ("move", "sum rows") and with this one, in multiples of the mix that `patchfold bench`
@@ -22,15 +28,15 @@ struct Strategy {
 constexpr Strategy strategies[] = {
     {"nothing", make_nothing},                  // no destination elements
     {"memcpy", make_memcpy},                    // 1.2 -> 1.0: space_to_batch 8x64x224x224 block 1
-    {"split", make_split},                      // 8.9 -> 1.0: space_to_depth 8x64x112x112 block 2
-    {"join", make_join},                        // 3.7 -> 1.0: depth_to_space 1x48x512x512 block 4
-    {"transpose", make_transpose},              // 2.7 -> 2.2: reorder 8x12544x576, kernel 3x3, channels last
-    {"gather", make_gather},                    // 3.0 -> 1.2: space_to_depth 1x2048x2048x3 block 4, channels last
+    {"split", make_split, split_pays},          // 8.9 -> 1.0: space_to_depth 8x64x112x112 block 2
+    {"join", make_join, join_pays},             // 3.7 -> 1.0: depth_to_space 1x48x512x512 block 4
+    {"gather", make_gather, gather_pays},       // 3.0 -> 1.2: space_to_depth 1x2048x2048x3 block 4, channels last
     {"stage positions", make_stage_positions},  // 2.4 -> 1.0: unfold 8x64x112x112, kernel 3, padding 1
     {"stage taps", make_stage_taps},            // 1.8 -> 1.0: patches of 8x112x112x64, kernel 3, SAME
     {"cropped", make_cropped},                  // 5.8 -> 3.3: batch_to_space 32x64x56x56 block 2, crops 1
-    {"move", make_move},                        // all other copies
     {"counts", make_counts},                    // coverage: its time must not grow with the taps that meet
+    {"strided", make_strided},                  // 7.3 -> 1.5: unfold 2x3x1022x1022 kernel 14 stride 14, into tokens
+    {"move", make_move},                        // all other copies
     {"sum panels", make_sum_panels},            // 3.6 -> 1.3: fold to 112x112, kernel 3, padding 1
     {"sum rows", make_sum_rows},                // each tap meets many elements of a row
     {"sum elements", make_sum_elements},        // strides beyond the row: solve for each element's taps
@@ -57,6 +63,7 @@ std::unique_ptr<Compiled> plan_normal(const Problem& normal) {
     for (const Strategy& strategy : strategies) {
       // Nothing is always tried: other rows may take for granted that there is something to do.
       if (!all && strategy.name != forced_strategy && &strategy != strategies) continue;
+      if (all && !strategy.pays(normal)) continue;
       std::unique_ptr<Compiled> compiled = strategy.make(normal);
       if (!compiled) continue;
       compiled->strategy = strategy.name;

@@ -19,12 +19,15 @@ std::unique_ptr<Compiled> make_memcpy(const Problem& problem);
 
 /// Small elements that lie together in the source and go to a few streams.
 std::unique_ptr<Compiled> make_split(const Problem& problem);
+bool split_pays(const Problem& problem);
 /// The inverse: a few streams are interleaved. Also sums of one term each, which are copies but for zeros and NaNs.
 std::unique_ptr<Compiled> make_join(const Problem& problem);
-/// Matrices of small elements.
-std::unique_ptr<Compiled> make_transpose(const Problem& problem);
+bool join_pays(const Problem& problem);
+/// Any strides on both sides. Also extracts whose windows overlap inside the image, and sums of one term each.
+std::unique_ptr<Compiled> make_strided(const Problem& problem);
 /// Pieces of any size, collected in the order of the destination.
 std::unique_ptr<Compiled> make_gather(const Problem& problem);
+bool gather_pays(const Problem& problem);
 
 // Other copies.
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Block operators that crop the image: along each axis there are whole blocks, and at most one cut block at either end.
-// Whole blocks and cut blocks are problems without windows each, which are run one after the other by the strategies for
-// those.
+// Blocks that do not fill the image, or that the image crops: along each axis there are whole blocks, at most one cut block
+// at either end, and in sums elements behind the last block, which are zero. Each of these parts is a problem without
+// windows, or one without terms. They are run one after the other by the strategies for those.
 #include <algorithm>
 #include <vector>
 
@@ -21,19 +21,21 @@ struct Part {
   std::int64_t taps = 0;
 };
 
-bool is_cut(const Window& w) {
-  constexpr std::int64_t far = std::int64_t{1} << 40;
-  return w.kernel == w.stride && (w.dilation == 1 || w.kernel == 1) && w.pad_begin >= 0 && w.extent > 0 &&
-         w.extent + w.pad_begin <= w.positions * w.stride && w.positions < far && w.stride < far && w.pad_begin < far;
+bool is_cut(const Window& w, bool sums) {
+  constexpr std::int64_t far = std::int64_t{1} << 30;
+  return w.kernel == w.stride && (w.dilation == 1 || w.kernel == 1) && w.pad_begin >= 0 && w.extent > 0 && w.extent < far &&
+         w.positions < far && w.stride < far && w.pad_begin < far && w.pad_begin < w.positions * w.stride &&
+         (sums || w.extent + w.pad_begin <= w.positions * w.stride);
 }
 
 std::vector<Part> parts_of(const Window& w) {
   std::vector<Part> parts;
-  const std::int64_t end = w.extent + w.pad_begin;  // past the last element that the image takes
+  // Past the last element that the image takes.
+  const std::int64_t end = std::min(w.extent + w.pad_begin, w.positions * w.stride);
   const std::int64_t whole_from = ceil_div(w.pad_begin, w.stride);
   const std::int64_t whole_to = end / w.stride;
   if (whole_from > whole_to) {  // within one block
-    parts.push_back({whole_to, 1, w.pad_begin - whole_to * w.stride, w.extent});
+    parts.push_back({whole_to, 1, w.pad_begin - whole_to * w.stride, end - w.pad_begin});
     return parts;
   }
   if (whole_from * w.stride > w.pad_begin)
@@ -86,15 +88,24 @@ void add_parts(Sequence& sequence, const Problem& problem) {
     rest.dst_offset += (part.position * w.stride + part.tap - w.pad_begin) * w.image_stride;
     add_parts(sequence, rest);
   }
+  const std::int64_t covered = w.positions * w.stride - w.pad_begin;
+  if (covered >= w.extent) return;
+  Problem zeros = problem;
+  zeros.windows[0].positions = 0;
+  zeros.windows[0].extent = w.extent - covered;
+  zeros.dst_offset += covered * w.image_stride;
+  sequence.add(plan_normal(zeros));
 }
 
 }  // namespace
 
 std::unique_ptr<Compiled> make_cropped(const Problem& problem) {
   constexpr int most_windows = 3;  // each makes up to three times as many plans
-  if (problem.verb != Verb::combine_copy || problem.windows.empty() || problem.windows.size() > most_windows) return nullptr;
+  const bool sums = problem.verb == Verb::combine_sum && !problem.accumulate;
+  if (!sums && problem.verb != Verb::combine_copy) return nullptr;
+  if (problem.windows.empty() || problem.windows.size() > most_windows) return nullptr;
   for (const Window& w : problem.windows)
-    if (!is_cut(w)) return nullptr;
+    if (!is_cut(w, sums)) return nullptr;
   auto sequence = std::make_unique<Sequence>(problem);
   add_parts(*sequence, problem);
   return sequence;

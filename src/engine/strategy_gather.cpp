@@ -102,6 +102,18 @@ class Gather final : public WindowlessCopy {
 
 }  // namespace
 
+bool gather_pays(const Problem& problem) {
+  constexpr std::int64_t least_run = 8 << 10;  // bytes of the destination; less is faster by way of bricks
+  Problem rest = problem;
+  std::int64_t run = take_unit(rest);
+  if (run > longest_plane_unit) return true;
+  if (store_of(problem) != Store::past_cache) return false;
+  // The innermost dim, and the one that continues it.
+  for (int i = rest.dims.size() - 1; i >= std::max(0, rest.dims.size() - 2) && rest.dims[i].dst_stride == run; --i)
+    run *= rest.dims[i].extent;
+  return run >= least_run;
+}
+
 std::unique_ptr<Compiled> make_gather(const Problem& problem) {
   return problem.verb != Verb::combine_sum && problem.windows.empty() ? if_fits<Gather>(problem) : nullptr;
 }

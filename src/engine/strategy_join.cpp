@@ -114,6 +114,10 @@ class Join final : public WindowlessCopy {
 
 }  // namespace
 
+bool join_pays(const Problem& problem) {
+  return streams_pay(problem, true);
+}
+
 std::unique_ptr<Compiled> make_join(const Problem& problem) {
   const bool copies = problem.verb != Verb::combine_sum || !problem.accumulate;
   return copies && problem.windows.empty() ? if_fits<Join>(problem) : nullptr;

@@ -88,6 +88,10 @@ class Split final : public WindowlessCopy {
 
 }  // namespace
 
+bool split_pays(const Problem& problem) {
+  return streams_pay(problem, false);
+}
+
 std::unique_ptr<Compiled> make_split(const Problem& problem) {
   return problem.verb != Verb::combine_sum && problem.windows.empty() ? if_fits<Split>(problem) : nullptr;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Base class of the copies without windows: split, join, transpose, gather.
+// What the copies without windows share: split, join, gather, strided.
 #pragma once
 
 #include <array>
@@ -29,6 +29,9 @@ inline Dim take(DimList& dims, int i) {
   dims.erase(i);
   return dim;
 }
+
+/// Bytes of the units that planes are made of, at most: longer ones are runs (arbitrary).
+inline constexpr std::int64_t longest_plane_unit = 1024;
 
 /// Runs through the index tuples of dims, the last fastest, and keeps the offsets of the tuple on both sides.
 class Counter {

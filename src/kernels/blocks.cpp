@@ -80,15 +80,6 @@ void run_streams(std::byte* dst, const std::byte* src, const Streams& s, Store, 
   for (std::int64_t row = 0; row < s.rows; ++row) one_by_one<T, joins>(dst, src, s, row, 0, s.count, finish);
 }
 
-template <class T>
-void transpose_of(std::byte* dst, std::int64_t dst_pitch, const std::byte* src, std::int64_t src_pitch, std::int64_t rows,
-                  std::int64_t columns) noexcept {
-  for (std::int64_t row = 0; row < rows; ++row)
-    for (std::int64_t column = 0; column < columns; ++column)
-      move_one<T>(dst + row * dst_pitch + column * static_cast<std::int64_t>(sizeof(T)),
-                  src + column * src_pitch + row * static_cast<std::int64_t>(sizeof(T)));
-}
-
 #else
 
 template <class Float, class D, class V = hn::Vec<D>, std::size_t number>
@@ -230,33 +221,6 @@ void run_streams(std::byte* dst, const std::byte* src, const Streams& s, Store s
   run_whole<T, ways, joins>(dst, src, s, past_cache, finish);
 }
 
-/// Square blocks of at most 16 x 16, within registers.
-template <class T>
-void transpose_of(std::byte* dst, std::int64_t dst_pitch, const std::byte* src, std::int64_t src_pitch, std::int64_t rows,
-                  std::int64_t columns) noexcept {
-  using D = hn::CappedTag<T, 16>;
-  constexpr int side = static_cast<int>(hn::MaxLanes(D()));
-  constexpr auto size = static_cast<std::int64_t>(sizeof(T));
-  const D d;
-  for (std::int64_t row = 0; row < rows; row += side) {
-    const bool full_rows = row + side <= rows;
-    for (std::int64_t column = 0; column < columns; column += side) {
-      if (full_rows && column + side <= columns) {
-        hn::Vec<D> v[side];
-        PATCHFOLD_UNROLL for (int i = 0; i < side; ++i) v[i] =
-            hn::LoadU(d, reinterpret_cast<const T*>(src + (column + i) * src_pitch + row * size));
-        deinterleave<side>(d, v);
-        PATCHFOLD_UNROLL for (int i = 0; i < side; ++i)
-            hn::StoreU(v[i], d, reinterpret_cast<T*>(dst + (row + i) * dst_pitch + column * size));
-        continue;
-      }
-      for (std::int64_t r = row; r < std::min(rows, row + side); ++r)
-        for (std::int64_t c = column; c < std::min(columns, column + side); ++c)
-          move_one<T>(dst + r * dst_pitch + c * size, src + c * src_pitch + r * size);
-    }
-  }
-}
-
 #endif
 
 template <class T, bool joins>
@@ -288,18 +252,41 @@ void Join(std::byte* dst, const std::byte* src, std::int64_t unit, const Streams
   by_unit<true>(dst, src, unit, streams, store, finish);
 }
 
-std::int64_t VectorBytes() {
-  return HWY_TARGET == HWY_SCALAR ? 1 : HWY_LANES(std::uint8_t);
+template <class T>
+void finish_range(std::byte* elements, std::int64_t bytes, Finish finish) {
+  constexpr auto size = static_cast<std::int64_t>(sizeof(T));
+  std::int64_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::ScalableTag<T> d;
+  constexpr std::int64_t step = HWY_LANES(T) * size;
+  for (; i + step <= bytes; i += step) {
+    auto* at = reinterpret_cast<T*>(elements + i);
+    hn::Vec<decltype(d)> v[1] = {hn::LoadU(d, at)};
+    finish_all(d, v, finish);
+    hn::StoreU(v[0], d, at);
+  }
+#endif
+  for (; i + size <= bytes; i += size) {
+    T value;
+    std::memcpy(&value, elements + i, sizeof(T));
+    value = finished(value, finish);
+    std::memcpy(elements + i, &value, sizeof(T));
+  }
 }
 
-void Transpose(std::byte* dst, std::int64_t dst_pitch, const std::byte* src, std::int64_t src_pitch, std::int64_t unit,
-               std::int64_t rows, std::int64_t columns) {
-  switch (unit) {
-    case 1: return transpose_of<std::uint8_t>(dst, dst_pitch, src, src_pitch, rows, columns);
-    case 2: return transpose_of<std::uint16_t>(dst, dst_pitch, src, src_pitch, rows, columns);
-    case 4: return transpose_of<std::uint32_t>(dst, dst_pitch, src, src_pitch, rows, columns);
-    default: return transpose_of<std::uint64_t>(dst, dst_pitch, src, src_pitch, rows, columns);
+void FinishElements(std::byte* elements, std::int64_t bytes, Finish finish) {
+  switch (finish) {
+    case Finish::none: return;
+    case Finish::boolean: return finish_range<std::uint8_t>(elements, bytes, finish);
+    case Finish::float16:
+    case Finish::bfloat16: return finish_range<std::uint16_t>(elements, bytes, finish);
+    case Finish::float32: return finish_range<std::uint32_t>(elements, bytes, finish);
+    case Finish::float64: return finish_range<std::uint64_t>(elements, bytes, finish);
   }
+}
+
+std::int64_t VectorBytes() {
+  return HWY_TARGET == HWY_SCALAR ? 1 : HWY_LANES(std::uint8_t);
 }
 
 }  // namespace patchfold::kernels::HWY_NAMESPACE
@@ -311,7 +298,7 @@ namespace {
 
 HWY_EXPORT(Split);
 HWY_EXPORT(Join);
-HWY_EXPORT(Transpose);
+HWY_EXPORT(FinishElements);
 HWY_EXPORT(VectorBytes);
 
 }  // namespace
@@ -352,9 +339,8 @@ Finish finish_of(DType dtype) noexcept {
   });
 }
 
-void transpose(std::byte* dst, std::int64_t dst_pitch, const std::byte* src, std::int64_t src_pitch, std::int64_t unit,
-               std::int64_t rows, std::int64_t columns) noexcept {
-  HWY_DYNAMIC_DISPATCH(Transpose)(dst, dst_pitch, src, src_pitch, unit, rows, columns);
+void finish_elements(std::byte* elements, std::int64_t bytes, Finish finish) noexcept {
+  HWY_DYNAMIC_DISPATCH(FinishElements)(elements, bytes, finish);
 }
 
 HWY_EXPORT(target);

@@ -2,9 +2,8 @@
 // Small elements regrouped within registers.
 //
 // Split sends every `ways`-th element to a stream of its own: r g b r g b .. becomes r r .. g g .. b b ... Join is the
-// inverse. Transpose exchanges the axes of a matrix. All three load whole vectors, move lanes between them, and store whole
-// vectors. The strategies "split", "join" and "transpose" of the engine call them where an operator moves single elements,
-// such as space_to_depth or patches with stride = kernel.
+// inverse. Both load whole vectors, move lanes between them, and store whole vectors. The strategies "split" and "join" of
+// the engine call them where an operator moves single elements, such as space_to_depth or patches with stride = kernel.
 #pragma once
 
 #include <cstddef>
@@ -39,14 +38,12 @@ bool streams_whole(std::int64_t unit, const Streams& streams) noexcept;
 /// What adding an element to +0 does to it: integers stay, -0 becomes +0, signalling NaNs become quiet, booleans 0 or 1.
 enum class Finish : std::uint8_t { none, float32, float64, float16, bfloat16, boolean };
 Finish finish_of(DType dtype) noexcept;
+/// The same done to elements side by side.
+void finish_elements(std::byte* elements, std::int64_t bytes, Finish finish) noexcept;
 
 /// dst[row * row_pitch + (i * ways + way) * unit] = src[way * pitch + row * stream_row_pitch + i * unit]; the same units and
 /// ways.
 void join(std::byte* dst, const std::byte* src, std::int64_t unit, const Streams& streams, Store store,
           Finish finish) noexcept;
-
-/// dst[row * dst_pitch + column * unit] = src[column * src_pitch + row * unit], for units of 1, 2, 4 or 8 bytes.
-void transpose(std::byte* dst, std::int64_t dst_pitch, const std::byte* src, std::int64_t src_pitch, std::int64_t unit,
-               std::int64_t rows, std::int64_t columns) noexcept;
 
 }  // namespace patchfold::kernels

@@ -10,5 +10,6 @@ const char* blocks_target() noexcept;
 const char* stream_target() noexcept;
 const char* sum_target() noexcept;
 const char* panel_target() noexcept;
+const char* plane_target() noexcept;
 
 }  // namespace patchfold::kernels

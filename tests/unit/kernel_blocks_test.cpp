@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Splitting, joining and transposing, against plain loops.
+// Splitting and joining, against plain loops.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -215,35 +215,6 @@ TEST(Finish, IsWhatTheSumKernelsDoToOneTerm) {
     kernel.store(summed.data(), size, accumulators.data(), 2 * count);
     EXPECT_EQ(joined, summed) << name_of(dtype);
   }
-}
-
-TEST(Transpose, TransposesMatricesOfEveryShape) {
-  Dice dice(4);
-  for (int round = 0; round < 150; ++round)
-    for (const std::int64_t unit : all_units) {
-      const std::int64_t rows = dice.between(1, 70), columns = dice.between(1, 70);
-      std::int64_t src_pitch = rows * unit + (dice.chance(50) ? 0 : dice.between(0, 40));
-      std::int64_t dst_pitch = columns * unit + (dice.chance(50) ? 0 : dice.between(0, 40));
-      const std::int64_t src_bytes = src_pitch * (columns - 1) + rows * unit;
-      const std::int64_t dst_bytes = dst_pitch * (rows - 1) + columns * unit;
-      const Fenced source(static_cast<std::size_t>(src_bytes), dice.chance(80));
-      dice.fill(source.bytes());
-      Target target(dst_bytes, dice.between(0, 63));
-      std::int64_t from = 0, to = 0;
-      if (dice.chance(20)) from = src_pitch * (columns - 1), src_pitch = -src_pitch;
-      if (dice.chance(20)) to = dst_pitch * (rows - 1), dst_pitch = -dst_pitch;
-      for (std::int64_t row = 0; row < rows; ++row)
-        for (std::int64_t column = 0; column < columns; ++column)
-          std::memcpy(target.expected() + to + row * dst_pitch + column * unit,
-                      source.data() + from + column * src_pitch + row * unit, static_cast<std::size_t>(unit));
-      on_every_instruction_set("transpose", [&](const std::string& set) {
-        target.reset();
-        transpose(target.data() + to, dst_pitch, source.data() + from, src_pitch, unit, rows, columns);
-        ASSERT_EQ(target.wrong(), "") << set << ": unit " << unit << ", " << rows << " x " << columns << ", pitches "
-                                      << dst_pitch << " and " << src_pitch;
-      });
-      if (HasFatalFailure()) return;
-    }
 }
 
 }  // namespace

@@ -43,10 +43,10 @@ TEST(Plan, NamesAStrategyForEveryRowOfTheTable) {
   const std::map<std::string, std::string> problems = {
       {"nothing", "unfold f32 1x1x2 kernel_size=3,"},
       {"memcpy", "unfold f32 2x3x4x4 kernel_size=1,1"},
-      {"split", "unfold f32 1x1x64 kernel_size=2, stride=2"},
-      {"join", "fold f32 1x2x32 output_size=64, kernel_size=2 stride=2"},
-      {"transpose", "reorder f32 2x5x90 kernel_size=3,3 layout=channels_last"},
-      {"gather", "space_to_depth f32 1x8x8x3 block=2 layout=channels_last"},
+      {"split", "unfold f32 1x1x256 kernel_size=2, stride=2"},
+      {"join", "fold f32 1x2x128 output_size=256, kernel_size=2 stride=2"},
+      {"strided", "reorder f32 2x5x90 kernel_size=3,3 layout=channels_last"},
+      {"gather", "space_to_depth f32 1x8x512x3 block=2 layout=channels_last"},
       {"stage positions", "unfold f32 2x3x4x4 kernel_size=3,3 padding=1"},
       {"stage taps", "unfold f32 1x8x8x3 kernel_size=3,3 padding=1 layout=channels_last order=kernel positions=grid"},
       {"cropped", "batch_to_space f32 4x2x4x4 block=2 crops=1"},
@@ -60,7 +60,11 @@ TEST(Plan, NamesAStrategyForEveryRowOfTheTable) {
   for (const std::string_view name : engine::strategy_names()) {
     const auto problem = problems.find(std::string(name));
     ASSERT_NE(problem, problems.end()) << "no problem is known for " << name;
+    // Some rows are for what is larger than the cache.
+    const bool large = name == "split" || name == "join" || name == "gather";
+    engine::force({.store = large ? kernels::Store::past_cache : kernels::Store::plain});
     EXPECT_EQ(strategy_of(problem->second), name) << problem->second;
+    engine::force({});
   }
 }
 
