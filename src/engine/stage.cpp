@@ -50,6 +50,13 @@ std::optional<StageChoice> choose_stage(Problem problem, Columns columns) {
   return choice;
 }
 
+bool stage_pays(const Problem& problem) {
+  constexpr double least = 2;  // times that an element is read
+  double times = 1;
+  for (const Window& w : problem.windows) times *= static_cast<double>(w.kernel) / static_cast<double>(w.stride);
+  return times >= least || problem.verb != Verb::extract || !open_windows(problem, Opened::all).windows.empty();
+}
+
 Stage::Stage(const Problem& problem, const StageChoice& choice, bool by_residue)
     : Compiled(problem),
       unit_(choice.unit),
