@@ -31,7 +31,8 @@ class SumBands final : public Compiled {
  public:
   explicit SumBands(const Problem& problem) : Compiled(problem), element_(problem.element_size) {
     if (!is_possible()) return;
-    // Where the stride is large, neighbours along the last window belong to many phases: then panels run along the group.
+    // Where the stride is large, neighbours along the last window belong to many phases. Then panels run along a group whose
+    // elements lie side by side on one side already.
     const bool many_phases = problem.windows[problem.windows.size() - 1].stride > 2;
     if (!(many_phases && plan(true)) && !plan(false)) return;
     scratch_per_piece_ = image_at_ + round(image_bytes_) + parts_scratch_;
@@ -122,7 +123,7 @@ class SumBands final : public Compiled {
       if (by_group_ && outer_[i].extent * element_ < least_side_by_side) continue;
       if (nearest < 0 || step(outer_[i]) < step(outer_[nearest])) nearest = i;
     }
-    if (by_group_ && nearest < 0) return false;
+    if (by_group_ && (nearest < 0 || step(outer_[nearest]) != element_)) return false;
     grouped_ = take(outer_, nearest);
     if (by_group_) {
       const std::int64_t most = ceil_div(wanted, element_), groups = ceil_div(grouped_.extent, most);
