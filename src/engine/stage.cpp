@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/frame.hpp"
 #include "engine/normalise.hpp"
 #include "engine/window.hpp"
 #include "tensor/checked.hpp"
@@ -54,7 +55,7 @@ bool stage_pays(const Problem& problem) {
   constexpr double least = 2;  // times that an element is read
   double times = 1;
   for (const Window& w : problem.windows) times *= static_cast<double>(w.kernel) / static_cast<double>(w.stride);
-  return times >= least || problem.verb != Verb::extract || !open_windows(problem, Opened::all).windows.empty();
+  return times >= least || !has_inside(problem);
 }
 
 Stage::Stage(const Problem& problem, const StageChoice& choice, bool by_residue)

@@ -28,7 +28,8 @@ enum class Columns { along_positions, along_taps };
 /// The windows to stage; nothing for a problem that does not extract, or whose columns run along neither of both.
 std::optional<StageChoice> choose_stage(Problem problem, Columns columns);
 
-/// Whether what taps share is worth a stage: without borders a copy of any strides is possible too (strategy "strided").
+/// Whether what taps share is worth a stage: what lies inside the image can also be copied without one (strategies "strided"
+/// and "framed").
 bool stage_pays(const Problem& problem);
 
 /// A stage is a part of scratch memory that holds rows of the image: what lies outside the image is filled in, and the

@@ -38,6 +38,8 @@ std::unique_ptr<Compiled> make_stage_positions(const Problem& problem);
 std::unique_ptr<Compiled> make_stage_taps(const Problem& problem);
 /// The inverses of block operators where the image takes a part of the outermost blocks only.
 std::unique_ptr<Compiled> make_cropped(const Problem& problem);
+/// Extracts of which most windows lie inside the image: these as a copy without borders, the others row by row.
+std::unique_ptr<Compiled> make_framed(const Problem& problem);
 /// Any extract or combine_copy, row by row.
 std::unique_ptr<Compiled> make_move(const Problem& problem);
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/normalise.hpp"
+#include "engine/sequence.hpp"
 #include "engine/strategies.hpp"
 #include "engine/strategy.hpp"
 #include "tensor/checked.hpp"
@@ -44,33 +45,6 @@ std::vector<Part> parts_of(const Window& w) {
   if (end > whole_to * w.stride) parts.push_back({whole_to, 1, 0, end - whole_to * w.stride});
   return parts;
 }
-
-/// Plans one after the other: their rows count through all of them.
-class Sequence final : public Compiled {
- public:
-  explicit Sequence(const Problem& problem) : Compiled(problem) {}
-
-  void add(std::unique_ptr<Compiled> part) {
-    rows_ += part->rows();
-    bytes_ += part->bytes();
-    scratch_per_piece_ = std::max(scratch_per_piece_, part->scratch_per_piece());
-    ends_.push_back(rows_);
-    parts_.push_back(std::move(part));
-  }
-
-  void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
-                std::byte* scratch) const noexcept override {
-    std::int64_t begin = 0;
-    for (std::size_t i = 0; i < parts_.size(); begin = ends_[i++]) {
-      const std::int64_t from = std::max(first, begin), to = std::min(last, ends_[i]);
-      if (from < to) parts_[i]->run_rows(src, dst, from - begin, to - begin, scratch);
-    }
-  }
-
- private:
-  std::vector<std::unique_ptr<Compiled>> parts_{};
-  std::vector<std::int64_t> ends_{};
-};
 
 /// Adds the plans of all combinations of the parts of the windows that are left.
 void add_parts(Sequence& sequence, const Problem& problem) {
