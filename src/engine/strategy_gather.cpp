@@ -103,11 +103,12 @@ class Gather final : public WindowlessCopy {
 }  // namespace
 
 bool gather_pays(const Problem& problem) {
-  constexpr std::int64_t least_run = 8 << 10;  // bytes of the destination; less is faster by way of bricks
+  // Bytes of a piece, and of the destination that pieces fill without a break: less is faster by way of bricks.
+  constexpr std::int64_t least_piece = 12, least_run = 8 << 10;
   Problem rest = problem;
   std::int64_t run = take_unit(rest);
   if (run > longest_plane_unit) return true;
-  if (store_of(problem) != Store::past_cache) return false;
+  if (run < least_piece || store_of(problem) != Store::past_cache) return false;
   // The innermost dim, and the one that continues it.
   for (int i = rest.dims.size() - 1; i >= std::max(0, rest.dims.size() - 2) && rest.dims[i].dst_stride == run; --i)
     run *= rest.dims[i].extent;
