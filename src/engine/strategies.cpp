@@ -25,7 +25,7 @@ struct Strategy {
 };
 
 // Figures: time with the general row ("move", "sum rows") and with this one, in multiples of the mix that `patchfold bench`
-// prints (one thread, float32).
+// prints (one thread, float32). Of "strided", "framed" and "sum bands": time without the row and with it, in copies.
 constexpr Strategy strategies[] = {
     {"nothing", make_nothing},             // no destination elements
     {"memcpy", make_memcpy},               // 1.2 -> 1.0: space_to_batch 8x64x224x224 block 1
@@ -36,11 +36,11 @@ constexpr Strategy strategies[] = {
     {"stage taps", make_stage_taps, stage_pays},            // 1.8 -> 1.0: patches of 8x112x112x64, kernel 3, SAME
     {"cropped", make_cropped},                              // 5.8 -> 3.3: batch_to_space 32x64x56x56 block 2, crops 1
     {"counts", make_counts},                                // coverage: its time must not grow with the taps that meet
-    {"strided", make_strided},        // 7.3 -> 1.5: unfold 2x3x1022x1022 kernel 14 stride 14, into tokens
-    {"framed", make_framed},          // 10.0 -> 2.0: unfold 2x3x378x1518, channels last, kernel 20x24, padding 10
+    {"strided", make_strided},        // 1376 -> 1.6: unfold 2x3x1022x1022 kernel 14 stride 14, into tokens, L3 16 MB
+    {"framed", make_framed},          // 10.0 -> 4.7: unfold 2x3x378x1518, channels last, kernel 20x24, padding 10
     {"move", make_move},              // all other copies
     {"sum panels", make_sum_panels},  // 3.6 -> 1.3: fold to 112x112, kernel 3, padding 1
-    {"sum bands", make_sum_bands, sum_bands_pay},  // 6.1 -> 2.6: fold to 2x1393x1394 kernel 14 stride 14, transposed
+    {"sum bands", make_sum_bands, sum_bands_pay},  // 5.8 -> 3.8: fold to 2x96x58x58, channels last, kernel 7 stride 4
     {"sum rows", make_sum_rows},                   // each tap meets many elements of a row
     {"sum elements", make_sum_elements},           // strides beyond the row: solve for each element's taps
 };

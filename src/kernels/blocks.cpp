@@ -51,13 +51,6 @@ HWY_INLINE T finished(T value, Finish finish) {
   return value;
 }
 
-template <class T>
-HWY_INLINE void move_one(std::byte* dst, const std::byte* src) {
-  T value;
-  std::memcpy(&value, src, sizeof(T));
-  std::memcpy(dst, &value, sizeof(T));
-}
-
 /// Elements [from, to) of one row, one by one.
 template <class T, bool joins>
 void one_by_one(std::byte* dst, const std::byte* src, const Streams& s, std::int64_t row, std::int64_t from, std::int64_t to,

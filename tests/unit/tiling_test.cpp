@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where tiles lie.
-#include "patchfold/tiling.hpp"
-
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -11,18 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "merge_support.hpp"
+
 namespace patchfold {
 namespace {
-
-template <class F>
-std::string error_of(F f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing";
-}
 
 TEST(TilingLayout, NothingGrowsWithTheNumberOfTiles) {
   const Tiling tiling(TilingSpec{.shape = {std::int64_t{1} << 50}, .tile = {64}, .stride = 1});
