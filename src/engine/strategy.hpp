@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of the strategy table, in its order. A strategy "NAME" lives in strategy_NAME.cpp.
+// The functions of the strategy table, in its order. A strategy "NAME" lives in strategies/NAME.cpp.
 #pragma once
 
 #include <memory>
@@ -57,7 +57,7 @@ bool sum_bands_pay(const Problem& problem);
 /// The row runs along an image axis whose taps each point at many of its elements.
 std::unique_ptr<Compiled> make_sum_rows(const Problem& problem);
 /// Any sum, one element at a time: for strides so long that a tap points at one element of a row at most. In
-/// strategy_sum_rows.cpp.
+/// strategies/sum_rows.cpp.
 std::unique_ptr<Compiled> make_sum_elements(const Problem& problem);
 
 /// Whether a problem has no destination elements.
