@@ -3,13 +3,13 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
-#include <thread>
 
 #include "patchfold/plan.hpp"
 #include "tensor/fail.hpp"
 #include "tensor/lasting.hpp"
 
 #ifdef PATCHFOLD_WITH_TBB
+#include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/partitioner.h>
 #include <oneapi/tbb/task_arena.h>
@@ -35,12 +35,11 @@ constinit Lasting<SerialExecutor> serial;
 
 #ifdef PATCHFOLD_WITH_TBB
 
-/// The number of processors. It is asked for once: the C library makes four system calls, which take longer than a small
-/// plan.
+/// The number of processors that this process may use. It is asked for once: that takes longer than a small plan.
 int machine_threads() noexcept {
   static constinit std::atomic<int> known{0};
   int threads = known.load(std::memory_order_relaxed);
-  if (threads == 0) known = threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  if (threads == 0) known = threads = std::max(1, tbb::info::default_concurrency());
   return threads;
 }
 
@@ -98,7 +97,7 @@ class TbbExecutor final : public Executor {
   std::shared_ptr<tbb::task_arena> get_arena() {
     const std::lock_guard lock(mutex_);
     had_arena_ = true;
-    // oneTBB has no more workers than the machine has processors, and prints a warning when asked for more.
+    // oneTBB has no more workers than the process may use processors, and prints a warning when asked for more.
     if (!arena_) arena_ = std::make_shared<tbb::task_arena>(std::min(threads(), machine_threads()));
     return arena_;
   }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tiffio.h>
+
 #include <thread>
 
 #include "formats/picture.hpp"
@@ -104,6 +106,36 @@ TEST(TiffHostile, EveryCaseIsTheErrorThatItShouldBe) {
   EXPECT_EQ(elements_of(read_picture(path).view), "abcdefgh");
   write_bytes(path, tiled(16, 16));
   EXPECT_EQ(elements_of(read_picture(path).view), "xxxxxxxx");
+}
+
+// A file that is small must not make us ask for much memory: no compression makes more of a byte than this.
+TEST(TiffHostile, AFileHoldsNoMoreThanItsCompressionCanMakeOfIt) {
+  const TempFolder folder;
+  const auto path = folder / "x.tif";
+  for (const auto& [compression, most] : {std::pair{1U, 1U},
+                                          {5U, 1400U},
+                                          {7U, 4096U},
+                                          {8U, 1032U},
+                                          {32773U, 64U},
+                                          {32946U, 1032U},
+                                          {34925U, 1U << 14},
+                                          {50000U, 1U << 16}}) {
+    if (TIFFIsCODECConfigured(static_cast<std::uint16_t>(compression)) == 0) continue;
+    const std::string picture = tiff_file(with_entry(grey_entries(1, 1), {259, 3, 1, compression}), "abcdefgh");
+    const auto width = static_cast<std::uint32_t>(picture.size());
+    for (const std::uint32_t height : {most, most + 1}) {
+      SCOPED_TRACE(testing::Message() << "compression " << compression << ", " << height << " bytes for each of the file");
+      write_bytes(path, with_field(with_field(with_field(picture, 256, width), 257, height), 278, height));
+      try {
+        open_rows(path);
+        EXPECT_EQ(height, most) << "taken";
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), format);
+        EXPECT_EQ(std::string(error.what()).find("is too short for its picture") != std::string::npos, height > most)
+            << error.what();
+      }
+    }
+  }
 }
 
 TEST(TiffHostile, ALaterPageThatIsNoneDoesNotMatterToTheFirst) {

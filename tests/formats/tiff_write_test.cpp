@@ -77,6 +77,18 @@ TEST_F(TiffWrite, KeepsEveryBit) {
   expect_round_trip({3, 300000, 1}, DType::uint8, {});
 }
 
+TEST_F(TiffWrite, IsCompressedAsAskedFor) {
+  const std::string data = noise(64);
+  for (const auto& [compression, code] : {std::pair{Compression::none, COMPRESSION_NONE},
+                                          {Compression::deflate, COMPRESSION_ADOBE_DEFLATE},
+                                          {Compression::lzw, COMPRESSION_LZW},
+                                          {Compression::zstd, COMPRESSION_ZSTD}}) {
+    if (TIFFIsCODECConfigured(static_cast<std::uint16_t>(code)) == 0) continue;
+    write(contiguous(data.data(), {8, 8, 1}, DType::uint8), {.compression = compression}, 8);
+    EXPECT_EQ(field(TIFFTAG_COMPRESSION), code);
+  }
+}
+
 TEST_F(TiffWrite, BrainFloatsBecomeSingles) {
   const std::vector<std::uint16_t> brain = {0, 0x3F80, 0xC040, 0x7F80, 0x7FC1, 1};
   const std::vector<std::uint32_t> single = {0, 0x3F800000, 0xC0400000, 0x7F800000, 0x7FC10000, 0x10000};

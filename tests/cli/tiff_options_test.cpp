@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the options of `split` and `merge` that concern TIFF do.
+#include <gtest/gtest.h>
+#include <tiffio.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "tests/cli/tiles.hpp"
+
+namespace patchfold::cli_test {
+namespace {
+
+using File = std::unique_ptr<TIFF, void (*)(TIFF*)>;
+
+/// Writes grey pages of these heights, 4 pixels wide, each with the first of the pixels.
+void write_pages(const std::filesystem::path& path, const std::vector<std::int64_t>& heights,
+                 std::vector<std::byte> pixels) {
+  const File tiff(TIFFOpen(path.c_str(), "w"), TIFFClose);
+  ASSERT_TRUE(tiff);
+  for (const std::int64_t height : heights) {
+    TIFFSetField(tiff.get(), TIFFTAG_IMAGEWIDTH, 4);
+    TIFFSetField(tiff.get(), TIFFTAG_IMAGELENGTH, static_cast<int>(height));
+    TIFFSetField(tiff.get(), TIFFTAG_BITSPERSAMPLE, 8);
+    TIFFSetField(tiff.get(), TIFFTAG_SAMPLESPERPIXEL, 1);
+    TIFFSetField(tiff.get(), TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
+    TIFFSetField(tiff.get(), TIFFTAG_ROWSPERSTRIP, static_cast<int>(height));
+    ASSERT_EQ(TIFFWriteEncodedStrip(tiff.get(), 0, pixels.data(), 4 * height), 4 * height);
+    ASSERT_EQ(TIFFWriteDirectory(tiff.get()), 1);
+  }
+}
+
+TEST(TiffOptions, APageIsTheOneThatIsAskedFor) {
+  const Folder folder;
+  const std::vector<std::byte> pixels = noise(16 * 4);
+  const std::vector<std::int64_t> heights = {4, 16, 8};
+  write_pages(folder.path("in.tif"), heights, pixels);
+  for (std::size_t page = 0; page < heights.size(); ++page) {
+    const std::string number = std::to_string(page);
+    run_well(folder, "split in.tif tiles-" + number + " --tile 4 --format npy --page " + number);
+    run_well(folder, "merge tiles-" + number + " out.npy");
+    const Array merged = read_array(folder, "out.npy");
+    EXPECT_EQ(merged.shape, (Dims{heights[page], 4, 1})) << page;
+    EXPECT_TRUE(std::equal(merged.bytes.begin(), merged.bytes.end(), pixels.begin())) << page;
+  }
+}
+
+/// The field COMPRESSION of a file.
+int compression_of(const std::filesystem::path& path) {
+  const File tiff(TIFFOpen(path.c_str(), "r"), TIFFClose);
+  std::uint16_t value = 0;
+  return tiff && TIFFGetField(tiff.get(), TIFFTAG_COMPRESSION, &value) == 1 ? value : -1;
+}
+
+TEST(TiffOptions, FilesAreCompressedAsAskedFor) {
+  const Folder folder;
+  const Array picture = random_array({20, 30, 1}, DType::uint8);
+  write_array(folder, "in.tif", picture);
+  run_well(folder, "split in.tif tiles --tile 10 --format npy");
+  for (const auto& [option, compression] : {std::pair{"", COMPRESSION_NONE},
+                                            {" --compress none", COMPRESSION_NONE},
+                                            {" --compress deflate", COMPRESSION_ADOBE_DEFLATE},
+                                            {" --compress lzw", COMPRESSION_LZW},
+                                            {" --compress zstd", COMPRESSION_ZSTD}}) {
+    if (TIFFIsCODECConfigured(static_cast<std::uint16_t>(compression)) == 0) {
+      run_badly(folder, std::string("merge tiles out.tif") + option, {"does not write"});
+      continue;
+    }
+    run_well(folder, std::string("merge tiles out.tif") + option);
+    EXPECT_EQ(compression_of(folder.path("out.tif")), compression) << option;
+    EXPECT_TRUE(read_array(folder, "out.tif") == picture) << option;
+  }
+}
+
+}  // namespace
+}  // namespace patchfold::cli_test

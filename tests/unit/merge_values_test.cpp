@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// Merges and tilings against their definitions, element by element: windows, selections, types of numbers, counts.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <complex>
+#include <cstdlib>
+#include <numbers>
+#include <tuple>
+#include <vector>
+
+#include "merge_support.hpp"
+
+namespace patchfold {
+namespace {
+
+TEST(MergeValues, WindowsAreTheirFormulas) {
+  using Kind = WeightWindow::Kind;
+  const struct {
+    Kind kind;
+    double (*formula)(double);
+  } cases[] = {{Kind::ones, [](double) { return 1.0; }},
+               {Kind::linear, [](double t) { return 1 - std::fabs(2 * t - 1); }},
+               {Kind::hann, [](double t) { return (1 - std::cos(2 * std::numbers::pi * t)) / 2; }},
+               {Kind::cosine, [](double t) { return std::sin(std::numbers::pi * t); }}};
+  for (const auto& [kind, formula] : cases)
+    for (const int n : {1, 2, 5, 8, 31}) {
+      WeightWindow window;
+      window.kind = kind;
+      const std::vector<double> weights = sample(window, n);
+      ASSERT_EQ(weights.size(), static_cast<std::size_t>(n));
+      for (int i = 0; i < n; ++i)
+        EXPECT_NEAR(weights[static_cast<std::size_t>(i)], formula((i + 0.5) / n), 1e-15)
+            << word_of(kind) << " " << i << " of " << n;
+    }
+}
+
+/// Merges tiles of two axes that hold their index everywhere.
+std::vector<float> merge_of_indices(const Tiling& tiling, const MergeSpec& spec) {
+  std::vector<float> output(static_cast<std::size_t>(element_count(tiling.output())));
+  Merger merger(tiling, spec, view(output.data(), tiling.output()));
+  std::vector<std::vector<float>> tiles;
+  for (const Tile tile : tiling) {
+    const Dims shape = tiling.tile_shape(tile.index);
+    tiles.emplace_back(static_cast<std::size_t>(element_count(shape)), static_cast<float>(tile.index));
+    if (spec.mask.empty() || spec.mask[static_cast<std::size_t>(tile.index)] != 0)
+      merger.add(tile.index, view(std::as_const(tiles.back()).data(), shape));
+  }
+  merger.finish();
+  return output;
+}
+
+/// The tile that a selection takes an element of two axes from, by the definition; -1: none.
+std::int64_t selected_tile(const Tiling& tiling, const MergeSpec& spec, std::int64_t y, std::int64_t x) {
+  const std::int64_t at[] = {y, x};
+  const auto covers = [&](const Tile& tile) {
+    for (std::size_t i = 0; i < 2; ++i)
+      if (at[i] < tile.spans[i].write.begin || at[i] >= tile.spans[i].write.end) return false;
+    return true;
+  };
+  // Twice the distance from the middle of the element to that of the whole tile, along each axis.
+  const auto distance = [&](const Tile& tile, int i) {
+    return std::abs(2 * at[i] + 1 - 2 * tile.spans[static_cast<std::size_t>(i)].start - tiling.result()[i]);
+  };
+  Dims nearest{0, 0};
+  for (int i = 0; i < 2; ++i) {
+    std::int64_t least = INT64_MAX;
+    for (const Tile tile : tiling)
+      if (covers(tile) && distance(tile, i) < least) least = distance(tile, i), nearest[i] = tile.position[i];
+  }
+  std::int64_t best = -1, fewest = INT64_MAX;
+  for (const Tile tile : tiling) {
+    if (!covers(tile) || (!spec.mask.empty() && spec.mask[static_cast<std::size_t>(tile.index)] == 0)) continue;
+    if (spec.reduce == Reduce::first && best >= 0) continue;
+    const std::int64_t steps = std::abs(tile.position[0] - nearest[0]) + std::abs(tile.position[1] - nearest[1]);
+    if (spec.reduce == Reduce::center && steps >= fewest) continue;
+    fewest = steps;
+    best = tile.index;
+  }
+  return best;
+}
+
+TEST(MergeValues, SelectionsTakeTheTileThatTheDefinitionNames) {
+  // Up to 4 x 3 tiles meet at an element.
+  const Tiling tiling(TilingSpec{.shape = {29, 23}, .tile = {13, 9}, .stride = {4, 4}});
+  for (const Reduce reduce : {Reduce::first, Reduce::last, Reduce::center})
+    for (const std::int64_t every : {0, 2, 3, 5, 7}) {
+      MergeSpec spec;
+      spec.reduce = reduce;
+      spec.fill = -1;
+      if (every > 0)
+        for (std::int64_t i = 0; i < tiling.size(); ++i) spec.mask.push_back(i % every != 1);
+      const std::vector<float> output = merge_of_indices(tiling, spec);
+      for (std::int64_t y = 0; y < 29; ++y)
+        for (std::int64_t x = 0; x < 23; ++x)
+          ASSERT_EQ(output[static_cast<std::size_t>(y * 23 + x)], static_cast<float>(selected_tile(tiling, spec, y, x)))
+              << word_of(reduce) << ", mask " << every << ", element " << y << ", " << x;
+    }
+}
+
+TEST(MergeValues, CoverageCountsTheTilesOfEachElement) {
+  for (const TilingSpec& spec :
+       {TilingSpec{.shape = {9}, .tile = {4}, .stride = {3}},
+        TilingSpec{.shape = {7, 9}, .tile = {3, 4}, .stride = {2, 3}, .tail = Tail::pad},
+        TilingSpec{.shape = {7, 9, 8}, .tile = {3, 4, 5}, .stride = {2, 3, 1}, .tail = Tail::partial},
+        TilingSpec{.shape = {5, 6, 7, 4}, .tile = {2, 3, 4, 1}, .stride = {1, 2, 3, 2}, .tail = Tail::drop}}) {
+    const Tiling tiling(spec);
+    const Dims& shape = tiling.output();
+    std::vector<std::int64_t> counts(static_cast<std::size_t>(element_count(shape)), -1);
+    tiling.coverage(view(counts.data(), shape));
+    for (std::size_t element = 0; element < counts.size(); ++element) {
+      std::int64_t expected = 0;
+      for (const Tile tile : tiling) {
+        bool covers = true;
+        auto rest = static_cast<std::int64_t>(element);
+        for (int axis = shape.size() - 1; axis >= 0; rest /= shape[axis--]) {
+          const Span write = tile.spans[static_cast<std::size_t>(axis)].write;
+          covers &= rest % shape[axis] >= write.begin && rest % shape[axis] < write.end;
+        }
+        expected += covers;
+      }
+      ASSERT_EQ(counts[element], expected) << shape.size() << " axes, element " << element;
+    }
+  }
+}
+
+/// What becomes of an element that two tiles give, each with the weight 1.
+std::uint16_t mean_of_two(DType dtype, std::uint16_t a, std::uint16_t b) {
+  const Tiling tiling(TilingSpec{.shape = {40}, .tile = {30}, .overlap = 20});
+  MergeSpec spec;
+  spec.window.kind = WeightWindow::Kind::ones;
+  spec.dtype = dtype;
+  spec.element_size = 2;
+  std::vector<std::uint16_t> output(40);
+  const std::vector<std::uint16_t> left(30, a), right(30, b);
+  Merger merger(tiling, spec, contiguous(static_cast<void*>(output.data()), {40}, dtype));
+  merger.add(0, contiguous(static_cast<const void*>(left.data()), {30}, dtype));
+  merger.add(1, contiguous(static_cast<const void*>(right.data()), {30}, dtype));
+  merger.finish();
+  for (std::size_t i = 0; i < 40; ++i) EXPECT_EQ(output[i], i < 10 ? a : i < 30 ? output[10] : b) << "element " << i;
+  return output[10];
+}
+
+TEST(MergeValues, MeansOfShortFloatsAreRoundedToNearestEven) {
+  struct Case {
+    DType dtype;
+    std::uint16_t a, b, mean;
+  };
+  for (const auto& [dtype, a, b, mean] :
+       {Case{DType::float16, 0x3C00, 0x4000, 0x3E00},   // 1 and 2: 1.5
+        Case{DType::float16, 0x3C00, 0x3C01, 0x3C00},   // in the middle: the even one, below
+        Case{DType::float16, 0x3C01, 0x3C02, 0x3C02},   // above
+        Case{DType::float16, 0x0001, 0x0002, 0x0002},   // subnormal
+        Case{DType::float16, 0x7BFF, 0x7BFF, 0x7BFF},   // the largest: the sum of both is no half
+        Case{DType::float16, 0xC200, 0x3C00, 0xBC00},   // -3 and 1: -1
+        Case{DType::bfloat16, 0x3F80, 0x4000, 0x3FC0},  // 1 and 2
+        Case{DType::bfloat16, 0x3F80, 0x3F81, 0x3F80}, Case{DType::bfloat16, 0x3F81, 0x3F82, 0x3F82},
+        Case{DType::bfloat16, 0x7F7F, 0x7F7F, 0x7F7F}, Case{DType::bfloat16, 0xC040, 0x3F80, 0xBF80}})
+    EXPECT_EQ(mean_of_two(dtype, a, b), mean) << name_of(dtype) << std::hex << " " << a << ", " << b;
+}
+
+template <class Real>
+void expect_complex_means(DType dtype, double tolerance) {
+  const Tiling tiling(TilingSpec{.shape = {11, 14}, .tile = {6, 7}, .stride = {3, 4}, .tail = Tail::partial});
+  for (const Reduce reduce : {Reduce::mean, Reduce::sum}) {
+    MergeSpec spec;
+    spec.reduce = reduce;
+    spec.dtype = dtype;
+    spec.element_size = sizeof(std::complex<Real>);
+    const std::vector<double> rows = sample(spec.window, 6), columns = sample(spec.window, 7);
+    std::vector<std::complex<Real>> output(11 * 14);
+    std::vector<std::complex<double>> sums(output.size());
+    std::vector<double> weights(output.size());
+    std::vector<std::vector<std::complex<Real>>> tiles;
+    Merger merger(tiling, spec, contiguous(static_cast<void*>(output.data()), {11, 14}, dtype));
+    for (const Tile tile : tiling) {
+      const Dims shape = tiling.tile_shape(tile.index);
+      auto& values = tiles.emplace_back();
+      for (std::int64_t y = 0; y < shape[0]; ++y)
+        for (std::int64_t x = 0; x < shape[1]; ++x) {
+          values.emplace_back(static_cast<Real>((y * 7 + x * 3 + tile.index * 5) % 17),
+                              static_cast<Real>((y * 2 + x * 11 + tile.index * 3) % 13) - 20);
+          const auto at = static_cast<std::size_t>((tile.spans[0].start + y) * 14 + tile.spans[1].start + x);
+          const double weight = rows[static_cast<std::size_t>(y)] * columns[static_cast<std::size_t>(x)];
+          sums[at] += weight * std::complex<double>(values.back());
+          weights[at] += weight;
+        }
+      merger.add(tile.index, contiguous(static_cast<const void*>(values.data()), shape, dtype));
+    }
+    merger.finish();
+    for (std::size_t at = 0; at < output.size(); ++at) {
+      const std::complex<double> expected = sums[at] / (reduce == Reduce::mean ? weights[at] : 1.0);
+      ASSERT_NEAR(output[at].real(), expected.real(), tolerance) << word_of(reduce) << " " << at;
+      ASSERT_NEAR(output[at].imag(), expected.imag(), tolerance) << word_of(reduce) << " " << at;
+    }
+  }
+}
+
+TEST(MergeValues, BothPartsOfComplexNumbersHaveTheWeightOfTheirElement) {
+  expect_complex_means<float>(DType::complex64, 1e-4);
+  expect_complex_means<double>(DType::complex128, 1e-12);
+}
+
+}  // namespace
+}  // namespace patchfold
