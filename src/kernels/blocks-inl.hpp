@@ -13,8 +13,10 @@
 
 #ifdef __clang__
 #define PATCHFOLD_UNROLL _Pragma("unroll")
+#define PATCHFOLD_UNROLL_BY_4 _Pragma("unroll 4")
 #else
 #define PATCHFOLD_UNROLL _Pragma("GCC unroll 64")
+#define PATCHFOLD_UNROLL_BY_4 _Pragma("GCC unroll 4")
 #endif
 
 HWY_BEFORE_NAMESPACE();

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <type_traits>
 
 #include "kernels/blocks-inl.hpp"
 #include "kernels/features.hpp"
@@ -20,29 +21,48 @@ HWY_BEFORE_NAMESPACE();
 namespace patchfold::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// A constant size turns memcpy into a load and a store.
+/// Between `half` and twice as many bytes, in two halves that may overlap.
+template <std::int64_t half>
+HWY_INLINE void copy_halves(std::byte* dst, const std::byte* src, std::int64_t bytes) {
+#if HWY_TARGET != HWY_SCALAR
+  const hn::CappedTag<std::uint8_t, half> d;
+  constexpr auto lanes = static_cast<std::int64_t>(hn::MaxLanes(d));
+  for (const std::int64_t at : {std::int64_t{0}, bytes - half})
+    for (std::int64_t i = 0; i < half; i += lanes)
+      hn::StoreU(hn::LoadU(d, reinterpret_cast<const std::uint8_t*>(src + at + i)), d,
+                 reinterpret_cast<std::uint8_t*>(dst + at + i));
+#else
+  copy_overlapping<static_cast<std::size_t>(half)>(dst, src, static_cast<std::size_t>(bytes));
+#endif
+}
+
+/// A constant size turns memcpy into a load and a store. -n stands for units of n to 2 n bytes, 0 for any others.
 template <std::int64_t constant>
 HWY_INLINE void move_unit(std::byte* dst, const std::byte* src, std::int64_t unit) {
   if constexpr (constant > 0)
     std::memcpy(dst, src, constant);
+  else if constexpr (constant < 0)
+    copy_halves<-constant>(dst, src, unit);
   else
     copy_piece(dst, src, unit);
 }
 
-/// One unit after the other.
+/// One unit after the other. What the loops need is in local variables: bytes that are stored might be those of the plane.
 template <std::int64_t constant>
 void move_units(std::byte* dst, const std::byte* src, std::int64_t unit, const Plane& p) {
   const std::int64_t *to_columns = p.dst_columns.offsets, *from_columns = p.src_columns.offsets;
+  const std::int64_t *to_rows = p.dst_rows.offsets, *from_rows = p.src_rows.offsets;
   const std::int64_t to_step = p.dst_columns.stride, from_step = p.src_columns.stride;
-  for (std::int64_t row = 0; row < p.rows; ++row) {
-    std::byte* to = dst + p.dst_rows.offsets[row];
-    const std::byte* from = src + p.src_rows.offsets[row];
+  const std::int64_t rows = p.rows, columns = p.columns;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    std::byte* to = dst + to_rows[row];
+    const std::byte* from = src + from_rows[row];
     if (to_step != 0 && from_step != 0) {
-      for (std::int64_t column = 0; column < p.columns; ++column, to += to_step, from += from_step)
-        move_unit<constant>(to, from, unit);
+      PATCHFOLD_UNROLL_BY_4 for (std::int64_t column = 0; column < columns; ++column, to += to_step, from += from_step)
+          move_unit<constant>(to, from, unit);
       continue;
     }
-    for (std::int64_t column = 0; column < p.columns; ++column)
+    for (std::int64_t column = 0; column < columns; ++column)
       move_unit<constant>(to + to_columns[column], from + from_columns[column], unit);
   }
 }
@@ -97,14 +117,6 @@ struct Planes {
     }
   }
 
-  /// Fetches the line that `ahead` leads to; an address that leads nowhere does no harm.
-  static HWY_INLINE void fetch(const std::byte* at, std::int64_t ahead) {
-    if (ahead != 0) __builtin_prefetch(at + ahead);
-  }
-  static HWY_INLINE void fetch_to_write(const std::byte* at, std::int64_t ahead) {
-    if (ahead != 0) __builtin_prefetch(at + ahead, 1);
-  }
-
   /// Calls f for blocks of `size` from 0 to `end`, the last of which begins early enough to be whole.
   template <class F>
   static HWY_INLINE void for_blocks(std::int64_t end, std::int64_t size, F&& f) {
@@ -116,7 +128,7 @@ struct Planes {
 
   /// Exchanges rows with columns. Rows lie `step` places apart in the source, backwards if the stride is negative.
   template <int step>
-  static void transpose(std::byte* dst, const std::byte* src, const Plane& given) {
+  static void exchange(std::byte* dst, const std::byte* src, const Plane& given) {
     const D d;
     Plane p = given;
     // A few rows or columns that are left over are cheaper one by one than in a block.
@@ -135,28 +147,31 @@ struct Planes {
           std::memcpy(dst + p.dst_rows.offsets[row] + column * unit,
                       src + p.src_columns.offsets[column] + row * p.src_rows.stride, unit);
     }
-    const bool backwards = p.src_rows.stride < 0;
-    const std::int64_t rows = std::min<std::int64_t>(side, p.rows), columns = std::min<std::int64_t>(side, p.columns);
-    const bool whole = rows == side && columns == side;
-    for_blocks(p.rows, rows, [&](std::int64_t row) {
+    const std::int64_t row_step = p.src_rows.stride, all_rows = p.rows, all_columns = p.columns;
+    const std::int64_t src_ahead = p.src_ahead, dst_ahead = p.dst_ahead;
+    const std::int64_t *to_offsets = p.dst_rows.offsets, *from_offsets = p.src_columns.offsets;
+    const std::byte* const src_end = p.src_end;
+    const std::int64_t rows = std::min<std::int64_t>(side, all_rows), columns = std::min<std::int64_t>(side, all_columns);
+    const bool is_whole = rows == side && columns == side, is_backwards = row_step < 0;
+    for_blocks(all_rows, rows, [=](std::int64_t row) {
       // The row that is first in memory, and the way from there to the next.
-      const std::int64_t first = backwards ? row + rows - 1 : row, way = backwards ? -1 : 1;
-      const std::byte* from = src + first * p.src_rows.stride;
-      const std::int64_t* to_rows = p.dst_rows.offsets + first;
-      for_blocks(p.columns, columns, [&](std::int64_t column) {
-        const std::int64_t* from_columns = p.src_columns.offsets + column;
-        std::byte* to = dst + column * unit;
+      const std::int64_t first = is_backwards ? row + rows - 1 : row, way = is_backwards ? -1 : 1;
+      const std::byte* const from = src + first * row_step;
+      const std::int64_t* const to_rows = to_offsets + first;
+      for_blocks(all_columns, columns, [=](std::int64_t column) {
+        const std::int64_t* const from_columns = from_offsets + column;
+        std::byte* const to = dst + column * unit;
         V v[side];
-        if (whole) {
-          PATCHFOLD_UNROLL for (int i = 0; i < side; ++i) v[i] = load<step>(from + from_columns[i], side, p.src_end);
-          PATCHFOLD_UNROLL for (int i = 0; i < side; ++i) fetch(from + from_columns[i], p.src_ahead);
+        if (is_whole) {
+          PATCHFOLD_UNROLL for (int i = 0; i < side; ++i) v[i] = load<step>(from + from_columns[i], side, src_end);
+          PATCHFOLD_UNROLL for (int i = 0; i < side; ++i) __builtin_prefetch(from + from_columns[i] + src_ahead);
           interleave<side>(d, v);
           PATCHFOLD_UNROLL for (int i = 0; i < side; ++i) store_whole(v[i], to + to_rows[i * way]);
-          PATCHFOLD_UNROLL for (int i = 0; i < side; ++i) fetch_to_write(to + to_rows[i * way], p.dst_ahead);
+          PATCHFOLD_UNROLL for (int i = 0; i < side; ++i) __builtin_prefetch(to + to_rows[i * way] + dst_ahead, 1);
           return;
         }
         PATCHFOLD_UNROLL for (int i = 0; i < side; ++i) v[i] =
-            i < columns ? load<step>(from + from_columns[i], rows, p.src_end) : hn::Zero(d);
+            i < columns ? load<step>(from + from_columns[i], rows, src_end) : hn::Zero(d);
         interleave<side>(d, v);
         PATCHFOLD_UNROLL for (int i = 0; i < side; ++i) if (i < rows) store(v[i], to + to_rows[i * way], columns);
       });
@@ -167,15 +182,18 @@ struct Planes {
   template <int ways>
   static void join(std::byte* dst, const std::byte* src, const Plane& p) {
     const D d;
-    const bool backwards = p.src_rows.stride < 0;
-    for_blocks(p.rows, side, [&](std::int64_t row) {
-      const std::byte* from = src + (backwards ? -(row + side - 1) : row) * unit;
+    const bool is_backwards = p.src_rows.stride < 0;
+    const std::int64_t src_ahead = p.src_ahead;
+    std::int64_t columns[ways];
+    for (int i = 0; i < ways; ++i) columns[i] = p.src_columns.offsets[i];
+    for_blocks(p.rows, side, [=](std::int64_t row) {
+      const std::byte* from = src + (is_backwards ? -(row + side - 1) : row) * unit;
       V v[ways];
       PATCHFOLD_UNROLL for (int i = 0; i < ways; ++i) {
-        v[i] = load_whole(from + p.src_columns.offsets[i]);
-        fetch(from + p.src_columns.offsets[i], p.src_ahead);
+        v[i] = load_whole(from + columns[i]);
+        __builtin_prefetch(from + columns[i] + src_ahead);
       }
-      if (backwards) PATCHFOLD_UNROLL for (int i = 0; i < ways; ++i) v[i] = reversed(v[i]);
+      if (is_backwards) PATCHFOLD_UNROLL for (int i = 0; i < ways; ++i) v[i] = reversed(v[i]);
       std::byte* to = dst + row * ways * unit;
       if constexpr (ways == 3) {
         hn::StoreInterleaved3(v[0], v[1], v[2], d, reinterpret_cast<T*>(to));
@@ -190,85 +208,114 @@ struct Planes {
   template <int ways>
   static void split(std::byte* dst, const std::byte* src, const Plane& p) {
     const D d;
-    const bool backwards = p.src_columns.stride < 0;
-    for_blocks(p.columns, side, [&](std::int64_t column) {
-      const std::byte* from = src + (backwards ? -(column + side - 1) : column) * ways * unit;
+    const bool is_backwards = p.src_columns.stride < 0;
+    const std::int64_t src_ahead = p.src_ahead, dst_ahead = p.dst_ahead;
+    std::int64_t rows[ways];
+    for (int i = 0; i < ways; ++i) rows[i] = p.dst_rows.offsets[i];
+    for_blocks(p.columns, side, [=](std::int64_t column) {
+      const std::byte* from = src + (is_backwards ? -(column + side - 1) : column) * ways * unit;
       V v[ways];
-      PATCHFOLD_UNROLL for (int i = 0; i < ways; ++i) fetch(from + i * side * unit, p.src_ahead);
+      PATCHFOLD_UNROLL for (int i = 0; i < ways; ++i) __builtin_prefetch(from + i * side * unit + src_ahead);
       if constexpr (ways == 3) {
         hn::LoadInterleaved3(d, reinterpret_cast<const T*>(from), v[0], v[1], v[2]);
       } else {
         PATCHFOLD_UNROLL for (int i = 0; i < ways; ++i) v[i] = load_whole(from + i * side * unit);
         deinterleave<ways>(d, v);
       }
-      if (backwards) PATCHFOLD_UNROLL for (int i = 0; i < ways; ++i) v[i] = reversed(v[i]);
+      if (is_backwards) PATCHFOLD_UNROLL for (int i = 0; i < ways; ++i) v[i] = reversed(v[i]);
       PATCHFOLD_UNROLL for (int i = 0; i < ways; ++i) {
-        std::byte* to = dst + p.dst_rows.offsets[i] + column * unit;
+        std::byte* to = dst + rows[i] + column * unit;
         store_whole(v[i], to);
-        fetch_to_write(to, p.dst_ahead);
+        __builtin_prefetch(to + dst_ahead, 1);
       }
     });
   }
 
-  template <bool joins, int ways>
-  static void regroup(std::byte* dst, const std::byte* src, const Plane& p) {
-    if constexpr (joins)
-      join<ways>(dst, src, p);
-    else
-      split<ways>(dst, src, p);
-  }
-
   template <bool joins>
-  static bool regrouped(std::byte* dst, const std::byte* src, const Plane& p) {
+  static void regroup(std::byte* dst, const std::byte* src, const Plane& p) {
+    const auto of = [&]<int ways>(std::integral_constant<int, ways>) {
+      if constexpr (joins)
+        join<ways>(dst, src, p);
+      else
+        split<ways>(dst, src, p);
+    };
     switch (joins ? p.columns : p.rows) {
-      case 2: return regroup<joins, 2>(dst, src, p), true;
-      case 3: return regroup<joins, 3>(dst, src, p), true;
-      case 4: return regroup<joins, 4>(dst, src, p), true;
-      case 8:
-        if constexpr (side > 8) return regroup<joins, 8>(dst, src, p), true;
-        return false;
-      default: return false;
+      case 2: return of(std::integral_constant<int, 2>());
+      case 3: return of(std::integral_constant<int, 3>());
+      case 4: return of(std::integral_constant<int, 4>());
+      default:
+        if constexpr (side > 8) of(std::integral_constant<int, 8>());
     }
   }
 
   /// Puts columns in order that lie `step` places apart, backwards if the stride is negative.
   template <int step>
   static void straighten(std::byte* dst, const std::byte* src, const Plane& p) {
-    const bool backwards = p.src_columns.stride < 0;
-    const std::int64_t columns = std::min<std::int64_t>(side, p.columns);
-    for (std::int64_t row = 0; row < p.rows; ++row) {
-      std::byte* to = dst + p.dst_rows.offsets[row];
-      const std::byte* from = src + p.src_rows.offsets[row];
-      if (columns < side && backwards) {
+    const bool is_backwards = p.src_columns.stride < 0;
+    const std::int64_t rows = p.rows, all_columns = p.columns, src_ahead = p.src_ahead;
+    const std::int64_t *to_rows = p.dst_rows.offsets, *from_rows = p.src_rows.offsets;
+    const std::byte* const src_end = p.src_end;
+    const std::int64_t columns = std::min<std::int64_t>(side, all_columns);
+    for (std::int64_t row = 0; row < rows; ++row) {
+      std::byte* const to = dst + to_rows[row];
+      const std::byte* const from = src + from_rows[row];
+      if (columns < side && is_backwards) {
         for (std::int64_t i = 0; i < columns; ++i) std::memcpy(to + i * unit, from - i * step * unit, unit);
         continue;
       }
-      for_blocks(p.columns, columns, [&](std::int64_t i) {
-        const std::byte* at = from + (backwards ? -(i + side - 1) : i) * step * unit;
-        const V v = load<step>(at, columns, p.src_end);
-        fetch(at, p.src_ahead);
-        store(backwards ? reversed(v) : v, to + i * unit, columns);
+      for_blocks(all_columns, columns, [=](std::int64_t i) {
+        const std::byte* at = from + (is_backwards ? -(i + side - 1) : i) * step * unit;
+        const V v = load<step>(at, columns, src_end);
+        __builtin_prefetch(at + src_ahead);
+        store(is_backwards ? reversed(v) : v, to + i * unit, columns);
       });
     }
   }
 
+  static constexpr bool spreads = has_avx512(HWY_TARGET) && sizeof(T) <= 4;
+
+  /// Puts columns to every second place; what lies between stays.
+  static void spread(std::byte* dst, const std::byte* src, const Plane& p) {
+    if constexpr (spreads) {
+      using Wide = hwy::MakeWide<T>;
+      const hn::ScalableTag<Wide> wide;
+      const hn::Rebind<T, decltype(wide)> narrow;
+      const hn::Repartition<T, decltype(wide)> places;
+      const auto lanes = static_cast<std::int64_t>(hn::Lanes(wide));
+      const auto even = hn::MaskFromVec(hn::BitCast(places, hn::Set(wide, hwy::LimitsMax<hwy::MakeUnsigned<T>>())));
+      const std::int64_t rows = p.rows, columns = p.columns, dst_ahead = p.dst_ahead;
+      const std::int64_t *to_rows = p.dst_rows.offsets, *from_rows = p.src_rows.offsets;
+      for (std::int64_t row = 0; row < rows; ++row) {
+        auto* to = reinterpret_cast<T*>(dst + to_rows[row]);
+        const auto* from = reinterpret_cast<const T*>(src + from_rows[row]);
+        std::int64_t i = 0;
+        for (; i + lanes <= columns; i += lanes) {
+          const auto v = hn::PromoteTo(wide, hn::LoadU(narrow, from + i));
+          hn::BlendedStore(hn::BitCast(places, v), even, places, to + 2 * i);
+          __builtin_prefetch(reinterpret_cast<const std::byte*>(to + 2 * i) + dst_ahead, 1);
+        }
+        for (; i < columns; ++i) std::memcpy(to + 2 * i, from + i, unit);
+      }
+    }
+  }
+
   static void move(std::byte* dst, const std::byte* src, std::int64_t, const Plane& p) {
-    const std::int64_t rows = p.src_rows.stride, columns = p.src_columns.stride;
-    if (p.dst_columns.stride == unit && std::abs(rows) == unit) {
-      if (p.dst_rows.stride == p.columns * unit && p.rows >= side && regrouped<true>(dst, src, p)) return;
-      if (rows > 0 && std::abs(columns) == p.rows * unit && p.columns >= side && regrouped<false>(dst, src, p)) return;
+    const PlaneSteps steps{p.dst_rows.stride, p.dst_columns.stride, p.src_rows.stride, p.src_columns.stride};
+    switch (plane_way(unit, {side, spreads}, p.rows, p.columns, steps)) {
+      case PlaneWay::units: return move_units<unit>(dst, src, unit, p);
+      case PlaneWay::join: return regroup<true>(dst, src, p);
+      case PlaneWay::split: return regroup<false>(dst, src, p);
+      case PlaneWay::exchange: return std::abs(steps.src_rows) == unit ? exchange<1>(dst, src, p) : exchange<2>(dst, src, p);
+      case PlaneWay::straighten: return steps.src_columns == -unit ? straighten<1>(dst, src, p) : straighten<2>(dst, src, p);
+      case PlaneWay::spread: return spread(dst, src, p);
     }
-    if (p.dst_columns.stride == unit && (std::abs(rows) == unit || std::abs(rows) == 2 * unit)) {
-      constexpr std::int64_t least = 4 * side;  // elements that pay for a block
-      if (std::min<std::int64_t>(p.rows, side) * std::min<std::int64_t>(p.columns, side) >= least)
-        return std::abs(rows) == unit ? transpose<1>(dst, src, p) : transpose<2>(dst, src, p);
-    } else if (p.dst_columns.stride == unit && p.columns >= 4) {
-      if (columns == -unit) return straighten<1>(dst, src, p);
-      if (std::abs(columns) == 2 * unit) return straighten<2>(dst, src, p);
-    }
-    move_units<unit>(dst, src, unit, p);
   }
 };
+
+template <class T>
+PlaneVectors vectors_of() {
+  return {Planes<T>::side, Planes<T>::spreads};
+}
 
 #else
 
@@ -279,7 +326,22 @@ struct Planes {
   }
 };
 
+template <class T>
+PlaneVectors vectors_of() {
+  return {};
+}
+
 #endif
+
+PlaneVectors VectorsOf(std::int64_t unit) {
+  switch (unit) {
+    case 1: return vectors_of<std::uint8_t>();
+    case 2: return vectors_of<std::uint16_t>();
+    case 4: return vectors_of<std::uint32_t>();
+    case 8: return vectors_of<std::uint64_t>();
+    default: return {};
+  }
+}
 
 MovePlane MoverOf(std::int64_t unit) {
   switch (unit) {
@@ -287,15 +349,20 @@ MovePlane MoverOf(std::int64_t unit) {
     case 2: return Planes<std::uint16_t>::move;
     case 3: return move_units<3>;
     case 4: return Planes<std::uint32_t>::move;
-    case 6: return move_units<6>;
     case 8: return Planes<std::uint64_t>::move;
     case 12: return move_units<12>;
     case 16: return move_units<16>;
     case 24: return move_units<24>;
     case 32: return move_units<32>;
     case 64: return move_units<64>;
-    default: return move_units<0>;
+    default: break;
   }
+  if (unit < 8) return move_units<-4>;
+  if (unit < 16) return move_units<-8>;
+  if (unit < 32) return move_units<-16>;
+  if (unit < 64) return move_units<-32>;
+  if (unit <= 128) return move_units<-64>;
+  return move_units<0>;
 }
 
 }  // namespace patchfold::kernels::HWY_NAMESPACE
@@ -310,9 +377,10 @@ MovePlane plane_kernel(std::int64_t unit) noexcept {
   return HWY_DYNAMIC_DISPATCH(MoverOf)(unit);
 }
 
-bool plane_has_vectors(std::int64_t unit, std::int64_t src_stride) noexcept {
-  const bool unit_fits = unit == 1 || unit == 2 || unit == 4 || unit == 8;
-  return unit_fits && (std::abs(src_stride) == unit || std::abs(src_stride) == 2 * unit);
+HWY_EXPORT(VectorsOf);
+
+PlaneVectors plane_vectors(std::int64_t unit) noexcept {
+  return HWY_DYNAMIC_DISPATCH(VectorsOf)(unit);
 }
 
 HWY_EXPORT(target);

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Planes: copies of units along two axes with any strides.
 //
-// Where the axis that is nearest in the destination (columns) is not the one that is nearest in the source (rows), blocks
-// are transposed in registers. Where it is the same and its elements lie backwards or at every second place, they are put in
-// order in registers. Either axis may be several dims, one after the other, so that short ones fill a register too. The
-// strategy "strided" (engine/strategies/strided.cpp) cuts every copy into planes that stay in the cache.
+// Where the axis that is nearest in the destination (columns) is not the one that is nearest in the source (rows), rows and
+// columns are exchanged in registers. Where it is the same and its elements lie backwards or at every second place, they are
+// put in order in registers. Either axis may be several dims, one after the other, so that short ones fill a register too.
+// The strategy "strided" (engine/strategies/strided.cpp) cuts every copy into planes that stay in the cache.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 
 namespace patchfold::kernels {
 
@@ -36,7 +38,48 @@ using MovePlane = void (*)(std::byte* dst, const std::byte* src, std::int64_t un
 /// The kernel for units of so many bytes, on the instruction set in use.
 MovePlane plane_kernel(std::int64_t unit) noexcept;
 
-/// Whether rows of this stride in the source can be exchanged with columns, or columns put in order, in registers.
-bool plane_has_vectors(std::int64_t unit, std::int64_t src_stride) noexcept;
+/// What registers do with units of some size.
+struct PlaneVectors {
+  std::int64_t lanes = 1;  ///< units in a register; 1: units are moved one by one
+  bool spreads = false;    ///< units can be stored at every second place
+};
+PlaneVectors plane_vectors(std::int64_t unit) noexcept;
+
+/// How a kernel moves a plane.
+enum class PlaneWay : std::uint8_t {
+  units,       ///< one by one
+  join,        ///< a few columns become rows that lie side by side
+  split,       ///< the inverse
+  exchange,    ///< rows become columns, in blocks
+  straighten,  ///< columns lie backwards, or at every second place of the source
+  spread,      ///< columns go to every second place of the destination
+};
+
+/// `unit`, and steps between units, in bytes; 0: they are not equal.
+struct PlaneSteps {
+  std::int64_t dst_rows = 0, dst_columns = 0, src_rows = 0, src_columns = 0;
+};
+constexpr PlaneWay plane_way(std::int64_t unit, PlaneVectors vectors, std::int64_t rows, std::int64_t columns,
+                             const PlaneSteps& steps) noexcept {
+  const auto size = [](std::int64_t value) { return value < 0 ? -value : value; };
+  const auto is_few = [&](std::int64_t ways) {
+    return ways == 2 || ways == 3 || ways == 4 || (ways == 8 && vectors.lanes > 8);
+  };
+  const std::int64_t lanes = vectors.lanes;
+  if (lanes == 1) return PlaneWay::units;
+  if (steps.dst_columns == 2 * unit && steps.src_columns == unit && vectors.spreads && columns >= 4) return PlaneWay::spread;
+  if (steps.dst_columns != unit) return PlaneWay::units;
+  if (size(steps.src_rows) == unit) {
+    if (steps.dst_rows == columns * unit && rows >= lanes && is_few(columns)) return PlaneWay::join;
+    if (steps.src_rows > 0 && size(steps.src_columns) == rows * unit && columns >= lanes && is_few(rows))
+      return PlaneWay::split;
+  }
+  if (size(steps.src_rows) == unit || size(steps.src_rows) == 2 * unit) {
+    // So many units pay for a block.
+    if (std::min(rows, lanes) * std::min(columns, lanes) >= 4 * lanes) return PlaneWay::exchange;
+  }
+  if ((steps.src_columns == -unit || size(steps.src_columns) == 2 * unit) && columns >= 4) return PlaneWay::straighten;
+  return PlaneWay::units;
+}
 
 }  // namespace patchfold::kernels

@@ -3,19 +3,20 @@
 //
 // The index space is cut into bricks. A brick is as long along the axes that are nearest in the destination, and along those
 // that are nearest in the source, that it takes whole lines of both sides; and it is so small that it stays in the cache. In
-// it planes of two axes are moved, the nearest one of either side, by kernels/plane.hpp. Where the destination is larger
-// than the cache, or elements change on their way, a brick is put together in scratch memory, in the order of the
-// destination, and leaves in long runs.
+// it planes of two axes are moved (engine/planes.hpp). Where the destination is larger than the cache, or elements change on
+// their way, a brick is put together in scratch memory, in the order of the destination, and leaves in long runs. A brick
+// also goes by way of scratch memory where two easy moves are cheaper than one: where short axes of both sides alternate,
+// and where the units of the destination do not lie side by side.
 #include <algorithm>
-#include <array>
+#include <initializer_list>
 #include <ostream>
 #include <vector>
 
+#include "engine/planes.hpp"
 #include "engine/strategy.hpp"
 #include "engine/windowless.hpp"
 #include "kernels/blocks.hpp"
 #include "kernels/move.hpp"
-#include "kernels/plane.hpp"
 #include "tensor/checked.hpp"
 
 namespace patchfold::engine {
@@ -36,7 +37,17 @@ Problem turned(Problem problem) {
   return merge_dims(drop_single(std::move(problem)));
 }
 
-using AxesOfPlane = FixedList<int, 2 * max_rank>;  // dims, the nearest first
+using Order = FixedList<int, 2 * max_rank>;  // dims, the nearest first
+
+bool has(const Order& order, int dim) {
+  return std::ranges::find(order, dim) != order.end();
+}
+
+/// Where the units of a brick lie in scratch memory.
+struct Place {
+  Extents strides{};  ///< bytes, of each dim
+  std::int64_t bytes = 0;
+};
 
 class Strided final : public Compiled {
  public:
@@ -48,10 +59,9 @@ class Strided final : public Compiled {
     bytes_ = 2.0 * static_cast<double>(unit_) * static_cast<double>(count_tuples(dims_));
     if (dims_.empty()) dims_.push_back({1, unit_, unit_});
     if (!fits()) return;
-    move_ = kernels::plane_kernel(unit_);
     plan_bricks();
     plan_store();
-    plan_planes();
+    plan_route();
   }
 
   bool fits() const noexcept { return unit_ <= longest_plane_unit && dims_.size() <= max_axes; }
@@ -59,8 +69,10 @@ class Strided final : public Compiled {
   void describe_choices(std::ostream& out) const override {
     out << "brick    ";
     for (int i = 0; i < dims_.size(); ++i) out << (i == 0 ? " " : "x") << brick_[i];
-    out << " units of " << unit_ << " bytes\nplane     " << offsets_[0].size() << "x" << offsets_[1].size() << "\nstore     "
-        << (staged_ ? "by way of scratch memory, " : "") << name_of(store_) << '\n';
+    out << " units of " << unit_ << " bytes\n";
+    for (int i = 0; i < hops_.size(); ++i)
+      out << "plane     " << hops_[i].rows() << "x" << hops_[i].columns() << (i == 0 ? "" : ", from scratch memory") << '\n';
+    out << "store     " << (writes_runs_ ? "in runs, " : "") << name_of(store_) << '\n';
   }
 
   void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
@@ -68,37 +80,39 @@ class Strided final : public Compiled {
     const std::byte* src_end = src + problem_.src_range.end;
     src += problem_.src_offset;
     dst += problem_.dst_offset;
+    std::byte* const last_place = scratch + last_place_;
     Brick brick = place(first);
     for (std::int64_t row = first; row < last; ++row) {
       const Brick next = place(row + 1 < last ? row + 1 : row);
-      const Ahead ahead{fetches_ ? next.src - brick.src : 0, fetches_ ? next.dst - brick.dst : 0};
-      if (!staged_) {
-        move_planes(src + brick.src, dst + brick.dst, brick.extents, src_end, ahead);
-      } else {
-        move_planes(src + brick.src, scratch, brick.extents, src_end, {});
-        if (finish_ != kernels::Finish::none) kernels::finish_elements(scratch, scratch_per_piece_, finish_);
+      const std::int64_t src_ahead = fetches_ ? next.src - brick.src : 0, dst_ahead = fetches_ ? next.dst - brick.dst : 0;
+      const std::byte* from = src + brick.src;
+      const std::byte* from_end = src_end;
+      for (int i = 0; i < hops_.size(); ++i) {
+        const bool is_last = i + 1 == hops_.size();
+        std::byte* to = !is_last ? scratch : writes_runs_ ? last_place : dst + brick.dst;
+        if (is_last && i > 0 && !writes_runs_) finish(last_place);
+        hops_[i].move(to, from, brick.extents, from_end, i == 0 && !writes_runs_ ? src_ahead : 0,
+                      is_last && !writes_runs_ ? dst_ahead : 0);
+        from = to;
+        from_end = scratch + scratch_per_piece_;
+      }
+      if (writes_runs_) {
+        finish(last_place);
         kernels::Ahead lines;
-        if (ahead.src != 0) lines = lines_of(src + next.src, next.extents);
-        write(dst + brick.dst, scratch, brick.extents, lines);
+        if (src_ahead != 0) lines = lines_of(src + next.src, next.extents);
+        write(dst + brick.dst, last_place, brick.extents, lines);
       }
       brick = next;
     }
-    if (staged_ && store_ == Store::past_cache) kernels::finish_stores();
+    if (writes_runs_ && store_ == Store::past_cache) kernels::finish_stores();
   }
 
  private:
-  using Extents = std::array<std::int64_t, max_axes>;
   struct Brick {
     std::int64_t src = 0;
     std::int64_t dst = 0;
     Extents extents;
   };
-  /// Bytes from a brick to the next.
-  struct Ahead {
-    std::int64_t src = 0;
-    std::int64_t dst = 0;
-  };
-
   Brick place(std::int64_t index) const noexcept {
     Brick brick;
     for (int i = dims_.size() - 1; i >= 0; --i) {
@@ -166,31 +180,96 @@ class Strided final : public Compiled {
     }
   }
 
-  /// How bricks get into the destination: at once, or by way of scratch memory in runs.
+  /// How long the runs of a brick are in the destination.
   void plan_store() {
     const int count = dims_.size();
     run_bytes_ = unit_;
-    const bool contiguous = dims_[count - 1].dst_stride == unit_;
-    if (!contiguous) {
-      run_dims_ = 1;
-      run_bytes_ *= brick_[count - 1];
-      store_ = Store::plain;
-    }
-    for (int i = count - 1; contiguous && i >= 0 && dims_[i].dst_stride == run_bytes_; --i) {
+    for (int i = count - 1; i >= 0 && dims_[i].dst_stride == run_bytes_; --i) {
       run_bytes_ *= brick_[i];
       ++run_dims_;
       if (brick_[i] < dims_[i].extent) break;
     }
     if (run_bytes_ < least_run) store_ = Store::plain;
     fetches_ = bytes_ > static_cast<double>(caches().l2);
-    staged_ = store_ == Store::past_cache || finish_ != kernels::Finish::none;
-    std::int64_t pitch = unit_;
-    for (int i = count - 1; i >= 0; --i) {
-      if (i == count - 1 - run_dims_) pitch = pitch_of(pitch);
-      to_strides_[static_cast<std::size_t>(i)] = staged_ ? pitch : dims_[i].dst_stride;
-      pitch *= brick_[i];
+  }
+
+  /// Chooses the cheapest way: at once, by way of scratch memory in the order of the destination, or in an order in which
+  /// the nearest dims of one side lie side by side, and those of the other side behind them.
+  void plan_route() {
+    const bool is_staged = store_ == Store::past_cache || finish_ != kernels::Finish::none;
+    double least = -1;
+    const auto consider = [&](std::initializer_list<Place> places, bool runs) {
+      FixedList<Planes, 3> hops;
+      double cycles = 0;
+      Extents from{}, to{};
+      for (int i = 0; i < dims_.size(); ++i) from[static_cast<std::size_t>(i)] = dims_[i].src_stride;
+      for (const Place& place : places) {
+        hops.push_back(Planes(unit_, axes(from, place.strides)));
+        from = place.strides;
+      }
+      for (int i = 0; i < dims_.size(); ++i) to[static_cast<std::size_t>(i)] = dims_[i].dst_stride;
+      if (runs)
+        cycles += static_cast<double>(volume()) * (1.0 / 32 + 10.0 / static_cast<double>(run_bytes_));
+      else
+        hops.push_back(Planes(unit_, axes(from, to)));
+      for (const Planes& hop : hops) cycles += hop.cycles();
+      if (least >= 0 && cycles * 1.1 >= least) return;
+      least = cycles;
+      hops_ = hops;
+      writes_runs_ = runs;
+      scratch_per_piece_ = 0;
+      for (const Place& place : places) {
+        last_place_ = scratch_per_piece_;
+        scratch_per_piece_ += ceil_div(place.bytes, line_bytes) * line_bytes;
+      }
+      last_stride_ = from;
+    };
+    Order in_dst;
+    for (int i = dims_.size() - 1; i >= 0; --i) in_dst.push_back(i);
+    const Place ordered = place_of(in_dst, run_dims_);
+    const bool runs = run_bytes_ >= least_run || (is_staged && run_dims_ > 0 && store_ == Store::past_cache);
+    if (!is_staged) consider({}, false);
+    consider({ordered}, runs);
+    const Order near_dst = nearest(in_dst), near_src = nearest(by_src_);
+    for (const bool dst_first : {true, false}) {
+      const Order &first = dst_first ? near_dst : near_src, &second = dst_first ? near_src : near_dst;
+      Order order;
+      for (const int i : first)
+        if (!has(second, i)) order.push_back(i);
+      const int front = order.size();
+      if (front == 0) continue;
+      for (const Order* list : {&second, static_cast<const Order*>(&in_dst)})
+        for (const int i : *list)
+          if (!has(order, i)) order.push_back(i);
+      const Place between = place_of(order, front);
+      if (store_ != Store::past_cache) consider({between}, false);
+      if (runs) consider({between, ordered}, true);
     }
-    if (staged_) scratch_per_piece_ = ceil_div(pitch, line_bytes) * line_bytes;
+    for (Planes& hop : hops_) hop.prepare();
+  }
+
+  /// The dims of a side that are nearest, until they take a line.
+  Order nearest(const Order& order) const {
+    Order near;
+    std::int64_t bytes = unit_;
+    for (int k = 0; k < order.size() && bytes < line_bytes; ++k) {
+      near.push_back(order[k]);
+      bytes *= brick_[order[k]];
+    }
+    return near;
+  }
+
+  /// The units of a brick in an order, the first `front` dims without gaps.
+  Place place_of(const Order& order, int front) const {
+    Place place;
+    std::int64_t pitch = unit_;
+    for (int k = 0; k < order.size(); ++k) {
+      if (k == front) pitch = pitch_of(pitch);
+      place.strides[static_cast<std::size_t>(order[k])] = pitch;
+      pitch *= brick_[order[k]];
+    }
+    place.bytes = pitch;
+    return place;
   }
 
   /// Bytes from run to run in scratch memory: an odd number of lines, so that runs do not meet in the same sets of a cache.
@@ -198,106 +277,17 @@ class Strided final : public Compiled {
     return run < 2 * line_bytes ? run : (ceil_div(run, line_bytes) | 1) * line_bytes;
   }
 
-  /// The axes of planes: the nearest dims of either side where the kernel has vectors for them, otherwise two long ones.
-  void plan_planes() {
-    const int last = dims_.size() - 1, first_by_src = by_src_[0];
-    AxesOfPlane rows, columns;
-    const auto longest = [&] {
-      int found = -1;
-      for (int i = last; i >= 0; --i)
-        if (!has(columns, i) && brick_[i] > 1 && (found < 0 || brick_[i] > brick_[found])) found = i;
-      return found;
-    };
-    if (kernels::plane_has_vectors(unit_, dims_[first_by_src].src_stride) && dims_[last].dst_stride == unit_) {
-      columns.push_back(last);
-      if (first_by_src != last) {
-        rows.push_back(first_by_src);
-        extend(rows, columns, [](const Dim& dim) { return dim.src_stride; });
-        // Few rows are split faster than they are transposed, if there are columns enough that lie in equal steps.
-        const bool splits = rows.size() == 1 && brick_[first_by_src] <= 8 && brick_[last] >= 16 &&
-                            std::abs(dims_[last].src_stride) == brick_[first_by_src] * unit_;
-        if (!splits) extend(columns, rows, [](const Dim& dim) { return dim.dst_stride; });
-      }
-    } else {
-      const int found = longest();
-      columns.push_back(brick_[last] >= 8 || found < 0 ? last : found);
-    }
-    if (rows.empty()) {
-      const int found = longest();
-      if (found >= 0) rows.push_back(found);
-    }
-    list_offsets(rows, 0);
-    list_offsets(columns, 2);
-    for (int i = 0; i <= last; ++i)
-      if (!has(rows, i) && !has(columns, i)) others_.push_back(i);
-    rows_of_plane_ = rows;
-    columns_of_plane_ = columns;
-  }
-
-  static bool has(const AxesOfPlane& axes, int dim) { return std::ranges::find(axes, dim) != axes.end(); }
-
-  /// Adds dims that continue a short axis on its side.
-  void extend(AxesOfPlane& axes, const AxesOfPlane& others, auto&& stride) const {
-    constexpr std::int64_t enough = 16, most = 1024;
-    std::int64_t length = brick_[axes[0]];
-    for (int i = dims_.size() - 1; i >= 0 && length < enough; --i) {
-      const int dim_before = axes[axes.size() - 1];
-      const Dim& before = dims_[dim_before];
-      if (brick_[dim_before] < before.extent) return;
-      for (int k = 0; k < dims_.size(); ++k) {
-        if (has(axes, k) || has(others, k) || stride(dims_[k]) != before.extent * stride(before)) continue;
-        if (length * brick_[k] > most) return;
-        axes.push_back(k);
-        length *= brick_[k];
-        break;
-      }
-    }
-  }
-
-  /// Lists where the units of an axis lie, in the destination and in the source.
-  void list_offsets(const AxesOfPlane& axes, std::size_t at) {
-    for (std::size_t side = 0; side < 2; ++side) {
-      auto& offsets = offsets_[at + side];
-      offsets = {0};
-      for (const int i : axes) {
-        const std::int64_t stride = side == 0 ? to_strides_[static_cast<std::size_t>(i)] : dims_[i].src_stride;
-        const std::size_t size = offsets.size();
-        for (std::int64_t k = 1; k < brick_[i]; ++k)
-          for (std::size_t j = 0; j < size; ++j) offsets.push_back(offsets[j] + k * stride);
-      }
-      std::int64_t& step = steps_[at + side];
-      step = offsets.size() > 1 ? offsets[1] : 0;
-      for (std::size_t k = 1; k < offsets.size(); ++k)
-        if (offsets[k] - offsets[k - 1] != step) step = 0;
-    }
-  }
-
-  void move_planes(const std::byte* src, std::byte* to, const Extents& extents, const std::byte* src_end,
-                   const Ahead& ahead) const noexcept {
-    const auto length = [&](const AxesOfPlane& axes) {
-      std::int64_t product = 1;
-      for (const int i : axes) product *= extents[static_cast<std::size_t>(i)];
-      return product;
-    };
-    kernels::Plane plane;
-    plane.rows = length(rows_of_plane_);
-    plane.columns = length(columns_of_plane_);
-    plane.dst_rows = {offsets_[0].data(), steps_[0]};
-    plane.src_rows = {offsets_[1].data(), steps_[1]};
-    plane.dst_columns = {offsets_[2].data(), steps_[2]};
-    plane.src_columns = {offsets_[3].data(), steps_[3]};
-    plane.src_end = src_end;
-    plane.src_ahead = ahead.src;
-    plane.dst_ahead = ahead.dst;
-    DimList others;
-    for (const int i : others_) {
+  BrickAxes axes(const Extents& from, const Extents& to) const {
+    BrickAxes list;
+    for (int i = 0; i < dims_.size(); ++i) {
       const auto at = static_cast<std::size_t>(i);
-      if (extents[at] > 1) others.push_back({extents[at], dims_[i].src_stride, to_strides_[at]});
+      list.push_back({brick_[i], dims_[i].extent % brick_[i] == 0, from[at], to[at]});
     }
-    if (others.empty()) return move_(to, src, unit_, plane);
-    const std::int64_t planes = count_tuples(others);
-    Counter counter(others, 0);
-    for (std::int64_t k = 0; k < planes; ++k, counter.next()) move_(to + counter.dst, src + counter.src, unit_, plane);
+    return list;
+  }
+
+  void finish(std::byte* at) const noexcept {
+    if (finish_ != kernels::Finish::none) kernels::finish_elements(at, scratch_per_piece_ - last_place_, finish_);
   }
 
   /// The lines of the source that a brick reads, to be fetched while the one before is written: runs in two more axes.
@@ -337,37 +327,29 @@ class Strided final : public Compiled {
     DimList others;
     for (int i = 0; i < runs; ++i)
       others.push_back(
-          {extents[static_cast<std::size_t>(i)], to_strides_[static_cast<std::size_t>(i)], dims_[i].dst_stride});
+          {extents[static_cast<std::size_t>(i)], last_stride_[static_cast<std::size_t>(i)], dims_[i].dst_stride});
     const Dim inner = take(others, others.size() - 1);
-    const std::int64_t groups = count_tuples(others), step = dims_[dims_.size() - 1].dst_stride;
+    const std::int64_t groups = count_tuples(others);
     Counter counter(others, 0);
-    for (std::int64_t k = 0; k < groups; ++k, counter.next()) {
-      std::byte* to = dst + counter.dst;
-      const std::byte* at = from + counter.src;
-      if (step == unit_)
-        kernels::copy_rows(to, inner.dst_stride, at, inner.src_stride, run, inner.extent, store_, ahead);
-      else
-        for (std::int64_t row = 0; row < inner.extent; ++row)
-          kernels::copy_row(to + row * inner.dst_stride, step, at + row * inner.src_stride, unit_, run / unit_, unit_);
-    }
+    for (std::int64_t k = 0; k < groups; ++k, counter.next())
+      kernels::copy_rows(dst + counter.dst, inner.dst_stride, from + counter.src, inner.src_stride, run, inner.extent,
+                         store_, ahead);
   }
 
   std::int64_t unit_ = 1;
   DimList dims_{};
-  FixedList<int, 2 * max_rank> by_src_{};  // dims, the nearest in the source first
-  kernels::MovePlane move_ = nullptr;
+  Order by_src_{};
   kernels::Finish finish_ = kernels::Finish::none;
   Store store_;
-  bool staged_ = false;
   bool fetches_ = false;                            // the next brick while one is moved
   FixedList<std::int64_t, 2 * max_rank> brick_{};   // units along each dim
   FixedList<std::int64_t, 2 * max_rank> bricks_{};  // along each dim
-  Extents to_strides_{};                            // of the destination, or of scratch memory
   int run_dims_ = 0;                                // dims that a run of the destination takes
   std::int64_t run_bytes_ = 0;
-  AxesOfPlane rows_of_plane_{}, columns_of_plane_{}, others_{};
-  std::array<std::vector<std::int64_t>, 4> offsets_{};  // of rows, then of columns: in the destination, in the source
-  std::array<std::int64_t, 4> steps_{};
+  FixedList<Planes, 3> hops_{};
+  bool writes_runs_ = false;     // from scratch memory
+  std::int64_t last_place_ = 0;  // of a brick in scratch memory, before it gets into the destination
+  Extents last_stride_{};        // there
 };
 
 }  // namespace
