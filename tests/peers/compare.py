@@ -6,18 +6,17 @@ Movement must keep every bit, those of a NaN too. A sum that is NaN must be NaN 
 
 from __future__ import annotations
 
-import itertools
 import math
 from typing import Any
 
 import ml_dtypes
 import numpy
 from data import COMPLEX
+from definitions import contributions
 from problem import DTYPES, Array, Problem
 
 from dialects import SUMS, window_of
 
-ROUNDED = ("float16", "bfloat16")
 # What a narrowing can go to, besides a type: a NaN that becomes another NaN, and float32 without infinities.
 ANY_NAN = "any NaN"
 CLAMPED = "float32, clamped"
@@ -42,30 +41,6 @@ def equal(problem: Problem, ours: Array, theirs: Array, any_nan: bool = False) -
     return bool((both | (a.view(bits) == b.view(bits))).all())
 
 
-def contributions(problem: Problem) -> tuple[Array, Array]:
-    """What every pixel of a fold is the sum of: (taps, N, C, image..) in ascending order of the taps, and where there is
-    a contribution. Straight from the formula: coordinate = position * stride + tap * dilation - pad_begin."""
-    w = window_of(problem)
-    taps = math.prod(w.kernel)
-    count = math.prod(w.batch)
-    columns = problem.data.reshape(count, w.channels, taps, *w.positions)
-    terms = numpy.zeros((taps, count, w.channels, *w.image), dtype=problem.data.dtype)
-    there = numpy.zeros(terms.shape, dtype=bool)
-    for number, tap in enumerate(itertools.product(*(range(k) for k in w.kernel))):
-        inside, pixels = [], []
-        for axis, t in enumerate(tap):
-            coordinates = numpy.arange(w.positions[axis]) * w.stride[axis] + t * w.dilation[axis] - w.pads[axis][0]
-            kept = (coordinates >= 0) & (coordinates < w.image[axis])
-            inside.append(numpy.flatnonzero(kept))
-            pixels.append(coordinates[kept])
-        lead = (slice(None), slice(None))
-        target = numpy.ix_(numpy.arange(count), numpy.arange(w.channels), *pixels)
-        source = columns[(*lead, number)][numpy.ix_(numpy.arange(count), numpy.arange(w.channels), *inside)]
-        terms[number][target] = source
-        there[number][target] = True
-    return terms, there
-
-
 def within_bounds(problem: Problem, ours: Array, theirs: Array, ulps: float = 0.5) -> str | None:
     """What is wrong with two float16 or bfloat16 sums, or None.
 
@@ -79,7 +54,7 @@ def within_bounds(problem: Problem, ours: Array, theirs: Array, ulps: float = 0.
         return f"shapes or types {ours.shape} {ours.dtype} and {theirs.shape} {theirs.dtype}"
     limits: Any = ml_dtypes.finfo(ours.dtype)
     unit, largest, tiny = float(limits.eps) / 2, float(limits.max), float(limits.smallest_subnormal)
-    terms, there = contributions(problem)
+    terms, there = contributions(problem.data, window_of(problem))
     with numpy.errstate(all="ignore"):
         wide = terms.astype(numpy.float64).reshape(len(terms), -1)
         mine, other = ours.astype(numpy.float64).ravel(), theirs.astype(numpy.float64).ravel()

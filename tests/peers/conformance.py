@@ -29,14 +29,15 @@ HEAD = """<!-- Written by `scripts/peers --write`. -->
 
 patchfold and each system run the same random problems on the CPU. `tests/peers/expected` holds the expected verdict of
 every operator and element type, and `scripts/peers` fails if a run shows another one. A case is one distinct combination
-of shape, attributes and data that both accept. Copies must agree in every bit; sums must agree in every bit, except in
-the bits of a NaN.
+of shape, attributes and data that both accept. Each of patchfold's results, also of what the other system refuses or does
+wrong, must be what the operator's formula gives (`tests/peers/definitions.py`). Copies must agree in every bit; sums must
+agree in every bit, except in the bits of a NaN.
 
 | verdict | meaning |
 |---|---|
 | equal | both give the same bits |
 | bounded | float16 and bfloat16 sums: patchfold rounds once, the system at most once for each addition |
-| narrows | the system gives what patchfold gives for data converted to a narrower type |
+| narrows | the system gives what the definition gives for data converted to a narrower type |
 | wrong | the system contradicts its own specification |
 | refuses | the system takes no problem of this type |
 
@@ -76,6 +77,7 @@ def faults(expected: table.Table, found: list[Tally], names: list[str], cases: i
 
 def _group_faults(expected: table.Table, system: str, op: str, members: list[Tally]) -> list[str]:
     seen: Counter[str] = sum((Counter(tally["features"]) for tally in members), Counter())
+    covered: Counter[str] = sum((Counter(tally["covered"]) for tally in members), Counter())
     differing: Counter[str] = sum((Counter(tally["differing"]) for tally in members), Counter())
     refused: Counter[str] = sum((Counter(tally["refused"]) for tally in members), Counter())
     uncovered = expected.uncovered.get((system, op), {})
@@ -87,9 +89,9 @@ def _group_faults(expected: table.Table, system: str, op: str, members: list[Tal
             name = f"{row.verdict} {row.where}"
             if row.where and row.verdict != "equal" and not differing[name]:
                 result.append(f"no result differs as expected: {name} ({dtype})")
+            if row.where and row.verdict == "equal" and not covered[row.where]:
+                result.append(f"no problem was accepted where {row.where} ({dtype})")
     for rule in expected.refusals.get((system, op), []):
-        if rule.rare:
-            continue
         if rule.by != "nobody" and not refused[f"{rule.by} {rule.where}"]:
             result.append(f"nothing was refused by {rule.by} alone where {rule.where}")
         if rule.by == "nobody" and not sum(tally["withheld"] for tally in members):

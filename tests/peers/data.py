@@ -75,6 +75,16 @@ def _floats(random: Generator, dtype: numpy.dtype[Any], count: int, mood: str) -
     return values
 
 
+def telling_data(dtype: str, shape: tuple[int, ...]) -> Array:
+    """Numbers above 0 of which neighbours differ, as many as the type can tell apart; True and False at random."""
+    count = math.prod(shape)
+    if kind_of(dtype) == "bool":
+        return fill(dtype, shape, "coins", 1)
+    # Every type has 1 to 16 exactly, and 7 steps of a table of 16 are no period of a small extent.
+    numbers = 1 + (numpy.arange(count) * 7 + numpy.arange(count) // 16) % 16
+    return numbers.astype(DTYPES[dtype]).reshape(shape)
+
+
 def specials(dtype: numpy.dtype[Any]) -> Array:
     """Zeros, infinities and NaN where there are any, subnormals, the smallest normal and the largest, of both signs."""
     limits: Any = ml_dtypes.finfo(dtype)

@@ -4,23 +4,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from drawing import Draw, Fault, Setting
-from problem import Problem
+from problem import Array, Problem
 from windows import Window
 
 
 @dataclass(frozen=True)
 class Facts:
     """`draw` makes a valid setting, and each of `faults` makes it invalid. Over a whole run the problems of an operator must
-    show what `shows` lists; features.py says when a problem shows it. `window` reads the window of an operator that slides
-    a kernel; None for the others."""
+    show what `shows` lists; features.py says when a problem shows it. `formula` computes the result of a valid problem
+    without patchfold. `window` reads the window of an operator that slides a kernel; None for the others. `always` are
+    settings that every run has, since random ones rarely show what they show."""
 
     draw: Callable[[Draw, str], Setting]
     faults: list[Fault]
     shows: set[str]
+    formula: Callable[[Problem], Array]
     window: Callable[[Problem], Window] | None = None
+    always: list[Setting] = field(default_factory=list)
 
 
 def axes(*ranks: int, what: str = "axes") -> set[str]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from math import prod
 from typing import Any
 
@@ -39,8 +40,8 @@ def _entries(problem: Problem, *names: str) -> list[int]:
 
 def not_two_axes(problem: Problem) -> bool:
     """A window with another number of spatial axes than two."""
-    lists = [v for v in problem.attributes.values() if isinstance(v, (tuple, list))]
-    return any(len(v) != 2 for v in lists)
+    w = _window(problem)
+    return w is not None and len(w.image) != 2
 
 
 def channels_first(problem: Problem) -> bool:
@@ -59,13 +60,30 @@ def many_blocked_axes(problem: Problem) -> bool:
     return len(plain) > 4
 
 
-def dilated(problem: Problem) -> bool:
+def _pixels(w: Window, extents: tuple[int, ...]) -> set[tuple[int, ...]]:
+    """(row of the columns, position.., channel, pixel..) of every element that meets the image, if the row is
+    channel, tap.. of axes with these extents."""
+    found = set()
+    for row in range(w.channels * prod(w.kernel)):
+        rest, taps = row, []
+        for extent in reversed(extents):
+            rest, tap = divmod(rest, extent)
+            taps.insert(0, tap)
+        for position in product(*map(range, w.positions)):
+            axes = zip(position, taps, w.stride, w.dilation, w.pads, strict=True)
+            pixel = [at * stride + tap * dilation - begin for at, tap, stride, dilation, (begin, _) in axes]
+            if all(0 <= at < extent for at, extent in zip(pixel, w.image, strict=True)):
+                found.add((row, *position, rest, *pixel))
+    return found
+
+
+def taps_decoded_with_dilation(problem: Problem) -> bool:
+    """A fold whose columns meet other pixels if their rows are decoded with the extents of the dilated kernel, which
+    matters with another number of axes than two."""
     w = _window(problem)
-    return w is not None and any(d > 1 and k > 1 for d, k in zip(w.dilation, w.kernel, strict=True))
-
-
-def dilated_not_two_axes(problem: Problem) -> bool:
-    return not_two_axes(problem) and dilated(problem)
+    if w is None or len(w.image) == 2 or 0 in (*w.batch, *w.positions) or w.effective == w.kernel:
+        return False
+    return _pixels(w, w.kernel) != _pixels(w, w.effective)
 
 
 def empty_data(problem: Problem) -> bool:
@@ -99,6 +117,8 @@ def strides_below_one(problem: Problem) -> bool:
 def offset_beyond_data(problem: Problem) -> bool:
     """SpaceToBatch: an offset within a block all of whose elements lie in the end pads."""
     given = problem.attributes
+    if empty_data(problem):
+        return False
     axes = zip(given["block_shape"], given["pads_begin"], problem.data.shape, strict=False)
     return any(block - 1 - begin >= extent for block, begin, extent in axes)
 
@@ -120,17 +140,30 @@ def sizes_below_one(problem: Problem) -> bool:
     return any(number < 1 for number in _entries(problem, "sizes"))
 
 
-def not_four_or_five_axes(problem: Problem) -> bool:
-    return problem.data.ndim not in (4, 5)
+def zero_or_nan_with_a_sign_outside_four_or_five_axes(problem: Problem) -> bool:
+    """SpaceToBatch that does something: -0.0 or a NaN, in data of another number of axes than four or five."""
+    if max(problem.attributes["block_shape"], default=1) == 1 and not any(_entries(problem, "pads_begin", "pads_end")):
+        return False
+    with numpy.errstate(all="ignore"):
+        values = problem.data.astype(numpy.float64)
+    special = numpy.isnan(values) | ((values == 0) & numpy.signbit(values))
+    return problem.data.ndim not in (4, 5) and bool(special.any())
 
 
 def empty_data_of_six_axes(problem: Problem) -> bool:
     return empty_data(problem) and problem.data.ndim > 5
 
 
+def pads_around_nothing(problem: Problem) -> bool:
+    """SpaceToBatch of empty data, whose pads make a result."""
+    given, shape = problem.attributes, problem.data.shape
+    padded = [sum(axis) for axis in zip(shape, given["pads_begin"], given["pads_end"], strict=False)]
+    return empty_data(problem) and 0 not in padded
+
+
 def no_columns(problem: Problem) -> bool:
-    """Columns of nothing: the result is zeros, unless there are no pixels either."""
-    return problem.data.shape[-1:] == (0,)
+    """Columns of nothing for an image that has pixels: the result is zeros."""
+    return problem.data.shape[-1:] == (0,) and 0 not in (*problem.data.shape[:-1], *problem.attributes["output_size"])
 
 
 def empty_batch_or_channels(problem: Problem) -> bool:

@@ -42,6 +42,15 @@ def groups(draw: Draw, op: str, dtype: str, size: int) -> list[Problem]:
     ]
 
 
+def always(op: str, dtype: str) -> list[Problem]:
+    """The settings that every run has, with ordinary data."""
+    mood = moods_of(dtype)[0]
+    return [
+        Problem(op, dtype, fill(dtype, setting.shape, mood, number), setting.attributes, number, mood)
+        for number, setting in enumerate(facts_of(op).always)
+    ]
+
+
 def batches(op: str, dtype: str, size: int, settings: int) -> Any:
     """Groups of several settings, one after the other."""
     if settings == 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +20,15 @@ VERDICTS = ("equal", "bounded", "narrows", "refuses", "wrong")
 
 @dataclass(frozen=True)
 class Row:
-    """Of one cell: the verdict for all of its problems, or only for those of one kind (where)."""
+    """Of one cell: the verdict for all of its problems, or only for those of one kind (where). What is wrong is so for each
+    of them, or depends on what lay in the memory (by_chance)."""
 
     verdict: str
     reason: str = ""
     where: str = ""
     to: str = ""
     ulps: float = 0.5
+    by_chance: bool = False
 
     def covers(self, problem: Problem) -> bool:
         return not self.where or PREDICATES[self.where](problem)
@@ -34,13 +36,11 @@ class Row:
 
 @dataclass(frozen=True)
 class OneSided:
-    """Problems that only one of the two refuses, and why. By nobody: the system must not see them. A rare rule need not
-    show in every run."""
+    """Problems that only one of the two refuses, and why. By nobody: the system must not see them."""
 
     by: str
     where: str
     reason: str
-    rare: bool = False
 
     def covers(self, problem: Problem) -> bool:
         return PREDICATES[self.where](problem)
@@ -82,7 +82,7 @@ def parse(content: dict[str, Any]) -> Table:
     groups: dict[str, list[str]] = content.get("types", {})
     table = Table()
     for entry in content.get("cell", []):
-        row = Row(**{name: entry[name] for name in ("verdict", "reason", "where", "to", "ulps") if name in entry})
+        row = Row(**{each.name: entry[each.name] for each in fields(Row) if each.name in entry})
         _check(row)
         for dtype in _types(entry["types"], groups):
             for op in entry["operators"]:
@@ -94,7 +94,7 @@ def parse(content: dict[str, Any]) -> Table:
         if all(row.where for row in rows):
             raise Fault(f"{' '.join(key)} has only exceptions")
     for entry in content.get("refusal", []):
-        rule = OneSided(entry["by"], entry["where"], entry["reason"], entry.get("rare", False))
+        rule = OneSided(entry["by"], entry["where"], entry["reason"])
         if rule.by not in ("system", "patchfold", "nobody") or rule.where not in PREDICATES:
             raise Fault(f"a refusal by {rule.by} where {rule.where}")
         for op in entry["operators"]:
@@ -122,6 +122,9 @@ def _check(row: Row) -> None:
         f"{row.verdict} needs a reason": lambda: row.verdict != "equal" and not row.reason,
         f"there is no condition {row.where}": lambda: bool(row.where) and row.where not in PREDICATES,
         "narrows, and nothing else, says to what": lambda: (row.verdict == "narrows") != bool(row.to),
+        "only what is wrong where something holds is so by chance": lambda: row.by_chance
+        and not (row.verdict == "wrong" and row.where),
+        "wrong needs a condition": lambda: row.verdict == "wrong" and not row.where,
         f"there is no type {row.to}": lambda: row.to not in ("", ANY_NAN, CLAMPED, *DTYPES),
     }
     for text, holds in faults.items():

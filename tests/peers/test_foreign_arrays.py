@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors of torch, arrays of JAX and tensors of TensorFlow, in and out of the neutral functions."""
+"""Tensors of torch and arrays of JAX, in and out of the neutral functions."""
 
 import jax
 import jax.numpy as jnp

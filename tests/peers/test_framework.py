@@ -14,6 +14,7 @@ from cell import Cell, ours
 from compare import equal, within_bounds
 from conformance import faults, without_counts
 from problem import Array, Problem, Refusal
+from record import Recorder, text_of
 
 from dialects import OPERATORS, operators_of, patterns_of
 
@@ -41,6 +42,11 @@ def expect(op: str, dtype: str, verdict: str = "equal", **more: str) -> table.Ta
 
 def run(system: Any, op: str, dtype: str, expected: table.Table) -> Any:
     return Cell(system, op, dtype, expected).run(CASES, 1)
+
+
+def parse(op: str, dtype: str, *exceptions: dict[str, Any], verdict: str = "equal") -> table.Table:
+    row = {"system": "fake", "operators": [op], "types": [dtype]}
+    return table.parse({"cell": [{**row, "verdict": verdict}, *({**row, "reason": "because", **e} for e in exceptions)]})
 
 
 def last_bit(problem: Problem, result: Array) -> Array:
@@ -87,12 +93,85 @@ def test_a_condition_excuses_its_problems_and_no_others() -> None:
         return last_bit(problem, result) if problem.attributes.get("data_format") == "NCHW" else result
 
     op = "tensorflow.SpaceToDepth"
-    row = {"system": "fake", "operators": [op], "types": ["int8"]}
-    exception = {**row, "verdict": "wrong", "where": "channels_first", "reason": "because"}
-    tally = run(fake(wrong), op, "int8", table.parse({"cell": [{**row, "verdict": "equal"}, exception]}))
-    assert tally.differing["wrong channels_first"] > 0
-    with pytest.raises(AssertionError):
-        run(fake(last_bit), op, "int8", table.parse({"cell": [{**row, "verdict": "equal"}, exception]}))
+    exception = {"verdict": "wrong", "where": "channels_first_of_some"}
+
+    def some(problem: Problem) -> bool:
+        return problem.attributes.get("data_format") == "NCHW" and problem.data.size > 0
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(table.PREDICATES, "channels_first_of_some", some)
+        tally = run(fake(wrong), op, "int8", parse(op, "int8", exception))
+        assert tally.differing["wrong channels_first_of_some"] > 0
+        with pytest.raises(AssertionError, match="expected equal"):
+            run(fake(last_bit), op, "int8", parse(op, "int8", exception))
+
+
+def shape_only(problem: Problem, result: Array) -> Array:
+    raise Refusal("no")
+
+
+@pytest.mark.parametrize(
+    "verdict, change",
+    [
+        ("equal", lambda problem, result: result),
+        ("narrows", lambda problem, result: result.astype("int8").astype("int32")),
+        ("refuses", shape_only),
+        ("wrong", last_bit),
+    ],
+)
+def test_ours_is_checked_whatever_the_verdict_on_the_other_is(
+    verdict: str, change: Callable[[Problem, Array], Array]
+) -> None:
+    """A fault of ours in the problems that a row covers, and only there."""
+    op, dtype = "torch.pixel_unshuffle", "int32"
+    exception = {"verdict": "wrong", "where": "many_elements"}
+    more = {"to": "int8"} if verdict == "narrows" else {}
+
+    def many_elements(problem: Problem) -> bool:
+        return problem.data.size > 20
+
+    def faulty(problem: Problem) -> Array:
+        return last_bit(problem, ours(problem)) if many_elements(problem) else ours(problem)
+
+    def other(problem: Problem, result: Array) -> Array:
+        return change(problem, result) if verdict != "wrong" or many_elements(problem) else result
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(table.PREDICATES, "many_elements", many_elements)
+        expected = parse(op, dtype, exception) if verdict == "wrong" else expect(op, dtype, verdict, **more)
+        assert Cell(fake(other), op, dtype, expected).run(CASES, 1)
+        with pytest.raises(AssertionError, match="ours is not what the definition gives"):
+            Cell(fake(other), op, dtype, expected, faulty).run(CASES, 1)
+
+
+def test_an_exception_that_covers_what_the_other_does_right_fails() -> None:
+    op = "tensorflow.SpaceToDepth"
+
+    def wrong(problem: Problem, result: Array) -> Array:
+        nchw = problem.attributes.get("data_format") == "NCHW"
+        return last_bit(problem, result) if nchw and problem.attributes["block_size"] == 2 else result
+
+    with pytest.raises(AssertionError, match="expected to be wrong where channels_first, and fake is right"):
+        run(fake(wrong), op, "int8", parse(op, "int8", {"verdict": "wrong", "where": "channels_first"}))
+    by_chance = {"verdict": "wrong", "where": "channels_first", "by_chance": True}
+    assert run(fake(wrong), op, "int8", parse(op, "int8", by_chance)).differing["wrong channels_first"] > 0
+
+
+def test_a_fault_that_zeros_hide_is_seen_with_other_numbers() -> None:
+    def backwards(problem: Problem, result: Array) -> Array:
+        nchw = problem.attributes.get("data_format") == "NCHW" and result.size > 1
+        return result.reshape(-1)[::-1].reshape(result.shape).copy() if nchw else result
+
+    op = "tensorflow.SpaceToDepth"
+    exception = {"verdict": "wrong", "where": "channels_first_of_several"}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(
+            table.PREDICATES,
+            "channels_first_of_several",
+            lambda problem: problem.attributes.get("data_format") == "NCHW" and problem.data.size > 1,
+        )
+        tally = run(fake(backwards), op, "float32", parse(op, "float32", exception))
+    assert tally.covered["channels_first_of_several"] > tally.differing["wrong channels_first_of_several"] > 0
 
 
 def test_refusals_of_one_side_need_a_rule() -> None:
@@ -135,6 +214,21 @@ def test_refuses_means_all() -> None:
     assert run(fake(refuse), "torch.fold", "float32", expected).refused["type"] > 0
     with pytest.raises(AssertionError, match="and was taken"):
         run(fake(), "torch.fold", "float32", expected)
+
+
+def test_what_a_system_answers_is_recorded_whatever_patchfold_does() -> None:
+    problem = Problem("torch.unfold", "int8", numpy.ones((1, 1, 3, 3), "int8"), {"kernel_size": 2})
+    recorder = Recorder(fake(last_bit), expect("torch.unfold", "int8"))
+    recorder.consider(problem)
+    (line,) = recorder.lines
+    assert line["result"] == text_of(last_bit(problem, ours(problem)))
+
+    def refuse(problem: Problem, result: Array) -> Array:
+        raise Refusal("no")
+
+    recorder = Recorder(fake(refuse), expect("torch.unfold", "int8"))
+    recorder.consider(problem)
+    assert [line["refused"] for line in recorder.lines] == ["no"]
 
 
 def fold_of(terms: list[float], dtype: str = "float16") -> Problem:
@@ -182,6 +276,8 @@ def test_the_table_covers_each_cell_once_and_gives_reasons() -> None:
         [{**row, "verdict": "narrows", "reason": "because"}],
         [{**row, "verdict": "fine"}],
         [{**row, "types": ["int9"]}],
+        [{**row, "verdict": "wrong", "reason": "because"}],
+        [row, {**row, "where": "empty_data", "by_chance": True}],
         [row, {**row, "where": "no_such_condition"}],
     ):
         with pytest.raises(table.Fault):
@@ -192,12 +288,36 @@ def test_what_was_not_exercised_is_a_fault() -> None:
     expected = expect("torch.unfold", "int8")
     tally: dict[str, Any] = {
         "system": "fake", "op": "torch.unfold", "dtype": "int8", "accepted": 500, "refused": {}, "differing": {},
-        "features": {}, "withheld": 0,
+        "features": {}, "withheld": 0, "covered": {},
     }  # fmt: skip
     assert faults(expected, [], ["fake"], 500) == ["fake torch.unfold int8: not run"]
     assert "fake torch.unfold int8: 499 cases of 500" in faults(expected, [{**tally, "accepted": 499}], ["fake"], 500)
     assert "fake torch.unfold: never showed holes" in faults(expected, [tally], ["fake"], 500)
     assert "fake torch.fold int8: not expected" in faults(expected, [{**tally, "op": "torch.fold"}], ["fake"], 500)
+
+
+def test_a_row_that_never_occurs_is_a_fault() -> None:
+    op = "torch.unfold"
+    refusal = {"system": "fake", "operators": [op], "by": "patchfold", "where": "negative_pads", "reason": "because"}
+    cells = [{"system": "fake", "operators": [op], "types": ["int8"], "verdict": "equal"}]
+    cells += [
+        {**cells[0], "verdict": "wrong", "where": "no_positions", "reason": "because"},
+        {**cells[0], "verdict": "equal", "where": "empty_data", "reason": "because"},
+    ]
+    expected = table.parse({"cell": cells, "refusal": [refusal]})
+    tally: dict[str, Any] = {
+        "system": "fake", "op": op, "dtype": "int8", "accepted": 500, "refused": {}, "differing": {}, "features": {},
+        "withheld": 0, "covered": {},
+    }  # fmt: skip
+    never = [
+        f"fake {op}: no result differs as expected: wrong no_positions (int8)",
+        f"fake {op}: no problem was accepted where empty_data (int8)",
+        f"fake {op}: nothing was refused by patchfold alone where negative_pads",
+    ]
+    found = faults(expected, [tally], ["fake"], 500)
+    assert not set(never) - set(found)
+    shown = {"differing": {"wrong no_positions": 1}, "covered": {"empty_data": 1}, "refused": {"patchfold negative_pads": 1}}
+    assert not set(never) & set(faults(expected, [{**tally, **shown}], ["fake"], 500))
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

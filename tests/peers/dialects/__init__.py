@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 
 import patchfold
 from facts import Facts
-from problem import Problem
+from problem import Array, Problem
 from windows import Window
 
 SUMS = frozenset(spec.name for spec in patchfold.operators() if spec.sums)
@@ -60,6 +60,11 @@ def window_of(problem: Problem) -> Window:
     read = facts_of(problem.op).window
     assert read is not None, problem.op
     return read(problem)
+
+
+def definition(problem: Problem) -> Array:
+    """The result of a valid problem by its operator's definition. Nothing is checked."""
+    return facts_of(problem.op).formula(problem)
 
 
 OPERATORS = [spec.name for spec in patchfold.operators() if known(spec.name)]

@@ -7,9 +7,10 @@ from math import prod
 from typing import Any
 
 from blocks import block_axis, few
+from definitions import combine, depth_to_space, space_to_depth
 from drawing import Draw, Fault, Setting, chance, number
 from facts import BLOCKS, COLUMNS, DILATED, EVEN_CHANNELS, PADDED, RANKS, WINDOW, Facts, axes, entries, lengths
-from problem import Problem
+from problem import Array, Problem
 from windows import Rules, Window, draw_window, give, ones
 
 
@@ -28,10 +29,15 @@ def window(problem: Problem) -> Window:
     given, shape = problem.attributes, problem.data.shape
     image, kernel = tuple(given["image_shape"]), tuple(given["block_shape"])
     rank = len(image)
-    stride, dilation = (tuple(given.get(name, (1,) * rank)) for name in ("strides", "dilations"))
-    flat = given.get("pads", (0,) * 2 * rank)
+    # An empty list is one that is left out.
+    stride, dilation = (tuple(given.get(name) or (1,) * rank) for name in ("strides", "dilations"))
+    flat = given.get("pads") or (0,) * 2 * rank
     pads = tuple(zip(flat[:rank], flat[rank:], strict=True))
     return Window(image, kernel, stride, dilation, pads, False, shape[:-2], shape[-2] // prod(kernel))
+
+
+def summed(problem: Problem) -> Array:
+    return combine(problem.data, window(problem))
 
 
 def depth(draw: Draw, op: str) -> Setting:
@@ -47,6 +53,12 @@ def depth(draw: Draw, op: str) -> Setting:
     return Setting(attributes, (n, c, h * block, w * block) if to_depth else (n, c * block * block, h, w))
 
 
+def moved(problem: Problem) -> Array:
+    given = problem.attributes
+    move = space_to_depth if "SpaceToDepth" in problem.op else depth_to_space
+    return move(problem.data, (given["blocksize"],) * 2, given.get("mode", "DCR") == "DCR")
+
+
 _DEPTH = [*entries(0, "blocksize"), *entries(-1, "blocksize"), *RANKS, Fault("replace", "mode", "RCD")]
 _TO_DEPTH, _TO_SPACE = [*_DEPTH, Fault("extent", "2", 1)], _DEPTH + EVEN_CHANNELS
 _MODES = {"mode DCR", "mode CRD"}
@@ -59,10 +71,18 @@ OPERATORS = {
         + entries(-1, "block_shape", "strides", "dilations", "pads")
         + lengths("image_shape", "block_shape", "strides", "dilations", "pads"),
         WINDOW | DILATED | PADDED | {"asymmetric pads", "no positions"} | axes(1, 2, 3, 4),
+        summed,
         window,
+        # Systems and patchfold differ about these, and random settings rarely show them.
+        [
+            Setting({"image_shape": (4, 4), "block_shape": (2, 2), "pads": (-1, 0, 0, 0)}, (1, 4, 6)),
+            Setting({"image_shape": (1, 4), "block_shape": (2, 2)}, (1, 5, 0)),
+            Setting({"image_shape": (1, 4), "block_shape": (2, 2)}, (1, 4, 0, 2)),
+            Setting({"image_shape": (4, 4), "block_shape": (2, 2), "dilations": ()}, (1, 4, 9)),
+        ],
     ),
-    "SpaceToDepth-28": Facts(depth, _TO_DEPTH, _SHOWN | _MODES | {"extent > 64"}),
-    "SpaceToDepth-*": Facts(depth, _TO_DEPTH, _SHOWN | {"extent > 64"}),
-    "DepthToSpace-1": Facts(depth, _TO_SPACE, _SHOWN),
-    "DepthToSpace-*": Facts(depth, _TO_SPACE, _SHOWN | _MODES),
+    "SpaceToDepth-28": Facts(depth, _TO_DEPTH, _SHOWN | _MODES | {"extent > 64"}, moved),
+    "SpaceToDepth-*": Facts(depth, _TO_DEPTH, _SHOWN | {"extent > 64"}, moved),
+    "DepthToSpace-1": Facts(depth, _TO_SPACE, _SHOWN, moved),
+    "DepthToSpace-*": Facts(depth, _TO_SPACE, _SHOWN | _MODES, moved),
 }

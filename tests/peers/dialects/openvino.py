@@ -7,6 +7,7 @@ from math import prod
 from typing import Any
 
 from blocks import block_axis, few
+from definitions import batch_to_space, combine, depth_to_space, extract, space_to_batch, space_to_depth
 from drawing import Draw, Fault, Setting, chance, number
 from facts import (
     BATCHES,
@@ -23,7 +24,7 @@ from facts import (
     entries,
     lengths,
 )
-from problem import Problem
+from problem import Array, Problem
 from windows import Rules, Window, draw_window, give, ones, pads_of_rule
 
 
@@ -46,6 +47,10 @@ def window_of_columns(problem: Problem) -> Window:
     return Window(image, kernel, stride, dilation, pads, False, shape[:-2], shape[-2] // prod(kernel))
 
 
+def summed(problem: Problem) -> Array:
+    return combine(problem.data, window_of_columns(problem))
+
+
 def patches(draw: Draw, op: str) -> Setting:
     w = draw_window(draw, 2, Rules(same_pads=True, zero_extents=True))
     rule = ("same_upper", "same_lower")[number(draw, 0, 1)] if w.same else "valid"
@@ -57,6 +62,12 @@ def window_of_image(problem: Problem) -> Window:
     kernel, stride, dilation = (tuple(given[name]) for name in ("sizes", "strides", "rates"))
     pads, same = pads_of_rule(given["auto_pad"], shape[2:], kernel, stride, dilation)
     return Window(shape[2:], kernel, stride, dilation, pads, same, shape[:1], shape[1])
+
+
+def extracted(problem: Problem) -> Array:
+    w = window_of_image(problem)
+    columns = extract(problem.data, w).swapaxes(1, 2)
+    return columns.reshape(*w.batch, w.channels * prod(w.kernel), *w.positions)
 
 
 def batch(draw: Draw, op: str) -> Setting:
@@ -77,6 +88,13 @@ def batch(draw: Draw, op: str) -> Setting:
     return Setting(attributes, (count * prod(blocks), *(a[0] for a in all_axes)))
 
 
+def moved_to_batch(problem: Problem) -> Array:
+    given = problem.attributes
+    move, kind = (space_to_batch, "pads") if "SpaceToBatch" in problem.op else (batch_to_space, "crops")
+    pairs = tuple(zip(given[f"{kind}_begin"], given[f"{kind}_end"], strict=True))
+    return move(problem.data, given["block_shape"][1:], pairs[1:])
+
+
 def depth(draw: Draw, op: str) -> Setting:
     rank = (2, 2, 2, 1, 3, 4)[number(draw, 0, 5)]
     block = number(draw, 1, 4 if rank < 3 else 2)
@@ -91,6 +109,13 @@ def depth(draw: Draw, op: str) -> Setting:
     return Setting(attributes, (n, c * block**rank, *counts))
 
 
+def moved_to_depth(problem: Problem) -> Array:
+    given = problem.attributes
+    move = space_to_depth if "SpaceToDepth" in problem.op else depth_to_space
+    block = (given.get("block_size", 1),) * (problem.data.ndim - 2)
+    return move(problem.data, block, given["blocks_mode"] == "blocks_first")
+
+
 _BATCH = entries(0, "block_shape") + [Fault("extent", "1", 1), Fault("rank", value=1)]
 _SHOWN_BATCH = BLOCKS | PAIRS | {"block 1", "different blocks"} | axes(2, 3, 4, 5, 6, what="axes of data")
 _SHOWN_DEPTH = BLOCKS | {"block 1", "blocks_mode blocks_first", "blocks_mode depth_first"} | axes(
@@ -102,6 +127,7 @@ OPERATORS = {
         COLUMNS + entries(0, "kernel_size", "strides")
         + lengths("output_size", "kernel_size", "strides", "dilations", "pads_begin", "pads_end"),
         WINDOW | DILATED | PADDED | BATCHES | {"asymmetric pads", "no positions", "dilation 0"},
+        summed,
         window_of_columns,
     ),
     "ExtractImagePatches-3": Facts(
@@ -109,6 +135,7 @@ OPERATORS = {
         entries(0, "sizes", "strides", "rates") + lengths("sizes", "strides", "rates") + RANKS
         + [Fault("replace", "auto_pad", "explicit")],
         WINDOW | DILATED | PATCHES | {"auto_pad valid", "auto_pad same_upper", "auto_pad same_lower"},
+        extracted,
         window_of_image,
     ),
     "SpaceToBatch-2": Facts(
@@ -116,17 +143,21 @@ OPERATORS = {
         _BATCH + entries(-1, "block_shape", "pads_begin", "pads_end") + entries(1, "pads_begin", "pads_end")
         + entries(2, "block_shape"),
         _SHOWN_BATCH,
+        moved_to_batch,
     ),
     "BatchToSpace-2": Facts(
         batch,
         _BATCH + entries(-1, "block_shape", "crops_begin", "crops_end") + [Fault("extent", "0", 1)]
         + entries(99, "crops_begin", "crops_end"),
         _SHOWN_BATCH,
+        moved_to_batch,
     ),
     "SpaceToDepth-1": Facts(
-        depth, [*entries(0, "block_size"), Fault("extent", "-1", 1), Fault("replace", "blocks_mode", "x")], _SHOWN_DEPTH
+        depth, [*entries(0, "block_size"), Fault("extent", "-1", 1), Fault("replace", "blocks_mode", "x")], _SHOWN_DEPTH,
+        moved_to_depth,
     ),
     "DepthToSpace-1": Facts(
-        depth, [*entries(0, "block_size"), Fault("extent", "1", 1), Fault("replace", "blocks_mode", "x")], _SHOWN_DEPTH
+        depth, [*entries(0, "block_size"), Fault("extent", "1", 1), Fault("replace", "blocks_mode", "x")], _SHOWN_DEPTH,
+        moved_to_depth,
     ),
 }

@@ -6,10 +6,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy
 from blocks import block_axis, few
+from definitions import batch_to_space, depth_to_space, extract, space_to_batch, space_to_depth
 from drawing import Draw, Fault, Setting, chance, number
 from facts import BLOCKS, DILATED, PAIRS, PATCHES, RANKS, WINDOW, Facts, axes, entries, lengths
-from problem import Problem
+from problem import Array, Problem
 from windows import Rules, Window, draw_window, pads_of_rule
 
 
@@ -72,6 +74,29 @@ def window(problem: Problem) -> Window:
     return Window(image, kernel, stride, dilation, pads, same, shape[:1], shape[-1])
 
 
+def extracted(problem: Problem) -> Array:
+    w = window(problem)
+    columns = extract(numpy.moveaxis(problem.data, -1, 1), w)
+    grid = range(3, columns.ndim)
+    return columns.transpose(0, *grid, 2, 1).reshape(*w.batch, *w.positions, math.prod(w.kernel) * w.channels)
+
+
+def moved_to_batch(problem: Problem) -> Array:
+    given = problem.attributes
+    pairs = given["paddings"] if "paddings" in given else given["crops"]
+    block = given["block_shape"] if "block_shape" in given else (given["block_size"],) * 2
+    return (space_to_batch if "SpaceToBatch" in problem.op else batch_to_space)(problem.data, block, pairs)
+
+
+def moved_to_depth(problem: Problem) -> Array:
+    given = problem.attributes
+    move = space_to_depth if "SpaceToDepth" in problem.op else depth_to_space
+    block = (given["block_size"],) * 2
+    if given.get("data_format", "NHWC") == "NCHW":
+        return move(problem.data, block, True)
+    return numpy.moveaxis(move(numpy.moveaxis(problem.data, -1, 1), block, True), 1, -1)
+
+
 _SPATIAL = [Fault("extent", str(axis), 1) for axis in (1, 2)]
 _DEPTH = [*entries(0, "block_size"), *entries(1, "block_size"), *entries(-1, "block_size"), *RANKS]
 _BATCH_ND = entries(0, "block_shape") + entries(-1, "block_shape") + lengths("block_shape")
@@ -86,13 +111,13 @@ _SHOWN_ND = BLOCKS | PAIRS | {"block 1", "different blocks"} | axes(0, 1, 2, 3, 
 _SHOWN_PATCHES = WINDOW | PATCHES | {"padding SAME", "padding VALID"}
 
 OPERATORS = {
-    "SpaceToBatch": Facts(batch, _DEPTH + _SPATIAL + _PADDINGS, BLOCKS | PAIRS | {"extent > 64"}),
-    "BatchToSpace": Facts(batch, _DEPTH + _CROPS, BLOCKS | PAIRS),
-    "SpaceToBatchND": Facts(batch_nd, _BATCH_ND + _SPATIAL + _PADDINGS, _SHOWN_ND),
-    "BatchToSpaceND": Facts(batch_nd, _BATCH_ND + _CROPS, _SHOWN_ND),
-    "SpaceToDepth": Facts(depth, _DEPTH + _SPATIAL + _FORMATS, BLOCKS | {"data_format NHWC", "extent > 64"}),
+    "SpaceToBatch": Facts(batch, _DEPTH + _SPATIAL + _PADDINGS, BLOCKS | PAIRS | {"extent > 64"}, moved_to_batch),
+    "BatchToSpace": Facts(batch, _DEPTH + _CROPS, BLOCKS | PAIRS, moved_to_batch),
+    "SpaceToBatchND": Facts(batch_nd, _BATCH_ND + _SPATIAL + _PADDINGS, _SHOWN_ND, moved_to_batch),
+    "BatchToSpaceND": Facts(batch_nd, _BATCH_ND + _CROPS, _SHOWN_ND, moved_to_batch),
+    "SpaceToDepth": Facts(depth, _DEPTH + _SPATIAL + _FORMATS, BLOCKS | {"data_format NHWC", "extent > 64"}, moved_to_depth),
     "DepthToSpace": Facts(
-        depth, [*_DEPTH, Fault("extent", "-1", 1), *_FORMATS], BLOCKS | {"data_format NHWC"}),
-    "*ImagePatches": Facts(patches, _PATCHES, _SHOWN_PATCHES | DILATED, window),
-    "*VolumePatches": Facts(patches, _PATCHES, _SHOWN_PATCHES - {"extent > 64"}, window),
+        depth, [*_DEPTH, Fault("extent", "-1", 1), *_FORMATS], BLOCKS | {"data_format NHWC"}, moved_to_depth),
+    "*ImagePatches": Facts(patches, _PATCHES, _SHOWN_PATCHES | DILATED, extracted, window),
+    "*VolumePatches": Facts(patches, _PATCHES, _SHOWN_PATCHES - {"extent > 64"}, extracted, window),
 }

@@ -7,6 +7,7 @@ from math import prod
 from typing import Any
 
 from blocks import block_axis, few
+from definitions import combine, depth_to_space, extract, space_to_depth
 from drawing import Draw, Fault, Setting, chance, number
 from facts import (
     BATCHES,
@@ -22,7 +23,7 @@ from facts import (
     entries,
     lengths,
 )
-from problem import Problem
+from problem import Array, Problem
 from windows import Rules, Window, draw_window, entries_of, give, ones
 
 
@@ -64,6 +65,15 @@ def window(problem: Problem) -> Window:
     return Window(image, kernel, stride, dilation, pads, False, batch, channels)
 
 
+def summed(problem: Problem) -> Array:
+    return combine(problem.data, window(problem))
+
+
+def extracted(problem: Problem) -> Array:
+    w = window(problem)
+    return extract(problem.data.reshape(prod(w.batch), w.channels, *w.image), w).reshape(w.columns)
+
+
 def shuffle(draw: Draw, op: str) -> Setting:
     block = number(draw, 1, 4)
     unshuffle = op.endswith("unshuffle")
@@ -73,6 +83,11 @@ def shuffle(draw: Draw, op: str) -> Setting:
     wide = (c, h * block, w * block)
     name = "downscale_factor" if unshuffle else "upscale_factor"
     return Setting({name: block}, (*lead, *(wide if unshuffle else deep)))
+
+
+def shuffled(problem: Problem) -> Array:
+    (block,) = problem.attributes.values()
+    return (space_to_depth if problem.op.endswith("unshuffle") else depth_to_space)(problem.data, (block,) * 2, False)
 
 
 _WINDOWS = (
@@ -87,11 +102,13 @@ OPERATORS = {
         windows,
         _WINDOWS + COLUMNS + entries(0, "output_size") + lengths("output_size") + [Fault("extent", "-2", -1)],
         _SHOWN,
+        summed,
         window,
     ),
-    "unfold": Facts(windows, [*_WINDOWS, *entries(9, "kernel_size")], _SHOWN, window),
+    "unfold": Facts(windows, [*_WINDOWS, *entries(9, "kernel_size")], _SHOWN, extracted, window),
     "pixel_shuffle": Facts(
-        shuffle, [*entries(0, "upscale_factor"), *entries(-1, "upscale_factor"), *RANKS, *EVEN_CHANNELS], _SHUFFLED
+        shuffle, [*entries(0, "upscale_factor"), *entries(-1, "upscale_factor"), *RANKS, *EVEN_CHANNELS], _SHUFFLED,
+        shuffled,
     ),
     "pixel_unshuffle": Facts(
         shuffle,
@@ -100,5 +117,6 @@ OPERATORS = {
             Fault("extent", "-1", 1), Fault("extent", "-2", 1),
         ],
         _SHUFFLED | {"extent > 64"},
+        shuffled,
     ),
 }

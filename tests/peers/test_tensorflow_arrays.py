@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensors of TensorFlow, in and out of the neutral functions."""
+
+import numpy as np
+import patchfold
+import pytest
+import tensorflow as tf
+
+NUMBERS = [
+    tf.bool, tf.int8, tf.int16, tf.int32, tf.int64, tf.uint8, tf.uint16, tf.uint32, tf.uint64, tf.float16, tf.bfloat16,
+    tf.float32, tf.float64, tf.complex64, tf.complex128,
+]  # fmt: skip
+FLOAT8 = [tf.dtypes.experimental.float8_e4m3fn, tf.dtypes.experimental.float8_e5m2]
+
+
+def tensor(dtype: tf.DType, shape: tuple[int, ...]) -> tf.Tensor:
+    """0 and 1, as bits that are sound in every type."""
+    size = np.dtype(dtype.as_numpy_dtype).itemsize
+    data = np.random.default_rng(3).integers(0, 2, int(np.prod(shape)) * size, np.uint8)
+    return tf.constant(data.view(dtype.as_numpy_dtype).reshape(shape))
+
+
+@pytest.mark.parametrize("dtype", NUMBERS, ids=lambda dtype: dtype.name)
+def test_every_element_type_is_moved(dtype: tf.DType) -> None:
+    x = tensor(dtype, (1, 2, 4, 5))
+    y = patchfold.unfold(x, 2, padding=1)
+    assert isinstance(y, tf.Tensor)
+    assert y.dtype is dtype
+    assert y.numpy().tobytes() == patchfold.unfold(x.numpy(), 2, padding=1).tobytes()
+
+
+@pytest.mark.parametrize("dtype", NUMBERS, ids=lambda dtype: dtype.name)
+def test_numbers_are_summed(dtype: tf.DType) -> None:
+    y = patchfold.fold(tf.cast(tf.ones((1, 4, 4)), dtype), (3, 3), 2)
+    assert y.dtype is dtype
+    expected = np.array([[1, 2, 1], [2, 4, 2], [1, 2, 1]]).astype(dtype.as_numpy_dtype)
+    assert (y.numpy()[0, 0] == expected).all()
+
+
+@pytest.mark.parametrize("dtype", FLOAT8, ids=lambda dtype: dtype.name)
+def test_float8_is_refused(dtype: tf.DType) -> None:
+    """TensorFlow does not lend these; as NumPy arrays they are taken."""
+    x = tf.cast(tf.ones((1, 1, 4, 4)), dtype)
+    with pytest.raises(patchfold.InvalidType, match="^unfold: x: "):
+        patchfold.unfold(x, 2)
+    assert patchfold.unfold(x.numpy(), 2).shape == (1, 4, 9)
+
+
+def test_tensors_are_never_written_to() -> None:
+    x = tf.ones((1, 1, 4, 4))
+    with pytest.raises(patchfold.InvalidType, match="out: must be an array that can be written to"):
+        patchfold.unfold(x, 2, out=tf.zeros((1, 4, 9)))
+
+
+def test_symbolic_tensors_are_refused() -> None:
+    with pytest.raises(patchfold.InvalidType, match="must be an array"):
+        tf.function(lambda x: patchfold.unfold(x, 2), autograph=False)(tf.ones((1, 1, 4, 4)))
