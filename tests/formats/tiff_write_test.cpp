@@ -78,14 +78,19 @@ TEST_F(TiffWrite, KeepsEveryBit) {
 }
 
 TEST_F(TiffWrite, IsCompressedAsAskedFor) {
-  const std::string data = noise(64);
+  const std::string data = noise(8 * 8 * 4);
   for (const auto& [compression, code] : {std::pair{Compression::none, COMPRESSION_NONE},
                                           {Compression::deflate, COMPRESSION_ADOBE_DEFLATE},
                                           {Compression::lzw, COMPRESSION_LZW},
                                           {Compression::zstd, COMPRESSION_ZSTD}}) {
     if (TIFFIsCODECConfigured(static_cast<std::uint16_t>(code)) == 0) continue;
-    write(contiguous(data.data(), {8, 8, 1}, DType::uint8), {.compression = compression}, 8);
-    EXPECT_EQ(field(TIFFTAG_COMPRESSION), code);
+    for (const auto& [dtype, predictor] : {std::pair{DType::uint8, PREDICTOR_HORIZONTAL},
+                                           {DType::int32, PREDICTOR_HORIZONTAL},
+                                           {DType::float32, PREDICTOR_FLOATINGPOINT}}) {
+      write(contiguous(data.data(), {8, 8, 1}, dtype), {.compression = compression}, 8);
+      EXPECT_EQ(field(TIFFTAG_COMPRESSION), code);
+      if (compression != Compression::none) EXPECT_EQ(field(TIFFTAG_PREDICTOR), predictor) << name_of(dtype);
+    }
   }
 }
 
