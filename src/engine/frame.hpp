@@ -13,7 +13,7 @@ struct Inside {
 };
 Inside inside_of(const Window& window) noexcept;
 
-/// Whether an extract has so many positions inside that they are worth a plan of their own.
-bool has_inside(const Problem& problem) noexcept;
+/// What part of the positions of an extract have windows that lie inside the image: 0 to 1.
+double inside_share(const Problem& problem) noexcept;
 
 }  // namespace patchfold::engine

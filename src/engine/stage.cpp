@@ -6,6 +6,7 @@
 
 #include "engine/frame.hpp"
 #include "engine/normalise.hpp"
+#include "engine/strategy.hpp"
 #include "engine/window.hpp"
 #include "tensor/checked.hpp"
 
@@ -51,11 +52,30 @@ std::optional<StageChoice> choose_stage(Problem problem, Columns columns) {
   return choice;
 }
 
-bool stage_pays(const Problem& problem) {
-  constexpr double least = 2;  // times that an element is read
+static bool stage_pays(const Problem& problem, Columns columns) {
+  constexpr double least = 2;             // times that an element is read
+  constexpr std::int64_t least_run = 36;  // bytes that are neighbours in a column and in the stage
+  const std::optional<StageChoice> choice = choose_stage(problem, columns);
+  if (!choice) return false;
   double times = 1;
   for (const Window& w : problem.windows) times *= static_cast<double>(w.kernel) / static_cast<double>(w.stride);
-  return times >= least || !has_inside(problem);
+  if (times < least && inside_share(problem) >= 0.25) return false;
+  const Window& x = problem.windows[choice->along];
+  if (columns == Columns::along_positions) return x.positions * choice->unit >= least_run;
+  // Where a column of a position holds other dims too, what is written for one of them is too little.
+  Problem rest = problem;
+  take_unit(rest);
+  for (const Dim& dim : rest.dims)
+    if (dim.extent > 1 && std::abs(dim.dst_stride) < std::abs(x.position_stride)) return false;
+  return x.kernel * choice->unit >= least_run;
+}
+
+bool stage_positions_pays(const Problem& problem) {
+  return stage_pays(problem, Columns::along_positions);
+}
+
+bool stage_taps_pays(const Problem& problem) {
+  return stage_pays(problem, Columns::along_taps);
 }
 
 Stage::Stage(const Problem& problem, const StageChoice& choice, bool by_residue)

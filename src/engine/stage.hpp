@@ -28,10 +28,6 @@ enum class Columns { along_positions, along_taps };
 /// The windows to stage; nothing for a problem that does not extract, or whose columns run along neither of both.
 std::optional<StageChoice> choose_stage(Problem problem, Columns columns);
 
-/// Whether what taps share is worth a stage: what lies inside the image can also be copied without one (strategies "strided"
-/// and "framed").
-bool stage_pays(const Problem& problem);
-
 /// A stage is a part of scratch memory that holds rows of the image: what lies outside the image is filled in, and the
 /// elements are sorted by residue modulo the stride. It takes a few hundred kilobytes and stays in the cache. Whoever reads
 /// it meets no borders and no strides: every column is a run of rows that lie in equal steps. Two windows are staged: x,

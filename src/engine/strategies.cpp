@@ -32,14 +32,15 @@ constexpr Strategy strategies[] = {
     {"split", make_split, split_pays},     // 8.9 -> 1.0: space_to_depth 8x64x112x112 block 2
     {"join", make_join, join_pays},        // 3.7 -> 1.0: depth_to_space 1x48x512x512 block 4
     {"gather", make_gather, gather_pays},  // 3.0 -> 1.2: space_to_depth 1x2048x2048x3 block 4, channels last
-    {"stage positions", make_stage_positions, stage_pays},  // 2.4 -> 1.0: unfold 8x64x112x112, kernel 3, padding 1
-    {"stage taps", make_stage_taps, stage_pays},            // 1.8 -> 1.0: patches of 8x112x112x64, kernel 3, SAME
-    {"cropped", make_cropped},                              // 5.8 -> 3.3: batch_to_space 32x64x56x56 block 2, crops 1
-    {"counts", make_counts},                                // coverage: its time must not grow with the taps that meet
-    {"strided", make_strided},        // 1376 -> 1.6: unfold 2x3x1022x1022 kernel 14 stride 14, into tokens, L3 16 MB
-    {"framed", make_framed},          // 10.0 -> 4.7: unfold 2x3x378x1518, channels last, kernel 20x24, padding 10
-    {"move", make_move},              // all other copies
-    {"sum panels", make_sum_panels},  // 3.6 -> 1.3: fold to 112x112, kernel 3, padding 1
+    {"stage positions", make_stage_positions, stage_positions_pays},  // 2.4 -> 1.0: unfold 8x64x112x112, kernel 3, padding 1
+    {"stage taps", make_stage_taps, stage_taps_pays},                 // 1.8 -> 1.0: patches of 8x112x112x64, kernel 3, SAME
+    {"cropped", make_cropped},         // 5.8 -> 3.3: batch_to_space 32x64x56x56 block 2, crops 1
+    {"counts", make_counts},           // coverage: its time must not grow with the taps that meet
+    {"bands", make_bands, bands_pay},  // 7.0 -> 3.1: unfold 8x3x224x224 into tokens, kernel 7 stride 4 padding 3
+    {"strided", make_strided},         // 1376 -> 1.6: unfold 2x3x1022x1022 kernel 14 stride 14, into tokens, L3 16 MB
+    {"framed", make_framed},           // 10.0 -> 4.7: unfold 2x3x378x1518, channels last, kernel 20x24, padding 10
+    {"move", make_move},               // all other copies
+    {"sum panels", make_sum_panels},   // 3.6 -> 1.3: fold to 112x112, kernel 3, padding 1
     {"sum bands", make_sum_bands, sum_bands_pay},  // 5.8 -> 3.8: fold to 2x96x58x58, channels last, kernel 7 stride 4
     {"sum rows", make_sum_rows},                   // each tap meets many elements of a row
     {"sum elements", make_sum_elements},           // strides beyond the row: solve for each element's taps

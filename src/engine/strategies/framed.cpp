@@ -2,6 +2,7 @@
 // Extracts with a frame of borders: the positions whose windows lie inside the image are a copy without borders, which the
 // strategy "strided" runs. Of the few positions around them, whose windows leave the image, the taps inside are such copies
 // too, and the others are filled.
+#include "engine/bands.hpp"
 #include "engine/frame.hpp"
 #include "engine/normalise.hpp"
 #include "engine/sequence.hpp"
@@ -74,24 +75,19 @@ Inside inside_of(const Window& w) noexcept {
   return {from, std::max(from, end)};
 }
 
-bool has_inside(const Problem& problem) noexcept {
-  if (problem.verb != Verb::extract) return false;
+double inside_share(const Problem& problem) noexcept {
+  if (problem.verb != Verb::extract || !are_near(problem)) return 0;
   double share = 1;
   for (const Window& w : problem.windows) {
-    constexpr std::int64_t far = std::int64_t{1} << 30;
-    if (w.positions < 1 || w.kernel < 1 || w.positions > far || w.kernel > far || w.stride > far || w.dilation > far ||
-        w.extent > far || std::abs(w.pad_begin) > far)
-      return false;
     const Inside inside = inside_of(w);
     share *= static_cast<double>(inside.end - inside.from) / static_cast<double>(w.positions);
   }
-  constexpr double least = 0.25;  // of all positions
-  return share >= least;
+  return share;
 }
 
 std::unique_ptr<Compiled> make_framed(const Problem& problem) {
   constexpr int most_windows = 3;  // each makes up to nine times as many plans
-  if (problem.windows.empty() || problem.windows.size() > most_windows || !has_inside(problem)) return nullptr;
+  if (problem.windows.empty() || problem.windows.size() > most_windows || inside_share(problem) < 0.25) return nullptr;
   auto sequence = std::make_unique<Sequence>(problem);
   add_parts(*sequence, problem, 0);
   return sequence;

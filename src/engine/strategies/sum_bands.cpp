@@ -9,9 +9,8 @@
 #include <tuple>
 #include <vector>
 
+#include "engine/bands.hpp"
 #include "engine/machine.hpp"
-#include "engine/normalise.hpp"
-#include "engine/strategies.hpp"
 #include "engine/strategy.hpp"
 #include "engine/windowless.hpp"
 #include "tensor/checked.hpp"
@@ -105,11 +104,9 @@ class SumBands final : public Compiled {
   bool is_possible() const noexcept {
     if (problem_.verb != Verb::combine_sum || problem_.accumulate || problem_.own_source != nullptr) return false;
     if (problem_.windows.empty() || problem_.windows.size() > 3) return false;
-    constexpr std::int64_t far = std::int64_t{1} << 30;
+    if (!are_near(problem_)) return false;
     for (const Window& w : problem_.windows)
-      if (w.kernel < 1 || w.kernel > 256 || w.positions < 1 || w.positions > far || w.extent < 1 || w.extent > far ||
-          w.dilation < 1 || w.dilation > far || w.stride > far || std::abs(w.pad_begin) > far)
-        return false;
+      if (w.kernel > 256) return false;
     return true;
   }
 
@@ -185,24 +182,6 @@ class SumBands final : public Compiled {
     return band;
   }
 
-  /// A copy between a tensor and scratch memory; `tensor` and `packed` are strides of the same axes.
-  std::unique_ptr<Compiled> copy_of(const std::vector<Dim>& axes) const {
-    Problem copy;
-    copy.verb = Verb::extract;
-    copy.dtype = problem_.dtype;
-    copy.element_size = element_;
-    ByteRange src{0, element_}, dst{0, element_};
-    for (const Dim& axis : axes) {
-      copy.dims.push_back(axis);
-      const auto extend = [&](ByteRange& range, std::int64_t reach) { (reach < 0 ? range.begin : range.end) += reach; };
-      extend(src, (axis.extent - 1) * axis.src_stride);
-      extend(dst, (axis.extent - 1) * axis.dst_stride);
-    }
-    copy.src_range = src;
-    copy.dst_range = dst;
-    return plan_normal(merge_dims(drop_single(copy)));
-  }
-
   /// Plans a band, unless there is one like it.
   bool add_parts(const BandWindow& band, std::int64_t length) {
     const Key key = key_of(band, length);
@@ -245,12 +224,12 @@ class SumBands final : public Compiled {
     sum.dst_range = {0, image};
     Parts parts;
     if (band.positions > 0) {
-      parts.pack = copy_of(pack);
+      parts.pack = plan_copy(problem_, pack, 0);
       parts.sum = make_sum_panels(merge_dims(drop_single(sum)));
       if (!parts.sum) return false;
       parts_scratch_ = std::max({parts_scratch_, parts.pack->scratch_per_piece(), parts.sum->scratch_per_piece()});
     }
-    parts.unpack = copy_of(unpack);
+    parts.unpack = plan_copy(problem_, unpack, problem_.dst_range.end - problem_.dst_range.begin);
     parts_scratch_ = std::max(parts_scratch_, parts.unpack->scratch_per_piece());
     image_at_ = std::max(image_at_, round(columns));
     image_bytes_ = std::max(image_bytes_, image);
