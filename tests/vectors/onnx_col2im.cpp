@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Col2Im-18: the examples of ONNX's text, as printed except for one number (see test_col2im_pads), and ONNX Runtime's
-// cases. Expected images of ONNX Runtime's cases come from a separate index-by-index program in Python.
+// Col2Im-18: the examples that ONNX's text prints for opset 18, except for one number (see test_col2im_pads), and ONNX
+// Runtime's cases, whose images oracle.py makes.
 #include "vectors/support.hpp"
 
 namespace patchfold::vectors {

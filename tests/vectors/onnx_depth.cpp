@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ONNX's backend tests and ONNX Runtime's tests of SpaceToDepth and DepthToSpace. Shapes and modes are theirs, the data is
-// 1, 2, 3, ..; the expected tensors come from a separate index-by-index program in Python, which was checked against onnx.
+// 1, 2, 3, ..; oracle.py makes the expected tensors.
 #include "vectors/support.hpp"
 
 namespace patchfold::vectors {

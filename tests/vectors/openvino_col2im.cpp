@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // OpenVINO's reference cases of Col2Im-15 and the examples of its text. Parameters are OpenVINO's, the data is 1, 2, 3, ..;
-// the expected images were worked out index by index by a separate program in Python (for each tap in ascending order, for
-// each position: image[position * stride + tap * dilation - pad] += column), which was checked against torch and onnx.
+// oracle.py makes the expected images.
 #include "vectors/support.hpp"
 
 namespace patchfold::vectors {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // OpenVINO's shape tests of Col2Im-15: static shape inference, the CPU plugin's functional tests, and those type_prop cases
-// that do not need dynamic shapes. The tensors are OpenVINO's; the fingerprints are those of the images that a separate
-// index-by-index program in Python gives for the data 1, 2, 3, ..
+// that do not need dynamic shapes. The tensors are OpenVINO's; the fingerprints are those of the images that oracle.py makes
+// of the data 1, 2, 3, ..
 #include "vectors/support.hpp"
 
 namespace patchfold::vectors {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // OpenVINO's reference and type_prop cases of SpaceToDepth-1 and DepthToSpace-1. Parameters are OpenVINO's, the data is 1,
-// 2, 3, ..; the expected tensors come from a separate index-by-index program in Python.
+// 2, 3, ..; oracle.py makes the expected tensors.
 #include "vectors/support.hpp"
 
 namespace patchfold::vectors {

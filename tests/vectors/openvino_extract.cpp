@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ExtractImagePatches-3: the outputs that its text prints for five examples, and OpenVINO's shape, error and padding tests.
+// ExtractImagePatches-3: the outputs that the text of opset 3 prints for five examples, and OpenVINO's shape, error and
+// padding tests.
 // Expected extents of the sweep are counted here, one candidate patch after the other.
 #include "vectors/support.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The grid of OpenVINO's CPU tests of ExtractImagePatches-3: images (1, 1, 10, 10) and (1, 3, 10, 10) with five sizes, five
-// strides, four rates and three paddings. Extents and fingerprints of the patches of the image 1, 2, 3, .. come from a
-// separate program in Python that reads every tap on its own.
+// strides, four rates and three paddings. oracle.py makes the extents and the fingerprints of the patches of the image 1, 2,
+// 3, ..
 #include "vectors/support.hpp"
 
 namespace patchfold::vectors {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Helpers of the tests with literal vectors: operators without their type, and comparisons element by element. Expected
-// values always come from the caller.
+// values always come from the caller, and oracle.py makes them too: where the environment variable PATCHFOLD_EXPECTATIONS
+// names a file, every expectation but the largest is appended to it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "patchfold/patchfold.hpp"
+#include "vectors/text.hpp"
 
 namespace patchfold::vectors {
 
@@ -28,14 +30,17 @@ struct Problem {
   requires requires { Op::name; }
   Problem(const Op& op)  // NOLINT: tests pass operators as they are
       : name(Op::name),
+        text(text_of(op)),
         output_shape([op](const Dims& in) { return op.output_shape(in); }),
         plan([op](const ConstTensorView& src, const TensorView& dst) { return op.plan(src, dst); }) {}
-  Problem(std::string_view bound_name, const BoundOperator& op)
+  Problem(std::string_view bound_name, std::string bound_text, const BoundOperator& op)
       : name(bound_name),
+        text(std::move(bound_text)),
         output_shape([op](const Dims& in) { return op.output_shape(in); }),
         plan([op](const ConstTensorView& src, const TensorView& dst) { return op.plan(src, dst); }) {}
 
   std::string name;
+  std::string text;  ///< with arguments
   std::function<Dims(const Dims&)> output_shape;
   std::function<Plan(const ConstTensorView&, const TensorView&)> plan;
 };

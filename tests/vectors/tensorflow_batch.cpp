@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // TensorFlow's tests of SpaceToBatch, SpaceToBatchND, BatchToSpace and BatchToSpaceND, and the examples of its text. Shapes
 // and parameters are TensorFlow's, the data is 1, 2, 3, .. (which is what the text's examples use, 0 in the output is
-// padding); the expected tensors come from a separate index-by-index program in Python.
+// padding); oracle.py makes the expected tensors.
 #include "vectors/support.hpp"
 
 namespace patchfold::vectors {

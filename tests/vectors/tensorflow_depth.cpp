@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // TensorFlow's tests of SpaceToDepth and DepthToSpace. Shapes and block sizes are TensorFlow's, the data is 1, 2, 3, ..;
-// the expected tensors come from a separate index-by-index program in Python.
+// oracle.py makes the expected tensors.
 #include "vectors/support.hpp"
 
 namespace patchfold::vectors {

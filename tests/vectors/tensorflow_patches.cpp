@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // TensorFlow's tests of ExtractImagePatches and ExtractVolumePatches. Shapes and parameters are TensorFlow's, the data is
-// 1, 2, 3, .. (0 in the output is padding); expected patches and fingerprints come from a separate index-by-index program
-// in Python.
+// 1, 2, 3, .. (0 in the output is padding); oracle.py makes the expected patches and fingerprints.
 #include "vectors/support.hpp"
 
 namespace patchfold::vectors {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // PyTorch's tests of fold, unfold, pixel_shuffle and pixel_unshuffle: documentation examples, refused arguments and the
-// grid of unfold samples. The data is 1, 2, 3, ..; expected tensors and fingerprints come from a separate index-by-index
-// program in Python, which was checked against torch.
+// grid of unfold samples. The data is 1, 2, 3, ..; oracle.py makes the expected tensors and fingerprints.
 #include "vectors/support.hpp"
 
 namespace patchfold::vectors {

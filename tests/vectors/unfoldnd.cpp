@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // unfoldNd's problems for one, two and three spatial axes, as torch.unfold and torch.fold with lists of any length. Where
-// fold(unfold(x)) == x the data itself is the expectation; fingerprints of unfold's columns of the data 1, 2, 3, .. come
-// from a separate index-by-index program in Python.
+// fold(unfold(x)) == x the data itself is the expectation; oracle.py makes the fingerprints of unfold's columns of the data
+// 1, 2, 3, ..
 #include <cstring>
 
 #include "vectors/support.hpp"
