@@ -19,7 +19,6 @@ constexpr bool is_sanitized = true;
 constexpr bool is_sanitized = false;
 #endif
 
-constexpr std::size_t fewest_samples = 15;
 constexpr std::int64_t most_allocated = 256 << 10;
 constexpr std::int64_t most_resident = 8 << 20;
 
@@ -36,6 +35,10 @@ Held medians(const std::vector<Held>& samples, std::size_t fifth) {
 }
 
 }  // namespace
+
+bool judges_memory() {
+  return !is_sanitized;
+}
 
 void keep_no_free_memory() {
   constexpr int bytes = 256 << 10, arenas = 4;
@@ -63,7 +66,7 @@ Growth growth_of(const std::vector<Held>& samples) {
   if (samples.size() < fewest_samples) return growth;
   growth.early = medians(samples, 1);
   growth.late = medians(samples, 4);
-  growth.is_judged = !is_sanitized;
+  growth.is_judged = judges_memory();
   growth.is_too_much = growth.late.allocated > growth.early.allocated + most_allocated ||
                        growth.late.resident > growth.early.resident + growth.early.resident / 10 + most_resident;
   growth.is_too_much = growth.is_too_much && growth.is_judged;

@@ -25,9 +25,13 @@ std::int64_t peak_resident();
 /// last. Allocated bytes may grow by 256 KiB, resident ones by 8 MiB and a tenth.
 struct Growth {
   Held early{}, late{};
-  bool is_judged = false;  ///< there were enough samples, and no sanitizer that keeps memory
+  bool is_judged = false;  ///< there were enough samples, and judges_memory()
   bool is_too_much = false;
 };
 Growth growth_of(const std::vector<Held>& samples);
+/// Below this many samples nothing is judged.
+inline constexpr std::size_t fewest_samples = 15;
+/// False under a sanitizer that keeps memory.
+bool judges_memory();
 
 }  // namespace patchfold::testing
