@@ -45,7 +45,9 @@ class Soak {
                 static_cast<unsigned long long>(options_.seed));
     std::fflush(stdout);
     samples_.reserve(4096);
-    while (Clock::now() < end_ && !is_interrupted && wrong_.empty()) run_round(std::min(Clock::now() + round, end_));
+    // However short the time and however slow the machine, as many rounds as memory needs to be judged.
+    while ((Clock::now() < end_ || samples_.size() < fewest_samples) && !is_interrupted && wrong_.empty())
+      run_round(Clock::now() + round);
     return report();
   }
 
