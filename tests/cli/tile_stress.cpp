@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A picture that is larger than the memory it may take: made row by row, split, merged, compared row by row.
 //
-//   tile_stress PROGRAM SIDE MEGABYTES [FOLDER]
+//   tile_stress PROGRAM SIDE SPLIT MERGE [FOLDER]
 //
-// SIDE x SIDE pixels of 8 bits; no command may hold more than MEGABYTES. Exit code: 0 passed, 1 failed, 77 skipped.
+// SIDE x SIDE pixels of 8 bits; split may hold SPLIT megabytes, and merge MERGE. Exit code: 0 passed, 1 failed, 77 skipped.
 #include <spawn.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -103,7 +103,12 @@ class Folder {
   std::string path_;
 };
 
-int test(const char* program, std::int64_t side, std::int64_t most_bytes, const fs::path& parent) {
+struct Limits {
+  std::int64_t split_bytes = 0;
+  std::int64_t merge_bytes = 0;
+};
+
+int test(const char* program, std::int64_t side, Limits most, const fs::path& parent) {
   if (!formats::has_tiff()) {
     std::printf("skipped: built without TIFF\n");
     return skipped;
@@ -120,21 +125,23 @@ int test(const char* program, std::int64_t side, std::int64_t most_bytes, const 
   const fs::path merged = folder / "merged.tif";
   const fs::path tiles = folder / "tiles";
   write_picture(picture, side);
-  if (!run(program, {"split", picture, tiles, "--tile", "512", "--overlap", "64", "--format", "tif"}, most_bytes))
+  if (!run(program, {"split", picture, tiles, "--tile", "512", "--overlap", "64", "--format", "tif"}, most.split_bytes))
     return failed;
   fs::remove(picture);
-  if (!run(program, {"merge", tiles, merged, "--window", "hann"}, most_bytes)) return failed;
+  if (!run(program, {"merge", tiles, merged, "--window", "hann"}, most.merge_bytes)) return failed;
   return is_same(merged, side) ? 0 : failed;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) try {
-  if (argc < 4) {
-    std::fprintf(stderr, "usage: tile_stress PROGRAM SIDE MEGABYTES [FOLDER]\n");
+  if (argc < 5) {
+    std::fprintf(stderr, "usage: tile_stress PROGRAM SIDE SPLIT MERGE [FOLDER]\n");
     return 2;
   }
-  return test(argv[1], std::atoll(argv[2]), std::atoll(argv[3]) * 1'000'000, argc > 4 ? argv[4] : fs::temp_directory_path());
+  constexpr std::int64_t megabyte = 1'000'000;
+  return test(argv[1], std::atoll(argv[2]), {std::atoll(argv[3]) * megabyte, std::atoll(argv[4]) * megabyte},
+              argc > 5 ? argv[5] : fs::temp_directory_path());
 } catch (const std::exception& error) {
   std::printf("%s\n", error.what());
   return failed;

@@ -45,9 +45,13 @@ class TiffWrite : public ::testing::Test {
     EXPECT_EQ(folder_.names(), Names{});
   }
   /// A field of the file that was written, as libtiff reads it.
-  int field(std::uint32_t tag) {
+  std::int64_t field(std::uint32_t tag) {
     const std::unique_ptr<TIFF, void (*)(TIFF*)> tiff(TIFFOpen(path_.c_str(), "r"), TIFFClose);
     std::uint16_t value = 0;
+    if (const TIFFField* kind = TIFFFieldWithTag(tiff.get(), tag); TIFFFieldDataType(kind) == TIFF_LONG) {
+      std::uint32_t wide = 0;
+      return TIFFGetFieldDefaulted(tiff.get(), tag, &wide) == 1 ? std::int64_t{wide} : -1;
+    }
     if (tag == TIFFTAG_EXTRASAMPLES) {
       std::uint16_t* kinds = nullptr;
       return TIFFGetField(tiff.get(), tag, &value, &kinds) == 1 && value > 0 ? 10 * value + kinds[0] : 0;
