@@ -66,18 +66,21 @@ def windows(draw, axes):
                 each[rng.random(len(each)) < 0.2] = 0
         argument = lists
     else:
-        # The samples that the library has: that they are right is a test of its own.
         argument = ("gaussian", 0.2) if kind == "sigma" else kind
         lists = [samples(argument, extent) for extent in extents]
     return argument, lambda at: math.prod(Fraction(float(each[i])) for each, i in zip(lists, at, strict=True))
 
 
 def samples(window, n):
-    """The library's samples of a window, bit for bit: a sum of one tile of ones has the weights."""
+    """The library's samples of a window, bit for bit, which must be those of its formula but for the last bits."""
     tiling = patchfold.Tiling((n,), (n,), overlap=0)
     merger = patchfold.Merger(tiling, window=window, reduce="sum")
-    merger.add(0, np.ones(n))
-    return merger.finish()
+    merger.add(0, np.ones(n))  # a sum of one tile of ones has the weights
+    found = merger.finish()
+    kind, *sigma = (window,) if isinstance(window, str) else window
+    expected = np.array(weights_of(kind, n, *sigma))
+    assert (np.abs(found - expected) <= 4 * np.spacing(expected)).all()
+    return found
 
 
 def random_numbers(rng, shape, dtype):
@@ -234,15 +237,29 @@ def test_infinities_and_nan(window):
     assert y.tolist()[:3] == [1, 2, inf] and math.isnan(y[3]) and math.isnan(y[4]) and y[5] == 3
 
 
-@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize("window", [*WINDOWS, *(("gaussian", sigma) for sigma in (1e-3, 0.03, 0.125, 0.2, 0.5, 2.0, 1e3))])
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 7, 16, 63, 256, 1000])
 def test_samples_of_windows(window, n):
     found = samples(window, n)
-    expected = np.array(weights_of(window, n))
-    assert (np.abs(found - expected) <= 4 * np.spacing(expected)).all()
     assert (found > 0).all() and found.tobytes() == found[::-1].tobytes()
-    if window == "gaussian":
-        assert found.min() >= 2.0**-100
+    assert found.min() >= 2.0**-100
+
+
+def test_a_gaussian_has_the_width_that_is_asked_for():
+    """exp(-2) two deviations from the middle, whatever the deviation."""
+    for deviation in (1, 3, 10):
+        n = 101
+        found = samples(("gaussian", deviation / n), n)
+        assert found[50] == 1
+        assert found[50 + 2 * deviation] == pytest.approx(math.exp(-2), rel=1e-12)
+
+
+@pytest.mark.parametrize("sigma", [0.125, 0.4])
+def test_a_mean_with_a_gaussian_is_that_of_its_width(sigma):
+    """Two tiles of 4 that overlap by 2, of zeros and of ones: what comes is the second weight's part of both."""
+    y = outcome(patchfold.Tiling((6,), (4,), stride=2), [np.zeros(4), np.ones(4)], window=("gaussian", sigma))
+    near, far = (math.exp(-((d / 4 / sigma) ** 2) / 2) for d in (0.5, 1.5))
+    np.testing.assert_allclose(y, [0, 0, far / (near + far), near / (near + far), 1, 1], rtol=1e-12)
 
 
 def negative_case():
