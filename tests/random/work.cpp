@@ -3,7 +3,9 @@
 
 #include <memory>
 
+#include "check.hpp"
 #include "memory.hpp"
+#include "reference/reference.hpp"
 
 namespace patchfold::testing {
 
@@ -17,11 +19,15 @@ Work::Work(const ProblemText& text, std::uint64_t seed, int sources)
   Random random(seed);
   Features ignored;
   before_ = random_elements(random, type, element_count(shape_), ignored);
+  const auto array = [&](const Dims& shape, const std::vector<std::byte>& bytes) {
+    return reference::Array{{shape.begin(), shape.end()}, reference_type(type.dtype), type.size, bytes};
+  };
+  const reference::Array held = array(shape_, before_);
   for (int i = 0; i < sources; ++i) {
     sources_.push_back(random_elements(random, type, element_count(text.shape), ignored));
-    std::vector<std::byte> result = before_;
-    throw_if_failed(plan_.run(sources_.back().data(), result.data(), serial_executor()), text.op);
-    expected_.push_back(std::move(result));
+    const auto result =
+        reference::run(text.op, array(text.shape, sources_.back()), reference_arguments(text.arguments), &held);
+    expected_.push_back(result.bytes);
   }
 }
 
