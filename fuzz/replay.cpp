@@ -1,17 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a target over files, where there is no libFuzzer: usage: TARGET FOLDER_OR_FILE...
+// Runs a target over files, where there is no libFuzzer.
+//
+//   TARGET [--megabytes N] [--seconds N] FOLDER_OR_FILE...
+//
+// A file that asks for more than N megabytes at once, or takes longer than N seconds, ends the program.
+#include <unistd.h>
+
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <new>
 #include <vector>
 
 #include "fuzz/target.hpp"
 
+namespace {
+
+std::size_t most_bytes = SIZE_MAX;
+
+void* allocate(std::size_t size, std::size_t alignment) {
+  if (size > most_bytes) {
+    std::fprintf(stderr, "too much memory: %zu bytes at once\n", size);
+    std::abort();
+  }
+  void* memory = nullptr;
+  if (::posix_memalign(&memory, std::max(alignment, sizeof(void*)), std::max<std::size_t>(size, 1)) != 0)
+    throw std::bad_alloc();
+  return memory;
+}
+
+void stop(int) {
+  constexpr char text[] = "too much time\n";
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text, sizeof text - 1);
+  std::_Exit(1);
+}
+
+}  // namespace
+
+// The other forms of new and delete call these.
+void* operator new(std::size_t size) {
+  return allocate(size, alignof(std::max_align_t));
+}
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  return allocate(size, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
+
 int main(int argc, char** argv) {
   std::vector<std::filesystem::path> files;  // absolute: a target may work in a folder of its own
+  unsigned seconds = 0;
   for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--megabytes") == 0 && i + 1 < argc) {
+      most_bytes = std::strtoull(argv[++i], nullptr, 10) << 20;
+      continue;
+    }
+    if (std::strcmp(argv[i], "--seconds") == 0 && i + 1 < argc) {
+      seconds = static_cast<unsigned>(std::strtoul(argv[++i], nullptr, 10));
+      continue;
+    }
     if (!std::filesystem::is_directory(argv[i])) {
       files.push_back(std::filesystem::absolute(argv[i]));
       continue;
@@ -20,6 +82,7 @@ int main(int argc, char** argv) {
       files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
+  std::signal(SIGALRM, stop);
   for (const auto& file : files) {
     std::ifstream stream(file, std::ios::binary);
     const std::vector<char> bytes{std::istreambuf_iterator<char>(stream), {}};
@@ -29,6 +92,7 @@ int main(int argc, char** argv) {
     }
     std::printf("%s\n", file.filename().c_str());
     std::fflush(stdout);  // the last name is that of the input that crashes
+    ::alarm(seconds);
     LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
   }
   std::printf("%zu inputs\n", files.size());

@@ -2,6 +2,7 @@
 // `patchfold bench`: what it prints, not how fast anything is.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <regex>
 #include <sstream>
 
@@ -40,6 +41,11 @@ TEST(Bench, PrintsJson) {
   EXPECT_TRUE(std::regex_match(outcome.out, row)) << outcome.out;
 }
 
+/// Flat is what grows by at most 30 %.
+void expect_verdict(bool flat, double spread) {
+  if (std::abs(spread - 1.3) > 0.01) EXPECT_EQ(flat, spread < 1.3) << spread;
+}
+
 TEST(Bench, PrintsHowTimeAndMemoryGrow) {
   const Folder folder;
   const Outcome outcome = folder.run("bench --growth --largest 4 --cache 0.9 --rounds 1 --threads 1,2");
@@ -51,8 +57,10 @@ TEST(Bench, PrintsHowTimeAndMemoryGrow) {
   for (const char* subject :
        {"\nfold, 1 thread: ", "\nfold, 2 threads: ", "\nunfold, 1 thread: ", "\nspace_to_batch, 2 threads: "}) {
     const std::regex verdict(std::string(subject) +
-                             R"((NOT )?flat within [0-9.]+ from 2 MB on \(2 sizes past twice the cache of 0\.9 MB.*\))");
-    EXPECT_TRUE(std::regex_search(outcome.out, verdict)) << subject << "\n" << outcome.out;
+                             R"((NOT )?flat within ([0-9.]+) from 2 MB on \(2 sizes past twice the cache of 0\.9 MB.*\))");
+    std::smatch found;
+    ASSERT_TRUE(std::regex_search(outcome.out, found, verdict)) << subject << "\n" << outcome.out;
+    expect_verdict(!found[1].matched, std::stod(found[2]));
     const std::regex memory(std::string(subject) +
                             R"(peak memory = input \+ output \+ ([0-9]+|\?) kB; a plan's scratch is [0-9.]+ kB)");
     EXPECT_TRUE(std::regex_search(outcome.out, memory)) << subject << "\n" << outcome.out;
@@ -79,6 +87,9 @@ TEST(Bench, PrintsGrowthAsJson) {
       size + "," + size + "\n  \\]\\}";
   EXPECT_TRUE(std::regex_match(outcome.out, std::regex("\\[" + growth + "," + growth + "," + growth + "\n\\]\n")))
       << outcome.out;
+  const std::regex verdict(R"re("flat": (true|false), "spread": ([0-9.]+))re");
+  for (std::sregex_iterator found(outcome.out.begin(), outcome.out.end(), verdict), end; found != end; ++found)
+    expect_verdict((*found)[1] == "true", std::stod((*found)[2]));
 }
 
 TEST(Bench, RefusesWrongWords) {

@@ -1,39 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Merges and tilings against their definitions, element by element: windows, selections, types of numbers, counts.
+// Merges and tilings against their definitions, element by element: selections, types of numbers, counts.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <complex>
 #include <cstdlib>
-#include <numbers>
-#include <tuple>
 #include <vector>
 
 #include "merge_support.hpp"
 
 namespace patchfold {
 namespace {
-
-TEST(MergeValues, WindowsAreTheirFormulas) {
-  using Kind = WeightWindow::Kind;
-  const struct {
-    Kind kind;
-    double (*formula)(double);
-  } cases[] = {{Kind::ones, [](double) { return 1.0; }},
-               {Kind::linear, [](double t) { return 1 - std::fabs(2 * t - 1); }},
-               {Kind::hann, [](double t) { return (1 - std::cos(2 * std::numbers::pi * t)) / 2; }},
-               {Kind::cosine, [](double t) { return std::sin(std::numbers::pi * t); }}};
-  for (const auto& [kind, formula] : cases)
-    for (const int n : {1, 2, 5, 8, 31}) {
-      WeightWindow window;
-      window.kind = kind;
-      const std::vector<double> weights = sample(window, n);
-      ASSERT_EQ(weights.size(), static_cast<std::size_t>(n));
-      for (int i = 0; i < n; ++i)
-        EXPECT_NEAR(weights[static_cast<std::size_t>(i)], formula((i + 0.5) / n), 1e-15)
-            << word_of(kind) << " " << i << " of " << n;
-    }
-}
 
 /// Merges tiles of two axes that hold their index everywhere.
 std::vector<float> merge_of_indices(const Tiling& tiling, const MergeSpec& spec) {
