@@ -43,7 +43,8 @@ TEST(Bench, PrintsJson) {
 
 /// Flat is what grows by at most 30 %.
 void expect_verdict(bool flat, double spread) {
-  if (std::abs(spread - 1.3) > 0.01) EXPECT_EQ(flat, spread < 1.3) << spread;
+  if (std::abs(spread - 1.3) <= 0.01) return;  // what is printed is rounded
+  EXPECT_EQ(flat, spread < 1.3) << spread;
 }
 
 TEST(Bench, PrintsHowTimeAndMemoryGrow) {
