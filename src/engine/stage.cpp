@@ -61,6 +61,7 @@ static bool stage_pays(const Problem& problem, Columns columns) {
   for (const Window& w : problem.windows) times *= static_cast<double>(w.kernel) / static_cast<double>(w.stride);
   if (times < least && inside_share(problem) >= 0.25) return false;
   const Window& x = problem.windows[choice->along];
+  if (choice->across < 0 && problem.windows.size() > 1) return false;  // row by row
   if (columns == Columns::along_positions) return x.positions * choice->unit >= least_run;
   // Where a column of a position holds other dims too, what is written for one of them is too little.
   Problem rest = problem;

@@ -45,15 +45,14 @@ inline Streamed take_streams(DimList& dims, std::int64_t unit, bool joins) {
   return streamed;
 }
 
-/// Whether streams are faster than bricks (strategy "strided"): if their rows fill a vector, and where they leave past the
-/// cache a few lines.
+/// Whether streams are faster than bricks (strategy "strided"): where their rows have a few lines.
 inline bool streams_pay(const Problem& problem, bool joins) {
   if (!problem.windows.empty()) return false;
   Problem rest = problem;
   const std::int64_t unit = take_unit(rest);
   const Streamed streamed = take_streams(rest.dims, unit, joins);
-  const std::int64_t least_row = store_of(problem) == kernels::Store::plain ? kernels::line_bytes : 256;
-  return streamed.along.extent * unit >= least_row;
+  const std::int64_t least = unit <= 2 && streamed.ways.extent <= 3 ? kernels::line_bytes : 256;
+  return streamed.along.extent * unit >= least;
 }
 
 }  // namespace patchfold::engine
