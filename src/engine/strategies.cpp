@@ -40,7 +40,9 @@ constexpr Strategy strategies[] = {
     {"strided", make_strided},         // 1376 -> 1.6: unfold 2x3x1022x1022 kernel 14 stride 14, into tokens, L3 16 MB
     {"framed", make_framed},           // 10.0 -> 4.7: unfold 2x3x378x1518, channels last, kernel 20x24, padding 10
     {"move", make_move},               // all other copies
-    {"sum panels", make_sum_panels},   // 3.6 -> 1.3: fold to 112x112, kernel 3, padding 1
+    {"sum panels", make_sum_panels, sum_panels_pay},  // 3.6 -> 1.3: fold to 112x112, kernel 3, padding 1
+    {"sum residues", make_sum_residues,
+     sum_residues_pay},                            // 93.4 -> 15.6: fold to 8x207x52, kernel 25x31 stride 23x31, mirrored
     {"sum bands", make_sum_bands, sum_bands_pay},  // 5.8 -> 3.8: fold to 2x96x58x58, channels last, kernel 7 stride 4
     {"sum rows", make_sum_rows},                   // each tap meets many elements of a row
     {"sum elements", make_sum_elements},           // strides beyond the row: solve for each element's taps

@@ -55,10 +55,15 @@ std::unique_ptr<Compiled> make_counts(const Problem& problem);
 /// Columns whose positions, or whose elements within a position, are neighbours in memory on both sides. Does not fit sums
 /// of 16-bit floats onto the output, nor windows of very many taps.
 std::unique_ptr<Compiled> make_sum_panels(const Problem& problem);
-/// Other layouts of either side, band by band: copied to where panels fit, summed, and copied to the image. Does not fit
+bool sum_panels_pay(const Problem& problem);
+/// The same of 16-bit floats, band by band: copied to where panels fit, summed, and copied to the image. Does not fit
 /// sums onto the output, nor more than three windows.
 std::unique_ptr<Compiled> make_sum_bands(const Problem& problem);
 bool sum_bands_pay(const Problem& problem);
+/// Long strides and any layout: rows of positions are added to an image that is sorted by residue. Does not fit sums onto
+/// the output, nor more than three windows.
+std::unique_ptr<Compiled> make_sum_residues(const Problem& problem);
+bool sum_residues_pay(const Problem& problem);
 /// The row runs along an image axis whose taps each point at many of its elements.
 std::unique_ptr<Compiled> make_sum_rows(const Problem& problem);
 /// Any sum, one element at a time: for strides so long that a tap points at one element of a row at most. In

@@ -4,6 +4,8 @@
 // reads the image in equal steps or reads nothing. All other windows have one coordinate for the whole row. Extract writes
 // every column element, copied or filled. combine_copy is the same walk with source and destination exchanged; it skips
 // coordinates outside the image.
+#include "kernels/move.hpp"
+
 #include <algorithm>
 #include <limits>
 
@@ -11,7 +13,6 @@
 #include "engine/rows.hpp"
 #include "engine/strategy.hpp"
 #include "engine/window.hpp"
-#include "kernels/move.hpp"
 
 namespace patchfold::engine {
 namespace {

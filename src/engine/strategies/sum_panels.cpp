@@ -206,6 +206,13 @@ class SumPanels final : public SumPanelPlan {
 
 }  // namespace
 
+bool sum_panels_pay(const Problem& problem) {
+  // Panels of long strides have a row for each residue. Short ones are better added tap by tap, where that has vectors.
+  if (problem.windows.empty() || kernels::sum_kernel(problem.dtype).accumulator_size != problem.element_size) return true;
+  const Window& w = problem.windows[problem.windows.size() - 1];
+  return w.stride <= 2 || w.positions * problem.element_size >= (w.dilation > 1 ? 128 : 64) || !sum_residues_pay(problem);
+}
+
 std::unique_ptr<Compiled> make_sum_panels(const Problem& problem) {
   const std::optional<SumPanelAxes> axes = choose_axes(problem);
   if (!axes) return nullptr;
