@@ -4,6 +4,7 @@
 
 #include "python/native/call.hpp"
 #include "python/native/interpreter_lock.hpp"
+#include "python/native/values.hpp"
 
 namespace patchfold::python {
 namespace {
