@@ -9,6 +9,7 @@
 #include <cstring>
 #include <map>
 
+#include "as_always.hpp"
 #include "check.hpp"
 #include "engine/strategies.hpp"
 #include "geometry.hpp"
@@ -39,17 +40,6 @@ std::map<std::string, int>& runs() {
 std::string name_of(std::string_view strategy, Store store, const std::string& set) {
   return std::string(strategy) + (store == Store::plain ? ", plain, " : ", past cache, ") + set;
 }
-
-/// Undoes what is forced, also where a check ends early.
-struct AsAlways {
-  AsAlways() = default;
-  AsAlways(const AsAlways&) = delete;
-  AsAlways& operator=(const AsAlways&) = delete;
-  ~AsAlways() {
-    engine::force({});
-    use_instruction_set("");
-  }
-};
 
 /// The last rows of the table, which fit what no other row does; other tests run them all the time.
 bool is_fallback(std::string_view strategy) {

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/strategies.hpp"
+#include "patchfold/plan.hpp"
+
+namespace patchfold::testing {
+
+/// Undoes what is forced, also where a check ends early.
+struct AsAlways {
+  AsAlways() = default;
+  AsAlways(const AsAlways&) = delete;
+  AsAlways& operator=(const AsAlways&) = delete;
+  ~AsAlways() {
+    engine::force({});
+    use_instruction_set("");
+  }
+};
+
+}  // namespace patchfold::testing
