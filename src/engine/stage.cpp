@@ -62,6 +62,12 @@ static bool stage_pays(const Problem& problem, Columns columns) {
   if (times < least && inside_share(problem) >= 0.25) return false;
   const Window& x = problem.windows[choice->along];
   if (choice->across < 0 && problem.windows.size() > 1) return false;  // row by row
+  if (columns == Columns::along_positions && x.stride > 1 && inside_share(problem) >= 1) {
+    // Without borders short rows, and rows between gaps, are better copied as bricks.
+    const std::int64_t row = x.positions * choice->unit;
+    const bool continues = choice->across < 0 || problem.windows[choice->across].position_stride == row;
+    if (row < 2 * line_bytes || (!continues && choice->unit > 2)) return false;
+  }
   if (columns == Columns::along_positions) return x.positions * choice->unit >= least_run;
   // Where a column of a position holds other dims too, what is written for one of them is too little.
   Problem rest = problem;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of columns, or to images, whose elements do not lie where panels need them: transposed, mirrored, with channels last
-// on one side, every second one. The image is cut into bands. The columns of a band are copied to scratch memory, in the
-// order that panels like best; panels sum them; and the band is copied to where the image lies. The copies are those of the
-// strategy "strided", so both sides are read and written in whole lines.
+// Sums of 16-bit floats of columns, or to images, whose elements do not lie where panels need them: transposed, mirrored,
+// with channels last on one side, every second one. The image is cut into bands. The columns of a band are copied to scratch
+// memory, in the order that panels like best; panels sum them; and the band is copied to where the image lies. The copies
+// are those of the strategy "strided", so both sides are read and written in whole lines.
 #include <algorithm>
 #include <cstring>
 #include <map>

@@ -207,10 +207,12 @@ class SumPanels final : public SumPanelPlan {
 }  // namespace
 
 bool sum_panels_pay(const Problem& problem) {
-  // Panels of long strides have a row for each residue. Short ones are better added tap by tap, where that has vectors.
-  if (problem.windows.empty() || kernels::sum_kernel(problem.dtype).accumulator_size != problem.element_size) return true;
+  if (problem.windows.empty()) return true;
+  // Panels of long strides have a row for each residue, short ones or with gaps between the taps. These are better added tap
+  // by tap, where that has vectors.
   const Window& w = problem.windows[problem.windows.size() - 1];
-  return w.stride <= 2 || w.positions * problem.element_size >= (w.dilation > 1 ? 128 : 64) || !sum_residues_pay(problem);
+  const bool is_long = w.dilation == 1 && w.positions * problem.element_size >= kernels::line_bytes;
+  return w.stride <= 2 || is_long || !sum_residues_pay(problem);
 }
 
 std::unique_ptr<Compiled> make_sum_panels(const Problem& problem) {
