@@ -30,13 +30,11 @@ class Bands final : public Compiled {
     if (!choose_group() || !choose_band()) return;
     scratch_per_piece_ = ceil_div(stage_bytes_, kernels::line_bytes) * kernels::line_bytes;
     parts_at_ = scratch_per_piece_;
+    if (!add_all_parts()) return;
     std::int64_t parts_scratch = 0;
-    for (std::int64_t from = 0; from < problem_.windows[0].positions; from += band_)
-      for (const std::int64_t length : {group_, last_group_}) {
-        const Parts& parts = parts_of(band_at(from), length);
-        for (const auto* part : {&parts.pack, &parts.unpack})
-          if (*part) parts_scratch = std::max(parts_scratch, (*part)->scratch_per_piece());
-      }
+    for (const auto& [key, parts] : parts_)
+      for (const auto* part : {&parts.pack, &parts.unpack})
+        if (*part) parts_scratch = std::max(parts_scratch, (*part)->scratch_per_piece());
     scratch_per_piece_ += parts_scratch;
     tuples_ = count_tuples(outer_) * groups_;
     rows_ = tuples_ * ceil_div(problem_.windows[0].positions, band_);
@@ -221,10 +219,25 @@ class Bands final : public Compiled {
     }
   }
 
-  const Parts& parts_of(const Band& band, std::int64_t length) {
+  /// Bands that lie inside the image are all alike, so those before the first and behind the last of them are planned.
+  bool add_all_parts() {
+    constexpr std::int64_t most = 4096;  // planning takes no longer for a longer image or a wider pad
+    const Window& w = problem_.windows[0];
+    const std::int64_t bands = ceil_div(w.positions, band_);
+    for (const bool forwards : {true, false})
+      for (std::int64_t k = 0; k < bands; ++k) {
+        if (k == most) return false;
+        const Band band = band_at((forwards ? k : bands - 1 - k) * band_);
+        for (const std::int64_t length : {group_, last_group_}) add_parts(band, length);
+        if (band.from == 0 && band.end == reach(w, band.positions)) break;
+      }
+    return true;
+  }
+
+  void add_parts(const Band& band, std::int64_t length) {
     const auto [at, is_new] = parts_.try_emplace(key_of(band, length));
     Parts& parts = at->second;
-    if (!is_new) return parts;
+    if (!is_new) return;
     std::vector<Dim> pack, unpack;
     const auto add = [&](std::int64_t extent, const Dim& dim, std::int64_t step) {
       pack.push_back({extent, dim.src_stride, step});
@@ -243,7 +256,6 @@ class Bands final : public Compiled {
     }
     if (!is_empty) parts.pack = plan_copy(problem_, pack, 0);
     parts.unpack = plan_copy(problem_, unpack, problem_.dst_range.end - problem_.dst_range.begin);
-    return parts;
   }
 
   std::int64_t element_;

@@ -229,6 +229,11 @@ class Strided final : public Compiled {
     const Place ordered = place_of(in_dst, run_dims_);
     const bool runs = run_bytes_ >= least_run || (is_staged && run_dims_ > 0 && store_ == Store::past_cache);
     if (!is_staged) consider({}, false);
+    constexpr double little = 32 << 10;  // bytes: choosing would take longer than it saves
+    if (!is_staged && bytes_ < little) {
+      hops_[0].prepare();
+      return;
+    }
     consider({ordered}, runs);
     const Order near_dst = nearest(in_dst), near_src = nearest(by_src_);
     for (const bool dst_first : {true, false}) {
