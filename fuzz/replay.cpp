@@ -23,7 +23,7 @@ namespace {
 
 std::size_t most_bytes = SIZE_MAX;
 
-void* allocate(std::size_t size, std::size_t alignment) {
+[[maybe_unused]] void* allocate(std::size_t size, std::size_t alignment) {
   if (size > most_bytes) {
     std::fprintf(stderr, "too much memory: %zu bytes at once\n", size);
     std::abort();
@@ -42,6 +42,7 @@ void stop(int) {
 
 }  // namespace
 
+#ifndef PATCHFOLD_FUZZ_OWN_MEMORY  // the target limits memory itself
 // The other forms of new and delete call these.
 void* operator new(std::size_t size) {
   return allocate(size, alignof(std::max_align_t));
@@ -61,6 +62,7 @@ void operator delete(void* memory, std::align_val_t) noexcept {
 void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
   std::free(memory);
 }
+#endif
 
 int main(int argc, char** argv) {
   std::vector<std::filesystem::path> files;  // absolute: a target may work in a folder of its own

@@ -24,13 +24,22 @@ using Ints = std::vector<std::int64_t>;
 using Bytes = std::vector<std::byte>;
 using Types = std::span<const DType>;
 
+/// The operator as text, if text.hpp can write it: rulings also use operators that no vector has.
+template <class Op>
+std::string text_if_known(const Op& op) {
+  if constexpr (requires { text_of(op); })
+    return text_of(op);
+  else
+    return {};
+}
+
 /// An operator whose type is forgotten.
 struct Problem {
   template <class Op>
   requires requires { Op::name; }
   Problem(const Op& op)  // NOLINT: tests pass operators as they are
       : name(Op::name),
-        text(text_of(op)),
+        text(text_if_known(op)),
         output_shape([op](const Dims& in) { return op.output_shape(in); }),
         plan([op](const ConstTensorView& src, const TensorView& dst) { return op.plan(src, dst); }) {}
   Problem(std::string_view bound_name, std::string bound_text, const BoundOperator& op)
@@ -40,7 +49,7 @@ struct Problem {
         plan([op](const ConstTensorView& src, const TensorView& dst) { return op.plan(src, dst); }) {}
 
   std::string name;
-  std::string text;  ///< with arguments
+  std::string text;  ///< with arguments; empty if text.hpp does not know the operator
   std::function<Dims(const Dims&)> output_shape;
   std::function<Plan(const ConstTensorView&, const TensorView&)> plan;
 };
