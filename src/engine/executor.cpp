@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+#ifdef __linux__
+#include <sched.h>
+#endif
+
 #include <algorithm>
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <thread>
 
 #include "patchfold/plan.hpp"
 #include "tensor/fail.hpp"
 #include "tensor/lasting.hpp"
 
 #ifdef PATCHFOLD_WITH_TBB
-#include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/partitioner.h>
 #include <oneapi/tbb/task_arena.h>
@@ -35,11 +39,21 @@ constinit Lasting<SerialExecutor> serial;
 
 #ifdef PATCHFOLD_WITH_TBB
 
-/// The number of processors that this process may use. It is asked for once: that takes longer than a small plan.
+/// The number of processors that this process may use, as oneTBB counts them. oneTBB itself is not asked: it cannot do
+/// without memory.
+int count_processors() noexcept {
+#ifdef __linux__
+  cpu_set_t allowed;
+  if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
+#endif
+  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
+/// Counted once: that takes longer than a small plan.
 int machine_threads() noexcept {
   static constinit std::atomic<int> known{0};
   int threads = known.load(std::memory_order_relaxed);
-  if (threads == 0) known = threads = std::max(1, tbb::info::default_concurrency());
+  if (threads == 0) known = threads = count_processors();
   return threads;
 }
 
