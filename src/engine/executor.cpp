@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifdef __linux__
-#include <sched.h>
+#include <pthread.h>
 #endif
 
 #include <algorithm>
@@ -44,7 +44,7 @@ constinit Lasting<SerialExecutor> serial;
 int count_processors() noexcept {
 #ifdef __linux__
   cpu_set_t allowed;
-  if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
+  if (::pthread_getaffinity_np(::pthread_self(), sizeof allowed, &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
 #endif
   return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
