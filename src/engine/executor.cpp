@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifdef __linux__
-#include <pthread.h>
-#endif
-
 #include <algorithm>
 #include <atomic>
 #include <memory>
