@@ -2,12 +2,15 @@
 // What the strategies that work band by band share.
 #pragma once
 
+#include <cstdlib>
 #include <memory>
 #include <vector>
 
 #include "engine/compiled.hpp"
 #include "engine/normalise.hpp"
 #include "engine/strategies.hpp"
+#include "kernels/stream.hpp"
+#include "tensor/checked.hpp"
 
 namespace patchfold::engine {
 
@@ -19,6 +22,20 @@ inline bool are_near(const Problem& problem) noexcept {
         w.extent > far || w.dilation > far || w.stride > far || std::abs(w.pad_begin) > far)
       return false;
   return true;
+}
+
+/// Bytes that the tensors of a problem span.
+inline double spanned_bytes(const Problem& problem) noexcept {
+  const auto size = [](ByteRange range) { return static_cast<double>(range.end - range.begin); };
+  return size(problem.src_range) + size(problem.dst_range);
+}
+
+/// Bytes of both tensors below which the plans of bands take longer than they save.
+inline constexpr double least_banded = 32 << 10;
+
+/// The next number of bytes that is whole lines.
+inline std::int64_t whole_lines(std::int64_t bytes) noexcept {
+  return ceil_div(bytes, kernels::line_bytes) * kernels::line_bytes;
 }
 
 /// A copy between a tensor and scratch memory, of elements as `problem` has them. `written`: bytes of the whole tensor of

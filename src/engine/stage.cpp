@@ -52,7 +52,9 @@ std::optional<StageChoice> choose_stage(Problem problem, Columns columns) {
   return choice;
 }
 
-static bool stage_pays(const Problem& problem, Columns columns) {
+namespace {
+
+bool stage_pays(const Problem& problem, Columns columns) {
   constexpr double least = 2;             // times that an element is read
   constexpr std::int64_t least_run = 36;  // bytes that are neighbours in a column and in the stage
   const std::optional<StageChoice> choice = choose_stage(problem, columns);
@@ -76,6 +78,8 @@ static bool stage_pays(const Problem& problem, Columns columns) {
     if (dim.extent > 1 && std::abs(dim.dst_stride) < std::abs(x.position_stride)) return false;
   return x.kernel * choice->unit >= least_run;
 }
+
+}  // namespace
 
 bool stage_positions_pays(const Problem& problem) {
   return stage_pays(problem, Columns::along_positions);

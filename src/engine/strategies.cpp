@@ -30,12 +30,12 @@ struct Strategy {
 constexpr Strategy strategies[] = {
     {"nothing", make_nothing},             // no destination elements
     {"memcpy", make_memcpy},               // one run on both sides
-    {"split", make_split, split_pays},     // 2.2 -> 1.3: unfold 1x3x2048x2048, kernel and stride 16; random: x 1.1
-    {"join", make_join, join_pays},        // 2.8 -> 1.6: its inverse; random: x 0.9
+    {"split", make_split, split_pays},     // 2.2 -> 1.3: unfold 1x3x2048x2048, kernel and stride 16; x 1.1
+    {"join", make_join, join_pays},        // 2.8 -> 1.6: the inverse; x 0.9
     {"gather", make_gather, gather_pays},  // 2.0 -> 1.5: space_to_depth 1x2048x2048x3 block 4, channels last
     {"stage positions", make_stage_positions,
      stage_positions_pays},                            // x 1.2; 2.7 -> 1.5: unfold 1x3x2048x2048, 16, stride 8
-    {"stage taps", make_stage_taps, stage_taps_pays},  // 1.8 -> 1.3: its patches, channels last
+    {"stage taps", make_stage_taps, stage_taps_pays},  // 1.8 -> 1.3: the same patches of an image with channels last
     {"cropped", make_cropped},                         // x 2.7
     {"counts", make_counts},                           // coverage: its time must not grow with the taps that meet
     {"bands", make_bands, bands_pay},  // x 3.8; 7.0 -> 3.1: unfold 8x3x224x224 into tokens, kernel 7 stride 4 padding 3

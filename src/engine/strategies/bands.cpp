@@ -28,7 +28,7 @@ class Bands final : public Compiled {
       if (w.positions > 1 && std::abs(w.position_stride) > std::abs(problem_.windows[0].position_stride))
         std::swap(w, problem_.windows[0]);
     if (!choose_group() || !choose_band()) return;
-    scratch_per_piece_ = ceil_div(stage_bytes_, kernels::line_bytes) * kernels::line_bytes;
+    scratch_per_piece_ = whole_lines(stage_bytes_);
     parts_at_ = scratch_per_piece_;
     if (!add_all_parts()) return;
     std::int64_t parts_scratch = 0;
@@ -38,8 +38,7 @@ class Bands final : public Compiled {
     scratch_per_piece_ += parts_scratch;
     tuples_ = count_tuples(outer_) * groups_;
     rows_ = tuples_ * ceil_div(problem_.windows[0].positions, band_);
-    const auto size = [](ByteRange range) { return static_cast<double>(range.end - range.begin); };
-    bytes_ = size(problem.src_range) + size(problem.dst_range);
+    bytes_ = spanned_bytes(problem);
     fits_ = true;
   }
 
@@ -277,9 +276,7 @@ class Bands final : public Compiled {
 }  // namespace
 
 bool bands_pay(const Problem& problem) {
-  constexpr std::int64_t least = 32 << 10;  // bytes: less does not pay for the plans
-  if (problem.src_range.end - problem.src_range.begin + problem.dst_range.end - problem.dst_range.begin < least)
-    return false;
+  if (spanned_bytes(problem) < least_banded) return false;
   // Without borders the columns are a copy, and most of them with few borders.
   const double share = inside_share(problem);
   if (share >= 1) return false;

@@ -34,11 +34,10 @@ class SumBands final : public Compiled {
     // elements lie side by side on one side already.
     const bool many_phases = problem.windows[problem.windows.size() - 1].stride > 2;
     if (!(many_phases && plan(true)) && !plan(false)) return;
-    scratch_per_piece_ = image_at_ + round(image_bytes_) + parts_scratch_;
-    sums_at_ = image_at_ + round(image_bytes_);
+    scratch_per_piece_ = image_at_ + whole_lines(image_bytes_) + parts_scratch_;
+    sums_at_ = image_at_ + whole_lines(image_bytes_);
     rows_ = count_tuples(outer_) * groups_ * static_cast<std::int64_t>(bands_.size());
-    const auto size = [](ByteRange range) { return static_cast<double>(range.end - range.begin); };
-    bytes_ = size(problem.src_range) + size(problem.dst_range);
+    bytes_ = spanned_bytes(problem);
     fits_ = true;
   }
 
@@ -82,10 +81,6 @@ class SumBands final : public Compiled {
   static Key key_of(const BandWindow& band, std::int64_t length) noexcept {
     return {band.positions, band.pad_begin, band.extent, length};
   }
-  static std::int64_t round(std::int64_t bytes) noexcept {
-    return ceil_div(bytes, kernels::line_bytes) * kernels::line_bytes;
-  }
-
   /// `by_group`: elements of a group lie side by side in scratch memory, otherwise those of the last window.
   bool plan(bool by_group) {
     by_group_ = by_group;
@@ -231,7 +226,7 @@ class SumBands final : public Compiled {
     }
     parts.unpack = plan_copy(problem_, unpack, problem_.dst_range.end - problem_.dst_range.begin);
     parts_scratch_ = std::max(parts_scratch_, parts.unpack->scratch_per_piece());
-    image_at_ = std::max(image_at_, round(columns));
+    image_at_ = std::max(image_at_, whole_lines(columns));
     image_bytes_ = std::max(image_bytes_, image);
     parts_.emplace(key, std::move(parts));
     return true;
@@ -256,8 +251,7 @@ class SumBands final : public Compiled {
 }  // namespace
 
 bool sum_bands_pay(const Problem& problem) {
-  constexpr std::int64_t least = 32 << 10;  // bytes: less does not pay for three plans
-  return problem.src_range.end - problem.src_range.begin + problem.dst_range.end - problem.dst_range.begin >= least;
+  return spanned_bytes(problem) >= least_banded;
 }
 
 std::unique_ptr<Compiled> make_sum_bands(const Problem& problem) {

@@ -30,12 +30,11 @@ class SumResidues final : public Compiled {
       for (std::int64_t from = 0; from < w.extent; from += band_)
         for (std::int64_t tap = 0; tap < w.kernel; ++tap) add_pack(meeting(from, tap).positions, length);
     }
-    columns_at_ = round(sums_bytes_);
-    rest_at_ = columns_at_ + round(columns_bytes_);
+    columns_at_ = whole_lines(sums_bytes_);
+    rest_at_ = columns_at_ + whole_lines(columns_bytes_);
     scratch_per_piece_ = rest_at_ + parts_scratch_;
     rows_ = count_tuples(outer_) * groups_ * bands_;
-    const auto size = [](ByteRange range) { return static_cast<double>(range.end - range.begin); };
-    bytes_ = size(problem.src_range) + size(problem.dst_range);
+    bytes_ = spanned_bytes(problem);
     fits_ = true;
   }
 
@@ -99,10 +98,6 @@ class SumResidues final : public Compiled {
     std::vector<Unpack> unpack{};
   };
   using Key = std::pair<std::int64_t, std::int64_t>;
-
-  static std::int64_t round(std::int64_t bytes) noexcept {
-    return ceil_div(bytes, kernels::line_bytes) * kernels::line_bytes;
-  }
 
   bool is_possible() const noexcept {
     if (problem_.verb != Verb::combine_sum || problem_.accumulate || problem_.own_source != nullptr) return false;
@@ -253,9 +248,7 @@ class SumResidues final : public Compiled {
 }  // namespace
 
 bool sum_residues_pay(const Problem& problem) {
-  constexpr std::int64_t least = 32 << 10;  // bytes: less does not pay for the plans
-  if (problem.src_range.end - problem.src_range.begin + problem.dst_range.end - problem.dst_range.begin < least)
-    return false;
+  if (spanned_bytes(problem) < least_banded) return false;
   // Sums that are wider than their elements have no vectors here.
   if (problem.windows.empty() || kernels::sum_kernel(problem.dtype).accumulator_size != problem.element_size) return false;
   return true;
