@@ -30,20 +30,19 @@ class Chunk(NamedTuple):
     """(images, C*K, positions), of the same kind as the image."""
 
 
-def _pads(padding: Any, extents: Sequence[int], steps: Sequence[int], effective: Sequence[int]) -> list[Range]:
-    """(begin, end) of each axis, for a padding that is already checked."""
+def _begins(padding: Any, extents: Sequence[int], steps: Sequence[int], effective: Sequence[int]) -> list[int]:
+    """The pads at the beginning of each axis, for a padding that is already checked."""
     if isinstance(padding, str):
         if padding == "valid":
-            return [(0, 0)] * len(extents)
-        pads = []
+            return [0] * len(extents)
+        begins = []
         for extent, step, size in zip(extents, steps, effective, strict=True):
             total = max(0, (-(-extent // step) - 1) * step + size - extent) if extent else 0
-            begin = (total + (padding == "same_lower")) // 2
-            pads.append((begin, total - begin))
-        return pads
+            begins.append((total + (padding == "same_lower")) // 2)
+        return begins
     if is_list(padding) and len(padding) and is_list(padding[0]):
-        return [(operator.index(begin), operator.index(end)) for begin, end in padding]
-    return [(both, both) for both in per_axis(padding, len(extents))]
+        return [operator.index(begin) for begin, _ in padding]
+    return list(per_axis(padding, len(extents)))
 
 
 def _portions(extents: Sequence[int], most: int) -> Iterator[tuple[Range, ...]]:
@@ -142,7 +141,7 @@ def iter_unfold(
     batch, extents, rows, positions = shape[: split - 1], shape[split:], grid[split - 1], grid[split:]
     kernel, steps, gaps = (per_axis(each, rank) for each in (kernel_size, stride, dilation))
     effective = [(k - 1) * d + 1 for k, d in zip(kernel, gaps, strict=True)]
-    pads = _pads(padding, extents, steps, effective)
+    begins = _begins(padding, extents, steps, effective)
 
     max_bytes = read_once(max_bytes)
     _integer(name, "max_bytes", max_bytes, "must be an integer")
@@ -165,7 +164,7 @@ def iter_unfold(
             # Positions [a, b) of an axis are all positions of the same image with other pads; coordinates stay the same.
             part_pads = []
             for i, (a, b) in enumerate(places):
-                begin = pads[i][0] - a * steps[i]
+                begin = begins[i] - a * steps[i]
                 part_pads.append((begin, (b - a - 1) * steps[i] + effective[i] - extents[i] - begin))
             columns = _unfold(part, None, kernel, steps, gaps, part_pads, padding_mode, value, None, order, None)
             where, which = _run(images, batch), _run(places, positions)
