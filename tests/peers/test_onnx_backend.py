@@ -70,6 +70,7 @@ def test_cases_are_all_that_onnx_has(node_tests: dict[str, Any]) -> None:
     assert sorted(name for name in node_tests if name.endswith("_expanded") and name[:-9] in found) == sorted(EXPANDED)
 
 
+# claim: onnx-backend
 @pytest.mark.parametrize("name", CASES)
 def test_node_case_passes(suite: type[unittest.TestCase], name: str) -> None:
     result = _run(suite, f"{name}_cpu")
@@ -120,6 +121,7 @@ NUMBERS = [
 ]  # fmt: skip
 
 
+# claim: onnx-backend
 @pytest.mark.parametrize("dtype", [*NUMBERS, object], ids=lambda dtype: dtype.__name__)
 def test_graph_of_depth_nodes_equals_the_reference(dtype: Any) -> None:
     model = _model(
@@ -207,6 +209,7 @@ def test_definition_that_is_newer_than_the_table_is_refused(monkeypatch: pytest.
         backend.run_node(_depth("SpaceToDepth", "x", "y"), [numpy.ones((1, 1, 2, 2))], opset_version=28)
 
 
+# claim: onnx-backend
 def test_first_unknown_operator_is_named() -> None:
     nodes = [
         _depth("SpaceToDepth", "x", "deep"),
@@ -262,7 +265,7 @@ def test_input_with_an_initialiser_may_be_left_out_or_given() -> None:
     [
         ([X, SIZE], "onnx: inputs: one array for each input; given 2, expected x, size, kernel"),
         ({"x": X, "kernel": KERNEL}, "onnx: size: the input is missing"),
-        ({"x": X, "size": SIZE, "kernels": KERNEL}, "onnx: kernels: is no input; expected x, size, kernel"),
+        ({"x": X, "size": SIZE, "kernels": KERNEL}, "onnx: kernels: is not an input; expected x, size, kernel"),
         ([X.astype(float), SIZE, KERNEL], "x: element type of the input; given float64, expected float32"),
         ([X, SIZE.astype(numpy.int32), KERNEL], "size: element type of the input; given int32, expected int64"),
         ([X[0], SIZE, KERNEL], r"x: shape of the input; given \(4, 4\), expected \(1, 4, \?\)"),
@@ -313,6 +316,7 @@ def _sparse() -> onnx.SparseTensorProto:
     return helper.make_sparse_tensor(values, helper.make_tensor("at", TensorProto.INT64, [1], [0]), [2])
 
 
+# claim: onnx-external
 def test_sparse_and_external_tensors_are_refused() -> None:
     node = helper.make_node("Constant", [], ["y"], sparse_value=_sparse())
     with pytest.raises(backend.Unsupported, match="ai.onnx.Constant: node of y: is not run with this attribute"):

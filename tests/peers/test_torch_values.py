@@ -157,6 +157,7 @@ def formula_fold(columns: Any, extents: list[int], window: dict[str, Any]) -> An
     return result[:, :, 1:].reshape(columns.shape[0], channels, *extents)
 
 
+# claim: torch-axes-and-integers
 @pytest.mark.parametrize("dtype", [*INTEGERS, torch.float64], ids=str)
 @pytest.mark.parametrize("rank", [1, 2, 3])
 def test_integers_and_any_number_of_axes(dtype: Any, rank: int) -> None:
@@ -264,6 +265,14 @@ def test_out_is_written_in_place(dtype: Any) -> None:
     with pytest.raises(patchfold.InvalidType) as kind:
         ours.fold(columns, 4, 2, out=torch.empty(2, 2, 4, 4, dtype=torch.float64))
     assert shape.value.argument == kind.value.argument == "out"
+
+
+def test_a_single_number_counts_for_each_axis_of_the_lists() -> None:
+    x = torch.randn(1, 2, 5, 6, 7)
+    expected = patchfold.torch.unfold(x, (2, 2, 2), (1, 1, 1), (1, 1, 1), (2, 2, 2))
+    assert torch.equal(patchfold.torch.unfold(x, (2, 2, 2), 1, 1, 2), expected)
+    # An output goes through the dispatcher, whose operators take lists only.
+    assert torch.equal(patchfold.torch.unfold(x, (2, 2, 2), 1, 1, 2, out=torch.empty_like(expected)), expected)
 
 
 def test_out_has_no_derivative() -> None:
