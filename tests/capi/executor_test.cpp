@@ -143,6 +143,7 @@ TEST(NumThreads, AreThoseSet) {
   EXPECT_EQ(pf_get_num_threads(), machine);
 }
 
+// claim: same-bits
 TEST(InstructionSets, AllGiveTheSameResult) {
   Large problem;
   const auto expected = problem.expected();

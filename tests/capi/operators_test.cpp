@@ -71,6 +71,7 @@ struct Problem {
   std::int32_t n_inputs() const { return static_cast<std::int32_t>(inputs.size()); }
 };
 
+// claim: c-operators
 TEST(EveryOperator, GivesWhatTheCppInterfaceGives) {
   for (const auto& spec : operators()) {
     const std::string name(spec.name);
@@ -139,6 +140,7 @@ TEST(Fill, HasTheSameBytesInEveryRoundingMode) {
     }
 }
 
+// claim: any-input, element-types
 TEST(EveryOperator, TakesElementsOfEveryTypeThatItCanMove) {
   for (const auto& spec : operators()) {
     for (pf_dtype dtype = 0; dtype <= PF_DTYPE_OPAQUE; ++dtype) {
@@ -195,6 +197,7 @@ void survive(Problem& problem) {
   pf_plan_destroy(plan);
 }
 
+// claim: hostile-arguments
 TEST(EveryOperator, SurvivesWrongValuesOfEveryArgument) {
   const std::int64_t numbers[74] = {INT64_MIN, -1, 0, 1, INT64_MAX, INT64_MAX / 2, std::int64_t{1} << 40};
   for (const auto& spec : operators()) {
@@ -226,6 +229,7 @@ TEST(EveryOperator, SurvivesWrongValuesOfEveryArgument) {
   }
 }
 
+// claim: hostile-arguments
 TEST(EveryOperator, SurvivesDataOfEveryRankAndExtent) {
   for (const auto& spec : operators()) {
     if (spec.data_input.empty()) continue;

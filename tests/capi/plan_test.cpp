@@ -40,6 +40,7 @@ struct Fold {
   }
 };
 
+// claim: plans-from-any-thread
 TEST(Plan, RunsOftenAndFromManyThreadsAtOnce) {
   Fold problem;
   problem.columns.count_up();

@@ -62,6 +62,7 @@ TEST(EveryOperator, RunsRandomProblemsFromFileToFile) {
   }
 }
 
+// claim: operators-page
 TEST(EveryOperator, RunsTheExampleThatTheProgramShows) {
   for (const auto& op : operators()) {
     SCOPED_TRACE(op.name);

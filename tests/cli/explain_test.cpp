@@ -106,6 +106,7 @@ TEST(Explain, RefusesWhatThePlanRefuses) {
   }
 }
 
+// claim: proportional
 TEST(Explain, LargeShapesNeedLittleMemory) {
   const Folder folder;
   const Outcome outcome = folder.run("explain unfold --shape 64,64,65536,65536 --kernel_size 3,3");

@@ -64,6 +64,7 @@ TEST_F(Pictures, AreChannelsHeightWidthIfAskedFor) {
   EXPECT_EQ(out.elements<std::uint8_t>(), expected);
 }
 
+// claim: picture-formats
 TEST_F(Pictures, CanBeUnfoldedAndFoldedAgain) {
   run("unfold photo.png --kernel_size 2,2 --stride 2,2 --layout channels_last -o columns.npy");
   EXPECT_EQ(read("columns.npy").shape, (Shape{6, 12}));
@@ -99,6 +100,7 @@ TEST_F(Pictures, FloatsAreRoundedAndClipped) {
   EXPECT_EQ(pixels("out.png", {2, 3, 1}), (std::vector<std::uint8_t>{0, 0, 2, 254, 255, 7}));
 }
 
+// claim: picture-formats
 TEST_F(Pictures, JpegsAreReadAndWritten) {
   run("space_to_depth photo.png --block 1,1 --layout channels_last -o photo.jpg");
   run("space_to_depth photo.jpg --block 1,1 --layout channels_last -o back.png");
@@ -114,6 +116,7 @@ TEST_F(Pictures, ChannelsFirstGoesOutAsItCameIn) {
   EXPECT_EQ(folder_.entries(), "deep.png grey.png out.png photo.png");
 }
 
+// claim: picture-formats
 TEST_F(Pictures, TiffIsReadAndWritten) {
   if (!formats::has_tiff()) GTEST_SKIP() << "built without TIFF";
   run("space_to_depth deep.png --block 1,1 --layout channels_last -o deep.tif");

@@ -43,6 +43,7 @@ struct Plans {
   pf_plan* plan = nullptr;
 };
 
+// claim: memory-errors
 TEST(CWithoutMemory, GivesAStatusAndAMessage) {
   Problem p;
   const Expectation kept{.kept = 12};  // the thread keeps its last error, with its values and texts

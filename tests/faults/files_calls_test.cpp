@@ -73,6 +73,7 @@ void expect_all(const Failures& failures) {
 constexpr int read_errors[] = {EIO, ENOMEM};
 constexpr int write_errors[] = {EIO, ENOSPC, EDQUOT};
 
+// claim: faults
 TEST(CallsThatFail, AreErrorsOfTheFileThatIsRead) {
   const TempFolder folder;
   Failures failures;
@@ -126,6 +127,7 @@ TEST(CallsThatFail, InPartOrForASignalAreDoneAgain) {
   expect_all(failures);
 }
 
+// claim: faults
 TEST(CallsThatFail, LeaveTheFileThatIsWrittenAsItWas) {
   Failures failures;
   for (const bool exists : {true, false}) {

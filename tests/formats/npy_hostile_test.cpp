@@ -156,6 +156,7 @@ const std::vector<Case>& cases() {
   return all;
 }
 
+// claim: hostile-files, limit-axes, limit-npy
 TEST(NpyHostile, EveryCaseIsTheErrorThatItShouldBe) {
   const TempFolder folder;
   const auto path = folder / "x.npy";

@@ -30,6 +30,7 @@ class OutputFileTest : public ::testing::Test {
   std::filesystem::path path_ = folder_ / "x.bin";
 };
 
+// claim: files-whole-or-not
 TEST_F(OutputFileTest, AppearsWhole) {
   OutputFile file(path_);
   EXPECT_EQ(file.temporary().parent_path(), folder_.path());
@@ -43,6 +44,7 @@ TEST_F(OutputFileTest, AppearsWhole) {
   file.commit();
 }
 
+// claim: files-whole-or-not
 TEST_F(OutputFileTest, OrNotAtAll) {
   { OutputFile(path_).write("abc", 3); }
   EXPECT_EQ(folder_.names(), Names{});
@@ -191,6 +193,7 @@ TEST_F(OutputFileTest, FullDiskWhileMapping) {
   EXPECT_EQ(folder_.names(), Names{"x.bin"});
 }
 
+// claim: pipes-and-devices
 TEST_F(OutputFileTest, DevicesAreWrittenDirectly) {
   OutputFile null("/dev/null");
   EXPECT_TRUE(null.temporary().empty());
@@ -212,6 +215,7 @@ TEST_F(OutputFileTest, DevicesAreWrittenDirectly) {
       ErrorCode::file_write, "file", "/dev/full", "cannot be written: No space left on device");
 }
 
+// claim: pipes-and-devices
 TEST_F(OutputFileTest, PipesAreWrittenDirectly) {
   ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
   std::string received;

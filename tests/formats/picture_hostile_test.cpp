@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formats/picture.hpp"
+#include "formats/rows.hpp"
 #include "tests/formats/picture_files.hpp"
 #include "tests/formats/support.hpp"
 
@@ -94,6 +95,7 @@ std::vector<Case> cases() {
   };
 }
 
+// claim: hostile-files, limit-png-jpeg
 TEST(PictureHostile, EveryCaseIsTheErrorThatItShouldBe) {
   const TempFolder folder;
   const auto path = folder / "x.png";
@@ -102,6 +104,33 @@ TEST(PictureHostile, EveryCaseIsTheErrorThatItShouldBe) {
     write_bytes(path, bytes);
     expect_error([&] { read_picture(path); }, code, op, path, fragment);
   }
+}
+
+/// Whether a file of these bytes is taken for a picture; if not, it must be because it is too short.
+bool is_long_enough(const std::filesystem::path& path, const std::string& bytes) {
+  write_bytes(path, bytes);
+  try {
+    open_rows(path);
+    return true;
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("is too short for its picture"), std::string::npos) << error.what();
+    return false;
+  }
+}
+
+// A file that is small must not make us ask for much memory.
+// claim: limit-png-jpeg
+TEST(PictureHostile, AFileHoldsNoMoreThanItsCompressionCanMakeOfIt) {
+  const TempFolder folder;
+  const auto path = folder / "x";
+  const auto png = [](std::uint32_t rows) { return png_file({1032, rows, 8, 0, "\0ab"s}); };
+  const auto bytes = static_cast<std::uint32_t>(png(1).size());
+  EXPECT_TRUE(is_long_enough(path, png(bytes)));
+  EXPECT_FALSE(is_long_enough(path, png(bytes + 1)));
+
+  const std::string jpeg = jpeg_file({.width = 16, .height = 16}, noise(16 * 16 * 3));
+  EXPECT_TRUE(is_long_enough(path, with_jpeg_size(jpeg, static_cast<int>(jpeg.size()), 1024)));
+  EXPECT_FALSE(is_long_enough(path, with_jpeg_size(jpeg, static_cast<int>(jpeg.size()) + 1, 1024)));
 }
 
 }  // namespace

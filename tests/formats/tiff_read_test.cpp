@@ -48,6 +48,7 @@ constexpr Type types[] = {{1, 8, DType::uint8},    {1, 16, DType::uint16},  {1, 
                           {2, 8, DType::int8},     {2, 16, DType::int16},   {2, 32, DType::int32},   {2, 64, DType::int64},
                           {3, 16, DType::float16}, {3, 32, DType::float32}, {3, 64, DType::float64}, {4, 8, DType::uint8}};
 
+// claim: picture-formats
 TEST_F(TiffRead, EveryTypeInEitherByteOrderAndForm) {
   for (const auto& [format, bits, dtype] : types)
     for (const std::string mode : {"w", "wb", "w8", "wb8"})
@@ -127,6 +128,7 @@ TEST_F(TiffRead, JpegInsideBecomesRgb) {
   }
 }
 
+// claim: other-colours
 TEST_F(TiffRead, WhatIsNotRead) {
   expect_refused({.photometric = 3}, "must be grey or RGB; palettes, CMYK and other colours are not read; given a palette");
   expect_refused({.channels = 4, .photometric = 5}, "other colours are not read; given CMYK");
@@ -151,6 +153,7 @@ TEST_F(TiffRead, WhatIsNotRead) {
   expect_refused(TiffEntry{259, 3, 1, 34712}, "has a compression that is not read; given 34712, expected none, PackBits");
 }
 
+// claim: tiff-pages
 TEST_F(TiffRead, OnePageOfSeveral) {
   const std::string pixels = noise(35);
   const auto expect_page = [&](std::optional<int> page, std::uint32_t height, std::uint32_t width) {

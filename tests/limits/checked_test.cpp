@@ -28,6 +28,7 @@ Wide floor_of(Wide a, Wide b) {
   return quotient;
 }
 
+// claim: sizes-do-not-wrap
 TEST(Checked, AddsSubtractsAndMultipliesAsWideNumbersDo) {
   for (const std::int64_t a : edges()) {
     for (const std::int64_t b : edges()) {

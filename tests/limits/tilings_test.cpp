@@ -168,6 +168,7 @@ void check(const TilingSpec& spec, const MergeSpec& merge, Counts& counts) {
   EXPECT_LT(largest_allocation(), most_bytes);
 }
 
+// claim: limit-tilings, sizes-first
 TEST(Tilings, AreRefusedOrRight) {
   Counts counts;
   for (int form = 0; form < 12; ++form) {
@@ -212,6 +213,32 @@ TEST(Merges, WithWrongSizesAreRefusedOrMade) {
   }
   EXPECT_GT(counts.mergers, 20);
   EXPECT_GT(counts.merges_refused, 20);
+}
+
+/// The message of the merge that cannot be made.
+std::string refusal_of(const TilingSpec& spec, const MergeSpec& merge) {
+  NoRows rows;
+  try {
+    const Merger merger(Tiling(spec), merge, rows);
+    return "made";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::limit);
+    return error.what();
+  }
+}
+
+// claim: limit-merge-lists
+TEST(Merges, OfMoreThanTheirListsHoldAreRefused) {
+  const MergeSpec plain{.window = {WeightWindow::Kind::ones, 0.125, {}, {}}};
+  // Each of about 2^15 segments lies in 2^14 tiles: 2^28 is passed.
+  EXPECT_EQ(
+      refusal_of({.shape = {3 << 14}, .tile = {1 << 14}, .stride = 1}, plain),
+      "merge: tiling: must have fewer overlapping tiles for a merge; given 16384, expected shorter results, or a stride "
+      "above 1");
+  EXPECT_EQ(refusal_of({.shape = {1, 1 << 14, (1 << 13) + 1}, .tile = {1, 1, 1}}, plain),
+            "merge: tiling: must have fewer tiles across the first tiled axis for a merge; given [1, 16384, 8193]");
+  EXPECT_EQ(refusal_of({.shape = {(1 << 26) + 1}, .tile = {(1 << 26) + 1}}, plain),
+            "merge: window: must have at most 2^26 weights along all axes together; given [67108865]");
 }
 
 TEST(Merges, OfWrongIndicesAreRefused) {

@@ -20,6 +20,7 @@ def tensor(dtype: tf.DType, shape: tuple[int, ...]) -> tf.Tensor:
     return tf.constant(data.view(dtype.as_numpy_dtype).reshape(shape))
 
 
+# claim: dlpack-arrays
 @pytest.mark.parametrize("dtype", NUMBERS, ids=lambda dtype: dtype.name)
 def test_every_element_type_is_moved(dtype: tf.DType) -> None:
     x = tensor(dtype, (1, 2, 4, 5))

@@ -46,6 +46,7 @@ def test_holds_the_package(unpacked: Path) -> None:
     assert {path.name for path in unpacked.iterdir()} == {"patchfold", next(unpacked.glob("*.dist-info")).name}
 
 
+# claim: wheel-needs
 def test_needs_only_the_runtime_and_what_is_inside(unpacked: Path) -> None:
     found = binaries(unpacked)
     inside = {path.name for path in found}
@@ -61,6 +62,7 @@ def test_needs_only_the_runtime_and_what_is_inside(unpacked: Path) -> None:
             assert any((folder / name).is_file() for folder in folders), (path.name, name)
 
 
+# claim: wheel-names
 def test_bundled_libraries_have_names_of_their_own(unpacked: Path) -> None:
     for path in (unpacked / "patchfold" / "libs").iterdir():
         assert "-patchfold.so" in path.name
@@ -76,6 +78,7 @@ def test_bundled_libraries_are_permissively_licensed(unpacked: Path) -> None:
     assert not re.search(r"tiff|jbig|fftw|gmp|readline", names)
 
 
+# claim: wheel-has-program
 def test_runs_in_an_empty_environment_without_compilers(tmp_path: Path) -> None:
     run(sys.executable, "-m", "venv", tmp_path / "env")
     python = tmp_path / "env" / "bin" / "python"
@@ -105,6 +108,7 @@ def test_runs_in_an_empty_environment_without_compilers(tmp_path: Path) -> None:
     assert "nothing" in answer.stderr
 
 
+# claim: wheel-has-program
 def test_the_program_reads_pictures(tmp_path: Path, unpacked: Path) -> None:
     program = unpacked / "patchfold" / "bin" / "patchfold"
     program.chmod(0o755)
@@ -112,3 +116,20 @@ def test_the_program_reads_pictures(tmp_path: Path, unpacked: Path) -> None:
     blocks = tmp_path / "blocks.npy"
     run(program, "run", "space_to_depth", photo, "--block", "2,2", "--layout", "channels_last", "-o", blocks)
     assert blocks.stat().st_size > 600 * 400 * 3
+
+
+# claim: wheel-without-tiff
+def test_the_program_says_that_it_has_no_tiff(tmp_path: Path, unpacked: Path) -> None:
+    program = unpacked / "patchfold" / "bin" / "patchfold"
+    program.chmod(0o755)
+    photo = Path(__file__).resolve().parents[2] / "examples" / "photo.png"
+    file = tmp_path / "photo.tif"
+
+    def answer(*words: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([str(program), *map(str, words)], capture_output=True, text=True, check=False)
+
+    written = answer("run", "unfold", photo, "--kernel_size", "1,1", "-o", file)
+    file.write_bytes(b"II*\0\10\0\0\0")
+    read = answer("split", file, tmp_path / "tiles", "--tile", "64")
+    assert written.returncode == 1 and "this build writes no TIFF files" in written.stderr
+    assert read.returncode == 1 and "this build reads no TIFF files" in read.stderr

@@ -133,6 +133,7 @@ class Placed {
   std::vector<std::byte> before_, expected_{};
 };
 
+// claim: any-input, any-layout, same-bits
 TEST(Layouts, EveryPairGivesWhatTheReferenceGives) {
   const AsAlways after;
   std::map<std::string, int> ran;

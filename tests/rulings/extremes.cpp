@@ -39,6 +39,7 @@ TEST(FarDilations, InTwoDimensions) {
 }
 
 /// Adding as many ones as there are taps would take for ever.
+// claim: proportional
 TEST(FarKernels, AreCountedByCoverageAtOnce) {
   const auto counts = [](const Coverage& op) {
     std::vector<std::int64_t> counted(static_cast<std::size_t>(element_count(op.output_size)));
@@ -131,6 +132,7 @@ TEST(LargestDilation, WithAKernelOfOne) {
   expect_iota(Unfold{.kernel_size = {2}, .dilation = std::int64_t{1} << 59}, {1, 1, 3}, {1, 2, 0}, {});
 }
 
+// claim: limit-bytes
 TEST(Sizes, BeyondSixtyThreeBitsAreRefused) {
   const auto overflow = ErrorCode::overflow;
   const std::int64_t half = std::int64_t{1} << 62;

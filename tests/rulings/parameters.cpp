@@ -9,6 +9,7 @@ namespace {
 
 constexpr auto wrong = ErrorCode::value;
 
+// claim: dilation-zero
 TEST(DilationZero, PilesAllTapsOnOnePixel) {
   const Ints expected = {585, 594, 603, 612, 621, 630, 639, 648, 657, 666, 675, 684, 693, 702, 711, 720};
   expect_iota(openvino::Col2Im{.output_size = {4, 4}, .kernel_size = {3, 3}, .dilations = {0, 0}}, {9, 16}, {1, 4, 4},
@@ -18,6 +19,7 @@ TEST(DilationZero, PilesAllTapsOnOnePixel) {
               {1, 1, 4, 4}, {102, 252, 258, 153, 114, 276, 282, 165, 126, 300, 306, 177, 138, 324, 330, 189});
 }
 
+// claim: dilation-zero
 TEST(DilationZero, ReadsOnePixelForAllTaps) {
   expect_iota(Unfold{.kernel_size = {2, 2}, .stride = 2, .dilation = 0}, {1, 1, 3, 4}, {1, 4, 4},
               {1, 3, 9, 11, 1, 3, 9, 11, 1, 3, 9, 11, 1, 3, 9, 11});
@@ -27,6 +29,7 @@ TEST(DilationZero, CoversAPixelOncePerTap) {
   expect_values(Coverage{.output_size = {3, 4}, .kernel_size = 2, .dilation = 0}, {}, {0}, {3, 4}, Ints(12, 4));
 }
 
+// claim: dilation-zero
 TEST(DilationZero, IsRefusedByTheOtherDialects) {
   expect_error(torch::Fold{.output_size = {4, 4}, .kernel_size = {3, 3}, .dilation = 0}, {1, 9, 16}, {wrong}, {"dilation"});
   expect_error(torch::Unfold{.kernel_size = {3, 3}, .dilation = {1, 0}}, {1, 1, 4, 4}, {wrong}, {"dilation"});
@@ -47,6 +50,7 @@ TEST(DilationNegative, IsAlwaysRefused) {
                {"dilations"});
 }
 
+// claim: stride-zero
 TEST(StrideZero, IsAlwaysRefused) {
   for (const std::int64_t s : {0, -1}) {
     expect_error(Unfold{.kernel_size = {2, 2}, .stride = s}, {1, 1, 4, 4}, {wrong}, {"stride"});
@@ -65,6 +69,7 @@ TEST(StrideZero, IsAlwaysRefused) {
   }
 }
 
+// claim: stride-zero
 TEST(KernelZero, IsAlwaysRefused) {
   for (const std::int64_t k : {0, -2}) {
     expect_error(Unfold{.kernel_size = {2, k}}, {1, 1, 4, 4}, {wrong}, {"kernel_size"});
@@ -97,6 +102,7 @@ TEST(BlockZero, IsAlwaysRefused) {
   }
 }
 
+// claim: negative-pads
 TEST(NegativePads, CropInTheNeutralOperators) {
   expect_iota(Unfold{.kernel_size = {2}, .padding = {{-1, -1}}}, {1, 1, 5}, {1, 2, 2}, {2, 3, 3, 4});
   expect_iota(Unfold{.kernel_size = {2, 2}, .padding = {{-1, 2}, {1, -2}}}, {1, 1, 4, 5}, {1, 4, 12},
@@ -110,11 +116,18 @@ TEST(NegativePads, CropInTheNeutralOperators) {
               {0, 0, 4, 10, 0, 0, 7, 13});
 }
 
+// claim: negative-crops
+TEST(NegativeCrops, AreRefusedByBatchToSpace) {
+  expect_error(BatchToSpace{.block = {2, 2}, .crops = {{-1, 0}, {0, 0}}}, {4, 1, 2, 2}, {wrong}, {"crops"});
+  expect_error(BatchToSpace{.block = {2, 2}, .crops = {{0, 0}, {0, -1}}}, {4, 1, 2, 2}, {wrong}, {"crops"});
+}
+
 TEST(NegativePads, LargerThanTheImageLeaveNoPosition) {
   expect_iota(Unfold{.kernel_size = {1}, .padding = {{-3, -3}}}, {1, 1, 5}, {1, 1, 0}, {});
   expect_iota(Fold{.output_size = {5}, .kernel_size = {1}, .padding = {{-3, -3}}}, {1, 1, 0}, {1, 1, 5}, {0, 0, 0, 0, 0});
 }
 
+// claim: negative-pads
 TEST(NegativePads, AreRefusedByEveryDialect) {
   expect_error(openvino::Col2Im{.output_size = {4, 4}, .kernel_size = {2, 2}, .pads_begin = {-1, 0}}, {4, 6}, {wrong},
                {"pads_begin"});
@@ -136,6 +149,7 @@ TEST(NegativePads, AreRefusedByEveryDialect) {
   expect_error(torch::Unfold{.kernel_size = {2, 2}, .padding = {0, -1}}, {1, 1, 4, 4}, {wrong}, {"padding"});
 }
 
+// claim: no-patch
 TEST(NoPositions, FoldGivesZeros) {
   const Ints zeros(16, 0);
   expect_iota(openvino::Col2Im{.output_size = {2, 2}, .kernel_size = {3, 3}}, {2, 18, 0}, {2, 2, 2, 2}, zeros,
@@ -159,6 +173,7 @@ TEST(NoPositions, TwoAxesWithoutPositionsDoNotMultiplyToSome) {
   expect_iota(openvino::Col2Im{.output_size = {7, 7}, .kernel_size = {9, 9}}, {81, 0}, {1, 7, 7}, Ints(49, 0));
 }
 
+// claim: no-patch
 TEST(NoPositions, AreRefusedByTorch) {
   expect_error(torch::Fold{.output_size = {2, 2}, .kernel_size = {3, 3}}, {1, 9, 0},
                {wrong, ErrorCode::position_count, ErrorCode::shape});
@@ -166,6 +181,7 @@ TEST(NoPositions, AreRefusedByTorch) {
   expect_error(torch::Unfold{.kernel_size = {3, 3}}, {1, 1, 5, 2}, {wrong, ErrorCode::position_count}, {"at least one"});
 }
 
+// claim: no-patch
 TEST(KernelLargerThanTheImage, GivesNoPositions) {
   expect_iota(Unfold{.kernel_size = {5}}, {1, 1, 3}, {1, 5, 0}, {});
   expect_iota(Unfold{.kernel_size = {5, 1}, .positions = Positions::grid}, {1, 2, 3, 4}, {1, 10, 0, 4}, {});

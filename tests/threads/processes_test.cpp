@@ -114,6 +114,7 @@ TEST(Fork, WITHOUT_ASAN(FromSeveralThreadsAtOnce)) {
   EXPECT_EQ(wrong, std::nullopt);
 }
 
+// claim: fork
 TEST(Fork, LeavesAChildOneThreadOnlyIfItsParentSharedWork) {
   set_num_threads(3);
   const int of_parent = get_num_threads();
@@ -169,6 +170,7 @@ class Exit : public ::testing::Test {
   void SetUp() override { ::testing::GTEST_FLAG(death_test_style) = "threadsafe"; }
 };
 
+// claim: end-of-process
 TEST_F(Exit, WhileOtherThreadsCall) {
   for (int n = 0; n < 3; ++n)
     EXPECT_EXIT(
@@ -191,6 +193,7 @@ TEST_F(Exit, InAThreadWhileTheFirstOneCalls) {
       ::testing::ExitedWithCode(0), "");
 }
 
+// claim: end-of-process
 TEST_F(Exit, RunsDestructorsThatCall) {
   EXPECT_EXIT(
       {

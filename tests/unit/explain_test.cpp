@@ -172,6 +172,7 @@ TEST(Explain, TensorsWithoutElements) {
   EXPECT_THAT(explain_problem("unfold f32 0x1x0x1099511627776 k1x1"), HasSubstr("  image has no elements\n"));
 }
 
+// claim: limit-explain
 TEST(Explain, LargeProblemsShowWhatNeedsNoRun) {
   for (const char* problem :
        {"unfold f32 64x64x4096x4096 k3x3 p1",

@@ -100,6 +100,7 @@ TEST(OpenWindows, OpensACombineOnlyIfEveryPixelHasOneElement) {
   }
 }
 
+// claim: limit-problem-axes
 TEST(Normalise, RefusesMoreThanSixteenAxes) {
   Problem problem;
   std::int64_t stride = 4;

@@ -38,6 +38,7 @@ void expect_as_planned(const Op& op, const Dims& shape, bool reversed = false) {
   EXPECT_EQ(ran, planned);
 }
 
+// claim: recent-plans
 TEST(RecentPlan, IsOfTheSameOperatorShapeStridesAndType) {
   for (int round = 0; round < 3; ++round) {
     expect_as_planned<float>(Unfold{.kernel_size = 2}, {1, 2, 6, 6});

@@ -58,6 +58,31 @@ TEST(Strategies, EveryOneIsReachedByAProblemOfTheBenchmark) {
     EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name << " is no row of the table: " << problem;
 }
 
+/// A run needs scratch memory for a stage, a brick or a band, and never for a copy of what it reads or writes.
+// claim: little-scratch
+TEST(Strategies, NeedLessThanTwoMegabytesOfScratchMemory) {
+  std::ifstream file(PATCHFOLD_PROBLEMS);
+  ASSERT_TRUE(file) << PATCHFOLD_PROBLEMS;
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty() || line.front() == '#') continue;
+    const ProblemText problem = parse_problem(line.substr(line.find_first_not_of(' ', line.find(' '))));
+    const BoundOperator bound = find_operator(problem.op).bind(problem.arguments);
+    for (const bool mirrored : {false, true}) {
+      const auto view_of = [&](const Dims& extents) {
+        Dims strides = contiguous_strides(extents, problem.element_size);
+        if (mirrored && !strides.empty()) strides[strides.size() - 1] *= -1;
+        return TensorView{nullptr, extents, strides, problem.dtype, problem.element_size};
+      };
+      for (const kernels::Store store : {kernels::Store::plain, kernels::Store::past_cache}) {
+        engine::force({.store = store});
+        const Plan plan = bound.plan(view_of(problem.shape), view_of(bound.output_shape(problem.shape)));
+        EXPECT_LT(plan.scratch_bytes(1), std::size_t{2} << 20) << line << ' ' << plan.strategy();
+      }
+    }
+  }
+  engine::force({});
+}
+
 /// One rule says where results go, for operators and for merges.
 TEST(Store, IsForcedForMergesToo) {
   const Tiling tiling(TilingSpec{.shape = {8, 8}, .tile = {4, 4}});
@@ -70,6 +95,7 @@ TEST(Store, IsForcedForMergesToo) {
 
 /// Rows too long for scratch memory, written past the cache to a place that does not begin a line: memory for a whole row
 /// was asked for then.
+// claim: little-scratch
 TEST(Join, OfLongRowsNeedsNoMemoryForThem) {
   engine::force({"join", kernels::Store::past_cache});
   constexpr std::int64_t width = std::int64_t{1} << 20;

@@ -14,6 +14,7 @@
 namespace patchfold {
 namespace {
 
+// claim: little-tilings
 TEST(TilingLayout, NothingGrowsWithTheNumberOfTiles) {
   const Tiling tiling(TilingSpec{.shape = {std::int64_t{1} << 50}, .tile = {64}, .stride = 1});
   EXPECT_EQ(tiling.size(), (std::int64_t{1} << 50) - 63);
