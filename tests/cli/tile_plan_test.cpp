@@ -77,13 +77,15 @@ TEST_F(TilePlan, TheProgramSurvivesChanges) {
     }
 }
 
-// claim: plan-names
+// claim: limit-plan, plan-names
 TEST_F(TilePlan, NamesOfFilesStayInTheFolder) {
   for (const char* name : {"../secret.npy", "/etc/passwd", "..", ".", "", "a/b.npy", "a\\\\b.npy", "tile\\u0000.npy"}) {
     expect_error("tile-0.npy", name, "member tiles[0].file must be the plain name of a file");
     run_badly(folder_, "merge tiles out.npy", {"plan: tiles/plan.json: member tiles[0].file"});
   }
   expect_error("tile-0.npy", "tile-1.npy", "must not name a file twice");
+  expect_error("tile-0.npy", std::string(256, 'x'), "member tiles[0].file must be the plain name of a file");
+  EXPECT_EQ(error_of(replaced("tile-0.npy", std::string(255, 'x'))), "");
 }
 
 // claim: plan-links

@@ -15,7 +15,8 @@ const ErrorCode unsupported = ErrorCode::file_unsupported;
 
 /// The size that the frame header of a JPEG file gives, changed.
 std::string with_jpeg_size(std::string file, int height, int width) {
-  const std::size_t frame = file.find("\xFF\xC0\0\x11"s);
+  std::size_t frame = file.find("\xFF\xC0\0\x11"s);
+  if (frame == std::string::npos) frame = file.find("\xFF\xC9\0\x11"s);  // arithmetic coding
   for (int i = 0; i < 2; ++i) {
     file[frame + 5 + i] = static_cast<char>(height >> (8 - 8 * i));
     file[frame + 7 + i] = static_cast<char>(width >> (8 - 8 * i));
@@ -131,6 +132,14 @@ TEST(PictureHostile, AFileHoldsNoMoreThanItsCompressionCanMakeOfIt) {
   const std::string jpeg = jpeg_file({.width = 16, .height = 16}, noise(16 * 16 * 3));
   EXPECT_TRUE(is_long_enough(path, with_jpeg_size(jpeg, static_cast<int>(jpeg.size()), 1024)));
   EXPECT_FALSE(is_long_enough(path, with_jpeg_size(jpeg, static_cast<int>(jpeg.size()) + 1, 1024)));
+
+  // Arithmetic coding may take less than a bit for a block.
+  const std::string arithmetic = jpeg_file({.width = 16, .height = 16, .arithmetic = true}, noise(16 * 16 * 3));
+  EXPECT_TRUE(is_long_enough(path, with_jpeg_size(arithmetic, 65500, 65500)));
+  for (const auto& [height, width] : {std::pair{65501, 16}, {16, 65501}}) {
+    write_bytes(path, with_jpeg_size(arithmetic, height, width));
+    expect_error([&] { open_rows(path); }, unsupported, "jpeg", path, "must be a JPEG file of a usual kind");
+  }
 }
 
 }  // namespace

@@ -38,6 +38,7 @@ def test_numbers_are_summed(dtype: tf.DType) -> None:
     assert (y.numpy()[0, 0] == expected).all()
 
 
+# claim: tensorflow-float8
 @pytest.mark.parametrize("dtype", FLOAT8, ids=lambda dtype: dtype.name)
 def test_float8_is_refused(dtype: tf.DType) -> None:
     """TensorFlow does not lend these; as NumPy arrays they are taken."""
