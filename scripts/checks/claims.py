@@ -136,7 +136,8 @@ def tests_of(root):
                 faults.append((f"{name}:{number + 1}", f"a marker without a test: {marker[1]}"))
                 continue
             for claim in marker[1].split(","):
-                found.setdefault(claim.strip(), []).append((".".join(filter(None, test.groups())), name))
+                named = re.sub(r"\$\{\w+\}", "*", ".".join(filter(None, test.groups())))
+                found.setdefault(claim.strip(), []).append((named, name))
     return found, faults
 
 
