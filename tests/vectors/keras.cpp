@@ -87,6 +87,7 @@ TEST(KerasExtractPatches, image_smaller_than_a_patch_is_refused_unless_it_is_emp
   expect_error(ExtractPatches{.size = 4}, {1, 3, 3, 2}, {ErrorCode::value}, {"images", "at least 4 on axis 1"});
   expect_error(ExtractPatches{.size = 2, .dilation_rate = {1, 3}, .data_format = DataFormat::channels_first}, {2, 3, 3},
                {ErrorCode::value}, {"images", "at least 4 on axis 2"});
+  expect_error(ExtractPatches{.size = 2}, {1, 1, 3, 2}, {ErrorCode::value}, {"images", "at least 2 on axis 1"});
   expect_iota(ExtractPatches{.size = 2}, {1, 0, 3, 2}, {1, 0, 1, 8}, {});
   expect_iota(ExtractPatches{.size = 2, .padding = PaddingType::same}, {1, 0, 3, 2}, {1, 0, 2, 8}, {});
   expect_iota(ExtractPatches{.size = 2}, {0, 3, 3, 2}, {0, 1, 1, 8}, {});
