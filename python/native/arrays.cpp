@@ -27,20 +27,14 @@ DType dtype_named(const std::string& name) {
 
 /// An array of NumPy or a RawArray as an operand.
 Operand from_memory(nb::object memory, const ArrayRole& role) {
-  Operand operand;
   if (is_numpy(memory)) {
     auto* array = reinterpret_cast<PyArrayObject*>(memory.ptr());
-    operand.view = view_of(array, role);
-    operand.writable = PyArray_ISWRITEABLE(array);
-    operand.dtype = nb::borrow(reinterpret_cast<PyObject*>(PyArray_DESCR(array)));
-  } else {
-    const auto& array = nb::cast<const RawArray&>(memory);
-    operand.view = array.view;
-    operand.writable = array.writable;
-    operand.dtype = nb::str(array.dtype.c_str());
+    const bool writable = PyArray_ISWRITEABLE(array);
+    return {view_of(array, role), writable, nb::borrow(reinterpret_cast<PyObject*>(PyArray_DESCR(array))),
+            std::move(memory)};
   }
-  operand.owner = std::move(memory);
-  return operand;
+  const auto& array = nb::cast<const RawArray&>(memory);
+  return {array.view, array.writable, nb::str(array.dtype.c_str()), memory};
 }
 
 /// What __dlpack__ gives, which reads only. Read-only arrays need a version of DLPack that can say so.

@@ -91,9 +91,11 @@ Operand Operator::destination(nb::handle out, const Operand& src) const {
   return dst;
 }
 
-Prepared Operator::prepare(const ConstTensorView& src, const TensorView* dst, const Values& values) const {
+Prepared Operator::prepare(const TensorView& src, const TensorView* dst, std::span<const nb::handle> values) const {
   return plan_cache().find(PlanKey(*spec_, src, dst, values), [&] {
-    const Lowering lowering = bind(values).lower(src.shape, {.data = data_, .output = out_name});
+    const Values parsed = parse(values);
+    if (!dst) check_new_output(parsed);
+    const Lowering lowering = bind(parsed).lower(src.shape, {.data = data_, .output = out_name});
     const Dims& shape = lowering.geometry.output;
     return Prepared{lowering.plan(src, dst ? *dst : row_major(src, shape)), shape};
   });
@@ -117,15 +119,13 @@ void Operator::check_new_output(const Values& values) const {
 }
 
 nb::object Operator::call(nb::handle x, nb::handle out, const nb::args& values) const {
-  const Values parsed = parse(handles(values));
   const Operand src = source(x);
   if (!out.is_none()) {
     const Operand dst = destination(out, src);
-    run(prepare(src.view, &dst.view, parsed).plan, src.view.data, dst.view.data);
+    run(prepare(src.view, &dst.view, handles(values)).plan, src.view.data, dst.view.data);
     return nb::borrow(out);
   }
-  check_new_output(parsed);
-  const Prepared prepared = prepare(src.view, nullptr, parsed);
+  const Prepared prepared = prepare(src.view, nullptr, handles(values));
   const Output output(x, src, prepared.output_shape);
   run(prepared.plan, src.view.data, output.data());
   return output.result();
@@ -141,13 +141,12 @@ nb::object Operator::call_torch(nb::handle tensor, bool checked, bool keeps_memo
   Prepared prepared;
   Dims strides;
   try {
-    const Values parsed = parse(given);
-    prepared = prepare(*src, nullptr, parsed);
+    prepared = prepare(*src, nullptr, given);
     const Dims row_major = torch_strides(prepared.output_shape, src->element_size);
     strides = keeps_memory_format ? torch_strides_like(*src, prepared.output_shape) : row_major;
     if (!(strides == row_major)) {
       const TensorView dst{nullptr, prepared.output_shape, strides, src->dtype, src->element_size};
-      prepared = prepare(*src, &dst, parsed);
+      prepared = prepare(*src, &dst, given);
     }
   } catch (const Error&) {
     return nb::none();
@@ -169,13 +168,9 @@ Dims Operator::output_dims(const Dims& shape, const Values& values, std::string_
 }
 
 PlannedCall::PlannedCall(Operator op, nb::handle x, nb::handle out, const nb::args& values) : op_(std::move(op)) {
-  const Values parsed = op_.parse(handles(values));
   src_ = op_.source(x);
-  if (out.is_none())
-    op_.check_new_output(parsed);
-  else
-    dst_ = op_.destination(out, src_).view;
-  prepared_ = op_.prepare(src_.view, dst_ ? &*dst_ : nullptr, parsed);
+  if (!out.is_none()) dst_ = op_.destination(out, src_).view;
+  prepared_ = op_.prepare(src_.view, dst_ ? &*dst_ : nullptr, handles(values));
   src_.owner.reset();
 }
 

@@ -52,14 +52,14 @@ class Operator {
   /// x, checked. Nothing is looked at for an operator without a data input.
   Operand source(nb::handle x) const;
   Operand destination(nb::handle out, const Operand& src) const;
-  /// A plan for these tensors, made or found. `dst` without data stands for a new row-major output.
-  Prepared prepare(const ConstTensorView& src, const TensorView* dst, const Values& values) const;
+  /// A plan for these tensors, made or found. A `dst` of null stands for a new row-major output.
+  Prepared prepare(const TensorView& src, const TensorView* dst, std::span<const nb::handle> values) const;
   void run(const Plan& plan, const void* src, void* dst) const;
-  /// Throws Error(missing) if these values need an output that holds something.
-  void check_new_output(const Values& values) const;
 
  private:
   BoundOperator bind(const Values& values) const;
+  /// Throws Error(missing) if these values need an output that holds something.
+  void check_new_output(const Values& values) const;
 
   const OperatorSpec* spec_;
   std::string data_;

@@ -180,8 +180,8 @@ nb::object gather_patches(nb::handle x, nb::handle corners_object, nb::handle si
     return one;
   };
   const TensorView to_one = with_batch(dst, dst.strides.slice(1, rank + 1));
-  const Plan plan =
-      copy.prepare(with_batch(src.view, src.view.strides), &to_one, {ArgumentValue(Dims::filled(spatial, 1))}).plan;
+  const nb::tuple blocks = to_tuple(Dims::filled(spatial, 1));
+  const Plan plan = copy.prepare(with_batch(src.view, src.view.strides), &to_one, std::array<nb::handle, 1>{blocks}).plan;
   const auto* from = static_cast<const std::byte*>(src.view.data);
   auto* to = static_cast<std::byte*>(dst.data);
   std::atomic<Status> failed = Status::ok;

@@ -5,30 +5,30 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <optional>
-#include <string>
+#include <span>
 
 #include "python/native/call.hpp"
 
 namespace patchfold::python {
 
-/// All that a plan depends on, as numbers: the operator, its values, both tensors' shapes, strides and types, and the
-/// generation of plans, which changes with the instruction set.
+/// All that a plan depends on, as numbers: the operator, its values as Python gives them, both tensors' shapes, strides and
+/// types, and the generation of plans, which changes with the instruction set.
 class PlanKey {
  public:
-  PlanKey(const OperatorSpec& op, const ConstTensorView& src, const TensorView* dst, const Values& values) {
+  PlanKey(const OperatorSpec& op, const TensorView& src, const TensorView* dst, std::span<const nb::handle> values) {
     add(static_cast<std::int64_t>(detail::plan_generation()));
     add(static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(&op)));
     if (!op.data_input.empty()) add(src);
     add(dst != nullptr);
     if (dst) add(*dst);
-    for (const auto& value : values) {
-      add(value ? static_cast<std::int64_t>(value->index()) : -1);
-      if (value) std::visit([this](const auto& held) { add(held); }, *value);
-    }
+    for (const nb::handle value : values) add(value.ptr());
   }
-  bool fits() const { return size_ <= words_.size(); }
+  /// Whether the numbers say all.
+  bool is_whole() const { return size_ <= words_.size(); }
   std::uint64_t hash() const {
     std::uint64_t hash = 14695981039346656037u;
     for (std::size_t i = 0; i < size_; ++i) hash = (hash ^ static_cast<std::uint64_t>(words_[i])) * 1099511628211u;
@@ -39,38 +39,74 @@ class PlanKey {
   }
 
  private:
-  void add(std::int64_t word) {
-    if (size_ < words_.size()) words_[size_] = word;
-    ++size_;
+  /// What a value is, before its words: values of different kinds never look alike.
+  enum Kind : std::int64_t { none, integer, boolean, real, word, list, array };
+
+  void give_up() { size_ = words_.size() + 1; }
+  void add(std::int64_t value) {
+    if (size_ < words_.size())
+      words_[size_++] = value;
+    else
+      give_up();
+  }
+  void add(Kind kind, std::int64_t value) {
+    add(kind);
+    add(value);
   }
   void add(const Dims& dims) {
     add(dims.size());
     for (const std::int64_t value : dims) add(value);
   }
-  void add(const PadsList& pads) {
-    add(pads.size());
-    for (int i = 0; i < pads.size(); ++i) add(pads[i].begin), add(pads[i].end);
-  }
-  void add(const Scalar& scalar) {
-    add(static_cast<std::int64_t>(scalar.kind()));
-    add(scalar.as_signed());
-    add(std::bit_cast<std::int64_t>(scalar.real()));
-    add(std::bit_cast<std::int64_t>(scalar.imaginary()));
-  }
-  void add(const std::string& word) {
-    add(static_cast<std::int64_t>(word.size()));
-    for (const char c : word) add(c);
-  }
-  void add(const IndexTensor& tensor) {
-    add(tensor.values);
-    add(tensor.shape);
-    add(static_cast<std::int64_t>(tensor.dtype));
-  }
-  void add(const ConstTensorView& view) {
+  void add(const TensorView& view) {
     add(view.shape);
     add(view.strides);
     add(static_cast<std::int64_t>(view.dtype));
     add(static_cast<std::int64_t>(view.element_size));
+  }
+  /// Gives up for values of kinds that calls rarely have.
+  void add(PyObject* value) {
+    if (value == Py_None) return add(none);
+    if (PyLong_CheckExact(value)) return add_integer(value);
+    if (PyUnicode_CheckExact(value)) return add_word(value);
+    if (PyTuple_Check(value) || PyList_Check(value)) return add_list(value);
+    if (PyBool_Check(value)) return add(boolean, value == Py_True);
+    if (PyFloat_CheckExact(value)) return add(real, std::bit_cast<std::int64_t>(PyFloat_AS_DOUBLE(value)));
+    if (PyArray_IsScalar(value, Integer)) return add_integer(nb::steal(PyNumber_Index(value)).ptr());
+    if (PyArray_CheckExact(value)) return add_array(reinterpret_cast<PyArrayObject*>(value));
+    give_up();
+  }
+  void add_integer(PyObject* value) {
+    int overflow = 0;
+    const long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
+    if (overflow != 0) return give_up();
+    add(integer, number);
+  }
+  void add_list(PyObject* value) {
+    PyObject** items = PySequence_Fast_ITEMS(value);
+    const Py_ssize_t size = PySequence_Fast_GET_SIZE(value);
+    add(list, size);
+    for (Py_ssize_t i = 0; i < size && is_whole(); ++i) add(items[i]);
+  }
+  void add_word(PyObject* value) {
+    if (!PyUnicode_IS_COMPACT_ASCII(value)) return give_up();
+    add(word);
+    add_bytes(PyUnicode_1BYTE_DATA(value), PyUnicode_GET_LENGTH(value));
+  }
+  void add_array(PyArrayObject* value) {
+    if (!PyArray_ISINTEGER(value) || !PyArray_ISCARRAY_RO(value)) return give_up();
+    add(array, PyArray_TYPE(value));
+    add(PyArray_NDIM(value));
+    for (int axis = 0; axis < PyArray_NDIM(value); ++axis) add(PyArray_DIM(value, axis));
+    add_bytes(PyArray_DATA(value), PyArray_NBYTES(value));
+  }
+  void add_bytes(const void* bytes, std::int64_t size) {
+    add(size);
+    const auto words = static_cast<std::size_t>((size + 7) / 8);
+    if (!is_whole() || words > words_.size() - size_) return give_up();
+    if (words == 0) return;
+    words_[size_ + words - 1] = 0;
+    std::memcpy(&words_[size_], bytes, static_cast<std::size_t>(size));
+    size_ += words;
   }
 
   std::array<std::int64_t, 160> words_;
@@ -82,7 +118,7 @@ class PlanCache {
   /// The plan of this key; make() is called if it is not there.
   template <class F>
   const Prepared& find(const PlanKey& key, F&& make) {
-    if (!key.fits()) return fill(spare_, key, make);
+    if (!key.is_whole()) return fill(spare_, key, make);
     Pair& pair = pairs_[key.hash() % pairs_.size()];
     for (std::size_t i = 0; i < 2; ++i)
       if (pair.slots[i].key && *pair.slots[i].key == key) {
@@ -114,7 +150,7 @@ class PlanCache {
   }
 
   std::array<Pair, 32> pairs_{};
-  Slot spare_{};  ///< for keys that are too long to be found again
+  Slot spare_{};  ///< for keys that do not say all
 };
 
 }  // namespace patchfold::python

@@ -24,14 +24,14 @@ from ._typing import (
     Positions,
 )
 
-_unfold: Operation = Operator("unfold", data="x")
-_fold: Operation = Operator("fold", data="x")
-_coverage: Operation = Operator("coverage")
-_reorder: Operation = Operator("reorder", data="x")
-_space_to_batch: Operation = Operator("space_to_batch", data="x")
-_batch_to_space: Operation = Operator("batch_to_space", data="x")
-_space_to_depth: Operation = Operator("space_to_depth", data="x")
-_depth_to_space: Operation = Operator("depth_to_space", data="x")
+_unfold: Operation = Operator("unfold", data="x").__call__
+_fold: Operation = Operator("fold", data="x").__call__
+_coverage = Operator("coverage")
+_reorder: Operation = Operator("reorder", data="x").__call__
+_space_to_batch: Operation = Operator("space_to_batch", data="x").__call__
+_batch_to_space: Operation = Operator("batch_to_space", data="x").__call__
+_space_to_depth: Operation = Operator("space_to_depth", data="x").__call__
+_depth_to_space: Operation = Operator("depth_to_space", data="x").__call__
 
 
 def unfold(

@@ -6,17 +6,18 @@ import sys
 from collections.abc import Iterator, Sequence
 from itertools import product
 from math import prod
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy.typing as npt
 
 from . import _arrays, _core
 from ._errors import InvalidType, InvalidValue
-from ._operators import _unfold
 from ._typing import Array, Int, IntOrInts, Number, Order, Padding, PaddingMode
 from ._views import errors_of, is_list, per_axis, read_once, read_pads, spatial_rank
 
 Range = tuple[int, int]
+
+_unfold = _core.Operator("unfold", data="x")
 
 
 class Chunk(NamedTuple):
@@ -118,7 +119,7 @@ def iter_unfold(
     padding = read_pads(padding)
     with errors_of(name):  # planning the whole image, without running it, makes every check
         whole = _core.PlannedCall(
-            cast(_core.Operator, _unfold),
+            _unfold,
             x,
             None,
             kernel_size,

@@ -13,10 +13,10 @@ Array = TypeVar("Array")
 
 
 class Operation(Protocol):
-    """An operator of the table. Its result is an array of the same kind as its input."""
+    """The call of an operator of the table: the bound method, which Python calls faster than the object. The result is an
+    array of the same kind as the input."""
 
     def __call__(self, x: Array, out: Array | None, *values: Any) -> Array: ...
-    def output_shape(self, shape: Any, *values: Any) -> tuple[int, ...]: ...
 
 
 Int: TypeAlias = SupportsIndex

@@ -9,9 +9,9 @@ from ._typing import Array, IntOrInts, Operation
 PaddingType: TypeAlias = Literal["valid", "same"]
 DataFormat: TypeAlias = Literal["channels_last", "channels_first"]
 
-_extract_patches: Operation = Operator("keras.extract_patches", data="images")
-_unfold: Operation = Operator("keras.unfold", data="x")
-_fold: Operation = Operator("keras.fold", data="x")
+_extract_patches: Operation = Operator("keras.extract_patches", data="images").__call__
+_unfold: Operation = Operator("keras.unfold", data="x").__call__
+_fold: Operation = Operator("keras.fold", data="x").__call__
 
 
 def extract_patches(

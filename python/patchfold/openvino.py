@@ -8,12 +8,12 @@ from ._typing import Array, DepthMode, Int, Ints, Operation
 
 AutoPad: TypeAlias = Literal["valid", "same_lower", "same_upper"]
 
-_col2im: Operation = Operator("openvino.Col2Im", data="data")
-_extract_image_patches: Operation = Operator("openvino.ExtractImagePatches", data="data")
-_space_to_batch: Operation = Operator("openvino.SpaceToBatch", data="data")
-_batch_to_space: Operation = Operator("openvino.BatchToSpace", data="data")
-_space_to_depth: Operation = Operator("openvino.SpaceToDepth", data="data")
-_depth_to_space: Operation = Operator("openvino.DepthToSpace", data="data")
+_col2im: Operation = Operator("openvino.Col2Im", data="data").__call__
+_extract_image_patches: Operation = Operator("openvino.ExtractImagePatches", data="data").__call__
+_space_to_batch: Operation = Operator("openvino.SpaceToBatch", data="data").__call__
+_batch_to_space: Operation = Operator("openvino.BatchToSpace", data="data").__call__
+_space_to_depth: Operation = Operator("openvino.SpaceToDepth", data="data").__call__
+_depth_to_space: Operation = Operator("openvino.DepthToSpace", data="data").__call__
 
 
 def col2im(

@@ -9,14 +9,14 @@ from ._typing import Array, Int, Ints, Operation, Pairs
 DataFormat: TypeAlias = Literal["NHWC", "NCHW"]
 PaddingType: TypeAlias = Literal["SAME", "VALID"]
 
-_space_to_batch: Operation = Operator("tensorflow.SpaceToBatch", data="input")
-_space_to_batch_nd: Operation = Operator("tensorflow.SpaceToBatchND", data="input")
-_batch_to_space: Operation = Operator("tensorflow.BatchToSpace", data="input")
-_batch_to_space_nd: Operation = Operator("tensorflow.BatchToSpaceND", data="input")
-_space_to_depth: Operation = Operator("tensorflow.SpaceToDepth", data="input")
-_depth_to_space: Operation = Operator("tensorflow.DepthToSpace", data="input")
-_extract_image_patches: Operation = Operator("tensorflow.ExtractImagePatches", data="images")
-_extract_volume_patches: Operation = Operator("tensorflow.ExtractVolumePatches", data="input")
+_space_to_batch: Operation = Operator("tensorflow.SpaceToBatch", data="input").__call__
+_space_to_batch_nd: Operation = Operator("tensorflow.SpaceToBatchND", data="input").__call__
+_batch_to_space: Operation = Operator("tensorflow.BatchToSpace", data="input").__call__
+_batch_to_space_nd: Operation = Operator("tensorflow.BatchToSpaceND", data="input").__call__
+_space_to_depth: Operation = Operator("tensorflow.SpaceToDepth", data="input").__call__
+_depth_to_space: Operation = Operator("tensorflow.DepthToSpace", data="input").__call__
+_extract_image_patches: Operation = Operator("tensorflow.ExtractImagePatches", data="images").__call__
+_extract_volume_patches: Operation = Operator("tensorflow.ExtractVolumePatches", data="input").__call__
 
 
 def space_to_batch(input: Array, paddings: Pairs, block_size: Int, *, out: Array | None = None) -> Array:

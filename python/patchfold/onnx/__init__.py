@@ -8,9 +8,9 @@ from .._typing import Array, Int, Ints, Operation
 
 Mode: TypeAlias = Literal["DCR", "CRD"]
 
-_col2im: Operation = Operator("onnx.Col2Im", data="input")
-_depth_to_space: Operation = Operator("onnx.DepthToSpace", data="input")
-_space_to_depth: Operation = Operator("onnx.SpaceToDepth", data="input")
+_col2im: Operation = Operator("onnx.Col2Im", data="input").__call__
+_depth_to_space: Operation = Operator("onnx.DepthToSpace", data="input").__call__
+_space_to_depth: Operation = Operator("onnx.SpaceToDepth", data="input").__call__
 
 
 def col2im(
