@@ -100,33 +100,65 @@ HWY_INLINE void put_seam(std::byte* dst, const std::byte* row_rest, const std::b
   }
 }
 
-/// Short rows of whole lines; with past_cache every row begins a line of the destination.
-template <bool past_cache>
-void copy_short_rows(std::byte* dst, std::int64_t dst_pitch, const std::byte* src, std::int64_t src_pitch,
-                     std::int64_t row_bytes, std::int64_t rows, Ahead& ahead) {
+/// Short rows of whole lines, each of which begins a line of the destination.
+void copy_rows_past_cache(std::byte* dst, const std::byte* src, std::int64_t src_pitch, std::int64_t row_bytes,
+                          std::int64_t rows, Ahead& ahead) {
   const std::int64_t group = stretch / row_bytes;
   while (rows > 0) {
     const std::int64_t here = std::min(group, rows);
-    for (std::int64_t row = 0; row < here; ++row, dst += dst_pitch, src += src_pitch)
-      for (std::int64_t i = 0; i < row_bytes; i += line_bytes)
-        for (std::int64_t k = 0; k < line_bytes; k += step) put<past_cache>(get(src + i + k), dst + i + k);
+    for (std::int64_t row = 0; row < here; ++row, dst += row_bytes, src += src_pitch)
+      for (std::int64_t i = 0; i < row_bytes; i += step) put<true>(get(src + i), dst + i);
     ahead.advance(here * row_bytes / line_bytes);
     rows -= here;
   }
 }
 
+/// Rows of `whole` vectors (of any number where it is negative) and a part of one.
+template <int whole>
+void copy_some_rows(std::byte* dst, std::int64_t dst_pitch, const std::byte* src, std::int64_t src_pitch,
+                    std::int64_t row_bytes, std::int64_t rows) {
+  const D d;
+  const std::int64_t tail = row_bytes % step, body = whole < 0 ? row_bytes - tail : whole * step;
+  const auto mask = hn::FirstN(d, static_cast<std::size_t>(tail));
+  for (; rows > 0; --rows, dst += dst_pitch, src += src_pitch) {
+    for (std::int64_t i = 0; i < body; i += step) put<false>(get(src + i), dst + i);
+    if (tail == 0) continue;
+    if constexpr (has_avx512(HWY_TARGET))  // masked loads and stores touch nothing else
+      hn::BlendedStore(hn::MaskedLoad(mask, d, reinterpret_cast<const std::uint8_t*>(src + body)), mask, d,
+                       reinterpret_cast<std::uint8_t*>(dst + body));
+    else if constexpr (whole == 0)
+      copy_piece(dst, src, tail);
+    else
+      put<false>(get(src + row_bytes - step), dst + row_bytes - step);
+  }
+}
+
+using CopySomeRows = void (*)(std::byte*, std::int64_t, const std::byte*, std::int64_t, std::int64_t, std::int64_t);
+
+/// A constant number of vectors saves the loop over them.
+CopySomeRows copy_some_rows_of(std::int64_t row_bytes) {
+  switch (row_bytes / step) {
+    case 0: return copy_some_rows<0>;
+    case 1: return copy_some_rows<1>;
+    case 2: return copy_some_rows<2>;
+    case 3: return copy_some_rows<3>;
+    case 4: return copy_some_rows<4>;
+    default: return copy_some_rows<-1>;
+  }
+}
+
 void copy_rows_plain(std::byte* dst, std::int64_t dst_pitch, const std::byte* src, std::int64_t src_pitch,
                      std::int64_t row_bytes, std::int64_t rows, Ahead& ahead) {
-  if (has_avx512(HWY_TARGET) && row_bytes < step) {  // masked loads and stores touch nothing else
-    const D d;
-    const auto mask = hn::FirstN(d, static_cast<std::size_t>(row_bytes));
-    for (; rows > 0; --rows, dst += dst_pitch, src += src_pitch)
-      hn::BlendedStore(hn::MaskedLoad(mask, d, reinterpret_cast<const std::uint8_t*>(src)), mask, d,
-                       reinterpret_cast<std::uint8_t*>(dst));
+  if (row_bytes <= stretch) {
+    const CopySomeRows copy = copy_some_rows_of(row_bytes);
+    const std::int64_t group = stretch / row_bytes;
+    for (std::int64_t here; rows > 0; rows -= here, dst += here * dst_pitch, src += here * src_pitch) {
+      here = std::min(group, rows);
+      copy(dst, dst_pitch, src, src_pitch, row_bytes, here);
+      ahead.advance(here * row_bytes / line_bytes);
+    }
     return;
   }
-  if (row_bytes % line_bytes == 0 && row_bytes <= stretch)
-    return copy_short_rows<false>(dst, dst_pitch, src, src_pitch, row_bytes, rows, ahead);
   for (; rows > 0; --rows, dst += dst_pitch, src += src_pitch) {
     for (std::int64_t i = 0; i < row_bytes; i += stretch) {
       const std::int64_t bytes = std::min(stretch, row_bytes - i);
@@ -144,7 +176,7 @@ void copy_side_by_side(std::byte* dst, const std::byte* src, std::int64_t src_pi
                        std::int64_t rows, Ahead& ahead) {
   const auto misaligned = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(dst) % line_bytes);
   if (misaligned == 0 && row_bytes % line_bytes == 0 && row_bytes <= stretch)
-    return copy_short_rows<true>(dst, row_bytes, src, src_pitch, row_bytes, rows, ahead);
+    return copy_rows_past_cache(dst, src, src_pitch, row_bytes, rows, ahead);
   std::int64_t at = misaligned ? std::min(line_bytes - misaligned, row_bytes) : 0;  // within the row
   copy_bytes(dst, src, at);
   for (std::int64_t row = 0; row < rows; ++row, dst += row_bytes, src += src_pitch) {
