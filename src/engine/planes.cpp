@@ -45,6 +45,7 @@ Planes::Planes(std::int64_t unit, const BrickAxes& axes) : unit_(unit), axes_(ax
 void Planes::prepare() {
   list_offsets(best_.rows, 0);
   list_offsets(best_.columns, 2);
+  reach_ = *std::ranges::max_element(offsets_[3]);
 }
 
 /// Units that lie side by side on both sides become one.
@@ -198,18 +199,34 @@ double Planes::price(const Choice& choice) const noexcept {
     case kernels::PlaneWay::join: return of_planes(3.0 * count(columns * ceil_div(rows, lanes)));
     case kernels::PlaneWay::split: return of_planes(3.0 * count(rows * ceil_div(columns, lanes)));
     case kernels::PlaneWay::exchange: {
-      const std::int64_t few = lanes / 8;
-      const auto blocks = [&](std::int64_t n) {
-        const std::int64_t left = n % lanes;
-        return n > lanes && left <= few ? n / lanes : ceil_div(n, lanes);
-      };
-      const auto left = [&](std::int64_t n) { return n > lanes && n % lanes <= few ? n % lanes : 0; };
-      const bool is_whole = rows >= lanes && columns >= lanes;
-      const double shuffles = count(lanes * std::bit_width(static_cast<std::uint64_t>(lanes - 1)));
-      const double block = shuffles + (is_whole ? 2.0 : 3.0) * count(std::min(rows, lanes) + std::min(columns, lanes)) / 2;
-      const bool again = columns > 256 && rows > lanes;  // lines of the source are read, for each block of rows
-      return of_planes(count(blocks(rows) * blocks(columns)) * (block + (again ? per_miss * count(lanes) : 0)) +
-                       1.5 * count(left(rows) * columns + left(columns) * rows));
+      const std::int64_t edge = vectors_.edge, span = vectors_.span;
+      const bool in_blocks = kernels::exchanges_blocks(unit_);
+      const std::int64_t side = in_blocks ? lanes : edge;
+      const std::int64_t inner_rows = rows - kernels::left_over(rows, side);
+      const std::int64_t inner_columns = columns - kernels::left_over(columns, side);
+      const double outside = 1.5 * count(rows * columns - inner_rows * inner_columns);
+      const double shuffles = count(side * (std::bit_width(static_cast<std::uint64_t>(side)) - 1));
+      if (in_blocks) {
+        const bool is_whole = rows >= lanes && columns >= lanes;
+        const double block = shuffles + (is_whole ? 2.0 : 3.0) * count(std::min(rows, lanes) + std::min(columns, lanes)) / 2;
+        const bool again = columns > 256 && rows > lanes;  // lines of the source are read, for each block of rows
+        return of_planes(count(ceil_div(inner_rows, lanes) * ceil_div(inner_columns, lanes)) *
+                             (block + (again ? per_miss * count(lanes) : 0)) +
+                         outside);
+      }
+      if (std::abs(from_rows) == unit_ && columns < span && inner_rows >= span && span > edge)
+        return of_planes(count(ceil_div(inner_rows, span) * ceil_div(inner_columns, edge)) *
+                             (shuffles + count(edge) + (columns % edge == 0 ? 1.2 : 1.5) * count(span)) +
+                         outside);
+      const double of_registers = (edge >= 8 && rows <= edge / 2 ? shuffles / 2 : shuffles) + count(std::min(rows, edge));
+      double cycles = 0;
+      std::int64_t done = 0;
+      for (std::int64_t width = span; width >= edge; width /= 2)
+        while (inner_columns - done >= width || (width == edge && done < inner_columns)) {
+          cycles += of_registers + (width > edge ? 0.8 : 1.5) * count(width);
+          done += width;
+        }
+      return of_planes(count(ceil_div(inner_rows, edge)) * cycles + outside);
     }
     case kernels::PlaneWay::straighten:
       return of_planes(count(rows) * (columns < lanes ? 8 : 3 + 3.0 * count(ceil_div(columns, lanes))));
@@ -254,7 +271,7 @@ void Planes::move(std::byte* to, const std::byte* from, const Extents& extents, 
   plane.dst_rows = {offsets_[0].data(), steps_[0]};
   plane.src_rows = {offsets_[1].data(), steps_[1]};
   plane.dst_columns = {offsets_[2].data(), steps_[2]};
-  plane.src_columns = {offsets_[3].data(), steps_[3]};
+  plane.src_columns = {offsets_[3].data(), steps_[3], reach_};
   plane.src_end = from_end;
   plane.src_ahead = from_ahead;
   plane.dst_ahead = to_ahead;

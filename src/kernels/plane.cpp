@@ -126,27 +126,186 @@ struct Planes {
     }
   }
 
-  /// Exchanges rows with columns. Rows lie `step` places apart in the source, backwards if the stride is negative.
+  /// Rows are exchanged with columns in squares of 16 bytes, several of which stand side by side in a register, so that no
+  /// element crosses from one 16 bytes of a register to another.
+  static constexpr int edge = 16 / static_cast<int>(unit);
+  using Square = hn::CappedTag<T, static_cast<std::size_t>(edge)>;
+  using Squares = hn::CappedTag<T, static_cast<std::size_t>(64 / unit)>;
+  static constexpr int span = static_cast<int>(hn::MaxLanes(Squares()));
+
+  /// The work of an exchange. Rows lie next to each other in the source, or at every second place.
+  struct Exchange {
+    std::byte* dst = nullptr;
+    const std::byte* src = nullptr;
+    std::int64_t row_step = 0;
+    const std::int64_t* dst_rows = nullptr;
+    const std::int64_t* src_columns = nullptr;
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    std::int64_t src_ahead = 0;
+    std::int64_t dst_ahead = 0;
+    std::int64_t columns_per_line = 1;  // of the source
+    /// Backwards, the row that is first in memory is the last of a block.
+    std::int64_t first(std::int64_t row, std::int64_t count) const { return row_step < 0 ? row + count - 1 : row; }
+    std::int64_t way() const { return row_step < 0 ? -1 : 1; }
+  };
+
+  /// Exchanges vectors with lanes in each 16 bytes: every round moves one bit of the lane's index to the vector's.
+  template <int vectors, int lanes, class DV, class V = hn::Vec<DV>>
+  static HWY_INLINE void exchange_lanes(DV d, V* v) {
+    if constexpr (lanes > 1) {
+      V mixed[vectors];
+      PATCHFOLD_UNROLL for (int i = 0; i < vectors / 2; ++i) {
+        mixed[2 * i] = hn::InterleaveLower(d, v[i], v[i + vectors / 2]);
+        mixed[2 * i + 1] = hn::InterleaveUpper(d, v[i], v[i + vectors / 2]);
+      }
+      exchange_lanes<vectors, lanes / 2>(d, mixed);
+      PATCHFOLD_UNROLL for (int i = 0; i < vectors; ++i) v[i] = mixed[i];
+    }
+  }
+
+  /// The same for the first half of the lanes only, which go to the first half of the vectors.
+  template <class DV, class V = hn::Vec<DV>>
+  static HWY_INLINE void exchange_half(DV d, V* v) {
+    constexpr int half = edge / 2;
+    PATCHFOLD_UNROLL for (int i = 0; i < half; ++i) v[i] = hn::InterleaveLower(d, v[i], v[i + half]);
+    exchange_lanes<half, half>(d, v);
+  }
+
+  /// The first 16 bytes of rows of some columns, which lie `edge` columns apart.
+  template <int step, class DV>
+  static HWY_INLINE hn::Vec<DV> load_columns(DV d, const std::byte* from, const std::int64_t* columns) {
+    constexpr int lanes = static_cast<int>(hn::MaxLanes(DV()));
+    if constexpr (lanes > edge) {
+      const hn::Half<DV> half;
+      return hn::Combine(d, load_columns<step>(half, from, columns + lanes / 2), load_columns<step>(half, from, columns));
+    } else {
+      const auto* at = reinterpret_cast<const T*>(from + *columns);
+      if constexpr (step == 1)
+        return hn::LoadU(d, at);
+      else
+        return hn::ConcatEven(d, hn::LoadU(d, at + edge), hn::LoadU(d, at));
+    }
+  }
+
+  /// The first `bytes` of 16, fewer than all.
+  template <class V>
+  static HWY_INLINE void store_part(V value, std::byte* at, std::int64_t bytes) {
+    const Square d;
+    if constexpr (has_avx512(HWY_TARGET)) {
+      hn::BlendedStore(value, hn::FirstN(d, static_cast<std::size_t>(bytes / unit)), d, reinterpret_cast<T*>(at));
+    } else {
+      alignas(16) std::byte copy[16];
+      hn::Store(value, d, reinterpret_cast<T*>(copy));
+      const auto size = static_cast<std::size_t>(bytes);
+      if (size >= 8) return copy_overlapping<8>(at, copy, size);
+      if (size >= 4) return copy_overlapping<4>(at, copy, size);
+      for (std::size_t i = 0; i < size; i += unit) std::memcpy(at + i, copy + i, unit);
+    }
+  }
+
+  /// At most `edge` rows of as many columns as the vectors of DV have lanes, or of `count` columns if that is less.
+  template <int step, bool half, class DV>
+  static HWY_INLINE void exchange_wide(DV d, const Exchange& x, std::int64_t row, std::int64_t column, std::int64_t count,
+                                       bool is_first) {
+    constexpr int lanes = static_cast<int>(hn::MaxLanes(DV())), vectors = half ? edge / 2 : edge;
+    const std::int64_t rows = std::min<std::int64_t>(edge, x.rows), first = x.first(row, rows), way = x.way();
+    const std::byte* const from = x.src + first * x.row_step;
+    const std::int64_t* const columns = x.src_columns + column;
+    const std::int64_t* const to_rows = x.dst_rows + first;
+    std::byte* const to = x.dst + column * unit;
+    hn::Vec<DV> v[edge];
+    PATCHFOLD_UNROLL for (int i = 0; i < edge; ++i) v[i] =
+        lanes > edge || i < count ? load_columns<step>(d, from, columns + i) : hn::Zero(d);
+    if (is_first && x.src_ahead != 0)
+      for (std::int64_t i = 0; i < std::min<std::int64_t>(lanes, count); i += x.columns_per_line)
+        __builtin_prefetch(from + columns[i] + x.src_ahead);
+    if constexpr (half)
+      exchange_half(d, v);
+    else
+      exchange_lanes<edge, edge>(d, v);
+    if constexpr (lanes == edge)
+      if (count < edge) {
+        PATCHFOLD_UNROLL for (int i = 0; i < vectors; ++i) if (i < rows)
+            store_part(v[i], to + to_rows[i * way], count * unit);
+        return;
+      }
+    PATCHFOLD_UNROLL for (int i = 0; i < vectors; ++i) if (i < rows) {
+      std::byte* const at = to + to_rows[i * way];
+      hn::StoreU(v[i], d, reinterpret_cast<T*>(at));
+      __builtin_prefetch(at + x.dst_ahead, 1);
+    }
+  }
+
+  /// How many columns share a line of the source, at least one.
+  static std::int64_t in_a_line(std::int64_t stride) {
+    return stride == 0 ? 1 : std::max<std::int64_t>(1, 64 / std::abs(stride));
+  }
+
+  template <int step, bool half>
+  static void exchange_columns(const Exchange& x) {
+    constexpr std::int64_t line_rows = 64 / unit;  // of a source line, which is used up before the next columns
+    for (std::int64_t begin = 0; begin < x.rows; begin += line_rows) {
+      const std::int64_t end = std::min(begin + line_rows, x.rows);
+      const auto each_row = [&](auto d, std::int64_t column, std::int64_t count) {
+        for (std::int64_t row = begin; row < end; row += edge)
+          exchange_wide<step, half>(d, x, std::max<std::int64_t>(0, std::min(row, x.rows - edge)), column, count,
+                                    row == begin);
+      };
+      std::int64_t column = 0;
+      if constexpr (span > edge)
+        for (; column + span <= x.columns; column += span) each_row(Squares(), column, span);
+      if constexpr (span > 2 * edge)
+        for (constexpr int two = 2 * edge; x.columns >= two && x.columns - column > edge; column += two)
+          each_row(hn::CappedTag<T, static_cast<std::size_t>(two)>(), std::min(column, x.columns - two), two);
+      for (; column < x.columns; column += edge)
+        each_row(Square(), std::max<std::int64_t>(0, std::min(column, x.columns - edge)),
+                 std::min<std::int64_t>(edge, x.columns));
+    }
+  }
+
+  /// Stores the 16 bytes of each square to the row that they have become.
+  template <class DV>
+  static HWY_INLINE void store_rows(DV d, hn::Vec<DV> value, std::byte* to, const std::int64_t* rows, std::int64_t way,
+                                    std::int64_t bytes) {
+    constexpr int lanes = static_cast<int>(hn::MaxLanes(DV()));
+    if constexpr (lanes > edge) {
+      const hn::Half<DV> half;
+      store_rows(half, hn::LowerHalf(half, value), to, rows, way, bytes);
+      store_rows(half, hn::UpperHalf(half, value), to, rows + way * (lanes / 2), way, bytes);
+    } else if (bytes == 16) {
+      hn::StoreU(value, d, reinterpret_cast<T*>(to + *rows));
+    } else {
+      store_part(value, to + *rows, bytes);
+    }
+  }
+
+  /// Many rows of a few columns: vectors of rows are loaded.
+  static void exchange_tall(const Exchange& x) {
+    const Squares d;
+    const std::int64_t count = std::min<std::int64_t>(edge, x.columns), way = x.way();
+    for_blocks(x.rows, span, [&](std::int64_t row) {
+      const std::int64_t first = x.first(row, span);
+      const std::byte* const from = x.src + first * x.row_step;
+      const std::int64_t* const to_rows = x.dst_rows + first;
+      for_blocks(x.columns, count, [&](std::int64_t column) {
+        const std::int64_t* const columns = x.src_columns + column;
+        hn::Vec<Squares> v[edge];
+        PATCHFOLD_UNROLL for (int i = 0; i < edge; ++i) v[i] =
+            i < count ? hn::LoadU(d, reinterpret_cast<const T*>(from + columns[i])) : hn::Zero(d);
+        if (x.src_ahead != 0)
+          for (int i = 0; i < count; ++i) __builtin_prefetch(from + columns[i] + x.src_ahead);
+        exchange_lanes<edge, edge>(d, v);
+        std::byte* const to = x.dst + column * unit;
+        PATCHFOLD_UNROLL for (int i = 0; i < edge; ++i) store_rows(d, v[i], to, to_rows + i * way, way, count * unit);
+      });
+    });
+  }
+
+  /// The same in blocks of as many rows and columns as a register has lanes, which wins where such blocks are full.
   template <int step>
-  static void exchange(std::byte* dst, const std::byte* src, const Plane& given) {
+  static void exchange_blocks(std::byte* dst, const std::byte* src, const Plane& p) {
     const D d;
-    Plane p = given;
-    // A few rows or columns that are left over are cheaper one by one than in a block.
-    const auto few = [](std::int64_t length) { return length > side && length % side <= side / 8 ? length % side : 0; };
-    if (const std::int64_t left = few(p.columns); left > 0) {
-      p.columns -= left;
-      for (std::int64_t row = 0; row < p.rows; ++row)
-        for (std::int64_t column = p.columns; column < given.columns; ++column)
-          std::memcpy(dst + p.dst_rows.offsets[row] + column * unit,
-                      src + p.src_columns.offsets[column] + row * p.src_rows.stride, unit);
-    }
-    if (const std::int64_t left = few(p.rows); left > 0) {
-      p.rows -= left;
-      for (std::int64_t row = p.rows; row < given.rows; ++row)
-        for (std::int64_t column = 0; column < p.columns; ++column)
-          std::memcpy(dst + p.dst_rows.offsets[row] + column * unit,
-                      src + p.src_columns.offsets[column] + row * p.src_rows.stride, unit);
-    }
     const std::int64_t row_step = p.src_rows.stride, all_rows = p.rows, all_columns = p.columns;
     const std::int64_t src_ahead = p.src_ahead, dst_ahead = p.dst_ahead;
     const std::int64_t *to_offsets = p.dst_rows.offsets, *from_offsets = p.src_columns.offsets;
@@ -176,6 +335,54 @@ struct Planes {
         PATCHFOLD_UNROLL for (int i = 0; i < side; ++i) if (i < rows) store(v[i], to + to_rows[i * way], columns);
       });
     });
+  }
+
+  /// Exchanges rows with columns. Rows lie `step` places apart in the source, backwards if the stride is negative.
+  template <int step>
+  static void exchange(std::byte* dst, const std::byte* src, const Plane& p) {
+    constexpr bool in_blocks = exchanges_blocks(unit);
+    const auto move_outside = [&](std::int64_t first_row, std::int64_t last_row, std::int64_t first, std::int64_t last) {
+      for (std::int64_t row = first_row; row < last_row; ++row)
+        for (std::int64_t column = first; column < last; ++column)
+          std::memcpy(dst + p.dst_rows.offsets[row] + column * unit,
+                      src + p.src_columns.offsets[column] + row * p.src_rows.stride, unit);
+    };
+    Plane inside = p;
+    inside.rows -= left_over(p.rows, in_blocks ? side : edge);
+    inside.columns -= left_over(p.columns, in_blocks ? side : edge);
+    if (!in_blocks && (step > 1 || inside.rows < edge)) {
+      // Vectors reach beyond the last row that they need, but not beyond what may be read.
+      const std::int64_t last = p.src_rows.stride < 0 ? std::min<std::int64_t>(edge, inside.rows) - 1
+                                                      : std::max<std::int64_t>(0, inside.rows - edge);
+      const std::int64_t room = p.src_end - src - last * p.src_rows.stride - step * 16;
+      const std::int64_t* const columns = p.src_columns.offsets;
+      if (p.src_columns.reach > room) {
+        while (inside.columns > 0 && columns[inside.columns - 1] > room) --inside.columns;
+        if (std::any_of(columns, columns + inside.columns, [=](std::int64_t at) { return at > room; })) inside.columns = 0;
+      }
+    }
+    move_outside(0, p.rows, inside.columns, p.columns);
+    move_outside(inside.rows, p.rows, 0, inside.columns);
+    if (inside.columns == 0) return;
+    if constexpr (in_blocks) {
+      exchange_blocks<step>(dst, src, inside);
+    } else {
+      const Exchange x{dst,
+                       src,
+                       p.src_rows.stride,
+                       p.dst_rows.offsets,
+                       p.src_columns.offsets,
+                       inside.rows,
+                       inside.columns,
+                       p.src_ahead,
+                       p.dst_ahead,
+                       in_a_line(p.src_columns.stride)};
+      if constexpr (step == 1 && span > edge)
+        if (x.columns < span && x.rows >= span) return exchange_tall(x);
+      if constexpr (edge >= 8)
+        if (x.rows <= edge / 2) return exchange_columns<step, true>(x);
+      exchange_columns<step, false>(x);
+    }
   }
 
   /// The same for `ways` columns that fill the rows of the destination.
@@ -273,6 +480,7 @@ struct Planes {
   }
 
   static constexpr bool spreads = has_avx512(HWY_TARGET) && sizeof(T) <= 4;
+  static constexpr PlaneVectors vectors{side, spreads, edge, span};
 
   /// Puts columns to every second place; what lies between stays.
   static void spread(std::byte* dst, const std::byte* src, const Plane& p) {
@@ -301,7 +509,7 @@ struct Planes {
 
   static void move(std::byte* dst, const std::byte* src, std::int64_t, const Plane& p) {
     const PlaneSteps steps{p.dst_rows.stride, p.dst_columns.stride, p.src_rows.stride, p.src_columns.stride};
-    switch (plane_way(unit, {side, spreads}, p.rows, p.columns, steps)) {
+    switch (plane_way(unit, vectors, p.rows, p.columns, steps)) {
       case PlaneWay::units: return move_units<unit>(dst, src, unit, p);
       case PlaneWay::join: return regroup<true>(dst, src, p);
       case PlaneWay::split: return regroup<false>(dst, src, p);
@@ -314,7 +522,7 @@ struct Planes {
 
 template <class T>
 PlaneVectors vectors_of() {
-  return {Planes<T>::side, Planes<T>::spreads};
+  return Planes<T>::vectors;
 }
 
 #else

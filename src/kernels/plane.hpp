@@ -18,6 +18,7 @@ namespace patchfold::kernels {
 struct PlaneSide {
   const std::int64_t* offsets = nullptr;  ///< of every unit, from the first
   std::int64_t stride = 0;                ///< if the units lie in equal steps, otherwise 0
+  std::int64_t reach = 0;                 ///< no offset is larger
 };
 
 /// dst[dst_rows[r] + dst_columns[c]] = src[src_rows[r] + src_columns[c]], each a unit of bytes.
@@ -42,6 +43,8 @@ MovePlane plane_kernel(std::int64_t unit) noexcept;
 struct PlaneVectors {
   std::int64_t lanes = 1;  ///< units in a register; 1: units are moved one by one
   bool spreads = false;    ///< units can be stored at every second place
+  std::int64_t edge = 1;   ///< units along a side of a square that is exchanged
+  std::int64_t span = 1;   ///< units in the registers that exchange squares side by side
 };
 PlaneVectors plane_vectors(std::int64_t unit) noexcept;
 
@@ -80,6 +83,17 @@ constexpr PlaneWay plane_way(std::int64_t unit, PlaneVectors vectors, std::int64
   }
   if ((steps.src_columns == -unit || size(steps.src_columns) == 2 * unit) && columns >= 4) return PlaneWay::straighten;
   return PlaneWay::units;
+}
+
+/// Whether rows and columns are exchanged in blocks of as many as a register has lanes, and not in squares of 16 bytes side
+/// by side in registers, which hold few units that are large.
+constexpr bool exchanges_blocks(std::int64_t unit) noexcept {
+  return unit >= 4;
+}
+
+/// How many of so many rows or columns are cheaper one by one than in a block.
+constexpr std::int64_t left_over(std::int64_t length, std::int64_t block) noexcept {
+  return length > block && length % block <= block / 8 ? length % block : 0;
 }
 
 }  // namespace patchfold::kernels

@@ -41,7 +41,7 @@ Side random_side(Dice& dice, std::int64_t unit, std::int64_t rows, std::int64_t 
 struct Listed {
   Listed(std::int64_t stride, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) offsets.push_back(i * stride);
-    side = {offsets.data(), stride};
+    side = {offsets.data(), stride, std::max<std::int64_t>(0, stride * (count - 1))};
   }
   std::vector<std::int64_t> offsets{};
   PlaneSide side{};
@@ -112,7 +112,7 @@ TEST(KernelPlanes, FollowAnyOffsets) {
                         {row_order.data(), 0},
                         {column_offsets.data(), unit},
                         {row_offsets.data(), unit},
-                        {column_order.data(), 0},
+                        {column_order.data(), 0, (columns - 1) * rows * unit},
                         source.end()};
       on_every_instruction_set("plane", [&](const std::string& set) {
         target.reset();
