@@ -131,6 +131,57 @@ bool is_small(const Tiling& tiling) {
   return elements < 20000 && output * elements < 1e7 && result < 20000 && tiling.size() < 2000;
 }
 
+bool covers_everything(const Tiling& tiling) {
+  Tensor counts(tiling.output(), DType::int64, sizeof(std::int64_t));
+  tiling.coverage(counts.view());
+  for (std::size_t at = 0; at < counts.bytes.size(); at += sizeof(std::int64_t)) {
+    std::int64_t count = 0;
+    std::memcpy(&count, counts.bytes.data() + at, sizeof count);
+    if (count == 0) return false;
+  }
+  return true;
+}
+
+/// Whether a merge may be refused: `invalid` is what check_merge says, `refused` what the constructor of Merger says.
+void check_refusal(const Tiling& tiling, const MergeSpec& merge, std::optional<ErrorCode> invalid,
+                   std::optional<ErrorCode> refused) {
+  if (refused && !invalid) {
+    const bool weights_leave_gaps = !merge.fill && (!merge.mask.empty() || !has_formula(merge.window.kind));
+    expect(
+        (*refused == ErrorCode::out_of_memory && merge.memory_limit) || (*refused == ErrorCode::value && weights_leave_gaps),
+        "a valid merge is refused");
+  }
+  if (invalid) {
+    expect(refused.has_value(), "an invalid merge is accepted");
+    const bool has_only_defaults =
+        merge.window.kind == WeightWindow::Kind::ones && merge.window.sigma_scale > 0 && merge.mask.empty() && !merge.fill;
+    const bool copies = merge.reduce == Reduce::first || merge.reduce == Reduce::last;
+    expect(!has_only_defaults || !copies || !covers_everything(tiling), "a merge that only copies is refused");
+  }
+}
+
+/// Cuts the tiles and gives them to the merger, in order or not.
+void put_together(Random& random, const Tiling& tiling, Tensor& array, const MergeSpec& merge, bool is_plain,
+                  Merger& merger) {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(tiling.size()));
+  std::iota(order.begin(), order.end(), 0);
+  if (random.chance(70))
+    for (std::size_t i = order.size(); i > 1; --i)
+      std::swap(order[i - 1], order[static_cast<std::size_t>(random.between(0, static_cast<std::int64_t>(i) - 1))]);
+  for (const auto index : order) {
+    if (!merge.mask.empty() && merge.mask[static_cast<std::size_t>(index)] == 0) continue;
+    auto tile = std::make_shared<Tensor>(tiling.tile_shape(index), array.dtype, array.size);
+    tiling.cut(index, array.view(), tile->view());
+    if (is_plain) {
+      merger.add(index, tile->view(), tile);
+    } else {
+      auto result = std::make_shared<Tensor>(tiling.result_shape(index, tiling.channels()), array.dtype, array.size);
+      merger.add(index, result->view(), result);
+    }
+  }
+  merger.finish();
+}
+
 void run(std::span<const std::uint8_t> bytes) {
   Random random(bytes);
   const TilingSpec spec = draw_spec(random);
@@ -147,34 +198,31 @@ void run(std::span<const std::uint8_t> bytes) {
   array.bytes = testing::random_elements(random, type, element_count(spec.shape), features);
   const MergeSpec merge = draw_merge(random, *tiling, type.dtype, type.size);
   const bool is_plain = spec.scale.empty() && spec.offset.empty() && spec.result.empty();
-  refusal([&] {
-    Tensor output(tiling->output_shape(tiling->channels()), type.dtype, type.size);
+  Tensor output({}, type.dtype, type.size);
+  std::optional<Sink> sink;
+  std::optional<Merger> merger;
+  const auto invalid = refusal([&] { check_merge(*tiling, merge); });
+  const auto refused = refusal([&] {
+    output = Tensor(tiling->output_shape(tiling->channels()), type.dtype, type.size);
     std::fill(output.bytes.begin(), output.bytes.end(), std::byte{0xA5});
-    Sink sink(output.view(), tiling->stream_axis());
-    Merger merger = random.chance(50) ? Merger(*tiling, merge, sink) : Merger(*tiling, merge, output.view());
-    std::vector<std::int64_t> order(static_cast<std::size_t>(tiling->size()));
-    std::iota(order.begin(), order.end(), 0);
-    if (random.chance(70))
-      for (std::size_t i = order.size(); i > 1; --i)
-        std::swap(order[i - 1], order[static_cast<std::size_t>(random.between(0, static_cast<std::int64_t>(i) - 1))]);
-    std::vector<std::shared_ptr<Tensor>> tiles;
-    for (const auto index : order) {
-      if (!merge.mask.empty() && merge.mask[static_cast<std::size_t>(index)] == 0) continue;
-      auto tile = std::make_shared<Tensor>(tiling->tile_shape(index), type.dtype, type.size);
-      tiling->cut(index, array.view(), tile->view());
-      if (is_plain) {
-        merger.add(index, tile->view(), tile);
-      } else {
-        auto result = std::make_shared<Tensor>(tiling->result_shape(index, tiling->channels()), type.dtype, type.size);
-        merger.add(index, result->view(), result);
-      }
+    sink.emplace(output.view(), tiling->stream_axis());
+    if (random.chance(50)) {
+      merger.emplace(*tiling, merge, *sink);
+    } else {
+      merger.emplace(*tiling, merge, output.view());
     }
-    merger.finish();
-    const bool moves = merge.reduce != Reduce::sum;
-    if (!is_plain || !moves || !merge.mask.empty() || merge.fill) return;
-    // NaN payloads are kept by what copies; what computes gives the quiet NaN where contributions differ, and here none do.
-    expect(output.bytes == array.bytes, "the tiles of an array do not give the array");
   });
+  check_refusal(*tiling, merge, invalid, refused);
+  if (refused) return;
+  const auto stopped = refusal([&] { put_together(random, *tiling, array, merge, is_plain, *merger); });
+  if (stopped) {
+    expect(*stopped == ErrorCode::out_of_memory && merge.memory_limit, "a tile that a merger needs is refused");
+    return;
+  }
+  const bool moves = merge.reduce != Reduce::sum;
+  if (!is_plain || !moves || !merge.mask.empty() || merge.fill) return;
+  // NaN payloads are kept by what copies; what computes gives the quiet NaN where contributions differ, and here none do.
+  expect(output.bytes == array.bytes, "the tiles of an array do not give the array");
 }
 
 }  // namespace

@@ -188,15 +188,24 @@ TEST(Files, EmptyResultsAreFilesToo) {
   EXPECT_EQ(out.data, "");
 }
 
-TEST(Files, TheNumberOfThreadsChangesNothing) {
+TEST(Files, EveryNumberOfThreadsGivesTheSums) {
   const Folder folder;
-  std::vector<float> values(16 * 9 * 62 * 62);
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 1009) / 7;
-  folder.write("in.npy", npy_bytes(npy("<f4", {1, 16 * 9, 62 * 62}, values)));
-  const Npy expected = run_npy(folder, "fold in.npy --output_size 64,64 --kernel_size 3,3");
-  for (const char* threads : {"1", "2", "7"})
-    EXPECT_EQ(run_npy(folder, std::string("fold in.npy --output_size 64,64 --kernel_size 3,3 --threads ") + threads).data,
-              expected.data);
+  constexpr std::int64_t channels = 16, side = 62;
+  std::vector<float> values(channels * 9 * side * side);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 1009);  // whose sums are exact
+  folder.write("in.npy", npy_bytes(npy("<f4", {1, channels * 9, side * side}, values)));
+  std::vector<float> sums(channels * (side + 2) * (side + 2));
+  for (std::int64_t row = 0; row < channels * 9; ++row)
+    for (std::int64_t y = 0; y < side; ++y)
+      for (std::int64_t x = 0; x < side; ++x) {
+        const std::int64_t to_y = y + row % 9 / 3;
+        const std::int64_t to_x = x + row % 3;
+        sums[static_cast<std::size_t>((row / 9 * (side + 2) + to_y) * (side + 2) + to_x)] +=
+            values[static_cast<std::size_t>((row * side + y) * side + x)];
+      }
+  for (const char* threads : {"", " --threads 1", " --threads 2", " --threads 7"})
+    EXPECT_EQ(run_npy(folder, std::string("fold in.npy --output_size 64,64 --kernel_size 3,3") + threads).elements<float>(),
+              sums);
 }
 
 }  // namespace

@@ -2,15 +2,20 @@
 // run() keeps the plans of a thread's last calls: none may be taken for another call's.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <complex>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <numeric>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "patchfold/patchfold.hpp"
+#include "reference/reference.hpp"
 
 namespace patchfold {
 namespace {
@@ -22,34 +27,56 @@ std::vector<T> numbers(std::int64_t count) {
   return values;
 }
 
-/// What a plan made for this call gives, and what run() gives.
+template <class T>
+constexpr auto reference_type = reference::DType::float32;
+template <>
+constexpr auto reference_type<std::int32_t> = reference::DType::int32;
+template <>
+constexpr auto reference_type<std::int16_t> = reference::DType::int16;
+
+/// run() gives what the reference gives, for a source of ascending numbers, which it may read backwards.
 template <class T, class Op>
-void expect_as_planned(const Op& op, const Dims& shape, bool reversed = false) {
-  const std::vector<T> src = numbers<T>(element_count(shape));
+void expect_the_formula(const Op& op, const reference::Arguments& arguments, const Dims& shape, bool reversed = false) {
+  std::vector<T> src = numbers<T>(element_count(shape));
   const Dims result = op.output_shape(shape);
-  std::vector<T> planned(static_cast<std::size_t>(element_count(result))), ran(planned.size());
-  ConstTensorView from = view(src.data(), shape);
+  std::vector<T> ran(static_cast<std::size_t>(element_count(result)));
+  ConstTensorView from = view(std::as_const(src).data(), shape);
   if (reversed) {
     from.data = src.data() + src.size() - 1;
     for (auto& stride : from.strides) stride = -stride;
   }
-  throw_if_failed(op.plan(from, view(planned.data(), result)).run(from.data, planned.data()), Op::name);
   run(op, from, view(ran.data(), result));
-  EXPECT_EQ(ran, planned);
+  if (reversed) std::reverse(src.begin(), src.end());
+  reference::Array data{
+      {shape.begin(), shape.end()}, reference_type<T>, sizeof(T), std::vector<std::byte>(src.size() * sizeof(T))};
+  std::memcpy(data.bytes.data(), src.data(), data.bytes.size());
+  const reference::Array expected = reference::run(std::string(Op::name), data, arguments);
+  ASSERT_EQ(expected.bytes.size(), ran.size() * sizeof(T));
+  EXPECT_EQ(std::memcmp(ran.data(), expected.bytes.data(), expected.bytes.size()), 0);
+}
+
+const reference::Arguments kernel_of_2{{"kernel_size", std::int64_t{2}}};
+
+reference::Arguments with(reference::Arguments arguments, const std::string& name, const reference::Value& value) {
+  arguments[name] = value;
+  return arguments;
 }
 
 // claim: recent-plans
 TEST(RecentPlan, IsOfTheSameOperatorShapeStridesAndType) {
+  const reference::Arguments padded = with(kernel_of_2, "padding", std::int64_t{1});
   for (int round = 0; round < 3; ++round) {
-    expect_as_planned<float>(Unfold{.kernel_size = 2}, {1, 2, 6, 6});
-    expect_as_planned<float>(Unfold{.kernel_size = 2, .padding = 1}, {1, 2, 6, 6});
-    expect_as_planned<float>(Unfold{.kernel_size = 2, .padding = 1, .value = 7}, {1, 2, 6, 6});
-    expect_as_planned<float>(Unfold{.kernel_size = 2}, {1, 2, 5, 6});
-    expect_as_planned<std::int32_t>(Unfold{.kernel_size = 2}, {1, 2, 6, 6});
-    expect_as_planned<std::int16_t>(Unfold{.kernel_size = 2}, {1, 2, 6, 6});
-    expect_as_planned<float>(Unfold{.kernel_size = 2}, {1, 2, 6, 6}, true);
-    expect_as_planned<float>(Unfold{.kernel_size = {2, 1}}, {1, 2, 6, 6});
-    expect_as_planned<float>(Unfold{.kernel_size = 2, .order = Order::kernel}, {1, 2, 6, 6});
+    expect_the_formula<float>(Unfold{.kernel_size = 2}, kernel_of_2, {1, 2, 6, 6});
+    expect_the_formula<float>(Unfold{.kernel_size = 2, .padding = 1}, padded, {1, 2, 6, 6});
+    expect_the_formula<float>(Unfold{.kernel_size = 2, .padding = 1, .value = 7},
+                              with(padded, "value", reference::Number(std::int64_t{7})), {1, 2, 6, 6});
+    expect_the_formula<float>(Unfold{.kernel_size = 2}, kernel_of_2, {1, 2, 5, 6});
+    expect_the_formula<std::int32_t>(Unfold{.kernel_size = 2}, kernel_of_2, {1, 2, 6, 6});
+    expect_the_formula<std::int16_t>(Unfold{.kernel_size = 2}, kernel_of_2, {1, 2, 6, 6});
+    expect_the_formula<float>(Unfold{.kernel_size = 2}, kernel_of_2, {1, 2, 6, 6}, true);
+    expect_the_formula<float>(Unfold{.kernel_size = {2, 1}}, {{"kernel_size", reference::List{2, 1}}}, {1, 2, 6, 6});
+    expect_the_formula<float>(Unfold{.kernel_size = 2, .order = Order::kernel},
+                              with(kernel_of_2, "order", std::string("kernel")), {1, 2, 6, 6});
   }
 }
 
@@ -90,7 +117,10 @@ TEST(RecentPlan, IsOfTheSameDestination) {
 TEST(RecentPlan, IsMadeAnewForAnotherInstructionSet) {
   for (const std::string& set : instruction_sets()) {
     use_instruction_set(set);
-    expect_as_planned<float>(Fold{.output_size = {9, 17}, .kernel_size = 3, .padding = 1}, {1, 18, 153});
+    expect_the_formula<float>(
+        Fold{.output_size = {9, 17}, .kernel_size = 3, .padding = 1},
+        {{"output_size", reference::List{9, 17}}, {"kernel_size", std::int64_t{3}}, {"padding", std::int64_t{1}}},
+        {1, 18, 153});
   }
   use_instruction_set("");
 }
@@ -105,24 +135,28 @@ TEST(RecentPlan, StaysWhileItRunsOthersOnTheSameThread) {
   // The executor runs more different calls than plans are kept before it runs its own pieces.
   CallableExecutor nested(4, [](std::int64_t pieces, const auto& task) {
     for (std::int64_t extent = 4; extent < 12; ++extent)
-      expect_as_planned<float>(Unfold{.kernel_size = 2}, {1, 1, extent, extent});
+      expect_the_formula<float>(Unfold{.kernel_size = 2}, kernel_of_2, {1, 1, extent, extent});
     for (std::int64_t i = 0; i < pieces; ++i) task(i);
   });
-  const std::vector<float> src = numbers<float>(64 * 64 * 64);
-  const Unfold op{.kernel_size = 2};
-  const Dims result = op.output_shape({1, 64, 64, 64});
-  std::vector<float> planned(static_cast<std::size_t>(element_count(result))), ran(planned.size());
-  throw_if_failed(op.plan(view(src.data(), {1, 64, 64, 64}), view(planned.data(), result)).run(src.data(), planned.data()),
-                  "unfold");
-  run(op, view(src.data(), {1, 64, 64, 64}), view(ran.data(), result), nested);
-  EXPECT_EQ(ran, planned);
+  constexpr std::int64_t side = 64;
+  const std::vector<float> src = numbers<float>(side * side * side);
+  std::vector<float> expected;
+  for (std::int64_t row = 0; row < side * 4; ++row)
+    for (std::int64_t y = row % 4 / 2; y < side - 1 + row % 4 / 2; ++y)
+      for (std::int64_t x = row % 2; x < side - 1 + row % 2; ++x)
+        expected.push_back(src[static_cast<std::size_t>((row / 4 * side + y) * side + x)]);
+  std::vector<float> ran(expected.size());
+  run(Unfold{.kernel_size = 2}, view(src.data(), {1, side, side, side}),
+      view(ran.data(), {1, side * 4, (side - 1) * (side - 1)}), nested);
+  EXPECT_EQ(ran, expected);
 }
 
 TEST(RecentPlan, IsTheThreadsOwn) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i)
     threads.emplace_back([i] {
-      for (int k = 0; k < 50; ++k) expect_as_planned<float>(Unfold{.kernel_size = 2}, {1, 1 + (i + k) % 5, 6, 6});
+      for (int k = 0; k < 50; ++k)
+        expect_the_formula<float>(Unfold{.kernel_size = 2}, kernel_of_2, {1, 1 + (i + k) % 5, 6, 6});
     });
   for (auto& thread : threads) thread.join();
 }
