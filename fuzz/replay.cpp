@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "fuzz/target.hpp"
+#include "patchfold/plan.hpp"
 
 namespace {
 
@@ -97,6 +98,6 @@ int main(int argc, char** argv) {
     ::alarm(seconds);
     LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
   }
-  std::printf("%zu inputs\n", files.size());
+  std::printf("%zu inputs\ninstruction sets: %s\n", files.size(), patchfold::instruction_sets().front().c_str());
   return files.empty() ? 1 : 0;
 }

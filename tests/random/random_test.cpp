@@ -137,6 +137,7 @@ TEST(Table, ExamplesOfAllRowsCanBeChanged) {
 class Coverage : public ::testing::Test {
  public:
   void TestBody() override {
+    std::set<std::string> sets;
     for (const auto& subject : subjects()) {
       const auto found = table().find(std::string(subject.op));
       if (found == table().end()) continue;
@@ -148,12 +149,17 @@ class Coverage : public ::testing::Test {
       const auto unchanged = counts.features.find(std::string(unchanged_example));
       EXPECT_LE(unchanged == counts.features.end() ? 0 : unchanged->second, counts.cases / 50)
           << subject.op << " got the example of its row too often";
-      for (const auto& set : sets_to_run())
+      for (const auto& set : sets_to_run()) {
         EXPECT_TRUE(counts.features.contains(set)) << subject.op << " was never run on " << set;
+        if (counts.features.contains(set)) sets.insert(set);
+      }
       if (scale_of_run() < 1) continue;
       for (const auto& feature : required(subject))
         EXPECT_TRUE(counts.features.contains(feature)) << subject.op << " never showed: " << feature;
     }
+    std::printf("instruction sets:");
+    for (const auto& set : sets) std::printf(" %s", set.c_str());
+    std::printf("\n");
   }
 };
 

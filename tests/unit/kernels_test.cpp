@@ -197,6 +197,11 @@ TEST(FillRow, RepeatsAnElementAndFillsLongOnesWithZeros) {
 class Coverage : public ::testing::Test {
  public:
   void TestBody() override {
+    std::set<std::string> sets;
+    for (const auto& [kernel, set] : runs_of_kernels()) sets.insert(set);
+    std::printf("instruction sets:");
+    for (const std::string& set : sets) std::printf(" %s", set.c_str());
+    std::printf("\n");
     for (const std::string& set : patchfold::testing::sets_to_run()) {
       std::string line = set + ":";
       for (const auto& kernel : vector_kernels) {

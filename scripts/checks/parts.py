@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Collects the results of the parts of a test run, and makes their table.
+
+usage: scripts/checks/parts.py start PART..
+       scripts/checks/parts.py add PART [OPTION]...
+       scripts/checks/parts.py counts PART
+       scripts/checks/parts.py table [--build FOLDER] PART..
+
+  start     forgets what is known of the parts
+  add       adds to a part what its options say:
+              --report FILE      outcomes, reasons for skipping and instruction sets of a report that ctest or pytest wrote (JUnit)
+              --merge FOLDER     what the parts in another folder of results have together
+              --passed N  --failed N  --skipped N REASON
+              --sets "NAME NAME"   instruction sets that it ran on
+              --wanted "NAME NAME" sets that it was built for: one that this machine has and no test ran on is a failure, one
+                                   that this machine lacks is skipped
+  counts    prints "PART: N passed, N failed, N skipped"; exits with 1 if something failed, or nothing passed or was skipped
+  table     prints a row for each part, the instruction sets of this machine, and "N passed, N failed, N skipped". A part
+            without a result counts as failed. Exits with 1 if something failed or nothing passed
+
+A part is a file PART.json in build/logs/parts, or in PATCHFOLD_PARTS; tests give another /proc/cpuinfo in PATCHFOLD_CPUINFO. `add` prints the ends of what failed tests printed. A test
+that could not run counts as failed, as does a report that is missing or has no test. ctest tests name the instruction sets that
+they ran on in lines "instruction sets: NAME NAME".
+"""
+import argparse
+import json
+import os
+import re
+import sys
+import textwrap
+import xml.etree.ElementTree as tree
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = Path(os.environ.get("PATCHFOLD_PARTS", ROOT / "build" / "logs" / "parts"))
+WIDTH = 125
+# Highway's name of a set, and flags of the processor that it stands on, best first.
+SETS = {
+    "AVX3": ("avx512f", "avx512vl", "avx512dq", "avx512bw"),
+    "AVX2": ("avx2", "fma", "bmi1", "bmi2"),
+    "SSE4": ("sse4_1", "sse4_2", "aes", "pclmulqdq"),
+    "SSSE3": ("ssse3",),
+    "NEON": ("asimd",),
+}
+LAST_RESORTS = ("SSE2", "EMU128", "SCALAR")
+
+
+class Part:
+    def __init__(self):
+        self.passed, self.failed, self.skipped, self.sets = 0, 0, Counter(), []
+
+    @staticmethod
+    def path(name):
+        return FOLDER / f"{name}.json"
+
+    @classmethod
+    def read(cls, path):
+        part = cls()
+        if path.exists():
+            data = json.loads(path.read_text(encoding="utf-8"))
+            part.passed, part.failed, part.sets = data["passed"], data["failed"], data["sets"]
+            part.skipped.update(data["skipped"])
+        return part
+
+    def write(self, name):
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        data = {"passed": self.passed, "failed": self.failed, "skipped": self.skipped, "sets": self.sets}
+        self.path(name).write_text(json.dumps(data, indent=1), encoding="utf-8")
+
+    def add_sets(self, names):
+        order = [*SETS, *LAST_RESORTS]
+        found = {*self.sets, *names}
+        self.sets = sorted(found, key=lambda name: (order.index(name) if name in order else len(order), name))
+
+    def merge(self, other):
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skipped += other.skipped
+        self.add_sets(other.sets)
+
+    def counts(self):
+        return f"{self.passed} passed, {self.failed} failed, {self.skipped.total()} skipped"
+
+
+def outcome(case):
+    """ctest says how a test ended in `status`, and why one did not run in the message; pytest only adds elements."""
+    skipped = case.find("skipped")
+    if case.find("failure") is not None or case.find("error") is not None or case.get("status") == "fail":
+        return "failed"
+    if case.get("status") == "disabled":
+        return "skipped"
+    if skipped is None:
+        return "passed"
+    return "failed" if case.get("status") == "notrun" and "SKIP_" not in skipped.get("message", "") else "skipped"
+
+
+def reason(case):
+    """Why a test was skipped: pytest's message, what GoogleTest's test said, or the last line of another program."""
+    if case.get("status") == "disabled":
+        return "disabled"
+    message = case.find("skipped").get("message", "")
+    if "SKIP_" not in message:
+        return message or "no reason given"
+    lines = [line.strip() for line in (case.findtext("system-out") or "").splitlines() if line.strip()]
+    for line, following in zip(lines, lines[1:]):
+        if line.endswith(": Skipped"):
+            return following
+    return lines[-1].removeprefix("skipped: ") if lines else "no reason given"
+
+
+def of_report(path):
+    part = Part()
+    try:
+        cases = list(tree.parse(path).getroot().iter("testcase"))
+    except (OSError, tree.ParseError) as error:
+        print(f"FAILED {error}")
+        part.failed = 1
+        return part
+    if not cases:
+        print(f"FAILED there is no test in {path}")
+        part.failed = 1
+    for case in cases:
+        ended, output = outcome(case), case.findtext("system-out") or ""
+        if ended == "skipped":
+            part.skipped[reason(case)] += 1
+        elif ended == "passed":
+            part.passed += 1
+        else:
+            part.failed += 1
+            if case.get("status"):  # pytest prints its failures itself
+                print("FAILED " + case.get("name"), *output.splitlines()[-40:], sep="\n    ")
+        for names in re.findall(r"^(?:\w+: )?instruction sets: (.*)$", output, re.M):
+            part.add_sets(names.split())
+    return part
+
+
+def of_folder(folder):
+    paths = sorted(Path(folder).glob("*.json"))
+    part = Part()
+    for path in paths:
+        part.merge(Part.read(path))
+    if not paths:
+        print(f"FAILED there are no results in {folder}")
+        part.failed = 1
+    return part
+
+
+def sets_of_machine(cpuinfo):
+    flags = set(re.findall(r"\S+", " ".join(re.findall(r"^(?:flags|Features)\s*: (.*)$", cpuinfo, re.M))))
+    return [name for name, needed in SETS.items() if flags.issuperset(needed)]
+
+
+def table(names, machine):
+    """The lines of the table, and the part that all parts make together."""
+    total, rows = Part(), [("part", "instruction sets", "passed", "failed", "skipped")]
+    for name in names:
+        part = Part.read(Part.path(name))
+        if not Part.path(name).exists():
+            part.failed = 1
+        total.merge(part)
+        reasons = [f"{count}: {why}" for why, count in part.skipped.most_common()]
+        if not Part.path(name).exists():
+            reasons = ["it gave no result"]
+        first = reasons.pop() if len(reasons) == 1 else str(part.skipped.total())
+        rows.append((name, " ".join(part.sets) or "-", str(part.passed), str(part.failed), first))
+        rows += [("", "", "", "", why) for why in reasons]
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    lines = []
+    for row in rows:
+        left = "  ".join(f"{cell:>{width}}" if column > 1 else f"{cell:{width}}"
+                         for column, (cell, width) in enumerate(zip(row, widths)))
+        for number, text in enumerate(textwrap.wrap(row[4], max(WIDTH - len(left) - 2, 40)) or [""]):
+            lines.append(f"{left if number == 0 else ' ' * len(left)}  {text}".rstrip())
+    lines.append(f"instruction sets of this machine: {' '.join(machine) or 'none of those that patchfold uses'}")
+    return lines, total
+
+
+def count(text):
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text} is no count")
+    return int(text)
+
+
+def main(arguments):
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print(__doc__, end="")
+        return 0 if arguments else 2
+    parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n\n")[0], add_help=False)
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name in ("start", "table"):
+        commands.add_parser(name).add_argument("parts", nargs="+")
+    commands.add_parser("counts").add_argument("part")
+    add = commands.add_parser("add")
+    add.add_argument("part")
+    add.add_argument("--report", action="append", default=[])
+    add.add_argument("--merge", action="append", default=[])
+    add.add_argument("--passed", type=count, default=0)
+    add.add_argument("--failed", type=count, default=0)
+    add.add_argument("--skipped", nargs=2, action="append", default=[])
+    add.add_argument("--sets", default="")
+    add.add_argument("--wanted", default="")
+    given = parser.parse_args(arguments)
+    machine = sets_of_machine(Path(os.environ.get("PATCHFOLD_CPUINFO", "/proc/cpuinfo")).read_text(encoding="utf-8"))
+
+    if given.command == "start":
+        for name in given.parts:
+            Part.path(name).unlink(missing_ok=True)
+        return 0
+    if given.command == "add":
+        part = Part.read(Part.path(given.part))
+        for other in [*map(of_report, given.report), *map(of_folder, given.merge)]:
+            part.merge(other)
+        part.passed += given.passed
+        part.failed += given.failed
+        for number, why in given.skipped:
+            part.skipped[why] += count(number)
+        part.add_sets(given.sets.split())
+        for name in given.wanted.split():
+            if name not in machine:
+                part.skipped[f"instruction set {name}: this machine has none"] += 1
+            elif name not in part.sets:
+                print(f"FAILED no test of {given.part} ran on {name}")
+                part.failed += 1
+        part.write(given.part)
+        return 0
+    if given.command == "counts":
+        part = Part.read(Part.path(given.part))
+        print(f"{given.part}: {part.counts()}")
+        return int(part.failed > 0 or part.passed + part.skipped.total() == 0)
+    lines, total = table(given.parts, machine)
+    print(*lines, total.counts(), sep="\n")
+    return int(total.failed > 0 or total.passed == 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
