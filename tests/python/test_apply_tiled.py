@@ -2,6 +2,7 @@
 """apply_tiled and the ways in and out of a merger: libraries, batches, files, stores, functions, threads and memory."""
 
 import gc
+import importlib.util
 import os
 import sys
 
@@ -26,20 +27,16 @@ def fill(merger, x=X, tiling=T):
 
 
 def libraries():
-    """(array, as NumPy's) of each library that is installed."""
+    """(array, as NumPy's) of each library that is installed. One that is installed and broken is an error."""
     found = {"numpy": (X, np.asarray)}
-    try:
+    if importlib.util.find_spec("torch"):
         import torch
 
         found["torch"] = (torch.from_numpy(X), lambda y: y.numpy())
-    except ImportError:
-        pass
-    try:
+    if importlib.util.find_spec("jax"):
         import jax.numpy as jnp
 
         found["jax"] = (jnp.asarray(X), np.asarray)
-    except ImportError:
-        pass
     return found
 
 
