@@ -32,13 +32,17 @@ struct Pool {
   std::int64_t pieces = 0;
   int calls = 0;
   int threads = 4;
-  enum class Fault { none, refuses, throws, forgets_one, runs_one_twice, strays } fault = Fault::none;
+  enum class Fault { none, refuses, throws, forgets_one, runs_one_twice, strays, runs_the_next } fault = Fault::none;
 
   static std::int32_t run(void* context, std::int64_t pieces, pf_body body, void* body_context) {
     auto& pool = *static_cast<Pool*>(context);
     pool.pieces = pieces;
     ++pool.calls;
     if (pool.fault == Fault::refuses) return 7;
+    if (pool.fault == Fault::runs_the_next) {
+      for (std::int64_t piece = 0; piece < pieces; ++piece) body(body_context, piece + 1);
+      return 0;
+    }
     std::atomic<std::int64_t> next{pool.fault == Fault::forgets_one ? 1 : 0};
     std::vector<std::thread> workers;
     for (int i = 0; i < pool.threads; ++i) {
@@ -83,7 +87,7 @@ TEST(CallerExecutor, IsToldNothingWhenTheWorkIsTooSmallToShare) {
 TEST(CallerExecutor, ThatDoesNotRunEachPieceOnceFailsTheCall) {
   using enum Pool::Fault;
   Large problem;
-  for (const auto fault : {refuses, throws, forgets_one, runs_one_twice, strays}) {
+  for (const auto fault : {refuses, throws, forgets_one, runs_one_twice, strays, runs_the_next}) {
     Pool pool{.fault = fault};
     const pf_executor executor = pool.executor();
     EXPECT_EQ(problem.run(&executor), PF_ERROR_EXECUTOR) << static_cast<int>(fault);
