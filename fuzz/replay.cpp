@@ -19,16 +19,26 @@
 
 #include "fuzz/target.hpp"
 #include "patchfold/plan.hpp"
+#include "tests/sanitizers.hpp"
+
+#ifdef PATCHFOLD_ADDRESS_SANITIZER
+// As in sanitizer/allocator_interface.h, which GCC does not install.
+extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*malloc_hook)(const volatile void*, std::size_t),
+                                                         void (*free_hook)(const volatile void*));
+#endif
 
 namespace {
 
 std::size_t most_bytes = SIZE_MAX;
 
+void check_size(std::size_t size) {
+  if (size <= most_bytes) return;
+  std::fprintf(stderr, "too much memory: %zu bytes at once\n", size);
+  std::abort();
+}
+
 [[maybe_unused]] void* allocate(std::size_t size, std::size_t alignment) {
-  if (size > most_bytes) {
-    std::fprintf(stderr, "too much memory: %zu bytes at once\n", size);
-    std::abort();
-  }
+  check_size(size);
   void* memory = nullptr;
   if (::posix_memalign(&memory, std::max(alignment, sizeof(void*)), std::max<std::size_t>(size, 1)) != 0)
     throw std::bad_alloc();
@@ -43,7 +53,9 @@ void stop(int) {
 
 }  // namespace
 
-#ifndef PATCHFOLD_FUZZ_OWN_MEMORY  // the target limits memory itself
+// The address sanitizer has operators of its own, and tells of all that is allocated. A target with
+// PATCHFOLD_FUZZ_OWN_MEMORY limits memory itself.
+#if !defined(PATCHFOLD_FUZZ_OWN_MEMORY) && !defined(PATCHFOLD_ADDRESS_SANITIZER)
 // The other forms of new and delete call these.
 void* operator new(std::size_t size) {
   return allocate(size, alignof(std::max_align_t));
@@ -84,6 +96,10 @@ int main(int argc, char** argv) {
     for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::absolute(argv[i])))
       files.push_back(entry.path());
   }
+#ifdef PATCHFOLD_ADDRESS_SANITIZER
+  __sanitizer_install_malloc_and_free_hooks([](const volatile void*, std::size_t size) { check_size(size); },
+                                            [](const volatile void*) {});
+#endif
   std::sort(files.begin(), files.end());
   std::signal(SIGALRM, stop);
   for (const auto& file : files) {
