@@ -178,5 +178,19 @@ TEST(MergeValues, BothPartsOfComplexNumbersHaveTheWeightOfTheirElement) {
   expect_complex_means<double>(DType::complex128, 1e-12);
 }
 
+TEST(MergeValues, ChannelsOfTheOutputMayLieApart) {
+  const Tiling tiling(TilingSpec{.shape = {6, 2, 3}, .tile = {4}, .stride = {2}, .axes = {0}});
+  // Each three channels of the second axis are followed by an element that is not part of the output.
+  std::vector<float> output(std::size_t{6} * 2 * 4, -7.0F), expected;
+  for (int y = 0; y < 6; ++y) expected.insert(expected.end(), {10, 11, 12, -7, 20, 21, 22, -7});
+  std::vector<float> tile;
+  for (int y = 0; y < 4; ++y) tile.insert(tile.end(), {10, 11, 12, 20, 21, 22});
+  Merger merger(tiling, {}, TensorView{output.data(), {6, 2, 3}, {32, 16, 4}, DType::float32, sizeof(float)});
+  for (std::int64_t index = 0; index < tiling.size(); ++index)
+    merger.add(index, view(std::as_const(tile).data(), {4, 2, 3}));
+  merger.finish();
+  EXPECT_EQ(output, expected);
+}
+
 }  // namespace
 }  // namespace patchfold
