@@ -10,6 +10,7 @@ usage: facts.py [--root FOLDER]
   figures      README.md quotes docs/performance.md
   numbers      numbers that docs/design.md takes from the code are those of the code
   glossary     every word is defined once, and each page that explains itself links to the glossary
+  conformance  docs/conformance.md has no row, and no refusal, that did not occur when the page was written
 
 Exits with 1 and one line for each fault.
 """
@@ -112,6 +113,16 @@ def check_glossary(root):
             yield page, "must link to docs/glossary.md"
 
 
+def check_conformance(root):
+    lines = text_of(root / "docs" / "conformance.md").split("\n")
+    rows = [line for line in lines if line.startswith(("| ", "* ")) and re.search(r"\d", line)]
+    for line in rows:
+        if re.search(r"\| 0(:| refused)|^\* [^:]*: 0,|not counted", line):
+            yield "docs/conformance.md", f"has a row that did not occur: {line}"
+    if len(rows) < 50:
+        yield "docs/conformance.md", "has too few rows"
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parents[2])
@@ -121,7 +132,7 @@ def main():
     for page in pages:
         text = text_of(root / page)
         faults += [(page, fault) for fault in (*check_links(root, page, text), *check_files(root, text))]
-    for check in (check_limits, check_strategies, check_numbers, check_figures, check_glossary):
+    for check in (check_limits, check_strategies, check_numbers, check_figures, check_glossary, check_conformance):
         faults += check(root)
     for page, fault in faults:
         print(f"FAILED {page}: {fault}")
