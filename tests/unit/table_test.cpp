@@ -83,6 +83,7 @@ TEST(Table, FindsTheNewestVersionAndSuggestsTheNearestName) {
   EXPECT_EQ(find_operator("unfold").name, "unfold");
   for (const auto& [wrong, near] : {std::pair{"unfodl", "unfold"},
                                     {"openvino.Col2im-15", "openvino.Col2Im-15"},
+                                    {"torch.pixel_unshufffle", "torch.pixel_unshuffle"},
                                     {"SpaceToBatchND", "tensorflow.SpaceToBatchND"}}) {
     try {
       find_operator(wrong);
