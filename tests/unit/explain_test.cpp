@@ -44,6 +44,11 @@ TEST(Explain, UnfoldByHand) {
   EXPECT_THAT(text, HasSubstr("  last    output[0, 26, 15] <- image[0, 2, 7, 7]\n"));
 }
 
+TEST(Explain, ComparesNumbersOfElementsThatDiffer) {
+  EXPECT_THAT(explain_problem("space_to_depth f32 1x3x4x4 block=2"), Not(HasSubstr("times as many elements")));
+  EXPECT_THAT(explain_problem("coverage f32 - output_size=4,4 kernel_size=2,2"), Not(HasSubstr("times as many elements")));
+}
+
 TEST(Explain, FoldWithHolesByHand) {
   const std::string text = explain_problem("onnx.Col2Im f32 1x4x9 image_shape=8,8 block_shape=2,2 strides=3,3");
   EXPECT_THAT(text, HasSubstr("  axis 2 of output: extent 8, kernel 2, stride 3, dilation 1, pads 0 and 0\n"
