@@ -185,7 +185,9 @@ TEST(MergeValues, ChannelsOfTheOutputMayLieApart) {
   for (int y = 0; y < 6; ++y) expected.insert(expected.end(), {10, 11, 12, -7, 20, 21, 22, -7});
   std::vector<float> tile;
   for (int y = 0; y < 4; ++y) tile.insert(tile.end(), {10, 11, 12, 20, 21, 22});
-  Merger merger(tiling, {}, TensorView{output.data(), {6, 2, 3}, {32, 16, 4}, DType::float32, sizeof(float)});
+  MergeSpec spec;
+  spec.channels = {2, 3};
+  Merger merger(tiling, spec, TensorView{output.data(), {6, 2, 3}, {32, 16, 4}, DType::float32, sizeof(float)});
   for (std::int64_t index = 0; index < tiling.size(); ++index)
     merger.add(index, view(std::as_const(tile).data(), {4, 2, 3}));
   merger.finish();
