@@ -99,7 +99,8 @@ def outcome(case):
 def reason(case):
     """Why a test was skipped: pytest's message, what GoogleTest's test said, or the last line of another program."""
     if case.get("status") == "disabled":
-        return "disabled"
+        name = case.get("name")
+        return f"disabled: {name.rpartition('.')[0] or name}"  # a suite, which is called after the reason
     message = case.find("skipped").get("message", "")
     if "SKIP_" not in message:
         return message or "no reason given"

@@ -71,7 +71,7 @@ class Parts(unittest.TestCase):
         code, printed = self.run_program("table", "release")
         self.assertEqual(code, 1)
         self.assertIn("SSE4", printed)
-        for why in ("1: there is no full disk", "1: needs 12 GB of disk", "1: disabled"):
+        for why in ("1: there is no full disk", "1: needs 12 GB of disk", "1: disabled: off"):
             self.assertIn(why, printed)
         self.assertIn("AVX2 SSE4 SCALAR", printed)
         self.assertEqual(printed.splitlines()[-1], "2 passed, 2 failed, 3 skipped")
