@@ -45,14 +45,17 @@ inline Streamed take_streams(DimList& dims, std::int64_t unit, bool joins) {
   return streamed;
 }
 
-/// Whether streams are faster than bricks (strategy "strided"): where their rows have a few lines.
+/// Whether streams are faster than bricks (strategy "strided"): where their rows have a few lines that leave past the cache,
+/// and where pairs whose rows follow one another are split within the cache.
 inline bool streams_pay(const Problem& problem, bool joins) {
   if (!problem.windows.empty()) return false;
   Problem rest = problem;
   const std::int64_t unit = take_unit(rest);
   const Streamed streamed = take_streams(rest.dims, unit, joins);
   const std::int64_t least = unit <= 2 && streamed.ways.extent <= 3 ? kernels::line_bytes : 256;
-  return streamed.along.extent * unit >= least;
+  if (streamed.along.extent * unit < least) return false;
+  const bool are_pairs = !joins && streamed.ways.extent == 2 && streamed.rows.extent > 1;
+  return are_pairs || store_of(problem) == kernels::Store::past_cache;
 }
 
 }  // namespace patchfold::engine

@@ -14,6 +14,7 @@
 #include "kernels/blocks-inl.hpp"
 #include "kernels/features.hpp"
 #include "kernels/piece.hpp"
+#include "kernels/squares-inl.hpp"
 #include "kernels/targets-inl.hpp"
 #include "kernels/targets.hpp"
 
@@ -75,6 +76,7 @@ struct Planes {
   using V = hn::Vec<D>;
   static constexpr int side = static_cast<int>(hn::MaxLanes(D()));
   static constexpr std::int64_t unit = sizeof(T);
+  static constexpr int edge = Squares<T>::edge, span = Squares<T>::span;
 
   static HWY_INLINE V load_whole(const std::byte* at) { return hn::LoadU(D(), reinterpret_cast<const T*>(at)); }
   static HWY_INLINE void store_whole(V value, std::byte* at) { hn::StoreU(value, D(), reinterpret_cast<T*>(at)); }
@@ -115,191 +117,6 @@ struct Planes {
       const auto swapped = hn::Reverse(pairs, hn::BitCast(pairs, v));
       return hn::BitCast(d, hn::Or(hn::ShiftLeft<8>(swapped), hn::ShiftRight<8>(swapped)));
     }
-  }
-
-  /// Calls f for blocks of `size` from 0 to `end`, the last of which begins early enough to be whole.
-  template <class F>
-  static HWY_INLINE void for_blocks(std::int64_t end, std::int64_t size, F&& f) {
-    for (std::int64_t i = 0;; i = std::min(i + size, end - size)) {
-      f(i);
-      if (i + size == end) return;
-    }
-  }
-
-  /// Rows are exchanged with columns in squares of 16 bytes, several of which stand side by side in a register, so that no
-  /// element crosses from one 16 bytes of a register to another.
-  static constexpr int edge = 16 / static_cast<int>(unit);
-  using Square = hn::CappedTag<T, static_cast<std::size_t>(edge)>;
-  using Squares = hn::CappedTag<T, static_cast<std::size_t>(64 / unit)>;
-  static constexpr int span = static_cast<int>(hn::MaxLanes(Squares()));
-
-  /// The work of an exchange. Rows lie next to each other in the source, or at every second place.
-  struct Exchange {
-    std::byte* dst = nullptr;
-    const std::byte* src = nullptr;
-    std::int64_t row_step = 0;
-    const std::int64_t* dst_rows = nullptr;
-    const std::int64_t* src_columns = nullptr;
-    std::int64_t rows = 0;
-    std::int64_t columns = 0;
-    std::int64_t src_ahead = 0;
-    std::int64_t dst_ahead = 0;
-    std::int64_t columns_per_line = 1;  // of the source
-    /// Backwards, the row that is first in memory is the last of a block.
-    std::int64_t first(std::int64_t row, std::int64_t count) const { return row_step < 0 ? row + count - 1 : row; }
-    std::int64_t way() const { return row_step < 0 ? -1 : 1; }
-  };
-
-  /// Exchanges vectors with lanes in each 16 bytes: every round moves one bit of the lane's index to the vector's.
-  template <int vectors, int lanes, class DV, class V = hn::Vec<DV>>
-  static HWY_INLINE void exchange_lanes(DV d, V* v) {
-    if constexpr (lanes > 1) {
-      V mixed[vectors];
-      PATCHFOLD_UNROLL for (int i = 0; i < vectors / 2; ++i) {
-        mixed[2 * i] = hn::InterleaveLower(d, v[i], v[i + vectors / 2]);
-        mixed[2 * i + 1] = hn::InterleaveUpper(d, v[i], v[i + vectors / 2]);
-      }
-      exchange_lanes<vectors, lanes / 2>(d, mixed);
-      PATCHFOLD_UNROLL for (int i = 0; i < vectors; ++i) v[i] = mixed[i];
-    }
-  }
-
-  /// The same for the first half of the lanes only, which go to the first half of the vectors.
-  template <class DV, class V = hn::Vec<DV>>
-  static HWY_INLINE void exchange_half(DV d, V* v) {
-    constexpr int half = edge / 2;
-    PATCHFOLD_UNROLL for (int i = 0; i < half; ++i) v[i] = hn::InterleaveLower(d, v[i], v[i + half]);
-    exchange_lanes<half, half>(d, v);
-  }
-
-  /// The first 16 bytes of rows of some columns, which lie `edge` columns apart.
-  template <int step, class DV>
-  static HWY_INLINE hn::Vec<DV> load_columns(DV d, const std::byte* from, const std::int64_t* columns) {
-    constexpr int lanes = static_cast<int>(hn::MaxLanes(DV()));
-    if constexpr (lanes > edge) {
-      const hn::Half<DV> half;
-      return hn::Combine(d, load_columns<step>(half, from, columns + lanes / 2), load_columns<step>(half, from, columns));
-    } else {
-      const auto* at = reinterpret_cast<const T*>(from + *columns);
-      if constexpr (step == 1)
-        return hn::LoadU(d, at);
-      else
-        return hn::ConcatEven(d, hn::LoadU(d, at + edge), hn::LoadU(d, at));
-    }
-  }
-
-  /// The first `bytes` of 16, fewer than all.
-  template <class V>
-  static HWY_INLINE void store_part(V value, std::byte* at, std::int64_t bytes) {
-    const Square d;
-    if constexpr (has_avx512(HWY_TARGET)) {
-      hn::BlendedStore(value, hn::FirstN(d, static_cast<std::size_t>(bytes / unit)), d, reinterpret_cast<T*>(at));
-    } else {
-      alignas(16) std::byte copy[16];
-      hn::Store(value, d, reinterpret_cast<T*>(copy));
-      const auto size = static_cast<std::size_t>(bytes);
-      if (size >= 8) return copy_overlapping<8>(at, copy, size);
-      if (size >= 4) return copy_overlapping<4>(at, copy, size);
-      for (std::size_t i = 0; i < size; i += unit) std::memcpy(at + i, copy + i, unit);
-    }
-  }
-
-  /// At most `edge` rows of as many columns as the vectors of DV have lanes, or of `count` columns if that is less.
-  template <int step, bool half, class DV>
-  static HWY_INLINE void exchange_wide(DV d, const Exchange& x, std::int64_t row, std::int64_t column, std::int64_t count,
-                                       bool is_first) {
-    constexpr int lanes = static_cast<int>(hn::MaxLanes(DV())), vectors = half ? edge / 2 : edge;
-    const std::int64_t rows = std::min<std::int64_t>(edge, x.rows), first = x.first(row, rows), way = x.way();
-    const std::byte* const from = x.src + first * x.row_step;
-    const std::int64_t* const columns = x.src_columns + column;
-    const std::int64_t* const to_rows = x.dst_rows + first;
-    std::byte* const to = x.dst + column * unit;
-    hn::Vec<DV> v[edge];
-    PATCHFOLD_UNROLL for (int i = 0; i < edge; ++i) v[i] =
-        lanes > edge || i < count ? load_columns<step>(d, from, columns + i) : hn::Zero(d);
-    if (is_first && x.src_ahead != 0)
-      for (std::int64_t i = 0; i < std::min<std::int64_t>(lanes, count); i += x.columns_per_line)
-        __builtin_prefetch(from + columns[i] + x.src_ahead);
-    if constexpr (half)
-      exchange_half(d, v);
-    else
-      exchange_lanes<edge, edge>(d, v);
-    if constexpr (lanes == edge)
-      if (count < edge) {
-        PATCHFOLD_UNROLL for (int i = 0; i < vectors; ++i) if (i < rows)
-            store_part(v[i], to + to_rows[i * way], count * unit);
-        return;
-      }
-    PATCHFOLD_UNROLL for (int i = 0; i < vectors; ++i) if (i < rows) {
-      std::byte* const at = to + to_rows[i * way];
-      hn::StoreU(v[i], d, reinterpret_cast<T*>(at));
-      __builtin_prefetch(at + x.dst_ahead, 1);
-    }
-  }
-
-  /// How many columns share a line of the source, at least one.
-  static std::int64_t in_a_line(std::int64_t stride) {
-    return stride == 0 ? 1 : std::max<std::int64_t>(1, 64 / std::abs(stride));
-  }
-
-  template <int step, bool half>
-  static void exchange_columns(const Exchange& x) {
-    constexpr std::int64_t line_rows = 64 / unit;  // of a source line, which is used up before the next columns
-    for (std::int64_t begin = 0; begin < x.rows; begin += line_rows) {
-      const std::int64_t end = std::min(begin + line_rows, x.rows);
-      const auto each_row = [&](auto d, std::int64_t column, std::int64_t count) {
-        for (std::int64_t row = begin; row < end; row += edge)
-          exchange_wide<step, half>(d, x, std::max<std::int64_t>(0, std::min(row, x.rows - edge)), column, count,
-                                    row == begin);
-      };
-      std::int64_t column = 0;
-      if constexpr (span > edge)
-        for (; column + span <= x.columns; column += span) each_row(Squares(), column, span);
-      if constexpr (span > 2 * edge)
-        for (constexpr int two = 2 * edge; x.columns >= two && x.columns - column > edge; column += two)
-          each_row(hn::CappedTag<T, static_cast<std::size_t>(two)>(), std::min(column, x.columns - two), two);
-      for (; column < x.columns; column += edge)
-        each_row(Square(), std::max<std::int64_t>(0, std::min(column, x.columns - edge)),
-                 std::min<std::int64_t>(edge, x.columns));
-    }
-  }
-
-  /// Stores the 16 bytes of each square to the row that they have become.
-  template <class DV>
-  static HWY_INLINE void store_rows(DV d, hn::Vec<DV> value, std::byte* to, const std::int64_t* rows, std::int64_t way,
-                                    std::int64_t bytes) {
-    constexpr int lanes = static_cast<int>(hn::MaxLanes(DV()));
-    if constexpr (lanes > edge) {
-      const hn::Half<DV> half;
-      store_rows(half, hn::LowerHalf(half, value), to, rows, way, bytes);
-      store_rows(half, hn::UpperHalf(half, value), to, rows + way * (lanes / 2), way, bytes);
-    } else if (bytes == 16) {
-      hn::StoreU(value, d, reinterpret_cast<T*>(to + *rows));
-    } else {
-      store_part(value, to + *rows, bytes);
-    }
-  }
-
-  /// Many rows of a few columns: vectors of rows are loaded.
-  static void exchange_tall(const Exchange& x) {
-    const Squares d;
-    const std::int64_t count = std::min<std::int64_t>(edge, x.columns), way = x.way();
-    for_blocks(x.rows, span, [&](std::int64_t row) {
-      const std::int64_t first = x.first(row, span);
-      const std::byte* const from = x.src + first * x.row_step;
-      const std::int64_t* const to_rows = x.dst_rows + first;
-      for_blocks(x.columns, count, [&](std::int64_t column) {
-        const std::int64_t* const columns = x.src_columns + column;
-        hn::Vec<Squares> v[edge];
-        PATCHFOLD_UNROLL for (int i = 0; i < edge; ++i) v[i] =
-            i < count ? hn::LoadU(d, reinterpret_cast<const T*>(from + columns[i])) : hn::Zero(d);
-        if (x.src_ahead != 0)
-          for (int i = 0; i < count; ++i) __builtin_prefetch(from + columns[i] + x.src_ahead);
-        exchange_lanes<edge, edge>(d, v);
-        std::byte* const to = x.dst + column * unit;
-        PATCHFOLD_UNROLL for (int i = 0; i < edge; ++i) store_rows(d, v[i], to, to_rows + i * way, way, count * unit);
-      });
-    });
   }
 
   /// The same in blocks of as many rows and columns as a register has lanes, which wins where such blocks are full.
@@ -367,6 +184,8 @@ struct Planes {
     if constexpr (in_blocks) {
       exchange_blocks<step>(dst, src, inside);
     } else {
+      const std::int64_t column_step = std::abs(p.src_columns.stride);
+      const std::int64_t columns_per_line = column_step == 0 ? 1 : std::max<std::int64_t>(1, 64 / column_step);
       const Exchange x{dst,
                        src,
                        p.src_rows.stride,
@@ -376,12 +195,8 @@ struct Planes {
                        inside.columns,
                        p.src_ahead,
                        p.dst_ahead,
-                       in_a_line(p.src_columns.stride)};
-      if constexpr (step == 1 && span > edge)
-        if (x.columns < span && x.rows >= span) return exchange_tall(x);
-      if constexpr (edge >= 8)
-        if (x.rows <= edge / 2) return exchange_columns<step, true>(x);
-      exchange_columns<step, false>(x);
+                       columns_per_line};
+      Squares<T>::template exchange<step>(x);
     }
   }
 
@@ -415,10 +230,11 @@ struct Planes {
   template <int ways>
   static void split(std::byte* dst, const std::byte* src, const Plane& p) {
     const D d;
-    const bool is_backwards = p.src_columns.stride < 0;
+    const bool is_backwards = p.src_columns.stride < 0, rows_are = p.src_rows.stride < 0;
     const std::int64_t src_ahead = p.src_ahead, dst_ahead = p.dst_ahead;
     std::int64_t rows[ways];
-    for (int i = 0; i < ways; ++i) rows[i] = p.dst_rows.offsets[i];
+    for (int i = 0; i < ways; ++i) rows[i] = p.dst_rows.offsets[rows_are ? ways - 1 - i : i];
+    if (rows_are) src -= (ways - 1) * unit;  // the row that is first in memory
     for_blocks(p.columns, side, [=](std::int64_t column) {
       const std::byte* from = src + (is_backwards ? -(column + side - 1) : column) * ways * unit;
       V v[ways];

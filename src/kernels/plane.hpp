@@ -74,7 +74,8 @@ constexpr PlaneWay plane_way(std::int64_t unit, PlaneVectors vectors, std::int64
   if (steps.dst_columns != unit) return PlaneWay::units;
   if (size(steps.src_rows) == unit) {
     if (steps.dst_rows == columns * unit && rows >= lanes && is_few(columns)) return PlaneWay::join;
-    if (steps.src_rows > 0 && size(steps.src_columns) == rows * unit && columns >= lanes && is_few(rows))
+    if ((steps.src_rows > 0 || steps.src_columns < 0) && size(steps.src_columns) == rows * unit && columns >= lanes &&
+        is_few(rows))
       return PlaneWay::split;
   }
   if (size(steps.src_rows) == unit || size(steps.src_rows) == 2 * unit) {

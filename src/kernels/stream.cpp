@@ -61,16 +61,15 @@ HWY_INLINE void put(V value, std::byte* at) {
     hn::StoreU(value, D(), reinterpret_cast<std::uint8_t*>(at));
 }
 
-/// Whole lines; with past_cache the destination is aligned to a line.
-template <bool past_cache>
+/// Whole lines, past the cache; the destination is aligned to a line.
 HWY_INLINE void copy_lines(std::byte* dst, const std::byte* src, std::int64_t bytes) {
   std::int64_t i = 0;
   for (; i + 4 * line_bytes <= bytes; i += 4 * line_bytes) {
     V v[4 * per_line];
     for (std::int64_t k = 0; k < 4 * per_line; ++k) v[k] = get(src + i + k * step);
-    for (std::int64_t k = 0; k < 4 * per_line; ++k) put<past_cache>(v[k], dst + i + k * step);
+    for (std::int64_t k = 0; k < 4 * per_line; ++k) put<true>(v[k], dst + i + k * step);
   }
-  for (; i < bytes; i += step) put<past_cache>(get(src + i), dst + i);
+  for (; i < bytes; i += step) put<true>(get(src + i), dst + i);
 }
 
 /// Any number of bytes, by pieces that overlap. Ranges do not overlap each other.
@@ -160,14 +159,8 @@ void copy_rows_plain(std::byte* dst, std::int64_t dst_pitch, const std::byte* sr
     return;
   }
   for (; rows > 0; --rows, dst += dst_pitch, src += src_pitch) {
-    for (std::int64_t i = 0; i < row_bytes; i += stretch) {
-      const std::int64_t bytes = std::min(stretch, row_bytes - i);
-      if (bytes == stretch)
-        copy_lines<false>(dst + i, src + i, bytes);
-      else
-        copy_bytes(dst + i, src + i, bytes);
-      ahead.advance(bytes / line_bytes);
-    }
+    std::memcpy(dst, src, static_cast<std::size_t>(row_bytes));
+    ahead.advance(row_bytes / line_bytes);
   }
 }
 
@@ -183,7 +176,7 @@ void copy_side_by_side(std::byte* dst, const std::byte* src, std::int64_t src_pi
     const std::int64_t lines_end = at + (row_bytes - at) / line_bytes * line_bytes;
     while (at < lines_end) {
       const std::int64_t bytes = std::min(stretch, lines_end - at);
-      copy_lines<true>(dst + at, src + at, bytes);
+      copy_lines(dst + at, src + at, bytes);
       ahead.advance(bytes / line_bytes);
       at += bytes;
     }
@@ -197,7 +190,7 @@ void copy_side_by_side(std::byte* dst, const std::byte* src, std::int64_t src_pi
         alignas(line_bytes) std::byte seam[2 * line_bytes];
         copy_piece(seam, src + at, left);
         copy_piece(seam + left, src + src_pitch, line_bytes - left);
-        copy_lines<true>(dst + at, seam, line_bytes);
+        copy_lines(dst + at, seam, line_bytes);
       }
       at = line_bytes - left;
     } else {
@@ -359,7 +352,7 @@ void Gather(std::byte* dst, const Sources& sources, std::int64_t count, Store st
     for (std::int64_t here; left > 0; left -= here, dst += here * unit) {
       here = std::min(left, most);
       for_pieces(dst, sources, at, here, unit,
-                 [unit](std::byte* to, const std::byte* from) { copy_lines<true>(to, from, unit); });
+                 [unit](std::byte* to, const std::byte* from) { copy_lines(to, from, unit); });
       ahead.advance(here * unit / line_bytes);
     }
     return;
