@@ -132,7 +132,7 @@ def of_report(path):
             part.failed += 1
             if case.get("status"):  # pytest prints its failures itself
                 print("FAILED " + case.get("name"), *output.splitlines()[-40:], sep="\n    ")
-        for names in re.findall(r"^(?:\w+: )?instruction sets: (.*)$", output, re.M):
+        for names in re.findall(r"^(?:\w+: )?instruction sets: ([A-Z][A-Z0-9_ ]*)$", output, re.M):
             part.add_sets(names.split())
     return part
 
