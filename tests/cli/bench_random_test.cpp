@@ -135,6 +135,23 @@ TEST(BenchRandom, PrintsEveryProblemWithASummary) {
   EXPECT_EQ(problems_of(one.out), std::vector<std::string>{problems[4]}) << one.out;
 }
 
+TEST(BenchRandom, SummarisesOperatorsAndLayouts) {
+  const Folder folder;
+  const Outcome outcome = folder.run("bench --random 544 8 --rounds 1");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  std::string counts;
+  std::istringstream lines(outcome.out);
+  static const std::regex summary(R"((\w[\w ]*\w) +(\d+) +[\d.]+ +[\d.]+ +\d+ +\d+)");
+  std::smatch match;
+  for (std::string line; std::getline(lines, line);)
+    if (std::regex_match(line, match, summary)) counts += match[1].str() + ": " + match[2].str() + "\n";
+  // Problem 2 is plain on one side, problem 4 on both, and problem 6 cropped on both; the others are smaller.
+  EXPECT_EQ(counts,
+            "all: 3\nunfold: 1\nfold: 1\nspace_to_batch: 1\n"
+            "plain on both sides: 1\nchannels_last on a side: 1\ncropped on a side: 1\n")
+      << outcome.out;
+}
+
 TEST(BenchRandom, PrintsThePlansOfTheWorst) {
   const Folder folder;
   const Outcome outcome = folder.run("bench --random 544 4 --rounds 1 --worst 2");

@@ -96,7 +96,7 @@ constexpr Wrong command_lines[] = {
     {"run unfold image.npy --kernel_size 2,2 --threads many -o out.npy", 2, "--threads"},
     {"run unfold image.npy --kernel_size 2,2 --threads -1 -o out.npy", 2, "--threads"},
     {"run unfold image.npy --kernel_size 2,2 --dtype float12 -o out.npy", 2,
-     "--dtype: must be an element type; given float12"},
+     "--dtype: must be an element type; given float12, expected bool, int8, int16, "},
     {"run unfold image.npy --kernel_size 2,2 --as opaque -o out.npy", 2, "--as: must be an element type"},
     {"run unfold image.npy --kernel_size 2,2 --chw -o out.npy", 2, "--chw: applies to pictures only"},
     {"run unfold image.npy --kernel_size 2,2 --page 0 -o out.npy", 2, "--page: applies to pictures only"},
