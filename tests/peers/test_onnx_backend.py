@@ -269,6 +269,7 @@ def test_input_with_an_initialiser_may_be_left_out_or_given() -> None:
         ([X.astype(float), SIZE, KERNEL], "x: element type of the input; given float64, expected float32"),
         ([X, SIZE.astype(numpy.int32), KERNEL], "size: element type of the input; given int32, expected int64"),
         ([X[0], SIZE, KERNEL], r"x: shape of the input; given \(4, 4\), expected \(1, 4, \?\)"),
+        ([X[..., 0], SIZE, KERNEL], r"x: shape of the input; given \(1, 4\), expected \(1, 4, \?\)"),
         ([X[:, :3], SIZE, KERNEL], r"x: shape of the input; given \(1, 3, 4\), expected \(1, 4, \?\)"),
         ([X[:, :, :3], SIZE, KERNEL], "onnx.Col2Im-18: input: "),
         ([X, SIZE - 3, KERNEL], "onnx.Col2Im-18: input: "),
