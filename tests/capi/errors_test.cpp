@@ -198,17 +198,18 @@ TEST(Errors, OfOtherFunctions) {
 TEST(Errors, LaterAttributesAreReadByTheirSizeIfWhatIsUnknownIsZero) {
   struct Later {
     pf_attribute known;
-    std::int64_t unknown;
+    std::int64_t unknown[200];  // enough to reach other variables, if they were copied
   };
-  Later later[2] = {{pf_integer("block", 2), 0}, {pf_text("mode", "depth_first"), 0}};
+  Later later[2] = {{pf_integer("block", 2), {}}, {pf_text("mode", "depth_first"), {}}};
   later[0].known.size = later[1].known.size = sizeof(Later);
   Request r;
   r.attributes_pointer = &later[0].known;
   r.n_attributes = 2;
   EXPECT_EQ(r.run(), "ok");
-  later[1].unknown = 1;
+  later[1].unknown[199] = 1;
   EXPECT_EQ(r.run(),
-            "value: space_to_depth: attributes[1]: fields that this version does not know must be 0; given 72, expected 64");
+            "value: space_to_depth: attributes[1]: fields that this version does not know must be 0; given 1664, expected "
+            "64");
 }
 
 TEST(LastError, BelongsToTheThreadAndEndsWithTheNextCall) {
