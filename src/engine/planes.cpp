@@ -258,8 +258,7 @@ void Planes::list_offsets(const List& list, std::size_t at) {
   }
 }
 
-void Planes::move(std::byte* to, const std::byte* from, const Extents& extents, const std::byte* from_end,
-                  std::int64_t from_ahead, std::int64_t to_ahead) const noexcept {
+void Planes::move(std::byte* to, const std::byte* from, const Extents& extents, const std::byte* from_end) const noexcept {
   const auto units = [&](const List& list) {
     std::int64_t product = 1;
     for (const int i : list) product *= extents[static_cast<std::size_t>(i)];
@@ -273,8 +272,6 @@ void Planes::move(std::byte* to, const std::byte* from, const Extents& extents, 
   plane.dst_columns = {offsets_[2].data(), steps_[2]};
   plane.src_columns = {offsets_[3].data(), steps_[3], reach_};
   plane.src_end = from_end;
-  plane.src_ahead = from_ahead;
-  plane.dst_ahead = to_ahead;
   DimList others;
   for (const int i : others_) {
     const std::int64_t extent = extents[static_cast<std::size_t>(i)];

@@ -43,8 +43,7 @@ class Planes {
   std::int64_t columns() const noexcept { return static_cast<std::int64_t>(offsets_[2].size()); }
 
   /// Moves the units [0, extents[i]) along each axis. Nothing is read from `from_end` on.
-  void move(std::byte* to, const std::byte* from, const Extents& extents, const std::byte* from_end,
-            std::int64_t from_ahead = 0, std::int64_t to_ahead = 0) const noexcept;
+  void move(std::byte* to, const std::byte* from, const Extents& extents, const std::byte* from_end) const noexcept;
 
  private:
   using List = FixedList<int, 2 * max_rank>;  // axes, the nearest first

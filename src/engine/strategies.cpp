@@ -43,8 +43,7 @@ constexpr Strategy strategies[] = {
     {"framed", make_framed},           // x 2.7
     {"move", make_move},               // all other copies
     {"sum panels", make_sum_panels, sum_panels_pay},        // 3.6 -> 1.3: fold to 112x112, kernel 3, padding 1
-    {"sum residues", make_sum_residues, sum_residues_pay},  // the floor of sums: x 1.9 beside sum bands
-    {"sum bands", make_sum_bands, sum_bands_pay},           // 16-bit floats: x 2.6
+    {"sum residues", make_sum_residues, sum_residues_pay},  // the floor of sums
     {"sum rows", make_sum_rows},                            // sums onto the output, and more than three windows
     {"sum elements", make_sum_elements},                    // strides beyond the row: solve for each element's taps
 };

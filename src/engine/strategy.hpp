@@ -58,8 +58,6 @@ std::unique_ptr<Compiled> make_sum_panels(const Problem& problem);
 bool sum_panels_pay(const Problem& problem);
 /// The same of 16-bit floats, band by band: copied to where panels fit, summed, and copied to the image. Does not fit
 /// sums onto the output, nor more than three windows.
-std::unique_ptr<Compiled> make_sum_bands(const Problem& problem);
-bool sum_bands_pay(const Problem& problem);
 /// Long strides and any layout: rows of positions are added to an image that is sorted by residue. Does not fit sums onto
 /// the output, nor more than three windows.
 std::unique_ptr<Compiled> make_sum_residues(const Problem& problem);

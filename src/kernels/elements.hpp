@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How one element of each summable type is added: widened to its accumulator, added, rounded once. sum.cpp, and panel.cpp
-// where there are no vectors, loop over them; panel.cpp says the same for vectors.
+// where there are no vectors, loop over them; lanes-inl.hpp says the same for vectors.
 #pragma once
 
 #include <cstdint>

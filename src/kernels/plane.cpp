@@ -124,7 +124,6 @@ struct Planes {
   static void exchange_blocks(std::byte* dst, const std::byte* src, const Plane& p) {
     const D d;
     const std::int64_t row_step = p.src_rows.stride, all_rows = p.rows, all_columns = p.columns;
-    const std::int64_t src_ahead = p.src_ahead, dst_ahead = p.dst_ahead;
     const std::int64_t *to_offsets = p.dst_rows.offsets, *from_offsets = p.src_columns.offsets;
     const std::byte* const src_end = p.src_end;
     const std::int64_t rows = std::min<std::int64_t>(side, all_rows), columns = std::min<std::int64_t>(side, all_columns);
@@ -139,11 +138,10 @@ struct Planes {
         std::byte* const to = dst + column * unit;
         V v[side];
         if (is_whole) {
+          PATCHFOLD_UNROLL for (int i = 0; i < side; ++i) fetch_soon(to + to_rows[i * way]);
           PATCHFOLD_UNROLL for (int i = 0; i < side; ++i) v[i] = load<step>(from + from_columns[i], side, src_end);
-          PATCHFOLD_UNROLL for (int i = 0; i < side; ++i) __builtin_prefetch(from + from_columns[i] + src_ahead);
           interleave<side>(d, v);
           PATCHFOLD_UNROLL for (int i = 0; i < side; ++i) store_whole(v[i], to + to_rows[i * way]);
-          PATCHFOLD_UNROLL for (int i = 0; i < side; ++i) __builtin_prefetch(to + to_rows[i * way] + dst_ahead, 1);
           return;
         }
         PATCHFOLD_UNROLL for (int i = 0; i < side; ++i) v[i] =
@@ -184,18 +182,13 @@ struct Planes {
     if constexpr (in_blocks) {
       exchange_blocks<step>(dst, src, inside);
     } else {
-      const std::int64_t column_step = std::abs(p.src_columns.stride);
-      const std::int64_t columns_per_line = column_step == 0 ? 1 : std::max<std::int64_t>(1, 64 / column_step);
       const Exchange x{dst,
                        src,
                        p.src_rows.stride,
                        p.dst_rows.offsets,
                        p.src_columns.offsets,
                        inside.rows,
-                       inside.columns,
-                       p.src_ahead,
-                       p.dst_ahead,
-                       columns_per_line};
+                       inside.columns};
       Squares<T>::template exchange<step>(x);
     }
   }
@@ -205,16 +198,12 @@ struct Planes {
   static void join(std::byte* dst, const std::byte* src, const Plane& p) {
     const D d;
     const bool is_backwards = p.src_rows.stride < 0;
-    const std::int64_t src_ahead = p.src_ahead;
     std::int64_t columns[ways];
     for (int i = 0; i < ways; ++i) columns[i] = p.src_columns.offsets[i];
     for_blocks(p.rows, side, [=](std::int64_t row) {
       const std::byte* from = src + (is_backwards ? -(row + side - 1) : row) * unit;
       V v[ways];
-      PATCHFOLD_UNROLL for (int i = 0; i < ways; ++i) {
-        v[i] = load_whole(from + columns[i]);
-        __builtin_prefetch(from + columns[i] + src_ahead);
-      }
+      PATCHFOLD_UNROLL for (int i = 0; i < ways; ++i) v[i] = load_whole(from + columns[i]);
       if (is_backwards) PATCHFOLD_UNROLL for (int i = 0; i < ways; ++i) v[i] = reversed(v[i]);
       std::byte* to = dst + row * ways * unit;
       if constexpr (ways == 3) {
@@ -231,14 +220,12 @@ struct Planes {
   static void split(std::byte* dst, const std::byte* src, const Plane& p) {
     const D d;
     const bool is_backwards = p.src_columns.stride < 0, rows_are = p.src_rows.stride < 0;
-    const std::int64_t src_ahead = p.src_ahead, dst_ahead = p.dst_ahead;
     std::int64_t rows[ways];
     for (int i = 0; i < ways; ++i) rows[i] = p.dst_rows.offsets[rows_are ? ways - 1 - i : i];
     if (rows_are) src -= (ways - 1) * unit;  // the row that is first in memory
     for_blocks(p.columns, side, [=](std::int64_t column) {
       const std::byte* from = src + (is_backwards ? -(column + side - 1) : column) * ways * unit;
       V v[ways];
-      PATCHFOLD_UNROLL for (int i = 0; i < ways; ++i) __builtin_prefetch(from + i * side * unit + src_ahead);
       if constexpr (ways == 3) {
         hn::LoadInterleaved3(d, reinterpret_cast<const T*>(from), v[0], v[1], v[2]);
       } else {
@@ -249,7 +236,7 @@ struct Planes {
       PATCHFOLD_UNROLL for (int i = 0; i < ways; ++i) {
         std::byte* to = dst + rows[i] + column * unit;
         store_whole(v[i], to);
-        __builtin_prefetch(to + dst_ahead, 1);
+        fetch_soon(to);
       }
     });
   }
@@ -275,7 +262,7 @@ struct Planes {
   template <int step>
   static void straighten(std::byte* dst, const std::byte* src, const Plane& p) {
     const bool is_backwards = p.src_columns.stride < 0;
-    const std::int64_t rows = p.rows, all_columns = p.columns, src_ahead = p.src_ahead;
+    const std::int64_t rows = p.rows, all_columns = p.columns;
     const std::int64_t *to_rows = p.dst_rows.offsets, *from_rows = p.src_rows.offsets;
     const std::byte* const src_end = p.src_end;
     const std::int64_t columns = std::min<std::int64_t>(side, all_columns);
@@ -289,7 +276,6 @@ struct Planes {
       for_blocks(all_columns, columns, [=](std::int64_t i) {
         const std::byte* at = from + (is_backwards ? -(i + side - 1) : i) * step * unit;
         const V v = load<step>(at, columns, src_end);
-        __builtin_prefetch(at + src_ahead);
         store(is_backwards ? reversed(v) : v, to + i * unit, columns);
       });
     }
@@ -307,7 +293,7 @@ struct Planes {
       const hn::Repartition<T, decltype(wide)> places;
       const auto lanes = static_cast<std::int64_t>(hn::Lanes(wide));
       const auto even = hn::MaskFromVec(hn::BitCast(places, hn::Set(wide, hwy::LimitsMax<hwy::MakeUnsigned<T>>())));
-      const std::int64_t rows = p.rows, columns = p.columns, dst_ahead = p.dst_ahead;
+      const std::int64_t rows = p.rows, columns = p.columns;
       const std::int64_t *to_rows = p.dst_rows.offsets, *from_rows = p.src_rows.offsets;
       for (std::int64_t row = 0; row < rows; ++row) {
         auto* to = reinterpret_cast<T*>(dst + to_rows[row]);
@@ -316,7 +302,7 @@ struct Planes {
         for (; i + lanes <= columns; i += lanes) {
           const auto v = hn::PromoteTo(wide, hn::LoadU(narrow, from + i));
           hn::BlendedStore(hn::BitCast(places, v), even, places, to + 2 * i);
-          __builtin_prefetch(reinterpret_cast<const std::byte*>(to + 2 * i) + dst_ahead, 1);
+          fetch_soon(to + 2 * i);
         }
         for (; i < columns; ++i) std::memcpy(to + 2 * i, from + i, unit);
       }

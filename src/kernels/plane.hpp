@@ -30,8 +30,6 @@ struct Plane {
   PlaneSide src_rows{};
   PlaneSide src_columns{};
   const std::byte* src_end = nullptr;  ///< up to where memory may be read
-  std::int64_t src_ahead = 0;          ///< bytes from what is read to what will be read soon; 0: nothing is fetched
-  std::int64_t dst_ahead = 0;          ///< the same of what is written
 };
 
 using MovePlane = void (*)(std::byte* dst, const std::byte* src, std::int64_t unit, const Plane& plane);

@@ -32,6 +32,12 @@ HWY_INLINE void for_blocks(std::int64_t end, std::int64_t size, F&& f) {
   }
 }
 
+/// Asks for the line of the destination that will be written two lines behind this one. Stores wait for their lines one
+/// after the other, but lines that were asked for come side by side; what is read, the processor fetches early by itself.
+HWY_INLINE void fetch_soon(const void* to) {
+  __builtin_prefetch(static_cast<const std::byte*>(to) + 128, 1);
+}
+
 /// The work of an exchange. Rows lie next to each other in the source, or at every second place.
 struct Exchange {
   std::byte* dst = nullptr;
@@ -41,9 +47,6 @@ struct Exchange {
   const std::int64_t* src_columns = nullptr;
   std::int64_t rows = 0;
   std::int64_t columns = 0;
-  std::int64_t src_ahead = 0;
-  std::int64_t dst_ahead = 0;
-  std::int64_t columns_per_line = 1;  // of the source
   /// Backwards, the row that is first in memory is the last of a block.
   std::int64_t first(std::int64_t row, std::int64_t count) const { return row_step < 0 ? row + count - 1 : row; }
   std::int64_t way() const { return row_step < 0 ? -1 : 1; }
@@ -115,8 +118,8 @@ struct Squares {
 
   /// At most `edge` rows of as many columns as the vectors of DV have lanes, or of `count` columns if that is less.
   template <int step, bool half, class DV>
-  static HWY_INLINE void exchange_wide(DV d, const Exchange& x, std::int64_t row, std::int64_t column, std::int64_t count,
-                                       bool is_first) {
+  static HWY_INLINE void exchange_wide(DV d, const Exchange& x, std::int64_t row, std::int64_t column,
+                                       std::int64_t count) {
     constexpr int lanes = static_cast<int>(hn::MaxLanes(DV())), vectors = half ? edge / 2 : edge;
     const std::int64_t rows = std::min<std::int64_t>(edge, x.rows), first = x.first(row, rows), way = x.way();
     const std::byte* const from = x.src + first * x.row_step;
@@ -126,9 +129,6 @@ struct Squares {
     hn::Vec<DV> v[edge];
     PATCHFOLD_UNROLL for (int i = 0; i < edge; ++i) v[i] =
         lanes > edge || i < count ? load_columns<step>(d, from, columns + i) : hn::Zero(d);
-    if (is_first && x.src_ahead != 0)
-      for (std::int64_t i = 0; i < std::min<std::int64_t>(lanes, count); i += x.columns_per_line)
-        __builtin_prefetch(from + columns[i] + x.src_ahead);
     if constexpr (half)
       exchange_half(d, v);
     else
@@ -142,7 +142,7 @@ struct Squares {
     PATCHFOLD_UNROLL for (int i = 0; i < vectors; ++i) if (i < rows) {
       std::byte* const at = to + to_rows[i * way];
       hn::StoreU(v[i], d, reinterpret_cast<T*>(at));
-      __builtin_prefetch(at + x.dst_ahead, 1);
+      fetch_soon(at);
     }
   }
 
@@ -153,8 +153,7 @@ struct Squares {
       const std::int64_t end = std::min(begin + line_rows, x.rows);
       const auto each_row = [&](auto d, std::int64_t column, std::int64_t count) {
         for (std::int64_t row = begin; row < end; row += edge)
-          exchange_wide<step, half>(d, x, std::max<std::int64_t>(0, std::min(row, x.rows - edge)), column, count,
-                                    row == begin);
+          exchange_wide<step, half>(d, x, std::max<std::int64_t>(0, std::min(row, x.rows - edge)), column, count);
       };
       std::int64_t column = 0;
       if constexpr (span > edge)
@@ -197,8 +196,6 @@ struct Squares {
         hn::Vec<Registers> v[edge];
         PATCHFOLD_UNROLL for (int i = 0; i < edge; ++i) v[i] =
             i < count ? hn::LoadU(d, reinterpret_cast<const T*>(from + columns[i])) : hn::Zero(d);
-        if (x.src_ahead != 0)
-          for (int i = 0; i < count; ++i) __builtin_prefetch(from + columns[i] + x.src_ahead);
         exchange_lanes<edge, edge>(d, v);
         std::byte* const to = x.dst + column * unit;
         PATCHFOLD_UNROLL for (int i = 0; i < edge; ++i) store_rows(d, v[i], to, to_rows + i * way, way, count * unit);

@@ -12,6 +12,7 @@
 #include <limits>
 
 #include "kernels/elements.hpp"
+#include "kernels/lanes-inl.hpp"
 #include "kernels/targets-inl.hpp"
 #include "kernels/targets.hpp"
 #include "tensor/lasting.hpp"
@@ -40,19 +41,62 @@ struct Sum {
   static constexpr std::int64_t element_size = parts * sizeof(Element);
   static constexpr std::int64_t accumulator_size = parts * sizeof(Accumulator);
 
-  static void add_contiguous(std::byte* accumulators, const std::byte* src, std::int64_t count) {
-    std::int64_t i = 0;
 #if HWY_TARGET != HWY_SCALAR
-    if constexpr (std::is_arithmetic_v<T>) {
-      const hn::ScalableTag<Accumulator> tag;
-      const auto lanes = static_cast<std::int64_t>(hn::Lanes(tag));
-      auto* sums = reinterpret_cast<Accumulator*>(accumulators);
-      const auto* elements = reinterpret_cast<const Accumulator*>(src);
-      for (; i + lanes <= count; i += lanes)
-        hn::StoreU(hn::Add(hn::LoadU(tag, sums + i), hn::LoadU(tag, elements + i)), tag, sums + i);
-    }
+  static constexpr hn::ScalableTag<Accumulator> whole{};
+
+  /// Calls store(d, load(d, i), i) for vectors of lanes i, i + 1, .. that cover `count` elements, at least one. The last one
+  /// begins early enough to be whole: it is loaded before the others are stored, which may change what it shares with them.
+  /// Rows shorter than a vector take halves of one.
+  template <class D, class Load, class Store>
+  static HWY_INLINE void each_vector(D d, std::int64_t count, const Load& load, const Store& store) {
+    constexpr std::int64_t lanes = hn::MaxLanes(d);
+    if constexpr (lanes > 1)
+      if (count < lanes) return each_vector(hn::Half<D>(), count, load, store);
+    const std::int64_t last = count - lanes;
+    const auto end = load(d, last);
+    for (std::int64_t i = 0; i < last; i += lanes) store(d, load(d, i), i);
+    store(d, end, last);
+  }
 #endif
-    for (; i < count; ++i) add_one(accumulators + i * sizeof(Accumulator), src + i * sizeof(Element));
+
+  static void add_contiguous(std::byte* accumulators, const std::byte* src, std::int64_t count) {
+#if HWY_TARGET == HWY_SCALAR
+    for (std::int64_t i = 0; i < count; ++i) add_one(accumulators + i * sizeof(Accumulator), src + i * sizeof(Element));
+#else
+    if (count == 0) return;
+    auto* sums = reinterpret_cast<Accumulator*>(accumulators);
+    const auto sum_at = [=](auto d, std::int64_t i) {
+      using L = Lanes<T, decltype(d)>;
+      return L::add(hn::LoadU(d, sums + i), L::load(src + i * sizeof(Element)));
+    };
+    each_vector(whole, count, sum_at, [=](auto d, auto value, std::int64_t i) { hn::StoreU(value, d, sums + i); });
+#endif
+  }
+
+  /// `onto`: rounded sums are added to what is there.
+  template <bool onto>
+  static void store_contiguous(std::byte* dst, const std::byte* accumulators, std::int64_t count) {
+#if HWY_TARGET == HWY_SCALAR
+    for (std::int64_t i = 0; i < count; ++i)
+      store_one<onto>(dst + i * sizeof(Element), accumulators + i * sizeof(Accumulator));
+#else
+    if (count == 0) return;
+    const auto* sums = reinterpret_cast<const Accumulator*>(accumulators);
+    const auto value_at = [=](auto d, std::int64_t i) {
+      using L = Lanes<T, decltype(d)>;
+      const auto sum = hn::LoadU(d, sums + i);
+      if constexpr (onto) {
+        alignas(64) std::byte rounded[hn::MaxLanes(d) * sizeof(Element)];
+        L::store(sum, rounded);
+        return L::add(L::load(dst + i * sizeof(Element)), L::load(rounded));
+      } else {
+        return sum;
+      }
+    };
+    each_vector(whole, count, value_at, [=](auto d, auto value, std::int64_t i) {
+      Lanes<T, decltype(d)>::store(value, dst + i * sizeof(Element));
+    });
+#endif
   }
 
   static void add_one(std::byte* accumulator, const std::byte* src) {
@@ -83,27 +127,22 @@ struct Sum {
     }
   }
 
-  static void store(std::byte* dst, std::int64_t dst_stride, const std::byte* accumulators, std::int64_t count) noexcept {
-    if (std::is_same_v<Element, Accumulator> && dst_stride == element_size) {
-      std::memcpy(dst, accumulators, static_cast<std::size_t>(count * element_size));
-      return;
-    }
+  template <bool onto>
+  static void store_one(std::byte* dst, const std::byte* accumulator) {
+    Element element = Type::narrow(load<Accumulator>(accumulator));
+    if constexpr (onto) element = Type::narrow(Type::plus(Type::widen(load<Element>(dst)), Type::widen(element)));
+    save(dst, element);
+  }
+
+  template <bool onto>
+  static void store_row(std::byte* dst, std::int64_t dst_stride, const std::byte* accumulators, std::int64_t count) noexcept {
+    if (dst_stride == element_size) return store_contiguous<onto>(dst, accumulators, count * parts);
     for (std::int64_t i = 0; i < count; ++i, dst += dst_stride, accumulators += accumulator_size)
       for (int part = 0; part < parts; ++part)
-        save(dst + part * sizeof(Element), Type::narrow(load<Accumulator>(accumulators + part * sizeof(Accumulator))));
+        store_one<onto>(dst + part * sizeof(Element), accumulators + part * sizeof(Accumulator));
   }
 
-  static void store_add(std::byte* dst, std::int64_t dst_stride, const std::byte* accumulators,
-                        std::int64_t count) noexcept {
-    for (std::int64_t i = 0; i < count; ++i, dst += dst_stride, accumulators += accumulator_size)
-      for (int part = 0; part < parts; ++part) {
-        std::byte* to = dst + part * sizeof(Element);
-        const Element sum = Type::narrow(load<Accumulator>(accumulators + part * sizeof(Accumulator)));
-        save(to, Type::narrow(Type::plus(Type::widen(load<Element>(to)), Type::widen(sum))));
-      }
-  }
-
-  static constexpr SumKernel kernel{accumulator_size, add, count, store, store_add};
+  static constexpr SumKernel kernel{accumulator_size, add, count, store_row<false>, store_row<true>};
 };
 
 const SumKernel* kernel_of(DType dtype) {

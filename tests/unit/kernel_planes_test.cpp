@@ -61,7 +61,6 @@ void check_plane(Dice& dice, std::int64_t unit) {
       std::memcpy(target.expected() + to.first + r * to.row + c * to.column,
                   source.data() + from.first + r * from.row + c * from.column, static_cast<std::size_t>(unit));
   Plane plane{rows, columns, dst_rows.side, dst_columns.side, src_rows.side, src_columns.side, source.end()};
-  if (dice.chance(30)) plane.src_ahead = plane.dst_ahead = dice.between(-5000, 5000);
   for (const bool in_steps : {true, false}) {
     if (!in_steps && dice.chance(50)) {  // what lies in equal steps may be said not to
       plane.src_columns.stride = 0;

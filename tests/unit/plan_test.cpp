@@ -56,8 +56,6 @@ TEST(Plan, NamesAStrategyForEveryRowOfTheTable) {
       {"counts", "coverage f32 - output_size=8,8 kernel_size=3 padding=1"},
       {"sum panels", "fold f32 1x9x64 output_size=8,8 kernel_size=3 padding=1"},
       {"sum residues", "fold f32 4x147x64 output_size=63,63 kernel_size=7,7 stride=8"},
-      {"sum bands",
-       "fold f16 1x32x32x288 output_size=32,32 kernel_size=3 padding=1 layout=channels_last order=channel positions=grid"},
       {"sum rows", "fold f16 1x9x64 output_size=8,8 kernel_size=3 padding=1 accumulate=true"},
       {"sum elements",
        "fold f32 1x2x2 output_size=4, kernel_size=2 stride=1099511627776 dilation=1099511627776 padding=0:2199023255552"},

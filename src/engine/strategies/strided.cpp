@@ -84,22 +84,20 @@ class Strided final : public Compiled {
     Brick brick = place(first);
     for (std::int64_t row = first; row < last; ++row) {
       const Brick next = place(row + 1 < last ? row + 1 : row);
-      const std::int64_t src_ahead = fetches_ ? next.src - brick.src : 0, dst_ahead = fetches_ ? next.dst - brick.dst : 0;
       const std::byte* from = src + brick.src;
       const std::byte* from_end = src_end;
       for (int i = 0; i < hops_.size(); ++i) {
         const bool is_last = i + 1 == hops_.size();
         std::byte* to = !is_last ? scratch : writes_runs_ ? last_place : dst + brick.dst;
         if (is_last && i > 0 && !writes_runs_) finish(last_place);
-        hops_[i].move(to, from, brick.extents, from_end, i == 0 && !writes_runs_ ? src_ahead : 0,
-                      is_last && !writes_runs_ ? dst_ahead : 0);
+        hops_[i].move(to, from, brick.extents, from_end);
         from = to;
         from_end = scratch + scratch_per_piece_;
       }
       if (writes_runs_) {
         finish(last_place);
         kernels::Ahead lines;
-        if (src_ahead != 0) lines = lines_of(src + next.src, next.extents);
+        if (store_ == Store::past_cache && row + 1 < last) lines = lines_of(src + next.src, next.extents);
         write(dst + brick.dst, last_place, brick.extents, lines);
       }
       brick = next;
@@ -190,7 +188,6 @@ class Strided final : public Compiled {
       if (brick_[i] < dims_[i].extent) break;
     }
     if (run_bytes_ < least_run) store_ = Store::plain;
-    fetches_ = bytes_ > static_cast<double>(caches().l2);
   }
 
   /// Chooses the cheapest way: at once, by way of scratch memory in the order of the destination, or in an order in which
@@ -346,7 +343,6 @@ class Strided final : public Compiled {
   Order by_src_{};
   kernels::Finish finish_ = kernels::Finish::none;
   Store store_;
-  bool fetches_ = false;                            // the next brick while one is moved
   FixedList<std::int64_t, 2 * max_rank> brick_{};   // units along each dim
   FixedList<std::int64_t, 2 * max_rank> bricks_{};  // along each dim
   int run_dims_ = 0;                                // dims that a run of the destination takes

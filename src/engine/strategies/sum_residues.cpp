@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums with long strides, and sums of columns or to images in any layout. The image is cut into bands, whose sums are kept
 // in scratch memory, sorted by residue (engine/residue_sums.hpp). For each tap of the first window the columns that meet the
-// band are copied to scratch memory and added; then the band is copied to where the image lies. The copies are those of the
-// other strategies, so both sides are read and written in whole lines, and each column element is read once.
+// band are copied to scratch memory and added; where taps share lines, the columns of all are copied at once. Then the band
+// is copied to where the image lies. The copies are those of the other strategies, so both sides are read and written in
+// whole lines, and each column element is read once.
 #include <algorithm>
 #include <map>
 #include <vector>
@@ -27,8 +28,10 @@ class SumResidues final : public Compiled {
     for (const std::int64_t length : {group_, last_group_}) {
       for (const std::int64_t extent : {band_, w.extent - (bands_ - 1) * band_})
         if (!add_sums(extent, length)) return;
-      for (std::int64_t from = 0; from < w.extent; from += band_)
-        for (std::int64_t tap = 0; tap < w.kernel; ++tap) add_pack(meeting(from, tap).positions, length);
+      for (std::int64_t from = 0; from < w.extent; from += band_) {
+        if (together_) add_pack(meeting(from).positions, length);
+        for (std::int64_t tap = 0; tap < w.kernel && !together_; ++tap) add_pack(meeting(from, tap).positions, length);
+      }
     }
     columns_at_ = whole_lines(sums_bytes_);
     rest_at_ = columns_at_ + whole_lines(columns_bytes_);
@@ -42,7 +45,7 @@ class SumResidues final : public Compiled {
 
   void describe_choices(std::ostream& out) const override {
     out << "band      " << band_ << " rows of the image, " << group_ << " at a time" << (nearest_ ? ", side by side" : "")
-        << '\n';
+        << (together_ ? ", taps together\n" : "\n");
   }
 
   void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
@@ -55,15 +58,20 @@ class SumResidues final : public Compiled {
       const std::int64_t length = group + 1 < groups_ ? group_ : last_group_;
       const std::int64_t done = group * group_;
       const Band& band = sums_.at({std::min(band_, w.extent - from), length});
+      const std::byte* image_columns = src + problem_.src_offset + outer.src + done * grouped_.src_stride;
+      const auto pack = [&](const Meeting& meets, std::int64_t tap) {
+        const Compiled& copy = *packs_.at({meets.positions, length});
+        copy.run_rows(image_columns + meets.first * w.position_stride + tap * w.tap_stride, columns, 0, copy.rows(), rest);
+      };
       band.sums->clear(scratch);
+      const Meeting all = meeting(from);
+      if (together_ && all.positions > 0) pack(all, 0);
       for (std::int64_t tap = 0; tap < w.kernel; ++tap) {
         const Meeting meets = meeting(from, tap);
         if (meets.positions == 0) continue;
-        const Compiled& pack = *packs_.at({meets.positions, length});
-        pack.run_rows(src + problem_.src_offset + outer.src + done * grouped_.src_stride + meets.first * w.position_stride +
-                          tap * w.tap_stride,
-                      columns, 0, pack.rows(), rest);
-        band.sums->add(scratch, columns, meets.coordinate, meets.positions);
+        if (!together_) pack(meets, tap);
+        const std::int64_t at = together_ ? (tap * all.positions + meets.first - all.first) * band.position_step : 0;
+        band.sums->add(scratch, columns + at, meets.coordinate, meets.positions);
       }
       band.sums->finish(scratch);
       std::byte* image = dst + problem_.dst_offset + outer.dst + done * grouped_.dst_stride + from * w.image_stride;
@@ -88,6 +96,20 @@ class SumResidues final : public Compiled {
     return meets;
   }
 
+  /// The positions of which some tap points into a band.
+  Meeting meeting(std::int64_t from) const noexcept {
+    Meeting all;
+    std::int64_t end = 0;
+    for (std::int64_t tap = 0; tap < problem_.windows[0].kernel; ++tap) {
+      const Meeting meets = meeting(from, tap);
+      if (meets.positions == 0) continue;
+      all.first = end == 0 ? meets.first : std::min(all.first, meets.first);
+      end = std::max(end, meets.first + meets.positions);
+    }
+    all.positions = end - all.first;
+    return all;
+  }
+
   /// A part of the summed image that is one copy, and where it begins on both sides.
   struct Unpack {
     std::int64_t from = 0, to = 0;
@@ -96,6 +118,7 @@ class SumResidues final : public Compiled {
   struct Band {
     std::unique_ptr<ResidueSums> sums{};
     std::vector<Unpack> unpack{};
+    std::int64_t position_step = 0;  // of the first window, in the packed columns
   };
   using Key = std::pair<std::int64_t, std::int64_t>;
 
@@ -135,11 +158,27 @@ class SumResidues final : public Compiled {
       image *= static_cast<double>(std::max(w.extent, (w.positions - 1) * w.stride + w.kernel * w.dilation));
       columns *= static_cast<double>(w.kernel) * static_cast<double>(w.positions);
     }
+    if (together_) {
+      const Window& w = problem_.windows[0];
+      columns *= static_cast<double>(w.kernel) * (1 + static_cast<double>(halo()) / static_cast<double>(rows));
+    }
     return image + columns;
   }
 
-  /// As many rows as fit into the cache.
+  /// Rows of the image beyond a band which the positions that meet it reach.
+  std::int64_t halo() const noexcept { return (problem_.windows[0].kernel - 1) * problem_.windows[0].dilation; }
+
+  /// As many rows as fit into the cache. Where taps of the first window share lines of the source they are packed together,
+  /// if that does not pack most of them twice.
   bool choose_band() {
+    const std::int64_t group = group_;
+    together_ = std::abs(problem_.windows[0].tap_stride) < kernels::line_bytes && problem_.windows[0].kernel > 1;
+    if (together_ && fill_band() && band_ >= halo()) return true;
+    together_ = false;
+    group_ = group;
+    return fill_band();
+  }
+  bool fill_band() {
     const Window& w = problem_.windows[0];
     const auto budget = static_cast<double>(std::clamp<std::int64_t>(caches().l2 / 2, 128 << 10, 1 << 20));
     std::int64_t low = 1, high = ceil_div(w.extent, w.stride);  // in strides
@@ -160,10 +199,10 @@ class SumResidues final : public Compiled {
     return bands_ * w.kernel <= 1 << 16;
   }
 
-  /// The columns of one tap of the first window, packed: its positions outermost, so that no stride depends on how many
-  /// there are.
+  /// The columns of one tap of the first window, or of each of its taps, packed: its positions outside of all but the taps, so
+  /// that no other stride depends on how many there are.
   struct Packed {
-    Problem sum;              ///< strides of the packed columns
+    Problem sum;              ///< strides of the packed columns, but for the taps of the first window
     std::vector<Dim> axes{};  ///< from the tensor to there
     std::int64_t bytes = 0;
   };
@@ -194,6 +233,10 @@ class SumResidues final : public Compiled {
     packed.axes.push_back({positions, sum.windows[0].position_stride, bytes});
     sum.windows[0].position_stride = bytes;
     bytes *= positions;
+    if (together_) {
+      packed.axes.push_back({sum.windows[0].kernel, sum.windows[0].tap_stride, bytes});
+      bytes *= sum.windows[0].kernel;
+    }
     packed.bytes = bytes;
     return packed;
   }
@@ -212,6 +255,7 @@ class SumResidues final : public Compiled {
     Band band;
     Problem sum = packed(1, length).sum;
     sum.windows[0].extent = extent;
+    band.position_step = sum.windows[0].position_stride;
     band.sums = std::make_unique<ResidueSums>(sum, nearest_);
     if (!band.sums->fits()) return false;
     sums_bytes_ = std::max(sums_bytes_, band.sums->sums_bytes());
@@ -235,7 +279,8 @@ class SumResidues final : public Compiled {
   std::int64_t element_;
   DimList outer_{};
   Dim grouped_{};
-  bool nearest_ = false;  // the group lies side by side in scratch memory
+  bool nearest_ = false;   // the group lies side by side in scratch memory
+  bool together_ = false;  // the taps of the first window are packed at once
   std::int64_t group_ = 1, groups_ = 1, last_group_ = 1;
   std::int64_t band_ = 1, bands_ = 1;                 // rows of the image
   std::map<Key, Band> sums_{};                        // by rows and length of the group
@@ -248,10 +293,7 @@ class SumResidues final : public Compiled {
 }  // namespace
 
 bool sum_residues_pay(const Problem& problem) {
-  if (spanned_bytes(problem) < least_banded) return false;
-  // Sums that are wider than their elements have no vectors here.
-  if (problem.windows.empty() || kernels::sum_kernel(problem.dtype).accumulator_size != problem.element_size) return false;
-  return true;
+  return spanned_bytes(problem) >= least_banded;
 }
 
 std::unique_ptr<Compiled> make_sum_residues(const Problem& problem) {
