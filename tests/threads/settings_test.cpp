@@ -66,17 +66,6 @@ TEST(NumberOfThreads, MayChangeWhileOthersRun) {
   EXPECT_EQ(wrong, std::nullopt);
 }
 
-/// oneTBB prints a warning when it is asked for more threads than the process may use processors.
-TEST(NumberOfThreads, BeyondTheProcessorsPrintsNothing) {
-  const Work work(parse_problem(problems[0]), 1);
-  ::testing::internal::CaptureStderr();
-  set_num_threads(4 * get_num_threads());
-  const auto wrong = work.run(0, default_executor());
-  set_num_threads(0);
-  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
-  EXPECT_EQ(wrong, std::nullopt);
-}
-
 TEST(Settings, AreRefusedInOneThreadWhileOthersRun) {
   const auto wrong = run_while([](int) {
     EXPECT_EQ(pf_set_num_threads(-1), PF_ERROR_VALUE);
