@@ -46,41 +46,41 @@ struct Sum {
 
   /// Calls store(d, load(d, i), i) for vectors of lanes i, i + 1, .. that cover `count` elements, at least one. The last one
   /// begins early enough to be whole: it is loaded before the others are stored, which may change what it shares with them.
-  /// Rows shorter than a vector take halves of one.
+  /// Rows shorter than a vector take halves of one. Returns false for a row of one, or of none: a vector of one lane must be
+  /// aligned.
   template <class D, class Load, class Store>
-  static HWY_INLINE void each_vector(D d, std::int64_t count, const Load& load, const Store& store) {
+  static HWY_INLINE bool each_vector(D d, std::int64_t count, const Load& load, const Store& store) {
     constexpr std::int64_t lanes = hn::MaxLanes(d);
-    if constexpr (lanes > 1)
-      if (count < lanes) return each_vector(hn::Half<D>(), count, load, store);
+    if (count < lanes) {
+      if constexpr (lanes > 2)
+        return each_vector(hn::Half<D>(), count, load, store);
+      else
+        return false;
+    }
     const std::int64_t last = count - lanes;
     const auto end = load(d, last);
     for (std::int64_t i = 0; i < last; i += lanes) store(d, load(d, i), i);
     store(d, end, last);
+    return true;
   }
 #endif
 
   static void add_contiguous(std::byte* accumulators, const std::byte* src, std::int64_t count) {
-#if HWY_TARGET == HWY_SCALAR
-    for (std::int64_t i = 0; i < count; ++i) add_one(accumulators + i * sizeof(Accumulator), src + i * sizeof(Element));
-#else
-    if (count == 0) return;
+#if HWY_TARGET != HWY_SCALAR
     auto* sums = reinterpret_cast<Accumulator*>(accumulators);
     const auto sum_at = [=](auto d, std::int64_t i) {
       using L = Lanes<T, decltype(d)>;
       return L::add(hn::LoadU(d, sums + i), L::load(src + i * sizeof(Element)));
     };
-    each_vector(whole, count, sum_at, [=](auto d, auto value, std::int64_t i) { hn::StoreU(value, d, sums + i); });
+    if (each_vector(whole, count, sum_at, [=](auto d, auto value, std::int64_t i) { hn::StoreU(value, d, sums + i); })) return;
 #endif
+    for (std::int64_t i = 0; i < count; ++i) add_one(accumulators + i * sizeof(Accumulator), src + i * sizeof(Element));
   }
 
   /// `onto`: rounded sums are added to what is there.
   template <bool onto>
   static void store_contiguous(std::byte* dst, const std::byte* accumulators, std::int64_t count) {
-#if HWY_TARGET == HWY_SCALAR
-    for (std::int64_t i = 0; i < count; ++i)
-      store_one<onto>(dst + i * sizeof(Element), accumulators + i * sizeof(Accumulator));
-#else
-    if (count == 0) return;
+#if HWY_TARGET != HWY_SCALAR
     const auto* sums = reinterpret_cast<const Accumulator*>(accumulators);
     const auto value_at = [=](auto d, std::int64_t i) {
       using L = Lanes<T, decltype(d)>;
@@ -93,10 +93,13 @@ struct Sum {
         return sum;
       }
     };
-    each_vector(whole, count, value_at, [=](auto d, auto value, std::int64_t i) {
+    const auto store_at = [=](auto d, auto value, std::int64_t i) {
       Lanes<T, decltype(d)>::store(value, dst + i * sizeof(Element));
-    });
+    };
+    if (each_vector(whole, count, value_at, store_at)) return;
 #endif
+    for (std::int64_t i = 0; i < count; ++i)
+      store_one<onto>(dst + i * sizeof(Element), accumulators + i * sizeof(Accumulator));
   }
 
   static void add_one(std::byte* accumulator, const std::byte* src) {
