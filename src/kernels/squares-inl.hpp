@@ -32,8 +32,8 @@ HWY_INLINE void for_blocks(std::int64_t end, std::int64_t size, F&& f) {
   }
 }
 
-/// Asks for the line of the destination that will be written two lines behind this one. Stores wait for their lines one
-/// after the other, but lines that were asked for come side by side; what is read, the processor fetches early by itself.
+/// Asks for the line of the destination that lies two lines ahead. Stores wait for their lines one after the other; lines that
+/// were asked for come side by side. What is read, the processor fetches early enough by itself.
 HWY_INLINE void fetch_soon(const void* to) {
   __builtin_prefetch(static_cast<const std::byte*>(to) + 128, 1);
 }

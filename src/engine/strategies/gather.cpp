@@ -73,6 +73,8 @@ class Gather final : public WindowlessCopy {
     Ahead ahead;
     ahead.group = src;
     const std::int64_t row_bytes = std::max(unit_, count * steps_.src_stride);
+    // Where pieces lie far apart, most lines of the row are not read, and fetching them all takes far longer than it saves.
+    if (row_bytes > 4 * count * ways_.extent * unit_) return {};
     ahead.row_lines = ceil_div(row_bytes, line_bytes);
     const bool rows = ways_.src_stride >= row_bytes;
     ahead.pitch = ways_.src_stride;
