@@ -7,9 +7,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
+#include "cli/inputs.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
+#include "cli/promote.hpp"
 #include "cli/report.hpp"
 #include "cli/tile_files.hpp"
 #include "formats/file.hpp"
@@ -22,18 +26,44 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Whether arrays of C x H x W become a picture, which is H x W x C.
+bool turns_tiles(const MergeRequest& request, const Tiling& tiling) {
+  if (!formats::is_picture_path(request.output)) return false;
+  return request.chw || (tiling.spec().shape.size() == 3 && tiling.axes() == Dims{1, 2});
+}
+
+/// The tiling of the output's first axes.
+Tiling tiling_of(const MergeRequest& request, const formats::TilePlan& plan) {
+  if (!turns_tiles(request, plan.tiling)) return plan.tiling;
+  TilingSpec spec = plan.tiling.spec();
+  const Dims& axes = plan.tiling.axes();
+  if (axes.size() != 2)
+    throw Error({ErrorCode::value, "merge", "--chw", "needs tiles along height and width", to_string(axes)});
+  spec.shape = {spec.shape[axes[0]], spec.shape[axes[1]], 1};
+  spec.axes = {0, 1};
+  return Tiling(spec);
+}
+
 /// The files of a plan.
 class Tiles {
  public:
-  Tiles(const MergeRequest& request, const formats::TilePlan& plan)
-      : folder_(request.folder), plan_(plan), processed_(request.processed || !request.plan.empty()) {
+  Tiles(const MergeRequest& request, const formats::TilePlan& plan, const Tiling& tiling)
+      : folder_(request.folder),
+        plan_(plan),
+        tiling_(tiling),
+        processed_(request.processed || !request.plan.empty()),
+        turns_(turns_tiles(request, plan.tiling)) {
     if (processed_) find_extension();
     find_missing();
     const auto first = open(0);
     type_ = first->type();
-    channels_ = processed_ ? channels_of(first->shape()) : plan.tiling.channels();
-    check(0, *first);
+    channels_ = processed_ ? channels_of(0, shape_of(0, *first)) : plan.tiling.channels();
+    if (const auto type = patchfold::dtype_of(plan.type); type && !processed_ && !is_npy(0) && channels_.size() == 1)
+      form_ = PixelForm{*type, channels_[0]};
+    check_size(0, *first);
     if (element_count(first->shape()) == 0) fail(0, ErrorCode::shape, "must have elements", first->shape());
+    if (processed_) find_form();
+    if (form_) type_ = formats::element_type(form_->type);
   }
 
   const formats::ElementType& type() const noexcept { return type_; }
@@ -41,11 +71,13 @@ class Tiles {
 
   LoadedTile read(std::int64_t index) const {
     const auto reader = open(index);
-    check(index, *reader);
+    check_size(index, *reader);
+    check_form(index, *reader);
     LoadedTile tile = guarded(index, [&] { return read_tile(*reader, path(index)); });
-    if (processed_) return tile;
+    if (is_promoted(*reader)) tile = guarded(index, [&] { return promoted(tile, *form_, path(index)); });
     const std::uint32_t expected = plan_.crcs[static_cast<std::size_t>(index)];
-    const std::uint32_t given = checksum(tile.memory.get(), tile.bytes);
+    const std::uint32_t given = processed_ ? expected : checksum(tile.memory.get(), tile.bytes);
+    if (is_turned(index, tile.view.shape)) tile.view = channels_last(tile.view);
     if (given != expected)
       fail(index, ErrorCode::file_format, "must hold the pixels that the plan has a checksum of, or merge needs --processed",
            fmt::format("{:08x}", given), fmt::format("{:08x}", expected));
@@ -60,7 +92,7 @@ class Tiles {
   }
   [[noreturn]] void fail(std::int64_t index, ErrorCode code, std::string rule, std::string given = {},
                          std::string expected = {}) const {
-    throw Error({code, "merge", fmt::format("{}: {}", tile_text(plan_.tiling, index), path(index).string()), std::move(rule),
+    throw Error({code, "merge", fmt::format("{}: {}", tile_text(tiling_, index), path(index).string()), std::move(rule),
                  std::move(given), std::move(expected)});
   }
   [[noreturn]] void fail(std::int64_t index, ErrorCode code, std::string rule, const Dims& given) const {
@@ -73,7 +105,7 @@ class Tiles {
       return f();
     } catch (const Error& error) {
       const bool names_file = error.argument() == path(index).string();
-      throw Error({error.code(), "merge", fmt::format("{}: {}", tile_text(plan_.tiling, index), path(index).string()),
+      throw Error({error.code(), "merge", fmt::format("{}: {}", tile_text(tiling_, index), path(index).string()),
                    names_file ? error.rule() : error.what(), names_file ? error.given() : "",
                    names_file ? error.expected() : ""});
     }
@@ -83,8 +115,8 @@ class Tiles {
   }
 
   /// Extents of a result's axes that are not tiled.
-  Dims channels_of(const Dims& shape) const {
-    const Dims axes = guarded(0, [&] { return plan_.tiling.axes_in(shape.size()); });
+  Dims channels_of(std::int64_t index, const Dims& shape) const {
+    const Dims axes = guarded(index, [&] { return tiling_.axes_in(shape.size()); });
     Dims channels;
     for (int axis = 0; axis < shape.size(); ++axis)
       if (std::find(axes.begin(), axes.end(), axis) == axes.end()) channels.push_back(shape[axis]);
@@ -102,7 +134,7 @@ class Tiles {
   void find_missing() const {
     std::int64_t count = 0;
     std::int64_t first = 0;
-    for (std::int64_t index = 0; index < plan_.tiling.size(); ++index) {
+    for (std::int64_t index = 0; index < tiling_.size(); ++index) {
       std::error_code error;
       if (fs::exists(path(index), error)) continue;
       if (error) open(index);  // says what is in the way
@@ -110,27 +142,100 @@ class Tiles {
     }
     if (count > 0)
       fail(first, ErrorCode::file_open, "is missing", count == 1 ? "" : fmt::format("{} missing tiles", count),
-           fmt::format("{} tiles", plan_.tiling.size()));
+           fmt::format("{} tiles", tiling_.size()));
   }
-  void check(std::int64_t index, const formats::RowReader& reader) const {
-    const Dims shape = plan_.tiling.result_shape(index, channels_);
-    if (!(reader.shape() == shape))
-      fail(index, ErrorCode::shape, "must have the size that the plan says", to_string(reader.shape()), to_string(shape));
+  /// Of a tile's file, as the output has its axes.
+  Dims shape_of(std::int64_t index, const formats::RowReader& reader) const {
+    const Dims& shape = reader.shape();
+    return is_turned(index, shape) ? Dims{shape[1], shape[2], shape[0]} : shape;
+  }
+  bool is_turned(std::int64_t index, const Dims& shape) const { return turns_ && shape.size() == 3 && is_npy(index); }
+  /// Whether a tile of that shape is H x W x C, tiled along H and W.
+  bool has_pixels(const Dims& shape) const { return shape.size() == 3 && tiling_.axes_in(3) == Dims{0, 1}; }
+  PixelForm form_of(const formats::RowReader& reader) const { return {reader.type().dtype, reader.shape()[2]}; }
+  bool is_promoted(const formats::RowReader& reader) const {
+    return form_ && has_pixels(reader.shape()) && form_of(reader) != *form_;
+  }
+
+  /// What results of different forms have in common: they become pictures of that form. Names the first of the few where the
+  /// others agree.
+  void find_form() {
+    struct Kind {
+      Dims channels;
+      formats::ElementType type;
+      std::int64_t count = 0;
+      std::int64_t first = 0;
+    };
+    std::vector<Kind> kinds;
+    bool are_pictures = true;
+    std::vector<PixelForm> forms;
+    for (std::int64_t index = 0; index < tiling_.size(); ++index) {
+      const auto reader = open(index);
+      const Dims channels = channels_of(index, shape_of(index, *reader));
+      const auto known = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& kind) {
+        return kind.channels == channels && formats::type_text(kind.type) == formats::type_text(reader->type());
+      });
+      if (known != kinds.end()) {
+        ++known->count;
+        continue;
+      }
+      kinds.push_back({channels, reader->type(), 1, index});
+      are_pictures = are_pictures && has_pixels(reader->shape()) && !is_npy(index);
+      if (are_pictures) forms.push_back(form_of(*reader));
+    }
+    if (kinds.size() == 1) return;
+    const auto common = are_pictures ? common_form(forms) : std::nullopt;
+    if (common) {
+      form_ = common;
+      channels_ = {common->channels};
+      return;
+    }
+    const auto most =
+        std::max_element(kinds.begin(), kinds.end(), [](const Kind& a, const Kind& b) { return a.count < b.count; });
+    const auto odd = std::min_element(kinds.begin(), kinds.end(), [&](const Kind& a, const Kind& b) {
+      return std::pair(&a == &*most, a.first) < std::pair(&b == &*most, b.first);
+    });
+    channels_ = most->channels;
+    type_ = most->type;
+    if (odd->channels != most->channels)
+      fail(odd->first, ErrorCode::shape, "must have the channels of the other tiles", to_string(odd->channels),
+           to_string(most->channels));
+    check_form(odd->first, *open(odd->first));
+  }
+  bool is_npy(std::int64_t index) const { return path(index).extension() == ".npy"; }
+
+  void check_size(std::int64_t index, const formats::RowReader& reader) const {
+    Dims expected = tiling_.result_shape(index, channels_);
+    const Dims given = shape_of(index, reader);
+    if (form_ && given.size() == 3) expected[2] = given[2];
+    if (!(given == expected))
+      fail(index, ErrorCode::shape, "must have the size that the plan says", to_string(given), to_string(expected));
+  }
+  /// Element type and channels, unless pixels can be promoted.
+  void check_form(std::int64_t index, const formats::RowReader& reader) const {
+    if (is_promoted(reader) && common_form({form_of(reader), *form_}) == form_) return;
+    const Dims shape = tiling_.result_shape(index, channels_);
+    const Dims given = shape_of(index, reader);
+    if (!(given == shape))
+      fail(index, ErrorCode::shape, "must have the size that the plan says", to_string(given), to_string(shape));
     const std::string type = formats::type_text(reader.type());
     const std::string expected = processed_ ? formats::type_text(type_) : plan_.type;
     if (type != expected)
       fail(index, ErrorCode::dtype,
-           processed_ ? "must have the element type of tile 0"
+           processed_ ? "must have the element type of the other tiles"
                       : "must have the picture's element type, or merge needs --processed",
            type, expected);
   }
 
   fs::path folder_;
   const formats::TilePlan& plan_;
+  const Tiling& tiling_;
   bool processed_;
+  bool turns_;  ///< arrays of C x H x W to H x W x C
   std::string extension_{};
   formats::ElementType type_{};
   Dims channels_{};
+  std::optional<PixelForm> form_{};  ///< that tiles of a picture are promoted to
 };
 
 MergeSpec spec_of(const MergeRequest& request, const Tiles& tiles) {
@@ -166,15 +271,17 @@ class Merge {
       : request_(request),
         plan_(
             formats::read_tile_plan(request.plan.empty() ? fs::path(request.folder) / "plan.json" : fs::path(request.plan))),
-        tiles_(request, plan_),
+        tiling_(tiling_of(request, plan_)),
+        tiles_(request, plan_, tiling_),
         spec_(spec_of(request, tiles_)),
-        shape_(plan_.tiling.output_shape(tiles_.channels())),
+        shape_(tiling_.output_shape(tiles_.channels())),
         type_(request.dtype ? formats::element_type(*request.dtype) : tiles_.type()),
-        by_rows_(plan_.tiling.axes_in(shape_.size())[0] == 0),
-        memory_(merge_memory(plan_.tiling, spec_, by_rows_)) {
+        by_rows_(tiling_.axes_in(shape_.size())[0] == 0),
+        memory_(merge_memory(tiling_, spec_, by_rows_)) {
     if (!by_rows_ && formats::is_picture_path(request.output))
       throw Error({ErrorCode::file_unsupported, "merge", request.output,
-                   "must be a .npy file: tiles do not follow one another along its first axis"});
+                   "must be a .npy file: tiles do not follow one another along its first axis", extents_text(shape_),
+                   "H x W x C or C x H x W, tiled along H and W"});
     if (!formats::byte_count(shape_, type_.size))
       throw Error(
           {ErrorCode::overflow, "merge", request.output, "has a size that does not fit into 63 bits", extents_text(shape_)});
@@ -198,8 +305,8 @@ class Merge {
   }
   void print_forecast() const {
     print(fmt::format("{}, {} without compression, from {} tiles ({}); needs {} of memory\n", output_text(),
-                      size_text(formats::byte_count(shape_, type_.size).value_or(INT64_MAX)), plan_.tiling.size(),
-                      extents_text(plan_.tiling.grid()), size_text(memory_.most)));
+                      size_text(formats::byte_count(shape_, type_.size).value_or(INT64_MAX)), tiling_.size(),
+                      extents_text(tiling_.grid()), size_text(memory_.most)));
   }
 
   void run_by_rows(InterruptGuard& guard) {
@@ -207,18 +314,18 @@ class Merge {
     if (shape.size() == 2 && formats::is_picture_path(request_.output)) shape.push_back(1);
     const auto writer = formats::create_rows(request_.output, shape, type_, request_.tiff);
     FileSink sink(*writer);
-    Merger merger(plan_.tiling, spec_, sink, guard.executor());
+    Merger merger(tiling_, spec_, sink, guard.executor());
     merge(merger, guard, [&] { writer->commit(); });
   }
   void run_whole(InterruptGuard& guard) {
     formats::NpyOutput file(request_.output, shape_, type_);
-    Merger merger(plan_.tiling, spec_, file.view(), guard.executor());
+    Merger merger(tiling_, spec_, file.view(), guard.executor());
     merge(merger, guard, [&] { file.commit(); });
   }
   template <class Commit>
   void merge(Merger& merger, InterruptGuard& guard, Commit&& commit) {
-    Progress progress("merge", plan_.tiling.size(), request_.quiet);
-    for (std::int64_t index = 0; index < plan_.tiling.size(); ++index) {
+    Progress progress("merge", tiling_.size(), request_.quiet);
+    for (std::int64_t index = 0; index < tiling_.size(); ++index) {
       guard.check();
       LoadedTile tile = tiles_.read(index);
       progress.count(tile.bytes);
@@ -228,12 +335,13 @@ class Merge {
     guard.check();
     commit();
     if (request_.quiet) return;
-    const std::string line = fmt::format("{}, from {} tiles, {}\n", output_text(), plan_.tiling.size(), progress.finish());
+    const std::string line = fmt::format("{}, from {} tiles, {}\n", output_text(), tiling_.size(), progress.finish());
     request_.output.starts_with("/dev/") ? note(line) : print(line);
   }
 
   const MergeRequest& request_;
   formats::TilePlan plan_;
+  Tiling tiling_;
   Tiles tiles_;
   MergeSpec spec_;
   Dims shape_;

@@ -82,6 +82,7 @@ MergeRequest parse_merge(const std::vector<std::string>& words) {
   text("--dtype", texts.dtype, "TYPE", "float32 or float64: of the output; default: the tiles'");
   text("--fill", texts.fill, "NUMBER", "for elements that no tile gives (--tail drop, gaps)");
   command.flag("--processed", request.processed, "tiles are results of a program: no checksums, any type, any channels");
+  const auto chw = command.flag("--chw", request.chw, "results are .npy arrays of C x H x W; OUT is a picture, H x W x C");
   text("--plan", request.plan, "FILE", "plan.json elsewhere; FOLDER holds results");
   const auto compress =
       text("--compress", texts.compress, "HOW",
@@ -106,6 +107,8 @@ MergeRequest parse_merge(const std::vector<std::string>& words) {
                : command.given(tile)   ? "--tiff-tile"
                                        : "--bigtiff",
                "applies to .tif only", request.output);
+  if (command.given(chw) && !formats::is_picture_path(output))
+    fail_usage("merge", "--chw", "applies to .png, .jpg and .tif only", request.output);
   convert(texts, request);
   return request;
 }

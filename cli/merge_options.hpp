@@ -16,6 +16,7 @@ struct MergeRequest {
   std::string folder{};
   std::string output{};
   std::string plan{};      ///< path of plan.json; empty: in the folder
+  bool chw = false;        ///< results are arrays of C x H x W, the output is a picture
   bool processed = false;  ///< tiles are results: their checksums, types and channels are their own
   Reduce reduce = Reduce::mean;
   WeightWindow window{};

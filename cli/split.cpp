@@ -12,6 +12,7 @@
 #include "cli/tile_files.hpp"
 #include "cli/tile_source.hpp"
 #include "formats/file.hpp"
+#include "formats/output_file.hpp"
 #include "formats/picture.hpp"
 #include "formats/tile_plan.hpp"
 #include "src/tensor/checked.hpp"
@@ -66,15 +67,17 @@ formats::TilePlan plan_of(const SplitRequest& request, const TileSource& source,
   return plan;
 }
 
-/// The folder that tiles go to.
+/// The folder that tiles go to. Until plan.json is there, a mark says which split has begun in it: files with the names of
+/// tiles that neither of them knows are somebody else's.
 class TileFolder {
  public:
   TileFolder(fs::path path, bool force) : path_(std::move(path)), force_(force) {}
   TileFolder(const TileFolder&) = delete;
   TileFolder& operator=(const TileFolder&) = delete;
-  /// Takes a new folder away again if nothing was written into it.
+  /// Takes a new folder away again if no tile was written into it.
   ~TileFolder() {
     std::error_code ignored;
+    if (is_new_ && has_mark_ && !has_tiles_) fs::remove(mark_path(), ignored);
     if (is_new_) fs::remove(path_, ignored);
   }
 
@@ -88,24 +91,61 @@ class TileFolder {
     if (error || !fs::is_directory(path_, error))
       throw Error(
           {ErrorCode::file_write, "split", path_.string(), "must be a folder, or cannot be made: " + error.message()});
+    mark_text_ = mark_text(plan);
     if (!force_) check_plan(plan);
     std::vector<fs::path> strangers;
     for (const auto& name : formats::names_in(path_, "split"))
-      if (is_tile_name(name) && !std::binary_search(plan.files.begin(), plan.files.end(), name))
+      if (is_tile_name(name) && ((!is_ours() && !force_) || !std::binary_search(plan.files.begin(), plan.files.end(), name)))
         strangers.push_back(path_ / name);
-    if (!strangers.empty() && !force_) refuse(std::min_element(strangers.begin(), strangers.end())->filename().string());
+    if (!strangers.empty() && !force_)
+      refuse(std::min_element(strangers.begin(), strangers.end())->filename().string() +
+             (is_ours() ? "" : ", which no plan.json lists"));
     if (!force_) return;
     // What is left after an interruption is not a whole split, so no plan may say so.
     fs::remove(plan_path(), error);
     for (const auto& stranger : strangers) fs::remove(stranger, error);
   }
 
- private:
-  void check_plan(const formats::TilePlan& plan) const {
+  /// Before a tile is written.
+  void mark() {
+    if (is_ours()) return;
+    formats::OutputFile file(mark_path(), "split");
+    file.write(mark_text_.data(), mark_text_.size());
+    file.commit();
+    has_mark_ = true;
+  }
+  /// After a tile was written.
+  void count() noexcept { has_tiles_ = true; }
+  /// The tiles are all there.
+  void finish(const formats::TilePlan& plan) {
+    formats::write_tile_plan(plan_path(), plan);
     std::error_code ignored;
-    if (fs::symlink_status(plan_path(), ignored).type() == fs::file_type::not_found) return;
-    const auto member = formats::difference(formats::read_tile_plan(plan_path()), plan);
-    if (member) refuse("plan.json with another " + *member);
+    fs::remove(mark_path(), ignored);
+  }
+
+ private:
+  fs::path mark_path() const { return path_ / "unfinished-split"; }
+  bool is_ours() const noexcept { return has_plan_ || has_mark_; }
+
+  static std::string mark_text(const formats::TilePlan& plan) {
+    const std::string whole = text_of(plan.source, "\n", plan.page ? std::to_string(*plan.page) : "", "\n", plan.type, "\n",
+                                      plan.tiling.to_json(false), "\n", plan.files.front(), "\n", plan.files.back());
+    return text_of("patchfold split ", checksum(whole.data(), static_cast<std::int64_t>(whole.size())),
+                   " has not finished: run it again\n");
+  }
+  void check_plan(const formats::TilePlan& plan) {
+    std::error_code ignored;
+    if (fs::symlink_status(plan_path(), ignored).type() != fs::file_type::not_found) {
+      const auto member = formats::difference(formats::read_tile_plan(plan_path()), plan);
+      if (member) refuse("plan.json with another " + *member);
+      has_plan_ = true;
+    } else if (fs::symlink_status(mark_path(), ignored).type() != fs::file_type::not_found) {
+      const fs::path path = mark_path();
+      const formats::FileBytes mark = formats::open_file({"split", path});
+      const std::string_view text(reinterpret_cast<const char*>(mark.bytes.data()), mark.bytes.size());
+      if (text != mark_text_) refuse("unfinished-split, which another split left");
+      has_mark_ = true;
+    }
   }
   [[noreturn]] void refuse(const std::string& what) const {
     throw Error({ErrorCode::value, "split", path_.string(), "must not hold the tiles of another split", what,
@@ -115,6 +155,10 @@ class TileFolder {
   fs::path path_;
   bool force_;
   bool is_new_ = false;
+  bool has_plan_ = false;  ///< plan.json lists these tiles
+  bool has_mark_ = false;
+  std::string mark_text_{};
+  bool has_tiles_ = false;  ///< that this run wrote
 };
 
 /// Whether the file holds that tile, sound in every bit.
@@ -156,8 +200,7 @@ void print_forecast(const SplitRequest& request, const TileSource& source, const
 
 class Split {
  public:
-  Split(TileSource& source, formats::TilePlan& plan, const TileFolder& folder)
-      : source_(source), plan_(plan), folder_(folder) {
+  Split(TileSource& source, formats::TilePlan& plan, TileFolder& folder) : source_(source), plan_(plan), folder_(folder) {
     const Dims shape = plan.tiling.tile_shape(0);  // no tile is larger
     const auto bytes = formats::byte_count(shape, source.type().size);
     if (!bytes) throw Error({ErrorCode::overflow, "split", "--tile", "is too large", extents_text(shape)});
@@ -177,9 +220,11 @@ class Split {
     plan_.crcs[at] = checksum(tile.data, bytes);
     const fs::path path = folder_.file(plan_.files[at]);
     if (holds(path, tile, type)) return bytes;
+    folder_.mark();
     const auto writer = formats::create_rows(path, shape, type);
     writer->write(tile);
     writer->commit();
+    folder_.count();
     ++written_;
     return bytes;
   }
@@ -187,7 +232,7 @@ class Split {
  private:
   TileSource& source_;
   formats::TilePlan& plan_;
-  const TileFolder& folder_;
+  TileFolder& folder_;
   fs::path folder_path_ = folder_.file("");
   std::shared_ptr<std::byte> memory_{};
   std::int64_t written_ = 0;
@@ -213,7 +258,7 @@ void run_split(const SplitRequest& request) {
     progress.count(split.cut(index, guard.executor()));
   }
   guard.check();
-  formats::write_tile_plan(folder.plan_path(), plan);
+  folder.finish(plan);
   if (!request.quiet)
     print(text_of(request.folder, ": ", tiles_text(source, plan.tiling), ": ", split.written(), " written, ",
                   plan.tiling.size() - split.written(), " skipped, ", progress.finish(), "\n"));

@@ -53,14 +53,20 @@ std::string size_text(std::int64_t bytes) {
   return text_of(decimal(number, unit == 0 ? 0 : 1), " ", units[unit]);
 }
 
-LoadedTile read_tile(formats::RowReader& reader, const std::filesystem::path& path) {
-  const Dims& shape = reader.shape();
+LoadedTile allocate_tile(const Dims& shape, const formats::ElementType& type, const std::filesystem::path& path) {
   LoadedTile tile;
-  tile.type = reader.type();
-  tile.bytes = reader.row_bytes() * shape[0];
+  tile.type = type;
+  const auto bytes = formats::byte_count(shape, type.size);
+  if (!bytes) formats::Subject{"tile", path}.fail(ErrorCode::overflow, "is too large", extents_text(shape));
+  tile.bytes = *bytes;
   tile.memory = formats::allocate(tile.bytes, {"tile", path});
-  tile.view = {tile.memory.get(), shape, formats::dense_strides(shape, tile.type.size), tile.type.dtype, tile.type.size};
-  reader.read(shape[0], tile.memory.get());
+  tile.view = {tile.memory.get(), shape, formats::dense_strides(shape, type.size), type.dtype, type.size};
+  return tile;
+}
+
+LoadedTile read_tile(formats::RowReader& reader, const std::filesystem::path& path) {
+  LoadedTile tile = allocate_tile(reader.shape(), reader.type(), path);
+  reader.read(reader.shape()[0], tile.memory.get());
   return tile;
 }
 

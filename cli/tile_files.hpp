@@ -32,6 +32,8 @@ std::string extents_text(const Dims& shape);
 /// "1.2 GB".
 std::string size_text(std::int64_t bytes);
 
+/// Without values. `path` stands for it in errors.
+LoadedTile allocate_tile(const Dims& shape, const formats::ElementType& type, const std::filesystem::path& path);
 /// Reads the rows of a file that has been opened.
 LoadedTile read_tile(formats::RowReader& reader, const std::filesystem::path& path);
 /// CRC-32 of bytes, as zlib computes it.

@@ -81,6 +81,8 @@ ROOMS = {
     "tests/faults": Room("tests of what fails around the library", "tests tests/formats tests/cli formats reference " + INSIDE,
                          "all", None),
     "tests/formats": Room("tests of the formats, from outside", "tests formats", "all", None),
+    "tests/frictions": Room("tests of what new users stumbled over", "tests tests/formats tests/cli formats cli " + INSIDE,
+                            "all", None),
     "tests/install": Room("tests of the installed library", "", "all", None),
 }
 LIBRARY = [room for room in ROOMS if room.startswith("src/")]

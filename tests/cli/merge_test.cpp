@@ -68,7 +68,7 @@ TEST_F(Merge, NamesATileThatIsDamaged) {
   expect_refused(
       "merge tiles out.npy",
       {"tile 5", "must have the picture's element type, or merge needs --processed; given float64, expected float32"});
-  expect_refused("merge tiles out.npy --processed", {"tile 5", "must have the element type of tile 0"});
+  expect_refused("merge tiles out.npy --processed", {"tile 5", "must have the element type of the other tiles"});
   folder_.write("tiles/tile-05.npy", sound);
   run_well(folder_, "merge tiles out.npy");
 }
@@ -195,9 +195,9 @@ TEST_F(Merge, RefusesPlansAndPlacesThatAreWrong) {
 }
 
 TEST_F(Merge, ArraysTiledAlongOtherAxesAreNoPictures) {
-  write_array(folder_, "in.npy", random_array({3, 8, 8}, DType::uint8));
+  write_array(folder_, "in.npy", random_array({2, 3, 8, 8}, DType::uint8));
   run_well(folder_, "split in.npy planes --tile 4");
-  run_badly(folder_, "merge planes out.png", {"out.png: must be a .npy file"});
+  run_badly(folder_, "merge planes out.png", {"out.png: must be a .npy file", "expected H x W x C or C x H x W"});
   run_well(folder_, "merge planes out.npy");
   EXPECT_TRUE(read_array(folder_, "out.npy") == read_array(folder_, "in.npy"));
 }
@@ -233,7 +233,7 @@ TEST_F(Merge, WrongWordsAreUsage) {
 TEST_F(Merge, HelpNamesEveryOption) {
   const std::string help = run_well(folder_, "merge --help");
   for (const char* option :
-       {"FOLDER", "OUT", "--reduce ", "--window ", "--dtype ", "--fill ", "--processed", "--plan ", "--compress ",
+       {"FOLDER", "OUT", "--reduce ", "--window ", "--dtype ", "--fill ", "--processed", "--chw", "--plan ", "--compress ",
         "--tiff-tile ", "--bigtiff", "--dry-run", "--threads ", "--quiet", "Example: patchfold split "})
     EXPECT_NE(help.find(option), std::string::npos) << option;
   EXPECT_NE(run_well(folder_, "--help").find("patchfold merge FOLDER OUT"), std::string::npos);

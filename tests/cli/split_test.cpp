@@ -157,7 +157,9 @@ class SplitAgain : public testing::Test {
 TEST_F(SplitAgain, SkipsWhatIsThere) {
   expect_written(0);
   std::filesystem::remove(folder_.path("tiles/plan.json"));
-  expect_written(0);
+  run_badly(folder_, split_,
+            {"tiles: must not hold the tiles of another split; given tile-00.npy, which no plan.json lists"});
+  expect_written(0, " --force");
 }
 
 // claim: split-again

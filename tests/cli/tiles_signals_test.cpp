@@ -34,10 +34,13 @@ TEST_F(TilesStopped, ASignalLeavesWholeTilesOfASplit) {
     const std::string names = entries_of(folder_, "tiles");
     EXPECT_EQ(names.find(".tmp"), std::string::npos) << names;
     EXPECT_EQ(names.find("plan.json"), std::string::npos) << names;
-    for (const auto& name : words(names)) EXPECT_EQ(read_array(folder_, "tiles/" + name).shape, (Dims{128, 128, 3})) << name;
+    for (const auto& name : words(names))
+      if (name != "unfinished-split") {
+        EXPECT_EQ(read_array(folder_, "tiles/" + name).shape, (Dims{128, 128, 3})) << name;
+      }
     run_badly(folder_, "merge tiles out.png", {"plan: tiles/plan.json: cannot be opened"});
   }
-  const std::size_t there = words(entries_of(folder_, "tiles")).size();
+  const std::size_t there = words(entries_of(folder_, "tiles")).size() - 1;  // without unfinished-split
   const std::string out = run_well(folder_, split_);
   EXPECT_NE(out.find(std::to_string(there) + " skipped"), std::string::npos) << out;
   run_well(folder_, "merge tiles out.png");

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pictures that went wrong in silence, or that could not be had.
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+
+#include "formats/rows.hpp"
+#include "tests/cli/tiles.hpp"
+#include "tests/formats/picture_files.hpp"
+
+namespace patchfold::cli_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+// claim: strangers-tiles
+TEST(PictureFrictions, SplitReplacesNoTileOfAStranger) {
+  const Folder folder;
+  write_array(folder, "photo.png", random_array({16, 16, 3}, DType::uint8));
+  fs::create_directory(folder.path("tiles"));
+  folder.write("tiles/tile-0.png", "a stranger's");
+  run_badly(folder, "split photo.png tiles --tile 8",
+            {"must not hold the tiles of another split; given tile-0.png, which no plan.json lists", "--force"});
+  EXPECT_EQ(entries_of(folder, "tiles"), "tile-0.png");
+  EXPECT_EQ(folder.read("tiles/tile-0.png"), "a stranger's");
+  EXPECT_NE(run_well(folder, "split photo.png tiles --tile 8 --force").find("4 written"), std::string::npos);
+  EXPECT_EQ(entries_of(folder, "tiles"), "plan.json tile-0.png tile-1.png tile-2.png tile-3.png");
+}
+
+// claim: strangers-tiles, split-again
+TEST(PictureFrictions, AnUnfinishedSplitGoesOnAndAnotherDoesNot) {
+  const Folder folder;
+  write_array(folder, "photo.png", random_array({2000, 3000, 3}, DType::uint8));
+  const std::string split = "split photo.png tiles --tile 128 --overlap 16";
+  folder.run(split, {.signal = SIGKILL, .signal_once = "tiles/tile-005.png"});
+  ASSERT_NE(entries_of(folder, "tiles").find("unfinished-split"), std::string::npos);
+  run_badly(folder, "split photo.png tiles --tile 128 --overlap 8", {"given unfinished-split, which another split left"});
+  run_badly(folder, "merge tiles out.png", {"tiles/plan.json"});
+  run_well(folder, split);
+  EXPECT_EQ(entries_of(folder, "tiles").find("unfinished-split"), std::string::npos);
+}
+
+/// photo.png, 16 x 16 in colours, in four tiles.
+class OtherProgramsTiles : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (std::size_t i = 0; i < 16 * 3; i += 6) photo_.bytes[i] = std::byte{9};
+    for (std::size_t y = 0; y < 8; ++y)
+      std::fill_n(photo_.bytes.begin() + static_cast<std::ptrdiff_t>(y * 48), 24, std::byte{0});  // tile 0 is black
+    write_array(folder_, "photo.png", photo_);
+    run_well(folder_, "split photo.png tiles --tile 8");
+  }
+
+  Array photo_ = random_array({16, 16, 3}, DType::uint8);
+  Folder folder_;
+};
+
+// claim: promoted-tiles
+TEST_F(OtherProgramsTiles, GreyAmongColoursIsPromoted) {
+  // Grey of 1 bit, as ImageMagick writes a black tile; our reader makes 8 bits of it.
+  const std::string black =
+      formats::test::png_file({.width = 8, .height = 8, .bit_depth = 1, .rows = std::string(16, '\0')});
+  folder_.write("tiles/tile-0.png", black);
+  for (const char* options : {"", " --processed"}) {
+    run_well(folder_, std::string("merge tiles again.png") + options);
+    EXPECT_TRUE(read_array(folder_, "again.png") == photo_) << options;
+  }
+}
+
+// claim: promoted-tiles
+TEST_F(OtherProgramsTiles, SixteenBitsAndAlphaAreKept) {
+  Array deep{{8, 8, 2}, DType::uint16, {}};
+  for (int i = 0; i < 64; ++i)
+    for (const int value : {1000 + i, 40000}) {
+      deep.bytes.push_back(static_cast<std::byte>(value & 255));
+      deep.bytes.push_back(static_cast<std::byte>(value >> 8));
+    }
+  write_array(folder_, "tiles/tile-3.png", deep);
+  run_well(folder_, "merge tiles again.png --processed");
+  const Array merged = read_array(folder_, "again.png");
+  ASSERT_EQ(merged.shape, (Dims{16, 16, 4}));
+  ASSERT_EQ(merged.dtype, DType::uint16);
+  const auto at = [&](int y, int x, int c) {
+    std::uint16_t value;
+    std::memcpy(&value, merged.bytes.data() + ((y * 16 + x) * 4 + c) * 2, 2);
+    return value;
+  };
+  EXPECT_EQ(at(3, 12, 1), 257 * std::to_integer<int>(photo_.bytes[(3 * 16 + 12) * 3 + 1]));
+  EXPECT_EQ(at(3, 12, 3), 65535);
+  EXPECT_EQ(at(9, 10, 0), 1000 + 8 + 2);
+  EXPECT_EQ(at(9, 10, 2), 1000 + 8 + 2);
+  EXPECT_EQ(at(9, 10, 3), 40000);
+  run_badly(folder_, "merge tiles again.png", {"tile 3 at [1, 1]: tiles/tile-3.png: "});
+}
+
+// claim: promoted-tiles
+TEST_F(OtherProgramsTiles, TheOddOneIsNamed) {
+  run_well(folder_, "split photo.png arrays --tile 8 --format npy");
+  write_array(folder_, "arrays/tile-0.npy", random_array({8, 8, 1}, DType::uint8));
+  run_badly(folder_, "merge arrays out.npy --processed",
+            {"tile 0 at [0, 0]: arrays/tile-0.npy: must have the channels of the other tiles; given [1], expected [3]"});
+  write_array(folder_, "arrays/tile-0.npy", random_array({8, 8, 3}, DType::float32));
+  run_badly(folder_, "merge arrays out.npy --processed",
+            {"tile 0 at [0, 0]: arrays/tile-0.npy: must have the element type of the other tiles; given float32, "
+             "expected uint8"});
+}
+
+// claim: arrays-into-pictures
+TEST(PictureFrictions, TilesOfChannelsFirstMergeIntoAPicture) {
+  const Folder folder;
+  const Array chw = random_array({3, 30, 41}, DType::uint8);
+  write_array(folder, "chw.npy", chw);
+  run_well(folder, "split chw.npy tiles --tile 16 --overlap 4");
+  for (const char* name : {"out.png", "out.tif"}) {
+    run_well(folder, std::string("merge tiles ") + name);
+    const Array picture = read_array(folder, name);
+    ASSERT_EQ(picture.shape, (Dims{30, 41, 3}));
+    for (std::size_t i = 0; i < 30 * 41; ++i)
+      for (std::size_t c = 0; c < 3; ++c) ASSERT_EQ(picture.bytes[i * 3 + c], chw.bytes[c * 30 * 41 + i]) << i << " " << c;
+  }
+  run_well(folder, "merge tiles out.npy");
+  EXPECT_TRUE(read_array(folder, "out.npy") == chw);
+}
+
+// claim: arrays-into-pictures
+TEST(PictureFrictions, ResultsOfChannelsFirstMergeIntoAPicture) {
+  const Folder folder;
+  const Array photo = random_array({20, 20, 3}, DType::uint8);
+  write_array(folder, "photo.png", photo);
+  run_well(folder, "split photo.png tiles --tile 10");
+  fs::create_directory(folder.path("results"));
+  for (int tile = 0; tile < 4; ++tile) {
+    const std::string name = "tile-" + std::to_string(tile);
+    run_well(folder, "run space_to_depth tiles/" + name + ".png --chw --block 1,1 -q -o results/" + name + ".npy");
+  }
+  run_badly(folder, "merge results out.png --plan tiles/plan.json", {"tile 0 at [0, 0]: results/tile-0.npy: must have"});
+  run_well(folder, "merge results out.png --plan tiles/plan.json --chw");
+  EXPECT_TRUE(read_array(folder, "out.png") == photo);
+  run_badly(folder, "merge results out.npy --plan tiles/plan.json --chw", {"--chw: applies to .png, .jpg and .tif only"}, 2);
+}
+
+}  // namespace
+}  // namespace patchfold::cli_test
