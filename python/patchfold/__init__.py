@@ -3,8 +3,12 @@
 
 The functions take NumPy arrays, torch tensors and any other array that supports DLPack, in any memory layout and of any
 element type, and return the same kind of array. Each dialect is a module with the operators of one system under their own
-names, such as ``patchfold.onnx``; ``patchfold.torch`` needs torch.
+names, such as ``patchfold.onnx``; ``patchfold.torch`` needs torch, and is imported where it is first used.
 """
+
+import importlib as _importlib
+import sys as _sys
+import typing as _t
 
 from . import keras, onnx, openvino, tensorflow
 from ._apply import apply_tiled
@@ -26,6 +30,9 @@ from ._table import (
 )
 from ._tiling import MergeBytes, Tile, Tiling
 from ._views import space_to_depth_view, unfold_view
+
+if _t.TYPE_CHECKING:
+    from . import torch as torch
 
 __all__ = [
     "ArgumentSpec",
@@ -68,3 +75,24 @@ __all__ = [
     "unfold_view",
     "use_instruction_set",
 ]
+
+_LAZY = {"torch": "torch"}
+"""Modules that need another package, which may be missing or slow to import, and the name of that package."""
+
+if not _t.TYPE_CHECKING:  # which would take every name for one of this module
+
+    def __getattr__(name: str) -> _t.Any:
+        needed = _LAZY.get(name)
+        if needed is None:
+            raise AttributeError(f"module 'patchfold' has no attribute {name!r}", name=name, obj=_sys.modules[__name__])
+        try:
+            return _importlib.import_module(f".{name}", __name__)
+        except ModuleNotFoundError as error:
+            if error.name != needed:
+                raise
+            # What asks whether a module has an attribute, such as hasattr and help, understands no other error.
+            raise AttributeError(f"patchfold.{name} needs the package {needed}: pip install {needed}", name=name) from error
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})

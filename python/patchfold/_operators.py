@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The neutral operators. Every function makes one call of the operator of its name."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

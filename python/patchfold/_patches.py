@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parts of the patches: columns in chunks that fit into memory, and patches at given corners."""
 
+from __future__ import annotations
+
 import operator
 import sys
 from collections.abc import Iterator, Sequence

@@ -8,7 +8,16 @@ from typing import Any, Literal, Protocol, SupportsComplex, SupportsFloat, Suppo
 import numpy as np
 import numpy.typing as npt
 
-Array = TypeVar("Array")
+
+class SupportsDlpack(Protocol):
+    """An array that hands out its memory through DLPack: torch's, JAX's, TensorFlow's, .."""
+
+    def __dlpack__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+    def __dlpack_device__(self) -> Any: ...
+
+
+Array = TypeVar("Array", bound=npt.NDArray[Any] | SupportsDlpack)
 """An array of any kind that is taken; what comes out is of the same kind."""
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Patches and blocks as strided views: the functions never copy an element."""
 
+from __future__ import annotations
+
 import operator
 import sys
 from collections.abc import Iterator

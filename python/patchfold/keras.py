@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators of Keras 3, with the names, defaults and argument order of keras.ops. Does not need keras."""
 
+from __future__ import annotations
+
 from typing import Literal, TypeAlias
 
 from ._core import Operator

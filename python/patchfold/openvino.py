@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators of OpenVINO, with the names, defaults and checks of its operation sets. Does not need openvino."""
 
+from __future__ import annotations
+
 from typing import Literal, TypeAlias
 
 from ._core import Operator

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators of TensorFlow, with the names, defaults and checks of tf.raw_ops. Does not need tensorflow."""
 
+from __future__ import annotations
+
 from typing import Literal, TypeAlias
 
 from ._core import Operator

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators of ONNX, with the names, defaults and checks of its specification. Only its module backend needs onnx."""
 
+from __future__ import annotations
+
 from typing import Literal, TypeAlias
 
 from .._core import Operator
