@@ -29,6 +29,7 @@ from ._table import (
     run,
 )
 from ._tiling import MergeBytes, Tile, Tiling
+from ._tokens import patchify, unpatchify
 from ._views import space_to_depth_view, unfold_view
 
 if _t.TYPE_CHECKING:
@@ -63,6 +64,7 @@ __all__ = [
     "openvino",
     "operators",
     "output_shape",
+    "patchify",
     "plan",
     "reorder",
     "run",
@@ -73,6 +75,7 @@ __all__ = [
     "tensorflow",
     "unfold",
     "unfold_view",
+    "unpatchify",
     "use_instruction_set",
 ]
 

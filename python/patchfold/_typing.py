@@ -51,6 +51,7 @@ Layout: TypeAlias = Literal["channels_first", "channels_last"]
 Order: TypeAlias = Literal["channel", "kernel"]
 Positions: TypeAlias = Literal["flat", "grid"]
 DepthMode: TypeAlias = Literal["blocks_first", "depth_first"]
+TokenOrder: TypeAlias = Literal["vit", "torch", "qwen"]
 
 TilePadding: TypeAlias = Literal["constant", "edge", "reflect", "symmetric"]
 Tail: TypeAlias = Literal["shift", "pad", "partial", "drop", "error"]

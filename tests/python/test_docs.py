@@ -35,7 +35,9 @@ def modules() -> list[str]:
 MODULES = [name for name in modules() if not any(f"{name}.".startswith(f"{needing}.") for needing in NEEDS)]
 FUNCTIONS: dict[str, Callable[..., Any]] = {spec.name: function_of(spec) for spec in HERE} | {
     name: getattr(patchfold, name)
-    for name in ("unfold_view", "space_to_depth_view", "iter_unfold", "gather_patches", "apply_tiled")
+    for name in (
+        "unfold_view", "space_to_depth_view", "iter_unfold", "gather_patches", "apply_tiled", "patchify", "unpatchify",
+    )
 }
 SECTIONS = ("Shapes", "Arguments", "Formula", "Types", "Errors", "Elsewhere", "Example")
 SYSTEMS = ("torch", "TensorFlow", "ONNX", "OpenVINO", "MATLAB")
