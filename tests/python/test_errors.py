@@ -27,6 +27,8 @@ NAMES = {
     "IMAGE": (IMAGE := np.zeros((2, 3, 6, 8), np.float32)),
     "UNSIGNED": np.zeros((1, 1, 4, 4), np.uint8),
     "TEXT": np.zeros((1, 1, 4, 4), "S3"),
+    "PICTURES": np.zeros((2, 3, 12, 6), np.float32),
+    "TOKENS": np.zeros((2, 8, 27), np.float32),
     "COLUMNS": np.zeros((2, 12, 35), np.float32),
     "NHWC": np.zeros((2, 6, 8, 3), np.float32),
     "VOLUME": np.zeros((1, 4, 4, 4, 2), np.float32),

@@ -2,7 +2,6 @@
 """patchify and unpatchify against numpy's reshape and transpose, written out for each order."""
 
 import itertools
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -151,20 +150,6 @@ def test_out_of_any_layout() -> None:
         assert patchfold.patchify(x, (4, 2), out=out) is out and same_bits(out, expected)
         image = in_memory(np.zeros_like(x), kind)
         assert patchfold.unpatchify(expected, (12, 6), (4, 2), out=image) is image and same_bits(image, x)
-
-
-ROWS = [line for line in Path(__file__).with_name("wrong_tokens.txt").read_text().splitlines() if line and line[0] != "#"]
-WRONG = list(zip(ROWS[::2], ROWS[1::2], strict=True))
-
-
-@pytest.mark.parametrize(("call", "message"), WRONG, ids=[call for call, _ in WRONG])
-def test_wrong_calls_say_what_to_type(call: str, message: str) -> None:
-    x = np.zeros((2, 3, 12, 6), np.float32)
-    names = {"np": np, "x": x, "t": patchfold.patchify(x, 3)}
-    with pytest.raises(patchfold.Error) as caught:
-        eval(f"patchfold.{call}", {"patchfold": patchfold, **names})
-    assert str(caught.value) == message.strip()
-    assert isinstance(caught.value, (ValueError, TypeError))
 
 
 def test_channels_that_are_absent() -> None:
