@@ -33,6 +33,10 @@ bool is_or_holds_integers(nb::handle value) {
                      [](PyObject* item) { return PyLong_CheckExact(item); });
 }
 
+nb::object layout_of(const Operand& operand) {
+  return nb::make_tuple(to_tuple(operand.view.shape), to_tuple(operand.view.strides), operand.dtype);
+}
+
 [[noreturn]] void refuse_sum(const OperatorSpec& op, std::string_view argument, const Operand& src) {
   throw Error({ErrorCode::dtype, std::string(op.name), std::string(argument), "elements must be of a type that can be added",
                dtype_text(src),
@@ -169,9 +173,17 @@ Dims Operator::output_dims(const Dims& shape, const Values& values, std::string_
 
 PlannedCall::PlannedCall(Operator op, nb::handle x, nb::handle out, const nb::args& values) : op_(std::move(op)) {
   src_ = op_.source(x);
-  if (!out.is_none()) dst_ = op_.destination(out, src_).view;
-  prepared_ = op_.prepare(src_.view, dst_ ? &*dst_ : nullptr, handles(values));
+  if (!out.is_none()) dst_ = op_.destination(out, src_);
+  prepared_ = op_.prepare(src_.view, dst_ ? &dst_->view : nullptr, handles(values));
   src_.owner.reset();
+  if (dst_) dst_->owner.reset();
+}
+
+nb::object PlannedCall::source() const {
+  return src_.dtype.is_valid() ? layout_of(src_) : nb::none();
+}
+nb::object PlannedCall::destination() const {
+  return dst_ ? layout_of(*dst_) : nb::none();
 }
 
 nb::tuple PlannedCall::input_shape() const {
@@ -188,12 +200,15 @@ nb::object PlannedCall::call(nb::handle x, nb::handle out) const {
                  ErrorValue(given.shape, " with strides ", given.strides),
                  ErrorValue(planned.shape, " with strides ", planned.strides)});
   };
+  const auto check_elements = [&](std::string_view what, const Operand& given, const Operand& planned) {
+    if (!same_elements(given, planned))
+      throw Error({ErrorCode::dtype, op_.name(), std::string(what), "must have the element type of the plan",
+                   dtype_text(given), dtype_text(planned)});
+  };
   const Operand src = op_.source(x);
   if (src.dtype.is_valid()) {
     check(op_.data_name(), src.view, src_.view);
-    if (!same_elements(src, src_))
-      throw Error({ErrorCode::dtype, op_.name(), op_.data_name(), "must have the element type of the plan", dtype_text(src),
-                   dtype_text(src_)});
+    check_elements(op_.data_name(), src, src_);
   }
   if (out.is_none()) {
     if (dst_)
@@ -204,7 +219,8 @@ nb::object PlannedCall::call(nb::handle x, nb::handle out) const {
     return output.result();
   }
   const Operand dst = op_.destination(out, src);
-  check(out_name, dst.view, dst_ ? *dst_ : row_major(src.view, prepared_.output_shape));
+  check(out_name, dst.view, dst_ ? dst_->view : row_major(src.view, prepared_.output_shape));
+  if (dst_) check_elements(out_name, dst, *dst_);
   op_.run(prepared_.plan, src.view.data, dst.view.data);
   return nb::borrow(out);
 }

@@ -74,12 +74,17 @@ class PlannedCall {
   std::string name() const { return op_.name(); }
   nb::tuple input_shape() const;
   nb::tuple output_shape() const;
-  std::string dtype() const { return dtype_text(src_); }
+  /// Of the data; of the output where there is none.
+  std::string dtype() const { return dtype_text(src_.dtype.is_valid() ? src_ : *dst_); }
+  /// (shape, byte strides, element type) of the data, or None without a data input.
+  nb::object source() const;
+  /// The same of the output, or None if each call makes its own.
+  nb::object destination() const;
 
  private:
   Operator op_;
-  Operand src_;  ///< without its owner: what x has to look like
-  std::optional<TensorView> dst_{};
+  Operand src_;                   ///< without its owner: what x has to look like
+  std::optional<Operand> dst_{};  ///< the same for out
   Prepared prepared_{};
 };
 

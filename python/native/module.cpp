@@ -112,6 +112,8 @@ NB_MODULE(_core_of_main, module) {
       .def_prop_ro("input_shape", &PlannedCall::input_shape)
       .def_prop_ro("output_shape", &PlannedCall::output_shape)
       .def_prop_ro("dtype", &PlannedCall::dtype)
+      .def_prop_ro("source", &PlannedCall::source)
+      .def_prop_ro("destination", &PlannedCall::destination)
       .def("describe", &PlannedCall::describe);
 
   nb::class_<RawArray>(module, "RawArray")

@@ -140,16 +140,39 @@ def output_shape(op: str, shape: tuple[int, ...], **attributes: Any) -> tuple[in
 class Plan:
     """An operator, checked and planned once for arrays of one shape, layout and type; made by ``patchfold.plan``.
 
-    Call it with arrays: ``plan(x)`` or ``plan(x, out=out)``, from any thread. Its repr shows shapes, order and strategy.
+    Call it with arrays: ``plan(x)`` or ``plan(x, out=out)``, from any thread. Its repr shows shapes, order and strategy. A
+    plan never changes; it can be pickled, and is planned again where it is loaded.
     """
 
-    def __init__(self, planned: _core.PlannedCall, native: _core.Operator, values: list[Any]) -> None:
-        self._planned = planned
+    def __init__(self, x: Any, out: Any, native: _core.Operator, spec: OperatorSpec, values: list[Any]) -> None:
+        self._makes_out = not spec.data_input and out is None
+        if self._makes_out:
+            out = np.empty(native.output_shape((), *values), np.float32)
         self._native = native
-        self._values = values
+        self._spec = spec
+        self._planned = _core.PlannedCall(native, x, out, *values)
+        self._values = [_frozen(value) for value in values]
 
     def __call__(self, x: Array, *, out: Array | None = None) -> Array:
+        if out is None and self._makes_out:
+            out = np.empty(self.output_shape, np.float32)  # type: ignore[assignment]
         return self._planned(x, out)  # type: ignore[no-any-return]
+
+    def __copy__(self) -> Plan:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Plan:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        names = [argument.name for argument in self._spec.arguments]
+        given = {name: value for name, value in zip(names, self._values, strict=True) if value is not None}
+        return _planned_again, (
+            self.operator,
+            given,
+            self._planned.source,
+            None if self._makes_out else self._planned.destination,
+        )
 
     @property
     def operator(self) -> str:
@@ -188,10 +211,27 @@ def plan(op: str, x: Any, *, out: Any = None, **attributes: Any) -> Plan:
         True
     """
     native, spec = _named(op)
-    values = _values(spec, attributes)
-    if not spec.data_input and out is None:
-        out = np.empty(native.output_shape((), *values), np.float32)
-    return Plan(_core.PlannedCall(native, x, out, *values), native, values)
+    return Plan(x, out, native, spec, _values(spec, attributes))
+
+
+def _frozen(value: Any) -> Any:
+    """A value, already checked, that its giver can no longer change."""
+    if type(value) in (list, tuple):
+        return tuple(map(_frozen, value))
+    return value.copy() if type(value) is np.ndarray else value
+
+
+def _planned_again(op: str, attributes: dict[str, Any], source: Any, destination: Any) -> Plan:
+    native, spec = _named(op)
+    x, out = (None if layout is None else _model(*layout) for layout in (source, destination))
+    return Plan(x, out, native, spec, _values(spec, attributes))
+
+
+def _model(shape: tuple[int, ...], strides: tuple[int, ...], dtype: Any) -> Any:
+    """An array that looks like another, for a plan, which reads no elements. It has none of its own."""
+    if isinstance(dtype, str):
+        return _core.RawArray.make(0, shape, strides, dtype, True, ())
+    return np.lib.stride_tricks.as_strided(np.empty((), dtype), shape, strides)
 
 
 class Explanation:

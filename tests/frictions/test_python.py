@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What people who are new to the Python package type first, and what they got stuck on."""
 
+import copy
 import inspect
+import pickle
 import pydoc
 import re
 import subprocess
@@ -10,6 +12,7 @@ import typing
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import patchfold
 import pytest
 
@@ -112,3 +115,90 @@ def test_mypy_takes_right_calls_and_refuses_wrong_ones(tmp_path: Path) -> None:
     assert expected and {line: texts for line, texts in said.items() if line not in expected} == {}, out + err
     wrong = {line: (said.get(line), texts) for line, texts in expected.items() if said.get(line) != texts}
     assert not wrong, (wrong, out)
+
+
+def plans() -> dict[str, tuple[patchfold.Plan, Any]]:
+    """Plans with what they are called with."""
+    image = np.random.default_rng(5).random((2, 3, 8, 9), np.float32)
+    made: dict[str, tuple[str, Any, dict[str, Any]]] = {
+        "lists": ("unfold", image, {"kernel_size": [3, 2], "padding": [[1, 0], [0, 1]], "value": 0.5, "order": "kernel"}),
+        "arrays": ("unfold", image, {"kernel_size": np.array([3, 2])}),
+        "transposed": ("space_to_depth", image[:, :, :, ::-1].transpose(0, 1, 3, 2), {"block": (3, 2)}),
+        "strings": ("unfold", np.array([["a", "bc", "d"]]), {"kernel_size": (2,)}),
+        "records": ("reorder", np.zeros((1, 6, 2), [("a", "u1"), ("b", ">f8")]), {"kernel_size": (3,)}),
+        "big-endian": ("unfold", image.astype(">f8"), {"kernel_size": 2}),
+        "nothing": ("unfold", image[:0], {"kernel_size": 2}),
+        "dialect": ("onnx.DepthToSpace-11", np.ones((1, 8, 2, 2), np.int16), {"blocksize": 2, "mode": "CRD"}),
+        "fold": ("fold", np.ones((1, 4, 9), np.int32), {"output_size": (4, 4), "kernel_size": 2}),
+    }
+    return {name: (patchfold.plan(op, x, **arguments), x) for name, (op, x, arguments) in made.items()}
+
+
+# claim: plans-pickled
+@pytest.mark.parametrize("name", plans())
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_plans_can_be_pickled(name: str, protocol: int) -> None:
+    plan, x = plans()[name]
+    again = pickle.loads(pickle.dumps(plan, protocol))
+    assert repr(again) == repr(plan) and again.operator == plan.operator and again.output_shape == plan.output_shape
+    assert again(x).tobytes() == plan(x).tobytes() and again(x).dtype == plan(x).dtype
+    if name != "nothing":
+        with pytest.raises(patchfold.InvalidValue):
+            again(np.zeros((1, 1, 1, 1), x.dtype))
+    assert copy.copy(plan) is plan and copy.deepcopy([plan])[0] is plan
+
+
+# claim: plans-pickled
+def test_plans_with_an_output_can_be_pickled() -> None:
+    x = np.ones((1, 1, 4, 4), np.float32)
+    out = np.zeros((1, 9, 4), np.float32)[..., ::-1]
+    again = pickle.loads(pickle.dumps(patchfold.plan("unfold", x, out=out, kernel_size=3)))
+    with pytest.raises(patchfold.InvalidValue, match="out: is required"):
+        again(x)
+    assert again(x, out=out) is out and out.min() == 1
+    with pytest.raises(patchfold.InvalidValue, match="byte strides of the plan"):
+        again(x, out=out.copy())
+
+
+def test_a_plan_keeps_its_arguments() -> None:
+    """Whoever gave the list may change it."""
+    kernel = [3, 3]
+    plan = patchfold.plan("unfold", np.ones((1, 1, 4, 4)), kernel_size=kernel)
+    shown = repr(plan)
+    kernel[:] = [1, 1]
+    assert repr(plan) == shown and pickle.loads(pickle.dumps(plan)).output_shape == (1, 9, 4)
+
+
+def test_a_plan_of_coverage_counts_in_its_own_type() -> None:
+    arguments = {"output_size": (5,), "kernel_size": 3}
+    for plan in (
+        patchfold.plan("coverage", None, **arguments),
+        pickle.loads(pickle.dumps(patchfold.plan("coverage", None, **arguments))),
+    ):
+        assert plan(None).dtype == np.float32 and plan(None).tolist() == [1, 2, 3, 2, 1]
+        with pytest.raises(
+            patchfold.InvalidType, match="must have the element type of the plan; given int32, expected float32"
+        ):
+            plan(None, out=np.zeros(5, np.int32))
+    counts = np.zeros(5, np.int16)
+    plan = pickle.loads(pickle.dumps(patchfold.plan("coverage", None, out=counts, **arguments)))
+    assert "i16" in repr(plan) and plan(None, out=counts).tolist() == [1, 2, 3, 2, 1]
+
+
+# claim: plans-pickled
+def test_plans_of_torch_tensors_can_be_pickled() -> None:
+    torch = pytest.importorskip("torch")
+    x = torch.arange(16).reshape(1, 1, 4, 4).bfloat16()
+    plan = patchfold.plan("unfold", x, kernel_size=2)
+    again = pickle.loads(pickle.dumps(plan))
+    assert torch.equal(again(x), plan(x)) and again(x).dtype == torch.bfloat16
+
+
+# claim: plans-pickled
+def test_other_processes_can_use_a_plan() -> None:
+    plan = patchfold.plan("unfold", np.ones((1, 1, 4, 4)), kernel_size=3)
+    program = (
+        "import pickle, sys; import numpy as np; p = pickle.load(sys.stdin.buffer); print(p(np.ones((1, 1, 4, 4))).sum())"
+    )
+    said = subprocess.run([sys.executable, "-c", program], input=pickle.dumps(plan), capture_output=True, check=False)
+    assert said.stdout.strip() == b"36.0", said.stderr
