@@ -22,7 +22,10 @@ TILES = ROOT / "docs" / "python-tiles.md"
 OPERATORS = ROOT / "docs" / "operators.md"
 GLOSSARY = ROOT / "docs" / "glossary.md"
 # Modules and packages that need another package, and the name of that package.
-NEEDS = {"patchfold.onnx._node_tests": "onnx", "patchfold.onnx.backend": "onnx", "patchfold.torch": "torch"}
+NEEDS = {
+    "patchfold.models._onnx": "onnx", "patchfold.models._onnx_nodes": "onnx", "patchfold.onnx._node_tests": "onnx",
+    "patchfold.onnx.backend": "onnx", "patchfold.torch": "torch",
+}
 
 
 def modules() -> list[str]:
@@ -137,6 +140,14 @@ def test_the_page_runs(page, least):
 def test_the_page_runs_with_torch(page):
     pytest.importorskip("torch")
     assert run_page("torch", page=page) >= 1
+
+
+def test_the_page_of_models_shows_what_is_printed(capsys):
+    pytest.importorskip("onnx")
+    page = ROOT / "docs" / "models.md"
+    assert run_page(page=page) == 1
+    (shown,) = re.findall(r"(?ms)^```text\n(.*?)^```$", page.read_text(encoding="utf-8"))
+    assert capsys.readouterr().out == shown
 
 
 NAMES = """

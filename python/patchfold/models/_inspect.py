@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report on a model: what it holds, how many bytes that moves, how long it takes here, and what to take care of."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from . import _notes
+from ._errors import ModelError
+from ._names import Name
+from ._regions import Found, find_all
+
+# Bytes of a problem that is too large to be timed.
+MOST_TIMED = 1 << 30
+ROUNDS = 3
+
+
+@dataclass(frozen=True)
+class Finding:
+    """An operator of the family in a model.
+
+    nodes and kinds: names and operators of the nodes that it is made of, in the model's order.
+    operator and arguments: the function of patchfold that computes it, or "blocks" for blocks in an order that none has.
+    pattern: what goes where, in einops' notation; k marks taps, so (h kh) is an axis cut into blocks. Empty for sums.
+    exact: False if the result's axes lie in another order than those of the function's result; the pattern shows the order.
+    source, result: names of the tensors. source_shape, shape: their shapes, None where they are not known.
+    dtype: element type. bytes: read and written, None where shapes are not known.
+    seconds, roof_seconds: time of the operator here, with the calling process's threads, and of a copy of as many bytes;
+        None where it was not timed.
+    notes: what to take care of.
+    """
+
+    nodes: tuple[str, ...]
+    kinds: tuple[str, ...]
+    operator: str
+    arguments: dict[str, Any]
+    pattern: str
+    exact: bool
+    source: str
+    result: str
+    source_shape: tuple[int, ...] | None
+    shape: tuple[int, ...] | None
+    dtype: str
+    bytes: int | None
+    seconds: float | None
+    roof_seconds: float | None
+    notes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        made = " + ".join(f"{kind} x{count}" if count > 1 else kind for kind, count in Counter(self.kinds).items())
+        where = self.nodes[0] if len(self.nodes) == 1 else f"{self.nodes[0]} .. {self.nodes[-1]}"
+        shapes = f"{_shape(self.source_shape)} -> {_shape(self.shape)} {self.dtype}"
+        lines = [f"{where}: {Name(self.operator, self.arguments)}", f"  written as {made}"]
+        lines.append(f"  {shapes}" + (f", {_amount(self.bytes)}" if self.bytes is not None else ""))
+        if self.pattern:
+            lines.append(f"  {self.pattern}")
+        if self.seconds is not None and self.roof_seconds:
+            lines.append(f"  {self.seconds * 1e3:.3g} ms here, {self.seconds / self.roof_seconds:.1f} copies")
+        return "\n".join(lines + [f"  note: {note}" for note in self.notes])
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What `inspect` found; its text is the report."""
+
+    model: str
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        count = len(self.findings)
+        verbs = "cuts or joins" if count == 1 else "cut or join"
+        lines = [f"{self.model}: {count or 'no'} operator{'' if count == 1 else 's'} that {verbs} blocks"]
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes), *(str(finding) for finding in self.findings)])
+
+    def json(self) -> str:
+        """The report as one JSON object: model, notes, and findings with the members of Finding."""
+        return json.dumps(asdict(self), indent=2)
+
+
+def inspect(model: Any, *, sizes: Mapping[str, int] | None = None, timed: bool = True) -> Inspection:
+    """Finds the operators of the family in a model: im2col, col2im, space-to-depth, patches and their kin.
+
+    Nodes that only move elements (Reshape, Transpose, Slice, Concat, Pad with zeros, Gather with constant indices, a
+    convolution whose filters hold one 1 each, ..) are followed element by element on arrays of indices. So an operator is
+    found whatever it is made of, and what is reported was compared with every element. Only shapes, indices and small
+    constants are read.
+
+    Arguments:
+        model: path of an .onnx file, or an onnx.ModelProto. Data outside the file may lie in the file's folder only.
+        sizes: extents of open dimensions, by their names in the model ("batch", or "input.0" for an axis without a name).
+            Others are taken as 1 on the first axis and 64 on the rest, and the report says so.
+        timed: whether to time each operator here, beside a copy of as many bytes.
+
+    Returns: an Inspection, whose text is the report.
+
+    Raises: ModelError for a file that is no ONNX model, is cut short or contradicts itself; ImportError without onnx.
+    """
+    try:
+        from . import _onnx
+    except ImportError as error:
+        raise ImportError(f"inspect reads ONNX models with the package onnx: pip install onnx ({error})") from None
+    path = None if not isinstance(model, (str, os.PathLike)) else os.fspath(model)
+    if path is not None and not path.lower().endswith(".onnx"):
+        raise ModelError(f"{path}: must be an .onnx file or an onnx.ModelProto")
+    graphs = _onnx.read(model, dict(sizes or {}))
+    findings = [_finding(found, timed) for graph in graphs for found in find_all(graph)]
+    notes = tuple(note for graph in graphs for note in graph.notes)
+    return Inspection(path or "model", tuple(findings), notes)
+
+
+def _finding(found: Found, timed: bool) -> Finding:
+    amount = None
+    size = _item_size(found.dtype)
+    if found.source_shape is not None and found.shape is not None and size is not None:
+        amount = (math.prod(found.source_shape) + math.prod(found.shape)) * size
+    seconds, roof = _timed(found, amount) if timed else (None, None)
+    name, notes = found.name, (*found.notes, *_notes.of(found))
+    return Finding(
+        found.nodes, found.kinds, name.operator, name.arguments, name.pattern, name.exact, found.source, found.result,
+        found.source_shape, found.shape, found.dtype, amount, seconds, roof, notes,
+    )  # fmt: skip
+
+
+def _item_size(dtype: str) -> int | None:
+    if dtype == "bfloat16":
+        return 2
+    try:
+        return int(np.dtype(dtype).itemsize)
+    except TypeError:
+        return None
+
+
+def _timed(found: Found, amount: int | None) -> tuple[float | None, float | None]:
+    import patchfold
+
+    if amount is None or amount == 0 or amount > MOST_TIMED or found.name.operator == "blocks" or found.source_shape is None:
+        return None, None
+    # Only sums look at elements: other operators take as long for any type of the size.
+    dtype = "uint16" if found.dtype == "bfloat16" else found.dtype
+    x = np.ones(found.source_shape, dtype)
+    function = getattr(patchfold, found.name.operator)
+    try:
+        result = function(x, **found.name.arguments)
+    except (ValueError, TypeError):
+        return None, None
+    half = np.zeros(max(amount // 2, 1), np.uint8)
+    other = np.zeros_like(half)
+    return _best(lambda: function(x, **found.name.arguments, out=result)), _best(lambda: np.copyto(other, half))
+
+
+def _best(call: Any) -> float:
+    times = []
+    for _ in range(ROUNDS):
+        begin = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - begin)
+    return min(times)
+
+
+def _shape(shape: tuple[int, ...] | None) -> str:
+    return "?" if shape is None else "x".join(map(str, shape)) or "scalar"
+
+
+def _amount(count: int) -> str:
+    for unit, size in (("GB", 10**9), ("MB", 10**6), ("KB", 10**3)):
+        if count >= size:
+            return f"{count / size:.3g} {unit}"
+    return f"{count} bytes"

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads ONNX models as graphs of steps. Needs onnx."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnx.inliner
+from onnx import numpy_helper
+from onnx.reference import ReferenceEvaluator
+
+from ._errors import ModelError
+from ._onnx_nodes import FOLDED, MOST_CONSTANT, attributes_of, constant_of, elements, step_of
+from ._regions import MOST_ELEMENTS, Graph, Step
+
+STANDARD = ("", "ai.onnx")
+GROWING = ("ConstantOfShape", "Expand", "Tile", "Pad", "Range")
+
+
+def read(model: Any, sizes: Mapping[str, int]) -> list[Graph]:
+    """The graph of a model and those of its nodes' bodies. `model` is a path or a ModelProto."""
+    folder: Path | None = None
+    if not isinstance(model, onnx.ModelProto):
+        path = Path(model)
+        folder = path.resolve().parent
+        try:
+            model = onnx.load(str(path), load_external_data=False)
+        except OSError as error:
+            raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from None
+        except Exception as error:  # protobuf's errors have no class of their own that all versions share
+            raise ModelError(f"{path}: is no ONNX model, or is cut short: {str(error).splitlines()[0]}") from None
+        if not model.graph.node and not model.graph.output:
+            raise ModelError(f"{path}: is no ONNX model: it has no graph")
+    if model.functions:
+        try:
+            model = onnx.inliner.inline_local_functions(model)
+        except Exception as error:
+            raise ModelError(f"functions of the model cannot be inlined: {error}") from None
+    return _Reader(model, folder, sizes).read()
+
+
+class _Reader:
+    def __init__(self, model: onnx.ModelProto, folder: Path | None, sizes: Mapping[str, int]):
+        self.folder = folder
+        self.sizes = sizes
+        self.opsets = {entry.domain: entry.version for entry in model.opset_import} or {"": 1}
+        self.model = _sized(model, sizes)
+        self.assumed = self.model.assumed
+        self.known = self.model.known
+
+    def read(self) -> list[Graph]:
+        graphs: list[Graph] = []
+        self._graph(self.model.proto.graph, {}, set(), graphs, "")
+        return graphs
+
+    def _graph(
+        self, graph: onnx.GraphProto, outer: dict[str, Any], visible: set[str], graphs: list[Graph], where: str
+    ) -> None:
+        result = Graph([], {}, {}, {value.name for value in graph.output})
+        result.notes += self.assumed if not where else []
+        constants = dict(outer)
+        visible = visible | {value.name for value in graph.input} | {tensor.name for tensor in graph.initializer} | {""}
+        visible |= {tensor.values.name for tensor in graph.sparse_initializer}
+        for value in (*graph.input, *graph.value_info, *graph.output):
+            self._note_type(result, value)
+        for tensor in graph.initializer:
+            shape = self._checked_shape(tensor)
+            result.shapes[tensor.name] = shape
+            result.dtypes[tensor.name] = _dtype(tensor.data_type)
+            values = self._values(tensor, shape)
+            if values is not None:
+                constants[tensor.name] = values
+        graphs.append(result)
+        for number, node in enumerate(graph.node):
+            name = node.name or f"{node.op_type} #{number}{where}"
+            for tensor in node.input:
+                if tensor not in visible:
+                    raise ModelError(
+                        f"node {name} ({node.op_type}): its input {tensor!r} is made by no node before it: the model"
+                        " is cut short, has a cycle, or its nodes are not in order"
+                    )
+            visible |= set(node.output)
+            self._node(result, node, name, constants)
+            for attribute in node.attribute:
+                bodies = [attribute.g] if attribute.type == onnx.AttributeProto.GRAPH else list(attribute.graphs)
+                for body in bodies:
+                    self._graph(body, constants, visible, graphs, f" in {name}")
+        result.zeros |= {n for n, v in constants.items() if isinstance(v, np.ndarray) and v.size and not v.any()}
+
+    def _note_type(self, graph: Graph, value: onnx.ValueInfoProto) -> None:
+        if not value.type.HasField("tensor_type"):
+            return
+        graph.dtypes[value.name] = _dtype(value.type.tensor_type.elem_type)
+        shape = self.known.get(value.name) or _shape_of(value)
+        if shape is not None:
+            graph.shapes[value.name] = shape
+
+    def _checked_shape(self, tensor: onnx.TensorProto) -> tuple[int, ...]:
+        shape = tuple(tensor.dims)
+        if any(extent < 0 for extent in shape) or math.prod(shape) > 1 << 48:
+            raise ModelError(f"initializer {tensor.name!r}: its shape {list(shape)} cannot be")
+        return shape
+
+    def _values(self, tensor: onnx.TensorProto, shape: tuple[int, ...]) -> np.ndarray[Any, Any] | None:
+        """An initializer's values, if they are few. The data of a large one is checked but not read."""
+        external = {entry.key: entry.value for entry in tensor.external_data}
+        if tensor.data_location == onnx.TensorProto.EXTERNAL:
+            self._check_external(tensor, external)
+        if math.prod(shape) > MOST_CONSTANT:
+            return None
+        try:
+            if tensor.data_location == onnx.TensorProto.EXTERNAL:
+                if self.folder is None:
+                    return None
+                whole = onnx.TensorProto()
+                whole.CopyFrom(tensor)
+                onnx.external_data_helper.load_external_data_for_tensor(whole, str(self.folder))
+                tensor = whole
+            return numpy_helper.to_array(tensor)
+        except Exception as error:
+            raise ModelError(
+                f"initializer {tensor.name!r}: its data does not fit its shape {list(shape)}: {error}"
+            ) from None
+
+    def _check_external(self, tensor: onnx.TensorProto, external: dict[str, str]) -> None:
+        location = external.get("location", "")
+        if not location or Path(location).is_absolute() or ".." in Path(location).parts:
+            raise ModelError(
+                f"initializer {tensor.name!r}: its data lies at {location!r}; must lie in the model's own folder"
+            )
+        if self.folder is None:
+            return
+        path = (self.folder / location).resolve()
+        if not path.is_relative_to(self.folder):
+            raise ModelError(f"initializer {tensor.name!r}: {location!r} is a link out of the model's folder")
+        try:
+            size = path.stat().st_size
+            offset, length = int(external.get("offset", 0)), int(external.get("length", 0))
+        except (OSError, ValueError):
+            raise ModelError(
+                f"initializer {tensor.name!r}: its file {location!r} is not there, or its place in it is no number"
+            ) from None
+        if offset < 0 or length < 0 or offset + length > size:
+            raise ModelError(
+                f"initializer {tensor.name!r}: lies at {offset} to {offset + length} of {location!r}, which has {size} bytes"
+            )
+
+    def _node(self, graph: Graph, node: onnx.NodeProto, name: str, constants: dict[str, Any]) -> None:
+        kind = node.op_type if node.domain in STANDARD else f"{node.domain}.{node.op_type}"
+        inputs = [tensor for tensor in node.input if tensor]
+        standard = node.domain in STANDARD
+        if standard and kind == "Constant":
+            values = constant_of(node)
+            if values is not None and values.size <= MOST_CONSTANT:
+                constants[node.output[0]] = values
+                graph.shapes.setdefault(node.output[0], values.shape)
+            return
+        if standard and kind in ("Shape", "Size") and inputs[0] in graph.shapes:
+            shape = np.array(graph.shapes[inputs[0]], np.int64)
+            if kind == "Size":
+                constants[node.output[0]] = np.array(shape.prod(), np.int64)
+            else:
+                attributes = attributes_of(node)
+                constants[node.output[0]] = shape[attributes.get("start", 0) : attributes.get("end", len(shape))]
+            return
+        if standard and kind in FOLDED and inputs and all(tensor in constants for tensor in inputs):
+            results = self._folded(node, constants)
+            if results is not None:
+                for tensor, values in zip(node.output, results, strict=False):
+                    constants[tensor] = values
+                    graph.shapes.setdefault(tensor, values.shape)
+                return
+        step = step_of(node, name, constants, self._run) if standard else None
+        data = tuple(tensor for tensor in inputs if tensor not in constants or not standard)
+        graph.steps.append(step or Step(name, kind, data, tuple(node.output)))
+        if step is not None and step.move is not None:
+            self._note_moved(graph, step)
+
+    def _note_moved(self, graph: Graph, step: Step) -> None:
+        """Shapes that inference left out follow from the inputs."""
+        if all(tensor in graph.shapes for tensor in step.outputs) or step.move is None:
+            return
+        shapes = [graph.shapes.get(tensor) for tensor in step.inputs]
+        if any(shape is None or math.prod(shape) > MOST_ELEMENTS for shape in shapes):
+            return
+        try:
+            results = step.move([np.zeros(shape, np.int64) for shape in shapes if shape is not None])
+        except Exception:
+            return
+        for tensor, values in zip(step.outputs, results, strict=False):
+            graph.shapes.setdefault(tensor, values.shape)
+            graph.dtypes.setdefault(tensor, graph.dtypes.get(step.inputs[0], ""))
+
+    def _folded(self, node: onnx.NodeProto, constants: Mapping[str, Any]) -> list[np.ndarray[Any, Any]] | None:
+        """What a node makes of constants; None if that is large or cannot be."""
+        given = [constants[tensor] for tensor in node.input if tensor]
+        if node.op_type in GROWING:
+            wanted = elements(node.op_type, given)
+            if wanted is None or wanted > MOST_CONSTANT:
+                return None
+        try:
+            results = self._run(node, {tensor: constants[tensor] for tensor in node.input if tensor})
+        except Exception:
+            return None
+        return results if all(isinstance(r, np.ndarray) and r.size <= MOST_CONSTANT for r in results) else None
+
+    def _run(self, node: onnx.NodeProto, feeds: Mapping[str, Any]) -> list[Any]:
+        version = self.opsets.get("", self.opsets.get("ai.onnx", 1))
+        return list(ReferenceEvaluator(node, opsets={"": version}).run(None, dict(feeds)))
+
+
+def _shape_of(value: onnx.ValueInfoProto) -> tuple[int, ...] | None:
+    if not value.type.HasField("tensor_type") or not value.type.tensor_type.HasField("shape"):
+        return None
+    dims = value.type.tensor_type.shape.dim
+    return tuple(dim.dim_value for dim in dims) if all(dim.HasField("dim_value") for dim in dims) else None
+
+
+def _dtype(number: int) -> str:
+    names = {v: k.lower() for k, v in onnx.TensorProto.DataType.items()}
+    name = str(names.get(number, f"type {number}"))
+    return {"float": "float32", "double": "float64"}.get(name, name)
+
+
+class _Sized:
+    """A model whose inputs have sizes, with the shapes that follow."""
+
+    def __init__(self, proto: onnx.ModelProto, assumed: list[str], known: dict[str, tuple[int, ...]]):
+        self.proto, self.assumed, self.known = proto, assumed, known
+
+
+def _sized(model: onnx.ModelProto, sizes: Mapping[str, int]) -> _Sized:
+    """Gives each open dimension its size of `sizes`, else 1 on the first axis and 64 on others, and infers all shapes."""
+    open_dims: dict[str, int] = {}
+    light = onnx.ModelProto()
+    light.CopyFrom(model)
+    made = {tensor.name for tensor in light.graph.initializer}
+    for value in light.graph.input:
+        if value.name in made or not value.type.HasField("tensor_type"):
+            continue
+        for axis, dim in enumerate(value.type.tensor_type.shape.dim):
+            if dim.HasField("dim_value"):
+                if dim.dim_value < 0:
+                    raise ModelError(f"input {value.name!r}: axis {axis} has {dim.dim_value} elements")
+                continue
+            name = dim.dim_param or f"{value.name}.{axis}"
+            open_dims[name] = int(sizes.get(name, 1 if axis == 0 else 64))
+            dim.dim_value = open_dims[name]
+    unknown = sorted(set(sizes) - set(open_dims))
+    if unknown:
+        there = ", ".join(open_dims) or "none"
+        raise ModelError(f"sizes: the model has no open dimension {', '.join(map(repr, unknown))}; it has {there}")
+    if open_dims:  # What was inferred for open sizes says nothing about these.
+        del light.graph.value_info[:]
+        for value in light.graph.output:
+            value.type.tensor_type.ClearField("shape")
+    known: dict[str, tuple[int, ...]] = {}
+    try:
+        inferred = onnx.shape_inference.infer_shapes(light, data_prop=True)
+    except Exception:
+        inferred = light
+    for value in (*inferred.graph.input, *inferred.graph.value_info, *inferred.graph.output):
+        shape = _shape_of(value)
+        if shape is not None:
+            known[value.name] = shape
+    assumed = [f"open size {name} taken as {size}" for name, size in open_dims.items()]
+    return _Sized(inferred, assumed, known)

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes of ONNX as steps: which of them move elements, and how."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
+from ._index_map import OUTSIDE, Indices
+from ._names import Name
+from ._regions import MOST_ELEMENTS, Step, one_hot
+
+Constants = Mapping[str, Any]
+# Runs one node on the values of its inputs, by ONNX's reference implementation.
+Run = Callable[[onnx.NodeProto, Constants], Sequence[Any]]
+
+# Elements of a tensor that is computed while reading: shapes, indices, filters.
+MOST_CONSTANT = 1 << 22
+# How many inputs a node moves, the others being settings; 0: all.
+MOVES = {
+    **dict.fromkeys(("Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice", "Split", "Dropout"), 1),
+    **dict.fromkeys(("Gather", "GatherND", "Expand", "Tile"), 1),
+    "Concat": 0,
+}
+# Nodes that are computed where all of their inputs are constants.
+FOLDED = set(MOVES) | set(
+    "Add Sub Mul Div Mod Neg Abs Floor Ceil Sqrt Cast Range ConstantOfShape Min Max Equal Less Greater Not And Or Where"
+    " ReduceProd ReduceSum ReduceMax ReduceMin Pad".split()
+)
+NOT_COPYING = "a convolution gives NaN where its window holds Inf or NaN anywhere; the operator copies elements"
+
+
+def step_of(node: onnx.NodeProto, name: str, constants: Constants, run: Run) -> Step | None:
+    """A node of the standard domain that moves elements or is an operator of the family; None for any other."""
+    kind, inputs = node.op_type, list(node.input)
+    if kind in ("DepthToSpace", "SpaceToDepth", "Col2Im"):
+        return Step(name, kind, (inputs[0],), tuple(node.output), None, _direct(node, constants))
+    if kind in MOVES:
+        return _move(node, name, constants, run)
+    if kind == "Pad":
+        return _pad(node, name, constants)
+    if kind == "Conv":
+        return _convolution(node, name, constants)
+    return None
+
+
+def _move(node: onnx.NodeProto, name: str, constants: Constants, run: Run) -> Step | None:
+    kind, inputs = node.op_type, list(node.input)
+    moved = inputs if MOVES[kind] == 0 else inputs[: MOVES[kind]]
+    settings = {tensor: constants.get(tensor) for tensor in inputs[len(moved) :] if tensor}
+    if any(value is None for value in settings.values()):
+        return None
+
+    def move(indices: Sequence[Indices]) -> Sequence[Indices]:
+        wanted = elements(kind, [indices[0], *settings.values()], attributes_of(node).get("axis", 0))
+        if wanted is None or wanted > MOST_ELEMENTS:
+            raise ValueError("too large")
+        return run(node, settings | dict(zip(moved, indices, strict=True)))
+
+    return Step(name, kind, tuple(moved), tuple(node.output)[: 1 if kind == "Dropout" else None], move)
+
+
+def _pad(node: onnx.NodeProto, name: str, constants: Constants) -> Step | None:
+    attributes, inputs = attributes_of(node), [*node.input, "", "", ""]
+    if attributes.get("mode", "constant") != "constant" or any(t and t not in constants for t in inputs[1:4]):
+        return None
+    pads = constants[inputs[1]] if inputs[1] else attributes.get("pads", attributes.get("paddings"))
+    value = constants[inputs[2]] if inputs[2] else attributes.get("value", 0)
+    if pads is None or np.any(np.asarray(value) != 0):
+        return None
+    pads = [int(pad) for pad in np.asarray(pads).reshape(-1)]
+    axes = [int(axis) for axis in constants[inputs[3]].reshape(-1)] if inputs[3] else None
+
+    def move(indices: Sequence[Indices]) -> Sequence[Indices]:
+        (x,) = indices
+        at = list(range(x.ndim)) if axes is None else [axis % x.ndim for axis in axes]
+        widths = [(0, 0)] * x.ndim
+        for place, axis in enumerate(at):
+            widths[axis] = (pads[place], pads[place + len(at)])
+        return [padded(x, widths)]
+
+    return Step(name, "Pad", (inputs[0],), tuple(node.output), move)
+
+
+def padded(x: Indices, widths: Sequence[tuple[int, int]]) -> Indices:
+    """Indices with OUTSIDE around them; a negative width crops. Raises ValueError for what is too large."""
+    kept = tuple(slice(max(-begin, 0), n - max(-end, 0)) for n, (begin, end) in zip(x.shape, widths, strict=True))
+    x = x[kept]
+    grown = [(max(begin, 0), max(end, 0)) for begin, end in widths]
+    if math.prod(n + begin + end for n, (begin, end) in zip(x.shape, grown, strict=True)) > MOST_ELEMENTS:
+        raise ValueError("too large")
+    return np.pad(x, grown, constant_values=OUTSIDE)
+
+
+def _convolution(node: onnx.NodeProto, name: str, constants: Constants) -> Step | None:
+    """A convolution whose filters hold one 1 each: it copies elements, unless one that it multiplies by 0 is Inf or NaN."""
+    attributes, inputs = attributes_of(node), [*node.input, ""]
+    bias = constants.get(inputs[2]) if inputs[2] else np.zeros(1)
+    weights = constants.get(inputs[1])
+    if weights is None or weights.ndim < 3 or bias is None or bias.any():
+        return None
+    taps, rank = one_hot(weights), weights.ndim - 2
+    if taps is None or attributes.get("auto_pad", "NOTSET") not in ("NOTSET", "VALID"):
+        return None
+    kernel, filters = weights.shape[2:], len(weights)
+    stride = attributes.get("strides", [1] * rank)
+    dilation = attributes.get("dilations", [1] * rank)
+    pads = attributes.get("pads", [0] * 2 * rank)
+    in_group = filters // attributes.get("group", 1)
+
+    def move(indices: Sequence[Indices]) -> Sequence[Indices]:
+        x = padded(indices[0], [(0, 0), (0, 0), *zip(pads[:rank], pads[rank:], strict=True)])
+        extents = [(x.shape[2 + a] - dilation[a] * (kernel[a] - 1) - 1) // stride[a] + 1 for a in range(rank)]
+        if math.prod(extents) * len(x) * filters > MOST_ELEMENTS:
+            raise ValueError("too large")
+        result = np.empty((len(x), filters, *extents), np.int64)
+        for filter, place in enumerate(taps):
+            channel, *tap = (int(value) for value in np.unravel_index(int(place), weights.shape[1:]))
+            begins = [tap[a] * dilation[a] for a in range(rank)]
+            at = [slice(begins[a], begins[a] + (extents[a] - 1) * stride[a] + 1, stride[a]) for a in range(rank)]
+            where = (slice(None), channel + filter // in_group * weights.shape[1], *at)
+            result[:, filter] = x[where]
+        return [result]
+
+    return Step(name, "Conv", (inputs[0],), tuple(node.output), move, None, (NOT_COPYING,))
+
+
+def _direct(node: onnx.NodeProto, constants: Constants) -> Name:
+    attributes = attributes_of(node)
+    if node.op_type != "Col2Im":
+        mode = "depth_first" if attributes.get("mode", "DCR") == "CRD" else "blocks_first"
+        operator = "depth_to_space" if node.op_type == "DepthToSpace" else "space_to_depth"
+        return Name(operator, {"block": attributes.get("blocksize"), "mode": mode})
+    shape, block = (constants.get(tensor) for tensor in node.input[1:3])
+    arguments: dict[str, Any] = {
+        "output_size": "?" if shape is None else tuple(int(value) for value in shape),
+        "kernel_size": "?" if block is None else tuple(int(value) for value in block),
+    }
+    for theirs, ours in (("strides", "stride"), ("dilations", "dilation")):
+        if any(value != 1 for value in attributes.get(theirs, [])):
+            arguments[ours] = tuple(attributes[theirs])
+    pads = attributes.get("pads", [])
+    if any(pads):
+        half = len(pads) // 2
+        arguments["padding"] = list(zip(pads[:half], pads[half:], strict=False))
+    return Name("fold", arguments)
+
+
+def attributes_of(node: onnx.NodeProto) -> dict[str, Any]:
+    """The attributes that a node has, texts as str."""
+    values = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute if not a.ref_attr_name}
+    return {name: value.decode(errors="replace") if isinstance(value, bytes) else value for name, value in values.items()}
+
+
+def constant_of(node: onnx.NodeProto) -> np.ndarray[Any, Any] | None:
+    """What a Constant holds; None for a large one, and for texts and sparse tensors."""
+    attributes = attributes_of(node)
+    if "value" in attributes:
+        tensor = attributes["value"]
+        if math.prod(tensor.dims) > MOST_CONSTANT or tensor.data_location == onnx.TensorProto.EXTERNAL:
+            return None
+        return numpy_helper.to_array(tensor)
+    for suffix, dtype in (("int", np.int64), ("float", np.float32)):
+        for name in (f"value_{suffix}", f"value_{suffix}s"):
+            if name in attributes:
+                return np.array(attributes[name], dtype)
+    return None
+
+
+def elements(kind: str, given: Sequence[Any], axis: int = 0) -> int | None:
+    """How many elements a node makes of what it is given, before it is asked to make them; None if that cannot be."""
+    try:
+        if kind == "Range":
+            start, limit, step = (float(value) for value in given)
+            return max(0, math.ceil((limit - start) / step))
+        first = np.asarray(given[0])
+        last = [int(value) for value in np.asarray(given[-1]).reshape(-1)]
+        if kind == "ConstantOfShape":
+            return int(math.prod(last))
+        if kind == "Pad":
+            pads = [int(value) for value in np.asarray(given[1]).reshape(-1)]
+            padded = zip(first.shape, pads, pads[first.ndim :], strict=False)
+            return int(math.prod(n + abs(begin) + abs(end) for n, begin, end in padded))
+        if kind in ("Expand", "Tile"):
+            return int(max(first.size, 1) * math.prod(max(value, 1) for value in last))
+        if kind == "Gather":
+            return int(first.size // max(first.shape[axis], 1) * len(last))
+        return int(first.size * (len(last) if kind == "GatherND" else 1))
+    except (ValueError, TypeError, ZeroDivisionError, OverflowError, IndexError):
+        return None

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finds operators of the family in a graph of steps: those written as such, and those made of steps that only move data.
+
+A reader turns its model into steps. Steps that only move data are run on arrays of indices, so that what a chain of them
+does is known as an index map, and its name follows from that map, whatever steps it is made of.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ._index_map import OUTSIDE, Indices, whole
+from ._names import Name, name_of
+
+# Elements of a tensor whose index map is computed: 128 MiB of indices.
+MOST_ELEMENTS = 1 << 24
+
+Move = Callable[[Sequence[Indices]], Sequence[Indices]]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A node of a model. `inputs` are the tensors whose elements it moves or computes with, `outputs` those that it makes.
+
+    `move` maps the inputs' indices to the outputs'; None for a step that computes. `name` is set where the node is an
+    operator of the family itself.
+    """
+
+    node: str
+    kind: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    move: Move | None = None
+    name: Name | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass
+class Graph:
+    """Steps in an order in which each one's inputs exist, with the shapes and element types of tensors that are known."""
+
+    steps: list[Step]
+    shapes: dict[str, tuple[int, ...]]
+    dtypes: dict[str, str]
+    results: set[str]
+    zeros: set[str] = field(default_factory=set)  # constants that hold only zeros
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Found:
+    """An operator of the family in a model: the nodes that it is made of, and what goes in and comes out."""
+
+    name: Name
+    nodes: tuple[str, ...]
+    kinds: tuple[str, ...]
+    source: str
+    result: str
+    source_shape: tuple[int, ...] | None
+    shape: tuple[int, ...] | None
+    dtype: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Origin:
+    source: str
+    indices: Indices
+    steps: frozenset[int]
+
+
+def find_all(graph: Graph) -> list[Found]:
+    """All operators of the family in a graph, in its order."""
+    found: dict[str, tuple[int, Found]] = {}
+    for number, step in enumerate(graph.steps):
+        if step.name is not None:
+            found[step.outputs[0]] = (number, _found(graph, step.name, (number,), step.inputs[0], step.outputs[0]))
+    sources: set[str] = set()
+    while True:
+        origins = _origins(graph, sources)
+        fresh = _named_ends(graph, origins, set(found))
+        if not fresh:
+            break
+        for tensor, (name, origin) in fresh.items():
+            numbers = sorted(origin.steps)
+            found[tensor] = (numbers[-1], _found(graph, name, numbers, origin.source, tensor))
+            sources.add(tensor)
+    return [entry for _, entry in sorted(found.values(), key=lambda pair: pair[0])]
+
+
+def _found(graph: Graph, name: Name, numbers: Iterable[int], source: str, result: str) -> Found:
+    steps = [graph.steps[number] for number in numbers]
+    notes = tuple(note for step in steps for note in step.notes)
+    shapes = graph.shapes.get(source), graph.shapes.get(result)
+    dtype = graph.dtypes.get(source) or graph.dtypes.get(result, "")
+    return Found(name, tuple(s.node for s in steps), tuple(s.kind for s in steps), source, result, *shapes, dtype, notes)
+
+
+def _origins(graph: Graph, sources: set[str]) -> dict[str, _Origin]:
+    """For each tensor that is only moved: from which tensor, and how. Tensors of `sources` start anew."""
+    origins: dict[str, _Origin] = {}
+
+    def origin_of(tensor: str) -> _Origin | None:
+        if tensor in origins and tensor not in sources:
+            return origins[tensor]
+        shape = graph.shapes.get(tensor)
+        if shape is None or math.prod(shape) > MOST_ELEMENTS:
+            return None
+        if tensor in graph.zeros:
+            return _Origin("", np.full(shape, OUTSIDE, np.int64), frozenset())
+        return _Origin(tensor, whole(shape), frozenset())
+
+    for number, step in enumerate(graph.steps):
+        if step.move is None or any(math.prod(graph.shapes.get(t, ())) > MOST_ELEMENTS for t in step.outputs):
+            continue
+        inputs = [origin_of(tensor) for tensor in step.inputs]
+        known = [origin for origin in inputs if origin is not None]
+        names = {origin.source for origin in known} - {""}
+        if len(known) < len(inputs) or len(names) != 1:
+            continue
+        try:
+            results = step.move([origin.indices for origin in known])
+        except Exception:  # What the runtime will refuse is not ours to name.
+            continue
+        steps = frozenset({number}).union(*(origin.steps for origin in known))
+        for tensor, indices in zip(step.outputs, results, strict=False):
+            origins[tensor] = _Origin(min(names), indices, steps)
+    return origins
+
+
+def _named_ends(graph: Graph, origins: dict[str, _Origin], done: set[str]) -> dict[str, tuple[Name, _Origin]]:
+    """Tensors to report: where a chain of moves ends, or else the last of its tensors that has a name."""
+    moved = {tensor for step in graph.steps if step.move is not None for tensor in step.inputs if step.outputs[0] in origins}
+    ends = {t for step in graph.steps if step.move is None or step.outputs[0] not in origins for t in step.inputs}
+    named: dict[str, tuple[Name, _Origin]] = {}
+    for tensor in origins:
+        if tensor in done or (tensor in moved and tensor not in ends and tensor not in graph.results):
+            continue
+        name = _name(graph, origins[tensor])
+        if name is not None:
+            named[tensor] = (name, origins[tensor])
+            continue
+        for number in sorted(origins[tensor].steps, reverse=True):
+            step = graph.steps[number]
+            earlier = [t for t in step.outputs if t in origins and t not in done and t != tensor and t not in named]
+            name = next((n for t in earlier if (n := _name(graph, origins[t])) is not None), None)
+            if name is not None:
+                named[earlier[0]] = (name, origins[earlier[0]])
+                break
+    return named
+
+
+def _name(graph: Graph, origin: _Origin) -> Name | None:
+    shape = graph.shapes.get(origin.source)
+    return None if shape is None else name_of(origin.indices, shape)
+
+
+def one_hot(weights: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
+    """For each filter the index of its only 1 (in the filter's elements); None if filters hold anything else."""
+    flat = weights.reshape(len(weights), -1)
+    if flat.size == 0 or not ((flat == 0) | (flat == 1)).all() or not (flat.sum(axis=1) == 1).all():
+        return None
+    taps: np.ndarray[Any, Any] = flat.argmax(axis=1)
+    return taps

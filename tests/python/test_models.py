@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: Apache-2.0
+"""patchfold.models.inspect: what models hold, under any disguise, and what bad models get."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+
+import numpy as np
+import patchfold
+import pytest
+from model_zoo import CASES, Case, hot, ints, moved, node
+
+onnx = pytest.importorskip("onnx")
+from onnx import TensorProto, helper  # noqa: E402
+from onnx.reference import ReferenceEvaluator  # noqa: E402
+from patchfold.models import ModelError, inspect  # noqa: E402
+from patchfold.models._index_map import find, whole  # noqa: E402
+from patchfold.models._names import name_of  # noqa: E402
+
+
+# claim: models-inspect
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_operator_is_found_whatever_it_is_made_of(case):
+    report = inspect(case.model(), timed=False)
+    if case.operator is None:
+        assert report.findings == ()
+        return
+    (finding,) = report.findings
+    assert (finding.operator, finding.arguments, finding.exact) == (case.operator, case.arguments, case.exact)
+    assert len(finding.nodes) == len(case.nodes) and finding.source_shape == case.shape
+    x = np.random.default_rng(1).random(case.shape, np.float32)
+    (y,) = ReferenceEvaluator(case.model()).run(None, {"x": x})
+    assert finding.shape == y.shape
+    if case.exact and case.operator != "blocks":
+        ours = getattr(patchfold, finding.operator)(x, **finding.arguments)
+        np.testing.assert_array_equal(ours.reshape(y.shape), y)
+
+
+def drawn(draw):
+    """A random operator of patchfold, a shape and arguments that fit."""
+    layout = draw.choice(["channels_first", "channels_last"])
+    rank = draw.randint(1, 3)
+    block = tuple(draw.randint(2, 3) for _ in range(rank))
+    grid = tuple(draw.randint(2, 4) for _ in range(rank))
+    batch, channels = draw.randint(2, 3), draw.randint(2, 3)
+
+    def shape(channels, extents):
+        return (batch, *extents, channels) if layout == "channels_last" else (batch, channels, *extents)
+
+    kind = draw.choice(["unfold", "space_to_depth", "depth_to_space"])
+    if kind == "unfold":
+        stride = tuple(draw.randint(1, 3) for _ in range(rank))
+        pad = tuple(draw.randint(0, 1) for _ in range(rank))
+        extents = tuple(b + (g - 1) * s + 2 for b, g, s in zip(block, grid, stride, strict=True))
+        arguments = {"kernel_size": block, "stride": stride, "padding": pad, "layout": layout}
+        arguments |= {"order": draw.choice(["channel", "kernel"]), "positions": draw.choice(["flat", "grid"])}
+        return kind, shape(channels, extents), arguments
+    arguments = {"block": block, "layout": layout, "mode": draw.choice(["depth_first", "blocks_first"])}
+    if kind == "space_to_depth":
+        return kind, shape(channels, tuple(b * g for b, g in zip(block, grid, strict=True))), arguments
+    return kind, shape(channels * int(np.prod(block)), grid), arguments
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_named_map_is_the_operator_it_came_from(seed):
+    kind, shape, arguments = drawn(random.Random(seed))
+    indices = getattr(patchfold, kind)(whole(shape) + 1, **arguments) - 1
+    name = name_of(indices, shape)
+    if np.array_equal(indices.reshape(-1), whole(shape).reshape(-1)):
+        assert name is None  # Nothing moves: a reshape.
+        return
+    assert name is not None and name.exact
+    again = getattr(patchfold, name.operator)(whole(shape) + 1, **name.arguments) - 1
+    np.testing.assert_array_equal(again.reshape(indices.shape), indices)
+
+
+# claim: models-proven
+@pytest.mark.parametrize("seed", range(40))
+def test_map_with_one_other_element_has_no_name(seed):
+    draw = random.Random(seed)
+    kind, shape, arguments = drawn(draw)
+    indices = getattr(patchfold, kind)(whole(shape) + 1, **arguments) - 1
+    at = draw.randrange(indices.size)
+    indices.reshape(-1)[at] = (indices.reshape(-1)[at] + 1) % int(np.prod(shape))
+    assert find(indices, shape) is None and name_of(indices, shape) is None
+
+
+def test_several_operators_and_what_is_between_them():
+    down, up = (
+        moved((1, 3, 4, 2, 5, 2), (0, 1, 3, 5, 2, 4), (1, 12, 4, 5)),
+        moved((1, 3, 2, 2, 4, 5), (0, 1, 4, 2, 5, 3), (1, 3, 8, 10)),
+    )
+    down["nodes"][-1].output[0] = "half"
+    for entry in up["nodes"]:
+        entry.input[0] = {"x": "r", "t0": "v0", "t1": "v1"}[entry.input[0]]
+        entry.output[0] = {"t0": "v0", "t1": "v1", "y": "y"}[entry.output[0]]
+        if len(entry.input) > 1:
+            entry.input[1] = f"u{entry.input[1]}"
+    constants = down["constants"] | {f"u{name}": value for name, value in up["constants"].items()}
+    case = Case("both", (1, 3, 8, 10), [*down["nodes"], node("Relu", "half", "r"), *up["nodes"]], "", constants=constants)
+    report = inspect(case.model(), timed=False)
+    assert [finding.operator for finding in report.findings] == ["space_to_depth", "depth_to_space"]
+
+
+def test_operator_before_other_moves_is_found():
+    case = Case("then sliced", (1, 12, 4, 5), operator="", **moved((1, 3, 2, 2, 4, 5), (0, 1, 4, 2, 5, 3), (1, 3, 8, 10)))
+    case.nodes[-1].output[0] = "big"
+    case.nodes.append(node("Slice", "big b e a", "y"))
+    case.constants |= {"b": ints(1, 1), "e": ints(7, 8), "a": ints(2, 3)}
+    (finding,) = inspect(case.model(), timed=False).findings
+    assert finding.operator == "depth_to_space" and finding.result == "big"
+
+
+def test_bodies_and_functions_are_read():
+    body = helper.make_graph([node("DepthToSpace", "x", "z", blocksize=2)], "then", [], [
+        helper.make_tensor_value_info("z", TensorProto.FLOAT, None)])  # fmt: skip
+    other = helper.make_graph(
+        [node("Identity", "w", "z2")], "else", [], [helper.make_tensor_value_info("z2", TensorProto.FLOAT, None)]
+    )
+    nodes = [helper.make_node("If", ["c"], ["y"], then_branch=body, else_branch=other)]
+    case = Case("if", (1, 4, 2, 2), nodes, "", constants={"c": np.array(True), "w": np.zeros((1, 1, 4, 4), np.float32)})
+    assert [finding.operator for finding in inspect(case.model(), timed=False).findings] == ["depth_to_space"]
+    model = Case("f", (1, 4, 2, 2), [helper.make_node("Shuffle", ["x"], ["y"], domain="own")], "").model()
+    shuffle = [node("DepthToSpace", "a", "b", blocksize=2)]
+    model.functions.append(helper.make_function("own", "Shuffle", ["a"], ["b"], shuffle, [helper.make_opsetid("", 18)]))
+    model.opset_import.append(helper.make_opsetid("own", 1))
+    assert [finding.operator for finding in inspect(model, timed=False).findings] == ["depth_to_space"]
+
+
+def test_open_sizes_are_taken_or_given_and_said():
+    case = Case("open", ("batch", 12, 4, None), operator="", nodes=[node("DepthToSpace", "x", "y", blocksize=2)])
+    report = inspect(case.model(), timed=False)
+    assert report.findings[0].source_shape == (1, 12, 4, 64)
+    assert report.notes == ("open size batch taken as 1", "open size x.3 taken as 64")
+    assert inspect(case.model(), sizes={"batch": 8, "x.3": 6}, timed=False).findings[0].source_shape == (8, 12, 4, 6)
+    with pytest.raises(ModelError, match="sizes: the model has no open dimension 'width'; it has batch, x.3"):
+        inspect(case.model(), sizes={"width": 3})
+
+
+def test_report_has_time_bytes_and_notes():
+    case = Case("conv", (1, 3, 16, 16), [node("Conv", "x w", "y")], "", constants={"w": hot(3, 3, 3)})
+    report = inspect(case.model())
+    (finding,) = report.findings
+    assert finding.bytes == 4 * (3 * 256 + 27 * 196) and finding.seconds > 0 and finding.roof_seconds > 0
+    assert "note: a convolution gives NaN" in str(report) and "b c (h kh)" not in str(report)
+    assert str(report).startswith("model: 1 operator that cuts or joins blocks\nConv #0: unfold(kernel_size=(3, 3)")
+    assert json.loads(report.json())["findings"][0]["operator"] == "unfold"
+
+
+def test_notes_name_the_systems():
+    col2im = [node("Col2Im", "x i k", "y", dilations=[2, 2, 2])]
+    constants = {"i": ints(4, 4, 4), "k": ints(2, 2, 2)}
+    case = Case("3-D", (1, 8, 8), col2im, "", constants=constants, dtype=TensorProto.DOUBLE)
+    notes = inspect(case.model(), timed=False).findings[0].notes
+    assert [note.split(" ")[0] for note in notes] == ["ONNX", "ONNX", "OpenVINO's", "OpenVINO's"]
+
+
+# What bad models get.
+
+
+def refused(model, text, **options):
+    with pytest.raises(ModelError) as caught:
+        inspect(model, timed=False, **options)
+    assert text in str(caught.value)
+
+
+def test_other_files_are_refused(tmp_path):
+    refused(tmp_path / "none.onnx", "none.onnx: cannot be read: No such file or directory")
+    refused(tmp_path / "model.pt", "model.pt: must be an .onnx file or an onnx.ModelProto")
+    (tmp_path / "text.onnx").write_text("this is no model")
+    refused(tmp_path / "text.onnx", "text.onnx: is no ONNX model")
+    (tmp_path / "empty.onnx").write_bytes(b"")
+    refused(tmp_path / "empty.onnx", "empty.onnx: is no ONNX model")
+
+
+# claim: models-refused
+def test_cycles_and_missing_inputs_are_named():
+    nodes = [node("Relu", "b", "a"), node("Relu", "a", "b"), node("Relu", "b", "y")]
+    refused(Case("cycle", (1,), nodes, "").model(), "node Relu #0 (Relu): its input 'b' is made by no node before it")
+
+
+@pytest.mark.parametrize(
+    "entries, text",
+    [
+        ({"location": "/etc/passwd"}, "must lie in the model's own folder"),
+        ({"location": "../w.bin"}, "must lie in the model's own folder"),
+        ({"location": "link.bin"}, "is a link out of the model's folder"),
+        ({"location": "gone.bin"}, "is not there"),
+        ({"location": "w.bin", "offset": "4", "length": "64"}, "lies at 4 to 68 of 'w.bin', which has 64 bytes"),
+        ({"location": "w.bin", "offset": "-1"}, "lies at -1"),
+        ({"location": "w.bin", "offset": "many"}, "is no number"),
+        ({"location": ""}, "must lie in the model's own folder"),
+    ],
+)
+def test_data_outside_its_place_is_refused(tmp_path, entries, text):
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "w.bin").write_bytes(bytes(64))
+    (tmp_path / "out.bin").write_bytes(bytes(64))
+    os.symlink(tmp_path / "out.bin", folder / "link.bin")
+    model = Case("external", (4, 4), [node("Add", "x w", "y")], "", constants={"w": np.zeros((4, 4), np.float32)}).model()
+    tensor = model.graph.initializer[0]
+    tensor.ClearField("raw_data")
+    tensor.data_location = TensorProto.EXTERNAL
+    for key, value in entries.items():
+        tensor.external_data.add(key=key, value=value)
+    (folder / "m.onnx").write_bytes(model.SerializeToString())
+    refused(folder / "m.onnx", text)
+
+
+# claim: models-limits
+def test_large_shapes_are_neither_made_nor_read():
+    case = Case("huge", (1 << 20, 1 << 20), [node("Transpose", "x", "t", perm=[1, 0]), node("Reshape", "t s", "y")], "")
+    case.constants["s"] = ints(1 << 30, 1 << 10)
+    assert inspect(case.model()).findings == ()
+    case = Case(
+        "made",
+        (2, 2),
+        [node("ConstantOfShape", "s", "c"), node("Expand", "x s", "y")],
+        "",
+        constants={"s": ints(1 << 20, 1 << 20)},
+    )
+    assert inspect(case.model()).findings == ()
+    model = Case("w", (2,), [node("Add", "x w", "y")], "", constants={"w": np.zeros(2, np.float32)}).model()
+    model.graph.initializer[0].dims[:] = [1 << 40, 1 << 40]
+    refused(model, "initializer 'w': its shape [1099511627776, 1099511627776] cannot be")
+    model.graph.initializer[0].dims[:] = [3]
+    refused(model, "initializer 'w': its data does not fit its shape [3]")
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_damaged_models_are_read_or_refused(seed, tmp_path):
+    draw = random.Random(seed)
+    data = bytearray(draw.choice(CASES).model().SerializeToString())
+    for _ in range(draw.randint(1, 8)):
+        data[draw.randrange(len(data))] = draw.randrange(256)
+    if draw.random() < 0.3:
+        del data[draw.randrange(len(data)) :]
+    path = tmp_path / "m.onnx"
+    path.write_bytes(data)
+    try:
+        inspect(path, timed=False)
+    except ModelError as error:
+        assert str(error)
+
+
+def run(*arguments):
+    return subprocess.run([sys.executable, "-m", "patchfold.models", *arguments], capture_output=True, text=True)
+
+
+def test_command(tmp_path):
+    path = tmp_path / "m.onnx"
+    onnx.save(Case("d", ("n", 12, 4, 5), [node("DepthToSpace", "x", "y", blocksize=2)], "").model(), path)
+    done = run("inspect", str(path), "--size", "n=2", "--no-time")
+    assert done.returncode == 0 and "depth_to_space(block=2, mode='blocks_first')" in done.stdout
+    report = json.loads(run("inspect", str(path), "--json", "--no-time").stdout)
+    assert report["findings"][0]["source_shape"] == [1, 12, 4, 5]
+    wrong = run("inspect", str(tmp_path / "none.onnx"))
+    assert (wrong.returncode, wrong.stdout) == (1, "")
+    assert wrong.stderr == f"patchfold.models: {tmp_path}/none.onnx: cannot be read: No such file or directory\n"
+    assert "--size n: write NAME=N with a positive N" in run("inspect", str(path), "--size", "n").stderr
+
+
+# claim: models-limits
+def test_what_is_computed_from_data_has_no_name():
+    weights = [node("Relu", "w", "v"), node("Conv", "x v", "y")]
+    model = Case("weights", (1, 1, 5, 5), weights, "", constants={"w": hot(1, 2, 2)}).model()
+    assert inspect(model, timed=False).findings == ()
+    rows = np.stack(np.meshgrid(np.arange(4), np.arange(4), indexing="ij"), -1)
+    scatter = [node("ScatterND", "zeros rows x", "y", reduction="add")]
+    model = Case("sum", (4, 4), scatter, "", constants={"zeros": np.zeros((5, 5), np.float32), "rows": rows}).model()
+    assert inspect(model, timed=False).findings == ()
