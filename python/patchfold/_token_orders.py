@@ -15,6 +15,11 @@ from ._views import read_once
 Shape = tuple[int, ...]
 
 
+Seams = tuple[Shape, ...] | None
+"""(axis, next axis, its extent): the two are one without a copy where the stride of the first is extent times that of the
+other. None: no view is possible."""
+
+
 class Order(NamedTuple):
     mode: DepthMode
     """Of the elements of a token: "blocks_first" for (taps, channel), "depth_first" for (channel, taps)."""
@@ -47,10 +52,21 @@ class Geometry(NamedTuple):
     """The image with every axis cut into all its parts."""
     order: Shape
     """The axes of `parts` in the order of the tokens."""
-    image_groups: Shape
-    """How many parts make up each axis of the image."""
-    token_groups: Shape
-    """How many parts make up each axis of the tokens."""
+    image_seams: Seams
+    """Where parts of `parts` become an axis of the image again."""
+    token_seams: Seams
+    """Where parts, in `order`, become an axis of the tokens."""
+
+
+def _seams(sizes: list[int], groups: list[int]) -> Seams:
+    """For axes that come together in groups of as many, in order."""
+    found: list[Shape] = []
+    axis = 0
+    for count in groups:
+        long = [each for each in range(axis, axis + count) if sizes[each] != 1]
+        found += [(first, second, sizes[second]) for first, second in zip(long, long[1:], strict=False)]
+        axis += count
+    return None if 0 in sizes else tuple(found)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -91,6 +107,8 @@ def geometry(batch: Shape, channels: int, extents: Shape, patch: Shape, merge: S
         elements.reverse()
     depth = channels * prod(patch)
     counts = [parts[axis][0] for axis in positions]
+    sizes = [size for size, _, _ in parts]
+    in_order = [*places(parts, "batch"), *positions, *elements[0], *elements[1]]
     return Geometry(
         image=tuple(image),
         cells=tuple(size for size, _, _ in cells),
@@ -98,10 +116,10 @@ def geometry(batch: Shape, channels: int, extents: Shape, patch: Shape, merge: S
         blocks=tuple(blocks),
         grid=(*batch, *counts, depth),
         tokens=(*batch, prod(counts), depth),
-        parts=tuple(size for size, _, _ in parts),
-        order=(*places(parts, "batch"), *positions, *elements[0], *elements[1]),
-        image_groups=tuple(groups),
-        token_groups=(*[1] * len(batch), len(positions), len(patch) + 1),
+        parts=tuple(sizes),
+        order=tuple(in_order),
+        image_seams=_seams(sizes, groups),
+        token_seams=_seams([sizes[axis] for axis in in_order], [1] * len(batch) + [len(positions), len(patch) + 1]),
     )
 
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from . import _arrays, _core
 from ._errors import InvalidType, InvalidValue
 from ._patches import _reshaped
-from ._token_orders import Geometry, Shape, check_extents, geometry, integers, merge_of, order_of
+from ._token_orders import Geometry, Seams, Shape, check_extents, geometry, integers, merge_of, order_of
 from ._typing import Array, Int, IntOrInts, Ints, Layout, TokenOrder
 from ._views import errors_of, shape_of
 
@@ -32,16 +32,10 @@ def _moved(array: Any, parts: Sequence[int], order: Sequence[int]) -> Any:
     return cut.transpose(order) if hasattr(cut, "transpose") else sys.modules["tensorflow"].transpose(cut, order)
 
 
-def _joins(array: Any, groups: Shape) -> bool:
-    """Whether neighbouring axes can become one without a copy: groups of as many axes, in order."""
-    shape, strides = array.shape, array.strides if _arrays.is_numpy(array) else array.stride()
-    axis = 0
-    for count in groups:
-        steps = [(shape[i], strides[i]) for i in range(axis, axis + count) if shape[i] != 1]
-        if any(step != inner * size for (_, step), (size, inner) in zip(steps, steps[1:], strict=False)):
-            return False
-        axis += count
-    return 0 not in shape
+def _joins(array: Any, seams: Seams) -> bool:
+    """Whether the parts of a NumPy array or torch tensor can become the axes of the result without a copy."""
+    strides = array.strides if _arrays.is_numpy(array) else array.stride()
+    return seams is not None and all(strides[axis] == strides[inner] * extent for axis, inner, extent in seams)
 
 
 class _Read(NamedTuple):
@@ -189,7 +183,7 @@ def patchify(
     plan = plan_of(batch, channels, tuple(rest), patch, merge, kind, str(layout))
     if out is None:
         moved = _moved(array, plan.parts, plan.order)
-        if not by_engine or _joins(moved, plan.token_groups):
+        if not by_engine or _joins(moved, plan.token_seams):
             return _reshaped(moved, plan.tokens)
     result = _result(op, plan.tokens, array, out)
     with errors_of(op):
@@ -308,7 +302,7 @@ def unpatchify(
     if out is None:
         back = sorted(range(len(plan.order)), key=plan.order.__getitem__)
         moved = _moved(array, [plan.parts[axis] for axis in plan.order], back)
-        if not by_engine or _joins(moved, plan.image_groups):
+        if not by_engine or _joins(moved, plan.image_seams):
             return _reshaped(moved, plan.image)
     result = _result(op, plan.image, array, out)
     with errors_of(op):
