@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from ._arrays import dtype_of, given_text, text_in
 from ._dtypes import SIZES
 from ._errors import InvalidType
 from ._renamed import positions_of
-from ._typing import Array
+from ._typing import Array, Element
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,17 @@ def _values(spec: OperatorSpec, attributes: Mapping[str, Any]) -> list[Any]:
     return [attributes.get(name) for name in known]
 
 
-def run(op: str, x: Array, *, out: Array | None = None, **attributes: Any) -> Array:
+@overload
+def run(op: str, x: None, *, out: None = None, **attributes: Any) -> npt.NDArray[np.float32]: ...
+@overload
+def run(op: str, x: None, *, out: Array, **attributes: Any) -> Array: ...
+@overload
+def run(
+    op: str, x: npt.NDArray[Element], *, out: npt.NDArray[Element] | None = None, **attributes: Any
+) -> npt.NDArray[Element]: ...
+@overload
+def run(op: str, x: Array, *, out: Array | None = None, **attributes: Any) -> Array: ...
+def run(op: str, x: Any, *, out: Any = None, **attributes: Any) -> Any:
     """Runs any operator of the table by its name.
 
     Arguments:
@@ -121,8 +131,8 @@ def run(op: str, x: Array, *, out: Array | None = None, **attributes: Any) -> Ar
     native, spec = _named(op)
     values = _values(spec, attributes)
     if not spec.data_input and out is None:
-        out = np.empty(native.output_shape((), *values), np.float32)  # type: ignore[assignment]
-    return native(x, out, *values)  # type: ignore[no-any-return]
+        out = np.empty(native.output_shape((), *values), np.float32)
+    return native(x, out, *values)
 
 
 def output_shape(op: str, shape: tuple[int, ...], **attributes: Any) -> tuple[int, ...]:
@@ -153,10 +163,18 @@ class Plan:
         self._planned = _core.PlannedCall(native, x, out, *values)
         self._values = [_frozen(value) for value in values]
 
-    def __call__(self, x: Array, *, out: Array | None = None) -> Array:
+    @overload
+    def __call__(self, x: None, *, out: None = None) -> npt.NDArray[np.float32]: ...
+    @overload
+    def __call__(self, x: None, *, out: Array) -> Array: ...
+    @overload
+    def __call__(self, x: npt.NDArray[Element], *, out: npt.NDArray[Element] | None = None) -> npt.NDArray[Element]: ...
+    @overload
+    def __call__(self, x: Array, *, out: Array | None = None) -> Array: ...
+    def __call__(self, x: Any, *, out: Any = None) -> Any:
         if out is None and self._makes_out:
-            out = np.empty(self.output_shape, np.float32)  # type: ignore[assignment]
-        return self._planned(x, out)  # type: ignore[no-any-return]
+            out = np.empty(self.output_shape, np.float32)
+        return self._planned(x, out)
 
     def __copy__(self) -> Plan:
         return self

@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any, NamedTuple, TypeVar, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +15,8 @@ from . import _arrays, _core
 from ._errors import InvalidType, InvalidValue
 from ._patches import _reshaped
 from ._token_orders import Geometry, Seams, Shape, check_extents, geometry, integers, merge_of, order_of
-from ._typing import Array, Int, IntOrInts, Ints, Layout, TokenOrder
+from ._typing import Array, Element, Int, IntOrInts, Ints, Layout, TokenOrder
 from ._views import errors_of, shape_of
-
-Element = TypeVar("Element", bound=np.generic)
 
 _space_to_depth = _core.Operator("space_to_depth", data="x")
 _depth_to_space = _core.Operator("depth_to_space", data="x")
@@ -86,13 +84,13 @@ def _result(op: str, shape: Shape, like: Any, out: Any) -> Any:
 
 @overload
 def patchify(
-    x: np.ndarray[Any, np.dtype[Element]],
+    x: npt.NDArray[Element],
     patch_size: IntOrInts,
     *,
     order: TokenOrder = "vit",
     merge_size: Int | None = None,
     layout: Layout = "channels_first",
-    out: np.ndarray[Any, np.dtype[Element]] | None = None,
+    out: npt.NDArray[Element] | None = None,
 ) -> npt.NDArray[Element]: ...
 @overload
 def patchify(
@@ -199,14 +197,14 @@ def patchify(
 
 @overload
 def unpatchify(
-    tokens: np.ndarray[Any, np.dtype[Element]],
+    tokens: npt.NDArray[Element],
     size: Ints,
     patch_size: IntOrInts,
     *,
     order: TokenOrder = "vit",
     merge_size: Int | None = None,
     layout: Layout = "channels_first",
-    out: np.ndarray[Any, np.dtype[Element]] | None = None,
+    out: npt.NDArray[Element] | None = None,
 ) -> npt.NDArray[Element]: ...
 @overload
 def unpatchify(

@@ -20,6 +20,9 @@ class SupportsDlpack(Protocol):
 Array = TypeVar("Array", bound=npt.NDArray[Any] | SupportsDlpack)
 """An array of any kind that is taken; what comes out is of the same kind."""
 
+Element = TypeVar("Element", bound=np.generic)
+"""The element type of a NumPy array whose result has another number of axes."""
+
 
 class Operation(Protocol):
     """The call of an operator of the table: the bound method, which Python calls faster than the object. The result is an

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import typing
 from typing import Literal, TypeAlias
 
+import numpy.typing as npt
+
 from ._core import Operator
-from ._typing import Array, IntOrInts, Operation
+from ._typing import Array, Element, IntOrInts, Operation
 
 PaddingType: TypeAlias = Literal["valid", "same"]
 DataFormat: TypeAlias = Literal["channels_last", "channels_first"]
@@ -65,6 +68,26 @@ def extract_patches(
     return _extract_patches(images, out, size, strides, dilation_rate, padding, data_format)
 
 
+@typing.overload
+def unfold(
+    x: npt.NDArray[Element],
+    kernel_size: IntOrInts,
+    dilation: IntOrInts = 1,
+    padding: IntOrInts = 0,
+    stride: IntOrInts = 1,
+    *,
+    out: npt.NDArray[Element] | None = None,
+) -> npt.NDArray[Element]: ...
+@typing.overload
+def unfold(
+    x: Array,
+    kernel_size: IntOrInts,
+    dilation: IntOrInts = 1,
+    padding: IntOrInts = 0,
+    stride: IntOrInts = 1,
+    *,
+    out: Array | None = None,
+) -> Array: ...
 def unfold(
     x: Array,
     kernel_size: IntOrInts,
@@ -105,6 +128,28 @@ def unfold(
     return _unfold(x, out, kernel_size, dilation, padding, stride)
 
 
+@typing.overload
+def fold(
+    x: npt.NDArray[Element],
+    output_size: IntOrInts,
+    kernel_size: IntOrInts,
+    dilation: IntOrInts = 1,
+    padding: IntOrInts = 0,
+    stride: IntOrInts = 1,
+    *,
+    out: npt.NDArray[Element] | None = None,
+) -> npt.NDArray[Element]: ...
+@typing.overload
+def fold(
+    x: Array,
+    output_size: IntOrInts,
+    kernel_size: IntOrInts,
+    dilation: IntOrInts = 1,
+    padding: IntOrInts = 0,
+    stride: IntOrInts = 1,
+    *,
+    out: Array | None = None,
+) -> Array: ...
 def fold(
     x: Array,
     output_size: IntOrInts,

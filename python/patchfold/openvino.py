@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import typing
 from typing import Literal, TypeAlias
 
+import numpy.typing as npt
+
 from ._core import Operator
-from ._typing import Array, DepthMode, Int, Ints, Operation
+from ._typing import Array, DepthMode, Element, Int, Ints, Operation
 
 AutoPad: TypeAlias = Literal["valid", "same_lower", "same_upper"]
 
@@ -18,6 +21,30 @@ _space_to_depth: Operation = Operator("openvino.SpaceToDepth", data="data").__ca
 _depth_to_space: Operation = Operator("openvino.DepthToSpace", data="data").__call__
 
 
+@typing.overload
+def col2im(
+    data: npt.NDArray[Element],
+    output_size: Ints,
+    kernel_size: Ints,
+    *,
+    strides: Ints = (1, 1),
+    dilations: Ints = (1, 1),
+    pads_begin: Ints = (0, 0),
+    pads_end: Ints = (0, 0),
+    out: npt.NDArray[Element] | None = None,
+) -> npt.NDArray[Element]: ...
+@typing.overload
+def col2im(
+    data: Array,
+    output_size: Ints,
+    kernel_size: Ints,
+    *,
+    strides: Ints = (1, 1),
+    dilations: Ints = (1, 1),
+    pads_begin: Ints = (0, 0),
+    pads_end: Ints = (0, 0),
+    out: Array | None = None,
+) -> Array: ...
 def col2im(
     data: Array,
     output_size: Ints,

@@ -27,7 +27,7 @@ patchfold.unfold("text", 3)  # mypy: type-var
 patchfold.unfold(None, 3)  # mypy: type-var
 patchfold.fold([[1.0]], (2, 2), 2)  # mypy: type-var
 patchfold.space_to_depth([1], 2)  # mypy: type-var
-patchfold.onnx.col2im([1], (2, 2), (1, 1))  # mypy: type-var
+patchfold.onnx.col2im([1], (2, 2), (1, 1))  # mypy: call-overload
 patchfold.gather_patches("text", [(0, 0)], 2)  # mypy: type-var
 
 # Not numbers, not words
@@ -39,3 +39,12 @@ patchfold.unfold(x, 3, strides=2)  # mypy: call-arg
 patchfold.fold(x, 8, 3)  # mypy: arg-type
 patchfold.unfol(x, 3)  # mypy: attr-defined
 patchfold.torch.unfol(x, 3)  # mypy: attr-defined
+
+# Results: of the same library and element type, and of another number of axes where the function changes it
+reveal_type(patchfold.keras.unfold(x, 3))  # mypy: ndarray[tuple[Any, ...], dtype[float32]]
+reveal_type(patchfold.onnx.col2im(x, (2, 2), (1, 1)))  # mypy: ndarray[tuple[Any, ...], dtype[float32]]
+reveal_type(patchfold.openvino.col2im(names, (2, 2), (1, 1)))  # mypy: ndarray[tuple[Any, ...], dtype[str_]]
+reveal_type(patchfold.run("unfold", x, kernel_size=3))  # mypy: ndarray[tuple[Any, ...], dtype[float32]]
+reveal_type(patchfold.plan("unfold", x, kernel_size=3)(x))  # mypy: ndarray[tuple[Any, ...], dtype[float32]]
+reveal_type(patchfold.patchify(x, 4))  # mypy: ndarray[tuple[Any, ...], dtype[float32]]
+reveal_type(patchfold.space_to_depth(x, 2))  # mypy: ndarray[tuple[int, int, int, int], dtype[float32]]

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import typing
 from typing import Literal, TypeAlias
 
+import numpy.typing as npt
+
 from .._core import Operator
-from .._typing import Array, Int, Ints, Operation
+from .._typing import Array, Element, Int, Ints, Operation
 
 Mode: TypeAlias = Literal["DCR", "CRD"]
 
@@ -15,6 +18,28 @@ _depth_to_space: Operation = Operator("onnx.DepthToSpace", data="input").__call_
 _space_to_depth: Operation = Operator("onnx.SpaceToDepth", data="input").__call__
 
 
+@typing.overload
+def col2im(
+    input: npt.NDArray[Element],
+    image_shape: Ints,
+    block_shape: Ints,
+    *,
+    dilations: Ints | None = None,
+    pads: Ints | None = None,
+    strides: Ints | None = None,
+    out: npt.NDArray[Element] | None = None,
+) -> npt.NDArray[Element]: ...
+@typing.overload
+def col2im(
+    input: Array,
+    image_shape: Ints,
+    block_shape: Ints,
+    *,
+    dilations: Ints | None = None,
+    pads: Ints | None = None,
+    strides: Ints | None = None,
+    out: Array | None = None,
+) -> Array: ...
 def col2im(
     input: Array,
     image_shape: Ints,
