@@ -6,7 +6,6 @@ from __future__ import annotations
 import errno
 import importlib
 import os
-import secrets
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
@@ -115,7 +114,7 @@ class File(Output):
                 expected=".npy",
             )
         name = os.fsdecode(os.fsencode(self._path.name)[:200])  # so that the longer temporary name is still legal
-        self._partial = self._path.with_name(f".{name}.{secrets.token_hex(6)}{self._suffix}")
+        self._partial = self._path.with_name(f".{name}.{os.urandom(6).hex()}{self._suffix}")
         self._remove = weakref.finalize(self, _unlink, self._partial, os.getpid())
         if self._suffix == ".npy":
             self.array = np.lib.format.open_memmap(self._partial, mode="w+", dtype=kind, shape=shape)
