@@ -68,6 +68,7 @@ class Tiles {
 
   const formats::ElementType& type() const noexcept { return type_; }
   const Dims& channels() const noexcept { return channels_; }
+  bool are_pictures() const { return formats::is_picture_path(path(0)); }
 
   LoadedTile read(std::int64_t index) const {
     const auto reader = open(index);
@@ -204,10 +205,20 @@ class Tiles {
   }
   bool is_npy(std::int64_t index) const { return path(index).extension() == ".npy"; }
 
+  /// Results of another scale than the plan's have a message of their own.
+  void refuse_scale(std::int64_t index, const Dims& given, const Dims& expected) const {
+    const auto scale = tiling_.scale_of(index, given);
+    if (!scale) return;
+    const std::string ratio = scale->den == 1 ? std::to_string(scale->num) : fmt::format("{}/{}", scale->num, scale->den);
+    const std::string size = ratio == "1" ? "" : ratio == "2" ? "twice " : ratio == "1/2" ? "half " : ratio + " times ";
+    fail(index, ErrorCode::shape, fmt::format("results are {}as large as tiles: split again with --scale {}", size, ratio),
+         to_string(given), to_string(expected));
+  }
   void check_size(std::int64_t index, const formats::RowReader& reader) const {
     Dims expected = tiling_.result_shape(index, channels_);
     const Dims given = shape_of(index, reader);
     if (form_ && given.size() == 3) expected[2] = given[2];
+    if (!(given == expected)) refuse_scale(index, given, expected);
     if (!(given == expected))
       fail(index, ErrorCode::shape, "must have the size that the plan says", to_string(given), to_string(expected));
   }
@@ -238,14 +249,17 @@ class Tiles {
   std::optional<PixelForm> form_{};  ///< that tiles of a picture are promoted to
 };
 
+/// Pictures are blended, whatever their element type: unlike arrays of integers, they seldom hold labels.
 MergeSpec spec_of(const MergeRequest& request, const Tiles& tiles) {
-  return {.reduce = request.reduce,
-          .window = request.window,
-          .dtype = tiles.type().dtype,
-          .element_size = tiles.type().size,
-          .output_dtype = request.dtype,
-          .channels = tiles.channels(),
-          .fill = request.fill};
+  MergeSpec spec{.reduce = request.reduce,
+                 .window = request.window,
+                 .dtype = tiles.type().dtype,
+                 .element_size = tiles.type().size,
+                 .output_dtype = request.dtype,
+                 .channels = tiles.channels(),
+                 .fill = request.fill};
+  if (!spec.reduce && (tiles.are_pictures() || formats::is_picture_path(request.output))) spec.reduce = Reduce::mean;
+  return spec;
 }
 
 /// Rows on their way to a file.
@@ -303,6 +317,14 @@ class Merge {
   std::string output_text() const {
     return fmt::format("{}: {}, {}", request_.output, extents_text(shape_), formats::type_text(type_));
   }
+  /// How the elements are made to which several tiles contribute.
+  std::string blending_text() const {
+    const Reduce reduce = reduction_of(spec_);
+    if (reduce == Reduce::center) return "not blended (center)";
+    if (reduce != Reduce::mean) return fmt::format("{} of overlaps", word_of(reduce));
+    const auto window = spec_.window.kind == WeightWindow::Kind::standard ? WeightWindow::Kind::hann : spec_.window.kind;
+    return fmt::format("blended by {}", word_of(window));
+  }
   void print_forecast() const {
     print(fmt::format("{}, {} without compression, from {} tiles ({}); needs {} of memory\n", output_text(),
                       size_text(formats::byte_count(shape_, type_.size).value_or(INT64_MAX)), tiling_.size(),
@@ -335,7 +357,8 @@ class Merge {
     guard.check();
     commit();
     if (request_.quiet) return;
-    const std::string line = fmt::format("{}, from {} tiles, {}\n", output_text(), tiling_.size(), progress.finish());
+    const std::string line =
+        fmt::format("{}, from {} tiles, {}, {}\n", output_text(), tiling_.size(), blending_text(), progress.finish());
     request_.output.starts_with("/dev/") ? note(line) : print(line);
   }
 

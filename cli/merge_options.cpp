@@ -17,7 +17,9 @@ using Compression = formats::TiffOptions::Compression;
 
 constexpr const char* merge_doc =
     "Puts the tiles that `patchfold split` wrote together again, row by row: only tiles that wait for their neighbours are\n"
-    "in memory. Where tiles overlap, their mean is weighted so that no seams show; where they agree, it is exact.";
+    "in memory. Where tiles overlap, their mean is weighted so that no seams show; where they agree, it is exact. Pictures\n"
+    "are always blended so: for labels, say --reduce center. Arrays (.npy) of integers are not blended unless --reduce or\n"
+    "--window is given.";
 constexpr const char* merge_footer =
     "Every tile's checksum is compared with plan.json, unless tiles are results of a program (--processed, or --plan, "
     "which\n"
@@ -75,10 +77,10 @@ MergeRequest parse_merge(const std::vector<std::string>& words) {
   command.word("FOLDER", request.folder, "that holds the tiles, and plan.json");
   command.word("OUT", request.output, "where the picture goes: .tif, .png, .jpg or .npy; /dev/stdout takes .npy");
   text("--reduce", texts.reduce, "RULE",
-       text_of("where tiles overlap: ", listed_words<Reduce>(), "; default ", word_of(request.reduce)));
-  text("--window", texts.window, "WINDOW",
-       text_of("weights of the mean: ", listed_words<WeightWindow::Kind>(has_formula), " (or gaussian:SIGMA); default ",
-               word_of(request.window.kind)));
+       text_of("where tiles overlap: ", listed_words<Reduce>(), "; default mean, for .npy of integers center"));
+  text(
+      "--window", texts.window, "WINDOW",
+      text_of("weights of the mean: ", listed_words<WeightWindow::Kind>(has_formula), " (or gaussian:SIGMA); default hann"));
   text("--dtype", texts.dtype, "TYPE", "float32 or float64: of the output; default: the tiles'");
   text("--fill", texts.fill, "NUMBER", "for elements that no tile gives (--tail drop, gaps)");
   command.flag("--processed", request.processed, "tiles are results of a program: no checksums, any type, any channels");

@@ -18,7 +18,7 @@ struct MergeRequest {
   std::string plan{};      ///< path of plan.json; empty: in the folder
   bool chw = false;        ///< results are arrays of C x H x W, the output is a picture
   bool processed = false;  ///< tiles are results: their checksums, types and channels are their own
-  Reduce reduce = Reduce::mean;
+  std::optional<Reduce> reduce{};  ///< none: mean of pictures, that of the library for arrays
   WeightWindow window{};
   std::optional<DType> dtype{};  ///< of the output
   std::optional<Scalar> fill{};

@@ -74,8 +74,8 @@ void convert(const Texts& texts, SplitRequest& request) {
   spec.result = dims_of("--result", texts.result);
   spec.scale = ratios_of(texts.scale);
   if (!texts.tail.empty()) spec.tail = choice_of<Tail>("split", "--tail", texts.tail);
-  if ((!texts.padding_mode.empty() || !texts.value.empty()) && spec.tail != Tail::pad)
-    fail_usage("split", texts.value.empty() ? "--padding-mode" : "--value", "applies to --tail pad only");
+  if ((!texts.padding_mode.empty() || !texts.value.empty()) && !pads(spec.tail))
+    fail_usage("split", texts.value.empty() ? "--padding-mode" : "--value", "applies to --tail pad and shift_or_pad only");
   if (!texts.padding_mode.empty())
     spec.padding_mode = choice_of<PaddingMode>("split", "--padding-mode", texts.padding_mode, pads_tiles);
   if (!texts.value.empty()) spec.value = std::get<Scalar>(value_of(ArgumentKind::number, "--value", texts.value));
@@ -102,7 +102,8 @@ SplitRequest parse_split(const std::vector<std::string>& words) {
   text("--tail", texts.tail, "TAIL",
        text_of("the last tile, if it does not fit: ", listed_words<Tail>(), "; default ", word_of(request.spec.tail)));
   text("--padding-mode", texts.padding_mode, "MODE",
-       text_of("for --tail pad: ", listed_words<PaddingMode>(pads_tiles), "; default ", word_of(request.spec.padding_mode)));
+       text_of("for --tail pad and shift_or_pad: ", listed_words<PaddingMode>(pads_tiles), "; default ",
+               word_of(request.spec.padding_mode)));
   text("--value", texts.value, "NUMBER", "for --padding-mode constant; default 0");
   text("--axes", texts.axes, "N,..",
        "of .npy arrays: the axes that are tiled, from 0 or, negative, from the end; default: the last");

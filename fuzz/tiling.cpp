@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "fuzz/problems.hpp"
@@ -36,7 +37,7 @@ TilingSpec draw_spec(Random& random) {
       break;
     default: break;
   }
-  spec.tail = static_cast<Tail>(random.between(0, 4));
+  spec.tail = static_cast<Tail>(random.between(0, 5));
   spec.padding_mode = static_cast<PaddingMode>(random.between(0, 4));
   if (random.chance(30)) {
     for (int i = 0; i < tiled; ++i) spec.axes.push_back(random.chance(95) ? rank - tiled + i : draw_number(random));
@@ -49,8 +50,8 @@ TilingSpec draw_spec(Random& random) {
 
 MergeSpec draw_merge(Random& random, const Tiling& tiling, DType dtype, std::size_t size) {
   MergeSpec spec;
-  spec.reduce = static_cast<Reduce>(random.between(0, 6));
-  spec.window.kind = static_cast<WeightWindow::Kind>(random.between(0, 6));
+  if (random.chance(90)) spec.reduce = static_cast<Reduce>(random.between(0, 6));
+  spec.window.kind = static_cast<WeightWindow::Kind>(random.between(0, 7));
   if (random.chance(10)) spec.window.sigma_scale = static_cast<double>(random.between(-1, 100)) / 50;
   if (spec.window.kind == WeightWindow::Kind::axes)
     for (const auto extent : tiling.result()) {
@@ -160,6 +161,25 @@ void check_refusal(const Tiling& tiling, const MergeSpec& merge, std::optional<E
   }
 }
 
+/// Weights above 0 for a tile, or none: they change no value where all tiles agree.
+TileWeights draw_weights(Random& random, const MergeSpec& merge, const Dims& shape, std::vector<double>& room) {
+  TileWeights weights;
+  const Reduce reduce = reduction_of(merge);
+  const bool is_selecting = reduce == Reduce::first || reduce == Reduce::last || reduce == Reduce::center;
+  const bool is_wide = merge.dtype == DType::int64 || merge.dtype == DType::uint64;
+  if (is_selecting || is_wide || random.chance(70)) return weights;
+  weights.number = static_cast<double>(random.between(1, 40)) / 8;
+  if (random.chance(50)) return weights;
+  Dims extents = shape;
+  for (int axis = 0; axis < extents.size(); ++axis)
+    if (random.chance(40)) extents[axis] = 1;
+  if (element_count(extents) > 2000) return weights;
+  room.resize(static_cast<std::size_t>(element_count(extents)));
+  for (double& weight : room) weight = static_cast<double>(random.between(1, 40)) / 8;
+  weights.array = patchfold::view(std::as_const(room).data(), extents);
+  return weights;
+}
+
 /// Cuts the tiles and gives them to the merger, in order or not.
 void put_together(Random& random, const Tiling& tiling, Tensor& array, const MergeSpec& merge, bool is_plain,
                   Merger& merger) {
@@ -172,12 +192,10 @@ void put_together(Random& random, const Tiling& tiling, Tensor& array, const Mer
     if (!merge.mask.empty() && merge.mask[static_cast<std::size_t>(index)] == 0) continue;
     auto tile = std::make_shared<Tensor>(tiling.tile_shape(index), array.dtype, array.size);
     tiling.cut(index, array.view(), tile->view());
-    if (is_plain) {
-      merger.add(index, tile->view(), tile);
-    } else {
-      auto result = std::make_shared<Tensor>(tiling.result_shape(index, tiling.channels()), array.dtype, array.size);
-      merger.add(index, result->view(), result);
-    }
+    if (!is_plain) tile = std::make_shared<Tensor>(tiling.result_shape(index, tiling.channels()), array.dtype, array.size);
+    std::vector<double> room;
+    const TileWeights weights = draw_weights(random, merge, tile->shape, room);
+    merger.add(index, tile->view(), weights, tile);
   }
   merger.finish();
 }

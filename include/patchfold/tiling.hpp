@@ -32,15 +32,24 @@
 namespace patchfold {
 
 /// What happens at the end of an axis where the last tile does not fit.
-///   shift    one more tile, moved back to end with the array, which must be at least as long as a tile
-///   pad      one more tile, whose part beyond the array is padding
-///   partial  one more tile, shorter than the others
-///   drop     no more tile: the end belongs to none
-///   error    Error(value)
-enum class Tail : std::uint8_t { shift, pad, partial, drop, error };
+///   shift         one more tile, moved back to end with the array, which must be at least as long as a tile
+///   pad           one more tile, whose part beyond the array is padding
+///   partial       one more tile, shorter than the others
+///   drop          no more tile: the end belongs to none
+///   error         Error(value)
+///   shift_or_pad  shift; along an axis that is shorter than the tile, pad: one tile, whose end is padding
+enum class Tail : std::uint8_t { shift, pad, partial, drop, error, shift_or_pad };
 template <>
-inline constexpr auto words<Tail> = std::to_array<Word<Tail>>(
-    {{Tail::shift, "shift"}, {Tail::pad, "pad"}, {Tail::partial, "partial"}, {Tail::drop, "drop"}, {Tail::error, "error"}});
+inline constexpr auto words<Tail> = std::to_array<Word<Tail>>({{Tail::shift, "shift"},
+                                                               {Tail::shift_or_pad, "shift_or_pad"},
+                                                               {Tail::pad, "pad"},
+                                                               {Tail::partial, "partial"},
+                                                               {Tail::drop, "drop"},
+                                                               {Tail::error, "error"}});
+/// Whether tiles may have padding.
+constexpr bool pads(Tail tail) noexcept {
+  return tail == Tail::pad || tail == Tail::shift_or_pad;
+}
 /// Whether tiles can be padded in that mode: wrap needs the far end of the array, which no tile at this end holds.
 constexpr bool pads_tiles(PaddingMode mode) noexcept {
   return mode != PaddingMode::wrap;
@@ -99,7 +108,7 @@ struct TilingSpec {
   std::vector<double> overlap_fraction{};  ///< the same as a fraction of the tile in [0, 1), rounded to whole elements
   Axes stride{};                           ///< elements from one tile's start to the next one's, at least 1
   Tail tail = Tail::shift;
-  PaddingMode padding_mode = PaddingMode::constant;  ///< for Tail::pad
+  PaddingMode padding_mode = PaddingMode::constant;  ///< for the tails that pad
   Scalar value{};                                    ///< fill of PaddingMode::constant
   Dims axes{};  ///< the tiled axes in ascending order; negative numbers count from the end; empty: the last ones
   std::vector<Ratio> scale{};  ///< output elements for each element of the array: one ratio, or one for each tiled axis
@@ -173,6 +182,9 @@ class PATCHFOLD_API Tiling {
   /// Extents of the axes that are not tiled in a result of tile `index` that has this shape. Throws Error(value, rank,
   /// shape) for an index outside [0, size()) and for a shape that no result of the tile has.
   Dims result_channels(std::int64_t index, const Dims& shape) const;
+  /// The scale with which results of tile `index` would have this shape, in lowest terms; none if it is that of the spec, if
+  /// results have an offset or a border of their own, or if it is not the same along all tiled axes.
+  std::optional<Ratio> scale_of(std::int64_t index, const Dims& shape) const;
   /// Extents of the array's axes that are not tiled.
   Dims channels() const;
   /// Copies tile `index` of `array` to `tile`, padding included. Throws Error(shape, dtype, ..).
@@ -185,6 +197,9 @@ class PATCHFOLD_API Tiling {
 
  private:
   TilingSpec spec_;
+  /// The rule for the end of tiled axis i: shift or pad instead of shift_or_pad.
+  Tail tail(int i) const noexcept;
+
   Dims axes_{}, tile_{}, grid_{}, stride_{}, result_{}, output_{}, offset_{}, scale_num_{}, scale_den_{};
   std::int64_t size_ = 0;
 };
@@ -197,11 +212,12 @@ class PATCHFOLD_API Tiling {
 ///   gaussian  exp(-((t - 1/2) / sigma_scale)^2 / 2), at least 2^-100
 ///   axes      one list for each tiled axis; the weight of an element is the product
 ///   array     one list, row-major over the extents of a whole result along the tiled axes
+///   standard  hann for Reduce::mean, ones for the others; its samples are those of hann
 /// In the formulas t = (i + 1/2) / n for element i of n: weights are sampled at the middle of elements, so none is 0. Given
 /// weights must be finite and at least 0; an element with the weight 0 contributes nothing.
 struct WeightWindow {
-  enum class Kind : std::uint8_t { ones, linear, hann, cosine, gaussian, axes, array };
-  Kind kind = Kind::hann;
+  enum class Kind : std::uint8_t { ones, linear, hann, cosine, gaussian, axes, array, standard };
+  Kind kind = Kind::standard;
   double sigma_scale = 0.125;
   std::vector<std::vector<double>> axes{};
   std::vector<double> array{};
@@ -214,17 +230,21 @@ inline constexpr auto words<WeightWindow::Kind> =
                                              {WeightWindow::Kind::cosine, "cosine"},
                                              {WeightWindow::Kind::gaussian, "gaussian"},
                                              {WeightWindow::Kind::axes, "axes"},
-                                             {WeightWindow::Kind::array, "array"}});
-/// Whether the kind stands for weights by itself. The others, axes and array, need lists of weights.
+                                             {WeightWindow::Kind::array, "array"},
+                                             {WeightWindow::Kind::standard, "standard"}});
+/// Whether the kind is the name of one formula. Of the others, axes and array need lists of weights, and standard stands for
+/// one of two formulas.
 constexpr bool has_formula(WeightWindow::Kind kind) noexcept {
-  return kind != WeightWindow::Kind::axes && kind != WeightWindow::Kind::array;
+  return kind < WeightWindow::Kind::axes;
 }
 /// The n samples of a window with a formula.
 PATCHFOLD_API std::vector<double> sample(const WeightWindow& window, std::int64_t n);
 
 /// How the results of tiles become one output.
 struct MergeSpec {
-  Reduce reduce = Reduce::mean;
+  /// None: mean; but center, which blends nothing, where integers or booleans come out as they come in and no window is
+  /// given (WeightWindow::Kind::standard): means of labels would be other labels.
+  std::optional<Reduce> reduce{};
   WeightWindow window{};         ///< for max, min, first, last and center it only matters which weights are 0
   DType dtype = DType::float32;  ///< of the tiles
   std::size_t element_size = 4;
@@ -241,7 +261,21 @@ struct MergeSpec {
 /// Throws Error with op "merge".
 PATCHFOLD_API void check_merge(const Tiling& tiling, const MergeSpec& spec);
 
-/// The most bytes that a merger holds if tiles come in ascending order.
+/// The reduction of a merge with that spec: the given one, or the one that stands for none.
+PATCHFOLD_API Reduce reduction_of(const MergeSpec& spec) noexcept;
+
+/// The weights of one tile's result, beside those of the window, by which they are multiplied: a number for all elements, or
+/// an array of float64, whose shape broadcasts to that of the result as in NumPy. Weights are finite and at least 0; those
+/// above 0 lie between 2^-300 and 2^300. An element with the weight 0 contributes nothing.
+///   mean, sum           they weigh the values; for 64-bit integers they must be 0 or 1
+///   max, min            it only matters which are 0
+///   first, last, center they must not be given: one tile gives the value
+struct TileWeights {
+  double number = 1;
+  std::optional<ConstTensorView> array{};  ///< instead of the number
+};
+
+/// The most bytes that a merger holds if tiles come in ascending order, without weights of single tiles.
 struct MergeMemory {
   std::int64_t tiles = 0;  ///< tiles, or copies of their parts, that wait for their neighbours
   std::int64_t rows = 0;   ///< rows of the output that wait for their last elements before they go to a sink; 0 without one
@@ -266,7 +300,8 @@ class PATCHFOLD_API RowSink {
 /// weights are normalised and products are added in ascending order of the tiles, in float64 (for 64-bit integers in 128-bit
 /// integers, with the window ones only), and the sum is rounded once, to nearest even. With m contributions the error before
 /// that rounding is at most (2m + 2) * 2^-53 * sum|w x| / sum w. Sums saturate. Results do not depend on threads,
-/// instruction sets, or the order in which tiles come.
+/// instruction sets, or the order in which tiles come. All of this holds with weights of single tiles as it does with those
+/// of the window.
 ///
 /// Errors have the op "merge". A tile that is refused leaves the merger as it was, also if memory runs out. If a sink
 /// throws, or memory runs out after a tile has been taken, the merger closes: it takes no more tiles, and cannot finish.
@@ -283,6 +318,11 @@ class PATCHFOLD_API Merger {
   /// Takes the result of a tile. Unless spec.copy is set, its memory must not change until the merger releases `owner`,
   /// which happens as soon as the tile need not wait any more, at the latest in the destructor.
   void add(std::int64_t index, const ConstTensorView& tile, std::shared_ptr<const void> owner = {});
+  /// The same with weights of the tile's own, which are copied; a copied array waits as long as the tile does, and counts in
+  /// waiting_bytes and memory_limit. Without a fill, the tile that comes last to an element all of whose weights are 0 is
+  /// refused with Error(value).
+  void add(std::int64_t index, const ConstTensorView& tile, const TileWeights& weights,
+           std::shared_ptr<const void> owner = {});
   /// Completes the output. Throws Error(missing), which names the first missing tiles, unless all have come.
   void finish();
 

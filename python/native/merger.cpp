@@ -25,9 +25,10 @@ std::vector<double> doubles(nb::handle object) {
   return {values, values + PyArray_SIZE(array)};
 }
 
-/// (name, sigma), a list of arrays, or an array.
+/// None, (name, sigma), a list of arrays, or an array.
 WeightWindow window_of(nb::handle object) {
   WeightWindow window;
+  if (object.is_none()) return window;
   if (PyTuple_Check(object.ptr())) {
     const nb::tuple pair = nb::borrow<nb::tuple>(object);
     window.kind = choice<WeightWindow::Kind>(op, "window", pair[0], has_formula);
@@ -40,6 +41,16 @@ WeightWindow window_of(nb::handle object) {
     window.array = doubles(object);
   }
   return window;
+}
+
+/// None, a float, or an array of float64. The array must live as long as the weights.
+TileWeights weights_of(nb::handle object) {
+  TileWeights weights;
+  if (PyFloat_Check(object.ptr()))
+    weights.number = PyFloat_AS_DOUBLE(object.ptr());
+  else if (!object.is_none())
+    weights.array = view_of(reinterpret_cast<PyArrayObject*>(object.ptr()), {op, "weight"});
+  return weights;
 }
 
 DType dtype_named(const std::string& name, std::string_view argument) {
@@ -136,7 +147,7 @@ void add_note(nb::handle exception, const std::string& note) {
 MergeSpec merge_spec(nb::handle reduce, nb::handle window, const std::string& dtype, nb::handle mask, nb::handle fill,
                      bool copy, nb::handle memory_limit) {
   MergeSpec spec;
-  spec.reduce = choice<Reduce>(op, "reduce", reduce);
+  if (!reduce.is_none()) spec.reduce = choice<Reduce>(op, "reduce", reduce);
   spec.window = window_of(window);
   if (!dtype.empty()) spec.output_dtype = dtype_named(dtype, "dtype");
   if (!mask.is_none()) {
@@ -290,7 +301,7 @@ TileMerger::~TileMerger() {
   released_->drop();
 }
 
-void TileMerger::add(nb::handle index, nb::handle tile, nb::handle sink) {
+void TileMerger::add(nb::handle index, nb::handle tile, nb::handle weight, nb::handle sink) {
   const std::int64_t number = index_of(index);
   const auto name = [&] { return tile_name(tiling_, number); };
   Operand operand = tile_operand(tiling_, number, tile);
@@ -298,7 +309,8 @@ void TileMerger::add(nb::handle index, nb::handle tile, nb::handle sink) {
     throw Error({ErrorCode::dtype, std::string(op), name(), "must have the element type of the first tile",
                  dtype_text(operand), dtype_text(like_)});
   auto owner = Released::owner_of(released_, std::move(operand.owner));
-  work(sink, name, [&] { merger_->add(number, operand.view, std::move(owner)); });
+  const TileWeights weights = weights_of(weight);
+  work(sink, name, [&] { merger_->add(number, operand.view, weights, std::move(owner)); });
 }
 
 void TileMerger::finish(nb::handle sink) {
@@ -319,15 +331,16 @@ std::int64_t TileMerger::peak_bytes() {
 
 void bind_merger(nb::module_& module) {
   nb::class_<MergeSpec>(module, "MergeSpec")
-      .def_static("make", &merge_spec, nb::arg("reduce").none(), nb::arg("window"), nb::arg("dtype"), nb::arg("mask").none(),
-                  nb::arg("fill").none(), nb::arg("copy"), nb::arg("memory_limit").none());
+      .def_static("make", &merge_spec, nb::arg("reduce").none(), nb::arg("window").none(), nb::arg("dtype"),
+                  nb::arg("mask").none(), nb::arg("fill").none(), nb::arg("copy"), nb::arg("memory_limit").none());
   nb::class_<TileMerger>(module, "Merger")
       .def(
           "__init__",
           [](TileMerger* self, const Tiling& tiling, const MergeSpec& spec, nb::handle like, nb::handle channels,
              nb::handle out) { new (self) TileMerger(tiling, spec, like, channels, out); },
           nb::arg("tiling"), nb::arg("spec"), nb::arg("like"), nb::arg("channels"), nb::arg("out").none())
-      .def("add", &TileMerger::add, nb::arg("index").none(), nb::arg("tile").none(), nb::arg("sink").none())
+      .def("add", &TileMerger::add, nb::arg("index").none(), nb::arg("tile").none(), nb::arg("weight").none(),
+           nb::arg("sink").none())
       .def("finish", &TileMerger::finish, nb::arg("sink").none())
       .def("waiting_bytes", &TileMerger::waiting_bytes)
       .def("peak_bytes", &TileMerger::peak_bytes);

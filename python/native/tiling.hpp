@@ -76,7 +76,7 @@ class TileMerger {
   TileMerger& operator=(const TileMerger&) = delete;
   ~TileMerger();
 
-  void add(nb::handle index, nb::handle tile, nb::handle sink);
+  void add(nb::handle index, nb::handle tile, nb::handle weight, nb::handle sink);
   void finish(nb::handle sink);
   std::int64_t waiting_bytes();
   std::int64_t peak_bytes();

@@ -6,7 +6,6 @@ from __future__ import annotations
 import importlib
 import operator
 import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, cast
@@ -16,18 +15,21 @@ import numpy as np
 from . import _arrays, _core
 from ._arrays import given_text, value_text
 from ._errors import InvalidType, InvalidValue
+from ._merge_arguments import mask_bytes
 from ._merger import Merger
+from ._rasters import GeoTiff, is_geotiff
+from ._results import Results, names_of
+from ._sources import Source, is_array
 from ._tiling import Tile, Tiling
 from ._tiling_arguments import is_integer
-from ._typing import Array, Fill, IntOrInts, Mask, Number, Overlap, Reduce, Scale, Tail, TilePadding, Window
-from ._views import shape_of
+from ._typing import Fill, IntOrInts, Mask, Number, Overlap, Reduce, Scale, Tail, TilePadding, Window
 
 _NAME = "apply_tiled"
 
 
 def apply_tiled(
     fn: Callable[[Any], Any],
-    x: Array,
+    x: Any,
     tile: IntOrInts,
     *,
     overlap: Overlap,
@@ -36,7 +38,7 @@ def apply_tiled(
     batch: int | None = None,
     out: Any = None,
     progress: bool | Callable[[int, int], Any] = True,
-    reduce: Reduce = "mean",
+    reduce: Reduce | None = None,
     axes: IntOrInts | None = None,
     mask: Mask | None = None,
     padding_mode: TilePadding = "constant",
@@ -55,15 +57,19 @@ def apply_tiled(
 
     Arguments:
         fn: a function, called with one tile after the other, in order. Each tile is a new array of the same kind as x, which
-            fn may change.
-        x: an array of NumPy or torch, or any array that supports DLPack; or a store (zarr, h5py): an object with shape and
-            dtype that returns NumPy arrays for slices, of which one tile at a time is read.
+            fn may change. It may return a tuple, a dict, or a list of arrays: each entry is merged by itself, with its own
+            extents of untiled axes and its own element type.
+        x: an array of NumPy or torch, or any array that supports DLPack; or a store (zarr, h5py, xarray, dask): an object
+            with shape and dtype that returns arrays for slices, of which one tile at a time is read; or an open data set of
+            rasterio, of shape (bands, height, width).
         tile, overlap: as for Tiling.
         window: as for Merger.
         tail: as for Tiling.
         batch: the largest number of tiles that fn receives at a time. Tiles of different shapes (tail="partial") are never
             stacked.
-        out: as for Merger; it must not share memory with x.
+        out: as for Merger; it must not share memory with x. For several results a tuple or a dict, in which None stands for
+            a new array. "y.tif" for a data set of rasterio is a GeoTIFF with its CRS and its transform, scaled if the
+            results are; apply_tiled then returns its path.
         progress: True shows a bar if tqdm is installed; a function is called with (finished tiles, all tiles).
         reduce: as for Merger.
         axes: as for Tiling.
@@ -73,8 +79,9 @@ def apply_tiled(
 
     Formula: y = the merge of fn(tile i) over all tiles i. If fn treats each element alone, y = fn(x), bit for bit.
 
-    Types: a new output is an array of the same kind as x, whatever kind fn returns, unless that kind lacks the element
-        type (for example bfloat16 in NumPy, if ml_dtypes is not imported). For stores it is a NumPy array.
+    Types: returns what Merger.finish does; for several results a tuple, dict or list of that. A new output is an array of
+        the same kind as x, whatever kind fn returns, unless that kind lacks the element type (for example bfloat16 in NumPy,
+        if ml_dtypes is not imported). For stores it is a NumPy array.
 
     Errors: InvalidValue and InvalidType, also for a result of the wrong shape; the error names the tile, the given and the
         expected shape. An exception of fn is passed on unchanged, with a note that names the tile.
@@ -91,7 +98,7 @@ def apply_tiled(
     if not callable(fn):
         raise InvalidType(operator=_NAME, argument="fn", rule="must be a function", given=given_text(fn))
     most = _batch(batch)
-    source = _Source(x)
+    source = Source(x)
     tiling = Tiling(
         source.shape,
         tile,
@@ -104,17 +111,23 @@ def apply_tiled(
         offset=offset,
         result=result,
     )
-    _check_apart(x, out)
-    # The merger copies waiting parts: that needs less memory, and fn may return the same array every time.
-    merger = Merger(
-        tiling, window=window, reduce=reduce, dtype=dtype, out=out, copy=True, mask=mask, fill=fill, kind=source.kind
-    )
-    indices = [i for i in range(len(tiling)) if merger._mask is None or merger._mask[i]]
-    with merger, _progress(progress, len(indices)) as done:
+
+    def merger_of(out: Any) -> Merger:
+        _check_apart(x, out)
+        if source.raster is not None and is_geotiff(out):
+            out = GeoTiff(out, source.raster, tiling)
+        # The merger copies waiting parts: that needs less memory, and fn may return the same array every time.
+        return Merger(
+            tiling, window=window, reduce=reduce, dtype=dtype, out=out, copy=True, mask=mask, fill=fill, kind=source.kind
+        )
+
+    comes = mask_bytes(tiling._native, mask)
+    indices = [i for i in range(len(tiling)) if comes is None or comes[i]]
+    with Results(merger_of, out) as results, _progress(progress, len(indices)) as done:
         for group in _groups(tiling, indices, most):
-            _run(fn, source, tiling, merger, group, stacked=batch is not None)
+            _run(fn, source, tiling, results, group, stacked=batch is not None)
             done(len(group))
-    return merger.finish()
+        return results.finish()
 
 
 def _batch(batch: Any) -> int:
@@ -144,123 +157,31 @@ def _groups(tiling: Tiling, indices: list[int], most: int) -> Iterator[list[Tile
 
 
 def _run(
-    fn: Callable[[Any], Any], source: _Source, tiling: Tiling, merger: Merger, group: list[Tile], *, stacked: bool
+    fn: Callable[[Any], Any], source: Source, tiling: Tiling, results: Results, group: list[Tile], *, stacked: bool
 ) -> None:
     try:
         data = source.stack(tiling, group) if stacked else source.cut(tiling, group[0])
-        results = fn(data)
+        given = fn(data)
     except BaseException as error:
         _note(error, group)
         raise
     del data
-    if not stacked:
-        merger.add(group[0], results)
-        return
-    has_shape = hasattr(results, "shape")
-    shape = shape_of(results, _NAME, f"result for {_names(group)}") if has_shape else ()
-    if len(shape) < 1 or shape[0] != len(group):
-        raise InvalidValue(
-            operator=_NAME,
-            argument=f"result for {_names(group)}",
-            rule="must have one entry along the first axis for each tile of the stack",
-            given=f"shape {shape}" if has_shape else given_text(results),
-            expected=str((len(group), *group[0].result_shape)),
-        )
-    for i, tile in enumerate(group):
-        merger.add(tile, results[i])
-
-
-def _names(group: list[Tile]) -> str:
-    first, last = group[0], group[-1]
-    if first is last:
-        return f"tile {first.index} at position {first.position}"
-    return f"tiles {first.index} to {last.index} at positions {first.position} to {last.position}"
+    results.add(group, given, stacked=stacked)
 
 
 def _note(error: BaseException, group: list[Tile]) -> None:
     if hasattr(error, "add_note"):
         reads = ", ".join(_slices(tile.read) for tile in group[:4]) + (", .." if len(group) > 4 else "")
-        error.add_note(f"patchfold: {_NAME}: {_names(group)}, read from x[{reads}]")
+        error.add_note(f"patchfold: {_NAME}: {names_of(group)}, read from x[{reads}]")
 
 
 def _slices(slices: tuple[slice, ...]) -> str:
     return ", ".join(":" if each == slice(None) else f"{each.start}:{each.stop}" for each in slices)
 
 
-def _is_array(x: Any) -> bool:
-    return _arrays.is_numpy(x) or _arrays._is_torch(x) or _arrays.speaks_dlpack(x)
-
-
-class _Source:
-    """Tiles of an array, or of a store that returns NumPy arrays for slices."""
-
-    def __init__(self, x: Any) -> None:
-        self._x = x
-        self._is_array = _is_array(x)
-        if self._is_array:
-            shape, self.kind = _core.array_facts(x, _NAME, "x")[0], x
-        elif hasattr(x, "shape") and hasattr(x, "dtype") and hasattr(x, "__getitem__"):
-            shape, self.kind = shape_of(x, _NAME, "x"), np.empty(0)
-        else:
-            raise InvalidType(
-                operator=_NAME,
-                argument="x",
-                rule="must be an array, or have shape, dtype and slices that are arrays",
-                given=given_text(x),
-                expected="numpy.asarray(..)" if isinstance(x, (list, tuple, int, float)) else "",
-            )
-        self.shape = tuple(shape)
-
-    def cut(self, tiling: Tiling, tile: Tile) -> Any:
-        return tiling.cut(self._x, tile) if self._is_array else self._region(tiling, tile)
-
-    def stack(self, tiling: Tiling, group: list[Tile]) -> Any:
-        """Stacks tiles along a new first axis."""
-        if not self._is_array:
-            return np.stack([self._region(tiling, tile) for tile in group])
-        shape = (len(group), *group[0].shape)
-        room: Any
-        if _arrays.is_numpy(self._x):
-            room = _arrays.new_numpy(shape, self._x.dtype)
-        elif _arrays._is_torch(self._x):
-            room = sys.modules["torch"].empty(shape, dtype=self._x.dtype)
-        else:
-            parts = [tiling.cut(self._x, tile) for tile in group]
-            module = _arrays._module_of(self._x)
-            space = sys.modules[module] if module == "tensorflow" else parts[0].__array_namespace__()
-            return space.stack(parts)
-        for i, tile in enumerate(group):
-            tiling.cut(self._x, tile, out=room[i, ...])
-        return room
-
-    def _region(self, tiling: Tiling, tile: Tile) -> Any:
-        """Reads the part of a store that a tile needs, including elements that padding repeats; never the whole store."""
-        extra = [min(read.start or 0, pad[1] + 1) if pad[1] else 0 for read, pad in zip(tile.read, tile.pad, strict=True)]
-        given = tiling._given
-        if given["padding_mode"] == "constant":
-            extra = [0] * len(extra)
-        read = tuple(
-            slice(each.start - more, each.stop) if more else each for each, more in zip(tile.read, extra, strict=True)
-        )
-        region = np.asarray(self._x[read])
-        shape = tuple(
-            extent if each == slice(None) else each.stop - each.start for each, extent in zip(read, self.shape, strict=True)
-        )
-        if region.shape != shape:
-            raise InvalidValue(
-                operator=_NAME, argument="x", rule="slices must be arrays", given=str(region.shape), expected=str(shape)
-            )
-        if any(pad[1] for pad in tile.pad):
-            extents = tuple(tile.shape[axis] + extra[axis] for axis in tiling.axes)
-            options = {"tail": "pad", "padding_mode": given["padding_mode"], "value": given["value"]}
-            one = Tiling(region.shape, extents, stride=extents, axes=tiling.axes, **options)
-            region = one.cut(region, 0)[tuple(slice(more, None) for more in extra)]
-        return np.array(region)
-
-
 def _check_apart(x: Any, out: Any) -> None:
     shared = out is not None and out is x
-    if (_arrays.is_numpy(out) or _arrays._is_torch(out)) and _is_array(x):
+    if (_arrays.is_numpy(out) or _arrays._is_torch(out)) and is_array(x):
         shared = _core.may_share_memory(x, out)
         if shared and _arrays.is_numpy(x) and _arrays.is_numpy(out):
             try:

@@ -39,26 +39,43 @@ def element_type(argument: str, dtype: Any) -> tuple[str, int]:
     return (known.name if known.name in SIZES and known.isnative else "opaque"), known.itemsize
 
 
-def _numbers(array: Any, what: str, rule: str, extents: tuple[int, ...]) -> npt.NDArray[np.float64]:
-    """Weights as float64: an array of these extents."""
+def _reals(array: Any, argument: str, what: str) -> npt.NDArray[Any]:
+    """Weights of any real type."""
     try:
         weights = np.asarray(array.detach() if _is_torch(array) else array)
     except (ValueError, TypeError, RuntimeError):  # rows of different lengths, or memory that NumPy cannot see
         raise InvalidType(
-            operator=MERGE, argument="window", rule=f"{what} must hold numbers", given=given_text(array)
+            operator=MERGE, argument=argument, rule=f"{what}must hold numbers", given=given_text(array)
         ) from None
-    if weights.dtype.kind not in "biuf" or isinstance(array, np.ma.MaskedArray):
+    is_real = weights.dtype.kind in "biuf" or str(weights.dtype) in SIZES and weights.dtype.kind == "V"  # of ml_dtypes
+    if not is_real or isinstance(array, np.ma.MaskedArray):
         given = given_text(array) if isinstance(array, np.ma.MaskedArray) else str(weights.dtype)
-        raise InvalidType(operator=MERGE, argument="window", rule=f"{what} must hold real numbers", given=given)
+        raise InvalidType(operator=MERGE, argument=argument, rule=f"{what}must hold real numbers", given=given)
+    return weights
+
+
+def weight_of(weight: Any) -> float | npt.NDArray[np.float64] | None:
+    """The weight of a tile in the form that the library takes."""
+    if weight is None:
+        return None
+    weights = _reals(weight, "weight", "")
+    if weights.ndim == 0:
+        return float(weights)
+    return np.asarray(weights, np.float64)
+
+
+def _numbers(array: Any, what: str, rule: str, extents: tuple[int, ...]) -> npt.NDArray[np.float64]:
+    """Weights as float64: an array of these extents."""
+    weights = _reals(array, "window", f"{what} ")
     if weights.shape != extents:
         raise InvalidValue(operator=MERGE, argument="window", rule=rule, given=str(weights.shape), expected=str(extents))
     return np.array(weights, np.float64, order="C")  # a copy, so that the caller cannot change it
 
 
-def _window(tiling: _core.Tiling, window: Any, reduce: Any) -> Any:
-    """Reads a window: (name, sigma), a list of arrays, or an array."""
+def _window(tiling: _core.Tiling, window: Any) -> Any:
+    """Reads a window: None, (name, sigma), a list of arrays, or an array."""
     if window is None:
-        window = "hann" if text_in(reduce) == "mean" else "ones"
+        return None
     name = text_in(window)
     if name is not None:
         if name not in _core.WORDS["WindowName"]:
@@ -165,6 +182,6 @@ def merge_spec(
             given = value_text(memory_limit)
             raise InvalidValue(operator=MERGE, argument="memory_limit", rule="must be at least 0", given=given)
         memory_limit = min(memory_limit, 2**62)
-    spec = _core.MergeSpec.make(reduce, _window(tiling, window, reduce), name, mask, fill, bool(copy), memory_limit)
+    spec = _core.MergeSpec.make(reduce, _window(tiling, window), name, mask, fill, bool(copy), memory_limit)
     _core.check_merge(tiling, spec)
     return spec

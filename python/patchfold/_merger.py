@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import given_text
+from ._arrays import given_text, value_text
 from ._errors import InvalidType, InvalidValue
-from ._merge_arguments import MERGE, mask_bytes, merge_spec, name_of_type
-from ._outputs import GivenArray, Rows, Store, check_extents, output_of
+from ._merge_arguments import MERGE, mask_bytes, merge_spec, name_of_type, weight_of
+from ._out import output_of
+from ._outputs import GivenArray, Rows, Store, check_extents
 from ._tiling import Tile, Tiling
-from ._typing import Fill, Int, Mask, Reduce, Window
+from ._typing import Fill, Int, Mask, Reduce, Weight, Window
 
 
 class Merger:
@@ -28,7 +29,9 @@ class Merger:
             a fraction of the tile), one list for each tiled axis, or an array with the extents of a whole result along the
             tiled axes. Weights are finite and at least 0; an element of weight 0 is ignored. Default: "hann" for
             reduce="mean", otherwise "ones".
-        reduce: the value of an element that several tiles give:
+        reduce: the value of an element that several tiles give. Default: "mean"; but "center", which blends nothing, for
+            integers and booleans that come out as they come in, unless a window is given: means of labels would be other
+            labels.
             "mean"           sum of weight * value / sum of weights
             "sum"            sum of weight * value
             "max", "min"     the largest, the smallest value; NaN if one of them is NaN
@@ -38,8 +41,10 @@ class Merger:
         out: where the output goes, and what finish returns:
             None                   a new array of the same kind as the first tile
             an array               of NumPy (also a memmap) or torch; it needs no initial values
-            "y.npy", "y.tif"       a file that is mapped into memory; it appears under its name when it is complete
+            "y.npy", "y.tif"       a file that is mapped into memory; it appears under its name when it is complete. A .tif
+                                   of 3 or 4 channels of uint8 or uint16 is a colour picture, otherwise grey pages
             a store                an object with __setitem__ and shape (zarr, h5py), to which finished rows are assigned
+            a data set of rasterio that is open for writing; finished rows are written to it, and it stays open
             a function             called as out(rows, band) with finished rows, in order and without gaps: rows is a slice
                                    of the stream axis, band is that part of the output, which the function may keep;
                                    finish returns None
@@ -71,6 +76,8 @@ class Merger:
         ...     m.add(i, tile)
         >>> np.array_equal(m.finish(), x)
         True
+        >>> m
+        <Merger(<Tiling((4, 5), (3, 3), stride=(2, 2), tail='shift'): 4 tiles, grid (2, 2)>): finished>
     """
 
     def __init__(
@@ -78,7 +85,7 @@ class Merger:
         tiling: Tiling,
         *,
         window: Window | None = None,
-        reduce: Reduce = "mean",
+        reduce: Reduce | None = None,
         dtype: Any = None,
         out: Any = None,
         copy: bool = False,
@@ -91,8 +98,11 @@ class Merger:
             raise InvalidType(operator=MERGE, argument="tiling", rule="must be a Tiling", given=given_text(tiling))
         if kind is not None:
             _core.array_facts(kind, MERGE, "kind")
+        settings = (("window", window), ("reduce", reduce), ("dtype", dtype), ("fill", fill))
         self._tiling = tiling
         self._mask = mask_bytes(tiling._native, mask)
+        self._shown = "".join(f", {name}={value_text(repr(given))}" for name, given in settings if given is not None)
+        self._come = 0
         self._spec = merge_spec(tiling._native, window, reduce, dtype, copy, self._mask, fill, memory_limit)
         self._dtype = None if dtype is None else dtype
         self._name = _output_name(dtype)
@@ -111,14 +121,35 @@ class Merger:
         """Where the tiles lie."""
         return self._tiling
 
-    def add(self, index: Int | Tile, tile: Any) -> None:
-        """Takes the result of tile ``index`` (a number or a Tile). Its shape is t[index].result_shape, except for the
-        extents of axes that are not tiled. Several threads may call it at once."""
-        number = _number_of(index)
+    def add(self, index: Int | tuple[Int, ...] | Tile, tile: Any, *, weight: Weight | None = None) -> None:
+        """Takes the result of a tile. Several threads may call it at once.
+
+        Arguments:
+            index: the number of the tile, its place in the grid, such as (0, 1), or the Tile.
+            tile: an array of shape t[index].result_shape, except for the extents of axes that are not tiled.
+            weight: how much the tile counts against others: a number, or an array that broadcasts to the tile's shape (a
+                confidence for each pixel, say). It is multiplied by the window, and copied. Weights are finite and at least
+                0, those above 0 between about 5e-91 and 2e90; where it is 0, the tile gives nothing. With "max" and "min"
+                it only matters where it is 0; "first", "last" and "center" take the value of one tile, so they refuse it.
+                64-bit integers have weights of 0 and 1 only. If all weights of an element are 0, it gets the fill; without
+                a fill the tile that comes last to it is refused.
+
+        Example:
+            >>> import numpy as np, patchfold
+            >>> m = patchfold.Merger(patchfold.Tiling((5,), (3,), overlap=1), window="ones")
+            >>> m.add(0, np.array([1.0, 1, 1]), weight=3)
+            >>> m.add((1,), np.array([5.0, 5, 5]), weight=[1, 1, 1])
+            >>> m.finish()
+            array([1., 1., 2., 5., 5.])
+        """
+        number = self._number_of(index)
+        weights = weight_of(weight)
         native = self._native
         if native is None:
             native = self._begin(number, tile)
-        native.add(number, tile, self._sink)
+        native.add(number, tile, weights, self._sink)
+        with self._lock:
+            self._come += 1
 
     def finish(self) -> Any:
         """Returns the output. InvalidValue names tiles that have not come. Further calls return the same."""
@@ -151,6 +182,23 @@ class Merger:
         native = self._native
         return 0 if native is None else native.peak_bytes()
 
+    def __repr__(self) -> str:
+        if self._done:
+            state = "finished"
+        elif self._closed:
+            state = "closed"
+        else:
+            state = f"{self._come} of {len(self._tiling)} tiles have come, {self.waiting_bytes} bytes wait"
+        return f"<Merger({self._tiling!r}{self._shown}): {state}>"
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise InvalidType(
+            operator=MERGE,
+            argument="merger",
+            rule="cannot be pickled or copied, since it holds the tiles that wait",
+            expected="its tiling, which can be pickled: results from other processes go to one merger",
+        )
+
     def __enter__(self) -> Merger:
         return self
 
@@ -162,6 +210,11 @@ class Merger:
                 self.finish()
         finally:
             self.close()
+
+    def _number_of(self, index: Any) -> Any:
+        if issubclass(type(index), Tile):
+            return index.index
+        return self._tiling._index_of(index) if isinstance(index, tuple) else index
 
     @property
     def _sink(self) -> Rows | None:
@@ -192,7 +245,7 @@ class Merger:
         else:
             try:
                 shape = tiling.output_shape(channels)
-                output.begin(like, shape, dtype if self._name is None else self._name, tiling.axes_in(len(shape))[0])
+                output.begin(like, shape, dtype if self._name is None else self._name, tiling.axes_in(len(shape)))
                 native = _core.Merger(tiling, self._spec, like, channels, output.array)
             except BaseException:
                 output.drop()
@@ -227,10 +280,6 @@ class Merger:
         extents = tuple(0 if axis in axes else extent for axis, extent in enumerate(shape))
         like = given_out if given_out is not None else np.empty(extents, dtype)
         return self._make(like, channels, dtype)
-
-
-def _number_of(index: Any) -> Any:
-    return index.index if issubclass(type(index), Tile) else index
 
 
 def _output_name(dtype: Any) -> str | None:

@@ -30,8 +30,9 @@ class Output:
 
     array: Any = None
 
-    def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axis: int) -> None:
-        """Called when shape and element type are known. axis: the axis along which rows come; like: the first tile."""
+    def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axes: tuple[int, ...]) -> None:
+        """Called when shape and element type are known. axes: those that are tiled; rows come along the first of them; like:
+        the first tile."""
 
     def finish(self) -> Any:
         """Called when everything is written; returns the result."""
@@ -47,7 +48,7 @@ class NewArray(Output):
         self._kind = kind
         self._room: Any = None
 
-    def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axis: int) -> None:
+    def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axes: tuple[int, ...]) -> None:
         self._room = _arrays.new_room(like if self._kind is None else self._kind, like, shape, dtype)
         self.array = self._room.memory
 
@@ -66,36 +67,42 @@ class GivenArray(Output):
         return self.array
 
 
+def checked_path(path: Any) -> Path:
+    """The path of a file that can be made."""
+    try:
+        checked = Path(path)
+        named = b"\0" not in os.fsencode(checked)
+    except (TypeError, UnicodeEncodeError):  # __fspath__ returns no text, or text that cannot name a file
+        named = False
+    if not named:
+        raise InvalidType(operator=MERGE, argument="out", rule="must have a name", given=given_text(path))
+    if checked.suffix.lower() not in (".npy", *_TIFF):
+        raise InvalidValue(
+            operator=MERGE,
+            argument="out",
+            rule="the name of a file must end in .npy, .tif or .tiff",
+            given=str(checked),
+        )
+    if not checked.parent.is_dir():
+        raise InvalidValue(
+            operator=MERGE, argument="out", rule="the folder of the file must exist", given=str(checked.parent)
+        )
+    if checked.is_dir():
+        raise InvalidValue(operator=MERGE, argument="out", rule="must not be a folder", given=str(checked))
+    return checked
+
+
 class File(Output):
     """A file that is written under a temporary name in the same folder and renamed when it is complete."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        try:
-            self._path = Path(path)
-            named = b"\0" not in os.fsencode(self._path)
-        except (TypeError, UnicodeEncodeError):  # __fspath__ returns no text, or text that cannot name a file
-            named = False
-        if not named:
-            raise InvalidType(operator=MERGE, argument="out", rule="must have a name", given=given_text(path))
+        self._path = checked_path(path)
         self._suffix = self._path.suffix.lower()
-        if self._suffix not in (".npy", *_TIFF):
-            raise InvalidValue(
-                operator=MERGE,
-                argument="out",
-                rule="the name of a file must end in .npy, .tif or .tiff",
-                given=str(self._path),
-            )
-        if not self._path.parent.is_dir():
-            raise InvalidValue(
-                operator=MERGE, argument="out", rule="the folder of the file must exist", given=str(self._path.parent)
-            )
-        if self._path.is_dir():
-            raise InvalidValue(operator=MERGE, argument="out", rule="must not be a folder", given=str(self._path))
         if self._suffix in _TIFF:
             _tifffile()
         self._remove: Callable[[], Any] = lambda: None
 
-    def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axis: int) -> None:
+    def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axes: tuple[int, ...]) -> None:
         kind = np.dtype(dtype) if not isinstance(dtype, str) or dtype in SHARED_WITH_NUMPY else None
         if kind is None or kind.isbuiltin == 2 or (self._suffix in _TIFF and kind.name not in _TIFF_TYPES):
             raise InvalidType(
@@ -115,11 +122,11 @@ class File(Output):
             )
         name = os.fsdecode(os.fsencode(self._path.name)[:200])  # so that the longer temporary name is still legal
         self._partial = self._path.with_name(f".{name}.{os.urandom(6).hex()}{self._suffix}")
-        self._remove = weakref.finalize(self, _unlink, self._partial, os.getpid())
+        self._remove = weakref.finalize(self, unlink, self._partial, os.getpid())
         if self._suffix == ".npy":
             self.array = np.lib.format.open_memmap(self._partial, mode="w+", dtype=kind, shape=shape)
         else:
-            self.array = _tifffile().memmap(self._partial, shape=shape, dtype=kind, bigtiff=True, photometric="minisblack")
+            self.array = _new_tiff(self._partial, shape, kind, axes)
         _reserve(self._partial)
 
     def finish(self) -> Any:
@@ -134,7 +141,32 @@ class File(Output):
         self._remove()
 
 
-def _unlink(path: Path, process: int) -> None:
+def _new_tiff(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], axes: tuple[int, ...]) -> Any:
+    """A mapped TIFF file. Three or four channels of uint8 or uint16, before or behind two tiled axes, are a colour picture,
+    height x width x channels in the file; other channels behind the tiled axes are samples of a pixel. Everything else is
+    one grey page for each index of the leading axes."""
+    channels = [axis for axis in range(len(shape)) if axis not in axes]
+    options: dict[str, Any] = {"photometric": "minisblack"}
+    room = shape
+    is_first = False
+    if len(channels) == 1 and len(axes) >= 2:
+        is_colour = shape[channels[0]] in (3, 4) and dtype.name in ("uint8", "uint16")
+        is_first = is_colour and channels == [0] and len(axes) == 2
+        if is_first:
+            room = (*shape[1:], shape[0])
+        if is_colour and (is_first or channels[0] == len(shape) - 1):
+            options["photometric"] = "rgb"
+        if is_first or (channels[0] == len(shape) - 1 and shape[-1] > 1):
+            options["planarconfig"] = "contig"
+            more = room[-1] - (3 if options["photometric"] == "rgb" else 1)
+            options["extrasamples"] = ["unassalpha"] if is_colour else [0] * more
+            if not more:
+                del options["extrasamples"]
+    array = _tifffile().memmap(path, shape=room, dtype=dtype, bigtiff=True, **options)
+    return np.moveaxis(array, -1, 0) if is_first else array
+
+
+def unlink(path: Path, process: int) -> None:
     """Removes an unfinished file, except in a forked child, where the file belongs to the parent."""
     if os.getpid() == process:
         with suppress(OSError):
@@ -163,10 +195,10 @@ def _tifffile() -> Any:
 class Rows(Output):
     """Receives rows as soon as they are finished. The native merger calls room and write."""
 
-    def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axis: int) -> None:
+    def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axes: tuple[int, ...]) -> None:
         self._like = like.new_empty(0) if _arrays._is_torch(like) else np.empty(0)  # the kind of the tile, not the tile
         self._dtype = dtype
-        self._axis = axis
+        self._axis = axes[0]
         self._rank = len(shape)
 
     def room(self, shape: tuple[int, ...]) -> Any:
@@ -183,8 +215,8 @@ class Store(Rows):
         self._store = store
         self.shape = shape_of(store, MERGE, "out")
 
-    def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axis: int) -> None:
-        super().begin(like, shape, dtype, axis)
+    def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axes: tuple[int, ...]) -> None:
+        super().begin(like, shape, dtype, axes)
         if self.shape != shape:
             raise InvalidValue(
                 operator=MERGE,
@@ -220,29 +252,6 @@ class Function(Rows):
 
     def write(self, start: int, stop: int, band: Any) -> None:
         self._function(slice(start, stop), band)
-
-
-def output_of(out: Any, kind: Any) -> Output:
-    """``kind``: a new output is an array of the same kind; None: of the same kind as the first tile."""
-    if out is None:
-        return NewArray(kind)
-    if issubclass(type(out), (str, os.PathLike)):
-        return File(out)
-    if _arrays.is_numpy(out) or _arrays._is_torch(out) or _arrays.speaks_dlpack(out):
-        memory = _arrays.memory(out, MERGE, "out", True) if not _arrays.is_numpy(out) else out
-        if _arrays.is_numpy(memory) and not memory.flags.writeable:
-            raise InvalidType(operator=MERGE, argument="out", rule="must be writeable", given="a read-only array")
-        return GivenArray(out)
-    if hasattr(type(out), "__setitem__") and hasattr(out, "shape"):
-        return Store(out)
-    if callable(out):
-        return Function(out)
-    raise InvalidType(
-        operator=MERGE,
-        argument="out",
-        rule="must be an array, the name of a file, a store with __setitem__ and shape, or a function",
-        given=given_text(out),
-    )
 
 
 def check_extents(shape: tuple[int, ...], axes: tuple[int, ...], extents: tuple[int, ...]) -> None:

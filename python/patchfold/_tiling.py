@@ -9,7 +9,7 @@ import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +44,9 @@ class Tile:
     result_shape: tuple[int, ...]
     """Shape of the tile's result, with the array's extents along the axes that are not tiled."""
 
+    def __hash__(self) -> int:
+        return hash((self.index, self.position, self.shape, self.result_shape))  # slices have no hash in Python 3.11
+
 
 class MergeBytes(NamedTuple):
     """The largest memory of a merger in bytes, if tiles come in ascending order."""
@@ -72,6 +75,7 @@ class Tiling:
             "partial"  one more tile, shorter than the others
             "drop"     no more tile: the end belongs to none
             "error"    InvalidValue
+            "shift_or_pad"  "shift"; along an axis that is shorter than the tile, one tile whose end is padding
         axes: the tiled axes in ascending order; negative numbers count from the end. Default: the last len(tile) axes.
         padding_mode, value: the elements of padding, as in numpy.pad: "constant" (value), "edge", "reflect" or "symmetric".
         scale: output elements for each element of the array, for every or for each tiled axis: an integer, a Fraction, or a
@@ -91,6 +95,8 @@ class Tiling:
         (15, (5, 3), (224, 224))
         >>> t[-1].read
         (slice(None, None, None), slice(744, 1000, None), slice(444, 700, None))
+        >>> t[4, 2] == t[-1], len(t[0:3])
+        (True, 3)
     """
 
     __slots__ = ("__weakref__", "_given", "_native")
@@ -189,8 +195,26 @@ class Tiling:
     def __len__(self) -> int:
         return self._native.size
 
-    def __getitem__(self, index: Int) -> Tile:
-        number = self._index_of(index)
+    @overload
+    def __getitem__(self, index: Int | tuple[Int, ...]) -> Tile: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Tile]: ...
+    def __getitem__(self, index: Any) -> Any:
+        """t[7] and t[-1] by number, t[0, 1] by place in the grid, t[0:3] a list of tiles."""
+        if isinstance(index, slice):
+            return [self._tile_at(number) for number in self._range_of(index)]
+        return self._tile_at(self._index_of(index))
+
+    def _range_of(self, index: slice) -> range:
+        try:
+            return range(*index.indices(len(self)))
+        except (TypeError, ValueError):
+            given = value_text(index)
+            raise InvalidType(
+                operator=TILING, argument="index", rule="a slice must have integers, and a step that is not 0", given=given
+            ) from None
+
+    def _tile_at(self, number: int) -> Tile:
         native = self._native
         position, spans = native.tile_at(number)
         place = {axis: i for i, axis in enumerate(native.axes)}
@@ -209,11 +233,14 @@ class Tiling:
         return Tile(number, position, slices(0, 1), slices(3, 4), slices(5, 6), tuple(pads), tuple(extents), tuple(results))
 
     def __iter__(self) -> Iterator[Tile]:
-        return (self[index] for index in range(len(self)))
+        return (self._tile_at(index) for index in range(len(self)))
 
     def _index_of(self, index: Any) -> int:
+        """The number of a tile that is given as such, by its place in the grid, or as a Tile."""
         if issubclass(type(index), Tile):
             index = index.index
+        if isinstance(index, tuple):
+            return self._index_at(index)
         if not is_integer(index):
             raise wrong_type("index", "must be the index of a tile", index)
         number, size = operator.index(index), len(self)
@@ -228,12 +255,35 @@ class Tiling:
             )
         return number + size if number < 0 else number
 
-    def cut(self, x: Array, index: Int | Tile, out: Array | None = None) -> Array:
+    def _index_at(self, position: tuple[Any, ...]) -> int:
+        grid = self.grid
+        if len(position) != len(grid) or not all(map(is_integer, position)):
+            raise InvalidType(
+                operator=TILING,
+                argument="index",
+                rule="must be the number of a tile, or its place in the grid",
+                given=value_text(position),
+                expected=f"a place in the grid {grid}",
+            )
+        number = 0
+        for place, extent in zip(map(operator.index, position), grid, strict=True):
+            if not -extent <= place < extent:
+                raise TileIndexError(
+                    operator=TILING,
+                    argument="index",
+                    rule="must lie in the grid of tiles",
+                    given=value_text(position),
+                    expected=f"a place in the grid {grid}",
+                )
+            number = number * extent + place % extent
+        return number
+
+    def cut(self, x: Array, index: Int | tuple[Int, ...] | Tile, out: Array | None = None) -> Array:
         """Returns a copy of tile ``index`` of the array, padding included.
 
         Arguments:
             x: an array of the tiling's shape: of NumPy or torch, or any array that supports DLPack.
-            index: the number of the tile (negative numbers count from the end), or a Tile.
+            index: the number of the tile (negative numbers count from the end), its place in the grid, or a Tile.
             out: an array of the tile's shape and element type; it receives the tile and is returned.
         """
         return self._native.cut(self._index_of(index), x, out)  # type: ignore[no-any-return]
@@ -268,7 +318,7 @@ class Tiling:
         *,
         channels: Sequence[Int] | None = None,
         window: Window | None = None,
-        reduce: Reduce = "mean",
+        reduce: Reduce | None = None,
         dtype: Any = None,
         copy: bool = False,
         mask: Mask | None = None,
@@ -344,7 +394,7 @@ class Tiling:
         parts = [str(self.shape), str(self.tile), f"stride={self.stride}", f"tail={given['tail']!r}"]
         if self.axes != tuple(range(len(self.shape) - len(self.tile), len(self.shape))):
             parts.append(f"axes={tuple(given['axes'])}")
-        if given["tail"] == "pad" and (given["padding_mode"] != "constant" or given["value"] != 0):
+        if "pad" in given["tail"] and (given["padding_mode"] != "constant" or given["value"] != 0):
             parts += [f"padding_mode={given['padding_mode']!r}", f"value={given['value']!r}"]
         if any(ratio != [1, 1] for ratio in given["scale"]):
             parts.append(f"scale=({', '.join(str(Fraction(*ratio)) for ratio in given['scale'])},)")

@@ -57,7 +57,7 @@ DepthMode: TypeAlias = Literal["blocks_first", "depth_first"]
 TokenOrder: TypeAlias = Literal["vit", "torch", "qwen"]
 
 TilePadding: TypeAlias = Literal["constant", "edge", "reflect", "symmetric"]
-Tail: TypeAlias = Literal["shift", "pad", "partial", "drop", "error"]
+Tail: TypeAlias = Literal["shift", "shift_or_pad", "pad", "partial", "drop", "error"]
 Reduce: TypeAlias = Literal["mean", "sum", "max", "min", "first", "last", "center"]
 WindowName: TypeAlias = Literal["ones", "linear", "hann", "cosine", "gaussian"]
 
@@ -69,6 +69,9 @@ Scale: TypeAlias = Int | float | Fraction | Sequence[Int | float | Fraction]
 
 Window: TypeAlias = WindowName | tuple[Literal["gaussian"], float] | Sequence[npt.ArrayLike] | npt.NDArray[Any] | Any
 """Weights by name, as one list for each tiled axis, or as an array."""
+
+Weight: TypeAlias = Number | npt.NDArray[Any] | Any
+"""The weight of a tile: one number, or an array that broadcasts to the shape of the tile's result."""
 
 Mask: TypeAlias = npt.ArrayLike
 """One bool for each tile, in the shape of the grid or as a list."""

@@ -19,15 +19,17 @@ constexpr std::int64_t piece_bytes = 64 * 1024;
 CellPlan::CellPlan(const Rules& rules, AxisWeights& weights, const Dims& segments, Sources sources, std::byte* output,
                    const Dims& output_strides)
     : rules_(rules), segments_(segments), sources_(std::move(sources)), output_(output) {
-  const bool keeps_values = !(rules.reduce == Reduce::sum && rules.is_weighted && !rules.weights.is_ones());
+  const bool is_ones = rules.weights.is_ones() && !sources_.has_factors();
+  const bool keeps_values = !(rules.reduce == Reduce::sum && rules.is_weighted && !is_ones);
   if (sources_.size() == 0)
     kind_ = Kind::fill;
-  else if (rules.weights.has_zero())
+  else if (rules.weights.has_zero() || sources_.has_zeros())
     kind_ = Kind::general;
   else if (sources_.size() == 1 && keeps_values && rules.dtype == rules.output_dtype)
     kind_ = Kind::copy;
   else if (rules.is_weighted)
-    kind_ = rules.weights.is_separable() && rules.cells.is_whole(segments) ? Kind::sums : Kind::general;
+    kind_ = rules.weights.is_separable() && !sources_.has_factors() && rules.cells.is_whole(segments) ? Kind::sums
+                                                                                                      : Kind::general;
   else
     kind_ = Kind::plain;
   lay_out(output_strides, rules.output_element);
@@ -53,6 +55,7 @@ void CellPlan::lay_out(const Dims& output_strides, std::int64_t output_element) 
                    [](const Axis& a, const Axis& b) { return std::abs(a.stride) > std::abs(b.stride); });
   step_ = output_element;
   source_steps_.assign(sources_.size(), rules_.element);
+  factor_steps_.assign(sources_.size(), 0);
   // From the innermost axis on, axes become part of the row while they continue it in the output and in all sources.
   const auto continues = [&](const Axis& axis) {
     if (axis.tiled >= 0 && run_ >= 0) return false;
@@ -60,6 +63,9 @@ void CellPlan::lay_out(const Dims& output_strides, std::int64_t output_element) 
     if (run_ >= 0 || axis.stride != step_ * count_) return false;
     for (std::size_t i = 0; i < sources_.size(); ++i)
       if (sources_.stride(i, axis.axis) != source_steps_[i] * count_) return false;
+    for (std::size_t i = 0; axis.tiled < 0 && i < sources_.size(); ++i)
+      if (const Factors& own = sources_.factors(i); own.first && own.stride(axis.axis) != factor_steps_[i] * count_)
+        return false;
     return true;
   };
   while (!outer_.empty() && rows_ > 0 && continues(outer_.back())) {
@@ -67,7 +73,10 @@ void CellPlan::lay_out(const Dims& output_strides, std::int64_t output_element) 
     outer_.pop_back();
     if (count_ == 1) {
       step_ = axis.stride;
-      for (std::size_t i = 0; i < sources_.size(); ++i) source_steps_[i] = sources_.stride(i, axis.axis);
+      for (std::size_t i = 0; i < sources_.size(); ++i) {
+        source_steps_[i] = sources_.stride(i, axis.axis);
+        if (const Factors& own = sources_.factors(i); own.first && axis.tiled < 0) factor_steps_[i] = own.stride(axis.axis);
+      }
     }
     if (axis.tiled >= 0) {
       run_ = axis.tiled;
@@ -93,6 +102,31 @@ void CellPlan::weigh(AxisWeights& weights) {
   std::int64_t* next = numbers_.data();
   do next = std::copy(number.begin(), number.end(), next);
   while (advance(number, tiles));
+}
+
+bool CellPlan::find_uncovered(Dims& at) const {
+  const Dims box = rules_.box(extents_);
+  if (kind_ != Kind::general || !sources_.has_zeros() || element_count(box) == 0) return false;
+  at = Dims::filled(box.size(), 0);
+  Dims inside = Dims::filled(segments_.size(), 0);
+  const auto contributes = [&](std::size_t source) {
+    if (!(rules_.weights.at(insides_[source], inside).high > 0)) return false;
+    const Factors& own = sources_.factors(source);
+    if (!own.first) return true;
+    std::int64_t offset = 0;
+    for (int axis = 0; axis < at.size(); ++axis) offset += at[axis] * own.stride(axis);
+    return own.first[offset] > 0;
+  };
+  do {
+    for (int i = 0; i < inside.size(); ++i) inside[i] = at[static_cast<int>(rules_.axes[i])];
+    bool is_covered = false;
+    for (std::size_t s = 0; s < sources_.size() && !is_covered; ++s) is_covered = contributes(s);
+    if (is_covered) continue;
+    const Dims first = rules_.first_of(segments_);
+    for (int i = 0; i < first.size(); ++i) at[static_cast<int>(rules_.axes[i])] += first[i];
+    return true;
+  } while (advance(at, box));
+  return false;
 }
 
 bool CellPlan::is_even() const noexcept {

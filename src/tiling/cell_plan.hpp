@@ -6,23 +6,30 @@
 
 #include "tiling/axis_weights.hpp"
 #include "tiling/rules.hpp"
+#include "tiling/tile_weights.hpp"
 
 namespace patchfold::tiling {
 
-/// The tiles of a cell, in ascending order: for each the cell's first element and the strides.
+/// The tiles of a cell, in ascending order: for each the cell's first element, the strides, and weights of its own.
 class Sources {
  public:
   explicit Sources(int rank = 0, std::size_t most = 0) : rank_(static_cast<std::size_t>(rank)) {
     all_.reserve(most);
     strides_.reserve(most * rank_);
   }
-  void push_back(std::int64_t tile, const std::byte* data, const Dims& strides) {
-    all_.push_back({tile, data});
+  void push_back(std::int64_t tile, const std::byte* data, const Dims& strides, const Factors& factors = {}) {
+    all_.push_back({tile, data, factors});
+    has_factors_ |= factors.first != nullptr;
+    has_zeros_ |= factors.first != nullptr && factors.of->has_zero;
     for (std::size_t axis = 0; axis < rank_; ++axis) strides_.push_back(strides[static_cast<int>(axis)]);
   }
   std::size_t size() const noexcept { return all_.size(); }
   std::int64_t tile(std::size_t i) const noexcept { return all_[i].tile; }
   const std::byte* data(std::size_t i) const noexcept { return all_[i].data; }
+  const Factors& factors(std::size_t i) const noexcept { return all_[i].factors; }
+  /// Whether any of them has weights of its own, and whether any of these is 0.
+  bool has_factors() const noexcept { return has_factors_; }
+  bool has_zeros() const noexcept { return has_zeros_; }
   /// In bytes, along an axis of the result.
   std::int64_t stride(std::size_t i, int axis) const noexcept {
     return strides_[i * rank_ + static_cast<std::size_t>(axis)];
@@ -32,8 +39,11 @@ class Sources {
   struct One {
     std::int64_t tile;
     const std::byte* data;
+    Factors factors;
   };
   std::size_t rank_;
+  bool has_factors_ = false;
+  bool has_zeros_ = false;
   std::vector<One> all_{};
   std::vector<std::int64_t> strides_{};
 };
@@ -64,6 +74,9 @@ class CellPlan {
   /// Whether row i of this cell follows row i of the other one in the output. Such cells are made together, a few rows at a
   /// time, so that memory is visited in longer stretches.
   bool continues(const CellPlan& before) const noexcept;
+  /// Finds an element to which weights of 0 leave no tile; `at` gets its place in the output. It looks at every element if
+  /// tiles have weights of their own that are 0.
+  bool find_uncovered(Dims& at) const;
 
  private:
   struct Axis {
@@ -79,7 +92,8 @@ class CellPlan {
     copy,    ///< one tile contributes, and its values stay
     plain,   ///< several tiles, without weights
     sums,    ///< weights are a product of one list for each tiled axis, normalised beforehand
-    general  ///< weights are made for each row: some are 0, the mask leaves tiles out, or the window is not a product
+    general  ///< weights are made for each row: some are 0 or a tile's own, the mask leaves tiles out, or the window is
+             ///< not a product
   };
 
   void lay_out(const Dims& output_strides, std::int64_t output_element);
@@ -109,8 +123,9 @@ class CellPlan {
   int run_ = -1;                  ///< the tiled axis along the row
   std::int64_t step_ = 0;         ///< of the output along a row, in bytes
   std::vector<std::int64_t> source_steps_{};
-  std::vector<Dims> insides_{};          ///< Kind::general: where the cell begins in the results of the tiles
-  std::vector<std::int64_t> numbers_{};  ///< Kind::sums
+  std::vector<std::int64_t> factor_steps_{};  ///< the same of tiles' own weights, where no tiled axis moves; in elements
+  std::vector<Dims> insides_{};               ///< Kind::general: where the cell begins in the results of the tiles
+  std::vector<std::int64_t> numbers_{};       ///< Kind::sums
   /// Kind::sums: the weights along each tiled axis; along run_ one for each number of a row. Without run_, weights of 1 for
   /// the row come last.
   std::vector<const AxisWeights::List*> along_{};

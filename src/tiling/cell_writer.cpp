@@ -183,6 +183,16 @@ void CellWriter::reduce(std::byte* dst, std::int64_t count, std::size_t terms_co
   std::memcpy(dst, chosen_[one].elements, static_cast<std::size_t>(count * rules.element));
 }
 
+/// The weight that a source gives element j of the row itself.
+double CellWriter::own_weight(std::size_t source, std::int64_t j) const noexcept {
+  const Factors& own = plan_.sources_.factors(source);
+  std::int64_t offset = 0;
+  for (int i = 0; i < at_.size(); ++i) offset += at_[i] * own.stride(plan_.outer_[static_cast<std::size_t>(i)].axis);
+  if (plan_.run_ < 0) return own.first[offset + j * plan_.factor_steps_[source]];
+  offset += j / plan_.repeat_ * own.stride(static_cast<int>(plan_.rules_.axes[plan_.run_]));
+  return own.first[offset + j % plan_.repeat_ * plan_.factor_steps_[source]];
+}
+
 /// Makes elements [begin, begin + count) of a row of Kind::general: their weights first, then one stretch after the other to
 /// which the same tiles contribute.
 void CellWriter::make_general(std::byte* dst, std::int64_t begin, std::int64_t count) noexcept {
@@ -195,6 +205,7 @@ void CellWriter::make_general(std::byte* dst, std::int64_t begin, std::int64_t c
     for (std::size_t s = 0; s < sources; ++s) {
       Pair& pair = pairs_[s * part_ + static_cast<std::size_t>(j)];
       pair = rules.weights.at(plan_.insides_[s], at);
+      if (plan_.sources_.factors(s).first != nullptr) pair = pair * own_weight(s, begin + j);
       sum = sum + pair;
     }
     for (std::size_t s = 0; s < sources; ++s) {

@@ -30,6 +30,7 @@ class CellWriter {
   void copy(std::int64_t rows, std::int64_t begin, std::int64_t count) noexcept;
   void make_part(std::int64_t begin, std::int64_t count) noexcept;
   void make_general(std::byte* dst, std::int64_t begin, std::int64_t count) noexcept;
+  double own_weight(std::size_t source, std::int64_t j) const noexcept;
   void reduce(std::byte* dst, std::int64_t count, std::size_t terms_count) noexcept;
   bool takes_part(std::size_t source, std::int64_t j) const noexcept {
     return pairs_[source * part_ + static_cast<std::size_t>(j)].high != 0;

@@ -2,6 +2,7 @@
 // Where tiles lie: checks of a TilingSpec, and the arithmetic of one axis.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "ops/operands.hpp"
 #include "patchfold/tiling.hpp"
@@ -108,6 +109,22 @@ std::int64_t scaled(std::int64_t value, std::int64_t num, std::int64_t den, std:
   return *product / den;
 }
 
+/// Along tiled axis i the tile is longer than the array. A last axis of up to four elements, which tile only because the
+/// last axes do, most likely holds channels.
+[[noreturn]] void refuse_long_tile(const TilingSpec& spec, const Dims& axes, int i) {
+  const std::int64_t axis = axes[i];
+  const std::int64_t extent = spec.shape[axis];
+  const int rank = spec.shape.size();
+  if (spec.axes.empty() && axis == rank - 1 && extent <= 4 && spec.tile.size() < rank) {
+    Dims before;
+    for (int k = 0; k < spec.tile.size(); ++k) before.push_back(axes[k] - 1);
+    fail_value("tile", "axis " + text(axis) + " has " + text(extent) + " elements: channels last?", spec.tile,
+               ErrorValue("axes=", before));
+  }
+  fail_value("tile", "must not be larger than the array if the last tile is shifted", spec.tile,
+             "at most " + text(extent) + " along axis " + text(axis) + ", or the tail shift_or_pad, pad or partial");
+}
+
 }  // namespace
 
 Tiling::Tiling(const TilingSpec& spec) : spec_(spec), tile_(spec.tile) {
@@ -141,14 +158,13 @@ Tiling::Tiling(const TilingSpec& spec) : spec_(spec), tile_(spec.tile) {
     const std::int64_t stride = stride_[i];
     const std::int64_t whole = whole_tiles(extent, tile, stride);
     const bool tail = leaves_tail(extent, tile, stride);
-    if (tail && spec.tail == Tail::shift && tile > extent)
-      fail_value("tile", "must not be larger than the array if the last tile is shifted", tile_,
-                 "at most " + text(extent) + " along axis " + text(axes_[i]) + ", or the tail pad or partial");
-    if (tail && spec.tail == Tail::error)
+    const Tail rule = this->tail(i);
+    if (tail && rule == Tail::shift && tile > extent) refuse_long_tile(spec, axes_, i);
+    if (tail && rule == Tail::error)
       fail_value("shape", "must be covered by whole tiles if the tail is an error",
                  text(extent) + " along axis " + text(axes_[i]),
                  text(tile) + " and " + text(stride) + " for each further tile");
-    grid_.push_back(whole + (tail && (spec.tail == Tail::shift || spec.tail == Tail::pad || spec.tail == Tail::partial)));
+    grid_.push_back(whole + (tail && (rule == Tail::shift || rule == Tail::pad || rule == Tail::partial)));
     count = count * grid_.back();
 
     const auto extent_scaled = checked_mul(extent, scale.num);
@@ -159,9 +175,9 @@ Tiling::Tiling(const TilingSpec& spec) : spec_(spec), tile_(spec.tile) {
     result_.push_back(spec.result.empty() ? scaled(tile, scale.num, scale.den, "tiles") : spec.result[i]);
     if (result_.back() < 1) fail_value("result", "must be at least 1 on every axis", spec.result, "");
     if (grid_.back() > whole) {
-      const std::int64_t start = spec.tail == Tail::shift ? extent - tile : whole * stride;
+      const std::int64_t start = rule == Tail::shift ? extent - tile : whole * stride;
       scaled(start, scale.num, scale.den, "starts of the last tiles");
-      if (spec.tail == Tail::partial) {
+      if (rule == Tail::partial) {
         const std::int64_t cut = scaled(tile - (extent - start), scale.num, scale.den, "partial tiles");
         if (cut >= result_.back())
           fail_value("result", "must be longer than what partial tiles lack", spec.result, "more than " + text(cut));
@@ -175,14 +191,19 @@ Tiling::Tiling(const TilingSpec& spec) : spec_(spec), tile_(spec.tile) {
     fail_value("padding_mode", "must be " + listed_words<PaddingMode>(pads_tiles), word_of(spec.padding_mode), "");
 }
 
+Tail Tiling::tail(int i) const noexcept {
+  if (spec_.tail != Tail::shift_or_pad) return spec_.tail;
+  return tile_[i] > spec_.shape[axes_[i]] ? Tail::pad : Tail::shift;
+}
+
 TileSpan Tiling::span(int i, std::int64_t k) const noexcept {
   const std::int64_t extent = spec_.shape[axes_[i]];
   const std::int64_t tile = tile_[i];
   const bool is_tail = k >= whole_tiles(extent, tile, stride_[i]);
-  const std::int64_t start = is_tail && spec_.tail == Tail::shift ? extent - tile : k * stride_[i];
+  const std::int64_t start = is_tail && tail(i) == Tail::shift ? extent - tile : k * stride_[i];
   TileSpan span;
   span.read = {start, std::min(start + tile, extent)};
-  span.extent = is_tail && spec_.tail == Tail::partial ? span.read.size() : tile;
+  span.extent = is_tail && tail(i) == Tail::partial ? span.read.size() : tile;
   span.result = result_[i] - (tile - span.extent) * scale_num_[i] / scale_den_[i];
   span.start = start * scale_num_[i] / scale_den_[i] + offset_[i];
   span.write.begin = std::clamp<std::int64_t>(span.start, 0, output_[i]);
@@ -219,6 +240,18 @@ std::string tile_text(const Tiling& tiling, std::int64_t tile) {
   return text(tile) + " at position " + text(index_at(tile, tiling.grid()));
 }
 
+void refuse_shape(const Tiling& tiling, std::string_view op, std::string_view argument, std::int64_t index,
+                  const Dims& given, const Dims& expected) {
+  ErrorValue fitting(expected);
+  if (const auto scale = tiling.scale_of(index, given)) {
+    const auto is = [&](std::int64_t num, std::int64_t den) { return *scale == Ratio{num, den}; };
+    const std::string ratio = text(scale->num) + (scale->den == 1 ? "" : "/" + text(scale->den));
+    const std::string size = is(1, 1) ? "" : is(2, 1) ? "twice " : is(1, 2) ? "half " : ratio + " times ";
+    fitting.append(": results are ", size, "as large as tiles, so make the tiling with scale=", ratio);
+  }
+  fail(ErrorCode::shape, op, argument, "must have the shape of the tile's result", given, std::move(fitting));
+}
+
 Dims interleaved(const Tiling& tiling, const Dims& channels, const Dims& tiled) {
   const int rank = channels.size() + tiled.size();
   const Dims axes = tiling.axes_in(rank);
@@ -251,8 +284,29 @@ Dims Tiling::result_channels(std::int64_t index, const Dims& shape) const {
   for (int axis = 0; axis < shape.size(); ++axis)
     if (std::find(axes.begin(), axes.end(), axis) == axes.end()) channels.push_back(shape[axis]);
   if (const Dims expected = result_shape(index, channels); !(shape == expected))
-    fail(ErrorCode::shape, op_tiling, "result", "must have the shape of the tile's result", shape, expected);
+    tiling::refuse_shape(*this, op_tiling, "result", index, shape, expected);
   return channels;
+}
+
+std::optional<Ratio> Tiling::scale_of(std::int64_t index, const Dims& shape) const {
+  if (shape.size() < tile_.size()) return std::nullopt;
+  for (int i = 0; i < tile_.size(); ++i)  // functions that drop or add a border have no scale alone
+    if (offset_[i] != 0 || (Checked(tile_[i]) * scale_num_[i]).value() != (Checked(result_[i]) * scale_den_[i]).value()) return std::nullopt;
+  const Dims axes = axes_in(shape.size());
+  const Tile tile = (*this)[index];
+  const auto extent = [&](int i) { return tile.spans[static_cast<std::size_t>(i)].extent; };
+  bool is_new = false;
+  for (int i = 0; i < tile_.size(); ++i) {
+    const std::int64_t result = shape[static_cast<int>(axes[i])];
+    // Equal ratios, and extents small enough for their products.
+    if (result < 1 || std::max(result, extent(i)) > std::int64_t{1} << 31) return std::nullopt;
+    if (result * extent(0) != shape[static_cast<int>(axes[0])] * extent(i)) return std::nullopt;
+    is_new |= result != tile.spans[static_cast<std::size_t>(i)].result;
+  }
+  if (!is_new) return std::nullopt;
+  const std::int64_t first = shape[static_cast<int>(axes[0])];
+  const std::int64_t common = std::gcd(first, extent(0));
+  return Ratio{first / common, extent(0) / common};
 }
 
 Dims Tiling::output_shape(const Dims& channels) const {

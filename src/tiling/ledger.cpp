@@ -65,13 +65,16 @@ void Ledger::accept(const Arrival& arrival) {
       Slab& slab = slabs_[static_cast<std::size_t>(cell.slab)];
       if (slab.missing.empty()) slab = counted(cell.slab);
     }
+  weights_.erase(arrival.tile);  // of a call that ran out of memory
+  if (arrival.weight_bytes > 0) weights_[arrival.tile] = arrival.weight_bytes;
   if (!arrival.waiting.empty()) waiting_.set(arrival.tile, static_cast<std::int64_t>(arrival.waiting.size()));
   come_[static_cast<std::size_t>(arrival.tile)] = true;
   for (const auto* cells : {&arrival.waiting, &arrival.finished})
     for (const Cell cell : *cells)
       --slabs_[static_cast<std::size_t>(cell.slab)].missing[static_cast<std::size_t>(cell.inner)];
   for (const std::int64_t slab : arrival.held) slabs_[static_cast<std::size_t>(slab)].is_held = true;
-  tile_bytes_ += arrival.tile_bytes;
+  tile_bytes_ += arrival.tile_bytes + arrival.weight_bytes;
+  weight_bytes_ += arrival.weight_bytes;
   row_bytes_ += arrival.row_bytes;
   count_peak();
 }
@@ -90,6 +93,11 @@ std::vector<std::int64_t> Ledger::settle(const Arrival& arrival) {
         return;
       }
       waiting_.take(tile);
+      if (const auto own = weights_.find(tile); own != weights_.end()) {
+        tile_bytes_ -= own->second;
+        weight_bytes_ -= own->second;
+        weights_.erase(own);
+      }
       released.push_back(tile);
       if (!sizes_.copy) tile_bytes_ -= whole_bytes(tile);
     });

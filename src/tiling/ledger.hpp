@@ -2,7 +2,7 @@
 // The bookkeeping of a merge: which tiles have come, which cells still miss one, and how many bytes wait.
 #pragma once
 
-#include <memory>
+#include <map>
 #include <vector>
 
 #include "tiling/cells.hpp"
@@ -25,14 +25,15 @@ struct Arrival {
   std::vector<std::int64_t> held{};  ///< slabs whose first cell is finished: they need memory from now on
   std::int64_t tile_bytes = 0;       ///< bytes of the tile that begin to wait
   std::int64_t row_bytes = 0;        ///< bytes of the slabs in `held`
+  std::int64_t weight_bytes = 0;     ///< of weights of the tile's own, if it begins to wait; the Merger sets it
 };
 
 /// Counts, for each cell, the tiles that have not come yet, and adds up the bytes that wait. The Merger asks it what to do
 /// and moves the elements; the Ledger holds none. merge_memory() runs through all arrivals with a Ledger alone, so the
 /// memory that it announces cannot differ from what a merge needs.
 ///
-/// Two kinds of bytes wait: tiles, until every cell that they contribute to is finished, and slabs, from their first
-/// finished cell until they leave. Slabs leave in ascending order.
+/// Two kinds of bytes wait: tiles with their weights, until every cell that they contribute to is finished, and slabs, from
+/// their first finished cell until they leave. Slabs leave in ascending order.
 ///
 /// One tile is handled as preview, which says what would happen and changes nothing; accept, once the elements of the
 /// finished cells are made; and settle, which releases the tiles that no cell needs any more. Then, while
@@ -60,6 +61,8 @@ class Ledger {
   std::int64_t next() const noexcept { return next_; }  ///< the slab that leaves next; cells.slabs() after the last
   std::int64_t slab_bytes(std::int64_t slab) const;
   std::int64_t bytes() const noexcept { return tile_bytes_ + row_bytes_; }
+  /// Of the weights of tiles that wait; they count in bytes().
+  std::int64_t weight_bytes() const noexcept { return weight_bytes_; }
   const MergeMemory& peak() const noexcept { return peak_; }
   /// The first tiles that have not come, at most `most` of them; `count` gets the number of all.
   std::vector<std::int64_t> missing(std::size_t most, std::int64_t& count) const;
@@ -82,6 +85,8 @@ class Ledger {
   std::int64_t next_ = 0;
   std::int64_t tile_bytes_ = 0;
   std::int64_t row_bytes_ = 0;
+  std::map<std::int64_t, std::int64_t> weights_{};  ///< bytes of the weights of tiles that wait and have some
+  std::int64_t weight_bytes_ = 0;
   MergeMemory peak_{};
 };
 

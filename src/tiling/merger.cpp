@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The public functions of a merge: a lock, and calls of what does the work.
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "ops/operands.hpp"
@@ -12,6 +13,16 @@
 namespace patchfold {
 
 using namespace tiling;
+
+namespace {
+
+/// Whether elements may be labels, of which there is no mean.
+bool is_countable(DType dtype) {
+  const ElementKind kind = kind_of(dtype);
+  return kind == ElementKind::boolean || kind == ElementKind::signed_integer || kind == ElementKind::unsigned_integer;
+}
+
+}  // namespace
 
 RowSink::~RowSink() = default;
 
@@ -40,10 +51,15 @@ Merger& Merger::operator=(Merger&&) noexcept = default;
 Merger::~Merger() = default;
 
 void Merger::add(std::int64_t index, const ConstTensorView& tile, std::shared_ptr<const void> owner) {
+  add(index, tile, TileWeights{}, std::move(owner));
+}
+
+void Merger::add(std::int64_t index, const ConstTensorView& tile, const TileWeights& weights,
+                 std::shared_ptr<const void> owner) {
   // Owners are released after the lock: what they do then may call the merger.
   std::vector<std::unique_ptr<Held>> done;
   const std::lock_guard lock(state_->mutex);
-  state_->add(index, tile, owner, done);
+  state_->add(index, tile, weights, owner, done);
 }
 
 void Merger::finish() {
@@ -71,6 +87,14 @@ std::int64_t Merger::waiting_bytes() const {
 std::int64_t Merger::peak_bytes() const {
   const std::lock_guard lock(state_->mutex);
   return state_->ledger.peak().most;
+}
+
+Reduce reduction_of(const MergeSpec& spec) noexcept {
+  if (spec.reduce) return *spec.reduce;
+  const bool comes_out_as_it_is = spec.output_dtype.value_or(spec.dtype) == spec.dtype;
+  const bool is_blended =
+      spec.window.kind != WeightWindow::Kind::standard || !comes_out_as_it_is || !is_countable(spec.dtype);
+  return is_blended ? Reduce::mean : Reduce::center;
 }
 
 void check_merge(const Tiling& tiling, const MergeSpec& spec) {

@@ -62,7 +62,7 @@ ConstTensorView Merger::State::checked(std::int64_t index, const ConstTensorView
   if (rules.cells.is_masked(index)) refuse(ErrorCode::value, "must not come: the mask leaves it out");
   if (ledger.has_come(index)) refuse(ErrorCode::value, "must not come twice");
   const Dims shape = rules.box(rules.cells.result_of(index));
-  if (!(tile.shape == shape)) refuse(ErrorCode::shape, "must have the shape of the tile's result", tile.shape, shape);
+  if (!(tile.shape == shape)) refuse_shape(tiles(), op_merge, tile_name(tiles(), index), index, tile.shape, shape);
   if (tile.dtype != rules.dtype || static_cast<std::int64_t>(tile.element_size) != rules.element)
     refuse(ErrorCode::dtype, "must have the type of the merge",
            text(tile.dtype) + " of " + text(tile.element_size) + " bytes",
@@ -94,6 +94,15 @@ const std::byte* Merger::State::first_of(const ConstTensorView& tile, const Dims
   return data;
 }
 
+/// The weights from an element of the output on that a tile at that position gives itself.
+Factors Merger::State::factors_of(const OwnWeights* own, const Dims& position, const Dims& begin) const {
+  if (own == nullptr) return {};
+  const double* first = own->values.data();
+  for (int i = 0; i < begin.size(); ++i)
+    first += (begin[i] - rules.cells.start(i, position[i])) * own->strides[static_cast<int>(rules.axes[i])];
+  return {first, own};
+}
+
 /// The plan that writes a cell to the output, or to the memory of its slab.
 CellPlan Merger::State::plan_into(Cell cell, const Dims& segments, Sources sources) {
   std::byte* to = nullptr;
@@ -110,7 +119,7 @@ CellPlan Merger::State::plan_into(Cell cell, const Dims& segments, Sources sourc
   return CellPlan(rules, weights, segments, std::move(sources), to, strides);
 }
 
-CellPlan Merger::State::plan_cell(Cell cell, std::int64_t arriving, const ConstTensorView& tile) {
+CellPlan Merger::State::plan_cell(Cell cell, std::int64_t arriving, const ConstTensorView& tile, const OwnWeights* own) {
   const Dims segments = rules.cells.segments_of(cell);
   Sources sources(tile.shape.size(), static_cast<std::size_t>(rules.cells.contributor_count(segments)));
   const Dims begin = rules.first_of(segments);
@@ -118,12 +127,22 @@ CellPlan Merger::State::plan_cell(Cell cell, std::int64_t arriving, const ConstT
   if (copy)
     piece_strides = contiguous_strides(rules.box(rules.cells.extents(segments)), static_cast<std::size_t>(rules.element));
   rules.cells.each_contributor(segments, [&](std::int64_t from, const Dims& position) {
-    if (from == arriving) return sources.push_back(from, first_of(tile, position, begin), tile.strides);
+    if (from == arriving)
+      return sources.push_back(from, first_of(tile, position, begin), tile.strides, factors_of(own, position, begin));
     const Held& one = *held[from];
-    if (copy) return sources.push_back(from, one.pieces.at(cell).get(), piece_strides);
-    sources.push_back(from, first_of(one.view, position, begin), one.view.strides);
+    const Factors factors = factors_of(one.weights.get(), position, begin);
+    if (copy) return sources.push_back(from, one.pieces.at(cell).get(), piece_strides, factors);
+    sources.push_back(from, first_of(one.view, position, begin), one.view.strides, factors);
   });
   return plan_into(cell, segments, std::move(sources));
+}
+
+/// Refuses a cell that holds elements to which no tile contributes. Cells without a tile are refused before any tile comes.
+void Merger::State::check_covered(const CellPlan& cell) const {
+  Dims at;
+  if (!rules.has_fill && cell.find_uncovered(at))
+    fail(ErrorCode::value, op_merge, "weight", "must be above 0 in at least one tile of each element unless a fill is given",
+         ErrorValue("0 in all tiles of element ", at));
 }
 
 Dims Merger::State::band_shape(std::int64_t slab) const {
@@ -218,21 +237,31 @@ std::int64_t Merger::State::early_bytes_of(const Arrival& arrival) const {
   return bytes;
 }
 
-/// Refuses an early tile that would leave too little room for the tiles before it.
+/// Refuses a tile that would leave too little room for the tiles before it: one that comes early, or whose weights take
+/// room.
 void Merger::State::check_room(const Arrival& arrival) const {
-  if (arrival.tile == next_tile) return;
-  std::int64_t bytes = in_order + early_bytes_of(arrival);
+  const bool is_early = arrival.tile != next_tile;
+  if (!is_early && arrival.weight_bytes == 0) return;
+  std::int64_t bytes = in_order + ledger.weight_bytes() + arrival.weight_bytes + (is_early ? early_bytes_of(arrival) : 0);
   for (const auto& [tile, taken] : early) bytes += taken;
+  if (bytes > *limit && !is_early)
+    fail(ErrorCode::out_of_memory, op_merge, tile_name(tiles(), arrival.tile),
+         "has weights for which memory_limit leaves no room", text(*limit) + " bytes",
+         "a number as weight, or " + text(bytes) + " bytes");
   if (bytes > *limit)
     fail(ErrorCode::out_of_memory, op_merge, tile_name(tiles(), arrival.tile),
          "comes too early: memory_limit would leave no room for the tiles before it", text(*limit) + " bytes",
          "tile " + text(next_tile) + " next, or " + text(bytes) + " bytes");
 }
 
-void Merger::State::add(std::int64_t index, const ConstTensorView& given, const std::shared_ptr<const void>& owner,
-                        std::vector<std::unique_ptr<Held>>& done) {
+void Merger::State::add(std::int64_t index, const ConstTensorView& given, const TileWeights& given_weights,
+                        const std::shared_ptr<const void>& owner, std::vector<std::unique_ptr<Held>>& done) {
   const ConstTensorView tile = checked(index, given);
-  const Arrival arrival = ledger.preview(index);
+  std::unique_ptr<const OwnWeights> own;
+  if (given_weights.array || given_weights.number != 1)
+    own = own_weights(rules, given_weights, tile.shape, tile_name(tiles(), index));
+  Arrival arrival = ledger.preview(index);
+  if (own && !arrival.waiting.empty()) arrival.weight_bytes = own->bytes();
   if (limit) check_room(arrival);
 
   try {
@@ -240,7 +269,7 @@ void Merger::State::add(std::int64_t index, const ConstTensorView& given, const 
     auto waiting = std::make_unique<Held>();
     for (const std::int64_t slab : arrival.held) hold_rows(slab, work);
     work.reserve(work.size() + arrival.finished.size() + (copy ? arrival.waiting.size() : 0));
-    for (const Cell cell : arrival.finished) work.push_back(plan_cell(cell, index, tile));
+    for (const Cell cell : arrival.finished) check_covered(work.emplace_back(plan_cell(cell, index, tile, own.get())));
     if (copy) {
       for (const Cell cell : arrival.waiting) {
         const Dims segments = rules.cells.segments_of(cell);
@@ -254,6 +283,7 @@ void Merger::State::add(std::int64_t index, const ConstTensorView& given, const 
       waiting->view = tile;
       waiting->owner = owner;
     }
+    waiting->weights = std::move(own);  // its values stay where the plans of cells point to
     if (!arrival.waiting.empty()) held.set(index, std::move(waiting));
     if (limit && index != next_tile) early[index] = early_bytes_of(arrival);
     run(work);

@@ -26,7 +26,8 @@ using Memory = std::unique_ptr<std::byte[]>;
 struct Held {
   ConstTensorView view{};
   std::shared_ptr<const void> owner{};
-  std::map<Cell, Memory> pieces{};  ///< copies of the elements in each unfinished cell, instead of the view
+  std::map<Cell, Memory> pieces{};              ///< copies of the elements in each unfinished cell, instead of the view
+  std::unique_ptr<const OwnWeights> weights{};  ///< null: all 1
 };
 
 }  // namespace tiling
@@ -51,8 +52,8 @@ struct Merger::State {
 
   /// Takes a tile. Held tiles that no cell needs any more go to `done`, so that their owners are released when nothing is
   /// locked.
-  void add(std::int64_t index, const ConstTensorView& given, const std::shared_ptr<const void>& owner,
-           std::vector<std::unique_ptr<Held>>& done);
+  void add(std::int64_t index, const ConstTensorView& given, const TileWeights& given_weights,
+           const std::shared_ptr<const void>& owner, std::vector<std::unique_ptr<Held>>& done);
   /// Lets finished slabs leave, in order.
   void send_rows();
   /// Calls f; if it throws, no more tiles are taken. `what` gives the name of what failed.
@@ -87,7 +88,9 @@ struct Merger::State {
   ops::Sound sound_view(std::int64_t index, const ConstTensorView& tile) const;
   void hold_rows(std::int64_t slab, std::vector<CellPlan>& work);
   const std::byte* first_of(const ConstTensorView& tile, const Dims& position, const Dims& segments) const;
-  CellPlan plan_cell(Cell cell, std::int64_t arriving, const ConstTensorView& tile);
+  tiling::Factors factors_of(const tiling::OwnWeights* own, const Dims& position, const Dims& begin) const;
+  CellPlan plan_cell(Cell cell, std::int64_t arriving, const ConstTensorView& tile, const tiling::OwnWeights* own);
+  void check_covered(const CellPlan& cell) const;
   CellPlan plan_into(Cell cell, const Dims& segments, tiling::Sources sources);
   void run(const std::vector<CellPlan>& work);
   Dims band_shape(std::int64_t slab) const;

@@ -30,8 +30,14 @@ DType part_of(DType dtype) {
       return dtype;
   });
 }
-bool is_selecting(Reduce reduce) {
+bool selects(Reduce reduce) {
   return reduce == Reduce::first || reduce == Reduce::last || reduce == Reduce::center;
+}
+WeightWindow window_of(const MergeSpec& spec) {
+  WeightWindow window = spec.window;
+  if (window.kind == WeightWindow::Kind::standard)
+    window.kind = reduction_of(spec) == Reduce::mean ? WeightWindow::Kind::hann : WeightWindow::Kind::ones;
+  return window;
 }
 
 [[noreturn]] void refuse_hole(const Dims& at, std::string_view lacking) {
@@ -44,7 +50,7 @@ std::string name_with(Reduce reduce) {
 }
 
 kernels::Blend blend_for(Reduce reduce, DType dtype, DType output, bool is_ones) {
-  if (is_selecting(reduce)) return nullptr;
+  if (selects(reduce)) return nullptr;
   if (reduce == Reduce::max || reduce == Reduce::min) {
     const auto blend = is_complex(dtype) ? nullptr : kernels::extreme_rows(dtype, reduce == Reduce::max);
     if (blend == nullptr)
@@ -70,15 +76,15 @@ kernels::Blend blend_for(Reduce reduce, DType dtype, DType output, bool is_ones)
 }  // namespace
 
 Rules::Rules(const Tiling& tiling, const MergeSpec& spec)
-    : reduce(spec.reduce),
-      weights(tiling, spec.window),
-      cells(tiling, spec.reduce, is_selecting(spec.reduce) && !weights.has_zero(), spec.mask),
+    : reduce(reduction_of(spec)),
+      weights(tiling, window_of(spec)),
+      cells(tiling, reduce, selects(reduce) && !weights.has_zero(), spec.mask),
       channels(spec.channels),
       dtype(spec.dtype),
       output_dtype(spec.output_dtype.value_or(spec.dtype)),
       element(static_cast<std::int64_t>(spec.element_size)) {
-  if (!is_enumerator(spec.reduce))
-    fail(ErrorCode::value, op_merge, "reduce", "must be " + listed_words<Reduce>(), static_cast<int>(spec.reduce));
+  if (!is_enumerator(reduce))
+    fail(ErrorCode::value, op_merge, "reduce", "must be " + listed_words<Reduce>(), static_cast<int>(reduce));
   if (dtype != DType::opaque && element != static_cast<std::int64_t>(size_of(dtype)))
     fail(ErrorCode::value, op_merge, "dtype", "the element size must be that of the type", element, size_of(dtype));
   if (element < 1) fail(ErrorCode::value, op_merge, "dtype", "the element size must be at least 1", element);
@@ -89,6 +95,7 @@ Rules::Rules(const Tiling& tiling, const MergeSpec& spec)
          "must be the tiles' type, or a float for means and sums of real numbers",
          text(output_dtype) + " " + name_with(reduce), text(dtype));
   output_element = converts ? static_cast<std::int64_t>(size_of(output_dtype)) : element;
+  is_selecting = selects(reduce);
   blend = blend_for(reduce, dtype, output_dtype, weights.is_ones());
   is_weighted = (reduce == Reduce::mean || reduce == Reduce::sum) && !is_integer64(dtype);
   // Means of weights of 1 often lie in the middle between two integers, which float32 does not settle.

@@ -34,6 +34,7 @@ struct Rules {
   std::int64_t output_element;     ///< bytes
   int parts = 1;                   ///< numbers in an element: 2 for complex ones
   bool is_weighted = false;        ///< values are multiplied by weights
+  bool is_selecting = false;       ///< one tile gives each element: first, last, center
   bool has_rough_weights = false;  ///< kernels get weights in float32 too
   kernels::Blend blend{};          ///< the kernel that reduces several tiles; null if one tile is selected
   kernels::Blend lines{};          ///< the same for whole lines that are written past the cache; may be null

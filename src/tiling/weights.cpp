@@ -19,6 +19,7 @@ using Kind = WeightWindow::Kind;
 double sample_at(const WeightWindow& window, double t) {
   switch (window.kind) {
     case Kind::linear: return 1 - std::fabs(2 * t - 1);
+    case Kind::standard:
     case Kind::hann: {
       const double s = std::sin(std::numbers::pi * t);
       return s * s;
@@ -79,7 +80,7 @@ void check_weights(const std::vector<double>& weights, int factors, std::int64_t
   if (static_cast<std::int64_t>(weights.size()) != expected)
     fail(ErrorCode::length, op_merge, "window", "must have a weight for each element of a whole tile's result",
          weights.size(), expected);
-  const double most = std::exp2(std::floor(900.0 / factors));
+  const double most = std::exp2(std::floor(700.0 / factors));  // weights of single tiles take up to 2^300 more
   for (const double weight : weights) {
     if (!(weight >= 0) || !std::isfinite(weight))
       fail(ErrorCode::value, op_merge, "window", "weights must be finite and at least 0", number_text(weight));

@@ -181,6 +181,53 @@ TEST_F(Merge, MeansAreRoundedOnce) {
   EXPECT_EQ(floats[2], 15.5);
 }
 
+// claim: no-means-of-labels
+TEST_F(Merge, SaysWhetherItBlends) {
+  write_array(folder_, "in.npy", random_array({1, 6, 1}, DType::uint8));
+  run_well(folder_, "split in.npy two --tile 1,4 --overlap 0,2 --axes 0,1");
+  folder_.write("two/tile-0.npy", npy_bytes(npy<std::uint8_t>("|u1", {1, 4, 1}, {0, 0, 0, 0})));
+  folder_.write("two/tile-1.npy", npy_bytes(npy<std::uint8_t>("|u1", {1, 4, 1}, {200, 200, 200, 200})));
+  const auto merged = [&](const std::string& words, const std::string& said) {
+    const std::string out = run_well(folder_, "merge two " + words + " --processed");
+    EXPECT_NE(out.find(said), std::string::npos) << out;
+  };
+  using Bytes = std::vector<std::uint8_t>;
+  const auto values = [&] { return npy_of(folder_.read("out.npy")).elements<std::uint8_t>(); };
+  merged("out.npy", ", from 2 tiles, not blended (center), ");
+  EXPECT_EQ(values(), (Bytes{0, 0, 0, 200, 200, 200}));
+  merged("out.npy --window hann", ", from 2 tiles, blended by hann, ");
+  const Bytes blended = values();
+  EXPECT_GT(blended[3], blended[2]);
+  EXPECT_LT(blended[3], 200);
+  merged("out.npy --reduce max", ", from 2 tiles, max of overlaps, ");
+  // A picture is blended unless it is said to hold labels.
+  merged("out.tif", ", from 2 tiles, blended by hann, ");
+  const std::string picture = folder_.read("out.tif");
+  merged("out.tif --reduce mean --window hann", "blended by hann");
+  EXPECT_EQ(folder_.read("out.tif"), picture);
+  merged("out.tif --reduce center", "not blended (center)");
+  EXPECT_NE(folder_.read("out.tif"), picture);
+}
+
+TEST_F(Merge, SaysWhichScaleResultsHave) {
+  write_array(folder_, "in.npy", random_array({8, 8, 1}, DType::uint8));
+  run_well(folder_, "split in.npy four --tile 4 --axes 0,1");
+  const auto results = [&](std::int64_t extent) {
+    for (int index = 0; index < 4; ++index) {
+      const std::vector<std::uint8_t> values(static_cast<std::size_t>(extent * extent));
+      folder_.write("four/tile-" + std::to_string(index) + ".npy", npy_bytes(npy("|u1", {extent, extent, 1}, values)));
+    }
+  };
+  results(8);
+  expect_refused("merge four out.npy --processed",
+                 {"results are twice as large as tiles: split again with --scale 2; given [8, 8, 1], expected [4, 4, 1]"});
+  results(12);
+  expect_refused("merge four out.npy --processed", {"results are 3 times as large as tiles: split again with --scale 3"});
+  results(1);
+  expect_refused("merge four out.npy --processed",
+                 {"results are 1/4 times as large as tiles: split again with --scale 1/4"});
+}
+
 TEST_F(Merge, RefusesPlansAndPlacesThatAreWrong) {
   expect_refused("merge none out.npy", {"plan: none/plan.json: cannot be opened"});
   expect_refused("merge photo.npy out.npy", {"photo.npy/plan.json"});

@@ -100,7 +100,7 @@ std::optional<std::string> check_of_type(Random& random, std::int64_t& bytes) {
   spec.fill = Scalar(7);
   const bool to_sink = random.chance(50);
   const auto says = [&](const std::string& what) {
-    return tiling.to_json(false) + ", " + std::string(word_of(spec.reduce)) + " of " + std::string(name_of(spec.dtype)) +
+    return tiling.to_json(false) + ", " + std::string(word_of(*spec.reduce)) + " of " + std::string(name_of(spec.dtype)) +
            ", window " + std::string(word_of(spec.window.kind)) + (spec.copy ? ", copied" : "") + (to_sink ? ", rows" : "") +
            ": " + what;
   };
@@ -154,7 +154,7 @@ std::optional<std::string> check_of_type(Random& random, std::int64_t& bytes) {
   merger.finish();
   bytes += static_cast<std::int64_t>(merged.size() * sizeof(T));
   for (std::size_t i = 0; i < merged.size(); ++i) {
-    const double expected = given[i].weights == 0 ? 7 : given[i].reduced(spec.reduce);
+    const double expected = given[i].weights == 0 ? 7 : given[i].reduced(*spec.reduce);
     const bool is_exact = !is_real || given[i].weights == 0 || (spec.reduce != Reduce::mean && spec.reduce != Reduce::sum);
     const double size = spec.reduce == Reduce::mean ? given[i].size / given[i].weights : given[i].size;
     const double slack = is_exact ? 0 : 1e-12 * size + std::numeric_limits<T>::epsilon() * std::abs(expected);

@@ -142,6 +142,7 @@ void expect_complex_means(DType dtype, double tolerance) {
   for (const Reduce reduce : {Reduce::mean, Reduce::sum}) {
     MergeSpec spec;
     spec.reduce = reduce;
+    spec.window.kind = WeightWindow::Kind::hann;
     spec.dtype = dtype;
     spec.element_size = sizeof(std::complex<Real>);
     const std::vector<double> rows = sample(spec.window, 6), columns = sample(spec.window, 7);

@@ -24,7 +24,7 @@ TEST(TilingLayout, NothingGrowsWithTheNumberOfTiles) {
 
 TEST(TilingLayout, WordsStandForChoices) {
   using Kind = WeightWindow::Kind;
-  EXPECT_EQ(listed_words<Tail>(), "shift, pad, partial, drop or error");
+  EXPECT_EQ(listed_words<Tail>(), "shift, shift_or_pad, pad, partial, drop or error");
   EXPECT_EQ(listed_words<Reduce>(), "mean, sum, max, min, first, last or center");
   EXPECT_EQ(listed_words<Kind>(has_formula), "ones, linear, hann, cosine or gaussian");
   EXPECT_EQ(value_of<Kind>("array"), Kind::array);
@@ -32,9 +32,46 @@ TEST(TilingLayout, WordsStandForChoices) {
   EXPECT_EQ(word_of(static_cast<Reduce>(7)), "?");
 }
 
+// claim: small-arrays
+TEST(TilingLayout, ShortAxesArePaddedAndOthersShifted) {
+  const Tiling tiling(TilingSpec{.shape = {5, 20}, .tile = {8, 8}, .stride = 6, .tail = Tail::shift_or_pad});
+  EXPECT_EQ(tiling.grid(), (Dims{1, 3}));
+  EXPECT_EQ(tiling.span(0, 0).read, (Span{0, 5}));
+  EXPECT_EQ(tiling.span(0, 0).extent, 8);
+  EXPECT_EQ(tiling.span(0, 0).write, (Span{0, 5}));
+  EXPECT_EQ(tiling.span(1, 2).read, (Span{12, 20}));
+  const Tiling shifted(TilingSpec{.shape = {8, 21}, .tile = {8, 8}, .stride = 6, .tail = Tail::shift_or_pad});
+  const Tiling same(TilingSpec{.shape = {8, 21}, .tile = {8, 8}, .stride = 6, .tail = Tail::shift});
+  ASSERT_EQ(shifted.grid(), same.grid());
+  for (std::int64_t k = 0; k < shifted.grid()[1]; ++k) EXPECT_EQ(shifted.span(1, k), same.span(1, k));
+}
+
+TEST(TilingLayout, AnAxisThatIsShorterThanTheTileMayHoldChannels) {
+  EXPECT_EQ(error_of([] {
+              Tiling(TilingSpec{.shape = {300, 300, 3}, .tile = {256, 256}});
+            }),
+            "tiling: tile: axis 2 has 3 elements: channels last?; given [256, 256], expected axes=[0, 1]");
+  EXPECT_EQ(
+      error_of([] {
+        Tiling(TilingSpec{.shape = {300, 3}, .tile = {256, 256}});
+      }),
+      "tiling: tile: must not be larger than the array if the last tile is shifted; given [256, 256], expected at most 3 "
+      "along axis 1, or the tail shift_or_pad, pad or partial");
+}
+
+// claim: scaled-results
+TEST(TilingLayout, ResultsOfAnotherSizeHaveAScale) {
+  const Tiling tiling(TilingSpec{.shape = {3, 20, 30}, .tile = {8, 10}, .stride = 5});
+  EXPECT_EQ(tiling.scale_of(0, {3, 16, 20}), (Ratio{2, 1}));
+  EXPECT_EQ(tiling.scale_of(0, {4, 5}), (Ratio{1, 2}));
+  for (const Dims& shape : {Dims{3, 8, 10}, Dims{3, 16, 30}, Dims{20}, Dims{3, 0, 0}})
+    EXPECT_EQ(tiling.scale_of(0, shape), std::nullopt) << to_string(shape);
+}
+
 TEST(TilingLayout, ChoicesThatAreNoneAreRefused) {
-  TilingSpec spec{.shape = {9}, .tile = {4}, .tail = static_cast<Tail>(5)};
-  EXPECT_EQ(error_of([&] { Tiling{spec}; }), "tiling: tail: must be shift, pad, partial, drop or error; given 5");
+  TilingSpec spec{.shape = {9}, .tile = {4}, .tail = static_cast<Tail>(6)};
+  EXPECT_EQ(error_of([&] { Tiling{spec}; }),
+            "tiling: tail: must be shift, shift_or_pad, pad, partial, drop or error; given 6");
   spec.tail = Tail::pad;
   for (const auto mode : {PaddingMode::wrap, static_cast<PaddingMode>(5)}) {
     spec.padding_mode = mode;

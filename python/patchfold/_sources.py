@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where apply_tiled reads tiles from: an array, a store that is sliced, or a data set of rasterio."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from . import _arrays, _core
+from ._arrays import given_text
+from ._errors import InvalidType, InvalidValue
+from ._rasters import Raster, is_raster
+from ._tiling import Tile, Tiling
+from ._views import shape_of
+
+_NAME = "apply_tiled"
+
+
+def is_array(x: Any) -> bool:
+    return _arrays.is_numpy(x) or _arrays._is_torch(x) or _arrays.speaks_dlpack(x)
+
+
+class Source:
+    """Tiles of an array, or of a store that returns NumPy arrays for slices."""
+
+    def __init__(self, x: Any) -> None:
+        self.raster = x if is_raster(x) else None
+        self._x: Any = Raster(x) if is_raster(x) else x
+        self._is_array = is_array(x)
+        if self._is_array:
+            shape, self.kind = _core.array_facts(x, _NAME, "x")[0], x
+        elif self.raster is not None:
+            shape, self.kind = self._x.shape, np.empty(0)
+        elif hasattr(x, "shape") and hasattr(x, "dtype") and hasattr(x, "__getitem__"):
+            shape, self.kind = shape_of(x, _NAME, "x"), np.empty(0)
+        else:
+            raise InvalidType(
+                operator=_NAME,
+                argument="x",
+                rule="must be an array, or have shape, dtype and slices that are arrays",
+                given=given_text(x),
+                expected=_instead_of(x),
+            )
+        self.shape = tuple(shape)
+
+    def cut(self, tiling: Tiling, tile: Tile) -> Any:
+        return tiling.cut(self._x, tile) if self._is_array else self._region(tiling, tile)
+
+    def stack(self, tiling: Tiling, group: list[Tile]) -> Any:
+        """Stacks tiles along a new first axis."""
+        if not self._is_array:
+            return np.stack([self._region(tiling, tile) for tile in group])
+        shape = (len(group), *group[0].shape)
+        room: Any
+        if _arrays.is_numpy(self._x):
+            room = _arrays.new_numpy(shape, self._x.dtype)
+        elif _arrays._is_torch(self._x):
+            room = sys.modules["torch"].empty(shape, dtype=self._x.dtype)
+        else:
+            parts = [tiling.cut(self._x, tile) for tile in group]
+            module = _arrays._module_of(self._x)
+            space = sys.modules[module] if module == "tensorflow" else parts[0].__array_namespace__()
+            return space.stack(parts)
+        for i, tile in enumerate(group):
+            tiling.cut(self._x, tile, out=room[i, ...])
+        return room
+
+    def _region(self, tiling: Tiling, tile: Tile) -> Any:
+        """Reads the part of a store that a tile needs, including elements that padding repeats; never the whole store."""
+        extra = [min(read.start or 0, pad[1] + 1) if pad[1] else 0 for read, pad in zip(tile.read, tile.pad, strict=True)]
+        given = tiling._given
+        if given["padding_mode"] == "constant":
+            extra = [0] * len(extra)
+        read = tuple(
+            slice(each.start - more, each.stop) if more else each for each, more in zip(tile.read, extra, strict=True)
+        )
+        found = self._x[read]
+        if isinstance(found, np.ma.MaskedArray):
+            raise InvalidType(
+                operator=_NAME,
+                argument="x",
+                rule="slices must be arrays without a mask, which would be lost",
+                given=given_text(type(self._x)),
+                expected="x.set_auto_mask(False) for netCDF4, or values in place of what is masked",
+            )
+        region = np.asarray(found)
+        shape = tuple(
+            extent if each == slice(None) else each.stop - each.start for each, extent in zip(read, self.shape, strict=True)
+        )
+        if region.shape != shape:
+            raise InvalidValue(
+                operator=_NAME, argument="x", rule="slices must be arrays", given=str(region.shape), expected=str(shape)
+            )
+        if any(pad[1] for pad in tile.pad):
+            extents = tuple(tile.shape[axis] + extra[axis] for axis in tiling.axes)
+            options = {"tail": "pad", "padding_mode": given["padding_mode"], "value": given["value"]}
+            one = Tiling(region.shape, extents, stride=extents, axes=tiling.axes, **options)
+            region = one.cut(region, 0)[tuple(slice(more, None) for more in extra)]
+        return np.array(region)
+
+
+def _instead_of(x: Any) -> str:
+    """What to type instead of something that has no tiles."""
+    if isinstance(x, (list, tuple, int, float)):
+        return "numpy.asarray(..)"
+    if hasattr(x, "keys") and hasattr(x, "__getitem__") and not hasattr(x, "ndim"):  # of xarray, zarr or h5py
+        return "one array of it: x['name']"
+    if hasattr(x, "__array__") or hasattr(x, "__array_interface__"):
+        return "numpy.asarray(x)"
+    return ""

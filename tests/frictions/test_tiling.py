@@ -1,0 +1,351 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What people stumbled over with tiles and merging: one test for each point, by what they called."""
+
+import copy
+import itertools
+import pickle
+from collections import OrderedDict, namedtuple
+
+import numpy as np
+import patchfold
+import pytest
+from patchfold import InvalidType, InvalidValue
+
+X = np.random.default_rng(0).normal(size=(3, 50, 40)).astype(np.float32)
+T = patchfold.Tiling(X.shape, (16, 12), overlap=4)
+PHOTO = np.random.default_rng(1).integers(0, 256, (48, 64, 3), np.uint8)
+
+
+def apply(fn, x=X, tile=(16, 12), *, overlap=4, **arguments):
+    return patchfold.apply_tiled(fn, x, tile, overlap=overlap, **{"progress": False} | arguments)
+
+
+def says(error, call):
+    """The message of what a call raises."""
+    with pytest.raises(error) as caught:
+        call()
+    return str(caught.value)
+
+
+# Silently wrong
+
+
+# claim: no-means-of-labels
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int16, np.int64])
+def test_labels_survive(dtype):
+    """Labels {0, 4} came back as {0, 2, 3, 4}."""
+    labels = np.zeros((64, 64), dtype)
+    calls = itertools.count()
+
+    def noisy(tile):  # tiles that disagree where they overlap
+        return np.full_like(tile, 4 * (next(calls) % 2))
+
+    for merge in (lambda: apply(noisy, labels, (16, 16), overlap=8), lambda: merged(noisy, labels)):
+        assert set(np.unique(merge()).tolist()) == {0, int(dtype(4))}
+
+
+def merged(fn, x, **arguments):
+    tiling = patchfold.Tiling(x.shape, (16, 16), overlap=8)
+    merger = patchfold.Merger(tiling, **arguments)
+    for tile, part in zip(tiling, tiling.split(x), strict=True):
+        merger.add(tile, fn(part))
+    return merger.finish()
+
+
+# claim: no-means-of-labels
+def test_integers_are_blended_where_that_is_asked():
+    x = np.zeros((24, 16), np.uint8)
+    for arguments in ({"reduce": "mean"}, {"window": "hann"}, {"dtype": "float32"}):
+        calls = itertools.count()
+        y = merged(lambda tile, calls=calls: tile + np.uint8(100 * (next(calls) % 2)), x, **arguments)
+        assert len(np.unique(y)) > 2, arguments
+    assert patchfold.Tiling((24, 16), (16, 16), overlap=8).bytes("uint8").most == 0  # nobody waits for a neighbour
+
+
+# Missing: weights of a tile
+
+
+# claim: weights-of-tiles
+@pytest.mark.parametrize("copies", [False, True])
+@pytest.mark.parametrize("shape", [(), (16, 1), (16, 12), (3, 1, 1), (3, 16, 12)])
+def test_weights_of_tiles(shape, copies):
+    """Against the definition in float64, for every shape that broadcasts."""
+    rng = np.random.default_rng(5)
+    window = [rng.uniform(0.5, 2, 16), rng.uniform(0.5, 2, 12)]
+    sums, total = np.zeros(X.shape), np.zeros(X.shape)
+    tiles, weights = [], []
+    for tile in T:
+        tiles.append(rng.normal(size=tile.shape).astype(np.float32))
+        weights.append(rng.uniform(0.1, 3, shape))
+        factor = np.broadcast_to(weights[-1], tile.shape) * np.multiply.outer(*window)
+        sums[tile.write] += factor * tiles[-1]
+        total[tile.write] += factor
+    for reduce, expected in (("mean", sums / total), ("sum", sums)):
+        found = []
+        for order in (range(len(T)), rng.permutation(len(T))):
+            merger = patchfold.Merger(T, window=window, reduce=reduce, copy=copies)
+            for index in order:
+                merger.add(int(index), tiles[index], weight=weights[index])
+            found.append(merger.finish())
+        np.testing.assert_allclose(found[0], expected, rtol=1e-5, atol=1e-5)
+        assert found[0].tobytes() == found[1].tobytes()
+
+
+# claim: weights-of-tiles
+def test_weights_keep_equal_values_and_leave_out_zeros():
+    line = patchfold.Tiling((6,), (4,), stride=2)
+    for value in (np.float32(0.1), np.float32(-0.0), np.float32(np.nan)):
+        merger = patchfold.Merger(line)
+        for index, weight in enumerate((0.3, np.array([7, 1e-9, 1e9, 3]))):
+            merger.add(index, np.full(4, value), weight=weight)
+        assert merger.finish().tobytes() == np.full(6, value).tobytes()
+    merger = patchfold.Merger(line, window="ones")
+    merger.add(0, np.array([1, 2, np.nan, 4.0]), weight=np.array([True, True, False, True]))
+    merger.add((1,), np.array([8, 8, 8, 8.0]))
+    assert merger.finish().tolist() == [1, 2, 8, 6, 8, 8]
+
+
+def test_weights_that_leave_an_element_without_a_value():
+    line = patchfold.Tiling((6,), (4,), stride=2)
+    for zeros in (0, [1, 1, 0, 0]):
+        merger = patchfold.Merger(line, window="ones")
+        merger.add(0, np.ones(4), weight=[1, 1, 0, 1])
+        assert says(InvalidValue, lambda m=merger, z=zeros: m.add(1, np.zeros(4), weight=z)) == (
+            "merge: weight: must be above 0 in at least one tile of each element unless a fill is given; "
+            f"given 0 in all tiles of element ({2 if zeros == 0 else 4},)"
+        )
+        merger.add(1, np.zeros(4))  # the refused tile may come again
+        assert merger.finish().tolist() == [1, 1, 0, 0.5, 0, 0]
+    merger = patchfold.Merger(line, window="ones", fill=9)
+    merger.add(0, np.ones(4), weight=0)
+    merger.add(1, np.zeros(4), weight=[1, 1, 1, 0])
+    assert merger.finish().tolist() == [9, 9, 0, 0, 0, 9]
+
+
+BAD_WEIGHTS = [
+    (-1, InvalidValue, "must be finite and at least 0; given -1"),
+    (np.nan, InvalidValue, "must be finite and at least 0; given nan"),
+    (np.inf, InvalidValue, "must be finite and at least 0; given inf"),
+    (1e100, InvalidValue, "must have products with the window that float64 can hold; given 1e+100, "
+                          "expected 0, or about 5e-91 to 2e90"),
+    (np.ones((3, 16, 11)), InvalidValue, "must broadcast to the shape of the tile's result; "
+                                         "given (3, 16, 11), expected (3, 16, 12)"),
+    (np.ones((1, 3, 16, 12)), InvalidValue, "must broadcast to the shape of the tile's result; "
+                                            "given (1, 3, 16, 12), expected (3, 16, 12)"),
+    (np.full((16, 12), -0.5), InvalidValue, "must be finite and at least 0; given -0.5"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("weight", "kind", "text"), BAD_WEIGHTS, ids=[str(i) for i in range(len(BAD_WEIGHTS))])
+def test_bad_weights_are_refused(weight, kind, text):
+    merger = patchfold.Merger(T)
+    message = says(kind, lambda: merger.add(0, T.cut(X, 0), weight=weight))
+    assert message == f"merge: weight of tile 0 at position (0, 0): {text}"
+    for index, tile in enumerate(T.split(X)):
+        merger.add(index, tile)
+    np.testing.assert_array_equal(merger.finish(), X)
+
+
+def test_weights_of_other_kinds_are_refused():
+    merger = patchfold.Merger(T)
+    tile = T.cut(X, 0)
+    cases = {"much": "real numbers; given <U4", 1j: "real numbers; given complex128", ((1,), (1, 2)): "numbers; given ((1,)"}
+    for weight, text in cases.items():
+        assert says(InvalidType, lambda w=weight: merger.add(0, tile, weight=w)).startswith(
+            f"merge: weight: must hold {text}"
+        )
+    masked = np.ma.ones((16, 12))
+    assert "merge: weight: must hold real numbers" in says(InvalidType, lambda: merger.add(0, tile, weight=masked))
+    merger = patchfold.Merger(T)
+    labels = np.zeros((3, 16, 12), np.uint8)
+    assert says(InvalidValue, lambda: merger.add(0, labels, weight=0.5)) == (
+        "merge: weight of tile 0 at position (0, 0): must not be given where one tile gives each element; given center, "
+        "expected the reduction mean or sum, or a mask that leaves out whole tiles"
+    )
+
+
+# Missing: pickle, repr, hash, indices
+
+
+def test_a_merger_says_what_it_is_and_that_it_cannot_be_copied():
+    merger = patchfold.Merger(T, reduce="mean", window="hann")
+    merger.add(0, T.cut(X, 0))
+    assert repr(merger) == f"<Merger({T!r}, window='hann', reduce='mean'): 1 of 20 tiles have come, 2304 bytes wait>"
+    for duplicate in (pickle.dumps, copy.copy, copy.deepcopy):
+        assert says(TypeError, lambda f=duplicate: f(merger)) == (
+            "merge: merger: cannot be pickled or copied, since it holds the tiles that wait; expected its tiling, which can "
+            "be pickled: results from other processes go to one merger"
+        )
+    merger.close()
+    assert repr(merger).endswith(": closed>")
+
+
+def test_tiles_have_a_hash():
+    assert len({*T, *T}) == len(T) and hash(T[3]) == hash(pickle.loads(pickle.dumps(T[3])))
+
+
+# claim: tiles-by-place
+def test_tiles_by_place_and_by_slice():
+    assert T.grid == (4, 5)
+    assert T[0, 1] == T[1] and T[3, -1] == T[19] and T[np.int64(2), 0] == T[10]
+    assert T[0:3] == [T[0], T[1], T[2]] and T[::-7] == [T[19], T[12], T[5]] and T[30:] == []
+    np.testing.assert_array_equal(T.cut(X, (1, 2)), T.cut(X, 7))
+    merger = patchfold.Merger(T)
+    for position in np.ndindex(*T.grid):
+        merger.add(position, T.cut(X, position))
+    np.testing.assert_array_equal(merger.finish(), X)
+    assert says(IndexError, lambda: T[4, 0]) == (
+        "tiling: index: must lie in the grid of tiles; given (4, 0), expected a place in the grid (4, 5)"
+    )
+    assert says(InvalidType, lambda: merger.add((0, 1, 2), X)) == (
+        "tiling: index: must be the number of a tile, or its place in the grid; given (0, 1, 2), expected a place in the "
+        "grid (4, 5)"
+    )
+    assert says(InvalidType, lambda: T["a":]).startswith("tiling: index: a slice must have integers")
+
+
+# Missing: several results
+
+
+Pair = namedtuple("Pair", "scores labels")
+
+
+# claim: several-results
+@pytest.mark.parametrize("batch", [None, 3])
+@pytest.mark.parametrize("kind", ["tuple", "list", "dict", "named", "ordered"])
+def test_a_function_with_several_results(kind, batch):
+    """Each with its own channels and element type: labels are not blended, scores are."""
+
+    def model(tile):
+        scores, labels = tile.mean(-3, keepdims=True), (tile[..., 0, :, :] > 0).astype(np.uint8)
+        return {"tuple": (scores, labels), "list": [scores, labels], "dict": {"scores": scores, "labels": labels},
+                "named": Pair(scores, labels), "ordered": OrderedDict(scores=scores, labels=labels)}[kind]  # fmt: skip
+
+    y = apply(model, batch=batch)
+    assert type(y).__name__ == {"named": "Pair", "ordered": "dict"}.get(kind, kind)
+    scores, labels = y.values() if isinstance(y, dict) else y
+    np.testing.assert_array_equal(scores, X.mean(0, keepdims=True), strict=True)
+    np.testing.assert_array_equal(labels, (X[0] > 0).astype(np.uint8), strict=True)
+
+
+# claim: several-results
+def test_outputs_of_several_results(tmp_path):
+    room = np.zeros(X.shape, np.float32)
+    y = apply(lambda tile: {"a": np.sin(tile), "b": tile * 2}, out={"a": room, "b": tmp_path / "b.npy"})
+    assert y["a"] is room
+    np.testing.assert_array_equal(room, np.sin(X))
+    np.testing.assert_array_equal(np.load(tmp_path / "b.npy"), X * 2)
+    first, second = apply(lambda tile: (tile, tile + 1), out=(None, room))
+    np.testing.assert_array_equal(first, X)
+    assert second is room and np.array_equal(room, X + 1)
+
+    def fails(tile):
+        raise RuntimeError("no")
+
+    with pytest.raises(RuntimeError):
+        apply(lambda tile: (tile, fails(tile)), out=(tmp_path / "c.npy", None))
+    assert [path.name for path in tmp_path.iterdir()] == ["b.npy"]
+
+
+def test_several_results_that_do_not_fit():
+    calls = itertools.count()
+    tile_1 = "result for tile 1 at position (0, 1)"
+    assert says(InvalidValue, lambda: apply(lambda tile: (tile,) * (1 + next(calls) % 2))) == (
+        f"apply_tiled: {tile_1}: must have the entries of the first; given 2 arrays, expected 1 arrays"
+    )
+    calls = itertools.count()
+    assert says(InvalidValue, lambda: apply(lambda tile: tile if next(calls) else {"a": tile})) == (
+        f"apply_tiled: {tile_1}: must have the entries of the first; given one array, expected a dict with 'a'"
+    )
+    assert says(InvalidValue, lambda: apply(lambda tile: (tile, tile[1:, 1:]))) == (
+        "merge: result 1: tile 0 at position (0, 0): must have the shape of the tile's result; given (2, 15, 12), "
+        "expected (2, 16, 12)"
+    )
+    assert says(InvalidType, lambda: apply(lambda tile: (tile, tile), out=X.copy())).startswith(
+        "apply_tiled: out: must have an entry for each result; given array("
+    )
+    assert says(InvalidValue, lambda: apply(lambda tile: tile, out=(None, None))) == (
+        "apply_tiled: result for tile 0 at position (0, 0): must have the same entries as out; given one array, expected 2 "
+        "arrays"
+    )
+    room = np.zeros(X.shape, np.float32)
+    for out in ((room, room), ("y.npy", "y.npy")):
+        assert says(InvalidValue, lambda out=out: apply(lambda tile: (tile, tile), out=out)) == (
+            "apply_tiled: out: must be another one for each result"
+        )
+    assert says(InvalidType, lambda: apply(lambda tile: [1, 2])).endswith("given list, expected numpy.asarray(..)")
+    assert says(InvalidValue, lambda: apply(lambda tile: ())) == "apply_tiled: result: must have an entry; given ()"
+
+
+# Missing: arrays smaller than a tile
+
+
+# claim: small-arrays
+@pytest.mark.parametrize("mode", ["constant", "edge", "reflect", "symmetric"])
+def test_an_array_smaller_than_the_tile(mode):
+    """MONAI pads it; here tail="shift_or_pad" does, and cuts the result back."""
+    seen = []
+    y = apply(lambda tile: seen.append(tile) or tile * 2, X, (64, 16), tail="shift_or_pad", padding_mode=mode, value=7)
+    np.testing.assert_array_equal(y, X * 2)
+    assert {tile.shape for tile in seen} == {(3, 64, 16)}
+    more = {"constant_values": 7} if mode == "constant" else {}
+    tiling = patchfold.Tiling(X.shape, (64, 16), overlap=4, tail="shift_or_pad")
+    assert tiling[-1].read == (slice(None), slice(0, 50), slice(24, 40))  # along the other axis the last tile is shifted
+    padded = np.pad(X, ((0, 0), (0, 14), (0, 0)), mode, **more)
+    np.testing.assert_array_equal(seen[-1], padded[..., 24:40])
+    assert pickle.loads(pickle.dumps(tiling)) == tiling
+    double = apply(lambda tile: tile.repeat(2, 1).repeat(2, 2), X, (64, 64), tail="shift_or_pad", scale=2)
+    np.testing.assert_array_equal(double, X.repeat(2, 1).repeat(2, 2))
+
+
+def test_advice_for_an_axis_that_is_shorter_than_the_tile():
+    """Channels last were told to pad 3 elements to 256."""
+    hwc = np.zeros((300, 300, 3), np.float32)
+    assert says(InvalidValue, lambda: apply(np.sin, hwc, (256, 256))) == (
+        "tiling: tile: axis 2 has 3 elements: channels last?; given (256, 256), expected axes=(0, 1)"
+    )
+    assert apply(np.sin, hwc, (256, 256), axes=(0, 1)).shape == hwc.shape
+    assert says(InvalidValue, lambda: apply(np.sin, X, (64, 16))) == (
+        "tiling: tile: must not be larger than the array if the last tile is shifted; given (64, 16), expected at most 50 "
+        "along axis 1, or the tail shift_or_pad, pad or partial"
+    )
+
+
+# Messages
+
+
+@pytest.mark.parametrize(("scale", "text"), [
+    (2, "results are twice as large as tiles, so make the tiling with scale=2"),
+    (4, "results are 4 times as large as tiles, so make the tiling with scale=4"),
+])  # fmt: skip
+def test_results_that_are_larger_than_tiles(scale, text):
+    def larger(tile):
+        return tile.repeat(scale, 1).repeat(scale, 2)
+
+    given = (3, 16 * scale, 12 * scale)
+    assert says(InvalidValue, lambda: apply(larger)) == (
+        "merge: tile 0 at position (0, 0): must have the shape of the tile's result; "
+        f"given {given}, expected (3, 16, 12): {text}"
+    )
+    np.testing.assert_array_equal(apply(larger, scale=scale), larger(X))
+
+
+def test_results_that_are_smaller_than_tiles():
+    assert says(InvalidValue, lambda: apply(lambda tile: tile[:, ::2, ::2])).endswith(
+        "expected (3, 16, 12): results are half as large as tiles, so make the tiling with scale=1/2"
+    )
+    assert says(InvalidValue, lambda: apply(lambda tile: tile, scale=2)).endswith(
+        "expected (3, 32, 24): results are as large as tiles, so make the tiling with scale=1"
+    )
+    merger = patchfold.Merger(T)
+    merger.add(0, T.cut(X, 0))
+    assert says(InvalidValue, lambda: merger.add(1, T.cut(X, 1)[:, ::2, ::4])).endswith("expected (3, 16, 12)")
+
+
+def test_a_plan_for_another_element_type():
+    x = np.zeros((1, 3, 8, 8), np.float32)
+    plan = patchfold.plan("unfold", x, kernel_size=(2, 2))
+    assert says(InvalidType, lambda: plan(x.astype(float))) == (
+        "unfold: x: must have the element type of the plan; given float64, expected float32: make another plan, or give "
+        "x.astype('float32')"
+    )

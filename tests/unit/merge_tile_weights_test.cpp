@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weights that come with single tiles, against the definition; and the reduction that stands for none.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <random>
+
+#include "merge_support.hpp"
+
+namespace patchfold {
+namespace {
+
+/// Tiles of random values with random weights, and what a merge of them must give.
+class Weighed {
+ public:
+  Weighed(const TilingSpec& spec, const Dims& channels, MergeSpec merge, std::uint32_t seed)
+      : tiling(spec), merge_(std::move(merge)), random_(seed) {
+    merge_.channels = channels;
+    const Dims shape = tiling.output_shape(channels);
+    sums_.resize(static_cast<std::size_t>(element_count(shape)));
+    sizes_ = weights_ = sums_;
+    for (const Tile tile : tiling) {
+      const Dims extents = tiling.result_shape(tile.index, channels);
+      values.push_back(numbers<float>(element_count(extents), -10, 10));
+      Dims own = extents;
+      for (int axis = 0; axis < own.size(); ++axis)
+        if (random_() % 3 == 0) own[axis] = 1;  // holds along this axis
+      shapes.push_back(own);
+      weights.push_back(numbers<double>(element_count(own), 0.01, 9));
+      for (double& weight : weights.back())
+        if (random_() % 5 == 0) weight = 0;
+      count(tile, extents);
+    }
+  }
+
+  std::vector<float> merged(bool copy, bool to_sink, bool backwards) {
+    MergeSpec spec = merge_;
+    spec.copy = copy;
+    spec.fill = -99;
+    const Dims shape = tiling.output_shape(spec.channels);
+    std::vector<float> output(sums_.size());
+    const auto extent = static_cast<std::size_t>(shape[0]);
+    Rows rows(output.size() / extent * sizeof(float));
+    Merger merger = to_sink ? Merger(tiling, spec, rows) : Merger(tiling, spec, view(output.data(), shape));
+    for (std::int64_t i = 0; i < tiling.size(); ++i) {
+      const auto k = static_cast<std::size_t>(backwards ? tiling.size() - 1 - i : i);
+      const auto index = static_cast<std::int64_t>(k);
+      const ConstTensorView own = view(std::as_const(weights[k]).data(), shapes[k]);
+      merger.add(index, view(std::as_const(values[k]).data(), tiling.result_shape(index, spec.channels)), {.array = own});
+    }
+    merger.finish();
+    EXPECT_EQ(merger.waiting_bytes(), 0);
+    if (to_sink) std::memcpy(output.data(), rows.bytes.data(), rows.bytes.size());
+    return output;
+  }
+
+  void expect(const std::vector<float>& output) const {
+    for (std::size_t at = 0; at < output.size(); ++at) {
+      if (weights_[at] == 0) {
+        ASSERT_EQ(output[at], -99.0F) << at;
+        continue;
+      }
+      const double divisor = *merge_.reduce == Reduce::mean ? weights_[at] : 1;
+      ASSERT_NEAR(output[at], sums_[at] / divisor, 1e-6 * sizes_[at] / divisor) << at;
+    }
+  }
+
+  Tiling tiling;
+  std::vector<std::vector<float>> values{};
+  std::vector<std::vector<double>> weights{};
+  std::vector<Dims> shapes{};
+
+ private:
+  template <class T>
+  std::vector<T> numbers(std::int64_t count, T low, T high) {
+    std::vector<T> list(static_cast<std::size_t>(count));
+    for (T& value : list) value = std::uniform_real_distribution<T>(low, high)(random_);
+    return list;
+  }
+
+  /// Adds what a tile contributes by the definition.
+  void count(const Tile& tile, const Dims& extents) {
+    const Dims axes = tiling.axes_in(extents.size());
+    const Dims shape = tiling.output_shape(merge_.channels);
+    const Dims& own = shapes.back();
+    std::vector<std::vector<double>> window;
+    for (int i = 0; i < axes.size(); ++i) window.push_back(sample(merge_.window, tiling.result()[i]));
+    for (std::int64_t element = 0; element < element_count(extents); ++element) {
+      std::int64_t rest = element, to = 0, from = 0, step = 1, own_step = 1;
+      double weight = 1;
+      for (int axis = extents.size() - 1; axis >= 0; --axis) {
+        const std::int64_t at = rest % extents[axis];
+        rest /= extents[axis];
+        std::int64_t place = at;
+        for (int i = 0; i < axes.size(); ++i)
+          if (axes[i] == axis) {
+            place += tile.spans[static_cast<std::size_t>(i)].start;
+            weight *= window[static_cast<std::size_t>(i)][static_cast<std::size_t>(at)];
+          }
+        to += place * step;
+        step *= shape[axis];
+        from += (own[axis] == 1 ? 0 : at) * own_step;
+        own_step *= own[axis];
+      }
+      weight *= weights.back()[static_cast<std::size_t>(from)];
+      const double value = values.back()[static_cast<std::size_t>(element)];
+      sums_[static_cast<std::size_t>(to)] += weight * value;
+      sizes_[static_cast<std::size_t>(to)] += weight * std::abs(value);
+      weights_[static_cast<std::size_t>(to)] += weight;
+    }
+  }
+
+  MergeSpec merge_;
+  std::mt19937 random_;
+  std::vector<double> sums_{}, sizes_{}, weights_{};
+};
+
+// claim: weights-of-tiles
+TEST(TileWeights, MultiplyThoseOfTheWindow) {
+  const struct {
+    TilingSpec tiling;
+    Dims channels;
+  } cases[] = {{{.shape = {40}, .tile = {9}, .overlap = 5, .tail = Tail::partial}, {}},
+               {{.shape = {2, 3, 21, 30}, .tile = {8, 10}, .stride = {3, 6}}, {2, 3}},
+               {{.shape = {21, 30, 3}, .tile = {8, 10}, .stride = {3, 6}, .axes = {0, 1}}, {3}},
+               {{.shape = {2, 21, 4, 30}, .tile = {8, 10}, .stride = {5, 9}, .axes = {1, 3}}, {2, 4}},
+               {{.shape = {9, 10, 11}, .tile = {4, 5, 6}, .overlap = 2}, {}}};
+  std::uint32_t seed = 1;
+  for (const auto& [tiling, channels] : cases)
+    for (const Reduce reduce : {Reduce::mean, Reduce::sum})
+      for (const auto kind : {WeightWindow::Kind::ones, WeightWindow::Kind::hann}) {
+        SCOPED_TRACE(to_string(tiling.shape) + " " + std::string(word_of(reduce)) + " " + std::string(word_of(kind)));
+        Weighed merge(tiling, channels, {.reduce = reduce, .window = {.kind = kind}}, seed++);
+        const std::vector<float> output = merge.merged(false, false, false);
+        merge.expect(output);
+        for (const bool copy : {false, true})
+          for (const bool backwards : {false, true}) {
+            EXPECT_EQ(merge.merged(copy, false, backwards), output);
+            if (merge.tiling.stream_axis() == 0) {
+              EXPECT_EQ(merge.merged(copy, true, backwards), output);
+            }
+          }
+      }
+}
+
+/// Merges two tiles of four that overlap by two, with these weights.
+struct Two {
+  explicit Two(MergeSpec spec = {}) : merger(tiling, spec, view(output.data(), {6})) {}
+  void add(std::int64_t index, const TileWeights& weights) {
+    merger.add(index, view(std::as_const(index == 0 ? left : right).data(), {4}), weights);
+  }
+  const Tiling tiling{TilingSpec{.shape = {6}, .tile = {4}, .stride = 2}};
+  std::vector<float> left = {1, 2, 3, 4}, right = {30, 40, 50, 60}, output = std::vector<float>(6);
+  Merger merger;
+};
+
+MergeSpec spec_of(Reduce reduce) {
+  return {.reduce = reduce, .window = {.kind = WeightWindow::Kind::ones}};
+}
+
+// claim: weights-of-tiles
+TEST(TileWeights, ANumberHoldsForTheWholeTile) {
+  Two mean(spec_of(Reduce::mean));
+  mean.add(1, {.number = 1});
+  mean.add(0, {.number = 3});
+  mean.merger.finish();
+  EXPECT_EQ(mean.output, (std::vector<float>{1, 2, (3 * 3 + 30) / 4.0F, (3 * 4 + 40) / 4.0F, 50, 60}));
+  Two sum(spec_of(Reduce::sum));
+  sum.add(0, {.number = 0.5});
+  sum.add(1, {.number = 2});
+  sum.merger.finish();
+  EXPECT_EQ(sum.output, (std::vector<float>{0.5, 1, 61.5, 82, 100, 120}));
+}
+
+// claim: weights-of-tiles
+TEST(TileWeights, EqualContributionsGiveThatValue) {
+  for (const float value : {0.1F, -0.0F, 1e-45F, 3e38F}) {
+    Two two(spec_of(Reduce::mean));
+    two.left = two.right = std::vector<float>(4, value);
+    two.add(0, {.number = 0.1});
+    two.add(1, {.number = 0.7});
+    two.merger.finish();
+    for (const float found : two.output) EXPECT_EQ(std::memcmp(&found, &value, sizeof value), 0) << found;
+  }
+}
+
+// claim: weights-of-tiles
+TEST(TileWeights, ZeroLeavesElementsOut) {
+  const std::vector<double> third = {1, 1, 0, 1}, first_only = {0, 1, 1, 1};
+  const ConstTensorView own = view(third.data(), {4});
+  for (const Reduce reduce : {Reduce::mean, Reduce::sum, Reduce::max, Reduce::min}) {
+    Two two(spec_of(reduce));
+    two.left[2] = std::numeric_limits<float>::quiet_NaN();
+    two.add(0, {.array = own});
+    two.add(1, {});
+    two.merger.finish();
+    EXPECT_EQ(two.output[2], 30) << word_of(reduce);
+  }
+  // The last tile of an element that would stay without a value is refused, and may come again.
+  for (const bool is_left_last : {false, true}) {
+    Two two(spec_of(Reduce::mean));
+    const std::int64_t last = is_left_last ? 0 : 1;
+    two.add(1 - last, {.array = is_left_last ? view(first_only.data(), {4}) : own});
+    EXPECT_EQ(error_of([&] { two.add(last, is_left_last ? TileWeights{.array = own} : TileWeights{.number = 0}); }),
+              "merge: weight: must be above 0 in at least one tile of each element unless a fill is given; given 0 in all "
+              "tiles of element [2]");
+    two.add(last, {.number = 0.5});
+    two.merger.finish();
+    EXPECT_EQ(two.output[2], is_left_last ? 3 : 30);
+  }
+  MergeSpec filled = spec_of(Reduce::mean);
+  filled.fill = -1;
+  Two two(filled);
+  two.add(0, {.array = own});
+  two.add(1, {.number = 0});
+  two.merger.finish();
+  EXPECT_EQ(two.output, (std::vector<float>{1, 2, -1, 4, -1, -1}));
+}
+
+TEST(TileWeights, ThatCannotBeUsedAreRefused) {
+  const std::vector<double> five(5, 1.0), wrong = {1, -2, 1, 1};
+  const std::vector<float> rough(4, 1.0F);
+  const struct {
+    Reduce reduce;
+    TileWeights weights;
+    const char* message;
+  } cases[] = {
+      {Reduce::mean, {.number = -1}, "must be finite and at least 0; given -1"},
+      {Reduce::mean, {.number = std::nan("")}, "must be finite and at least 0; given nan"},
+      {Reduce::max, {.number = std::numeric_limits<double>::infinity()}, "must be finite and at least 0; given inf"},
+      {Reduce::sum, {.array = view(wrong.data(), {4})}, "must be finite and at least 0; given -2"},
+      {Reduce::mean,
+       {.array = view(five.data(), {5})},
+       "must broadcast to the shape of the tile's result; given [5], expected [4]"},
+      {Reduce::mean,
+       {.array = view(five.data(), {1, 4})},
+       "must broadcast to the shape of the tile's result; given [1, 4], expected [4]"},
+      {Reduce::mean, {.array = view(rough.data(), {4})}, "must be float64; given float32"},
+      {Reduce::mean,
+       {.number = 0x1p400},
+       "must have products with the window that float64 can hold; given 2.5822498780869086e+120, expected 0, or about 5e-91 "
+       "to 2e90"},
+      {Reduce::center,
+       {.number = 2},
+       "must not be given where one tile gives each element; given center, expected the reduction mean or sum, or a mask "
+       "that "
+       "leaves out whole tiles"},
+      {Reduce::first,
+       {.number = 0},
+       "must not be given where one tile gives each element; given first, expected the reduction mean or sum, or a mask "
+       "that "
+       "leaves out whole tiles"}};
+  for (const auto& [reduce, weights, message] : cases) {
+    Two two(spec_of(reduce));
+    EXPECT_EQ(error_of([&, &weights = weights] { two.add(1, weights); }),
+              std::string("merge: weight of tile 1 at position [1]: ") + message);
+    two.add(0, {});
+    two.add(1, {});  // nothing was settled by what was refused
+    two.merger.finish();
+  }
+}
+
+TEST(TileWeights, Of64BitIntegersAre0Or1) {
+  const Tiling tiling(TilingSpec{.shape = {6}, .tile = {4}, .stride = 2});
+  MergeSpec spec = spec_of(Reduce::mean);
+  spec.dtype = DType::int64;
+  spec.element_size = 8;
+  const std::vector<std::int64_t> left = {1, 2, 3, 4}, right = {30, 40, (std::int64_t{1} << 62) + 1, 60};
+  std::vector<std::int64_t> output(6);
+  Merger merger(tiling, spec, view(output.data(), {6}));
+  EXPECT_EQ(
+      error_of([&] { merger.add(0, view(left.data(), {4}), {.number = 0.5}); }),
+      "merge: weight of tile 0 at position [0]: must be 0 or 1 for 64-bit integers, which float64 does not hold; given "
+      "0.5, expected 0, 1, or tiles of another type");
+  const std::vector<double> own = {1, 1, 0, 1};
+  merger.add(0, view(left.data(), {4}), {.array = view(own.data(), {4})});
+  merger.add(1, view(right.data(), {4}));
+  merger.finish();
+  EXPECT_EQ(output, (std::vector<std::int64_t>{1, 2, 30, 22, (std::int64_t{1} << 62) + 1, 60}));
+}
+
+// claim: memory-limit
+TEST(TileWeights, CountWhileTheirTileWaits) {
+  MergeSpec spec = spec_of(Reduce::mean);
+  const std::vector<double> own = {1, 2, 3, 4};
+  const TileWeights weights{.array = view(own.data(), {4})};
+  for (const bool copy : {false, true}) {
+    spec.copy = copy;
+    spec.memory_limit.reset();
+    Two two(spec);
+    two.add(0, {.number = 3});
+    const std::int64_t plain = two.merger.waiting_bytes();
+    Two with(spec);
+    with.add(0, weights);
+    EXPECT_EQ(with.merger.waiting_bytes(), plain + 32);
+    with.add(1, weights);
+    EXPECT_EQ(with.merger.waiting_bytes(), 0);
+    EXPECT_EQ(with.merger.peak_bytes(), plain + 32);
+    spec.memory_limit = plain + 31;
+    Two tight(spec);
+    EXPECT_EQ(error_of([&] { tight.add(0, weights); }),
+              "merge: tile 0 at position [0]: has weights for which memory_limit leaves no room; given " +
+                  std::to_string(plain + 31) + " bytes, expected a number as weight, or " + std::to_string(plain + 32) +
+                  " bytes");
+    tight.add(0, {.number = 2});
+    tight.add(1, weights);  // nothing waits for it
+    tight.merger.finish();
+  }
+}
+
+// claim: no-means-of-labels
+TEST(MergeDefaults, IntegersAreNotBlendedUnlessThatIsAsked) {
+  const auto of = [](DType dtype) { return MergeSpec{.dtype = dtype, .element_size = size_of(dtype)}; };
+  for (const DType dtype : {DType::boolean, DType::uint8, DType::int16, DType::uint32, DType::int64}) {
+    MergeSpec spec = of(dtype);
+    EXPECT_EQ(reduction_of(spec), Reduce::center) << name_of(dtype);
+    spec.window.kind = WeightWindow::Kind::hann;
+    EXPECT_EQ(reduction_of(spec), Reduce::mean);
+    spec = of(dtype);
+    spec.output_dtype = DType::float32;
+    EXPECT_EQ(reduction_of(spec), Reduce::mean);
+    spec.output_dtype = dtype;
+    EXPECT_EQ(reduction_of(spec), Reduce::center);
+    spec.reduce = Reduce::sum;
+    EXPECT_EQ(reduction_of(spec), Reduce::sum);
+  }
+  for (const DType dtype : {DType::float16, DType::bfloat16, DType::float32, DType::complex64, DType::opaque})
+    EXPECT_EQ(reduction_of(of(dtype)), Reduce::mean) << name_of(dtype);
+  // Labels 0 and 4 that two tiles give differently: no other label comes.
+  const Tiling tiling(TilingSpec{.shape = {6}, .tile = {4}, .stride = 2});
+  const std::vector<std::uint8_t> zeros(4, 0), fours(4, 4);
+  std::vector<std::uint8_t> output(6);
+  Merger merger(tiling, of(DType::uint8), view(output.data(), {6}));
+  merger.add(0, view(zeros.data(), {4}));
+  merger.add(1, view(fours.data(), {4}));
+  merger.finish();
+  EXPECT_EQ(output, (std::vector<std::uint8_t>{0, 0, 0, 4, 4, 4}));
+}
+
+TEST(MergeDefaults, SumsHaveNoWindow) {
+  Two two({.reduce = Reduce::sum});
+  two.add(0, {});
+  two.add(1, {});
+  two.merger.finish();
+  EXPECT_EQ(two.output, (std::vector<float>{1, 2, 33, 44, 50, 60}));
+}
+
+TEST(MergeRows, WeightsEndWithTheTiledAxis) {
+  // One tile that is as long as the axis: its channels lie side by side in the output and in the tile.
+  const Tiling tiling(TilingSpec{.shape = {3, 50}, .tile = {50}});
+  std::vector<float> tile(150);
+  std::iota(tile.begin(), tile.end(), 1.0F);
+  std::vector<double> output(150);
+  Merger merger(tiling, {.output_dtype = DType::float64, .channels = {3}}, view(output.data(), {3, 50}));
+  merger.add(0, view(std::as_const(tile).data(), {3, 50}));
+  merger.finish();
+  EXPECT_EQ(output, std::vector<double>(tile.begin(), tile.end()));
+}
+
+}  // namespace
+}  // namespace patchfold
