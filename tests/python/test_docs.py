@@ -23,8 +23,9 @@ OPERATORS = ROOT / "docs" / "operators.md"
 GLOSSARY = ROOT / "docs" / "glossary.md"
 # Modules and packages that need another package, and the name of that package.
 NEEDS = {
-    "patchfold.models._onnx": "onnx", "patchfold.models._onnx_nodes": "onnx", "patchfold.onnx._node_tests": "onnx",
-    "patchfold.onnx.backend": "onnx", "patchfold.torch": "torch",
+    "patchfold.models._expand": "onnx", "patchfold.models._onnx": "onnx", "patchfold.models._onnx_nodes": "onnx",
+    "patchfold.models._portable": "onnx", "patchfold.onnx._node_tests": "onnx", "patchfold.onnx.backend": "onnx",
+    "patchfold.torch": "torch",
 }
 
 

@@ -1,11 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which operators of the family a model holds, also where they are made of other nodes.
+"""Which operators of the family an ONNX model holds, also where they are made of other nodes, and how to do without them.
 
-`inspect` reads an ONNX model (needs the package onnx) and reports them; `python -m patchfold.models inspect MODEL` prints
-the same.
+`inspect` reports them, and `portable` writes a model that computes the same with operators that a target has. Both need the
+package onnx. `python -m patchfold.models` does the same from a shell.
 """
+
+from typing import TYPE_CHECKING, Any
 
 from ._errors import ModelError
 from ._inspect import Finding, Inspection, inspect
 
-__all__ = ["Finding", "Inspection", "ModelError", "inspect"]
+if TYPE_CHECKING:
+    from ._portable import portable
+
+__all__ = ["Finding", "Inspection", "ModelError", "inspect", "portable"]
+
+
+def __getattr__(name: str) -> Any:
+    """`portable`, which needs onnx, where it is first used."""
+    if name != "portable":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        from ._portable import portable
+    except ImportError as error:
+        raise ImportError(f"portable writes ONNX models with the package onnx: pip install onnx ({error})") from None
+    return portable

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m patchfold.models inspect MODEL`: prints which operators of the family a model holds."""
+"""Finds the operators that cut or join blocks in ONNX models, and writes models that do without them."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+from pathlib import Path
 
 from . import ModelError, inspect
 
@@ -20,6 +22,13 @@ def main(arguments: list[str] | None = None) -> int:
     command.add_argument("--size", action="append", default=[], metavar="NAME=N", help="the extent of an open dimension")
     command.add_argument("--json", action="store_true", help="prints one JSON object")
     command.add_argument("--no-time", action="store_true", help="does not time the operators")
+    command = commands.add_parser("portable", help="writes a model that computes the same with operators that a target has")
+    command.add_argument("model", metavar="MODEL", help="an .onnx file")
+    command.add_argument(
+        "target", metavar="TARGET", help="tensorrt, openvino, basic, or onnx:N for version N of the operators"
+    )
+    command.add_argument("out", metavar="OUT", help="the .onnx file to write; must not be there")
+    command.add_argument("--size", action="append", default=[], metavar="NAME=N", help="the extent of an open dimension")
     given = parser.parse_args(arguments)
     sizes = {}
     for text in given.size:
@@ -28,11 +37,35 @@ def main(arguments: list[str] | None = None) -> int:
             parser.error(f"--size {text}: write NAME=N with a positive N, as --size batch=8")
         sizes[name] = int(number)
     try:
+        if given.command == "portable":
+            return write(given.model, given.target, given.out, sizes)
         report = inspect(given.model, sizes=sizes, timed=not given.no_time)
     except (ModelError, ImportError) as error:
         print(f"patchfold.models: {error}", file=sys.stderr)
         return 1
     print(report.json() if given.json else report)
+    return 0
+
+
+def write(path: str, target: str, out: str, sizes: dict[str, int]) -> int:
+    """Writes the model of a file for a target, and prints how many nodes it has before and after."""
+    import onnx
+
+    from . import portable
+
+    if os.path.exists(out):
+        raise ModelError(f"{out}: is there already")
+    model = portable(path, target, sizes=sizes)
+    part = Path(f"{out}.part")
+    try:
+        onnx.save(model, part)
+        part.rename(out)
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{out}: cannot be written: {error}") from None
+    finally:
+        part.unlink(missing_ok=True)
+    before = len(onnx.load(path, load_external_data=False).graph.node)
+    print(f"{out}: {before} nodes before, {len(model.graph.node)} after")
     return 0
 
 

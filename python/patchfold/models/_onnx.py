@@ -22,8 +22,11 @@ STANDARD = ("", "ai.onnx")
 GROWING = ("ConstantOfShape", "Expand", "Tile", "Pad", "Range")
 
 
-def read(model: Any, sizes: Mapping[str, int]) -> list[Graph]:
-    """The graph of a model and those of its nodes' bodies. `model` is a path or a ModelProto."""
+def read(model: Any, sizes: Mapping[str, int], others: tuple[int, int] = (1, 64)) -> list[Graph]:
+    """The graph of a model and those of its nodes' bodies. `model` is a path or a ModelProto.
+
+    Open sizes that `sizes` does not give are those of `others`: of the first axis, and of the rest.
+    """
     folder: Path | None = None
     if not isinstance(model, onnx.ModelProto):
         path = Path(model)
@@ -41,15 +44,14 @@ def read(model: Any, sizes: Mapping[str, int]) -> list[Graph]:
             model = onnx.inliner.inline_local_functions(model)
         except Exception as error:
             raise ModelError(f"functions of the model cannot be inlined: {error}") from None
-    return _Reader(model, folder, sizes).read()
+    return _Reader(model, folder, sizes, others).read()
 
 
 class _Reader:
-    def __init__(self, model: onnx.ModelProto, folder: Path | None, sizes: Mapping[str, int]):
+    def __init__(self, model: onnx.ModelProto, folder: Path | None, sizes: Mapping[str, int], others: tuple[int, int]):
         self.folder = folder
-        self.sizes = sizes
         self.opsets = {entry.domain: entry.version for entry in model.opset_import} or {"": 1}
-        self.model = _sized(model, sizes)
+        self.model = _sized(model, sizes, others)
         self.assumed = self.model.assumed
         self.known = self.model.known
 
@@ -234,8 +236,8 @@ class _Sized:
         self.proto, self.assumed, self.known = proto, assumed, known
 
 
-def _sized(model: onnx.ModelProto, sizes: Mapping[str, int]) -> _Sized:
-    """Gives each open dimension its size of `sizes`, else 1 on the first axis and 64 on others, and infers all shapes."""
+def _sized(model: onnx.ModelProto, sizes: Mapping[str, int], others: tuple[int, int]) -> _Sized:
+    """Gives each open dimension a size, and infers all shapes."""
     open_dims: dict[str, int] = {}
     light = onnx.ModelProto()
     light.CopyFrom(model)
@@ -249,7 +251,7 @@ def _sized(model: onnx.ModelProto, sizes: Mapping[str, int]) -> _Sized:
                     raise ModelError(f"input {value.name!r}: axis {axis} has {dim.dim_value} elements")
                 continue
             name = dim.dim_param or f"{value.name}.{axis}"
-            open_dims[name] = int(sizes.get(name, 1 if axis == 0 else 64))
+            open_dims[name] = int(sizes.get(name, others[axis > 0]))
             dim.dim_value = open_dims[name]
     unknown = sorted(set(sizes) - set(open_dims))
     if unknown:

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""patchfold.models.portable: the same results with other nodes."""
+
+import random
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from model_zoo import CASES, Case, ints, node
+
+onnx = pytest.importorskip("onnx")
+from onnx import TensorProto, helper  # noqa: E402
+from onnx.reference import ReferenceEvaluator  # noqa: E402
+from patchfold.models import ModelError, portable  # noqa: E402
+
+FAMILY = {"Col2Im", "DepthToSpace", "SpaceToDepth"}
+BASIC = {"Reshape", "Transpose", "Pad", "Slice", "Split", "Add", "Squeeze", "Unsqueeze"}
+
+
+def kinds(model):
+    return {entry.op_type for entry in model.graph.node}
+
+
+def run(model, x):
+    return ReferenceEvaluator(model).run(None, {"x": x})[0]
+
+
+def bits(x):
+    """Bits, with one pattern for all NaN: what NaN a sum of several gives is not defined."""
+    return np.where(np.isnan(x), np.nan, x).astype(np.float32).view(np.uint32)
+
+
+def col2im(draw):
+    """A random Col2Im, as a case; its columns hold -0, Inf and NaN."""
+    rank = draw.choice([1, 2, 2, 3])
+    kernel = [draw.randint(1, 3) for _ in range(rank)]
+    stride = [k if draw.random() < 0.4 else draw.randint(1, 4) for k in kernel]
+    dilation = [draw.randint(1, 2) if draw.random() < 0.5 else 1 for _ in kernel]
+    pads = [draw.randint(0, 1) for _ in range(2 * rank)]
+    reach = [(k - 1) * d + 1 for k, d in zip(kernel, dilation, strict=True)]
+    extents = [max(r - pads[a] - pads[rank + a], 1) + draw.randint(0, 4) for a, r in enumerate(reach)]
+    grid = [(e + pads[a] + pads[rank + a] - reach[a]) // stride[a] + 1 for a, e in enumerate(extents)]
+    shape = (draw.randint(1, 2), draw.randint(1, 2) * int(np.prod(kernel)), int(np.prod(grid)))
+    nodes = [node("Col2Im", "x i k", "y", strides=stride, dilations=dilation, pads=pads)]
+    return Case("drawn", shape, nodes, None, constants={"i": ints(*extents), "k": ints(*kernel)})
+
+
+# claim: models-portable
+@pytest.mark.parametrize("seed", range(60))
+def test_col2im_is_the_same_bit_for_bit(seed):
+    case = col2im(random.Random(seed))
+    x = np.random.default_rng(seed).standard_normal(case.shape).astype(np.float32)
+    x.reshape(-1)[::3] = -0.0
+    x.reshape(-1)[1::7], x.reshape(-1)[2::11] = np.inf, np.nan
+    model = portable(case.model(), "tensorrt")
+    assert kinds(model) <= BASIC
+    np.testing.assert_array_equal(bits(run(model, x)), bits(run(case.model(), x)))
+
+
+# claim: models-portable
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_every_model_computes_the_same(case):
+    x = np.random.default_rng(1).random(case.shape, np.float32)
+    model = portable(case.model(), "basic")
+    assert not kinds(model) & FAMILY
+    np.testing.assert_array_equal(bits(run(model, x)), bits(run(case.model(), x)))
+
+
+# claim: models-open-batch
+@pytest.mark.parametrize("kind", ["DepthToSpace", "SpaceToDepth"])
+@pytest.mark.parametrize("mode", ["DCR", "CRD"])
+def test_blocks_of_any_batch(kind, mode):
+    attributes = {"mode": mode} if kind == "DepthToSpace" else {}
+    case = Case("open", ("n", 12, 4, 6), [node(kind, "x", "y", blocksize=2, **attributes)], None)
+    model = portable(case.model(), "basic")
+    for batch in (1, 3):
+        x = np.arange(batch * 12 * 24, dtype=np.float32).reshape(batch, 12, 4, 6)
+        np.testing.assert_array_equal(run(model, x), run(case.model(), x))
+
+
+# claim: models-targets
+def test_targets_keep_what_they_have():
+    flat = Case(
+        "2-D", (1, 4, 12), [node("Col2Im", "x i k", "y")], None, constants={"i": ints(4, 5), "k": ints(2, 2)}
+    ).model()
+    deep = Case(
+        "3-D", (1, 8, 8), [node("Col2Im", "x i k", "y")], None, constants={"i": ints(3, 3, 3), "k": ints(2, 2, 2)}
+    ).model()
+    assert kinds(portable(flat, "openvino")) == {"Col2Im"} and "Col2Im" not in kinds(portable(deep, "openvino"))
+    assert kinds(portable(deep, "onnx:18")) == {"Col2Im"}
+    old = portable(deep, "onnx:17")
+    assert "Col2Im" not in kinds(old) and old.opset_import[0].version == 17
+    gelu = Case("newer", (2,), [node("Gelu", "x", "y")], None, opset=20)
+    with pytest.raises(ModelError, match="node y .Gelu.: version 17 of ONNX's operators has no Gelu"):
+        portable(gelu.model(), "onnx:17")
+    x = np.random.default_rng(0).random((1, 8, 8), np.float32)
+    np.testing.assert_array_equal(run(old, x), run(deep, x))
+    shuffle = Case("d", (1, 4, 2, 2), [node("DepthToSpace", "x", "y", blocksize=2)], None).model()
+    assert kinds(portable(shuffle, "tensorrt")) == {"DepthToSpace"}
+
+
+def test_the_model_that_is_given_does_not_change():
+    model = col2im(random.Random(1)).model()
+    before = model.SerializeToString()
+    portable(model, "basic")
+    assert model.SerializeToString() == before
+
+
+def test_bodies_are_written_too():
+    then = helper.make_graph([node("DepthToSpace", "x", "a", blocksize=2)], "then", [], [
+        helper.make_tensor_value_info("a", TensorProto.FLOAT, None)])  # fmt: skip
+    other = helper.make_graph(
+        [node("Identity", "w", "b")], "else", [], [helper.make_tensor_value_info("b", TensorProto.FLOAT, None)]
+    )
+    nodes = [helper.make_node("If", ["c"], ["y"], then_branch=then, else_branch=other)]
+    case = Case("if", (1, 4, 2, 2), nodes, None, constants={"c": np.array(True), "w": np.zeros((1, 1, 4, 4), np.float32)})
+    model = portable(case.model(), "basic")
+    assert all(kinds(helper.make_model(body.g)) <= BASIC | {"Identity"} for body in model.graph.node[0].attribute)
+    x = np.arange(16, dtype=np.float32).reshape(1, 4, 2, 2)
+    np.testing.assert_array_equal(run(model, x), run(case.model(), x))
+
+
+@pytest.mark.parametrize(
+    ("target", "text"),
+    [
+        ("tensor", "there is no target 'tensor': write basic, openvino, tensorrt, or onnx:N, as onnx:17"),
+        ("onnx:7", "target 'onnx:7': the version must be from 13 to"),
+        ("onnx:999", "target 'onnx:999': the version must be from 13 to"),
+    ],
+)
+def test_other_targets_are_refused(target, text):
+    with pytest.raises(ModelError) as caught:
+        portable(CASES[0].model(), target)
+    assert str(caught.value).startswith(text)
+
+
+@pytest.mark.parametrize(
+    ("case", "text"),
+    [
+        (Case("open", (1, 4, "h", 4), [node("DepthToSpace", "x", "y", blocksize=2)], None), "give open extents by sizes"),
+        (Case("odd", (1, 3, 4, 4), [node("DepthToSpace", "x", "y", blocksize=2)], None), "[3] must be multiples of 4"),
+        (Case("odd", (1, 3, 4, 5), [node("SpaceToDepth", "x", "y", blocksize=2)], None), "[4, 5] must be multiples of 2"),
+        (Case("none", (1, 3, 4, 4), [node("SpaceToDepth", "x", "y", blocksize=0)], None), "must be at least 1; given 0"),
+        (Case("data", (2,), [node("Cast", "x", "s", to=7), node("Col2Im", "c s k", "y")], None,
+              constants={"c": np.zeros((1, 4, 4), np.float32), "k": ints(2, 2)}), "one of them is computed"),
+        (Case("ranks", (1, 4, 4), [node("Col2Im", "x i k", "y", strides=[1])], None,
+              constants={"i": ints(3, 3), "k": ints(2, 2)}), "must be for as many axes"),
+        (Case("small", (1, 4, 4), [node("Col2Im", "x i k", "y")], None, constants={"i": ints(1, 3), "k": ints(2, 2)}),
+         "no patch fits on axis 0"),
+        (Case("pads", (1, 4, 4), [node("Col2Im", "x i k", "y", pads=[-1, 0, 0, 0])], None,
+              constants={"i": ints(3, 3), "k": ints(2, 2)}), "pads at least 0, on axis 0"),
+    ],
+    ids=lambda value: getattr(value, "name", None),
+)  # fmt: skip
+def test_what_cannot_be_written_is_refused(case, text):
+    with pytest.raises(ModelError) as caught:
+        portable(case.model(), "basic")
+    assert text in str(caught.value) and str(caught.value).startswith("node ")
+
+
+# claim: models-portable-sizes
+def test_open_extents_can_be_given():
+    case = Case("open", (1, 4, "h", 4), [node("DepthToSpace", "x", "y", blocksize=2)], None)
+    model = portable(case.model(), "basic", sizes={"h": 6})
+    assert run(model, np.zeros((1, 4, 6, 4), np.float32)).shape == (1, 1, 12, 8)
+
+
+def test_command(tmp_path):
+    path, out = tmp_path / "m.onnx", tmp_path / "out.onnx"
+    onnx.save(Case("d", (1, 12, 4, 5), [node("DepthToSpace", "x", "y", blocksize=2)], None).model(), path)
+
+    def command(target):
+        program = [sys.executable, "-m", "patchfold.models", "portable", path, target, out]
+        return subprocess.run(program, capture_output=True, text=True)
+
+    done = command("basic")
+    assert (done.returncode, done.stdout) == (0, f"{out}: 1 nodes before, 3 after\n")
+    assert kinds(onnx.load(out)) == {"Reshape", "Transpose"}
+    again = command("basic")
+    assert (again.returncode, again.stderr) == (1, f"patchfold.models: {out}: is there already\n")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.onnx", "out.onnx"]
