@@ -103,14 +103,14 @@ def patchify(
     out: Array | None = None,
 ) -> Array: ...
 def patchify(
-    x: Any,
+    x: Array,
     patch_size: IntOrInts,
     *,
     order: TokenOrder = "vit",
     merge_size: Int | None = None,
     layout: Layout = "channels_first",
-    out: Any = None,
-) -> Any:
+    out: Array | None = None,
+) -> Array:
     """Cuts images or videos into patches that do not overlap, and makes a token of each: what vision transformers read.
 
     Shapes: x is (B.., C, I1..IR), or (B.., I1..IR, C) with layout="channels_last"; the result is (B.., n, D) with D =
@@ -182,7 +182,8 @@ def patchify(
     if out is None:
         moved = _moved(array, plan.parts, plan.order)
         if not by_engine or _joins(moved, plan.token_seams):
-            return _reshaped(moved, plan.tokens)
+            view: Array = _reshaped(moved, plan.tokens)
+            return view
     result = _result(op, plan.tokens, array, out)
     with errors_of(op):
         _space_to_depth(
@@ -218,15 +219,15 @@ def unpatchify(
     out: Array | None = None,
 ) -> Array: ...
 def unpatchify(
-    tokens: Any,
+    tokens: Array,
     size: Ints,
     patch_size: IntOrInts,
     *,
     order: TokenOrder = "vit",
     merge_size: Int | None = None,
     layout: Layout = "channels_first",
-    out: Any = None,
-) -> Any:
+    out: Array | None = None,
+) -> Array:
     """Puts tokens back into images or videos: the inverse of patchify.
 
     Shapes: tokens is (B.., n, D); the result is (B.., C, I1..IR) where I1..IR = size and C = D / the product of
@@ -301,7 +302,8 @@ def unpatchify(
         back = sorted(range(len(plan.order)), key=plan.order.__getitem__)
         moved = _moved(array, [plan.parts[axis] for axis in plan.order], back)
         if not by_engine or _joins(moved, plan.image_seams):
-            return _reshaped(moved, plan.image)
+            view: Array = _reshaped(moved, plan.image)
+            return view
     result = _result(op, plan.image, array, out)
     with errors_of(op):
         _depth_to_space(

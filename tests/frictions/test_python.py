@@ -89,6 +89,13 @@ def test_help_begins_with_a_signature_that_one_can_read(name: str) -> None:
     typing.get_type_hints(function)  # the names mean something where they stand
 
 
+def test_help_of_the_functions_for_torch_can_be_read() -> None:
+    pytest.importorskip("torch")
+    for function in (patchfold.torch.unfold, patchfold.torch.fold, patchfold.torch.pixel_shuffle):
+        signature = pydoc.render_doc(function, renderer=pydoc.plaintext).splitlines()[2]
+        assert len(signature) < 230 and "typing" not in signature and "collections" not in signature, signature
+
+
 def test_the_signature_of_unfold_reads_as_it_is_typed() -> None:
     text = pydoc.render_doc(patchfold.unfold, renderer=pydoc.plaintext)
     assert "unfold(x: 'Array', kernel_size: 'IntOrInts', *, stride: 'IntOrInts' = 1" in text.replace(

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: F821 (reveal_type is mypy's)
 """Calls as mypy sees them, read by test_python.py. A comment says which error mypy must report, or which type it reveals;
 where there is none, mypy must say nothing."""
 

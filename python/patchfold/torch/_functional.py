@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """fold, unfold, pixel_shuffle and pixel_unshuffle with the signatures of torch.nn.functional."""
 
+from __future__ import annotations
+
 from typing import SupportsIndex
 
 from torch import Tensor

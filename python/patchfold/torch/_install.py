@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Replaces functions of torch.nn.functional by patchfold's."""
 
+from __future__ import annotations
+
 import functools
 import threading
 from collections.abc import Callable
@@ -18,7 +20,7 @@ from ._arguments import can_read
 _NAMES = ("fold", "unfold", "pixel_shuffle", "pixel_unshuffle")
 
 _lock = threading.Lock()
-_installed: list["Installation"] = []
+_installed: list[Installation] = []
 _replaced: dict[str, tuple[Callable[..., Tensor], Callable[..., Tensor]]] = {}
 """Name to torch's function and ours, while installed."""
 
@@ -39,7 +41,7 @@ class Installation:
                     setattr(functional, name, theirs)
             _replaced.clear()
 
-    def __enter__(self) -> "Installation":
+    def __enter__(self) -> Installation:
         return self
 
     def __exit__(

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The modules of torch.nn, running on patchfold."""
 
+from __future__ import annotations
+
 from torch import Tensor, nn
 
 from . import _functional
