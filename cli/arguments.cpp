@@ -34,6 +34,7 @@ void add_common(Command& command, RunRequest& request, Texts& texts) {
   command.option("--as", texts.as, "TYPE",
                  "convert the data to this type on the way in; rounds, clips to what integers hold");
   command.flag("--chw", request.chw, "pictures are C x H x W instead of H x W x C");
+  request.picture.add_to(command);
   command.option("--page", request.page, 0, 1 << 16, "N", "the page of a TIFF file that has several, from 0");
   command.option("--threads", request.threads, 0, 1 << 16, "N", "threads to use; 0: as many as the machine has");
   command.flag("-q,--quiet", request.quiet, "print nothing on success");
@@ -83,6 +84,7 @@ void check_files(const RunRequest& request) {
     fail_usage(name, "-o", "must end in .npy, .png, .jpg, .jpeg, .tif or .tiff", request.output);
   if (picture_in && request.dtype) fail_usage(name, "--dtype", "does not apply to pictures", "", "--as, which converts");
   if (request.data.empty() && request.as) fail_usage(name, "--as", "needs data to convert", "", "--dtype");
+  request.picture.check(name, request.output);
   if (request.page && !picture_in) fail_usage(name, "--page", "applies to pictures only");
   if (request.chw && !picture_in && !picture_out) fail_usage(name, "--chw", "applies to pictures only");
 }

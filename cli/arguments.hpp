@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/picture_options.hpp"
 #include "patchfold/table.hpp"
 
 namespace patchfold::cli {
@@ -28,7 +29,8 @@ struct RunRequest {
   std::optional<DType> dtype{};  ///< what the elements of the .npy data are; for coverage, what is counted in
   std::optional<DType> as{};     ///< what the data is converted to on the way in
   bool chw = false;              ///< pictures are C x H x W
-  std::optional<int> page{};     ///< of a TIFF file
+  PictureOptions picture{};
+  std::optional<int> page{};  ///< of a TIFF file
   bool quiet = false;
   int threads = 0;  ///< 0: as many as the machine has
 };

@@ -71,21 +71,31 @@ class Tiles {
   bool are_pictures() const { return formats::is_picture_path(path(0)); }
 
   LoadedTile read(std::int64_t index) const {
+    if (!processed_ && is_jpeg_name(plan_.files[static_cast<std::size_t>(index)])) check_file(index);
     const auto reader = open(index);
     check_size(index, *reader);
     check_form(index, *reader);
     LoadedTile tile = guarded(index, [&] { return read_tile(*reader, path(index)); });
     if (is_promoted(*reader)) tile = guarded(index, [&] { return promoted(tile, *form_, path(index)); });
-    const std::uint32_t expected = plan_.crcs[static_cast<std::size_t>(index)];
-    const std::uint32_t given = processed_ ? expected : checksum(tile.memory.get(), tile.bytes);
+    if (!processed_ && !is_jpeg_name(plan_.files[static_cast<std::size_t>(index)]))
+      check_sum(index, checksum(tile.memory.get(), tile.bytes), "pixels");
     if (is_turned(index, tile.view.shape)) tile.view = channels_last(tile.view);
-    if (given != expected)
-      fail(index, ErrorCode::file_format, "must hold the pixels that the plan has a checksum of, or merge needs --processed",
-           fmt::format("{:08x}", given), fmt::format("{:08x}", expected));
     return tile;
   }
 
  private:
+  void check_file(std::int64_t index) const {
+    const fs::path name = path(index);
+    const auto file = guarded(index, [&] { return formats::open_file({"merge", name}); });
+    check_sum(index, checksum(file.bytes.data(), static_cast<std::int64_t>(file.bytes.size())), "bytes");
+  }
+  void check_sum(std::int64_t index, std::uint32_t given, std::string_view what) const {
+    const std::uint32_t expected = plan_.crcs[static_cast<std::size_t>(index)];
+    if (given != expected)
+      fail(index, ErrorCode::file_format,
+           fmt::format("must hold the {} that the plan has a checksum of, or merge needs --processed", what),
+           fmt::format("{:08x}", given), fmt::format("{:08x}", expected));
+  }
   fs::path path(std::int64_t index) const {
     fs::path name = plan_.files[static_cast<std::size_t>(index)];
     if (!extension_.empty()) name.replace_extension(extension_);
@@ -334,10 +344,14 @@ class Merge {
   void run_by_rows(InterruptGuard& guard) {
     Dims shape = shape_;
     if (shape.size() == 2 && formats::is_picture_path(request_.output)) shape.push_back(1);
-    const auto writer = formats::create_rows(request_.output, shape, type_, request_.tiff);
+    formats::WriteOptions options = request_.picture.options();
+    options.tiff = request_.tiff;
+    options.executor = &guard.executor();
+    const auto writer = formats::create_rows(request_.output, shape, type_, options);
     FileSink sink(*writer);
     Merger merger(tiling_, spec_, sink, guard.executor());
     merge(merger, guard, [&] { writer->commit(); });
+    print_losses(request_.output, writer->losses(), request_.quiet);
   }
   void run_whole(InterruptGuard& guard) {
     formats::NpyOutput file(request_.output, shape_, type_);

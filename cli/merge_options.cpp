@@ -92,6 +92,7 @@ MergeRequest parse_merge(const std::vector<std::string>& words) {
   const auto tile =
       command.option("--tiff-tile", request.tiff.tile, 16, 1 << 15, "N", "of .tif: tiles of N x N pixels instead of strips");
   const auto big = command.flag("--bigtiff", request.tiff.always_big, "of .tif: BigTIFF, also below 4 GB");
+  request.picture.add_to(command);
   command.flag("--dry-run", request.dry_run, "only print what would be written, and how much memory that needs");
   command.option("--threads", request.threads, 0, 1 << 16, "N", "threads to use; 0: as many as the machine has");
   command.flag("-q,--quiet", request.quiet, "print nothing on success");
@@ -111,6 +112,7 @@ MergeRequest parse_merge(const std::vector<std::string>& words) {
                "applies to .tif only", request.output);
   if (command.given(chw) && !formats::is_picture_path(output))
     fail_usage("merge", "--chw", "applies to .png, .jpg and .tif only", request.output);
+  request.picture.check("merge", request.output);
   convert(texts, request);
   return request;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/picture_options.hpp"
 #include "formats/rows.hpp"
 #include "patchfold/tiling.hpp"
 
@@ -23,6 +24,7 @@ struct MergeRequest {
   std::optional<DType> dtype{};  ///< of the output
   std::optional<Scalar> fill{};
   formats::TiffOptions tiff{};
+  PictureOptions picture{};
   bool dry_run = false;
   bool quiet = false;
   int threads = 0;  ///< 0: as many as the machine has

@@ -83,7 +83,9 @@ Seconds run_to_picture(Work& work, const RunRequest& request) {
   InterruptGuard guard(request.output);
   const Seconds time = run_plan(work, memory.get(), request, guard);
   work.output.data = memory.get();
-  formats::write_picture(path, as_picture(work.output, request));
+  formats::WriteOptions options = request.picture.options();
+  options.executor = &guard.executor();
+  print_losses(request.output, formats::write_picture(path, as_picture(work.output, request), options), request.quiet);
   return time;
 }
 

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <filesystem>
+#include <mutex>
 
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
@@ -49,6 +51,10 @@ std::string format_for(const SplitRequest& request, const TileSource& source) {
   if (request.format == "png" && dtype != DType::uint8 && dtype != DType::uint16)
     throw Error({ErrorCode::dtype, "split", "--format", "must hold the picture's elements: PNG has 8 and 16 bits",
                  formats::type_text(source.type()), "tif or npy"});
+  if (request.format == "jpg" &&
+      (source.is_npy() || dtype != DType::uint8 || (source.shape()[2] != 1 && source.shape()[2] != 3)))
+    throw Error({ErrorCode::dtype, "split", "--format", "must hold the picture's elements: JPEG has 8 bits, grey or RGB",
+                 text_of(formats::type_text(source.type()), " ", extents_text(source.shape())), "png, tif or npy"});
   if (!request.format.empty()) return request.format;
   if (source.is_npy()) return "npy";
   const bool is_png = formats::has_pictures() && source.shape()[2] <= 4 && (dtype == DType::uint8 || dtype == DType::uint16);
@@ -174,6 +180,17 @@ bool holds(const fs::path& path, const ConstTensorView& tile, const formats::Ele
   return false;
 }
 
+/// Whether the file holds these bytes.
+bool holds(const fs::path& path, const std::vector<std::byte>& bytes) try {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error) || fs::file_size(path, error) != bytes.size()) return false;
+  const formats::FileBytes held = formats::open_file({"split", path});
+  return std::equal(held.bytes.begin(), held.bytes.end(), bytes.begin(), bytes.end());
+} catch (const Error& error) {
+  if (error.code() == ErrorCode::out_of_memory) throw;
+  return false;
+}
+
 /// Bytes of all tiles.
 std::int64_t bytes_of(const Tiling& tiling, std::size_t element_size) {
   double bytes = static_cast<double>(element_size) * static_cast<double>(element_count(tiling.channels()));
@@ -190,51 +207,140 @@ std::string tiles_text(const TileSource& source, const Tiling& tiling) {
                  formats::type_text(source.type()));
 }
 
+/// Tiles that are cut at the same time, for a thread each, in at most 64 MB.
+std::int64_t workers_for(const Tiling& tiling, std::int64_t tile_bytes, int threads) {
+  constexpr std::int64_t most_bytes = std::int64_t{64} << 20;
+  const std::int64_t side_by_side = tiling.size() / tiling.grid()[0];
+  return std::max<std::int64_t>(
+      1, std::min({std::int64_t{threads}, side_by_side, most_bytes / std::max<std::int64_t>(1, tile_bytes)}));
+}
+
 void print_forecast(const SplitRequest& request, const TileSource& source, const Tiling& tiling) {
   const std::int64_t bytes = bytes_of(tiling, source.type().size);
   const Checked tile = checked_product(tiling.tile_shape(0), source.type().size);
-  const Checked memory = Checked(source.memory_bytes()) + tile * 2;
+  const std::int64_t workers = workers_for(tiling, tile.value().value_or(INT64_MAX), default_executor().threads());
+  const Checked memory = Checked(source.memory_bytes()) + tile * Checked(2 * workers);
   print(text_of(request.folder, ": ", tiles_text(source, tiling), ", ", size_text(bytes), " without compression; needs ",
                 size_text(memory.value().value_or(INT64_MAX)), " of memory\n"));
 }
 
+/// Cuts the tiles of a row side by side: each worker cuts one, writes it, and takes the next.
 class Split {
  public:
-  Split(TileSource& source, formats::TilePlan& plan, TileFolder& folder) : source_(source), plan_(plan), folder_(folder) {
+  Split(const SplitRequest& request, TileSource& source, formats::TilePlan& plan, TileFolder& folder, InterruptGuard& guard)
+      : source_(source), plan_(plan), folder_(folder), guard_(guard) {
     const Dims shape = plan.tiling.tile_shape(0);  // no tile is larger
     const auto bytes = formats::byte_count(shape, source.type().size);
     if (!bytes) throw Error({ErrorCode::overflow, "split", "--tile", "is too large", extents_text(shape)});
-    memory_ = formats::allocate(*bytes, {"split", folder_path_});
+    const std::int64_t workers = workers_for(plan.tiling, *bytes, guard.executor().threads());
+    for (std::int64_t i = 0; i < workers; ++i) memory_.push_back(formats::allocate(*bytes, {"split", folder.file("")}));
+    inner_ = workers > 1 ? &serial_executor() : &guard.executor();
+    options_.executor = inner_;
+    options_.jpeg_quality = request.quality.value_or(options_.jpeg_quality);
   }
 
   std::int64_t written() const noexcept { return written_; }
 
-  /// Returns the bytes of the tile.
-  std::int64_t cut(std::int64_t index, Executor& executor) {
-    const formats::ElementType& type = source_.type();
-    const Dims shape = plan_.tiling.tile_shape(index);
-    const TensorView tile{memory_.get(), shape, formats::dense_strides(shape, type.size), type.dtype, type.size};
-    source_.cut(index, tile, executor);
-    const std::int64_t bytes = element_count(shape) * static_cast<std::int64_t>(type.size);
-    const auto at = static_cast<std::size_t>(index);
-    plan_.crcs[at] = checksum(tile.data, bytes);
-    const fs::path path = folder_.file(plan_.files[at]);
-    if (holds(path, tile, type)) return bytes;
-    folder_.mark();
-    const auto writer = formats::create_rows(path, shape, type);
-    writer->write(tile);
-    writer->commit();
-    folder_.count();
-    ++written_;
-    return bytes;
+  void run(Progress& progress) {
+    const std::int64_t rows = plan_.tiling.grid()[0];
+    const std::int64_t side_by_side = plan_.tiling.size() / rows;
+    for (std::int64_t row = 0; row < rows; ++row) {
+      guard_.check();
+      source_.load_row(row);
+      Row work{*this, progress, row * side_by_side, (row + 1) * side_by_side};
+      const auto body = [](void* context, std::int64_t worker) noexcept {
+        static_cast<Row*>(context)->run(static_cast<std::size_t>(worker));
+      };
+      const bool done = guard_.executor().run(static_cast<std::int64_t>(memory_.size()), body, &work);
+      guard_.check();
+      if (work.failure) std::rethrow_exception(work.failure);
+      if (!done) throw_if_failed(Status::executor_failed, "split");
+    }
   }
 
  private:
+  struct Row {
+    Split& split;
+    Progress& progress;
+    std::int64_t next;
+    std::int64_t end;
+    std::mutex mutex{};
+    std::exception_ptr failure{};  ///< of the first worker that failed
+
+    void run(std::size_t worker) noexcept {
+      while (true) {
+        std::unique_lock lock(mutex);
+        if (next == end || failure || split.guard_.interrupted()) return;
+        const std::int64_t index = next++;
+        lock.unlock();
+        try {
+          const std::int64_t bytes = split.cut(index, split.memory_[worker].get());
+          lock.lock();
+          progress.count(bytes);
+        } catch (...) {
+          if (!lock.owns_lock()) lock.lock();
+          if (!failure) failure = std::current_exception();
+        }
+      }
+    }
+  };
+
+  /// Returns the bytes of the tile.
+  std::int64_t cut(std::int64_t index, std::byte* memory) {
+    const formats::ElementType& type = source_.type();
+    const Dims shape = plan_.tiling.tile_shape(index);
+    const TensorView tile{memory, shape, formats::dense_strides(shape, type.size), type.dtype, type.size};
+    source_.cut(index, tile, *inner_);
+    const std::int64_t bytes = element_count(shape) * static_cast<std::int64_t>(type.size);
+    const auto at = static_cast<std::size_t>(index);
+    const fs::path path = folder_.file(plan_.files[at]);
+    if (is_jpeg_name(plan_.files[at]))
+      plan_.crcs[at] = write_jpeg(path, tile);
+    else
+      plan_.crcs[at] = write_exactly(path, tile, bytes);
+    return bytes;
+  }
+
+  std::uint32_t write_exactly(const fs::path& path, const ConstTensorView& tile, std::int64_t bytes) {
+    if (!holds(path, tile, source_.type())) {
+      begin_writing();
+      const auto writer = formats::create_rows(path, tile.shape, source_.type(), options_);
+      writer->write(tile);
+      writer->commit();
+      count();
+    }
+    return checksum(tile.data, bytes);
+  }
+  /// JPEG changes pixels, so files are compared, and the checksum is that of the file.
+  std::uint32_t write_jpeg(const fs::path& path, const ConstTensorView& tile) {
+    const std::vector<std::byte> file = formats::encode_jpeg(path, tile, options_);
+    if (!holds(path, file)) {
+      begin_writing();
+      formats::OutputFile output(path, "jpeg");
+      output.write(file.data(), file.size());
+      output.commit();
+      count();
+    }
+    return checksum(file.data(), static_cast<std::int64_t>(file.size()));
+  }
+  void begin_writing() {
+    const std::lock_guard lock(folder_mutex_);
+    folder_.mark();
+  }
+  void count() {
+    const std::lock_guard lock(folder_mutex_);
+    folder_.count();
+    ++written_;
+  }
+
   TileSource& source_;
   formats::TilePlan& plan_;
   TileFolder& folder_;
-  fs::path folder_path_ = folder_.file("");
-  std::shared_ptr<std::byte> memory_{};
+  InterruptGuard& guard_;
+  std::vector<std::shared_ptr<std::byte>> memory_{};  ///< a tile for each worker
+  Executor* inner_ = nullptr;                         ///< within a tile
+  formats::WriteOptions options_{};
+  std::mutex folder_mutex_{};
   std::int64_t written_ = 0;
 };
 
@@ -250,14 +356,10 @@ void run_split(const SplitRequest& request) {
     throw Error({ErrorCode::value, "split", request.picture, "must not be a tile in the folder that is written"});
   InterruptGuard guard(request.folder);
   TileFolder folder(request.folder, request.force);
-  Split split(source, plan, folder);
+  Split split(request, source, plan, folder, guard);
   folder.prepare(plan);
   Progress progress("split", plan.tiling.size(), request.quiet);
-  for (std::int64_t index = 0; index < plan.tiling.size(); ++index) {
-    guard.check();
-    progress.count(split.cut(index, guard.executor()));
-  }
-  guard.check();
+  split.run(progress);
   folder.finish(plan);
   if (!request.quiet)
     print(text_of(request.folder, ": ", tiles_text(source, plan.tiling), ": ", split.written(), " written, ",

@@ -79,8 +79,11 @@ void convert(const Texts& texts, SplitRequest& request) {
   if (!texts.padding_mode.empty())
     spec.padding_mode = choice_of<PaddingMode>("split", "--padding-mode", texts.padding_mode, pads_tiles);
   if (!texts.value.empty()) spec.value = std::get<Scalar>(value_of(ArgumentKind::number, "--value", texts.value));
-  if (!request.format.empty() && request.format != "png" && request.format != "tif" && request.format != "npy")
-    fail_usage("split", "--format", "is unknown", request.format, "png, tif or npy");
+  if (request.format == "jpeg") request.format = "jpg";
+  if (!request.format.empty() && request.format != "png" && request.format != "tif" && request.format != "npy" &&
+      request.format != "jpg")
+    fail_usage("split", "--format", "is unknown", request.format, "png, tif, npy or jpg");
+  if (request.quality && request.format != "jpg") fail_usage("split", "--quality", "applies to --format jpg only");
 }
 
 }  // namespace
@@ -108,7 +111,8 @@ SplitRequest parse_split(const std::vector<std::string>& words) {
   text("--axes", texts.axes, "N,..",
        "of .npy arrays: the axes that are tiled, from 0 or, negative, from the end; default: the last");
   text("--format", request.format, "FORMAT",
-       "of tiles: png, tif, npy; default npy for .npy, png for 8 and 16 bits, else tif");
+       "of tiles: png, tif, npy, jpg; default npy for .npy, png for 8 and 16 bits, else tif; jpg changes pixels");
+  command.option("--quality", request.quality, 1, 100, "N", "of jpg tiles: 1 to 100; default 95");
   text("--scale", texts.scale, "RATIO,..", "elements of a result for each element of a tile: 2, 1/4; default 1");
   text("--offset", texts.offset, "N,..",
        "where results lie: this much after their tile's place, in elements of results; default 0");

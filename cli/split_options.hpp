@@ -15,8 +15,9 @@ struct SplitRequest {
   std::string picture{};
   std::string folder{};
   Axes tile{};
-  TilingSpec spec{};     ///< without shape and tile
-  std::string format{};  ///< of tiles: png, tif, npy; empty: what suits the picture
+  TilingSpec spec{};             ///< without shape and tile
+  std::optional<int> quality{};  ///< of JPEG tiles
+  std::string format{};          ///< of tiles: png, tif, npy, jpg; empty: what suits the picture
   std::optional<int> page{};
   bool force = false;
   bool dry_run = false;

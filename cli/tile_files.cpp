@@ -26,7 +26,11 @@ bool is_tile_name(const std::string& name) {
   const auto digits = std::string_view(name).substr(name_prefix.size());
   const std::size_t end = std::min(digits.find_first_not_of("0123456789"), digits.size());
   const auto rest = digits.substr(end);
-  return end > 0 && (rest == ".png" || rest == ".tif" || rest == ".npy");
+  return end > 0 && (rest == ".png" || rest == ".tif" || rest == ".npy" || rest == ".jpg");
+}
+
+bool is_jpeg_name(const std::string& name) {
+  return name.ends_with(".jpg");
 }
 
 bool is_tile_in(const std::filesystem::path& path, const std::filesystem::path& folder) {

@@ -23,6 +23,8 @@ struct LoadedTile {
 std::string tile_name(std::int64_t index, std::int64_t count, const std::string& extension);
 /// Whether a file of that name can be a tile that split wrote.
 bool is_tile_name(const std::string& name);
+/// Whether tiles of that name are JPEG files, whose checksum is that of the file, since their pixels are not the picture's.
+bool is_jpeg_name(const std::string& name);
 /// Whether the path names such a file in that folder.
 bool is_tile_in(const std::filesystem::path& path, const std::filesystem::path& folder);
 /// "tile 17 at [1, 5]".

@@ -75,15 +75,15 @@ void TileSource::load(Span rows) {
   held_ = rows;
 }
 
-void TileSource::cut(std::int64_t index, const TensorView& tile, Executor& executor) {
+void TileSource::load_row(std::int64_t row) {
+  if (!reader_) return;
+  band_.emplace(band_of(row));
+  load(band_->rows);
+}
+
+void TileSource::cut(std::int64_t index, const TensorView& tile, Executor& executor) const {
   if (!reader_) return tiling_->cut(index, whole_.view, tile, executor);
   const std::int64_t side_by_side = tiling_->size() / tiling_->grid()[0];
-  const std::int64_t row = index / side_by_side;
-  if (row != row_) {
-    band_.emplace(band_of(row));
-    load(band_->rows);
-    row_ = row;
-  }
   const Dims& shape = band_->tiling.spec().shape;
   const ConstTensorView band{memory_.get(), shape, formats::dense_strides(shape, type().size), type().dtype, type().size};
   band_->tiling.cut(band_->tiles_before * side_by_side + index % side_by_side, band, tile, executor);

@@ -11,8 +11,8 @@
 
 namespace patchfold::cli {
 
-/// Tiles are cut in ascending order. An array whose tiles do not follow one another along its first axis, or that is not
-/// row-major, is the mapped file.
+/// Rows of tiles are loaded in ascending order. An array whose tiles do not follow one another along its first axis, or that
+/// is not row-major, is the mapped file.
 class TileSource {
  public:
   /// Throws Error as open_rows does.
@@ -28,8 +28,10 @@ class TileSource {
   void lay_out(const Tiling& tiling);
   /// Bytes of rows that are held.
   std::int64_t memory_bytes() const noexcept { return rows_held_ * row_bytes(); }
-  /// As Tiling::cut. Throws Error as RowReader::read does.
-  void cut(std::int64_t index, const TensorView& tile, Executor& executor);
+  /// Holds what tiles of that row, along the first tiled axis, are cut from. Throws Error as RowReader::read does.
+  void load_row(std::int64_t row);
+  /// As Tiling::cut, for a tile of that row; from several threads at once.
+  void cut(std::int64_t index, const TensorView& tile, Executor& executor) const;
 
  private:
   /// Rows of the array that are in memory for a row of tiles, as an array of their own.
@@ -50,7 +52,6 @@ class TileSource {
   std::int64_t rows_held_ = 0;  ///< at most
   std::shared_ptr<std::byte> memory_{};
   Span held_{};
-  std::int64_t row_ = -1;  ///< of tiles, to which band_ belongs
   std::optional<Band> band_{};
 };
 

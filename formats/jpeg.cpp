@@ -168,7 +168,7 @@ class JpegDecoder {
 /// Where libjpeg writes to; `base` comes first.
 struct Destination {
   jpeg_destination_mgr base{};
-  OutputFile* file = nullptr;
+  ByteSink* sink = nullptr;
   std::exception_ptr failure{};
   unsigned char buffer[1 << 16];
 };
@@ -185,7 +185,7 @@ static void write_output(j_compress_ptr codec, std::size_t count) {
   auto* destination = reinterpret_cast<Destination*>(codec->dest);
   // An exception must not pass through C.
   try {
-    destination->file->write(destination->buffer, count);
+    destination->sink->write(destination->buffer, count);
     return;
   } catch (...) {
     destination->failure = std::current_exception();
@@ -208,9 +208,9 @@ static void finish_output(j_compress_ptr codec) {
 /// libjpeg's side of writing.
 class JpegEncoder {
  public:
-  JpegEncoder(const PixelRows& pixels, OutputFile& file) : pixels_(pixels) {
+  JpegEncoder(PixelRows& pixels, ByteSink& sink, int quality) : pixels_(pixels), quality_(quality) {
     codec_.err = set_up(errors_);
-    destination_.file = &file;
+    destination_.sink = &sink;
     destination_.base.init_destination = start_output;
     destination_.base.empty_output_buffer = flush_output;
     destination_.base.term_destination = finish_output;
@@ -232,7 +232,7 @@ class JpegEncoder {
     codec_.input_components = pixels_.channels();
     codec_.in_color_space = pixels_.channels() == 1 ? JCS_GRAYSCALE : JCS_RGB;
     jpeg_set_defaults(&codec_);
-    jpeg_set_quality(&codec_, 95, TRUE);
+    jpeg_set_quality(&codec_, quality_, TRUE);
     // Colours at full resolution.
     codec_.comp_info[0].h_samp_factor = codec_.comp_info[0].v_samp_factor = 1;
     jpeg_start_compress(&codec_, TRUE);
@@ -256,7 +256,8 @@ class JpegEncoder {
   }
 
  private:
-  const PixelRows& pixels_;
+  PixelRows& pixels_;
+  int quality_;
   ErrorManager errors_{};
   Destination destination_{};
   jpeg_compress_struct codec_{};
@@ -315,18 +316,30 @@ class JpegRowReader final : public RowReader {
 
 class JpegRowWriter final : public RowWriter {
  public:
-  JpegRowWriter(const std::filesystem::path& path, const Dims& shape, const ElementType& type)
+  /// Into memory.
+  JpegRowWriter(const std::filesystem::path& path, const Dims& shape, const ElementType& type, const WriteOptions& options,
+                ByteSink& sink)
       : RowWriter("jpeg", path, shape, type),
-        pixels_(checked_pixels(shape, type, subject())),
+        pixels_(checked_pixels(shape, type, options, subject())),
         row_(allocate(static_cast<std::int64_t>(pixels_.row_bytes()), subject())),
-        file_(path, "jpeg"),
-        encoder_(pixels_, file_) {
+        encoder_(pixels_, sink, options.jpeg_quality) {
+    check(encoder_.start());
+  }
+  JpegRowWriter(const std::filesystem::path& path, const Dims& shape, const ElementType& type, const WriteOptions& options)
+      : RowWriter("jpeg", path, shape, type),
+        pixels_(checked_pixels(shape, type, options, subject())),
+        row_(allocate(static_cast<std::int64_t>(pixels_.row_bytes()), subject())),
+        file_(std::make_unique<OutputFile>(path, "jpeg")),
+        encoder_(pixels_, *file_, options.jpeg_quality) {
     check(encoder_.start());
   }
 
  private:
-  static PixelRows checked_pixels(const Dims& shape, const ElementType& type, const Subject& subject) {
-    const PixelRows pixels(shape, type.dtype, subject);
+  static PixelRows checked_pixels(const Dims& shape, const ElementType& type, const WriteOptions& options,
+                                  const Subject& subject) {
+    const PixelRows pixels(shape, type.dtype, options.range, subject);
+    if (options.jpeg_quality < 1 || options.jpeg_quality > 100)
+      subject.fail(ErrorCode::value, "must have a quality from 1 to 100", std::to_string(options.jpeg_quality));
     if (pixels.depth() != 1) subject.fail(ErrorCode::dtype, "must not be uint16: JPEG files hold samples of 8 bits");
     if (pixels.channels() != 1 && pixels.channels() != 3)
       subject.fail(ErrorCode::shape, "must have 1 or 3 channels to be a JPEG file", std::to_string(pixels.channels()));
@@ -343,24 +356,43 @@ class JpegRowWriter final : public RowWriter {
   }
   void write_rows(const ConstTensorView& rows) override { check(encoder_.write_rows(rows, row_.get())); }
   void finish() override {
+    finish_values(pixels_);
     check(encoder_.finish());
-    file_.commit();
+    if (file_) file_->commit();
   }
 
   PixelRows pixels_;
   std::shared_ptr<std::byte> row_;
-  OutputFile file_;
+  std::unique_ptr<OutputFile> file_{};
   JpegEncoder encoder_;
 };
 
+struct Memory final : ByteSink {
+  void write(const void* data, std::size_t count) override {
+    const auto* begin = static_cast<const std::byte*>(data);
+    bytes.insert(bytes.end(), begin, begin + count);
+  }
+  std::vector<std::byte> bytes{};
+};
+
 }  // namespace
+
+std::vector<std::byte> encode_jpeg(const std::filesystem::path& path, const ConstTensorView& picture,
+                                   const WriteOptions& options) {
+  Memory memory;
+  JpegRowWriter writer(path, picture.shape, element_type(picture.dtype), options, memory);
+  writer.write(picture);
+  writer.commit();
+  return std::move(memory.bytes);
+}
 
 std::unique_ptr<RowReader> open_jpeg(InputFile file, const std::filesystem::path& path) {
   return std::make_unique<JpegRowReader>(std::move(file), path);
 }
 
-std::unique_ptr<RowWriter> create_jpeg(const std::filesystem::path& path, const Dims& shape, const ElementType& type) {
-  return std::make_unique<JpegRowWriter>(path, shape, type);
+std::unique_ptr<RowWriter> create_jpeg(const std::filesystem::path& path, const Dims& shape, const ElementType& type,
+                                       const WriteOptions& options) {
+  return std::make_unique<JpegRowWriter>(path, shape, type, options);
 }
 
 }  // namespace patchfold::formats

@@ -10,11 +10,18 @@
 
 namespace patchfold::formats {
 
+/// Takes bytes one after another.
+class ByteSink {
+ public:
+  virtual ~ByteSink() = default;
+  virtual void write(const void* data, std::size_t bytes) = 0;
+};
+
 /// A file that is written under a temporary name, in the folder of its path or of the file that the path links to. `commit`
 /// renames it; without commit the destructor removes it and leaves the file at the path as it was. A new file gets the
 /// permissions of the file that it replaces. /dev/null, pipes and other files that are not regular are written directly.
 /// Throws Error(file_write) with the writer as op and the path as argument.
-class OutputFile {
+class OutputFile final : public ByteSink {
  public:
   /// regular: a path to something other than a regular file is refused before it is opened.
   enum class Kind { any, regular };
@@ -22,9 +29,9 @@ class OutputFile {
   explicit OutputFile(std::filesystem::path path, std::string_view writer = "file", Kind kind = Kind::any);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
-  ~OutputFile();
+  ~OutputFile() override;
 
-  void write(const void* data, std::size_t bytes);
+  void write(const void* data, std::size_t bytes) override;
   /// Instead of `write`, for regular files: write at any place, and read back up to `bytes` bytes.
   void write_at(std::int64_t offset, const void* data, std::size_t bytes);
   std::size_t read_at(std::int64_t offset, void* dst, std::size_t bytes);

@@ -16,13 +16,15 @@ LoadedTensor read_picture(const std::filesystem::path& path, std::optional<int> 
           std::move(memory)};
 }
 
-void write_picture(const std::filesystem::path& path, const ConstTensorView& picture) {
+std::vector<std::string> write_picture(const std::filesystem::path& path, const ConstTensorView& picture,
+                                       const WriteOptions& options) {
   if (!is_picture_path(path))
     Subject{"picture", path}.fail(ErrorCode::file_unsupported, "must end in .png, .jpg, .jpeg, .tif or .tiff",
                                   path.extension().string());
-  const auto writer = create_rows(path, picture.shape, element_type(picture.dtype));
+  const auto writer = create_rows(path, picture.shape, element_type(picture.dtype), options);
   writer->write(picture);
   writer->commit();
+  return writer->losses();
 }
 
 }  // namespace patchfold::formats

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "formats/npy.hpp"
+#include "formats/rows.hpp"
 
 namespace patchfold::formats {
 
@@ -22,7 +22,13 @@ bool has_tiff() noexcept;
 /// "picture", "png", "jpeg" or "tiff".
 LoadedTensor read_picture(const std::filesystem::path& path, std::optional<int> page = std::nullopt);
 
-/// Writes H x W x C, any strides, atomically, as create_rows says. C = 1, 2, 3, 4 for PNG, 1 or 3 for JPEG.
-void write_picture(const std::filesystem::path& path, const ConstTensorView& picture);
+/// Writes H x W x C, any strides, atomically, as create_rows says. C = 1, 2, 3, 4 for PNG, 1 or 3 for JPEG. Returns
+/// RowWriter::losses().
+std::vector<std::string> write_picture(const std::filesystem::path& path, const ConstTensorView& picture,
+                                       const WriteOptions& options = {});
+
+/// The bytes of a JPEG file of H x W x C, which `path` names in errors.
+std::vector<std::byte> encode_jpeg(const std::filesystem::path& path, const ConstTensorView& picture,
+                                   const WriteOptions& options);
 
 }  // namespace patchfold::formats

@@ -27,10 +27,15 @@ std::unique_ptr<RowReader> open_png(InputFile, const std::filesystem::path& path
 std::unique_ptr<RowReader> open_jpeg(InputFile, const std::filesystem::path& path) {
   refuse_to_read(path);
 }
-std::unique_ptr<RowWriter> create_png(const std::filesystem::path& path, const Dims&, const ElementType&) {
+std::vector<std::byte> encode_jpeg(const std::filesystem::path& path, const ConstTensorView&, const WriteOptions&) {
   refuse_to_write(path);
 }
-std::unique_ptr<RowWriter> create_jpeg(const std::filesystem::path& path, const Dims&, const ElementType&) {
+std::unique_ptr<RowWriter> create_png(const std::filesystem::path& path, const Dims&, const ElementType&,
+                                      const WriteOptions&) {
+  refuse_to_write(path);
+}
+std::unique_ptr<RowWriter> create_jpeg(const std::filesystem::path& path, const Dims&, const ElementType&,
+                                       const WriteOptions&) {
   refuse_to_write(path);
 }
 

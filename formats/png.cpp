@@ -5,9 +5,7 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
-#include <exception>
 
-#include "formats/output_file.hpp"
 #include "formats/picture.hpp"
 #include "formats/picture_codec.hpp"
 #include "src/tensor/checked.hpp"
@@ -185,115 +183,6 @@ class PngRowReader final : public RowReader {
   std::shared_ptr<std::byte> picture_{};
 };
 
-/// libpng's side of writing.
-class PngEncoder {
- public:
-  PngEncoder(const PixelRows& pixels, OutputFile& file) : pixels_(pixels), file_(file) {
-    png_ = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, &message_, on_png_error, on_png_warning, &message_,
-                                     allocate_for_png, free_for_png);
-    if (png_ != nullptr) info_ = png_create_info_struct(png_);
-  }
-  PngEncoder(const PngEncoder&) = delete;
-  PngEncoder& operator=(const PngEncoder&) = delete;
-  ~PngEncoder() { png_destroy_write_struct(&png_, &info_); }
-
-  bool is_ready() const noexcept { return info_ != nullptr; }
-  const Message& message() const noexcept { return message_; }
-  /// What the file threw, if it is what stopped the writer.
-  const std::exception_ptr& failure() const noexcept { return failure_; }
-
-  bool start() {
-    if (setjmp(png_jmpbuf(png_)) != 0) return false;
-    constexpr int color_types[] = {PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
-                                   PNG_COLOR_TYPE_RGB_ALPHA};
-    png_set_write_fn(png_, this, write_bytes, flush);
-    png_set_user_limits(png_, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-    png_set_compression_level(png_, 3);
-    png_set_compression_buffer_size(png_, std::size_t{1} << 18);
-    png_set_filter(png_, PNG_FILTER_TYPE_BASE, PNG_FILTER_SUB | PNG_FILTER_UP);
-    png_set_IHDR(png_, info_, static_cast<png_uint_32>(pixels_.width()), static_cast<png_uint_32>(pixels_.height()),
-                 8 * pixels_.depth(), color_types[pixels_.channels() - 1], PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
-                 PNG_FILTER_TYPE_DEFAULT);
-    png_write_info(png_, info_);
-    if (std::endian::native == std::endian::little) png_set_swap(png_);
-    return true;
-  }
-
-  bool write_rows(const ConstTensorView& rows, std::byte* row) {
-    if (setjmp(png_jmpbuf(png_)) != 0) return false;
-    for (std::int64_t y = 0; y < rows.shape[0]; ++y) {
-      pixels_.copy_row(rows, y, row);
-      png_write_row(png_, reinterpret_cast<png_bytep>(row));
-    }
-    return true;
-  }
-
-  bool finish() {
-    if (setjmp(png_jmpbuf(png_)) != 0) return false;
-    png_write_end(png_, info_);
-    return true;
-  }
-
- private:
-  static void write_bytes(png_structp png, png_bytep data, std::size_t count) {
-    auto* encoder = static_cast<PngEncoder*>(png_get_io_ptr(png));
-    // An exception must not pass through C.
-    try {
-      encoder->file_.write(data, count);
-      return;
-    } catch (...) {
-      encoder->failure_ = std::current_exception();
-    }
-    png_error(png, "the file cannot be written");
-  }
-  static void flush(png_structp) {}
-
-  const PixelRows& pixels_;
-  OutputFile& file_;
-  Message message_{};
-  std::exception_ptr failure_{};
-  png_structp png_ = nullptr;
-  png_infop info_ = nullptr;
-};
-
-class PngRowWriter final : public RowWriter {
- public:
-  PngRowWriter(const std::filesystem::path& path, const Dims& shape, const ElementType& type)
-      : RowWriter("png", path, shape, type),
-        pixels_(checked_pixels(shape, type, subject())),
-        row_(allocate(static_cast<std::int64_t>(pixels_.row_bytes()), subject())),
-        file_(path, "png"),
-        encoder_(pixels_, file_) {
-    if (!encoder_.is_ready()) fail_memory_of(subject());
-    check(encoder_.start());
-  }
-
- private:
-  static PixelRows checked_pixels(const Dims& shape, const ElementType& type, const Subject& subject) {
-    const PixelRows pixels(shape, type.dtype, subject);
-    if (pixels.height() > PNG_UINT_31_MAX || pixels.width() > PNG_UINT_31_MAX)
-      subject.fail(ErrorCode::shape, "must have at most 2147483647 rows and columns to be a PNG file",
-                   pixels_text(pixels.width(), pixels.height()));
-    return pixels;
-  }
-  void check(bool done) const {
-    if (done) return;
-    if (encoder_.failure()) std::rethrow_exception(encoder_.failure());
-    if (encoder_.message().is_memory) fail_memory_of(subject());
-    subject().fail(ErrorCode::file_write, "cannot be written as PNG", encoder_.message().text);
-  }
-  void write_rows(const ConstTensorView& rows) override { check(encoder_.write_rows(rows, row_.get())); }
-  void finish() override {
-    check(encoder_.finish());
-    file_.commit();
-  }
-
-  PixelRows pixels_;
-  std::shared_ptr<std::byte> row_;
-  OutputFile file_;
-  PngEncoder encoder_;
-};
-
 }  // namespace
 
 bool has_pictures() noexcept {
@@ -302,10 +191,6 @@ bool has_pictures() noexcept {
 
 std::unique_ptr<RowReader> open_png(InputFile file, const std::filesystem::path& path) {
   return std::make_unique<PngRowReader>(std::move(file), path);
-}
-
-std::unique_ptr<RowWriter> create_png(const std::filesystem::path& path, const Dims& shape, const ElementType& type) {
-  return std::make_unique<PngRowWriter>(path, shape, type);
 }
 
 }  // namespace patchfold::formats

@@ -19,9 +19,11 @@ std::unique_ptr<RowReader> open_tiff(InputFile file, const std::filesystem::path
 std::unique_ptr<RowReader> open_picture(const std::filesystem::path& path, std::optional<int> page);
 
 std::unique_ptr<RowWriter> create_npy(const std::filesystem::path& path, const Dims& shape, const ElementType& type);
-std::unique_ptr<RowWriter> create_png(const std::filesystem::path& path, const Dims& shape, const ElementType& type);
-std::unique_ptr<RowWriter> create_jpeg(const std::filesystem::path& path, const Dims& shape, const ElementType& type);
+std::unique_ptr<RowWriter> create_png(const std::filesystem::path& path, const Dims& shape, const ElementType& type,
+                                      const WriteOptions& options);
+std::unique_ptr<RowWriter> create_jpeg(const std::filesystem::path& path, const Dims& shape, const ElementType& type,
+                                       const WriteOptions& options);
 std::unique_ptr<RowWriter> create_tiff(const std::filesystem::path& path, const Dims& shape, const ElementType& type,
-                                       const TiffOptions& options);
+                                       const WriteOptions& options);
 
 }  // namespace patchfold::formats

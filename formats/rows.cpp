@@ -114,15 +114,15 @@ std::unique_ptr<RowReader> open_picture(const std::filesystem::path& path, std::
 }
 
 std::unique_ptr<RowWriter> create_rows(const std::filesystem::path& path, const Dims& shape, const ElementType& type,
-                                       const TiffOptions& options) {
+                                       const WriteOptions& options) {
   auto format = format_of_name(path);
   if (!format && path.native().starts_with("/dev/")) format = FileFormat::npy;  // /dev/stdout, /dev/null
   if (!format)
     Subject{"file", path}.fail(ErrorCode::file_unsupported, "must end in .npy, .png, .jpg, .jpeg, .tif or .tiff",
                                path.extension().string());
   switch (*format) {
-    case FileFormat::png: return create_png(path, shape, type);
-    case FileFormat::jpeg: return create_jpeg(path, shape, type);
+    case FileFormat::png: return create_png(path, shape, type, options);
+    case FileFormat::jpeg: return create_jpeg(path, shape, type, options);
     case FileFormat::tiff: return create_tiff(path, shape, type, options);
     default: return create_npy(path, shape, type);
   }

@@ -7,9 +7,13 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "formats/file.hpp"
 #include "formats/npy.hpp"
+#include "patchfold/plan.hpp"
 #include "patchfold/words.hpp"
 
 namespace patchfold::formats {
@@ -60,6 +64,24 @@ struct TiffOptions {
   bool always_big = false;  ///< BigTIFF also if the picture fits into a classic TIFF file
 };
 
+class PixelRows;
+
+/// Numbers that become black and white.
+struct ValueRange {
+  double black = 0;
+  double white = 255;
+};
+
+struct WriteOptions {
+  TiffOptions tiff{};
+  int jpeg_quality = 95;              ///< 1 to 100
+  std::optional<ValueRange> range{};  ///< of floating-point numbers that become 8 bits; none: 0 to 255
+  Executor* executor = nullptr;       ///< for PNG; none: the default executor
+
+  WriteOptions() = default;
+  WriteOptions(const TiffOptions& options) : tiff(options) {}
+};
+
 /// Writes a file row by row. The file appears whole or not at all, as an OutputFile does.
 class RowWriter {
  public:
@@ -71,16 +93,22 @@ class RowWriter {
   const ElementType& type() const noexcept { return type_; }
   /// The row that is written next.
   std::int64_t next() const noexcept { return next_; }
+  /// What the file does not hold of what it was given, one line for each kind; complete after commit().
+  const std::vector<std::string>& losses() const noexcept { return losses_; }
   /// Appends rows of shape [count, rest of the file's shape..] with any strides. Throws Error(rank, shape, dtype) for rows
   /// that do not fit the file, and Error(file_write); nothing more can be written after that.
   void write(const ConstTensorView& rows);
-  /// Makes the file appear. Throws Error(shape) if rows are missing, Error(file_write).
+  /// Makes the file appear. Throws Error(shape) if rows are missing, Error(file_write), and Error(value) for floating-point
+  /// numbers that all lie between 0 and 1 where 255 is white: the picture would be black.
   void commit();
 
  protected:
   RowWriter(std::string_view op, std::filesystem::path path, const Dims& shape, ElementType type)
       : op_(op), path_(std::move(path)), shape_(shape), type_(std::move(type)) {}
   Subject subject() const noexcept { return {op_, path_}; }
+  void lose(std::string what) { losses_.push_back(std::move(what)); }
+  /// Refuses a picture that is black by mistake, and says what was clipped.
+  void finish_values(const PixelRows& pixels);
 
  private:
   virtual void write_rows(const ConstTensorView& rows) = 0;  ///< at least one row
@@ -93,15 +121,16 @@ class RowWriter {
   ElementType type_;
   std::int64_t next_ = 0;
   bool is_usable_ = true;
+  std::vector<std::string> losses_{};
 };
 
 /// Creates a file of this shape. The extension of the name tells the format: .npy, .png, .jpg, .jpeg, .tif or .tiff;
 /// /dev/stdout and other files of /dev get .npy. Pictures are H x W x C. PNG and JPEG hold uint8, and PNG uint16 too;
-/// floating-point numbers are rounded to nearest even and clipped to 0..255. TIFF holds integers and floating-point numbers
-/// of 8 to 64 bits unchanged; bfloat16 is stored as float32, which loses nothing. A TIFF file must be a regular file, since
-/// it is not written in one direction.
+/// floating-point numbers are mapped from options.range, rounded to nearest even and clipped to 0..255. TIFF holds integers
+/// and floating-point numbers of 8 to 64 bits unchanged; bfloat16 is stored as float32, which loses nothing. A TIFF file
+/// must be a regular file, since it is not written in one direction.
 std::unique_ptr<RowWriter> create_rows(const std::filesystem::path& path, const Dims& shape, const ElementType& type,
-                                       const TiffOptions& options = {});
+                                       const WriteOptions& options = {});
 
 }  // namespace patchfold::formats
 

@@ -14,7 +14,7 @@ std::unique_ptr<RowReader> open_tiff(InputFile, const std::filesystem::path& pat
 }
 
 std::unique_ptr<RowWriter> create_tiff(const std::filesystem::path& path, const Dims&, const ElementType&,
-                                       const TiffOptions&) {
+                                       const WriteOptions&) {
   Subject{"tiff", path}.fail(ErrorCode::file_unsupported, "cannot be written: this build writes no TIFF files");
 }
 

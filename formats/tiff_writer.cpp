@@ -77,10 +77,10 @@ TiffPlan::TiffPlan(const Dims& shape, const ElementType& type, const TiffOptions
 
 class TiffRowWriter final : public RowWriter {
  public:
-  TiffRowWriter(const std::filesystem::path& path, const Dims& shape, const ElementType& type, const TiffOptions& options)
+  TiffRowWriter(const std::filesystem::path& path, const Dims& shape, const ElementType& type, const WriteOptions& options)
       : RowWriter("tiff", path, shape, type),
-        options_(options),
-        plan_(shape, type, options, subject()),
+        options_(options.tiff),
+        plan_(shape, type, options.tiff, subject()),
         band_(allocate(std::min(plan_.block_height, shape[0]) * plan_.row_bytes, subject())),
         output_(path, "tiff", OutputFile::Kind::regular),
         file_(output_, plan_.is_big) {
@@ -182,7 +182,7 @@ class TiffRowWriter final : public RowWriter {
 }  // namespace
 
 std::unique_ptr<RowWriter> create_tiff(const std::filesystem::path& path, const Dims& shape, const ElementType& type,
-                                       const TiffOptions& options) {
+                                       const WriteOptions& options) {
   return std::make_unique<TiffRowWriter>(path, shape, type, options);
 }
 

@@ -235,6 +235,8 @@ TEST(Split, RefusesWhatItCannotDo) {
   run_badly(folder, "split a.npy tiles --tile 8 --tail pad --value 1.5", {"value"});
   run_badly(folder, "split a.npy tiles --tile 4 --format tif", {"tile-"});
   run_badly(folder, "split a.npy tiles --tile 4 --format png", {"--format: must hold the picture's elements", "tif or npy"});
+  run_badly(folder, "split a.npy tiles --tile 4 --format jpg",
+            {"--format: must hold the picture's elements: JPEG has 8 bits"});
   folder.write("tile-7.npy", folder.read("a.npy"));
   run_badly(folder, "split tile-7.npy . --tile 4 --force", {"tile-7.npy: must not be a tile in the folder"});
   folder.write("many.npy", npy_bytes({"|V1", {5000, 5000}, std::string(25'000'000, ' ')}));
@@ -261,7 +263,9 @@ TEST(Split, WrongWordsAreUsage) {
         {"split a.npy b --tile 4 --value 3", "--value: applies to --tail pad and shift_or_pad only"},
         {"split a.npy b --tile 4 --padding-mode edge", "--padding-mode: applies to --tail pad and shift_or_pad only"},
         {"split a.npy b --tile 4 --tail pad --padding-mode wrap", "expected constant, edge, reflect or symmetric"},
-        {"split a.npy b --tile 4 --format jpg", "expected png, tif or npy"},
+        {"split a.npy b --tile 4 --format gif", "expected png, tif, npy or jpg"},
+        {"split a.npy b --tile 4 --quality 9", "--quality: applies to --format jpg only"},
+        {"split a.npy b --tile 4 --format jpg --quality 0", "--quality"},
         {"split a.npy b --tile 4 --scale 1/", "--scale"},
         {"split a.npy b --tile 4 --scale 2,", "--scale"},
         {"split a.npy b --tile 4 --walk", "--walk"}})
@@ -271,9 +275,10 @@ TEST(Split, WrongWordsAreUsage) {
 TEST(Split, HelpNamesEveryOption) {
   const Folder folder;
   const std::string help = run_well(folder, "split --help");
-  for (const char* option : {"PICTURE", "FOLDER", "--tile ", "--overlap ", "--stride ", "--tail ", "--padding-mode ",
-                             "--value ", "--axes ", "--format ", "--scale ", "--offset ", "--result ", "--page ", "--force",
-                             "--dry-run", "--threads ", "--quiet", "Example: patchfold split "})
+  for (const char* option : {"PICTURE",    "FOLDER",          "--tile ",    "--overlap ", "--stride ",
+                             "--tail ",    "--padding-mode ", "--value ",   "--axes ",    "--format ",
+                             "--quality ", "--scale ",        "--offset ",  "--result ",  "--page ",
+                             "--force",    "--dry-run",       "--threads ", "--quiet",    "Example: patchfold split "})
     EXPECT_NE(help.find(option), std::string::npos) << option;
   EXPECT_NE(run_well(folder, "--help").find("patchfold split PICTURE FOLDER"), std::string::npos);
 }

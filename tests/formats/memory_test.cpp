@@ -137,6 +137,34 @@ TEST_F(FileMemory, Png) {
   expect_small_file("x.png", {}, 4300, 3200);
 }
 
+// claim: png-memory
+TEST_F(FileMemory, PngOfManyThreads) {
+  class Threads final : public Executor {
+   public:
+    int threads() const noexcept override { return 8; }
+    bool run(std::int64_t pieces, Body body, void* context) noexcept override {
+      for (std::int64_t piece = 0; piece < pieces; ++piece) body(context, piece);
+      return true;
+    }
+  } executor;
+  path_ = folder_ / "x.png";
+  expect_at_most(
+      4300 + 6 * 3000,
+      [&] {
+        WriteOptions options;
+        options.executor = &executor;
+        const auto writer = create_rows(path_, {side, side, 1}, element_type(DType::uint8), options);
+        std::vector<std::uint8_t> row(side);
+        std::uint32_t state = 1;
+        for (std::int64_t y = 0; y < side; ++y) {
+          for (auto& value : row) value = static_cast<std::uint8_t>((state = state * 1664525 + 1013904223) >> 24);
+          writer->write(view(row.data(), {1, side, 1}));
+        }
+        writer->commit();
+      },
+      "writing PNG by 8 threads");
+}
+
 // claim: tiles-memory
 TEST_F(FileMemory, Jpeg) {
   expect_small_file("x.jpg", {}, 4200, 3500);

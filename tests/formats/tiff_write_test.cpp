@@ -136,7 +136,7 @@ TEST_F(TiffWrite, FormsAndStrips) {
   EXPECT_TRUE(elements_of(read_picture(path_).view) == data);
   // What classic offsets do not reach, known before anything is written.
   const auto form = [&](const Dims& shape, Compression compression) {
-    const auto writer = create_rows(path_, shape, element_type(DType::uint8), {.compression = compression});
+    const auto writer = create_rows(path_, shape, element_type(DType::uint8), TiffOptions{.compression = compression});
     std::filesystem::path temporary;
     for (const auto& name : folder_.names())
       if (name != "x.tif") temporary = folder_ / name;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 
 #include "formats/rows.hpp"
@@ -138,6 +139,90 @@ TEST(PictureFrictions, ResultsOfChannelsFirstMergeIntoAPicture) {
   run_well(folder, "merge results out.png --plan tiles/plan.json --chw");
   EXPECT_TRUE(read_array(folder, "out.png") == photo);
   run_badly(folder, "merge results out.npy --plan tiles/plan.json --chw", {"--chw: applies to .png, .jpg and .tif only"}, 2);
+}
+
+// claim: dark-floats
+TEST(PictureFrictions, FloatsFromZeroToOneAreNeverBlackInSilence) {
+  const Folder folder;
+  std::vector<float> numbers;
+  for (int i = 0; i < 48; ++i) numbers.push_back(static_cast<float>(i) / 47);
+  folder.write("floats.npy", npy_bytes(npy("<f4", {4, 4, 3}, numbers)));
+  const std::string run = "run space_to_depth floats.npy --block 1,1 -o ";
+  for (const char* name : {"out.png", "out.jpg"})
+    run_badly(folder, run + name,
+              {std::string(name) + ": would be black", "given numbers from 0 to 1", "--range 0,1", ".tif"});
+  EXPECT_EQ(folder.run(run + "out.png --range 0,1 -q").code, 0);
+  EXPECT_EQ(std::to_integer<int>(read_array(folder, "out.png").bytes[47]), 255);
+  EXPECT_EQ(std::to_integer<int>(read_array(folder, "out.png").bytes[24]), 130);
+  EXPECT_EQ(folder.run(run + "dark.png --range 0,255 -q").code, 0);
+  EXPECT_EQ(std::to_integer<int>(read_array(folder, "dark.png").bytes[47]), 1);
+  run_well(folder, "split floats.npy tiles --tile 2 --axes 0,1");
+  run_badly(folder, "merge tiles merged.png", {"merged.png: would be black"});
+  run_well(folder, "merge tiles merged.png --range 0,1");
+  EXPECT_TRUE(read_array(folder, "merged.png") == read_array(folder, "out.png"));
+  run_badly(folder, "merge tiles merged.tif --range 0,1", {"--range: applies to .png and .jpg only"}, 2);
+  run_badly(folder, run + "out.png --range 0", {"--range: must be two numbers"}, 2);
+  run_badly(folder, run + "out.png --quality 9", {"--quality: applies to .jpg only"}, 2);
+  // What lies beyond is said.
+  EXPECT_NE(folder.run(run + "out.png --range 0,0.5").err.find("out.png: 24 numbers beyond 0 to 0.5 became black or white"),
+            std::string::npos);
+}
+
+/// Slopes, which JPEG changes little.
+Array slopes(std::int64_t height, std::int64_t width) {
+  Array array{{height, width, 3}, DType::uint8, {}};
+  for (std::int64_t y = 0; y < height; ++y)
+    for (std::int64_t x = 0; x < width; ++x)
+      for (const std::int64_t value : {x, y, x / 2 + y / 2}) array.bytes.push_back(static_cast<std::byte>(value & 255));
+  return array;
+}
+
+// claim: jpeg-tiles
+TEST(PictureFrictions, TilesCanBeJpegFiles) {
+  const Folder folder;
+  const Array photo = slopes(100, 120);
+  write_array(folder, "photo.png", photo);
+  const std::string split = "split photo.png tiles --tile 64 --overlap 16 --format jpg";
+  EXPECT_NE(run_well(folder, split).find("6 written, 0 skipped"), std::string::npos);
+  EXPECT_EQ(entries_of(folder, "tiles"), "plan.json tile-0.jpg tile-1.jpg tile-2.jpg tile-3.jpg tile-4.jpg tile-5.jpg");
+  EXPECT_NE(run_well(folder, split).find("0 written, 6 skipped"), std::string::npos);
+  for (const char* options : {"", " --processed"}) {
+    run_well(folder, std::string("merge tiles again.png") + options);
+    const Array again = read_array(folder, "again.png");
+    ASSERT_EQ(again.shape, photo.shape);
+    int most = 0;
+    for (std::size_t i = 0; i < photo.bytes.size(); ++i)
+      most = std::max(most, std::abs(std::to_integer<int>(again.bytes[i]) - std::to_integer<int>(photo.bytes[i])));
+    EXPECT_LE(most, 12);
+    EXPECT_GT(most, 0);
+  }
+  const auto size = fs::file_size(folder.path("tiles/tile-0.jpg"));
+  EXPECT_NE(run_well(folder, split + " --quality 30").find("6 written"), std::string::npos);
+  EXPECT_LT(fs::file_size(folder.path("tiles/tile-0.jpg")), size);
+  // A tile that was changed is told by its bytes.
+  run_well(folder, "split photo.png others --tile 64 --overlap 16 --format jpg --quality 90");
+  folder.write("tiles/tile-4.jpg", folder.read("others/tile-4.jpg"));
+  run_badly(folder, "merge tiles again.png", {"tile 4 at [1, 1]: tiles/tile-4.jpg: must hold the bytes", "--processed"});
+  EXPECT_NE(run_well(folder, split + " --quality 30").find("1 written, 5 skipped"), std::string::npos);
+  write_array(folder, "deep.png", random_array({16, 16, 3}, DType::uint16));
+  run_badly(folder, "split deep.png deep --tile 8 --format jpg", {"JPEG has 8 bits, grey or RGB; given uint16 16 x 16 x 3"});
+}
+
+TEST(PictureFrictions, ManyThreadsSplitAsOneDoes) {
+  const Folder folder;
+  write_array(folder, "photo.png", random_array({300, 400, 3}, DType::uint8));
+  for (const char* format : {"png", "tif", "npy", "jpg"}) {
+    const std::string split = std::string(" --tile 64 --overlap 10 --tail pad --padding-mode reflect --format ") + format;
+    run_well(folder, "split photo.png one --force --threads 1" + split);
+    run_well(folder, "split photo.png many --force --threads 4" + split);
+    ASSERT_EQ(entries_of(folder, "one"), entries_of(folder, "many"));
+    for (const auto& name : words(entries_of(folder, "one")))
+      EXPECT_EQ(folder.read("one/" + name), folder.read("many/" + name)) << name;
+    run_well(folder, "merge many again.png --threads 3");
+    if (std::string_view(format) != "jpg") {
+      EXPECT_TRUE(read_array(folder, "again.png") == read_array(folder, "photo.png"));
+    }
+  }
 }
 
 }  // namespace

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// One zlib stream (RFC 1950) whose parts are compressed by several threads.
+#pragma once
+
+#include <zlib.h>
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "formats/file.hpp"
+#include "patchfold/plan.hpp"
+
+namespace patchfold::formats {
+
+/// Each part is compressed by itself, with the 32 KB before it as its dictionary, and ends at a whole byte, so parts that
+/// follow one another are one stream, and hardly longer than if it had been made at once. A part is compressed in the way
+/// that suits it: where a sample shows that little but Huffman codes helps, as in photographs, nobody looks for matches.
+/// The bytes do not depend on the number of threads.
+class ZlibBlocks {
+ public:
+  static constexpr std::size_t window = 1 << 15;
+  static constexpr std::size_t part = 1 << 18;
+  /// Bytes that are free before and after the bytes that a sink gets.
+  static constexpr std::size_t room_before = 8;
+  static constexpr std::size_t room_after = 4;
+
+  /// Takes the next bytes of the stream, and their CRC-32.
+  using Sink = std::function<void(std::span<std::byte> bytes, std::uint32_t crc)>;
+
+  /// `total`: bytes that will come, at least 1. Throws Error(out_of_memory).
+  ZlibBlocks(std::int64_t total, Executor& executor, Subject subject);
+  ZlibBlocks(const ZlibBlocks&) = delete;
+  ZlibBlocks& operator=(const ZlibBlocks&) = delete;
+  ~ZlibBlocks();
+
+  /// Parts that are compressed at the same time.
+  std::size_t at_once() const noexcept { return slots_.size(); }
+  /// Compresses bytes before which all that came earlier lies in memory too, or at least `window` bytes of it. Throws what
+  /// the sink throws, and Error(executor) if the executor refused.
+  void compress(std::span<const std::byte> bytes, const Sink& sink);
+
+ private:
+  class Deflater;
+  struct Slot;
+  void compress_part(Slot& slot, const std::byte* data, std::size_t size, std::size_t before, bool is_last) noexcept;
+
+  std::int64_t total_;
+  std::int64_t done_ = 0;
+  Executor& executor_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  std::uint32_t adler_ = 1;
+};
+
+}  // namespace patchfold::formats
