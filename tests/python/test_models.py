@@ -168,7 +168,7 @@ def refused(model, text, **options):
 
 def test_other_files_are_refused(tmp_path):
     refused(tmp_path / "none.onnx", "none.onnx: cannot be read: No such file or directory")
-    refused(tmp_path / "model.pt", "model.pt: must be an .onnx file or an onnx.ModelProto")
+    refused(tmp_path / "model.pt", "model.pt: must be an .onnx or .xml file, or an onnx.ModelProto")
     (tmp_path / "text.onnx").write_text("this is no model")
     refused(tmp_path / "text.onnx", "text.onnx: is no ONNX model")
     (tmp_path / "empty.onnx").write_bytes(b"")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which operators of the family an ONNX model holds, also where they are made of other nodes, and how to do without them.
+"""Which operators of the family a model holds, also where they are made of other nodes, and how to do without them.
 
-`inspect` reports them, and `portable` writes a model that computes the same with operators that a target has. Both need the
-package onnx. `python -m patchfold.models` does the same from a shell.
+`inspect` reports them for models of ONNX and OpenVINO, and `portable` writes an ONNX model that computes the same with
+operators that a target has. Models of ONNX need the package onnx. `python -m patchfold.models` does the same from a shell.
 """
 
 from typing import TYPE_CHECKING, Any

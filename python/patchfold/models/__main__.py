@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the operators that cut or join blocks in ONNX models, and writes models that do without them."""
+"""Finds the operators that cut or join blocks in models of ONNX and OpenVINO, and writes models that do without them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def main(arguments: list[str] | None = None) -> int:
     command = commands.add_parser(
         "inspect", help="prints the operators that cut or join blocks, also those made of other nodes"
     )
-    command.add_argument("model", metavar="MODEL", help="an .onnx file")
+    command.add_argument("model", metavar="MODEL", help="an .onnx file, or an .xml file of OpenVINO")
     command.add_argument("--size", action="append", default=[], metavar="NAME=N", help="the extent of an open dimension")
     command.add_argument("--json", action="store_true", help="prints one JSON object")
     command.add_argument("--no-time", action="store_true", help="does not time the operators")

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _notes
+from . import _notes, _openvino
 from ._errors import ModelError
 from ._names import Name
 from ._regions import Found, find_all
@@ -96,7 +96,8 @@ def inspect(model: Any, *, sizes: Mapping[str, int] | None = None, timed: bool =
     constants are read.
 
     Arguments:
-        model: path of an .onnx file, or an onnx.ModelProto. Data outside the file may lie in the file's folder only.
+        model: path of an .onnx file, or of an .xml file of OpenVINO with its .bin file beside it, or an onnx.ModelProto.
+            Data outside an ONNX file may lie in its folder only.
         sizes: extents of open dimensions, by their names in the model ("batch", or "input.0" for an axis without a name).
             Others are taken as 1 on the first axis and 64 on the rest, and the report says so.
         timed: whether to time each operator here, beside a copy of as many bytes.
@@ -105,14 +106,19 @@ def inspect(model: Any, *, sizes: Mapping[str, int] | None = None, timed: bool =
 
     Raises: ModelError for a file that is no ONNX model, is cut short or contradicts itself; ImportError without onnx.
     """
-    try:
-        from . import _onnx
-    except ImportError as error:
-        raise ImportError(f"inspect reads ONNX models with the package onnx: pip install onnx ({error})") from None
     path = None if not isinstance(model, (str, os.PathLike)) else os.fspath(model)
-    if path is not None and not path.lower().endswith(".onnx"):
-        raise ModelError(f"{path}: must be an .onnx file or an onnx.ModelProto")
-    graphs = _onnx.read(model, dict(sizes or {}))
+    if path is not None and path.lower().endswith(".xml"):
+        if sizes:
+            raise ModelError("sizes: OpenVINO's IR has its sizes in the file; reshape the model and save it again")
+        graphs = _openvino.read(path)
+    else:
+        if path is not None and not path.lower().endswith(".onnx"):
+            raise ModelError(f"{path}: must be an .onnx or .xml file, or an onnx.ModelProto")
+        try:
+            from . import _onnx
+        except ImportError as error:
+            raise ImportError(f"inspect reads ONNX models with the package onnx: pip install onnx ({error})") from None
+        graphs = _onnx.read(model, dict(sizes or {}))
     findings = [_finding(found, timed) for graph in graphs for found in find_all(graph)]
     notes = tuple(note for graph in graphs for note in graph.notes)
     return Inspection(path or "model", tuple(findings), notes)

@@ -15,7 +15,8 @@ from onnx import numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 from ._errors import ModelError
-from ._onnx_nodes import FOLDED, MOST_CONSTANT, attributes_of, constant_of, elements, step_of
+from ._moves import MOST_CONSTANT
+from ._onnx_nodes import FOLDED, attributes_of, constant_of, elements, step_of
 from ._regions import MOST_ELEMENTS, Graph, Step
 
 STANDARD = ("", "ai.onnx")

@@ -11,16 +11,15 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
-from ._index_map import OUTSIDE, Indices
+from ._index_map import Indices
+from ._moves import MOST_CONSTANT, NOT_COPYING, copying_convolution, padded
 from ._names import Name
-from ._regions import MOST_ELEMENTS, Step, one_hot
+from ._regions import MOST_ELEMENTS, Step
 
 Constants = Mapping[str, Any]
 # Runs one node on the values of its inputs, by ONNX's reference implementation.
 Run = Callable[[onnx.NodeProto, Constants], Sequence[Any]]
 
-# Elements of a tensor that is computed while reading: shapes, indices, filters.
-MOST_CONSTANT = 1 << 22
 # How many inputs a node moves, the others being settings; 0: all.
 MOVES = {
     **dict.fromkeys(("Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice", "Split", "Dropout"), 1),
@@ -32,7 +31,6 @@ FOLDED = set(MOVES) | set(
     "Add Sub Mul Div Mod Neg Abs Floor Ceil Sqrt Cast Range ConstantOfShape Min Max Equal Less Greater Not And Or Where"
     " ReduceProd ReduceSum ReduceMax ReduceMin Pad".split()
 )
-NOT_COPYING = "a convolution gives NaN where its window holds Inf or NaN anywhere; the operator copies elements"
 
 
 def step_of(node: onnx.NodeProto, name: str, constants: Constants, run: Run) -> Step | None:
@@ -87,47 +85,21 @@ def _pad(node: onnx.NodeProto, name: str, constants: Constants) -> Step | None:
     return Step(name, "Pad", (inputs[0],), tuple(node.output), move)
 
 
-def padded(x: Indices, widths: Sequence[tuple[int, int]]) -> Indices:
-    """Indices with OUTSIDE around them; a negative width crops. Raises ValueError for what is too large."""
-    kept = tuple(slice(max(-begin, 0), n - max(-end, 0)) for n, (begin, end) in zip(x.shape, widths, strict=True))
-    x = x[kept]
-    grown = [(max(begin, 0), max(end, 0)) for begin, end in widths]
-    if math.prod(n + begin + end for n, (begin, end) in zip(x.shape, grown, strict=True)) > MOST_ELEMENTS:
-        raise ValueError("too large")
-    return np.pad(x, grown, constant_values=OUTSIDE)
-
-
 def _convolution(node: onnx.NodeProto, name: str, constants: Constants) -> Step | None:
-    """A convolution whose filters hold one 1 each: it copies elements, unless one that it multiplies by 0 is Inf or NaN."""
     attributes, inputs = attributes_of(node), [*node.input, ""]
     bias = constants.get(inputs[2]) if inputs[2] else np.zeros(1)
     weights = constants.get(inputs[1])
     if weights is None or weights.ndim < 3 or bias is None or bias.any():
         return None
-    taps, rank = one_hot(weights), weights.ndim - 2
-    if taps is None or attributes.get("auto_pad", "NOTSET") not in ("NOTSET", "VALID"):
-        return None
-    kernel, filters = weights.shape[2:], len(weights)
-    stride = attributes.get("strides", [1] * rank)
-    dilation = attributes.get("dilations", [1] * rank)
+    rank = weights.ndim - 2
     pads = attributes.get("pads", [0] * 2 * rank)
-    in_group = filters // attributes.get("group", 1)
-
-    def move(indices: Sequence[Indices]) -> Sequence[Indices]:
-        x = padded(indices[0], [(0, 0), (0, 0), *zip(pads[:rank], pads[rank:], strict=True)])
-        extents = [(x.shape[2 + a] - dilation[a] * (kernel[a] - 1) - 1) // stride[a] + 1 for a in range(rank)]
-        if math.prod(extents) * len(x) * filters > MOST_ELEMENTS:
-            raise ValueError("too large")
-        result = np.empty((len(x), filters, *extents), np.int64)
-        for filter, place in enumerate(taps):
-            channel, *tap = (int(value) for value in np.unravel_index(int(place), weights.shape[1:]))
-            begins = [tap[a] * dilation[a] for a in range(rank)]
-            at = [slice(begins[a], begins[a] + (extents[a] - 1) * stride[a] + 1, stride[a]) for a in range(rank)]
-            where = (slice(None), channel + filter // in_group * weights.shape[1], *at)
-            result[:, filter] = x[where]
-        return [result]
-
-    return Step(name, "Conv", (inputs[0],), tuple(node.output), move, None, (NOT_COPYING,))
+    if attributes.get("auto_pad", "NOTSET") not in ("NOTSET", "VALID"):
+        return None
+    move = copying_convolution(
+        weights, attributes.get("strides", [1] * rank), attributes.get("dilations", [1] * rank),
+        list(zip(pads[:rank], pads[rank:], strict=False)), attributes.get("group", 1),
+    )  # fmt: skip
+    return None if move is None else Step(name, "Conv", (inputs[0],), tuple(node.output), move, None, (NOT_COPYING,))
 
 
 def _direct(node: onnx.NodeProto, constants: Constants) -> Name:

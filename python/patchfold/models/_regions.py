@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -158,12 +157,3 @@ def _named_ends(graph: Graph, origins: dict[str, _Origin], done: set[str]) -> di
 def _name(graph: Graph, origin: _Origin) -> Name | None:
     shape = graph.shapes.get(origin.source)
     return None if shape is None else name_of(origin.indices, shape)
-
-
-def one_hot(weights: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
-    """For each filter the index of its only 1 (in the filter's elements); None if filters hold anything else."""
-    flat = weights.reshape(len(weights), -1)
-    if flat.size == 0 or not ((flat == 0) | (flat == 1)).all() or not (flat.sum(axis=1) == 1).all():
-        return None
-    taps: np.ndarray[Any, Any] = flat.argmax(axis=1)
-    return taps

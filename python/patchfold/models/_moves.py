@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What nodes of several systems do to arrays of indices: padding with zeros, and convolutions that only copy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ._index_map import OUTSIDE, Indices
+from ._regions import MOST_ELEMENTS, Move
+
+# Elements of a tensor that is computed while reading: shapes, indices, filters.
+MOST_CONSTANT = 1 << 22
+NOT_COPYING = "a convolution gives NaN where its window holds Inf or NaN anywhere; the operator copies elements"
+
+
+def padded(x: Indices, widths: Sequence[tuple[int, int]]) -> Indices:
+    """Indices with OUTSIDE around them; a negative width crops. Raises ValueError for what is too large."""
+    kept = tuple(slice(max(-begin, 0), n - max(-end, 0)) for n, (begin, end) in zip(x.shape, widths, strict=True))
+    x = x[kept]
+    grown = [(max(begin, 0), max(end, 0)) for begin, end in widths]
+    if math.prod(n + begin + end for n, (begin, end) in zip(x.shape, grown, strict=True)) > MOST_ELEMENTS:
+        raise ValueError("too large")
+    return np.pad(x, grown, constant_values=OUTSIDE)
+
+
+def copying_convolution(
+    weights: np.ndarray[Any, Any],
+    stride: Sequence[int],
+    dilation: Sequence[int],
+    pads: Sequence[tuple[int, int]],
+    groups: int,
+) -> Move | None:
+    """A convolution whose filters (O, C / groups, k1..kR) hold one 1 each: it copies elements, unless one that it multiplies
+    by 0 is Inf or NaN. None for other filters."""
+    taps, rank = _one_hot(weights), weights.ndim - 2
+    if taps is None or groups < 1 or len(weights) % groups != 0:
+        return None
+    kernel, filters = weights.shape[2:], len(weights)
+
+    def move(indices: Sequence[Indices]) -> Sequence[Indices]:
+        x = padded(indices[0], [(0, 0), (0, 0), *pads])
+        extents = [(x.shape[2 + a] - dilation[a] * (kernel[a] - 1) - 1) // stride[a] + 1 for a in range(rank)]
+        if math.prod(extents) * len(x) * filters > MOST_ELEMENTS:
+            raise ValueError("too large")
+        result = np.empty((len(x), filters, *extents), np.int64)
+        for filter, place in enumerate(taps):
+            channel, *tap = (int(value) for value in np.unravel_index(int(place), weights.shape[1:]))
+            begins = [tap[a] * dilation[a] for a in range(rank)]
+            at = [slice(begins[a], begins[a] + (extents[a] - 1) * stride[a] + 1, stride[a]) for a in range(rank)]
+            where = (slice(None), channel + filter // (filters // groups) * weights.shape[1], *at)
+            result[:, filter] = x[where]
+        return [result]
+
+    return move
+
+
+def _one_hot(weights: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
+    """For each filter the index of its only 1 (in the filter's elements); None if filters hold anything else."""
+    flat = weights.reshape(len(weights), -1)
+    if flat.size == 0 or not ((flat == 0) | (flat == 1)).all() or not (flat.sum(axis=1) == 1).all():
+        return None
+    taps: np.ndarray[Any, Any] = flat.argmax(axis=1)
+    return taps

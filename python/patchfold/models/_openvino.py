@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads OpenVINO's IR (an .xml file and the .bin file beside it) as a graph of steps. Needs no OpenVINO."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import Element, TreeBuilder
+from xml.parsers import expat
+
+import numpy as np
+
+from ._errors import ModelError
+from ._moves import MOST_CONSTANT
+from ._openvino_nodes import FOLDED, SHAPED, move_of, name_of_layer, note_of
+from ._regions import Graph, Step
+
+MOST_XML = 1 << 28
+TYPES = {
+    "f16": "float16", "f32": "float32", "f64": "float64", "boolean": "bool", "i8": "int8", "i16": "int16", "i32": "int32",
+    "i64": "int64", "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64",
+}  # fmt: skip
+PRECISIONS = {"fp16": "float16", "fp32": "float32", "fp64": "float64", "bf16": "bfloat16", "bool": "bool"}
+
+
+@dataclass
+class Layer:
+    """A layer of the IR: its attributes, and the tensors that it takes and makes, as "layer:port"."""
+
+    name: str
+    kind: str
+    data: Mapping[str, str]
+    shapes: dict[str, tuple[int, ...] | None] = field(default_factory=dict)  # of outputs; None where an extent is open
+    dtypes: dict[str, str] = field(default_factory=dict)
+    inputs: list[str] = field(default_factory=list)
+
+
+def read(path: str) -> list[Graph]:
+    """The graph of a model's file."""
+    root = _parsed(Path(path))
+    if root.tag != "net":
+        raise ModelError(f"{path}: is no OpenVINO IR: its root is <{root.tag}>, not <net>")
+    layers = _layers(root, path)
+    weights = _Weights(Path(path).with_suffix(".bin"))
+    graph = Graph([], {}, {}, set())
+    constants: dict[str, Any] = {}
+    for layer in _in_order(layers, path):
+        for tensor, shape in layer.shapes.items():
+            if shape is not None:
+                graph.shapes[tensor] = shape
+            graph.dtypes[tensor] = layer.dtypes[tensor]
+        _add(graph, layer, constants, weights)
+    graph.zeros = {name for name, values in constants.items() if values.size and not values.any()}
+    if any(shape is None for layer in layers.values() for shape in layer.shapes.values()):
+        graph.notes.append("the model has open sizes: operators made of other nodes are found where sizes are known")
+    return [graph]
+
+
+def _parsed(path: Path) -> Element:
+    """The tree of an XML file. Files with a document type, whose entities could grow without bounds, are refused."""
+    builder = TreeBuilder()
+    parser = expat.ParserCreate()
+
+    def refused(*_: Any) -> None:
+        raise ModelError(f"{path}: is no OpenVINO IR: it has a document type")
+
+    parser.StartDoctypeDeclHandler = refused
+    parser.StartElementHandler = lambda tag, attributes: builder.start(tag, attributes)
+    parser.EndElementHandler = lambda tag: builder.end(tag)
+    parser.CharacterDataHandler = lambda text: builder.data(text)
+    try:
+        with open(path, "rb") as file:
+            data = file.read(MOST_XML + 1)
+        if len(data) > MOST_XML:
+            raise ModelError(f"{path}: has more than {MOST_XML} bytes")
+        parser.Parse(data, True)
+        return builder.close()
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except expat.ExpatError as error:
+        raise ModelError(f"{path}: is no OpenVINO IR, or is cut short: {error}") from None
+
+
+def _layers(root: Element, path: str) -> dict[str, Layer]:
+    layers: dict[str, Layer] = {}
+    ports: dict[str, list[str]] = {}
+    for element in root.iterfind("layers/layer"):
+        number = element.get("id", "")
+        if number in layers:
+            raise ModelError(f"{path}: two layers have the id {number!r}")
+        data = element.find("data")
+        layer = Layer(element.get("name", number), element.get("type", ""), {} if data is None else data.attrib)
+        ports[number] = [port.get("id", "") for port in element.iterfind("input/port")]
+        layer.inputs = [""] * len(ports[number])
+        for port in element.iterfind("output/port"):
+            tensor = f"{number}:{port.get('id', '')}"
+            dims = [dim.text or "" for dim in port.iterfind("dim")]
+            try:
+                shape = tuple(int(dim) for dim in dims)
+            except ValueError:
+                raise ModelError(f"layer {layer.name}: {dims} is no shape") from None
+            layer.shapes[tensor] = None if any(extent < 0 for extent in shape) else shape
+            precision = port.get("precision", "").lower()
+            layer.dtypes[tensor] = PRECISIONS.get(precision) or TYPES.get(precision, precision)
+        layers[number] = layer
+    for edge in root.iterfind("edges/edge"):
+        source, to = edge.get("from-layer", ""), edge.get("to-layer", "")
+        tensor, port_id = f"{source}:{edge.get('from-port', '')}", edge.get("to-port", "")
+        if source not in layers or tensor not in layers[source].shapes or to not in layers or port_id not in ports[to]:
+            raise ModelError(f"{path}: the edge from {tensor} to {to}:{port_id} leads from or to no port")
+        layers[to].inputs[ports[to].index(port_id)] = tensor
+    for layer in layers.values():
+        if "" in layer.inputs:
+            raise ModelError(f"layer {layer.name} ({layer.kind}): nothing leads to its input {layer.inputs.index('')}")
+    return layers
+
+
+def _in_order(layers: Mapping[str, Layer], path: str) -> list[Layer]:
+    """Layers, each behind those that it takes tensors of."""
+    waiting = {number: {tensor.partition(":")[0] for tensor in layer.inputs} for number, layer in layers.items()}
+    users: dict[str, list[str]] = {number: [] for number in layers}
+    for number, sources in waiting.items():
+        for source in sources:
+            users[source].append(number)
+    ready = [number for number, sources in waiting.items() if not sources]
+    order = []
+    for number in ready:  # grows while it is read
+        order.append(layers[number])
+        for user in users[number]:
+            waiting[user].discard(number)
+            if not waiting[user]:
+                ready.append(user)
+    if len(order) < len(layers):
+        left = next(layers[number].name for number, sources in waiting.items() if sources)
+        raise ModelError(f"{path}: layer {left} lies on a cycle")
+    return order
+
+
+class _Weights:
+    """The .bin file, of which single constants are read."""
+
+    def __init__(self, path: Path):
+        self.path = path
+
+    def read(self, layer: Layer) -> np.ndarray[Any, Any] | None:
+        """A constant's values; None for a large one and for types that NumPy has not."""
+        dtype, shape = TYPES.get(layer.data.get("element_type", "")), next(iter(layer.shapes.values()))
+        try:
+            offset, size = int(layer.data["offset"]), int(layer.data["size"])
+        except (KeyError, ValueError):
+            raise ModelError(f"layer {layer.name} (Const): it has no offset and size") from None
+        if dtype is None or shape is None:
+            return None
+        if offset < 0 or size != math.prod(shape) * np.dtype(dtype).itemsize:
+            raise ModelError(f"layer {layer.name} (Const): {size} bytes at {offset} do not fit its shape {list(shape)}")
+        try:
+            with open(self.path, "rb") as file:
+                there = file.seek(0, 2)
+                if offset + size > there:
+                    place = f"{offset} to {offset + size} of {self.path.name}"
+                    raise ModelError(f"layer {layer.name} (Const): lies at {place}, which has {there} bytes")
+                if math.prod(shape) > MOST_CONSTANT:
+                    return None
+                file.seek(offset)
+                return np.frombuffer(file.read(size), dtype).reshape(shape)
+        except OSError as error:
+            raise ModelError(f"{self.path}: cannot be read: {error.strerror or error}") from None
+
+
+def _add(graph: Graph, layer: Layer, constants: dict[str, Any], weights: _Weights) -> None:
+    outputs = tuple(layer.shapes)
+    if layer.kind == "Const":
+        values = weights.read(layer) if outputs else None
+        if values is not None:
+            constants[outputs[0]] = values
+        return
+    if layer.kind == "Parameter":
+        return
+    if layer.kind == "Result":
+        graph.results |= set(layer.inputs)
+        return
+    if layer.kind == "ShapeOf" and layer.inputs[0] in graph.shapes:
+        constants[outputs[0]] = np.array(graph.shapes[layer.inputs[0]], np.int64)
+        return
+    given = [constants.get(tensor) for tensor in layer.inputs]
+    sizes = [math.prod(shape) for shape in layer.shapes.values() if shape is not None]
+    small = len(sizes) == len(outputs) and max(sizes, default=0) <= MOST_CONSTANT
+    fold: Callable[..., Any] | None = FOLDED.get(layer.kind)
+    move = move_of(layer.kind, layer.data, given, [graph.shapes.get(tensor) for tensor in outputs])
+    needed = given[:1] if layer.kind in SHAPED else given  # what shapes of results are known from
+    if small and given and all(values is not None for values in needed):
+        try:
+            made = [fold(*given)] if fold is not None else list(move([np.asarray(given[0])])) if move is not None else []
+        except Exception:  # What OpenVINO will refuse is not ours to name.
+            made = []
+        if made:
+            constants.update(zip(outputs, made, strict=False))
+            return
+    moved = tuple(layer.inputs) if layer.kind == "Concat" else tuple(layer.inputs[:1])
+    data = moved if move is not None else tuple(t for t, v in zip(layer.inputs, given, strict=True) if v is None)
+    source_shape = graph.shapes.get(layer.inputs[0]) if layer.inputs else None
+    name = name_of_layer(layer.kind, layer.data, given, source_shape)
+    notes = note_of(layer.kind) if move is not None else ()
+    graph.steps.append(Step(layer.name, layer.kind, data, outputs, None if name else move, name, notes))

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Layers of OpenVINO's IR: which of them move elements, and which are operators of the family."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ._index_map import Indices
+from ._moves import NOT_COPYING, copying_convolution, padded
+from ._names import Name
+from ._regions import MOST_ELEMENTS, Move
+
+Data = Mapping[str, str]
+Given = Sequence[Any]  # for each input its values, if it is a constant
+Shapes = Sequence["tuple[int, ...] | None"]
+
+# Layers whose result is their first input in another shape, which the file says.
+SHAPED = ("Reshape", "Squeeze", "Unsqueeze")
+# Layers that are computed where all of their inputs are constants.
+FOLDED: dict[str, Callable[..., Any]] = {
+    "Add": np.add, "Subtract": np.subtract, "Multiply": np.multiply, "Maximum": np.maximum, "Minimum": np.minimum,
+    "Negative": np.negative, "Convert": lambda x: x.astype(np.int64) if x.dtype.kind in "iub" else x,
+}  # fmt: skip
+
+
+def move_of(kind: str, data: Data, given: Given, shapes: Shapes) -> Move | None:
+    """How a layer moves the elements of its first input (of all, for Concat); None for a layer that computes.
+
+    What OpenVINO worked out for the result's shapes is what a reshape makes.
+    """
+    first, settings = shapes[0] if shapes else None, given[1:]
+    if kind in SHAPED and first is not None:
+        return lambda indices: [indices[0].reshape(first)]
+    if kind == "Concat":
+        axis = int(data.get("axis", 0))
+        return lambda indices: [np.concatenate(list(indices), axis)]
+    if kind in ("Convolution", "GroupConvolution"):
+        return _convolution(kind, data, settings)
+    if any(values is None for values in settings):
+        return None
+    lists = [[int(value) for value in np.asarray(values).reshape(-1)] for values in settings]
+    make = _MOVES.get(kind)
+    return None if make is None or not lists else make(data, lists, settings)
+
+
+def note_of(kind: str) -> tuple[str, ...]:
+    """What to take care of where a layer of this kind moves elements."""
+    return (NOT_COPYING,) if kind.endswith("Convolution") else ()
+
+
+def _transpose(data: Data, lists: list[list[int]], settings: Given) -> Move:
+    return lambda indices: [indices[0].transpose(lists[0] or None)]
+
+
+def _gather(data: Data, lists: list[list[int]], settings: Given) -> Move | None:
+    if int(data.get("batch_dims", 0)) != 0 or len(lists) < 2:
+        return None
+    axis, at = lists[1][0], np.asarray(settings[0])
+
+    def move(indices: Sequence[Indices]) -> Sequence[Indices]:
+        (x,) = indices
+        if x.size // max(x.shape[axis], 1) * at.size > MOST_ELEMENTS:
+            raise ValueError("too large")
+        return [np.take(x, at, axis)]
+
+    return move
+
+
+def _slice(data: Data, lists: list[list[int]], settings: Given) -> Move | None:
+    if len(lists) < 3:
+        return None
+    begins, ends, steps = lists[:3]
+
+    def move(indices: Sequence[Indices]) -> Sequence[Indices]:
+        axes = lists[3] if len(lists) > 3 else list(range(len(begins)))
+        where = [slice(None)] * indices[0].ndim
+        for axis, begin, end, step in zip(axes, begins, ends, steps, strict=True):
+            where[axis] = slice(begin, None if step < 0 and end < -indices[0].shape[axis] else end, step)
+        return [indices[0][tuple(where)]]
+
+    return move
+
+
+def _strided_slice(data: Data, lists: list[list[int]], settings: Given) -> Move | None:
+    masks = {
+        name: [int(bit) for bit in text.split(",") if bit.strip()] for name, text in data.items() if text and "mask" in name
+    }
+    if any(any(masks.get(name, [])) for name in ("new_axis_mask", "shrink_axis_mask", "ellipsis_mask")):
+        return None
+    begins, ends = lists[:2]
+    steps = lists[2] if len(lists) > 2 else [1] * len(begins)
+    open_begins = [*masks.get("begin_mask", []), *[0] * len(begins)]
+    open_ends = [*masks.get("end_mask", []), *[0] * len(begins)]
+
+    def move(indices: Sequence[Indices]) -> Sequence[Indices]:
+        where = tuple(
+            slice(None if open_begins[a] else begin, None if open_ends[a] else end, step)
+            for a, (begin, end, step) in enumerate(zip(begins, ends, steps, strict=True))
+        )
+        return [indices[0][where]]
+
+    return move
+
+
+def _pad(data: Data, lists: list[list[int]], settings: Given) -> Move | None:
+    if data.get("pad_mode", "constant") != "constant" or (len(settings) > 2 and np.any(settings[2] != 0)):
+        return None
+    return lambda indices: [padded(indices[0], list(zip(lists[0], lists[1], strict=True)))]
+
+
+def _split(data: Data, lists: list[list[int]], settings: Given) -> Move:
+    axis = lists[0][0]
+    if "num_splits" in data:
+        return lambda indices: np.split(indices[0], int(data["num_splits"]), axis)
+    return lambda indices: np.split(indices[0], np.cumsum(lists[1])[:-1], axis)
+
+
+def _tile(data: Data, lists: list[list[int]], settings: Given) -> Move:
+    def move(indices: Sequence[Indices]) -> Sequence[Indices]:
+        if indices[0].size * math.prod(lists[0]) > MOST_ELEMENTS:
+            raise ValueError("too large")
+        return [np.tile(indices[0], lists[0])]
+
+    return move
+
+
+_MOVES: dict[str, Callable[[Data, list[list[int]], Given], Move | None]] = {
+    "Transpose": _transpose, "Gather": _gather, "Slice": _slice, "StridedSlice": _strided_slice, "Pad": _pad,
+    "Split": _split, "VariadicSplit": _split, "Tile": _tile,
+}  # fmt: skip
+
+
+def _convolution(kind: str, data: Data, settings: Given) -> Move | None:
+    weights = settings[0] if settings else None
+    if weights is None or data.get("auto_pad", "explicit") not in ("explicit", "valid"):
+        return None
+    groups = 1
+    if kind == "GroupConvolution":
+        groups = weights.shape[0]
+        weights = weights.reshape(-1, *weights.shape[2:])
+    if weights.ndim < 3:
+        return None
+    begins, ends = _ints(data, "pads_begin"), _ints(data, "pads_end")
+    pads = list(zip(begins, ends, strict=False)) or [(0, 0)] * (weights.ndim - 2)
+    return copying_convolution(weights, _ints(data, "strides"), _ints(data, "dilations"), pads, groups)
+
+
+def name_of_layer(kind: str, data: Data, given: Given, shape: tuple[int, ...] | None) -> Name | None:
+    """What a layer that is an operator of the family is; None for other layers. "?" stands for what is computed."""
+    if kind in ("DepthToSpace", "SpaceToDepth"):
+        operator = "depth_to_space" if kind == "DepthToSpace" else "space_to_depth"
+        return Name(operator, {"block": int(data.get("block_size", 1)), "mode": data.get("mode", "")})
+    if kind in ("SpaceToBatch", "BatchToSpace"):
+        block, begins, ends = (None if values is None else [int(v) for v in values] for values in given[1:4])
+        arguments: dict[str, Any] = {"block": "?" if block is None else tuple(block[1:])}
+        if begins is None or ends is None or any([*begins, *ends]):
+            known = begins is not None and ends is not None
+            pairs = list(zip(begins or [], ends or [], strict=False))[1:] if known else "?"
+            arguments["padding" if kind == "SpaceToBatch" else "crops"] = pairs
+        return Name("space_to_batch" if kind == "SpaceToBatch" else "batch_to_space", arguments)
+    if kind == "Col2Im":
+        arguments = {
+            name: "?" if values is None else tuple(int(value) for value in values)
+            for name, values in zip(("output_size", "kernel_size"), given[1:3], strict=True)
+        }
+        return Name(
+            "fold", arguments | _windows(data, list(zip(_ints(data, "pads_begin"), _ints(data, "pads_end"), strict=False)))
+        )
+    if kind == "ExtractImagePatches":
+        kernel = _ints(data, "sizes")
+        pads: list[tuple[int, int]] | None = _same_pads(data, kernel, shape)
+        arguments = {"kernel_size": tuple(kernel)} | _windows({**data, "dilations": data.get("rates", "")}, pads or [])
+        if pads is None:
+            arguments["padding"] = "?"
+        return Name("unfold", arguments | {"order": "kernel", "positions": "grid"})
+    return None
+
+
+def _windows(data: Mapping[str, str], pads: list[tuple[int, int]]) -> dict[str, Any]:
+    arguments: dict[str, Any] = {}
+    for theirs, ours in (("strides", "stride"), ("dilations", "dilation")):
+        if any(value != 1 for value in _ints(data, theirs)):
+            arguments[ours] = tuple(_ints(data, theirs))
+    return arguments | ({"padding": pads} if any(any(pair) for pair in pads) else {})
+
+
+def _same_pads(data: Data, kernel: list[int], shape: tuple[int, ...] | None) -> list[tuple[int, int]] | None:
+    """The padding of ExtractImagePatches-3 with auto_pad: what ceil(extent / stride) patches need, never negative."""
+    mode = data.get("auto_pad", "valid")
+    if mode not in ("same_upper", "same_lower"):
+        return []
+    if shape is None or len(shape) != 4:
+        return None
+    pads = []
+    for extent, size, stride, rate in zip(shape[2:], kernel, _ints(data, "strides"), _ints(data, "rates"), strict=True):
+        total = max((-(-extent // stride) - 1) * stride + (size - 1) * rate + 1 - extent, 0)
+        pads.append((total // 2, total - total // 2) if mode == "same_upper" else (total - total // 2, total // 2))
+    return pads
+
+
+def _ints(data: Mapping[str, str], name: str) -> list[int]:
+    return [int(text) for text in data.get(name, "").split(",") if text.strip()]
