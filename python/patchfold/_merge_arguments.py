@@ -39,10 +39,16 @@ def element_type(argument: str, dtype: Any) -> tuple[str, int]:
     return (known.name if known.name in SIZES and known.isnative else "opaque"), known.itemsize
 
 
+def _of_torch(tensor: Any) -> Any:
+    """A tensor that NumPy sees: of the processor, and of a type that NumPy has."""
+    tensor = tensor.detach().cpu()
+    return tensor.double() if tensor.is_floating_point() else tensor
+
+
 def _reals(array: Any, argument: str, what: str) -> npt.NDArray[Any]:
     """Weights of any real type."""
     try:
-        weights = np.asarray(array.detach() if _is_torch(array) else array)
+        weights = np.asarray(_of_torch(array) if _is_torch(array) else array)
     except (ValueError, TypeError, RuntimeError):  # rows of different lengths, or memory that NumPy cannot see
         raise InvalidType(
             operator=MERGE, argument=argument, rule=f"{what}must hold numbers", given=given_text(array)

@@ -17,6 +17,7 @@ struct Case {
   const char* name;
   TilingSpec tiling{.shape = {14, 11}, .tile = {6, 5}, .overlap = 2};
   MergeSpec merge{};
+  bool has_weights = false;  ///< each tile has weights of its own
 };
 
 std::vector<Case> cases() {
@@ -44,12 +45,20 @@ std::vector<Case> cases() {
   channels.tiling.axes = {0, 1};
   channels.merge.channels = {2};
   channels.merge.reduce = Reduce::max;
+  for (const bool copy : {false, true}) {
+    Case& own = add(copy ? "weights of tiles, copied, with a limit" : "weights of tiles");
+    own.has_weights = true;
+    own.merge.copy = copy;
+    if (copy) own.merge.memory_limit = 100'000;
+    own.merge.fill = 3;
+  }
   return all;
 }
 
 /// The tiles of a case and what becomes of them.
 struct Work {
-  explicit Work(const Case& one) : tiling(one.tiling), spec(one.merge), shape(tiling.output_shape(spec.channels)) {
+  explicit Work(const Case& one)
+      : tiling(one.tiling), spec(one.merge), shape(tiling.output_shape(spec.channels)), has_weights(one.has_weights) {
     for (std::int64_t index = 0; index < tiling.size(); ++index) {
       if (!spec.mask.empty() && spec.mask[static_cast<std::size_t>(index)] == 0) continue;
       order.push_back(index);
@@ -75,7 +84,9 @@ struct Work {
   };
 
   void add(Merger& merger, std::size_t i, std::shared_ptr<const void> owner = {}) const {
-    merger.add(order[i], view(std::as_const(tiles[i]).data(), shapes[i]), std::move(owner));
+    TileWeights own;
+    if (has_weights) own.array = view(std::as_const(weights).data(), {1, shapes[i][1]});
+    merger.add(order[i], view(std::as_const(tiles[i]).data(), shapes[i]), own, std::move(owner));
   }
   Merger merger(Sink* sink) {
     return sink == nullptr ? Merger(tiling, spec, view(output.data(), shape), serial_executor())
@@ -85,6 +96,8 @@ struct Work {
   Tiling tiling;
   MergeSpec spec;
   Dims shape;
+  bool has_weights;
+  std::vector<double> weights = {1, 2, 0, 3, 0.5};  // of the columns of each tile
   std::vector<std::int64_t> order{};
   std::vector<Dims> shapes{};
   std::vector<std::vector<float>> tiles{};

@@ -92,6 +92,15 @@ def test_weights_of_tiles(shape, copies):
 
 
 # claim: weights-of-tiles
+def test_weights_of_torch():
+    torch = pytest.importorskip("torch")
+    merger = patchfold.Merger(T, window=torch.ones(16, 12, dtype=torch.float16))
+    for tile, part in zip(T, T.split(torch.from_numpy(X)), strict=True):
+        merger.add(tile, part, weight=torch.full((16, 1), 0.5, dtype=torch.bfloat16, requires_grad=True))
+    assert torch.equal(merger.finish(), torch.from_numpy(X))
+
+
+# claim: weights-of-tiles
 def test_weights_keep_equal_values_and_leave_out_zeros():
     line = patchfold.Tiling((6,), (4,), stride=2)
     for value in (np.float32(0.1), np.float32(-0.0), np.float32(np.nan)):
