@@ -18,8 +18,8 @@ using Compression = formats::TiffOptions::Compression;
 constexpr const char* merge_doc =
     "Puts the tiles that `patchfold split` wrote together again, row by row: only tiles that wait for their neighbours are\n"
     "in memory. Where tiles overlap, their mean is weighted so that no seams show; where they agree, it is exact. Pictures\n"
-    "are always blended so: for labels, say --reduce center. Arrays (.npy) of integers are not blended unless --reduce or\n"
-    "--window is given.";
+    "are blended so whatever they hold: for labels, say --reduce center. Arrays (.npy) of integers are not blended unless\n"
+    "--reduce, --window or --dtype is given.";
 constexpr const char* merge_footer =
     "Every tile's checksum is compared with plan.json, unless tiles are results of a program (--processed, or --plan, "
     "which\n"

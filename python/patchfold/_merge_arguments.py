@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
@@ -14,9 +15,11 @@ from ._arrays import _is_torch, dtype_of, given_text, text_in, value_text
 from ._dtypes import SIZES
 from ._errors import InvalidType, InvalidValue
 from ._tiling_arguments import is_integer
+from ._views import shape_of
 
 MERGE = "merge"
 _SIGMA_SCALE = 0.125
+_SMALL = 1 << 20
 _EACH_WEIGHT = "must have a weight for each element of a whole tile's result"
 
 
@@ -60,13 +63,21 @@ def _reals(array: Any, argument: str, what: str) -> npt.NDArray[Any]:
     return weights
 
 
-def weight_of(weight: Any) -> float | npt.NDArray[np.float64] | None:
-    """The weight of a tile in the form that the library takes."""
+def weight_of(weight: Any, tile: Any) -> float | npt.NDArray[np.float64] | None:
+    """The weight of a tile in the form that the library takes, which checks its shape. An array that is much too large is
+    refused before it is converted: a view of one number may be as large as it likes."""
     if weight is None:
         return None
     weights = _reals(weight, "weight", "")
     if weights.ndim == 0:
         return float(weights)
+    if weights.size > _SMALL and hasattr(tile, "shape"):
+        shape = shape_of(tile, MERGE, "tile")
+        if weights.size > math.prod(shape):
+            rule = "must broadcast to the shape of the tile's result"
+            raise InvalidValue(
+                operator=MERGE, argument="weight", rule=rule, given=str(weights.shape), expected=str(shape)
+            )
     return np.asarray(weights, np.float64)
 
 

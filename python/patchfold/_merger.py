@@ -15,6 +15,7 @@ from ._errors import InvalidType, InvalidValue
 from ._merge_arguments import MERGE, mask_bytes, merge_spec, name_of_type, weight_of
 from ._out import output_of
 from ._outputs import GivenArray, Rows, Store, check_extents
+from ._sources import is_array
 from ._tiling import Tile, Tiling
 from ._typing import Fill, Int, Mask, Reduce, Weight, Window
 
@@ -101,7 +102,7 @@ class Merger:
         settings = (("window", window), ("reduce", reduce), ("dtype", dtype), ("fill", fill))
         self._tiling = tiling
         self._mask = mask_bytes(tiling._native, mask)
-        self._shown = "".join(f", {name}={value_text(repr(given))}" for name, given in settings if given is not None)
+        self._shown = "".join(f", {name}={_shown(given)}" for name, given in settings if given is not None)
         self._come = 0
         self._spec = merge_spec(tiling._native, window, reduce, dtype, copy, self._mask, fill, memory_limit)
         self._dtype = None if dtype is None else dtype
@@ -143,7 +144,7 @@ class Merger:
             array([1., 1., 2., 5., 5.])
         """
         number = self._number_of(index)
-        weights = weight_of(weight)
+        weights = weight_of(weight, tile)
         native = self._native
         if native is None:
             native = self._begin(number, tile)
@@ -280,6 +281,13 @@ class Merger:
         extents = tuple(0 if axis in axes else extent for axis, extent in enumerate(shape))
         like = given_out if given_out is not None else np.empty(extents, dtype)
         return self._make(like, channels, dtype)
+
+
+def _shown(setting: Any) -> str:
+    """An argument in few words: arrays would take time to print."""
+    if is_array(setting):
+        return f"an array of {tuple(getattr(setting, 'shape', ()))}"
+    return "a list" if isinstance(setting, list) else value_text(repr(setting))
 
 
 def _output_name(dtype: Any) -> str | None:

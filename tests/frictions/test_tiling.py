@@ -163,6 +163,10 @@ def test_weights_of_other_kinds_are_refused():
         assert says(InvalidType, lambda w=weight: merger.add(0, tile, weight=w)).startswith(
             f"merge: weight: must hold {text}"
         )
+    huge = np.broadcast_to(np.float32(1), (2**20, 2**20))
+    assert says(InvalidValue, lambda: merger.add(0, tile, weight=huge)) == (
+        "merge: weight: must broadcast to the shape of the tile's result; given (1048576, 1048576), expected (3, 16, 12)"
+    )
     masked = np.ma.ones((16, 12))
     assert "merge: weight: must hold real numbers" in says(InvalidType, lambda: merger.add(0, tile, weight=masked))
     merger = patchfold.Merger(T)
@@ -187,6 +191,8 @@ def test_a_merger_says_what_it_is_and_that_it_cannot_be_copied():
         )
     merger.close()
     assert repr(merger).endswith(": closed>")
+    weighed = patchfold.Merger(T, window=np.ones((16, 12)), dtype=np.float64)
+    assert ", window=an array of (16, 12), dtype=<class 'numpy.float64'>): 0 of 20 tiles" in repr(weighed)
 
 
 def test_tiles_have_a_hash():
