@@ -291,7 +291,8 @@ Dims Tiling::result_channels(std::int64_t index, const Dims& shape) const {
 std::optional<Ratio> Tiling::scale_of(std::int64_t index, const Dims& shape) const {
   if (shape.size() < tile_.size()) return std::nullopt;
   for (int i = 0; i < tile_.size(); ++i)  // functions that drop or add a border have no scale alone
-    if (offset_[i] != 0 || (Checked(tile_[i]) * scale_num_[i]).value() != (Checked(result_[i]) * scale_den_[i]).value()) return std::nullopt;
+    if (offset_[i] != 0 || (Checked(tile_[i]) * scale_num_[i]).value() != (Checked(result_[i]) * scale_den_[i]).value())
+      return std::nullopt;
   const Dims axes = axes_in(shape.size());
   const Tile tile = (*this)[index];
   const auto extent = [&](int i) { return tile.spans[static_cast<std::size_t>(i)].extent; };
