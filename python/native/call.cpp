@@ -37,6 +37,18 @@ nb::object layout_of(const Operand& operand) {
   return nb::make_tuple(to_tuple(operand.view.shape), to_tuple(operand.view.strides), operand.dtype);
 }
 
+/// Whether TensorFlow made the type of an object: its tapes and graphs see no call that only reads memory.
+bool is_of_tensorflow(nb::handle object) {
+  static PyObject* const name = PyUnicode_InternFromString("__module__");
+  if (is_numpy(object)) return false;
+  const nb::object module = nb::steal(PyObject_GetAttr(reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())), name));
+  if (!module.is_valid()) {
+    drop_answer();
+    return false;
+  }
+  return PyUnicode_Check(module.ptr()) && utf8_of(module).starts_with("tensorflow.");
+}
+
 [[noreturn]] void refuse_sum(const OperatorSpec& op, std::string_view argument, const Operand& src) {
   throw Error({ErrorCode::dtype, std::string(op.name), std::string(argument), "elements must be of a type that can be added",
                dtype_text(src),
@@ -123,6 +135,11 @@ void Operator::check_new_output(const Values& values) const {
 }
 
 nb::object Operator::call(nb::handle x, nb::handle out, const nb::args& values) const {
+  if (out.is_none() && is_of_tensorflow(x)) {
+    const nb::object result =
+        nb::module_::import_("patchfold._arrays").attr("call_differentiable")(nb::find(*this), x, values);
+    if (!result.is(nb::handle(Py_NotImplemented))) return result;
+  }
   const Operand src = source(x);
   if (!out.is_none()) {
     const Operand dst = destination(out, src);

@@ -9,6 +9,7 @@
 #include "patchfold/plan.hpp"
 #include "patchfold/version.hpp"
 #include "python/native/call.hpp"
+#include "python/native/linear.hpp"
 #include "python/native/numpy_api.hpp"
 #include "python/native/tiling.hpp"
 #include "python/native/values.hpp"
@@ -130,6 +131,8 @@ NB_MODULE(_core_of_main, module) {
 
   bind_tiling(module);
   bind_merger(module);
+  bind_linear(module);
+  bind_xla(module);
 
   module.def("table", &table);
   module.def("dtypes", &dtypes_of_numbers);

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, TypeGuard
 import numpy as np
 import numpy.typing as npt
 
-from ._core import RawArray, new_buffer
+from ._core import Operator, RawArray, new_buffer
 from ._dtypes import SHARED_WITH_NUMPY, SIZES
 from ._errors import InvalidType
 
@@ -38,7 +38,7 @@ def memory(array: Any, op: str, argument: str, to_write: bool) -> Memory:
             argument=argument,
             rule="must be an array: NumPy's, torch's, or any with __dlpack__",
             given=_type_name(array),
-            expected="numpy.asarray(..)" if isinstance(array, (list, tuple, int, float)) and not to_write else "",
+            expected="" if to_write else _advice(array),
         )
     device = array.__dlpack_device__()
     device_type = _device_type(device)
@@ -64,11 +64,27 @@ def memory(array: Any, op: str, argument: str, to_write: bool) -> Memory:
     return RawArray.from_dlpack(array, op, argument)
 
 
+def _advice(array: Any) -> str:
+    """What to give instead of what is no array."""
+    if isinstance(array, (list, tuple, int, float)):
+        return "numpy.asarray(..)"
+    if _module_of(array) == "jax" and hasattr(array, "aval"):  # a tracer
+        return "inside jit, grad or vmap: the same function of patchfold.jax"
+    return ""
+
+
 def _device_type(device: Any) -> int | None:
     try:
         return operator.index(device[0]) if isinstance(device, tuple) and len(device) == 2 else None
     except TypeError:
         return None
+
+
+def call_differentiable(op: Operator, x: Any, values: tuple[Any, ...]) -> Any:
+    """The result for a tensor of TensorFlow, recorded by tapes and graphs; NotImplemented for its other objects."""
+    from . import _tensorflow_tensors
+
+    return _tensorflow_tensors.call(op, x, values) if _tensorflow_tensors.is_tensor(x) else NotImplemented
 
 
 def new_output(like: Any, shape: tuple[int, ...], dtype: str) -> TorchOutput | DlpackOutput:

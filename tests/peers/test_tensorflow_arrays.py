@@ -52,8 +52,3 @@ def test_tensors_are_never_written_to() -> None:
     x = tf.ones((1, 1, 4, 4))
     with pytest.raises(patchfold.InvalidType, match="out: must be an array that can be written to"):
         patchfold.unfold(x, 2, out=tf.zeros((1, 4, 9)))
-
-
-def test_symbolic_tensors_are_refused() -> None:
-    with pytest.raises(patchfold.InvalidType, match="must be an array"):
-        tf.function(lambda x: patchfold.unfold(x, 2), autograph=False)(tf.ones((1, 1, 4, 4)))

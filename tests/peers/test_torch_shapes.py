@@ -217,10 +217,3 @@ def test_errors_name_torchs_argument(call: Callable[[], Any], argument: str, kin
     assert isinstance(caught.value, patchfold.Error)
     assert caught.value.argument == argument
     assert caught.value.operator.startswith("torch.") and caught.value.rule
-
-
-def test_other_devices_are_refused() -> None:
-    with FakeTensorMode():
-        image = torch.empty(1, 1, 4, 4, device="cuda")
-        with pytest.raises(patchfold.InvalidType, match="processor's memory.*cuda"):
-            patchfold.torch.unfold(image, 2)

@@ -20,9 +20,11 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "python.md"
 TILES = ROOT / "docs" / "python-tiles.md"
 OPERATORS = ROOT / "docs" / "operators.md"
+FRAMEWORKS = ROOT / "docs" / "frameworks.md"
 GLOSSARY = ROOT / "docs" / "glossary.md"
 # Modules and packages that need another package, and the name of that package.
 NEEDS = {
+    "patchfold.jax": "jax",
     "patchfold.models._expand": "onnx", "patchfold.models._onnx": "onnx", "patchfold.models._onnx_nodes": "onnx",
     "patchfold.models._portable": "onnx", "patchfold.onnx._node_tests": "onnx", "patchfold.onnx.backend": "onnx",
     "patchfold.torch": "torch",
@@ -149,6 +151,12 @@ def test_the_page_of_models_shows_what_is_printed(capsys):
     assert run_page(page=page) == 1
     (shown,) = re.findall(r"(?ms)^```text\n(.*?)^```$", page.read_text(encoding="utf-8"))
     assert capsys.readouterr().out == shown
+
+
+@pytest.mark.parametrize("framework", ["jax", "tensorflow", "torch"])
+def test_the_page_of_a_framework_runs(framework):
+    pytest.importorskip(framework)
+    assert run_page(framework, page=FRAMEWORKS) >= 1
 
 
 NAMES = """

@@ -39,7 +39,8 @@ def binaries(folder: Path) -> list[Path]:
 
 def test_holds_the_package(unpacked: Path) -> None:
     package = unpacked / "patchfold"
-    for name in ["__init__.py", "py.typed", "_core.pyi", "bin/patchfold", "torch/__init__.py", "onnx/__main__.py"]:
+    folders = ["jax/__init__.py", "onnx/__main__.py", "torch/__init__.py"]
+    for name in ["__init__.py", "py.typed", "_core.pyi", "bin/patchfold", *folders]:
         assert (package / name).is_file(), name
     assert list(package.glob("_core.*.so"))
     assert not list(unpacked.rglob("*.hpp")) and not list(unpacked.rglob("*.a"))

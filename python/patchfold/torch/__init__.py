@@ -6,9 +6,13 @@ pixel_shuffle and pixel_unshuffle of torch.library, which take one list entry fo
 imports torch; ``import patchfold`` does not.
 """
 
+from . import _script
 from ._functional import fold, pixel_shuffle, pixel_unshuffle, unfold
 from ._install import Installation, install
 from ._modules import Fold, PixelShuffle, PixelUnshuffle, Unfold
+from ._portable import decompositions
+
+_script.enable()
 
 __all__ = [
     "Fold",
@@ -16,6 +20,7 @@ __all__ = [
     "PixelShuffle",
     "PixelUnshuffle",
     "Unfold",
+    "decompositions",
     "fold",
     "install",
     "pixel_shuffle",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the caller gives, as the operators take it: one list of integers for each argument, and tensors on the CPU."""
+"""What the caller gives, as the operators take it: one list of integers for each argument, dense tensors, and devices."""
 
 import operator
 from collections.abc import Iterable, Sequence
@@ -8,12 +8,10 @@ from typing import Any, SupportsIndex, TypeAlias
 import torch
 from torch import Tensor
 
-from .._errors import InvalidType
+from .._errors import InvalidType, InvalidValue
 
 IntOrInts: TypeAlias = SupportsIndex | Iterable[SupportsIndex]
 """One number for every spatial axis, or one for each."""
-
-_DEVICES = ("cpu", "meta")
 
 
 def lists(op: str, names: Sequence[str], given: Sequence[Any]) -> list[list[Any]]:
@@ -67,8 +65,8 @@ def _integer(
 
 
 def can_read(tensor: Tensor) -> bool:
-    """Whether the operators take a tensor of this kind."""
-    return tensor.device.type in _DEVICES and is_dense(tensor)
+    """Whether the operators take a tensor of this kind where it lies."""
+    return tensor.device.type in ("cpu", "meta") and is_dense(tensor)
 
 
 def is_dense(tensor: Tensor) -> bool:
@@ -76,18 +74,21 @@ def is_dense(tensor: Tensor) -> bool:
     return tensor.layout is torch.strided and not tensor.is_quantized and not tensor.is_nested
 
 
+def device_of(op: str, device: Any) -> torch.device:
+    """The device that a caller names, in any of torch's ways."""
+    try:
+        return torch.device(device)
+    except (RuntimeError, TypeError) as error:
+        kind = InvalidType if isinstance(error, TypeError) else InvalidValue
+        given = f"{device!r} of type {type(device).__name__}"
+        rule = "must be a device of torch"
+        raise kind(operator=op, argument="device", rule=rule, given=given, expected="'cpu', 'cuda', 'cuda:1' ..") from None
+
+
 def check_tensor(op: str, name: str, tensor: object) -> None:
-    """Refuses what the operators cannot read: tensors elsewhere than in the processor's memory, and special layouts."""
+    """Refuses what the operators cannot read: other objects, and special layouts."""
     if not isinstance(tensor, Tensor):
         raise InvalidType(operator=op, argument=name, rule="must be a torch.Tensor", given=type(tensor).__name__)
-    if tensor.device.type not in _DEVICES:
-        raise InvalidType(
-            operator=op,
-            argument=name,
-            rule="must lie in the processor's memory",
-            given=f"a tensor on {tensor.device}",
-            expected="a copy on the CPU",
-        )
     if not is_dense(tensor):
         kind = "quantized" if tensor.is_quantized else "nested" if tensor.is_nested else str(tensor.layout)
         raise InvalidType(operator=op, argument=name, rule="must be a dense tensor", given=f"a tensor of kind {kind}")

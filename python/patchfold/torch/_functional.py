@@ -7,6 +7,7 @@ from typing import SupportsIndex
 
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function_unary
+from torch.types import Device
 
 from ._arguments import IntOrInts
 from ._library import FOLD, PIXEL_SHUFFLE, PIXEL_UNSHUFFLE, UNFOLD
@@ -21,6 +22,7 @@ def fold(
     stride: IntOrInts = 1,
     *,
     out: Tensor | None = None,
+    device: Device = None,
 ) -> Tensor:
     """Sums columns into the image that they were cut from (col2im). The adjoint of unfold.
 
@@ -30,7 +32,7 @@ def fold(
         as in torch.
 
     Arguments:
-        input: the columns, on the CPU (or a meta tensor); any strides.
+        input: the columns, any strides, any device; if it is not on the CPU it is copied there, and the result back.
         output_size: the image's spatial extents, at least 1.
         kernel_size: extents of a patch, at least 1.
         dilation: step between the elements of a patch, at least 1.
@@ -38,6 +40,7 @@ def fold(
         stride: step between patches, at least 1.
         out: a tensor of the result's shape and element type; it receives the result and is returned. It has no
             derivative.
+        device: where the result lies; that of input if not given.
 
     Formula: result[n, c, y] = the sum of input[n, c * K + tap, position] over all taps and positions with
         position * stride + tap * dilation - padding = y for each axis; 0 if there are none.
@@ -48,7 +51,7 @@ def fold(
     Derivatives: of any order, in reverse and forward mode, under torch.func, torch.compile and torch.export.
 
     Errors: InvalidValue for numbers and shapes that break a rule, and for a number of positions that differs from the
-        formula's; InvalidType for an input that is not a dense tensor on the CPU, for arguments of the wrong type, and
+        formula's; InvalidType for an input that is not a dense tensor, for arguments of the wrong type, and
         for element types that cannot be added. Both name the rule, the given value and the expected one.
 
     Elsewhere: torch nn.functional.fold, nn.Fold; patchfold.fold; TensorFlow the gradient of image.extract_patches; ONNX
@@ -65,10 +68,10 @@ def fold(
     """
     if has_torch_function_unary(input):
         result: Tensor = handle_torch_function(
-            fold, (input,), input, output_size, kernel_size, dilation, padding, stride, out=out
+            fold, (input,), input, output_size, kernel_size, dilation, padding, stride, out=out, device=device
         )
         return result
-    return FOLD.run(input, out, output_size, kernel_size, dilation, padding, stride)
+    return FOLD.run_to(device, input, out, output_size, kernel_size, dilation, padding, stride)
 
 
 def unfold(
@@ -79,6 +82,7 @@ def unfold(
     stride: IntOrInts = 1,
     *,
     out: Tensor | None = None,
+    device: Device = None,
 ) -> Tensor:
     """Copies every patch of an image into columns (im2col). The adjoint of fold.
 
@@ -87,13 +91,14 @@ def unfold(
         axes. R is the length of the tuples; with single numbers only, R = 2, as in torch.
 
     Arguments:
-        input: the image, on the CPU (or a meta tensor); any strides.
+        input: the image, any strides, any device; if it is not on the CPU it is copied there, and the result back.
         kernel_size: extents of a patch, at least 1.
         dilation: step between the elements of a patch, at least 1.
         padding: zeros at both ends of each axis, at least 0.
         stride: step between patches, at least 1.
         out: a tensor of the result's shape and element type; it receives the result and is returned. It has no
             derivative.
+        device: where the result lies; that of input if not given.
 
     Formula: result[n, c * K + tap, position] = input[n, c, position * stride + tap * dilation - padding], for each
         axis; 0 outside the image.
@@ -103,7 +108,7 @@ def unfold(
     Derivatives: of any order, in reverse and forward mode, under torch.func, torch.compile and torch.export.
 
     Errors: InvalidValue for numbers and shapes that break a rule, and for an image that holds no patch; InvalidType for
-        an input that is not a dense tensor on the CPU and for arguments of the wrong type. Both name the rule, the
+        an input that is not a dense tensor and for arguments of the wrong type. Both name the rule, the
         given value and the expected one.
 
     Elsewhere: torch nn.functional.unfold, nn.Unfold; patchfold.unfold; TensorFlow image.extract_patches (channels last,
@@ -120,22 +125,31 @@ def unfold(
         torch.Size([2, 135, 36])
     """
     if has_torch_function_unary(input):
-        result: Tensor = handle_torch_function(unfold, (input,), input, kernel_size, dilation, padding, stride, out=out)
+        result: Tensor = handle_torch_function(
+            unfold, (input,), input, kernel_size, dilation, padding, stride, out=out, device=device
+        )
         return result
-    return UNFOLD.run(input, out, kernel_size, dilation, padding, stride)
+    return UNFOLD.run_to(device, input, out, kernel_size, dilation, padding, stride)
 
 
-def pixel_shuffle(input: Tensor, upscale_factor: SupportsIndex, *, out: Tensor | None = None) -> Tensor:
+def pixel_shuffle(
+    input: Tensor,
+    upscale_factor: SupportsIndex,
+    *,
+    out: Tensor | None = None,
+    device: Device = None,
+) -> Tensor:
     """Moves channels to blocks of the last two axes (depth-to-space). The inverse and the adjoint of pixel_unshuffle.
 
     Shapes: input is (.., C*r*r, H, W); the result is (.., C, H*r, W*r). A result of a channels_last input is
         channels_last.
 
     Arguments:
-        input: the deep image, on the CPU (or a meta tensor); any strides.
+        input: the deep image, any strides, any device; if it is not on the CPU it is copied there, and the result back.
         upscale_factor: r, at least 1.
         out: a tensor of the result's shape and element type; it receives the result and is returned. It has no
             derivative.
+        device: where the result lies; that of input if not given.
 
     Formula: result[.., c, y * r + i, x * r + j] = input[.., c * r * r + i * r + j, y, x].
 
@@ -144,7 +158,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: SupportsIndex, *, out: Tensor |
     Derivatives: of any order, in reverse and forward mode, under torch.func, torch.compile and torch.export.
 
     Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for an input that is not a dense tensor
-        on the CPU and for arguments of the wrong type. Both name the rule, the given value and the expected one.
+        and for arguments of the wrong type. Both name the rule, the given value and the expected one.
 
     Elsewhere: torch nn.functional.pixel_shuffle, nn.PixelShuffle; patchfold.depth_to_space (mode="depth_first");
         TensorFlow nn.depth_to_space (another order); ONNX DepthToSpace (CRD); OpenVINO DepthToSpace (depth_first);
@@ -157,22 +171,29 @@ def pixel_shuffle(input: Tensor, upscale_factor: SupportsIndex, *, out: Tensor |
                  [2, 3]]])
     """
     if has_torch_function_unary(input):
-        result: Tensor = handle_torch_function(pixel_shuffle, (input,), input, upscale_factor, out=out)
+        result: Tensor = handle_torch_function(pixel_shuffle, (input,), input, upscale_factor, out=out, device=device)
         return result
-    return PIXEL_SHUFFLE.run(input, out, upscale_factor)
+    return PIXEL_SHUFFLE.run_to(device, input, out, upscale_factor)
 
 
-def pixel_unshuffle(input: Tensor, downscale_factor: SupportsIndex, *, out: Tensor | None = None) -> Tensor:
+def pixel_unshuffle(
+    input: Tensor,
+    downscale_factor: SupportsIndex,
+    *,
+    out: Tensor | None = None,
+    device: Device = None,
+) -> Tensor:
     """Moves blocks of the last two axes to the channels (space-to-depth). The inverse and the adjoint of pixel_shuffle.
 
     Shapes: input is (.., C, H*r, W*r); the result is (.., C*r*r, H, W). A result of a channels_last input is
         channels_last.
 
     Arguments:
-        input: the image, on the CPU (or a meta tensor); any strides.
+        input: the image, any strides, any device; if it is not on the CPU it is copied there, and the result back.
         downscale_factor: r, at least 1; it divides both extents.
         out: a tensor of the result's shape and element type; it receives the result and is returned. It has no
             derivative.
+        device: where the result lies; that of input if not given.
 
     Formula: result[.., c * r * r + i * r + j, y, x] = input[.., c, y * r + i, x * r + j].
 
@@ -181,7 +202,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: SupportsIndex, *, out: Tens
     Derivatives: of any order, in reverse and forward mode, under torch.func, torch.compile and torch.export.
 
     Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for an input that is not a dense tensor
-        on the CPU and for arguments of the wrong type. Both name the rule, the given value and the expected one.
+        and for arguments of the wrong type. Both name the rule, the given value and the expected one.
 
     Elsewhere: torch nn.functional.pixel_unshuffle, nn.PixelUnshuffle; patchfold.space_to_depth (mode="depth_first");
         TensorFlow nn.space_to_depth (another order); ONNX SpaceToDepth (CRD); OpenVINO SpaceToDepth (depth_first);
@@ -193,6 +214,6 @@ def pixel_unshuffle(input: Tensor, downscale_factor: SupportsIndex, *, out: Tens
         tensor([0, 1, 2, 3])
     """
     if has_torch_function_unary(input):
-        result: Tensor = handle_torch_function(pixel_unshuffle, (input,), input, downscale_factor, out=out)
+        result: Tensor = handle_torch_function(pixel_unshuffle, (input,), input, downscale_factor, out=out, device=device)
         return result
-    return PIXEL_UNSHUFFLE.run(input, out, downscale_factor)
+    return PIXEL_UNSHUFFLE.run_to(device, input, out, downscale_factor)

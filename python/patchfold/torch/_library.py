@@ -4,6 +4,9 @@
 All four are linear, and each one's adjoint is another of them, which is its backward formula. Forward-mode derivatives
 apply the operator to the tangent; torch.library.register_autograd has no place for that rule, so the Autograd kernel is
 registered as such.
+
+The kernels run on the processor. A tensor on another device is copied to the processor's memory, and the result back to the
+device, both within the operator, so that derivatives, graphs and transforms see one operator on the tensor's own device.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,8 +23,8 @@ from torch.compiler import is_dynamo_compiling
 from .._arrays import Memory, torch_memory
 from .._core import Operator
 from .._errors import InvalidType, InvalidValue
-from . import _shapes
-from ._arguments import check_tensor, lists, number
+from . import _portable, _shapes
+from ._arguments import can_read, check_tensor, device_of, lists, number
 
 NAMESPACE = "patchfold"
 
@@ -31,6 +34,8 @@ library: Any = torch.library.Library(NAMESPACE, "FRAGMENT")  # type: ignore[no-u
 _WINDOW_NAMES = ("kernel_size", "dilation", "padding", "stride")
 _WINDOW = "SymInt[2] kernel_size, SymInt[2] dilation=1, SymInt[2] padding=0, SymInt[2] stride=1"
 _STRIDES_TAG = getattr(torch.Tag, "needs_exact_strides", torch.Tag.needs_fixed_stride_order)
+_OTHER_DEVICES = ("CUDA", "XPU", "MPS", "HPU", "MTIA", "PrivateUse1")
+"""torch's dispatch keys of devices with dense tensors. AMD's are CUDA's."""
 _ONES = (1, 1)
 _ZEROS = (0, 0)
 
@@ -53,8 +58,23 @@ class _Row:
     rank: Callable[..., tuple[int, int | None]]
     """Values to the least and greatest rank of an input without and with a batch; None: any number of batch axes."""
     keeps_memory_format: bool
+    portable: Callable[..., Tensor]
+    """The same in torch's own operators."""
     overload: Any = None
     out_overload: Any = None
+
+    def run_to(self, device: Any, input: Tensor, out: Tensor | None, *given: Any) -> Tensor:
+        """With the result on a device of the caller's choice; None: that of the input."""
+        if device is None:
+            return self.run(input, out, *given)
+        op = f"torch.{self.name}"
+        if out is not None:
+            rule = "must be left out where out is given, which says where the result lies"
+            raise InvalidType(operator=op, argument="device", rule=rule, given=str(device))
+        check_tensor(op, "input", input)
+        target = device_of(op, device)
+        source = input if can_read(input) or input.device == target else input.cpu()
+        return self.run(source, None, *given).to(target)
 
     def run(self, input: Tensor, out: Tensor | None, *given: Any) -> Tensor:
         if out is None and not is_dynamo_compiling():
@@ -71,6 +91,8 @@ class _Row:
         values = self.normal(given)
         check_tensor(op, "input", input)
         if out is None:
+            if torch.onnx.is_in_onnx_export():
+                return self.portable(input, *values)
             return self.overload(input, *values)  # type: ignore[no-any-return]
         check_tensor(op, "out", out)
         self.out_overload(input, *values, out=out)
@@ -202,6 +224,15 @@ def _cpu_kernel(row: _Row) -> Callable[..., Tensor]:
     return kernel
 
 
+def _elsewhere_kernel(row: _Row) -> Callable[..., Tensor]:
+    on_cpu = _cpu_kernel(row)
+
+    def kernel(input: Tensor, *given: Any) -> Tensor:
+        return on_cpu(input.cpu(), *given).to(input.device)
+
+    return kernel
+
+
 def _elements(tensor: Tensor) -> Memory:
     """Autograd has done its part, and checked the tensor, before a kernel runs."""
     return torch_memory(tensor.detach() if tensor.requires_grad else tensor)
@@ -233,6 +264,16 @@ def _vmap_kernel(row: _Row) -> Callable[..., tuple[Tensor, int]]:
 def _out_cpu_kernel(row: _Row) -> Callable[..., None]:
     def kernel(input: Tensor, *given: Any, out: Tensor) -> None:
         row.native(_elements(input), _elements(out), *row.values(given))
+
+    return kernel
+
+
+def _out_elsewhere_kernel(row: _Row) -> Callable[..., None]:
+    on_cpu = _cpu_kernel(row)
+
+    def kernel(input: Tensor, *given: Any, out: Tensor) -> None:
+        _out_fake_kernel(row)(input, *given, out=out)  # checks out
+        out.copy_(on_cpu(input.cpu(), *given))
 
     return kernel
 
@@ -274,6 +315,8 @@ def _register(row: _Row) -> _Row:
     tags = (torch.Tag.pt2_compliant_tag, _STRIDES_TAG)
     torch.library.define(qualified, f"(Tensor input, {row.arguments}) -> Tensor", lib=library, tags=tags)
     library.impl(row.name, _cpu_kernel(row), "CPU")
+    for key in _OTHER_DEVICES:
+        library.impl(row.name, _elsewhere_kernel(row), key)
     torch.library.register_fake(qualified, _fake_kernel(row), lib=library)
     library.impl(row.name, _autograd_kernel(row), "Autograd", with_keyset=True)
     torch.library.register_vmap(qualified, _vmap_kernel(row), lib=library)
@@ -282,6 +325,8 @@ def _register(row: _Row) -> _Row:
     schema = f"(Tensor input, {row.arguments}, *, Tensor(a!) out) -> ()"
     torch.library.define(qualified, schema, lib=library, tags=tags)
     library.impl(f"{row.name}_out", _out_cpu_kernel(row), "CPU")
+    for key in _OTHER_DEVICES:
+        library.impl(f"{row.name}_out", _out_elsewhere_kernel(row), key)
     torch.library.register_fake(qualified, _out_fake_kernel(row), lib=library)
     library.impl(f"{row.name}_out", _out_autograd_kernel(row), "Autograd", with_keyset=True)
     row.overload = getattr(getattr(torch.ops, NAMESPACE), row.name).default
@@ -296,6 +341,7 @@ FOLD: _Row = _register(
         takes_lists=True,
         arguments=f"SymInt[2] output_size, {_WINDOW}",
         native=Operator("torch.fold", data="input"),
+        portable=_portable.fold,
         defaults=(None, None, _ONES, _ZEROS, _ONES),
         shape=_shapes.fold_shape,
         adjoint=lambda gradient, sizes, output_size, *window: UNFOLD.run(gradient, None, *window),
@@ -310,6 +356,7 @@ UNFOLD: _Row = _register(
         takes_lists=True,
         arguments=_WINDOW,
         native=Operator("torch.unfold", data="input"),
+        portable=_portable.unfold,
         defaults=(None, _ONES, _ZEROS, _ONES),
         shape=_shapes.unfold_shape,
         adjoint=lambda gradient, sizes, *window: FOLD.run(gradient, None, sizes[len(sizes) - _rank(window) :], *window),
@@ -324,6 +371,7 @@ PIXEL_SHUFFLE: _Row = _register(
         takes_lists=False,
         arguments="SymInt upscale_factor",
         native=Operator("torch.pixel_shuffle", data="input"),
+        portable=_portable.pixel_shuffle,
         defaults=(None,),
         shape=_shapes.pixel_shuffle_shape,
         adjoint=lambda gradient, sizes, factor: PIXEL_UNSHUFFLE.run(gradient, None, factor),
@@ -338,6 +386,7 @@ PIXEL_UNSHUFFLE: _Row = _register(
         takes_lists=False,
         arguments="SymInt downscale_factor",
         native=Operator("torch.pixel_unshuffle", data="input"),
+        portable=_portable.pixel_unshuffle,
         defaults=(None,),
         shape=_shapes.pixel_unshuffle_shape,
         adjoint=lambda gradient, sizes, factor: PIXEL_SHUFFLE.run(gradient, None, factor),

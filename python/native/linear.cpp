@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "python/native/linear.hpp"
+
+#include <algorithm>
+
+#include "python/native/arrays.hpp"
+#include "python/native/call.hpp"
+#include "python/native/interpreter_lock.hpp"
+#include "python/native/values.hpp"
+
+namespace patchfold::python {
+namespace {
+
+constexpr std::string_view adjoint_word = "adjoint ";
+
+/// Whether each element of the image belongs to exactly one element of the columns, so that the adjoint need not add.
+bool is_one_to_one(const Geometry& g) {
+  return std::all_of(g.axes.begin(), g.axes.end(), [](const SpatialAxis& axis) {
+    return axis.kernel == axis.stride && axis.dilation == 1 && axis.pad_begin >= 0 &&
+           axis.extent <= axis.positions * axis.stride - axis.pad_begin;
+  });
+}
+
+Geometry adjoint_of(const Geometry& g, std::string_view op) {
+  if (g.padding_mode != PaddingMode::constant)
+    throw Error(
+        {ErrorCode::value, std::string(op), "padding_mode", "the adjoint is known for the mode constant only", "", ""});
+  Geometry adjoint = g;
+  adjoint.direction = g.extracts() ? Geometry::Direction::combine : Geometry::Direction::extract;
+  adjoint.data = g.output;
+  adjoint.output = g.data;
+  adjoint.sums = g.extracts() && !is_one_to_one(g);
+  adjoint.accumulate = false;
+  adjoint.value = Scalar{};
+  return adjoint;
+}
+
+/// The same for each sample: axes before all others, which both tensors share.
+Geometry with_samples(const Geometry& g, const Dims& samples) {
+  const int added = samples.size();
+  Geometry result = g;
+  const auto shape = [&](const Dims& own) {
+    Dims whole = samples;
+    whole.append(own);
+    return whole;
+  };
+  if (g.has_data) result.data = shape(g.data);
+  result.output = shape(g.output);
+  result.shared = {};
+  for (int axis = 0; axis < added; ++axis) {
+    const Place columns{axis, g.has_data ? 1 : 0};
+    result.shared.push_back({samples[axis], {axis, 1}, columns});
+  }
+  for (SharedIndex index : g.shared) {
+    index.image.axis += added;
+    index.columns.axis += added;
+    result.shared.push_back(index);
+  }
+  for (SpatialAxis& axis : result.axes) {
+    axis.image_axis += added;
+    axis.tap.axis += added;
+    axis.position.axis += added;
+  }
+  return result;
+}
+
+/// A row-major tensor without data.
+TensorView form(const Dims& shape, DType dtype, std::size_t element_size) {
+  return {nullptr, shape, contiguous_strides(shape, element_size), dtype, element_size};
+}
+
+Dims joined(const Dims& samples, const Dims& own) {
+  Dims shape = samples;
+  shape.append(own);
+  return shape;
+}
+
+/// The text of a call, checked in full for row-major data.
+nb::str call_text(const Operator& op, nb::handle shape, const nb::str& dtype, const nb::args& values) {
+  ProblemText problem = parse_problem("unfold " + utf8_of(dtype) + " 1");  // reads opaque types of any size, too
+  problem.op = op.name();
+  problem.shape = op.spec().data_input.empty() ? Dims{} : shape_of(op.spec().name, "shape", shape);
+  const Values parsed = op.parse(handles(values));
+  for (std::size_t i = 0; i < parsed.size(); ++i)
+    if (parsed[i]) problem.arguments.push_back({std::string(op.spec().arguments[i].name), *parsed[i]});
+  const Lowering lowering =
+      op.spec().bind(problem.arguments).lower(problem.shape, {.data = op.data_name(), .output = "out"});
+  if (lowering.geometry.accumulate)
+    throw Error({ErrorCode::missing, op.name(), "out", "is required where accumulate is True", "", ""});
+  LinearCall{lowering, problem.dtype, problem.element_size}.plan({});
+  const std::string text = to_string(problem);
+  return nb::str(text.data(), text.size());
+}
+
+nb::tuple shapes_of(const nb::str& text) {
+  const LinearCall call = linear_call(utf8_of(text));
+  return nb::make_tuple(to_tuple(call.input()), to_tuple(call.output()));
+}
+
+/// (axis of the image, extent, pad_begin, pad_end) of each spatial axis, of a call that is no adjoint.
+nb::list pads_of(const nb::str& text) {
+  nb::list axes;
+  for (const SpatialAxis& axis : linear_call(utf8_of(text)).lowering.geometry.axes)
+    axes.append(nb::make_tuple(axis.image_axis, axis.extent, axis.pad_begin, axis.pad_end));
+  return axes;
+}
+
+void run_linear(const nb::str& text, nb::handle x, nb::handle out) {
+  const LinearCall call = linear_call(utf8_of(text));
+  const std::string_view op = call.lowering.names.op;
+  const bool has_data = call.lowering.geometry.has_data;
+  const Operand src = has_data ? operand_of(x, {op, "x"}, false) : Operand{};
+  const Operand dst = operand_of(out, {op, "out"}, is_numpy(out));  // a new buffer comes as memory that DLPack lends
+  const int added = std::max(dst.view.shape.size() - call.output().size(), 0);
+  const Dims samples = dst.view.shape.slice(0, added);
+  if (has_data && !(src.view.shape == joined(samples, call.input())))
+    throw Error({ErrorCode::shape, std::string(op), "x", "must have the shape of the call", ErrorValue(src.view.shape),
+                 ErrorValue(joined(samples, call.input()))});
+  for (const Operand* operand : {&src, &dst})
+    if (operand->dtype.is_valid() && operand->view.element_size != call.element_size)
+      throw Error({ErrorCode::dtype, std::string(op), operand == &src ? "x" : "out",
+                   "must have the element type of the call", dtype_text(*operand), ""});
+  const auto typed = [&](TensorView view) {
+    view.dtype = call.dtype;
+    return view;
+  };
+  const Plan plan = call.plan(samples, typed(src.view), typed(dst.view));
+  Status status = Status::ok;
+  {
+    const Unlocked unlocked;
+    status = plan.run(src.view.data, dst.view.data);
+  }
+  throw_if_failed(status, op, "out");
+}
+
+}  // namespace
+
+Plan LinearCall::plan(const Dims& samples) const {
+  const Dims input_shape = lowering.geometry.has_data ? joined(samples, input()) : Dims{};
+  return plan(samples, form(input_shape, dtype, element_size), form(joined(samples, output()), dtype, element_size));
+}
+
+Plan LinearCall::plan(const Dims& samples, const ConstTensorView& input, const TensorView& output) const {
+  return Lowering{with_samples(lowering.geometry, samples), lowering.names}.plan(input, output);
+}
+
+LinearCall linear_call(std::string_view text) {
+  const bool is_adjoint = text.starts_with(adjoint_word);
+  const ProblemText problem = parse_problem(is_adjoint ? text.substr(adjoint_word.size()) : text);
+  const OperatorSpec& op = find_operator(problem.op);
+  LinearCall call{op.bind(problem.arguments).lower(problem.shape), problem.dtype, problem.element_size};
+  if (is_adjoint) call.lowering.geometry = adjoint_of(call.lowering.geometry, op.name);
+  return call;
+}
+
+void bind_linear(nb::module_& module) {
+  module.def("linear_call", &call_text, nb::arg("op"), nb::arg("shape").none(), nb::arg("dtype"), nb::arg("values"));
+  module.def("linear_shapes", &shapes_of, nb::arg("call"));
+  module.def("linear_pads", &pads_of, nb::arg("call"));
+  module.def("run_linear", &run_linear, nb::arg("call"), nb::arg("x").none(), nb::arg("out"));
+}
+
+}  // namespace patchfold::python

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// The target that XLA calls to run an operator on its own buffers, on its own threads.
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "python/native/linear.hpp"
+#include "python/native/xla_ffi.hpp"
+
+namespace patchfold::python {
+namespace {
+
+/// XLA's threads. XLA promises neither their number nor that a task ever starts while another waits: the calling thread
+/// works too, and waits only for pieces that a task has begun.
+class XlaExecutor final : public Executor {
+ public:
+  explicit XlaExecutor(const xla::CallFrame& frame) : frame_(frame) {}
+
+  int threads() const noexcept override {
+    std::int64_t available = 1;
+    xla::NumThreadsArgs args{sizeof(args), nullptr, frame_.context, &available};
+    if (drop(frame_.api->num_threads(&args))) available = 1;
+    return static_cast<int>(std::clamp<std::int64_t>(available, 1, get_num_threads()));
+  }
+
+  bool run(std::int64_t pieces, Body body, void* context) noexcept override {
+    std::shared_ptr<Work> work;
+    try {
+      work = std::make_shared<Work>(pieces, body, context);
+    } catch (const std::bad_alloc&) {
+      for (std::int64_t piece = 0; piece < pieces; ++piece) body(context, piece);
+      return true;
+    }
+    for (std::int64_t helpers = std::min<std::int64_t>(threads(), pieces) - 1; helpers > 0 && schedule(work); --helpers) {
+    }
+    work->take_part();
+    work->wait();
+    return true;
+  }
+
+ private:
+  /// Pieces that threads take one by one. A task may start when all of them are done: it then touches nothing but this.
+  struct Work {
+    Work(std::int64_t count, Body run, void* with) : pieces(count), body(run), context(with) {}
+    void take_part() noexcept {
+      for (std::int64_t piece = next++; piece < pieces; piece = next++) {
+        body(context, piece);
+        if (++done == pieces) done.notify_all();
+      }
+    }
+    void wait() const noexcept {
+      for (std::int64_t seen = done; seen < pieces; seen = done) done.wait(seen);
+    }
+    const std::int64_t pieces;
+    const Body body;
+    void* const context;
+    std::atomic<std::int64_t> next = 0;
+    std::atomic<std::int64_t> done = 0;
+  };
+
+  bool schedule(const std::shared_ptr<Work>& work) noexcept {
+    auto* const own = new (std::nothrow) std::shared_ptr<Work>(work);
+    if (own == nullptr) return false;
+    const auto task = [](void* data) {
+      const std::unique_ptr<std::shared_ptr<Work>> mine(static_cast<std::shared_ptr<Work>*>(data));
+      (*mine)->take_part();
+    };
+    xla::ScheduleArgs args{sizeof(args), nullptr, frame_.context, task, own};
+    if (!drop(frame_.api->schedule(&args))) return true;
+    delete own;
+    return false;
+  }
+
+  /// Whether there was an error.
+  bool drop(xla::Error* error) const noexcept {
+    if (error == nullptr) return false;
+    xla::ErrorDestroyArgs args{sizeof(args), nullptr, error};
+    frame_.api->error_destroy(&args);
+    return true;
+  }
+
+  const xla::CallFrame& frame_;
+};
+
+/// The plans of all programs. XLA runs a call on any of its threads.
+class Plans {
+ public:
+  /// The plan of a call for these buffers; make() gives one that is not here.
+  template <class F>
+  Plan find(const std::string& key, F&& make) {
+    const std::uint64_t generation = detail::plan_generation();
+    {
+      const std::scoped_lock lock(mutex_);
+      const auto found = plans_.find(key);
+      if (found != plans_.end() && found->second.first == generation) return found->second.second;
+    }
+    Plan plan = make();
+    const std::scoped_lock lock(mutex_);
+    if (plans_.size() >= most) plans_.clear();
+    plans_.insert_or_assign(key, std::pair(generation, plan));
+    return plan;
+  }
+
+ private:
+  static constexpr std::size_t most = 1024;
+  std::mutex mutex_{};
+  std::unordered_map<std::string, std::pair<std::uint64_t, Plan>> plans_{};
+};
+
+/// Lives as long as the process: XLA's threads may still run when static objects are gone.
+Plans& plans() {
+  static Plans& all = *new Plans;
+  return all;
+}
+
+[[noreturn]] void refuse(std::string rule, std::string given, std::string expected) {
+  throw Error(
+      {ErrorCode::usage, "patchfold", "the call that XLA makes", std::move(rule), std::move(given), std::move(expected)});
+}
+
+const xla::Buffer& buffer_of(const xla::Buffers& buffers, std::int64_t index) {
+  if (buffers.types[index] != xla::type_buffer) refuse("must have buffers only", "", "");
+  return *static_cast<const xla::Buffer*>(buffers.buffers[index]);
+}
+
+Dims shape_of(const xla::Buffer& buffer) {
+  Dims shape;
+  for (std::int64_t axis = 0; axis < buffer.rank; ++axis) shape.push_back(buffer.dims[axis]);
+  return shape;
+}
+
+std::string_view text_of_call(const xla::Attributes& attributes) {
+  for (std::int64_t i = 0; i < attributes.size; ++i)
+    if (std::string_view(attributes.names[i]->ptr, attributes.names[i]->len) == "call" &&
+        attributes.types[i] == xla::attribute_string) {
+      const auto& text = *static_cast<const xla::ByteSpan*>(attributes.values[i]);
+      return {text.ptr, text.len};
+    }
+  refuse("must have an attribute that is text", "", "call");
+}
+
+/// A plan for these buffers and no others; argument: null if there is none.
+Plan plan_of(std::string_view text, const xla::Buffer* argument, const xla::Buffer& result) {
+  const LinearCall call = linear_call(text);
+  if (call.lowering.geometry.has_data != (argument != nullptr))
+    refuse("must have an argument, if the operator has data", "", "");
+  const Dims output = shape_of(result);
+  const Dims samples = output.slice(0, std::max(output.size() - call.output().size(), 0));
+  const auto check = [&](const xla::Buffer& buffer, const Dims& own) {
+    Dims expected = samples;
+    expected.append(own);
+    const Dims given = shape_of(buffer);
+    if (!(given == expected)) refuse("must have buffers of its shapes", to_string(given), to_string(expected));
+    const std::size_t size = xla::element_size(buffer.dtype);
+    if (size != call.element_size)
+      refuse("must have buffers of its element type", std::to_string(size) + " bytes", std::to_string(call.element_size));
+  };
+  check(result, call.output());
+  if (argument) check(*argument, call.input());
+  return call.plan(samples);
+}
+
+void execute(const xla::CallFrame& frame) {
+  if (frame.arguments.size > 1 || frame.results.size != 1) refuse("must have one result and at most one argument", "", "");
+  const xla::Buffer& result = buffer_of(frame.results, 0);
+  const xla::Buffer* const argument = frame.arguments.size == 1 ? &buffer_of(frame.arguments, 0) : nullptr;
+  const std::string_view text = text_of_call(frame.attributes);
+  std::string key(text);
+  for (const xla::Buffer* buffer : {argument, &result})
+    if (buffer) key += ';' + std::to_string(buffer->dtype) + to_string(shape_of(*buffer));
+  const Plan plan = plans().find(key, [&] { return plan_of(text, argument, result); });
+  XlaExecutor executor(frame);
+  throw_if_failed(plan.run(argument ? argument->data : nullptr, result.data, executor), "patchfold", "result");
+}
+
+xla::Error* error_of(const xla::CallFrame& frame, const char* message, int code) {
+  xla::ErrorCreateArgs args{sizeof(args), nullptr, message, code};
+  return frame.api->error_create(&args);
+}
+
+/// XLA asks for the version once, with an extension, and runs the target without.
+xla::Error* handle(xla::CallFrame* frame) noexcept {
+  if (frame->extensions != nullptr && frame->extensions->type == xla::extension_metadata) {
+    xla::Version& version = reinterpret_cast<xla::MetadataExtension*>(frame->extensions)->metadata->version;
+    version.major = xla::version_major;
+    version.minor = xla::version_minor;
+    return nullptr;
+  }
+  if (frame->stage != xla::stage_execute) return nullptr;
+  try {
+    execute(*frame);
+    return nullptr;
+  } catch (const std::bad_alloc&) {
+    return error_of(*frame, "patchfold: out of memory", xla::error_resource_exhausted);
+  } catch (const std::exception& error) {
+    return error_of(*frame, error.what(), xla::error_invalid_argument);
+  } catch (...) {
+    return error_of(*frame, "patchfold: an unknown error", xla::error_internal);
+  }
+}
+
+}  // namespace
+
+void bind_xla(nb::module_& module) {
+  module.def("xla_target", [] { return nb::capsule(reinterpret_cast<const void*>(&handle)); });
+}
+
+}  // namespace patchfold::python

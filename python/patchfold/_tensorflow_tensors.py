@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls with tensors of TensorFlow: recorded by tapes, and within tf.function. Imported only when TensorFlow is.
+
+Every operator is linear, but for a fill. So a call knows three things to do: the operator, its adjoint, and its linear part.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from . import _core, _linear
+from ._arrays import DlpackOutput, memory
+from ._dtypes import SIZES
+
+CallOf: TypeAlias = Callable[[tuple[int, ...]], str]
+"""The shape of an operator's data to the call."""
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether the object is a tensor or a variable, not one of TensorFlow's other types."""
+    tf: Any = sys.modules["tensorflow"]
+    return isinstance(x, (tf.Tensor, tf.Variable))
+
+
+def call(native: _core.Operator, x: Any, values: tuple[Any, ...]) -> Any:
+    """The result of an operator for a tensor."""
+    tf: Any = sys.modules["tensorflow"]
+    x = tf.convert_to_tensor(x)
+    if x.dtype.name not in SIZES and x.dtype != tf.bool:
+        memory(x, native.name, "x", False)  # raises
+    name = x.dtype.name
+
+    def call_of(shape: tuple[int, ...]) -> str:
+        return _core.linear_call(native, shape, name, *values)
+
+    if x.shape.is_fully_defined():
+        call_of(tuple(x.shape))  # a wrong call is refused before anything is recorded
+        shape = tf.constant(list(x.shape), tf.int64)
+    else:
+        shape = tf.shape(x, tf.int64)
+    return _linear_map(tf, call_of, x, shape, _operator)
+
+
+def _operator(call: str) -> str:
+    return call
+
+
+def _linear_map(tf: Any, call_of: CallOf, x: Any, shape: Any, part: Callable[[str], str]) -> Any:
+    """One part of a call, with its derivatives of any order. shape: that of the operator's data, as a tensor."""
+    back = _linear.tangent_of if part is _linear.transposed else _linear.transposed
+
+    @tf.custom_gradient  # type: ignore[untyped-decorator]
+    def run(x: Any, shape: Any) -> Any:
+        def gradient(upstream: Any) -> Any:
+            return _linear_map(tf, call_of, upstream, shape, back), None
+
+        return _value(tf, call_of, x, shape, part), gradient
+
+    return run(x, shape)
+
+
+def _value(tf: Any, call_of: CallOf, x: Any, shape: Any, part: Callable[[str], str]) -> Any:
+    if tf.executing_eagerly():
+        return _eager(tf, part(call_of(tuple(shape.numpy().tolist()))), x)
+
+    def run(array: Any, shape: Any) -> Any:
+        return _linear.result(part(call_of(tuple(shape.tolist()))), array)
+
+    result = tf.numpy_function(run, [x, shape], x.dtype, stateful=False)
+    known = tf.get_static_value(shape)
+    if known is not None:
+        result.set_shape(_linear.shapes(part(call_of(tuple(known.tolist()))))[1])
+    return result
+
+
+def _eager(tf: Any, call: str, x: Any) -> Any:
+    if "CPU" not in x.device:
+        with tf.device("CPU:0"):
+            x = tf.identity(x)
+    native, indices = _linear.steps(call)
+    target = _linear.shapes(call)[1]
+    if indices or 0 in x.shape:
+        return tf.constant(_linear.result(call, x.numpy()), shape=target)
+    output = DlpackOutput(x, target, x.dtype.name)
+    _core.run_linear(native, memory(x, call.removeprefix("adjoint ").partition(" ")[0], "x", False), output.memory)
+    return output.result()

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operators written with torch's own: for exports to runtimes that do not know patchfold's."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+_ONES = (1, 1)
+_ZEROS = (0, 0)
+
+
+def fold(
+    input: Tensor,
+    output_size: Sequence[Any],
+    kernel_size: Sequence[Any],
+    dilation: Sequence[Any] = _ONES,
+    padding: Sequence[Any] = _ZEROS,
+    stride: Sequence[Any] = _ONES,
+) -> Tensor:
+    """torch's own fold has two axes. Sums over other numbers of axes are sums over pairs of axes, one after the other."""
+    rank = len(output_size)
+    if rank == 2:
+        return _fold_of_two_axes(input, output_size, kernel_size, dilation, padding, stride)
+    taps = _product(kernel_size)
+    axes = range(rank)
+    positions = [
+        _positions(output_size[axis], kernel_size[axis], dilation[axis], padding[axis], stride[axis]) for axis in axes
+    ]
+    batch = [*input.shape[:-2], input.shape[-2] // taps]
+    image = input.reshape(_product(batch), *kernel_size, *positions)
+    for axis in axes:  # (N, taps of this and later axes, positions of the same, extents of earlier axes)
+        ends = image.movedim(1, -1).movedim(rank - axis, -1)  # this axis's tap and position come last
+        others = ends.shape[:-2]
+        columns = ends.reshape(_product(others), kernel_size[axis], positions[axis])
+        summed = _fold_of_two_axes(
+            columns,
+            (1, output_size[axis]),
+            (1, kernel_size[axis]),
+            (1, dilation[axis]),
+            (0, padding[axis]),
+            (1, stride[axis]),
+        )
+        image = summed.reshape(*others, output_size[axis])
+    return image.reshape(*batch, *output_size)
+
+
+def _fold_of_two_axes(
+    input: Tensor,
+    output_size: Sequence[Any],
+    kernel_size: Sequence[Any],
+    dilation: Sequence[Any],
+    padding: Sequence[Any],
+    stride: Sequence[Any],
+) -> Tensor:
+    """torch's exporters write pads that differ between the axes in another order than ONNX reads them: those are cut off."""
+    if padding[0] == padding[1]:
+        return functional.fold(input, tuple(output_size), tuple(kernel_size), tuple(dilation), tuple(padding), tuple(stride))
+    whole = tuple(size + 2 * pad for size, pad in zip(output_size, padding, strict=True))
+    image = functional.fold(input, whole, tuple(kernel_size), tuple(dilation), (0, 0), tuple(stride))
+    rows, columns = (slice(pad, pad + size) for size, pad in zip(output_size, padding, strict=True))
+    return image[..., rows, columns]
+
+
+def unfold(
+    input: Tensor,
+    kernel_size: Sequence[Any],
+    dilation: Sequence[Any] = _ONES,
+    padding: Sequence[Any] = _ZEROS,
+    stride: Sequence[Any] = _ONES,
+) -> Tensor:
+    """torch's own unfold has two axes and floats. Everything else is picked axis by axis."""
+    rank = len(kernel_size)
+    if rank == 2 and input.is_floating_point():
+        return functional.unfold(input, tuple(kernel_size), tuple(dilation), tuple(padding), tuple(stride))
+    batch = input.dim() - rank - 1
+    pads = [pad for axis in reversed(range(rank)) for pad in (padding[axis], padding[axis])]
+    image = functional.pad(input, pads)
+    extents = []
+    for axis in range(rank):
+        count = _positions(input.shape[batch + 1 + axis], kernel_size[axis], dilation[axis], padding[axis], stride[axis])
+        taps = torch.arange(kernel_size[axis], device=input.device) * dilation[axis]
+        index = taps[:, None] + torch.arange(count, device=input.device)[None] * stride[axis]
+        image = image.index_select(batch + 1 + axis, index.flatten())
+        extents.append(count)
+    pairs = [extent for axis in range(rank) for extent in (kernel_size[axis], extents[axis])]
+    lead = input.shape[: batch + 1]
+    first = batch + 1
+    order = [*range(first), *range(first, first + 2 * rank, 2), *range(first + 1, first + 2 * rank, 2)]
+    columns = image.reshape(*lead, *pairs).permute(order)
+    return columns.reshape(*lead[:-1], lead[-1] * _product(kernel_size), _product(extents))
+
+
+def pixel_shuffle(input: Tensor, upscale_factor: Any) -> Tensor:
+    return functional.pixel_shuffle(input, upscale_factor)
+
+
+def pixel_unshuffle(input: Tensor, downscale_factor: Any) -> Tensor:
+    return functional.pixel_unshuffle(input, downscale_factor)
+
+
+def decompositions() -> dict[Any, Callable[..., Tensor]]:
+    """patchfold's operators in terms of torch's own, for ``torch.export.ExportedProgram.run_decompositions``.
+
+    ``torch.onnx.export`` of a module needs no help. A program that ``torch.export.export`` made holds operators of the
+    namespace patchfold, which other runtimes do not know; these decompositions replace them.
+
+    Example:
+        >>> import torch, patchfold.torch
+        >>> program = torch.export.export(patchfold.torch.Unfold(3), (torch.ones(1, 2, 6, 6),))
+        >>> portable = program.run_decompositions(patchfold.torch.decompositions())
+        >>> any("patchfold" in str(node.target) for node in portable.graph.nodes)
+        False
+    """
+    operators = torch.ops.patchfold
+    return {
+        operators.fold.default: fold,
+        operators.unfold.default: unfold,
+        operators.pixel_shuffle.default: pixel_shuffle,
+        operators.pixel_unshuffle.default: pixel_unshuffle,
+    }
+
+
+def _positions(extent: Any, kernel: Any, dilation: Any, padding: Any, stride: Any) -> Any:
+    return (extent + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1
+
+
+def _product(values: Sequence[Any]) -> Any:
+    result: Any = 1
+    for value in values:
+        result = result * value
+    return result

@@ -1,0 +1,412 @@
+# SPDX-License-Identifier: Apache-2.0
+"""patchfold.jax: the numbers of the neutral operators under every transform, and derivatives."""
+
+import functools
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import patchfold
+import pytest
+
+jax = pytest.importorskip("jax")
+import jax.numpy as jnp  # noqa: E402
+import patchfold.jax as pj  # noqa: E402
+from jax.test_util import check_grads  # noqa: E402
+from patchfold import _core  # noqa: E402
+from patchfold.jax import _calls  # noqa: E402
+
+ROOT = Path(__file__).parents[2]
+RANDOM = np.random.default_rng(18)
+
+# (function, shape of x, arguments): every operator, both layouts, pads of every kind.
+CALLS: list[tuple[str, tuple[int, ...], dict[str, Any]]] = [
+    ("unfold", (2, 3, 7, 6), {"kernel_size": (3, 2), "stride": (2, 1), "padding": [(1, 2), (0, 1)]}),
+    ("unfold", (3, 9), {"kernel_size": (4,), "dilation": 2, "padding": "same", "stride": 2}),
+    ("unfold", (2, 5, 6, 3), {"kernel_size": 2, "layout": "channels_last", "order": "kernel", "positions": "grid"}),
+    ("unfold", (2, 3, 8, 6), {"kernel_size": 2, "stride": 2}),
+    ("unfold", (1, 2, 5, 4), {"kernel_size": (3, 3), "padding": -1}),
+    ("unfold", (1, 2, 5, 4), {"kernel_size": (2, 3), "padding": 1, "value": 2.5}),
+    ("unfold", (2, 2, 5, 4), {"kernel_size": (3, 3), "padding": [(2, 1), (1, 3)], "padding_mode": "reflect"}),
+    ("unfold", (2, 5, 4, 2), {"kernel_size": 3, "padding": "same", "padding_mode": "edge", "layout": "channels_last"}),
+    ("unfold", (1, 1, 5), {"kernel_size": (2,), "padding": [(7, -1)], "padding_mode": "wrap"}),
+    ("unfold", (1, 5, 4), {"kernel_size": (2, 2), "padding": [(3, 2), (0, 0)], "padding_mode": "symmetric"}),
+    ("fold", (2, 12, 20), {"output_size": (5, 6), "kernel_size": 2}),
+    (
+        "fold",
+        (2, 4, 2, 18),
+        {
+            "output_size": (7, 4),
+            "kernel_size": (3, 3),
+            "stride": 2,
+            "padding": 1,
+            "positions": "grid",
+            "layout": "channels_last",
+            "order": "kernel",
+        },
+    ),
+    ("reorder", (2, 12, 5), {"kernel_size": (2, 3)}),
+    (
+        "reorder",
+        (2, 3, 5, 12),
+        {"kernel_size": 2, "source": "kernel", "target": "channel", "layout": "channels_last", "positions": "grid"},
+    ),
+    ("space_to_batch", (2, 3, 5, 6), {"block": (2, 3), "padding": [(1, 0), (0, 0)]}),
+    ("space_to_batch", (2, 6, 6, 3), {"block": 2, "padding": [(-1, -1), (2, 0)], "layout": "channels_last"}),
+    ("batch_to_space", (12, 3, 2), {"block": (6,), "crops": [(1, 3)]}),
+    ("batch_to_space", (8, 2, 3, 3), {"block": 2, "layout": "channels_last"}),
+    ("space_to_depth", (2, 3, 4, 6), {"block": (2, 3)}),
+    ("space_to_depth", (4, 6, 3), {"block": (2, 2), "mode": "depth_first", "layout": "channels_last"}),
+    ("depth_to_space", (2, 8, 2, 3), {"block": 2, "mode": "depth_first"}),
+    ("depth_to_space", (2, 3, 8), {"block": (4,), "layout": "channels_last"}),
+]
+IDS = [f"{i}-{name}" for i, (name, _, _) in enumerate(CALLS)]
+every_call = pytest.mark.parametrize(("name", "shape", "arguments"), CALLS, ids=IDS)
+
+
+def data(shape: tuple[int, ...], dtype: str = "float32") -> Any:
+    if dtype == "bool":
+        return RANDOM.random(shape) < 0.5
+    if "int" in dtype:
+        return RANDOM.integers(0, 100, shape).astype(dtype)
+    return (RANDOM.random(shape) - 0.5).astype(jnp.dtype(dtype))
+
+
+def pair(name: str, arguments: dict[str, Any]) -> tuple[Any, Any]:
+    """(ours for JAX, ours for NumPy)"""
+    return functools.partial(getattr(pj, name), **arguments), functools.partial(getattr(patchfold, name), **arguments)
+
+
+def same(got: Any, expected: Any) -> None:
+    assert isinstance(got, jax.Array) and got.dtype == expected.dtype and got.shape == expected.shape
+    assert np.asarray(got).tobytes() == np.ascontiguousarray(expected).tobytes()
+
+
+# claim: jax-operators
+@every_call
+def test_results_are_those_of_the_neutral_operators(name, shape, arguments):
+    ours, neutral = pair(name, arguments)
+    x = data(shape)
+    same(ours(x), neutral(x))
+    same(jax.jit(ours)(x), neutral(x))
+
+
+# claim: jax-vmap
+@every_call
+def test_vmap_is_a_loop_over_samples(name, shape, arguments):
+    ours, neutral = pair(name, arguments)
+    x = data((2, 3, *shape))
+    looped = np.stack([np.stack([neutral(one) for one in some]) for some in x])
+    same(jax.vmap(jax.vmap(ours))(x), looped)
+    moved = np.moveaxis(x[0], 0, -1)
+    same(jax.jit(jax.vmap(ours, in_axes=-1))(moved), looped[0])
+
+
+# claim: jax-derivatives
+@every_call
+def test_derivatives_of_both_modes_and_orders(name, shape, arguments):
+    ours, _ = pair(name, arguments)
+    x = data(shape)
+    check_grads(ours, (x,), order=2, modes=("fwd", "rev"), atol=2e-2, rtol=2e-2)
+    check_grads(jax.vmap(ours), (data((2, *shape)),), order=1, atol=2e-2, rtol=2e-2)
+
+
+@every_call
+def test_the_gradient_is_the_adjoint(name, shape, arguments):
+    """<A x, y> = <x, A' y>, in integers of float64's range, so that both sides are exact."""
+    arguments = {key: value for key, value in arguments.items() if key != "value"}
+    with jax.enable_x64(True):
+        ours, neutral = pair(name, arguments)
+        x = RANDOM.integers(-99, 100, shape).astype(np.float64)
+        result, back = jax.vjp(ours, x)
+        y = RANDOM.integers(-99, 100, result.shape).astype(np.float64)
+        assert (neutral(x) * y).sum() == (x * np.asarray(back(y)[0])).sum()
+
+
+@pytest.mark.parametrize(
+    "dtype", ["bool", "int8", "uint16", "int32", "float16", "bfloat16", "complex64", "float8_e4m3fn", "float8_e4m3b11fnuz"]
+)
+def test_element_types(dtype):
+    x = data((2, 3, 4, 4), "float32" if dtype == "complex64" else dtype).astype(jnp.dtype(dtype))
+    same(pj.unfold(x, 2), np.asarray(patchfold.unfold(x, 2)))
+    same(jax.jit(lambda x: pj.space_to_depth(x, 2))(x), np.asarray(patchfold.space_to_depth(x, 2)))
+    if not dtype.startswith("float8"):
+        columns = patchfold.unfold(x, 2)
+        same(pj.fold(columns, (4, 4), 2), np.asarray(patchfold.fold(columns, (4, 4), 2)))
+    if dtype in ("float16", "bfloat16"):
+        same(jax.grad(lambda x: pj.unfold(x, 2).sum())(x), patchfold.fold(np.ones((2, 12, 9), x.dtype), (4, 4), 2))
+
+
+# claim: jax-x64
+def test_x64_decides_about_types_of_64_bits():
+    x = np.arange(16.0).reshape(1, 1, 4, 4)
+    assert pj.unfold(x, 2).dtype == np.float32
+    assert pj.coverage((4,), 2, dtype=np.int64).dtype == np.int32
+    with jax.enable_x64(True):
+        for dtype in (np.float64, np.int64, np.uint64, np.complex128):
+            same(pj.unfold(x.astype(dtype), 2), patchfold.unfold(x.astype(dtype), 2))
+            same(pj.fold(x.astype(dtype)[0], (7,), (4,)), patchfold.fold(x.astype(dtype)[0], (7,), (4,)))
+            same(pj.coverage((4,), 2, dtype=dtype), patchfold.coverage((4,), 2, dtype=dtype))
+        check_grads(lambda x: pj.unfold(x, 3, padding=1), (x,), order=3)
+
+
+def test_patches_are_those_of_jax():
+    x = data((2, 3, 9, 8))
+    theirs = jax.lax.conv_general_dilated_patches(x, (3, 2), (2, 1), [(1, 1), (0, 1)], rhs_dilation=(1, 2))
+    ours = pj.unfold(x, (3, 2), stride=(2, 1), padding=[(1, 1), (0, 1)], dilation=(1, 2), positions="grid")
+    assert np.allclose(theirs, ours, atol=1e-6) and theirs.shape == ours.shape
+
+
+def test_coverage_under_jit_and_vmap():
+    expected = patchfold.coverage((5, 4), 3, padding=1)
+    same(pj.coverage((5, 4), 3, padding=1), expected)
+    weighted = jax.vmap(lambda x: x * pj.coverage((5, 4), 3, padding=1))
+    assert np.array_equal(jax.jit(weighted)(jnp.ones((2, 1, 1))), np.stack([expected] * 2))
+    same(pj.run("coverage", None, output_size=(5, 4), kernel_size=3, padding=1), expected)
+
+
+def test_empty_arrays():
+    same(pj.unfold(np.zeros((0, 3, 4, 4), np.float32), 2), np.zeros((0, 12, 9), np.float32))
+    same(jax.grad(lambda x: pj.unfold(x, 2).sum())(jnp.ones((0, 3, 4, 4))), np.zeros((0, 3, 4, 4), np.float32))
+    same(pj.batch_to_space(np.zeros((2, 1, 1), np.float32), (2,), crops=[(1, 1)]), np.zeros((1, 1, 0), np.float32))
+
+
+# claim: jax-run
+@pytest.mark.parametrize("spec", [spec for spec in patchfold.operators() if spec.data_input], ids=lambda spec: spec.name)
+def test_run_takes_every_operator_and_has_its_gradient(spec):
+    _, dtype, shape, *words = f"{spec.name} {spec.example}".split(" ")
+    arguments = " ".join(words)
+    call = f"{spec.name} f32 {shape} {arguments}"
+    source, result = _core.linear_shapes(call)
+    x = RANDOM.integers(-9, 10, source).astype(np.float32)
+    attributes = attributes_of(spec, words)
+    got, back = jax.vjp(lambda x: pj.run(spec.name, x, **attributes), x)
+    same(got, patchfold.run(spec.name, x, **attributes))
+    y = RANDOM.integers(-9, 10, result).astype(np.float32)
+    zero = patchfold.run(spec.name, np.zeros_like(x), **attributes)
+    assert ((np.asarray(got) - zero) * y).sum() == (x * np.asarray(back(y)[0])).sum()
+
+
+def attributes_of(spec: Any, words: list[str]) -> dict[str, Any]:
+    """The arguments of an example, as Python writes them."""
+    kinds = {argument.name: argument.kind for argument in spec.arguments}
+    attributes: dict[str, Any] = {}
+    for word in words:
+        name, _, value = word.partition("=")
+        kind = kinds[name]
+        if ":" in value:
+            attributes[name] = [tuple(map(int, part.split(":"))) for part in value.strip(",").split(",")]
+        elif kind == "boolean":
+            attributes[name] = value == "true"
+        elif kind == "number":
+            attributes[name] = float(value)
+        elif re.fullmatch(r"-?\d+", value) and kind not in ("integers", "choice"):
+            attributes[name] = int(value)
+        elif re.fullmatch(r"[-\d,]+", value):
+            attributes[name] = [int(part) for part in value.strip(",").split(",")]
+        else:
+            attributes[name] = value
+    return {name: value for name, value in attributes.items() if name != "accumulate"}
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (
+            lambda: pj.unfold([[1.0]], 2),
+            "unfold: x: must be an array of JAX or NumPy; given [[1.0]] of type list, expected jax.",
+        ),
+        (lambda: pj.unfold(jnp.ones((3, 4, 4)), 2), "unfold: x: a tensor of rank 3 is one image of 2 spatial axes or"),
+        (lambda: jax.vmap(lambda x: pj.unfold(x, 2))(jnp.ones((2, 3, 4, 4))), "unfold: x: a tensor of rank 3 is one image"),
+        (lambda: jax.jit(lambda x: pj.fold(x, (4, 4), 3))(jnp.ones((1, 9, 5))), "fold: x: the number of positions must be"),
+        (
+            lambda: pj.unfold(jnp.ones((1, 1, 4, 4)), 2, padding="half"),
+            "unfold: padding: must be a rule or numbers; given 'half'",
+        ),
+        (lambda: pj.unfold(jnp.ones((1, 1, 4, 4), jnp.int4), 2), "unfold: x: must have elements of whole bytes; given int4"),
+        (
+            lambda: pj.unfold(jax.random.key(0).reshape(1, 1), (1,)),
+            "unfold: x: must have elements of whole bytes; given key<",
+        ),
+        (
+            lambda: pj.fold(jnp.ones((1, 4, 4), jnp.float8_e5m2), (3, 3), 2),
+            "fold: x: elements must be of a type that can be",
+        ),
+        (lambda: pj.unfold(jnp.ones((1, 1, 4, 4), jnp.uint8), 2, padding=1, value=300), "unfold: value: "),
+        (
+            lambda: pj.coverage((4,), 2, dtype="text"),
+            "coverage: dtype: must be an element type of JAX; given 'text' of type str",
+        ),
+        (
+            lambda: pj.run("fold", jnp.ones((1, 4, 9)), output_size=(4, 4), kernel_size=2, accumulate=True),
+            "fold: out: is required where accumulate is True",
+        ),
+        (lambda: pj.run("unfolt", jnp.ones((1, 1, 4, 4))), "unfold"),
+    ],
+)
+def test_wrong_calls(call, words):
+    with pytest.raises(patchfold.Error) as caught:
+        call()
+    assert words in str(caught.value), str(caught.value)
+
+
+# claim: jax-static
+def test_kernel_sizes_cannot_be_traced():
+    with pytest.raises(TypeError, match="(?i)trace|concrete"):
+        jax.jit(lambda x, k: pj.unfold(x, k))(jnp.ones((1, 1, 4, 4)), 2)
+
+
+def test_a_program_of_another_shape_is_refused_and_not_run():
+    """What anyone may write with jax.ffi: buffers that do not fit the call."""
+    call = "unfold f32 1x1x4x4 kernel_size=2,2"
+    wrong = jax.ffi.ffi_call("patchfold", jax.ShapeDtypeStruct((1, 4, 8), jnp.float32))
+    for text in (call, "unfold f32", "nonsense", ""):
+        with pytest.raises(Exception, match="shapes|must read|no operator"):
+            wrong(jnp.ones((1, 1, 4, 4)), call=text).block_until_ready()
+    typed = jax.ffi.ffi_call("patchfold", jax.ShapeDtypeStruct((1, 4, 9), jnp.int8))
+    with pytest.raises(Exception, match="element type"):
+        typed(jnp.ones((1, 1, 4, 4), jnp.int8), call=call).block_until_ready()
+    none = jax.ffi.ffi_call("patchfold", jax.ShapeDtypeStruct((1, 4, 9), jnp.float32))
+    with pytest.raises(Exception, match="must have an argument"):
+        none(call=call).block_until_ready()
+    with pytest.raises(Exception, match="must have an attribute"):
+        none(jnp.ones((1, 1, 4, 4))).block_until_ready()
+
+
+# claim: jax-elsewhere
+@every_call
+def test_the_way_of_other_devices_gives_the_same(name, shape, arguments):
+    """On the processor, since there is no other device here: through the host, as lowered for every other platform."""
+    ours, neutral = pair(name, arguments)
+    x = jnp.asarray(data(shape))
+    (equation,) = jax.make_jaxpr(ours)(x).eqns
+    same(jax.jit(functools.partial(_calls.on_host, **equation.params))(x), neutral(np.asarray(x)))
+
+
+def test_a_program_for_the_processor_calls_patchfold():
+    text = jax.jit(lambda x: pj.unfold(x, 2)).lower(jnp.ones((1, 1, 4, 4))).as_text()
+    assert "@patchfold" in text and "callback" not in text
+
+
+# claim: jax-threads
+def test_no_threads_but_those_of_xla():
+    """In a process of its own: the threads are counted before and after a call that is large enough to be split."""
+    program = """
+import os, jax, jax.numpy as jnp, patchfold, patchfold.jax
+x = jnp.ones((8, 16, 128, 128))
+jax.jit(lambda x: jnp.sin(x) @ jnp.ones((128, 128)))(x).block_until_ready()
+patchfold.jax.unfold(jnp.ones((1, 1, 4, 4)), 2).block_until_ready()
+before = len(os.listdir("/proc/self/task"))
+for _ in range(5):
+    patchfold.jax.unfold(x, 3, padding=1).block_until_ready()
+assert len(os.listdir("/proc/self/task")) == before, before
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_many_threads_at_once():
+    from concurrent.futures import ThreadPoolExecutor
+
+    x = data((4, 8, 64, 64))
+    expected = patchfold.unfold(x, 3, padding=1)
+    ours = jax.jit(lambda x: pj.unfold(x, 3, padding=1))
+    with ThreadPoolExecutor(8) as pool:
+        for got in pool.map(lambda _: ours(x), range(40)):
+            same(got, expected)
+
+
+def test_the_layout_of_the_interface_is_that_of_the_header(tmp_path):
+    """Every struct and number that python/native/xla_ffi.hpp writes down, compared with the header of this jaxlib."""
+    ours = (ROOT / "python" / "native" / "xla_ffi.hpp").read_text()
+    names = {
+        "Extension": ("XLA_FFI_Extension_Base", ["struct_size", "type", "next"], None),
+        "Version": ("XLA_FFI_Api_Version", ["struct_size", "extension_start", "major_version", "minor_version"], None),
+        "Metadata": ("XLA_FFI_Metadata", ["struct_size", "api_version", "traits"], None),
+        "MetadataExtension": ("XLA_FFI_Metadata_Extension", ["extension_base", "metadata"], None),
+        "ErrorCreateArgs": ("XLA_FFI_Error_Create_Args", ["struct_size", "extension_start", "message", "errc"], None),
+        "ErrorDestroyArgs": ("XLA_FFI_Error_Destroy_Args", ["struct_size", "extension_start", "error"], None),
+        "ScheduleArgs": (
+            "XLA_FFI_ThreadPool_Schedule_Args",
+            ["struct_size", "extension_start", "ctx", "task", "data"],
+            None,
+        ),
+        "NumThreadsArgs": (
+            "XLA_FFI_ThreadPool_NumThreads_Args",
+            ["struct_size", "extension_start", "ctx", "num_threads"],
+            None,
+        ),
+        "Api": (
+            "XLA_FFI_Api",
+            [
+                "struct_size",
+                "extension_start",
+                "api_version",
+                "internal_api",
+                "XLA_FFI_Error_Create",
+                "XLA_FFI_Error_GetMessage",
+                "XLA_FFI_Error_Destroy",
+                "XLA_FFI_Handler_Register",
+                "XLA_FFI_ThreadPool_Schedule",
+                "XLA_FFI_ThreadPool_NumThreads",
+            ],
+            None,
+        ),
+        "Buffer": ("XLA_FFI_Buffer", ["struct_size", "extension_start", "dtype", "data", "rank", "dims"], None),
+        "Buffers": (
+            "XLA_FFI_Args",
+            ["struct_size", "extension_start", "size", "types", "args"],
+            ("XLA_FFI_Rets", ["struct_size", "extension_start", "size", "types", "rets"]),
+        ),
+        "ByteSpan": ("XLA_FFI_ByteSpan", ["ptr", "len"], None),
+        "Attributes": ("XLA_FFI_Attrs", ["struct_size", "extension_start", "size", "types", "names", "attrs"], None),
+        "CallFrame": (
+            "XLA_FFI_CallFrame",
+            ["struct_size", "extension_start", "api", "ctx", "stage", "args", "rets", "attrs"],
+            None,
+        ),
+    }
+    numbers = {
+        "extension_metadata": "XLA_FFI_Extension_Metadata",
+        "version_major": "XLA_FFI_API_MAJOR",
+        "version_minor": "XLA_FFI_API_MINOR",
+        "error_invalid_argument": "XLA_FFI_Error_Code_INVALID_ARGUMENT",
+        "error_resource_exhausted": "XLA_FFI_Error_Code_RESOURCE_EXHAUSTED",
+        "error_internal": "XLA_FFI_Error_Code_INTERNAL",
+        "type_buffer": "XLA_FFI_ArgType_BUFFER",
+        "attribute_string": "XLA_FFI_AttrType_STRING",
+        "stage_execute": "XLA_FFI_ExecutionStage_EXECUTE",
+    }
+    assert set(re.findall(r"(?m)^struct (\w+) \{", ours)) == set(names)
+    assert set(re.findall(r"(?m)^inline constexpr int (\w+)", ours)) == set(numbers)
+    checks = [f"static_assert(x::{own} == {theirs});" for own, theirs in numbers.items()]
+    checks.append("static_assert(x::type_buffer == XLA_FFI_RetType_BUFFER);")
+    bytes_of = {"PRED": 1, "S4": 0, "U4": 0, "TOKEN": 0, "C64": 8, "C128": 16, "BF16": 2, "F4E2M1FN": 0}
+    header = (Path(jax.ffi.include_dir()) / "xla" / "ffi" / "api" / "c_api.h").read_text()
+    for name in re.findall(r"XLA_FFI_DataType_(\w+) = ", header):
+        bits = re.match(r"[A-Z]+(\d+)", name)
+        size = bytes_of.get(name, int(bits[1]) // 8 if bits else 0)
+        checks.append(f"static_assert(x::element_size(XLA_FFI_DataType_{name}) == {size});")
+    for own, (theirs, fields, other) in names.items():
+        body = re.search(rf"(?ms)^struct {own} \{{(.*?)^\}};", ours)
+        assert body
+        members = re.findall(r"(?m)^  [^\n/]*?\(?\*?(\w+)(?:\[\d+\])?\)?(?:\([^\n]*\))?;", body[1])
+        if own == "Api":  # the functions between those that are used have one name
+            members.remove("others")
+            fields = [field for field in fields if field != "XLA_FFI_Handler_Register"]
+            checks.append("static_assert(offsetof(x::Api, others) == offsetof(XLA_FFI_Api, XLA_FFI_Handler_Register));")
+        for name, its in [(theirs, fields), *([other] if other else [])]:
+            for mine, field in zip(members, its, strict=True):
+                checks.append(f"static_assert(offsetof(x::{own}, {mine}) == offsetof({name}, {field}));")
+                checks.append(f"static_assert(sizeof(x::{own}::{mine}) == sizeof({name}::{field}));")
+    include = Path(jax.ffi.include_dir())
+    if not include.is_dir():
+        pytest.fail(f"jaxlib has no headers in {include}")
+    source = tmp_path / "layout.cpp"
+    source.write_text(
+        f'#include "{ROOT}/python/native/xla_ffi.hpp"\n#include "xla/ffi/api/c_api.h"\n'
+        "namespace x = patchfold::python::xla;\n" + "\n".join(checks) + "\n"
+    )
+    subprocess.run(["g++", "-std=c++20", "-fsyntax-only", "-Wno-invalid-offsetof", f"-I{include}", source], check=True)
