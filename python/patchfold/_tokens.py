@@ -69,7 +69,7 @@ def _result(op: str, shape: Shape, like: Any, out: Any) -> Any:
     """An array to write to: the given one, checked, or a new one."""
     if out is None:
         return (
-            sys.modules["torch"].empty(shape, dtype=like.dtype)
+            sys.modules["torch"].empty(shape, dtype=like.dtype, device="cpu")
             if _arrays._is_torch(like)
             else _arrays.new_numpy(shape, like.dtype)
         )
