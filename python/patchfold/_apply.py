@@ -14,6 +14,7 @@ import numpy as np
 
 from . import _arrays, _core
 from ._arrays import given_text, value_text
+from ._devices import to_device
 from ._errors import InvalidType, InvalidValue
 from ._merge_arguments import mask_bytes
 from ._merger import Merger
@@ -48,6 +49,7 @@ def apply_tiled(
     result: IntOrInts | None = None,
     dtype: Any = None,
     fill: Fill | None = None,
+    device: Any = None,
 ) -> Any:
     """Applies a function to overlapping tiles of an array and merges the results.
 
@@ -76,12 +78,15 @@ def apply_tiled(
         mask: as for Merger; fn is not called for tiles that are masked out.
         padding_mode, value, scale, offset, result: as for Tiling.
         dtype, fill: as for Merger.
+        device: where fn receives its tiles: a device of torch for tensors ("cuda"), of JAX for its arrays, and what
+            ``to_device`` takes for others. None: in the processor's memory.
 
     Formula: y = the merge of fn(tile i) over all tiles i. If fn treats each element alone, y = fn(x), bit for bit.
 
     Types: returns what Merger.finish does; for several results a tuple, dict or list of that. A new output is an array of
         the same kind as x, whatever kind fn returns, unless that kind lacks the element type (for example bfloat16 in NumPy,
-        if ml_dtypes is not imported). For stores it is a NumPy array.
+        if ml_dtypes is not imported). For stores it is a NumPy array. Results on another device are copied from there, one
+        tile at a time.
 
     Errors: InvalidValue and InvalidType, also for a result of the wrong shape; the error names the tile, the given and the
         expected shape. An exception of fn is passed on unchanged, with a note that names the tile.
@@ -125,7 +130,7 @@ def apply_tiled(
     indices = [i for i in range(len(tiling)) if comes is None or comes[i]]
     with Results(merger_of, out) as results, _progress(progress, len(indices)) as done:
         for group in _groups(tiling, indices, most):
-            _run(fn, source, tiling, results, group, stacked=batch is not None)
+            _run(fn, source, tiling, results, group, device, stacked=batch is not None)
             done(len(group))
         return results.finish()
 
@@ -157,11 +162,18 @@ def _groups(tiling: Tiling, indices: list[int], most: int) -> Iterator[list[Tile
 
 
 def _run(
-    fn: Callable[[Any], Any], source: Source, tiling: Tiling, results: Results, group: list[Tile], *, stacked: bool
+    fn: Callable[[Any], Any],
+    source: Source,
+    tiling: Tiling,
+    results: Results,
+    group: list[Tile],
+    device: Any,
+    *,
+    stacked: bool,
 ) -> None:
     try:
         data = source.stack(tiling, group) if stacked else source.cut(tiling, group[0])
-        given = fn(data)
+        given = fn(to_device(data, device, _NAME))
     except BaseException as error:
         _note(error, group)
         raise

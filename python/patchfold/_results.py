@@ -11,6 +11,7 @@ from typing import Any
 
 from . import _arrays, _core
 from ._arrays import given_text, value_text
+from ._devices import to_processor
 from ._errors import Error, InvalidType, InvalidValue
 from ._merger import Merger
 from ._sources import is_array
@@ -50,11 +51,11 @@ class Results:
         for i, (entry, merger) in enumerate(zip(entries, self._mergers, strict=True)):
             with self._named(i):
                 if not stacked:
-                    merger.add(group[0], entry)
+                    merger.add(group[0], to_processor(entry, _NAME, f"result for {names_of(group)}"))
                     continue
                 _check_stack(entry, group)
                 for k, tile in enumerate(group):
-                    merger.add(tile, entry[k])
+                    merger.add(tile, to_processor(entry[k], _NAME, f"result for {names_of(group)}"))
 
     def finish(self) -> Any:
         finished = []
