@@ -10,6 +10,7 @@
 #include "cli/options.hpp"
 #include "cli/report.hpp"
 #include "cli/text.hpp"
+#include "formats/file.hpp"
 #include "formats/picture.hpp"
 
 namespace patchfold::cli {
@@ -24,20 +25,26 @@ constexpr const char* run_footer =
 struct Texts {
   std::string dtype{};
   std::string as{};
+  std::string format{};
 };
 
 void add_common(Command& command, RunRequest& request, Texts& texts) {
-  command.option("-o,--output", request.output, "OUT",
-                 "where the result goes: .npy, .png, .jpg or .tif; /dev/stdout takes .npy");
-  command.option("--dtype", texts.dtype, "TYPE",
-                 "what .npy elements are that NumPy calls V1, V2, u1 or u2: bfloat16, float8_..");
-  command.option("--as", texts.as, "TYPE",
-                 "convert the data to this type on the way in; rounds, clips to what integers hold");
+  command.completes(command.option("-o,--output", request.output, "OUT",
+                                   "where the result goes: .npy, .png, .jpg or .tif; - for standard output"),
+                    Completion::file);
+  add_format(command, texts.format);
+  command.choices(command.option("--dtype", texts.dtype, "TYPE",
+                                 "what .npy elements are that NumPy calls V1, V2, u1 or u2: bfloat16, float8_.."),
+                  dtype_names());
+  command.choices(command.option("--as", texts.as, "TYPE",
+                                 "convert the data to this type on the way in; rounds, clips to what integers hold"),
+                  dtype_names());
   command.flag("--chw", request.chw, "pictures are C x H x W instead of H x W x C");
+  command.flag("--batch", request.batch, "pictures have a batch axis in front: 1 x H x W x C, with --chw 1 x C x H x W");
   request.picture.add_to(command);
   command.option("--page", request.page, 0, 1 << 16, "N", "the page of a TIFF file that has several, from 0");
-  command.option("--threads", request.threads, 0, 1 << 16, "N", "threads to use; 0: as many as the machine has");
-  command.flag("-q,--quiet", request.quiet, "print nothing on success");
+  add_threads(command, request.threads);
+  add_reporting(command, request.reporting);
 }
 
 /// The operator of that name.
@@ -70,70 +77,106 @@ void assign_inputs(const std::vector<std::string>& paths, const OperatorOptions&
   if (path != paths.end()) fail_usage(op.name, *path, "is one input too many");
 }
 
-bool has_extension(const std::string& path, std::string_view extension) {
-  return std::filesystem::path(path).extension() == extension;
-}
-
-void check_files(const RunRequest& request) {
+void check_files(RunRequest& request, const Texts& texts) {
   const auto name = request.op->name;
+  if (request.output.empty())
+    fail_usage(name, "-o", "is required", "", "a path that ends in .npy, .png, .jpg or .tif, or - for standard output");
+  request.format = format_of_output(name, "-o", request.output, texts.format);
   const bool picture_in = formats::is_picture_path(request.data);
-  const bool picture_out = formats::is_picture_path(request.output);
-  if (request.output.empty()) fail_usage(name, "-o", "is required", "", "a path that ends in .npy, .png, .jpg or .tif");
-  const bool device = request.output.starts_with("/dev/");  // /dev/stdout, /dev/null
-  if (!picture_out && !device && !has_extension(request.output, ".npy"))
-    fail_usage(name, "-o", "must end in .npy, .png, .jpg, .jpeg, .tif or .tiff", request.output);
+  const bool is_stream = formats::standard_descriptor(request.data, 0) >= 0;  // its first bytes tell what it is
+  const bool picture_out = request.format != formats::FileFormat::npy;
   if (picture_in && request.dtype) fail_usage(name, "--dtype", "does not apply to pictures", "", "--as, which converts");
   if (request.data.empty() && request.as) fail_usage(name, "--as", "needs data to convert", "", "--dtype");
-  request.picture.check(name, request.output);
-  if (request.page && !picture_in) fail_usage(name, "--page", "applies to pictures only");
-  if (request.chw && !picture_in && !picture_out) fail_usage(name, "--chw", "applies to pictures only");
+  request.picture.check(name, request.format, request.output);
+  if (request.page && !picture_in && !is_stream) fail_usage(name, "--page", "applies to pictures only");
+  if (picture_in || picture_out || is_stream) return;
+  if (request.chw) fail_usage(name, "--chw", "applies to pictures only");
+  if (request.batch) fail_usage(name, "--batch", "applies to pictures only");
 }
+
+/// What `patchfold run OP` reads.
+struct OperatorCommand {
+  OperatorCommand(RunRequest& request, Texts& texts)
+      : command(std::string(request.op->doc), text_of("patchfold run ", request.op->name)),
+        words(add_words()),
+        options(command, *request.op) {
+    const OperatorSpec& op = *request.op;
+    command.usage(
+        text_of("patchfold run ", op.name, op.data_input.empty() ? " " : " INPUT... ", "[--ARGUMENT VALUE]... -o OUT"));
+    command.footer(text_of(value_forms, "\n\nExample: ", example_of(op).command));
+    add_common(command, request, texts);
+  }
+
+  Command command;
+  std::vector<std::string> paths{};
+  Command::Option words;
+  OperatorOptions options;
+
+ private:
+  Command::Option add_words() {
+    const auto option = command.words(
+        "INPUT", paths, ".npy or picture, or - for standard input: the data, then shape inputs that no option gives");
+    command.completes(option, Completion::file);
+    return option;
+  }
+};
 
 void parse_operator(const std::vector<std::string>& words, RunRequest& request, Texts& texts) {
   const OperatorSpec& op = *request.op;
-  Command command(std::string(op.doc), text_of("patchfold run ", op.name));
-  command.usage(
-      text_of("patchfold run ", op.name, op.data_input.empty() ? " " : " INPUT... ", "[--ARGUMENT VALUE]... -o OUT"));
-  const Example example = example_of(op);
-  command.footer(text_of(value_forms, "\n\nExample: ", example.command));
-
-  std::vector<std::string> paths;
-  command.words("INPUT", paths, ".npy or picture: the data, then shape inputs that no option gives");
-  OperatorOptions options(command, op);
-  add_common(command, request, texts);
-  request.help = options.parse(words);
+  OperatorCommand all(request, texts);
+  request.help = all.options.parse(words);
   if (!request.help.empty()) return;
-  request.arguments = options.arguments();
+  request.arguments = all.options.arguments();
   for (const auto& [name, value] : request.arguments)
     if (const auto* flag = std::get_if<std::int64_t>(&value); name == "accumulate" && flag && *flag != 0)
       fail_usage(op.name, name, "does not apply to files: the output is always a new one", "true", "false");
   request.dtype = parse_dtype("run", "--dtype", texts.dtype);
   request.as = parse_dtype("run", "--as", texts.as);
-  assign_inputs(paths, options, request);
-  check_files(request);
+  assign_inputs(all.paths, all.options, request);
+  check_files(request, texts);
   if (request.shape_inputs.empty()) request.bound = op.bind(request.arguments);
 }
 
+/// What `patchfold run` reads up to the operator's name.
+struct RunCommand {
+  RunCommand() {
+    command.usage(run_usage);
+    command.footer(run_footer);
+    add_common(command, request, texts);
+    command.stop_at_unknown();
+  }
+
+  RunRequest request{};
+  Texts texts{};
+  Command command{"Runs one operator on a .npy file or a picture.", "patchfold run"};
+};
+
 }  // namespace
 
-RunRequest parse_run(const std::vector<std::string>& words) {
+CommandInfo run_info() {
+  return RunCommand().command.info();
+}
+
+CommandInfo run_info(const OperatorSpec& op) {
   RunRequest request;
+  request.op = &op;
   Texts texts;
-  Command command("Runs one operator on a .npy file or a picture.", "patchfold run");
-  command.usage(run_usage);
-  command.footer(run_footer);
-  add_common(command, request, texts);
-  command.stop_at_unknown();
-  request.help = command.parse(words);
-  if (!request.help.empty()) return request;
-  const std::vector<std::string> rest = command.remaining();
+  return OperatorCommand(request, texts).command.info();
+}
+
+RunRequest parse_run(const std::vector<std::string>& words) {
+  RunCommand first;
+  RunRequest& request = first.request;
+  request.help = first.command.parse(words);
+  if (!request.help.empty()) return std::move(request);
+  const std::vector<std::string> rest = first.command.remaining();
   if (rest.empty()) {
-    print(command.help());
+    print(first.command.help());
     fail_usage("run", "", "needs an operator", "", "patchfold run OP INPUT... -o OUT");
   }
   request.op = &operator_of(rest.front());
-  parse_operator({rest.begin() + 1, rest.end()}, request, texts);
-  return request;
+  parse_operator({rest.begin() + 1, rest.end()}, request, first.texts);
+  return std::move(request);
 }
 
 }  // namespace patchfold::cli

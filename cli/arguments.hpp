@@ -6,7 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "cli/command.hpp"
 #include "cli/picture_options.hpp"
+#include "cli/report.hpp"
+#include "formats/rows.hpp"
 #include "patchfold/table.hpp"
 
 namespace patchfold::cli {
@@ -26,16 +29,22 @@ struct RunRequest {
   std::vector<ShapeInput> shape_inputs{};
   std::optional<BoundOperator> bound{};  ///< if no shape input is a file
   std::string output{};
+  formats::FileFormat format = formats::FileFormat::npy;  ///< of the output
   std::optional<DType> dtype{};  ///< what the elements of the .npy data are; for coverage, what is counted in
   std::optional<DType> as{};     ///< what the data is converted to on the way in
   bool chw = false;              ///< pictures are C x H x W
+  bool batch = false;            ///< pictures have a batch axis of length 1 in front
   PictureOptions picture{};
   std::optional<int> page{};  ///< of a TIFF file
-  bool quiet = false;
+  Reporting reporting{};
   int threads = 0;  ///< 0: as many as the machine has
 };
 
 /// Reads the words that follow `patchfold run`. Every Error that it throws is one of usage.
 RunRequest parse_run(const std::vector<std::string>& words);
+
+/// `patchfold run` without an operator, and with one.
+CommandInfo run_info();
+CommandInfo run_info(const OperatorSpec& op);
 
 }  // namespace patchfold::cli

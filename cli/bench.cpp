@@ -7,6 +7,7 @@
 #include <charconv>
 #include <optional>
 #include <sstream>
+#include <tuple>
 #include <variant>
 
 #include "bench/growth.hpp"
@@ -171,11 +172,24 @@ void run_growth(const std::vector<int>& counts, const bench::GrowthSettings& set
   if (json) print(as_json(growths));
 }
 
-}  // namespace
+/// What `patchfold bench` reads.
+struct BenchCommand {
+  BenchCommand();
 
-void run_bench(const std::vector<std::string>& words) {
-  Command command("Measures problems against the roof: the best plain loop that reads and writes as many bytes.",
-                  "patchfold bench");
+  std::vector<std::string> problems{};
+  std::string threads = "1";
+  std::vector<std::string> seed_and_count{};
+  RandomRequest random{};
+  bench::Settings settings{};
+  bench::GrowthSettings growth{};
+  double cache_megabytes = 0;
+  bool json = false, grows = false;
+  Command command{"Measures problems against the roof: the best plain loop that reads and writes as many bytes.",
+                  "patchfold bench"};
+  Command::Option draws{};
+};
+
+BenchCommand::BenchCommand() {
   command.usage(
       "patchfold bench [PROBLEM]... [--threads N,..] [--rounds N] [--json]\n"
       "       patchfold bench --random SEED COUNT [--only INDEX] [--worst N] [--threads N,..] [--rounds N] [--json]\n"
@@ -210,14 +224,6 @@ void run_bench(const std::vector<std::string>& words) {
       "Examples: patchfold bench \"unfold f32 8x64x112x112 k3x3 p1x1\" --threads 1,2\n"
       "          patchfold bench \"unfold f32 2x3x1022x1022 k14 s14 src=flipped dst=tokens\"\n"
       "          patchfold bench --random 1 120 --worst 5");
-  std::vector<std::string> problems;
-  std::string threads = "1";
-  std::vector<std::string> seed_and_count;
-  RandomRequest random;
-  bench::Settings settings;
-  bench::GrowthSettings growth;
-  double cache_megabytes = 0;
-  bool json = false, grows = false;
   command.words("PROBLEM", problems, "OP TYPE SHAPE [ARGUMENT=VALUE]... [src=LAYOUT] [dst=LAYOUT], as one word");
   command.option("--threads", threads, "N,..", "numbers of threads; default 1");
   command.option("--rounds", settings.rounds, 1, 10000, "N", "how often everything runs in turn; default 9");
@@ -229,23 +235,36 @@ void run_bench(const std::vector<std::string>& words) {
   command.needs(
       command.option("--cache", cache_megabytes, 0.001, 1e6, "MB", "the last-level cache; default: as the system says"),
       grow);
-  const auto draws = command.option("--random", seed_and_count, 2, "SEED COUNT", "measure random problems");
+  draws = command.option("--random", seed_and_count, 2, "SEED COUNT", "measure random problems");
   command.excludes(draws, grow);
   command.needs(command.option("--only", random.only, 0, 1 << 30, "INDEX", "measure this one of the random problems alone"),
                 draws);
   const auto worst = command.option("--worst", random.worst, 1, 1 << 30, "N", "print the slowest N again, with their plans");
   command.needs(worst, draws);
   command.excludes(worst, json_flag);
-  if (const std::string help = command.parse(words); !help.empty()) return print(help);
+}
 
+}  // namespace
+
+CommandInfo bench_info() {
+  return BenchCommand().command.info();
+}
+
+void run_bench(const std::vector<std::string>& words) {
+  BenchCommand all;
+  if (const std::string help = all.command.parse(words); !help.empty()) return print(help);
+  const auto& [problems, threads, seed_and_count, settings, cache_megabytes, json] =
+      std::tie(all.problems, all.threads, all.seed_and_count, all.settings, all.cache_megabytes, all.json);
+  RandomRequest& random = all.random;
+  bench::GrowthSettings& growth = all.growth;
   const std::vector<int> counts = parse_threads(threads);
-  if (grows) {
+  if (all.grows) {
     if (!problems.empty()) fail_usage("bench", "--growth", "takes no problem", problems.front());
     growth.cache_bytes = cache_megabytes > 0 ? cache_megabytes * (1 << 20) : bench::last_level_cache();
     growth.timing = settings;
     return run_growth(counts, growth, json);
   }
-  if (command.given(draws)) {
+  if (all.command.given(all.draws)) {
     if (!problems.empty()) fail_usage("bench", "--random", "takes no problem", problems.front());
     parse_random(seed_and_count, random);
     random.threads = counts;

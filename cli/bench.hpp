@@ -5,9 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "cli/command.hpp"
+
 namespace patchfold::cli {
 
 /// Reads the words that follow `patchfold bench`, and measures. Throws Error.
 void run_bench(const std::vector<std::string>& words);
+CommandInfo bench_info();
 
 }  // namespace patchfold::cli

@@ -20,30 +20,40 @@ class Formatter final : public CLI::Formatter {
   std::string usage_;
 };
 
+/// "-o,--output" as a list.
+std::vector<std::string> names_of(const std::string& text) {
+  const std::size_t comma = text.find(',');
+  if (comma == std::string::npos) return {text};
+  return {text.substr(0, comma), text.substr(comma + 1)};
+}
+
 }  // namespace
 
 struct Command::Parser {
   CLI::App app;
   std::string command{};  ///< the second word of the name
   std::vector<CLI::Option*> options{};
+  CommandInfo info{};
 
-  Parser(std::string doc, const std::string& name) : app(std::move(doc), name) {
+  Parser(std::string doc, const std::string& name) : app(doc, name) {
+    info.name = name;
+    info.doc = std::move(doc);
     command = name.substr(name.find(' ') + 1);
     command.resize(std::min(command.find(' '), command.size()));
   }
 
-  Option keep(CLI::Option* option) {
+  Option keep(CLI::Option* option, OptionInfo described) {
     options.push_back(option);
+    info.options.push_back(std::move(described));
     return Option{options.size() - 1};
   }
   CLI::Option* at(Option option) const { return options[static_cast<std::size_t>(option)]; }
 
   template <class T, class Bound>
   Option add_number(const std::string& name, T& value, Bound low, Bound high, std::string form, std::string doc) {
-    return keep(app.add_option(name, value, std::move(doc))
-                    ->option_text(std::move(form))
-                    ->type_name("value")
-                    ->check(CLI::Range(low, high)));
+    CLI::Option* option =
+        app.add_option(name, value, doc)->option_text(form)->type_name("value")->check(CLI::Range(low, high));
+    return keep(option, {.names = names_of(name), .form = std::move(form), .doc = std::move(doc)});
   }
 };
 
@@ -51,9 +61,11 @@ Command::Command(std::string doc, std::string name) : parser_(std::make_unique<P
 Command::~Command() = default;
 
 void Command::usage(std::string text) {
+  parser_->info.usage = text;
   parser_->app.formatter(std::make_shared<Formatter>(std::move(text)));
 }
 void Command::footer(std::string text) {
+  parser_->info.footer = text;
   parser_->app.footer(std::move(text));
 }
 void Command::keep_unknown() {
@@ -64,26 +76,25 @@ void Command::stop_at_unknown() {
 }
 
 Command::Option Command::word(const std::string& name, std::string& value, std::string doc, std::string form) {
-  CLI::Option* option = parser_->app.add_option(name, value, std::move(doc));
+  CLI::Option* option = parser_->app.add_option(name, value, doc);
   if (!form.empty()) option->option_text(std::move(form));
-  return parser_->keep(option);
+  return parser_->keep(option, {.names = {name}, .doc = std::move(doc), .is_word = true});
 }
 Command::Option Command::words(const std::string& name, std::vector<std::string>& values, std::string doc) {
-  return parser_->keep(parser_->app.add_option(name, values, std::move(doc))->option_text("..."));
+  CLI::Option* option = parser_->app.add_option(name, values, doc)->option_text("...");
+  return parser_->keep(option, {.names = {name}, .doc = std::move(doc), .is_word = true, .is_repeated = true});
 }
 Command::Option Command::option(const std::string& name, std::string& value, std::string form, std::string doc,
                                 std::string group) {
-  CLI::Option* option =
-      parser_->app.add_option(name, value, std::move(doc))->option_text(std::move(form))->type_name("value");
-  if (!group.empty()) option->group(std::move(group));
-  return parser_->keep(option);
+  CLI::Option* option = parser_->app.add_option(name, value, doc)->option_text(form)->type_name("value");
+  if (!group.empty()) option->group(group);
+  return parser_->keep(option,
+                       {.names = names_of(name), .form = std::move(form), .doc = std::move(doc), .group = std::move(group)});
 }
 Command::Option Command::option(const std::string& name, std::vector<std::string>& values, int count, std::string form,
                                 std::string doc) {
-  return parser_->keep(parser_->app.add_option(name, values, std::move(doc))
-                           ->option_text(std::move(form))
-                           ->type_name("value")
-                           ->expected(count));
+  CLI::Option* option = parser_->app.add_option(name, values, doc)->option_text(form)->type_name("value")->expected(count);
+  return parser_->keep(option, {.names = names_of(name), .form = std::move(form), .doc = std::move(doc), .values = count});
 }
 Command::Option Command::option(const std::string& name, int& value, int low, int high, std::string form, std::string doc) {
   return parser_->add_number(name, value, low, high, std::move(form), std::move(doc));
@@ -101,7 +112,15 @@ Command::Option Command::option(const std::string& name, double& value, double l
   return parser_->add_number(name, value, low, high, std::move(form), std::move(doc));
 }
 Command::Option Command::flag(const std::string& name, bool& value, std::string doc) {
-  return parser_->keep(parser_->app.add_flag(name, value, std::move(doc))->option_text(" "));
+  CLI::Option* option = parser_->app.add_flag(name, value, doc)->option_text(" ");
+  return parser_->keep(option, {.names = names_of(name), .doc = std::move(doc), .is_flag = true, .values = 0});
+}
+
+void Command::choices(Option option, std::vector<std::string> values) {
+  parser_->info.options[static_cast<std::size_t>(option)].choices = std::move(values);
+}
+void Command::completes(Option option, Completion completion) {
+  parser_->info.options[static_cast<std::size_t>(option)].completion = completion;
 }
 
 void Command::excludes(Option option, Option other) {
@@ -125,6 +144,9 @@ std::string Command::parse(std::vector<std::string> words) {
 
 std::string Command::help() const {
   return parser_->app.help();
+}
+const CommandInfo& Command::info() const noexcept {
+  return parser_->info;
 }
 bool Command::given(Option option) const {
   return parser_->at(option)->count() > 0;

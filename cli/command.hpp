@@ -10,6 +10,32 @@
 
 namespace patchfold::cli {
 
+/// What a shell can complete a value with.
+enum class Completion { nothing, file, folder };
+
+/// What an option or a word says about itself in help, manual pages and completions.
+struct OptionInfo {
+  std::vector<std::string> names{};  ///< "-o", "--output"; of a word its name alone: "FOLDER"
+  std::string form{};                ///< how a value is written: "N,.."; empty for flags and words
+  std::string doc{};
+  std::string group{};  ///< empty: the common options
+  bool is_word = false;
+  bool is_flag = false;
+  bool is_repeated = false;            ///< of words: any number of them
+  int values = 1;                      ///< of options that are no flags: one word each
+  std::vector<std::string> choices{};  ///< the values that there are; empty: any
+  Completion completion = Completion::nothing;
+};
+
+/// A command as help, manual pages and completions show it.
+struct CommandInfo {
+  std::string name{};  ///< "patchfold split"
+  std::string doc{};
+  std::string usage{};   ///< one line for each form
+  std::string footer{};  ///< the end of the help
+  std::vector<OptionInfo> options{};
+};
+
 /// What a command reads: options and words, each with the variable that receives its value, and the text of its help.
 ///
 /// A command adds what it takes, then calls parse() once. Variables have to live until then, and keep their value where
@@ -46,12 +72,17 @@ class Command {
   Option option(const std::string& name, double& value, double low, double high, std::string form, std::string doc);
   Option flag(const std::string& name, bool& value, std::string doc);
 
+  /// For completions: the values that the option takes, or what they name.
+  void choices(Option option, std::vector<std::string> values);
+  void completes(Option option, Completion completion);
+
   void excludes(Option option, Option other);
   void needs(Option option, Option other);
 
   /// Reads the words that follow the command. Returns the help text if it was asked for, or nothing. Throws Error(usage).
   std::string parse(std::vector<std::string> words);
   std::string help() const;
+  const CommandInfo& info() const noexcept;
   bool given(Option option) const;
   std::vector<std::string> remaining() const;
 

@@ -159,17 +159,56 @@ const ErrorEntry& find(std::string_view code) {
   fail_usage("errors", "CODE", "is not an error code", code, known);
 }
 
+JsonObject json(const ErrorEntry& entry) {
+  const int first = exit_code(entry.code, false), of_words = exit_code(entry.code, true);
+  std::vector<int> codes{first};
+  if (first != of_words) codes.push_back(of_words);
+  JsonObject object;
+  object.add("code", entry.name)
+      .add("when", entry.when)
+      .add("example", entry.example)
+      .add("advice", entry.advice)
+      .add("cpp", fmt::format("ErrorCode::{}", entry.name))
+      .add("c", fmt::format("{}{}", c_prefix, in_capitals(entry.name)))
+      .add("c_status", static_cast<int>(status_of(entry)))
+      .add("python", entry.python.empty() ? std::optional<std::string_view>() : entry.python)
+      .add("exit_codes", JsonText{json_list(codes, [](int code) { return code; })});
+  return object;
+}
+
+/// What `patchfold errors` reads.
+struct ErrorsCommand {
+  ErrorsCommand() {
+    std::vector<std::string> names;
+    for (const auto& entry : error_catalogue()) names.emplace_back(entry.name);
+    command.choices(one, std::move(names));
+    const auto markdown_flag = command.flag("--markdown", as_markdown, "all codes, as docs/errors.md");
+    command.excludes(markdown_flag, one);
+    command.excludes(command.flag("--json", as_json, "all codes, or the one, as JSON"), markdown_flag);
+  }
+
+  std::string code{};
+  bool as_markdown = false, as_json = false;
+  Command command{"Lists the codes of errors, or shows one: an example, what to do, and what it is in C, C++ and Python.",
+                  "patchfold errors"};
+  Command::Option one = command.word("CODE", code, "divisible, PF_ERROR_DIVISIBLE, ..", "");
+};
+
 }  // namespace
 
+CommandInfo errors_info() {
+  return ErrorsCommand().command.info();
+}
+
 void run_errors(const std::vector<std::string>& words) {
-  Command command("Lists the codes of errors, or shows one: an example, what to do, and what it is in C, C++ and Python.",
-                  "patchfold errors");
-  std::string code;
-  bool as_markdown = false;
-  const auto one = command.word("CODE", code, "divisible, PF_ERROR_DIVISIBLE, ..", "");
-  command.excludes(command.flag("--markdown", as_markdown, "all codes, as docs/errors.md"), one);
-  if (const std::string help = command.parse(words); !help.empty()) return print(help);
-  print(as_markdown ? markdown() : !command.given(one) ? list() : show(find(code)));
+  ErrorsCommand all;
+  if (const std::string help = all.command.parse(words); !help.empty()) return print(help);
+  const bool has_code = all.command.given(all.one);
+  if (!all.as_json) return print(all.as_markdown ? markdown() : !has_code ? list() : show(find(all.code)));
+  if (has_code) return print(json(find(all.code)).text() + "\n");
+  print(json_list(
+            error_catalogue(), [](const ErrorEntry& entry) { return json(entry); }, ",\n ") +
+        "\n");
 }
 
 }  // namespace patchfold::cli

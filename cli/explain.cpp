@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/command.hpp"
 #include "cli/example.hpp"
 #include "cli/options.hpp"
@@ -16,8 +18,8 @@ constexpr const char* explain_help =
     "Shows what an operator does to a tensor of one shape: arguments, shapes, positions, how often each element is used,\n"
     "which element comes from which, and the plan. No file is read.\n"
     "\n"
-    "Usage: patchfold explain OP --shape N,.. [--dtype TYPE] [--ARGUMENT VALUE]...\n"
-    "       patchfold explain OP TYPE SHAPE [ARGUMENT=VALUE]...\n"
+    "Usage: patchfold explain OP --shape N,.. [--dtype TYPE] [--ARGUMENT VALUE]... [--json]\n"
+    "       patchfold explain OP TYPE SHAPE [ARGUMENT=VALUE]... [--json]\n"
     "\n"
     "The second form is a problem as benchmarks and bug reports write it, in one word or in several; for the neutral\n"
     "operators k, s, d and p stand for kernel_size, stride, dilation and padding.\n"
@@ -28,36 +30,109 @@ constexpr const char* explain_help =
     "  patchfold explain \"openvino.Col2Im f32 1x4x9 output_size=4,4 kernel_size=2,2\"\n"
     "  patchfold explain unfold f32 1x3x8x8 k3x3 p1\n";
 
+JsonObject json(const Argument& argument, const ArgumentSpec& spec) {
+  std::string value = to_string(argument.value);
+  if (spec.kind == ArgumentKind::boolean) value = value == "1" ? "true" : "false";
+  return JsonObject().add("name", spec.name).add("value", value);
+}
+
+JsonObject json(const SpatialAxis& axis) {
+  JsonObject object;
+  object.add("extent", axis.extent)
+      .add("kernel", axis.kernel)
+      .add("stride", axis.stride)
+      .add("dilation", axis.dilation)
+      .add("pad_begin", axis.pad_begin)
+      .add("pad_end", axis.pad_end)
+      .add("positions", axis.positions);
+  return object;
+}
+
+JsonObject json(const ProblemText& problem) {
+  const OperatorSpec& op = find_operator(problem.op);
+  const Geometry geometry = op.bind(problem.arguments).lower(op.data_input.empty() ? Dims{} : problem.shape).geometry;
+  const auto argument = [&](const Argument& each) {
+    const auto spec = std::ranges::find_if(op.arguments, [&](const ArgumentSpec& candidate) {
+      return candidate.name == each.name || candidate.old_name == each.name;
+    });
+    return json(each, *spec);
+  };
+  JsonObject object;
+  object.add("command", "explain")
+      .add("operator", op.name)
+      .add("problem", to_string(problem))
+      .add("arguments", JsonText{json_list(problem.arguments, argument)})
+      .add("dtype", name_of(problem.dtype))
+      .add("input", geometry.has_data ? std::optional(geometry.data) : std::nullopt)
+      .add("output", geometry.output)
+      .add("extracts", geometry.extracts())
+      .add("sums", geometry.sums)
+      .add("taps", geometry.taps)
+      .add("positions", geometry.positions)
+      .add("axes", JsonText{json_list(geometry.axes, [](const SpatialAxis& axis) { return json(axis); })})
+      .add("text", explain(problem));
+  return object;
+}
+
+void show(const ProblemText& problem, bool as_json) {
+  print(as_json ? json(problem).text() + "\n" : explain(problem));
+}
+
+/// What `patchfold explain OP` reads.
+struct ExplainCommand {
+  explicit ExplainCommand(const OperatorSpec& spec)
+      : op(spec), command(std::string(op.doc), fmt::format("patchfold explain {}", op.name)), options(command, op) {
+    const Example example = example_of(op);
+    const std::string shape_option =
+        op.data_input.empty() ? "" : fmt::format(" --shape {}", fmt::join(example.shape.begin(), example.shape.end(), ","));
+    command.usage(fmt::format("patchfold explain {} {}[--dtype TYPE] [--ARGUMENT VALUE]...", op.name,
+                              op.data_input.empty() ? "" : "--shape N,.. "));
+    command.footer(
+        fmt::format("{}\n\nExample: patchfold explain {}{}{}", value_forms, op.name, shape_option, example.options));
+    if (!op.data_input.empty())
+      shape_given = command.option("--shape", shape, "N,..", fmt::format("extents of {}; required", op.data_input));
+    command.choices(command.option("--dtype", dtype, "TYPE", "element type; default float32"), dtype_names());
+    command.flag("--json", as_json, "print JSON");
+  }
+
+  const OperatorSpec& op;
+  std::string shape{}, dtype{};
+  bool as_json = false;
+  std::optional<Command::Option> shape_given{};
+  Command command;
+  OperatorOptions options;
+};
+
 void explain_with_options(const OperatorSpec& op, const std::vector<std::string>& words) {
-  Command command(std::string(op.doc), fmt::format("patchfold explain {}", op.name));
-  const Example example = example_of(op);
-  const std::string shape_option =
-      op.data_input.empty() ? "" : fmt::format(" --shape {}", fmt::join(example.shape.begin(), example.shape.end(), ","));
-  command.usage(fmt::format("patchfold explain {} {}[--dtype TYPE] [--ARGUMENT VALUE]...", op.name,
-                            op.data_input.empty() ? "" : "--shape N,.. "));
-  command.footer(
-      fmt::format("{}\n\nExample: patchfold explain {}{}{}", value_forms, op.name, shape_option, example.options));
-
-  OperatorOptions options(command, op);
-  std::string shape, dtype;
-  std::optional<Command::Option> shape_given;
-  if (!op.data_input.empty())
-    shape_given = command.option("--shape", shape, "N,..", fmt::format("extents of {}; required", op.data_input));
-  command.option("--dtype", dtype, "TYPE", "element type; default float32");
-  if (const std::string help = options.parse(words); !help.empty()) return print(help);
-
+  ExplainCommand all(op);
+  if (const std::string help = all.options.parse(words); !help.empty()) return print(help);
   Dims extents;
-  if (shape_given) {
-    if (!command.given(*shape_given))
+  if (all.shape_given) {
+    if (!all.command.given(*all.shape_given))
       throw Error({ErrorCode::missing, std::string(op.name), "--shape", "is required", "",
                    fmt::format("the extents of {}: N,..", op.data_input)});
-    extents = std::get<Dims>(parse_value(op, {.name = "--shape", .kind = ArgumentKind::integers}, shape));
+    extents = std::get<Dims>(parse_value(op, {.name = "--shape", .kind = ArgumentKind::integers}, all.shape));
   }
-  const DType type = parse_dtype("explain", "--dtype", dtype).value_or(DType::float32);
-  print(explain(op, options.arguments(), extents, type));
+  const DType type = parse_dtype("explain", "--dtype", all.dtype).value_or(DType::float32);
+  show({std::string(op.name), type, size_of(type), extents, all.options.arguments()}, all.as_json);
 }
 
 }  // namespace
+
+CommandInfo explain_info(const OperatorSpec& op) {
+  return ExplainCommand(op).command.info();
+}
+
+CommandInfo explain_info() {
+  const std::string_view text = explain_help;
+  const std::size_t usage = text.find("Usage: "), end = text.find("\n\n", usage);
+  CommandInfo info{.name = "patchfold explain",
+                   .doc = std::string(text.substr(0, usage - 2)),
+                   .usage = std::string(text.substr(usage + 7, end - usage - 7)),
+                   .footer = std::string(text.substr(end + 2, text.size() - end - 3))};
+  info.options.push_back({.names = {"--json"}, .doc = "print JSON", .is_flag = true, .values = 0});
+  return info;
+}
 
 void run_explain(const std::vector<std::string>& words) {
   if (words.empty()) {
@@ -67,9 +142,11 @@ void run_explain(const std::vector<std::string>& words) {
   const std::string& first = words.front();
   if (first == "--help" || first == "-h") return print(explain_help);
   if (first.starts_with('-')) fail_usage("explain", first, "an operator's name comes before its options");
-  const bool problem = first.find(' ') != std::string::npos || (words.size() > 1 && !words[1].starts_with('-'));
+  std::vector<std::string> plain = words;
+  const bool as_json = std::erase(plain, "--json") > 0;
+  const bool problem = first.find(' ') != std::string::npos || (plain.size() > 1 && !plain[1].starts_with('-'));
   if (problem)
-    print(explain(parse_problem(fmt::format("{}", fmt::join(words, " ")))));
+    show(parse_problem(fmt::format("{}", fmt::join(plain, " "))), as_json);
   else
     explain_with_options(find_operator(first), {words.begin() + 1, words.end()});
 }

@@ -5,9 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "cli/command.hpp"
+#include "patchfold/table.hpp"
+
 namespace patchfold::cli {
 
 /// Prints what an operator does to a tensor of one shape. Throws Error: every one but file_write is one of usage.
 void run_explain(const std::vector<std::string>& words);
+/// `patchfold explain` with an operator, and without one.
+CommandInfo explain_info(const OperatorSpec& op);
+CommandInfo explain_info();
 
 }  // namespace patchfold::cli

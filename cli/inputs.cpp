@@ -5,7 +5,9 @@
 #include <limits>
 
 #include "cli/convert.hpp"
+#include "cli/report.hpp"
 #include "cli/text.hpp"
+#include "formats/file.hpp"
 #include "formats/picture.hpp"
 
 namespace patchfold::cli {
@@ -46,14 +48,35 @@ ConstTensorView channels_last(const ConstTensorView& picture) {
   return permuted(picture, {1, 2, 0});
 }
 
+ConstTensorView with_batch(const ConstTensorView& picture) {
+  ConstTensorView result = picture;
+  result.shape = {1};
+  result.strides = {element_count(picture.shape) * static_cast<std::int64_t>(picture.element_size)};
+  for (int axis = 0; axis < picture.shape.size(); ++axis) {
+    result.shape.push_back(picture.shape[axis]);
+    result.strides.push_back(picture.strides[axis]);
+  }
+  return result;
+}
+
+bool is_picture_data(const RunRequest& request) {
+  if (formats::standard_descriptor(request.data, 0) < 0) return formats::is_picture_path(request.data);
+  return formats::format_of_file(request.data) != formats::FileFormat::npy;
+}
+
 formats::LoadedTensor load_data(const RunRequest& request) {
-  const bool picture = formats::is_picture_path(request.data);
+  const bool is_stream = formats::standard_descriptor(request.data, 0) >= 0;
+  const bool picture = is_picture_data(request);
+  if (is_stream && picture && request.dtype)
+    fail_usage(request.op->name, "--dtype", "does not apply to pictures", "", "--as, which converts");
+  if (is_stream && !picture && request.page) fail_usage(request.op->name, "--page", "applies to pictures only");
   auto tensor = picture ? formats::read_picture(request.data, request.page) : formats::read_npy(request.data, request.dtype);
   if (request.as) {
     const std::filesystem::path path = request.data;
     tensor = convert(tensor, *request.as, {"--as", path});
   }
   if (picture && request.chw) tensor.view = channels_first(tensor.view);
+  if (picture && request.batch) tensor.view = with_batch(tensor.view);
   return tensor;
 }
 

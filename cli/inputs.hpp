@@ -7,6 +7,9 @@
 
 namespace patchfold::cli {
 
+/// Whether the data input is a picture: by its name, or, of a stream, by its first bytes.
+bool is_picture_data(const RunRequest& request);
+
 /// The data input: a .npy file, or a picture as H x W x C or C x H x W; converted if that is asked for.
 formats::LoadedTensor load_data(const RunRequest& request);
 
@@ -17,5 +20,7 @@ IndexTensor index_tensor(const OperatorSpec& op, const ArgumentSpec& argument, c
 ConstTensorView channels_first(const ConstTensorView& picture);
 /// C x H x W as H x W x C.
 ConstTensorView channels_last(const ConstTensorView& picture);
+/// The same with a batch axis of length 1 in front.
+ConstTensorView with_batch(const ConstTensorView& picture);
 
 }  // namespace patchfold::cli

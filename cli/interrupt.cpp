@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "formats/file.hpp"
 #include "patchfold/error.hpp"
 
 namespace patchfold::cli {
@@ -22,7 +23,8 @@ void receive(int signal) {
 InterruptGuard::InterruptGuard(const std::filesystem::path& output) {
   received = 0;
   std::error_code ignored;
-  is_guarding_ = !std::filesystem::is_other(output, ignored);
+  is_guarding_ =
+      formats::standard_descriptor(output.native(), STDOUT_FILENO) < 0 && !std::filesystem::is_other(output, ignored);
   if (!is_guarding_) return;
   for (int i = 0; i < 3; ++i) {
     struct sigaction action {};

@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 /// Whether arrays of C x H x W become a picture, which is H x W x C.
 bool turns_tiles(const MergeRequest& request, const Tiling& tiling) {
-  if (!formats::is_picture_path(request.output)) return false;
+  if (request.format == formats::FileFormat::npy) return false;
   return request.chw || (tiling.spec().shape.size() == 3 && tiling.axes() == Dims{1, 2});
 }
 
@@ -268,7 +268,7 @@ MergeSpec spec_of(const MergeRequest& request, const Tiles& tiles) {
                  .output_dtype = request.dtype,
                  .channels = tiles.channels(),
                  .fill = request.fill};
-  if (!spec.reduce && (tiles.are_pictures() || formats::is_picture_path(request.output))) spec.reduce = Reduce::mean;
+  if (!spec.reduce && (tiles.are_pictures() || request.format != formats::FileFormat::npy)) spec.reduce = Reduce::mean;
   return spec;
 }
 
@@ -302,13 +302,13 @@ class Merge {
         type_(request.dtype ? formats::element_type(*request.dtype) : tiles_.type()),
         by_rows_(tiling_.axes_in(shape_.size())[0] == 0),
         memory_(merge_memory(tiling_, spec_, by_rows_)) {
-    if (!by_rows_ && formats::is_picture_path(request.output))
-      throw Error({ErrorCode::file_unsupported, "merge", request.output,
+    if (!by_rows_ && is_picture())
+      throw Error({ErrorCode::file_unsupported, "merge", output_name(request.output),
                    "must be a .npy file: tiles do not follow one another along its first axis", extents_text(shape_),
                    "H x W x C or C x H x W, tiled along H and W"});
     if (!formats::byte_count(shape_, type_.size))
-      throw Error(
-          {ErrorCode::overflow, "merge", request.output, "has a size that does not fit into 63 bits", extents_text(shape_)});
+      throw Error({ErrorCode::overflow, "merge", output_name(request.output), "has a size that does not fit into 63 bits",
+                   extents_text(shape_)});
     const auto pages = static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES));
     if (pages > 0 && memory_.most / ::sysconf(_SC_PAGESIZE) > pages)
       throw Error(
@@ -325,7 +325,29 @@ class Merge {
 
  private:
   std::string output_text() const {
-    return fmt::format("{}: {}, {}", request_.output, extents_text(shape_), formats::type_text(type_));
+    return fmt::format("{}: {}, {}", output_name(request_.output), extents_text(shape_), formats::type_text(type_));
+  }
+  bool is_picture() const { return request_.format != formats::FileFormat::npy; }
+  std::int64_t bytes() const { return formats::byte_count(shape_, type_.size).value_or(INT64_MAX); }
+  JsonObject json(std::optional<double> seconds, const std::vector<std::string>& losses = {}) const {
+    JsonObject output;
+    output.add("file", request_.output)
+        .add("dtype", formats::type_text(type_))
+        .add("shape", shape_)
+        .add("format", word_of(request_.format));
+    JsonObject json;
+    json.add("command", "merge")
+        .add("folder", request_.folder)
+        .add("output", output)
+        .add("tiles", tiling_.size())
+        .add("grid", tiling_.grid())
+        .add("bytes", bytes())
+        .add("memory_bytes", memory_.most)
+        .add("dry_run", request_.dry_run)
+        .add("blending", blending_text())
+        .add("seconds", seconds)
+        .add("losses", losses_json(losses));
+    return json;
   }
   /// How the elements are made to which several tiles contribute.
   std::string blending_text() const {
@@ -336,31 +358,38 @@ class Merge {
     return fmt::format("blended by {}", word_of(window));
   }
   void print_forecast() const {
-    print(fmt::format("{}, {} without compression, from {} tiles ({}); needs {} of memory\n", output_text(),
-                      size_text(formats::byte_count(shape_, type_.size).value_or(INT64_MAX)), tiling_.size(),
-                      extents_text(tiling_.grid()), size_text(memory_.most)));
+    const std::string line =
+        fmt::format("{}, {} without compression, from {} tiles ({}); needs {} of memory\n", output_text(),
+                    size_text(bytes()), tiling_.size(), extents_text(tiling_.grid()), size_text(memory_.most));
+    request_.reporting.forecast(request_.output, line, json(std::nullopt));
   }
 
   void run_by_rows(InterruptGuard& guard) {
     Dims shape = shape_;
-    if (shape.size() == 2 && formats::is_picture_path(request_.output)) shape.push_back(1);
+    if (shape.size() == 2 && is_picture()) shape.push_back(1);
     formats::WriteOptions options = request_.picture.options();
     options.tiff = request_.tiff;
+    options.format = request_.format;
     options.executor = &guard.executor();
     const auto writer = formats::create_rows(request_.output, shape, type_, options);
     FileSink sink(*writer);
     Merger merger(tiling_, spec_, sink, guard.executor());
-    merge(merger, guard, [&] { writer->commit(); });
-    print_losses(request_.output, writer->losses(), request_.quiet);
+    merge(merger, guard, [&] {
+      writer->commit();
+      return writer->losses();
+    });
   }
   void run_whole(InterruptGuard& guard) {
     formats::NpyOutput file(request_.output, shape_, type_);
     Merger merger(tiling_, spec_, file.view(), guard.executor());
-    merge(merger, guard, [&] { file.commit(); });
+    merge(merger, guard, [&] {
+      file.commit();
+      return std::vector<std::string>();
+    });
   }
   template <class Commit>
   void merge(Merger& merger, InterruptGuard& guard, Commit&& commit) {
-    Progress progress("merge", tiling_.size(), request_.quiet);
+    Progress progress("merge", tiling_.size(), request_.reporting.quiet);
     for (std::int64_t index = 0; index < tiling_.size(); ++index) {
       guard.check();
       LoadedTile tile = tiles_.read(index);
@@ -369,11 +398,12 @@ class Merge {
     }
     merger.finish();
     guard.check();
-    commit();
-    if (request_.quiet) return;
+    const std::vector<std::string> losses = commit();
+    const double seconds = progress.seconds();
     const std::string line =
         fmt::format("{}, from {} tiles, {}, {}\n", output_text(), tiling_.size(), blending_text(), progress.finish());
-    request_.output.starts_with("/dev/") ? note(line) : print(line);
+    request_.reporting.report(request_.output, line, json(seconds, losses));
+    print_losses(output_name(request_.output), losses, request_.reporting.quiet || request_.reporting.json);
   }
 
   const MergeRequest& request_;

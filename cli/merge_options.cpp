@@ -8,7 +8,6 @@
 #include "cli/report.hpp"
 #include "cli/text.hpp"
 #include "cli/tile_options.hpp"
-#include "formats/picture.hpp"
 
 namespace patchfold::cli {
 namespace {
@@ -32,7 +31,7 @@ constexpr const char* merge_footer =
 
 /// Options that are converted after parsing.
 struct Texts {
-  std::string window{}, reduce{}, dtype{}, fill{}, compress{};
+  std::string window{}, reduce{}, dtype{}, fill{}, compress{}, format{};
 };
 
 WeightWindow window_named(const std::string& text) {
@@ -63,58 +62,82 @@ void convert(const Texts& texts, MergeRequest& request) {
     fail_usage("merge", "--tiff-tile", "must be a multiple of 16", std::to_string(request.tiff.tile));
 }
 
-}  // namespace
+/// What `patchfold merge` reads.
+struct MergeCommand {
+  MergeCommand();
 
-MergeRequest parse_merge(const std::vector<std::string>& words) {
-  MergeRequest request;
-  Texts texts;
-  Command command(merge_doc, "patchfold merge");
+  MergeRequest request{};
+  Texts texts{};
+  Command command{merge_doc, "patchfold merge"};
+  Command::Option chw{};
+  std::vector<std::pair<const char*, Command::Option>> of_tiff{};  ///< options that apply to TIFF only
+};
+
+MergeCommand::MergeCommand() {
   command.usage("patchfold merge FOLDER OUT [OPTION]...");
   command.footer(merge_footer);
-  const auto text = [&command](const char* name, std::string& value, const char* form, const std::string& doc) {
+  const auto text = [this](const char* name, std::string& value, const char* form, const std::string& doc) {
     return command.option(name, value, form, doc);
   };
-  command.word("FOLDER", request.folder, "that holds the tiles, and plan.json");
-  command.word("OUT", request.output, "where the picture goes: .tif, .png, .jpg or .npy; /dev/stdout takes .npy");
-  text("--reduce", texts.reduce, "RULE",
-       text_of("where tiles overlap: ", listed_words<Reduce>(), "; default mean, for .npy of integers center"));
-  text(
+  const auto choice = [&](const char* name, std::string& value, const char* form, const std::string& doc,
+                          std::vector<std::string> choices) {
+    const auto option = text(name, value, form, doc);
+    command.choices(option, std::move(choices));
+    return option;
+  };
+  command.completes(command.word("FOLDER", request.folder, "that holds the tiles, and plan.json"), Completion::folder);
+  command.completes(
+      command.word("OUT", request.output, "where the picture goes: .tif, .png, .jpg or .npy; - for standard output"),
+      Completion::file);
+  add_format(command, texts.format);
+  choice("--reduce", texts.reduce, "RULE",
+         text_of("where tiles overlap: ", listed_words<Reduce>(), "; default mean, for .npy of integers center"),
+         choices_of<Reduce>());
+  choice(
       "--window", texts.window, "WINDOW",
-      text_of("weights of the mean: ", listed_words<WeightWindow::Kind>(has_formula), " (or gaussian:SIGMA); default hann"));
-  text("--dtype", texts.dtype, "TYPE", "float32 or float64: of the output; default: the tiles'");
+      text_of("weights of the mean: ", listed_words<WeightWindow::Kind>(has_formula), " (or gaussian:SIGMA); default hann"),
+      choices_of<WeightWindow::Kind>(has_formula));
+  choice("--dtype", texts.dtype, "TYPE", "float32 or float64: of the output; default: the tiles'", {"float32", "float64"});
   text("--fill", texts.fill, "NUMBER", "for elements that no tile gives (--tail drop, gaps)");
   command.flag("--processed", request.processed, "tiles are results of a program: no checksums, any type, any channels");
-  const auto chw = command.flag("--chw", request.chw, "results are .npy arrays of C x H x W; OUT is a picture, H x W x C");
-  text("--plan", request.plan, "FILE", "plan.json elsewhere; FOLDER holds results");
-  const auto compress =
-      text("--compress", texts.compress, "HOW",
-           text_of("of .tif: ", listed_words<Compression>(), "; default ", word_of(request.tiff.compression)));
-  const auto tile =
-      command.option("--tiff-tile", request.tiff.tile, 16, 1 << 15, "N", "of .tif: tiles of N x N pixels instead of strips");
-  const auto big = command.flag("--bigtiff", request.tiff.always_big, "of .tif: BigTIFF, also below 4 GB");
+  chw = command.flag("--chw", request.chw, "results are .npy arrays of C x H x W; OUT is a picture, H x W x C");
+  command.completes(text("--plan", request.plan, "FILE", "plan.json elsewhere; FOLDER holds results"), Completion::file);
+  of_tiff.emplace_back("--compress", choice("--compress", texts.compress, "HOW",
+                                            text_of("of .tif: ", listed_words<Compression>(), "; default ",
+                                                    word_of(request.tiff.compression)),
+                                            choices_of<Compression>()));
+  of_tiff.emplace_back("--tiff-tile", command.option("--tiff-tile", request.tiff.tile, 16, 1 << 15, "N",
+                                                     "of .tif: tiles of N x N pixels instead of strips"));
+  of_tiff.emplace_back("--bigtiff", command.flag("--bigtiff", request.tiff.always_big, "of .tif: BigTIFF, also below 4 GB"));
   request.picture.add_to(command);
   command.flag("--dry-run", request.dry_run, "only print what would be written, and how much memory that needs");
-  command.option("--threads", request.threads, 0, 1 << 16, "N", "threads to use; 0: as many as the machine has");
-  command.flag("-q,--quiet", request.quiet, "print nothing on success");
-  request.help = command.parse(words);
-  if (!request.help.empty()) return request;
+  add_threads(command, request.threads);
+  add_reporting(command, request.reporting);
+}
+
+}  // namespace
+
+CommandInfo merge_info() {
+  return MergeCommand().command.info();
+}
+
+MergeRequest parse_merge(const std::vector<std::string>& words) {
+  MergeCommand all;
+  MergeRequest& request = all.request;
+  request.help = all.command.parse(words);
+  if (!request.help.empty()) return std::move(request);
   if (request.folder.empty() || request.output.empty())
     fail_usage("merge", request.folder.empty() ? "FOLDER" : "OUT", "is required", "", "patchfold merge FOLDER OUT");
-  const std::filesystem::path output = request.output;
-  const std::string extension = output.extension().string();
-  if (!formats::is_picture_path(output) && extension != ".npy" && !request.output.starts_with("/dev/"))
-    fail_usage("merge", "OUT", "must end in .tif, .png, .jpg or .npy", request.output);
-  if ((command.given(compress) || command.given(tile) || command.given(big)) && extension != ".tif" && extension != ".tiff")
-    fail_usage("merge",
-               command.given(compress) ? "--compress"
-               : command.given(tile)   ? "--tiff-tile"
-                                       : "--bigtiff",
-               "applies to .tif only", request.output);
-  if (command.given(chw) && !formats::is_picture_path(output))
+  if (request.plan == "-") fail_usage("merge", "--plan", "must be the name of a file", "-");
+  request.format = format_of_output("merge", "OUT", request.output, all.texts.format);
+  for (const auto& [name, option] : all.of_tiff)
+    if (all.command.given(option) && request.format != formats::FileFormat::tiff)
+      fail_usage("merge", name, "applies to .tif only", request.output);
+  if (all.command.given(all.chw) && request.format == formats::FileFormat::npy)
     fail_usage("merge", "--chw", "applies to .png, .jpg and .tif only", request.output);
-  request.picture.check("merge", request.output);
-  convert(texts, request);
-  return request;
+  request.picture.check("merge", request.format, request.output);
+  convert(all.texts, request);
+  return std::move(request);
 }
 
 }  // namespace patchfold::cli

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "cli/command.hpp"
 #include "cli/picture_options.hpp"
+#include "cli/report.hpp"
 #include "formats/rows.hpp"
 #include "patchfold/tiling.hpp"
 
@@ -16,9 +18,10 @@ struct MergeRequest {
   std::string help{};  ///< if not empty, this text is shown and nothing is done
   std::string folder{};
   std::string output{};
-  std::string plan{};      ///< path of plan.json; empty: in the folder
-  bool chw = false;        ///< results are arrays of C x H x W, the output is a picture
-  bool processed = false;  ///< tiles are results: their checksums, types and channels are their own
+  formats::FileFormat format = formats::FileFormat::npy;  ///< of the output
+  std::string plan{};                                     ///< path of plan.json; empty: in the folder
+  bool chw = false;                                       ///< results are arrays of C x H x W, the output is a picture
+  bool processed = false;          ///< tiles are results: their checksums, types and channels are their own
   std::optional<Reduce> reduce{};  ///< none: mean of pictures, that of the library for arrays
   WeightWindow window{};
   std::optional<DType> dtype{};  ///< of the output
@@ -26,11 +29,12 @@ struct MergeRequest {
   formats::TiffOptions tiff{};
   PictureOptions picture{};
   bool dry_run = false;
-  bool quiet = false;
+  Reporting reporting{};
   int threads = 0;  ///< 0: as many as the machine has
 };
 
 /// Reads the words that follow `patchfold merge`. Every Error that it throws is one of usage.
 MergeRequest parse_merge(const std::vector<std::string>& words);
+CommandInfo merge_info();
 
 }  // namespace patchfold::cli

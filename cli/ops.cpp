@@ -152,68 +152,81 @@ An argument that is an input may also be given as a tensor: a .npy file after th
   return text;
 }
 
-std::string json_string(std::string_view text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') result += '\\';
-    if (static_cast<unsigned char>(c) < ' ')
-      fmt::format_to(Text(result), "\\u{:04x}", c);
-    else
-      result += c;
-  }
-  return result + "\"";
+JsonObject json(const ArgumentSpec& argument) {
+  JsonObject object;
+  object.add("name", argument.name)
+      .add("kind", name_of(argument.kind))
+      .add("input", argument.is_input)
+      .add("required", argument.required)
+      .add("default", argument.default_text.empty() ? std::optional<std::string>() : argument.default_text)
+      .add("choices", JsonText{json_list(argument.choices, [](std::string_view word) { return word; })})
+      .add("doc", argument.doc);
+  return object;
 }
 
-template <class Range, class F>
-std::string json_list(const Range& range, F&& item) {
-  std::string text;
-  for (const auto& each : range) text += (text.empty() ? "" : ", ") + item(each);
-  return "[" + text + "]";
-}
-
-std::string json_of(const ArgumentSpec& argument) {
-  return fmt::format(
-      "\n    {{\"name\": {}, \"kind\": {}, \"input\": {}, \"required\": {}, \"default\": {}, \"choices\": {}, \"doc\": {}}}",
-      json_string(argument.name), json_string(name_of(argument.kind)), argument.is_input, argument.required,
-      argument.default_text.empty() ? "null" : json_string(argument.default_text),
-      json_list(argument.choices, [](std::string_view word) { return json_string(word); }), json_string(argument.doc));
-}
-
-std::string json() {
-  const auto item = [](const OperatorSpec& op) {
-    const auto types = index_types_of(op);
-    return fmt::format(
-        "\n  {{\"name\": {}, \"dialect\": {}, \"doc\": {}, \"definition\": {}, \"data_input\": {}, \"shape_inputs\": {},\n"
-        "   \"neutral\": {}, \"example\": {}, \"arguments\": {}}}",
-        json_string(op.name), json_string(op.dialect), json_string(op.doc), json_string(op.definition),
-        op.data_input.empty() ? "null" : json_string(op.data_input), types.empty() ? "null" : json_string(types),
-        json_string(op.neutral), json_string(example_of(op).command), json_list(op.arguments, json_of));
+JsonObject json(const OperatorSpec& op) {
+  const auto part = [](std::string_view text) {
+    return text.empty() ? std::optional<std::string_view>() : std::optional(text);
   };
-  return json_list(operators(), item) + "\n";
+  JsonObject object;
+  object.add("name", op.name)
+      .add("dialect", op.dialect)
+      .add("doc", op.doc)
+      .add("definition", op.definition)
+      .add("data_input", part(op.data_input))
+      .add("shape_inputs", part(index_types_of(op)))
+      .add("neutral", op.neutral)
+      .add("example", example_of(op).command)
+      .add("arguments", JsonText{json_list(op.arguments, [](const ArgumentSpec& each) { return json(each); })});
+  return object;
 }
+
+std::string json_of_all() {
+  return json_list(
+             operators(), [](const OperatorSpec& op) { return json(op); }, ",\n ") +
+         "\n";
+}
+
+/// What `patchfold ops` reads.
+struct OpsCommand {
+  OpsCommand() {
+    command.choices(op, operator_names());
+    command.excludes(markdown_flag, op);
+    command.excludes(json_flag, markdown_flag);
+  }
+
+  std::string name{};
+  bool as_markdown = false, as_json = false;
+  Command command{"Lists the operators, or shows one with its arguments.", "patchfold ops"};
+  Command::Option op = command.word("OP", name, "unfold, onnx.Col2Im-18, ..", "");
+  Command::Option markdown_flag =
+      command.flag("--markdown", as_markdown, "all operators with their arguments, as docs/operators.md");
+  Command::Option json_flag = command.flag("--json", as_json, "all operators, or the one, with their arguments as JSON");
+};
 
 }  // namespace
 
+std::vector<std::string> operator_names() {
+  std::vector<std::string> names;
+  for (const auto& op : operators()) names.emplace_back(op.name);
+  return names;
+}
+
+CommandInfo ops_info() {
+  return OpsCommand().command.info();
+}
+
 void run_ops(const std::vector<std::string>& words) {
-  Command command("Lists the operators, or shows one with its arguments.", "patchfold ops");
-  std::string name;
-  bool as_markdown = false, as_json = false;
-  const auto op = command.word("OP", name, "unfold, onnx.Col2Im-18, ..", "");
-  const auto markdown_flag =
-      command.flag("--markdown", as_markdown, "all operators with their arguments, as docs/operators.md");
-  const auto json_flag = command.flag("--json", as_json, "the same as JSON");
-  command.excludes(markdown_flag, op);
-  command.excludes(json_flag, op);
-  command.excludes(json_flag, markdown_flag);
-  if (const std::string help = command.parse(words); !help.empty()) return print(help);
-  if (as_markdown)
+  OpsCommand all;
+  if (const std::string help = all.command.parse(words); !help.empty()) return print(help);
+  if (all.as_markdown)
     print(markdown());
-  else if (as_json)
-    print(json());
-  else if (name.empty())
+  else if (all.as_json)
+    print(all.name.empty() ? json_of_all() : json(find_operator(all.name)).text() + "\n");
+  else if (all.name.empty())
     print(list());
   else
-    print(show(find_operator(name)));
+    print(show(find_operator(all.name)));
 }
 
 }  // namespace patchfold::cli

@@ -5,9 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "cli/command.hpp"
+
 namespace patchfold::cli {
 
 /// Runs `patchfold ops` with the words that follow it. Throws Error(usage, unknown_operator).
 void run_ops(const std::vector<std::string>& words);
+CommandInfo ops_info();
+
+/// The names of all operators.
+std::vector<std::string> operator_names();
 
 }  // namespace patchfold::cli

@@ -2,10 +2,13 @@
 #include "cli/options.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 
 #include "cli/report.hpp"
+#include "cli/text.hpp"
+#include "cli/tile_options.hpp"
 
 namespace patchfold::cli {
 namespace {
@@ -55,7 +58,58 @@ std::string placeholder(const ArgumentSpec& argument) {
   return "VALUE";
 }
 
+/// What shells offer for a value.
+std::vector<std::string> words_of(const ArgumentSpec& argument) {
+  if (argument.kind == ArgumentKind::boolean) return {"true", "false"};
+  if (argument.kind == ArgumentKind::padding) return {"valid", "same_upper", "same_lower"};
+  return {argument.choices.begin(), argument.choices.end()};
+}
+
 }  // namespace
+
+void add_reporting(Command& command, Reporting& reporting) {
+  const auto quiet = command.flag("-q,--quiet", reporting.quiet, "print nothing on success");
+  const auto json = command.flag("--json", reporting.json, "print the report, and an error, as JSON");
+  command.excludes(json, quiet);
+}
+
+void add_threads(Command& command, int& threads) {
+  command.option("--threads", threads, 0, 1 << 16, "N", "threads to use; 0: as many as the machine has");
+}
+
+Command::Option add_format(Command& command, std::string& format) {
+  const auto option = command.option(
+      "--format", format, "FORMAT",
+      text_of("of a result whose name does not say it, such as -: ", listed_words<formats::FileFormat>(), "; default npy"));
+  const auto all = all_words<formats::FileFormat>();
+  command.choices(option, {all.begin(), all.end()});
+  return option;
+}
+
+formats::FileFormat format_of_output(std::string_view command, std::string_view option, const std::string& output,
+                                     const std::string& format) {
+  const auto named = formats::format_of_name(output);
+  std::optional<formats::FileFormat> chosen;
+  if (!format.empty()) chosen = choice_of<formats::FileFormat>(command, "--format", format);
+  if (named && chosen && *named != *chosen)
+    fail_usage(command, "--format", text_of("must not contradict the name of ", option), format, output);
+  const int stream = formats::standard_descriptor(output, 1);
+  if (stream >= 0 && ::isatty(stream) == 1)
+    fail_usage(command, option, "is a terminal, which cannot show binary data", output_name(output),
+               "a redirection or a pipe, .. > FILE, or the name of a file");
+  if (named || chosen) return named ? *named : *chosen;
+  if (stream < 0 && !output.starts_with("/dev/"))  // /dev/null
+    fail_usage(command, option, "must end in .npy, .png, .jpg, .jpeg, .tif or .tiff", output,
+               "such a name, or --format, which says what it is");
+  return formats::FileFormat::npy;
+}
+
+std::vector<std::string> dtype_names() {
+  std::vector<std::string> names;
+  for (const DType each : dtypes())
+    if (each != DType::opaque) names.emplace_back(name_of(each));
+  return names;
+}
 
 std::optional<DType> parse_dtype(std::string_view command, std::string_view option, const std::string& text) {
   if (text.empty()) return std::nullopt;
@@ -79,6 +133,7 @@ OperatorOptions::OperatorOptions(Command& command, const OperatorSpec& op)
     const ArgumentSpec& argument = op.arguments[i];
     options_.push_back(command.option(fmt::format("--{}", argument.name), values_[i], placeholder(argument),
                                       describe(argument), "Arguments"));
+    command.choices(options_.back(), words_of(argument));
   }
   command.keep_unknown();
 }

@@ -3,7 +3,6 @@
 
 #include <charconv>
 #include <cmath>
-#include <filesystem>
 
 #include "cli/command.hpp"
 #include "cli/report.hpp"
@@ -11,15 +10,6 @@
 
 namespace patchfold::cli {
 namespace {
-
-bool has_extension(const std::string& path, std::initializer_list<std::string_view> extensions) {
-  std::string extension = std::filesystem::path(path).extension().string();
-  for (char& c : extension)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
-  for (const auto each : extensions)
-    if (extension == each) return true;
-  return false;
-}
 
 /// Two numbers that differ: "0,1"; nothing for other texts.
 std::optional<formats::ValueRange> range_of(const std::string& text) {
@@ -41,12 +31,13 @@ void PictureOptions::add_to(Command& command) {
   command.option("--quality", quality, 1, 100, "N", "of .jpg: 1 to 100; default 95");
 }
 
-void PictureOptions::check(std::string_view command, const std::string& output) const {
-  if (!range.empty() && !has_extension(output, {".png", ".jpg", ".jpeg"}))
+void PictureOptions::check(std::string_view command, formats::FileFormat format, const std::string& output) const {
+  const bool jpeg = format == formats::FileFormat::jpeg;
+  if (!range.empty() && !jpeg && format != formats::FileFormat::png)
     fail_usage(command, "--range", "applies to .png and .jpg only", output);
   if (!range.empty() && !range_of(range))
     fail_usage(command, "--range", "must be two numbers, of black and of white", range, "0,1");
-  if (quality && !has_extension(output, {".jpg", ".jpeg"})) fail_usage(command, "--quality", "applies to .jpg only", output);
+  if (quality && !jpeg) fail_usage(command, "--quality", "applies to .jpg only", output);
 }
 
 formats::WriteOptions PictureOptions::options() const {
@@ -54,6 +45,10 @@ formats::WriteOptions PictureOptions::options() const {
   options.range = range_of(range);
   options.jpeg_quality = quality.value_or(options.jpeg_quality);
   return options;
+}
+
+JsonText losses_json(const std::vector<std::string>& losses) {
+  return {json_list(losses, [](const std::string& loss) { return loss; })};
 }
 
 void print_losses(const std::string& output, const std::vector<std::string>& losses, bool quiet) {

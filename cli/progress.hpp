@@ -22,11 +22,12 @@ class Progress {
   void count(std::int64_t bytes);
   /// Takes the line away; "12.3 s, 96 MB/s".
   std::string finish();
+  /// Since it began.
+  double seconds() const noexcept { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
  private:
   using Clock = std::chrono::steady_clock;
   void clear();
-  double seconds() const noexcept { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
   std::string command_;
   std::int64_t tiles_;

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "cli/text.hpp"
+#include "formats/file.hpp"
 
 namespace patchfold::cli {
 namespace {
@@ -51,12 +52,41 @@ void note(std::string_view text) noexcept {
   write_all(STDERR_FILENO, text);
 }
 
-void print_error(const Error& error) noexcept {
-  print_error(error.what(), describe(error.code()).name);
+void print_error(const Error& error, int exit_code, bool json) noexcept {
+  if (!json) return print_error(error.what(), describe(error.code()).name, exit_code, json);
+  try {
+    const auto part = [](const std::string& text) {
+      return text.empty() ? std::optional<std::string>() : std::optional(text);
+    };
+    JsonObject object;
+    object.add("code", describe(error.code()).name)
+        .add("operator", part(error.op()))
+        .add("argument", part(error.argument()))
+        .add("rule", error.rule())
+        .add("given", part(error.given()))
+        .add("expected", part(error.expected()))
+        .add("message", error.what())
+        .add("exit_code", exit_code);
+    note(JsonObject().add("error", object).text() + "\n");
+  } catch (...) {
+    print_error("out of memory", describe(ErrorCode::out_of_memory).name, exit_code, json);
+  }
 }
 
-void print_error(std::string_view message, std::string_view code) noexcept {
+void print_error(std::string_view message, std::string_view code, int exit_code, bool json) noexcept {
   try {
+    if (json) {
+      JsonObject object;
+      object.add("code", code.empty() ? std::optional<std::string_view>() : code)
+          .add("operator", nullptr)
+          .add("argument", nullptr)
+          .add("rule", message)
+          .add("given", nullptr)
+          .add("expected", nullptr)
+          .add("message", message)
+          .add("exit_code", exit_code);
+      return note(JsonObject().add("error", object).text() + "\n");
+    }
     std::string line = "patchfold: ";
     for (const char c : message) line += static_cast<unsigned char>(c) < ' ' || c == 0x7f ? ' ' : c;
     if (!code.empty()) line += text_of(" [", code, "]");
@@ -64,6 +94,25 @@ void print_error(std::string_view message, std::string_view code) noexcept {
   } catch (...) {
     write_all(STDERR_FILENO, "patchfold: out of memory\n");
   }
+}
+
+bool is_standard_output(std::string_view path) noexcept {
+  return formats::standard_descriptor(path, STDOUT_FILENO) == STDOUT_FILENO;
+}
+
+std::string output_name(std::string_view path) {
+  return std::string(path == "-" ? "standard output" : path);
+}
+
+void Reporting::report(std::string_view output, const std::string& line, const JsonObject& object) const {
+  if (quiet) return;
+  if (!json) return note(line);
+  is_standard_output(output) ? note(object.text() + "\n") : print(object.text() + "\n");
+}
+
+void Reporting::forecast(std::string_view output, const std::string& line, const JsonObject& object) const {
+  const std::string text = json ? object.text() + "\n" : line;
+  is_standard_output(output) ? note(text) : print(text);
 }
 
 std::string shape_text(const Dims& shape) {

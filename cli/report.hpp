@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program says: text on standard output, errors as one line on standard error, exit codes.
+// What the program says. Standard output has what a command was asked for: data, lists, explanations, forecasts, figures,
+// and with --json what is said as JSON. Standard error has what is said about the work: reports, progress and errors.
 #pragma once
 
 #include <string>
 #include <string_view>
 
+#include "cli/json.hpp"
 #include "patchfold/error.hpp"
 #include "patchfold/tensor.hpp"
 
@@ -25,10 +27,27 @@ int exit_code(ErrorCode code, bool in_words) noexcept;
 void print(std::string_view text);
 /// Writes to standard error at once; a failure is ignored.
 void note(std::string_view text) noexcept;
-/// Writes "patchfold: MESSAGE [CODE]" as one line to standard error, whatever characters the message holds.
-void print_error(const Error& error) noexcept;
+/// Writes "patchfold: MESSAGE [CODE]" as one line to standard error, whatever characters the message holds; with `json` an
+/// object.
+void print_error(const Error& error, int exit_code, bool json) noexcept;
 /// Without a code where that is empty.
-void print_error(std::string_view message, std::string_view code = {}) noexcept;
+void print_error(std::string_view message, std::string_view code, int exit_code, bool json) noexcept;
+
+/// What a command says when its work is done.
+struct Reporting {
+  bool quiet = false;
+  bool json = false;
+
+  /// The report of a command that wrote `output`: a line on standard error, or JSON on standard output; on standard error
+  /// too if that is where the data went.
+  void report(std::string_view output, const std::string& line, const JsonObject& object) const;
+  /// The answer to --dry-run: on standard output, unless data would go there.
+  void forecast(std::string_view output, const std::string& line, const JsonObject& object) const;
+};
+/// Whether data that is written to this path goes to standard output.
+bool is_standard_output(std::string_view path) noexcept;
+/// "standard output" for "-", otherwise the path.
+std::string output_name(std::string_view path);
 
 /// "(1, 27, 49)", "(3,)", "()": as Python writes a shape.
 std::string shape_text(const Dims& shape);

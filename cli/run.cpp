@@ -11,6 +11,7 @@
 #include "formats/file.hpp"
 #include "formats/output_file.hpp"
 #include "formats/picture.hpp"
+#include "formats/tile_plan.hpp"
 
 namespace patchfold::cli {
 namespace {
@@ -32,6 +33,22 @@ BoundOperator bind_with_files(const RunRequest& request) {
   return request.op->bind(arguments);
 }
 
+/// The output's shape. Where a picture has one axis too few, the error says how it gets it.
+Dims output_shape(const BoundOperator& bound, const ConstTensorView& data, const RunRequest& request) try {
+  return bound.output_shape(data.shape);
+} catch (const Error& error) {
+  if (error.code() != ErrorCode::rank || request.batch || request.data.empty() || !is_picture_data(request)) throw;
+  try {
+    bound.output_shape(with_batch(data).shape);
+  } catch (const Error&) {
+    throw error;
+  }
+  Error::Parts parts = error.parts();
+  parts.given = data.shape;
+  parts.expected = "--batch, which gives a picture a batch axis";
+  throw Error(std::move(parts));
+}
+
 Work prepare(const RunRequest& request) {
   const OperatorSpec& op = *request.op;
   const BoundOperator bound = request.bound ? *request.bound : bind_with_files(request);
@@ -39,7 +56,7 @@ Work prepare(const RunRequest& request) {
   Work work;
   if (!op.data_input.empty()) work.data = load_data(request);
   work.type = op.data_input.empty() ? formats::element_type(request.dtype.value_or(DType::int64)) : work.data.type;
-  const Dims shape = bound.output_shape(work.data.view.shape);
+  const Dims shape = output_shape(bound, work.data.view, request);
   if (!formats::byte_count(shape, work.type.size))
     throw Error({ErrorCode::overflow, std::string(op.name), "output", "the size in bytes must fit into 63 bits",
                  shape_text(shape), ""});
@@ -64,18 +81,29 @@ Seconds run_to_npy(const Work& work, const RunRequest& request) {
 
 /// The output as write_picture takes it: H x W x C.
 ConstTensorView as_picture(ConstTensorView view, const RunRequest& request) {
+  const auto refuse = [&](const char* rule) {
+    throw Error(
+        {ErrorCode::rank, "picture", output_name(request.output), rule, shape_text(view.shape),
+         text_of("(", request.batch ? "1, " : "", request.chw ? "channels, height, width)" : "height, width, channels)")});
+  };
+  if (request.batch) {
+    if (view.shape.size() < 3 || view.shape[0] != 1) refuse("with --batch, a picture is a batch of one");
+    view.shape = view.shape.slice(1, view.shape.size());
+    view.strides = view.strides.slice(1, view.strides.size());
+  }
   if (view.shape.size() == 2) {
     view.shape.push_back(1);
     view.strides.push_back(static_cast<std::int64_t>(view.element_size));
     return view;
   }
-  if (view.shape.size() != 3)
-    throw Error({ErrorCode::rank, "picture", request.output, "a picture has 2 or 3 axes", shape_text(view.shape),
-                 request.chw ? "(channels, height, width)" : "(height, width, channels)"});
+  if (view.shape.size() == 4 && view.shape[0] == 1 && !request.batch)
+    throw Error({ErrorCode::rank, "picture", output_name(request.output), "a picture has 2 or 3 axes",
+                 shape_text(view.shape), "--batch, which takes the batch axis off"});
+  if (view.shape.size() != 3) refuse("a picture has 2 or 3 axes");
   return request.chw ? channels_last(view) : view;
 }
 
-Seconds run_to_picture(Work& work, const RunRequest& request) {
+Seconds run_to_picture(Work& work, const RunRequest& request, std::vector<std::string>& losses) {
   as_picture(work.output, request);  // refuses an array that is not a picture before anything is computed
   const std::filesystem::path path = request.output;
   const auto bytes = element_count(work.output.shape) * static_cast<std::int64_t>(work.type.size);  // prepare() checked it
@@ -85,23 +113,43 @@ Seconds run_to_picture(Work& work, const RunRequest& request) {
   work.output.data = memory.get();
   formats::WriteOptions options = request.picture.options();
   options.executor = &guard.executor();
-  print_losses(request.output, formats::write_picture(path, as_picture(work.output, request), options), request.quiet);
+  options.format = request.format;
+  losses = formats::write_picture(path, as_picture(work.output, request), options);
   return time;
+}
+
+JsonObject tensor_json(const std::string& file, const formats::ElementType& type, const Dims& shape) {
+  JsonObject object;
+  object.add("file", file).add("dtype", formats::type_text(type)).add("shape", shape);
+  return object;
 }
 
 }  // namespace
 
 void run_operator(const RunRequest& request) {
   Work work = prepare(request);
-  const bool picture = formats::is_picture_path(request.output);
-  const Seconds time = picture ? run_to_picture(work, request) : run_to_npy(work, request);
-  if (request.quiet) return;
+  const bool picture = request.format != formats::FileFormat::npy;
+  std::vector<std::string> losses;
+  const Seconds time = picture ? run_to_picture(work, request, losses) : run_to_npy(work, request);
 
-  const auto elements = element_count(work.output.shape) + (request.data.empty() ? 0 : element_count(work.data.view.shape));
+  const bool has_data = !request.data.empty();
+  const auto elements = element_count(work.output.shape) + (has_data ? element_count(work.data.view.shape) : 0);
   const double bytes = static_cast<double>(elements) * static_cast<double>(work.type.size);
-  const auto type = work.type.dtype == DType::opaque ? work.type.descr : std::string(name_of(work.type.dtype));
-  note(text_of(request.output, ": ", type, " ", shape_text(work.output.shape), ", ", decimal(time.count() * 1e3, 1), " ms, ",
-               decimal(time.count() > 0 ? bytes / time.count() / 1e9 : 0.0, 1), " GB/s\n"));
+  const std::string line = text_of(output_name(request.output), ": ", formats::type_text(work.type), " ",
+                                   shape_text(work.output.shape), ", ", decimal(time.count() * 1e3, 1), " ms, ",
+                                   decimal(time.count() > 0 ? bytes / time.count() / 1e9 : 0.0, 1), " GB/s\n");
+  std::optional<JsonObject> input;
+  if (has_data) input = tensor_json(request.data, work.data.type, work.data.view.shape);
+  JsonObject json;
+  json.add("command", "run")
+      .add("operator", request.op->name)
+      .add("input", input)
+      .add("output", tensor_json(request.output, work.type, work.output.shape).add("format", word_of(request.format)))
+      .add("bytes", static_cast<std::int64_t>(bytes))
+      .add("seconds", time.count())
+      .add("losses", losses_json(losses));
+  print_losses(output_name(request.output), losses, request.reporting.quiet || request.reporting.json);
+  request.reporting.report(request.output, line, json);
 }
 
 }  // namespace patchfold::cli

@@ -68,7 +68,8 @@ formats::TilePlan plan_of(const SplitRequest& request, const TileSource& source,
                          .type = formats::type_text(source.type()),
                          .tiling = std::move(tiling)};
   const std::string extension = format_for(request, source);
-  for (std::int64_t index = 0; index < count; ++index) plan.files.push_back(tile_name(index, count, extension));
+  for (std::int64_t index = 0; index < count; ++index)
+    plan.files.push_back(tile_name(plan.tiling, index, request.names, extension));
   plan.crcs.resize(static_cast<std::size_t>(count));
   return plan;
 }
@@ -215,13 +216,38 @@ std::int64_t workers_for(const Tiling& tiling, std::int64_t tile_bytes, int thre
       1, std::min({std::int64_t{threads}, side_by_side, most_bytes / std::max<std::int64_t>(1, tile_bytes)}));
 }
 
-void print_forecast(const SplitRequest& request, const TileSource& source, const Tiling& tiling) {
-  const std::int64_t bytes = bytes_of(tiling, source.type().size);
+std::int64_t memory_of(const TileSource& source, const Tiling& tiling) {
   const Checked tile = checked_product(tiling.tile_shape(0), source.type().size);
   const std::int64_t workers = workers_for(tiling, tile.value().value_or(INT64_MAX), default_executor().threads());
-  const Checked memory = Checked(source.memory_bytes()) + tile * Checked(2 * workers);
-  print(text_of(request.folder, ": ", tiles_text(source, tiling), ", ", size_text(bytes), " without compression; needs ",
-                size_text(memory.value().value_or(INT64_MAX)), " of memory\n"));
+  return (Checked(source.memory_bytes()) + tile * Checked(2 * workers)).value().value_or(INT64_MAX);
+}
+
+/// What is known before anything is cut.
+JsonObject split_json(const SplitRequest& request, const TileSource& source, const formats::TilePlan& plan) {
+  JsonObject picture;
+  picture.add("file", request.picture).add("dtype", formats::type_text(source.type())).add("shape", source.shape());
+  JsonObject json;
+  json.add("command", "split")
+      .add("source", picture)
+      .add("folder", request.folder)
+      .add("plan", (fs::path(request.folder) / "plan.json").string())
+      .add("tiles", plan.tiling.size())
+      .add("grid", plan.tiling.grid())
+      .add("tile_shape", plan.tiling.tile_shape(0))
+      .add("format", fs::path(plan.files[0]).extension().string().substr(1))
+      .add("bytes", bytes_of(plan.tiling, source.type().size))
+      .add("memory_bytes", memory_of(source, plan.tiling))
+      .add("dry_run", request.dry_run);
+  return json;
+}
+
+void print_forecast(const SplitRequest& request, const TileSource& source, const formats::TilePlan& plan) {
+  const Tiling& tiling = plan.tiling;
+  const std::string line =
+      text_of(request.folder, ": ", tiles_text(source, tiling), ", ", size_text(bytes_of(tiling, source.type().size)),
+              " without compression; needs ", size_text(memory_of(source, tiling)), " of memory\n");
+  request.reporting.forecast(
+      "", line, split_json(request, source, plan).add("written", nullptr).add("skipped", nullptr).add("seconds", nullptr));
 }
 
 /// Cuts the tiles of a row side by side: each worker cuts one, writes it, and takes the next.
@@ -350,7 +376,7 @@ void run_split(const SplitRequest& request) {
   TileSource source(request.picture, request.page);
   formats::TilePlan plan = plan_of(request, source, tiling_of(request, source));
   source.lay_out(plan.tiling);
-  if (request.dry_run) return print_forecast(request, source, plan.tiling);
+  if (request.dry_run) return print_forecast(request, source, plan);
 
   if (is_tile_in(request.picture, request.folder))
     throw Error({ErrorCode::value, "split", request.picture, "must not be a tile in the folder that is written"});
@@ -358,12 +384,16 @@ void run_split(const SplitRequest& request) {
   TileFolder folder(request.folder, request.force);
   Split split(request, source, plan, folder, guard);
   folder.prepare(plan);
-  Progress progress("split", plan.tiling.size(), request.quiet);
+  Progress progress("split", plan.tiling.size(), request.reporting.quiet);
   split.run(progress);
   folder.finish(plan);
-  if (!request.quiet)
-    print(text_of(request.folder, ": ", tiles_text(source, plan.tiling), ": ", split.written(), " written, ",
-                  plan.tiling.size() - split.written(), " skipped, ", progress.finish(), "\n"));
+  const std::int64_t skipped = plan.tiling.size() - split.written();
+  const double seconds = progress.seconds();
+  const std::string line = text_of(request.folder, ": ", tiles_text(source, plan.tiling), ": ", split.written(),
+                                   " written, ", skipped, " skipped, ", progress.finish(), "\n");
+  const JsonObject json =
+      split_json(request, source, plan).add("written", split.written()).add("skipped", skipped).add("seconds", seconds);
+  request.reporting.report("", line, json);
 }
 
 }  // namespace patchfold::cli

@@ -26,7 +26,7 @@ constexpr const char* split_footer =
 
 /// Options that are converted after parsing.
 struct Texts {
-  std::string tile{}, overlap{}, stride{}, tail{}, padding_mode{}, value{}, axes{}, scale{}, offset{}, result{};
+  std::string tile{}, overlap{}, stride{}, tail{}, padding_mode{}, value{}, axes{}, scale{}, offset{}, result{}, names{};
 };
 
 ArgumentValue value_of(ArgumentKind kind, const char* option, const std::string& text) {
@@ -79,6 +79,7 @@ void convert(const Texts& texts, SplitRequest& request) {
   if (!texts.padding_mode.empty())
     spec.padding_mode = choice_of<PaddingMode>("split", "--padding-mode", texts.padding_mode, pads_tiles);
   if (!texts.value.empty()) spec.value = std::get<Scalar>(value_of(ArgumentKind::number, "--value", texts.value));
+  if (!texts.names.empty()) request.names = choice_of<TileNames>("split", "--names", texts.names);
   if (request.format == "jpeg") request.format = "jpg";
   if (!request.format.empty() && request.format != "png" && request.format != "tif" && request.format != "npy" &&
       request.format != "jpg")
@@ -86,33 +87,47 @@ void convert(const Texts& texts, SplitRequest& request) {
   if (request.quality && request.format != "jpg") fail_usage("split", "--quality", "applies to --format jpg only");
 }
 
-}  // namespace
+/// What `patchfold split` reads.
+struct SplitCommand {
+  SplitCommand();
 
-SplitRequest parse_split(const std::vector<std::string>& words) {
-  SplitRequest request;
-  Texts texts;
-  Command command(split_doc, "patchfold split");
+  SplitRequest request{};
+  Texts texts{};
+  Command command{split_doc, "patchfold split"};
+};
+
+SplitCommand::SplitCommand() {
   command.usage("patchfold split PICTURE FOLDER --tile N [--overlap N] [OPTION]...");
   command.footer(split_footer);
-  const auto text = [&command](const char* name, std::string& value, const char* form, const std::string& doc) {
+  const auto text = [this](const char* name, std::string& value, const char* form, const std::string& doc) {
     return command.option(name, value, form, doc);
   };
-  command.word("PICTURE", request.picture, "what is cut: .png, .jpg, .tif or .npy");
-  command.word("FOLDER", request.folder, "where the tiles go; made if it is not there");
+  command.completes(command.word("PICTURE", request.picture, "what is cut: .png, .jpg, .tif or .npy; - for standard input"),
+                    Completion::file);
+  command.completes(command.word("FOLDER", request.folder, "where the tiles go; made if it is not there"),
+                    Completion::folder);
   text("--tile", texts.tile, "N,..", "size of tiles; required");
   text("--overlap", texts.overlap, "N,..", "what neighbours share; default 0; negative: gaps");
   text("--stride", texts.stride, "N,..", "from tile to tile, instead of --overlap");
-  text("--tail", texts.tail, "TAIL",
-       text_of("the last tile, if it does not fit: ", listed_words<Tail>(), "; default ", word_of(request.spec.tail)));
-  text("--padding-mode", texts.padding_mode, "MODE",
-       text_of("for --tail pad and shift_or_pad: ", listed_words<PaddingMode>(pads_tiles), "; default ",
-               word_of(request.spec.padding_mode)));
+  command.choices(
+      text("--tail", texts.tail, "TAIL",
+           text_of("the last tile, if it does not fit: ", listed_words<Tail>(), "; default ", word_of(request.spec.tail))),
+      choices_of<Tail>());
+  command.choices(text("--padding-mode", texts.padding_mode, "MODE",
+                       text_of("for --tail pad and shift_or_pad: ", listed_words<PaddingMode>(pads_tiles), "; default ",
+                               word_of(request.spec.padding_mode))),
+                  choices_of<PaddingMode>(pads_tiles));
   text("--value", texts.value, "NUMBER", "for --padding-mode constant; default 0");
   text("--axes", texts.axes, "N,..",
        "of .npy arrays: the axes that are tiled, from 0 or, negative, from the end; default: the last");
-  text("--format", request.format, "FORMAT",
-       "of tiles: png, tif, npy, jpg; default npy for .npy, png for 8 and 16 bits, else tif; jpg changes pixels");
+  command.choices(
+      text("--format", request.format, "FORMAT",
+           "of tiles: png, tif, npy, jpg; default npy for .npy, png for 8 and 16 bits, else tif; jpg changes pixels"),
+      {"png", "tif", "npy", "jpg"});
   command.option("--quality", request.quality, 1, 100, "N", "of jpg tiles: 1 to 100; default 95");
+  command.choices(text("--names", texts.names, "NAMES",
+                       "of tiles: index (tile-17.png) or grid (tile-2-5.png: row and column); default index"),
+                  choices_of<TileNames>());
   text("--scale", texts.scale, "RATIO,..", "elements of a result for each element of a tile: 2, 1/4; default 1");
   text("--offset", texts.offset, "N,..",
        "where results lie: this much after their tile's place, in elements of results; default 0");
@@ -120,15 +135,26 @@ SplitRequest parse_split(const std::vector<std::string>& words) {
   command.option("--page", request.page, 0, 1 << 16, "N", "the page of a TIFF file that has several, from 0");
   command.flag("--force", request.force, "replace tiles of another picture or of other sizes that FOLDER holds");
   command.flag("--dry-run", request.dry_run, "only print how many tiles, how many bytes, how much memory");
-  command.option("--threads", request.threads, 0, 1 << 16, "N", "threads to use; 0: as many as the machine has");
-  command.flag("-q,--quiet", request.quiet, "print nothing on success");
-  request.help = command.parse(words);
-  if (!request.help.empty()) return request;
+  add_threads(command, request.threads);
+  add_reporting(command, request.reporting);
+}
+
+}  // namespace
+
+CommandInfo split_info() {
+  return SplitCommand().command.info();
+}
+
+SplitRequest parse_split(const std::vector<std::string>& words) {
+  SplitCommand all;
+  SplitRequest& request = all.request;
+  request.help = all.command.parse(words);
+  if (!request.help.empty()) return std::move(request);
   if (request.picture.empty() || request.folder.empty())
     fail_usage("split", request.picture.empty() ? "PICTURE" : "FOLDER", "is required", "",
                "patchfold split PICTURE FOLDER --tile N");
-  convert(texts, request);
-  return request;
+  convert(all.texts, request);
+  return std::move(request);
 }
 
 }  // namespace patchfold::cli

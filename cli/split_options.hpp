@@ -6,6 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "cli/command.hpp"
+#include "cli/report.hpp"
+#include "cli/tile_files.hpp"
 #include "patchfold/tiling.hpp"
 
 namespace patchfold::cli {
@@ -18,14 +21,16 @@ struct SplitRequest {
   TilingSpec spec{};             ///< without shape and tile
   std::optional<int> quality{};  ///< of JPEG tiles
   std::string format{};          ///< of tiles: png, tif, npy, jpg; empty: what suits the picture
+  TileNames names = TileNames::index;
   std::optional<int> page{};
   bool force = false;
   bool dry_run = false;
-  bool quiet = false;
+  Reporting reporting{};
   int threads = 0;  ///< 0: as many as the machine has
 };
 
 /// Reads the words that follow `patchfold split`. Every Error that it throws is one of usage.
 SplitRequest parse_split(const std::vector<std::string>& words);
+CommandInfo split_info();
 
 }  // namespace patchfold::cli

@@ -13,20 +13,35 @@ namespace {
 
 constexpr std::string_view name_prefix = "tile-";
 
+/// A number below `count` with as many digits as the largest.
+std::string padded(std::int64_t number, std::int64_t count) {
+  const std::string digits = std::to_string(number);
+  return text_of(std::string(std::to_string(count - 1).size() - digits.size(), '0'), digits);
+}
+
 }  // namespace
 
-std::string tile_name(std::int64_t index, std::int64_t count, const std::string& extension) {
-  const std::string digits = std::to_string(index);
-  const std::size_t width = std::max(std::to_string(count - 1).size(), digits.size());
-  return text_of(name_prefix, std::string(width - digits.size(), '0'), digits, ".", extension);
+std::string tile_name(const Tiling& tiling, std::int64_t index, TileNames names, const std::string& extension) {
+  if (names == TileNames::index) return text_of(name_prefix, padded(index, tiling.size()), ".", extension);
+  const Dims position = tiling[index].position;
+  std::string places;
+  for (int axis = 0; axis < position.size(); ++axis)
+    places += text_of(axis == 0 ? "" : "-", padded(position[axis], tiling.grid()[axis]));
+  return text_of(name_prefix, places, ".", extension);
 }
 
 bool is_tile_name(const std::string& name) {
   if (!name.starts_with(name_prefix)) return false;
-  const auto digits = std::string_view(name).substr(name_prefix.size());
-  const std::size_t end = std::min(digits.find_first_not_of("0123456789"), digits.size());
-  const auto rest = digits.substr(end);
-  return end > 0 && (rest == ".png" || rest == ".tif" || rest == ".npy" || rest == ".jpg");
+  auto rest = std::string_view(name).substr(name_prefix.size());
+  // Numbers with a dash between two of them.
+  while (true) {
+    const std::size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
+    if (digits == 0) return false;
+    rest.remove_prefix(digits);
+    if (!rest.starts_with('-')) break;
+    rest.remove_prefix(1);
+  }
+  return rest == ".png" || rest == ".tif" || rest == ".npy" || rest == ".jpg";
 }
 
 bool is_jpeg_name(const std::string& name) {

@@ -8,6 +8,7 @@
 
 #include "formats/rows.hpp"
 #include "patchfold/tiling.hpp"
+#include "patchfold/words.hpp"
 
 namespace patchfold::cli {
 
@@ -19,8 +20,14 @@ struct LoadedTile {
   std::int64_t bytes = 0;
 };
 
-/// "tile-0017.png": as many digits as the last of `count` tiles needs.
-std::string tile_name(std::int64_t index, std::int64_t count, const std::string& extension);
+/// What the names of tiles tell.
+enum class TileNames : std::uint8_t {
+  index,  ///< tile-0017.png
+  grid,   ///< tile-02-05.png: row and column, or the place along each tiled axis
+};
+
+/// The name of a tile's file; its numbers have as many digits as the largest needs.
+std::string tile_name(const Tiling& tiling, std::int64_t index, TileNames names, const std::string& extension);
 /// Whether a file of that name can be a tile that split wrote.
 bool is_tile_name(const std::string& name);
 /// Whether tiles of that name are JPEG files, whose checksum is that of the file, since their pixels are not the picture's.
@@ -42,3 +49,8 @@ LoadedTile read_tile(formats::RowReader& reader, const std::filesystem::path& pa
 std::uint32_t checksum(const void* data, std::int64_t bytes);
 
 }  // namespace patchfold::cli
+
+template <>
+inline constexpr auto patchfold::words<patchfold::cli::TileNames> =
+    std::to_array<patchfold::Word<patchfold::cli::TileNames>>({{patchfold::cli::TileNames::index, "index"},
+                                                               {patchfold::cli::TileNames::grid, "grid"}});

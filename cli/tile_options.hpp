@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the options of `split` and `merge` share.
+// Options that take a word of a list.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/report.hpp"
 #include "patchfold/words.hpp"
@@ -18,6 +19,15 @@ E choice_of(std::string_view command, std::string_view option, const std::string
   const auto value = value_of<E>(word);
   if (value && (allows == nullptr || allows(*value))) return *value;
   fail_usage(command, option, "is unknown", word, listed_words<E>(allows).append(more));
+}
+
+/// The same words as a list, for completions.
+template <Worded E>
+std::vector<std::string> choices_of(bool (*keep)(E) noexcept = nullptr) {
+  std::vector<std::string> choices;
+  for (const auto& [value, word] : words<E>)
+    if (keep == nullptr || keep(value)) choices.emplace_back(word);
+  return choices;
 }
 
 }  // namespace patchfold::cli

@@ -12,21 +12,17 @@
 #include <new>
 #include <system_error>
 
+#include "formats/stream.hpp"
 #include "src/tensor/checked.hpp"
 #include "src/tensor/fail.hpp"
 
 namespace patchfold::formats {
 namespace {
 
-std::string kind_of(mode_t mode) {
-  if (S_ISDIR(mode)) return "a folder";
-  if (S_ISFIFO(mode)) return "a pipe";
-  if (S_ISSOCK(mode)) return "a socket";
-  return "a device";
-}
-
 /// Opens a regular file; its size goes to `size`.
 int open_regular(const Subject& subject, std::int64_t& size) {
+  if (const int standard = standard_descriptor(subject.path.native(), STDIN_FILENO); standard >= 0)
+    return open_stream(subject, standard, size);
   // Without O_NONBLOCK opening a pipe would wait for somebody to write into it.
   const int descriptor = ::open(subject.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) subject.fail_system(ErrorCode::file_open, "cannot be opened", errno);
@@ -38,7 +34,7 @@ int open_regular(const Subject& subject, std::int64_t& size) {
   }
   ::close(descriptor);
   if (error != 0) subject.fail_system(ErrorCode::file_open, "cannot be read", error);
-  subject.fail(ErrorCode::file_open, "must be a regular file", kind_of(status.st_mode));
+  subject.fail(ErrorCode::file_open, "must be a regular file", kind_of_file(status.st_mode));
 }
 
 struct FolderCloser {
@@ -55,7 +51,9 @@ FileBytes read_whole(const InputFile& file, const Subject& subject) {
 }  // namespace
 
 void Subject::fail(ErrorCode code, std::string rule, std::string given, std::string expected) const {
-  throw Error({code, std::string(op), path.string(), std::move(rule), std::move(given), std::move(expected)});
+  std::string name = path.string();
+  if (name == "-") name = code == ErrorCode::file_write ? "standard output" : "standard input";
+  throw Error({code, std::string(op), std::move(name), std::move(rule), std::move(given), std::move(expected)});
 }
 
 void Subject::fail_system(ErrorCode code, std::string_view rule, int error_number) const {

@@ -28,20 +28,28 @@ struct Subject {
   [[noreturn]] void fail_system(ErrorCode code, std::string_view rule, int error_number) const;
 };
 
+/// The open descriptor that a path of the command line stands for: "-" (`dash`: 0 where it is read, 1 where it is written),
+/// /dev/stdin, /dev/stdout, /dev/stderr, /dev/fd/N or /proc/self/fd/N; -1 for other paths.
+int standard_descriptor(std::string_view path, int dash) noexcept;
+/// A file without a name in the folder for temporary files ($TMPDIR, or /tmp). Throws Error(file_write).
+int open_unnamed_file(const Subject& subject);
+
 /// The bytes of a whole file. They are the file itself, mapped: nobody may shorten it while it is read.
 struct FileBytes {
   std::span<const std::byte> bytes{};
   std::shared_ptr<const void> owner{};
 };
 
-/// Opens a regular file; anything else (a folder, a pipe, a device) is Error(file_open).
+/// Opens a regular file, or a stream that standard_descriptor knows; anything else (a folder, a named pipe, a device) is
+/// Error(file_open).
 FileBytes open_file(const Subject& subject);
 
 /// A regular file that is read in parts. They are not mapped: they do not count as memory of this process, and a file that
-/// somebody shortens meanwhile is an error.
+/// somebody shortens meanwhile is an error. Formats are not read from their first byte to their last, so what comes through
+/// a pipe is first stored in an unnamed temporary file, once for the process; what no format begins with is not stored.
 class InputFile {
  public:
-  /// Throws Error(file_open) as open_file does.
+  /// Throws Error(file_open) as open_file does, and Error(file_write) if a stream cannot be stored.
   explicit InputFile(const Subject& subject);
   InputFile(InputFile&& other) noexcept;
   InputFile& operator=(InputFile&&) = delete;

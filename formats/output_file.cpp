@@ -7,29 +7,15 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <optional>
 #include <random>
 #include <utility>
+#include <vector>
 
 #include "formats/file.hpp"
 
 namespace patchfold::formats {
 namespace {
-
-/// The open descriptor that the path stands for, or -1. Opening these anew would lose the position of a redirected file.
-int standard_descriptor(std::string_view path) {
-  if (path == "/dev/stdout") return 1;
-  if (path == "/dev/stderr") return 2;
-  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
-    if (!path.starts_with(folder)) continue;
-    int number = -1;
-    const char* last = path.data() + path.size();
-    const auto [end, error] = std::from_chars(path.data() + folder.size(), last, number);
-    if (error == std::errc() && end == last) return number;
-  }
-  return -1;
-}
 
 /// Writes at `offset`, or where the file's position is.
 void write_all(int descriptor, const std::byte* data, std::size_t bytes, const Subject& subject,
@@ -63,11 +49,15 @@ OutputFile::OutputFile(std::filesystem::path path, std::string_view writer, Kind
     if (kind == Kind::regular)
       subject.fail(ErrorCode::file_write, "must be a regular file: it is not written from its first byte to its last");
   };
-  const int standard = standard_descriptor(path_.native());
-  if (standard >= 0) {
-    check_direct();
-    descriptor_ = ::fcntl(standard, F_DUPFD_CLOEXEC, 0);
-    if (descriptor_ < 0) subject.fail_system(ErrorCode::file_write, "cannot be written", errno);
+  // Opening it anew would lose the position of a redirected file.
+  if (const int standard = standard_descriptor(path_.native(), STDOUT_FILENO); standard >= 0) {
+    const int stream = ::fcntl(standard, F_DUPFD_CLOEXEC, 0);
+    if (stream < 0) subject.fail_system(ErrorCode::file_write, "cannot be written", errno);
+    descriptor_ = stream;
+    if (kind == Kind::regular) {
+      descriptor_ = open_unnamed_file(subject);
+      stream_ = stream;
+    }
     return;
   }
   struct stat status;
@@ -96,6 +86,7 @@ OutputFile::OutputFile(std::filesystem::path path, std::string_view writer, Kind
 
 OutputFile::~OutputFile() {
   if (mapping_ != nullptr) ::munmap(mapping_, mapped_bytes_);
+  if (stream_ >= 0) ::close(stream_);
   if (descriptor_ < 0) return;
   ::close(descriptor_);
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
@@ -150,12 +141,24 @@ std::byte* OutputFile::map(std::size_t bytes) {
   return static_cast<std::byte*>(mapping);
 }
 
+void OutputFile::copy_to_stream() {
+  const Subject subject{writer_, path_};
+  std::vector<std::byte> buffer(std::size_t{1} << 18);
+  off_t at = 0;
+  while (const std::size_t count = read_at(at, buffer.data(), buffer.size())) {
+    write_all(stream_, buffer.data(), count, subject);
+    at += static_cast<off_t>(count);
+  }
+  ::close(std::exchange(descriptor_, std::exchange(stream_, -1)));
+}
+
 void OutputFile::commit() {
   if (descriptor_ < 0) return;
   const Subject subject{writer_, path_};
   if (is_buffer_) write_all(descriptor_, static_cast<const std::byte*>(mapping_), mapped_bytes_, subject);
   if (mapping_ != nullptr) ::munmap(mapping_, mapped_bytes_);
   mapping_ = nullptr;
+  if (stream_ >= 0) copy_to_stream();
   const int closed = ::close(std::exchange(descriptor_, -1));
   int error = closed == 0 || errno == EINTR ? 0 : errno;
   if (temporary_.empty()) {

@@ -19,11 +19,13 @@ class ByteSink {
 
 /// A file that is written under a temporary name, in the folder of its path or of the file that the path links to. `commit`
 /// renames it; without commit the destructor removes it and leaves the file at the path as it was. A new file gets the
-/// permissions of the file that it replaces. /dev/null, pipes and other files that are not regular are written directly.
+/// permissions of the file that it replaces. "-" is standard output. It, /dev/null, pipes and other files that are not
+/// regular are written directly.
 /// Throws Error(file_write) with the writer as op and the path as argument.
 class OutputFile final : public ByteSink {
  public:
-  /// regular: a path to something other than a regular file is refused before it is opened.
+  /// regular: what is not written in one direction. Standard streams get it from a temporary file on commit; paths to
+  /// anything else that is no regular file are refused before they are opened.
   enum class Kind { any, regular };
 
   explicit OutputFile(std::filesystem::path path, std::string_view writer = "file", Kind kind = Kind::any);
@@ -43,12 +45,14 @@ class OutputFile final : public ByteSink {
 
  private:
   void create_temporary();
+  void copy_to_stream();
 
   std::filesystem::path path_;
   std::string_view writer_;
   std::filesystem::path target_;
   std::filesystem::path temporary_;
   int descriptor_ = -1;
+  int stream_ = -1;  ///< that gets the file on commit
   void* mapping_ = nullptr;
   std::size_t mapped_bytes_ = 0;
   bool is_buffer_ = false;  ///< the mapping is plain memory, which commit writes to the file

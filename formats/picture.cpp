@@ -18,7 +18,7 @@ LoadedTensor read_picture(const std::filesystem::path& path, std::optional<int> 
 
 std::vector<std::string> write_picture(const std::filesystem::path& path, const ConstTensorView& picture,
                                        const WriteOptions& options) {
-  if (!is_picture_path(path))
+  if (!options.format && !is_picture_path(path))
     Subject{"picture", path}.fail(ErrorCode::file_unsupported, "must end in .png, .jpg, .jpeg, .tif or .tiff",
                                   path.extension().string());
   const auto writer = create_rows(path, picture.shape, element_type(picture.dtype), options);

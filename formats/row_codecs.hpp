@@ -6,10 +6,8 @@
 
 namespace patchfold::formats {
 
-enum class FileFormat { npy, png, jpeg, tiff };
-
-/// The format that the extension of a name stands for, in upper or lower case; nothing for an unknown one.
-std::optional<FileFormat> format_of_name(const std::filesystem::path& path);
+/// Whether a file of a format that is read begins with these bytes, or, if they are few, may begin so.
+bool begins_a_file(std::string_view first) noexcept;
 
 std::unique_ptr<RowReader> open_npy(InputFile file, const std::filesystem::path& path);
 std::unique_ptr<RowReader> open_png(InputFile file, const std::filesystem::path& path);

@@ -34,15 +34,15 @@ std::unique_ptr<RowReader> open_file_as(FileFormat format, InputFile file, const
   }
 }
 
-std::unique_ptr<RowReader> open_any(const Subject& subject, std::optional<int> page, bool with_npy) {
-  InputFile file(subject);
+/// The format of an open file. Throws Error(file_format, file_unsupported).
+FileFormat format_of(const InputFile& file, const Subject& subject, bool with_npy) {
   std::byte head[8];
   const auto length = file.read_at(0, head, sizeof(head), subject);
   const std::string_view first(reinterpret_cast<const char*>(head), static_cast<std::size_t>(length));
   bool is_begun = false;
   for (const auto& [bytes, format] : signatures) {
     if (format == FileFormat::npy && !with_npy) continue;
-    if (first.starts_with(bytes)) return open_file_as(format, std::move(file), subject, page);
+    if (first.starts_with(bytes)) return format;
     is_begun = is_begun || bytes.starts_with(first);
   }
   if (is_begun) subject.fail(ErrorCode::file_format, "is cut short", bytes_text(first.size()));
@@ -52,7 +52,24 @@ std::unique_ptr<RowReader> open_any(const Subject& subject, std::optional<int> p
                "a file that begins with \"" + excerpt(first) + "\"");
 }
 
+std::unique_ptr<RowReader> open_any(const Subject& subject, std::optional<int> page, bool with_npy) {
+  InputFile file(subject);
+  const FileFormat format = format_of(file, subject, with_npy);
+  return open_file_as(format, std::move(file), subject, page);
+}
+
 }  // namespace
+
+bool begins_a_file(std::string_view first) noexcept {
+  for (const auto& [bytes, format] : signatures)
+    if (first.starts_with(bytes) || bytes.starts_with(first)) return true;
+  return false;
+}
+
+FileFormat format_of_file(const std::filesystem::path& path) {
+  const Subject subject{"file", path};
+  return format_of(InputFile(subject), subject, true);
+}
 
 void RowReader::describe(const Dims& shape, ElementType type) {
   const auto bytes = byte_count(shape, type.size);
@@ -115,8 +132,8 @@ std::unique_ptr<RowReader> open_picture(const std::filesystem::path& path, std::
 
 std::unique_ptr<RowWriter> create_rows(const std::filesystem::path& path, const Dims& shape, const ElementType& type,
                                        const WriteOptions& options) {
-  auto format = format_of_name(path);
-  if (!format && path.native().starts_with("/dev/")) format = FileFormat::npy;  // /dev/stdout, /dev/null
+  auto format = options.format ? options.format : format_of_name(path);
+  if (!format && (path == "-" || path.native().starts_with("/dev/"))) format = FileFormat::npy;  // /dev/stdout, /dev/null
   if (!format)
     Subject{"file", path}.fail(ErrorCode::file_unsupported, "must end in .npy, .png, .jpg, .jpeg, .tif or .tiff",
                                path.extension().string());

@@ -18,6 +18,8 @@
 
 namespace patchfold::formats {
 
+enum class FileFormat { npy, png, jpeg, tiff };
+
 /// Reads a picture or an array in the order of its first axis.
 class RowReader {
  public:
@@ -52,6 +54,11 @@ class RowReader {
   std::int64_t next_ = 0;
 };
 
+/// The format that the extension of a name stands for, in upper or lower case; nothing for an unknown one.
+std::optional<FileFormat> format_of_name(const std::filesystem::path& path);
+/// The format that the first bytes of a file tell. Throws Error(file_open, file_format, file_unsupported) as open_rows does.
+FileFormat format_of_file(const std::filesystem::path& path);
+
 /// Opens a .npy, PNG, JPEG or TIFF file; the first bytes tell the format. `page` is the page of a TIFF file, counted from 0
 /// without reduced copies and masks; it is required if there are several. Throws Error(file_open, file_format,
 /// file_unsupported), and Error(value) if the file has no such page. .npy files in Fortran order cannot be read by rows.
@@ -74,9 +81,10 @@ struct ValueRange {
 
 struct WriteOptions {
   TiffOptions tiff{};
-  int jpeg_quality = 95;              ///< 1 to 100
-  std::optional<ValueRange> range{};  ///< of floating-point numbers that become 8 bits; none: 0 to 255
-  Executor* executor = nullptr;       ///< for PNG; none: the default executor
+  int jpeg_quality = 95;               ///< 1 to 100
+  std::optional<ValueRange> range{};   ///< of floating-point numbers that become 8 bits; none: 0 to 255
+  std::optional<FileFormat> format{};  ///< none: as the name says
+  Executor* executor = nullptr;        ///< for PNG; none: the default executor
 
   WriteOptions() = default;
   WriteOptions(const TiffOptions& options) : tiff(options) {}
@@ -124,15 +132,23 @@ class RowWriter {
   std::vector<std::string> losses_{};
 };
 
-/// Creates a file of this shape. The extension of the name tells the format: .npy, .png, .jpg, .jpeg, .tif or .tiff;
-/// /dev/stdout and other files of /dev get .npy. Pictures are H x W x C. PNG and JPEG hold uint8, and PNG uint16 too;
-/// floating-point numbers are mapped from options.range, rounded to nearest even and clipped to 0..255. TIFF holds integers
-/// and floating-point numbers of 8 to 64 bits unchanged; bfloat16 is stored as float32, which loses nothing. A TIFF file
-/// must be a regular file, since it is not written in one direction.
+/// Creates a file of this shape. Without options.format the extension of the name tells the format: .npy, .png, .jpg, .jpeg,
+/// .tif or .tiff; "-" (standard output), /dev/stdout and other files of /dev get .npy. Pictures are H x W x C. PNG and JPEG
+/// hold uint8, and PNG uint16 too; floating-point numbers are mapped from options.range, rounded to nearest even and clipped
+/// to 0..255. TIFF holds integers and floating-point numbers of 8 to 64 bits unchanged; bfloat16 is stored as float32, which
+/// loses nothing. A TIFF file is not written in one direction: standard output gets it when it is complete, and other files
+/// must be regular ones.
 std::unique_ptr<RowWriter> create_rows(const std::filesystem::path& path, const Dims& shape, const ElementType& type,
                                        const WriteOptions& options = {});
 
 }  // namespace patchfold::formats
+
+template <>
+inline constexpr auto patchfold::words<patchfold::formats::FileFormat> =
+    std::to_array<patchfold::Word<patchfold::formats::FileFormat>>({{patchfold::formats::FileFormat::npy, "npy"},
+                                                                    {patchfold::formats::FileFormat::png, "png"},
+                                                                    {patchfold::formats::FileFormat::jpeg, "jpg"},
+                                                                    {patchfold::formats::FileFormat::tiff, "tif"}});
 
 template <>
 inline constexpr auto patchfold::words<patchfold::formats::TiffOptions::Compression> =

@@ -41,8 +41,16 @@ bool is_time(const std::filesystem::path& folder, const Setting& setting) {
 }
 
 /// What the child does before it becomes the program; only calls that are safe after fork.
-void prepare_child(const char* folder, const Setting& setting, int out, int err) {
+void prepare_child(const char* folder, const Setting& setting, int in, int out, int err) {
   if (::chdir(folder) != 0) ::_exit(126);
+  if (in >= 0) {
+    ::dup2(in, 0);
+  } else {
+    const int file = ::open(setting.input.empty() ? "/dev/null" : setting.input.c_str(), O_RDONLY);
+    if (file < 0) ::_exit(126);
+    ::dup2(file, 0);
+    ::close(file);
+  }
   if (setting.close_output)
     ::close(1);
   else
@@ -81,6 +89,24 @@ std::string drain_terminal(int descriptor) {
     text.append(buffer, static_cast<std::size_t>(count));
   ::close(descriptor);
   return text;
+}
+
+/// The end of a pipe that a process of ours fills; it ends when nobody reads any more.
+int open_filled_pipe(const std::string& bytes, pid_t& writer) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
+  writer = ::fork();
+  if (writer == 0) {
+    ::close(ends[0]);
+    for (std::size_t at = 0; at < bytes.size();) {
+      const ssize_t count = ::write(ends[1], bytes.data() + at, bytes.size() - at);
+      if (count <= 0) break;
+      at += static_cast<std::size_t>(count);
+    }
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  return ends[0];
 }
 
 std::string drain(int descriptor) {
@@ -152,13 +178,18 @@ Outcome Folder::run(const std::vector<std::string>& arguments, const Setting& se
   argv.push_back(nullptr);
   const Terminal terminal = setting.terminal ? open_terminal() : Terminal{};
   const int err = setting.terminal ? terminal.program : open_anonymous();
-  int out = -1;
+  pid_t writer = 0;
+  Terminal input;
+  if (setting.piped) input.program = open_filled_pipe(*setting.piped, writer);
+  if (setting.input_terminal) input = open_terminal();
+  const Terminal screen = setting.output_terminal ? open_terminal() : Terminal{};
+  int out = screen.program;
   if (setting.break_pipe) {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
     ::close(ends[0]);
     out = ends[1];
-  } else {
+  } else if (!setting.output_terminal) {
     out = open_anonymous();
   }
 
@@ -166,11 +197,12 @@ Outcome Folder::run(const std::vector<std::string>& arguments, const Setting& se
   const int program = ::open(PATCHFOLD_PROGRAM, O_PATH | O_CLOEXEC);
   const pid_t child = ::fork();
   if (child == 0) {
-    prepare_child(path_.c_str(), setting, out, err);
+    prepare_child(path_.c_str(), setting, input.program, out, err);
     ::fexecve(program, argv.data(), environ);
     ::_exit(127);
   }
   ::close(program);
+  if (input.program >= 0) ::close(input.program);
   int status = 0;
   rusage usage{};
   pid_t ended = 0;
@@ -185,7 +217,12 @@ Outcome Folder::run(const std::vector<std::string>& arguments, const Setting& se
   Outcome outcome;
   if (WIFEXITED(status)) outcome.code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) outcome.signal = WTERMSIG(status);
-  outcome.out = setting.break_pipe ? (::close(out), "") : drain(out);
+  if (writer > 0) ::waitpid(writer, nullptr, 0);
+  if (input.ours >= 0) ::close(input.ours);
+  if (setting.break_pipe)
+    ::close(out);
+  else
+    outcome.out = setting.output_terminal ? (::close(out), drain_terminal(screen.ours)) : drain(out);
   outcome.err = setting.terminal ? (::close(err), drain_terminal(terminal.ours)) : drain(err);
   outcome.peak_bytes = usage.ru_maxrss * std::int64_t{1024};
   return outcome;

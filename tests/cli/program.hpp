@@ -34,6 +34,10 @@ struct Setting {
   int signal = 0;                               ///< sent once a temporary file lies in the folder
   std::string signal_once{};                    ///< sent once a file, or a pipe that holds something, has that name
   bool terminal = false;                        ///< standard error is a terminal
+  bool output_terminal = false;                 ///< standard output is a terminal
+  bool input_terminal = false;                  ///< standard input is a terminal
+  std::string input{};                          ///< the file that standard input is; empty: /dev/null
+  std::optional<std::string> piped{};           ///< what comes through a pipe to standard input
 };
 
 /// A folder that lives as long as the object; the program runs in it.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 
 #include "formats/rows.hpp"
@@ -58,11 +59,16 @@ std::size_t count_of(const std::string& text, const std::string& part) {
   return count;
 }
 
+bool has_program(const std::string& name) {
+  return std::system(("command -v " + name + " > /dev/null 2>&1").c_str()) == 0;
+}
+
 std::string run_well(const Folder& folder, const std::string& command) {
   const Outcome outcome = folder.run(command);
   EXPECT_EQ(outcome.code, 0) << command << "\n" << outcome.err << outcome.signal;
-  EXPECT_EQ(outcome.err, "") << command;
-  return outcome.out;
+  // What was asked for, or the report.
+  EXPECT_TRUE(outcome.out.empty() || outcome.err.empty()) << command << "\n" << outcome.out << outcome.err;
+  return outcome.out + outcome.err;
 }
 
 void run_badly(const Folder& folder, const std::string& command, const std::vector<std::string>& fragments, int code) {

@@ -31,7 +31,9 @@ Array read_array(const Folder& folder, const std::string& name);
 std::string entries_of(const Folder& folder, const std::string& name);
 std::size_t count_of(const std::string& text, const std::string& part);
 
-/// Runs a command that must succeed; returns what it prints.
+/// Whether the system has a program of that name.
+bool has_program(const std::string& name);
+/// Runs a command that must succeed; returns what it prints or reports.
 std::string run_well(const Folder& folder, const std::string& command);
 /// Runs a command that must fail with exit code 1 and one line that holds every fragment.
 void run_badly(const Folder& folder, const std::string& command, const std::vector<std::string>& fragments, int code = 1);

@@ -52,5 +52,18 @@ endforeach()
 
 if(EXISTS ${prefix}/bin/patchfold)
   run(${prefix}/bin/patchfold ops)
+  # Manual pages and completions lie where they are looked for, as the program prints them.
+  foreach(page "man split=share/man/man1/patchfold-split.1" "man=share/man/man1/patchfold.1"
+               "man operators=share/man/man7/patchfold-operators.7"
+               "completion bash=share/bash-completion/completions/patchfold"
+               "completion zsh=share/zsh/site-functions/_patchfold"
+               "completion fish=share/fish/vendor_completions.d/patchfold.fish")
+    string(REGEX MATCH "^(.*)=(.*)$" found "${page}")
+    set(words ${CMAKE_MATCH_1})
+    set(path ${prefix}/${CMAKE_MATCH_2})
+    separate_arguments(words)
+    execute_process(COMMAND ${prefix}/bin/patchfold ${words} OUTPUT_FILE ${work}/page COMMAND_ERROR_IS_FATAL ANY)
+    run(${CMAKE_COMMAND} -E compare_files ${work}/page ${path})
+  endforeach()
 endif()
 message("installed, found by find_package and pkg-config, built and run")

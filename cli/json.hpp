@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// JSON as the commands print it: members in the order in which they are added. docs/command-line.md has the schemas.
+#pragma once
+
+#include <concepts>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "patchfold/tensor.hpp"
+
+namespace patchfold::cli {
+
+/// A value as text: strings with their quotes (bytes that are no UTF-8 are replaced), numbers, lists; null for no value, and
+/// for floating-point numbers that are none.
+std::string json_of(std::nullptr_t);
+std::string json_of(std::string_view text);
+std::string json_of(bool flag);
+std::string json_of(double number);
+std::string json_of(const Dims& list);
+inline std::string json_of(const char* text) {
+  return json_of(std::string_view(text));
+}
+inline std::string json_of(const std::string& text) {
+  return json_of(std::string_view(text));
+}
+template <std::integral T>
+requires(!std::same_as<T, bool>) std::string json_of(T number) {
+  return std::to_string(number);
+}
+template <class T>
+std::string json_of(const std::optional<T>& value) {
+  return value ? json_of(*value) : json_of(nullptr);
+}
+
+/// An object on one line.
+class JsonObject {
+ public:
+  template <class T>
+  JsonObject& add(std::string_view name, const T& value) {
+    return add_text(name, json_of(value));
+  }
+  const std::string& text() const noexcept { return text_; }
+
+ private:
+  JsonObject& add_text(std::string_view name, const std::string& value);
+  std::string text_ = "{}";
+};
+
+inline std::string json_of(const JsonObject& object) {
+  return object.text();
+}
+
+/// "[..]" with what `f` makes of each entry; `separator` between two of them.
+template <class Range, class F>
+std::string json_list(const Range& range, F&& f, std::string_view separator = ", ") {
+  std::string text;
+  for (const auto& entry : range) text.append(text.empty() ? "" : separator).append(json_of(f(entry)));
+  return "[" + text + "]";
+}
+
+/// A value that is JSON text already.
+struct JsonText {
+  std::string text{};
+};
+inline std::string json_of(const JsonText& value) {
+  return value.text;
+}
+
+}  // namespace patchfold::cli

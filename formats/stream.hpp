@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Standard input and other open streams, as files that can be read at any place.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+
+#include "formats/file.hpp"
+
+namespace patchfold::formats {
+
+/// A descriptor of our own for the bytes that a stream holds, and their number. What cannot be read at any place is stored
+/// first, once for the process. Throws Error(file_open, file_write).
+int open_stream(const Subject& subject, int stream, std::int64_t& size);
+
+/// "a folder", "a pipe", "a socket" or "a device".
+std::string kind_of_file(mode_t mode);
+
+}  // namespace patchfold::formats

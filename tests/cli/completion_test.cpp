@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+// Completions, driven in the shells themselves: keys are typed on a terminal, and the shell runs the line that they give.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <stdexcept>
+
+#include "cli/commands.hpp"
+#include "patchfold/table.hpp"
+#include "tests/cli/program.hpp"
+#include "tests/cli/tiles.hpp"
+
+namespace patchfold::cli_test {
+namespace {
+
+constexpr const char* prompt = "ready> ";
+
+/// What a command of the shell prints.
+std::string output_of(const Folder& folder, const std::string& command) {
+  const std::string whole = "cd '" + folder.path("").string() + "' && { " + command + "\n} > output.txt 2>&1";
+  EXPECT_EQ(std::system(("bash -c '" +
+                         [&] {
+                           std::string quoted;
+                           for (const char c : whole) c == '\'' ? quoted += "'\\''" : quoted += c;
+                           return quoted;
+                         }() +
+                         "'")
+                            .c_str()),
+            0)
+      << command << "\n"
+      << folder.read("output.txt");
+  return folder.read("output.txt");
+}
+
+/// A shell on a terminal of its own, in a folder. `patchfold` is a function there that stores the words that it is given.
+class Shell {
+ public:
+  Shell(const Folder& folder, const std::vector<std::string>& command) : folder_(folder) {
+    terminal_ = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (terminal_ < 0 || ::grantpt(terminal_) != 0 || ::unlockpt(terminal_) != 0) throw std::runtime_error("no terminal");
+    const std::string name = ::ptsname(terminal_);
+    const std::string path = folder.path("").string();
+    std::vector<char*> arguments;
+    for (const auto& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    process_ = ::fork();
+    if (process_ == 0) {
+      ::setsid();
+      const int screen = ::open(name.c_str(), O_RDWR);
+      for (int i = 0; i < 3; ++i) ::dup2(screen, i);
+      if (::chdir(path.c_str()) != 0) ::_exit(126);
+      ::setenv("HOME", path.c_str(), 1);
+      ::setenv("ZDOTDIR", path.c_str(), 1);
+      ::setenv("TERM", "dumb", 1);
+      ::unsetenv("INPUTRC");
+      ::execvp(arguments[0], arguments.data());
+      ::_exit(127);
+    }
+    await(prompt);
+  }
+  Shell(const Shell&) = delete;
+  Shell& operator=(const Shell&) = delete;
+  ~Shell() {
+    ::close(terminal_);
+    ::kill(process_, SIGKILL);
+    ::waitpid(process_, nullptr, 0);
+  }
+
+  /// The words of the line that these keys give, joined with blanks.
+  std::string type(const std::string& keys) {
+    std::filesystem::remove(folder_.path("words"));
+    for (std::size_t at = 0; at < keys.size();)
+      at += static_cast<std::size_t>(std::max<ssize_t>(::write(terminal_, keys.data() + at, keys.size() - at), 0));
+    EXPECT_EQ(::write(terminal_, "\r", 1), 1);
+    await(prompt);
+    std::string words = folder_.read("words");
+    std::replace(words.begin(), words.end(), '\n', ' ');
+    return words.substr(0, words.find_last_not_of(' ') + 1);
+  }
+
+ private:
+  /// Reads until the terminal shows the text.
+  void await(const std::string& text) {
+    std::string shown;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (shown.find(text) == std::string::npos && std::chrono::steady_clock::now() < end) {
+      pollfd ready{terminal_, POLLIN, 0};
+      char buffer[4096];
+      if (::poll(&ready, 1, 100) <= 0) continue;
+      const ssize_t count = ::read(terminal_, buffer, sizeof(buffer));
+      if (count <= 0) break;
+      shown.append(buffer, static_cast<std::size_t>(count));
+    }
+    EXPECT_NE(shown.find(text), std::string::npos) << shown;
+  }
+
+  const Folder& folder_;
+  int terminal_ = -1;
+  pid_t process_ = 0;
+};
+
+struct Typed {
+  const char* keys;
+  const char* words;
+};
+
+/// What is typed, and the line that a tab makes of it: the same for every shell.
+const Typed typed[] = {
+    {"patchfold spl\t", "split"},
+    {"patchfold comp\tba\t", "completion bash"},
+    {"patchfold run unf\t", "run unfold"},
+    {"patchfold run torch.pixel_u\t", "run torch.pixel_unshuffle"},
+    {"patchfold run unfold --kern\t", "run unfold --kernel_size"},
+    {"patchfold run unfold in.npy --layout channels_l\t", "run unfold in.npy --layout channels_last"},
+    {"patchfold run unfold in.npy --padding=same_u\t", "run unfold in.npy --padding=same_upper"},
+    {"patchfold run unfold pho\t", "run unfold photo.png"},
+    {"patchfold run unfold photo.png -o pho\t", "run unfold photo.png -o photo.png"},
+    {"patchfold run unfold photo.png --as bfl\t", "run unfold photo.png --as bfloat16"},
+    {"patchfold run onnx.Col2Im columns.npy --imag\t", "run onnx.Col2Im columns.npy --image_shape"},
+    {"patchfold explain fold --sha\t", "explain fold --shape"},
+    {"patchfold explain fo\t", "explain fold"},
+    {"patchfold ops keras.ex\t", "ops keras.extract_patches"},
+    {"patchfold errors divi\t", "errors divisible"},
+    {"patchfold split pho\t", "split photo.png"},
+    {"patchfold split photo.png ta\t", "split photo.png table/"},
+    {"patchfold split photo.png tiles --names gr\t", "split photo.png tiles --names grid"},
+    {"patchfold merge ta\t", "merge table/"},
+    {"patchfold merge tiles out.png --win\t", "merge tiles out.png --window"},
+    {"patchfold merge tiles out.png --window lin\t", "merge tiles out.png --window linear"},
+    {"patchfold merge tiles out.png --proc\t", "merge tiles out.png --processed"},
+    {"patchfold bench --gro\t", "bench --growth"},
+    {"patchfold man oper\t", "man operators"},
+};
+
+/// A folder with files to complete, and what the shell reads first.
+void prepare(const Folder& folder, const std::string& shell, const std::string& file) {
+  ASSERT_EQ(folder.run("completion " + shell + " -o " + file).code, 0);
+  folder.write("photo.png", "");
+  folder.write("table/inside", "");
+}
+
+constexpr const char* recorder = R"(patchfold() { printf '%s\n' "$@" > words; })";
+
+/// zsh leaves a slash behind a folder only while the line goes on.
+std::string without_slash(std::string words) {
+  if (words.ends_with('/')) words.pop_back();
+  return words;
+}
+
+// claim: completions
+TEST(Completion, OfBashCompletesTypedLines) {
+  const Folder folder;
+  prepare(folder, "bash", "patchfold.bash");
+  folder.write("rc", std::string("PS1='") + prompt + "'\nbind 'set enable-bracketed-paste off'\nsource ./patchfold.bash\n" +
+                         recorder + "\n");
+  Shell shell(folder, {"bash", "--noprofile", "--rcfile", "rc", "-i"});
+  for (const auto& [keys, words] : typed) EXPECT_EQ(shell.type(keys), words) << keys;
+}
+
+// claim: completions
+TEST(Completion, OfZshCompletesTypedLines) {
+  if (!has_program("zsh")) GTEST_SKIP() << "zsh is not installed";
+  const Folder folder;
+  prepare(folder, "zsh", "_patchfold");
+  folder.write(".zshrc", std::string("PS1='") + prompt + "'\nunset zle_bracketed_paste\nunsetopt prompt_sp\n" +
+                             "fpath=($PWD $fpath)\nautoload -Uz compinit\ncompinit -u -D\n" + recorder + "\n");
+  Shell shell(folder, {"zsh", "-d", "-i"});
+  for (const auto& [keys, words] : typed) EXPECT_EQ(without_slash(shell.type(keys)), without_slash(words)) << keys;
+}
+
+// claim: completions
+TEST(Completion, OfFishCompletesTypedLines) {
+  if (!has_program("fish")) GTEST_SKIP() << "fish is not installed";
+  const Folder folder;
+  prepare(folder, "fish", "patchfold.fish");
+  std::string script = "source ./patchfold.fish\n";
+  std::vector<const Typed*> asked;
+  for (const Typed& each : typed) {
+    const std::string keys = each.keys;
+    if (std::count(keys.begin(), keys.end(), '\t') > 1) continue;  // fish is asked for one word
+    asked.push_back(&each);
+    script += "echo (complete -C '" + keys.substr(0, keys.size() - 1) + "' | string replace -r '\\t.*' '')\n";
+  }
+  folder.write("ask.fish", script);
+  const std::string text = output_of(folder, "HOME=$PWD fish --no-config ask.fish");
+  EXPECT_EQ(count_of(text, "\n"), asked.size()) << text;
+  std::size_t at = 0;
+  for (const Typed* each : asked) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string words = each->words;
+    EXPECT_EQ(text.substr(at, end - at), words.substr(words.rfind(' ') + 1)) << each->keys;
+    at = std::min(end + 1, text.size());
+  }
+}
+
+/// Lines that bash offers for these words, sorted.
+class Bash {
+ public:
+  explicit Bash(const Folder& folder) : folder_(folder) {
+    EXPECT_EQ(folder.run("completion bash -o patchfold.bash").code, 0);
+  }
+  void ask(const std::string& words, const std::string& current) {
+    script_ += "COMP_WORDS=(patchfold " + words + " '" + current +
+               "'); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _patchfold; " + "printf ' %s' \"${COMPREPLY[@]}\" ''; echo\n";
+  }
+  std::vector<std::string> answers() {
+    folder_.write("ask.bash", "source ./patchfold.bash\n" + script_);
+    const std::string text = output_of(folder_, "bash --norc ask.bash");
+    std::vector<std::string> lines;
+    for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
+      lines.push_back(text.substr(at, text.find('\n', at) - at));
+    return lines;
+  }
+
+ private:
+  const Folder& folder_;
+  std::string script_{};
+};
+
+TEST(Completion, OffersEveryArgumentOfEveryOperator) {
+  const Folder folder;
+  Bash bash(folder);
+  bash.ask("run", "");
+  for (const auto& op : operators()) {
+    bash.ask("run " + std::string(op.name), "--");
+    bash.ask("explain " + std::string(op.name), "--");
+    for (const auto& argument : op.arguments)
+      if (!argument.choices.empty()) bash.ask("run " + std::string(op.name) + " --" + std::string(argument.name), "");
+  }
+  const auto answers = bash.answers();
+  auto answer = answers.begin();
+  const auto expect = [](const std::string& line, const std::string& word) {
+    EXPECT_NE(line.find(" " + word + " "), std::string::npos) << word << "\n" << line;
+  };
+  for (const auto& op : operators()) expect(*answer, std::string(op.name));
+  for (const auto& op : operators()) {
+    ASSERT_LT(answer + 2, answers.end());
+    ++answer;
+    for (const auto& argument : op.arguments) {
+      expect(answer[0], "--" + std::string(argument.name));
+      expect(answer[1], "--" + std::string(argument.name));
+    }
+    for (const char* option : {"--output", "--json", "--batch", "--help"}) expect(answer[0], option);
+    expect(answer[1], "--dtype");
+    ++answer;
+    for (const auto& argument : op.arguments)
+      if (!argument.choices.empty()) {
+        ++answer;
+        for (const auto choice : argument.choices) expect(*answer, std::string(choice));
+      }
+  }
+  EXPECT_EQ(answer + 1, answers.end());
+}
+
+/// Whatever the help of a command names is completed.
+TEST(Completion, OffersEveryOptionOfTheHelp) {
+  const Folder folder;
+  Bash bash(folder);
+  std::vector<std::string> helps;
+  for (const auto& command : cli::commands()) {
+    helps.push_back(folder.run(std::string(command.name) + " --help").out);
+    bash.ask(std::string(command.name), "--");
+  }
+  const auto answers = bash.answers();
+  ASSERT_EQ(answers.size(), helps.size());
+  for (std::size_t i = 0; i < helps.size(); ++i) {
+    std::size_t found = 0;
+    for (std::size_t at = helps[i].find("  -"); at != std::string::npos; at = helps[i].find("\n  -", at + 1)) {
+      const std::size_t dashes = helps[i].find("--", at);
+      const std::size_t end = helps[i].find_first_of(" ,\n", dashes);
+      const std::string option = helps[i].substr(dashes, end - dashes);
+      EXPECT_NE(answers[i].find(" " + option + " "), std::string::npos) << option << "\n" << answers[i];
+      ++found;
+    }
+    EXPECT_GE(found, cli::commands()[i].name == "explain" ? 0U : 1U) << helps[i];
+  }
+}
+
+TEST(Completion, ScriptsAreSound) {
+  const Folder folder;
+  for (const std::string shell : {"bash", "zsh", "fish"}) {
+    SCOPED_TRACE(shell);
+    const Outcome outcome = folder.run("completion " + shell);
+    EXPECT_EQ(outcome.code, 0);
+    ASSERT_EQ(folder.run("completion " + shell + " -o script").code, 0);
+    EXPECT_EQ(folder.read("script"), outcome.out);
+    const bool is_there = has_program(shell);
+    EXPECT_EQ(is_there ? output_of(folder, shell + " -n script") : "", "");
+  }
+  if (!has_program("shellcheck")) GTEST_SKIP() << "shellcheck is not installed";
+  ASSERT_EQ(folder.run("completion bash -o script").code, 0);
+  EXPECT_EQ(output_of(folder, "shellcheck script"), "");
+}
+
+TEST(Completion, RefusesOtherShells) {
+  const Folder folder;
+  run_badly(folder, "completion", {"completion: SHELL: is required", "bash, zsh or fish"}, 2);
+  run_badly(folder, "completion tcsh", {"completion: SHELL: is unknown", "tcsh", "bash, zsh or fish"}, 2);
+  run_badly(folder, "completion bash -o missing/file", {"missing/file", "cannot be written"});
+}
+
+}  // namespace
+}  // namespace patchfold::cli_test
