@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The neutral window operators: unfold, fold and coverage.
 //   e = (k - 1) * d + 1     X = I + pb + pe - e     l = X < 0 ? 0 : X / s + 1     coordinate = b * s + q * d - pb
+#include <algorithm>
 #include <optional>
 
 #include "reference/array.hpp"
+#include "reference/mean.hpp"
 #include "reference/numbers.hpp"
 #include "reference/operators.hpp"
 #include "reference/sum.hpp"
@@ -154,11 +156,15 @@ Array fold(const Array& columns, const Arguments& arguments, const Array* held) 
   const List batches = slice(columns.shape, 0, axes - 1 - position_axes);
   const std::int64_t channels = columns.shape[last ? axes - 1 : batches.size()] / product(w.kernel);
 
+  const bool averages = is(arguments, "reduce", "mean");
+  const auto fill = element_of(get<Number>(arguments, "fill", Number(std::int64_t{0})), columns.dtype, columns.element_size);
+
   Array image = zeros(last ? join({batches, w.image, {channels}}) : join({batches, {channels}, w.image}), columns);
   for_each(batches, [&](const List& n) {
     for (std::int64_t c = 0; c < channels; ++c) {
       for_each(w.image, [&](const List& y) {
         Sum sum(columns.dtype);
+        Mean mean(columns.dtype, columns.element_size);
         for_each(w.kernel, [&](const List& q) {
           // The patch whose tap q lies at y, if there is one: b * s = y + pb - q * d.
           List b(w.rank);
@@ -168,9 +174,19 @@ Array fold(const Array& columns, const Arguments& arguments, const Array* held) 
             b[d] = offset / w.stride[d];
             if (b[d] >= w.positions[d]) return;
           }
-          sum.add(at(columns, column_index(arguments, w, n, channels, c, q, b)));
+          const std::byte* element = at(columns, column_index(arguments, w, n, channels, c, q, b));
+          if (averages)
+            mean.add(element);
+          else
+            sum.add(element);
         });
-        sum.store(at(image, image_index(arguments, n, c, y)));
+        std::byte* to = at(image, image_index(arguments, n, c, y));
+        if (!averages)
+          sum.store(to);
+        else if (mean.is_empty())
+          std::copy(fill.begin(), fill.end(), to);
+        else
+          mean.store(to);
       });
     }
   });

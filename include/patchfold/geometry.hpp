@@ -54,8 +54,9 @@ struct Geometry {
   bool has_data = true;     ///< false: the columns are ones, and there is no data input (coverage)
   bool is_block = false;    ///< patches are blocks: kernel and stride are one argument
   bool accumulate = false;  ///< sums are added to what the output holds
+  bool means = false;       ///< sums are divided by how many elements meet
   PaddingMode padding_mode = PaddingMode::constant;
-  Scalar value{};  ///< fill of PaddingMode::constant
+  Scalar value{};  ///< fill of PaddingMode::constant, and of means where no elements meet
   Dims data{};     ///< shape of the data
   Dims output{};   ///< shape of the output
   FixedList<SharedIndex, 2 * max_rank> shared{};

@@ -36,6 +36,12 @@ template <>
 inline constexpr auto words<Positions> = std::to_array<Word<Positions>>({{Positions::flat, "flat"},
                                                                          {Positions::grid, "grid"}});
 
+/// What Fold makes of the column elements that meet in an image element: their sum, or their mean.
+enum class FoldReduce : std::uint8_t { sum, mean };
+template <>
+inline constexpr auto words<FoldReduce> = std::to_array<Word<FoldReduce>>({{FoldReduce::sum, "sum"},
+                                                                           {FoldReduce::mean, "mean"}});
+
 /// The order of the new channels: channel = offset * C + c (blocks_first, ONNX's DCR), or channel = c * K + offset
 /// (depth_first, ONNX's CRD).
 enum class DepthMode : std::uint8_t { blocks_first, depth_first };
@@ -68,6 +74,12 @@ struct PATCHFOLD_API Unfold {
 /// col2im: each image element is the sum of the column elements that Unfold would copy from it, and +0 if there are none.
 /// The sum starts from +0 and adds the taps in ascending order. float16 and bfloat16 are added in float32 and rounded once,
 /// integers wrap, booleans are combined with OR. Shapes as for Unfold.
+///
+/// With FoldReduce::mean the sum is divided by the number of elements that meet, and rounded once, to nearest even; where
+/// none meets, the element is `fill`. Means do not wrap, and elements whose bits are the same in all stay as they are, NaNs
+/// and -0 too, so Fold undoes Unfold bit for bit wherever patches cover the image. The sum is taken in float64 for integers
+/// of up to 32 bits, float16, bfloat16 and float32, in pairs of float64 for float64, and in 128 bits for 64-bit integers;
+/// complex numbers are averaged by parts. A boolean is true if more than half of the elements are. NaN is the quiet one.
 struct PATCHFOLD_API Fold {
   static constexpr std::string_view name = "fold";
   Dims output_size{};  ///< I1..IR
@@ -78,7 +90,9 @@ struct PATCHFOLD_API Fold {
   Layout layout = Layout::channels_first;
   Order order = Order::channel;
   Positions positions = Positions::flat;
-  bool accumulate = false;  ///< the result, rounded to the element type, is added to what the output holds
+  bool accumulate = false;  ///< the result, rounded to the element type, is added to what the output holds; sums only
+  FoldReduce reduce = FoldReduce::sum;
+  Scalar fill{};  ///< means only: elements that no patch touches
 
   Dims output_shape(const Dims& columns) const;
   Plan plan(const ConstTensorView& columns, const TensorView& image) const;

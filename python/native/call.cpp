@@ -110,8 +110,8 @@ Operand Operator::destination(nb::handle out, const Operand& src) const {
 Prepared Operator::prepare(const TensorView& src, const TensorView* dst, std::span<const nb::handle> values) const {
   return plan_cache().find(PlanKey(*spec_, src, dst, values), [&] {
     const Values parsed = parse(values);
-    if (!dst) check_new_output(parsed);
     const Lowering lowering = bind(parsed).lower(src.shape, {.data = data_, .output = out_name});
+    if (!dst) check_new_output(parsed);
     const Dims& shape = lowering.geometry.output;
     return Prepared{lowering.plan(src, dst ? *dst : row_major(src, shape)), shape};
   });

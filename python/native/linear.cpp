@@ -25,6 +25,9 @@ Geometry adjoint_of(const Geometry& g, std::string_view op) {
   if (g.padding_mode != PaddingMode::constant)
     throw Error(
         {ErrorCode::value, std::string(op), "padding_mode", "the adjoint is known for the mode constant only", "", ""});
+  if (g.means)
+    throw Error({ErrorCode::value, std::string(op), "reduce",
+                 "the adjoint is known for sums only: divide one by the coverage", "mean", "sum"});
   Geometry adjoint = g;
   adjoint.direction = g.extracts() ? Geometry::Direction::combine : Geometry::Direction::extract;
   adjoint.data = g.output;

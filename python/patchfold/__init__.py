@@ -18,6 +18,7 @@ from ._errors import Error, InvalidType, InvalidValue
 from ._merger import Merger
 from ._operators import batch_to_space, coverage, depth_to_space, fold, reorder, space_to_batch, space_to_depth, unfold
 from ._patches import Chunk, gather_patches, iter_unfold
+from ._reconstruct import reconstruct
 from ._table import (
     ArgumentSpec,
     Explanation,
@@ -68,6 +69,7 @@ __all__ = [
     "output_shape",
     "patchify",
     "plan",
+    "reconstruct",
     "reorder",
     "run",
     "set_num_threads",

@@ -15,6 +15,7 @@ from ._renamed import positions_of
 from ._typing import (
     Array,
     DepthMode,
+    FoldReduce,
     IntOrInts,
     Ints,
     Layout,
@@ -117,10 +118,14 @@ def fold(
     order: Order = "channel",
     positions: Positions = "flat",
     accumulate: bool = False,
+    reduce: FoldReduce = "sum",
+    fill: Number = 0,
     columns: Positions | None = None,
     out: Array | None = None,
 ) -> Array:
-    """Sums columns into the image that they were cut from (col2im, overlap-add). The transpose of unfold.
+    """Sums or averages columns into the image that they were cut from (col2im, overlap-add).
+
+    With reduce="sum" it is the transpose of unfold; with reduce="mean" it undoes unfold, as reconstruct does.
 
     Shapes: x is (B.., C*K, L) or (B.., C*K, l1..lR); the result is (B.., C, I1..IR); with layout="channels_last" the
         channels come last in both. K, L and l are those of unfold for an image of output_size.
@@ -135,17 +140,20 @@ def fold(
         layout: where the channels lie, "channels_first" or "channels_last".
         order: the slow index of the C*K axis: "channel" (c * K + tap) or "kernel" (tap * C + c).
         positions: "flat" for one axis of all positions, "grid" for one axis for each spatial axis.
-        accumulate: whether the result, rounded to the element type, is added to the content of out instead of replacing
-            it.
+        accumulate: whether the sum, rounded to the element type, is added to the content of out instead of replacing it.
+        reduce: "sum", or "mean" for the sum divided by the number of elements that meet.
+        fill: what reduce="mean" writes where no patch lies; an integer element type needs an integer in its range.
         columns: the old name of positions. It works until 1.0 and warns.
         out: an array of the result's shape and element type; it receives the result and is returned.
 
     Formula: result[n, c, y] = the sum of x[n, c * K + tap, position] over all taps and positions with
-        position * stride + tap * dilation - pad_begin = y for each axis; 0 if there are none.
+        position * stride + tap * dilation - pad_begin = y for each axis; 0 if there are none. Their mean is rounded once,
+        to nearest even, and equal elements have themselves as their mean, bit for bit.
 
     Types: numbers and booleans. The sum starts from +0 and runs in ascending order of the tap: float32, float64 and
         complex in their own type, float16 and bfloat16 in float32 with one rounding at the end, integers modulo 2^n,
-        booleans with OR. The bits do not depend on threads, processor or memory layout.
+        booleans with OR. Means do not wrap: they are summed in float64, float64 in pairs of float64, 64-bit integers in
+        128 bits; a boolean is the majority's. The bits do not depend on threads, processor or memory layout.
 
     Errors: InvalidValue for numbers, words and shapes that break a rule, and for a number of positions that differs
         from the formula's; InvalidType for data that is not an array, for arguments of the wrong type, and for element
@@ -164,7 +172,8 @@ def fold(
     """
     if columns is not None:
         positions = positions_of("fold", columns)
-    return _fold(x, out, output_size, kernel_size, stride, dilation, padding, layout, order, positions, accumulate)
+    window = (kernel_size, stride, dilation, padding)
+    return _fold(x, out, output_size, *window, layout, order, positions, accumulate, reduce, fill)
 
 
 def coverage(

@@ -53,6 +53,7 @@ PaddingMode: TypeAlias = Literal["constant", "edge", "reflect", "symmetric", "wr
 Layout: TypeAlias = Literal["channels_first", "channels_last"]
 Order: TypeAlias = Literal["channel", "kernel"]
 Positions: TypeAlias = Literal["flat", "grid"]
+FoldReduce: TypeAlias = Literal["sum", "mean"]
 DepthMode: TypeAlias = Literal["blocks_first", "depth_first"]
 TokenOrder: TypeAlias = Literal["vit", "torch", "qwen"]
 

@@ -84,6 +84,8 @@ std::int64_t take_unit(Problem& problem) {
 
 Problem normalise(const Problem& problem, std::string_view op) {
   Problem normal = merge_dims(drop_single(open_windows(problem, Opened::partitions)));
+  // Exactly one element meets everywhere: it is its own mean.
+  if (normal.verb == Verb::combine_mean && normal.windows.empty()) normal.verb = Verb::combine_copy;
   const int axes = normal.dims.size() + normal.windows.size();
   if (axes > max_axes)
     fail(ErrorCode::limit, op, "shape", "dims that do not merge and windows together must be few enough", axes,

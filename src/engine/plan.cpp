@@ -5,6 +5,7 @@
 
 #include "engine/compiled.hpp"
 #include "engine/floats.hpp"
+#include "engine/means.hpp"
 #include "engine/scratch.hpp"
 #include "engine/sharing.hpp"
 #include "kernels/stream.hpp"
@@ -37,7 +38,7 @@ void run_piece(void* context, std::int64_t piece) noexcept {
   const auto [first, last] = engine::rows_of_piece(piece, call.pieces, compiled.rows());
   const std::int64_t part = call.parts.take();
   std::byte* const scratch = call.scratch + part * compiled.scratch_per_piece();
-  if (compiled.problem().verb == engine::Verb::combine_sum) {
+  if (engine::adds(compiled.problem())) {
     const engine::DefaultFloats floats;
     compiled.run_rows(call.src, call.dst, first, last, scratch);
   } else {

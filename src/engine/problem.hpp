@@ -23,7 +23,8 @@ inline constexpr int max_axes = 16;
 ///                 (stride = kernel)
 ///   combine_sum   columns -> image: each image element is the sum of all column elements that point at it, in ascending
 ///                 order of the taps
-enum class Verb : std::uint8_t { extract, combine_copy, combine_sum };
+///   combine_mean  the same, divided by how many there are; `fill` if there are none
+enum class Verb : std::uint8_t { extract, combine_copy, combine_sum, combine_mean };
 
 }  // namespace patchfold::engine
 
@@ -32,7 +33,8 @@ template <>
 inline constexpr auto words<engine::Verb> =
     std::to_array<Word<engine::Verb>>({{engine::Verb::extract, "extract"},
                                        {engine::Verb::combine_copy, "combine by copying"},
-                                       {engine::Verb::combine_sum, "combine by adding"}});
+                                       {engine::Verb::combine_sum, "combine by adding"},
+                                       {engine::Verb::combine_mean, "combine by averaging"}});
 }  // namespace patchfold
 
 namespace patchfold::engine {

@@ -9,7 +9,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/bands.hpp"
 #include "engine/windowless.hpp"
+#include "kernels/mean.hpp"
 
 namespace patchfold::engine {
 
@@ -25,11 +27,12 @@ class ResidueSums {
   std::int64_t image_bytes() const noexcept { return count_ * problem_.element_size; }
   std::int64_t sums_bytes() const noexcept;
 
+  /// For means the counts of the first window's coordinates follow the sums.
   void clear(std::byte* sums) const noexcept;
   /// Adds the columns of one tap of the first window; its `positions` begin at this coordinate.
   void add(std::byte* sums, const std::byte* columns, std::int64_t coordinate, std::int64_t positions) const noexcept;
-  /// Turns sums into elements, in place.
-  void finish(std::byte* sums) const noexcept;
+  /// Turns sums into elements, in place. Returns false if some of them are means that need care.
+  bool finish(std::byte* sums, const kernels::FillLine& fill) const noexcept;
 
   /// A box of the sorted image: where it begins, and for every axis its length, its stride there, and along which window's
   /// coordinates (-1: the dim) it runs, in steps of so many.
@@ -52,13 +55,23 @@ class ResidueSums {
     std::int64_t first = 0;   ///< place of the image's first coordinate
     std::int64_t places = 0;  ///< for each residue
     std::int64_t step = 0;    ///< from place to place
-    std::int64_t at(std::int64_t coordinate, std::int64_t stride) const noexcept {
-      return (coordinate % stride * places + coordinate / stride) * step;
+    std::int64_t place(std::int64_t coordinate, std::int64_t stride) const noexcept {
+      return coordinate % stride * places + coordinate / stride;
     }
+    std::int64_t at(std::int64_t coordinate, std::int64_t stride) const noexcept { return place(coordinate, stride) * step; }
   };
 
+  std::int64_t counts_at() const noexcept { return whole_lines(count_ * accumulator_); }
+  void count_all();
+  bool divide(std::byte* sums, const kernels::FillLine& fill) const noexcept;
+
   Problem problem_;
+  std::int64_t accumulator_;  // bytes
   std::array<Sorted, max_rank> sorted_{};
+  /// How many taps meet at the sorted coordinates of each window but the first. Those of the last window stand once for each
+  /// number of a row.
+  std::array<std::vector<double>, max_rank> met_{};
+  std::int64_t repeats_ = 1;  // numbers of a row with the same coordinate
   std::int64_t dim_step_ = 1;
   std::int64_t count_ = 0;
   bool dim_is_nearest_;

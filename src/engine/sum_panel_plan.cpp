@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "engine/machine.hpp"
+#include "engine/means.hpp"
 #include "engine/normalise.hpp"
 #include "engine/stage_writer.hpp"
 
@@ -28,7 +29,8 @@ constexpr std::int64_t rows_wanted = 112;  ///< of a band: fewer shorten the run
 }  // namespace
 
 std::optional<SumPanelAxes> choose_axes(const Problem& problem) {
-  if (problem.verb != Verb::combine_sum || problem.windows.empty()) return std::nullopt;
+  if (!adds(problem) || problem.windows.empty()) return std::nullopt;
+  if (is_mean(problem) && kernels::mean_panel_kernel(problem.dtype) == nullptr) return std::nullopt;
   // Panels hold elements: what accumulates in a wider type cannot be added to the output from them.
   if (problem.accumulate && kernels::sum_kernel(problem.dtype).accumulator_size != problem.element_size) return std::nullopt;
   Problem rest = problem;
@@ -64,7 +66,12 @@ std::optional<SumPanelAxes> choose_axes(const Problem& problem) {
 }
 
 SumPanelPlan::SumPanelPlan(const Problem& problem, const SumPanelAxes& axes)
-    : Compiled(problem), kernel_(&kernels::panel_kernel(problem.dtype)), along_(axes.along), across_(axes.across) {
+    : Compiled(problem),
+      kernel_(is_mean(problem) ? kernels::mean_panel_kernel(problem.dtype) : &kernels::panel_kernel(problem.dtype)),
+      along_(axes.along),
+      across_(axes.across),
+      unit_(axes.unit),
+      means_(problem_) {
   take_unit(problem_);
   writer_.store = store_of(problem);
   if (problem.accumulate) writer_.onto = &kernels::sum_kernel(problem.dtype);
@@ -81,7 +88,7 @@ SumPanelPlan::SumPanelPlan(const Problem& problem, const SumPanelAxes& axes)
     writer_.row_bytes = axes.unit;
   }
   for (SumPhase& phase : phases_) {
-    if (!phase.cut(kernel_->lanes)) return;
+    if (!phase.cut(kernel_->lanes, kernel_->most_vectors)) return;
     writer_.phase_pitch = std::max(writer_.phase_pitch, ceil_div(phase.lanes, kernel_->lanes) * vector_bytes());
     widest_ = std::max(widest_, phase.chunks.front().vectors);
   }
@@ -151,6 +158,8 @@ void SumPanelPlan::plan_outer() {
 }
 
 void SumPanelPlan::plan_fetches() {
+  // Means take so long that columns within the cache come too late as well, where they are read in long runs.
+  if (is_mean(problem_) && writer_.phases == 1) prefetch_ = 3 * widest_ * vector_bytes();
   if (writer_.store == Store::plain || across_ < 0) return;
   const Window& y = problem_.windows[across_];
   // One panel ahead: less comes too late, more pushes out what is still needed. Positions that lie apart are a panel each.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/compiled.hpp"
+#include "engine/means.hpp"
 #include "engine/rows.hpp"
 #include "engine/same_taps.hpp"
 #include "engine/sum_phase.hpp"
@@ -44,6 +45,8 @@ class SumPanelPlan : public Compiled {
   const kernels::PanelKernel* kernel_;
   int along_;
   int across_;
+  std::int64_t unit_;
+  Means means_;
   SumWriter writer_{};
   std::vector<SumPhase> phases_{};
   std::int64_t widest_ = 1;  // vectors of the widest chunk

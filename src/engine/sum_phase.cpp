@@ -14,7 +14,7 @@ std::pair<std::int16_t, std::int16_t> within(std::int64_t v, std::int64_t vector
 
 }  // namespace
 
-bool SumPhase::cut(std::int64_t vector_lanes) {
+bool SumPhase::cut(std::int64_t vector_lanes, std::int64_t most_vectors) {
   chunks.clear();
   const std::int64_t vectors = ceil_div(lanes, vector_lanes);
   // Vectors in which every lane of every tap counts.
@@ -30,10 +30,10 @@ bool SumPhase::cut(std::int64_t vector_lanes) {
   const auto full = [&](std::int64_t v) { return v >= full_from && v < full_to; };
   for (std::int64_t v = 0; v < vectors;) {
     SumChunk chunk{v, 1, 1, {}};
-    while (chunk.vectors < kernels::most_panel_vectors && v + chunk.vectors < vectors &&
+    while (chunk.vectors < most_vectors && v + chunk.vectors < vectors &&
            (chunk.vectors == 1 || full(v + chunk.vectors - 1)))
       ++chunk.vectors;
-    if (full(v) && chunk.vectors == kernels::most_panel_vectors && full(v + chunk.vectors - 1))
+    if (full(v) && chunk.vectors == most_vectors && full(v + chunk.vectors - 1))
       chunk.repeats = std::max<std::int64_t>(1, (full_to - v) / chunk.vectors);
     for (const Tap& tap : taps) {
       const auto [first_from, first_to] = within(v, vector_lanes, tap);

@@ -33,9 +33,9 @@ struct SumPhase {
   std::vector<Tap> taps{};  ///< ascending
   std::vector<SumChunk> chunks{};
 
-  /// Cuts the phase into chunks for vectors of so many lanes. False if the masks would take too much memory, since taps
-  /// begin and end in very many places.
-  bool cut(std::int64_t vector_lanes);
+  /// Cuts the phase into chunks of up to `most_vectors` vectors of so many lanes. False if the masks would take too much
+  /// memory, since taps begin and end in very many places.
+  bool cut(std::int64_t vector_lanes, std::int64_t most_vectors);
 };
 
 /// The phases of a window along the row, for elements of `parts` lanes of `lane_size` bytes.

@@ -148,12 +148,13 @@ class Terms {
     });
   }
 
-  std::string text(std::int64_t element_of_output, std::int64_t count, std::string_view data) const {
+  /// `none`: what stands for no terms.
+  std::string text(std::int64_t element_of_output, std::int64_t count, std::string_view data, std::string none) const {
     std::string text;
     for (const std::int64_t column : found_.at(element_of_output))
       text += (text.empty() ? "" : " + ") + element(data, index_of(column, columns_));
     if (count > static_cast<std::int64_t>(most_terms)) text += " + .. (" + std::to_string(count) + " in all)";
-    return text.empty() ? "+0" : text;
+    return text.empty() ? none : text;
   }
 
  private:
@@ -164,8 +165,11 @@ class Terms {
 void write_sums(Text& text, const Subject& subject, const Findings& findings) {
   const std::string data(subject.op.data_input);
   const auto& counts = findings.counts;
-  text.section("Order: which elements of " + data + " are added, in ascending order of the tap");
-  const std::string held = subject.geometry().accumulate ? "what it holds + " : "";
+  const Geometry& geometry = subject.geometry();
+  text.section("Order: which elements of " + data + (geometry.means ? " are averaged" : " are added") +
+               ", in ascending order of the tap");
+  const std::string held = geometry.accumulate ? "what it holds + " : "";
+  const std::string none = geometry.means ? to_string(geometry.value) + ", the fill" : "+0";
   const std::int64_t middle = middle_element(subject.output());
   Marks marks = {{"first", 0}};
   add_mark(marks, "middle", middle);
@@ -174,9 +178,12 @@ void write_sums(Text& text, const Subject& subject, const Findings& findings) {
   if (const auto hole = std::ranges::find(counts, 0); hole != counts.end()) add_mark(marks, "hole", hole - counts.begin());
   const Terms terms(subject.geometry(), marks);
   std::vector<std::vector<std::string>> rows;
-  for (const auto& [label, flat] : marks)
-    rows.push_back({label, element("output", index_of(flat, subject.output())) + " = " + held +
-                               terms.text(flat, counts[static_cast<std::size_t>(flat)], data)});
+  for (const auto& [label, flat] : marks) {
+    const std::int64_t count = counts[static_cast<std::size_t>(flat)];
+    std::string sum = terms.text(flat, count, data, none);
+    if (geometry.means && count > 1) sum = "(" + sum + ") / " + std::to_string(count);
+    rows.push_back({label, element("output", index_of(flat, subject.output())) + " = " + held + sum});
+  }
   text.table(rows);
   if (element_count(subject.input()) == 0) return;
 

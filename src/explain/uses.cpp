@@ -89,6 +89,7 @@ std::string part_of(std::int64_t part, const Dims& shape, std::string_view name)
 
 void write_coverage(Text& text, const Subject& subject, const Findings& findings) {
   const bool sums = subject.geometry().sums;
+  const std::string none = subject.geometry().means ? to_string(subject.geometry().value) : "+0";
   const std::string data(subject.op.data_input);
   const std::string name = sums ? "output" : data;
   const Dims& shape = sums ? subject.output() : subject.input();
@@ -116,7 +117,7 @@ void write_coverage(Text& text, const Subject& subject, const Findings& findings
   if (holes > 0)
     text.line("  holes: " + part_of(holes, shape, name) + (holes == 1 ? " is" : " are") +
               (!subject.has_input() ? " touched by none"
-               : sums               ? " met by none and become +0"
+               : sums               ? " met by none and become " + none
                                     : " never copied"));
   if (sums && subject.has_input()) {
     if (const std::int64_t dropped = element_count(subject.input()) - total; dropped > 0)

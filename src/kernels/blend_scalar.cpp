@@ -7,7 +7,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "tensor/small_float.hpp"
+#include "kernels/mean_scalar.hpp"
+#include "kernels/number.hpp"
 
 namespace patchfold::kernels {
 namespace {
@@ -22,34 +23,6 @@ template <class T>
 void save(std::byte* row, std::int64_t j, T value) {
   std::memcpy(row + j * static_cast<std::int64_t>(sizeof(T)), &value, sizeof(T));
 }
-
-/// How elements of type T become float64, and back: rounded once.
-template <class T>
-struct Number {
-  static double widen(T value) {
-    if constexpr (std::is_same_v<T, Boolean>)
-      return value.byte != 0;
-    else if constexpr (SmallFloat<T>)
-      return decode(T::format, value.bits);
-    else
-      return static_cast<double>(value);
-  }
-  static T narrow(double value) {
-    if constexpr (std::is_same_v<T, Boolean>) {
-      return {std::nearbyint(value) >= 1};
-    } else if constexpr (SmallFloat<T>) {
-      return {static_cast<decltype(T::bits)>(encode(T::format, value))};
-    } else if constexpr (std::is_integral_v<T>) {
-      using Limits = std::numeric_limits<T>;
-      if (std::isnan(value)) return 0;
-      const double rounded = std::nearbyint(value);
-      if (rounded <= static_cast<double>(Limits::min())) return Limits::min();
-      return rounded >= static_cast<double>(Limits::max()) ? Limits::max() : static_cast<T>(rounded);
-    } else {
-      return static_cast<T>(value);
-    }
-  }
-};
 
 /// Calls f.template operator()<T>() with the type of the elements; null for opaque and complex ones.
 template <class F>
@@ -119,20 +92,6 @@ void extreme(const BlendRows& b, bool largest) {
     }
     save(dst, j, best);
   });
-}
-
-__extension__ using Integer128 = __int128;
-
-/// The quotient rounded to nearest even; count >= 1.
-Integer128 rounded_quotient(Integer128 sum, std::int64_t count) {
-  Integer128 quotient = sum / count;
-  Integer128 rest = sum % count;
-  if (rest < 0) {
-    rest += count;
-    --quotient;
-  }
-  const Integer128 twice = 2 * rest;
-  return quotient + (twice > count || (twice == count && quotient % 2 != 0) ? 1 : 0);
 }
 
 template <class T>

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/mean.hpp"
 #include "patchfold/tensor.hpp"
 
 namespace patchfold::kernels {
@@ -38,7 +39,7 @@ struct Panel {
   std::int64_t count = 0;
   const PanelMask* masks = nullptr;
   const std::byte* src = nullptr;  ///< what offsets count from, for the panel's first row
-  std::int64_t vectors = 1;        ///< in a row, 1 to most_panel_vectors
+  std::int64_t vectors = 1;        ///< in a row, 1 to PanelKernel::most_vectors
   std::int64_t rows = 1;
   std::int64_t src_pitch = 0;  ///< bytes from row to row, in each term
   std::byte* to = nullptr;     ///< elements, rounded; rows of whole vectors
@@ -49,19 +50,26 @@ struct Panel {
   const std::byte* end = nullptr;
   std::int64_t low = 0;  ///< the least and the greatest offset
   std::int64_t high = 0;
+  // Of means only.
+  std::int64_t masks_count = 0;    ///< each of which belongs to as many terms as the others
+  const FillLine* fill = nullptr;  ///< of lanes that no term counts for
+  bool* certain = nullptr;         ///< becomes false if needs_care() may be true for an element
 };
-
-inline constexpr std::int64_t most_panel_vectors = 8;
 
 /// The kernel of one element type on one instruction set. It lives as long as the process.
 struct PanelKernel {
   std::int64_t lanes = 1;      ///< in a vector of accumulators
   std::int64_t lane_size = 1;  ///< bytes of a lane in memory: of an element, or of half a complex number
+  std::int64_t most_vectors = 1;
   void (*sum)(const Panel& panel) = nullptr;
   std::int64_t (*rows)(std::int64_t vectors) = nullptr;  ///< how many rows of that many vectors fit into registers
 };
 
 /// For a summable type, on the instruction set in use.
 const PanelKernel& panel_kernel(DType dtype) noexcept;
+
+/// The same for means, of float32 and complex64: sums in float64 that begin as -0, divided as kernels/mean.hpp says. Null
+/// for other types, and on instruction sets without such vectors.
+const PanelKernel* mean_panel_kernel(DType dtype) noexcept;
 
 }  // namespace patchfold::kernels

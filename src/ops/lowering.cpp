@@ -23,6 +23,7 @@ const std::byte* one_of(DType dtype) {
 
 engine::Verb verb_of(const Geometry& geometry) {
   if (geometry.extracts()) return engine::Verb::extract;
+  if (geometry.means) return engine::Verb::combine_mean;
   return geometry.sums ? engine::Verb::combine_sum : engine::Verb::combine_copy;
 }
 
@@ -62,7 +63,7 @@ Plan Lowering::plan(const ConstTensorView& data, const TensorView& output) const
   problem.own_source = own_source;
   problem.verb = verb_of(g);
   problem.accumulate = g.accumulate;
-  if (g.extracts()) problem.fill = encode(g.value, data.dtype, names.op, "value");
+  if (g.extracts() || g.means) problem.fill = encode(g.value, data.dtype, names.op, g.means ? "fill" : "value");
   const Dims& image = g.extracts() ? operands.src_strides : operands.dst_strides;
   const Dims& columns = g.extracts() ? operands.dst_strides : operands.src_strides;
   for (const SharedIndex& index : g.shared) {

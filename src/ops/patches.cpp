@@ -57,6 +57,19 @@ void check_padding_mode(const Unfold& op, const Geometry& geometry, const Names&
            extents_of(geometry));
 }
 
+bool is_zero(const Scalar& scalar) {
+  return scalar.as_unsigned() == 0 && scalar.real() == 0 && scalar.imaginary() == 0;
+}
+
+/// Arguments that belong to the other reduction.
+void check_reduce(const Fold& op, const Names& names) {
+  if (op.reduce == FoldReduce::mean && op.accumulate)
+    fail(ErrorCode::value, names.op, "accumulate",
+         "does not go with reduce mean: accumulate sums, and divide by the coverage at the end", "true", "false");
+  if (op.reduce == FoldReduce::sum && !is_zero(op.fill))
+    fail(ErrorCode::value, names.op, "fill", "is for reduce mean: a sum of no elements is 0", to_string(op.fill), 0);
+}
+
 }  // namespace
 
 Geometry geometry_of(const Unfold& op, const Dims& image, const Names& names) {
@@ -98,7 +111,13 @@ Geometry geometry_of(const Fold& op, const Dims& columns, const Names& names) {
               ErrorValue("rank ", least, " or more"));
   check_shape(names.op, names.data, columns);
   check_shape(names.op, names.output_size, op.output_size);
-  Geometry geometry{.direction = Geometry::Direction::combine, .sums = true, .accumulate = op.accumulate, .data = columns};
+  check_reduce(op, names);
+  Geometry geometry{.direction = Geometry::Direction::combine,
+                    .sums = true,
+                    .accumulate = op.accumulate,
+                    .means = op.reduce == FoldReduce::mean,
+                    .value = op.fill,
+                    .data = columns};
   add_axes(geometry, op.output_size, {op.kernel_size, op.stride, op.dilation, op.padding}, names);
   const ChannelAxes axes = channel_axes(columns.size(), is_flat ? 1 : rank, op.layout);
   const std::int64_t rows = columns[axes.channel];

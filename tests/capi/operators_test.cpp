@@ -71,6 +71,20 @@ struct Problem {
   std::int32_t n_inputs() const { return static_cast<std::int32_t>(inputs.size()); }
 };
 
+// claim: means-of-columns
+TEST(Fold, AveragesAndFills) {
+  Tensor<std::uint8_t> columns({1, 2, 2}, {250, 254, 255, 10});
+  const std::int64_t size[] = {4}, kernel[] = {2};
+  const std::vector<pf_attribute> attributes = {pf_integers("output_size", size, 1), pf_integers("kernel_size", kernel, 1),
+                                                pf_integer("dilation", 1),           pf_text("padding", "0:-1"),
+                                                pf_text("reduce", "mean"),           pf_integer("fill", 9)};
+  Tensor<std::uint8_t> image({1, 1, 4});
+  const pf_tensor input = columns.view(), output = image.view();
+  const auto count = static_cast<std::int32_t>(attributes.size());
+  ASSERT_OK(pf_run("fold", attributes.data(), count, &input, 1, &output, nullptr));
+  EXPECT_EQ(image.values, (std::vector<std::uint8_t>{250, 254, 10, 9}));  // 254 = (255 + 254) / 2, to the even one
+}
+
 // claim: c-operators
 TEST(EveryOperator, GivesWhatTheCppInterfaceGives) {
   for (const auto& spec : operators()) {

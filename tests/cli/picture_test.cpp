@@ -72,6 +72,18 @@ TEST_F(Pictures, CanBeUnfoldedAndFoldedAgain) {
   EXPECT_EQ(pixels("again.png", {4, 6, 3}), pixels_);
 }
 
+// claim: means-of-columns
+TEST_F(Pictures, AreAveragedWherePatchesOverlap) {
+  run("unfold photo.png --kernel_size 3,3 --padding 1 --layout channels_last -o columns.npy");
+  run("fold columns.npy --output_size 4,6 --kernel_size 3,3 --padding 1 --layout channels_last --reduce mean -o again.png");
+  EXPECT_EQ(pixels("again.png", {4, 6, 3}), pixels_);
+  const Outcome refused = folder_.run(
+      "run fold columns.npy --output_size 4,6 --kernel_size 3,3 --padding 1 --layout "
+      "channels_last --fill 7 -o again.npy");
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("fill: is for reduce mean"), std::string::npos) << refused.err;
+}
+
 TEST_F(Pictures, GreyPicturesHaveOneChannel) {
   run("depth_to_space grey.png --block 1,1 --layout channels_last -o out.npy");
   EXPECT_EQ(read("out.npy").shape, (Shape{4, 6, 1}));

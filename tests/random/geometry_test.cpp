@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the public Geometry of a problem says is what the operator does: each element of the output is the element of the
-// data, the fill, or the sum, that its indices name.
+// data, the fill, the sum, or the mean, that its indices name.
 #include <gtest/gtest.h>
 
 #include "patchfold/plan.hpp"
@@ -10,6 +10,7 @@ namespace patchfold::testing {
 namespace {
 
 using Numbers = std::vector<std::uint64_t>;
+__extension__ using Wide = unsigned __int128;
 
 std::int64_t flat_index(const Dims& index, const Dims& shape) {
   std::int64_t flat = 0;
@@ -49,6 +50,14 @@ void for_each_tap(const Geometry& geometry, F f) {
   }
 }
 
+/// Rounded to nearest even.
+std::uint64_t mean_of(Wide sum, int count) {
+  const auto n = static_cast<unsigned>(count);
+  const auto quotient = static_cast<std::uint64_t>(sum / n);
+  const auto twice = static_cast<unsigned>(sum % n) * 2;
+  return quotient + (twice > n || (twice == n && quotient % 2 == 1) ? 1 : 0);
+}
+
 void check(const ProblemText& text, Random& random) {
   SCOPED_TRACE(to_string(text));
   const Lowering lowering = find_operator(text.op).bind(text.arguments).lower(text.shape);
@@ -60,6 +69,7 @@ void check(const ProblemText& text, Random& random) {
 
   Numbers expected = geometry.accumulate ? output : Numbers(output.size());
   std::vector<int> written(output.size());
+  std::vector<Wide> sums(geometry.means ? output.size() : 0);
   std::vector<std::size_t> elsewhere;  // what a padding mode reads from another element, which only the reference knows
   for_each_tap(geometry, [&](std::int64_t columns, std::int64_t image) {
     const auto column = static_cast<std::size_t>(columns), pixel = static_cast<std::size_t>(image);
@@ -69,9 +79,12 @@ void check(const ProblemText& text, Random& random) {
       if (image < 0 && geometry.padding_mode != PaddingMode::constant) elsewhere.push_back(column);
     } else if (image >= 0) {
       ++written[pixel];
+      if (geometry.means) sums[pixel] += data[column];
       expected[pixel] = (geometry.sums ? expected[pixel] : 0) + (geometry.has_data ? data[column] : 1);
     }
   });
+  for (std::size_t pixel = 0; pixel < sums.size(); ++pixel)
+    expected[pixel] = written[pixel] == 0 ? geometry.value.as_unsigned() : mean_of(sums[pixel], written[pixel]);
   if (!geometry.sums) {
     EXPECT_EQ(written, std::vector<int>(output.size(), 1));
   }

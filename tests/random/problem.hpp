@@ -2,6 +2,7 @@
 // Random problems of every operator.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <span>
 #include <string_view>
@@ -26,6 +27,14 @@ struct Problem {
   std::uint64_t result_digest = 0;  ///< of the result alone, once it was checked
   std::uint64_t digest = 0;         ///< of the problem and its result, once it was checked; all NaNs of a sum count as one
 };
+
+/// Whether it is specified which NaN every NaN of a problem's result is. That of a sum is not.
+inline bool has_certain_nans(const ProblemText& text, bool sums) {
+  return !sums || std::ranges::any_of(text.arguments, [](const Argument& argument) {
+    const auto* word = std::get_if<std::string>(&argument.value);
+    return argument.name == "reduce" && word != nullptr && *word == "mean";
+  });
+}
 
 using Names = std::vector<std::string>;
 

@@ -117,7 +117,14 @@ Problem make_fold(Random& random, const Request& request) {
   add(problem, "output_size", g.image);
   add_windows(random, problem, g, scalars, true);
   const Form form = add_form(random, problem);
-  const bool accumulate = random.chance(35);
+  const bool averages = random.chance(45);
+  add(random, problem, "reduce", averages ? "mean" : "sum", !averages);
+  if (averages) problem.features.insert("means");
+  if (averages && random.chance(60)) {
+    add(problem, "fill", random_scalar(random, request.type.dtype));
+    problem.features.insert("means, filled");
+  }
+  const bool accumulate = !averages && random.chance(35);
   add(random, problem, "accumulate", std::int64_t{accumulate ? 1 : 0}, !accumulate);
   if (accumulate) problem.features.insert("accumulate");
   problem.text.shape = columns_shape(g, form);
@@ -155,7 +162,7 @@ std::vector<Subject> window_subjects() {
     extract.push_back("mode " + std::string(mode) + ", pads > extent");
   }
   std::vector<std::string> combine = both;
-  combine.emplace_back("accumulate");
+  for (const auto* feature : {"accumulate", "means", "means, filled"}) combine.emplace_back(feature);
   std::vector<Subject> all = {{"unfold", make_unfold, false, 1, 6, extract},
                               {"fold", make_fold, true, 1, 6, combine},
                               {"coverage", make_coverage, true, 1, 6, geometry}};

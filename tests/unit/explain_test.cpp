@@ -77,6 +77,16 @@ TEST(Explain, SumsRunInTheOrderOfTheTapsInEveryLayout) {
                         "          columns[0, 0, 3]\n"));
 }
 
+TEST(Explain, ShowsWhatAMeanIsDividedBy) {
+  const std::string text = explain_problem(
+      "fold f32 1x4x4 output_size=4,4 kernel_size=2,2 stride=2,1 padding=0:0,-1:0 "
+      "reduce=mean fill=7");
+  EXPECT_THAT(text, HasSubstr("which elements of columns are averaged, in ascending order of the tap\n"));
+  EXPECT_THAT(text, HasSubstr("output[0, 0, 0, 2] = (columns[0, 0, 1] + columns[0, 1, 0]) / 2\n"));
+  EXPECT_THAT(text, HasSubstr("output[0, 0, 0, 0] = 7, the fill\n"));
+  EXPECT_THAT(text, HasSubstr("are met by none and become 7\n"));
+}
+
 TEST(Explain, SumsOfManyElementsAreCutShort) {
   EXPECT_THAT(explain_problem("fold f32 1x20x1 output_size=1, kernel_size=20, dilation=0"),
               HasSubstr("columns[0, 9, 0] + .. (20 in all)\n"));

@@ -160,7 +160,7 @@ void check_panel(Dice& dice, DType dtype, const std::string& set) {
   const Lane lane = lane_of(dtype);
   const std::int64_t size = kernel.lane_size, lanes = kernel.lanes;
   Panel panel;
-  panel.vectors = dice.between(1, most_panel_vectors);
+  panel.vectors = dice.between(1, kernel.most_vectors);
   panel.rows = dice.chance(50) ? dice.between(1, 4) : dice.between(1, 2 * kernel.rows(panel.vectors) + 3);
   const std::int64_t width = panel.vectors * lanes;
   panel.src_pitch = dice.chance(10) ? 0 : dice.between(1, width * size + 100);

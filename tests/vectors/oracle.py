@@ -16,6 +16,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from fractions import Fraction
 
 
 class Tensor:
@@ -278,7 +279,15 @@ def neutral_fold(x, a):
     lead = x.shape[: len(x.shape) - 1 - (rank if grid else 1)]
     rows = x.shape[-1] if last else x.shape[len(lead)]
     place = LAST if last else FIRST
-    return combine(x, w, lead, rows // math.prod(kernel), place, place, a.get("order") == "kernel", grid)
+    sums, counts = (
+        combine(each, w, lead, rows // math.prod(kernel), place, place, a.get("order") == "kernel", grid)
+        for each in (x, Tensor(x.shape, [1] * math.prod(x.shape)))
+    )
+    if a.get("reduce") != "mean":
+        return sums
+    fill = int(a.get("fill", 0))
+    # Fractions are rounded to nearest even.
+    return Tensor(sums.shape, [round(Fraction(s, n)) if n else fill for s, n in zip(sums.values, counts.values)])
 
 
 def batch_blocks(back):

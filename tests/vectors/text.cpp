@@ -58,7 +58,9 @@ std::string text_of(const Fold& op) {
                           {"padding", op.padding},
                           {"layout", op.layout},
                           {"order", op.order},
-                          {"positions", op.positions}});
+                          {"positions", op.positions},
+                          {"reduce", op.reduce},
+                          {"fill", op.fill.as_signed()}});
 }
 std::string text_of(const keras::ExtractPatches& op) {
   return joined(op.name, {{"size", op.size},

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocks that do not fill the image, or that the image crops: along each axis there are whole blocks, at most one cut block
-// at either end, and in sums elements behind the last block, which are zero. Each of these parts is a problem without
-// windows, or one without terms. They are run one after the other by the strategies for those.
+// at either end, and in sums and means elements behind the last block, which are zero or filled. Each of these parts is a
+// problem without windows, or one without terms. They are run one after the other by the strategies for those.
 #include <algorithm>
 #include <vector>
 
+#include "engine/means.hpp"
 #include "engine/normalise.hpp"
 #include "engine/sequence.hpp"
 #include "engine/strategies.hpp"
@@ -49,7 +50,9 @@ std::vector<Part> parts_of(const Window& w) {
 /// Adds the plans of all combinations of the parts of the windows that are left.
 void add_parts(Sequence& sequence, const Problem& problem) {
   if (problem.windows.empty()) {
-    sequence.add(plan_normal(merge_dims(drop_single(problem))));
+    Problem covered = problem;
+    if (is_mean(problem)) covered.verb = Verb::combine_copy;  // by one element each
+    sequence.add(plan_normal(merge_dims(drop_single(covered))));
     return;
   }
   const Window w = problem.windows[0];
@@ -75,7 +78,7 @@ void add_parts(Sequence& sequence, const Problem& problem) {
 
 std::unique_ptr<Compiled> make_cropped(const Problem& problem) {
   constexpr int most_windows = 3;  // each makes up to three times as many plans
-  const bool sums = problem.verb == Verb::combine_sum && !problem.accumulate;
+  const bool sums = adds(problem) && !problem.accumulate;
   if (!sums && problem.verb != Verb::combine_copy) return nullptr;
   if (problem.windows.empty() || problem.windows.size() > most_windows) return nullptr;
   for (const Window& w : problem.windows)

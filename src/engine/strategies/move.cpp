@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "engine/means.hpp"
 #include "engine/normalise.hpp"
 #include "engine/rows.hpp"
 #include "engine/strategy.hpp"
@@ -129,7 +130,7 @@ class Move final : public Compiled {
 }  // namespace
 
 std::unique_ptr<Compiled> make_move(const Problem& problem) {
-  if (problem.verb == Verb::combine_sum) return nullptr;
+  if (adds(problem)) return nullptr;
   return std::make_unique<Move>(merge_dims(drop_single(open_windows(problem, Opened::all))));
 }
 

@@ -58,7 +58,8 @@ class SumPanels final : public SumPanelPlan {
     std::int64_t first = 0;
     std::int64_t end = 0;
     std::int64_t rows = 0;
-    RowTaps taps{};  ///< of the windows that are not across or along
+    RowTaps taps{};                                    ///< of the windows that are not across or along
+    std::array<std::int64_t, max_axes> coordinates{};  ///< of these windows
   };
 
   void place(Band& band, std::int64_t row) const noexcept {
@@ -75,8 +76,10 @@ class SumPanels final : public SumPanelPlan {
       row /= axis.extent;
       band.src += here * axis.src_stride;
       band.dst += here * axis.dst_stride;
-      if (axis.window >= 0)
+      if (axis.window >= 0) {
         band.taps[static_cast<std::size_t>(axis.window)] = solvers_[static_cast<std::size_t>(axis.window)].at(here);
+        band.coordinates[static_cast<std::size_t>(axis.window)] = here;
+      }
     }
     band.first = index * band_ * step + band.residue;
     band.end = std::min(extent_, band.first + band_ * step);
@@ -91,15 +94,38 @@ class SumPanels final : public SumPanelPlan {
     dst += band.dst;
     std::byte* sums = direct_ ? dst : scratch + sums_at_;
     const std::int64_t sums_pitch = direct_ ? pitch : writer_.sums_pitch;
+    bool certain = true;
     const std::int64_t residues = separate_ ? 1 : std::min(stride_, band.end - band.first);
     for (std::int64_t r = 0; r < residues; ++r) {
       const std::int64_t residue = separate_ ? band.residue : (band.first + r) % stride_;
       const auto& runs = classes_[static_cast<std::size_t>(residue)];
       std::size_t number = first_run_[static_cast<std::size_t>(residue)];
       for (const SameTaps& run : runs)
-        sum_run({src.at + band.src, src.begin, src.end}, run, number++, band, sums, sums_pitch, scratch);
+        sum_run({src.at + band.src, src.begin, src.end}, run, number++, band, sums, sums_pitch, scratch, certain);
     }
     if (!direct_) writer_.write(dst, pitch, band.rows, sums, scratch + joined_at_, scratch + scratch_per_piece_, ahead);
+    if (!certain) care(src.at, dst, band);
+  }
+
+  /// A second look at the means of a band, whose first row stands at `dst`.
+  void care(const std::byte* src, std::byte* dst, const Band& band) const noexcept {
+    Box box;
+    std::byte* origin = dst;
+    for (int i = 0; i < problem_.windows.size(); ++i) {
+      const Window& w = problem_.windows[i];
+      if (i == across_) {
+        const std::int64_t step = separate_ ? stride_ : 1;
+        box.push_back({i, ceil_div(band.end - band.first, step), band.first, step, 0, w.image_stride});
+        origin -= band.first * w.image_stride;
+      } else if (i == along_) {
+        box.push_back({i, w.extent, 0, 1, 0, w.image_stride});
+      } else {
+        box.push_back({i, 1, band.coordinates[static_cast<std::size_t>(i)], 1, 0, w.image_stride});
+        origin -= band.coordinates[static_cast<std::size_t>(i)] * w.image_stride;
+      }
+    }
+    box.push_back({-1, unit_ / problem_.element_size, 0, 1, problem_.element_size, problem_.element_size});
+    means_.care(src + band.src, origin, box);
   }
 
   /// What a band reads: a run of each column, one after the other, for each tap of one other window.
@@ -132,7 +158,7 @@ class SumPanels final : public SumPanelPlan {
 
   /// Sums the rows of a run that lie in the band.
   void sum_run(Source src, const SameTaps& run, std::size_t number, Band& band, std::byte* sums, std::int64_t sums_pitch,
-               std::byte* scratch) const noexcept {
+               std::byte* scratch, bool& certain) const noexcept {
     const std::int64_t skipped = run.first >= band.first ? 0 : ceil_div(band.first - run.first, stride_);
     const std::int64_t begin = run.first + skipped * stride_;
     if (skipped >= run.count || begin >= band.end) return;
@@ -145,6 +171,8 @@ class SumPanels final : public SumPanelPlan {
     panel.prefetch = prefetch_;
     panel.rows = rows;
     panel.to_pitch = stride_ / step * sums_pitch;
+    panel.fill = &means_.fill();
+    panel.certain = &certain;
     if (across_ >= 0) {
       panel.src_pitch = problem_.windows[across_].position_stride;
       panel.src += skipped * panel.src_pitch;
@@ -160,6 +188,7 @@ class SumPanels final : public SumPanelPlan {
       panel.count = static_cast<std::int64_t>(terms.terms.size());
       panel.low = terms.low;
       panel.high = terms.high;
+      panel.masks_count = static_cast<std::int64_t>(phases_[i].taps.size());
       sum_phase(phases_[i], panel, sums + static_cast<std::int64_t>(i) * writer_.phase_pitch);
     }
   }

@@ -10,10 +10,10 @@
 
 #include "engine/bands.hpp"
 #include "engine/machine.hpp"
+#include "engine/means.hpp"
 #include "engine/residue_sums.hpp"
 #include "engine/strategy.hpp"
 #include "engine/windowless.hpp"
-#include "kernels/sum.hpp"
 #include "tensor/checked.hpp"
 
 namespace patchfold::engine {
@@ -21,7 +21,7 @@ namespace {
 
 class SumResidues final : public Compiled {
  public:
-  explicit SumResidues(const Problem& problem) : Compiled(problem), element_(problem.element_size) {
+  explicit SumResidues(const Problem& problem) : Compiled(problem), element_(problem.element_size), means_(problem_) {
     if (!is_possible() || !choose_group() || !choose_band()) return;
     const Window& w = problem_.windows[0];
     // A band that is not the last may have one position more or less than others of a tap.
@@ -73,14 +73,26 @@ class SumResidues final : public Compiled {
         const std::int64_t at = together_ ? (tap * all.positions + meets.first - all.first) * band.position_step : 0;
         band.sums->add(scratch, columns + at, meets.coordinate, meets.positions);
       }
-      band.sums->finish(scratch);
+      const bool certain = band.sums->finish(scratch, means_.fill());
       std::byte* image = dst + problem_.dst_offset + outer.dst + done * grouped_.dst_stride + from * w.image_stride;
       for (const Unpack& unpack : band.unpack)
         unpack.copy->run_rows(scratch + unpack.from, image + unpack.to, 0, unpack.copy->rows(), rest);
+      if (!certain) means_.care(image_columns, image - from * w.image_stride, box(from, length));
     }
   }
 
  private:
+  /// What a band makes of the image.
+  Box box(std::int64_t from, std::int64_t length) const noexcept {
+    Box box;
+    box.push_back({-1, length, 0, 1, grouped_.src_stride, grouped_.dst_stride});
+    for (int i = 0; i < problem_.windows.size(); ++i) {
+      const Window& w = problem_.windows[i];
+      box.push_back({i, i == 0 ? std::min(band_, w.extent - from) : w.extent, i == 0 ? from : 0, 1, 0, w.image_stride});
+    }
+    return box;
+  }
+
   /// The positions whose tap points into a band, and where the first one does.
   struct Meeting {
     std::int64_t first = 0, positions = 0, coordinate = 0;
@@ -123,7 +135,8 @@ class SumResidues final : public Compiled {
   using Key = std::pair<std::int64_t, std::int64_t>;
 
   bool is_possible() const noexcept {
-    if (problem_.verb != Verb::combine_sum || problem_.accumulate || problem_.own_source != nullptr) return false;
+    if (!adds(problem_) || problem_.accumulate || problem_.own_source != nullptr) return false;
+    if (is_mean(problem_) && !few_meet(problem_)) return false;
     if (problem_.windows.empty() || problem_.windows.size() > 3 || !are_near(problem_)) return false;
     return std::ranges::all_of(problem_.windows, [](const Window& w) { return w.kernel <= 256; });
   }
@@ -151,7 +164,7 @@ class SumResidues final : public Compiled {
 
   /// Bytes of the sums and of one tap's columns for so many rows of the image and one element of the group.
   double bytes_for(std::int64_t rows) const noexcept {
-    auto image = static_cast<double>(rows * kernels::sum_kernel(problem_.dtype).accumulator_size);
+    auto image = static_cast<double>(rows * accumulator_size(problem_));
     auto columns = static_cast<double>(ceil_div(rows, problem_.windows[0].stride) * element_);
     for (int i = 1; i < problem_.windows.size(); ++i) {
       const Window& w = problem_.windows[i];
@@ -199,8 +212,8 @@ class SumResidues final : public Compiled {
     return bands_ * w.kernel <= 1 << 16;
   }
 
-  /// The columns of one tap of the first window, or of each of its taps, packed: its positions outside of all but the taps, so
-  /// that no other stride depends on how many there are.
+  /// The columns of one tap of the first window, or of each of its taps, packed: its positions outside of all but the taps,
+  /// so that no other stride depends on how many there are.
   struct Packed {
     Problem sum;              ///< strides of the packed columns, but for the taps of the first window
     std::vector<Dim> axes{};  ///< from the tensor to there
@@ -277,6 +290,7 @@ class SumResidues final : public Compiled {
   }
 
   std::int64_t element_;
+  Means means_;
   DimList outer_{};
   Dim grouped_{};
   bool nearest_ = false;   // the group lies side by side in scratch memory

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/mean.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cfloat>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "reference/numbers.hpp"
+
+namespace reference {
+namespace {
+
+__extension__ using Wide = __int128;
+#if LDBL_MANT_DIG == 113
+using Quad = long double;
+#else
+__extension__ using Quad = __float128;
+#endif
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+template <class T>
+T load(const std::byte* element) {
+  T value;
+  std::memcpy(&value, element, sizeof(T));
+  return value;
+}
+
+template <class T>
+void save(std::byte* element, T value) {
+  std::memcpy(element, &value, sizeof(T));
+}
+
+/// One part of all elements.
+using Parts = std::vector<const std::byte*>;
+
+template <class T>
+void integer_mean(const Parts& parts, std::byte* to) {
+  const Wide count = static_cast<Wide>(parts.size());
+  Wide sum = 0;
+  for (const std::byte* part : parts) sum += load<T>(part);
+  // To nearest with halves upwards, and back where a half went to an odd number.
+  const Wide twice = 2 * sum + count;
+  Wide rest = twice % (2 * count);
+  if (rest < 0) rest += 2 * count;
+  Wide nearest = (twice - rest) / (2 * count);
+  if (rest == 0 && nearest % 2 != 0) --nearest;
+  save(to, static_cast<T>(nearest));
+}
+
+double mean_in_double(const std::vector<double>& values) {
+  double sum = values.front();
+  for (std::size_t i = 1; i < values.size(); ++i) sum += values[i];
+  return std::isnan(sum) ? nan : sum / static_cast<double>(values.size());
+}
+
+/// The sum and the error of each addition, by Dekker: the larger number comes first.
+double mean_in_pairs(const std::vector<double>& values) {
+  double sum = values.front(), errors = 0;
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    const double next = sum + values[i];
+    const double larger = std::max(sum, values[i], [](double a, double b) { return std::fabs(a) < std::fabs(b); });
+    const double smaller = larger == sum ? values[i] : sum;
+    errors += smaller - (next - larger);
+    sum = next;
+  }
+  if (errors == 0) return static_cast<double>(static_cast<Quad>(sum) / static_cast<Quad>(values.size()));
+  return static_cast<double>((static_cast<Quad>(sum) + errors) / static_cast<Quad>(values.size()));
+}
+
+double mean_of_doubles(const std::vector<double>& values) {
+  const auto has = [&](double wanted) { return std::ranges::find(values, wanted) != values.end(); };
+  if (std::ranges::any_of(values, [](double value) { return std::isnan(value); })) return nan;
+  if (has(infinity) && has(-infinity)) return nan;
+  if (has(infinity)) return infinity;
+  if (has(-infinity)) return -infinity;
+  const double mean = mean_in_pairs(values);
+  if (std::isfinite(mean)) return mean;
+  std::vector<double> scaled;
+  for (const double value : values) scaled.push_back(std::ldexp(value, -64));
+  return std::ldexp(mean_in_pairs(scaled), 64);
+}
+
+template <class F>
+std::vector<double> doubles(const Parts& parts, F number) {
+  std::vector<double> values;
+  for (const std::byte* part : parts) values.push_back(number(part));
+  return values;
+}
+
+void mean_of_parts(DType dtype, const Parts& parts, std::byte* to) {
+  switch (dtype) {
+    case DType::boolean: {
+      const auto yes = std::ranges::count_if(parts, [](const std::byte* part) { return load<std::uint8_t>(part) != 0; });
+      return save(to, static_cast<std::uint8_t>(2 * yes > std::ssize(parts)));
+    }
+    case DType::int8: return integer_mean<std::int8_t>(parts, to);
+    case DType::int16: return integer_mean<std::int16_t>(parts, to);
+    case DType::int32: return integer_mean<std::int32_t>(parts, to);
+    case DType::int64: return integer_mean<std::int64_t>(parts, to);
+    case DType::uint8: return integer_mean<std::uint8_t>(parts, to);
+    case DType::uint16: return integer_mean<std::uint16_t>(parts, to);
+    case DType::uint32: return integer_mean<std::uint32_t>(parts, to);
+    case DType::uint64: return integer_mean<std::uint64_t>(parts, to);
+    case DType::float16:
+    case DType::bfloat16: {
+      const Format format = format_of(dtype);
+      const auto number = [&](const std::byte* part) { return decode(format, load<std::uint16_t>(part)); };
+      return save(to, static_cast<std::uint16_t>(encode(format, mean_in_double(doubles(parts, number)))));
+    }
+    case DType::float32: return save(to, static_cast<float>(mean_in_double(doubles(parts, load<float>))));
+    case DType::float64: return save(to, mean_of_doubles(doubles(parts, load<double>)));
+    default: assert(false);
+  }
+}
+
+}  // namespace
+
+void Mean::store(std::byte* element) const {
+  const bool is_complex = dtype_ == DType::complex64 || dtype_ == DType::complex128;
+  const DType real = dtype_ == DType::complex64 ? DType::float32 : is_complex ? DType::float64 : dtype_;
+  const std::size_t part_size = is_complex ? size_ / 2 : size_;
+  for (std::size_t part = 0; part < size_; part += part_size) {
+    Parts parts;
+    for (std::size_t at = 0; at < bytes_.size(); at += size_) parts.push_back(bytes_.data() + at + part);
+    const auto same = [&](const std::byte* other) { return std::equal(other, other + part_size, parts.front()); };
+    if (std::ranges::all_of(parts, same))
+      std::copy_n(parts.front(), part_size, element + part);
+    else
+      mean_of_parts(real, parts, element + part);
+  }
+}
+
+}  // namespace reference

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Averaging of elements, as fold does it.
+#pragma once
+
+#include <vector>
+
+#include "reference/reference.hpp"
+
+namespace reference {
+
+/// The mean of elements, complex ones part by part. If all have the same bits, these are the mean. Otherwise it is their sum
+/// divided by their number, rounded to nearest even: integers exactly, booleans by majority, float16, bfloat16 and float32
+/// added in float64 in the order given, float64 in pairs of float64. NaN is the quiet one without a sign.
+class Mean {
+ public:
+  Mean(DType dtype, std::size_t element_size) : dtype_(dtype), size_(element_size) {}
+  void add(const std::byte* element) { bytes_.insert(bytes_.end(), element, element + size_); }
+  bool is_empty() const { return bytes_.empty(); }
+  /// There is at least one.
+  void store(std::byte* element) const;
+
+ private:
+  DType dtype_;
+  std::size_t size_;
+  std::vector<std::byte> bytes_{};
+};
+
+}  // namespace reference

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Means: sums in a type so wide that equal elements have themselves as their mean, divided once and rounded once.
+//
+//   elements                                     accumulator
+//   integers of 32 bits and less, booleans,      float64
+//   float16, bfloat16, float32
+//   float64                                      a pair of float64: the sum, and what its roundings left out
+//   64-bit integers                              an integer of 128 bits
+//   complex numbers                              two of these
+//
+// Sums begin as -0, to which every element adds itself unchanged, and are those of kernels/elements.hpp otherwise. Up to
+// `most_met` elements an integer sum of float64 is exact, and n equal floats add up to n times their value.
+//
+// What a sum cannot tell is left to careful_mean(): whether contributions that are not finite have the same bits, and the
+// mean of finite ones whose sum overflows. A boolean byte above 1 is added as NaN, so that it gets there too.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "patchfold/tensor.hpp"
+
+namespace patchfold::kernels {
+
+/// Elements that may meet in one mean of a MeanKernel.
+inline constexpr std::int64_t most_met = std::int64_t{1} << 20;
+
+/// One element, repeated. Kernels load a vector of it.
+using FillLine = std::array<std::byte, 64>;
+
+/// What the accumulators of a row are divided by: met[i] * others. Both are whole numbers, their product is at most
+/// most_met; where it is 0 the element becomes `fill`. Complex numbers have two of `met`.
+struct MeanRow {
+  const double* met = nullptr;
+  double others = 1;
+  const FillLine* fill = nullptr;
+};
+
+/// As SumKernel, with divisions.
+struct MeanKernel {
+  std::int64_t accumulator_size;
+  void (*clear)(std::byte* accumulators, std::int64_t count) noexcept;
+  /// accumulator[i] += src[i * src_stride]
+  void (*add)(std::byte* accumulators, const std::byte* src, std::int64_t src_stride, std::int64_t count) noexcept;
+  /// dst[i * dst_stride] = the mean, rounded to nearest even. dst may be where the accumulators are. Returns false if some
+  /// elements need care: needs_care() tells which.
+  bool (*store)(std::byte* dst, std::int64_t dst_stride, const std::byte* accumulators, std::int64_t count,
+                const MeanRow& row) noexcept;
+};
+
+/// The kernel of a summable type on the instruction set in use.
+const MeanKernel& mean_kernel(DType dtype) noexcept;
+
+/// Whether a stored element may be other than the mean.
+bool needs_care(DType dtype, const std::byte* element) noexcept;
+
+/// Elements in equal steps.
+struct MetTaps {
+  std::int64_t count = 0;
+  std::int64_t step = 0;  ///< bytes
+};
+
+/// *dst = the mean of the elements at src + the sum of one step of each of `taps`, of any number; `fill` if there are none.
+void careful_mean(DType dtype, std::byte* dst, const std::byte* src, std::span<const MetTaps> taps,
+                  const FillLine& fill) noexcept;
+
+}  // namespace patchfold::kernels

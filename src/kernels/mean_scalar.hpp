@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// The accumulators of means, one at a time. mean.cpp says the same for vectors.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "kernels/number.hpp"
+
+namespace patchfold::kernels {
+
+__extension__ using Integer128 = __int128;
+
+/// The quotient rounded to nearest even; count >= 1.
+inline Integer128 rounded_quotient(Integer128 sum, std::int64_t count) noexcept {
+  Integer128 quotient = sum / count;
+  Integer128 rest = sum % count;
+  if (rest < 0) {
+    rest += count;
+    --quotient;
+  }
+  const Integer128 twice = 2 * rest;
+  return quotient + (twice > count || (twice == count && quotient % 2 != 0) ? 1 : 0);
+}
+
+/// An unevaluated sum of two numbers.
+struct Pair {
+  double high = -0.0;
+  double low = 0;
+
+  /// Knuth's sum of two numbers, and its error.
+  static Pair sum_of(double a, double b) noexcept {
+    const double sum = a + b;
+    const double rest = sum - a;
+    return {sum, (a - (sum - rest)) + (b - rest)};
+  }
+  void add(double value) noexcept {
+    const Pair sum = sum_of(high, value);
+    high = sum.high;
+    low += sum.low;
+  }
+  /// The quotient by a whole number up to 2^26, rounded once.
+  double over(double count) const noexcept {
+    const Pair whole = low == 0 ? Pair{high, 0} : sum_of(high, low);
+    const double quotient = whole.high / count;
+    // Products of half a mantissa and the count are exact, and so is what they leave.
+    const double upper = std::bit_cast<double>(std::bit_cast<std::uint64_t>(quotient) & ~std::uint64_t{0x7ffffff});
+    const double rest = (whole.high - upper * count) - (quotient - upper) * count + whole.low;
+    const double correction = rest / count;
+    return correction == 0 ? quotient : quotient + correction;
+  }
+};
+
+/// What elements of type T are added up in, and the quotient as an element.
+template <class T>
+struct MeanOf {
+  using Accumulator = double;
+  static constexpr Accumulator nothing = -0.0;
+  static double widen(T value) noexcept {
+    if constexpr (std::is_same_v<T, Boolean>)
+      if (value.byte > 1) return std::numeric_limits<double>::quiet_NaN();
+    return Number<T>::widen(value);
+  }
+  static void add(double& sum, T value) noexcept { sum += widen(value); }
+  static bool store(double sum, double count, T& to) noexcept {
+    const double quotient = sum / count;
+    to = Number<T>::narrow(quotient);
+    if constexpr (std::is_same_v<T, Boolean>)
+      if (std::isnan(quotient)) to.byte = 255;
+    return std::is_integral_v<T> || std::isfinite(quotient);
+  }
+};
+
+template <>
+struct MeanOf<double> {
+  using Accumulator = Pair;
+  static constexpr Accumulator nothing = {};
+  static void add(Pair& sum, double value) noexcept { sum.add(value); }
+  static bool store(const Pair& sum, double count, double& to) noexcept {
+    to = sum.over(count);
+    return std::isfinite(to);
+  }
+};
+
+template <std::integral T>
+requires(sizeof(T) == 8) struct MeanOf<T> {
+  using Accumulator = Integer128;
+  static constexpr Accumulator nothing = 0;
+  static void add(Integer128& sum, T value) noexcept { sum += value; }
+  static bool store(Integer128 sum, double count, T& to) noexcept {
+    const auto divisor = static_cast<std::uint64_t>(count);
+    if (!std::has_single_bit(divisor)) {
+      to = static_cast<T>(rounded_quotient(sum, static_cast<std::int64_t>(divisor)));
+      return true;
+    }
+    // A shift takes much less time than a quotient of 128 bits.
+    const int shift = std::countr_zero(divisor);
+    if (shift > 0) sum = (sum + (Integer128{1} << (shift - 1)) - 1 + (sum >> shift & 1)) >> shift;
+    to = static_cast<T>(sum);
+    return true;
+  }
+};
+
+/// The real type that means of T are made of, `parts` to an element; void for types that are not summed.
+template <class T>
+consteval auto averaged_as() {
+  if constexpr (ComplexNumber<T>)
+    return std::type_identity<typename T::value_type>();
+  else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, Boolean> || std::is_same_v<T, Float16> ||
+                     std::is_same_v<T, Bfloat16>)
+    return std::type_identity<T>();
+  else
+    return std::type_identity<void>();
+}
+template <class T>
+using AveragedAs = typename decltype(averaged_as<T>())::type;
+
+}  // namespace patchfold::kernels

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Photographs that are cut into overlapping patches and put together again."""
+
+import numpy as np
+import patchfold
+
+
+def photograph() -> np.ndarray:
+    """Bright, in color and of 8 bits."""
+    rows, columns = np.mgrid[:60, :90]
+    return np.stack([255 - rows, 200 + columns % 56, (3 * rows + 2 * columns) % 256]).astype(np.uint8)
+
+
+# claim: means-of-columns, unfold-undone
+def test_overlapping_patches_of_8_bits_do_not_wrap() -> None:
+    photo = photograph()
+    patches = patchfold.unfold(photo, (8, 8), stride=4)
+    # What once was advised: sums of bytes are those modulo 256.
+    sums = patchfold.fold(patches, (60, 90), (8, 8), stride=4)
+    counts = patchfold.coverage((60, 90), (8, 8), stride=4, dtype=np.uint8)
+    covered = counts > 0
+    divided = sums[:, covered].astype(int) // counts[covered]
+    assert np.abs(divided - photo[:, covered]).max() > 150
+
+    mean = patchfold.fold(patches, (60, 90), (8, 8), stride=4, reduce="mean")
+    again = patchfold.reconstruct(patches, photo.shape, (8, 8), stride=4)
+    assert again.dtype == np.uint8 and np.array_equal(again, mean)
+    assert np.array_equal(again[:, covered], photo[:, covered])
+    assert (again[:, ~covered] == 0).all()
