@@ -152,3 +152,10 @@ def test_errors(call, message):
     with pytest.raises(patchfold.Error) as raised:
         call(np.zeros((27, 36), np.float32))
     assert str(raised.value).startswith(message), str(raised.value)
+
+
+def test_the_adjoint_of_a_mean_is_refused():
+    call = "adjoint fold f32 1x4x9 output_size=4,4 kernel_size=2"
+    assert patchfold._core.linear_shapes(call) == ((1, 1, 4, 4), (1, 4, 9))
+    with pytest.raises(patchfold.InvalidValue, match="fold: reduce: the adjoint is known for sums only"):
+        patchfold._core.linear_shapes(call + " reduce=mean")
