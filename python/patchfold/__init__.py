@@ -3,8 +3,8 @@
 
 The functions take NumPy arrays, torch tensors and any other array that supports DLPack, in any memory layout and of any
 element type, and return the same kind of array. Each dialect is a module with the operators of one system under their own
-names, such as ``patchfold.onnx``; ``patchfold.torch`` needs torch and ``patchfold.jax`` needs jax: each is imported where it
-is first used.
+names, such as ``patchfold.onnx``. ``patchfold.torch``, ``patchfold.jax``, ``patchfold.monai`` and ``patchfold.torchio`` need
+other packages: each is imported where it is first used.
 """
 
 import importlib as _importlib
@@ -36,7 +36,9 @@ from ._views import space_to_depth_view, unfold_view
 
 if _t.TYPE_CHECKING:
     from . import jax as jax
+    from . import monai as monai
     from . import torch as torch
+    from . import torchio as torchio
 
 __all__ = [
     "ArgumentSpec",
@@ -83,7 +85,7 @@ __all__ = [
     "use_instruction_set",
 ]
 
-_LAZY = {"jax": "jax", "torch": "torch"}
+_LAZY = {"jax": "jax", "monai": "torch", "torch": "torch", "torchio": "torchio"}
 """Modules that need another package, which may be missing or slow to import, and the name of that package."""
 
 if not _t.TYPE_CHECKING:  # which would take every name for one of this module

@@ -27,7 +27,7 @@ NEEDS = {
     "patchfold.jax": "jax",
     "patchfold.models._expand": "onnx", "patchfold.models._onnx": "onnx", "patchfold.models._onnx_nodes": "onnx",
     "patchfold.models._portable": "onnx", "patchfold.onnx._node_tests": "onnx", "patchfold.onnx.backend": "onnx",
-    "patchfold.torch": "torch",
+    "patchfold.monai": "torch", "patchfold.torch": "torch", "patchfold.torchio": "torchio",
 }
 
 

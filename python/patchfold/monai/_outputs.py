@@ -1,0 +1,330 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Blends the results of windows."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from .._arrays import given_text, value_text
+from .._errors import InvalidType, InvalidValue
+from .._merger import Merger
+from .._tiling import Tiling
+from .._typing import Reduce
+from ..torch._destination import Destination, check_out
+from ._windows import NAME, Windows, value_error
+
+
+def unpacked(results: Any) -> tuple[list[Any] | None, tuple[Any, ...]]:
+    """(keys, tensors) of what a predictor returned: a tensor, a mapping or a sequence."""
+    if isinstance(results, Mapping):
+        try:
+            keys = sorted(results)
+        except TypeError:  # keys that have no order
+            keys = list(results)
+        return keys, tuple(results[key] for key in keys)
+    return None, tuple(results) if isinstance(results, (tuple, list)) else (results,)
+
+
+def packed(keys: list[Any] | None, merged: list[Any]) -> Any:
+    if keys is not None:
+        return dict(zip(keys, merged, strict=True))
+    return merged[0] if len(merged) == 1 else tuple(merged)
+
+
+class Outputs:
+    """One output for each tensor that the predictor returns. The first results decide how many, and their extents."""
+
+    def __init__(
+        self,
+        windows: Windows,
+        weights: npt.NDArray[np.float64] | None,
+        inputs: torch.Tensor,
+        device: torch.device,
+        out: Any,
+    ) -> None:
+        self._windows = windows
+        self._weights = weights
+        self._dtype = inputs.dtype
+        self._device = device
+        check_out(NAME, out)
+        self._out = out
+        self._each: list[_Output] = []
+        self.keys: list[Any] | None = None
+
+    def add(self, group: range, keys: list[Any] | None, results: Any, own: Any) -> None:
+        """Takes the results of the windows of the group. own: their weights from process_fn, instead of the common ones."""
+        found = [self._checked(result, len(group)) for result in results]
+        if not self._each:
+            if self._out is not None and len(found) > 1:
+                raise value_error("out", "takes one result of a predictor", f"{len(found)} results", "None")
+            self.keys = keys
+            self._each = [self._begin(result, own) for result in found]
+        if keys != self.keys or len(found) != len(self._each) or not found:
+            given = f"{len(found)} results" if keys is None else value_text(keys)
+            rule = "must return at least one tensor, and the same number and keys each time"
+            raise InvalidValue(operator=NAME, argument="predictor", rule=rule, given=given)
+        if own is not None:
+            own = self._own(own, len(group))
+        for output, result in zip(self._each, found, strict=True):
+            output.add(group, result, own)
+
+    def finish(self) -> list[Any]:
+        return [output.finish() for output in self._each]
+
+    def _begin(self, result: torch.Tensor, own: Any) -> _Output:
+        if self._out is not None and result.requires_grad:
+            raise value_error("out", "takes results that require no gradient", "a gradient", "with torch.no_grad()")
+        numeric = self._dtype.is_floating_point or self._dtype.is_complex
+        dtype = self._dtype if numeric else result.dtype
+        zoom = _Zoom(self._windows, tuple(result.shape[2:]))
+        channels = result.shape[1]
+        weights = None if self._weights is None else zoom.resized(torch.from_numpy(self._weights)[None, None])
+        merges = (self._out is not None or self._device.type == "cpu") and not result.requires_grad
+        tiling = zoom.tiling(channels + (own is not None)) if merges else None
+        if tiling is not None:
+            return _Merged(zoom, tiling, weights, own is not None, channels, dtype, self._out)
+        if self._out is not None:
+            expected = "a roi_size and an overlap whose stride, times result / roi, is whole"
+            raise value_error("out", "takes results whose places are whole numbers", tuple(result.shape), expected)
+        return _Summed(zoom, weights, channels, dtype, self._device)
+
+    def _checked(self, result: Any, count: int) -> torch.Tensor:
+        if isinstance(result, np.ndarray):
+            result = torch.from_numpy(result)
+        if not isinstance(result, torch.Tensor):
+            raise InvalidType(
+                operator=NAME,
+                argument="predictor",
+                rule="must return a tensor, or a sequence or mapping of tensors",
+                given=given_text(result),
+            )
+        if not (result.dtype.is_floating_point or result.dtype.is_complex):
+            raise InvalidType(
+                operator=NAME,
+                argument="predictor",
+                rule="must return floating or complex numbers, which can be blended",
+                given=str(result.dtype),
+                expected="scores of each class, and argmax of the output; or patchfold.apply_tiled, which keeps labels",
+            )
+        rank = 2 + len(self._windows.roi)
+        if result.ndim != rank or result.shape[0] != count or 0 in result.shape[2:]:
+            rule = "must return (windows, channels, spatial axes)"
+            raise value_error("predictor", rule, tuple(result.shape), f"({count}, channels, *spatial)")
+        return result
+
+    def _own(self, given: Any, count: int) -> torch.Tensor:
+        weights: torch.Tensor = torch.as_tensor(given)
+        roi = self._windows.roi
+        if tuple(weights.shape) == roi:
+            weights = weights[None, None]
+        if weights.shape[0] not in (1, count) or tuple(weights.shape[1:]) != (1, *roi):
+            expected = f"{value_text(roi)} or (1, 1, *{value_text(roi)})"
+            raise value_error("process_fn", "must return weights of the extents of a window", tuple(weights.shape), expected)
+        return weights
+
+
+class _Zoom:
+    """Where results lie whose extents are not those of the windows: everything times extent of result / extent of window."""
+
+    def __init__(self, windows: Windows, result: tuple[int, ...]) -> None:
+        self.windows = windows
+        self.result = result
+        ratios = [Fraction(size, roi) for size, roi in zip(result, windows.roi, strict=True)]
+        self.keep: tuple[slice, ...]
+        """The part of a result that lies in the output: without the padding."""
+        keep, extents, starts = [], [], []
+        for axis, ratio in enumerate(ratios):
+            before, extent, full = windows.before[axis], windows.extents[axis], windows.padded[axis]
+            if full == extent:
+                keep.append(slice(0, result[axis]))
+                extents.append(math.floor(full * ratio))
+                starts.append([math.floor(start * ratio) for start in windows.starts(axis)])
+            else:  # one window, which is cut
+                keep.append(slice(round(before * ratio), round((before + extent) * ratio)))
+                extents.append(keep[-1].stop - keep[-1].start)
+                starts.append([0])
+        self.keep, self.extents, self._starts = tuple(keep), tuple(extents), starts
+        self.tile = tuple(part.stop - part.start for part in keep)
+        if 0 in self.tile:
+            raise value_error("predictor", "must return more than an element for each window's padding", result)
+
+    def tiling(self, channels: int) -> Tiling | None:
+        """The results of one image as tiles; None if rounding makes their distances differ."""
+        strides = []
+        for starts, extent, tile in zip(self._starts, self.extents, self.tile, strict=True):
+            stride = starts[1] if len(starts) > 1 else tile
+            if stride < 1 or [min(i * stride, extent - tile) for i in range(len(starts))] != starts:
+                return None
+            strides.append(stride)
+        tiling = Tiling((channels, *self.extents), self.tile, stride=tuple(strides))
+        return tiling if tiling.grid == self.windows.grid else None
+
+    def place(self, index: int) -> tuple[slice, ...]:
+        """Where the result of a window lies in the output."""
+        image, cell = divmod(index, math.prod(self.windows.grid))
+        cells = np.unravel_index(cell, self.windows.grid)
+        firsts = [starts[i] for starts, i in zip(self._starts, cells, strict=True)]
+        spatial = [slice(first, first + tile) for first, tile in zip(firsts, self.tile, strict=True)]
+        return (slice(image, image + 1), slice(None), *spatial)
+
+    def sums(self, weights: torch.Tensor, rows: slice) -> torch.Tensor:
+        """The sum of all windows' weights for these rows of the output, which are a slice of the first spatial axis."""
+        total = torch.zeros((rows.stop - rows.start, *self.extents[1:]), dtype=weights.dtype)
+        for first, *others in itertools.product(*self._starts):
+            begin, end = max(first, rows.start), min(first + self.tile[0], rows.stop)
+            if begin < end:
+                place = [slice(start, start + tile) for start, tile in zip(others, self.tile[1:], strict=True)]
+                where = (slice(begin - rows.start, end - rows.start), *place)
+                total[where] += weights[0, 0, begin - first : end - first]
+        return total
+
+    def resized(self, weights: Any) -> Any:
+        """Weights of a window for a result: of the nearest element, without what is cut."""
+        rank = len(self.result)
+        for axis, (size, roi, keep) in enumerate(zip(self.result, self.windows.roi, self.keep, strict=True)):
+            if keep != slice(0, roi):
+                nearest = [(2 * i + 1) * roi // (2 * size) for i in range(size)][keep]
+                place: tuple[Any, ...] = (..., nearest, *[slice(None)] * (rank - 1 - axis))
+                weights = weights[place]
+        return weights
+
+
+class _Output:
+    """Blends the results of one of the predictor's tensors."""
+
+    def __init__(self, zoom: _Zoom, channels: int, dtype: torch.dtype) -> None:
+        self.zoom = zoom
+        self.dtype = dtype
+        self._shape = (channels, *zoom.result)
+        self._kept: tuple[slice, ...] = (slice(None), slice(None), *zoom.keep)
+
+    def kept(self, result: torch.Tensor) -> torch.Tensor:
+        """The part of results that lies in the output."""
+        if tuple(result.shape[1:]) != self._shape:
+            expected = value_text((result.shape[0], *self._shape))
+            raise value_error("predictor", "must return the same shape for every window", tuple(result.shape), expected)
+        return result[self._kept]
+
+    def add(self, group: range, result: torch.Tensor, own: torch.Tensor | None) -> None:
+        raise NotImplementedError
+
+    def finish(self) -> Any:
+        raise NotImplementedError
+
+
+class _Merged(_Output):
+    """Results on the processor, without gradients: a Merger for each image, one after the other.
+
+    With weights, the Merger adds weight * result, and finished rows are divided by the sums of weights. Weights of
+    process_fn may differ from window to window: they are one more channel of the tiles. The sums of common weights follow
+    from the grid, so no map of them is kept.
+    """
+
+    def __init__(
+        self,
+        zoom: _Zoom,
+        tiling: Tiling,
+        weights: torch.Tensor | None,
+        has_own: bool,
+        channels: int,
+        dtype: torch.dtype,
+        out: Any,
+    ) -> None:
+        super().__init__(zoom, channels, dtype)
+        self._tiling = tiling
+        self._has_own = has_own
+        self._weighted = has_own or weights is not None
+        # Sums of 16-bit floats would lose most of their digits.
+        self._wide = torch.promote_types(dtype, torch.float32) if self._weighted else dtype
+        self._weights = None if weights is None else weights.to(self._wide)
+        self._destination = Destination(NAME, out, (zoom.windows.shape[0], channels, *zoom.extents), dtype)
+        is_array = isinstance(self._destination.array, (torch.Tensor, np.ndarray))
+        self._in_place = is_array and self._wide == dtype and not has_own
+        self._merger: Merger | None = None
+
+    def add(self, group: range, result: torch.Tensor, own: torch.Tensor | None) -> None:
+        if result.requires_grad:
+            rule = "must return results that all require a gradient, or none of them"
+            raise value_error("predictor", rule, "a gradient, after results without one")
+        kept = self.kept(result).to("cpu", self._wide)
+        weights = self._weights if own is None else self.zoom.resized(own).detach().to("cpu", self._wide)
+        for i, index in enumerate(group):
+            tile = kept[i]
+            if weights is not None:
+                weight = weights[min(i, weights.shape[0] - 1)]
+                tile = torch.cat([tile * weight, weight]) if self._has_own else tile * weight
+            image, cell = divmod(index, len(self._tiling))
+            if self._merger is None:
+                self._merger = self._begin(image)
+            self._merger.add(cell, tile)
+            if cell + 1 == len(self._tiling):
+                self._end(self._merger, image)
+                self._merger = None
+
+    def finish(self) -> Any:
+        return self._destination.array
+
+    def _begin(self, image: int) -> Merger:
+        def take(rows: slice, band: Any) -> None:
+            values = torch.as_tensor(band)
+            if self._has_own:
+                values = values[:-1].div_(values[-1:])
+            elif self._weights is not None:
+                values = values.div_(self.zoom.sums(self._weights, rows))
+            spatial = [slice(None)] * (len(self.zoom.extents) - 1)
+            place = (slice(image, image + 1), slice(None), rows, *spatial)
+            self._destination.write(place, values[None].to(self.dtype))
+
+        reduce: Reduce = "sum" if self._weighted else "mean"
+        out = self._destination.array[image] if self._in_place else take
+        return Merger(self._tiling, window="ones", reduce=reduce, copy=True, out=out)
+
+    def _end(self, merger: Merger, image: int) -> None:
+        merger.finish()
+        if self._in_place and self._weights is not None:
+            whole = torch.as_tensor(self._destination.array[image])
+            step = self.zoom.tile[0]
+            for start in range(0, whole.shape[1], step):
+                rows = slice(start, min(start + step, whole.shape[1]))
+                whole[:, rows] /= self.zoom.sums(self._weights, rows)
+
+
+class _Summed(_Output):
+    """Everything else: a weighted sum and the sum of weights, where the caller wants the output, with derivatives."""
+
+    def __init__(
+        self,
+        zoom: _Zoom,
+        weights: torch.Tensor | None,
+        channels: int,
+        dtype: torch.dtype,
+        device: torch.device,
+    ) -> None:
+        super().__init__(zoom, channels, dtype)
+        self._wide = torch.promote_types(dtype, torch.float32)
+        real = torch.empty(0, dtype=self._wide).real.dtype
+        batch = zoom.windows.shape[0]
+        self._sum = torch.zeros((batch, channels, *zoom.extents), dtype=self._wide, device=device)
+        self._weights = torch.zeros((batch, 1, *zoom.extents), dtype=real, device=device)
+        common = torch.ones((1, 1, *zoom.tile)) if weights is None else weights
+        self._common = common.to(device, real)
+
+    def add(self, group: range, result: torch.Tensor, own: torch.Tensor | None) -> None:
+        kept = self.kept(result).to(self._sum.device, self._wide)
+        weights = self._common if own is None else self.zoom.resized(own).to(self._weights.device, self._weights.dtype)
+        for i, index in enumerate(group):
+            place = self.zoom.place(index)
+            weight = weights[min(i, weights.shape[0] - 1)]
+            self._sum[place] += kept[i] * weight
+            self._weights[place] += weight
+
+    def finish(self) -> Any:
+        return (self._sum / self._weights).to(self.dtype)

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a result goes that is written part by part."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from .._arrays import given_text, value_text
+from .._errors import InvalidType, InvalidValue
+
+
+def check_out(operator: str, out: Any) -> None:
+    """Refuses what a Destination cannot write to."""
+    if out is not None and not (hasattr(out, "shape") and hasattr(out, "dtype") and hasattr(type(out), "__setitem__")):
+        raise InvalidType(
+            operator=operator,
+            argument="out",
+            rule="must be a tensor, an array of NumPy, or a store with __setitem__, shape and dtype",
+            given=given_text(out),
+        )
+
+
+class Destination:
+    """A new tensor, or the caller's tensor, array or store of this shape and element type."""
+
+    def __init__(self, operator: str, out: Any, shape: tuple[int, ...], dtype: torch.dtype) -> None:
+        name = str(dtype).removeprefix("torch.")
+        if out is not None and tuple(out.shape) != shape:
+            raise InvalidValue(
+                operator=operator,
+                argument="out",
+                rule="must have the shape of the output",
+                given=value_text(tuple(out.shape)),
+                expected=value_text(shape),
+            )
+        if out is not None and str(out.dtype).removeprefix("torch.") != name:
+            raise InvalidType(
+                operator=operator,
+                argument="out",
+                rule="must have the element type of the output",
+                given=str(out.dtype),
+                expected=name,
+            )
+        self.array: Any = torch.zeros(shape, dtype=dtype) if out is None else out
+
+    def write(self, place: tuple[slice, ...], values: torch.Tensor) -> None:
+        self.array[place] = values if isinstance(self.array, torch.Tensor) else values.numpy()
