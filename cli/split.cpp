@@ -5,6 +5,7 @@
 #include <cstring>
 #include <exception>
 #include <filesystem>
+#include <limits>
 #include <mutex>
 
 #include "cli/interrupt.hpp"
@@ -291,7 +292,8 @@ class Split {
     std::int64_t next;
     std::int64_t end;
     std::mutex mutex{};
-    std::exception_ptr failure{};  ///< of the first worker that failed
+    std::int64_t failed = std::numeric_limits<std::int64_t>::max();
+    std::exception_ptr failure{};  ///< of the first tile that failed
 
     void run(std::size_t worker) noexcept {
       while (true) {
@@ -305,7 +307,9 @@ class Split {
           progress.count(bytes);
         } catch (...) {
           if (!lock.owns_lock()) lock.lock();
-          if (!failure) failure = std::current_exception();
+          if (index > failed) return;
+          failed = index;
+          failure = std::current_exception();
         }
       }
     }
