@@ -114,6 +114,12 @@ def test_derivatives_of_both_modes_and_orders(name, shape, arguments):
     check_grads(jax.vmap(ours), (data((2, *shape)),), order=1, atol=2e-2, rtol=2e-2)
 
 
+def test_a_fill_has_no_derivative():
+    x = data((2, 5))
+    _, tangent = jax.jvp(lambda x: pj.unfold(x, (2,), padding=1, value=2.5), (x,), (x,))
+    same(tangent, patchfold.unfold(x, (2,), padding=1))
+
+
 @every_call
 def test_the_gradient_is_the_adjoint(name, shape, arguments):
     """<A x, y> = <x, A' y>, in integers of float64's range, so that both sides are exact."""
