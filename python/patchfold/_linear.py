@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._arrays import new_numpy
+from ._errors import InvalidValue
 
 _ADJOINT = "adjoint"
 _unfold = _core.Operator("unfold").__call__
@@ -22,12 +23,20 @@ _unfold = _core.Operator("unfold").__call__
 def transposed(call: str) -> str:
     """The adjoint of a call without a fill; that of an adjoint is the operator."""
     word, _, rest = call.partition(" ")
+    if "reduce=mean" in call.split(" "):
+        raise InvalidValue(
+            operator="fold",
+            argument="reduce",
+            rule="has no derivative for a mean",
+            given="mean",
+            expected="fold(..) / coverage(..)",
+        )
     return tangent_of(rest) if word == _ADJOINT else f"{_ADJOINT} {tangent_of(call)}"
 
 
 def tangent_of(call: str) -> str:
     """The linear part: the call with a fill of 0."""
-    return " ".join(word for word in call.split(" ") if not word.startswith("value="))
+    return " ".join(word for word in call.split(" ") if not word.startswith(("fill=", "value=")))
 
 
 def padded(call: str) -> tuple[str, list[tuple[int, npt.NDArray[np.int64]]]]:

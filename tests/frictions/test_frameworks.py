@@ -28,6 +28,15 @@ def test_tensorflows_tape_gets_a_gradient() -> None:
     assert (tape.gradient(total, x)[0, 0].numpy() == patchfold.coverage((4, 4), 3)).all()
 
 
+def test_the_derivative_of_a_mean_is_not_that_of_a_sum() -> None:
+    tf = pytest.importorskip("tensorflow")
+    x = tf.Variable(tf.ones((1, 9, 4)))
+    with tf.GradientTape() as tape:
+        total = tf.reduce_sum(patchfold.fold(x, (4, 4), 3, reduce="mean"))
+    with pytest.raises(patchfold.InvalidValue, match="reduce: has no derivative for a mean"):
+        tape.gradient(total, x)
+
+
 def test_a_function_of_tensorflow() -> None:
     tf = pytest.importorskip("tensorflow")
     columns = tf.function(lambda x: patchfold.unfold(x, 3))(tf.ones((1, 1, 4, 4)))
