@@ -8,6 +8,7 @@
 #include "cli/command.hpp"
 #include "cli/example.hpp"
 #include "cli/options.hpp"
+#include "cli/picture_layout.hpp"
 #include "cli/report.hpp"
 #include "cli/text.hpp"
 #include "formats/file.hpp"
@@ -39,7 +40,7 @@ void add_common(Command& command, RunRequest& request, Texts& texts) {
   command.choices(command.option("--as", texts.as, "TYPE",
                                  "convert the data to this type on the way in; rounds, clips to what integers hold"),
                   dtype_names());
-  command.flag("--chw", request.chw, "pictures are C x H x W instead of H x W x C");
+  command.flag("--chw", request.chw, "pictures are C x H x W instead of H x W x C; the layout follows them");
   command.flag("--batch", request.batch, "pictures have a batch axis in front: 1 x H x W x C, with --chw 1 x C x H x W");
   request.picture.add_to(command);
   command.option("--page", request.page, 0, 1 << 16, "N", "the page of a TIFF file that has several, from 0");
@@ -134,6 +135,7 @@ void parse_operator(const std::vector<std::string>& words, RunRequest& request, 
   request.as = parse_dtype("run", "--as", texts.as);
   assign_inputs(all.paths, all.options, request);
   check_files(request, texts);
+  settle_layout(request);
   if (request.shape_inputs.empty()) request.bound = op.bind(request.arguments);
 }
 

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "cli/report.hpp"
+#include "cli/text.hpp"
+#include "src/tensor/nearest.hpp"
 
 namespace patchfold::cli {
 namespace {
@@ -47,6 +49,56 @@ struct Command::Parser {
     info.options.push_back(std::move(described));
     return Option{options.size() - 1};
   }
+  /// Throws Error(usage) for what CLI11 could not read, in the words of this program.
+  [[noreturn]] void refuse(const CLI::ParseError& error) const {
+    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) refuse_extras();
+    const std::string what = error.what();
+    const auto fail_of = [&](std::string_view between, std::string_view rule) {
+      if (const auto at = what.find(between); at != std::string::npos)
+        throw Error(
+            {ErrorCode::usage, command, what.substr(0, at), text_of(rule, what.substr(at + between.size())), {}, {}});
+    };
+    constexpr std::string_view value_begins = ": Value ", range_begins = " not in range ";
+    const auto value = what.find(value_begins), range = what.find(range_begins);
+    if (value != std::string::npos && range != std::string::npos)
+      throw Error({ErrorCode::usage, command, what.substr(0, value), "must be a number in its range",
+                   what.substr(value + value_begins.size(), range - value - value_begins.size()),
+                   what.substr(range + range_begins.size())});
+    constexpr std::string_view conversion = "Could not convert: ";
+    if (const auto equals = what.find(" = "); what.starts_with(conversion) && equals != std::string::npos)
+      throw Error({ErrorCode::usage,
+                   command,
+                   what.substr(conversion.size(), equals - conversion.size()),
+                   "must be a number",
+                   what.substr(equals + 3),
+                   {}});
+    if (const auto missing = what.find(": 1 required value missing"); missing != std::string::npos)
+      throw Error({ErrorCode::usage, command, what.substr(0, missing), "needs a value", {}, {}, help_hint()});
+    fail_of(" excludes ", "must not be given together with ");
+    fail_of(" requires ", "needs ");
+    throw Error({ErrorCode::usage, command, {}, what, {}, {}});
+  }
+  /// The first option that is unknown, or else the first word too many.
+  [[noreturn]] void refuse_extras() const {
+    const std::vector<std::string> extras = app.remaining();
+    const auto option = std::find_if(extras.begin(), extras.end(), [](const auto& word) { return word.starts_with('-'); });
+    if (option == extras.end())
+      throw Error(
+          {ErrorCode::usage, command, extras.empty() ? "" : extras.front(), "is one word too many", {}, {}, help_hint()});
+    const std::string name = option->substr(0, option->find('='));
+    throw Error({ErrorCode::usage, command, name, "there is no such option", {}, {}, option_hint(name)});
+  }
+  /// The option that was meant, or where they are listed.
+  ErrorValue option_hint(std::string_view name) const {
+    Nearest nearest(name);
+    std::string meant;
+    for (const CLI::Option* known : app.get_options())
+      for (const std::string& each : known->get_lnames())
+        if (std::string candidate = "--" + each; nearest.offer(candidate)) meant = std::move(candidate);
+    return meant.empty() ? help_hint() : ErrorValue("did you mean ", meant, "?");
+  }
+  ErrorValue help_hint() const { return {"`", app.get_name(), " --help` shows what there is"}; }
+
   CLI::Option* at(Option option) const { return options[static_cast<std::size_t>(option)]; }
 
   template <class T, class Bound>
@@ -138,7 +190,7 @@ std::string Command::parse(std::vector<std::string> words) {
   } catch (const CLI::CallForHelp&) {
     return help();
   } catch (const CLI::ParseError& error) {
-    fail_usage(parser_->command, "", error.what());
+    parser_->refuse(error);
   }
 }
 
@@ -150,6 +202,9 @@ const CommandInfo& Command::info() const noexcept {
 }
 bool Command::given(Option option) const {
   return parser_->at(option)->count() > 0;
+}
+ErrorValue Command::option_hint(std::string_view name) const {
+  return parser_->option_hint(name);
 }
 std::vector<std::string> Command::remaining() const {
   return parser_->app.remaining();

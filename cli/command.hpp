@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "patchfold/error.hpp"
+
 namespace patchfold::cli {
 
 /// What a shell can complete a value with.
@@ -85,6 +87,8 @@ class Command {
   const CommandInfo& info() const noexcept;
   bool given(Option option) const;
   std::vector<std::string> remaining() const;
+  /// What to type in place of an option that there is not.
+  ErrorValue option_hint(std::string_view name) const;
 
  private:
   struct Parser;

@@ -11,6 +11,7 @@
 #include "cli/report.hpp"
 #include "patchfold/patchfold.h"
 #include "patchfold/plan.hpp"
+#include "src/tensor/nearest.hpp"
 
 namespace patchfold::cli {
 namespace {
@@ -90,30 +91,31 @@ std::string status_rows() {
 constexpr std::string_view introduction = R"(<!-- Written by `patchfold errors --markdown > docs/errors.md`. -->
 # Errors
 
-Every error is one sentence. It names the operator, the wrong argument, the rule, the given value and the expected one. Empty
-parts are left out, and parts of more than 1000 characters are cut:
+Every error is one sentence. It names the operator, the wrong argument, the rule, the given value and the expected one, and, where
+it can tell, what to type instead (HINT). Empty parts are left out, and parts of more than 1000 characters are cut:
 
-    OPERATOR: ARGUMENT: RULE; given GIVEN, expected EXPECTED
+    OPERATOR: ARGUMENT: RULE; given GIVEN, expected EXPECTED; HINT
     {}
 
-OPERATOR is an operator, a reader, a writer or a command; ARGUMENT is an argument, a tensor or a file. Python writes lists as
-tuples and names tensors after its parameters. All arguments are checked before anything is written, so the output keeps its
+OPERATOR is an operator, a reader, a writer or a command; ARGUMENT is an argument, a tensor or a file. Each front end writes values
+as they are typed there: Python writes lists as tuples, names tensors after its parameters, and says kernel_size=(3, 3) where the
+command line says --kernel_size 3,3. All arguments are checked before anything is written, so the output keeps its
 content; only the error `executor` leaves it unspecified. The [glossary](glossary.md) explains the words.
 
 Each error has one of the {} codes below. The meaning of a code never changes, but sentences may be reworded:
 
 | | the sentence | its parts | the code |
 |---|---|---|---|
-| C++ | `patchfold::Error`: `what()` | `op()`, `argument()`, `rule()`, `given()`, `expected()` | `code()`; `describe(code)` is its entry here |
+| C++ | `patchfold::Error`: `what()` | `op()`, `argument()`, `rule()`, `given()`, `expected()`, `hint()` | `code()`; `describe(code)` is its entry here |
 | C | `pf_last_error()` | `pf_last_error_part(PF_PART_RULE)`, .. | the `pf_status` that is returned; `pf_status_name`, `pf_status_doc` |
-| Python | `str(error)` | `error.operator`, `.argument`, `.rule`, `.given`, `.expected` | `error.code`, and the class of the exception |
+| Python | `str(error)` | `error.operator`, `.argument`, `.rule`, `.given`, `.expected`, `.hint` | `error.code`, and the class of the exception |
 | command line | the line on standard error | | in brackets at the end of the line, and the exit code |
 
 ```sh fails
 patchfold ops unfodl
 ```
 ```text output
-patchfold: operator: there is no operator of this name; given unfodl, expected unfold or another of the table [unknown_operator]
+patchfold: operator: there is no operator of this name; given unfodl; did you mean unfold? [unknown_operator]
 ```
 
 `patchfold errors` lists the codes, and `patchfold errors CODE` shows the section of one. The exit code is 2 if the command line
@@ -155,8 +157,19 @@ const ErrorEntry& find(std::string_view code) {
   const auto entry = std::ranges::find(error_catalogue(), bare, [](const auto& e) { return in_capitals(e.name); });
   if (entry != error_catalogue().end()) return *entry;
   std::string known;
-  for (const auto& e : error_catalogue()) fmt::format_to(Text(known), "{}{}", known.empty() ? "" : ", ", e.name);
-  fail_usage("errors", "CODE", "is not an error code", code, known);
+  Nearest nearest(code);
+  for (const auto& e : error_catalogue()) {
+    fmt::format_to(Text(known), "{}{}", known.empty() ? "" : ", ", e.name);
+    nearest.offer(e.name);
+  }
+  if (nearest.found().empty()) fail_usage("errors", "CODE", "is not an error code", code, known);
+  throw Error({ErrorCode::usage,
+               "errors",
+               "CODE",
+               "is not an error code",
+               code,
+               {},
+               ErrorValue("did you mean ", nearest.found(), "?")});
 }
 
 JsonObject json(const ErrorEntry& entry) {

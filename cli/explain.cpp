@@ -16,10 +16,10 @@ namespace {
 
 constexpr const char* explain_help =
     "Shows what an operator does to a tensor of one shape: arguments, shapes, positions, how often each element is used,\n"
-    "which element comes from which, and the plan. No file is read.\n"
+    "which element comes from which, and with --plan how the library runs it. No file is read.\n"
     "\n"
-    "Usage: patchfold explain OP --shape N,.. [--dtype TYPE] [--ARGUMENT VALUE]... [--json]\n"
-    "       patchfold explain OP TYPE SHAPE [ARGUMENT=VALUE]... [--json]\n"
+    "Usage: patchfold explain OP --shape N,.. [--dtype TYPE] [--ARGUMENT VALUE]... [--plan] [--json]\n"
+    "       patchfold explain OP TYPE SHAPE [ARGUMENT=VALUE]... [--plan] [--json]\n"
     "\n"
     "The second form is a problem as benchmarks and bug reports write it, in one word or in several; for the neutral\n"
     "operators k, s, d and p stand for kernel_size, stride, dilation and padding.\n"
@@ -48,7 +48,7 @@ JsonObject json(const SpatialAxis& axis) {
   return object;
 }
 
-JsonObject json(const ProblemText& problem) {
+JsonObject json(const ProblemText& problem, ExplainOptions options) {
   const OperatorSpec& op = find_operator(problem.op);
   const Geometry geometry = op.bind(problem.arguments).lower(op.data_input.empty() ? Dims{} : problem.shape).geometry;
   const auto argument = [&](const Argument& each) {
@@ -70,12 +70,12 @@ JsonObject json(const ProblemText& problem) {
       .add("taps", geometry.taps)
       .add("positions", geometry.positions)
       .add("axes", JsonText{json_list(geometry.axes, [](const SpatialAxis& axis) { return json(axis); })})
-      .add("text", explain(problem));
+      .add("text", explain(problem, options));
   return object;
 }
 
-void show(const ProblemText& problem, bool as_json) {
-  print(as_json ? json(problem).text() + "\n" : explain(problem));
+void show(const ProblemText& problem, ExplainOptions options, bool as_json) {
+  print(as_json ? json(problem, options).text() + "\n" : explain(problem, options));
 }
 
 /// What `patchfold explain OP` reads.
@@ -92,11 +92,13 @@ struct ExplainCommand {
     if (!op.data_input.empty())
       shape_given = command.option("--shape", shape, "N,..", fmt::format("extents of {}; required", op.data_input));
     command.choices(command.option("--dtype", dtype, "TYPE", "element type; default float32"), dtype_names());
+    command.flag("--plan", plan, "show how the library runs the operator, too");
     command.flag("--json", as_json, "print JSON");
   }
 
   const OperatorSpec& op;
   std::string shape{}, dtype{};
+  bool plan = false;
   bool as_json = false;
   std::optional<Command::Option> shape_given{};
   Command command;
@@ -114,7 +116,7 @@ void explain_with_options(const OperatorSpec& op, const std::vector<std::string>
     extents = std::get<Dims>(parse_value(op, {.name = "--shape", .kind = ArgumentKind::integers}, all.shape));
   }
   const DType type = parse_dtype("explain", "--dtype", all.dtype).value_or(DType::float32);
-  show({std::string(op.name), type, size_of(type), extents, all.options.arguments()}, all.as_json);
+  show({std::string(op.name), type, size_of(type), extents, all.options.arguments()}, {.plan = all.plan}, all.as_json);
 }
 
 }  // namespace
@@ -144,9 +146,11 @@ void run_explain(const std::vector<std::string>& words) {
   if (first.starts_with('-')) fail_usage("explain", first, "an operator's name comes before its options");
   std::vector<std::string> plain = words;
   const bool as_json = std::erase(plain, "--json") > 0;
+  std::vector<std::string> text = plain;
+  const bool plan = std::erase(text, "--plan") > 0;
   const bool problem = first.find(' ') != std::string::npos || (plain.size() > 1 && !plain[1].starts_with('-'));
   if (problem)
-    show(parse_problem(fmt::format("{}", fmt::join(plain, " "))), as_json);
+    show(parse_problem(fmt::format("{}", fmt::join(text, " "))), {.plan = plan}, as_json);
   else
     explain_with_options(find_operator(first), {words.begin() + 1, words.end()});
 }

@@ -145,10 +145,14 @@ std::string OperatorOptions::parse(const std::vector<std::string>& words) {
       throw Error({ErrorCode::unknown_argument, std::string(op_.name), name, "must be given only once", "", ""});
   if (auto help = command_.parse(normal); !help.empty()) return help;
   if (const auto extras = command_.remaining(); !extras.empty()) {
-    std::string names;
-    for (const auto& argument : op_.arguments) names += fmt::format("{}--{}", names.empty() ? "" : ", ", argument.name);
-    throw Error({ErrorCode::unknown_argument, std::string(op_.name), extras.front(), "is not an argument of this operator",
-                 "", names});
+    const std::string name = extras.front().substr(0, extras.front().find('='));
+    throw Error({ErrorCode::unknown_argument,
+                 std::string(op_.name),
+                 name,
+                 "is not an argument of this operator",
+                 {},
+                 {},
+                 command_.option_hint(name)});
   }
   return {};
 }

@@ -4,14 +4,33 @@
 #include <algorithm>
 #include <exception>
 #include <new>
+#include <utility>
 
 #include "cli/commands.hpp"
 #include "cli/report.hpp"
 #include "cli/text.hpp"
+#include "patchfold/table.hpp"
 #include "patchfold/version.hpp"
+#include "src/tensor/nearest.hpp"
 
 namespace patchfold::cli {
 namespace {
+
+/// `names` lists the commands.
+[[noreturn]] void refuse_command(const std::string& word, const std::string& names) {
+  Nearest nearest(word);
+  for (const auto& entry : commands()) nearest.offer(entry.name);
+  for (const std::string_view option : {"--help", "--version"}) nearest.offer(option);
+  const bool is_operator = std::ranges::any_of(operators(), [&](const OperatorSpec& op) { return op.name == word; });
+  ErrorValue hint;
+  if (is_operator)
+    hint = {"operators are run: patchfold run ", word, " INPUT -o OUT"};
+  else if (!nearest.found().empty())
+    hint = {"did you mean ", nearest.found(), "?"};
+  ErrorValue expected;
+  if (hint.empty()) expected = names;
+  throw Error({ErrorCode::usage, {}, word, "is not a command", {}, std::move(expected), std::move(hint)});
+}
 
 void run_command(const std::vector<std::string>& words, bool& in_words) {
   std::string names;
@@ -29,7 +48,7 @@ void run_command(const std::vector<std::string>& words, bool& in_words) {
   else if (command == "--version")
     print("patchfold " PATCHFOLD_VERSION_STRING "\n");
   else
-    fail_usage("", command, "is not a command", "", names);
+    refuse_command(command, names);
 }
 
 }  // namespace

@@ -12,6 +12,15 @@
 namespace patchfold::cli {
 namespace {
 
+/// Arguments as options: --kernel_size 3,3.
+class OptionWriter final : public ErrorWriter {
+ public:
+  std::string setting(const Setting& setting) const override {
+    const std::string text = ErrorWriter::setting(setting);
+    return "--" + setting.name + " " + text.substr(setting.name.size() + 1);
+  }
+};
+
 /// Returns 0, or the error number.
 int write_all(int descriptor, std::string_view text) noexcept {
   while (!text.empty()) {
@@ -53,8 +62,10 @@ void note(std::string_view text) noexcept {
 }
 
 void print_error(const Error& error, int exit_code, bool json) noexcept {
-  if (!json) return print_error(error.what(), describe(error.code()).name, exit_code, json);
   try {
+    const OptionWriter writer;
+    const std::string message = error.message(writer);
+    if (!json) return print_error(message, describe(error.code()).name, exit_code, json);
     const auto part = [](const std::string& text) {
       return text.empty() ? std::optional<std::string>() : std::optional(text);
     };
@@ -63,9 +74,10 @@ void print_error(const Error& error, int exit_code, bool json) noexcept {
         .add("operator", part(error.op()))
         .add("argument", part(error.argument()))
         .add("rule", error.rule())
-        .add("given", part(error.given()))
-        .add("expected", part(error.expected()))
-        .add("message", error.what())
+        .add("given", part(error.parts().given.text(writer)))
+        .add("expected", part(error.parts().expected.text(writer)))
+        .add("hint", part(error.parts().hint.text(writer)))
+        .add("message", message)
         .add("exit_code", exit_code);
     note(JsonObject().add("error", object).text() + "\n");
   } catch (...) {

@@ -40,7 +40,8 @@ Tiling tiling_of(const SplitRequest& request, const TileSource& source) {
   Tiling tiling(spec);
   if (tiling.size() == 0 || element_count(spec.shape) == 0)
     throw Error({ErrorCode::value, "split", request.picture, "must be large enough for a tile", extents_text(spec.shape),
-                 extents_text(spec.tile) + ", or the tail shift_or_pad, pad or partial"});
+                 ErrorValue(extents_text(spec.tile), ", or ", Setting("tail", "shift_or_pad"), ", ", Setting("tail", "pad"),
+                            " or ", Setting("tail", "partial"))});
   if (tiling.size() > most_tiles)
     throw Error({ErrorCode::value, "split", "--tile", "must not give so many tiles", std::to_string(tiling.size()),
                  "at most " + std::to_string(most_tiles)});

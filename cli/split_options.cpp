@@ -2,6 +2,8 @@
 #include "cli/split_options.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 
 #include "cli/command.hpp"
 #include "cli/options.hpp"
@@ -44,6 +46,34 @@ Dims dims_of(const char* option, const std::string& text) {
   return text.empty() ? Dims{} : std::get<Dims>(value_of(ArgumentKind::integers, option, text));
 }
 
+/// A decimal number as a fraction of small numbers, or nothing.
+std::string fraction_of(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || !(value > 0 && value < 1e6)) return {};
+  for (int den = 1; den <= 1000; ++den) {
+    const double num = value * den;
+    if (std::abs(num - std::round(num)) < 1e-9 * num)
+      return den == 1 ? text_of(std::llround(num)) : text_of(std::llround(num), "/", den);
+  }
+  return {};
+}
+
+std::int64_t part_of_ratio(const std::string& ratio, const std::string& part) {
+  try {
+    return std::get<std::int64_t>(value_of(ArgumentKind::integer, "--scale", part));
+  } catch (const Error& error) {
+    const std::string fraction = fraction_of(ratio);
+    throw Error({error.code(),
+                 "split",
+                 "--scale",
+                 "must be an integer or a fraction of integers",
+                 ratio,
+                 {},
+                 fraction.empty() ? ErrorValue() : ErrorValue("write --scale ", fraction)});
+  }
+}
+
 /// "2", "1/4", "2,1/2".
 std::vector<Ratio> ratios_of(const std::string& text) {
   std::vector<Ratio> ratios;
@@ -52,9 +82,8 @@ std::vector<Ratio> ratios_of(const std::string& text) {
     const std::string part = text.substr(at, comma - at);
     const std::size_t slash = std::min(part.find('/'), part.size());
     Ratio ratio;
-    ratio.num = std::get<std::int64_t>(value_of(ArgumentKind::integer, "--scale", part.substr(0, slash)));
-    if (slash < part.size())
-      ratio.den = std::get<std::int64_t>(value_of(ArgumentKind::integer, "--scale", part.substr(slash + 1)));
+    ratio.num = part_of_ratio(part, part.substr(0, slash));
+    if (slash < part.size()) ratio.den = part_of_ratio(part, part.substr(slash + 1));
     ratios.push_back(ratio);
     at = comma + 1;
   }

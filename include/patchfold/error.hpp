@@ -59,14 +59,39 @@ PATCHFOLD_API std::span<const ErrorEntry> error_catalogue() noexcept;
 /// The catalogue's row of a code.
 PATCHFOLD_API const ErrorEntry& describe(ErrorCode code) noexcept;
 
-/// How a front end writes the lists of an ErrorValue.
-struct ListStyle {
-  std::string_view begin = "[";
-  std::string_view end = "]";
-  std::string_view end_of_one = "]";  ///< of a list with one entry
-  std::string_view pair_begin = "";
-  std::string_view pair_separator = ":";
-  std::string_view pair_end = "";
+/// An argument with a value that would do. Front ends write it as a caller types it: kernel_size=3,3 in problem strings,
+/// kernel_size=(3, 3) in Python, --kernel_size 3,3 on the command line.
+struct Setting {
+  std::string name{};
+  std::variant<std::string, std::int64_t, bool, Dims, PadsList> value{};  ///< a text is a word of a choice
+
+  Setting() = default;
+  Setting(std::string_view argument, decltype(value) given) : name(argument), value(std::move(given)) {}
+  Setting(std::string_view argument, const char* word) : name(argument), value(std::string(word)) {}
+  friend bool operator==(const Setting&, const Setting&) = default;
+};
+
+/// A tensor with its axes arranged in another way, which would do.
+struct Rearrangement {
+  enum class Kind : std::uint8_t { reshape, swap_axes };
+  std::string tensor{};
+  Kind kind = Kind::reshape;
+  Dims numbers{};  ///< the new shape, or the two axes
+  friend bool operator==(const Rearrangement&, const Rearrangement&) = default;
+};
+
+/// How a front end writes the values of an error. This class writes them as the C++ and C interfaces do.
+class PATCHFOLD_API ErrorWriter {
+ public:
+  ErrorWriter() = default;
+  ErrorWriter(const ErrorWriter&) = delete;
+  ErrorWriter& operator=(const ErrorWriter&) = delete;
+  virtual ~ErrorWriter() = default;
+
+  virtual std::string list(const Dims& list) const;                ///< [2, 3]
+  virtual std::string pair(Pads pads) const;                       ///< 1:2
+  virtual std::string setting(const Setting& setting) const;       ///< kernel_size=3,3
+  virtual std::string rearranged(const Rearrangement& one) const;  ///< image with shape [1, 5, 5]
 };
 
 /// What was given, or what was expected, as values: numbers, lists, pairs and element types stay what they are until a front
@@ -74,7 +99,7 @@ struct ListStyle {
 /// parts there is nothing to say.
 class PATCHFOLD_API ErrorValue {
  public:
-  using Part = std::variant<std::string, std::int64_t, std::uint64_t, Dims, Pads, DType>;
+  using Part = std::variant<std::string, std::int64_t, std::uint64_t, Dims, Pads, DType, Setting, Rearrangement>;
 
   ErrorValue() = default;
   /// One part, or several that are written one after the other: ErrorValue("a multiple of ", 3).
@@ -91,8 +116,8 @@ class PATCHFOLD_API ErrorValue {
 
   bool empty() const noexcept { return parts_.empty(); }
   const std::vector<Part>& parts() const noexcept { return parts_; }
-  /// The text, with lists in this style.
-  std::string text(const ListStyle& style = {}) const;
+  /// The text, with values as this writer writes them.
+  std::string text(const ErrorWriter& writer = {}) const;
 
  private:
   void add(std::string_view text) {
@@ -115,12 +140,14 @@ class PATCHFOLD_API ErrorValue {
   }
   void add(Pads pads) { parts_.emplace_back(pads); }
   void add(DType dtype) { parts_.emplace_back(dtype); }
+  void add(const Setting& setting) { parts_.emplace_back(setting); }
+  void add(const Rearrangement& one) { parts_.emplace_back(one); }
 
   std::vector<Part> parts_{};
 };
 
-/// An error says which operator and argument, the rule, what was given and what was expected.
-/// `what()` joins them: "OPERATOR: ARGUMENT: RULE; given GIVEN, expected EXPECTED". Empty parts are left out.
+/// An error says which operator and argument, the rule, what was given, what was expected, and what to type instead (hint).
+/// `what()` joins them: "OPERATOR: ARGUMENT: RULE; given GIVEN, expected EXPECTED; HINT". Empty parts are left out.
 /// Control characters become '?', and parts of more than 1000 characters are cut.
 /// Every C++ function of the library that is not noexcept throws std::bad_alloc when memory runs out; nothing has changed
 /// then, and the library can be used as before. Error(out_of_memory) is thrown where more can be said: whose memory it was,
@@ -134,6 +161,7 @@ class PATCHFOLD_API Error : public std::exception {
     std::string rule{};
     ErrorValue given{};
     ErrorValue expected{};
+    ErrorValue hint{};  ///< what to type instead, where the error can tell
   };
 
   explicit Error(Parts parts);
@@ -146,12 +174,16 @@ class PATCHFOLD_API Error : public std::exception {
   /// As `what()` writes them; `parts()` has the values.
   const std::string& given() const noexcept { return given_; }
   const std::string& expected() const noexcept { return expected_; }
+  const std::string& hint() const noexcept { return hint_; }
+  /// The message with values as this writer writes them.
+  std::string message(const ErrorWriter& writer) const;
   const Parts& parts() const noexcept { return parts_; }
 
  private:
   Parts parts_;
   std::string given_;
   std::string expected_;
+  std::string hint_;
   std::string message_;
 };
 

@@ -52,8 +52,9 @@ inline constexpr auto words<DepthMode> = std::to_array<Word<DepthMode>>({{DepthM
 /// im2col: copies every patch of an image into columns.
 ///   image    (B.., C, I1..IR)          channels_last: (B.., I1..IR, C)
 ///   columns  (B.., C*K, L)             grid: (B.., C*K, l1..lR); channels_last: C*K comes last
-/// The number of spatial axes, R, is the length of any list among the arguments. With single numbers only, the image has one
-/// batch axis and R = rank - 2; an image of rank 3 is then refused as ambiguous.
+/// The number of spatial axes, R, is the length of any list among the arguments. Single numbers alone stand for the two
+/// spatial axes of an image of rank 4; every other rank could be meant in two ways and is refused.
+/// An axis without a position is an error unless allow_empty is set; the columns are then empty.
 struct PATCHFOLD_API Unfold {
   static constexpr std::string_view name = "unfold";
   Axes kernel_size{};
@@ -65,6 +66,7 @@ struct PATCHFOLD_API Unfold {
   Layout layout = Layout::channels_first;
   Order order = Order::channel;
   Positions positions = Positions::flat;
+  bool allow_empty = false;  ///< an axis may have no position
 
   Dims output_shape(const Dims& image) const;
   Plan plan(const ConstTensorView& image, const TensorView& columns) const;
@@ -119,7 +121,7 @@ PATCHFOLD_API void coverage(const Coverage& op, const TensorView& counts, Execut
 
 /// Changes the order of the C*K axis of columns: channel-major <-> kernel-major, and so CRD <-> DCR. Input and output have
 /// the same shape. With flat columns, kernel_size must be a list, because their shape does not tell the number of spatial
-/// axes. With grid columns a single number is allowed; the columns then have one batch axis, and R = rank - 2.
+/// axes. With grid columns a single number stands for the two spatial axes of columns of rank 4.
 struct PATCHFOLD_API Reorder {
   static constexpr std::string_view name = "reorder";
   Axes kernel_size{};
@@ -136,7 +138,7 @@ struct PATCHFOLD_API Reorder {
 /// Cuts the spatial axes into blocks of B and moves the offset within the block to the batch axis (axis 0):
 ///   out[lex(o; B) * N + n, .., y, ..] = in[n, .., y * B + o - pb, ..], zero outside.
 ///   channels_first cuts the last R axes, channels_last cuts axes 1..R. Other axes stay as they are.
-/// I + pb + pe must be a multiple of B. If block is a single number, R = rank - 2.
+/// I + pb + pe must be a multiple of B. Single numbers alone stand for the two spatial axes of an image of rank 4.
 struct PATCHFOLD_API SpaceToBatch {
   static constexpr std::string_view name = "space_to_batch";
   Axes block{};
@@ -162,7 +164,7 @@ struct PATCHFOLD_API BatchToSpace {
 
 /// Cuts the spatial axes into blocks and moves the offset within the block to the channel axis (pixel-unshuffle).
 ///   (B.., C, I1..IR) -> (B.., C*K, I1/b1..IR/bR)    channels_last: (B.., I1..IR, C) -> (B.., I1/b1..IR/bR, C*K)
-/// If block is a single number, there is one batch axis and R = rank - 2.
+/// If block is a single number, it stands for the two spatial axes of an image of rank 4.
 struct PATCHFOLD_API SpaceToDepth {
   static constexpr std::string_view name = "space_to_depth";
   Axes block{};

@@ -94,12 +94,19 @@ PF_API const char* pf_status_name(pf_status status);
 PF_API const char* pf_status_doc(pf_status status);
 
 /* The message of this thread's last call that returned a pf_status: "OPERATOR: ARGUMENT: RULE; given GIVEN, expected
- * EXPECTED", without empty parts. "" after a call that succeeded, and before the first call. Never NULL. Valid until this
- * thread's next call that returns a pf_status. */
+ * EXPECTED; HINT", without empty parts. "" after a call that succeeded, and before the first call. Never NULL. Valid until
+ * this thread's next call that returns a pf_status. */
 PF_API const char* pf_last_error(void);
 
 /* One part of that message; "" if the message has no such part, and for other numbers. Valid as long as pf_last_error(). */
-enum { PF_PART_OPERATOR = 0, PF_PART_ARGUMENT = 1, PF_PART_RULE = 2, PF_PART_GIVEN = 3, PF_PART_EXPECTED = 4 };
+enum {
+  PF_PART_OPERATOR = 0,
+  PF_PART_ARGUMENT = 1,
+  PF_PART_RULE = 2,
+  PF_PART_GIVEN = 3,
+  PF_PART_EXPECTED = 4,
+  PF_PART_HINT = 5 /* what to type instead */
+};
 PF_API const char* pf_last_error_part(int32_t part);
 
 /* ---- Tensors ---- */

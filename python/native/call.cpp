@@ -219,15 +219,14 @@ nb::object PlannedCall::call(nb::handle x, nb::handle out) const {
   };
   const auto check_elements = [&](std::string_view what, nb::handle array, const Operand& given, const Operand& planned) {
     if (same_elements(given, planned)) return;
-    const std::string type = dtype_text(planned);
-    const std::string converted =
-        is_numpy(array) && what != out_name ? std::string(what) + ".astype('" + type + "')" : "one of that type";
+    ErrorValue hint("make another plan");
+    if (is_numpy(array)) hint.append(", or ", what, ".astype(\"", dtype_text(planned), "\")");
     throw Error({ErrorCode::dtype, op_.name(), std::string(what), "must have the element type of the plan",
-                 dtype_text(given), type + ": make another plan, or give " + converted});
+                 dtype_text(given), dtype_text(planned), std::move(hint)});
   };
   const Operand src = op_.source(x);
   if (src.dtype.is_valid()) {
-    check_elements(op_.data_name(), x, src, src_);  // before the strides, which depend on the type
+    check_elements(op_.data_name(), x, src, src_);
     check(op_.data_name(), src.view, src_.view);
   }
   if (out.is_none()) {
@@ -239,7 +238,7 @@ nb::object PlannedCall::call(nb::handle x, nb::handle out) const {
     return output.result();
   }
   const Operand dst = op_.destination(out, src);
-  if (dst_) check_elements(out_name, out, dst, *dst_);
+  if (dst_) check_elements(out_name, nb::none(), dst, *dst_);
   check(out_name, dst.view, dst_ ? dst_->view : row_major(src.view, prepared_.output_shape));
   op_.run(prepared_.plan, src.view.data, dst.view.data);
   return nb::borrow(out);

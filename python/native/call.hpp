@@ -89,7 +89,8 @@ class PlannedCall {
 };
 
 /// Views of patches and of blocks: patchfold.unfold_view and patchfold.space_to_depth_view.
-nb::object unfold_view(nb::handle x, nb::handle kernel_size, nb::handle stride, nb::handle dilation, nb::handle layout);
+nb::object unfold_view(nb::handle x, nb::handle kernel_size, nb::handle stride, nb::handle dilation, nb::handle layout,
+                       nb::handle allow_empty);
 nb::object space_to_depth_view(nb::handle x, nb::handle block, nb::handle mode, nb::handle layout);
 
 /// Copies patches at corners into out, or into a new array of x's kind: patchfold.gather_patches.

@@ -13,9 +13,36 @@ bool is_list_character(char c) {
   return (c >= '0' && c <= '9') || c == '-' || c == ',' || c == ' ';
 }
 
-/// Lists and pairs as Python writes tuples.
-constexpr ListStyle tuples{
-    .begin = "(", .end = ")", .end_of_one = ",)", .pair_begin = "(", .pair_separator = ", ", .pair_end = ")"};
+/// Values as Python writes them: tuples, and what a caller types.
+class PythonWriter final : public ErrorWriter {
+ public:
+  std::string list(const Dims& list) const override {
+    std::string text = "(";
+    for (int i = 0; i < list.size(); ++i) text += (i ? ", " : "") + std::to_string(list[i]);
+    return text + (list.size() == 1 ? ",)" : ")");
+  }
+  std::string pair(Pads pads) const override { return list({pads.begin, pads.end}); }
+  std::string setting(const Setting& setting) const override {
+    return setting.name + "=" + std::visit(ValueWriter{*this}, setting.value);
+  }
+  std::string rearranged(const Rearrangement& one) const override {
+    return one.tensor + (one.kind == Rearrangement::Kind::reshape ? ".reshape" : ".swapaxes") + list(one.numbers);
+  }
+
+ private:
+  struct ValueWriter {
+    const PythonWriter& writer;
+    std::string operator()(const std::string& word) const { return '"' + word + '"'; }
+    std::string operator()(std::int64_t number) const { return std::to_string(number); }
+    std::string operator()(bool yes) const { return yes ? "True" : "False"; }
+    std::string operator()(const Dims& list) const { return writer.list(list); }
+    std::string operator()(const PadsList& pairs) const {
+      std::string text = "[";
+      for (int i = 0; i < pairs.size(); ++i) text += (i ? ", " : "") + writer.pair(pairs[i]);
+      return text + "]";
+    }
+  };
+};
 
 nb::object exception_of(const Error& error) {
   const nb::module_ errors = nb::module_::import_("patchfold._errors");
@@ -25,8 +52,10 @@ nb::object exception_of(const Error& error) {
   parts["operator"] = error.op();
   parts["argument"] = error.argument();
   parts["rule"] = error.rule();
-  parts["given"] = error.parts().given.text(tuples);
-  parts["expected"] = error.parts().expected.text(tuples);
+  const PythonWriter writer;
+  parts["given"] = error.parts().given.text(writer);
+  parts["expected"] = error.parts().expected.text(writer);
+  parts["hint"] = error.parts().hint.text(writer);
   return errors.attr(entry.python.empty() ? "InvalidValue" : entry.python.data())(**parts);
 }
 

@@ -13,6 +13,7 @@
 #include "python/native/numpy_api.hpp"
 #include "python/native/tiling.hpp"
 #include "python/native/values.hpp"
+#include "src/tensor/nearest.hpp"
 
 namespace patchfold::python {
 namespace {
@@ -50,7 +51,7 @@ nb::list table() {
   return rows;
 }
 
-std::string explain_call(const Operator& op, nb::handle shape, const nb::str& dtype, const nb::args& values) {
+std::string explain_call(const Operator& op, nb::handle shape, const nb::str& dtype, bool plan, const nb::args& values) {
   ProblemText problem{op.name(), DType::float32, 4, {}, {}};
   const std::string dtype_name = utf8_of(dtype);
   const auto type = patchfold::dtype_of(dtype_name);
@@ -62,7 +63,17 @@ std::string explain_call(const Operator& op, nb::handle shape, const nb::str& dt
   const Values parsed = op.parse(handles(values));
   for (std::size_t i = 0; i < parsed.size(); ++i)
     if (parsed[i]) problem.arguments.push_back({std::string(op.spec().arguments[i].name), *parsed[i]});
-  return explain(problem);
+  return explain(problem, {.plan = plan});
+}
+
+/// The hint of an error about a word that is not one of these, or nothing.
+std::string did_you_mean(const nb::str& word, const nb::list& words) {
+  const std::string given = utf8_of(word);
+  Nearest nearest(given);
+  std::string meant;
+  for (const nb::handle each : words)
+    if (std::string candidate = utf8_of(each); nearest.offer(candidate)) meant = std::move(candidate);
+  return meant.empty() ? "" : "did you mean " + meant + "?";
 }
 
 void set_threads(nb::handle threads) {
@@ -99,7 +110,7 @@ NB_MODULE(_core_of_main, module) {
       .def("call_torch", &Operator::call_torch, nb::arg("tensor").none(), nb::arg("checked"), nb::arg("keeps_memory_format"),
            nb::arg("values"))
       .def("output_shape", &Operator::output_shape, nb::arg("shape").none(), nb::arg("values"))
-      .def("explain", &explain_call, nb::arg("shape").none(), nb::arg("dtype"), nb::arg("values"));
+      .def("explain", &explain_call, nb::arg("shape").none(), nb::arg("dtype"), nb::arg("plan"), nb::arg("values"));
 
   nb::class_<PlannedCall>(module, "PlannedCall")
       .def(
@@ -121,9 +132,10 @@ NB_MODULE(_core_of_main, module) {
       .def_static("make", &RawArray::make, nb::arg("address"), nb::arg("shape"), nb::arg("strides"), nb::arg("dtype"),
                   nb::arg("writable"), nb::arg("owner"))
       .def_static("from_dlpack", &RawArray::from_dlpack, nb::arg("object"), nb::arg("op"), nb::arg("argument"));
+  module.def("did_you_mean", &did_you_mean, nb::arg("word"), nb::arg("words"));
   module.def("new_buffer", &new_buffer, nb::arg("shape"), nb::arg("dtype"));
   module.def("unfold_view", &unfold_view, nb::arg("x").none(), nb::arg("kernel_size").none(), nb::arg("stride").none(),
-             nb::arg("dilation").none(), nb::arg("layout").none());
+             nb::arg("dilation").none(), nb::arg("layout").none(), nb::arg("allow_empty").none());
   module.def("space_to_depth_view", &space_to_depth_view, nb::arg("x").none(), nb::arg("block").none(),
              nb::arg("mode").none(), nb::arg("layout").none());
   module.def("gather_patches", &gather_patches, nb::arg("x").none(), nb::arg("corners").none(), nb::arg("size").none(),

@@ -99,7 +99,7 @@ struct Places {
 };
 
 Places places_of(int axes, const Values& values, const std::optional<ArgumentValue>& layout) {
-  int rank = axes - 2;
+  int rank = axes == 4 ? 2 : 0;  // of single numbers
   for (const auto& value : values)
     if (const Dims* list = value ? std::get_if<Dims>(&*value) : nullptr) {
       rank = list->size();
@@ -148,12 +148,14 @@ bool divides(const Values& values, const Dims& shape, const Places& places) {
 
 }  // namespace
 
-nb::object unfold_view(nb::handle x, nb::handle kernel_size, nb::handle stride, nb::handle dilation, nb::handle layout) {
+nb::object unfold_view(nb::handle x, nb::handle kernel_size, nb::handle stride, nb::handle dilation, nb::handle layout,
+                       nb::handle allow_empty) {
   constexpr std::string_view name = "unfold_view";
   static const Operator op("unfold", "x");
   static const nb::handle grid = nb::str("grid").release();
   const nb::handle none = nb::none();
-  const std::array<nb::handle, 9> given = {kernel_size, stride, dilation, none, none, none, layout, none, grid};
+  const std::array<nb::handle, 10> given = {kernel_size, stride, dilation, none, none,
+                                            none,        layout, none,     grid, allow_empty};
   const Values values = named(name, [&] { return op.parse(given); });
   const Shared shared = shared_of(name, x);
   const Dims columns = named(name, [&] { return op.output_dims(shared.shape, values, "x"); });
@@ -161,21 +163,13 @@ nb::object unfold_view(nb::handle x, nb::handle kernel_size, nb::handle stride, 
   const std::span window(values.begin(), 3);
   const Places places = places_of(shared.shape.size(), Values(window.begin(), window.end()), values[6]);
   Dims kernel, taps, positions, steps;
-  bool empty = false;
   for (int i = 0; i < places.rank; ++i) {
     const int axis = places.spatial + i;
     kernel.push_back(at(values[0], i));
     positions.push_back(columns[axis]);
-    empty = empty || columns[axis] == 0;
     // On an axis with one tap or one position no step is taken, so a long step cannot overflow the strides.
-    taps.push_back(shared.strides[axis] * (kernel[i] > 1 ? at(values[2], i) : 1));
+    taps.push_back(shared.strides[axis] * (kernel[i] > 1 && positions[i] > 0 ? at(values[2], i) : 1));
     steps.push_back(shared.strides[axis] * (positions[i] > 1 ? at(values[1], i) : 1));
-  }
-  if (empty) {
-    Dims effective;
-    for (int i = 0; i < places.rank; ++i) effective.push_back((kernel[i] - 1) * at(values[2], i) + 1);
-    throw Error({ErrorCode::value, std::string(name), "x", "the spatial axes must hold at least one patch",
-                 shared.shape.slice(places.spatial, places.spatial + places.rank), ErrorValue("at least ", effective)});
   }
   View view;
   view.add(shared.shape.slice(0, places.batch), shared.strides);

@@ -38,7 +38,8 @@ def memory(array: Any, op: str, argument: str, to_write: bool) -> Memory:
             argument=argument,
             rule="must be an array: NumPy's, torch's, or any with __dlpack__",
             given=_type_name(array),
-            expected="" if to_write else _advice(array),
+            expected="" if to_write else array_instead(array, argument),
+            hint=_traced_hint(array),
         )
     device = array.__dlpack_device__()
     device_type = _device_type(device)
@@ -64,12 +65,22 @@ def memory(array: Any, op: str, argument: str, to_write: bool) -> Memory:
     return RawArray.from_dlpack(array, op, argument)
 
 
-def _advice(array: Any) -> str:
-    """What to give instead of what is no array."""
-    if isinstance(array, (list, tuple, int, float)):
-        return "numpy.asarray(..)"
-    if _module_of(array) == "jax" and hasattr(array, "aval"):  # a tracer
+def array_instead(value: Any, argument: str) -> str:
+    """What to type in place of a value that NumPy makes an array of; nothing for other values."""
+    if isinstance(value, type) or _traced_hint(value):
+        return ""
+    known = isinstance(value, (list, tuple, int, float)) or hasattr(value, "__array__")
+    known = known or hasattr(value, "__array_interface__")
+    return f"numpy.asarray({argument if argument.isidentifier() else 'x'})" if known else ""
+
+
+def _traced_hint(value: Any) -> str:
+    """What to type where a framework traces a function, and its tensors hold no elements yet."""
+    module = _module_of(value)
+    if module == "jax" and "Tracer" in type(value).__name__:
         return "inside jit, grad or vmap: the same function of patchfold.jax"
+    if module == "tensorflow" and "Symbolic" in type(value).__name__:
+        return "inside tf.function: use tf.numpy_function"
     return ""
 
 

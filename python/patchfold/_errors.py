@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors: each names operator, argument, rule, the given value and the expected one."""
+"""Errors: each names operator, argument, rule, the given value and the expected one, and what to type instead."""
 
 _MOST = 1000  # characters of a part, as in the library
 
@@ -17,6 +17,7 @@ class Error(Exception):
         rule: the rule that is broken, as a sentence
         given: the given value
         expected: the expected value
+        hint: what to type instead, where the error can tell
 
     Each is a string, which may be empty.
     """
@@ -32,18 +33,30 @@ class Error(Exception):
         given: str = "",
         expected: str = "",
         code: str = "",
+        hint: str = "",
     ) -> None:
         self.code = code or type(self).code
         parts = [
-            part if len(part) <= _MOST else part[:_MOST] + ".." for part in (operator, argument, rule, given, expected)
+            part if len(part) <= _MOST else part[:_MOST] + ".." for part in (operator, argument, rule, given, expected, hint)
         ]
-        self.operator, self.argument, self.rule, self.given, self.expected = parts
-        facts = [f"{word} {value}" for word, value in zip(("given", "expected"), parts[3:], strict=True) if value]
+        self.operator, self.argument, self.rule, self.given, self.expected, self.hint = parts
+        facts = [f"{word} {value}" for word, value in zip(("given", "expected"), parts[3:5], strict=True) if value]
         message = ": ".join(part for part in parts[:3] if part)
-        super().__init__("; ".join([message, ", ".join(facts)] if facts else [message]))
+        super().__init__("; ".join(part for part in (message, ", ".join(facts), self.hint) if part))
+
+    def _facts(self) -> dict[str, str]:
+        """All parts but the names, for an error that names another operator or argument."""
+        return {
+            "rule": self.rule,
+            "given": self.given,
+            "expected": self.expected,
+            "code": self.code,
+            "hint": self.hint,
+        }
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _restore, (type(self), self.operator, self.argument, self.rule, self.given, self.expected, self.code)
+        parts = (self.operator, self.argument, self.rule, self.given, self.expected, self.code, self.hint)
+        return _restore, (type(self), *parts)
 
 
 class InvalidValue(Error, ValueError):
@@ -57,6 +70,6 @@ class InvalidType(Error, TypeError):
 
 
 def _restore(
-    kind: type[Error], operator: str, argument: str, rule: str, given: str, expected: str, code: str
+    kind: type[Error], operator: str, argument: str, rule: str, given: str, expected: str, code: str, hint: str = ""
 ) -> Error:
-    return kind(operator=operator, argument=argument, rule=rule, given=given, expected=expected, code=code)
+    return kind(operator=operator, argument=argument, rule=rule, given=given, expected=expected, code=code, hint=hint)

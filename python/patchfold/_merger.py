@@ -225,8 +225,7 @@ class Merger:
         try:
             return self._tiling._native.axes_in(rank)
         except InvalidValue as error:
-            facts = {"rule": error.rule, "given": error.given, "expected": error.expected, "code": error.code}
-            raise InvalidValue(operator=MERGE, argument=argument, **facts) from None
+            raise InvalidValue(operator=MERGE, argument=argument, **error._facts()) from None
 
     def _begin(self, index: Any, tile: Any) -> _core.Merger:
         """Makes the merger from the first tile, or refuses that tile."""

@@ -49,6 +49,7 @@ def unfold(
     layout: Layout = "channels_first",
     order: Order = "channel",
     positions: Positions = "flat",
+    allow_empty: bool = False,
     columns: Positions | None = None,
     out: Array | None = None,
 ) -> Array:
@@ -57,8 +58,8 @@ def unfold(
     Shapes: x is (B.., C, I1..IR); the result is (B.., C*K, L), or (B.., C*K, l1..lR) with positions="grid". With
         layout="channels_last": (B.., I1..IR, C) to (B.., L, C*K) or (B.., l1..lR, C*K). K is the product of
         kernel_size; L is the product of the positions on each axis, l = (I + pads - (k - 1) * dilation - 1) // stride +
-        1, or 0 if that is negative. R is the length of the lists among the arguments; with single numbers only, R =
-        x.ndim - 2, and an x of 3 axes is refused as ambiguous.
+        1, or 0 if that is negative. R is the length of the lists among the arguments; single numbers only stand for the
+        two spatial axes of an x of 4 axes. Every other x could be meant in two ways and needs a list.
 
     Arguments:
         x: the image.
@@ -74,6 +75,8 @@ def unfold(
         layout: where the channels lie, "channels_first" or "channels_last".
         order: the slow index of the C*K axis: "channel" (c * K + tap) or "kernel" (tap * C + c).
         positions: "flat" for one axis of all positions, "grid" for one axis for each spatial axis.
+        allow_empty: whether an axis may have no position, because the image is smaller than a patch. The result then has
+            no columns; otherwise it is an error.
         columns: the old name of positions. It works until 1.0 and warns.
         out: an array of the result's shape and element type; it receives the result and is returned.
 
@@ -103,7 +106,9 @@ def unfold(
     """
     if columns is not None:
         positions = positions_of("unfold", columns)
-    return _unfold(x, out, kernel_size, stride, dilation, padding, padding_mode, value, layout, order, positions)
+    return _unfold(
+        x, out, kernel_size, stride, dilation, padding, padding_mode, value, layout, order, positions, allow_empty
+    )
 
 
 def fold(
@@ -290,7 +295,7 @@ def space_to_batch(
 
     Shapes: x is (N, .., I1..IR); the result is (N*K, .., (I1 + pads)/b1 .. (IR + pads)/bR) where K is the product of
         block. With layout="channels_last" the axes after the batch are cut: (N, I1..IR, ..). R is the length of the
-        lists among the arguments; with single numbers only, R = x.ndim - 2.
+        lists among the arguments; single numbers only stand for the two spatial axes of an x of 4 axes.
 
     Arguments:
         x: the image.
@@ -312,7 +317,7 @@ def space_to_batch(
 
     Example:
         >>> import numpy as np, patchfold
-        >>> patchfold.space_to_batch(np.arange(6).reshape(1, 1, 6), 2).squeeze()
+        >>> patchfold.space_to_batch(np.arange(6).reshape(1, 1, 6), (2,)).squeeze()
         array([[0, 2, 4],
                [1, 3, 5]])
     """
@@ -331,7 +336,7 @@ def batch_to_space(
 
     Shapes: x is (N*K, .., y1..yR); the result is (N, .., y1*b1 - crops .. yR*bR - crops) where K is the product of
         block. With layout="channels_last" the axes after the batch grow. R is the length of the lists among the
-        arguments; with single numbers only, R = x.ndim - 2.
+        arguments; single numbers only stand for the two spatial axes of an x of 4 axes.
 
     Arguments:
         x: the batches.
@@ -370,8 +375,8 @@ def space_to_depth(
     """Cuts the spatial axes into blocks and moves the offset within a block to the channels (pixel-unshuffle).
 
     Shapes: x is (B.., C, I1..IR); the result is (B.., C*K, I1/b1 .. IR/bR) where K is the product of block; with
-        layout="channels_last" (B.., I1..IR, C) to (B.., I1/b1 .. IR/bR, C*K). R is the length of block; if it is a
-        number, R = x.ndim - 2.
+        layout="channels_last" (B.., I1..IR, C) to (B.., I1/b1 .. IR/bR, C*K). R is the length of block; a number stands
+        for the two spatial axes of an x of 4 axes.
 
     Arguments:
         x: the image; its extents must be multiples of the block.
@@ -394,12 +399,12 @@ def space_to_depth(
     Example:
         >>> import numpy as np, patchfold
         >>> image = np.arange(8).reshape(1, 2, 4)  # 2 channels of 4
-        >>> patchfold.space_to_depth(image, 2)
+        >>> patchfold.space_to_depth(image, (2,))
         array([[[0, 2],
                 [4, 6],
                 [1, 3],
                 [5, 7]]])
-        >>> patchfold.space_to_depth(image, 2, mode="depth_first")[0, :, 0]
+        >>> patchfold.space_to_depth(image, (2,), mode="depth_first")[0, :, 0]
         array([0, 1, 4, 5])
     """
     return _space_to_depth(x, out, block, mode, layout)
@@ -416,8 +421,8 @@ def depth_to_space(
     """Moves channels back to blocks of the spatial axes (pixel-shuffle). The inverse of space_to_depth.
 
     Shapes: x is (B.., C*K, y1..yR); the result is (B.., C, y1*b1 .. yR*bR) where K is the product of block; with
-        layout="channels_last" (B.., y1..yR, C*K) to (B.., y1*b1 .. yR*bR, C). R is the length of block; if it is a
-        number, R = x.ndim - 2.
+        layout="channels_last" (B.., y1..yR, C*K) to (B.., y1*b1 .. yR*bR, C). R is the length of block; a number stands
+        for the two spatial axes of an x of 4 axes.
 
     Arguments:
         x: the deep image; its channels must be a multiple of the product of the block.
@@ -440,7 +445,7 @@ def depth_to_space(
     Example:
         >>> import numpy as np, patchfold
         >>> deep = np.array([[[0, 2], [4, 6], [1, 3], [5, 7]]])
-        >>> patchfold.depth_to_space(deep, 2)
+        >>> patchfold.depth_to_space(deep, (2,))
         array([[[0, 1, 2, 3],
                 [4, 5, 6, 7]]])
     """

@@ -85,6 +85,7 @@ def iter_unfold(
     value: Number = 0,
     order: Order = "channel",
     max_bytes: Int = 2**26,
+    allow_empty: bool = False,
 ) -> Iterator[Chunk]:
     """Yields the columns of unfold in chunks, for images whose columns do not fit into memory.
 
@@ -96,6 +97,7 @@ def iter_unfold(
         kernel_size, stride, dilation, padding, padding_mode, value, order: as for unfold.
         max_bytes: the largest number of bytes that the columns of a chunk may take. A chunk holds whole images if they fit,
             otherwise whole slices along the first spatial axis, and so on down to one column.
+        allow_empty: whether an image smaller than a patch gives one chunk without columns instead of an error.
 
     Formula: chunk.columns = unfold(x, ..).reshape(-1, C*K, L)[chunk.batch, :, chunk.positions]. The chunks come in
         row-major order, and every column is in exactly one.
@@ -133,13 +135,14 @@ def iter_unfold(
             None,
             order,
             "grid",
+            allow_empty,
         )
     if not hasattr(type(x), "__getitem__") or not (hasattr(x, "reshape") or hasattr(_module(x), "reshape")):
         raise InvalidType(
             operator=name, argument="x", rule="must be an array with slices and reshape", given=_arrays._type_name(x)
         )
     shape, grid = whole.input_shape, whole.output_shape
-    rank = spatial_rank(len(shape), kernel_size, stride, dilation, padding)
+    rank = spatial_rank(kernel_size, stride, dilation, padding)
     split = len(shape) - rank
     batch, extents, rows, positions = shape[: split - 1], shape[split:], grid[split - 1], grid[split:]
     kernel, steps, gaps = (per_axis(each, rank) for each in (kernel_size, stride, dilation))
@@ -169,7 +172,7 @@ def iter_unfold(
             for i, (a, b) in enumerate(places):
                 begin = begins[i] - a * steps[i]
                 part_pads.append((begin, (b - a - 1) * steps[i] + effective[i] - extents[i] - begin))
-            columns = _unfold(part, None, kernel, steps, gaps, part_pads, padding_mode, value, None, order, None)
+            columns = _unfold(part, None, kernel, steps, gaps, part_pads, padding_mode, value, None, order, None, True)
             where, which = _run(images, batch), _run(places, positions)
             if len(batch) != 1:
                 columns = _reshaped(columns, (where.stop - where.start, rows, which.stop - which.start))

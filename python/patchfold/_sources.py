@@ -104,7 +104,7 @@ class Source:
 def _instead_of(x: Any) -> str:
     """What to type instead of something that has no tiles."""
     if isinstance(x, (list, tuple, int, float)):
-        return "numpy.asarray(..)"
+        return "numpy.asarray(x)"
     if hasattr(x, "keys") and hasattr(x, "__getitem__") and not hasattr(x, "ndim"):  # of xarray, zarr or h5py
         return "one array of it: x['name']"
     if hasattr(x, "__array__") or hasattr(x, "__array_interface__"):

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arrays import dtype_of, given_text, text_in
+from ._arrays import _type_name, dtype_of, given_text, text_in
 from ._dtypes import SIZES
 from ._errors import InvalidType
 from ._renamed import positions_of
@@ -89,7 +89,11 @@ def _values(spec: OperatorSpec, attributes: Mapping[str, Any]) -> list[Any]:
     for name in attributes:
         if name not in known:
             raise InvalidType(
-                operator=spec.name, argument=name, rule="is not an argument of this operator", expected=", ".join(known)
+                operator=spec.name,
+                argument=name,
+                rule="is not an argument of this operator",
+                expected=", ".join(known),
+                hint=_core.did_you_mean(name, known),
             )
     return [attributes.get(name) for name in known]
 
@@ -212,7 +216,7 @@ class Plan:
         return self._planned.describe()
 
     def __repr__(self) -> str:
-        return self._native.explain(self.input_shape, _explained_dtype(self._planned.dtype), *self._values)
+        return self._native.explain(self.input_shape, _explained_dtype(self._planned.dtype), True, *self._values)
 
 
 def plan(op: str, x: Any, *, out: Any = None, **attributes: Any) -> Plan:
@@ -266,14 +270,20 @@ class Explanation:
 
 
 def explain(
-    op: str, shape: tuple[int, ...] | None = None, *, dtype: npt.DTypeLike | str = "float32", **attributes: Any
+    op: str,
+    shape: tuple[int, ...] | None = None,
+    *,
+    dtype: npt.DTypeLike | str = "float32",
+    plan: bool = False,
+    **attributes: Any,
 ) -> Explanation:
-    """Explains what an operator does to data of the given shape: shapes, coverage, order, and the plan.
+    """Explains what an operator does to data of the given shape: shapes, coverage and order.
 
     Arguments:
         op: a name of ``patchfold.operators()``.
         shape: the shape of the data; coverage ignores it.
         dtype: the element type, under NumPy's or patchfold's name.
+        plan: whether to show how the library runs the operator, too.
         attributes: the operator's arguments by the names of the table.
 
     Returns a text that a terminal and a notebook display as it is; ``str()`` gives the string.
@@ -288,7 +298,10 @@ def explain(
     name = _dtype_name(spec, dtype) if given is None else given
     if spec.data_input and shape is None:
         raise InvalidType(operator=spec.name, argument="shape", rule="is required", expected="the shape of the data")
-    return Explanation(native.explain(shape, name, *_values(spec, attributes)))
+    if hasattr(shape, "shape"):
+        rule = "must be the shape of the data, not the data"
+        raise InvalidType(operator=spec.name, argument="shape", rule=rule, given=_type_name(shape), expected="x.shape")
+    return Explanation(native.explain(shape, name, plan, *_values(spec, attributes)))
 
 
 def _dtype_name(spec: OperatorSpec, dtype: Any) -> str:

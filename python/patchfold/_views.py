@@ -25,8 +25,7 @@ def errors_of(name: str) -> Iterator[None]:
         yield
     except Error as error:
         argument = "x" if error.argument == "shape" else error.argument
-        facts = {"rule": error.rule, "given": error.given, "expected": error.expected, "code": error.code}
-        raise type(error)(operator=name, argument=argument, **facts) from None
+        raise type(error)(operator=name, argument=argument, **error._facts()) from None
 
 
 def is_list(value: Any) -> bool:
@@ -35,9 +34,9 @@ def is_list(value: Any) -> bool:
     return hasattr(value, "__len__") and not isinstance(value, str) and getattr(value, "ndim", 1) != 0
 
 
-def spatial_rank(ndim: int, *values: Any) -> int:
-    """Number of spatial axes: the length of the lists among the values, or ndim - 2."""
-    return next((len(value) for value in values if is_list(value)), ndim - 2)
+def spatial_rank(*values: Any) -> int:
+    """Number of spatial axes: the length of the lists among the values, or 2, since numbers alone are only taken so."""
+    return next((len(value) for value in values if is_list(value)), 2)
 
 
 def per_axis(value: Any, rank: int) -> tuple[int, ...]:
@@ -121,13 +120,14 @@ def unfold_view(
     stride: IntOrInts = 1,
     dilation: IntOrInts = 1,
     layout: Layout = "channels_first",
+    allow_empty: bool = False,
 ) -> Array:
     """Returns all patches of an image as a view: unfold without a copy and without padding.
 
     Shapes: x is (B.., C, I1..IR); the view is (B.., C, k1..kR, l1..lR): all axes of the patch before all axes of the
         positions, so that reshape(B.., C*K, L) gives what unfold gives. With layout="channels_last": (B.., I1..IR, C)
-        to (B.., l1..lR, C, k1..kR). R is the length of the lists among the arguments; with single numbers only, R =
-        x.ndim - 2.
+        to (B.., l1..lR, C, k1..kR). R is the length of the lists among the arguments; single numbers only stand for the
+        two spatial axes of an x of 4 axes, and every other x needs a list.
 
     Arguments:
         x: the image.
@@ -135,6 +135,7 @@ def unfold_view(
         stride: step between patches, at least 1.
         dilation: step between taps, at least 0.
         layout: where the channels lie, "channels_first" or "channels_last".
+        allow_empty: whether an image smaller than a patch gives an empty view instead of an error.
 
     Formula: view[n, c, tap, position] = x[n, c, position * stride + tap * dilation], for each axis.
 
@@ -160,7 +161,7 @@ def unfold_view(
         >>> np.shares_memory(view, x), np.array_equal(view.reshape(1, 3, 3), patchfold.unfold(x, (3,)))
         (True, True)
     """
-    view: Array = _core.unfold_view(x, kernel_size, stride, dilation, layout)
+    view: Array = _core.unfold_view(x, kernel_size, stride, dilation, layout, allow_empty)
     return view
 
 
@@ -172,7 +173,8 @@ def space_to_depth_view(
     Shapes: x is (B.., C, I1..IR); the view is (B.., b1..bR, C, I1/b1 .. IR/bR) for mode="blocks_first" and (B.., C,
         b1..bR, I1/b1 .. IR/bR) for "depth_first", so that reshape(B.., C*K, I1/b1 .. IR/bR) gives what space_to_depth
         gives. With layout="channels_last": (B.., I1..IR, C) to (B.., I1/b1 .. IR/bR, b1..bR, C) or (B.., I1/b1 ..
-        IR/bR, C, b1..bR). R is the length of block; if it is a number, R = x.ndim - 2.
+        IR/bR, C, b1..bR). R is the length of block; a number stands for the two spatial axes of an x of 4 axes,
+        and every other x needs a list.
 
     Arguments:
         x: the image; its extents must be multiples of the block.
@@ -195,11 +197,11 @@ def space_to_depth_view(
     Example:
         >>> import numpy as np, patchfold
         >>> x = np.arange(6).reshape(1, 1, 6)
-        >>> view = patchfold.space_to_depth_view(x, 2)
+        >>> view = patchfold.space_to_depth_view(x, (2,))
         >>> view[0, :, 0]
         array([[0, 2, 4],
                [1, 3, 5]])
-        >>> np.shares_memory(view, x), np.array_equal(view.reshape(1, 2, 3), patchfold.space_to_depth(x, 2))
+        >>> np.shares_memory(view, x), np.array_equal(view.reshape(1, 2, 3), patchfold.space_to_depth(x, (2,)))
         (True, True)
     """
     view: Array = _core.space_to_depth_view(x, block, mode, layout)

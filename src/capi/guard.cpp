@@ -123,6 +123,7 @@ const char* pf_last_error_part(int32_t part) {
     case PF_PART_RULE: return error.rule().c_str();
     case PF_PART_GIVEN: return error.given().c_str();
     case PF_PART_EXPECTED: return error.expected().c_str();
+    case PF_PART_HINT: return error.hint().c_str();
     default: return "";
   }
 }

@@ -56,7 +56,8 @@ Neutral neutral(const ExtractPatches& op, const Dims& images, const Names& names
                            .padding = op.padding == PaddingType::same ? Padding::same_upper : Padding::valid,
                            .layout = last ? Layout::channels_last : Layout::channels_first,
                            .order = Order::kernel,
-                           .positions = Positions::grid};
+                           .positions = Positions::grid,
+                           .allow_empty = true};
 }
 
 constexpr Names unfold_names{.op = Unfold::name, .data = "x"};
@@ -72,7 +73,8 @@ Neutral neutral(const Unfold& op, const Dims& x, const Names& names) {
   return patchfold::Unfold{.kernel_size = entries(op.kernel_size, 2, 1, "kernel_size", names),
                            .stride = entries(op.stride, 2, 1, "stride", names),
                            .dilation = entries(op.dilation, 2, 1, "dilation", names),
-                           .padding = both_ends(op.padding, names)};
+                           .padding = both_ends(op.padding, names),
+                           .allow_empty = true};
 }
 
 Neutral neutral(const Fold& op, const Dims& x, const Names& names) {

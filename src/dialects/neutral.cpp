@@ -77,7 +77,8 @@ static std::vector<OperatorSpec> rows() {
            attribute<&Unfold::value>("value", optional, "fill of padding_mode constant"),
            attribute<&Unfold::layout>("layout", optional, layout_doc),
            attribute<&Unfold::order>("order", optional, order_doc),
-           renamed<&Unfold::positions>("positions", "columns", optional, positions_doc)}),
+           renamed<&Unfold::positions>("positions", "columns", optional, positions_doc),
+           attribute<&Unfold::allow_empty>("allow_empty", optional, "an image smaller than a patch gives no columns")}),
       row<Fold>(
           neutral,
           {fold_names, "Sums or averages columns into the image that they were cut from (col2im).", here,

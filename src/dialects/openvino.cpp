@@ -65,7 +65,8 @@ Neutral neutral(const ExtractImagePatches& op, const Dims& data, const Names& na
                            .dilation = op.rates,
                            .padding = rule,
                            .order = Order::kernel,
-                           .positions = Positions::grid};
+                           .positions = Positions::grid,
+                           .allow_empty = true};
 }
 
 /// Lists with one entry for each axis of data, whose first belongs to the batch.
@@ -125,7 +126,7 @@ Neutral neutral_depth(const auto& op, const Dims& data, const Names& names) {
   if (data.size() < 3) fail_rank(names.op, names.data, "must be [N, C, D1, ..]", data, "rank 3 or more");
   check_number(names.op, "block_size", op.block_size, 1);
   ops::check_given(names.op, "blocks_mode", op.blocks_mode.has_value());
-  return Depth{.block = op.block_size,
+  return Depth{.block = Dims::filled(data.size() - 2, op.block_size),
                .mode = *op.blocks_mode == BlocksMode::blocks_first ? DepthMode::blocks_first : DepthMode::depth_first};
 }
 Neutral neutral(const SpaceToDepth& op, const Dims& data, const Names& names) {

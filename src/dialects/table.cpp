@@ -3,12 +3,14 @@
 #include "patchfold/table.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <string>
+#include <utility>
 
 #include "dialects/rows.hpp"
 #include "dialects/text.hpp"
 #include "tensor/fail.hpp"
 #include "tensor/lasting.hpp"
+#include "tensor/nearest.hpp"
 
 namespace patchfold {
 
@@ -57,20 +59,6 @@ std::string_view phrase(IndexTypes types) {
     case IndexTypes::same_integral: return "an integer type, the same for all shape inputs";
   }
   return "";
-}
-
-/// Edits that turn one word into the other (Levenshtein).
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, replaced}));
-    }
-  }
-  return row[b.size()];
 }
 
 std::string_view without_version(std::string_view name) {
@@ -128,8 +116,13 @@ const ArgumentSpec* find_argument(const OperatorSpec& op, std::string_view name)
 const ArgumentSpec& known_argument(const OperatorSpec& op, std::string_view name) {
   if (const ArgumentSpec* spec = find_argument(op, name)) return *spec;
   std::string known;
-  for (const ArgumentSpec& spec : op.arguments) known += (known.empty() ? "" : ", ") + std::string(spec.name);
-  fail(ErrorCode::unknown_argument, op.name, name, "is not an argument of this operator", {}, known);
+  Nearest nearest(name);
+  for (const ArgumentSpec& spec : op.arguments) {
+    known += (known.empty() ? "" : ", ") + std::string(spec.name);
+    nearest.offer(spec.name);
+  }
+  fail(ErrorCode::unknown_argument, op.name, name, "is not an argument of this operator", {}, known,
+       nearest.found().empty() ? ErrorValue() : ErrorValue("did you mean ", nearest.found(), "?"));
 }
 
 void check_names(const OperatorSpec& op, std::span<const Argument> arguments) {
@@ -141,8 +134,12 @@ void check_names(const OperatorSpec& op, std::span<const Argument> arguments) {
   }
   for (const ArgumentSpec& spec : op.arguments) {
     const auto same = [&](const Argument& argument) { return find_argument(op, argument.name) == &spec; };
-    if (spec.required && std::ranges::none_of(arguments, same))
-      fail(ErrorCode::missing, op.name, spec.name, "must be given", {}, phrase(spec.kind));
+    if (spec.required && std::ranges::none_of(arguments, same)) {
+      std::string choices;
+      for (const std::string_view word : spec.choices) choices += (choices.empty() ? "" : " or ") + std::string(word);
+      fail(ErrorCode::missing, op.name, spec.name, "must be given", {},
+           choices.empty() ? ErrorValue(phrase(spec.kind)) : ErrorValue(choices));
+    }
   }
 }
 
@@ -189,30 +186,51 @@ std::span<const OperatorSpec> operators() {
   return dialects::table().rows;
 }
 
-const OperatorSpec& find_operator(std::string_view name) {
-  const std::span<const OperatorSpec> table = operators();
-  const OperatorSpec* newest = nullptr;
-  const OperatorSpec* nearest = nullptr;
-  std::size_t least = 0;
-  for (const OperatorSpec& spec : table) {
-    if (spec.name == name) return spec;
+namespace {
+
+/// What to type instead of a name that no operator has.
+ErrorValue operator_hint(std::string_view name) {
+  const auto names_of = [](std::string_view dialect) {
+    std::string names;
+    for (const OperatorSpec& spec : operators())
+      if (spec.dialect == dialect) names += (names.empty() ? "" : ", ") + std::string(spec.name);
+    return names;
+  };
+  for (const DialectSpec& dialect : all_dialects())
+    if (dialect.name == name) return {"the ", name, " operators are ", names_of(name)};
+  // Other systems' names of the neutral operators.
+  for (const auto& [other, ours] : {std::pair<std::string_view, std::string_view>("im2col", "unfold"), {"col2im", "fold"}})
+    if (name == other) return {"it is called ", ours, " here"};
+  Nearest nearest(name);
+  std::string_view meant;
+  std::string same;  // the operators that have this name in their dialects
+  for (const OperatorSpec& spec : operators()) {
+    // A name without its dialect, or without its version, is close too.
     const std::string_view plain = dialects::without_version(spec.name);
-    if (plain == name && (newest == nullptr || dialects::version_of(spec.name) > dialects::version_of(newest->name)))
+    const std::string_view bare = spec.name.substr(spec.name.find('.') + 1);
+    for (const std::string_view candidate : {spec.name, plain, bare, dialects::without_version(bare)})
+      if (nearest.offer(candidate)) meant = spec.name;
+    if (dialects::without_version(bare) == name && find_operator(plain).name == spec.name)
+      same += (same.empty() ? "" : " or ") + std::string(spec.name);
+  }
+  if (!same.empty()) return {"did you mean ", same, "?"};
+  if (!meant.empty()) return {"did you mean ", meant, "?"};
+  if (dialects::version_of(name) > 0) return operator_hint(dialects::without_version(name));
+  return {"operators are ", names_of("neutral"), ", and those of the dialects, as torch.fold"};
+}
+
+}  // namespace
+
+const OperatorSpec& find_operator(std::string_view name) {
+  const OperatorSpec* newest = nullptr;
+  for (const OperatorSpec& spec : operators()) {
+    if (spec.name == name) return spec;
+    if (dialects::without_version(spec.name) == name &&
+        (newest == nullptr || dialects::version_of(spec.name) > dialects::version_of(newest->name)))
       newest = &spec;
-    // A name without its dialect is close too.
-    const std::size_t dot = spec.name.find('.');
-    const std::string_view bare = dot == std::string_view::npos ? spec.name : spec.name.substr(dot + 1);
-    for (const std::string_view candidate : {spec.name, plain, bare, dialects::without_version(bare)}) {
-      const std::size_t edits = dialects::distance(candidate, name.substr(0, 64));
-      if (nearest == nullptr || edits < least) {
-        nearest = &spec;
-        least = edits;
-      }
-    }
   }
   if (newest != nullptr) return *newest;
-  fail(ErrorCode::unknown_operator, "", "operator", "there is no operator of this name", name,
-       std::string(nearest->name) + " or another of the table");
+  fail(ErrorCode::unknown_operator, "", "operator", "there is no operator of this name", name, {}, operator_hint(name));
 }
 
 }  // namespace patchfold

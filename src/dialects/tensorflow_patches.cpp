@@ -52,7 +52,8 @@ Neutral neutral(const ExtractImagePatches& op, const Dims& images, const Names& 
                 .padding = same ? Padding::same_upper : Padding::valid,
                 .layout = Layout::channels_last,
                 .order = Order::kernel,
-                .positions = Positions::grid};
+                .positions = Positions::grid,
+                .allow_empty = true};
 }
 
 /// SAME of ExtractVolumePatches: where the stride exceeds the kernel the total is negative, and the first sample moves
@@ -83,7 +84,8 @@ Neutral neutral(const ExtractVolumePatches& op, const Dims& input, const Names& 
                 .padding = same ? Padding(volume_pads(extents, kernel, strides)) : Padding::valid,
                 .layout = Layout::channels_last,
                 .order = Order::kernel,
-                .positions = Positions::grid};
+                .positions = Positions::grid,
+                .allow_empty = true};
 }
 
 }  // namespace

@@ -150,8 +150,14 @@ std::optional<PadsList> parse_pairs(std::string_view text, char separator) {
 ArgumentValue parse_value(const OperatorSpec& op, const ArgumentSpec& argument, std::string_view text) {
   const std::string plain = argument.kind == ArgumentKind::choice ? std::string(text) : dialects::trimmed(text);
   if (auto value = dialects::parse_by_kind(argument.kind, plain)) return *value;
+  // 3x3 and 3;3 stand for 3,3 in other programs.
+  std::string with_commas = plain;
+  for (char& c : with_commas)
+    if (c == 'x' || c == 'X' || c == '*' || c == ';') c = ',';
+  const bool is_list = with_commas != plain && dialects::parse_list(with_commas, ',').has_value() &&
+                       argument.kind != ArgumentKind::number && argument.kind != ArgumentKind::integer;
   fail(ErrorCode::type, op.name, argument.name, "must be " + std::string(dialects::phrase(argument.kind)),
-       text.empty() ? "nothing" : text);
+       text.empty() ? "nothing" : text, {}, is_list ? ErrorValue("write ", with_commas) : ErrorValue());
 }
 
 }  // namespace patchfold

@@ -21,9 +21,10 @@ constexpr Names unfold_names{.op = Unfold::name, .data = "input"};
 /// Two axes unless a list says otherwise, and the ranges that fold and unfold share.
 int check_sliding(const auto& op, ops::SpatialArgument output_size, const Names& names) {
   ops::check_given(names.op, "kernel_size", !op.kernel_size.empty());
-  const int rank = ops::spatial_rank(
-      names.op, {output_size, ops::spatial("kernel_size", op.kernel_size), ops::spatial("dilation", op.dilation),
-                 ops::spatial("padding", op.padding), ops::spatial("stride", op.stride)});
+  const int rank = ops::deciding_argument(names.op, {output_size, ops::spatial("kernel_size", op.kernel_size),
+                                                     ops::spatial("dilation", op.dilation),
+                                                     ops::spatial("padding", op.padding), ops::spatial("stride", op.stride)})
+                       .length;
   check_each(names.op, "kernel_size", op.kernel_size.values(), 1);
   check_each(names.op, "stride", op.stride.values(), 1);
   check_each(names.op, "dilation", op.dilation.values(), 1);
@@ -71,9 +72,12 @@ Neutral neutral(const Fold& op, const Dims& input, const Names& names) {
 
 Neutral neutral(const Unfold& op, const Dims& input, const Names& names) {
   const int rank = check_sliding(op, {"", -1}, names);
-  if (input.size() != rank + 1 && input.size() != rank + 2)
-    fail_rank(names.op, names.data, "must be (N, C, spatial axes) or without N", input,
-              ErrorValue("rank ", rank + 2, " or ", rank + 1));
+  // torch has two spatial axes. With others, an image without a batch would have the rank of torch's own images.
+  if (input.size() != rank + 2 && (rank != 2 || input.size() != 3))
+    fail_rank(
+        names.op, names.data,
+        rank == 2 ? "must be (N, C, H, W) or (C, H, W)" : "must be (N, C, spatial axes), with as many as the lists have",
+        input, rank == 2 ? ErrorValue("rank 4 or 3") : ErrorValue("rank ", rank + 2));
   check_not_empty(input, rank + 1, names);
   ops::check_shape(names.op, names.data, input);
   patchfold::Unfold unfold{.kernel_size = ops::spread(op.kernel_size, rank),

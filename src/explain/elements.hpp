@@ -35,5 +35,7 @@ Findings find(const Subject& subject);
 
 void write_coverage(Text& text, const Subject& subject, const Findings& findings);
 void write_order(Text& text, const Subject& subject, const Findings& findings);
+/// The columns of a tiny problem as they are: what an extraction makes of 0, 1, 2, .., or where a sum puts each element.
+void write_matrix(Text& text, const Subject& subject, const Findings& findings);
 
 }  // namespace patchfold::explaining

@@ -30,11 +30,11 @@ Plan plan_of(const Subject& subject) {
   return subject.lowering.plan(tensor(subject.input()), tensor(subject.output()));
 }
 
-void write_head(Text& text, const Subject& subject) {
+void write_head(Text& text, const Subject& subject, bool with_definition) {
   const ProblemText problem{std::string(subject.op.name), subject.dtype, subject.element_size, subject.input(),
                             subject.given};
   text.line(std::string(subject.op.name) + ": " + std::string(subject.op.doc), 2);
-  text.line("  definition: " + std::string(subject.op.definition));
+  if (with_definition) text.line("  definition: " + std::string(subject.op.definition));
   text.line("  problem: " + to_string(problem));
 }
 
@@ -96,7 +96,7 @@ bool is_small(const Subject& subject) {
 }  // namespace explaining
 
 std::string explain(const OperatorSpec& op, std::span<const Argument> arguments, const Dims& data_shape, DType dtype,
-                    std::size_t element_size) {
+                    std::size_t element_size, ExplainOptions options) {
   using namespace explaining;
   const Subject subject{op,
                         {arguments.begin(), arguments.end()},
@@ -105,7 +105,7 @@ std::string explain(const OperatorSpec& op, std::span<const Argument> arguments,
                         dtype == DType::opaque ? element_size : size_of(dtype)};
   const Plan plan = plan_of(subject);
   Text text;
-  write_head(text, subject);
+  write_head(text, subject, options.plan || subject.op.dialect != "neutral");
   write_arguments(text, subject);
   write_shapes(text, subject);
   write_windows(text, subject);
@@ -116,14 +116,15 @@ std::string explain(const OperatorSpec& op, std::span<const Argument> arguments,
   } else {
     const Findings findings = find(subject);
     write_coverage(text, subject, findings);
+    if (element_count(subject.output()) > 0) write_matrix(text, subject, findings);
     if (element_count(subject.output()) > 0) write_order(text, subject, findings);
   }
-  write_plan(text, plan);
+  if (options.plan) write_plan(text, plan);
   return text.take();
 }
 
-std::string explain(const ProblemText& problem) {
-  return explain(find_operator(problem.op), problem.arguments, problem.shape, problem.dtype, problem.element_size);
+std::string explain(const ProblemText& problem, ExplainOptions options) {
+  return explain(find_operator(problem.op), problem.arguments, problem.shape, problem.dtype, problem.element_size, options);
 }
 
 }  // namespace patchfold

@@ -4,9 +4,12 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string_view>
 
+#include "patchfold/error.hpp"
 #include "patchfold/geometry.hpp"
+#include "patchfold/operators.hpp"
 #include "patchfold/tensor.hpp"
 
 namespace patchfold::ops {
@@ -14,13 +17,37 @@ namespace patchfold::ops {
 /// An argument that may be a list with one entry for each spatial axis.
 struct SpatialArgument {
   std::string_view name;
-  int length;  ///< -1: a single number, which fits any number of axes
+  int length;                      ///< -1: a single number, which fits any number of axes
+  const PadsList* pads = nullptr;  ///< of a padding
 };
 SpatialArgument spatial(std::string_view name, const Axes& axes);
 SpatialArgument spatial(std::string_view name, const Padding& padding);
 
-/// Length of the lists among the arguments, -1 if there are none. Throws Error(length) if two differ or one is empty.
-int spatial_rank(std::string_view op, std::initializer_list<SpatialArgument> arguments);
+/// The argument that decides how many axes are spatial: a list, or a single number (length -1) if there is no list.
+/// Throws Error(length) if two lists differ or one is empty.
+SpatialArgument deciding_argument(std::string_view op, std::initializer_list<SpatialArgument> arguments);
+
+/// What the tensor is whose spatial axes are counted.
+struct CountedTensor {
+  const Dims& shape;
+  std::string_view needs;                      ///< the rule about its axes
+  const Axes& kernel;                          ///< the argument that may be a single number
+  std::optional<Layout> image = std::nullopt;  ///< of an image; none for columns
+};
+
+/// The number of spatial axes. A list says it. A single number stands for the two spatial axes of a tensor of rank 4; in
+/// another rank it could mean two numbers of axes, so it is refused with both ways to write it. Throws Error(rank).
+int spatial_rank(const ArgumentNames& names, const SpatialArgument& decides, const CountedTensor& tensor);
+
+/// What to type if a picture or a volume seems to have its channels last: the last axis holds 1 to 4, and `fits` holds for
+/// its spatial extents in that layout. Otherwise nothing.
+template <class Fits>
+ErrorValue channels_last_hint(const Dims& image, int rank, Layout layout, Fits fits) {
+  const int batch = image.size() - rank - 1;
+  if (layout == Layout::channels_last || rank < 2 || batch < 0 || image.back() < 1 || image.back() > 4) return {};
+  if (!fits(image.slice(batch, batch + rank))) return {};
+  return {"channels last? ", Setting("layout", "channels_last")};
+}
 
 /// The value for one axis.
 inline std::int64_t at(const Axes& axes, int axis) {

@@ -18,12 +18,8 @@ struct BlockedAxes {
 
 BlockedAxes blocked_axes(const Axes& block, SpatialArgument pads, Layout layout, const Dims& data, const Names& names) {
   check_given(names.op, names.kernel_size, !block.empty());
-  int rank = spatial_rank(names.op, {spatial(names.kernel_size, block), pads});
-  const int least = rank < 0 ? 3 : rank + 1;
-  if (data.size() < least)
-    fail_rank(names.op, names.data, "must have a batch axis and the axes of the block", data,
-              ErrorValue("rank ", least, " or more"));
-  if (rank < 0) rank = data.size() - 2;
+  const int rank = spatial_rank(names, deciding_argument(names.op, {spatial(names.kernel_size, block), pads}),
+                                {data, "must have a batch axis and the axes of the block", block});
   check_shape(names.op, names.data, data);
   return {layout == Layout::channels_first ? data.size() - rank : 1, rank};
 }

@@ -15,9 +15,9 @@ namespace ops {
 Geometry geometry_of(const Coverage& op, const Dims&, const Names& names) {
   check_given(names.op, names.output_size, !op.output_size.empty());
   check_given(names.op, names.kernel_size, !op.kernel_size.empty());
-  spatial_rank(names.op,
-               {spatial(names.output_size, Axes(op.output_size)), spatial(names.kernel_size, op.kernel_size),
-                spatial(names.stride, op.stride), spatial(names.dilation, op.dilation), spatial(names.padding, op.padding)});
+  deciding_argument(names.op, {spatial(names.output_size, Axes(op.output_size)), spatial(names.kernel_size, op.kernel_size),
+                               spatial(names.stride, op.stride), spatial(names.dilation, op.dilation),
+                               spatial(names.padding, op.padding)});
   check_shape(names.op, names.output_size, op.output_size);
   Geometry geometry{.direction = Geometry::Direction::combine, .sums = true, .has_data = false, .output = op.output_size};
   add_axes(geometry, op.output_size, {op.kernel_size, op.stride, op.dilation, op.padding}, names);

@@ -14,15 +14,11 @@ Order order_of(DepthMode mode) {
   return mode == DepthMode::blocks_first ? Order::kernel : Order::channel;
 }
 
-/// Number of spatial axes: the length of the block, or for a single number rank - 2.
-int block_rank(const Axes& block, const Dims& data, const Names& names) {
+/// Number of spatial axes.
+int block_rank(const Axes& block, Layout layout, const Dims& data, const Names& names) {
   check_given(names.op, names.kernel_size, !block.empty());
-  int rank = spatial_rank(names.op, {spatial(names.kernel_size, block)});
-  const int least = rank < 0 ? 3 : rank + 1;
-  if (data.size() < least)
-    fail_rank(names.op, names.data, "must have a channel axis and the spatial axes", data,
-              ErrorValue("rank ", least, " or more"));
-  if (rank < 0) rank = data.size() - 2;
+  const int rank = spatial_rank(names, deciding_argument(names.op, {spatial(names.kernel_size, block)}),
+                                {data, "must have a channel axis and the spatial axes", block, layout});
   for (int i = 0; i < rank; ++i)
     if (at(block, i) < 1) fail(ErrorCode::value, names.op, names.kernel_size, "must be at least 1 on every axis", block);
   check_shape(names.op, names.data, data);
@@ -32,26 +28,36 @@ int block_rank(const Axes& block, const Dims& data, const Names& names) {
 }  // namespace
 
 Geometry geometry_of(const SpaceToDepth& op, const Dims& image, const Names& names) {
-  const int rank = block_rank(op.block, image, names);
+  const int rank = block_rank(op.block, op.layout, image, names);
   const ChannelAxes axes = channel_axes(image.size(), rank, op.layout);
+  const auto divides = [&](const Dims& extents) {
+    for (int i = 0; i < rank; ++i)
+      if (extents[i] % at(op.block, i) != 0) return false;
+    return true;
+  };
+  bool is_uniform = true;
+  for (int i = 1; i < rank; ++i) is_uniform = is_uniform && at(op.block, i) == at(op.block, 0);
   for (int i = 0; i < rank; ++i)
     if (image[axes.others + i] % at(op.block, i) != 0)
       fail(ErrorCode::divisible, names.op, names.data,
            "spatial extents must be multiples of " + std::string(names.kernel_size),
-           image.slice(axes.others, axes.others + rank), ErrorValue("multiples of ", op.block));
+           image.slice(axes.others, axes.others + rank),
+           ErrorValue("multiples of ", is_uniform ? Axes(at(op.block, 0)) : op.block),
+           names.op == SpaceToDepth::name ? channels_last_hint(image, rank, op.layout, divides) : ErrorValue());
   const Axes block = spread(op.block, rank);
   Geometry geometry = geometry_of(Unfold{.kernel_size = block,
                                          .stride = block,
                                          .layout = op.layout,
                                          .order = order_of(op.mode),
-                                         .positions = Positions::grid},
+                                         .positions = Positions::grid,
+                                         .allow_empty = true},
                                   image, names);
   geometry.is_block = true;
   return geometry;
 }
 
 Geometry geometry_of(const DepthToSpace& op, const Dims& deep, const Names& names) {
-  const int rank = block_rank(op.block, deep, names);
+  const int rank = block_rank(op.block, op.layout, deep, names);
   const ChannelAxes axes = channel_axes(deep.size(), rank, op.layout);
   const Axes block = spread(op.block, rank);
   Checked taps = 1;

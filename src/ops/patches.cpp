@@ -72,38 +72,79 @@ void check_reduce(const Fold& op, const Names& names) {
 
 }  // namespace
 
+namespace {
+
+/// An axis without a position is a kernel that does not fit, as a rule a mistake.
+void check_positions(const Unfold& op, const Geometry& geometry, const Names& names) {
+  Dims patch, padded;
+  bool empty = false;
+  for (const SpatialAxis& axis : geometry.axes) {
+    patch.push_back((axis.kernel - 1) * axis.dilation + 1);
+    padded.push_back(axis.extent + axis.pad_begin + axis.pad_end);
+    empty = empty || axis.positions == 0;
+  }
+  if (op.allow_empty || !empty) return;
+  ErrorValue hint = channels_last_hint(geometry.data, patch.size(), op.layout, [&](const Dims& extents) {
+    for (int i = 0; i < patch.size(); ++i)
+      if (extents[i] + padded[i] - geometry.axes[i].extent < patch[i]) return false;
+    return true;
+  });
+  if (hint.empty()) hint = {Setting("allow_empty", true), " returns no columns"};
+  fail(ErrorCode::value, names.op, names.kernel_size, "a patch must fit into the padded image",
+       ErrorValue("patches of ", patch, " and an image of ", padded), {}, std::move(hint));
+}
+
+}  // namespace
+
 Geometry geometry_of(const Unfold& op, const Dims& image, const Names& names) {
   check_given(names.op, names.kernel_size, !op.kernel_size.empty());
-  int rank = spatial_rank(names.op, {spatial(names.kernel_size, op.kernel_size), spatial(names.stride, op.stride),
-                                     spatial(names.dilation, op.dilation), spatial(names.padding, op.padding)});
-  if (rank < 0) {
-    if (image.size() == 3)
-      fail_rank(names.op, names.data,
-                "a tensor of rank 3 is one image of 2 spatial axes or a batch of 1; give a list to say which", image,
-                ErrorValue(names.kernel_size, " = ", spread(op.kernel_size, 2), " or ", spread(op.kernel_size, 1)));
-    if (image.size() < 3)
-      fail_rank(names.op, names.data, "must have a batch, a channel and spatial axes", image, "rank 4 or more");
-    rank = image.size() - 2;
-  }
-  if (image.size() < rank + 1)
-    fail_rank(names.op, names.data, "must have a channel axis and the spatial axes", image,
-              ErrorValue("rank ", rank + 1, " or more"));
+  const SpatialArgument decides =
+      deciding_argument(names.op, {spatial(names.kernel_size, op.kernel_size), spatial(names.stride, op.stride),
+                                   spatial(names.dilation, op.dilation), spatial(names.padding, op.padding)});
+  const int rank =
+      spatial_rank(names, decides, {image, "must have a channel axis and the spatial axes", op.kernel_size, op.layout});
   check_shape(names.op, names.data, image);
   const ChannelAxes axes = channel_axes(image.size(), rank, op.layout);
   Geometry geometry{.padding_mode = op.padding_mode, .value = op.value, .data = image};
   add_axes(geometry, image.slice(axes.others, axes.others + rank), {op.kernel_size, op.stride, op.dilation, op.padding},
            names);
+  check_positions(op, geometry, names);
   check_padding_mode(op, geometry, names);
   place_patches(geometry, {image.slice(0, axes.batch), image[axes.channel], op.layout, op.order, op.positions}, names);
   return geometry;
 }
 
+namespace {
+
+/// What to type if the axes of columns seem to be meant in another way.
+ErrorValue columns_hint(const Fold& op, const Dims& columns, const Geometry& geometry, const Names& names) {
+  if (names.op != Fold::name) return {};  // other dialects have one form of columns
+  const Dims per_axis = positions_of(geometry);
+  const bool first = op.layout == Layout::channels_first;
+  const int rank = geometry.axes.size(), axes = columns.size();
+  if (op.positions == Positions::flat && axes > rank) {
+    const int channel = first ? axes - rank - 1 : axes - 1, others = first ? channel + 1 : axes - rank - 1;
+    if (columns.slice(others, others + rank) == per_axis && columns[channel] % geometry.taps == 0 && rank > 1)
+      return {"columns with one axis for each spatial axis: ", Setting("positions", "grid")};
+  }
+  if (op.positions == Positions::flat && axes >= 2) {
+    const int channel = first ? axes - 2 : axes - 1, position = first ? axes - 1 : axes - 2;
+    if (columns[channel] == geometry.positions && columns[position] % geometry.taps == 0)
+      return {"axes look swapped: ",
+              Rearrangement{std::string(names.data), Rearrangement::Kind::swap_axes, {axes - 2, axes - 1}}};
+  }
+  return {};
+}
+
+}  // namespace
+
 Geometry geometry_of(const Fold& op, const Dims& columns, const Names& names) {
   check_given(names.op, names.output_size, !op.output_size.empty());
   check_given(names.op, names.kernel_size, !op.kernel_size.empty());
-  const int rank = spatial_rank(names.op, {spatial(names.output_size, Axes(op.output_size)),
-                                           spatial(names.kernel_size, op.kernel_size), spatial(names.stride, op.stride),
-                                           spatial(names.dilation, op.dilation), spatial(names.padding, op.padding)});
+  const int rank = deciding_argument(names.op, {spatial(names.output_size, Axes(op.output_size)),
+                                                spatial(names.kernel_size, op.kernel_size), spatial(names.stride, op.stride),
+                                                spatial(names.dilation, op.dilation), spatial(names.padding, op.padding)})
+                       .length;
   const bool is_flat = op.positions == Positions::flat;
   const int least = is_flat ? 2 : rank + 1;
   if (columns.size() < least)
@@ -124,13 +165,13 @@ Geometry geometry_of(const Fold& op, const Dims& columns, const Names& names) {
   if (rows % geometry.taps != 0)
     fail(ErrorCode::divisible, names.op, names.data,
          "the C*K axis must be a multiple of the product of " + std::string(names.kernel_size), rows,
-         ErrorValue("a multiple of ", geometry.taps));
+         ErrorValue("a multiple of ", geometry.taps), columns_hint(op, columns, geometry, names));
   const Dims per_axis = positions_of(geometry);
   const Dims given = columns.slice(axes.others, axes.others + (is_flat ? 1 : rank));
   constexpr std::string_view rule = "the number of positions must be that of the sizes, strides, dilations and pads";
   if (is_flat && given[0] != geometry.positions)
     fail(ErrorCode::position_count, names.op, names.data, rule, given[0],
-         ErrorValue(geometry.positions, " = product of ", per_axis));
+         ErrorValue(geometry.positions, " = product of ", per_axis), columns_hint(op, columns, geometry, names));
   if (!is_flat && given != per_axis) fail(ErrorCode::position_count, names.op, names.data, rule, given, per_axis);
   place_patches(geometry, {columns.slice(0, axes.batch), rows / geometry.taps, op.layout, op.order, op.positions}, names);
   return geometry;

@@ -11,16 +11,14 @@ namespace patchfold::ops {
 Geometry geometry_of(const Reorder& op, const Dims& columns, const Names& names) {
   check_given(names.op, names.kernel_size, !op.kernel_size.empty());
   const bool is_flat = op.positions == Positions::flat;
-  int rank = spatial_rank(names.op, {spatial(names.kernel_size, op.kernel_size)});
-  if (rank < 0 && is_flat)
+  const SpatialArgument decides = deciding_argument(names.op, {spatial(names.kernel_size, op.kernel_size)});
+  constexpr std::string_view needs = "must have a C*K axis and the position axes";
+  if (decides.length < 0 && is_flat)
     fail(ErrorCode::length, names.op, names.kernel_size,
          "must be a list: flat columns do not tell the number of spatial axes", op.kernel_size,
-         ErrorValue(spread(op.kernel_size, 2), " for two"));
-  const int least = rank < 0 ? 3 : is_flat ? 2 : rank + 1;
-  if (columns.size() < least)
-    fail_rank(names.op, names.data, "must have a C*K axis and the position axes", columns,
-              ErrorValue("rank ", least, " or more"));
-  if (rank < 0) rank = columns.size() - 2;
+         ErrorValue(Setting(names.kernel_size, spread(op.kernel_size, 2)), " for two"));
+  if (is_flat && columns.size() < 2) fail_rank(names.op, names.data, needs, columns, "rank 2 or more");
+  const int rank = is_flat ? decides.length : spatial_rank(names, decides, {columns, needs, op.kernel_size});
   check_shape(names.op, names.data, columns);
   Checked product = 1;
   for (int i = 0; i < rank; ++i) {

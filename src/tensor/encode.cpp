@@ -64,7 +64,11 @@ class Encoder {
 
  private:
   [[noreturn]] void refuse(std::string_view rule) const {
-    const std::string expected = dtype_ == DType::opaque ? "0" : text("a value of ") + text(dtype_);
+    std::string expected = dtype_ == DType::opaque ? "0" : text("a value of ") + text(dtype_);
+    visit(dtype_, [&]<class T>(std::type_identity<T>) {
+      if constexpr (std::is_integral_v<T>)
+        expected = std::to_string(std::numeric_limits<T>::min()) + " to " + std::to_string(std::numeric_limits<T>::max());
+    });
     fail(ErrorCode::value, op_, argument_, rule, to_string(scalar_), expected);
   }
 

@@ -11,7 +11,8 @@ namespace {
 
 constexpr ErrorEntry catalogue[] = {
     {ErrorCode::rank, "rank", "InvalidValue", "A tensor has the wrong number of axes for the operator.",
-     "unfold: image: must have a channel axis and the spatial axes; given [5, 5] of rank 2, expected rank 3 or more",
+     "unfold: image: must have a channel axis and the spatial axes; given [5, 5] of rank 2, expected rank 3 or more; a grey "
+     "picture: image with shape [1, 5, 5]",
      "Give the tensor the axes that the message names: (batch.., channels, spatial axes..). A grey image needs a channel "
      "axis of extent 1. Give the kernel as a list, [3, 3] instead of 3, to state how many axes are spatial."},
     {ErrorCode::length, "length", "InvalidValue", "A list has the wrong number of entries, or two lists disagree.",
@@ -73,7 +74,7 @@ constexpr ErrorEntry catalogue[] = {
      "Use the expected name; `patchfold ops OP` lists all of them. An argument may have another name in another dialect, "
      "because each dialect uses the names of its specification."},
     {ErrorCode::unknown_operator, "unknown_operator", "InvalidValue", "There is no operator of this name.",
-     "operator: there is no operator of this name; given unfodl, expected unfold or another of the table",
+     "operator: there is no operator of this name; given unfodl; did you mean unfold?",
      "Choose a name from `patchfold ops`. The name of a dialect's operator begins with the dialect, as in torch.fold. "
      "Without a version it means the newest one."},
     {ErrorCode::out_of_memory, "out_of_memory", "MemoryError", "An allocation failed.",
@@ -127,7 +128,7 @@ Error::Parts printable(Error::Parts parts) {
   return parts;
 }
 
-std::string join(const Error::Parts& parts, const std::string& given, const std::string& expected) {
+std::string join(const Error::Parts& parts, const std::string& given, const std::string& expected, const std::string& hint) {
   std::string message;
   for (const std::string* part : {&parts.op, &parts.argument, &parts.rule}) {
     if (part->empty()) continue;
@@ -136,29 +137,40 @@ std::string join(const Error::Parts& parts, const std::string& given, const std:
   }
   if (!given.empty()) message += "; given " + given;
   if (!expected.empty()) message += (given.empty() ? "; expected " : ", expected ") + expected;
+  if (!hint.empty()) message += "; " + hint;
   return message;
 }
 
 /// Writes each kind of part.
 struct PartWriter {
-  const ListStyle& style;
+  const ErrorWriter& writer;
 
   std::string operator()(const std::string& text) const { return text; }
   std::string operator()(std::int64_t number) const { return std::to_string(number); }
   std::string operator()(std::uint64_t number) const { return std::to_string(number); }
-  std::string operator()(const Dims& list) const {
-    std::string text(style.begin);
-    for (int i = 0; i < list.size(); ++i) text += (i ? ", " : "") + std::to_string(list[i]);
-    return text.append(list.size() == 1 ? style.end_of_one : style.end);
-  }
-  std::string operator()(Pads pads) const {
-    return std::string(style.pair_begin)
-        .append(std::to_string(pads.begin))
-        .append(style.pair_separator)
-        .append(std::to_string(pads.end))
-        .append(style.pair_end);
-  }
+  std::string operator()(const Dims& list) const { return writer.list(list); }
+  std::string operator()(Pads pads) const { return writer.pair(pads); }
   std::string operator()(DType dtype) const { return std::string(name_of(dtype)); }
+  std::string operator()(const Setting& setting) const { return writer.setting(setting); }
+  std::string operator()(const Rearrangement& one) const { return writer.rearranged(one); }
+};
+
+/// A value as problem strings hold it, which parse_value() reads.
+struct ProblemTextWriter {
+  std::string operator()(const std::string& word) const { return word; }
+  std::string operator()(std::int64_t number) const { return std::to_string(number); }
+  std::string operator()(bool yes) const { return yes ? "true" : "false"; }
+  std::string operator()(const Dims& list) const {
+    std::string text;
+    for (int i = 0; i < list.size(); ++i) text += (i ? "," : "") + std::to_string(list[i]);
+    return list.size() == 1 ? text + "," : text;
+  }
+  std::string operator()(const PadsList& pairs) const {
+    std::string text;
+    for (int i = 0; i < pairs.size(); ++i)
+      text += (i ? "," : "") + std::to_string(pairs[i].begin) + ":" + std::to_string(pairs[i].end);
+    return text;
+  }
 };
 
 }  // namespace
@@ -168,22 +180,41 @@ std::span<const ErrorEntry> error_catalogue() noexcept {
 }
 
 void fail(ErrorCode code, std::string_view op, std::string_view argument, std::string_view rule, ErrorValue given,
-          ErrorValue expected) {
-  throw Error({code, std::string(op), std::string(argument), std::string(rule), std::move(given), std::move(expected)});
+          ErrorValue expected, ErrorValue hint) {
+  throw Error({code, std::string(op), std::string(argument), std::string(rule), std::move(given), std::move(expected),
+               std::move(hint)});
 }
 
-void fail_rank(std::string_view op, std::string_view argument, std::string_view rule, const Dims& shape,
-               ErrorValue expected) {
-  fail(ErrorCode::rank, op, argument, rule, ErrorValue(shape, " of rank ", shape.size()), std::move(expected));
+void fail_rank(std::string_view op, std::string_view argument, std::string_view rule, const Dims& shape, ErrorValue expected,
+               ErrorValue hint) {
+  fail(ErrorCode::rank, op, argument, rule, ErrorValue(shape, " of rank ", shape.size()), std::move(expected),
+       std::move(hint));
 }
 
 const ErrorEntry& describe(ErrorCode code) noexcept {
   return catalogue[static_cast<std::size_t>(code)];
 }
 
-std::string ErrorValue::text(const ListStyle& style) const {
+std::string ErrorWriter::list(const Dims& list) const {
+  return to_string(list);
+}
+
+std::string ErrorWriter::pair(Pads pads) const {
+  return std::to_string(pads.begin) + ":" + std::to_string(pads.end);
+}
+
+std::string ErrorWriter::setting(const Setting& setting) const {
+  return setting.name + "=" + std::visit(ProblemTextWriter{}, setting.value);
+}
+
+std::string ErrorWriter::rearranged(const Rearrangement& one) const {
+  if (one.kind == Rearrangement::Kind::reshape) return one.tensor + " with shape " + list(one.numbers);
+  return one.tensor + " with axes " + std::to_string(one.numbers[0]) + " and " + std::to_string(one.numbers[1]) + " swapped";
+}
+
+std::string ErrorValue::text(const ErrorWriter& writer) const {
   std::string text;
-  for (const Part& part : parts_) text += std::visit(PartWriter{style}, part);
+  for (const Part& part : parts_) text += std::visit(PartWriter{writer}, part);
   return printable(std::move(text));
 }
 
@@ -191,6 +222,11 @@ Error::Error(Parts parts)
     : parts_(printable(std::move(parts))),
       given_(parts_.given.text()),
       expected_(parts_.expected.text()),
-      message_(join(parts_, given_, expected_)) {}
+      hint_(parts_.hint.text()),
+      message_(join(parts_, given_, expected_, hint_)) {}
+
+std::string Error::message(const ErrorWriter& writer) const {
+  return join(parts_, parts_.given.text(writer), parts_.expected.text(writer), parts_.hint.text(writer));
+}
 
 }  // namespace patchfold

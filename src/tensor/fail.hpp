@@ -34,12 +34,12 @@ inline std::string text(DType dtype) {
   return std::string(name_of(dtype));
 }
 
-/// Throws Error{code, op, argument, rule, given, expected}.
+/// Throws Error{code, op, argument, rule, given, expected, hint}.
 [[noreturn]] void fail(ErrorCode code, std::string_view op, std::string_view argument, std::string_view rule,
-                       ErrorValue given = {}, ErrorValue expected = {});
+                       ErrorValue given = {}, ErrorValue expected = {}, ErrorValue hint = {});
 
 /// Throws Error(rank), which shows the shape and its rank.
 [[noreturn]] void fail_rank(std::string_view op, std::string_view argument, std::string_view rule, const Dims& shape,
-                            ErrorValue expected);
+                            ErrorValue expected, ErrorValue hint = {});
 
 }  // namespace patchfold

@@ -119,10 +119,11 @@ std::int64_t scaled(std::int64_t value, std::int64_t num, std::int64_t den, std:
     Dims before;
     for (int k = 0; k < spec.tile.size(); ++k) before.push_back(axes[k] - 1);
     fail_value("tile", "axis " + text(axis) + " has " + text(extent) + " elements: channels last?", spec.tile,
-               ErrorValue("axes=", before));
+               ErrorValue(Setting("axes", before)));
   }
   fail_value("tile", "must not be larger than the array if the last tile is shifted", spec.tile,
-             "at most " + text(extent) + " along axis " + text(axis) + ", or the tail shift_or_pad, pad or partial");
+             ErrorValue("at most ", extent, " along axis ", axis, ", or ", Setting("tail", "shift_or_pad"), ", ",
+                        Setting("tail", "pad"), " or ", Setting("tail", "partial")));
 }
 
 }  // namespace

@@ -234,7 +234,12 @@ TEST(LastError, BelongsToTheThreadAndEndsWithTheNextCall) {
   EXPECT_STREQ(pf_last_error_part(PF_PART_RULE), "must not be NULL");
   EXPECT_STREQ(pf_last_error_part(PF_PART_GIVEN), "");
   EXPECT_STREQ(pf_last_error_part(-1), "");
-  EXPECT_STREQ(pf_last_error_part(5), "");
+  EXPECT_STREQ(pf_last_error_part(PF_PART_HINT), "");
+  EXPECT_STREQ(pf_last_error_part(6), "");
+  int64_t shape[PF_MAX_RANK];
+  int32_t rank = PF_MAX_RANK;
+  EXPECT_EQ(pf_output_shape("unfodl", nullptr, 0, nullptr, 0, shape, &rank), PF_ERROR_UNKNOWN_OPERATOR);
+  EXPECT_STREQ(pf_last_error_part(PF_PART_HINT), "did you mean unfold?");
   Request right;
   EXPECT_EQ(right.run(), "ok");
   EXPECT_STREQ(pf_last_error(), "");

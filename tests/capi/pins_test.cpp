@@ -23,7 +23,7 @@ static_assert(PF_ARGUMENT_INTEGER == 0 && PF_ARGUMENT_INTEGERS == 1 && PF_ARGUME
 static_assert(PF_INDEX_INT64 == 0 && PF_INDEX_INT32_OR_INT64 == 1 && PF_INDEX_SAME_INT32_OR_INT64 == 2 &&
               PF_INDEX_INTEGRAL == 3 && PF_INDEX_SAME_INTEGRAL == 4);
 static_assert(PF_PART_OPERATOR == 0 && PF_PART_ARGUMENT == 1 && PF_PART_RULE == 2 && PF_PART_GIVEN == 3 &&
-              PF_PART_EXPECTED == 4);
+              PF_PART_EXPECTED == 4 && PF_PART_HINT == 5);
 static_assert(PF_MAX_RANK == 32);
 
 // Layouts on machines with pointers of 64 bits; the structs that may grow leave no gap at their end that a field could

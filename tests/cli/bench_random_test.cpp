@@ -205,8 +205,8 @@ TEST(BenchRandom, RefusesWrongWords) {
       {{"--random", "1", "3", "--worst", "1", "--json"}, "--worst"},
       {{"--random", "1", "3", "--growth"}, "--random"},
       {{"unfold f32 1x3x16x16 k2x2", "--random", "1", "3"}, "--random: takes no problem"},
-      {{"--only", "1"}, "--only requires --random"},
-      {{"--worst", "1"}, "--worst requires --random"},
+      {{"--only", "1"}, "--only: needs --random"},
+      {{"--worst", "1"}, "--worst: needs --random"},
       {{"unfold f32 1x3x16x16 k2x2 src=sideways"}, "src: must be a memory layout; given sideways, expected plain, "},
       {{"coverage f32 - output_size=4, kernel_size=2 dst=flipped"}, "flipped: needs a tensor of more axes; given 1"},
   };

@@ -48,6 +48,15 @@ TEST(Explain, TakesTheSameProblemInEveryForm) {
             folder.run("explain onnx.Col2Im-18 --shape 1,4,9 --image_shape 4,4 --block_shape 2,2").out);
 }
 
+TEST(Explain, ShowsThePlanIfItIsAskedFor) {
+  const Folder folder;
+  const std::string expected = explain(parse_problem("unfold f32 1x3x8x8 k3x3"), {.plan = true});
+  EXPECT_EQ(folder.run("explain unfold --shape 1,3,8,8 --kernel_size 3,3 --plan").out,
+            explain(parse_problem("unfold f32 1x3x8x8 kernel_size=3,3"), {.plan = true}));
+  EXPECT_EQ(folder.run("explain unfold f32 1x3x8x8 k3x3 --plan").out, expected);
+  EXPECT_EQ(folder.run(std::vector<std::string>{"explain", "unfold f32 1x3x8x8 k3x3", "--plan"}).out, expected);
+}
+
 TEST(Explain, ShowsExamplesThatWork) {
   const Folder folder;
   std::string text = folder.run("explain --help").out;
@@ -79,7 +88,7 @@ TEST(Explain, RefusesWhatThePlanRefuses) {
   for (const auto& [command, fragment] : {
            Wrong{"explain", "explain: needs an operator"},
            {"explain --shape 1,3,8,8 unfold", "explain: --shape: an operator's name comes before its options"},
-           {"explain unfolt --shape 1", "given unfolt, expected unfold"},
+           {"explain unfolt --shape 1", "given unfolt; did you mean unfold?"},
            {"explain unfold --kernel_size 3,3", "unfold: --shape: is required"},
            {"explain unfold --shape 1,3,x", "unfold: --shape: must be a list of integers; given 1,3,x"},
            {"explain unfold --shape 1,3,8,8", "unfold: kernel_size: must be given"},

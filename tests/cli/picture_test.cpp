@@ -84,6 +84,55 @@ TEST_F(Pictures, AreAveragedWherePatchesOverlap) {
   EXPECT_NE(refused.err.find("fill: is for reduce mean"), std::string::npos) << refused.err;
 }
 
+// claim: pictures-layout
+TEST_F(Pictures, DecideTheLayoutOfTheOperator) {
+  run("unfold photo.png --kernel_size 2,2 --stride 2,2 -o columns.npy");
+  EXPECT_EQ(read("columns.npy").shape, (Shape{6, 12}));
+  run("unfold photo.png --kernel_size 2 --stride 2 -o said.npy");
+  EXPECT_EQ(folder_.read("said.npy"), folder_.read("columns.npy"));
+  run("unfold photo.png --kernel_size 2,2 --stride 2,2 --layout channels_last -o said.npy");
+  EXPECT_EQ(folder_.read("said.npy"), folder_.read("columns.npy"));
+  run("fold columns.npy --output_size 4,6 --kernel_size 2,2 --stride 2,2 -o again.png");
+  EXPECT_EQ(pixels("again.png", {4, 6, 3}), pixels_);
+  run("unfold photo.png --chw --kernel_size 2,2 --stride 2,2 -o columns.npy");
+  EXPECT_EQ(read("columns.npy").shape, (Shape{12, 6}));
+  run("fold columns.npy --chw --output_size 4,6 --kernel_size 2,2 --stride 2,2 -o again.png");
+  EXPECT_EQ(pixels("again.png", {4, 6, 3}), pixels_);
+  run("torch.unfold photo.png --chw --kernel_size 2,2 --stride 2,2 -o torchs.npy");
+  EXPECT_EQ(folder_.read("torchs.npy"), folder_.read("columns.npy"));
+  run("keras.extract_patches photo.png --size 2,2 -o patches.npy");
+  EXPECT_EQ(read("patches.npy").shape, (Shape{2, 3, 12}));
+}
+
+// claim: pictures-layout
+TEST_F(Pictures, AreNotReadInALayoutThatTheyDoNotHave) {
+  folder_.write("columns.npy", npy_bytes(npy<float>("<f4", {12, 6}, std::vector<float>(72))));
+  for (const auto& [arguments, message] : {
+           std::pair(
+               "unfold photo.png --kernel_size 2,2 --layout channels_first",
+               "unfold: photo.png: is read as H x W x C, but --layout is channels_first; add --chw, or leave --layout out"),
+           {"unfold photo.png --chw --kernel_size 2,2 --layout channels_last",
+            "unfold: photo.png: is read as C x H x W with --chw, but --layout is channels_last; leave --chw or --layout "
+            "out"},
+           {"torch.unfold photo.png --kernel_size 2,2",
+            "torch.unfold: photo.png: is read as H x W x C, but the operator takes C x H x W; add --chw"},
+           {"space_to_batch photo.png --block 2,2",
+            "space_to_batch: photo.png: has no batch axis, which the operator needs; add --batch"},
+           {"tensorflow.SpaceToBatchND photo.png --batch --chw --block_shape 2,2 --paddings 0,0,0,0",
+            "tensorflow.SpaceToBatchND: photo.png: is read as C x H x W with --chw, but the operator takes H x W x C; leave "
+            "--chw out"},
+       }) {
+    const Outcome outcome = folder_.run(std::string("run ") + arguments + " -o out.npy");
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_EQ(outcome.err, std::string("patchfold: ") + message + " [usage]\n");
+  }
+  const Outcome outcome =
+      folder_.run("run torch.fold columns.npy --output_size 4,6 --kernel_size 2,2 --stride 2,2 -o out.png");
+  EXPECT_EQ(
+      outcome.err,
+      "patchfold: torch.fold: out.png: is written as H x W x C, but the operator takes C x H x W; add --chw [usage]\n");
+}
+
 TEST_F(Pictures, GreyPicturesHaveOneChannel) {
   run("depth_to_space grey.png --block 1,1 --layout channels_last -o out.npy");
   EXPECT_EQ(read("out.npy").shape, (Shape{4, 6, 1}));

@@ -135,7 +135,7 @@ TEST(SplitMerge, OfASmallPictureSayWhatToDo) {
   const Folder folder;
   write_array(folder, "in.npy", random_array({5, 9}, DType::uint8));
   run_badly(folder, "split in.npy tiles --tile 16",
-            {"tile: must not be larger than the array", "or the tail shift_or_pad, pad or partial"});
+            {"tile: must not be larger than the array", "or --tail shift_or_pad, --tail pad or --tail partial"});
   for (const char* tail : {"pad", "partial", "shift_or_pad"}) {
     run_well(folder, std::string("split in.npy tiles --force --tile 16 --tail ") + tail);
     run_well(folder, "merge tiles out.npy");

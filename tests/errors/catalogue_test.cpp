@@ -76,9 +76,8 @@ std::vector<Case> cases() {
          unfold.output_shape({5, 5});
        }},
       {ErrorCode::rank,
-       "unfold: image: a tensor of rank 3 is one image of 2 spatial axes or a batch of 1; give a list to say which; given "
-       "[2, 5, 5] of rank 3, "
-       "expected kernel_size = [3, 3] or [3]",
+       "unfold: image: a single number says how many axes are spatial in rank 4 only; given [2, 5, 5] of rank 3, expected "
+       "kernel_size=3,3 for two spatial axes, kernel_size=3, for one",
        [] {
          Unfold{.kernel_size = 3}.output_shape({2, 5, 5});
        }},
@@ -112,7 +111,7 @@ std::vector<Case> cases() {
          Unfold{.kernel_size = {3, 3}, .stride = {0, 1}}.output_shape({1, 1, 9, 9});
        }},
       {ErrorCode::value,
-       "unfold: value: must be an integer in the range of the element type; given 300, expected a value of uint8",
+       "unfold: value: must be an integer in the range of the element type; given 300, expected 0 to 255",
        [] {
          static std::array<std::uint8_t, 64> image{};
          static std::array<std::uint8_t, 64> columns{};
@@ -286,6 +285,33 @@ TEST(Error, IsCutBetweenCharacters) {
   } catch (const Error& error) {
     EXPECT_EQ(error.given(), "x" + std::string(700, '\xc3'));
   }
+}
+
+/// A front end with its own way to write arguments.
+class Shouting final : public ErrorWriter {
+ public:
+  std::string setting(const Setting& setting) const override { return "SET " + ErrorWriter::setting(setting); }
+  std::string list(const Dims& list) const override { return "LIST " + ErrorWriter::list(list); }
+};
+
+TEST(Error, SaysWhatToTypeAsEachFrontEndWritesIt) {
+  const Error error(
+      {ErrorCode::value,
+       "op",
+       "a",
+       "must be even",
+       Dims{3, 5},
+       {},
+       ErrorValue("write ", Setting("a", Dims{2, 4}), ", ", Setting("pads", PadsList{{1, 2}}), ", ", Setting("one", Dims{2}),
+                  ", ", Setting("flag", true), ", ", Setting("word", "both"), " or ", Setting("n", 7))});
+  EXPECT_EQ(error.hint(), "write a=2,4, pads=1:2, one=2,, flag=true, word=both or n=7");
+  EXPECT_EQ(error.what(), "op: a: must be even; given [3, 5]; " + error.hint());
+  EXPECT_EQ(
+      error.message(Shouting()),
+      "op: a: must be even; given LIST [3, 5]; write SET a=2,4, SET pads=1:2, SET one=2,, SET flag=true, SET word=both "
+      "or SET n=7");
+  const Rearrangement swapped{"columns", Rearrangement::Kind::swap_axes, {1, 2}};
+  EXPECT_EQ(ErrorValue("try ", swapped).text(), "try columns with axes 1 and 2 swapped");
 }
 
 TEST(Error, LeavesOutWhatIsEmpty) {

@@ -288,7 +288,7 @@ def test_several_results_that_do_not_fit():
         assert says(InvalidValue, lambda out=out: apply(lambda tile: (tile, tile), out=out)) == (
             "apply_tiled: out: must be another one for each result"
         )
-    assert says(InvalidType, lambda: apply(lambda tile: [1, 2])).endswith("given list, expected numpy.asarray(..)")
+    assert says(InvalidType, lambda: apply(lambda tile: [1, 2])).endswith("given list, expected numpy.asarray(x)")
     assert says(InvalidValue, lambda: apply(lambda tile: ())) == "apply_tiled: result: must have an entry; given ()"
 
 
@@ -322,7 +322,7 @@ def test_advice_for_an_axis_that_is_shorter_than_the_tile():
     assert apply(np.sin, hwc, (256, 256), axes=(0, 1)).shape == hwc.shape
     assert says(InvalidValue, lambda: apply(np.sin, X, (64, 16))) == (
         "tiling: tile: must not be larger than the array if the last tile is shifted; given (64, 16), expected at most 50 "
-        "along axis 1, or the tail shift_or_pad, pad or partial"
+        'along axis 1, or tail="shift_or_pad", tail="pad" or tail="partial"'
     )
 
 
@@ -361,6 +361,6 @@ def test_a_plan_for_another_element_type():
     x = np.zeros((1, 3, 8, 8), np.float32)
     plan = patchfold.plan("unfold", x, kernel_size=(2, 2))
     assert says(InvalidType, lambda: plan(x.astype(float))) == (
-        "unfold: x: must have the element type of the plan; given float64, expected float32: make another plan, or give "
-        "x.astype('float32')"
+        "unfold: x: must have the element type of the plan; given float64, expected float32; make another plan, or "
+        'x.astype("float32")'
     )

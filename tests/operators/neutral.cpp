@@ -6,8 +6,15 @@
 namespace patchfold::facts {
 namespace {
 
+/// The number of spatial axes: that of a list, or two where single numbers stand for those of rank 4.
+std::size_t spatial_rank(Work& w, std::initializer_list<std::string_view> names) {
+  const std::size_t rank = w.rank_of(names, 0);
+  w.require(rank > 0 || w.data.size() == 4);
+  return rank > 0 ? rank : 2;
+}
+
 void unfold(Work& w) {
-  const std::size_t rank = w.rank_of({"kernel_size", "stride", "dilation", "padding"}, w.data.size() - 2);
+  const std::size_t rank = spatial_rank(w, {"kernel_size", "stride", "dilation", "padding"});
   const bool last = w.is("layout", "channels_last");
   const auto spatial = w.data.end() - static_cast<std::ptrdiff_t>(rank + last);
   const Wides batch(w.data.begin(), spatial - (last ? 0 : 1));
@@ -24,6 +31,7 @@ void unfold(Work& w) {
   if (!w.formula.is_legal) return;
   const Wide taps = taps_of(w, kernel);
   const Wides positions = positions_of(axes);
+  for (const Axis& axis : axes) w.require(axis.positions >= 1 || w.number("allow_empty") != 0);
   const bool is_padded = !w.is("padding_mode", "constant");
   for (const Axis& axis : axes) w.require(!is_padded || axis.extent > 0 || product(positions) == 0);
   const Wides where = w.is("positions", "grid") ? positions : Wides{product(positions)};
@@ -58,7 +66,7 @@ void fold(Work& w, bool counts) {
 }
 
 void reorder(Work& w) {
-  const Wides kernel = w.list("kernel_size", w.data.size() - 2, 1);
+  const Wides kernel = w.list("kernel_size", spatial_rank(w, {"kernel_size"}), 1);
   const bool last = w.is("layout", "channels_last");
   const std::size_t positions = w.is("positions", "grid") ? kernel.size() : 1;
   const std::size_t axis = last ? w.data.size() - 1 : w.data.size() - 1 - positions;
@@ -72,13 +80,13 @@ std::size_t first_blocked(Work& w, std::size_t rank) {
 }
 
 void space_to_batch(Work& w) {
-  const std::size_t rank = w.rank_of({"block", "padding"}, w.data.size() - 2);
+  const std::size_t rank = spatial_rank(w, {"block", "padding"});
   to_batch(w, first_blocked(w, rank), w.list("block", rank),
            w.pairs("padding", rank, std::numeric_limits<std::int64_t>::min()), w.word("padding"));
 }
 
 void batch_to_space(Work& w) {
-  const std::size_t rank = w.rank_of({"block", "crops"}, w.data.size() - 2);
+  const std::size_t rank = spatial_rank(w, {"block", "crops"});
   to_space(w, first_blocked(w, rank), w.list("block", rank), w.pairs("crops", rank, 0));
 }
 
@@ -115,13 +123,13 @@ const Known facts({
      {{"padding negative", "negative pads crop, and what is left must be a multiple"}}},
     {"batch_to_space", batch_to_space, any_axes, longer(0), any_blocks},
     {"space_to_depth",
-     [](Work& w) { depth(w, true, w.list("block", w.data.size() - 2), w.is("layout", "channels_last")); },
+     [](Work& w) { depth(w, true, w.list("block", spatial_rank(w, {"block"})), w.is("layout", "channels_last")); },
      any_axes,
      longer(2),
      no_columns,
      {{"block longer", other_rank}}},
     {"depth_to_space",
-     [](Work& w) { depth(w, false, w.list("block", w.data.size() - 2), w.is("layout", "channels_last")); },
+     [](Work& w) { depth(w, false, w.list("block", spatial_rank(w, {"block"})), w.is("layout", "channels_last")); },
      any_axes,
      longer(1),
      any_blocks,

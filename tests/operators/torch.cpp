@@ -24,6 +24,7 @@ void fold(Work& w) {
 
 void unfold(Work& w) {
   const std::size_t rank = w.rank_of({"kernel_size", "dilation", "padding", "stride"}, 2);
+  w.require(w.data.size() == rank + 2 || (rank == 2 && w.data.size() == 3));
   require_data(w, rank + 1);
   const auto spatial = w.data.end() - static_cast<std::ptrdiff_t>(rank);
   const Wides kernel = w.list("kernel_size", rank, 1);

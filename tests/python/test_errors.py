@@ -19,8 +19,17 @@ from calls import DIALECTS, HERE, dialect_of, example, function_of
 from numpy.lib.stride_tricks import as_strided
 from patchfold import InvalidType, InvalidValue
 
+
+class Frame:
+    """Something that NumPy makes an array of, as data frames, images and lazy arrays are."""
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.zeros((1, 1, 4, 4))
+
+
 NAMES = {
     "np": np,
+    "FRAME": Frame(),
     "ml_dtypes": ml_dtypes,
     "patchfold": patchfold,
     **DIALECTS,
@@ -108,12 +117,12 @@ def wrong_arrays(spec) -> Iterator[Row]:
     no_array = f"{spec.name}: {name}: must be an array: NumPy's, torch's, or any with __dlpack__; given "
     for value, text in [
         (None, "NoneType"),
-        (x.tolist(), "list, expected numpy.asarray(..)"),
-        ((1, 2), "tuple, expected numpy.asarray(..)"),
-        (3, "int, expected numpy.asarray(..)"),
+        (x.tolist(), f"list, expected numpy.asarray({name})"),
+        ((1, 2), f"tuple, expected numpy.asarray({name})"),
+        (3, f"int, expected numpy.asarray({name})"),
         ("x", "str"),
         (object(), "object"),
-        (np.float32(1), "numpy.float32"),
+        (np.float32(1), f"numpy.float32, expected numpy.asarray({name})"),
     ]:
         yield Row(f"{name} of {type(value).__name__}", spec, (value,), {}, InvalidType, no_array + text)
     objects = "elements that hold Python objects cannot be moved as bytes; given object, expected elements of a fixed size"

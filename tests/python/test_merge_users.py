@@ -135,7 +135,7 @@ def test_dask_overlap_larger_than_a_chunk_or_the_array():
         patchfold.Tiling((10,), (64,), overlap=4)
     assert str(caught.value) == (
         "tiling: tile: must not be larger than the array if the last tile is shifted; "
-        "given (64,), expected at most 10 along axis 0, or the tail shift_or_pad, pad or partial"
+        'given (64,), expected at most 10 along axis 0, or tail="shift_or_pad", tail="pad" or tail="partial"'
     )
 
 

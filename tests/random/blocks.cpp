@@ -12,7 +12,7 @@ Problem make_reorder(Random& random, const Request& request) {
   Problem problem = problem_of("reorder", request);
   const int rank = random_rank(random, request);
   const bool grid = random.chance(50);
-  const bool scalar = grid && random.chance(20);
+  const bool scalar = grid && rank == 2 && random.chance(50);
   const bool last = random.chance(50);
   Rules rules;
   rules.zero_extents = true;
@@ -45,7 +45,7 @@ Problem make_reorder(Random& random, const Request& request) {
 Problem make_space_batch(Random& random, const Request& request, bool to_batch) {
   Problem problem = problem_of(to_batch ? "space_to_batch" : "batch_to_space", request);
   const int rank = random_rank(random, request);
-  const bool scalars = random.chance(15);
+  const bool scalars = rank == 2 && random.chance(40);
   const bool last = random.chance(40);
   const int others = scalars ? 1 : static_cast<int>(random.between(0, 2));
   BlockRules rules;
@@ -87,7 +87,7 @@ Problem make_batch_to_space(Random& random, const Request& request) {
 Problem make_space_depth(Random& random, const Request& request, bool to_depth) {
   Problem problem = problem_of(to_depth ? "space_to_depth" : "depth_to_space", request);
   const int rank = random_rank(random, request);
-  const bool scalar = random.chance(25);
+  const bool scalar = rank == 2 && random.chance(50);
   const bool last = random.chance(50);
   const bool depth_first = random.chance(50);
   const int batch_axes = scalar ? 1 : static_cast<int>(random.between(0, 2));

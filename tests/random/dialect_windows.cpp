@@ -55,8 +55,8 @@ Problem make_torch(Random& random, const Request& request, bool fold) {
   rules.zero_positions = false;
   rules.zero_channels = false;
   rules.same_everywhere = scalars;
-  rules.batch_axes = random.chance(30) ? 0 : 1;
   const int rank = scalars ? 2 : random_rank(random, request);
+  rules.batch_axes = (fold || rank == 2) && random.chance(30) ? 0 : 1;
   Geometry g = random_geometry(random, rank, rules, request);
   while (scalars && fold && g.image[0] != g.image[1]) g = random_geometry(random, rank, rules, request);
   describe(g, problem.features);

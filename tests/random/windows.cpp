@@ -84,7 +84,7 @@ Dims columns_shape(const Geometry& g, const Form& form) {
 Problem make_unfold(Random& random, const Request& request) {
   Problem problem = problem_of("unfold", request);
   const int rank = random_rank(random, request);
-  const bool scalars = rank >= 2 && random.chance(15);
+  const bool scalars = rank == 2 && random.chance(40);
   Rules rules = neutral_rules(random, scalars);
   const std::string mode =
       random.chance(50) ? "constant" : random.pick(std::vector<std::string>{"edge", "reflect", "symmetric", "wrap"});
@@ -101,6 +101,8 @@ Problem make_unfold(Random& random, const Request& request) {
     add(problem, "value", random_scalar(random, request.type.dtype));
     problem.features.insert("fill value");
   }
+  const bool empty = problem.features.contains("no positions");
+  if (empty || random.chance(10)) add(problem, "allow_empty", std::int64_t{1});
   problem.text.shape = image_shape(g, form.channels_last);
   return problem;
 }

@@ -137,7 +137,7 @@ TEST(SpatialAxes, TorchTakesAnyNumberByListLength) {
   expect_iota(torch::Unfold{.kernel_size = {3}, .stride = {2}}, {1, 1, 7}, {1, 3, 3}, {1, 3, 5, 2, 4, 6, 3, 5, 7});
   expect_iota(torch::Fold{.output_size = {7}, .kernel_size = {3}, .stride = {2}}, {1, 3, 3}, {1, 1, 7},
               {1, 4, 9, 5, 11, 6, 9});
-  expect_iota(torch::Unfold{.kernel_size = {2, 1, 2}}, {1, 2, 2, 3}, {4, 4},
+  expect_iota(torch::Unfold{.kernel_size = {2, 1, 2}}, {1, 1, 2, 2, 3}, {1, 4, 4},
               {1, 2, 4, 5, 2, 3, 5, 6, 7, 8, 10, 11, 8, 9, 11, 12});
   expect_iota(torch::Fold{.output_size = {2, 2, 3}, .kernel_size = {2, 1, 2}}, {4, 4}, {1, 2, 2, 3},
               {1, 7, 6, 3, 11, 8, 9, 23, 14, 11, 27, 16});

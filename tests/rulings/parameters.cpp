@@ -123,7 +123,7 @@ TEST(NegativeCrops, AreRefusedByBatchToSpace) {
 }
 
 TEST(NegativePads, LargerThanTheImageLeaveNoPosition) {
-  expect_iota(Unfold{.kernel_size = {1}, .padding = {{-3, -3}}}, {1, 1, 5}, {1, 1, 0}, {});
+  expect_iota(Unfold{.kernel_size = {1}, .padding = {{-3, -3}}, .allow_empty = true}, {1, 1, 5}, {1, 1, 0}, {});
   expect_iota(Fold{.output_size = {5}, .kernel_size = {1}, .padding = {{-3, -3}}}, {1, 1, 0}, {1, 1, 5}, {0, 0, 0, 0, 0});
 }
 
@@ -182,9 +182,58 @@ TEST(NoPositions, AreRefusedByTorch) {
 }
 
 // claim: no-patch
+TEST(NoPositions, AreRefusedByUnfoldUnlessAllowed) {
+  expect_error(Unfold{.kernel_size = {5}}, {1, 1, 3}, {wrong}, {"kernel_size", "patches of [5]", "image of [3]"});
+  expect_error(Unfold{.kernel_size = {3, 1}}, {2, 1, 2, 2}, {wrong}, {"allow_empty=true"});
+  expect_error(Unfold{.kernel_size = {3, 3}, .dilation = {2, 1}}, {1, 4, 9}, {wrong}, {"patches of [5, 3]"});
+  expect_error(Unfold{.kernel_size = {1, 1}, .padding = {{-1, -1}, {0, 0}}}, {1, 1, 2, 2}, {wrong}, {"image of [0, 2]"});
+  expect_error(Unfold{.kernel_size = {1, 1}, .padding = Padding::same_upper}, {1, 1, 0, 2}, {wrong}, {"image of [0, 2]"});
+  expect_error(Unfold{.kernel_size = {8, 8}}, {480, 640, 3}, {wrong}, {"channels last? layout=channels_last"});
+  expect_error(Unfold{.kernel_size = {8, 8}, .layout = Layout::channels_last}, {3, 480, 640}, {wrong}, {"allow_empty"});
+  // What is empty for another reason is no mistake.
+  expect_iota(Unfold{.kernel_size = {2, 2}}, {0, 3, 4, 4}, {0, 12, 9}, {});
+  expect_iota(Unfold{.kernel_size = {2, 2}}, {2, 0, 4, 4}, {2, 0, 9}, {});
+}
+
+// claim: single-numbers
+TEST(SingleNumbers, StandForTheTwoSpatialAxesOfRankFour) {
+  const auto rank = {ErrorCode::rank};
+  for (const Dims& shape : {Dims{4, 4, 4}, Dims{1, 4, 4, 4, 4}, Dims{1, 1, 4, 4, 4, 4}}) {
+    const std::string two = "=2,2 for two spatial axes", other = shape.size() == 3 ? "=2, for one" : "=2,2,2 for three";
+    expect_error(Unfold{.kernel_size = 2}, shape, rank, {"kernel_size" + two, "kernel_size" + other});
+    expect_error(SpaceToDepth{.block = 2}, shape, rank, {"block" + two, "block" + other});
+    expect_error(DepthToSpace{.block = 2}, shape, rank, {"block" + two, "block" + other});
+    expect_error(SpaceToBatch{.block = 2}, shape, rank, {"block" + two, "block" + other});
+    expect_error(BatchToSpace{.block = 2}, shape, rank, {"block" + two, "block" + other});
+    expect_error(Reorder{.kernel_size = 2, .positions = Positions::grid}, shape, rank, {"kernel_size" + two});
+  }
+  expect_error(Unfold{.kernel_size = 2}, {4, 4}, rank, {"rank 4", "a grey picture: image with shape [1, 4, 4]"});
+  // A list says it, whichever argument has it.
+  expect_iota(Unfold{.kernel_size = 2, .stride = {1, 1}}, {1, 2, 2}, {4, 1}, {1, 2, 3, 4});
+  expect_iota(Unfold{.kernel_size = 2, .padding = {0}}, {1, 1, 2}, {1, 2, 1}, {1, 2});
+  expect_iota(SpaceToBatch{.block = 2, .padding = {0, 0}}, {1, 2, 2}, {4, 1, 1}, {1, 2, 3, 4});
+}
+
+// claim: no-spatial-axis
+TEST(NoSpatialAxis, IsTheIdentityWhereTheSpecificationHasIt) {
+  const auto refused = {ErrorCode::length, ErrorCode::missing};
+  expect_iota(tensorflow::SpaceToBatchND{.block_shape = {}, .paddings = {}}, {2, 3}, {2, 3}, {1, 2, 3, 4, 5, 6});
+  expect_error(Unfold{.kernel_size = Dims()}, {1, 1, 4, 4}, refused, {"kernel_size"});
+  expect_error(SpaceToBatch{.block = Dims()}, {1, 1, 4, 4}, refused, {"block"});
+}
+
+TEST(TorchUnfold, TakesNoImageWithoutABatchButItsOwn) {
+  expect_iota(torch::Unfold{.kernel_size = 2}, {1, 2, 2}, {4, 1}, {1, 2, 3, 4});
+  expect_error(torch::Unfold{.kernel_size = {2, 2, 2}}, {1, 2, 6, 6}, {ErrorCode::rank}, {"rank 5"});
+  expect_error(torch::Unfold{.kernel_size = 2, .stride = {1, 1, 1}}, {1, 2, 6, 6}, {ErrorCode::rank}, {"rank 5"});
+  expect_error(torch::Unfold{.kernel_size = {2}}, {2, 6}, {ErrorCode::rank}, {"rank 3"});
+}
+
+// claim: no-patch
 TEST(KernelLargerThanTheImage, GivesNoPositions) {
-  expect_iota(Unfold{.kernel_size = {5}}, {1, 1, 3}, {1, 5, 0}, {});
-  expect_iota(Unfold{.kernel_size = {5, 1}, .positions = Positions::grid}, {1, 2, 3, 4}, {1, 10, 0, 4}, {});
+  expect_iota(Unfold{.kernel_size = {5}, .allow_empty = true}, {1, 1, 3}, {1, 5, 0}, {});
+  expect_iota(Unfold{.kernel_size = {5, 1}, .positions = Positions::grid, .allow_empty = true}, {1, 2, 3, 4}, {1, 10, 0, 4},
+              {});
   expect_iota(openvino::ExtractImagePatches{{5, 5}, {3, 3}, {1, 1}, openvino::AutoPad::valid}, {1, 2, 3, 3}, {1, 50, 0, 0},
               {});
   expect_iota(openvino::ExtractImagePatches{{2, 2}, {1, 1}, {3, 1}, openvino::AutoPad::valid}, {1, 2, 3, 3}, {1, 8, 0, 2},

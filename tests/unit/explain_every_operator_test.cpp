@@ -185,7 +185,7 @@ TEST(ExplainEveryOperator, IsPlainTextThatNamesEverything) {
     SCOPED_TRACE(problem);
     const ProblemText parsed = parse_problem(problem);
     const OperatorSpec& op = find_operator(parsed.op);
-    const std::string text = explain_problem(problem);
+    const std::string text = explain(parsed, {.plan = true});
     EXPECT_EQ(text.back(), '\n');
     for (const std::string& line : lines_of(text)) {
       EXPECT_LE(line.size(), 100U) << line;

@@ -72,7 +72,7 @@ const Refusal refusals[] = {
      {},
      "tiling: tile: must not be larger than the array if the last tile is shifted; given [9], expected at most 8 along axis "
      "0, "
-     "or the tail shift_or_pad, pad or partial"},
+     "or tail=shift_or_pad, tail=pad or tail=partial"},
     {"tail_error",
      {.shape = {9}, .tile = {4}, .tail = Tail::error},
      {},

@@ -41,7 +41,7 @@ std::string strategy_of(const std::string& text) {
 
 TEST(Plan, NamesAStrategyForEveryRowOfTheTable) {
   const std::map<std::string, std::string> problems = {
-      {"nothing", "unfold f32 1x1x2 kernel_size=3,"},
+      {"nothing", "unfold f32 1x1x2 kernel_size=3, allow_empty=true"},
       {"memcpy", "unfold f32 2x3x4x4 kernel_size=1,1"},
       {"split", "unfold f32 1x1x256 kernel_size=2, stride=2"},
       {"join", "fold f32 1x2x128 output_size=256, kernel_size=2 stride=2"},

@@ -50,13 +50,13 @@ TEST(TilingLayout, AnAxisThatIsShorterThanTheTileMayHoldChannels) {
   EXPECT_EQ(error_of([] {
               Tiling(TilingSpec{.shape = {300, 300, 3}, .tile = {256, 256}});
             }),
-            "tiling: tile: axis 2 has 3 elements: channels last?; given [256, 256], expected axes=[0, 1]");
+            "tiling: tile: axis 2 has 3 elements: channels last?; given [256, 256], expected axes=0,1");
   EXPECT_EQ(
       error_of([] {
         Tiling(TilingSpec{.shape = {300, 3}, .tile = {256, 256}});
       }),
       "tiling: tile: must not be larger than the array if the last tile is shifted; given [256, 256], expected at most 3 "
-      "along axis 1, or the tail shift_or_pad, pad or partial");
+      "along axis 1, or tail=shift_or_pad, tail=pad or tail=partial");
 }
 
 // claim: scaled-results

@@ -86,9 +86,9 @@ def unfold(
 ) -> Tensor:
     """Copies every patch of an image into columns (im2col). The adjoint of fold.
 
-    Shapes: input is (N, C, I1..IR) or (C, I1..IR); the result is (N, C*K, L) or (C*K, L). K is the product of
-        kernel_size; L is the product of l = (I + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1 of all
-        axes. R is the length of the tuples; with single numbers only, R = 2, as in torch.
+    Shapes: input is (N, C, H, W) or (C, H, W); the result is (N, C*K, L) or (C*K, L). K is the product of kernel_size;
+        L is the product of l = (I + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1 of all axes. Beyond
+        torch: with tuples of R numbers, input is (N, C, I1..IR); it then needs its batch axis.
 
     Arguments:
         input: the image, any strides, any device; if it is not on the CPU it is copied there, and the result back.

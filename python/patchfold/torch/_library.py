@@ -117,8 +117,7 @@ class _Row:
         except InvalidValue as error:
             if error.argument != "shape":
                 raise
-            facts = {"rule": error.rule, "given": error.given, "expected": error.expected, "code": error.code}
-            raise InvalidValue(operator=error.operator, argument="input", **facts) from None
+            raise InvalidValue(operator=error.operator, argument="input", **error._facts()) from None
 
     def shape_of(self, sizes: Sequence[Any], values: Sequence[Any]) -> Sequence[Any]:
         """The library's rule; the traceable one where a size is a symbol."""
@@ -360,7 +359,7 @@ UNFOLD: _Row = _register(
         defaults=(None, _ONES, _ZEROS, _ONES),
         shape=_shapes.unfold_shape,
         adjoint=lambda gradient, sizes, *window: FOLD.run(gradient, None, sizes[len(sizes) - _rank(window) :], *window),
-        rank=lambda kernel_size, *window: (len(kernel_size) + 1, len(kernel_size) + 2),
+        rank=lambda kernel_size, *window: (3, 4) if len(kernel_size) == 2 else (len(kernel_size) + 2,) * 2,
         keeps_memory_format=False,
     )
 )

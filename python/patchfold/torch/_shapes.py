@@ -49,12 +49,14 @@ def fold_shape(
 
 
 def unfold_shape(image: Sizes, kernel_size: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes) -> list[Any]:
-    """(N, C, *extents) or (C, *extents) to (N, C*K, L) or (C*K, L)."""
+    """(N, C, *extents) to (N, C*K, L); without N too where there are two extents."""
     op = "torch.unfold"
     _require_lists(op, {"kernel_size": kernel_size, "dilation": dilation, "padding": padding, "stride": stride})
     rank = len(kernel_size)
-    rule = "must be (N, C, spatial axes) or without N"
-    require(len(image) - rank in (1, 2), op, "input", rule, f"rank {len(image)}", f"rank {rank + 2} or {rank + 1}")
+    two = rank == 2
+    rule = "must be (N, C, H, W) or (C, H, W)" if two else "must be (N, C, spatial axes), with as many as the lists have"
+    expected = "rank 4 or 3" if two else f"rank {rank + 2}"
+    require(len(image) == rank + 2 or (two and len(image) == 3), op, "input", rule, f"rank {len(image)}", expected)
     _require_not_empty(op, image, rank + 1)
     positions = _positions(op, image[-rank:], kernel_size, dilation, padding, stride)
     return [*image[: -rank - 1], image[-rank - 1] * _product(kernel_size), positions]

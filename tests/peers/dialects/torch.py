@@ -31,9 +31,8 @@ def windows(draw: Draw, op: str) -> Setting:
     fold = op == "torch.fold"
     # Two axes are the only ones that torch has; patchfold takes others by the length of the lists.
     rank = number(draw, 1, 3) if chance(draw, 4) else 2
-    rules = Rules(
-        symmetric=True, no_positions=False, zero_channels=False, batch_axes=0 if chance(draw, 25) else 1
-    )
+    unbatched = (fold or rank == 2) and chance(draw, 25)
+    rules = Rules(symmetric=True, no_positions=False, zero_channels=False, batch_axes=0 if unbatched else 1)
     w = draw_window(draw, rank, rules)
     begins = tuple(begin for begin, _ in w.pads)
 

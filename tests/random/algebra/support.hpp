@@ -169,7 +169,8 @@ inline Pair random_pair(const Geometry& g) {
                  .padding = g.pads,
                  .layout = random_layout(),
                  .order = random_order(),
-                 .positions = random_positions()};
+                 .positions = random_positions(),
+                 .allow_empty = true};
   pair.fold = {.output_size = g.image,
                .kernel_size = g.kernel,
                .stride = g.stride,
