@@ -26,7 +26,7 @@ std::vector<std::string> problems_of_strategies() {
   return {
       "unfold f32 1x1x2 kernel_size=3,",
       "unfold f32 2x3x256x256 kernel_size=1,1",
-      "unfold f32 1x2x65536 kernel_size=2, stride=2",
+      "unfold f32 2x3x256x256 kernel_size=2,2 stride=2",
       "fold f32 1x4x32768 output_size=65536, kernel_size=2 stride=2",
       "reorder f32 2x2000x90 kernel_size=3,3 layout=channels_last",
       "space_to_depth f32 1x128x512x3 block=2 layout=channels_last",
