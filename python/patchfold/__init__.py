@@ -11,6 +11,9 @@ import importlib as _importlib
 import sys as _sys
 import typing as _t
 
+from . import _core as _core  # before NumPy, whose error in a second interpreter says less
+
+# isort: split
 from . import keras, onnx, openvino, tensorflow
 from ._apply import apply_tiled
 from ._core import __version__, get_num_threads, instruction_sets, set_num_threads, use_instruction_set
@@ -85,8 +88,8 @@ __all__ = [
     "use_instruction_set",
 ]
 
-_LAZY = {"jax": "jax", "monai": "torch", "torch": "torch", "torchio": "torchio"}
-"""Modules that need another package, which may be missing or slow to import, and the name of that package."""
+_LAZY = {"jax": ("jax",), "monai": ("torch",), "torch": ("torch",), "torchio": ("torchio", "torch")}
+"""Modules that need other packages, which may be missing or slow to import, and the names of these packages."""
 
 if not _t.TYPE_CHECKING:  # which would take every name for one of this module
 
@@ -97,10 +100,11 @@ if not _t.TYPE_CHECKING:  # which would take every name for one of this module
         try:
             return _importlib.import_module(f".{name}", __name__)
         except ModuleNotFoundError as error:
-            if error.name != needed:
+            if error.name not in needed:
                 raise
             # What asks whether a module has an attribute, such as hasattr and help, understands no other error.
-            raise AttributeError(f"patchfold.{name} needs the package {needed}: pip install {needed}", name=name) from error
+            why = f"patchfold.{name} needs the package {error.name}: pip install {error.name}"
+            raise AttributeError(why, name=name) from error
 
 
 def __dir__() -> list[str]:

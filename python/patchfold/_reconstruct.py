@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Puts an image together from its patches."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from . import _core
