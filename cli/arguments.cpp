@@ -135,7 +135,8 @@ void parse_operator(const std::vector<std::string>& words, RunRequest& request, 
   request.as = parse_dtype("run", "--as", texts.as);
   assign_inputs(all.paths, all.options, request);
   check_files(request, texts);
-  settle_layout(request);
+  // What comes through a pipe is known once it is read.
+  if (formats::standard_descriptor(request.data, 0) < 0) settle_layout(request, formats::is_picture_path(request.data));
   if (request.shape_inputs.empty()) request.bound = op.bind(request.arguments);
 }
 

@@ -33,6 +33,7 @@ struct RunRequest {
   std::optional<DType> dtype{};  ///< what the elements of the .npy data are; for coverage, what is counted in
   std::optional<DType> as{};     ///< what the data is converted to on the way in
   bool chw = false;              ///< pictures are C x H x W
+  bool is_settled = false;       ///< the layout follows the data that came through a pipe
   bool batch = false;            ///< pictures have a batch axis of length 1 in front
   PictureOptions picture{};
   std::optional<int> page{};  ///< of a TIFF file

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "cli/inputs.hpp"
 #include "cli/report.hpp"
 #include "cli/text.hpp"
 #include "formats/picture.hpp"
@@ -32,9 +31,9 @@ void spread_numbers(RunRequest& request) {
 
 }  // namespace
 
-void settle_layout(RunRequest& request) {
+void settle_layout(RunRequest& request, bool reads_picture) {
   const OperatorSpec& op = *request.op;
-  const bool in = !request.data.empty() && is_picture_data(request);
+  const bool in = reads_picture;
   // What an operator without channels writes (coverage), or what lies in columns (reorder), has no layout of its own.
   if ((!in && !formats::is_picture_path(request.output)) || op.data_input.empty()) return;
   if (in && op.dialect == "neutral") spread_numbers(request);

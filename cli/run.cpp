@@ -6,6 +6,7 @@
 
 #include "cli/inputs.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/picture_layout.hpp"
 #include "cli/report.hpp"
 #include "cli/text.hpp"
 #include "formats/file.hpp"
@@ -50,6 +51,13 @@ Dims output_shape(const BoundOperator& bound, const ConstTensorView& data, const
 }
 
 Work prepare(const RunRequest& request) {
+  if (!request.data.empty() && formats::standard_descriptor(request.data, 0) >= 0 && !request.is_settled) {
+    RunRequest settled = request;
+    settle_layout(settled, is_picture_data(request));
+    settled.is_settled = true;
+    if (settled.shape_inputs.empty()) settled.bound = settled.op->bind(settled.arguments);
+    return prepare(settled);
+  }
   const OperatorSpec& op = *request.op;
   const BoundOperator bound = request.bound ? *request.bound : bind_with_files(request);
 

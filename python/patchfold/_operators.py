@@ -75,8 +75,7 @@ def unfold(
         layout: where the channels lie, "channels_first" or "channels_last".
         order: the slow index of the C*K axis: "channel" (c * K + tap) or "kernel" (tap * C + c).
         positions: "flat" for one axis of all positions, "grid" for one axis for each spatial axis.
-        allow_empty: whether an axis may have no position, because the image is smaller than a patch. The result then has
-            no columns; otherwise it is an error.
+        allow_empty: whether an image smaller than a patch gives no columns instead of an error.
         columns: the old name of positions. It works until 1.0 and warns.
         out: an array of the result's shape and element type; it receives the result and is returned.
 
@@ -106,9 +105,8 @@ def unfold(
     """
     if columns is not None:
         positions = positions_of("unfold", columns)
-    return _unfold(
-        x, out, kernel_size, stride, dilation, padding, padding_mode, value, layout, order, positions, allow_empty
-    )
+    window = (kernel_size, stride, dilation, padding, padding_mode, value)
+    return _unfold(x, out, *window, layout, order, positions, allow_empty)
 
 
 def fold(

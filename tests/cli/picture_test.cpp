@@ -80,7 +80,7 @@ TEST_F(Pictures, AreAveragedWherePatchesOverlap) {
   const Outcome refused = folder_.run(
       "run fold columns.npy --output_size 4,6 --kernel_size 3,3 --padding 1 --layout "
       "channels_last --fill 7 -o again.npy");
-  EXPECT_EQ(refused.code, 2);
+  EXPECT_EQ(refused.code, 1);
   EXPECT_NE(refused.err.find("fill: is for reduce mean"), std::string::npos) << refused.err;
 }
 
@@ -100,6 +100,10 @@ TEST_F(Pictures, DecideTheLayoutOfTheOperator) {
   EXPECT_EQ(pixels("again.png", {4, 6, 3}), pixels_);
   run("torch.unfold photo.png --chw --kernel_size 2,2 --stride 2,2 -o torchs.npy");
   EXPECT_EQ(folder_.read("torchs.npy"), folder_.read("columns.npy"));
+  const Outcome piped =
+      folder_.run("run unfold - --kernel_size 2 --stride 2 -o piped.npy", {.piped = folder_.read("photo.png")});
+  EXPECT_EQ(piped.code, 0) << piped.err;
+  EXPECT_EQ(folder_.read("piped.npy"), folder_.read("said.npy"));
   run("keras.extract_patches photo.png --size 2,2 -o patches.npy");
   EXPECT_EQ(read("patches.npy").shape, (Shape{2, 3, 12}));
 }
