@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cli/arguments.hpp"
+#include "formats/metadata.hpp"
 #include "formats/npy.hpp"
 
 namespace patchfold::cli {
@@ -10,8 +11,9 @@ namespace patchfold::cli {
 /// Whether the data input is a picture: by its name, or, of a stream, by its first bytes.
 bool is_picture_data(const RunRequest& request);
 
-/// The data input: a .npy file, or a picture as H x W x C or C x H x W; converted if that is asked for.
-formats::LoadedTensor load_data(const RunRequest& request);
+/// The data input: a .npy file, or a picture as H x W x C or C x H x W; converted if that is asked for. `metadata` gets what
+/// a picture's file says besides.
+formats::LoadedTensor load_data(const RunRequest& request, formats::Metadata& metadata);
 
 /// A tensor of integers as a shape input. Throws Error(type, length, overflow).
 IndexTensor index_tensor(const OperatorSpec& op, const ArgumentSpec& argument, const formats::LoadedTensor& tensor);

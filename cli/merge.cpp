@@ -364,12 +364,24 @@ class Merge {
     request_.reporting.forecast(request_.output, line, json(std::nullopt));
   }
 
+  /// Of the picture that was split, in the size of the output.
+  formats::Metadata metadata() const {
+    const auto& scale = tiling_.spec().scale;
+    if (!is_picture() || tiling_.axes().size() != 2) return {};
+    const auto factor = [&](std::size_t i) {
+      if (scale.empty()) return 1.0;
+      const Ratio ratio = scale[std::min(i, scale.size() - 1)];
+      return static_cast<double>(ratio.num) / static_cast<double>(ratio.den);
+    };
+    return formats::metadata_of_scaled(plan_.metadata, factor(0), factor(1));
+  }
   void run_by_rows(InterruptGuard& guard) {
     Dims shape = shape_;
     if (shape.size() == 2 && is_picture()) shape.push_back(1);
     formats::WriteOptions options = request_.picture.options();
     options.tiff = request_.tiff;
     options.format = request_.format;
+    options.metadata = metadata();
     options.executor = &guard.executor();
     const auto writer = formats::create_rows(request_.output, shape, type_, options);
     FileSink sink(*writer);

@@ -24,6 +24,7 @@ struct Work {
   formats::LoadedTensor data{};
   TensorView output{};  ///< without memory
   formats::ElementType type{};
+  formats::Metadata metadata{};  ///< of a picture that is the data
   Plan plan{};
 };
 
@@ -62,7 +63,7 @@ Work prepare(const RunRequest& request) {
   const BoundOperator bound = request.bound ? *request.bound : bind_with_files(request);
 
   Work work;
-  if (!op.data_input.empty()) work.data = load_data(request);
+  if (!op.data_input.empty()) work.data = load_data(request, work.metadata);
   work.type = op.data_input.empty() ? formats::element_type(request.dtype.value_or(DType::int64)) : work.data.type;
   const Dims shape = output_shape(bound, work.data.view, request);
   if (!formats::byte_count(shape, work.type.size))
@@ -111,6 +112,26 @@ ConstTensorView as_picture(ConstTensorView view, const RunRequest& request) {
   return request.chw ? channels_last(view) : view;
 }
 
+/// What the data's file says that is true of the output: of its colours, and, if it has as many rows and columns, all.
+formats::Metadata carried(const Work& work, const RunRequest& request, std::vector<std::string>& losses) {
+  if (work.metadata == formats::Metadata{}) return {};
+  const Dims from = (request.chw ? channels_last(work.data.view) : work.data.view).shape;
+  const Dims to = as_picture(work.output, request).shape;
+  if (from[0] == to[0] && from[1] == to[1]) return work.metadata;
+  formats::Metadata kept;
+  kept.icc = work.metadata.icc;
+  kept.colours = work.metadata.colours;
+  kept.texts = work.metadata.texts;
+  const std::pair<bool, const char*> kinds[] = {{work.metadata.resolution.has_value(), "the resolution"},
+                                                {work.metadata.orientation != 1, "the orientation"},
+                                                {!work.metadata.exif.empty(), "the camera data (EXIF)"},
+                                                {!work.metadata.xmp.empty(), "the XMP packet"},
+                                                {!work.metadata.geo.empty(), "the GeoTIFF tags"}};
+  for (const auto& [is_lost, what] : kinds)
+    if (is_lost) losses.push_back(text_of(what, " of ", request.data, " left out: rows and columns are others"));
+  return kept;
+}
+
 Seconds run_to_picture(Work& work, const RunRequest& request, std::vector<std::string>& losses) {
   as_picture(work.output, request);  // refuses an array that is not a picture before anything is computed
   const std::filesystem::path path = request.output;
@@ -122,7 +143,9 @@ Seconds run_to_picture(Work& work, const RunRequest& request, std::vector<std::s
   formats::WriteOptions options = request.picture.options();
   options.executor = &guard.executor();
   options.format = request.format;
-  losses = formats::write_picture(path, as_picture(work.output, request), options);
+  options.metadata = carried(work, request, losses);
+  for (auto& loss : formats::write_picture(path, as_picture(work.output, request), options))
+    losses.push_back(std::move(loss));
   return time;
 }
 
@@ -139,6 +162,7 @@ void run_operator(const RunRequest& request) {
   const bool picture = request.format != formats::FileFormat::npy;
   std::vector<std::string> losses;
   const Seconds time = picture ? run_to_picture(work, request, losses) : run_to_npy(work, request);
+  if (!picture) losses = formats::take_what_is_lost(work.metadata, formats::FileFormat::npy, 1);
 
   const bool has_data = !request.data.empty();
   const auto elements = element_count(work.output.shape) + (has_data ? element_count(work.data.view.shape) : 0);

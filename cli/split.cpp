@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "cli/interrupt.hpp"
+#include "cli/picture_options.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/text.hpp"
@@ -68,6 +69,7 @@ formats::TilePlan plan_of(const SplitRequest& request, const TileSource& source,
   formats::TilePlan plan{.source = fs::path(request.picture).filename().string(),
                          .page = request.page,
                          .type = formats::type_text(source.type()),
+                         .metadata = source.metadata(),
                          .tiling = std::move(tiling)};
   const std::string extension = format_for(request, source);
   for (std::int64_t index = 0; index < count; ++index)
@@ -325,17 +327,27 @@ class Split {
     const std::int64_t bytes = element_count(shape) * static_cast<std::int64_t>(type.size);
     const auto at = static_cast<std::size_t>(index);
     const fs::path path = folder_.file(plan_.files[at]);
+    formats::WriteOptions options = options_;
+    options.metadata = metadata_of(index);
     if (is_jpeg_name(plan_.files[at]))
-      plan_.crcs[at] = write_jpeg(path, tile);
+      plan_.crcs[at] = write_jpeg(path, tile, options);
     else
-      plan_.crcs[at] = write_exactly(path, tile, bytes);
+      plan_.crcs[at] = write_exactly(path, tile, bytes, options);
     return bytes;
   }
 
-  std::uint32_t write_exactly(const fs::path& path, const ConstTensorView& tile, std::int64_t bytes) {
+  /// Of a tile: what the whole picture alone has stays in the plan.
+  formats::Metadata metadata_of(std::int64_t index) const {
+    if (source_.is_npy()) return {};
+    const Tile tile = plan_.tiling[index];
+    return formats::metadata_of_part(source_.metadata(), tile.spans[0].read.begin, tile.spans[1].read.begin);
+  }
+  std::uint32_t write_exactly(const fs::path& path, const ConstTensorView& tile, std::int64_t bytes,
+                              const formats::WriteOptions& options) {
     if (!holds(path, tile, source_.type())) {
       begin_writing();
-      const auto writer = formats::create_rows(path, tile.shape, source_.type(), options_);
+      const auto writer = formats::create_rows(path, tile.shape, source_.type(), options);
+
       writer->write(tile);
       writer->commit();
       count();
@@ -343,8 +355,8 @@ class Split {
     return checksum(tile.data, bytes);
   }
   /// JPEG changes pixels, so files are compared, and the checksum is that of the file.
-  std::uint32_t write_jpeg(const fs::path& path, const ConstTensorView& tile) {
-    const std::vector<std::byte> file = formats::encode_jpeg(path, tile, options_);
+  std::uint32_t write_jpeg(const fs::path& path, const ConstTensorView& tile, const formats::WriteOptions& options) {
+    const std::vector<std::byte> file = formats::encode_jpeg(path, tile, options);
     if (!holds(path, file)) {
       begin_writing();
       formats::OutputFile output(path, "jpeg");
@@ -392,6 +404,11 @@ void run_split(const SplitRequest& request) {
   Progress progress("split", plan.tiling.size(), request.reporting.quiet);
   split.run(progress);
   folder.finish(plan);
+  if (const int orientation = source.metadata().orientation; orientation != 1)
+    print_losses(
+        request.folder,
+        {text_of("tiles are as the file stores them, not turned; its orientation, ", orientation, ", is kept for merge")},
+        request.reporting.quiet || request.reporting.json);
   const std::int64_t skipped = plan.tiling.size() - split.written();
   const double seconds = progress.seconds();
   const std::string line = text_of(request.folder, ": ", tiles_text(source, plan.tiling), ": ", split.written(),

@@ -23,6 +23,7 @@ TileSource::TileSource(std::filesystem::path path, std::optional<int> page)
     : path_(std::move(path)), is_npy_(begins_as_npy({"file", path_})) {
   try {
     reader_ = formats::open_rows(path_, page);
+    metadata_ = reader_->metadata();
   } catch (const Error& error) {
     // An array in Fortran order, or without axes.
     if (!is_npy_ || error.code() != ErrorCode::file_unsupported) throw;

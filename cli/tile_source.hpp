@@ -22,6 +22,8 @@ class TileSource {
 
   bool is_npy() const noexcept { return is_npy_; }
   const Dims& shape() const noexcept { return reader_ ? reader_->shape() : whole_.view.shape; }
+  /// Of a picture.
+  const formats::Metadata& metadata() const noexcept { return metadata_; }
   const formats::ElementType& type() const noexcept { return reader_ ? reader_->type() : whole_.type; }
 
   /// To be called once, before anything is cut. The tiling must live as long, and have tiles.
@@ -47,6 +49,7 @@ class TileSource {
   std::filesystem::path path_;
   bool is_npy_ = false;
   std::unique_ptr<formats::RowReader> reader_{};
+  formats::Metadata metadata_{};
   formats::LoadedTensor whole_{};  ///< without a reader
   const Tiling* tiling_ = nullptr;
   std::int64_t rows_held_ = 0;  ///< at most

@@ -7,6 +7,7 @@
 #include <jerror.h>
 #include <jpeglib.h>
 
+#include "formats/jpeg_metadata.hpp"
 #include "formats/output_file.hpp"
 #include "formats/picture_codec.hpp"
 #include "src/tensor/checked.hpp"
@@ -120,6 +121,7 @@ class JpegDecoder {
   std::int64_t height() const noexcept { return codec_.image_height; }
   std::int64_t width() const noexcept { return codec_.image_width; }
   bool is_arithmetic() const noexcept { return codec_.arith_code; }
+  Metadata metadata() const { return jpeg_metadata(codec_); }
   /// 0 for colours that are neither grey nor RGB.
   int channels() const noexcept {
     switch (codec_.jpeg_color_space) {
@@ -135,6 +137,7 @@ class JpegDecoder {
     jpeg_create_decompress(&codec_);
     codec_.progress = &progress_;
     codec_.src = &source_.base;
+    for (const int marker : {JPEG_APP0 + 1, JPEG_APP0 + 2, JPEG_COM}) jpeg_save_markers(&codec_, marker, 0xFFFF);
     jpeg_read_header(&codec_, TRUE);
     return true;
   }
@@ -208,7 +211,8 @@ static void finish_output(j_compress_ptr codec) {
 /// libjpeg's side of writing.
 class JpegEncoder {
  public:
-  JpegEncoder(PixelRows& pixels, ByteSink& sink, int quality) : pixels_(pixels), quality_(quality) {
+  JpegEncoder(PixelRows& pixels, ByteSink& sink, int quality, const Metadata& metadata)
+      : pixels_(pixels), quality_(quality), metadata_(metadata), markers_(jpeg_markers(metadata)) {
     codec_.err = set_up(errors_);
     destination_.sink = &sink;
     destination_.base.init_destination = start_output;
@@ -233,9 +237,13 @@ class JpegEncoder {
     codec_.in_color_space = pixels_.channels() == 1 ? JCS_GRAYSCALE : JCS_RGB;
     jpeg_set_defaults(&codec_);
     jpeg_set_quality(&codec_, quality_, TRUE);
+    set_jpeg_resolution(codec_, metadata_);
     // Colours at full resolution.
     codec_.comp_info[0].h_samp_factor = codec_.comp_info[0].v_samp_factor = 1;
     jpeg_start_compress(&codec_, TRUE);
+    for (std::size_t i = 0; i < markers_.size(); ++i)
+      jpeg_write_marker(&codec_, markers_[i].first, reinterpret_cast<const JOCTET*>(markers_[i].second.data()),
+                        static_cast<unsigned>(markers_[i].second.size()));
     return true;
   }
 
@@ -258,6 +266,8 @@ class JpegEncoder {
  private:
   PixelRows& pixels_;
   int quality_;
+  Metadata metadata_;
+  std::vector<std::pair<int, std::string>> markers_;
   ErrorManager errors_{};
   Destination destination_{};
   jpeg_compress_struct codec_{};
@@ -297,6 +307,7 @@ class JpegRowReader final : public RowReader {
           ErrorCode::file_format, "is too short for its picture",
           bytes_text(static_cast<std::uint64_t>(size)) + " for " + pixels_text(decoder_.width(), decoder_.height()));
     describe({decoder_.height(), decoder_.width(), decoder_.channels()}, element_type(DType::uint8));
+    carry(decoder_.metadata());
   }
 
  private:
@@ -322,7 +333,7 @@ class JpegRowWriter final : public RowWriter {
       : RowWriter("jpeg", path, shape, type),
         pixels_(checked_pixels(shape, type, options, subject())),
         row_(allocate(static_cast<std::int64_t>(pixels_.row_bytes()), subject())),
-        encoder_(pixels_, sink, options.jpeg_quality) {
+        encoder_(pixels_, sink, options.jpeg_quality, kept_metadata(options, FileFormat::jpeg)) {
     check(encoder_.start());
   }
   JpegRowWriter(const std::filesystem::path& path, const Dims& shape, const ElementType& type, const WriteOptions& options)
@@ -330,7 +341,7 @@ class JpegRowWriter final : public RowWriter {
         pixels_(checked_pixels(shape, type, options, subject())),
         row_(allocate(static_cast<std::int64_t>(pixels_.row_bytes()), subject())),
         file_(std::make_unique<OutputFile>(path, "jpeg")),
-        encoder_(pixels_, *file_, options.jpeg_quality) {
+        encoder_(pixels_, *file_, options.jpeg_quality, kept_metadata(options, FileFormat::jpeg)) {
     check(encoder_.start());
   }
 

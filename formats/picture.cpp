@@ -5,12 +5,13 @@
 
 namespace patchfold::formats {
 
-LoadedTensor read_picture(const std::filesystem::path& path, std::optional<int> page) {
+LoadedTensor read_picture(const std::filesystem::path& path, std::optional<int> page, Metadata* metadata) {
   const auto reader = open_picture(path, page);
   const std::int64_t height = reader->shape()[0];
   auto memory = allocate(height * reader->row_bytes(), {"picture", path});
   reader->read(height, memory.get());
   const ElementType& type = reader->type();
+  if (metadata != nullptr) *metadata = reader->metadata();
   return {{memory.get(), reader->shape(), dense_strides(reader->shape(), type.size), type.dtype, type.size},
           type,
           std::move(memory)};

@@ -18,9 +18,10 @@ bool has_pictures() noexcept;
 bool has_tiff() noexcept;
 
 /// Reads a picture as H x W x C, C always present: uint8 or uint16 from PNG and JPEG, any of the types that create_rows
-/// names from TIFF. Palettes and 1, 2 and 4 bit greys of PNG become 8 bit. `page` is that of open_rows. Throws Error with op
-/// "picture", "png", "jpeg" or "tiff".
-LoadedTensor read_picture(const std::filesystem::path& path, std::optional<int> page = std::nullopt);
+/// names from TIFF. `metadata` gets what the file says besides. Palettes and 1, 2 and 4 bit greys of PNG become 8 bit.
+/// `page` is that of open_rows. Throws Error with op "picture", "png", "jpeg" or "tiff".
+LoadedTensor read_picture(const std::filesystem::path& path, std::optional<int> page = std::nullopt,
+                          Metadata* metadata = nullptr);
 
 /// Writes H x W x C, any strides, atomically, as create_rows says. C = 1, 2, 3, 4 for PNG, 1 or 3 for JPEG. Returns
 /// RowWriter::losses().

@@ -67,12 +67,42 @@ class PngDecoder {
   int bit_depth() const noexcept { return png_get_bit_depth(png_, info_); }
   bool is_interlaced() const noexcept { return passes_ > 1; }
 
+  /// Of the chunks before the pixels.
+  Metadata metadata() const {
+    Metadata metadata;
+    read_colours(metadata);
+    png_uint_32 x = 0;
+    png_uint_32 y = 0;
+    int unit = 0;
+    if (png_get_pHYs(png_, info_, &x, &y, &unit) != 0)
+      metadata.resolution = sensible({static_cast<double>(x), static_cast<double>(y),
+                                      unit == PNG_RESOLUTION_METER ? Resolution::Unit::metre : Resolution::Unit::none});
+    png_uint_32 exif_bytes = 0;
+    png_bytep exif = nullptr;
+    if (png_get_eXIf_1(png_, info_, &exif_bytes, &exif) != 0 && exif != nullptr) {
+      const std::string bytes(reinterpret_cast<const char*>(exif), exif_bytes);
+      metadata.orientation = exif_orientation(bytes);
+      metadata.exif = exif_with(bytes, metadata.orientation);
+    }
+    png_textp texts = nullptr;
+    int count = 0;
+    png_get_text(png_, info_, &texts, &count);
+    for (int i = 0; i < count; ++i) {
+      const png_text& text = texts[i];
+      const std::string value(text.text,
+                              text.compression >= PNG_ITXT_COMPRESSION_NONE ? text.itxt_length : text.text_length);
+      if (std::string_view(text.key) == "XML:com.adobe.xmp")
+        metadata.xmp = value;
+      else
+        metadata.texts.emplace_back(utf8_of(text.key), utf8_of(value));
+    }
+    return metadata;
+  }
+
   bool read_header() {
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
     png_set_read_fn(png_, this, read);
     png_set_user_limits(png_, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-    // Colour profiles, texts and the like are not looked at.
-    png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
     png_read_info(png_, info_);
     return true;
   }
@@ -104,6 +134,35 @@ class PngDecoder {
   }
 
  private:
+  void read_colours(Metadata& metadata) const {
+    png_charp name = nullptr;
+    png_bytep profile = nullptr;
+    int compression = 0;
+    png_uint_32 bytes = 0;
+    if (png_get_iCCP(png_, info_, &name, &compression, &profile, &bytes) != 0)
+      metadata.icc.assign(reinterpret_cast<const char*>(profile), bytes);
+    const auto number = [](png_fixed_point value) {
+      std::string text;
+      for (int shift = 24; shift >= 0; shift -= 8) text += static_cast<char>(static_cast<png_uint_32>(value) >> shift & 255);
+      return text;
+    };
+    int intent = 0;
+    const bool is_srgb = png_get_sRGB(png_, info_, &intent) != 0;
+    if (is_srgb) metadata.colours.emplace_back("sRGB", std::string(1, static_cast<char>(intent)));
+    // libpng works these out from an sRGB chunk and from profiles, too.
+    if (is_srgb || !metadata.icc.empty()) return;
+    png_fixed_point gamma = 0;
+    if (png_get_valid(png_, info_, PNG_INFO_gAMA) != 0 && png_get_gAMA_fixed(png_, info_, &gamma) != 0)
+      metadata.colours.emplace_back("gAMA", number(gamma));
+    png_fixed_point xy[8] = {};
+    if (png_get_valid(png_, info_, PNG_INFO_cHRM) != 0 &&
+        png_get_cHRM_fixed(png_, info_, &xy[0], &xy[1], &xy[2], &xy[3], &xy[4], &xy[5], &xy[6], &xy[7]) != 0) {
+      std::string data;
+      for (const png_fixed_point value : xy) data += number(value);
+      metadata.colours.emplace_back("cHRM", data);
+    }
+  }
+
   static void read(png_structp png, png_bytep dst, std::size_t count) {
     auto* decoder = static_cast<PngDecoder*>(png_get_io_ptr(png));
     while (count > 0) {
@@ -139,6 +198,7 @@ class PngRowReader final : public RowReader {
       subject.fail(
           ErrorCode::file_format, "is too short for its picture",
           bytes_text(static_cast<std::uint64_t>(size)) + " for " + pixels_text(decoder_.width(), decoder_.height()));
+    carry(decoder_.metadata());
     check(decoder_.choose_samples());
     describe({decoder_.height(), decoder_.width(), decoder_.channels()},
              element_type(decoder_.bit_depth() == 16 ? DType::uint16 : DType::uint8));

@@ -40,7 +40,7 @@ class PngRowWriter final : public RowWriter {
         file_(path, "png") {
     for (std::int64_t i = 0; i <= batch_rows_; ++i)
       std::memset(rows_.get() + i * row_step(), 0, i == 0 ? static_cast<std::size_t>(row_step()) : pixel_bytes());
-    write_header();
+    write_header(kept_metadata(options, FileFormat::png));
   }
 
  private:
@@ -72,7 +72,7 @@ class PngRowWriter final : public RowWriter {
     file_.write(chunk.data(), chunk.size());
   }
 
-  void write_header() {
+  void write_header(const Metadata& metadata) {
     file_.write("\x89PNG\r\n\x1A\n", 8);
     constexpr char color_types[] = {0, 4, 2, 6};
     std::string header(13, '\0');
@@ -81,6 +81,7 @@ class PngRowWriter final : public RowWriter {
     header[8] = static_cast<char>(8 * pixels_.depth());
     header[9] = color_types[pixels_.channels() - 1];
     write_chunk("IHDR", header);
+    for (const auto& [name, data] : png_chunks(metadata)) write_chunk(name.c_str(), data);
   }
 
   void write_rows(const ConstTensorView& rows) override {

@@ -90,6 +90,12 @@ void RowReader::read(std::int64_t count, std::byte* dst) {
   next_ = first + count;
 }
 
+Metadata RowWriter::kept_metadata(const WriteOptions& options, FileFormat format) {
+  Metadata metadata = options.metadata;
+  for (auto& loss : take_what_is_lost(metadata, format, shape_.size() == 3 ? shape_[2] : 1)) lose(std::move(loss));
+  return metadata;
+}
+
 void RowWriter::check_usable() const {
   if (!is_usable_) subject().fail(ErrorCode::file_write, "is complete, or was given up after an error");
 }

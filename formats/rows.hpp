@@ -12,13 +12,12 @@
 #include <vector>
 
 #include "formats/file.hpp"
+#include "formats/metadata.hpp"
 #include "formats/npy.hpp"
 #include "patchfold/plan.hpp"
 #include "patchfold/words.hpp"
 
 namespace patchfold::formats {
-
-enum class FileFormat { npy, png, jpeg, tiff };
 
 /// Reads a picture or an array in the order of its first axis.
 class RowReader {
@@ -31,6 +30,8 @@ class RowReader {
   const Dims& shape() const noexcept { return shape_; }
   const ElementType& type() const noexcept { return type_; }
   std::int64_t row_bytes() const noexcept { return row_bytes_; }
+  /// What the file says besides; of PNG files only what stands before the pixels.
+  const Metadata& metadata() const noexcept { return metadata_; }
   /// The row that is read next.
   std::int64_t next() const noexcept { return next_; }
   /// Reads the next `count` rows, row-major, without gaps. Throws Error(file_open, file_format, file_unsupported,
@@ -42,6 +43,7 @@ class RowReader {
   Subject subject() const noexcept { return {op_, path_}; }
   /// Sets shape and type. Constructors of readers call it.
   void describe(const Dims& shape, ElementType type);
+  void carry(Metadata metadata) { metadata_ = std::move(metadata); }
 
  private:
   virtual void read_rows(std::int64_t count, std::byte* dst) = 0;
@@ -50,6 +52,7 @@ class RowReader {
   std::filesystem::path path_;
   Dims shape_{};
   ElementType type_{};
+  Metadata metadata_{};
   std::int64_t row_bytes_ = 0;
   std::int64_t next_ = 0;
 };
@@ -84,6 +87,7 @@ struct WriteOptions {
   int jpeg_quality = 95;               ///< 1 to 100
   std::optional<ValueRange> range{};   ///< of floating-point numbers that become 8 bits; none: 0 to 255
   std::optional<FileFormat> format{};  ///< none: as the name says
+  Metadata metadata{};                 ///< what the format does not hold of it is a loss
   Executor* executor = nullptr;        ///< for PNG; none: the default executor
 
   WriteOptions() = default;
@@ -115,6 +119,8 @@ class RowWriter {
       : op_(op), path_(std::move(path)), shape_(shape), type_(std::move(type)) {}
   Subject subject() const noexcept { return {op_, path_}; }
   void lose(std::string what) { losses_.push_back(std::move(what)); }
+  /// What the file is to hold, without what it cannot, which is lost.
+  Metadata kept_metadata(const WriteOptions& options, FileFormat format);
   /// Refuses a picture that is black by mistake, and says what was clipped.
   void finish_values(const PixelRows& pixels);
 

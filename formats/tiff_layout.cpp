@@ -139,10 +139,6 @@ TiffLayout read_tiff_layout(const TiffFile& file, const Subject& subject) {
   TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &height);
   if (width == 0 || height == 0)
     subject.fail(ErrorCode::file_format, "must have rows and columns", pixels_text(width, height));
-  if (const int orientation = short_field(tiff, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
-      orientation != ORIENTATION_TOPLEFT)
-    subject.fail(ErrorCode::file_unsupported, "must begin with its topmost row and leftmost column; others are not turned",
-                 "orientation " + std::to_string(orientation));
   std::uint32_t depth = 1;
   TIFFGetFieldDefaulted(tiff, TIFFTAG_IMAGEDEPTH, &depth);
   if (depth > 1) subject.fail(ErrorCode::file_unsupported, "must be flat", std::to_string(depth) + " slices");

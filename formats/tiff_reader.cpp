@@ -6,6 +6,7 @@
 #include "formats/picture.hpp"
 #include "formats/tiff_file.hpp"
 #include "formats/tiff_layout.hpp"
+#include "formats/tiff_metadata.hpp"
 
 namespace patchfold::formats {
 namespace {
@@ -68,6 +69,7 @@ class TiffRowReader final : public RowReader {
     layout_ = read_tiff_layout(file_, subject);
     describe({layout_.height, layout_.width, layout_.channels}, element_type(layout_.dtype));
     if (file_.has_failed()) file_.fail(subject, ErrorCode::file_format, not_sound);
+    carry(tiff_metadata(file_.get()));
   }
 
  private:

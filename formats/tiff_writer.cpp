@@ -5,6 +5,7 @@
 
 #include "formats/picture_codec.hpp"
 #include "formats/tiff_file.hpp"
+#include "formats/tiff_metadata.hpp"
 #include "src/tensor/checked.hpp"
 
 namespace patchfold::formats {
@@ -27,7 +28,9 @@ int compression_code(Compression compression) {
 
 /// What is written: blocks are strips of whole rows, or square tiles.
 struct TiffPlan {
-  TiffPlan(const Dims& shape, const ElementType& type, const TiffOptions& options, const Subject& subject);
+  /// `besides`: bytes of metadata.
+  TiffPlan(const Dims& shape, const ElementType& type, const TiffOptions& options, std::int64_t besides,
+           const Subject& subject);
 
   DType dtype;  ///< in the file
   std::int64_t sample_bytes = 0;
@@ -37,7 +40,8 @@ struct TiffPlan {
   bool is_big = false;
 };
 
-TiffPlan::TiffPlan(const Dims& shape, const ElementType& type, const TiffOptions& options, const Subject& subject)
+TiffPlan::TiffPlan(const Dims& shape, const ElementType& type, const TiffOptions& options, std::int64_t besides,
+                   const Subject& subject)
     : dtype(type.dtype == DType::bfloat16 ? DType::float32 : type.dtype) {
   check_picture_rank(shape, subject);
   if (shape[0] < 1 || shape[1] < 1 || shape[2] < 1 || shape[2] > 65535)
@@ -69,7 +73,7 @@ TiffPlan::TiffPlan(const Dims& shape, const ElementType& type, const TiffOptions
   const Checked blocks = Checked(columns) * Checked(ceil_div(shape[0], block_height));
   const Checked samples = blocks * Checked(block_height * block_row_bytes);
   const std::int64_t room = samples.value().value_or(0) / (options.compression == Compression::lzw ? 2 : 64);
-  const auto all = samples + Checked(room) + blocks * Checked(8) + Checked(1 << 20);
+  const auto all = samples + Checked(room) + blocks * Checked(8) + Checked((1 << 20) + besides);
   if (!all.value() || (blocks.value() && *blocks.value() > most))
     subject.fail(ErrorCode::shape, "must have at most 2147483647 strips or tiles to be a TIFF file", to_string(shape));
   is_big = options.always_big || *all.value() > std::numeric_limits<std::uint32_t>::max();
@@ -80,11 +84,12 @@ class TiffRowWriter final : public RowWriter {
   TiffRowWriter(const std::filesystem::path& path, const Dims& shape, const ElementType& type, const WriteOptions& options)
       : RowWriter("tiff", path, shape, type),
         options_(options.tiff),
-        plan_(shape, type, options.tiff, subject()),
+        metadata_(kept_metadata(options, FileFormat::tiff)),
+        plan_(shape, type, options.tiff, static_cast<std::int64_t>(metadata_bytes(metadata_)), subject()),
         band_(allocate(std::min(plan_.block_height, shape[0]) * plan_.row_bytes, subject())),
         output_(path, "tiff", OutputFile::Kind::regular),
         file_(output_, plan_.is_big) {
-    if (file_.get() == nullptr || !set_fields()) fail_writing();
+    if (file_.get() == nullptr || !set_fields() || !set_tiff_metadata(file_.get(), metadata_)) fail_writing();
     if (options_.tile > 0) tile_.resize(static_cast<std::size_t>(plan_.block_height * plan_.block_row_bytes));
   }
 
@@ -103,7 +108,7 @@ class TiffRowWriter final : public RowWriter {
     bool done = set(TIFFTAG_IMAGEWIDTH, static_cast<std::uint32_t>(shape()[1])) && set(TIFFTAG_IMAGELENGTH, height) &&
                 set(TIFFTAG_BITSPERSAMPLE, static_cast<int>(8 * plan_.sample_bytes)) &&
                 set(TIFFTAG_SAMPLESPERPIXEL, channels) && set(TIFFTAG_SAMPLEFORMAT, sample_format(plan_.dtype)) &&
-                set(TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) && set(TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT) &&
+                set(TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) &&
                 set(TIFFTAG_PHOTOMETRIC, is_rgb ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK) &&
                 set(TIFFTAG_COMPRESSION, compression_code(options_.compression));
     const int extra = channels - (is_rgb ? 3 : 1);
@@ -170,6 +175,7 @@ class TiffRowWriter final : public RowWriter {
   }
 
   TiffOptions options_;
+  Metadata metadata_;
   TiffPlan plan_;
   std::shared_ptr<std::byte> band_;
   OutputFile output_;

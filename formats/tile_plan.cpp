@@ -247,6 +247,11 @@ TilePlan read_tile_plan(const std::filesystem::path& path) {
     if (number < 0 || number > INT32_MAX) reader.fail_value("source.page", "must be a page", page);
     plan.page = static_cast<int>(number);
   }
+  if (const auto found = source.as<Json::Object>()->find("metadata"); found != source.as<Json::Object>()->end()) try {
+      plan.metadata = metadata_of(found->second);
+    } catch (const std::string& member) {
+      reader.fail("source.metadata" + (member == "metadata" ? std::string() : "." + member), "must be as split wrote it");
+    }
   if (reader.member(json, "", "tiles").as<Json::Array>() == nullptr) reader.fail("tiles", "must be a list of objects");
   if (count != plan.tiling.size())
     reader.fail("tiles", "must list every tile", std::to_string(count), std::to_string(plan.tiling.size()));
@@ -264,8 +269,9 @@ void write_tile_plan(const std::filesystem::path& path, const TilePlan& plan) {
   std::string text = "{\"format\": " + quoted(format_name) + ", \"version\": " + std::to_string(newest_version) +
                      ",\n \"source\": {\"file\": " + quoted(plan.source) +
                      ", \"page\": " + (plan.page ? std::to_string(*plan.page) : "null") +
-                     ", \"type\": " + quoted(plan.type) + "},\n \"tiling\": " + plan.tiling.to_json(false) +
-                     ",\n \"tiles\": [\n";
+                     ", \"type\": " + quoted(plan.type) +
+                     (plan.metadata == Metadata{} ? "" : ", \"metadata\": " + to_string(json_of(plan.metadata))) +
+                     "},\n \"tiling\": " + plan.tiling.to_json(false) + ",\n \"tiles\": [\n";
   for (std::int64_t index = 0; index < plan.tiling.size(); ++index) {
     text += tile_line(plan, index) + (index + 1 < plan.tiling.size() ? ",\n" : "\n");
     if (text.size() < 1 << 16) continue;

@@ -9,8 +9,9 @@
 //      "write": [[0, 512], [0, 512]], "keep": [[0, 512], [0, 512]], "crc32": 2968832542}, ..]}
 //
 // "read", "write" and "keep" are the spans [begin, end) of TileSpan, for each tiled axis; "pad" is the padding before and
-// after. "crc32" is the checksum of the tile's elements in row-major order, little-endian: zlib.crc32(
-// np.asarray(tile).tobytes()) in Python.
+// after. A picture that has metadata (a profile, a resolution, ..) has a member "metadata" in "source". "crc32" is the
+// checksum of the tile's elements in row-major order, little-endian: zlib.crc32( np.asarray(tile).tobytes()) in Python; of a
+// JPEG file it is that of the file.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "formats/metadata.hpp"
 #include "formats/npy.hpp"
 #include "patchfold/tiling.hpp"
 
@@ -28,6 +30,7 @@ struct TilePlan {
   std::string source{};       ///< name of the picture's file
   std::optional<int> page{};  ///< of a TIFF file, if it was asked for
   std::string type{};         ///< of elements, as type_text has it
+  Metadata metadata{};        ///< of the picture; difference() does not look at it
   Tiling tiling;
   std::vector<std::string> files{};   ///< for each tile a name in the folder
   std::vector<std::uint32_t> crcs{};  ///< for each tile

@@ -225,5 +225,70 @@ TEST(PictureFrictions, ManyThreadsSplitAsOneDoes) {
   }
 }
 
+/// What files of that name can hold; geo: GeoTIFF's place.
+formats::Metadata metadata_for(const std::string& name) {
+  formats::Metadata metadata;
+  const auto grains = noise(1200);  // behind the header of a display profile
+  metadata.icc.assign(reinterpret_cast<const char*>(grains.data()), grains.size());
+  metadata.icc.replace(0, 132, std::string(132, '\0'));
+  metadata.icc.replace(2, 2, "\4\xB0").replace(8, 1, "\2").replace(12, 12, "mntrRGB XYZ ").replace(36, 4, "acsp");
+  metadata.icc.replace(68, 12, std::string("\0\0\xF6\xD6\0\1\0\0\0\0\xD3\x2D", 12));
+  metadata.orientation = 6;
+  metadata.resolution = formats::Resolution{300, 300, formats::Resolution::Unit::inch};
+  if (name.ends_with(".png")) metadata.resolution = formats::Resolution{11811, 11811, formats::Resolution::Unit::metre};
+  if (!name.ends_with(".tif")) metadata.exif = formats::exif_with({}, 6);
+  if (!name.ends_with(".jpg")) metadata.texts = {{"Description", "a photograph"}};
+  const double place[] = {0, 0, 0, 500000, 4100000, 0};
+  const double scale[] = {0.5, 0.5, 0};
+  if (name.ends_with(".tif"))
+    metadata.geo = {{33550, std::string(reinterpret_cast<const char*>(scale), sizeof(scale))},
+                    {33922, std::string(reinterpret_cast<const char*>(place), sizeof(place))}};
+  return metadata;
+}
+
+// claim: metadata, orientation
+TEST(PictureFrictions, MetadataSurvivesRunSplitAndMerge) {
+  for (const std::string name : {"photo.png", "photo.jpg", "photo.tif"}) {
+    SCOPED_TRACE(name);
+    const Folder folder;
+    const Array photo = slopes(40, 50);
+    const formats::Metadata metadata = metadata_for(name);
+    formats::WriteOptions options;
+    options.metadata = metadata;
+    const auto writer = formats::create_rows(folder.path(name), photo.shape, formats::element_type(photo.dtype), options);
+    writer->write(contiguous(photo.bytes.data(), photo.shape, photo.dtype));
+    writer->commit();
+    EXPECT_TRUE(writer->losses().empty());
+    const auto metadata_of = [&](const std::string& file) { return formats::open_rows(folder.path(file))->metadata(); };
+    const formats::Metadata given = metadata_of(name);
+    EXPECT_EQ(given.orientation, 6);
+    EXPECT_EQ(given.icc, metadata.icc);
+    EXPECT_EQ(given.resolution, metadata.resolution);
+    const std::string out = "out" + name.substr(5);
+    EXPECT_EQ(folder.run("run space_to_depth " + name + " --block 1,1 --layout channels_last -q -o " + out).code, 0);
+    EXPECT_TRUE(metadata_of(out) == given);
+    const Outcome split = folder.run("split " + name + " tiles --tile 16 --overlap 4");
+    EXPECT_EQ(split.code, 0);
+    EXPECT_TRUE(split.err.starts_with(
+        "patchfold: tiles: tiles are as the file stores them, not turned; its orientation, 6, is kept for merge\n"))
+        << split.err;
+    EXPECT_EQ(metadata_of("tiles/tile-05.png").orientation, 1);
+    EXPECT_EQ(metadata_of("tiles/tile-05.png").resolution.has_value(), true);
+    fs::remove(folder.path(out));
+    run_well(folder, "merge tiles " + out);
+    EXPECT_TRUE(metadata_of(out) == given);
+    // To another format, and to other rows and columns, with a word.
+    const Outcome merged = folder.run("merge tiles other" + std::string(name == "photo.png" ? ".jpg" : ".png"));
+    EXPECT_EQ(merged.err.find("GeoTIFF") != std::string::npos, name == "photo.tif") << merged.err;
+    EXPECT_EQ(merged.err.find("Description") != std::string::npos, name == "photo.png") << merged.err;
+    const Outcome larger = folder.run("run space_to_depth " + name + " --block 2,2 --layout channels_last -o large.tif");
+    EXPECT_NE(larger.err.find("large.tif: the orientation of " + name + " left out: rows and columns are others"),
+              std::string::npos)
+        << larger.err;
+    const Outcome array = folder.run("run space_to_depth " + name + " --block 1,1 --layout channels_last -o out.npy");
+    EXPECT_NE(array.err.find("out.npy: the orientation of the picture, 6, was left out"), std::string::npos) << array.err;
+  }
+}
+
 }  // namespace
 }  // namespace patchfold::cli_test

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Metadata of JPEG files.
+#pragma once
+
+#include <cstdio>
+
+// It needs <cstdio> before it.
+#include <jpeglib.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "formats/metadata.hpp"
+
+namespace patchfold::formats {
+
+/// From the markers APP1, APP2 and COM, which the codec has to be told to keep.
+Metadata jpeg_metadata(const jpeg_decompress_struct& codec);
+/// Between the defaults of the codec and its start.
+void set_jpeg_resolution(jpeg_compress_struct& codec, const Metadata& metadata);
+/// What is written after the start and before the pixels: markers and their bytes.
+std::vector<std::pair<int, std::string>> jpeg_markers(const Metadata& metadata);
+
+}  // namespace patchfold::formats

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/metadata.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace patchfold::formats {
+namespace {
+
+constexpr std::uint32_t pixel_scale_tag = 33550;
+constexpr std::uint32_t tiepoint_tag = 33922;
+constexpr std::uint32_t transformation_tag = 34264;
+/// A marker of a JPEG file, with what stands before the data.
+constexpr std::size_t most_in_marker = 65533;
+constexpr std::size_t most_icc_in_jpeg = 255 * (most_in_marker - 14);
+
+/// A resolution in another format's unit, as the integers that it holds.
+bool fits_integers(const Resolution& resolution, double most) {
+  return std::max(resolution.x, resolution.y) < most;
+}
+
+bool is_text_of(FileFormat format, const std::string& keyword) {
+  switch (format) {
+    case FileFormat::png: return true;
+    case FileFormat::jpeg: return keyword == "Comment";
+    case FileFormat::tiff: return keyword == "Description" || keyword == "Author" || keyword == "Copyright";
+    default: return false;
+  }
+}
+
+const char* name_of(FileFormat format) {
+  switch (format) {
+    case FileFormat::png: return "PNG";
+    case FileFormat::jpeg: return "JPEG";
+    case FileFormat::tiff: return "TIFF";
+    default: return ".npy";
+  }
+}
+
+/// Changes the numbers of a field.
+template <class F>
+void change_numbers(GeoField& field, F&& change) {
+  std::vector<double> numbers(field.values.size() / sizeof(double));
+  std::memcpy(numbers.data(), field.values.data(), numbers.size() * sizeof(double));
+  change(numbers);
+  std::memcpy(field.values.data(), numbers.data(), numbers.size() * sizeof(double));
+}
+
+/// Fields of the picture whose pixel (i, j) was (i / scale_x + x, j / scale_y + y).
+void move_geo(std::vector<GeoField>& geo, double scale_y, double scale_x, double y, double x) {
+  for (GeoField& field : geo) {
+    if (field.tag == tiepoint_tag)
+      change_numbers(field, [&](std::vector<double>& n) {
+        for (std::size_t i = 0; i + 6 <= n.size(); i += 6) {
+          n[i] = (n[i] - x) * scale_x;
+          n[i + 1] = (n[i + 1] - y) * scale_y;
+        }
+      });
+    if (field.tag == pixel_scale_tag)
+      change_numbers(field, [&](std::vector<double>& n) {
+        if (n.size() < 2) return;
+        n[0] /= scale_x;
+        n[1] /= scale_y;
+      });
+    if (field.tag == transformation_tag)
+      change_numbers(field, [&](std::vector<double>& n) {
+        for (std::size_t row = 0; row + 4 <= n.size(); row += 4) {
+          n[row + 3] += n[row] * x + n[row + 1] * y;
+          n[row] /= scale_x;
+          n[row + 1] /= scale_y;
+        }
+      });
+  }
+}
+
+}  // namespace
+
+bool fits_icc(std::string_view icc, std::int64_t channels) noexcept {
+  if (icc.size() < 128 || channels > 4) return false;
+  return icc.substr(16, 4) == (channels >= 3 ? "RGB " : "GRAY");
+}
+
+std::optional<Resolution> sensible(const Resolution& resolution) noexcept {
+  const auto is_usable = [](double number) { return std::isfinite(number) && number > 0; };
+  if (!is_usable(resolution.x) || !is_usable(resolution.y)) return std::nullopt;
+  if (resolution.unit == Resolution::Unit::none && resolution.x == resolution.y) return std::nullopt;
+  return resolution;
+}
+
+Resolution resolution_in(const Resolution& resolution, Resolution::Unit unit) noexcept {
+  const auto metres = [](Resolution::Unit each) {
+    return each == Resolution::Unit::inch ? 0.0254 : each == Resolution::Unit::centimetre ? 0.01 : 1.0;
+  };
+  if (resolution.unit == Resolution::Unit::none || resolution.unit == unit) return resolution;
+  const double factor = metres(unit) / metres(resolution.unit);
+  return {resolution.x * factor, resolution.y * factor, unit};
+}
+
+std::vector<std::string> take_what_is_lost(Metadata& metadata, FileFormat format, std::int64_t channels) {
+  std::vector<std::string> losses;
+  const std::string files = std::string(name_of(format)) + " files";
+  const auto lose = [&](const std::string& what) { losses.push_back(what + " left out, which " + files + " do not hold"); };
+  if (format == FileFormat::npy) {
+    if (metadata.orientation != 1) lose("the orientation of the picture, " + std::to_string(metadata.orientation) + ", was");
+    metadata = {};
+    return losses;
+  }
+  if (!metadata.icc.empty() && !fits_icc(metadata.icc, channels)) {
+    losses.push_back("the ICC profile was left out: it is not for " + std::to_string(channels) +
+                     (channels == 1 ? " channel" : " channels"));
+    metadata.icc.clear();
+  }
+  if (!metadata.geo.empty() && format != FileFormat::tiff) {
+    lose("the GeoTIFF tags were");
+    metadata.geo.clear();
+  }
+  const bool has_gamma =
+      std::any_of(metadata.colours.begin(), metadata.colours.end(), [](const auto& chunk) { return chunk.first != "sRGB"; });
+  const bool is_srgb =
+      std::any_of(metadata.colours.begin(), metadata.colours.end(), [](const auto& chunk) { return chunk.first == "sRGB"; });
+  if (format != FileFormat::png) {
+    if (has_gamma && !is_srgb && metadata.icc.empty()) lose("the gamma and the primary colours were");
+    metadata.colours.clear();
+  }
+  if (!metadata.exif.empty() &&
+      (format == FileFormat::tiff || (format == FileFormat::jpeg && metadata.exif.size() > most_in_marker - 6))) {
+    lose("the camera data (EXIF) were");
+    metadata.exif.clear();
+  }
+  if (format == FileFormat::jpeg) {
+    if (metadata.xmp.size() > most_in_marker - 29) {
+      lose("the XMP packet was");
+      metadata.xmp.clear();
+    }
+    if (metadata.icc.size() > most_icc_in_jpeg) {
+      lose("so large an ICC profile was");
+      metadata.icc.clear();
+    }
+  }
+  if (metadata.resolution && format != FileFormat::tiff &&
+      !fits_integers(format == FileFormat::jpeg && metadata.resolution->unit == Resolution::Unit::metre
+                         ? resolution_in(*metadata.resolution, Resolution::Unit::inch)
+                     : format == FileFormat::png ? resolution_in(*metadata.resolution, Resolution::Unit::metre)
+                                                 : *metadata.resolution,
+                     format == FileFormat::jpeg ? 65535.5 : 2147483647.5)) {
+    lose("so high a resolution was");
+    metadata.resolution.reset();
+  }
+  std::string names;
+  std::erase_if(metadata.texts, [&](const auto& text) {
+    if (is_text_of(format, text.first)) return false;
+    names += (names.empty() ? "" : ", ") + text.first;
+    return true;
+  });
+  if (!names.empty()) lose("the text " + names + " was");
+  return losses;
+}
+
+Metadata metadata_of_part(const Metadata& metadata, std::int64_t y, std::int64_t x) {
+  Metadata part;
+  part.icc = metadata.icc;
+  part.resolution = metadata.resolution;
+  part.colours = metadata.colours;
+  part.geo = metadata.geo;
+  move_geo(part.geo, 1, 1, static_cast<double>(y), static_cast<double>(x));
+  return part;
+}
+
+Metadata metadata_of_scaled(const Metadata& metadata, double scale_y, double scale_x) {
+  Metadata scaled = metadata;
+  if (scaled.resolution && scaled.resolution->unit != Resolution::Unit::none) {
+    scaled.resolution->x *= scale_x;
+    scaled.resolution->y *= scale_y;
+  }
+  move_geo(scaled.geo, scale_y, scale_x, 0, 0);
+  return scaled;
+}
+
+std::string utf8_of(std::string_view text) {
+  std::string latin;
+  for (std::size_t i = 0; i < text.size();) {
+    const auto first = static_cast<unsigned char>(text[i]);
+    const std::size_t length = first < 0x80                    ? 1
+                               : first >= 0xF0 && first < 0xF5 ? 4
+                               : first >= 0xE0                 ? 3
+                               : first >= 0xC2                 ? 2
+                                                               : 0;
+    bool is_sound = length > 0 && first < 0xF5 && i + length <= text.size();
+    for (std::size_t k = 1; is_sound && k < length; ++k) is_sound = (static_cast<unsigned char>(text[i + k]) & 0xC0) == 0x80;
+    if (!is_sound) {
+      for (const char c : text) {
+        const auto code = static_cast<unsigned char>(c);
+        if (code >= 0x80) latin += static_cast<char>(0xC0 | code >> 6);
+        latin += code < 0x80 ? c : static_cast<char>(0x80 | (code & 0x3F));
+      }
+      return latin;
+    }
+    i += length;
+  }
+  return std::string(text);
+}
+
+}  // namespace patchfold::formats

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a picture's file says besides its pixels.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "formats/json_value.hpp"
+
+namespace patchfold::formats {
+
+enum class FileFormat { npy, png, jpeg, tiff };
+
+/// Pixels for each unit of length, along the width and along the height.
+struct Resolution {
+  enum class Unit { none, inch, centimetre, metre };
+  double x = 0;
+  double y = 0;
+  Unit unit = Unit::none;  ///< none: only the ratio of x and y means something
+  friend bool operator==(const Resolution&, const Resolution&) = default;
+};
+
+/// A field of a GeoTIFF file: its values one after another, in the byte order of this machine.
+struct GeoField {
+  std::uint32_t tag = 0;
+  std::string values{};
+  friend bool operator==(const GeoField&, const GeoField&) = default;
+};
+
+/// Pixels are always read as they are stored: the orientation is not applied to them, so it has to stay with them.
+struct Metadata {
+  std::string icc{};  ///< an ICC profile
+  std::optional<Resolution> resolution{};
+  int orientation = 1;                                       ///< 1 to 8, as EXIF and TIFF number it; 1: as stored
+  std::string exif{};                                        ///< camera data: EXIF's own TIFF structure, without a thumbnail
+  std::string xmp{};                                         ///< an XMP packet
+  std::vector<std::pair<std::string, std::string>> texts{};  ///< UTF-8, each under a keyword of PNG such as "Description"
+  std::vector<GeoField> geo{};
+  std::vector<std::pair<std::string, std::string>> colours{};  ///< PNG's chunks gAMA, cHRM and sRGB
+  friend bool operator==(const Metadata&, const Metadata&) = default;
+};
+
+/// What a file of that format and so many channels cannot hold, one line for each kind: "its GeoTIFF tags (PNG files hold
+/// none)". Takes it away.
+std::vector<std::string> take_what_is_lost(Metadata& metadata, FileFormat format, std::int64_t channels);
+
+/// Of a part of the picture that begins at (y, x): what a tile needs to be seen and placed. Camera data, texts and the
+/// orientation belong to the whole picture.
+Metadata metadata_of_part(const Metadata& metadata, std::int64_t y, std::int64_t x);
+/// Of the picture made larger by these factors.
+Metadata metadata_of_scaled(const Metadata& metadata, double scale_y, double scale_x);
+
+/// For plan.json. Bytes are in base64.
+JsonValue json_of(const Metadata& metadata);
+/// Throws the name of the member that is wrong, as std::string.
+Metadata metadata_of(const JsonValue& json);
+
+/// Fields of GeoTIFF, and of GDAL, that are carried; their values are numbers of float64 or uint16, or text.
+enum class GeoType { number, short_number, text };
+constexpr std::size_t size_of(GeoType type) noexcept {
+  return type == GeoType::number ? 8 : type == GeoType::short_number ? 2 : 1;
+}
+struct GeoTag {
+  std::uint32_t tag;
+  GeoType type;
+  const char* name;
+};
+inline constexpr GeoTag geo_tags[] = {
+    {33550, GeoType::number, "ModelPixelScaleTag"},
+    {33922, GeoType::number, "ModelTiepointTag"},
+    {34264, GeoType::number, "ModelTransformationTag"},
+    {34735, GeoType::short_number, "GeoKeyDirectoryTag"},
+    {34736, GeoType::number, "GeoDoubleParamsTag"},
+    {34737, GeoType::text, "GeoAsciiParamsTag"},
+    {42112, GeoType::text, "GDAL_METADATA"},
+    {42113, GeoType::text, "GDAL_NODATA"},
+};
+
+/// The orientation that EXIF's structure holds; 1 if it has none, or is damaged.
+int exif_orientation(std::string_view exif) noexcept;
+/// The same structure with that orientation, and without its thumbnail, which would show the picture as it was. An empty or
+/// damaged one becomes the smallest that holds an orientation.
+std::string exif_with(std::string exif, int orientation);
+
+/// Whether an ICC profile is for pixels of so many channels: grey or RGB, with or without alpha.
+bool fits_icc(std::string_view icc, std::int64_t channels) noexcept;
+/// Without a resolution that says nothing.
+std::optional<Resolution> sensible(const Resolution& resolution) noexcept;
+/// The chunks of a PNG file that hold the metadata, in their order.
+std::vector<std::pair<std::string, std::string>> png_chunks(const Metadata& metadata);
+/// As pixels per metre, inch or centimetre; Unit::none stays.
+Resolution resolution_in(const Resolution& resolution, Resolution::Unit unit) noexcept;
+/// What is not UTF-8 is read as Latin-1.
+std::string utf8_of(std::string_view text);
+
+}  // namespace patchfold::formats

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Metadata of TIFF files.
+#pragma once
+
+#include <tiffio.h>
+
+#include "formats/metadata.hpp"
+
+namespace patchfold::formats {
+
+/// Of the page at which the file stands.
+Metadata tiff_metadata(TIFF* tiff);
+/// Sets the fields of a page that is written; false if libtiff refused one.
+bool set_tiff_metadata(TIFF* tiff, const Metadata& metadata);
+/// Bytes that the fields take.
+std::size_t metadata_bytes(const Metadata& metadata) noexcept;
+
+}  // namespace patchfold::formats
