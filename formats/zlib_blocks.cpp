@@ -23,8 +23,8 @@ std::uint32_t crc32_of(const std::byte* data, std::size_t bytes) {
 /// A compressor of raw deflate.
 class ZlibBlocks::Deflater {
  public:
-  bool start(int level, int window_bits, int strategy) {
-    is_started_ = deflateInit2(&stream_, level, Z_DEFLATED, -window_bits, 8, strategy) == Z_OK;
+  bool start(int level, int strategy) {
+    is_started_ = deflateInit2(&stream_, level, Z_DEFLATED, -15, 8, strategy) == Z_OK;
     return is_started_;
   }
   Deflater() = default;
@@ -71,8 +71,8 @@ ZlibBlocks::ZlibBlocks(std::int64_t total, Executor& executor, Subject subject) 
   const auto count = std::min({parts, threads > 1 ? 2 * threads : 1, std::uint64_t{most_slots}});
   for (std::uint64_t i = 0; i < count; ++i) {
     auto slot = std::make_unique<Slot>();
-    // A run has the distance 1, for which the smallest window does.
-    if (!slot->matches.start(6, 15, Z_FILTERED) || !slot->runs.start(6, 9, Z_RLE))
+    // Runs need no window, but zlib moves a small one so often that it takes three times as long.
+    if (!slot->matches.start(6, Z_FILTERED) || !slot->runs.start(6, Z_RLE))
       subject.fail(ErrorCode::out_of_memory, "needs more memory than there is");
     slot->room = std::max(slot->matches.bound(part), slot->runs.bound(part));
     slot->memory = allocate(static_cast<std::int64_t>(room_before + header_bytes + slot->room + 4 + room_after), subject);
