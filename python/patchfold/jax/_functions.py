@@ -145,7 +145,7 @@ def space_to_batch(x: Data, block: IntOrInts, *, padding: Padding = 0, layout: L
 
     Example:
         >>> import jax.numpy as jnp, patchfold.jax
-        >>> patchfold.jax.space_to_batch(jnp.arange(6).reshape(1, 1, 6), 2).squeeze()
+        >>> patchfold.jax.space_to_batch(jnp.arange(6).reshape(1, 1, 6), (2,)).squeeze()
         Array([[0, 2, 4],
                [1, 3, 5]], dtype=int32)
     """
