@@ -16,7 +16,7 @@ from onnx.reference import ReferenceEvaluator
 
 from ._errors import ModelError
 from ._moves import MOST_CONSTANT
-from ._onnx_nodes import FOLDED, attributes_of, constant_of, elements, step_of
+from ._onnx_nodes import FOLDED, attributes_of, bodies_of, constant_of, elements, step_of
 from ._regions import MOST_ELEMENTS, Graph, Step
 
 STANDARD = ("", "ai.onnx")
@@ -52,13 +52,11 @@ class _Reader:
     def __init__(self, model: onnx.ModelProto, folder: Path | None, sizes: Mapping[str, int], others: tuple[int, int]):
         self.folder = folder
         self.opsets = {entry.domain: entry.version for entry in model.opset_import} or {"": 1}
-        self.model = _sized(model, sizes, others)
-        self.assumed = self.model.assumed
-        self.known = self.model.known
+        self.model, self.assumed, self.known = _sized(model, sizes, others)
 
     def read(self) -> list[Graph]:
         graphs: list[Graph] = []
-        self._graph(self.model.proto.graph, {}, set(), graphs, "")
+        self._graph(self.model.graph, {}, set(), graphs, "")
         return graphs
 
     def _graph(
@@ -89,10 +87,8 @@ class _Reader:
                     )
             visible |= set(node.output)
             self._node(result, node, name, constants)
-            for attribute in node.attribute:
-                bodies = [attribute.g] if attribute.type == onnx.AttributeProto.GRAPH else list(attribute.graphs)
-                for body in bodies:
-                    self._graph(body, constants, visible, graphs, f" in {name}")
+            for body in bodies_of(node):
+                self._graph(body, constants, visible, graphs, f" in {name}")
         result.zeros |= {n for n, v in constants.items() if isinstance(v, np.ndarray) and v.size and not v.any()}
 
     def _note_type(self, graph: Graph, value: onnx.ValueInfoProto) -> None:
@@ -230,15 +226,10 @@ def _dtype(number: int) -> str:
     return {"float": "float32", "double": "float64"}.get(name, name)
 
 
-class _Sized:
-    """A model whose inputs have sizes, with the shapes that follow."""
-
-    def __init__(self, proto: onnx.ModelProto, assumed: list[str], known: dict[str, tuple[int, ...]]):
-        self.proto, self.assumed, self.known = proto, assumed, known
-
-
-def _sized(model: onnx.ModelProto, sizes: Mapping[str, int], others: tuple[int, int]) -> _Sized:
-    """Gives each open dimension a size, and infers all shapes."""
+def _sized(
+    model: onnx.ModelProto, sizes: Mapping[str, int], others: tuple[int, int]
+) -> tuple[onnx.ModelProto, list[str], dict[str, tuple[int, ...]]]:
+    """The model with a size for each open dimension, what was assumed for that, and all shapes that follow."""
     open_dims: dict[str, int] = {}
     light = onnx.ModelProto()
     light.CopyFrom(model)
@@ -272,4 +263,4 @@ def _sized(model: onnx.ModelProto, sizes: Mapping[str, int], others: tuple[int, 
         if shape is not None:
             known[value.name] = shape
     assumed = [f"open size {name} taken as {size}" for name, size in open_dims.items()]
-    return _Sized(inferred, assumed, known)
+    return inferred, assumed, known

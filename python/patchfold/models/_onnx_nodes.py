@@ -123,6 +123,11 @@ def _direct(node: onnx.NodeProto, constants: Constants) -> Name:
     return Name("fold", arguments)
 
 
+def bodies_of(node: onnx.NodeProto) -> list[onnx.GraphProto]:
+    """The graphs that a node holds, such as the branches of If."""
+    return [body for a in node.attribute for body in ([a.g] if a.type == onnx.AttributeProto.GRAPH else a.graphs)]
+
+
 def attributes_of(node: onnx.NodeProto) -> dict[str, Any]:
     """The attributes that a node has, texts as str."""
     values = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute if not a.ref_attr_name}

@@ -17,7 +17,7 @@ from onnx import numpy_helper
 from . import _onnx
 from ._errors import ModelError
 from ._expand import Nodes, Window, blocks_to_planes, col2im, planes_to_blocks
-from ._onnx_nodes import attributes_of, constant_of
+from ._onnx_nodes import attributes_of, bodies_of, constant_of
 
 FAMILY = ("Col2Im", "DepthToSpace", "SpaceToDepth")
 # The nodes that an operator is written with have these forms from this version of ONNX's operators on.
@@ -30,16 +30,13 @@ class Target:
     """What a target takes. `has` tells whether it has an operator of the family, of so many spatial axes."""
 
     has: Callable[[str, int], bool]
-    opset: int | None
-    source: str
+    opset: int | None = None
 
 
 TARGETS: dict[str, Target] = {
-    "basic": Target(
-        lambda kind, rank: False, None, "Reshape, Transpose, Pad, Slice, Split, Add, Squeeze and Unsqueeze alone"
-    ),
-    "tensorrt": Target(lambda kind, rank: kind != "Col2Im", None, "onnx-tensorrt, docs/operators.md: no Col2Im"),
-    "openvino": Target(lambda kind, rank: kind != "Col2Im" or rank == 2, None, "OpenVINO, Col2Im-15: two spatial axes"),
+    "basic": Target(lambda kind, rank: False),
+    "tensorrt": Target(lambda kind, rank: kind != "Col2Im"),  # onnx-tensorrt, docs/operators.md, has no Col2Im
+    "openvino": Target(lambda kind, rank: kind != "Col2Im" or rank == 2),  # OpenVINO, Col2Im-15
 }
 
 
@@ -51,7 +48,7 @@ def target_of(text: str) -> Target:
         newest = onnx.defs.onnx_opset_version()
         if not OLDEST <= version <= newest:
             raise ModelError(f"target {text!r}: the version must be from {OLDEST} to {newest}, which this onnx knows")
-        return Target(lambda kind, rank: kind != "Col2Im" or version >= COL2IM_SINCE, version, "ONNX's operators")
+        return Target(lambda kind, rank: kind != "Col2Im" or version >= COL2IM_SINCE, version)
     if text not in TARGETS:
         raise ModelError(f"there is no target {text!r}: write {', '.join(sorted(TARGETS))}, or onnx:N, as onnx:17")
     return TARGETS[text]
@@ -114,9 +111,8 @@ def _converted(model: onnx.ModelProto, version: int) -> onnx.ModelProto:
 def _check_nodes(graph: onnx.GraphProto, version: int) -> None:
     """Raises ModelError for a node that version N of ONNX's operators has not, or not with these inputs and attributes."""
     for node in graph.node:
-        for attribute in node.attribute:
-            for body in [attribute.g] if attribute.HasField("g") else attribute.graphs:
-                _check_nodes(body, version)
+        for body in bodies_of(node):
+            _check_nodes(body, version)
         if node.domain not in _onnx.STANDARD:
             continue
         label = f"node {node.name or next(iter(node.output), '')} ({node.op_type})"
@@ -151,9 +147,8 @@ class _Writer:
                     nodes += written.nodes
                     graph.initializer.extend(written.constants)
                     continue
-            for attribute in node.attribute:
-                for body in [attribute.g] if attribute.HasField("g") else attribute.graphs:
-                    self.graph(body, constants, f"{prefix}/{node.name or number}")
+            for body in bodies_of(node):
+                self.graph(body, constants, f"{prefix}/{node.name or number}")
             nodes.append(node)
         copies = [onnx.NodeProto.FromString(node.SerializeToString()) for node in nodes]
         del graph.node[:]
