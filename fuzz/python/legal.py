@@ -64,6 +64,8 @@ def table_call(choices: Choices) -> Call:
     arguments = dict(given)
     if x is not None:
         x = plain = x.astype(dtype)
+        if given.get("reduce") == "mean":  # integers round it, so another element type has another result
+            base = FUNCTIONS[name](x, *data[1:], **given)
         x = formed(choices, x)
         x = plain if (SPECS[name].sums or "value" in given) and not x.dtype.isnative else x
         arguments = {_data_name(name): x} | arguments
@@ -130,7 +132,7 @@ def unfold_call(choices: Choices) -> Call:
     x = values.plain_array(shape, choices.pick(values.NUMBERS[:11]))
     given = {"layout": layout, "order": order, "positions": columns}
     expected = functools.partial(formulas.unfold, x, *_formula_arguments(window), **given)
-    arguments = {"x": formed(choices, x)} | window
+    arguments = {"x": formed(choices, x)} | window | {"allow_empty": True}
     if form == 0:
         return Call("unfold", patchfold.unfold, arguments | given, expected, extra=("out", "padding_mode", "value"))
     if form == 1:
