@@ -4,9 +4,9 @@
 #include <cstring>
 #include <deque>
 
+#include "fuzz/capi_tiles.hpp"
 #include "fuzz/problems.hpp"
-#include "fuzz/target.hpp"
-#include "patchfold/patchfold.h"
+#include "patchfold/explain.hpp"
 
 namespace patchfold::fuzz {
 namespace {
@@ -51,14 +51,6 @@ pf_tensor tensor_of(void* data, const Dims& shape, const ProblemText& text) {
           shape.size(),
           static_cast<pf_dtype>(text.dtype),
           static_cast<std::uint32_t>(text.element_size)};
-}
-
-/// Every status has a name, and its message is there if and only if it is an error.
-pf_status checked(pf_status status) {
-  expect(pf_status_name(status) != nullptr && pf_status_doc(status) != nullptr, "a status without a name");
-  expect(status != PF_ERROR_INTERNAL, std::string("an internal error: ") + pf_last_error());
-  expect((status == PF_OK) == (*pf_last_error() == '\0'), "a message without an error, or an error without one");
-  return status;
 }
 
 /// What the C++ interface says to the same request.
@@ -139,9 +131,15 @@ void run_small(Random& random, const ProblemText& text, const Dims& shape, Attri
       checked(pf_plan_describe(plan, line, sizeof line, &length)) == PF_OK && length > 0 && std::strlen(line) < sizeof line,
       "a plan does not describe itself");
   pf_plan_destroy(plan);
+  char* explanation = nullptr;
+  expect(checked(pf_explain(text.op.c_str(), list, count, &input, 1, nullptr, &explanation)) == PF_OK &&
+             explanation == explain(text),
+         "C and C++ explain differently");
+  pf_text_destroy(explanation);
 }
 
 void run(std::span<const std::uint8_t> bytes) {
+  if (!bytes.empty() && bytes[0] >= first_of_tiles) return run_tiles(bytes.subspan(1));
   Random random(bytes);
   const bool is_spoiled = random.chance(30);
   ProblemText text = draw_problem(random).problem.text;

@@ -7,6 +7,12 @@
 
 #include "patchfold/patchfold.h"
 
+#ifdef __cplusplus
+#define PF_CAST(type, value) static_cast<type>(value)
+#else
+#define PF_CAST(type, value) ((type)(value))
+#endif
+
 /* The element type of a DLPack type; -1 if the library has none. Types that older versions of dlpack.h lack are known by the
  * numbers that DLPack 1.1 gave them. */
 static inline pf_dtype pf_dtype_from_dlpack(DLDataType type) {
@@ -64,15 +70,17 @@ static inline pf_status pf_from_dlpack(const DLTensor* from, pf_tensor* to, int6
   tensor.rank = from->ndim;
   tensor.shape = from->shape;
   tensor.stride_bytes = from->ndim > 0 && from->strides != NULL ? stride_storage : NULL;
-  tensor.data = from->data == NULL ? NULL : (void*)((char*)from->data + from->byte_offset);
+  tensor.data = from->data == NULL ? NULL : PF_CAST(char*, from->data) + from->byte_offset;
   if (tensor.stride_bytes != NULL) {
-    const int64_t most = INT64_MAX / (int64_t)tensor.element_size;
+    const int64_t size = tensor.element_size, most = INT64_MAX / size;
     for (axis = 0; axis < from->ndim; ++axis)
       if (from->strides[axis] > most || from->strides[axis] < -most) return PF_ERROR_OVERFLOW;
-    for (axis = 0; axis < from->ndim; ++axis) stride_storage[axis] = from->strides[axis] * (int64_t)tensor.element_size;
+    for (axis = 0; axis < from->ndim; ++axis) stride_storage[axis] = from->strides[axis] * size;
   }
   *to = tensor;
   return PF_OK;
 }
+
+#undef PF_CAST
 
 #endif /* PATCHFOLD_DLPACK_H */

@@ -36,7 +36,7 @@ enum class ErrorCode {
   unknown_argument,  ///< the operator has no argument of that name
   unknown_operator,  ///< there is no operator of that name
   out_of_memory,     ///< memory ran out; see also Error
-  executor,          ///< the caller's executor did not run the work
+  executor,          ///< the caller's executor, or its sink in C, did not do its work
   file_open,         ///< a file cannot be opened or read
   file_write,        ///< a file cannot be written; what was there before is untouched
   file_format,       ///< a file is damaged, cut short, or of another format than its name says

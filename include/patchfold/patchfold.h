@@ -6,6 +6,8 @@
  *     pf_run(..)                       checks, plans and runs an operator
  *     pf_output_shape(..)              computes the shape of the output
  *     pf_plan_create(..), pf_plan_run  checks and plans once, then runs any number of times, from any thread
+ *     pf_explain(..)                   shows what an operator does to one shape
+ * Overlapping tiles have functions of their own: tiling.h, which this header includes.
  * Operators and arguments have the same names everywhere in the library. The functions of the operator table, at the end of
  * this header, list them with types, defaults and one line of text each, enough to generate a binding.
  *
@@ -16,13 +18,14 @@
  *     throws, prints or aborts.
  *   - NULL: a pointer must not be NULL unless its comment allows that; PF_ERROR_MISSING names the one that is. A pointer
  *     to 0 entries may be NULL. Text is UTF-8 and ends with a NUL.
- *   - Memory: the library keeps no pointer of the caller, so its memory may be freed or changed after the call. A returned
- *     pointer to const stays valid as long as the process, unless stated. Inputs are only read.
+ *   - Memory: the library keeps no pointer of the caller, so its memory may be freed or changed after the call; a pf_merger
+ *     is the exception. A returned pointer to const stays valid as long as the process, unless stated. Inputs are only read.
  *   - Threads: every function may be called from any number of threads at once, as long as no thread writes memory that
  *     another call reads or writes. Settings (threads, instruction set) hold for the whole process.
  *   - Growth: a struct that begins with `size` may get more fields at its end in later versions. The caller stores
  *     sizeof(the struct) in `size` and zero in unused fields. PF_ERROR_VALUE is returned for a size smaller than the
  *     first version's, and for non-zero bytes beyond the fields that this version knows. Enumerators keep their numbers.
+ *     docs/c-abi.md says which versions of the library a compiled program runs with.
  */
 #ifndef PATCHFOLD_PATCHFOLD_H
 #define PATCHFOLD_PATCHFOLD_H
@@ -48,6 +51,27 @@
 /* The largest number of axes of a tensor, and of entries of a list. */
 #define PF_MAX_RANK 32
 
+/* Makes enumerators of type int32_t for whoever reads the types of this header: C++, C23, bindings. In other C they are int,
+ * which is the same. */
+#if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
+#define PF_INT32 : int32_t
+#elif defined(__clang__)
+#define PF_INT32                                                                      \
+  _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wpedantic\"") \
+      : int32_t _Pragma("clang diagnostic pop")
+#else
+#define PF_INT32
+#endif
+
+/* Initialises a struct with zeros: pf_operator info = PF_ZEROS; info.size = sizeof info; */
+#ifdef __cplusplus
+#define PF_ZEROS \
+  {}
+#else
+#define PF_ZEROS \
+  { 0 }
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -60,7 +84,7 @@ PF_API const char* pf_version_string(void);
 
 /* The result of a call. */
 typedef int32_t pf_status;
-enum {
+enum PF_INT32 {
   PF_ERROR_INTERNAL = -1,         /* a fault of the library, please report it */
   PF_OK = 0,                      /* no error */
   PF_ERROR_RANK = 1,              /* a tensor has the wrong number of axes */
@@ -80,7 +104,7 @@ enum {
   PF_ERROR_UNKNOWN_ARGUMENT = 15, /* the operator has no argument of that name, or it is given twice */
   PF_ERROR_UNKNOWN_OPERATOR = 16, /* there is no operator of that name */
   PF_ERROR_OUT_OF_MEMORY = 17,    /* an allocation failed */
-  PF_ERROR_EXECUTOR = 18,         /* the caller's executor did not run the work */
+  PF_ERROR_EXECUTOR = 18,         /* the caller's executor or sink did not do its work */
   PF_ERROR_FILE_OPEN = 19,        /* 19 to 23: only other front ends of the library return them */
   PF_ERROR_FILE_WRITE = 20,
   PF_ERROR_FILE_FORMAT = 21,
@@ -99,7 +123,7 @@ PF_API const char* pf_status_doc(pf_status status);
 PF_API const char* pf_last_error(void);
 
 /* One part of that message; "" if the message has no such part, and for other numbers. Valid as long as pf_last_error(). */
-enum {
+enum PF_INT32 {
   PF_PART_OPERATOR = 0,
   PF_PART_ARGUMENT = 1,
   PF_PART_RULE = 2,
@@ -114,7 +138,7 @@ PF_API const char* pf_last_error_part(int32_t part);
 /* Element types, all in the machine's byte order. PF_DTYPE_OPAQUE stands for any element of a fixed number of bytes: it can
  * be moved but not added. Do not move elements that hold pointers to objects. */
 typedef int32_t pf_dtype;
-enum {
+enum PF_INT32 {
   PF_DTYPE_BOOLEAN = 0, /* 1 byte */
   PF_DTYPE_INT8 = 1,
   PF_DTYPE_INT16 = 2,
@@ -166,7 +190,7 @@ typedef struct pf_tensor {
 /* ---- Attributes ---- */
 
 /* The kind of value that a pf_attribute holds, and the fields that are read. */
-enum {
+enum PF_INT32 {
   PF_VALUE_INTEGER = 0,  /* integer; a boolean is 0 or 1 */
   PF_VALUE_UNSIGNED = 1, /* integer, taken as a uint64_t */
   PF_VALUE_NUMBER = 2,   /* number */
@@ -192,16 +216,10 @@ typedef struct pf_attribute {
 } pf_attribute;
 
 static inline pf_attribute pf_attribute_of_kind(const char* name, int32_t kind) {
-  pf_attribute attribute;
-  attribute.size = (uint32_t)sizeof(pf_attribute);
+  pf_attribute attribute = PF_ZEROS;
+  attribute.size = sizeof(pf_attribute);
   attribute.kind = kind;
   attribute.name = name;
-  attribute.integer = 0;
-  attribute.number = 0;
-  attribute.imaginary = 0;
-  attribute.count = 0;
-  attribute.integers = NULL;
-  attribute.text = NULL;
   return attribute;
 }
 /* Make attributes of each kind. An attribute keeps the pointers that it is given. */
@@ -314,11 +332,32 @@ PF_API pf_status pf_plan_describe(const pf_plan* plan, char* buffer, size_t capa
 /* Destroys a plan; NULL is allowed. No call may use the plan afterwards. */
 PF_API void pf_plan_destroy(pf_plan* plan);
 
+/* ---- Explanations ---- */
+
+/* What an explanation shows beside what the operator does. */
+typedef struct pf_explain_options {
+  uint32_t size;         /* sizeof(pf_explain_options) */
+  int32_t plan;          /* not 0: how the library runs the operator, and where the operator is defined */
+  const pf_dtype* dtype; /* element type of an operator without a data input; NULL: PF_DTYPE_FLOAT32 */
+} pf_explain_options;
+
+/* Explains one operator for one shape, as text for people: ASCII, in lines of at most 100 characters. Shows its arguments,
+ * shapes and bytes, positions, how often each element is used, and which element comes from which; for large shapes it
+ * leaves out what would take long, and says so. op, attributes and inputs are those of pf_run; the data pointer of the data
+ * input is ignored and may be NULL.
+ *   options  may be NULL
+ *   text     receives the text, or NULL after an error. The caller owns it and frees it with pf_text_destroy(). */
+PF_API pf_status pf_explain(const char* op, const pf_attribute* attributes, int32_t n_attributes, const pf_tensor* inputs,
+                            int32_t n_inputs, const pf_explain_options* options, char** text);
+
+/* Frees a text that a function returned; NULL is allowed. */
+PF_API void pf_text_destroy(char* text);
+
 /* ---- The operator table ---- */
 
 /* The kind of value that an argument takes. */
 typedef int32_t pf_argument_kind;
-enum {
+enum PF_INT32 {
   PF_ARGUMENT_INTEGER = 0,  /* an integer */
   PF_ARGUMENT_INTEGERS = 1, /* integers */
   PF_ARGUMENT_AXES = 2,     /* an integer for every spatial axis, or integers, one for each */
@@ -331,7 +370,7 @@ enum {
 
 /* Integer types that the shape inputs of an operator may have. */
 typedef int32_t pf_index_types;
-enum {
+enum PF_INT32 {
   PF_INDEX_INT64 = 0,               /* int64 only */
   PF_INDEX_INT32_OR_INT64 = 1,      /* each input int32 or int64 */
   PF_INDEX_SAME_INT32_OR_INT64 = 2, /* int32 or int64, the same for all inputs */
@@ -388,5 +427,7 @@ PF_API pf_status pf_use_instruction_set(const char* name);
 #ifdef __cplusplus
 }
 #endif
+
+#include "patchfold/tiling.h"
 
 #endif /* PATCHFOLD_PATCHFOLD_H */

@@ -19,14 +19,14 @@ from pathlib import Path
 
 # The public headers in their own order: a header includes only what stands in its own group or before it.
 HEADER_GROUPS = {
-    "values": ["version.hpp", "export.hpp", "words.hpp", "fixed_list.hpp", "error.hpp", "dtype.hpp", "tensor.hpp"],
+    "values": ["version.hpp", "export.hpp", "standard.hpp", "words.hpp", "fixed_list.hpp", "error.hpp", "dtype.hpp", "tensor.hpp"],
     "running": ["plan.hpp", "geometry.hpp"],
     "operators": ["operators.hpp"],
     "tiling": ["tiling.hpp"],
     "dialects": [],  # every header that no other group names
     "table": ["table.hpp"],
     "explain": ["explain.hpp"],
-    "all": ["patchfold.hpp", "patchfold.h", "dlpack.h"],
+    "all": ["patchfold.hpp", "patchfold.h", "tiling.h", "dlpack.h"],
 }
 GROUPS = list(HEADER_GROUPS)
 PUBLIC = "include/patchfold"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capi/convert.hpp"
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstring>
@@ -193,12 +194,31 @@ ConstTensorView data_of(const Call& call) {
   return call.data == nullptr ? ConstTensorView{} : view_of(*call.data, call.spec.name, call.spec.data_input);
 }
 
+Given read(const Request& request, std::string_view function) {
+  Given given{find_operator(required(request.op, function, "op")), {}, nullptr};
+  read_attributes(request, given.spec, given.arguments);
+  given.data = read_inputs(request, given.spec, given.arguments);
+  return given;
+}
+
 Call bind(const Request& request, std::string_view function) {
-  const OperatorSpec& spec = find_operator(required(request.op, function, "op"));
-  std::vector<Argument> arguments;
-  read_attributes(request, spec, arguments);
-  const pf_tensor* data = read_inputs(request, spec, arguments);
-  return {spec, spec.bind(arguments), data};
+  const Given given = read(request, function);
+  return {given.spec, given.spec.bind(given.arguments), given.data};
+}
+
+void give_list(const Dims& list, std::int64_t* to, std::int32_t* count, std::string_view op, std::string_view argument) {
+  const std::int32_t capacity = *count;
+  *count = list.size();
+  if (to == nullptr) return;
+  if (capacity < list.size()) fail(ErrorCode::length, op, argument, "must have room for every axis", capacity, list.size());
+  std::copy(list.begin(), list.end(), to);
+}
+
+char* copy_of(std::string_view text) {
+  char* copy = new char[text.size() + 1];
+  text.copy(copy, text.size());
+  copy[text.size()] = '\0';
+  return copy;
 }
 
 }  // namespace patchfold::capi

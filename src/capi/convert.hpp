@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "patchfold/patchfold.h"
 #include "patchfold/table.hpp"
@@ -28,7 +29,16 @@ struct Call {
   const pf_tensor* data;
 };
 
-/// Finds the operator and binds its attributes and shape inputs. `function` stands in messages before there is an operator.
+/// An operator with its arguments as they were given, and the tensor that it reads; nullptr if it has no data input.
+struct Given {
+  const OperatorSpec& spec;
+  std::vector<Argument> arguments;
+  const pf_tensor* data;
+};
+
+/// Finds the operator and reads its attributes and shape inputs. `function` stands in messages before there is an operator.
+Given read(const Request& request, std::string_view function);
+/// The same, and binds them.
 Call bind(const Request& request, std::string_view function);
 
 /// Shape alone; rank and extents are checked.
@@ -42,5 +52,11 @@ ConstTensorView data_of(const Call& call);
 std::optional<DType> dtype_of(pf_dtype number) noexcept;
 /// The same; throws Error(dtype) if there is none.
 DType dtype_of(pf_dtype number, std::string_view op, std::string_view argument);
+
+/// Writes a list where a caller asks for one: *count is the room that `to` has, then the length of the list. `to` may be
+/// NULL.
+void give_list(const Dims& list, std::int64_t* to, std::int32_t* count, std::string_view op, std::string_view argument);
+/// The text in memory of its own, ended by NUL; pf_text_destroy frees it.
+char* copy_of(std::string_view text);
 
 }  // namespace patchfold::capi

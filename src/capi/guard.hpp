@@ -25,12 +25,14 @@ pf_status store_error(const Error& error) noexcept;
 pf_status store_error(ErrorCode code, std::string_view rule) noexcept;
 pf_status store_internal(const char* what) noexcept;
 
-/// Calls f; nothing leaves it but a status.
+/// Calls f; nothing leaves it but a status. What a caller's function that f calls leaves as this thread's message is
+/// forgotten.
 template <class F>
 pf_status guarded(F&& f) noexcept {
   clear_error();
   try {
     f();
+    clear_error();
     return PF_OK;
   } catch (const Error& error) {
     return store_error(error);

@@ -50,13 +50,7 @@ void output_shape(const Request& request, std::int64_t* shape, std::int32_t* ran
   required(rank, call.spec.name, "rank");
   const Dims result =
       call.bound.output_shape(call.data == nullptr ? Dims{} : shape_of(*call.data, call.spec.name, call.spec.data_input));
-  const std::int32_t capacity = *rank;
-  *rank = result.size();
-  if (shape == nullptr) return;
-  if (capacity < result.size()) {
-    fail(ErrorCode::length, call.spec.name, "shape", "must have room for every axis", capacity, result.size());
-  }
-  std::copy(result.begin(), result.end(), shape);
+  give_list(result, shape, rank, call.spec.name, "shape");
 }
 
 void run_plan(const pf_plan& plan, const void* src, void* dst, void* scratch, std::size_t scratch_bytes,

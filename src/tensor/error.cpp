@@ -81,10 +81,10 @@ constexpr ErrorEntry catalogue[] = {
      "fold: scratch: scratch memory could not be had",
      "Free memory, use fewer threads, or cut the work into parts. `patchfold split` and `patchfold merge` process pictures "
      "that do not fit into memory."},
-    {ErrorCode::executor, "executor", "RuntimeError", "The caller's executor did not run the work.",
+    {ErrorCode::executor, "executor", "RuntimeError", "The caller's executor or sink did not do its work.",
      "fold: executor: the executor did not run the work",
      "Correct the executor: it must run each piece once, return true and not throw. The content of the output is "
-     "unspecified until a run succeeds."},
+     "unspecified until a run succeeds. A sink of the C interface must take its rows and return 0; begin the merge again."},
     {ErrorCode::file_open, "file_open", "", "A file cannot be opened or read.",
      "npy: columns.npy: cannot be opened: No such file or directory",
      "Check the path, relative to the folder in which the program runs, and the permission to read the file. The message "

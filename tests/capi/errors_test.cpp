@@ -195,6 +195,7 @@ TEST(Errors, OfOtherFunctions) {
   EXPECT_EQ(index, 5);
 }
 
+// claim: c-structs-grow
 TEST(Errors, LaterAttributesAreReadByTheirSizeIfWhatIsUnknownIsZero) {
   struct Later {
     pf_attribute known;

@@ -114,6 +114,111 @@ TEST(CWithoutMemory, GivesAStatusAndAMessage) {
       kept);
 }
 
+/// Tiles of 8 with a stride of 4 of 16 elements: three of them.
+struct Tiles {
+  Tiles() {
+    spec.stride = stride;
+    spec.n_stride = 1;
+  }
+  Tiles(const Tiles&) = delete;
+  Tiles& operator=(const Tiles&) = delete;
+  ~Tiles() {
+    pf_merger_destroy(merger);
+    pf_tiling_destroy(tiling);
+  }
+  void add(std::int64_t index) {
+    const pf_tensor tile = {elements.data(), tile_shape, nullptr, 1, PF_DTYPE_FLOAT32, 0};
+    const pf_tile_options options = {sizeof options, 0, nullptr, nullptr, [](void* count) { ++*static_cast<int*>(count); },
+                                     &released};
+    check(pf_merger_add(merger, index, &tile, &options));
+    ++added;
+  }
+  const std::int64_t shape[1] = {16}, tile_shape[1] = {8}, stride[1] = {4};
+  pf_tiling_spec spec = pf_tiling_spec_of(shape, 1, tile_shape, 1);
+  pf_merge_spec merge = pf_merge_spec_of(PF_DTYPE_FLOAT32, nullptr, 0);
+  std::vector<float> elements = std::vector<float>(16, 1), result = std::vector<float>(16);
+  pf_tensor array = {elements.data(), shape, nullptr, 1, PF_DTYPE_FLOAT32, 0};
+  pf_tensor output = {result.data(), shape, nullptr, 1, PF_DTYPE_FLOAT32, 0};
+  pf_tiling* tiling = nullptr;
+  pf_merger* merger = nullptr;
+  int added = 0, released = 0;
+};
+
+// claim: memory-errors
+TEST(CWithoutMemory, OfTilesAndTextsGivesAStatus) {
+  const Expectation kept{.kept = 12};
+  Tiles made;
+  check(pf_tiling_create(&made.spec, &made.tiling));
+  fail_each_allocation(
+      "pf_tiling_create",
+      [&] {
+        Tiles own;
+        const pf_status status = pf_tiling_create(&own.spec, &own.tiling);
+        EXPECT_EQ(own.tiling == nullptr, status != PF_OK);
+        check(status);
+      },
+      kept);
+  fail_each_allocation(
+      "pf_tiling_cut",
+      [&] {
+        const pf_tensor tile = {made.result.data(), made.tile_shape, nullptr, 1, PF_DTYPE_FLOAT32, 0};
+        check(pf_tiling_cut(made.tiling, 1, &made.array, &tile, nullptr));
+      },
+      kept);
+  for (const bool with_tiles : {false, true})
+    fail_each_allocation(
+        "pf_tiling_json",
+        [&] {
+          char* text = nullptr;
+          const pf_status status = pf_tiling_json(made.tiling, with_tiles, &text);
+          EXPECT_EQ(text == nullptr, status != PF_OK);
+          pf_text_destroy(text);
+          check(status);
+        },
+        kept);
+  Problem p;
+  fail_each_allocation(
+      "pf_explain",
+      [&] {
+        const std::int64_t shape[] = {1, 1, 3, 3};
+        const pf_tensor image = {nullptr, shape, nullptr, 4, PF_DTYPE_FLOAT32, 0};
+        char* text = nullptr;
+        const pf_status status = pf_explain("unfold", p.attributes, 2, &image, 1, nullptr, &text);
+        EXPECT_EQ(text == nullptr, status != PF_OK);
+        pf_text_destroy(text);
+        check(status);
+      },
+      kept);
+  for (const int copy : {0, 1})
+    fail_each_allocation(
+        "pf_merger",
+        [&] {
+          Tiles own;
+          own.merge.copy = copy;
+          pf_merge_bytes bytes{};
+          bytes.size = sizeof bytes;
+          check(pf_merge_memory(made.tiling, &own.merge, 0, &bytes));
+          const pf_status status = pf_merger_create(made.tiling, &own.merge, &own.output, nullptr, &own.merger);
+          EXPECT_EQ(own.merger == nullptr, status != PF_OK);
+          check(status);
+          const auto end = [&] {
+            pf_merger_destroy(own.merger);
+            own.merger = nullptr;
+            EXPECT_EQ(own.released, own.added);
+          };
+          try {
+            for (const std::int64_t index : {0, 2, 1}) own.add(index);
+            check(pf_merger_finish(own.merger));
+          } catch (...) {
+            end();
+            throw;
+          }
+          end();
+          EXPECT_EQ(own.result, std::vector<float>(16, 1));
+        },
+        kept);
+}
+
 TEST(CWithoutMemory, ReportsMistakesAsWhatTheyAre) {
   Problem p;
   const pf_attribute wrong = pf_text("kernel_size", "three");

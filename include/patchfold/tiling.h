@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Overlapping tiles in C: a tiling says where the tiles of an array lie and cuts them out, and a merger puts their results
+ * together without seams. patchfold.h includes this header, and its rules hold here. docs/glossary.md explains the words.
+ *
+ *     pf_tiling_create(&spec, &tiling);
+ *     pf_tiling_info(tiling, &layout);
+ *     pf_merger_create(tiling, &merge, &output, NULL, &merger);
+ *     for (k = 0; k < layout.count; ++k) .. pf_tiling_cut(tiling, k, ..), compute, pf_merger_add(merger, k, ..)
+ *     pf_merger_finish(merger);
+ *
+ * Tile k of a tiled axis reads elements [start, start + tile) of the array, where start = k * stride and
+ * stride = tile - overlap. The tail is the rule for the end of the axis, where the last tile may not fit. Tiles are numbered
+ * row-major over the tiled axes: the number along the last axis runs fastest. A function may scale a tile; its result lies
+ * at [start * scale + offset, start * scale + offset + result) of the output, whose extent is ceil(extent * scale).
+ *
+ * An optional field of a spec is a pointer, NULL if it is not given, or a number of which 0 is the default. So a spec of
+ * zeros, but for its size and what must be given, has the defaults; pf_tiling_spec_of() and pf_merge_spec_of() make them.
+ */
+#ifndef PATCHFOLD_TILING_H
+#define PATCHFOLD_TILING_H
+
+#ifndef PATCHFOLD_PATCHFOLD_H
+#error "include <patchfold/patchfold.h>, which includes <patchfold/tiling.h>"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Words ---- */
+
+/* What happens at the end of an axis where the last tile does not fit. */
+typedef int32_t pf_tail;
+enum PF_INT32 {
+  PF_TAIL_SHIFT = 0,       /* one more tile, moved back to end with the array, which must be at least as long as a tile */
+  PF_TAIL_PAD = 1,         /* one more tile, whose part beyond the array is padding */
+  PF_TAIL_PARTIAL = 2,     /* one more tile, shorter than the others */
+  PF_TAIL_DROP = 3,        /* no more tile: the end belongs to none */
+  PF_TAIL_ERROR = 4,       /* PF_ERROR_VALUE */
+  PF_TAIL_SHIFT_OR_PAD = 5 /* shift; along an axis that is shorter than the tile, pad: one tile, whose end is padding */
+};
+
+/* What the padding of a tile holds, as numpy.pad defines these modes. There is no wrap: no tile holds the far end. */
+typedef int32_t pf_padding_mode;
+enum PF_INT32 {
+  PF_PADDING_CONSTANT = 0, /* the value of the spec */
+  PF_PADDING_EDGE = 1,
+  PF_PADDING_REFLECT = 2,
+  PF_PADDING_SYMMETRIC = 3
+};
+
+/* The value of an output element to which several tiles contribute. */
+typedef int32_t pf_reduce;
+enum PF_INT32 {
+  PF_REDUCE_STANDARD = 0, /* mean; but center where integers or booleans come out as they come in and the window is
+                             PF_WINDOW_STANDARD: means of labels would be other labels */
+  PF_REDUCE_MEAN = 1,     /* sum of weight * value / sum of weights */
+  PF_REDUCE_SUM = 2,      /* sum of weight * value */
+  PF_REDUCE_MAX = 3,      /* the largest value; NaN if one of them is NaN */
+  PF_REDUCE_MIN = 4,      /* the smallest value; NaN if one of them is NaN */
+  PF_REDUCE_FIRST = 5,    /* the value of the tile with the lowest index */
+  PF_REDUCE_LAST = 6,     /* the value of the tile with the highest index */
+  PF_REDUCE_CENTER = 7    /* the value of the tile whose middle is nearest, the lower index if two are equally near */
+};
+
+/* The weights of the elements of a tile's result. In the formulas t = (i + 1/2) / n for element i of n: weights are sampled
+ * at the middle of elements, so none is 0. They are those of a whole tile; a shorter tile uses the first of them. */
+typedef int32_t pf_window;
+enum PF_INT32 {
+  PF_WINDOW_STANDARD = 0, /* hann for means, ones for other reductions */
+  PF_WINDOW_ONES = 1,     /* 1 */
+  PF_WINDOW_LINEAR = 2,   /* 1 - |2t - 1| */
+  PF_WINDOW_HANN = 3,     /* sin(pi t)^2 */
+  PF_WINDOW_COSINE = 4,   /* sin(pi t) */
+  PF_WINDOW_GAUSSIAN = 5, /* exp(-((t - 1/2) / sigma_scale)^2 / 2), at least 2^-100 */
+  PF_WINDOW_AXES = 6,     /* given weights, a list for each tiled axis; the weight of an element is the product */
+  PF_WINDOW_ARRAY = 7     /* given weights, row-major over the extents of a whole result along the tiled axes */
+};
+
+/* ---- Values. These three structs never grow. ---- */
+
+/* A fraction; both at least 1. */
+typedef struct pf_ratio {
+  int64_t num;
+  int64_t den;
+} pf_ratio;
+
+/* A number of any type. It is converted to the element type where it is used; PF_ERROR_VALUE if that cannot hold it. */
+typedef struct pf_scalar {
+  int32_t kind;     /* PF_VALUE_INTEGER, PF_VALUE_UNSIGNED, PF_VALUE_NUMBER or PF_VALUE_COMPLEX */
+  int32_t reserved; /* 0 */
+  int64_t integer;
+  double number;
+  double imaginary;
+} pf_scalar;
+
+/* One tile along one tiled axis: elements [read_begin, read_end) of the array become [write_begin, write_end) of the output.
+ */
+typedef struct pf_tile_span {
+  int64_t read_begin; /* the elements of the array that the tile holds */
+  int64_t read_end;
+  int64_t extent;      /* of the tile: what it reads, and the padding behind */
+  int64_t write_begin; /* the elements of the output to which the result contributes */
+  int64_t write_end;
+  int64_t keep_begin; /* the same elements in the tile's result; the others lie outside the output */
+  int64_t keep_end;
+  int64_t result; /* extent of the tile's result */
+  int64_t start;  /* the output coordinate of the result's first element; may be negative */
+} pf_tile_span;
+
+/* ---- Tilings ---- */
+
+/* What to tile, and how. Lists that hold for tiled axes have one entry for every tiled axis, or one for each of them. At
+ * most one of overlap, overlap_fraction and stride is given; without any, tiles lie side by side. */
+typedef struct pf_tiling_spec {
+  uint32_t size;                  /* sizeof(pf_tiling_spec) */
+  int32_t rank;                   /* axes of the array, 1 to PF_MAX_RANK */
+  const int64_t* shape;           /* its extents */
+  const int64_t* tile;            /* n_tiled extents of a tile, at least 1 */
+  const int64_t* overlap;         /* n_overlap: elements that neighbours share, less than the tile; negative: gaps */
+  const double* overlap_fraction; /* n_overlap_fraction: the same as a fraction of the tile in [0, 1), rounded */
+  const int64_t* stride;          /* n_stride: elements from one tile's start to the next one's, at least 1 */
+  const int64_t* axes;            /* n_axes = n_tiled: the tiled axes in ascending order; negative numbers count from the
+                                     end. n_axes = 0: the last ones */
+  const pf_ratio* scale;          /* n_scale: output elements for each element of the array; n_scale = 0: 1 */
+  const int64_t* offset;  /* n_offset = n_tiled: the output coordinate of the result of a tile at 0; n_offset = 0: 0 */
+  const int64_t* result;  /* n_result = n_tiled: extents of the result of a whole tile; n_result = 0: tile * scale */
+  const pf_scalar* value; /* fill of PF_PADDING_CONSTANT; NULL: 0 */
+  int32_t n_tiled;        /* 1 to rank */
+  int32_t n_overlap;
+  int32_t n_overlap_fraction;
+  int32_t n_stride;
+  int32_t n_axes;
+  int32_t n_scale;
+  int32_t n_offset;
+  int32_t n_result;
+  pf_tail tail;
+  pf_padding_mode padding_mode; /* for the tails that pad */
+} pf_tiling_spec;
+
+/* A spec with defaults. It keeps the pointers that it is given. */
+static inline pf_tiling_spec pf_tiling_spec_of(const int64_t* shape, int32_t rank, const int64_t* tile, int32_t n_tiled) {
+  pf_tiling_spec spec = PF_ZEROS;
+  spec.size = sizeof(pf_tiling_spec);
+  spec.rank = rank;
+  spec.shape = shape;
+  spec.tile = tile;
+  spec.n_tiled = n_tiled;
+  return spec;
+}
+
+/* The tiles of an array: a checked spec, and the arithmetic that says where each tile lies. Immutable, small whatever the
+ * number of tiles, and used from any number of threads at once. It knows no element type. */
+typedef struct pf_tiling pf_tiling;
+
+/* Makes a tiling. Errors have the operator "tiling".
+ *   tiling  receives it, or NULL after an error. The caller owns it and destroys it with pf_tiling_destroy(). Mergers do not
+ *           need it once they are made. */
+PF_API pf_status pf_tiling_create(const pf_tiling_spec* spec, pf_tiling** tiling);
+/* Destroys a tiling; NULL is allowed. No call may use it, or the pointers of its pf_tiling_layout, afterwards. */
+PF_API void pf_tiling_destroy(pf_tiling* tiling);
+
+/* What follows from a spec. The lists are valid as long as the tiling; those without another length have n_tiled entries. */
+typedef struct pf_tiling_layout {
+  uint32_t size;           /* sizeof(pf_tiling_layout), set by the caller */
+  int32_t rank;            /* axes of the array */
+  int32_t n_tiled;         /* tiled axes */
+  int32_t n_channels;      /* axes of the array that are not tiled */
+  int32_t stream_axis;     /* the first tiled axis: a merge finishes its output in the order of this axis */
+  int32_t reserved;        /* 0 */
+  int64_t count;           /* number of tiles */
+  const int64_t* shape;    /* rank extents of the array */
+  const int64_t* channels; /* n_channels extents of the axes that are not tiled, in order */
+  const int64_t* axes;     /* the tiled axes, from 0 */
+  const int64_t* tile;     /* extents of a whole tile */
+  const int64_t* stride;   /* elements from one tile's start to the next one's */
+  const int64_t* grid;     /* number of tiles along each tiled axis */
+  const int64_t* result;   /* extents of the result of a whole tile */
+  const int64_t* output;   /* extents of the output */
+} pf_tiling_layout;
+
+/* Fills the fields of *layout after size, as far as size reaches. */
+PF_API pf_status pf_tiling_info(const pf_tiling* tiling, pf_tiling_layout* layout);
+
+/* Where tile `index` lies: its place in the grid, and its span along each tiled axis. PF_ERROR_VALUE unless
+ * 0 <= index < count.
+ *   position, spans  room for n_tiled entries each, or NULL */
+PF_API pf_status pf_tiling_tile(const pf_tiling* tiling, int64_t index, int64_t* position, pf_tile_span* spans);
+/* Tile k of grid[i] along tiled axis i. PF_ERROR_VALUE unless 0 <= i < n_tiled and 0 <= k < grid[i]. */
+PF_API pf_status pf_tiling_span(const pf_tiling* tiling, int32_t i, int64_t k, pf_tile_span* span);
+
+/* The shapes below are given as pf_output_shape gives them: *rank is the room that shape has, then the number of axes; shape
+ * may be NULL. channels are n_channels extents of the axes of a result that are not tiled, in order: those of the array
+ * (pf_tiling_layout), or what a function makes of them. */
+
+/* Shape of tile `index` of the array, with the axes that are not tiled. */
+PF_API pf_status pf_tiling_tile_shape(const pf_tiling* tiling, int64_t index, int64_t* shape, int32_t* rank);
+/* Shape of the result of tile `index`. */
+PF_API pf_status pf_tiling_result_shape(const pf_tiling* tiling, int64_t index, const int64_t* channels, int32_t n_channels,
+                                        int64_t* shape, int32_t* rank);
+/* Shape of the output of a merge. */
+PF_API pf_status pf_tiling_output_shape(const pf_tiling* tiling, const int64_t* channels, int32_t n_channels, int64_t* shape,
+                                        int32_t* rank);
+/* The tiled axes of results of that rank: those of the spec, where negative ones count from this rank.
+ *   axes  room for n_tiled entries */
+PF_API pf_status pf_tiling_axes_in(const pf_tiling* tiling, int32_t rank, int64_t* axes);
+/* Extents of the axes that are not tiled in a result of tile `index` that has this shape of `rank` extents.
+ * PF_ERROR_SHAPE for a shape that no result of the tile has.
+ *   channels    receives them as shapes are given; may be NULL
+ *   n_channels  as *rank */
+PF_API pf_status pf_tiling_result_channels(const pf_tiling* tiling, int64_t index, const int64_t* shape, int32_t rank,
+                                           int64_t* channels, int32_t* n_channels);
+/* The scale with which results of tile `index` would have this shape of `rank` extents, in lowest terms. {0, 0} if it is
+ * that of the spec, if results have an offset or a border of their own, or if it is not the same along all tiled axes. */
+PF_API pf_status pf_tiling_scale_of(const pf_tiling* tiling, int64_t index, const int64_t* shape, int32_t rank,
+                                    pf_ratio* scale);
+
+/* Copies tile `index` of `array`, padding included, to `tile`, which has the shape that pf_tiling_tile_shape gives, the
+ * array's element type and memory of its own. executor: may be NULL. */
+PF_API pf_status pf_tiling_cut(const pf_tiling* tiling, int64_t index, const pf_tensor* array, const pf_tensor* tile,
+                               const pf_executor* executor);
+/* Counts how many tiles contribute to each element of the output.
+ *   counts  receives the numbers: int64, of the shape `output` of pf_tiling_layout: the tiled axes alone */
+PF_API pf_status pf_tiling_coverage(const pf_tiling* tiling, const pf_tensor* counts);
+/* The tiling as JSON: {"shape": .., "tile": .., ..}.
+ *   with_tiles  not 0: also the list "tiles", of about 200 bytes for each tile
+ *   text        receives the text, or NULL after an error. The caller owns it and frees it with pf_text_destroy(). */
+PF_API pf_status pf_tiling_json(const pf_tiling* tiling, int32_t with_tiles, char** text);
+
+/* ---- Merging ---- */
+
+/* How the results of tiles become one output. */
+typedef struct pf_merge_spec {
+  uint32_t size;         /* sizeof(pf_merge_spec) */
+  pf_dtype dtype;        /* of the tiles; must be given, since 0 is PF_DTYPE_BOOLEAN */
+  uint32_t element_size; /* bytes of one element: pf_dtype_size(dtype), or 0 for the same */
+  pf_reduce reduce;
+  pf_window window;        /* for max, min, first, last and center it only matters which weights are 0 */
+  int32_t copy;            /* not 0: tiles are copied where they have to wait; 0: the merger borrows them */
+  int32_t n_channels;      /* axes of the results that are not tiled */
+  int32_t reserved;        /* 0 */
+  const int64_t* channels; /* their extents, in order */
+  double sigma_scale;      /* of PF_WINDOW_GAUSSIAN, as a part of the tile; 0: 0.125 */
+  const double* weights;   /* of PF_WINDOW_AXES, one list behind the other, and of PF_WINDOW_ARRAY; finite and at least
+                              0. An element with the weight 0 contributes nothing */
+  int64_t n_weights;       /* PF_WINDOW_AXES: the sum of the extents of a whole result; PF_WINDOW_ARRAY: their product */
+  const uint8_t* mask;     /* for each tile, 0 if it will not come */
+  int64_t n_mask;          /* the number of tiles; 0: all tiles come */
+  const pf_dtype* output_dtype; /* PF_DTYPE_FLOAT32 or PF_DTYPE_FLOAT64; NULL: the type of the tiles */
+  const pf_scalar* fill;        /* value of elements that no tile contributes to; NULL: they are PF_ERROR_VALUE */
+  const int64_t* memory_limit;  /* the most bytes that may wait; NULL: no limit */
+} pf_merge_spec;
+
+/* A spec with defaults. It keeps the pointer that it is given. */
+static inline pf_merge_spec pf_merge_spec_of(pf_dtype dtype, const int64_t* channels, int32_t n_channels) {
+  pf_merge_spec spec = PF_ZEROS;
+  spec.size = sizeof(pf_merge_spec);
+  spec.dtype = dtype;
+  spec.n_channels = n_channels;
+  spec.channels = channels;
+  return spec;
+}
+
+/* The most bytes that a merger holds if tiles come in ascending order, without weights of single tiles. */
+typedef struct pf_merge_bytes {
+  uint32_t size;    /* sizeof(pf_merge_bytes), set by the caller */
+  int32_t reserved; /* 0 */
+  int64_t tiles;    /* tiles, or copies of their parts, that wait for their neighbours */
+  int64_t rows;     /* rows of the output that wait for their last elements before they go to a sink; 0 without one */
+  int64_t most;     /* the most of both together at one time */
+} pf_merge_bytes;
+
+/* Checks a spec as pf_merger_create does, but for two things that it alone checks: memory_limit, and whether weights of 0
+ * leave elements without a value, which takes as long as visiting every element of the output. */
+PF_API pf_status pf_merge_check(const pf_tiling* tiling, const pf_merge_spec* spec);
+/* The reduction of a merge with that spec: the given one, or the one that PF_REDUCE_STANDARD stands for. */
+PF_API pf_status pf_merge_reduction(const pf_tiling* tiling, const pf_merge_spec* spec, pf_reduce* reduce);
+/* Computes, without data, the memory that a merge needs. to_sink: not 0 if it is made by pf_merger_create_to_sink. Fills the
+ * fields of *bytes after size, as far as size reaches. */
+PF_API pf_status pf_merge_memory(const pf_tiling* tiling, const pf_merge_spec* spec, int32_t to_sink, pf_merge_bytes* bytes);
+/* The n samples of a window with a formula; PF_WINDOW_STANDARD gives those of hann. sigma_scale: as in pf_merge_spec.
+ *   samples  room for n numbers */
+PF_API pf_status pf_window_samples(pf_window window, double sigma_scale, int64_t n, double* samples);
+
+/* Receives the output of a merge in parts, so that it never has to be in memory as a whole.
+ *   write    takes rows [begin, end) of the output's stream axis and returns 0 when it has taken them. `band` is the output
+ *            cut to these rows; it is only read, and valid during the call. Calls come in ascending order, without gaps,
+ *            never two at once, from the threads that call the merger. After another value than 0 the merger takes no more
+ *            tiles, and the running call fails with PF_ERROR_EXECUTOR. It must not call the merger, throw or jump out.
+ *   context  is passed to write and not used otherwise; may be NULL */
+typedef struct pf_row_sink {
+  uint32_t size;    /* sizeof(pf_row_sink) */
+  int32_t reserved; /* 0 */
+  void* context;
+  int32_t (*write)(void* context, int64_t begin, int64_t end, const pf_tensor* band);
+} pf_row_sink;
+
+/* Says that the library needs a tile's memory no more. It must not throw or jump out. */
+typedef void (*pf_release)(void* context);
+
+/* What pf_merger_add takes beside a tile. */
+typedef struct pf_tile_options {
+  uint32_t size;            /* sizeof(pf_tile_options) */
+  int32_t reserved;         /* 0 */
+  const double* weight;     /* the tile's weight beside those of the window, by which it is multiplied; NULL: 1 */
+  const pf_tensor* weights; /* the same for each element: float64, of a shape that broadcasts to that of the result as in
+                               NumPy; copied. NULL: none. Not together with weight */
+  pf_release release;       /* NULL: the tile's memory stays as it is until the merger is destroyed, unless spec.copy is set.
+                               Else called once with release_context as soon as the tile need not wait any more, at the
+                               latest by pf_merger_destroy, from any thread that calls the merger; it may call the merger,
+                               but not destroy it. Never called if pf_merger_add fails: the tile is the caller's then */
+  void* release_context;
+} pf_tile_options;
+
+/* A merge in progress. Tiles may come in any order and from several threads at once. Each element of the output is written
+ * once, as soon as all tiles that contribute to it have come; until then these tiles wait, in their own type.
+ *
+ * Results are exact and repeatable: where all contributions to an element have equal bits, a mean is that value; otherwise
+ * products are added in ascending order of the tiles, in float64, and rounded once. Sums saturate. Results do not depend on
+ * threads, instruction sets, or the order in which tiles come.
+ *
+ * Errors have the operator "merge". A tile that is refused leaves the merger as it was, also if memory runs out; parts of
+ * the output that it was to give may have been written. If a sink fails, or memory runs out after a tile has been taken, the
+ * merger closes: it takes no more tiles, and cannot finish. */
+typedef struct pf_merger pf_merger;
+
+/* Makes a merger that writes to `output`, which needs no initial values, of the shape that pf_tiling_output_shape gives.
+ *   output    its memory is the merger's until the merger is finished or destroyed; shape and strides are copied
+ *   executor  copied; its context must live as long as the merger. NULL: the library's own threads
+ *   merger    receives the merger, or NULL after an error. The caller owns it and destroys it with pf_merger_destroy(). */
+PF_API pf_status pf_merger_create(const pf_tiling* tiling, const pf_merge_spec* spec, const pf_tensor* output,
+                                  const pf_executor* executor, pf_merger** merger);
+/* Makes a merger that hands rows of the output to *sink as soon as they are finished. sink: copied; its context must live as
+ * long as the merger. */
+PF_API pf_status pf_merger_create_to_sink(const pf_tiling* tiling, const pf_merge_spec* spec, const pf_row_sink* sink,
+                                          const pf_executor* executor, pf_merger** merger);
+/* Takes the result of tile `index`: a tensor of the shape that pf_tiling_result_shape gives and of the spec's element type.
+ * Unless spec.copy is set, its memory must not change before it is released. Weights are finite and at least 0, and those
+ * above 0 lie between 2^-300 and 2^300. For mean and sum they weigh the values (0 or 1 for 64-bit integers); for max and min
+ * it only matters which are 0; first, last and center take none.
+ *   options  may be NULL */
+PF_API pf_status pf_merger_add(pf_merger* merger, int64_t index, const pf_tensor* tile, const pf_tile_options* options);
+/* Completes the output. PF_ERROR_MISSING, which names the first missing tiles, unless all have come; the merge can go on
+ * then. */
+PF_API pf_status pf_merger_finish(pf_merger* merger);
+/* The bytes that wait now, and the most that have waited at one time; each may be NULL. */
+PF_API pf_status pf_merger_waiting(const pf_merger* merger, int64_t* now, int64_t* peak);
+/* Destroys a merger, finished or not, and releases the tiles that wait; NULL is allowed. No call may use it afterwards. */
+PF_API void pf_merger_destroy(pf_merger* merger);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* PATCHFOLD_TILING_H */

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the C interface of tilings and that of mergers share.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "capi/guard.hpp"
+#include "patchfold/tiling.hpp"
+
+/// The channels are kept since a layout points to them.
+struct pf_tiling {
+  explicit pf_tiling(const patchfold::TilingSpec& spec) : tiling(spec), channels(tiling.channels()) {}
+  patchfold::Tiling tiling;
+  patchfold::Dims channels;
+};
+
+namespace patchfold::capi {
+
+inline constexpr std::string_view op_tiling = "tiling";
+inline constexpr std::string_view op_merge = "merge";
+
+/// So many entries, which are those of axes.
+template <class T>
+std::span<const T> list_of(const T* entries, std::int32_t count, std::string_view op, std::string_view argument) {
+  if (count < 0) fail(ErrorCode::length, op, argument, "the number of entries must be at least 0", count);
+  if (count > max_rank) fail(ErrorCode::limit, op, argument, "the list has too many entries", count, max_rank);
+  if (count == 0) return {};
+  return {required(entries, op, argument), static_cast<std::size_t>(count)};
+}
+
+/// The enumerator that a caller means by `given` and that has this number in the library.
+template <Worded E>
+E enumerator_of(std::int64_t number, std::int32_t given, std::string_view op, std::string_view argument) {
+  const auto value = static_cast<E>(number);
+  if (static_cast<std::int64_t>(value) != number || !is_enumerator(value))
+    fail(ErrorCode::value, op, argument, "must be the number of " + listed_words<E>(), given);
+  return value;
+}
+
+Scalar scalar_of(const pf_scalar& given, std::string_view op, std::string_view argument);
+
+/// Fields that later versions may use must be 0 until then.
+inline void check_reserved(std::int32_t reserved, std::string_view op, std::string_view argument) {
+  if (reserved != 0) fail(ErrorCode::value, op, argument, "reserved must be 0", reserved);
+}
+
+}  // namespace patchfold::capi

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles the public headers as their users may: every standard, many warnings, no exceptions.
+
+usage: headers.py --cc COMPILER.. --cxx COMPILER.. --cpp [--dlpack FOLDER]
+
+  (nothing)  the C headers: as C99 to the newest C, and as C++11 to C++20 without exceptions and RTTI
+  --cpp      the C++ headers instead: as C++20 with many warnings; before C++20 the first message of each says what it needs
+"""
+import argparse
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = ROOT / "tests/capi"
+STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wsign-conversion", "-Wshadow", "-Wundef", "-Werror"]
+STRICT_CPP = [*STRICT, "-Wold-style-cast", "-Woverloaded-virtual", "-Wnon-virtual-dtor"]
+NEED = "need C++20"
+
+
+class Runs:
+    def __init__(self):
+        self.count, self.failures = 0, 0
+
+    def compile(self, *command, expected=None):
+        """Compiles without output; `expected` is what the first error must say."""
+        done = subprocess.run([*command, "-fsyntax-only", f"-I{ROOT / 'include'}"], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True)
+        first = next((line for line in done.stdout.splitlines() if "error" in line), "")
+        is_right = done.returncode == 0 if expected is None else done.returncode != 0 and expected in first
+        self.count += 1
+        if not is_right:
+            self.failures += 1
+            print(f"FAILED {' '.join(map(str, command))}\n{done.stdout}")
+
+    def knows(self, compiler, standard, language):
+        done = subprocess.run([compiler, f"-std={standard}", "-fsyntax-only", "-x", language, "/dev/null"],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return done.returncode == 0
+
+
+def c_headers(runs, options):
+    dlpack = ["-DWITH_DLPACK", "-isystem", options.dlpack] if options.dlpack else []
+    for compiler in options.cc:
+        for standard in ("c99", "c11", "c17", "c2x", "gnu17"):
+            if standard != "c2x" or runs.knows(compiler, standard, "c"):
+                runs.compile(compiler, f"-std={standard}", *STRICT, "-Wstrict-prototypes", "-Wmissing-prototypes", *dlpack,
+                             HERE / "header.c")
+    for compiler in options.cxx:
+        for standard in ("c++11", "c++14", "c++17", "c++20"):
+            runs.compile(compiler, f"-std={standard}", *STRICT_CPP, "-fno-exceptions", "-fno-rtti", *dlpack,
+                         HERE / "header.cpp")
+
+
+def cpp_headers(runs, options):
+    headers = sorted(path.name for path in (ROOT / "include/patchfold").glob("*.hpp"))
+    with tempfile.TemporaryDirectory() as folder:
+        for name in headers:
+            source = Path(folder) / f"{name}.cpp"
+            source.write_text(f"#include <patchfold/{name}>\n#include <patchfold/{name}>\n", encoding="utf-8")
+        for compiler in options.cxx:
+            runs.compile(compiler, "-std=c++20", *STRICT_CPP, Path(folder) / "patchfold.hpp.cpp")
+        for name in headers:
+            if name not in ("version.hpp", "export.hpp"):  # macros alone, which C reads too
+                stop = "-ferror-limit=1" if "clang" in options.cxx[0] else "-fmax-errors=1"
+                runs.compile(options.cxx[0], "-std=c++17", stop, Path(folder) / f"{name}.cpp", expected=NEED)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--cc", nargs="+", required=True)
+    parser.add_argument("--cxx", nargs="+", required=True)
+    parser.add_argument("--cpp", action="store_true")
+    parser.add_argument("--dlpack")
+    options = parser.parse_args()
+    runs = Runs()
+    (cpp_headers if options.cpp else c_headers)(runs, options)
+    print(f"headers: {runs.count} compiled, {runs.failures} failures")
+    sys.exit(1 if runs.failures else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tilings and mergers in C: what only C has (sizes of structs, pointers, counts, callbacks), and what wrong calls give.
+#include "tiles.hpp"
+
+#include <atomic>
+#include <cstring>
+#include <functional>
+#include <thread>
+
+#include "patchfold/explain.hpp"
+
+namespace patchfold::test {
+namespace {
+
+const std::int64_t numbers[40] = {8, 8, 8};
+
+/// Tiles of 8 x 8, 4 apart, of an array of 2 x 16 x 16; right until a test changes it.
+struct Tiles {
+  const std::int64_t shape[3] = {2, 16, 16}, tile[2] = {8, 8}, stride[1] = {4};
+  pf_tiling_spec spec = pf_tiling_spec_of(shape, 3, tile, 2);
+  pf_scalar value = {PF_VALUE_INTEGER, 0, 0, 0, 0};
+
+  Tiles() {
+    spec.stride = stride;
+    spec.n_stride = 1;
+    spec.value = &value;
+  }
+  Tiles(const Tiles&) = delete;
+  TilingPointer make() const {
+    pf_tiling* tiling = nullptr;
+    EXPECT_OK(pf_tiling_create(&spec, &tiling));
+    return TilingPointer(tiling);
+  }
+};
+
+TEST(CTiling, RefusesWrongSpecs) {
+  const struct {
+    const char* expected;
+    std::function<void(Tiles&)> change;
+  } rows[] = {
+      {"ok", [](Tiles&) {}},
+      {"value: tiling: spec: size must be the size of the struct; given 0, expected 128", [](Tiles& t) { t.spec.size = 0; }},
+      {"value: tiling: spec: size must be the size of the struct; given 127, expected 128",
+       [](Tiles& t) { t.spec.size = 127; }},
+      {"length: tiling: shape: the number of entries must be at least 0; given -1", [](Tiles& t) { t.spec.rank = -1; }},
+      {"length: tiling: shape: the number of entries must be at least 0; given -2147483648",
+       [](Tiles& t) { t.spec.rank = INT32_MIN; }},
+      {"limit: tiling: shape: the list has too many entries; given 33, expected 32", [](Tiles& t) { t.spec.rank = 33; }},
+      {"missing: tiling: shape: must not be NULL", [](Tiles& t) { t.spec.shape = nullptr; }},
+      {"missing: tiling: tile: must not be NULL", [](Tiles& t) { t.spec.tile = nullptr; }},
+      {"missing: tiling: tile: must be given; given nothing, expected an extent for each tiled axis",
+       [](Tiles& t) { t.spec.n_tiled = 0; }},
+      {"limit: tiling: tile: the list has too many entries; given 2147483647, expected 32",
+       [](Tiles& t) { t.spec.n_tiled = INT32_MAX; }},
+      {"missing: tiling: stride: must not be NULL", [](Tiles& t) { t.spec.stride = nullptr; }},
+      {"length: tiling: stride: must have one entry for each extent of the tile; given [8, 8, 8], expected 2 entries",
+       [](Tiles& t) {
+         t.spec.stride = numbers;
+         t.spec.n_stride = 3;
+       }},
+      {"missing: tiling: overlap: must not be NULL", [](Tiles& t) { t.spec.n_overlap = 1; }},
+      {"missing: tiling: overlap: must not be NULL", [](Tiles& t) { t.spec.n_overlap_fraction = 2; }},
+      {"limit: tiling: overlap: the list has too many entries; given 33, expected 32",
+       [](Tiles& t) { t.spec.n_overlap_fraction = 33; }},
+      {"missing: tiling: axes: must not be NULL", [](Tiles& t) { t.spec.n_axes = 2; }},
+      {"missing: tiling: scale: must not be NULL", [](Tiles& t) { t.spec.n_scale = 1; }},
+      {"missing: tiling: offset: must not be NULL", [](Tiles& t) { t.spec.n_offset = 2; }},
+      {"missing: tiling: result: must not be NULL", [](Tiles& t) { t.spec.n_result = 2; }},
+      {"length: tiling: result: the number of entries must be at least 0; given -7", [](Tiles& t) { t.spec.n_result = -7; }},
+      {"value: tiling: tail: must be the number of shift, shift_or_pad, pad, partial, drop or error; given 6",
+       [](Tiles& t) { t.spec.tail = 6; }},
+      {"value: tiling: tail: must be the number of shift, shift_or_pad, pad, partial, drop or error; given 256",
+       [](Tiles& t) { t.spec.tail = 256; }},
+      {"value: tiling: tail: must be the number of shift, shift_or_pad, pad, partial, drop or error; given -1",
+       [](Tiles& t) { t.spec.tail = -1; }},
+      {"value: tiling: padding_mode: must be constant, edge, reflect or symmetric; given wrap",
+       [](Tiles& t) { t.spec.padding_mode = 4; }},
+      {"value: tiling: padding_mode: must be the number of constant, edge, reflect, symmetric or wrap; given 5",
+       [](Tiles& t) { t.spec.padding_mode = 5; }},
+      {"type: tiling: value: there is no such kind of number; given 4", [](Tiles& t) { t.value.kind = PF_VALUE_INTEGERS; }},
+      {"type: tiling: value: there is no such kind of number; given -1", [](Tiles& t) { t.value.kind = -1; }},
+      {"value: tiling: value: reserved must be 0; given 1", [](Tiles& t) { t.value.reserved = 1; }},
+  };
+  for (const auto& row : rows) {
+    Tiles tiles;
+    row.change(tiles);
+    auto* tiling = reinterpret_cast<pf_tiling*>(&tiles);
+    EXPECT_EQ(outcome(pf_tiling_create(&tiles.spec, &tiling)), row.expected);
+    const bool is_made = tiling != nullptr;
+    EXPECT_EQ(is_made, std::string(row.expected) == "ok");
+    pf_tiling_destroy(tiling);
+  }
+  Tiles tiles;
+  pf_tiling* tiling = nullptr;
+  EXPECT_EQ(outcome(pf_tiling_create(nullptr, &tiling)), "missing: tiling: spec: must not be NULL");
+  EXPECT_EQ(outcome(pf_tiling_create(&tiles.spec, nullptr)), "missing: pf_tiling_create: tiling: must not be NULL");
+  pf_tiling_destroy(nullptr);
+}
+
+/// A struct of a later version: what this one does not know.
+template <class T>
+struct Later {
+  T known;
+  std::int64_t unknown[100];
+};
+
+// claim: c-structs-grow
+TEST(CTiling, TakesAndFillsStructsOfLaterVersions) {
+  Tiles tiles;
+  Later<pf_tiling_spec> spec{tiles.spec, {}};
+  spec.known.size = sizeof spec;
+  pf_tiling* made = nullptr;
+  ASSERT_OK(pf_tiling_create(&spec.known, &made));
+  const TilingPointer tiling(made);
+  spec.unknown[99] = 1;
+  EXPECT_EQ(outcome(pf_tiling_create(&spec.known, &made)),
+            "value: tiling: spec: fields that this version does not know must be 0; given 928, expected 128");
+  EXPECT_EQ(made, nullptr);
+
+  Later<pf_tiling_layout> layout;
+  std::memset(&layout, 0x5A, sizeof layout);
+  layout.known.size = sizeof layout;
+  ASSERT_OK(pf_tiling_info(tiling.get(), &layout.known));
+  EXPECT_EQ(layout.known.size, sizeof layout);
+  EXPECT_EQ(layout.known.count, 9);
+  EXPECT_EQ(layout.known.reserved, 0);
+  EXPECT_EQ(layout.unknown[0], 0);
+  EXPECT_EQ(layout.unknown[99], 0);
+  for (const std::uint32_t size : {0u, 4u, 95u}) {
+    layout.known.size = size;
+    layout.known.count = -1;
+    EXPECT_EQ(outcome(pf_tiling_info(tiling.get(), &layout.known)),
+              "value: tiling: layout: size must be the size of the struct; given " + std::to_string(size) + ", expected 96");
+    EXPECT_EQ(layout.known.count, -1);
+  }
+}
+
+TEST(CTiling, RefusesMissingPointersAndBadNumbers) {
+  const Tiles tiles;
+  const TilingPointer owner = tiles.make();
+  const pf_tiling* tiling = owner.get();
+  std::int64_t list[PF_MAX_RANK];
+  std::int32_t room = PF_MAX_RANK;
+  pf_tile_span span;
+  pf_ratio scale;
+  pf_tiling_layout layout{};
+  layout.size = sizeof layout;
+  char* text = nullptr;
+  Tensor<float> array({2, 16, 16}), tile({2, 8, 8});
+  const pf_tensor from = array.view(), to = tile.view();
+  const auto expect = [](pf_status status, const std::string& expected) { EXPECT_EQ(outcome(status), expected); };
+  expect(pf_tiling_info(nullptr, &layout), "missing: pf_tiling_info: tiling: must not be NULL");
+  expect(pf_tiling_info(tiling, nullptr), "missing: tiling: layout: must not be NULL");
+  expect(pf_tiling_tile(nullptr, 0, list, &span), "missing: pf_tiling_tile: tiling: must not be NULL");
+  expect(pf_tiling_tile(tiling, 9, nullptr, nullptr),
+         "value: tiling: index: must be the index of a tile; given 9, expected 0 to 8");
+  expect(pf_tiling_tile(tiling, 8, nullptr, nullptr), "ok");
+  expect(pf_tiling_span(nullptr, 0, 0, &span), "missing: pf_tiling_span: tiling: must not be NULL");
+  expect(pf_tiling_span(tiling, 0, 0, nullptr), "missing: tiling: span: must not be NULL");
+  for (const std::int32_t i : {-1, 2, INT32_MAX})
+    expect(pf_tiling_span(tiling, i, 0, &span),
+           "value: tiling: i: must be the number of a tiled axis; given " + std::to_string(i) + ", expected 0 to 1");
+  for (const std::int64_t k : {std::int64_t{-1}, std::int64_t{3}, INT64_MAX})
+    expect(pf_tiling_span(tiling, 0, k, &span), "value: tiling: k: must be the number of a tile along the axis; given " +
+                                                    std::to_string(k) + ", expected 0 to 2");
+  expect(pf_tiling_tile_shape(nullptr, 0, list, &room), "missing: pf_tiling_tile_shape: tiling: must not be NULL");
+  expect(pf_tiling_tile_shape(tiling, 0, list, nullptr), "missing: tiling: rank: must not be NULL");
+  room = 2;
+  list[0] = -1;
+  expect(pf_tiling_tile_shape(tiling, 0, list, &room),
+         "length: tiling: shape: must have room for every axis; given 2, expected 3");
+  EXPECT_EQ(room, 3);
+  EXPECT_EQ(list[0], -1);
+  expect(pf_tiling_result_shape(nullptr, 0, list, 1, list, &room),
+         "missing: pf_tiling_result_shape: tiling: must not be NULL");
+  expect(pf_tiling_result_shape(tiling, 0, list, 1, list, nullptr), "missing: tiling: rank: must not be NULL");
+  expect(pf_tiling_result_shape(tiling, 0, nullptr, 1, list, &room), "missing: tiling: channels: must not be NULL");
+  expect(pf_tiling_result_shape(tiling, 0, list, -1, list, &room),
+         "length: tiling: channels: the number of entries must be at least 0; given -1");
+  expect(pf_tiling_output_shape(nullptr, list, 1, list, &room), "missing: pf_tiling_output_shape: tiling: must not be NULL");
+  expect(pf_tiling_output_shape(tiling, list, 1, list, nullptr), "missing: tiling: rank: must not be NULL");
+  expect(pf_tiling_output_shape(tiling, numbers, 31, list, &room),
+         "rank: tiling: channels: must leave room for the tiled axes; given 31, expected at most 30");
+  room = PF_MAX_RANK;
+  expect(pf_tiling_output_shape(tiling, numbers, 30, list, &room), "ok");
+  EXPECT_EQ(room, 32);
+  expect(pf_tiling_axes_in(nullptr, 3, list), "missing: pf_tiling_axes_in: tiling: must not be NULL");
+  expect(pf_tiling_axes_in(tiling, 3, nullptr), "missing: tiling: axes: must not be NULL");
+  expect(pf_tiling_axes_in(tiling, 1, list),
+         "rank: tiling: result: must have an axis for each extent of the tile; given rank 1, expected rank 2 or more");
+  expect(pf_tiling_result_channels(nullptr, 0, numbers, 3, list, &room),
+         "missing: pf_tiling_result_channels: tiling: must not be NULL");
+  expect(pf_tiling_result_channels(tiling, 0, numbers, 3, list, nullptr), "missing: tiling: n_channels: must not be NULL");
+  expect(pf_tiling_result_channels(tiling, 0, nullptr, 3, list, &room), "missing: tiling: result: must not be NULL");
+  expect(pf_tiling_result_channels(tiling, 0, numbers, 40, list, &room),
+         "limit: tiling: result: the list has too many entries; given 40, expected 32");
+  expect(pf_tiling_scale_of(nullptr, 0, numbers, 3, &scale), "missing: pf_tiling_scale_of: tiling: must not be NULL");
+  expect(pf_tiling_scale_of(tiling, 0, numbers, 3, nullptr), "missing: tiling: scale: must not be NULL");
+  expect(pf_tiling_scale_of(tiling, 9, numbers, 3, &scale),
+         "value: tiling: index: must be the index of a tile; given 9, expected 0 to 8");
+  expect(pf_tiling_cut(nullptr, 0, &from, &to, nullptr), "missing: pf_tiling_cut: tiling: must not be NULL");
+  expect(pf_tiling_cut(tiling, 0, nullptr, &to, nullptr), "missing: tiling: array: must not be NULL");
+  expect(pf_tiling_cut(tiling, 0, &from, nullptr, nullptr), "missing: tiling: tile: must not be NULL");
+  expect(pf_tiling_cut(tiling, 0, &to, &to, nullptr),
+         "shape: tiling: array: must have the shape of the tiling; given [2, 8, 8], expected [2, 16, 16]");
+  pf_executor executor = *pf_serial_executor();
+  executor.threads = 0;
+  expect(pf_tiling_cut(tiling, 0, &from, &to, &executor), "value: tiling: executor: threads must be at least 1; given 0");
+  expect(pf_tiling_coverage(nullptr, &to), "missing: pf_tiling_coverage: tiling: must not be NULL");
+  expect(pf_tiling_coverage(tiling, nullptr), "missing: tiling: counts: must not be NULL");
+  expect(pf_tiling_json(nullptr, 0, &text), "missing: pf_tiling_json: tiling: must not be NULL");
+  expect(pf_tiling_json(tiling, 0, nullptr), "missing: pf_tiling_json: text: must not be NULL");
+  EXPECT_EQ(text, nullptr);
+}
+
+TEST(CTiling, OfManyTilesIsArithmetic) {
+  const std::int64_t shape[] = {std::int64_t{1} << 40}, tile[] = {16}, stride[] = {1};
+  pf_tiling_spec spec = pf_tiling_spec_of(shape, 1, tile, 1);
+  spec.stride = stride;
+  spec.n_stride = 1;
+  pf_tiling* made = nullptr;
+  ASSERT_OK(pf_tiling_create(&spec, &made));
+  const TilingPointer tiling(made);
+  pf_tile_span span;
+  ASSERT_OK(pf_tiling_tile(made, (std::int64_t{1} << 40) - 16, nullptr, &span));
+  EXPECT_EQ(span.read_end, shape[0]);
+  char* text = nullptr;
+  ASSERT_OK(pf_tiling_json(made, 0, &text));
+  EXPECT_NE(std::strstr(TextPointer(text).get(), "1099511627761"), nullptr);
+}
+
+// claim: c-handles
+TEST(CTiling, CutsOnManyThreadsAtOnce) {
+  const Tiles tiles;
+  const TilingPointer tiling = tiles.make();
+  Tensor<float> array({2, 16, 16});
+  array.count_up();
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong = 0;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 200; ++round) {
+        const std::int64_t index = round % 9;
+        Tensor<float> tile({2, 8, 8});
+        const pf_tensor from = array.view(), to = tile.view();
+        pf_tile_span spans[2];
+        wrong += pf_tiling_cut(tiling.get(), index, &from, &to, nullptr) != PF_OK;
+        wrong += pf_tiling_tile(tiling.get(), index, nullptr, spans) != PF_OK;
+        const auto first = static_cast<std::size_t>(spans[0].read_begin * 16 + spans[1].read_begin);
+        wrong += tile.values[0] != array.values[first] || tile.values[127] != array.values[256 + first + 7 * 16 + 7];
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(CText, OfAnExplanationIsThatOfCpp) {
+  const pf_attribute attributes[] = {pf_text("kernel_size", "2,2"), pf_text("output_size", "3,3")};
+  const std::int64_t shape[] = {1, 3, 3};
+  const pf_tensor image = {nullptr, shape, nullptr, 3, PF_DTYPE_UINT8, 0};
+  const auto explained = [](const char* op, const pf_attribute* list, std::int32_t count, const pf_tensor* input,
+                            const pf_explain_options* options) {
+    char* text = nullptr;
+    EXPECT_OK(pf_explain(op, list, count, input, input == nullptr ? 0 : 1, options, &text));
+    const TextPointer owner(text);
+    return std::string(text == nullptr ? "" : text);
+  };
+  const pf_explain_options with_plan = {sizeof with_plan, 1, nullptr};
+  const pf_dtype int16 = PF_DTYPE_INT16;
+  const pf_explain_options of_int16 = {sizeof of_int16, 0, &int16};
+  const Argument kernel{"kernel_size", Dims{2, 2}}, size{"output_size", Dims{3, 3}};
+  const OperatorSpec& unfold = find_operator("unfold");
+  EXPECT_EQ(explained("unfold", attributes, 1, &image, nullptr), explain(unfold, {{kernel}}, {1, 3, 3}, DType::uint8));
+  EXPECT_EQ(explained("unfold", attributes, 1, &image, &with_plan),
+            explain(unfold, {{kernel}}, {1, 3, 3}, DType::uint8, 0, {.plan = true}));
+  const Argument both[] = {kernel, size};
+  EXPECT_EQ(explained("coverage", attributes, 2, nullptr, nullptr), explain(find_operator("coverage"), both, {}));
+  EXPECT_EQ(explained("coverage", attributes, 2, nullptr, &of_int16),
+            explain(find_operator("coverage"), both, {}, DType::int16));
+
+  char* text = nullptr;
+  EXPECT_EQ(outcome(pf_explain("unfold", attributes, 1, &image, 1, nullptr, nullptr)),
+            "missing: pf_explain: text: must not be NULL");
+  EXPECT_EQ(outcome(pf_explain(nullptr, attributes, 1, &image, 1, nullptr, &text)),
+            "missing: pf_explain: op: must not be NULL");
+  EXPECT_EQ(text, nullptr);
+  EXPECT_EQ(outcome(pf_explain("unfold", attributes, 0, &image, 1, nullptr, &text)).substr(0, 28),
+            "missing: unfold: kernel_size");
+  const pf_explain_options small = {15, 0, nullptr};
+  EXPECT_EQ(outcome(pf_explain("unfold", attributes, 1, &image, 1, &small, &text)),
+            "value: unfold: options: size must be the size of the struct; given 15, expected 16");
+  const pf_dtype none = 77;
+  const pf_explain_options of_none = {sizeof of_none, 0, &none};
+  EXPECT_EQ(outcome(pf_explain("coverage", attributes, 2, nullptr, 0, &of_none, &text)),
+            "dtype: coverage: dtype: there is no such element type; given 77");
+  const pf_dtype opaque = PF_DTYPE_OPAQUE;
+  const pf_explain_options of_opaque = {sizeof of_opaque, 0, &opaque};
+  EXPECT_EQ(outcome(pf_explain("coverage", attributes, 2, nullptr, 0, &of_opaque, &text)).substr(0, 5), "dtype");
+  EXPECT_EQ(text, nullptr);
+  pf_text_destroy(nullptr);
+}
+
+}  // namespace
+}  // namespace patchfold::test
