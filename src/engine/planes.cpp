@@ -200,7 +200,7 @@ double Planes::price(const Choice& choice) const noexcept {
     case kernels::PlaneWay::split: return of_planes(3.0 * count(rows * ceil_div(columns, lanes)));
     case kernels::PlaneWay::exchange: {
       const std::int64_t edge = vectors_.edge, span = vectors_.span;
-      const bool in_blocks = kernels::exchanges_blocks(unit_);
+      const bool in_blocks = vectors_.blocks;
       const std::int64_t side = in_blocks ? lanes : edge;
       const std::int64_t inner_rows = rows - kernels::left_over(rows, side);
       const std::int64_t inner_columns = columns - kernels::left_over(columns, side);

@@ -77,6 +77,9 @@ struct Planes {
   static constexpr int side = static_cast<int>(hn::MaxLanes(D()));
   static constexpr std::int64_t unit = sizeof(T);
   static constexpr int edge = Squares<T>::edge, span = Squares<T>::span;
+  // A block wins where picking every second lane of two registers is one instruction. Elsewhere exchanging the halves of
+  // registers costs more than loading squares into their places.
+  static constexpr bool in_blocks = has_avx512(HWY_TARGET) && sizeof(T) >= 4;
 
   static HWY_INLINE V load_whole(const std::byte* at) { return hn::LoadU(D(), reinterpret_cast<const T*>(at)); }
   static HWY_INLINE void store_whole(V value, std::byte* at) { hn::StoreU(value, D(), reinterpret_cast<T*>(at)); }
@@ -155,7 +158,6 @@ struct Planes {
   /// Exchanges rows with columns. Rows lie `step` places apart in the source, backwards if the stride is negative.
   template <int step>
   static void exchange(std::byte* dst, const std::byte* src, const Plane& p) {
-    constexpr bool in_blocks = exchanges_blocks(unit);
     const auto move_outside = [&](std::int64_t first_row, std::int64_t last_row, std::int64_t first, std::int64_t last) {
       for (std::int64_t row = first_row; row < last_row; ++row)
         for (std::int64_t column = first; column < last; ++column)
@@ -182,13 +184,7 @@ struct Planes {
     if constexpr (in_blocks) {
       exchange_blocks<step>(dst, src, inside);
     } else {
-      const Exchange x{dst,
-                       src,
-                       p.src_rows.stride,
-                       p.dst_rows.offsets,
-                       p.src_columns.offsets,
-                       inside.rows,
-                       inside.columns};
+      const Exchange x{dst, src, p.src_rows.stride, p.dst_rows.offsets, p.src_columns.offsets, inside.rows, inside.columns};
       Squares<T>::template exchange<step>(x);
     }
   }
@@ -282,7 +278,7 @@ struct Planes {
   }
 
   static constexpr bool spreads = has_avx512(HWY_TARGET) && sizeof(T) <= 4;
-  static constexpr PlaneVectors vectors{side, spreads, edge, span};
+  static constexpr PlaneVectors vectors{side, spreads, edge, span, in_blocks};
 
   /// Puts columns to every second place; what lies between stays.
   static void spread(std::byte* dst, const std::byte* src, const Plane& p) {

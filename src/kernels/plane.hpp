@@ -43,6 +43,7 @@ struct PlaneVectors {
   bool spreads = false;    ///< units can be stored at every second place
   std::int64_t edge = 1;   ///< units along a side of a square that is exchanged
   std::int64_t span = 1;   ///< units in the registers that exchange squares side by side
+  bool blocks = false;     ///< rows and columns are exchanged in blocks of as many as a register has lanes, not in squares
 };
 PlaneVectors plane_vectors(std::int64_t unit) noexcept;
 
@@ -77,17 +78,11 @@ constexpr PlaneWay plane_way(std::int64_t unit, PlaneVectors vectors, std::int64
       return PlaneWay::split;
   }
   if (size(steps.src_rows) == unit || size(steps.src_rows) == 2 * unit) {
-    // So many units pay for a block.
-    if (std::min(rows, lanes) * std::min(columns, lanes) >= 4 * lanes) return PlaneWay::exchange;
+    const std::int64_t fewest = vectors.blocks ? 4 : std::min<std::int64_t>(4, vectors.edge);  // rows that pay
+    if (std::min(rows, lanes) * std::min(columns, lanes) >= fewest * lanes) return PlaneWay::exchange;
   }
   if ((steps.src_columns == -unit || size(steps.src_columns) == 2 * unit) && columns >= 4) return PlaneWay::straighten;
   return PlaneWay::units;
-}
-
-/// Whether rows and columns are exchanged in blocks of as many as a register has lanes, and not in squares of 16 bytes side
-/// by side in registers, which hold few units that are large.
-constexpr bool exchanges_blocks(std::int64_t unit) noexcept {
-  return unit >= 4;
 }
 
 /// How many of so many rows or columns are cheaper one by one than in a block.

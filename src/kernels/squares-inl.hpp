@@ -32,8 +32,8 @@ HWY_INLINE void for_blocks(std::int64_t end, std::int64_t size, F&& f) {
   }
 }
 
-/// Asks for the line of the destination that lies two lines ahead. Stores wait for their lines one after the other; lines that
-/// were asked for come side by side. What is read, the processor fetches early enough by itself.
+/// Asks for the line of the destination that lies two lines ahead. Stores wait for their lines one after the other; lines
+/// that were asked for come side by side. What is read, the processor fetches early enough by itself.
 HWY_INLINE void fetch_soon(const void* to) {
   __builtin_prefetch(static_cast<const std::byte*>(to) + 128, 1);
 }
@@ -116,53 +116,62 @@ struct Squares {
     }
   }
 
-  /// At most `edge` rows of as many columns as the vectors of DV have lanes, or of `count` columns if that is less.
-  template <int step, bool half, class DV>
-  static HWY_INLINE void exchange_wide(DV d, const Exchange& x, std::int64_t row, std::int64_t column,
-                                       std::int64_t count) {
-    constexpr int lanes = static_cast<int>(hn::MaxLanes(DV())), vectors = half ? edge / 2 : edge;
-    const std::int64_t rows = std::min<std::int64_t>(edge, x.rows), first = x.first(row, rows), way = x.way();
-    const std::byte* const from = x.src + first * x.row_step;
-    const std::int64_t* const columns = x.src_columns + column;
-    const std::int64_t* const to_rows = x.dst_rows + first;
-    std::byte* const to = x.dst + column * unit;
-    hn::Vec<DV> v[edge];
-    PATCHFOLD_UNROLL for (int i = 0; i < edge; ++i) v[i] =
-        lanes > edge || i < count ? load_columns<step>(d, from, columns + i) : hn::Zero(d);
-    if constexpr (half)
-      exchange_half(d, v);
-    else
-      exchange_lanes<edge, edge>(d, v);
-    if constexpr (lanes == edge)
-      if (count < edge) {
-        PATCHFOLD_UNROLL for (int i = 0; i < vectors; ++i) if (i < rows)
-            store_part(v[i], to + to_rows[i * way], count * unit);
-        return;
+  /// How many rows there are: all of a square, so that the last square may begin early; fewer; or at most half as many.
+  enum class Rows : std::uint8_t { all, fewer, half };
+
+  /// The rows [begin, end) of as many columns as the vectors of DV have lanes, or of `count` columns if that is less.
+  template <int step, Rows kind, class DV>
+  static HWY_INLINE void exchange_wide(DV d, const Exchange& x, std::int64_t begin, std::int64_t end,
+                                       const std::int64_t* src_columns, std::byte* to, std::int64_t count) {
+    constexpr int lanes = static_cast<int>(hn::MaxLanes(DV())), vectors = kind == Rows::half ? edge / 2 : edge;
+    const std::int64_t rows = kind == Rows::all ? edge : x.rows, way = x.way();
+    // Offsets of a few columns stay in registers for all rows of a line.
+    constexpr int kept = lanes <= 8 ? lanes : 1;
+    std::int64_t columns[kept];
+    PATCHFOLD_UNROLL for (int i = 0; i < kept; ++i) columns[i] = i < count ? src_columns[i] : 0;
+    const std::int64_t* const offsets = kept == lanes ? columns : src_columns;
+    for (std::int64_t row = begin; row < end; row += edge) {
+      const std::int64_t first = x.first(kind == Rows::all ? std::min(row, x.rows - edge) : 0, rows);
+      const std::byte* const from = x.src + first * x.row_step;
+      const std::int64_t* const to_rows = x.dst_rows + first;
+      hn::Vec<DV> v[edge];
+      PATCHFOLD_UNROLL for (int i = 0; i < edge; ++i) v[i] =
+          lanes > edge || i < count ? load_columns<step>(d, from, offsets + i) : hn::Zero(d);
+      if constexpr (kind == Rows::half)
+        exchange_half(d, v);
+      else
+        exchange_lanes<edge, edge>(d, v);
+      if constexpr (lanes == edge)
+        if (count < edge) {
+          PATCHFOLD_UNROLL for (int i = 0; i < vectors; ++i) if (i < rows)
+              store_part(v[i], to + to_rows[i * way], count * unit);
+          continue;
+        }
+      PATCHFOLD_UNROLL for (int i = 0; i < vectors; ++i) if (kind == Rows::all || i < rows) {
+        std::byte* const at = to + to_rows[i * way];
+        hn::StoreU(v[i], d, reinterpret_cast<T*>(at));
+        fetch_soon(at);
       }
-    PATCHFOLD_UNROLL for (int i = 0; i < vectors; ++i) if (i < rows) {
-      std::byte* const at = to + to_rows[i * way];
-      hn::StoreU(v[i], d, reinterpret_cast<T*>(at));
-      fetch_soon(at);
     }
   }
 
-  template <int step, bool half>
-  static void exchange_columns(const Exchange& x) {
+  template <int step, Rows kind>
+  static void exchange_columns(const Exchange& given) {
+    const Exchange x = given;                      // bytes that are stored might be those of `given`
     constexpr std::int64_t line_rows = 64 / unit;  // of a source line, which is used up before the next columns
     for (std::int64_t begin = 0; begin < x.rows; begin += line_rows) {
       const std::int64_t end = std::min(begin + line_rows, x.rows);
-      const auto each_row = [&](auto d, std::int64_t column, std::int64_t count) {
-        for (std::int64_t row = begin; row < end; row += edge)
-          exchange_wide<step, half>(d, x, std::max<std::int64_t>(0, std::min(row, x.rows - edge)), column, count);
+      const auto exchange = [&](auto d, std::int64_t column, std::int64_t count) {
+        exchange_wide<step, kind>(d, x, begin, end, x.src_columns + column, x.dst + column * unit, count);
       };
       std::int64_t column = 0;
       if constexpr (span > edge)
-        for (; column + span <= x.columns; column += span) each_row(Registers(), column, span);
+        for (; column + span <= x.columns; column += span) exchange(Registers(), column, span);
       if constexpr (span > 2 * edge)
         for (constexpr int two = 2 * edge; x.columns >= two && x.columns - column > edge; column += two)
-          each_row(hn::CappedTag<T, static_cast<std::size_t>(two)>(), std::min(column, x.columns - two), two);
+          exchange(hn::CappedTag<T, static_cast<std::size_t>(two)>(), std::min(column, x.columns - two), two);
       for (; column < x.columns; column += edge)
-        each_row(Square(), std::max<std::int64_t>(0, std::min(column, x.columns - edge)),
+        exchange(Square(), std::max<std::int64_t>(0, std::min(column, x.columns - edge)),
                  std::min<std::int64_t>(edge, x.columns));
     }
   }
@@ -208,9 +217,10 @@ struct Squares {
   static void exchange(const Exchange& x) {
     if constexpr (step == 1 && span > edge)
       if (x.columns < span && x.rows >= span) return exchange_tall(x);
+    if (x.rows >= edge) return exchange_columns<step, Rows::all>(x);
     if constexpr (edge >= 8)
-      if (x.rows <= edge / 2) return exchange_columns<step, true>(x);
-    exchange_columns<step, false>(x);
+      if (x.rows <= edge / 2) return exchange_columns<step, Rows::half>(x);
+    exchange_columns<step, Rows::fewer>(x);
   }
 };
 
