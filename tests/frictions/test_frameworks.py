@@ -28,6 +28,7 @@ def test_tensorflows_tape_gets_a_gradient() -> None:
     assert (tape.gradient(total, x)[0, 0].numpy() == patchfold.coverage((4, 4), 3)).all()
 
 
+# claim: tensorflow-means
 def test_the_derivative_of_a_mean_is_not_that_of_a_sum() -> None:
     tf = pytest.importorskip("tensorflow")
     x = tf.Variable(tf.ones((1, 9, 4)))
@@ -44,12 +45,15 @@ def test_a_function_of_tensorflow() -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_onnx_export_of_a_module(tmp_path) -> None:  # type: ignore[no-untyped-def]
+@pytest.mark.parametrize("dynamo", [False, True])
+def test_onnx_export_of_a_module(tmp_path, dynamo) -> None:  # type: ignore[no-untyped-def]
     torch = pytest.importorskip("torch")
+    if dynamo:
+        pytest.importorskip("onnxscript")
     runtime = pytest.importorskip("onnxruntime")
     x = torch.randn(1, 2, 6, 6)
     path = str(tmp_path / "model.onnx")
-    torch.onnx.export(patchfold.torch.Unfold(3), (x,), path, dynamo=False, input_names=["x"], opset_version=18)
+    torch.onnx.export(patchfold.torch.Unfold(3), (x,), path, dynamo=dynamo, input_names=["x"], opset_version=18)
     (got,) = runtime.InferenceSession(path).run(None, {"x": x.numpy()})
     assert (torch.from_numpy(got) == patchfold.torch.unfold(x, 3)).all()
 

@@ -2,6 +2,7 @@
 """patchfold.jax: the numbers of the neutral operators under every transform, and derivatives."""
 
 import functools
+import inspect
 import re
 import subprocess
 import sys
@@ -34,6 +35,7 @@ CALLS: list[tuple[str, tuple[int, ...], dict[str, Any]]] = [
     ("unfold", (2, 5, 4, 2), {"kernel_size": 3, "padding": "same", "padding_mode": "edge", "layout": "channels_last"}),
     ("unfold", (1, 1, 5), {"kernel_size": (2,), "padding": [(7, -1)], "padding_mode": "wrap"}),
     ("unfold", (1, 5, 4), {"kernel_size": (2, 2), "padding": [(3, 2), (0, 0)], "padding_mode": "symmetric"}),
+    ("unfold", (2, 3, 3), {"kernel_size": (4,), "allow_empty": True}),
     ("fold", (2, 12, 20), {"output_size": (5, 6), "kernel_size": 2}),
     (
         "fold",
@@ -112,6 +114,70 @@ def test_derivatives_of_both_modes_and_orders(name, shape, arguments):
     x = data(shape)
     check_grads(ours, (x,), order=2, modes=("fwd", "rev"), atol=2e-2, rtol=2e-2)
     check_grads(jax.vmap(ours), (data((2, *shape)),), order=1, atol=2e-2, rtol=2e-2)
+
+
+MEANS: list[tuple[tuple[int, ...], dict[str, Any]]] = [
+    ((2, 12, 20), {"output_size": (5, 6), "kernel_size": 2}),
+    ((2, 8, 2), {"output_size": (9,), "kernel_size": (4,), "stride": 5, "fill": -3}),
+    (
+        (2, 3, 2, 18),
+        {"output_size": (7, 4), "kernel_size": (3, 3), "stride": 2, "padding": [(1, 0), (1, 1)], "positions": "grid"}
+        | {"layout": "channels_last", "order": "kernel"},
+    ),
+]
+
+
+# claim: jax-means
+@pytest.mark.parametrize(("shape", "arguments"), MEANS)
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8", "int32", "bool", "complex64"])
+def test_means_are_those_of_the_neutral_operator(shape, arguments, dtype):
+    if dtype == "bool":
+        arguments = arguments | {"fill": 1}
+    ours, neutral = pair("fold", arguments | {"reduce": "mean"})
+    x = data(shape, "float32").astype(dtype) if dtype == "complex64" else data(shape, dtype)
+    same(ours(x), neutral(x))
+    same(jax.jit(ours)(x), neutral(x))
+    some = np.stack([x, x[::-1]])
+    same(jax.vmap(ours)(some), np.stack([neutral(x) for x in some]))
+
+
+# claim: jax-means
+@pytest.mark.parametrize(("shape", "arguments"), MEANS)
+def test_means_have_derivatives_of_forward_mode_only(shape, arguments):
+    ours, neutral = pair("fold", arguments | {"reduce": "mean"})
+    x = data(shape)
+    _, tangent = jax.jvp(ours, (x,), (x,))
+    same(tangent, neutral(x, fill=0))
+    check_grads(ours, (x,), order=2, modes=("fwd",), atol=2e-2, rtol=2e-2)
+    with pytest.raises(patchfold.InvalidValue) as caught:
+        jax.grad(lambda x: ours(x).sum())(x)
+    assert str(caught.value) == "fold: reduce: has no derivative for a mean; given mean, expected fold(..) / coverage(..)"
+
+
+def test_a_fill_belongs_to_a_mean():
+    with pytest.raises(patchfold.InvalidValue, match="fold: fill: "):
+        pj.fold(jnp.ones((1, 4, 4)), (3, 3), 2, fill=1)
+
+
+def test_arguments_are_those_of_the_neutral_operators():
+    for name in pj.__all__:
+        if name != "run":
+            ours, neutral = (inspect.signature(getattr(module, name)).parameters for module in (pj, patchfold))
+            left = {key: each.replace(annotation=None) for key, each in neutral.items()}
+            for key in ("out", "accumulate", "columns"):
+                left.pop(key, None)
+            assert list(left.values()) == [each.replace(annotation=None) for each in ours.values()], name
+
+
+# claim: no-patch
+def test_an_image_smaller_than_a_patch():
+    x = jnp.ones((1, 3, 4))
+    for ours in (pj.unfold, jax.jit(lambda x, size: pj.unfold(x, size), static_argnums=1)):
+        with pytest.raises(patchfold.InvalidValue, match="kernel_size: a patch must fit .* allow_empty=True"):
+            ours(x, (5,))
+    empty = functools.partial(pj.unfold, kernel_size=(5,), allow_empty=True)
+    assert jax.jit(empty)(x).shape == (1, 15, 0)
+    same(jax.grad(lambda x: empty(x).sum())(x), np.zeros((1, 3, 4), np.float32))
 
 
 def test_a_fill_has_no_derivative():

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from .._core import Operator
 from .._table import _named, _values
-from .._typing import DepthMode, IntOrInts, Ints, Layout, Number, Order, Padding, PaddingMode, Positions
+from .._typing import DepthMode, FoldReduce, IntOrInts, Ints, Layout, Number, Order, Padding, PaddingMode, Positions
 from ._calls import apply, create
 
 Data: TypeAlias = jax.Array | npt.NDArray[Any]
@@ -36,6 +36,7 @@ def unfold(
     layout: Layout = "channels_first",
     order: Order = "channel",
     positions: Positions = "flat",
+    allow_empty: bool = False,
 ) -> jax.Array:
     """Copies every patch of an image into columns (im2col). Shapes, arguments, formula and errors: patchfold.unfold.
 
@@ -61,7 +62,8 @@ def unfold(
         >>> columns(jnp.ones((8, 3, 16, 16))).shape
         (8, 27, 256)
     """
-    return apply(_unfold, x, kernel_size, stride, dilation, padding, padding_mode, value, layout, order, positions)
+    window = (kernel_size, stride, dilation, padding, padding_mode, value)
+    return apply(_unfold, x, *window, layout, order, positions, allow_empty)
 
 
 def fold(
@@ -75,14 +77,19 @@ def fold(
     layout: Layout = "channels_first",
     order: Order = "channel",
     positions: Positions = "flat",
+    reduce: FoldReduce = "sum",
+    fill: Number = 0,
 ) -> jax.Array:
-    """Sums columns into the image that they were cut from (col2im). Shapes, arguments, formula and errors: patchfold.fold.
+    """Sums or averages columns into the image that they were cut from (col2im). Shapes, arguments, formula and errors:
+    patchfold.fold.
 
     Arguments other than x are fixed when a function is traced. Under vmap, x is one sample.
 
-    Types: numbers and booleans, summed as patchfold.fold sums them: float16 and bfloat16 in float32 with one rounding.
+    Types: numbers and booleans, summed and averaged as patchfold.fold does: sums of float16 and bfloat16 in float32 with
+        one rounding.
 
-    Derivatives: of any order, in forward and reverse mode; the adjoint is unfold.
+    Derivatives: of any order, in forward and reverse mode; the adjoint is unfold. A mean has those of forward mode only:
+        for a gradient write fold(..) / coverage(..).
 
     Example:
         >>> import jax, jax.numpy as jnp, patchfold.jax
@@ -90,11 +97,14 @@ def fold(
         Array([[[[1., 2., 1.],
                  [2., 4., 2.],
                  [1., 2., 1.]]]], dtype=float32)
+        >>> patchfold.jax.fold(jnp.ones((1, 4, 4)), (3, 3), 2, reduce="mean")[0, 0, 1]
+        Array([1., 1., 1.], dtype=float32)
         >>> energy = lambda columns: (patchfold.jax.fold(columns, (3, 3), 2) ** 2).sum()
         >>> jax.grad(energy)(jnp.ones((1, 4, 4)))[0, 0]
         Array([2., 4., 4., 8.], dtype=float32)
     """
-    return apply(_fold, x, output_size, kernel_size, stride, dilation, padding, layout, order, positions, None)
+    window = (kernel_size, stride, dilation, padding)
+    return apply(_fold, x, output_size, *window, layout, order, positions, None, reduce, fill)
 
 
 def coverage(
