@@ -16,10 +16,11 @@ from . import _core as _core  # before NumPy, whose error in a second interprete
 # isort: split
 from . import keras, onnx, openvino, tensorflow
 from ._apply import apply_tiled
+from ._blocks import batch_to_space, depth_to_space, space_to_batch, space_to_depth
+from ._columns import coverage, fold, reorder, unfold
 from ._core import __version__, get_num_threads, instruction_sets, set_num_threads, use_instruction_set
 from ._errors import Error, InvalidType, InvalidValue
 from ._merger import Merger
-from ._operators import batch_to_space, coverage, depth_to_space, fold, reorder, space_to_batch, space_to_depth, unfold
 from ._patches import Chunk, gather_patches, iter_unfold
 from ._reconstruct import reconstruct
 from ._table import (

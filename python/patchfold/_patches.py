@@ -8,13 +8,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from itertools import product
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy.typing as npt
 
 from . import _arrays, _core
 from ._errors import InvalidType, InvalidValue
-from ._typing import Array, Int, IntOrInts, Number, Order, Padding, PaddingMode
+from ._typing import Array, Element, Int, IntOrInts, Number, Order, Padding, PaddingMode
 from ._views import errors_of, is_list, per_axis, read_once, read_pads, spatial_rank
 
 Range = tuple[int, int]
@@ -196,6 +196,12 @@ def _integer(name: str, argument: str, value: Any, rule: str) -> None:
         raise InvalidType(operator=name, argument=argument, rule=rule, given=_arrays.given_text(value))
 
 
+@overload
+def gather_patches(
+    x: npt.NDArray[Element], corners: npt.ArrayLike, size: IntOrInts, *, out: npt.NDArray[Element] | None = None
+) -> npt.NDArray[Element]: ...
+@overload
+def gather_patches(x: Array, corners: npt.ArrayLike, size: IntOrInts, *, out: Array | None = None) -> Array: ...
 def gather_patches(x: Array, corners: npt.ArrayLike, size: IntOrInts, *, out: Array | None = None) -> Array:
     """Copies patches at corners of your choice into one batch, for example for training on random crops.
 

@@ -3,18 +3,66 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
 
 from . import _core
-from ._arrays import given_text
+from ._arrays import given_text, text_in, value_text
+from ._columns import fold
 from ._errors import Error, InvalidType, InvalidValue
-from ._operators import fold
-from ._typing import Array, IntOrInts, Ints, Layout, Number, Order, Padding, Positions
-from ._views import is_list, read_once, read_pads, shape_of
+from ._typing import Array, Element, IntOrInts, Ints, Layout, Number, Order, Padding, Positions, Shape
+from ._views import read_once, read_pads, shape_of
 
 _fold = _core.Operator("fold", data="columns")
 
 
+@overload
+def reconstruct(
+    columns: npt.NDArray[Element],
+    shape: Shape,
+    kernel_size: IntOrInts,
+    *,
+    stride: IntOrInts = 1,
+    dilation: IntOrInts = 1,
+    padding: Padding = 0,
+    layout: Layout = "channels_first",
+    order: Order = "channel",
+    positions: Positions = "flat",
+    fill: Number = 0,
+    out: npt.NDArray[Element] | None = None,
+) -> np.ndarray[Shape, np.dtype[Element]]: ...
+@overload
+def reconstruct(
+    columns: npt.NDArray[Element],
+    shape: Ints,
+    kernel_size: IntOrInts,
+    *,
+    stride: IntOrInts = 1,
+    dilation: IntOrInts = 1,
+    padding: Padding = 0,
+    layout: Layout = "channels_first",
+    order: Order = "channel",
+    positions: Positions = "flat",
+    fill: Number = 0,
+    out: npt.NDArray[Element] | None = None,
+) -> npt.NDArray[Element]: ...
+@overload
+def reconstruct(
+    columns: Array,
+    shape: Ints,
+    kernel_size: IntOrInts,
+    *,
+    stride: IntOrInts = 1,
+    dilation: IntOrInts = 1,
+    padding: Padding = 0,
+    layout: Layout = "channels_first",
+    order: Order = "channel",
+    positions: Positions = "flat",
+    fill: Number = 0,
+    out: Array | None = None,
+) -> Array: ...
 def reconstruct(
     columns: Array,
     shape: Ints,
@@ -71,7 +119,12 @@ def reconstruct(
         if made != whole:
             rule = "must be the shape of the image that the columns were cut from"
             raise InvalidValue(
-                operator="reconstruct", argument="shape", rule=rule, given=str(whole), expected=str(made), code="shape"
+                operator="reconstruct",
+                argument="shape",
+                rule=rule,
+                given=value_text(whole),
+                expected=str(made),
+                code="shape",
             )
         return fold(
             columns,
@@ -102,21 +155,26 @@ def _extents(axes: int, shape: Any, windows: list[Any], layout: Any, positions: 
         raise InvalidType(
             operator="reconstruct", argument="shape", rule="must be a list of integers", given=given_text(shape)
         )
-    flat = positions != "grid"
-    rank = next((len(value) for value in windows if is_list(value)), len(shape) - axes + 1 if flat else len(shape) - 2)
-    if len(shape) == 3 and not flat and not any(map(is_list, windows)):
+    flat = text_in(positions) != "grid"
+    lists = [value for value in windows if type(value) is tuple]
+    rank = len(lists[0]) if lists else len(shape) - axes + 1 if flat else len(shape) - 2
+    if len(shape) == 3 and not flat and not lists:
         rule = "a shape of rank 3 is one image of 2 spatial axes or a batch of 1; give a list to say which"
-        size = windows[0]
-        expected = f"kernel_size = ({size}, {size}) or ({size},)"
+        size = value_text(windows[0])
         raise InvalidValue(
-            operator="reconstruct", argument="shape", rule=rule, given=str(shape), expected=expected, code="rank"
+            operator="reconstruct",
+            argument="shape",
+            rule=rule,
+            given=value_text(shape),
+            expected=f"kernel_size=({size}, {size}) or kernel_size=({size},)",
+            code="rank",
         )
     batch = len(shape) - rank - 1
     if rank < 1 or batch < 0:
         rule = "must have a channel axis and the spatial axes"
         expected = f"rank {rank + 1} or more" if rank > 0 else f"rank {axes} or more"
         raise InvalidValue(
-            operator="reconstruct", argument="shape", rule=rule, given=str(shape), expected=expected, code="rank"
+            operator="reconstruct", argument="shape", rule=rule, given=value_text(shape), expected=expected, code="rank"
         )
-    first = batch if layout == "channels_last" else batch + 1
+    first = batch if text_in(layout) == "channels_last" else batch + 1
     return shape[first : first + rank]

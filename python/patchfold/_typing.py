@@ -23,6 +23,9 @@ Array = TypeVar("Array", bound=npt.NDArray[Any] | SupportsDlpack)
 Element = TypeVar("Element", bound=np.generic)
 """The element type of a NumPy array whose result has another number of axes."""
 
+Shape = TypeVar("Shape", bound=tuple[int, ...])
+"""A shape as a tuple, which tells how many axes the result has."""
+
 
 class Operation(Protocol):
     """The call of an operator of the table: the bound method, which Python calls faster than the object. The result is an

@@ -8,14 +8,15 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from . import _core
 from ._arrays import _type_name, given_text, is_numpy, speaks_dlpack
 from ._errors import Error, InvalidType
-from ._typing import Array, DepthMode, IntOrInts, Layout
+from ._typing import Array, DepthMode, Element, IntOrInts, Layout
 
 
 @contextmanager
@@ -113,6 +114,26 @@ def torch_shape_and_strides(name: str, x: Any) -> tuple[tuple[int, ...], tuple[i
     )
 
 
+@overload
+def unfold_view(
+    x: npt.NDArray[Element],
+    kernel_size: IntOrInts,
+    *,
+    stride: IntOrInts = 1,
+    dilation: IntOrInts = 1,
+    layout: Layout = "channels_first",
+    allow_empty: bool = False,
+) -> npt.NDArray[Element]: ...
+@overload
+def unfold_view(
+    x: Array,
+    kernel_size: IntOrInts,
+    *,
+    stride: IntOrInts = 1,
+    dilation: IntOrInts = 1,
+    layout: Layout = "channels_first",
+    allow_empty: bool = False,
+) -> Array: ...
 def unfold_view(
     x: Array,
     kernel_size: IntOrInts,
@@ -165,6 +186,14 @@ def unfold_view(
     return view
 
 
+@overload
+def space_to_depth_view(
+    x: npt.NDArray[Element], block: IntOrInts, *, mode: DepthMode = "blocks_first", layout: Layout = "channels_first"
+) -> npt.NDArray[Element]: ...
+@overload
+def space_to_depth_view(
+    x: Array, block: IntOrInts, *, mode: DepthMode = "blocks_first", layout: Layout = "channels_first"
+) -> Array: ...
 def space_to_depth_view(
     x: Array, block: IntOrInts, *, mode: DepthMode = "blocks_first", layout: Layout = "channels_first"
 ) -> Array:

@@ -10,6 +10,8 @@ import numpy.typing as npt
 import patchfold
 
 x = np.zeros((1, 3, 8, 8), np.float32)
+y = np.zeros((12, 5), np.float32)
+size = (8, 8)
 names: npt.NDArray[np.str_] = np.array(["a", "b"]).reshape(1, 1, 2)
 anything: npt.NDArray[np.generic] = x
 
@@ -19,33 +21,62 @@ patchfold.unfold(x, [3, 3], stride=(2, 2), padding=[(0, 1), (1, 0)])
 patchfold.unfold(x, np.array([3, 3]), padding="same", positions="grid", order="kernel", layout="channels_last")
 patchfold.unfold(names, (2,))
 patchfold.unfold(anything, 3, value=1.5)
-patchfold.apply_tiled(lambda tile: tile, x[0, 0], (4, 4), overlap=0.25, scale=Fraction(1, 2))
+patchfold.apply_tiled(lambda tile: tile, y, (4, 4), overlap=0.25, scale=Fraction(1, 2))
 patchfold.coverage((8, 8), 3, dtype="int32")
 
 # Not arrays
-patchfold.unfold([[1, 2]], 3)  # mypy: type-var
-patchfold.unfold("text", 3)  # mypy: type-var
-patchfold.unfold(None, 3)  # mypy: type-var
-patchfold.fold([[1.0]], (2, 2), 2)  # mypy: type-var
+patchfold.unfold([[1, 2]], 3)  # mypy: call-overload
+patchfold.unfold("text", 3)  # mypy: call-overload
+patchfold.unfold(None, 3)  # mypy: call-overload
+patchfold.fold([[1.0]], (2, 2), 2)  # mypy: call-overload
+patchfold.reconstruct([[1.0]], (1, 2, 2), 2)  # mypy: call-overload
+patchfold.unfold_view([[1, 2]], 3)  # mypy: call-overload
+patchfold.space_to_depth_view("text", 2)  # mypy: call-overload
+patchfold.reorder([1], 2)  # mypy: type-var
 patchfold.space_to_depth([1], 2)  # mypy: type-var
 patchfold.onnx.col2im([1], (2, 2), (1, 1))  # mypy: call-overload
-patchfold.gather_patches("text", [(0, 0)], 2)  # mypy: type-var
+patchfold.gather_patches("text", [(0, 0)], 2)  # mypy: call-overload
 
 # Not numbers, not words
 patchfold.unfold(x, "3")  # mypy: arg-type
-patchfold.unfold(x, 3.5)  # mypy: arg-type
+patchfold.unfold(x, 3.5)  # mypy: call-overload
 patchfold.unfold(x, 3, padding="sane")  # mypy: arg-type
-patchfold.unfold(x, 3, order="patch")  # mypy: arg-type
-patchfold.unfold(x, 3, strides=2)  # mypy: call-arg
-patchfold.fold(x, 8, 3)  # mypy: arg-type
+patchfold.unfold(x, 3, order="patch")  # mypy: call-overload
+patchfold.unfold(x, 3, strides=2)  # mypy: call-overload
+patchfold.fold(x, 8, 3)  # mypy: call-overload
+patchfold.coverage(8, 3)  # mypy: call-overload
+patchfold.space_to_depth(x, 2.5)  # mypy: arg-type
 patchfold.unfol(x, 3)  # mypy: attr-defined
 patchfold.torch.unfol(x, 3)  # mypy: attr-defined
 
-# Results: of the same library and element type, and of another number of axes where the function changes it
+# Results: of any number of axes where the function changes it
+columns: np.ndarray[tuple[int, int, int], np.dtype[np.float32]] = patchfold.unfold(x, 3)
+image: np.ndarray[tuple[int, int, int, int], np.dtype[np.float32]] = patchfold.fold(columns, (8, 8), 3)
+reveal_type(patchfold.unfold(x, 3))  # mypy: ndarray[tuple[Any, ...], dtype[float32]]
+reveal_type(patchfold.unfold(names, (2,)))  # mypy: ndarray[tuple[Any, ...], dtype[str_]]
+reveal_type(patchfold.unfold(x, 3, out=columns))  # mypy: ndarray[tuple[Any, ...], dtype[float32]]
+reveal_type(patchfold.fold(columns, (8, 8), 3))  # mypy: ndarray[tuple[Any, ...], dtype[float32]]
+reveal_type(patchfold.coverage([8, 8], 3))  # mypy: ndarray[tuple[Any, ...], dtype[float32]]
+reveal_type(patchfold.coverage(names.shape, 3))  # mypy: ndarray[tuple[Any, ...], dtype[float32]]
+reveal_type(patchfold.coverage([8, 8], 3, dtype="int32"))  # mypy: ndarray[tuple[Any, ...], dtype[Any]]
+reveal_type(patchfold.coverage(size, 3, out=y))  # mypy: ndarray[tuple[int, int], dtype[float32]]
+reveal_type(patchfold.reconstruct(columns, [1, 3, 8, 8], 3))  # mypy: ndarray[tuple[Any, ...], dtype[float32]]
+reveal_type(patchfold.unfold_view(x, 3))  # mypy: ndarray[tuple[Any, ...], dtype[float32]]
+reveal_type(patchfold.space_to_depth_view(x, 2))  # mypy: ndarray[tuple[Any, ...], dtype[float32]]
+reveal_type(patchfold.gather_patches(x, [(0, 0)], 2))  # mypy: ndarray[tuple[Any, ...], dtype[float32]]
 reveal_type(patchfold.keras.unfold(x, 3))  # mypy: ndarray[tuple[Any, ...], dtype[float32]]
 reveal_type(patchfold.onnx.col2im(x, (2, 2), (1, 1)))  # mypy: ndarray[tuple[Any, ...], dtype[float32]]
 reveal_type(patchfold.openvino.col2im(names, (2, 2), (1, 1)))  # mypy: ndarray[tuple[Any, ...], dtype[str_]]
 reveal_type(patchfold.run("unfold", x, kernel_size=3))  # mypy: ndarray[tuple[Any, ...], dtype[float32]]
 reveal_type(patchfold.plan("unfold", x, kernel_size=3)(x))  # mypy: ndarray[tuple[Any, ...], dtype[float32]]
 reveal_type(patchfold.patchify(x, 4))  # mypy: ndarray[tuple[Any, ...], dtype[float32]]
+
+# and of the same library and element type, with as many axes where the function keeps their number
+reveal_type(patchfold.unfold(x, 3, positions="grid"))  # mypy: ndarray[tuple[int, int, int, int], dtype[float32]]
+reveal_type(patchfold.fold(x, (9, 9), 2, positions="grid"))  # mypy: ndarray[tuple[int, int, int, int], dtype[float32]]
+reveal_type(patchfold.reorder(x, 2, positions="grid"))  # mypy: ndarray[tuple[int, int, int, int], dtype[float32]]
 reveal_type(patchfold.space_to_depth(x, 2))  # mypy: ndarray[tuple[int, int, int, int], dtype[float32]]
+reveal_type(patchfold.coverage(size, 3))  # mypy: ndarray[tuple[int, int], dtype[float32]]
+reveal_type(patchfold.coverage(size, 3, dtype=np.int16))  # mypy: ndarray[tuple[int, int], dtype[int16]]
+reveal_type(patchfold.reconstruct(y, size, (2,)))  # mypy: ndarray[tuple[int, int], dtype[float32]]
+reveal_type(patchfold.reconstruct(columns, x.shape, 3))  # mypy: ndarray[tuple[int, int, int, int], dtype[float32]]

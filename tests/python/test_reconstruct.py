@@ -119,7 +119,7 @@ def test_numbers_alone_say_how_many_axes_there_are():
         (
             lambda x: patchfold.reconstruct(x[:, None], (27, 1, 36), 1, positions="grid"),
             "reconstruct: shape: a shape of rank 3 is one image of 2 spatial axes or a batch of 1; give a list "
-            "to say which; given (27, 1, 36), expected kernel_size = (1, 1) or (1,)",
+            "to say which; given (27, 1, 36), expected kernel_size=(1, 1) or kernel_size=(1,)",
         ),
         (
             lambda x: patchfold.reconstruct(x.astype(np.uint8), (3, 8, 8), (3, 3), fill=300),
