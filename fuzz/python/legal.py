@@ -230,6 +230,44 @@ def gather_call(choices: Choices) -> Call:
     return Call("gather_patches", patchfold.gather_patches, arguments | {"size": size}, expected, extra=("out",))
 
 
+def mean_call(choices: Choices) -> Call:
+    """Means of columns that nobody changed: the image, and the fill where no patch lies."""
+    rank = choices.between(1, 3)
+    window, extents = _window(choices, rank), choices.several(rank, 2, 7)
+    x = values.plain_array((2, 3, *extents), choices.pick([d for d in values.NUMBERS if d.kind in "iuf"]))
+    given = {"layout": "channels_first", "order": choices.pick(["channel", "kernel"]), "positions": "flat"}
+    columns = formulas.unfold(x, *_formula_arguments(window), **given)
+    ones = formulas.unfold(np.ones((1, 1, *extents), np.int64), *_formula_arguments(window), **given)
+    counts = formulas.fold(ones, extents, *_formula_arguments(window), **given)
+    fill = choices.number(3)
+    arguments = window | given | {"fill": fill}
+    expected = lambda: np.where(counts > 0, x, np.asarray(fill, x.dtype))  # noqa: E731
+    if choices.chance(2):
+        return Call("reconstruct", patchfold.reconstruct, {"columns": columns, "shape": x.shape} | arguments, expected,
+                    extra=("out",))  # fmt: skip
+    arguments = {"x": columns, "output_size": extents, "reduce": "mean"} | arguments
+    return Call("fold mean", patchfold.fold, arguments, expected, extra=("out", "accumulate"))
+
+
+def token_call(choices: Choices) -> Call:
+    """Tokens, and images of tokens."""
+    patch, grid = choices.several(2, 1, 3), choices.several(2, 1, 3)
+    channels_last, order = choices.chance(2), choices.pick(["vit", "torch"])
+    rows, columns = (p * n for p, n in zip(patch, grid, strict=True))
+    x = values.plain_array((2, 3, rows, columns), choices.pick(values.DTYPES[:15]))
+    cells = x.reshape(2, 3, grid[0], patch[0], grid[1], patch[1])
+    inside = (3, 5, 1) if order == "vit" else (1, 3, 5)
+    tokens = cells.transpose(0, 2, 4, *inside).reshape(2, grid[0] * grid[1], 3 * patch[0] * patch[1])
+    if channels_last:
+        x = np.moveaxis(x, 1, -1)
+    given = {"patch_size": patch, "order": order, "layout": "channels_last" if channels_last else "channels_first"}
+    extra = ("out", "merge_size")
+    if choices.chance(2):
+        arguments = {"tokens": formed(choices, tokens), "size": (rows, columns)} | given
+        return Call("unpatchify", patchfold.unpatchify, arguments, lambda: x, extra=extra)
+    return Call("patchify", patchfold.patchify, {"x": formed(choices, x)} | given, lambda: tokens, extra=extra)
+
+
 def other_call(choices: Choices) -> Call:
     """What sets something, and texts."""
     text = patchfold.Tiling((9, 9), 3, overlap=1, axes=(0, 1)).to_json()

@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "python"))
 
 import hostile
 import legal
+import merges
 import numpy as np
 import patchfold
 import tiles
@@ -35,11 +36,17 @@ GENERATORS = [
     tiles.tile_call,
     tiles.tile_call,
     legal.other_call,
+    legal.mean_call,
+    legal.token_call,
+    merges.place_call,
+    merges.weight_call,
+    merges.several_call,
+    merges.store_call,
 ]
 STATS: Counter[tuple[str, str]] = Counter()
 
 
-READ_BY_NUMPY = ("corners", "window", "mask", "dtype", "nonsense", "part", "fn", "progress", "out", "kind")
+READ_BY_NUMPY = ("corners", "window", "mask", "dtype", "nonsense", "part", "fn", "progress", "out", "kind", "weight", "into")
 
 
 class Fault(Exception):
@@ -153,7 +160,7 @@ def run(data: bytes, *, timed: bool = True) -> None:
 def _run(choices: Choices, call: legal.Call, *, timed: bool) -> None:
     known = dict(call.arguments)
     changes = changed(choices, call)
-    given = ((name, call.arguments.get(name)) for name in ("fn", "out", "progress"))
+    given = ((name, call.arguments.get(name)) for name in ("fn", "out", "into", "progress"))
     # NumPy keeps some of the exceptions that it meets.
     numpys = any(call.arguments.get(name) is not known.get(name) for name in READ_BY_NUMPY)
     own = any(callable(each) and each is not known.get(name) for name, each in given)

@@ -131,6 +131,12 @@ std::string text_of(nb::handle object) {
   return text;
 }
 
+std::string text_and_type_of(nb::handle object) {
+  const std::string type = " of type " + type_name_of(object);
+  std::string text = text_of(object);
+  return text.ends_with(type) ? text : text + type;
+}
+
 std::string type_name_of(nb::handle object) {
   const nb::handle type = object.type();
   const std::string module = utf8_of(nb::str(nb::getattr(type, "__module__", nb::str("builtins"))));  // eval() sets none

@@ -28,6 +28,8 @@ std::string utf8_of(nb::handle text);
 
 /// repr() of an object, cut to one short line.
 std::string text_of(nb::handle object);
+/// "'3' of type str"
+std::string text_and_type_of(nb::handle object);
 
 /// "list" or "numpy.ndarray": the type of an object as a person would name it.
 std::string type_name_of(nb::handle object);

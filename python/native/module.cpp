@@ -88,7 +88,7 @@ void set_threads(nb::handle threads) {
 void use_instructions(nb::handle name) {
   if (!PyUnicode_Check(name.ptr()))
     throw Error({ErrorCode::type, "use_instruction_set", "name", "must be the name of an instruction set",
-                 text_of(name) + " of type " + type_name_of(name), ""});
+                 text_and_type_of(name), ""});
   use_instruction_set(utf8_of(name));
 }
 

@@ -71,7 +71,7 @@ class PlanKey {
     if (PyTuple_Check(value) || PyList_Check(value)) return add_list(value);
     if (PyBool_Check(value)) return add(boolean, value == Py_True);
     if (PyFloat_CheckExact(value)) return add(real, std::bit_cast<std::int64_t>(PyFloat_AS_DOUBLE(value)));
-    if (PyArray_IsScalar(value, Integer)) return add_integer(nb::steal(PyNumber_Index(value)).ptr());
+    if (PyArray_IsScalar(value, Integer)) return add_scalar(value);
     if (PyArray_CheckExact(value)) return add_array(reinterpret_cast<PyArrayObject*>(value));
     give_up();
   }
@@ -80,6 +80,13 @@ class PlanKey {
     const long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
     if (overflow != 0) return give_up();
     add(integer, number);
+  }
+  /// NumPy counts its durations among the integers, but they have no index.
+  void add_scalar(PyObject* value) {
+    const nb::object index = nb::steal(PyNumber_Index(value));
+    if (index.is_valid()) return add_integer(index.ptr());
+    PyErr_Clear();
+    give_up();
   }
   void add_list(PyObject* value) {
     PyObject** items = PySequence_Fast_ITEMS(value);

@@ -19,7 +19,7 @@ struct Place {
 
 [[noreturn]] void wrong_type(const Place& place, std::string_view rule, nb::handle object) {
   throw Error({ErrorCode::type, std::string(place.op), std::string(place.argument), std::string(rule),
-               text_of(object) + " of type " + type_name_of(object), ""});
+               text_and_type_of(object), ""});
 }
 
 /// Arrays of one element convert to numbers, but are lists all the same.

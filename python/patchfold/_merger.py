@@ -102,9 +102,10 @@ class Merger:
         settings = (("window", window), ("reduce", reduce), ("dtype", dtype), ("fill", fill))
         self._tiling = tiling
         self._mask = mask_bytes(tiling._native, mask)
-        self._shown = "".join(f", {name}={_shown(given)}" for name, given in settings if given is not None)
         self._come = 0
         self._spec = merge_spec(tiling._native, window, reduce, dtype, copy, self._mask, fill, memory_limit)
+        # Only what has passed the check is sure to have a text.
+        self._shown = "".join(f", {name}={_shown(given)}" for name, given in settings if given is not None)
         self._dtype = None if dtype is None else dtype
         self._name = _output_name(dtype)
         self._lock = threading.RLock()
@@ -286,7 +287,9 @@ def _shown(setting: Any) -> str:
     """An argument in few words: arrays would take time to print."""
     if is_array(setting):
         return f"an array of {tuple(getattr(setting, 'shape', ()))}"
-    return "a list" if isinstance(setting, list) else value_text(repr(setting))
+    if isinstance(setting, list):
+        return "a list"
+    return value_text(repr(setting) if isinstance(setting, (str, tuple)) else setting)
 
 
 def _output_name(dtype: Any) -> str | None:

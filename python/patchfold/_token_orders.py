@@ -14,6 +14,7 @@ from ._views import read_once
 
 Shape = tuple[int, ...]
 
+_LIMIT = 1 << 60
 
 Seams = tuple[Shape, ...] | None
 """(axis, next axis, its extent): the two are one without a copy where the stride of the first is extent times that of the
@@ -141,6 +142,10 @@ def integers(op: str, argument: str, value: Any) -> Any:
         raise InvalidType(operator=op, argument=argument, rule=rule, given=given_text(value))
     if min(numbers) < 1:
         raise InvalidValue(operator=op, argument=argument, rule="must be at least 1", given=value_text(value))
+    if max(numbers) >= _LIMIT:
+        raise InvalidValue(
+            operator=op, argument=argument, rule="must stay below 2^60", given=value_text(value), code="limit"
+        )
     return read
 
 
@@ -163,8 +168,8 @@ def merge_of(op: str, order: Order, merge_size: Any, rank: int) -> Shape:
 
 def check_extents(op: str, argument: str, extents: Shape, patch: Shape, merge: Shape) -> None:
     steps = tuple(p * m for p, m in zip(patch, merge, strict=True))
-    if any(extent % step or not extent for extent, step in zip(extents, steps, strict=True)):
-        what = "patch_size" if max(merge) == 1 else "patch_size * merge_size"
+    what = "patch_size" if max(merge) == 1 else "patch_size * merge_size"
+    if any(extent % step for extent, step in zip(extents, steps, strict=True)):
         raise InvalidValue(
             operator=op,
             argument=argument,
@@ -173,3 +178,6 @@ def check_extents(op: str, argument: str, extents: Shape, patch: Shape, merge: S
             expected=f"multiples of {steps}; pad or crop",
             code="divisible",
         )
+    if 0 in extents:
+        rule = f"the spatial extents must be at least {what}"
+        raise InvalidValue(operator=op, argument=argument, rule=rule, given=str(extents), expected=f"at least {steps}")

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls of tilings, mergers and apply_tiled that are right: places of tiles, weights, several results, stores."""
+
+import inspect
+import math
+import pickle
+from typing import Any
+
+import numpy as np
+import patchfold
+import values
+from choices import Choices
+from legal import Call, formed
+
+_TILING = tuple(inspect.signature(patchfold.Tiling.__init__).parameters)[3:]
+_MERGER = tuple(inspect.signature(patchfold.Merger.__init__).parameters)[2:]
+_APPLY = tuple(inspect.signature(patchfold.apply_tiled).parameters)[3:]
+
+
+def _spec(choices: Choices) -> tuple[Any, dict[str, Any]]:
+    """An array, and arguments of Tiling that suit it."""
+    extents = choices.several(2, 1, 8)
+    x = values.plain_array((2, *extents), choices.pick(values.NUMBERS))
+    tile = choices.several(2, 1, 4)
+    given: dict[str, Any] = {"tile": tile, "overlap": tuple(choices.number(extent) for extent in tile)}
+    given["tail"] = choices.pick(["shift_or_pad", "pad"])
+    given["padding_mode"] = choices.pick(["constant", "edge", "symmetric"])
+    return x, given
+
+
+def place_call(choices: Choices) -> Call:
+    """Tiles by place, by slice and by number, cut and pickled."""
+    x, given = _spec(choices)
+    given["padding_mode"] = "edge"
+    steps = [tile - overlap for tile, overlap in zip(given["tile"], given["overlap"], strict=True)]
+    begins, place = [], []
+    for extent, tile, step in zip(x.shape[1:], given["tile"], steps, strict=True):
+        count = math.ceil(max(extent - tile, 0) / step) + 1
+        place.append(choices.number(count))
+        begin = place[-1] * step
+        begins.append(max(min(begin, extent - tile), 0) if given["tail"] == "shift_or_pad" else begin)
+    reads = [np.arange(b, b + t).clip(0, e - 1) for b, t, e in zip(begins, given["tile"], x.shape[1:], strict=True)]
+    bounds = [choices.pick([None, 0, 1, -1, 2]) for _ in range(2)]
+    part = slice(*bounds, choices.pick([None, 1, -1, 2]))
+    arguments = {"x": formed(choices, x), "shape": x.shape, **given, "place": tuple(place), "part": part}
+    return Call("Tiling[]", _placed, arguments, lambda: x[:, reads[0][:, None], reads[1]], False, ("out", *_TILING))
+
+
+def _placed(x: Any, place: Any, part: Any, out: Any = None, **given: Any) -> Any:
+    t = patchfold.Tiling(**given)
+    again = pickle.loads(pickle.dumps(t))
+    if len(t) <= 1000 and type(part) is slice:
+        tiles = t[part]
+        assert len({*tiles}) == len(tiles) and all(again[tile.position] == tile for tile in tiles)
+    tile = t[place]
+    if type(tile) is patchfold.Tile and np.prod(np.array(tile.shape, float)) > 10**6:
+        return None
+    return again.cut(x, place, out)
+
+
+def weight_call(choices: Choices) -> Call:
+    """Tiles that agree, however much each of them counts."""
+    x, given = _spec(choices)
+    merging: dict[str, Any] = {"reduce": choices.pick(["mean", "max", "min"])}
+    if x.dtype.kind in "iu" and x.dtype.itemsize == 8 or merging["reduce"] != "mean":
+        merging["window"] = "ones"
+    tile = given["tile"]
+    weights: list[Any] = [1, True, np.float32(1), np.ones(tile, bool), np.ones((2, 1, 1), np.int8), [[1]]]
+    if x.dtype.kind not in "iu" or x.dtype.itemsize < 8:
+        weights += [0.25, 1e-9, np.arange(1, tile[1] + 1), np.full((2, *tile), 3.5)]
+    merging["copy"] = choices.chance(2)
+    arguments = {"x": x, "shape": x.shape, **given, **merging, "weight": choices.pick(weights), "index": choices.number(3)}
+    return Call("Merger.add", _weighed, arguments, lambda: x, False, (*_TILING, *_MERGER))
+
+
+def _weighed(x: Any, weight: Any, index: Any, **given: Any) -> Any:
+    """index 0 adds tiles by number, 1 by place, 2 as Tile; anything else is the index of the first."""
+    t = patchfold.Tiling(**{name: value for name, value in given.items() if name not in _MERGER})
+    options = {name: value for name, value in given.items() if name in _MERGER}
+    if len(t) > 1000 or int(np.prod(np.array(t.output_shape, float))) > 10**6:
+        return None
+    merger = patchfold.Merger(t, **options)
+    try:
+        for tile, part in zip(t, t.split(x), strict=True):
+            forms = (tile.index, tile.position, tile)
+            form = forms[index] if type(index) is int and 0 <= index < 3 else forms[0] if tile.index else index
+            merger.add(form, part, weight=weight)
+        repr(merger)
+        return merger.finish()
+    finally:
+        merger.close()
+
+
+def several_call(choices: Choices) -> Call:
+    """A function with several results, one tile or a stack of them at a time."""
+    x, given = _spec(choices)
+    form = choices.number(3)
+    fn = [lambda t: (t, t), lambda t: [t, t], lambda t: {"a": t, "b": t}][form]
+    arguments = {"fn": fn, "x": x, **given, "batch": choices.pick([None, 1, 3]), "reduce": "center", "progress": False}
+    if choices.chance(2):
+        rooms = [np.full(x.shape, 77, x.dtype), None]
+        arguments["out"] = dict(zip("ab", rooms, strict=True)) if form == 2 else tuple(rooms)
+    return Call("apply_tiled several", _several, arguments, lambda: np.stack([x, x]), False, _APPLY)
+
+
+def _several(x: Any, **given: Any) -> Any:
+    if issubclass(type(x), np.ndarray) and np.ndarray.size.__get__(x) > 10**4:  # as many tiles
+        return None
+    results = patchfold.apply_tiled(x=x, **given)
+    return list(results.values()) if type(results) is dict else results
+
+
+class Shelf:
+    """A store: slices of it are read and written."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    shape = property(lambda self: self.array.shape)
+    dtype = property(lambda self: self.array.dtype)
+
+    def __getitem__(self, where: Any) -> Any:
+        return self.array[where]
+
+    def __setitem__(self, where: Any, part: Any) -> None:
+        self.array[where] = part
+
+
+def store_call(choices: Choices) -> Call:
+    """From an array or a store into an array, a store, or a function."""
+    x, given = _spec(choices)
+    arguments = {"fn": lambda part: part, "x": Shelf(x) if choices.chance(2) else x, **given, "progress": False}
+    arguments |= {"reduce": "center", "into": choices.pick(["array", "store", "function", "new"])}
+    return Call("apply_tiled stores", _stored, arguments, lambda: x, False, tuple(name for name in _APPLY if name != "out"))
+
+
+def _stored(x: Any, into: Any, **given: Any) -> Any:
+    if issubclass(type(x), np.ndarray) and np.ndarray.size.__get__(x) > 10**4:  # as many tiles
+        return None
+    room = np.full(x.shape, 77, x.dtype) if type(x) in (Shelf, np.ndarray) else None
+    bands: list[Any] = []
+    shelf = None if room is None else Shelf(room)
+    outs = {"array": room, "store": shelf, "function": lambda rows, band: bands.append(band), "new": None}
+    out = outs[into] if type(into) is str and into in outs else into
+    result = patchfold.apply_tiled(x=x, out=out, **given)
+    if bands:
+        return np.concatenate(bands, 1)
+    return result.array if type(result) is Shelf else result
