@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <exception>
 #include <filesystem>
-#include <limits>
 #include <mutex>
 
 #include "cli/interrupt.hpp"
@@ -15,6 +13,7 @@
 #include "cli/text.hpp"
 #include "cli/tile_files.hpp"
 #include "cli/tile_source.hpp"
+#include "cli/workers.hpp"
 #include "formats/file.hpp"
 #include "formats/output_file.hpp"
 #include "formats/picture.hpp"
@@ -29,12 +28,27 @@ namespace fs = std::filesystem;
 /// Files that a folder, and the list of them, can well hold.
 constexpr std::int64_t most_tiles = std::int64_t{1} << 24;
 
+/// "4,4"
+std::string typed(const Dims& numbers) {
+  std::string text;
+  for (const std::int64_t number : numbers) text += text_of(text.empty() ? "" : ",", number);
+  return text;
+}
+
+void check_extents_of_picture(const Dims& tile) {
+  if (tile.size() == 2) return;
+  fail_usage("split", "--tile", "must be one number for a picture, or two: height and width",
+             tile.size() == 1 ? "one and a comma" : typed(tile),
+             text_of("--tile ", typed(tile.slice(0, std::min(tile.size(), 2)))));
+}
+
 Tiling tiling_of(const SplitRequest& request, const TileSource& source) {
   TilingSpec spec = request.spec;
   spec.shape = source.shape();
   if (!source.is_npy() && !spec.axes.empty())
     fail_usage("split", "--axes", "applies to .npy arrays only: pictures are tiled along height and width");
   if (!source.is_npy()) spec.axes = {0, 1};
+  if (!source.is_npy() && !request.tile.is_scalar()) check_extents_of_picture(request.tile.values());
   // One number stands for height and width, or for the axes that are named.
   const int tiled = spec.axes.empty() ? std::clamp(spec.shape.size(), 1, 2) : spec.axes.size();
   spec.tile = request.tile.is_scalar() ? Dims::filled(tiled, request.tile.values()[0]) : request.tile.values();
@@ -212,12 +226,9 @@ std::string tiles_text(const TileSource& source, const Tiling& tiling) {
                  formats::type_text(source.type()));
 }
 
-/// Tiles that are cut at the same time, for a thread each, in at most 64 MB.
+/// Tiles that are cut at the same time.
 std::int64_t workers_for(const Tiling& tiling, std::int64_t tile_bytes, int threads) {
-  constexpr std::int64_t most_bytes = std::int64_t{64} << 20;
-  const std::int64_t side_by_side = tiling.size() / tiling.grid()[0];
-  return std::max<std::int64_t>(
-      1, std::min({std::int64_t{threads}, side_by_side, most_bytes / std::max<std::int64_t>(1, tile_bytes)}));
+  return pieces_in_memory(tile_bytes, std::min<std::int64_t>(threads, tiling.size() / tiling.grid()[0]));
 }
 
 std::int64_t memory_of(const TileSource& source, const Tiling& tiling) {
@@ -274,50 +285,20 @@ class Split {
   void run(Progress& progress) {
     const std::int64_t rows = plan_.tiling.grid()[0];
     const std::int64_t side_by_side = plan_.tiling.size() / rows;
+    const auto workers = static_cast<std::int64_t>(memory_.size());
     for (std::int64_t row = 0; row < rows; ++row) {
       guard_.check();
       source_.load_row(row);
-      Row work{*this, progress, row * side_by_side, (row + 1) * side_by_side};
-      const auto body = [](void* context, std::int64_t worker) noexcept {
-        static_cast<Row*>(context)->run(static_cast<std::size_t>(worker));
-      };
-      const bool done = guard_.executor().run(static_cast<std::int64_t>(memory_.size()), body, &work);
-      guard_.check();
-      if (work.failure) std::rethrow_exception(work.failure);
-      if (!done) throw_if_failed(Status::executor_failed, "split");
+      for_each_index("split", guard_, workers, row * side_by_side, (row + 1) * side_by_side,
+                     [&](std::int64_t index, std::int64_t worker) {
+                       const std::int64_t bytes = cut(index, memory_[static_cast<std::size_t>(worker)].get());
+                       const std::lock_guard lock(mutex_);
+                       progress.count(bytes);
+                     });
     }
   }
 
  private:
-  struct Row {
-    Split& split;
-    Progress& progress;
-    std::int64_t next;
-    std::int64_t end;
-    std::mutex mutex{};
-    std::int64_t failed = std::numeric_limits<std::int64_t>::max();
-    std::exception_ptr failure{};  ///< of the first tile that failed
-
-    void run(std::size_t worker) noexcept {
-      while (true) {
-        std::unique_lock lock(mutex);
-        if (next == end || failure || split.guard_.interrupted()) return;
-        const std::int64_t index = next++;
-        lock.unlock();
-        try {
-          const std::int64_t bytes = split.cut(index, split.memory_[worker].get());
-          lock.lock();
-          progress.count(bytes);
-        } catch (...) {
-          if (!lock.owns_lock()) lock.lock();
-          if (index > failed) return;
-          failed = index;
-          failure = std::current_exception();
-        }
-      }
-    }
-  };
-
   /// Returns the bytes of the tile.
   std::int64_t cut(std::int64_t index, std::byte* memory) {
     const formats::ElementType& type = source_.type();
@@ -367,11 +348,11 @@ class Split {
     return checksum(file.data(), static_cast<std::int64_t>(file.size()));
   }
   void begin_writing() {
-    const std::lock_guard lock(folder_mutex_);
+    const std::lock_guard lock(mutex_);
     folder_.mark();
   }
   void count() {
-    const std::lock_guard lock(folder_mutex_);
+    const std::lock_guard lock(mutex_);
     folder_.count();
     ++written_;
   }
@@ -383,7 +364,7 @@ class Split {
   std::vector<std::shared_ptr<std::byte>> memory_{};  ///< a tile for each worker
   Executor* inner_ = nullptr;                         ///< within a tile
   formats::WriteOptions options_{};
-  std::mutex folder_mutex_{};
+  std::mutex mutex_{};  ///< of the folder and the progress
   std::int64_t written_ = 0;
 };
 

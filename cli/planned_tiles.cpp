@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/planned_tiles.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "cli/inputs.hpp"
+#include "cli/promote.hpp"
+#include "formats/file.hpp"
+#include "formats/picture.hpp"
+
+namespace patchfold::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Whether arrays of C x H x W become a picture, which is H x W x C.
+bool turns_tiles(const MergeRequest& request, const Tiling& tiling) {
+  if (request.format == formats::FileFormat::npy) return false;
+  return request.chw || (tiling.spec().shape.size() == 3 && tiling.axes() == Dims{1, 2});
+}
+
+}  // namespace
+
+Tiling tiling_of(const MergeRequest& request, const formats::TilePlan& plan) {
+  if (!turns_tiles(request, plan.tiling)) return plan.tiling;
+  TilingSpec spec = plan.tiling.spec();
+  const Dims& axes = plan.tiling.axes();
+  if (axes.size() != 2)
+    throw Error({ErrorCode::value, "merge", "--chw", "needs tiles along height and width", to_string(axes)});
+  spec.shape = {spec.shape[axes[0]], spec.shape[axes[1]], 1};
+  spec.axes = {0, 1};
+  return Tiling(spec);
+}
+
+class PlannedTiles::Files {
+ public:
+  Files(const MergeRequest& request, const formats::TilePlan& plan, const Tiling& tiling)
+      : folder_(request.folder),
+        plan_(plan),
+        tiling_(tiling),
+        processed_(request.processed || !request.plan.empty()),
+        turns_(turns_tiles(request, plan.tiling)) {
+    if (processed_) find_extension();
+    find_missing();
+    const auto first = open(0);
+    type_ = first->type();
+    channels_ = processed_ ? channels_of(0, shape_of(0, *first)) : plan.tiling.channels();
+    if (const auto type = patchfold::dtype_of(plan.type); type && !processed_ && !is_npy(0) && channels_.size() == 1)
+      form_ = PixelForm{*type, channels_[0]};
+    check_size(0, *first);
+    if (element_count(first->shape()) == 0) fail(0, ErrorCode::shape, "must have elements", first->shape());
+    if (processed_) find_form();
+    if (form_) type_ = formats::element_type(form_->type);
+  }
+
+  const formats::ElementType& type() const noexcept { return type_; }
+  const Dims& channels() const noexcept { return channels_; }
+  bool are_pictures() const { return formats::is_picture_path(path(0)); }
+
+  LoadedTile read(std::int64_t index) const {
+    if (!processed_ && is_jpeg_name(plan_.files[static_cast<std::size_t>(index)])) check_file(index);
+    const auto reader = open(index);
+    check_size(index, *reader);
+    check_form(index, *reader);
+    LoadedTile tile = guarded(index, [&] { return read_tile(*reader, path(index)); });
+    if (is_promoted(*reader)) tile = guarded(index, [&] { return promoted(tile, *form_, path(index)); });
+    if (!processed_ && !is_jpeg_name(plan_.files[static_cast<std::size_t>(index)]))
+      check_sum(index, checksum(tile.memory.get(), tile.bytes), "pixels");
+    if (is_turned(index, tile.view.shape)) tile.view = channels_last(tile.view);
+    return tile;
+  }
+
+ private:
+  void check_file(std::int64_t index) const {
+    const fs::path name = path(index);
+    const auto file = guarded(index, [&] { return formats::open_file({"merge", name}); });
+    check_sum(index, checksum(file.bytes.data(), static_cast<std::int64_t>(file.bytes.size())), "bytes");
+  }
+  void check_sum(std::int64_t index, std::uint32_t given, std::string_view what) const {
+    const std::uint32_t expected = plan_.crcs[static_cast<std::size_t>(index)];
+    if (given != expected)
+      fail(index, ErrorCode::file_format,
+           fmt::format("must hold the {} that the plan has a checksum of, or merge needs --processed", what),
+           fmt::format("{:08x}", given), fmt::format("{:08x}", expected));
+  }
+  fs::path path(std::int64_t index) const {
+    fs::path name = plan_.files[static_cast<std::size_t>(index)];
+    if (!extension_.empty()) name.replace_extension(extension_);
+    return folder_ / name;
+  }
+  [[noreturn]] void fail(std::int64_t index, ErrorCode code, std::string rule, std::string given = {},
+                         std::string expected = {}) const {
+    throw Error({code, "merge", fmt::format("{}: {}", tile_text(tiling_, index), path(index).string()), std::move(rule),
+                 std::move(given), std::move(expected)});
+  }
+  [[noreturn]] void fail(std::int64_t index, ErrorCode code, std::string rule, const Dims& given) const {
+    fail(index, code, std::move(rule), to_string(given));
+  }
+  /// Errors of readers name the tile.
+  template <class F>
+  std::invoke_result_t<F> guarded(std::int64_t index, F&& f) const {
+    try {
+      return f();
+    } catch (const Error& error) {
+      const bool names_file = error.argument() == path(index).string();
+      throw Error({error.code(), "merge", fmt::format("{}: {}", tile_text(tiling_, index), path(index).string()),
+                   names_file ? error.rule() : error.what(), names_file ? error.given() : "",
+                   names_file ? error.expected() : ""});
+    }
+  }
+  std::unique_ptr<formats::RowReader> open(std::int64_t index) const {
+    return guarded(index, [&] { return formats::open_rows(path(index)); });
+  }
+
+  /// Extents of a result's axes that are not tiled.
+  Dims channels_of(std::int64_t index, const Dims& shape) const {
+    const Dims axes = guarded(index, [&] { return tiling_.axes_in(shape.size()); });
+    Dims channels;
+    for (int axis = 0; axis < shape.size(); ++axis)
+      if (std::find(axes.begin(), axes.end(), axis) == axes.end()) channels.push_back(shape[axis]);
+    return channels;
+  }
+  /// Results may be of another format than the tiles: all of that of the first.
+  void find_extension() {
+    for (const char* extension : {"", ".npy", ".tif", ".tiff", ".png", ".jpg", ".jpeg"}) {
+      extension_ = extension;
+      std::error_code ignored;
+      if (fs::exists(path(0), ignored)) return;
+    }
+    extension_.clear();
+  }
+  void find_missing() const {
+    std::int64_t count = 0;
+    std::int64_t first = 0;
+    for (std::int64_t index = 0; index < tiling_.size(); ++index) {
+      std::error_code error;
+      if (fs::exists(path(index), error)) continue;
+      if (error) open(index);  // says what is in the way
+      if (count++ == 0) first = index;
+    }
+    if (count > 0)
+      fail(first, ErrorCode::file_open, "is missing", count == 1 ? "" : fmt::format("{} missing tiles", count),
+           fmt::format("{} tiles", tiling_.size()));
+  }
+  /// Of a tile's file, as the output has its axes.
+  Dims shape_of(std::int64_t index, const formats::RowReader& reader) const {
+    const Dims& shape = reader.shape();
+    return is_turned(index, shape) ? Dims{shape[1], shape[2], shape[0]} : shape;
+  }
+  bool is_turned(std::int64_t index, const Dims& shape) const { return turns_ && shape.size() == 3 && is_npy(index); }
+  /// Whether a tile of that shape is H x W x C, tiled along H and W.
+  bool has_pixels(const Dims& shape) const { return shape.size() == 3 && tiling_.axes_in(3) == Dims{0, 1}; }
+  PixelForm form_of(const formats::RowReader& reader) const { return {reader.type().dtype, reader.shape()[2]}; }
+  bool is_promoted(const formats::RowReader& reader) const {
+    return form_ && has_pixels(reader.shape()) && form_of(reader) != *form_;
+  }
+
+  /// What results of different forms have in common: they become pictures of that form. Names the first of the few where the
+  /// others agree.
+  void find_form() {
+    struct Kind {
+      Dims channels;
+      formats::ElementType type;
+      std::int64_t count = 0;
+      std::int64_t first = 0;
+    };
+    std::vector<Kind> kinds;
+    bool are_pictures = true;
+    std::vector<PixelForm> forms;
+    for (std::int64_t index = 0; index < tiling_.size(); ++index) {
+      const auto reader = open(index);
+      const Dims channels = channels_of(index, shape_of(index, *reader));
+      const auto known = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& kind) {
+        return kind.channels == channels && formats::type_text(kind.type) == formats::type_text(reader->type());
+      });
+      if (known != kinds.end()) {
+        ++known->count;
+        continue;
+      }
+      kinds.push_back({channels, reader->type(), 1, index});
+      are_pictures = are_pictures && has_pixels(reader->shape()) && !is_npy(index);
+      if (are_pictures) forms.push_back(form_of(*reader));
+    }
+    if (kinds.size() == 1) return;
+    const auto common = are_pictures ? common_form(forms) : std::nullopt;
+    if (common) {
+      form_ = common;
+      channels_ = {common->channels};
+      return;
+    }
+    const auto most =
+        std::max_element(kinds.begin(), kinds.end(), [](const Kind& a, const Kind& b) { return a.count < b.count; });
+    const auto odd = std::min_element(kinds.begin(), kinds.end(), [&](const Kind& a, const Kind& b) {
+      return std::pair(&a == &*most, a.first) < std::pair(&b == &*most, b.first);
+    });
+    channels_ = most->channels;
+    type_ = most->type;
+    if (odd->channels != most->channels)
+      fail(odd->first, ErrorCode::shape, "must have the channels of the other tiles", to_string(odd->channels),
+           to_string(most->channels));
+    check_form(odd->first, *open(odd->first));
+  }
+  bool is_npy(std::int64_t index) const { return path(index).extension() == ".npy"; }
+
+  /// Results of another scale than the plan's have a message of their own.
+  void refuse_scale(std::int64_t index, const Dims& given, const Dims& expected) const {
+    const auto scale = tiling_.scale_of(index, given);
+    if (!scale) return;
+    const std::string ratio = scale->den == 1 ? std::to_string(scale->num) : fmt::format("{}/{}", scale->num, scale->den);
+    const std::string size = ratio == "1" ? "" : ratio == "2" ? "twice " : ratio == "1/2" ? "half " : ratio + " times ";
+    fail(index, ErrorCode::shape, fmt::format("results are {}as large as tiles: split again with --scale {}", size, ratio),
+         to_string(given), to_string(expected));
+  }
+  void check_size(std::int64_t index, const formats::RowReader& reader) const {
+    Dims expected = tiling_.result_shape(index, channels_);
+    const Dims given = shape_of(index, reader);
+    if (form_ && given.size() == 3) expected[2] = given[2];
+    if (!(given == expected)) refuse_scale(index, given, expected);
+    if (!(given == expected))
+      fail(index, ErrorCode::shape, "must have the size that the plan says", to_string(given), to_string(expected));
+  }
+  /// Element type and channels, unless pixels can be promoted.
+  void check_form(std::int64_t index, const formats::RowReader& reader) const {
+    if (is_promoted(reader) && common_form({form_of(reader), *form_}) == form_) return;
+    const Dims shape = tiling_.result_shape(index, channels_);
+    const Dims given = shape_of(index, reader);
+    if (!(given == shape))
+      fail(index, ErrorCode::shape, "must have the size that the plan says", to_string(given), to_string(shape));
+    const std::string type = formats::type_text(reader.type());
+    const std::string expected = processed_ ? formats::type_text(type_) : plan_.type;
+    if (type != expected)
+      fail(index, ErrorCode::dtype,
+           processed_ ? "must have the element type of the other tiles"
+                      : "must have the picture's element type, or merge needs --processed",
+           type, expected);
+  }
+
+  fs::path folder_;
+  const formats::TilePlan& plan_;
+  const Tiling& tiling_;
+  bool processed_;
+  bool turns_;  ///< arrays of C x H x W to H x W x C
+  std::string extension_{};
+  formats::ElementType type_{};
+  Dims channels_{};
+  std::optional<PixelForm> form_{};  ///< that tiles of a picture are promoted to
+};
+
+PlannedTiles::PlannedTiles(const MergeRequest& request, const formats::TilePlan& plan, const Tiling& tiling)
+    : files_(std::make_unique<Files>(request, plan, tiling)) {}
+PlannedTiles::~PlannedTiles() = default;
+
+const formats::ElementType& PlannedTiles::type() const noexcept {
+  return files_->type();
+}
+const Dims& PlannedTiles::channels() const noexcept {
+  return files_->channels();
+}
+bool PlannedTiles::are_pictures() const {
+  return files_->are_pictures();
+}
+LoadedTile PlannedTiles::read(std::int64_t index) const {
+  return files_->read(index);
+}
+
+}  // namespace patchfold::cli

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files on several threads at the same time: what is taken, what fails, and how much is in memory.
+#include "cli/workers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "formats/picture.hpp"
+#include "tests/cli/tiles.hpp"
+
+namespace patchfold::cli_test {
+namespace {
+
+using cli::for_each_index;
+using cli::InterruptGuard;
+using cli::pieces_in_memory;
+
+// claim: tiles-at-once
+TEST(Workers, HoldAPieceEachInAtMost64Megabytes) {
+  EXPECT_EQ(pieces_in_memory(1000, 8), 8);
+  EXPECT_EQ(pieces_in_memory(std::int64_t{16} << 20, 8), 4);
+  EXPECT_EQ(pieces_in_memory((std::int64_t{16} << 20) + 1, 8), 3);
+  EXPECT_EQ(pieces_in_memory(std::int64_t{1} << 40, 8), 1);
+  EXPECT_EQ(pieces_in_memory(INT64_MAX, 8), 1);
+  EXPECT_EQ(pieces_in_memory(0, 8), 8);
+}
+
+/// With several threads, if the library has any.
+class Threads : public testing::Test {
+ protected:
+  void SetUp() override { set_num_threads(4); }
+  void TearDown() override { set_num_threads(0); }
+};
+
+TEST_F(Threads, TakeEveryIndexOnce) {
+  InterruptGuard guard("out.npy");
+  for (const std::int64_t workers : {1, 3, 4, 50}) {
+    std::vector<std::atomic<int>> taken(40);
+    std::atomic<bool> outside = false;
+    for_each_index("test", guard, workers, 5, 38, [&](std::int64_t index, std::int64_t worker) {
+      ++taken[static_cast<std::size_t>(index)];
+      if (worker < 0 || worker >= workers) outside = true;
+    });
+    for (std::size_t i = 0; i < taken.size(); ++i) EXPECT_EQ(taken[i], i >= 5 && i < 38 ? 1 : 0) << i;
+    EXPECT_FALSE(outside);
+    for_each_index("test", guard, workers, 7, 7, [&](std::int64_t, std::int64_t) { outside = true; });
+    EXPECT_FALSE(outside);
+  }
+}
+
+TEST_F(Threads, ThrowWhatTheLowestIndexThrewAndBeginNoOther) {
+  InterruptGuard guard("out.npy");
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<std::int64_t> last = 0;
+    try {
+      for_each_index("test", guard, 4, 0, 10'000, [&](std::int64_t index, std::int64_t) {
+        for (std::int64_t before = last; index > before && !last.compare_exchange_weak(before, index);) {
+        }
+        if (index == 10) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        if (index >= 10) throw std::runtime_error(std::to_string(index));
+      });
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const std::runtime_error& error) {
+      EXPECT_STREQ(error.what(), "10");
+    }
+    EXPECT_LT(last, 100);
+  }
+}
+
+TEST_F(Threads, StopAtASignal) {
+  EXPECT_EXIT(
+      {
+        std::atomic<std::int64_t> count = 0;
+        try {
+          InterruptGuard guard("out.npy");
+          for_each_index("test", guard, 4, 0, 1'000'000, [&](std::int64_t index, std::int64_t) {
+            if (index == 10) std::raise(SIGTERM);
+            ++count;
+          });
+        } catch (const Error&) {
+          std::_Exit(3);  // not reached: the guard's end ends the process
+        }
+        std::_Exit(count < 1000 ? 4 : 5);
+      },
+      testing::KilledBySignal(SIGTERM), "");
+}
+
+/// A picture in tiles of PNG, of which every second was processed, so that neighbours disagree.
+class MergeOnThreads : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!formats::has_pictures()) GTEST_SKIP() << "built without pictures";
+    write_array(folder_, "photo.png", random_array({300, 400, 3}, DType::uint8));
+    run_well(folder_, "split photo.png tiles --tile 64 --overlap 10");
+    for (const char* number : {"03", "11", "27", "34"})
+      write_array(folder_, std::string("tiles/tile-") + number + ".png", random_array({64, 64, 3}, DType::uint8));
+  }
+  Folder folder_;
+};
+
+// claim: png-threads
+TEST_F(MergeOnThreads, GivesTheSameBytesAsOnOne) {
+  for (const std::string name : {".png", ".npy"}) {
+    run_well(folder_, "merge tiles one" + name + " --processed --threads 1");
+    for (const char* threads : {"2", "7"}) {
+      run_well(folder_, "merge tiles many" + name + " --processed --threads " + threads);
+      EXPECT_EQ(folder_.read("many" + name), folder_.read("one" + name)) << threads;
+    }
+  }
+}
+
+TEST_F(MergeOnThreads, NamesTheFirstTileThatIsDamaged) {
+  folder_.write("tiles/tile-13.png", "no picture");
+  folder_.write("tiles/tile-14.png", "nor this");
+  for (int round = 0; round < 10; ++round)
+    run_badly(folder_, "merge tiles out.png --processed --threads 4", {"tile 13 at [1, 5]: tiles/tile-13.png: "});
+  EXPECT_EQ(folder_.entries().find("out.png"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace patchfold::cli_test
