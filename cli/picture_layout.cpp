@@ -75,4 +75,16 @@ void settle_layout(RunRequest& request, bool reads_picture) {
   }
 }
 
+RunRequest with_other_layout(const RunRequest& request) {
+  RunRequest other = request;
+  other.bound.reset();
+  const ArgumentSpec* const layout = layout_of(*request.op);
+  for (Argument& argument : other.arguments)
+    if (layout != nullptr && argument.name == layout->name) {
+      const std::string word = std::get<std::string>(argument.value);
+      argument.value = std::string(*std::ranges::find_if(layout->choices, [&](std::string_view w) { return w != word; }));
+    }
+  return other;
+}
+
 }  // namespace patchfold::cli

@@ -12,4 +12,7 @@ namespace patchfold::cli {
 /// `reads_picture` says whether the data is a picture.
 void settle_layout(RunRequest& request, bool reads_picture);
 
+/// The same with channels first instead of last, or the other way round, where the operator has a layout.
+RunRequest with_other_layout(const RunRequest& request);
+
 }  // namespace patchfold::cli

@@ -35,19 +35,35 @@ BoundOperator bind_with_files(const RunRequest& request) {
   return request.op->bind(arguments);
 }
 
-/// The output's shape. Where a picture has one axis too few, the error says how it gets it.
+/// The output's shape of another call, or nothing if that fails, too.
+std::optional<Dims> shape_with(const BoundOperator& bound, const Dims& shape) try {
+  return bound.output_shape(shape);
+} catch (const Error&) {
+  return std::nullopt;
+}
+
+/// The output's shape. Where a picture has one axis too few, or an array for a picture has its channels elsewhere, the error
+/// says what to add.
 Dims output_shape(const BoundOperator& bound, const ConstTensorView& data, const RunRequest& request) try {
   return bound.output_shape(data.shape);
 } catch (const Error& error) {
-  if (error.code() != ErrorCode::rank || request.batch || request.data.empty() || !is_picture_data(request)) throw;
-  try {
-    bound.output_shape(with_batch(data).shape);
-  } catch (const Error&) {
-    throw error;
-  }
+  if (request.data.empty()) throw;
   Error::Parts parts = error.parts();
-  parts.given = data.shape;
-  parts.expected = "--batch, which gives a picture a batch axis";
+  if (is_picture_data(request)) {
+    if (error.code() != ErrorCode::rank || request.batch || !shape_with(bound, with_batch(data).shape)) throw;
+    parts.given = data.shape;
+    parts.expected = "--batch, which gives a picture a batch axis";
+  } else {
+    if (request.format == formats::FileFormat::npy) throw;
+    const auto other = shape_with(bind_with_files(with_other_layout(request)), data.shape);
+    if (!other) throw;
+    const bool adds_batch = other->size() == 4 && !request.batch;
+    parts.hint = text_of(output_name(request.output), " is written as ",
+                         request.chw ? "C x H x W with --chw; leave --chw out" : "H x W x C; add --chw",
+                         !adds_batch   ? ""
+                         : request.chw ? ", and add --batch"
+                                       : " and --batch");
+  }
   throw Error(std::move(parts));
 }
 

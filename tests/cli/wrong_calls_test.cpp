@@ -26,6 +26,8 @@ void write_files(const Folder& folder) {
   floats("grey.npy", {6, 8});
   floats("video.npy", {1, 2, 3, 6, 8});
   floats("columns.npy", {1, 12, 35});
+  floats("chw-columns.npy", {12, 35});
+  floats("hwc-columns.npy", {35, 12});
   floats("swapped.npy", {1, 35, 12});
   floats("grid.npy", {1, 12, 5, 7});
   folder.write("bytes.npy", npy_bytes(npy<std::uint8_t>("|u1", {1, 1, 4, 4}, std::vector<std::uint8_t>(16))));
