@@ -78,6 +78,16 @@ TEST(CliFrictions, OperatorsOfFourAxesTakeAPicture) {
   EXPECT_TRUE(read_array(folder, "again.png") == read_array(folder, "photo.png"));
 }
 
+TEST(CliFrictions, APictureIsHeightWidthChannels) {
+  const Folder folder;
+  write_array(folder, "photo.png", random_array({40, 60, 3}, DType::uint8));
+  shell(folder,
+        "patchfold run unfold photo.png --kernel_size 3,3 -o patches.npy\n"
+        "patchfold run fold patches.npy --output_size 40,60 --kernel_size 3,3 --reduce mean -o again.png");
+  EXPECT_EQ(read_array(folder, "patches.npy").shape, (Dims{38 * 58, 27}));
+  EXPECT_TRUE(read_array(folder, "again.png") == read_array(folder, "photo.png"));
+}
+
 TEST(CliFrictions, ManualPagesAndCompletionsArePrinted) {
   const Folder folder;
   shell(folder, "source <(patchfold completion bash)\ncomplete -p patchfold\npatchfold man split > split.1");

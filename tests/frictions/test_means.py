@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Photographs that are cut into overlapping patches and put together again."""
 
+from pathlib import Path
+
 import numpy as np
 import patchfold
 
@@ -27,3 +29,16 @@ def test_overlapping_patches_of_8_bits_do_not_wrap() -> None:
     assert again.dtype == np.uint8 and np.array_equal(again, mean)
     assert np.array_equal(again[:, covered], photo[:, covered])
     assert (again[:, ~covered] == 0).all()
+
+
+def test_sklearns_patches_are_put_together_without_tiles() -> None:
+    """extract_patches_2d and reconstruct_from_patches_2d: every patch of (rows, columns, channels), and their mean."""
+    photo = photograph().transpose(1, 2, 0)[:20, :24].astype(np.float32)
+    patches = np.lib.stride_tricks.sliding_window_view(photo, (8, 8), (0, 1)).reshape(13 * 17, 3, 8, 8)
+    columns = patchfold.unfold(photo, (8, 8), layout="channels_last")
+    assert np.array_equal(columns.reshape(patches.shape), patches)
+    again = patchfold.reconstruct(columns, photo.shape, (8, 8), layout="channels_last")
+    assert np.array_equal(again, photo)
+    page = Path(__file__).parents[2] / "docs" / "python-tiles.md"
+    (row,) = [line for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("| sklearn ")]
+    assert "`reconstruct(columns, x.shape, size)`" in row and "Merger" not in row

@@ -94,3 +94,12 @@ def test_torch_unfold_takes_no_volume_for_a_batch():
         assert caught.value.argument == "input" and caught.value.expected == "rank 5"
     assert ours.unfold(x[0], 2).shape == (8, 25)
     assert ours.unfold(x[None], (1, 2, 2)).shape == (1, 4, 50)
+
+
+@pytest.mark.parametrize("name", ["unfold", "unfold_view", "space_to_depth", "depth_to_space", "space_to_batch"])
+def test_no_spatial_axes_are_refused_but_by_tensorflow(name):
+    with pytest.raises(InvalidValue) as caught:
+        getattr(patchfold, name)(CHW[None], ())
+    assert caught.value.argument in ("kernel_size", "block") and "empty list" in caught.value.given
+    flat = np.arange(6).reshape(2, 3)
+    assert np.array_equal(patchfold.tensorflow.space_to_batch_nd(flat, [], np.empty((0, 2), np.int32)), flat)

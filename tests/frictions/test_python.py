@@ -116,7 +116,8 @@ def test_mypy_takes_right_calls_and_refuses_wrong_ones(tmp_path: Path) -> None:
         if kind == "error":
             said.setdefault(int(line), set()).add(code[1] if code else text)
         elif revealed := re.search(r'Revealed type is "(.*)"', text):
-            shown = re.sub(r"numpy\.floating\[[\w.]*_32Bit\]", "float32", revealed[1])
+            sized = re.compile(r"numpy\.(?:signed)?(float|int)(?:ing|eger)\[[\w.]*_(\d+)Bit\]")
+            shown = sized.sub(r"\1\2", revealed[1])
             said.setdefault(int(line), set()).add(shown.replace("numpy.", ""))
     lines = page.read_text(encoding="utf-8").splitlines()
     expected = {n: {line.partition("  # mypy: ")[2]} for n, line in enumerate(lines, 1) if "  # mypy: " in line}
@@ -210,3 +211,29 @@ def test_other_processes_can_use_a_plan() -> None:
     )
     said = subprocess.run([sys.executable, "-c", program], input=pickle.dumps(plan), capture_output=True, check=False)
     assert said.stdout.strip() == b"36.0", said.stderr
+
+
+def test_patchify_in_the_orders_of_the_models() -> None:
+    images = np.arange(2 * 3 * 8 * 12).reshape(2, 3, 8, 12)
+    cells = images.reshape(2, 3, 2, 4, 3, 4)
+    vit = cells.transpose(0, 2, 4, 3, 5, 1).reshape(2, 6, 48)  # rows, columns, channel
+    convolution = cells.transpose(0, 2, 4, 1, 3, 5).reshape(2, 6, 48)  # channel, rows, columns
+    for order, expected in (("vit", vit), ("torch", convolution)):
+        tokens = patchfold.patchify(images, 4, order=order)  # type: ignore[call-overload]
+        assert np.array_equal(tokens, expected)
+        assert np.array_equal(patchfold.unpatchify(tokens, (8, 12), 4, order=order), images)
+    video = np.arange(4 * 3 * 8 * 16).reshape(4, 3, 8, 16)  # merge blocks of 2 x 2 patches, of 2 frames each
+    blocks = video.reshape(2, 2, 3, 1, 2, 4, 2, 2, 4).transpose(0, 3, 6, 4, 7, 2, 1, 5, 8).reshape(16, 96)
+    tokens = patchfold.patchify(video, 4, order="qwen")
+    assert np.array_equal(tokens, blocks)
+    assert np.array_equal(patchfold.unpatchify(tokens, (4, 8, 16), 4, order="qwen"), video)
+
+
+def test_what_a_notebook_shows_is_text() -> None:
+    """Of an object without _repr_html_ a notebook shows its repr, in lines as they are."""
+    explained = patchfold.explain("unfold", (1, 1, 3, 3), kernel_size=2)
+    assert repr(explained) == str(explained) and len(repr(explained).splitlines()) > 5
+    tiling = patchfold.Tiling((3, 100, 80), (32, 32), overlap=8)
+    assert repr(tiling) == "<Tiling((3, 100, 80), (32, 32), stride=(24, 24), tail='shift'): 12 tiles, grid (4, 3)>"
+    plan = patchfold.plan("unfold", np.ones((1, 1, 3, 3), np.float32), kernel_size=2)
+    assert repr(plan).startswith("unfold: Copies every patch") and "\nWindows: tap q" in repr(plan)
