@@ -56,10 +56,11 @@ class FileSink final : public RowSink {
   formats::RowWriter& writer_;
 };
 
-/// Tiles of so many bytes that are read at the same time: a few for each thread, so that none waits long for another's last.
-std::int64_t tiles_ahead(std::int64_t bytes, int threads) {
+/// Tiles of so many bytes, of that many in all, that are read at the same time: a few for each thread, so that none waits
+/// long for another's last.
+std::int64_t tiles_ahead(std::int64_t tiles, std::int64_t bytes, int threads) {
   constexpr std::int64_t most = 256;
-  return threads == 1 ? 1 : pieces_in_memory(bytes, std::min(most, 4 * std::int64_t{threads}));
+  return threads == 1 ? 1 : pieces_in_memory(bytes, std::min({most, tiles, 4 * std::int64_t{threads}}));
 }
 
 class Merge {
@@ -74,7 +75,7 @@ class Merge {
         shape_(tiling_.output_shape(tiles_.channels())),
         type_(request.dtype ? formats::element_type(*request.dtype) : tiles_.type()),
         by_rows_(tiling_.axes_in(shape_.size())[0] == 0),
-        tiles_ahead_(tiles_ahead(tile_bytes(), default_executor().threads())),
+        tiles_ahead_(tiles_ahead(tiling_.size(), tile_bytes(), default_executor().threads())),
         memory_bytes_(memory_bytes()) {
     if (!by_rows_ && is_picture())
       throw Error({ErrorCode::file_unsupported, "merge", output_name(request.output),

@@ -3,7 +3,8 @@
 //
 //   tile_stress PROGRAM SIDE SPLIT MERGE [FOLDER]
 //
-// SIDE x SIDE pixels of 8 bits; split may hold SPLIT megabytes, and merge MERGE. Exit code: 0 passed, 1 failed, 77 skipped.
+// SIDE x SIDE pixels of 8 bits; on two threads split may hold SPLIT megabytes, and merge MERGE. Exit code: 0 passed, 1
+// failed, 77 skipped.
 #include <spawn.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -125,10 +126,11 @@ int test(const char* program, std::int64_t side, Limits most, const fs::path& pa
   const fs::path merged = folder / "merged.tif";
   const fs::path tiles = folder / "tiles";
   write_picture(picture, side);
-  if (!run(program, {"split", picture, tiles, "--tile", "512", "--overlap", "64", "--format", "tif"}, most.split_bytes))
+  if (!run(program, {"split", picture, tiles, "--tile", "512", "--overlap", "64", "--format", "tif", "--threads", "2"},
+           most.split_bytes))
     return failed;
   fs::remove(picture);
-  if (!run(program, {"merge", tiles, merged, "--window", "hann"}, most.merge_bytes)) return failed;
+  if (!run(program, {"merge", tiles, merged, "--window", "hann", "--threads", "2"}, most.merge_bytes)) return failed;
   return is_same(merged, side) ? 0 : failed;
 }
 

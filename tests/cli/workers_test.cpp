@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -114,6 +115,24 @@ TEST_F(MergeOnThreads, GivesTheSameBytesAsOnOne) {
       EXPECT_EQ(folder_.read("many" + name), folder_.read("one" + name)) << threads;
     }
   }
+}
+
+// claim: tiles-at-once
+TEST_F(MergeOnThreads, HoldsUpToFourTilesForEachThread) {
+  set_num_threads(3);
+  const bool has_threads = get_num_threads() == 3;  // not without oneTBB
+  set_num_threads(0);
+  const auto bytes = [&](const std::string& threads) {
+    const std::string line = run_well(folder_, "merge tiles out.png --dry-run --json --threads " + threads);
+    const std::size_t at = line.find("\"memory_bytes\": ");
+    return at == std::string::npos ? 0 : std::atoll(line.c_str() + at + 16);
+  };
+  constexpr long long tile = 64 * 64 * 3;
+  const long long one = bytes("1");
+  EXPECT_GE(one, tile);
+  EXPECT_EQ(bytes("3") - one, has_threads ? 11 * tile : 0);
+  EXPECT_EQ(bytes("7") - one, has_threads ? 27 * tile : 0);
+  EXPECT_EQ(bytes("1000") - one, has_threads ? 47 * tile : 0);  // there are 48
 }
 
 TEST_F(MergeOnThreads, NamesTheFirstTileThatIsDamaged) {
