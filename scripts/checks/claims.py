@@ -26,6 +26,7 @@ PAGES = ("README.md", "SECURITY.md", "docs/c-abi.md", "docs/command-line.md", "d
 # Pages that a program writes, with the claim that they are what it writes.
 GENERATED = {
     "docs/conformance.md": "conformance-page", "docs/errors.md": "errors-page", "docs/operators.md": "operators-page",
+    "docs/porting.md": "porting-page",
 }
 # Pages that say what was measured, and promise nothing.
 RECORDS = ("docs/performance.md", "docs/performance-random.md", "docs/performance-stitching.md")
