@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models that patchfold.models.portable wrote, in ONNX Runtime and OpenVINO, beside the models as they were."""
 
+import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,7 @@ import numpy as np
 import onnx
 import onnxruntime
 import openvino
+import patchfold.tensorflow
 import pytest
 from numpy.typing import NDArray
 
@@ -16,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python"))
 from model_zoo import CASES, Case  # noqa: E402
 from onnx.reference import ReferenceEvaluator  # noqa: E402
 from patchfold.models import inspect, portable  # noqa: E402
+from patchfold.models._times import time_of  # noqa: E402
 
 Floats = NDArray[np.float32]
 
@@ -43,9 +47,46 @@ def test_files_of_openvino_hold_the_same(case: Case, tmp_path: Path) -> None:
     assert found == ([] if case.operator is None else [(case.operator, case.arguments)])
 
 
+# claim: models-few-axes
+@pytest.mark.parametrize("target", ["basic", "coreml", "litert", "openvino", "tensorrt"])
 @pytest.mark.parametrize("run", [in_onnxruntime, in_openvino])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_every_model_computes_the_same(case: Case, run: Any) -> None:
+def test_every_model_computes_the_same(case: Case, run: Any, target: str) -> None:
     x = np.random.default_rng(1).standard_normal(case.shape).astype(np.float32)
     expected = ReferenceEvaluator(case.model()).run(None, {"x": x})[0]
-    np.testing.assert_array_equal(run(portable(case.model(), "basic"), x), expected)
+    np.testing.assert_array_equal(run(portable(case.model(), target), x).view(np.uint32), expected.view(np.uint32))
+
+
+def extracting(padding: str) -> onnx.ModelProto:
+    """TensorFlow's ExtractImagePatches as tf2onnx leaves it."""
+    settings = {"k": (1, 3, 2, 1), "s": (1, 2, 4, 1), "r": (1, 2, 1, 1)}
+    constants = {name: np.array(values, np.int32) for name, values in settings.items()}
+    extract = onnx.helper.make_node("ExtractImagePatches", list("xksrp"), ["y"], domain="ai.onnx.contrib")
+    model = Case("patches", ("n", 9, 11, 3), [extract], None, constants=constants).model()
+    model.graph.initializer.append(onnx.helper.make_tensor("p", onnx.TensorProto.STRING, [1], [padding.encode()]))
+    model.opset_import.append(onnx.helper.make_opsetid("ai.onnx.contrib", 1))
+    return model
+
+
+# claim: models-patches
+@pytest.mark.parametrize("run", [in_onnxruntime, in_openvino])
+@pytest.mark.parametrize("padding", ["SAME", "VALID"])
+def test_patches_of_tf2onnx_run(padding: str, run: Any) -> None:
+    x = np.random.default_rng(1).standard_normal((2, 9, 11, 3)).astype(np.float32)
+    expected = patchfold.tensorflow.extract_image_patches(x, [1, 3, 2, 1], [1, 2, 4, 1], [1, 2, 1, 1], padding)
+    made = run(portable(extracting(padding), "basic"), x)
+    np.testing.assert_array_equal(made.view(np.uint32), expected.view(np.uint32))
+
+
+# claim: models-times
+def test_command_prints_nodes_and_times(tmp_path: Path) -> None:
+    case = next(case for case in CASES if case.name == "Col2Im itself")
+    path, out = tmp_path / "m.onnx", tmp_path / "out.onnx"
+    onnx.save(case.model(), path)
+    program = [sys.executable, "-m", "patchfold.models", "portable", str(path), "tensorrt", str(out)]
+    done = subprocess.run(program, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.startswith(f"{out}: 1 nodes before, ")
+    assert re.fullmatch(r"ONNX Runtime: [\d.e-]+ ms before, [\d.e-]+ ms after", done.stdout.splitlines()[1])
+    double = Case("d", (1, 4, 12), case.nodes, None, constants=case.constants, dtype=onnx.TensorProto.DOUBLE)
+    onnx.save(double.model(), tmp_path / "double.onnx")
+    assert time_of(str(tmp_path / "double.onnx"), {}).startswith("no time (")

@@ -25,8 +25,9 @@ GLOSSARY = ROOT / "docs" / "glossary.md"
 # Modules and packages that need another package, and the name of that package.
 NEEDS = {
     "patchfold.jax": "jax",
-    "patchfold.models._expand": "onnx", "patchfold.models._onnx": "onnx", "patchfold.models._onnx_nodes": "onnx",
-    "patchfold.models._portable": "onnx", "patchfold.onnx._node_tests": "onnx", "patchfold.onnx.backend": "onnx",
+    "patchfold.models._disguises": "onnx", "patchfold.models._expand": "onnx", "patchfold.models._onnx": "onnx",
+    "patchfold.models._onnx_nodes": "onnx", "patchfold.models._portable": "onnx", "patchfold.models._times": "onnx",
+    "patchfold.onnx._node_tests": "onnx", "patchfold.onnx.backend": "onnx",
     "patchfold.monai": "torch", "patchfold.torch": "torch", "patchfold.torchio": "torchio",
 }
 

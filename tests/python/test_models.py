@@ -4,6 +4,7 @@
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 
@@ -17,7 +18,9 @@ from onnx import TensorProto, helper  # noqa: E402
 from onnx.reference import ReferenceEvaluator  # noqa: E402
 from patchfold.models import ModelError, inspect  # noqa: E402
 from patchfold.models._index_map import find, whole  # noqa: E402
-from patchfold.models._names import name_of  # noqa: E402
+from patchfold.models._names import Name, name_of  # noqa: E402
+from patchfold.models._notes import of as notes_of  # noqa: E402
+from patchfold.models._regions import Found  # noqa: E402
 
 
 # claim: models-inspect
@@ -139,6 +142,7 @@ def test_open_sizes_are_taken_or_given_and_said():
         inspect(case.model(), sizes={"width": 3})
 
 
+# claim: models-report
 def test_report_has_time_bytes_and_notes():
     case = Case("conv", (1, 3, 16, 16), [node("Conv", "x w", "y")], "", constants={"w": hot(3, 3, 3)})
     report = inspect(case.model())
@@ -147,6 +151,59 @@ def test_report_has_time_bytes_and_notes():
     assert "note: a convolution gives NaN" in str(report) and "b c (h kh)" not in str(report)
     assert str(report).startswith("model: 1 operator that cuts or joins blocks\nConv #0: unfold(kernel_size=(3, 3)")
     assert json.loads(report.json())["findings"][0]["operator"] == "unfold"
+    lines = str(finding).splitlines()
+    assert lines[1:4] == [
+        "  written as Conv", "  1x3x16x16 -> 1x27x14x14 float32, 24.2 KB", "  1 c (h kh) (w kw) -> 1 (c kh kw) h w",
+    ]  # fmt: skip
+    assert lines[4] == "  order channel: c * K + tap; padding none; channels_first"
+    assert re.fullmatch(r"  \S+ ms here; \S+ ms to copy as many bytes, \S+ times", lines[5])
+
+
+# claim: models-report
+@pytest.mark.parametrize(
+    ("nodes", "shape", "constants", "details", "pattern"),
+    [
+        ([node("DepthToSpace", "x", "y", blocksize=2)], (1, 12, 3, 4), {},
+         "order blocks_first: offset * C + c; channels_first", "1 (kh kw c) h w -> 1 c (h kh) (w kw)"),
+        ([node("Col2Im", "x i k", "y", pads=[1, 0, 0, 1])], (1, 12, 42), {"i": ints(6, 7), "k": ints(2, 2)},
+         "order channel: c * K + tap; padding 1:0,0:1; channels_first", ""),
+    ],
+    ids=["DepthToSpace", "Col2Im"],
+)  # fmt: skip
+def test_order_and_padding_are_said(nodes, shape, constants, details, pattern):
+    (finding,) = inspect(Case("one", shape, nodes, "", constants=constants).model(), timed=False).findings
+    assert finding.details() == details and finding.pattern == pattern and details in str(finding)
+
+
+# claim: models-report
+@pytest.mark.parametrize(
+    ("operator", "arguments", "facts", "text"),
+    [
+        ("space_to_depth", {"block": (2, 2), "mode": "depth_first"}, {}, "from version 28 of its operators on"),
+        ("space_to_depth", {"block": (1, 1), "mode": "blocks_first"}, {}, "TensorFlow refuses a block of 1"),
+        ("space_to_depth", {"block": (2, 2), "layout": "channels_last"}, {}, "channels come last; torch, ONNX and OpenVINO"),
+        ("depth_to_space", {"block": (2, 2)}, {"kinds": ("DepthToSpace",), "dtype": "int16"}, "not of int16"),
+        ("depth_to_space", {"block": (2, 2)}, {"kinds": ("DepthToSpace",), "dtype": "float16"}, "a NaN of float16"),
+        ("unfold", {"kernel_size": (3,)}, {}, "torch and OpenVINO cut and join two spatial axes only"),
+        ("unfold", {"kernel_size": (3, 3)}, {"dtype": "int32"}, "torch has no fold and no unfold of int32"),
+        ("unfold", {"kernel_size": (3, 3), "padding": [(0, 1), (0, 0)]}, {}, "torch pads both ends alike"),
+        ("fold", {"kernel_size": (3, 3), "padding": [(-1, -1), (0, 0)]}, {}, "ONNX Runtime crops"),
+        ("fold", {"kernel_size": (3, 3), "order": "kernel"}, {}, "reorder before them"),
+        ("fold", {"kernel_size": (3, 3)}, {"dtype": "bfloat16"}, "round sums of bfloat16 at different places"),
+        ("unfold", {"kernel_size": (9, 9)}, {"shape": (1, 243, 0)}, "in which no patch fits"),
+        ("unfold", {"kernel_size": (2, 2, 2), "stride": (3, 3, 3)}, {"kinds": ("ExtractVolumePatches",)}, "first sample of"),
+        ("space_to_batch", {"block": (2, 2)}, {"dtype": "bool"}, "TensorFlow has no SpaceToBatch"),
+        ("space_to_batch", {"block": (1,) * 5}, {}, "TensorFlow blocks at most four axes"),
+        ("space_to_batch", {"block": (9, 2), "padding": [(0, 1), (0, 0)]}, {}, "copies data of other places"),
+        ("batch_to_space", {"block": (2, 2)}, {"dtype": "int64"}, "OpenVINO's CPU plugin keeps int64 as 32 bits"),
+    ],
+)  # fmt: skip
+def test_what_to_take_care_of_is_said(operator, arguments, facts, text):
+    def found(name, kinds=("Reshape",), shape=(1, 27, 36), dtype="float32"):
+        return Found(name, ("n",), kinds, "x", "y", (1, 3, 8, 8), shape, dtype)
+
+    assert [note for note in notes_of(found(Name(operator, arguments), **facts)) if text in note]
+    assert notes_of(found(Name("unfold", {"kernel_size": (3, 3)}))) == []
 
 
 def test_notes_name_the_systems():
@@ -154,7 +211,7 @@ def test_notes_name_the_systems():
     constants = {"i": ints(4, 4, 4), "k": ints(2, 2, 2)}
     case = Case("3-D", (1, 8, 8), col2im, "", constants=constants, dtype=TensorProto.DOUBLE)
     notes = inspect(case.model(), timed=False).findings[0].notes
-    assert [note.split(" ")[0] for note in notes] == ["ONNX", "ONNX", "OpenVINO's", "OpenVINO's"]
+    assert [note.split(" ")[0] for note in notes] == ["ONNX", "OpenVINO's", "ONNX", "OpenVINO's"]
 
 
 # What bad models get.
@@ -168,7 +225,9 @@ def refused(model, text, **options):
 
 def test_other_files_are_refused(tmp_path):
     refused(tmp_path / "none.onnx", "none.onnx: cannot be read: No such file or directory")
-    refused(tmp_path / "model.pt", "model.pt: must be an .onnx or .xml file, or an onnx.ModelProto")
+    refused(tmp_path / "model.pt", "model.pt: must be an .onnx, .xml, .pt2 or .tflite file, the folder of a SavedModel")
+    with pytest.raises(ModelError, match="model: must be an .onnx, .* or a torch ExportedProgram; given dict"):
+        inspect({})
     (tmp_path / "text.onnx").write_text("this is no model")
     refused(tmp_path / "text.onnx", "text.onnx: is no ONNX model")
     (tmp_path / "empty.onnx").write_bytes(b"")

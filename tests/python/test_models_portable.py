@@ -6,13 +6,14 @@ import subprocess
 import sys
 
 import numpy as np
+import patchfold.tensorflow
 import pytest
 from model_zoo import CASES, Case, ints, node
 
 onnx = pytest.importorskip("onnx")
 from onnx import TensorProto, helper  # noqa: E402
 from onnx.reference import ReferenceEvaluator  # noqa: E402
-from patchfold.models import ModelError, portable  # noqa: E402
+from patchfold.models import ModelError, inspect, portable  # noqa: E402
 
 FAMILY = {"Col2Im", "DepthToSpace", "SpaceToDepth"}
 BASIC = {"Reshape", "Transpose", "Pad", "Slice", "Split", "Add", "Squeeze", "Unsqueeze"}
@@ -65,6 +66,89 @@ def test_every_model_computes_the_same(case):
     model = portable(case.model(), "basic")
     assert not kinds(model) & FAMILY
     np.testing.assert_array_equal(bits(run(model, x)), bits(run(case.model(), x)))
+
+
+FEW_AXES = ("coreml", "litert")
+# What is not written anew: blocks in an order that no function has, more than two axes, batches, channels that come last.
+STAYS_WIDE = {
+    "space to depth, channels last", "pixel unshuffle in 3-D", "space to batch", "batch to space", "windows of attention",
+    "windows of attention, back", "merge blocks",
+}  # fmt: skip
+
+
+def most_axes(model):
+    """The most axes of a tensor in a model."""
+    inferred = onnx.shape_inference.infer_shapes(model, data_prop=True).graph
+    values = [*inferred.input, *inferred.value_info, *inferred.output]
+    return max(len(value.type.tensor_type.shape.dim) for value in values)
+
+
+# claim: models-few-axes
+@pytest.mark.parametrize("target", FEW_AXES)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_targets_of_few_axes_get_them(case, target):
+    x = np.random.default_rng(1).random(case.shape, np.float32)
+    model = portable(case.model(), target)
+    np.testing.assert_array_equal(bits(run(model, x)), bits(run(case.model(), x)))
+    assert (most_axes(model) > 5) == (case.name in STAYS_WIDE)
+
+
+# claim: models-few-axes
+@pytest.mark.parametrize("seed", range(60))
+def test_col2im_of_few_axes_is_the_same_bit_for_bit(seed):
+    case = col2im(random.Random(seed))
+    if len(case.constants["k"]) > 2:
+        with pytest.raises(ModelError, match=r"node y .Col2Im.: needs tensors of \d axes; coreml has 5"):
+            portable(case.model(), "coreml")
+        return
+    x = np.random.default_rng(seed).standard_normal(case.shape).astype(np.float32)
+    x.reshape(-1)[::3] = -0.0
+    x.reshape(-1)[1::7], x.reshape(-1)[2::11] = np.inf, np.nan
+    model = portable(case.model(), "coreml")
+    assert kinds(model) <= BASIC and most_axes(model) <= 5
+    np.testing.assert_array_equal(bits(run(model, x)), bits(run(case.model(), x)))
+
+
+# claim: models-few-axes
+@pytest.mark.parametrize("name", ["pixel shuffle", "tokens of a vision transformer", "tokens back into pictures"])
+def test_open_batches_are_written_for_few_axes(name):
+    case = next(case for case in CASES if case.name == name)
+    sizes = {key: np.where(np.arange(len(v)) == 0, 0, v) for key, v in case.constants.items()}
+    case = Case(name, ("n", *case.shape[1:]), case.nodes, None, constants=sizes)
+    model = portable(case.model(), "coreml")
+    assert most_axes(model) <= 5
+    for batch in (1, 3):
+        x = np.random.default_rng(batch).random((batch, *case.shape[1:]), np.float32)
+        np.testing.assert_array_equal(run(model, x), run(case.model(), x))
+
+
+def extracting(shape, ksizes, strides, rates, padding, **options):
+    """TensorFlow's ExtractImagePatches as tf2onnx leaves it."""
+    settings = {"k": ksizes, "s": strides, "r": rates}
+    constants = {key: np.array([1, *values, 1], np.int32) for key, values in settings.items()}
+    extract = helper.make_node("ExtractImagePatches", list("xksrp"), ["y"], domain="ai.onnx.contrib")
+    model = Case("patches", shape, [extract], None, constants=constants, **options).model()
+    model.graph.initializer.append(helper.make_tensor("p", TensorProto.STRING, [1], [padding.encode()]))
+    model.opset_import.append(helper.make_opsetid("ai.onnx.contrib", 1))
+    return model
+
+
+# claim: models-patches
+@pytest.mark.parametrize("target", ["basic", "tensorrt", "coreml", "onnx:13"])
+@pytest.mark.parametrize("seed", range(10))
+def test_patches_of_tf2onnx_are_written(seed, target):
+    draw = random.Random(seed)
+    kernel, strides, rates = ([draw.randint(1, 3) for _ in range(2)] for _ in range(3))
+    padding, (h, w) = draw.choice(["SAME", "VALID"]), (draw.randint(7, 9), draw.randint(7, 9))
+    model = portable(extracting(("n", h, w, 3), kernel, strides, rates, padding), target)
+    assert kinds(model) <= {"Pad", "Slice", "Concat", "Reshape"} and len(model.opset_import) == 1
+    x = np.random.default_rng(seed).standard_normal((2, h, w, 3)).astype(np.float32)
+    x[0, :2] = np.inf
+    given = ([1, *values, 1] for values in (kernel, strides, rates))
+    expected = patchfold.tensorflow.extract_image_patches(x, *given, padding)
+    np.testing.assert_array_equal(bits(run(model, x)), bits(expected))
+    (finding,) = inspect(extracting((2, h, w, 3), kernel, strides, rates, padding), timed=False).findings
+    np.testing.assert_array_equal(bits(patchfold.unfold(x, **finding.arguments)), bits(expected))
 
 
 # claim: models-open-batch
@@ -124,7 +208,7 @@ def test_bodies_are_written_too():
 @pytest.mark.parametrize(
     ("target", "text"),
     [
-        ("tensor", "there is no target 'tensor': write basic, openvino, tensorrt, or onnx:N, as onnx:17"),
+        ("tensor", "there is no target 'tensor': write basic, coreml, litert, openvino, tensorrt, or onnx:N, as onnx:17"),
         ("onnx:7", "target 'onnx:7': the version must be from 13 to"),
         ("onnx:999", "target 'onnx:999': the version must be from 13 to"),
     ],
@@ -148,6 +232,11 @@ def test_other_targets_are_refused(target, text):
               constants={"i": ints(3, 3), "k": ints(2, 2)}), "must be for as many axes"),
         (Case("small", (1, 4, 4), [node("Col2Im", "x i k", "y")], None, constants={"i": ints(1, 3), "k": ints(2, 2)}),
          "no patch fits on axis 0"),
+        (extracting((1, 5, "w", 3), [2, 2], [1, 1], [1, 1], "SAME"), "give open extents by sizes"),
+        (extracting((1, 5, 5, 3), [2, 2], [0, 1], [1, 1], "SAME"), "must be at least 1; given [2, 0, 1] on axis 1"),
+        (extracting((1, 5, 5, 3), [7, 2], [1, 1], [1, 1], "VALID"), "no patch fits into [5, 5]"),
+        (extracting((1, 5, 5, 3), [2, 2], [1, 1], [1, 1], "FULL"), "padding must be SAME or VALID"),
+        (extracting((1, 5, 5, 3), [2, 2], [1], [1, 1], "SAME"), "must have four numbers"),
         (Case("pads", (1, 4, 4), [node("Col2Im", "x i k", "y", pads=[-1, 0, 0, 0])], None,
               constants={"i": ints(3, 3), "k": ints(2, 2)}), "pads at least 0, on axis 0"),
     ],
@@ -155,7 +244,7 @@ def test_other_targets_are_refused(target, text):
 )  # fmt: skip
 def test_what_cannot_be_written_is_refused(case, text):
     with pytest.raises(ModelError) as caught:
-        portable(case.model(), "basic")
+        portable(case.model() if isinstance(case, Case) else case, "basic")
     assert text in str(caught.value) and str(caught.value).startswith("node ")
 
 
@@ -171,7 +260,7 @@ def test_command(tmp_path):
     onnx.save(Case("d", (1, 12, 4, 5), [node("DepthToSpace", "x", "y", blocksize=2)], None).model(), path)
 
     def command(target):
-        program = [sys.executable, "-m", "patchfold.models", "portable", path, target, out]
+        program = [sys.executable, "-m", "patchfold.models", "portable", path, target, out, "--no-time"]
         return subprocess.run(program, capture_output=True, text=True)
 
     done = command("basic")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the operators that cut or join blocks in models of ONNX and OpenVINO, and writes models that do without them."""
+"""Finds the operators that cut or join blocks in models, and writes ONNX models that do without them."""
 
 from __future__ import annotations
 
@@ -18,17 +18,20 @@ def main(arguments: list[str] | None = None) -> int:
     command = commands.add_parser(
         "inspect", help="prints the operators that cut or join blocks, also those made of other nodes"
     )
-    command.add_argument("model", metavar="MODEL", help="an .onnx file, or an .xml file of OpenVINO")
+    command.add_argument(
+        "model", metavar="MODEL", help="an .onnx, .xml, .pt2 or .tflite file, or the folder of a SavedModel"
+    )
     command.add_argument("--size", action="append", default=[], metavar="NAME=N", help="the extent of an open dimension")
     command.add_argument("--json", action="store_true", help="prints one JSON object")
     command.add_argument("--no-time", action="store_true", help="does not time the operators")
     command = commands.add_parser("portable", help="writes a model that computes the same with operators that a target has")
     command.add_argument("model", metavar="MODEL", help="an .onnx file")
     command.add_argument(
-        "target", metavar="TARGET", help="tensorrt, openvino, basic, or onnx:N for version N of the operators"
+        "target", metavar="TARGET", help="coreml, litert, openvino, tensorrt, basic, or onnx:N for version N of operators"
     )
     command.add_argument("out", metavar="OUT", help="the .onnx file to write; must not be there")
     command.add_argument("--size", action="append", default=[], metavar="NAME=N", help="the extent of an open dimension")
+    command.add_argument("--no-time", action="store_true", help="does not run the models")
     given = parser.parse_args(arguments)
     sizes = {}
     for text in given.size:
@@ -38,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
         sizes[name] = int(number)
     try:
         if given.command == "portable":
-            return write(given.model, given.target, given.out, sizes)
+            return write(given.model, given.target, given.out, sizes, not given.no_time)
         report = inspect(given.model, sizes=sizes, timed=not given.no_time)
     except (ModelError, ImportError) as error:
         print(f"patchfold.models: {error}", file=sys.stderr)
@@ -47,11 +50,12 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def write(path: str, target: str, out: str, sizes: dict[str, int]) -> int:
-    """Writes the model of a file for a target, and prints how many nodes it has before and after."""
+def write(path: str, target: str, out: str, sizes: dict[str, int], timed: bool) -> int:
+    """Writes the model of a file for a target, and prints how many nodes it has and how long it takes before and after."""
     import onnx
 
     from . import portable
+    from ._times import time_of
 
     if os.path.exists(out):
         raise ModelError(f"{out}: is there already")
@@ -66,6 +70,8 @@ def write(path: str, target: str, out: str, sizes: dict[str, int]) -> int:
         part.unlink(missing_ok=True)
     before = len(onnx.load(path, load_external_data=False).graph.node)
     print(f"{out}: {before} nodes before, {len(model.graph.node)} after")
+    if timed:
+        print(f"ONNX Runtime: {time_of(path, sizes)} before, {time_of(out, sizes)} after")
     return 0
 
 

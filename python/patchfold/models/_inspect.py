@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -14,14 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from . import _notes, _openvino
-from ._errors import ModelError
-from ._names import Name
+from . import _notes
+from ._index_map import whole
+from ._names import Name, name_of
+from ._read import read
 from ._regions import Found, find_all
 
 # Bytes of a problem that is too large to be timed.
 MOST_TIMED = 1 << 30
 ROUNDS = 3
+# Elements of an operator whose pattern is worked out from its definition.
+MOST_DRAWN = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -63,9 +65,38 @@ class Finding:
         lines.append(f"  {shapes}" + (f", {_amount(self.bytes)}" if self.bytes is not None else ""))
         if self.pattern:
             lines.append(f"  {self.pattern}")
+        if details := self.details():
+            lines.append(f"  {details}")
         if self.seconds is not None and self.roof_seconds:
-            lines.append(f"  {self.seconds * 1e3:.3g} ms here, {self.seconds / self.roof_seconds:.1f} copies")
+            here, copy = self.seconds * 1e3, self.roof_seconds * 1e3
+            lines.append(f"  {here:.3g} ms here; {copy:.3g} ms to copy as many bytes, {here / copy:.1f} times")
         return "\n".join(lines + [f"  note: {note}" for note in self.notes])
+
+    def details(self) -> str:
+        """The order of elements and the padding, in words, defaults included; empty for blocks without a function."""
+        given = self.arguments
+        parts = []
+        if self.operator in ("unfold", "fold"):
+            order = given.get("order", "channel")
+            parts.append(f"order {order}: {'c * K + tap' if order == 'channel' else 'tap * C + c'}")
+        if self.operator in ("space_to_depth", "depth_to_space"):
+            mode = given.get("mode", "blocks_first")
+            parts.append(f"order {mode}: {'c * K + offset' if mode == 'depth_first' else 'offset * C + c'}")
+        if self.operator in ("unfold", "fold", "space_to_batch"):
+            parts.append(f"padding {_pads(given.get('padding'))}")
+        if self.operator == "batch_to_space":
+            parts.append(f"crops {_pads(given.get('crops'))}")
+        if self.operator != "blocks":
+            parts.append(str(given.get("layout", "channels_first")))
+        return "; ".join(parts)
+
+
+def _pads(pads: Any) -> str:
+    if pads is None:
+        return "none"
+    if not isinstance(pads, (list, tuple)):
+        return str(pads)
+    return ",".join(f"{pad[0]}:{pad[1]}" if isinstance(pad, (list, tuple)) else f"{pad}:{pad}" for pad in pads)
 
 
 @dataclass(frozen=True)
@@ -96,29 +127,21 @@ def inspect(model: Any, *, sizes: Mapping[str, int] | None = None, timed: bool =
     constants are read.
 
     Arguments:
-        model: path of an .onnx file, or of an .xml file of OpenVINO with its .bin file beside it, or an onnx.ModelProto.
-            Data outside an ONNX file may lie in its folder only.
+        model: path of an .onnx file, of an .xml file of OpenVINO with its .bin file beside it, of a .pt2 file of
+            torch.export or of a .tflite file, or of the folder of a SavedModel; or an onnx.ModelProto or a
+            torch.export.ExportedProgram. Data outside an ONNX file may lie in its folder only. Nothing of a model is run:
+            not the pickles in a .pt2 file either.
         sizes: extents of open dimensions, by their names in the model ("batch", or "input.0" for an axis without a name).
-            Others are taken as 1 on the first axis and 64 on the rest, and the report says so.
+            Others are taken as 1 on the first axis and 64 on the rest, in a .pt2 file as they were exported, and the report
+            says so.
         timed: whether to time each operator here, beside a copy of as many bytes.
 
     Returns: an Inspection, whose text is the report.
 
-    Raises: ModelError for a file that is no ONNX model, is cut short or contradicts itself; ImportError without onnx.
+    Raises: ModelError for a file that is no model, is cut short or contradicts itself; ImportError for an ONNX model without
+        the package onnx, and for a SavedModel or a .tflite file without TensorFlow.
     """
-    path = None if not isinstance(model, (str, os.PathLike)) else os.fspath(model)
-    if path is not None and path.lower().endswith(".xml"):
-        if sizes:
-            raise ModelError("sizes: OpenVINO's IR has its sizes in the file; reshape the model and save it again")
-        graphs = _openvino.read(path)
-    else:
-        if path is not None and not path.lower().endswith(".onnx"):
-            raise ModelError(f"{path}: must be an .onnx or .xml file, or an onnx.ModelProto")
-        try:
-            from . import _onnx
-        except ImportError as error:
-            raise ImportError(f"inspect reads ONNX models with the package onnx: pip install onnx ({error})") from None
-        graphs = _onnx.read(model, dict(sizes or {}))
+    path, graphs = read(model, dict(sizes or {}))
     findings = [_finding(found, timed) for graph in graphs for found in find_all(graph)]
     notes = tuple(note for graph in graphs for note in graph.notes)
     return Inspection(path or "model", tuple(findings), notes)
@@ -131,10 +154,27 @@ def _finding(found: Found, timed: bool) -> Finding:
         amount = (math.prod(found.source_shape) + math.prod(found.shape)) * size
     seconds, roof = _timed(found, amount) if timed else (None, None)
     name, notes = found.name, (*found.notes, *_notes.of(found))
+    pattern = name.pattern or _pattern(found)
     return Finding(
-        found.nodes, found.kinds, name.operator, name.arguments, name.pattern, name.exact, found.source, found.result,
+        found.nodes, found.kinds, name.operator, name.arguments, pattern, name.exact, found.source, found.result,
         found.source_shape, found.shape, found.dtype, amount, seconds, roof, notes,
     )  # fmt: skip
+
+
+def _pattern(found: Found) -> str:
+    """What goes where in an operator that is written as such, where its shapes are known. Empty for sums."""
+    import patchfold
+
+    shape, name = found.source_shape, found.name
+    if shape is None or name.operator in ("fold", "blocks"):
+        return ""
+    if max(math.prod(shape), math.prod(found.shape or ())) > MOST_DRAWN:
+        return ""
+    try:
+        named = name_of(getattr(patchfold, name.operator)(whole(shape) + 1, **name.arguments) - 1, shape)
+    except (ValueError, TypeError):  # An argument that is computed, or a model that its runtime will refuse.
+        return ""
+    return "" if named is None else named.pattern
 
 
 def _item_size(dtype: str) -> int | None:

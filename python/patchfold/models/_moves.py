@@ -14,6 +14,8 @@ from ._regions import MOST_ELEMENTS, Move
 
 # Elements of a tensor that is computed while reading: shapes, indices, filters.
 MOST_CONSTANT = 1 << 22
+# Parts that a tensor is split into.
+MOST_PARTS = 1 << 12
 NOT_COPYING = "a convolution gives NaN where its window holds Inf or NaN anywhere; the operator copies elements"
 
 
@@ -65,3 +67,45 @@ def _one_hot(weights: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
         return None
     taps: np.ndarray[Any, Any] = flat.argmax(axis=1)
     return taps
+
+
+def sized(*extents: int) -> None:
+    """Raises ValueError for a result of more elements than are followed."""
+    if math.prod(extents) > MOST_ELEMENTS:
+        raise ValueError("too large")
+
+
+def joined(parts: Sequence[Indices], axis: int, stacked: bool = False) -> Indices:
+    """Arrays behind each other along an axis, or along a new one."""
+    sized(sum(part.size for part in parts))
+    return np.stack(list(parts), axis) if stacked else np.concatenate(list(parts), axis)
+
+
+def gathered(x: Indices, at: Sequence[Any]) -> Indices:
+    """x[at], where None takes a whole axis and an array its elements."""
+    arrays = [np.asarray(part) for part in at if part is not None]
+    kept = [extent for axis, extent in enumerate(x.shape) if axis >= len(at) or at[axis] is None]
+    sized(*np.broadcast_shapes(*(array.shape for array in arrays)), *kept)
+    return x[tuple(slice(None) if part is None else np.asarray(part) for part in at)]
+
+
+def repeated(x: Indices, times: Sequence[int]) -> Indices:
+    """Copies of an array along its axes; surplus numbers are for new axes before these."""
+    sized(x.size, *(int(count) for count in times))
+    return np.tile(x, [int(count) for count in times])
+
+
+def windowed(x: Indices, axis: int, size: int, step: int) -> Indices:
+    """Windows along an axis, their elements on a new last axis."""
+    windows = np.lib.stride_tricks.sliding_window_view(x, size, axis)
+    where = [slice(None)] * windows.ndim
+    where[axis % x.ndim] = slice(None, None, step)
+    cut = windows[tuple(where)]
+    sized(cut.size)
+    return np.ascontiguousarray(cut)
+
+
+def same_pads(extent: int, size: int, stride: int, dilation: int, *, upper: bool = True) -> tuple[int, int]:
+    """What ceil(extent / stride) windows need around an axis; an odd element goes to the end, or to the beginning."""
+    total = max((-(-extent // stride) - 1) * stride + (size - 1) * dilation + 1 - extent, 0)
+    return (total // 2, total - total // 2) if upper else (total - total // 2, total // 2)

@@ -14,9 +14,9 @@ import onnx.inliner
 from onnx import numpy_helper
 from onnx.reference import ReferenceEvaluator
 
-from ._errors import ModelError
+from ._errors import ModelError, naming
 from ._moves import MOST_CONSTANT
-from ._onnx_nodes import FOLDED, attributes_of, bodies_of, constant_of, elements, step_of
+from ._onnx_nodes import FOLDED, attributes_of, bodies_of, constant_of, elements, is_patches, patches_of, step_of
 from ._regions import MOST_ELEMENTS, Graph, Step
 
 STANDARD = ("", "ai.onnx")
@@ -86,7 +86,8 @@ class _Reader:
                         " is cut short, has a cycle, or its nodes are not in order"
                     )
             visible |= set(node.output)
-            self._node(result, node, name, constants)
+            with naming(f"node {name} ({node.op_type})"):
+                self._node(result, node, name, constants)
             for body in bodies_of(node):
                 self._graph(body, constants, visible, graphs, f" in {name}")
         result.zeros |= {n for n, v in constants.items() if isinstance(v, np.ndarray) and v.size and not v.any()}
@@ -175,6 +176,9 @@ class _Reader:
                     graph.shapes.setdefault(tensor, values.shape)
                 return
         step = step_of(node, name, constants, self._run) if standard else None
+        if is_patches(node) and inputs:
+            op = patches_of(node, constants, graph.shapes.get(inputs[0]))
+            step = Step(name, kind, (inputs[0],), tuple(node.output), None, op)
         data = tuple(tensor for tensor in inputs if tensor not in constants or not standard)
         graph.steps.append(step or Step(name, kind, data, tuple(node.output)))
         if step is not None and step.move is not None:

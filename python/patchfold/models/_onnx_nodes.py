@@ -15,6 +15,7 @@ from ._index_map import Indices
 from ._moves import MOST_CONSTANT, NOT_COPYING, copying_convolution, padded
 from ._names import Name
 from ._regions import MOST_ELEMENTS, Step
+from ._tensorflow_nodes import patches
 
 Constants = Mapping[str, Any]
 # Runs one node on the values of its inputs, by ONNX's reference implementation.
@@ -121,6 +122,27 @@ def _direct(node: onnx.NodeProto, constants: Constants) -> Name:
         half = len(pads) // 2
         arguments["padding"] = list(zip(pads[:half], pads[half:], strict=False))
     return Name("fold", arguments)
+
+
+def is_patches(node: onnx.NodeProto) -> bool:
+    """Whether a node is TensorFlow's ExtractImagePatches, as tf2onnx writes it."""
+    return bool(node.domain == "ai.onnx.contrib" and node.op_type == "ExtractImagePatches")
+
+
+def text_of(values: Any) -> str:
+    """The text in a constant of one text."""
+    first = np.asarray(values, object).reshape(-1)[:1].tolist()
+    return (first[0].decode(errors="replace") if isinstance(first[0], bytes) else str(first[0])) if first else ""
+
+
+def patches_of(node: onnx.NodeProto, constants: Constants, shape: tuple[int, ...] | None) -> Name:
+    """What an ExtractImagePatches of tf2onnx is; its settings are inputs."""
+    given = [constants.get(tensor) for tensor in node.input[1:5]]
+    if len(given) < 4 or any(values is None for values in given):
+        return Name("unfold", {"kernel_size": "?", "layout": "channels_last", "order": "kernel", "positions": "grid"})
+    lists = zip(("ksizes", "strides", "rates"), given, strict=False)
+    settings = {name: np.asarray(values).reshape(-1) for name, values in lists}
+    return patches(settings | {"padding": text_of(given[3])}, shape)
 
 
 def bodies_of(node: onnx.NodeProto) -> list[onnx.GraphProto]:

@@ -13,9 +13,9 @@ from xml.parsers import expat
 
 import numpy as np
 
-from ._errors import ModelError
+from ._errors import ModelError, naming
 from ._moves import MOST_CONSTANT
-from ._openvino_nodes import FOLDED, SHAPED, move_of, name_of_layer, note_of
+from ._openvino_nodes import FILLING, FOLDED, SHAPED, move_of, name_of_layer, note_of
 from ._regions import Graph, Step
 
 MOST_XML = 1 << 28
@@ -52,7 +52,8 @@ def read(path: str) -> list[Graph]:
             if shape is not None:
                 graph.shapes[tensor] = shape
             graph.dtypes[tensor] = layer.dtypes[tensor]
-        _add(graph, layer, constants, weights)
+        with naming(f"layer {layer.name} ({layer.kind})"):
+            _add(graph, layer, constants, weights)
     graph.zeros = {name for name, values in constants.items() if values.size and not values.any()}
     if any(shape is None for layer in layers.values() for shape in layer.shapes.values()):
         graph.notes.append("the model has open sizes: operators made of other nodes are found where sizes are known")
@@ -191,7 +192,7 @@ def _add(graph: Graph, layer: Layer, constants: dict[str, Any], weights: _Weight
     fold: Callable[..., Any] | None = FOLDED.get(layer.kind)
     move = move_of(layer.kind, layer.data, given, [graph.shapes.get(tensor) for tensor in outputs])
     needed = given[:1] if layer.kind in SHAPED else given  # what shapes of results are known from
-    if small and given and all(values is not None for values in needed):
+    if small and given and all(values is not None for values in needed) and layer.kind not in FILLING:
         try:
             made = [fold(*given)] if fold is not None else list(move([np.asarray(given[0])])) if move is not None else []
         except Exception:  # What OpenVINO will refuse is not ours to name.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._index_map import Indices
-from ._moves import NOT_COPYING, copying_convolution, padded
+from ._moves import NOT_COPYING, copying_convolution, padded, same_pads
 from ._names import Name
 from ._regions import MOST_ELEMENTS, Move
 
@@ -20,6 +20,8 @@ Shapes = Sequence["tuple[int, ...] | None"]
 
 # Layers whose result is their first input in another shape, which the file says.
 SHAPED = ("Reshape", "Squeeze", "Unsqueeze")
+# Layers that put in what is not there: a map of them holds OUTSIDE, which is no element of a constant.
+FILLING = ("Pad", "Convolution", "GroupConvolution")
 # Layers that are computed where all of their inputs are constants.
 FOLDED: dict[str, Callable[..., Any]] = {
     "Add": np.add, "Subtract": np.subtract, "Multiply": np.multiply, "Maximum": np.maximum, "Minimum": np.minimum,
@@ -195,11 +197,11 @@ def _same_pads(data: Data, kernel: list[int], shape: tuple[int, ...] | None) -> 
         return []
     if shape is None or len(shape) != 4:
         return None
-    pads = []
-    for extent, size, stride, rate in zip(shape[2:], kernel, _ints(data, "strides"), _ints(data, "rates"), strict=True):
-        total = max((-(-extent // stride) - 1) * stride + (size - 1) * rate + 1 - extent, 0)
-        pads.append((total // 2, total - total // 2) if mode == "same_upper" else (total - total // 2, total // 2))
-    return pads
+    lists = kernel, _ints(data, "strides"), _ints(data, "rates")
+    if any(len(values) != 2 or min(values) < 1 for values in lists):
+        return None
+    windows = zip(shape[2:], *lists, strict=True)
+    return [same_pads(*window, upper=mode == "same_upper") for window in windows]
 
 
 def _ints(data: Mapping[str, str], name: str) -> list[int]:

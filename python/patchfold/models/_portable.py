@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,29 +15,19 @@ import onnx.version_converter
 from onnx import numpy_helper
 
 from . import _onnx
-from ._errors import ModelError
-from ._expand import Nodes, Window, blocks_to_planes, col2im, planes_to_blocks
-from ._onnx_nodes import attributes_of, bodies_of, constant_of
+from ._disguises import rewrite
+from ._errors import ModelError, naming
+from ._expand import Nodes, Window, blocks_to_planes, col2im, im2col, planes_to_blocks
+from ._moves import same_pads
+from ._onnx_nodes import attributes_of, bodies_of, constant_of, is_patches, text_of
+from ._targets import TARGETS, Target, of_version
 
 FAMILY = ("Col2Im", "DepthToSpace", "SpaceToDepth")
+# Where tf2onnx leaves TensorFlow's ExtractImagePatches, as (N, H, W, C) with its settings as further inputs.
+CONTRIB = "ai.onnx.contrib"
 # The nodes that an operator is written with have these forms from this version of ONNX's operators on.
 OLDEST = 13
-COL2IM_SINCE = 18
-
-
-@dataclass(frozen=True)
-class Target:
-    """What a target takes. `has` tells whether it has an operator of the family, of so many spatial axes."""
-
-    has: Callable[[str, int], bool]
-    opset: int | None = None
-
-
-TARGETS: dict[str, Target] = {
-    "basic": Target(lambda kind, rank: False),
-    "tensorrt": Target(lambda kind, rank: kind != "Col2Im"),  # onnx-tensorrt, docs/operators.md, has no Col2Im
-    "openvino": Target(lambda kind, rank: kind != "Col2Im" or rank == 2),  # OpenVINO, Col2Im-15
-}
+SETTINGS = (onnx.TensorProto.INT64, onnx.TensorProto.INT32, onnx.TensorProto.STRING)
 
 
 def target_of(text: str) -> Target:
@@ -48,7 +38,7 @@ def target_of(text: str) -> Target:
         newest = onnx.defs.onnx_opset_version()
         if not OLDEST <= version <= newest:
             raise ModelError(f"target {text!r}: the version must be from {OLDEST} to {newest}, which this onnx knows")
-        return Target(lambda kind, rank: kind != "Col2Im" or version >= COL2IM_SINCE, version)
+        return of_version(version)
     if text not in TARGETS:
         raise ModelError(f"there is no target {text!r}: write {', '.join(sorted(TARGETS))}, or onnx:N, as onnx:17")
     return TARGETS[text]
@@ -59,12 +49,15 @@ def portable(model: Any, target: str, *, sizes: Mapping[str, int] | None = None)
 
     Col2Im, DepthToSpace and SpaceToDepth become Reshape and Transpose, with Pad, Slice and Add where patches overlap. Each
     element's sum starts from +0 and adds its taps in ascending order, so the result is Col2Im's bit for bit; Inf and NaN
-    stay where they are. All other nodes stay as they are.
+    stay where they are. TensorFlow's ExtractImagePatches, which tf2onnx leaves in the domain ai.onnx.contrib, becomes Pad,
+    Slice and Concat. For targets whose tensors have five axes at most, nodes that are an operator of the family in
+    disguise are written again with such tensors. All other nodes stay as they are.
 
     Arguments:
         model: path of an .onnx file, or an onnx.ModelProto, which is not changed.
-        target: "tensorrt" (no Col2Im), "openvino" (Col2Im of two axes only), "onnx:N" for version N of ONNX's operators, or
-            "basic": no operator of the family at all, for converters that have none.
+        target: "tensorrt" (no Col2Im), "openvino" (Col2Im of two axes only), "coreml" (DepthToSpace in mode DCR only),
+            "litert" (that and SpaceToDepth), "onnx:N" for version N of ONNX's operators, or "basic": no operator of the
+            family at all, for converters that have none.
         sizes: as for inspect; needed where DepthToSpace or SpaceToDepth have open extents other than the batch.
 
     Returns: an onnx.ModelProto; the same nodes where the target has all that the model uses.
@@ -80,7 +73,10 @@ def portable(model: Any, target: str, *, sizes: Mapping[str, int] | None = None)
     opset = next((entry.version for entry in result.opset_import if entry.domain in _onnx.STANDARD), OLDEST)
     if opset < OLDEST:
         result, opset = _converted(result, OLDEST), OLDEST
+    if wanted.most_axes is not None:
+        rewrite(result, dict(sizes or {}), wanted.most_axes)
     _Writer(wanted, shapes).graph(result.graph, {}, "patchfold")
+    _drop_domain(result)
     if wanted.opset is not None and wanted.opset < opset:
         _check_nodes(result.graph, wanted.opset)
         for entry in result.opset_import:
@@ -99,6 +95,18 @@ def _known_shapes(model: Any, sizes: Mapping[str, int]) -> dict[str, tuple[int, 
         for name, shape in one.items()
         if len(other.get(name, ())) == len(shape)
     }
+
+
+def _drop_domain(model: onnx.ModelProto) -> None:
+    """Leaves out tf2onnx's domain where nothing uses it: runtimes refuse domains that they do not know."""
+
+    def used(graph: onnx.GraphProto) -> bool:
+        return any(node.domain == CONTRIB or any(used(body) for body in bodies_of(node)) for node in graph.node)
+
+    if not used(model.graph):
+        kept = [entry for entry in model.opset_import if entry.domain != CONTRIB]
+        del model.opset_import[:]
+        model.opset_import.extend(kept)
 
 
 def _converted(model: onnx.ModelProto, version: int) -> onnx.ModelProto:
@@ -133,7 +141,7 @@ class _Writer:
     def graph(self, graph: onnx.GraphProto, outer: Mapping[str, Any], prefix: str) -> None:
         constants = dict(outer)
         for tensor in graph.initializer:
-            if tensor.data_type == onnx.TensorProto.INT64 and len(tensor.dims) == 1 and tensor.dims[0] < 100:
+            if tensor.data_type in SETTINGS and len(tensor.dims) <= 1 and math.prod(tensor.dims) < 100:
                 constants[tensor.name] = numpy_helper.to_array(tensor)
         nodes: list[onnx.NodeProto] = []
         for number, node in enumerate(graph.node):
@@ -141,8 +149,10 @@ class _Writer:
                 values = constant_of(node)
                 if values is not None:
                     constants[node.output[0]] = values
-            if node.domain in _onnx.STANDARD and node.op_type in FAMILY:
-                written = self._written(node, constants, f"{prefix}/{node.name or number}")
+            ours = node.op_type in FAMILY if node.domain in _onnx.STANDARD else is_patches(node)
+            if ours:
+                with naming(f"node {node.name or number} ({node.op_type})"):
+                    written = self._written(node, constants, f"{prefix}/{node.name or number}")
                 if written is not None:
                     nodes += written.nodes
                     graph.initializer.extend(written.constants)
@@ -158,23 +168,63 @@ class _Writer:
         """The nodes that stand for an operator; None if the target has it."""
         kind = node.op_type
         label = f"node {node.name or node.output[0]} ({kind})"
+        attributes = attributes_of(node)
+        nodes = Nodes(prefix)
         if kind == "Col2Im":
             extents, kernel = (_listed(constants.get(tensor)) for tensor in node.input[1:3])
             if extents is None or kernel is None:
                 raise ModelError(f"{label}: its image_shape and block_shape must be constants; one of them is computed")
-            if self.target.has(kind, len(kernel)):
+            if self.target.has(kind, len(kernel), ""):
                 return None
-            windows = _windows(label, attributes_of(node), extents, kernel)
-            nodes = Nodes(prefix)
-            last = col2im(nodes, node.input[0], windows)
+            windows = _windows(label, attributes, extents, kernel)
+            last = col2im(nodes, node.input[0], windows, self._channels(label, node.input[0], kernel))
+        elif kind == "ExtractImagePatches":
+            last = self._patches(nodes, node, constants, label)
         else:
-            if self.target.has(kind, 2):
+            if self.target.has(kind, 2, attributes.get("mode", "DCR")):
                 return None
-            nodes = Nodes(prefix)
             last = self._blocks(nodes, node, label)
+        self._check_axes(nodes, label)
         # The last node makes what the operator made.
         nodes.nodes[-1].output[list(nodes.nodes[-1].output).index(last)] = node.output[0]
         return nodes
+
+    def _check_axes(self, nodes: Nodes, label: str) -> None:
+        most = self.target.most_axes
+        if most is not None and nodes.axes() > most:
+            raise ModelError(f"{label}: needs tensors of {nodes.axes()} axes; {self.target.name} has {most}")
+
+    def _channels(self, label: str, tensor: str, kernel: list[int]) -> int:
+        """The channels of a Col2Im where they must be known; 0 where the target takes any number of axes."""
+        if self.target.most_axes is None:
+            return 0
+        shape, taps = self.shapes.get(tensor), math.prod(kernel)
+        if shape is None or len(shape) != 3 or shape[1] < 1 or taps < 1 or shape[1] % taps:
+            raise ModelError(f"{label}: its channels must be known, a multiple of {taps}; give open extents by sizes")
+        return shape[1] // taps
+
+    def _patches(self, nodes: Nodes, node: onnx.NodeProto, constants: Mapping[str, Any], label: str) -> str:
+        given = [constants.get(tensor) for tensor in node.input[1:5]]
+        if len(given) < 4 or any(values is None for values in given):
+            raise ModelError(f"{label}: its ksizes, strides, rates and padding must be constants; one of them is computed")
+        kernel, strides, rates = ([int(value) for value in np.asarray(values).reshape(-1)] for values in given[:3])
+        padding = text_of(given[3])
+        shape = self.shapes.get(node.input[0])
+        if shape is None or len(shape) != 4 or min(shape[1:]) < 1:
+            raise ModelError(f"{label}: the shape of its input is not known but for the batch; give open extents by sizes")
+        if any(len(values) != 4 for values in (kernel, strides, rates)) or padding not in ("SAME", "VALID"):
+            raise ModelError(f"{label}: ksizes, strides and rates must have four numbers, padding must be SAME or VALID")
+        windows = []
+        for axis in (1, 2):
+            window = (shape[axis], kernel[axis], strides[axis], rates[axis])
+            if min(window) < 1:
+                given_here = f"given {list(window[1:])} on axis {axis}"
+                raise ModelError(f"{label}: ksizes, strides and rates must be at least 1; {given_here}")
+            windows.append(Window(*window, *(same_pads(*window) if padding == "SAME" else (0, 0))))
+        if any(window.positions < 1 for window in windows):
+            raise ModelError(f"{label}: no patch fits into {list(shape[1:3])}")
+        result = [0, *(window.positions for window in windows), kernel[1] * kernel[2] * shape[3]]
+        return im2col(nodes, node.input[0], windows, result, last=True, kernel=True)
 
     def _blocks(self, nodes: Nodes, node: onnx.NodeProto, label: str) -> str:
         attributes = attributes_of(node)
@@ -188,7 +238,8 @@ class _Writer:
         unit = block * block if node.op_type == "DepthToSpace" else block
         if any(part % unit for part in parts):
             raise ModelError(f"{label}: {list(parts)} must be multiples of {unit}, which its blocksize {block} needs")
-        return write(nodes, node.input[0], shape[0], shape[1], shape[2:], block, crd)
+        narrow = self.target.most_axes is not None
+        return write(nodes, node.input[0], shape[0], shape[1], shape[2:], (block, block), crd, narrow)
 
 
 def _listed(values: Any) -> list[int] | None:

@@ -77,7 +77,7 @@ def find_all(graph: Graph) -> list[Found]:
     """All operators of the family in a graph, in its order."""
     found: dict[str, tuple[int, Found]] = {}
     for number, step in enumerate(graph.steps):
-        if step.name is not None:
+        if step.name is not None and step.inputs and step.outputs:
             found[step.outputs[0]] = (number, _found(graph, step.name, (number,), step.inputs[0], step.outputs[0]))
     sources: set[str] = set()
     while True:
@@ -126,6 +126,9 @@ def _origins(graph: Graph, sources: set[str]) -> dict[str, _Origin]:
             results = step.move([origin.indices for origin in known])
         except Exception:  # What the runtime will refuse is not ours to name.
             continue
+        stated = [graph.shapes.get(tensor) for tensor in step.outputs]
+        if any(shape is not None and shape != values.shape for shape, values in zip(stated, results, strict=False)):
+            continue  # The model contradicts itself.
         steps = frozenset({number}).union(*(origin.steps for origin in known))
         for tensor, indices in zip(step.outputs, results, strict=False):
             origins[tensor] = _Origin(min(names), indices, steps)
@@ -134,14 +137,16 @@ def _origins(graph: Graph, sources: set[str]) -> dict[str, _Origin]:
 
 def _named_ends(graph: Graph, origins: dict[str, _Origin], done: set[str]) -> dict[str, tuple[Name, _Origin]]:
     """Tensors to report: where a chain of moves ends, or else the last of its tensors that has a name."""
-    moved = {tensor for step in graph.steps if step.move is not None for tensor in step.inputs if step.outputs[0] in origins}
-    ends = {t for step in graph.steps if step.move is None or step.outputs[0] not in origins for t in step.inputs}
+    moving = [step.move is not None and any(tensor in origins for tensor in step.outputs) for step in graph.steps]
+    moved = {tensor for step, moves in zip(graph.steps, moving, strict=True) if moves for tensor in step.inputs}
+    ends = {tensor for step, moves in zip(graph.steps, moving, strict=True) if not moves for tensor in step.inputs}
     named: dict[str, tuple[Name, _Origin]] = {}
     for tensor in origins:
         if tensor in done or (tensor in moved and tensor not in ends and tensor not in graph.results):
             continue
         name = _name(graph, origins[tensor])
         if name is not None:
+            tensor, name = _plainer(graph, origins, tensor, name)
             named[tensor] = (name, origins[tensor])
             continue
         for number in sorted(origins[tensor].steps, reverse=True):
@@ -152,6 +157,19 @@ def _named_ends(graph: Graph, origins: dict[str, _Origin], done: set[str]) -> di
                 named[earlier[0]] = (name, origins[earlier[0]])
                 break
     return named
+
+
+def _plainer(graph: Graph, origins: dict[str, _Origin], tensor: str, name: Name) -> tuple[str, Name]:
+    """Where blocks have no function's name, an earlier tensor of the same elements in the same order that has one."""
+    if name.operator == "blocks":
+        flat = origins[tensor].indices.reshape(-1)
+        for number in sorted(origins[tensor].steps, reverse=True):
+            for earlier in graph.steps[number].outputs:
+                if earlier in origins and np.array_equal(origins[earlier].indices.reshape(-1), flat):
+                    other = _name(graph, origins[earlier])
+                    if other is not None and other.operator != "blocks":
+                        return earlier, other
+    return tensor, name
 
 
 def _name(graph: Graph, origin: _Origin) -> Name | None:

@@ -1,0 +1,381 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads SavedModels of TensorFlow as graphs of steps. Needs TensorFlow for the form of its files; runs no model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ._errors import ModelError, naming
+from ._moves import MOST_CONSTANT
+from ._regions import MOST_ELEMENTS, Graph, Step
+from ._tensorflow_nodes import FILLING, folded, move_of, moved_by, name_of_node, note_of, shape_of
+from ._tensorflow_values import array_of, part_of, plain
+
+MOST_BYTES = 1 << 31
+# Nodes of all functions, each counted where it is called.
+MOST_NODES = 1 << 20
+SERVED = "serving_default"
+CALLS = ("PartitionedCall", "StatefulPartitionedCall")
+
+
+@dataclass
+class Node:
+    """A node whose functions are written out; tensors are named "node:number"."""
+
+    name: str
+    kind: str
+    attributes: Mapping[str, Any]
+    inputs: list[str] = field(default_factory=list)
+    outputs: list[str] = field(default_factory=list)
+
+
+def read(path: str, sizes: Mapping[str, int]) -> list[Graph]:
+    """The graphs of a SavedModel's folder: of its signatures, or of its functions, and of the bodies of their nodes."""
+    file = Path(path) / "saved_model.pb"
+    if not file.is_file():
+        raise ModelError(f"{path}: is no SavedModel: it has no file saved_model.pb")
+    saved: Any = part_of("tensorflow.core.protobuf.saved_model_pb2", "SavedModels").SavedModel()
+    try:
+        if file.stat().st_size >= MOST_BYTES:
+            raise ModelError(f"{file}: has {file.stat().st_size} bytes; less than {MOST_BYTES} are read")
+        data = file.read_bytes()
+    except OSError as error:
+        raise ModelError(f"{file}: cannot be read: {error.strerror or error}") from None
+    try:
+        saved.ParseFromString(data)
+    except Exception:  # protobuf's errors have no class of their own that all versions share
+        raise ModelError(f"{file}: is no SavedModel, or is cut short") from None
+    if not saved.meta_graphs:
+        raise ModelError(f"{file}: is no SavedModel: it has no graph")
+    served = [meta for meta in saved.meta_graphs if "serve" in meta.meta_info_def.tags]
+    try:
+        return _Reader((served or saved.meta_graphs)[0], str(file), sizes).read()
+    except (KeyError, TypeError, ValueError, IndexError, OverflowError, RecursionError) as error:
+        if isinstance(error, ModelError):
+            raise
+        raise ModelError(f"{file}: is no sound SavedModel: {type(error).__name__}: {error}") from None
+
+
+class _Reader:
+    def __init__(self, meta: Any, path: str, sizes: Mapping[str, int]):
+        self.meta, self.path, self.sizes = meta, path, dict(sizes)
+        self.functions = {function.signature.name: function for function in meta.graph_def.library.function}
+        self.definition: Any = part_of("tensorflow.python.framework.op_def_registry", "SavedModels").get
+        self.open: dict[str, int] = {}
+        self.bodies: dict[str, str] = {}  # functions that nodes hold, and the nodes
+        self.count = 0
+
+    def read(self) -> list[Graph]:
+        """The graphs, the main one first."""
+        signatures = {
+            name: signature
+            for name, signature in sorted(self.meta.signature_def.items())
+            if not name.startswith("__") and signature.outputs
+        }
+        # Others than the one that is served by default are as a rule the same.
+        signatures = {SERVED: signatures[SERVED]} if SERVED in signatures else signatures
+        graphs = []
+        if signatures:
+            nodes, alias = self._graph_nodes()
+            outputs = [_flat(info.name) for signature in signatures.values() for info in signature.outputs.values()]
+            results = {_resolved(tensor, alias) for tensor in outputs}
+            labels = {_flat(info.name): name for s in signatures.values() for name, info in s.inputs.items()}
+            graphs.append(self._graph(self._needed(nodes, results), results, labels))
+        else:
+            inner = [node for function in self.functions.values() for node in function.node_def]
+            called = {name for node in inner for name in _functions(node)}
+            for name in sorted(set(self.meta.object_graph_def.concrete_functions) - called):
+                if name in self.functions and "_traced_" not in name:  # those save and restore weights
+                    graphs.append(self._body(name))
+        if not graphs:
+            raise ModelError(f"{self.path}: holds neither a signature nor a function")
+        read: set[str] = set()
+        while len(read) < len(self.bodies):
+            name = next(name for name in self.bodies if name not in read)
+            read.add(name)
+            graphs.append(self._body(name))
+        unknown = sorted(set(self.sizes) - set(self.open))
+        if unknown:
+            there = ", ".join(self.open) or "none"
+            raise ModelError(f"sizes: the model has no open dimension {', '.join(map(repr, unknown))}; it has {there}")
+        graphs[0].notes += [f"open size {name} taken as {size}" for name, size in self.open.items()]
+        return graphs
+
+    # Functions written out.
+
+    def _graph_nodes(self) -> tuple[list[Node], dict[str, str]]:
+        alias: dict[str, str] = {}
+        nodes: list[Node] = []
+        for node in self.meta.graph_def.node:
+            inputs = [_flat(tensor) for tensor in node.input if not tensor.startswith("^")]
+            self._take(node, node.name, inputs, nodes, alias, ())
+        _resolve(nodes, alias)
+        return nodes, alias
+
+    def _take(
+        self, node: Any, name: str, inputs: list[str], nodes: list[Node], alias: dict[str, str], within: tuple[str, ...]
+    ) -> None:
+        """Adds a node, or the nodes of the function that it calls."""
+        self.count += 1
+        if self.count > MOST_NODES:
+            raise ModelError(f"{self.path}: its functions come to more than {MOST_NODES} nodes")
+        called = node.attr["f"].func.name if node.op in CALLS else node.op if node.op in self.functions else ""
+        if not called:
+            for held in _functions(node):
+                if held in self.functions:
+                    self.bodies.setdefault(held, name)
+            attributes = {key: plain(value) for key, value in node.attr.items() if key != "value"}
+            if "value" in node.attr:
+                attributes["value"] = node.attr["value"].tensor
+            count = self._outputs(node)
+            nodes.append(Node(name, node.op, attributes, inputs, [f"{name}:{number}" for number in range(count)]))
+            return
+        if called not in self.functions:
+            raise ModelError(f"node {name} ({node.op}): calls the function {called!r}, which the model has not")
+        if called in within or len(within) > 64:
+            raise ModelError(f"node {name} ({node.op}): its function {called!r} calls itself")
+        function = self.functions[called]
+        arguments = [argument.name for argument in function.signature.input_arg]
+        if len(arguments) != len(inputs):
+            given = f"gives {len(inputs)} inputs to {called!r}"
+            raise ModelError(f"node {name} ({node.op}): {given}, which takes {len(arguments)}")
+        bound = dict(zip(arguments, inputs, strict=True))
+        results = self._write_out(function, bound, f"{name}/", nodes, alias, (*within, called))
+        for number, result in enumerate(results):
+            alias[f"{name}:{number}"] = result
+
+    def _write_out(
+        self, function: Any, given: Mapping[str, str], prefix: str, nodes: list[Node], alias: dict[str, str],
+        within: tuple[str, ...],
+    ) -> list[str]:  # fmt: skip
+        """Adds the nodes of a function; returns its results."""
+        flat: dict[str, str] = dict(given)
+        for node in function.node_def:
+            for reference, number in self._references(node):
+                flat[f"{node.name}:{reference}"] = f"{prefix}{node.name}:{number}"
+
+        def tensor(reference: str) -> str:
+            if reference not in flat:
+                raise ModelError(f"function {function.signature.name}: {reference!r} is made by none of its nodes")
+            return flat[reference]
+
+        for node in function.node_def:
+            inputs = [tensor(reference) for reference in node.input if not reference.startswith("^")]
+            self._take(node, f"{prefix}{node.name}", inputs, nodes, alias, within)
+        return [tensor(function.ret[argument.name]) for argument in function.signature.output_arg]
+
+    def _references(self, node: Any) -> Iterable[tuple[str, int]]:
+        """What a function's nodes call the outputs of one of them ("name:number in it"), and their numbers."""
+        definition = self.functions[node.op].signature if node.op in self.functions else self.definition(node.op)
+        if definition is None:  # An operator that this TensorFlow has not: one output of each common name.
+            yield from (("output:0", 0), ("y:0", 0), ("z:0", 0))
+            return
+        number = 0
+        for argument in definition.output_arg:
+            count = 1
+            if argument.number_attr:
+                count = node.attr[argument.number_attr].i
+            elif argument.type_list_attr:
+                count = len(node.attr[argument.type_list_attr].list.type)
+            if count > 1 << 16:
+                raise ModelError(f"node {node.name} ({node.op}): makes {count} tensors")
+            for place in range(count):
+                yield f"{argument.name}:{place}", number
+                number += 1
+
+    def _outputs(self, node: Any) -> int:
+        return max((number + 1 for _, number in self._references(node)), default=0)
+
+    def _needed(self, nodes: Sequence[Node], results: set[str]) -> list[Node]:
+        """The nodes that results depend on: what saves and restores weights is left out."""
+        makers = {tensor: node for node in nodes for tensor in node.outputs}
+        if missing := sorted(results - set(makers)):
+            raise ModelError(f"{self.path}: its result {missing[0]!r} is made by no node")
+        kept: set[str] = set()
+        waiting = [makers[tensor] for tensor in results]
+        while waiting:
+            node = waiting.pop()
+            if node.name not in kept:
+                kept.add(node.name)
+                waiting += [makers[tensor] for tensor in node.inputs if tensor in makers]
+        return [node for node in nodes if node.name in kept]
+
+    def _body(self, name: str) -> Graph:
+        """The graph of a function that nothing calls."""
+        function = self.functions[name]
+        nodes: list[Node] = []
+        alias: dict[str, str] = {}
+        given: dict[str, str] = {}
+        for place, argument in enumerate(function.signature.input_arg):
+            given[argument.name] = f"{argument.name}:0"
+            held = function.arg_attr[place].attr if place in function.arg_attr else {}
+            attributes = {key: plain(value) for key, value in held.items()}
+            nodes.append(Node(argument.name, "Placeholder", attributes, [], [f"{argument.name}:0"]))
+        results = self._write_out(function, given, "", nodes, alias, (name,))
+        _resolve(nodes, alias)
+        where = f" in {self.bodies[name]}" if name in self.bodies else ""
+        return self._graph(nodes, {_resolved(result, alias) for result in results}, {}, where)
+
+    # Steps.
+
+    def _graph(self, nodes: Sequence[Node], results: set[str], labels: Mapping[str, str], where: str = "") -> Graph:
+        graph = Graph([], {}, {}, results)
+        constants: dict[str, Any] = {}
+        for node in in_order(nodes):
+            _note_type(graph, node)
+            if node.kind == "Placeholder":
+                self._placeholder(graph, node, labels)
+            else:
+                with naming(f"node {node.name}{where} ({node.kind})"):
+                    add(graph, constants, node, f"{node.name}{where}")
+        graph.zeros = {name for name, values in constants.items() if values.size and not values.any()}
+        return graph
+
+    def _placeholder(self, graph: Graph, node: Node, labels: Mapping[str, str]) -> None:
+        shape = node.attributes.get("shape")
+        if shape is None:
+            shape = next(iter(node.attributes.get("_output_shapes") or []), None)
+        if shape is None:
+            return
+        label = labels.get(node.outputs[0], node.name)
+        known = list(shape)
+        for axis, extent in enumerate(shape):
+            if extent < 0:
+                name = f"{label}.{axis}"
+                known[axis] = self.open.setdefault(name, int(self.sizes.get(name, 1 if axis == 0 else 64)))
+        if math.prod(known) < 1 << 48:
+            graph.shapes[node.outputs[0]] = tuple(known)
+
+
+def add(graph: Graph, constants: dict[str, Any], node: Node, name: str, label: str = "") -> None:
+    """A node as a step; what it makes of constants is a constant. `label`: what the model calls its operator."""
+    if node.kind == "Const":
+        values = array_of(node.name, node.attributes.get("value"))
+        if values is not None:
+            constants[node.outputs[0]] = values
+            graph.shapes[node.outputs[0]] = values.shape
+        return
+    given = [constants.get(tensor) for tensor in node.inputs]
+    first = next(iter(node.inputs), "")
+    if node.kind == "Shape" and first in graph.shapes:
+        constants[node.outputs[0]] = np.array(graph.shapes[first], np.int64)
+        graph.shapes[node.outputs[0]] = (len(graph.shapes[first]),)
+        return
+    shape = graph.shapes.get(node.outputs[0]) if node.outputs else None
+    move = move_of(node.kind, node.attributes, given, shape)
+    taken = moved_by(node.kind, len(given))
+    if given and all(values is not None for values in given) and node.kind not in FILLING:
+        try:
+            made = folded(node.kind, node.attributes, given, MOST_CONSTANT)
+            if not made and move is not None:
+                made = list(move([np.asarray(given[place]) for place in taken]))
+        except Exception:  # What TensorFlow will refuse is not ours to name.
+            made = []
+        if made and all(array.size <= MOST_CONSTANT for array in made):
+            for tensor, array in zip(node.outputs, made, strict=False):
+                constants[tensor] = array
+                graph.shapes[tensor] = array.shape
+            return
+    inputs = [node.inputs[place] for place in taken]
+    op = name_of_node(node.kind, node.attributes, given, graph.shapes.get(inputs[0] if inputs else ""))
+    if op is None and move is None:
+        inputs = [tensor for tensor, values in zip(node.inputs, given, strict=True) if values is None]
+    notes = note_of(node.kind) if move is not None else ()
+    own = op if inputs else None
+    step = Step(name, label or node.kind, tuple(inputs), tuple(node.outputs), None if op else move, own, notes)
+    graph.steps.append(step)
+    _note_shapes(graph, step, node)
+
+
+def _note_shapes(graph: Graph, step: Step, node: Node) -> None:
+    """Shapes that the file leaves open follow from the inputs' shapes."""
+    if all(tensor in graph.shapes for tensor in step.outputs):
+        return
+    shapes = [graph.shapes.get(tensor) for tensor in step.inputs]
+    if step.move is not None and all(shape is not None and math.prod(shape) <= MOST_ELEMENTS for shape in shapes):
+        try:
+            results = step.move([np.zeros(shape, np.int64) for shape in shapes if shape is not None])
+        except Exception:
+            return
+        for tensor, values in zip(step.outputs, results, strict=False):
+            graph.shapes.setdefault(tensor, values.shape)
+        return
+    shape = shape_of(node.kind, [graph.shapes.get(tensor) for tensor in node.inputs])
+    if shape is not None:
+        graph.shapes.setdefault(step.outputs[0], shape)
+        return
+    # Other operators keep the batch: an open first axis is that of the first input.
+    batch = next((graph.shapes[t][0] for t in node.inputs if graph.shapes.get(t)), None)
+    for tensor, given in zip(step.outputs, node.attributes.get("_output_shapes") or [], strict=False):
+        if given is not None and batch is not None and given and given[0] < 0 and all(extent >= 0 for extent in given[1:]):
+            graph.shapes.setdefault(tensor, (batch, *given[1:]))
+
+
+def _note_type(graph: Graph, node: Node) -> None:
+    for key in ("T", "dtype", "output_types"):
+        kind = node.attributes.get(key)
+        if isinstance(kind, str):
+            for tensor in node.outputs:
+                graph.dtypes.setdefault(tensor, kind)
+    for tensor, shape in zip(node.outputs, node.attributes.get("_output_shapes") or [], strict=False):
+        if shape is not None and all(extent >= 0 for extent in shape) and math.prod(shape) < 1 << 48:
+            graph.shapes.setdefault(tensor, tuple(shape))
+
+
+def in_order(nodes: Sequence[Node]) -> list[Node]:
+    """Nodes, each behind those that it takes tensors of; a loop's way back is left out. Raises ModelError for a cycle."""
+    makers = {tensor: number for number, node in enumerate(nodes) for tensor in node.outputs}
+    waiting: list[set[int]] = []
+    users: list[list[int]] = [[] for _ in nodes]
+    for number, node in enumerate(nodes):
+        for tensor in node.inputs:
+            if tensor not in makers:
+                raise ModelError(f"node {node.name} ({node.kind}): its input {tensor!r} is made by no node")
+        sources = {makers[tensor] for tensor in node.inputs}
+        waiting.append({source for source in sources if nodes[source].kind not in ("NextIteration", "RefNextIteration")})
+        for source in waiting[-1]:
+            users[source].append(number)
+    ready = [number for number, sources in enumerate(waiting) if not sources]
+    order = []
+    for number in ready:  # grows while it is read
+        order.append(nodes[number])
+        for user in users[number]:
+            waiting[user].discard(number)
+            if not waiting[user]:
+                ready.append(user)
+    if len(order) < len(nodes):
+        left = next(node for node, sources in zip(nodes, waiting, strict=True) if sources)
+        raise ModelError(f"node {left.name} ({left.kind}): lies on a cycle")
+    return order
+
+
+def _resolve(nodes: Sequence[Node], alias: Mapping[str, str]) -> None:
+    for node in nodes:
+        node.inputs = [_resolved(tensor, alias) for tensor in node.inputs]
+
+
+def _resolved(tensor: str, alias: Mapping[str, str]) -> str:
+    """The tensor that a call hands through."""
+    for _ in range(len(alias) + 1):
+        if tensor not in alias:
+            return tensor
+        tensor = alias[tensor]
+    raise ModelError(f"tensor {tensor}: lies on a cycle of calls")
+
+
+def _functions(node: Any) -> Iterable[str]:
+    """The functions that a node names."""
+    for key in node.attr:
+        for held in (node.attr[key].func, *node.attr[key].list.func):
+            if held.name:
+                yield held.name
+
+
+def _flat(tensor: str) -> str:
+    return tensor if ":" in tensor else f"{tensor}:0"

@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes of torch.export as steps: which of ATen's operators move elements, and which are of the family."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ._index_map import Indices
+from ._moves import (
+    MOST_PARTS,
+    NOT_COPYING,
+    copying_convolution,
+    gathered,
+    joined,
+    padded,
+    repeated,
+    windowed,
+)
+from ._names import Name
+from ._regions import Move
+
+Shapes = Sequence["tuple[int, ...] | None"]
+Values = Mapping[str, Any]  # arguments by their names in the schema; None for a tensor that is computed
+
+# torch.export's numbers of element types.
+TYPES = {
+    1: "uint8", 2: "int8", 3: "int16", 4: "int32", 5: "int64", 6: "float16", 7: "float32", 8: "float64", 10: "complex64",
+    11: "complex128", 12: "bool", 13: "bfloat16", 28: "uint16", 29: "float8_e4m3fn", 30: "float8_e5m2",
+    31: "float8_e4m3fnuz", 32: "float8_e5m2fnuz", 34: "uint32", 35: "uint64",
+}  # fmt: skip
+# Operators whose result is their input in another shape, which the file says.
+SHAPED = {
+    f"aten.{name}"
+    for name in "view reshape _unsafe_view unsqueeze squeeze flatten unflatten alias clone contiguous detach detach_"
+    " lift_fresh_copy view_as reshape_as _reshape_alias view_copy".split()
+}
+# Operators that convert: they move where the type stays.
+CONVERTING = {"aten.to", "aten._to_copy", "aten.type_as"}
+# Operators that put in what is not there: a map of them holds OUTSIDE, which is no element of a constant.
+FILLING = {"aten.constant_pad_nd", "aten.pad", "aten.convolution", "aten.conv1d", "aten.conv2d", "aten.conv3d"}
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """An argument that is a tensor."""
+
+    name: str
+
+
+def move_of(kind: str, arguments: Values, values: Values, shapes: Shapes, same: bool) -> tuple[tuple[str, ...], Move | None]:
+    """Which tensors a node moves, and how; None for a node that computes. `same`: whether the element type stays."""
+    first = arguments.get("self", arguments.get("input"))
+    if kind in ("aten.cat", "aten.concat", "aten.stack"):
+        tensors = arguments["tensors"]
+        names = tuple(tensor.name for tensor in tensors if isinstance(tensor, Tensor))
+        stacked, axis = kind == "aten.stack", int(arguments.get("dim", 0))
+        return names, (lambda indices: [joined(indices, axis, stacked)]) if len(names) == len(tensors) else None
+    if not isinstance(first, Tensor):
+        return (), None
+    names = (first.name,)
+    shape = shapes[0] if shapes else None
+    eval_dropout = kind in ("aten.dropout", "aten.feature_dropout") and not values.get("train", True)
+    if (kind in SHAPED or (kind in CONVERTING and same) or eval_dropout) and shape is not None:
+        return names, lambda indices: [indices[0].reshape(shape)]
+    if kind in ("aten.expand", "aten.expand_as", "aten.broadcast_to") and shape is not None:
+        return names, lambda indices: [np.broadcast_to(indices[0], shape)]
+    if kind in FILLING and "pad" not in kind:
+        return names, _convolution(values)
+    make = _MOVES.get(kind)
+    return names, make(values) if make is not None and _known(arguments, values) else None
+
+
+def _known(arguments: Values, values: Values) -> bool:
+    """Whether all that says how to move is known: no tensor but the first, and no open size."""
+    for name, value in arguments.items():
+        if name in ("self", "input"):
+            continue
+        parts, held = (value, values[name]) if isinstance(value, list) else ([value], [values[name]])
+        if any(isinstance(part, Tensor) and known is None for part, known in zip(parts, held, strict=True)):
+            return False
+        if name not in ("indices", "start", "end", "value", "memory_format") and any(part is None for part in held):
+            return False
+    return True
+
+
+def note_of(kind: str) -> tuple[str, ...]:
+    """What to take care of where a node of this kind moves elements."""
+    return (NOT_COPYING,) if kind in FILLING and "pad" not in kind else ()
+
+
+def _along(axis: int, where: Any) -> Callable[[Indices], Indices]:
+    def cut(x: Indices) -> Indices:
+        at: list[Any] = [slice(None)] * x.ndim
+        at[axis] = where
+        part: Indices = x[tuple(at)]
+        return part
+
+    return cut
+
+
+def _slice(values: Values) -> Move:
+    cut = _along(values.get("dim", 0), slice(values.get("start"), values.get("end"), values.get("step", 1)))
+    return lambda indices: [cut(indices[0])]
+
+
+def _select(values: Values) -> Move:
+    return lambda indices: [np.asarray(indices[0].take(int(values["index"]), int(values["dim"])))]
+
+
+def _narrow(values: Values) -> Move:
+    start = int(values["start"])
+    cut = _along(values["dim"], slice(start, start + int(values["length"])))
+    return lambda indices: [cut(indices[0])]
+
+
+def _parts(values: Values) -> Move:
+    """split, split_with_sizes, chunk, unbind."""
+    axis = int(values.get("dim", 0))
+
+    def move(indices: Sequence[Indices]) -> Sequence[Indices]:
+        (x,) = indices
+        extent = x.shape[axis]
+        sizes: Any = values.get("split_sizes", values.get("split_size"))
+        if "chunks" in values:
+            sizes = -(-extent // int(values["chunks"]))
+        if extent // max(sizes if isinstance(sizes, int) else 1, 1) > MOST_PARTS:
+            raise ValueError("too many parts")
+        if sizes is None:
+            return [np.take(x, number, axis) for number in range(extent)]
+        ends = np.cumsum(sizes)[:-1] if isinstance(sizes, list) else np.arange(int(sizes), extent, int(sizes))
+        return np.split(x, ends, axis)
+
+    return move
+
+
+def _permute(values: Values) -> Move:
+    return lambda indices: [indices[0].transpose(values["dims"])]
+
+
+def _transpose(values: Values) -> Move:
+    return lambda indices: [indices[0].swapaxes(values.get("dim0", 0), values.get("dim1", 1))]
+
+
+def _moveaxis(values: Values) -> Move:
+    return lambda indices: [np.moveaxis(indices[0], values["source"], values["destination"])]
+
+
+def _index(values: Values) -> Move | None:
+    at = values["indices"]
+    if any(part is not None and np.asarray(part).dtype.kind not in "iu" for part in at):
+        return None
+    return lambda indices: [gathered(indices[0], at)]
+
+
+def _index_select(values: Values) -> Move:
+    return lambda indices: [gathered(indices[0], [*[None] * (values["dim"] % indices[0].ndim), values["index"]])]
+
+
+def _pad(values: Values) -> Move | None:
+    """Pads of the last axis come first."""
+    if values.get("mode", "constant") != "constant" or values.get("value") not in (None, 0):
+        return None
+    pads = values["pad"]
+    pairs = list(zip(pads[::2], pads[1::2], strict=True))[::-1]
+    return lambda indices: [padded(indices[0], [*[(0, 0)] * (indices[0].ndim - len(pairs)), *pairs])]
+
+
+def _unfold(values: Values) -> Move:
+    return lambda indices: [windowed(indices[0], int(values["dimension"]), int(values["size"]), int(values["step"]))]
+
+
+def _repeat(values: Values) -> Move:
+    return lambda indices: [repeated(indices[0], values.get("repeats", values.get("dims")))]
+
+
+_MOVES: dict[str, Callable[[Values], Move | None]] = {
+    "aten.slice": _slice, "aten.select": _select, "aten.narrow": _narrow, "aten.split": _parts, "aten.chunk": _parts,
+    "aten.split_with_sizes": _parts, "aten.unbind": _parts, "aten.permute": _permute, "aten.transpose": _transpose,
+    "aten.t": _transpose, "aten.swapaxes": _transpose, "aten.movedim": _moveaxis, "aten.index": _index,
+    "aten.index_select": _index_select, "aten.constant_pad_nd": _pad, "aten.pad": _pad, "aten.unfold": _unfold,
+    "aten.repeat": _repeat, "aten.tile": _repeat,
+}  # fmt: skip
+
+
+def _convolution(values: Values) -> Move | None:
+    weights, bias = values.get("weight"), values.get("bias")
+    if weights is None or weights.ndim < 3 or (values.get("transposed") or False):
+        return None
+    if "bias" in values and bias is not None and np.any(bias):
+        return None
+    rank = weights.ndim - 2
+    stride, dilation = (_axes(values.get(name, 1), rank) for name in ("stride", "dilation"))
+    given = values.get("padding", 0)
+    if given == "same":
+        reach = [(k - 1) * d for k, d in zip(weights.shape[2:], dilation, strict=True)]
+        pads = [(total // 2, total - total // 2) for total in reach]
+    else:
+        pads = [(pad, pad) for pad in _axes(0 if given == "valid" else given, rank)]
+    return copying_convolution(weights, stride, dilation, pads, int(values.get("groups", 1)))
+
+
+def _axes(value: Any, rank: int) -> list[int]:
+    values = [int(part) for part in value] if isinstance(value, list) else [int(value)]
+    return values * rank if len(values) == 1 else values
+
+
+def folded(kind: str, values: Values, shape: tuple[int, ...] | None) -> list[np.ndarray[Any, Any]]:
+    """What a node makes of constants, where it makes an array of `shape`; nothing for other nodes."""
+    if shape is None:
+        return []
+    dtype = TYPES.get(values.get("dtype") or 0)
+    made: Any = None
+    if kind == "aten.arange":
+        start, end, step = values.get("start", 0), values["end"], values.get("step", 1)
+        if max(0, math.ceil((end - start) / step)) == math.prod(shape):
+            made = np.arange(start, end, step)
+    elif kind in ("aten.zeros", "aten.ones", "aten.full", "aten.scalar_tensor"):
+        made = np.full(shape, values.get("fill_value", values.get("s", int(kind == "aten.ones"))))
+    elif kind == "aten.eye":
+        made = np.eye(shape[0], shape[1])
+    elif kind in CONVERTING:
+        made = values["self"].reshape(shape)
+    elif kind in _ARITHMETIC:
+        a, b = np.asarray(values["self"]), np.asarray(values["other"])
+        if np.broadcast_shapes(a.shape, b.shape) == shape:
+            made = _ARITHMETIC[kind](a, b * values.get("alpha", 1) if "alpha" in values else b)
+    if made is None:
+        return []
+    return [made.astype(dtype) if dtype is not None and dtype != "bfloat16" else made]
+
+
+_ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
+    "aten.add": np.add, "aten.sub": np.subtract, "aten.mul": np.multiply, "aten.floor_divide": np.floor_divide,
+    "aten.remainder": np.mod,
+}  # fmt: skip
+
+
+def name_of_node(kind: str, arguments: Values) -> Name | None:
+    """What a node that is an operator of the family is; None for other nodes. "?" stands for what is computed."""
+    if kind in ("aten.im2col", "patchfold.unfold"):
+        return Name("unfold", {"kernel_size": _numbers(arguments, "kernel_size"), **_window(arguments)})
+    if kind in ("aten.col2im", "patchfold.fold"):
+        sizes = {name: _numbers(arguments, name) for name in ("output_size", "kernel_size")}
+        return Name("fold", {**sizes, **_window(arguments)})
+    for name, operator, factor in (
+        ("pixel_shuffle", "depth_to_space", "upscale_factor"),
+        ("pixel_unshuffle", "space_to_depth", "downscale_factor"),
+    ):
+        if kind in (f"aten.{name}", f"patchfold.{name}"):
+            return Name(operator, {"block": _numbers(arguments, factor), "mode": "depth_first"})
+    return None
+
+
+def _numbers(arguments: Values, name: str) -> Any:
+    values = arguments.get(name)
+    listed = values if isinstance(values, list) else [values, values]
+    if None in listed:
+        return "?"
+    if any(type(value) is not int for value in listed):
+        raise ValueError(f"its {name} is {str(values)[:40]}")
+    return tuple(listed)
+
+
+def _window(arguments: Values) -> dict[str, Any]:
+    found = {}
+    for name, default in (("stride", 1), ("dilation", 1), ("padding", 0)):
+        values = _numbers(arguments, name) if name in arguments else ()
+        if any(value != default for value in values):
+            found[name] = values
+    return found
