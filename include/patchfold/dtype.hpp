@@ -14,6 +14,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "patchfold/standard.hpp"
+
 namespace patchfold {
 
 /// Element types. `opaque` stands for any element of a fixed number of bytes: it can be moved but not added. The numbers are

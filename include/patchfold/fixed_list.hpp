@@ -5,6 +5,8 @@
 #include <cassert>
 #include <cstddef>
 
+#include "patchfold/standard.hpp"
+
 namespace patchfold {
 
 /// A list of at most `capacity` items that lives in place. Never allocates.

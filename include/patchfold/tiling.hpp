@@ -142,7 +142,7 @@ class PATCHFOLD_API Tiling {
   /// Tile k of grid()[i] along tiled axis i.
   TileSpan span(int i, std::int64_t k) const noexcept;
   /// The first tiled axis. A merge finishes its output in the order of this axis.
-  int stream_axis() const noexcept { return axes_[0]; }
+  int stream_axis() const noexcept { return static_cast<int>(axes_[0]); }
 
   /// Throws Error(value) for an index outside [0, size()).
   Tile operator[](std::int64_t index) const;

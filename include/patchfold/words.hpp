@@ -16,6 +16,8 @@
 #include <string>
 #include <string_view>
 
+#include "patchfold/standard.hpp"
+
 namespace patchfold {
 
 /// One value of an enumeration and the word that stands for it.

@@ -17,6 +17,27 @@ HERE = ROOT / "tests/capi"
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wsign-conversion", "-Wshadow", "-Wundef", "-Werror"]
 STRICT_CPP = [*STRICT, "-Wold-style-cast", "-Woverloaded-virtual", "-Wnon-virtual-dtor"]
 NEED = "need C++20"
+# Templates and inline functions warn where they are used.
+USES = """
+#include <utility>
+int uses();
+int uses() {
+  using namespace patchfold;
+  std::vector<float> image(16), columns(9 * 16);
+  const Unfold unfold{.kernel_size = {3, 3}, .padding = 1};
+  const Plan plan = unfold.plan(view(std::as_const(image).data(), {1, 4, 4}), view(columns.data(), {9, 16}));
+  if (run(unfold, view(std::as_const(image).data(), {1, 4, 4}), view(columns.data(), {9, 16})), plan.describe().empty()) return 1;
+  if (visit(DType::int16, []<class T>(std::type_identity<T>) { return sizeof(T); }) != 2) return 1;
+  if (listed_words<Tail>().empty() || !value_of<Reduce>("mean") || all_words<PaddingMode>().empty()) return 1;
+  const Tiling tiling({.shape = {8}, .tile = {4}, .overlap = 2, .value = 1.5F});
+  for (const Tile tile : tiling)
+    if (tile.index < 0) throw Error({.given = ErrorValue(tile.index, " of ", Dims{2}, std::uint8_t{3}, DType::int8)});
+  FixedList<int, 3> list;
+  list.push_back(1);
+  list.erase(0);
+  return tiling.stream_axis() + list.size();
+}
+"""
 
 
 class Runs:
@@ -27,7 +48,7 @@ class Runs:
         """Compiles without output; `expected` is what the first error must say."""
         done = subprocess.run([*command, "-fsyntax-only", f"-I{ROOT / 'include'}"], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True)
-        first = next((line for line in done.stdout.splitlines() if "error" in line), "")
+        first = next((line for line in done.stdout.splitlines() if "error:" in line), "")
         is_right = done.returncode == 0 if expected is None else done.returncode != 0 and expected in first
         self.count += 1
         if not is_right:
@@ -59,8 +80,10 @@ def cpp_headers(runs, options):
         for name in headers:
             source = Path(folder) / f"{name}.cpp"
             source.write_text(f"#include <patchfold/{name}>\n#include <patchfold/{name}>\n", encoding="utf-8")
+        uses = Path(folder) / "uses.cpp"
+        uses.write_text(f"#include <patchfold/patchfold.hpp>\n{USES}", encoding="utf-8")
         for compiler in options.cxx:
-            runs.compile(compiler, "-std=c++20", *STRICT_CPP, Path(folder) / "patchfold.hpp.cpp")
+            runs.compile(compiler, "-std=c++20", *STRICT_CPP, uses)
         for name in headers:
             if name not in ("version.hpp", "export.hpp"):  # macros alone, which C reads too
                 stop = "-ferror-limit=1" if "clang" in options.cxx[0] else "-fmax-errors=1"

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// Included first by the headers that all others include: says what is missing before a compiler stumbles.
+#pragma once
+
+#if !defined(__cplusplus)
+#error "patchfold's .hpp headers are C++; in C include <patchfold/patchfold.h>"
+#elif __cplusplus < 202002L && !(defined(_MSVC_LANG) && _MSVC_LANG >= 202002L)
+#error "patchfold's .hpp headers need C++20: add -std=c++20 (/std:c++20). <patchfold/patchfold.h> works in C99 and C++11"
+#endif
