@@ -56,6 +56,18 @@ TEST_F(Threads, TakeEveryIndexOnce) {
   }
 }
 
+TEST_F(Threads, WorkAtTheSameTime) {
+  if (get_num_threads() != 4 || std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "one thread works at a time here";
+  InterruptGuard guard("out.npy");
+  std::atomic<int> begun = 0;
+  for_each_index("test", guard, 2, 0, 2, [&](std::int64_t, std::int64_t) {
+    ++begun;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (begun < 2 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    EXPECT_EQ(begun, 2);
+  });
+}
+
 TEST_F(Threads, ThrowWhatTheLowestIndexThrewAndBeginNoOther) {
   InterruptGuard guard("out.npy");
   for (int round = 0; round < 20; ++round) {
