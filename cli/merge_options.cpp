@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/merge_options.hpp"
 
-#include <charconv>
-
 #include "cli/command.hpp"
 #include "cli/options.hpp"
 #include "cli/report.hpp"
 #include "cli/text.hpp"
 #include "cli/tile_options.hpp"
+#include "cli/tiling_options.hpp"
 
 namespace patchfold::cli {
 namespace {
@@ -34,23 +33,8 @@ struct Texts {
   std::string window{}, reduce{}, dtype{}, fill{}, compress{}, format{};
 };
 
-WeightWindow window_named(const std::string& text) {
-  constexpr std::string_view gaussian = "gaussian:";
-  WeightWindow window;
-  if (text.starts_with(gaussian)) {
-    window.kind = WeightWindow::Kind::gaussian;
-    const char* last = text.data() + text.size();
-    const auto [end, error] = std::from_chars(text.data() + gaussian.size(), last, window.sigma_scale);
-    if (error != std::errc() || end != last || !(window.sigma_scale > 0) || !(window.sigma_scale < 1e6))
-      fail_usage("merge", "--window", "needs a sigma above 0, in tiles", text, "gaussian:0.125");
-    return window;
-  }
-  window.kind = choice_of<WeightWindow::Kind>("merge", "--window", text, has_formula, " (or gaussian:SIGMA)");
-  return window;
-}
-
 void convert(const Texts& texts, MergeRequest& request) {
-  if (!texts.window.empty()) request.window = window_named(texts.window);
+  if (!texts.window.empty()) request.window = window_named("merge", texts.window);
   if (!texts.reduce.empty()) request.reduce = choice_of<Reduce>("merge", "--reduce", texts.reduce);
   request.dtype = parse_dtype("merge", "--dtype", texts.dtype);
   if (request.dtype && *request.dtype != DType::float32 && *request.dtype != DType::float64)
@@ -90,13 +74,8 @@ MergeCommand::MergeCommand() {
       command.word("OUT", request.output, "where the picture goes: .tif, .png, .jpg or .npy; - for standard output"),
       Completion::file);
   add_format(command, texts.format);
-  choice("--reduce", texts.reduce, "RULE",
-         text_of("where tiles overlap: ", listed_words<Reduce>(), "; default mean, for .npy of integers center"),
-         choices_of<Reduce>());
-  choice(
-      "--window", texts.window, "WINDOW",
-      text_of("weights of the mean: ", listed_words<WeightWindow::Kind>(has_formula), " (or gaussian:SIGMA); default hann"),
-      choices_of<WeightWindow::Kind>(has_formula));
+  add_reduce(command, texts.reduce, "mean, for .npy of integers center");
+  add_window(command, texts.window);
   choice("--dtype", texts.dtype, "TYPE", "float32 or float64: of the output; default: the tiles'", {"float32", "float64"});
   text("--fill", texts.fill, "NUMBER", "for elements that no tile gives (--tail drop, gaps)");
   command.flag("--processed", request.processed, "tiles are results of a program: no checksums, any type, any channels");

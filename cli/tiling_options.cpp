@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/tiling_options.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <vector>
+
+#include "cli/options.hpp"
+#include "cli/report.hpp"
+#include "cli/text.hpp"
+#include "cli/tile_options.hpp"
+
+namespace patchfold::cli {
+namespace {
+
+/// A decimal number as a fraction of small numbers, or nothing.
+std::string fraction_of(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || !(value > 0 && value < 1e6)) return {};
+  for (int den = 1; den <= 1000; ++den) {
+    const double num = value * den;
+    if (std::abs(num - std::round(num)) < 1e-9 * num)
+      return den == 1 ? text_of(std::llround(num)) : text_of(std::llround(num), "/", den);
+  }
+  return {};
+}
+
+std::int64_t part_of_ratio(std::string_view command, const std::string& ratio, const std::string& part) {
+  try {
+    return std::get<std::int64_t>(parse_argument(command, "--scale", ArgumentKind::integer, part));
+  } catch (const Error& error) {
+    const std::string fraction = fraction_of(ratio);
+    throw Error({error.code(),
+                 std::string(command),
+                 "--scale",
+                 "must be an integer or a fraction of integers",
+                 ratio,
+                 {},
+                 fraction.empty() ? ErrorValue() : ErrorValue("write --scale ", fraction)});
+  }
+}
+
+/// "2", "1/4", "2,1/2".
+std::vector<Ratio> ratios_of(std::string_view command, const std::string& text) {
+  std::vector<Ratio> ratios;
+  for (std::size_t at = 0; at < text.size() || (at > 0 && at == text.size());) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    const std::string part = text.substr(at, comma - at);
+    const std::size_t slash = std::min(part.find('/'), part.size());
+    Ratio ratio;
+    ratio.num = part_of_ratio(command, part, part.substr(0, slash));
+    if (slash < part.size()) ratio.den = part_of_ratio(command, part, part.substr(slash + 1));
+    ratios.push_back(ratio);
+    at = comma + 1;
+  }
+  return ratios;
+}
+
+}  // namespace
+
+TilingOptions::TilingOptions(Command& command, std::string_view name) : command_(command), name_(name) {
+  const TilingSpec standard;
+  command.option("--tile", tile_, "N,..", "size of tiles; required");
+  command.option("--overlap", overlap_, "N,..", "what neighbours share; default 0; negative: gaps");
+  command.option("--stride", stride_, "N,..", "from tile to tile, instead of --overlap");
+  command.choices(command.option("--tail", tail_, "TAIL",
+                                 text_of("the last tile, if it does not fit: ", listed_words<Tail>(), "; default ",
+                                         word_of(standard.tail))),
+                  choices_of<Tail>());
+  command.choices(command.option("--padding-mode", padding_mode_, "MODE",
+                                 text_of("for --tail pad and shift_or_pad: ", listed_words<PaddingMode>(pads_tiles),
+                                         "; default ", word_of(standard.padding_mode))),
+                  choices_of<PaddingMode>(pads_tiles));
+  command.option("--value", value_, "NUMBER", "for --padding-mode constant; default 0");
+  command.option("--axes", axes_, "N,..",
+                 "of .npy arrays: the axes that are tiled, from 0 or, negative, from the end; default: the last");
+}
+
+void TilingOptions::add_results() {
+  command_.option("--scale", scale_, "RATIO,..", "elements of a result for each element of a tile: 2, 1/4; default 1");
+  command_.option("--offset", offset_, "N,..",
+                  "where results lie: this much after their tile's place, in elements of results; default 0");
+  command_.option("--result", result_, "N,..", "size of results; default: that of tiles, scaled");
+}
+
+Axes TilingOptions::axes_of(const char* option, const std::string& text) const {
+  if (text.empty()) return {};
+  const ArgumentValue value = parse_argument(name_, option, ArgumentKind::axes, text);
+  if (const auto* number = std::get_if<std::int64_t>(&value)) return *number;
+  return std::get<Dims>(value);
+}
+
+Dims TilingOptions::dims_of(const char* option, const std::string& text) const {
+  return text.empty() ? Dims{} : std::get<Dims>(parse_argument(name_, option, ArgumentKind::integers, text));
+}
+
+Axes TilingOptions::tile() const {
+  if (tile_.empty()) fail_usage(name_, "--tile", "is required", "", "the size of tiles: 512, or 512,256");
+  return axes_of("--tile", tile_);
+}
+
+TilingSpec TilingOptions::spec() const {
+  TilingSpec spec;
+  if (!overlap_.empty() && !stride_.empty()) fail_usage(name_, "--stride", "must not be given together with --overlap");
+  spec.overlap = axes_of("--overlap", overlap_);
+  spec.stride = axes_of("--stride", stride_);
+  spec.axes = dims_of("--axes", axes_);
+  spec.offset = dims_of("--offset", offset_);
+  spec.result = dims_of("--result", result_);
+  spec.scale = ratios_of(name_, scale_);
+  if (!tail_.empty()) spec.tail = choice_of<Tail>(name_, "--tail", tail_);
+  if ((!padding_mode_.empty() || !value_.empty()) && !pads(spec.tail))
+    fail_usage(name_, value_.empty() ? "--padding-mode" : "--value", "applies to --tail pad and shift_or_pad only");
+  if (!padding_mode_.empty()) spec.padding_mode = choice_of<PaddingMode>(name_, "--padding-mode", padding_mode_, pads_tiles);
+  if (!value_.empty()) spec.value = std::get<Scalar>(parse_argument(name_, "--value", ArgumentKind::number, value_));
+  return spec;
+}
+
+Command::Option add_reduce(Command& command, std::string& reduce, std::string_view default_text) {
+  const auto option = command.option("--reduce", reduce, "RULE",
+                                     text_of("where tiles overlap: ", listed_words<Reduce>(), "; default ", default_text));
+  command.choices(option, choices_of<Reduce>());
+  return option;
+}
+
+Command::Option add_window(Command& command, std::string& window) {
+  const auto option = command.option(
+      "--window", window, "WINDOW",
+      text_of("weights of the mean: ", listed_words<WeightWindow::Kind>(has_formula), " (or gaussian:SIGMA); default hann"));
+  command.choices(option, choices_of<WeightWindow::Kind>(has_formula));
+  return option;
+}
+
+WeightWindow window_named(std::string_view command, const std::string& text) {
+  constexpr std::string_view gaussian = "gaussian:";
+  WeightWindow window;
+  if (text.starts_with(gaussian)) {
+    window.kind = WeightWindow::Kind::gaussian;
+    const char* last = text.data() + text.size();
+    const auto [end, error] = std::from_chars(text.data() + gaussian.size(), last, window.sigma_scale);
+    if (error != std::errc() || end != last || !(window.sigma_scale > 0) || !(window.sigma_scale < 1e6))
+      fail_usage(command, "--window", "needs a sigma above 0, in tiles", text, "gaussian:0.125");
+    return window;
+  }
+  window.kind = choice_of<WeightWindow::Kind>(command, "--window", text, has_formula, " (or gaussian:SIGMA)");
+  return window;
+}
+
+}  // namespace patchfold::cli
