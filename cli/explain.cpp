@@ -15,20 +15,24 @@ namespace patchfold::cli {
 namespace {
 
 constexpr const char* explain_help =
-    "Shows what an operator does to a tensor of one shape: arguments, shapes, positions, how often each element is used,\n"
-    "which element comes from which, and with --plan how the library runs it. No file is read.\n"
+    "Shows what an operator does to a tensor of one shape: arguments, shapes and their formulas, the patches over the\n"
+    "padded image, how often each element is used, which element comes from which, and the order inside a patch in every\n"
+    "system. --plan shows how the library runs it, --svg draws it. If the operator refuses the shape or an argument, it\n"
+    "says what would be right. No file is read.\n"
     "\n"
-    "Usage: patchfold explain OP --shape N,.. [--dtype TYPE] [--ARGUMENT VALUE]... [--plan] [--json]\n"
-    "       patchfold explain OP TYPE SHAPE [ARGUMENT=VALUE]... [--plan] [--json]\n"
+    "Usage: patchfold explain OP --shape N,.. [--dtype TYPE] [--ARGUMENT VALUE]... [--plan | --svg] [--json]\n"
+    "       patchfold explain OP TYPE SHAPE [ARGUMENT=VALUE]... [--plan | --svg] [--json]\n"
+    "       patchfold explain tiling --shape N,.. --tile N [--overlap N] [OPTION]... [--svg]\n"
     "\n"
     "The second form is a problem as benchmarks and bug reports write it, in one word or in several; for the neutral\n"
-    "operators k, s, d and p stand for kernel_size, stride, dilation and padding.\n"
+    "operators k, s, d and p stand for kernel_size, stride, dilation and padding. The third form shows where tiles lie.\n"
     "`patchfold ops` lists the operators; `patchfold explain OP --help` lists the arguments of one.\n"
     "\n"
     "Examples:\n"
     "  patchfold explain unfold --shape 1,3,8,8 --kernel_size 3,3 --padding 1\n"
     "  patchfold explain \"openvino.Col2Im f32 1x4x9 output_size=4,4 kernel_size=2,2\"\n"
-    "  patchfold explain unfold f32 1x3x8x8 k3x3 p1\n";
+    "  patchfold explain unfold f32 1x3x8x8 k3x3 p1 --svg\n"
+    "  patchfold explain tiling --shape 3,1000,700 --tile 256 --overlap 32\n";
 
 JsonObject json(const Argument& argument, const ArgumentSpec& spec) {
   std::string value = to_string(argument.value);
@@ -74,8 +78,24 @@ JsonObject json(const ProblemText& problem, ExplainOptions options) {
   return object;
 }
 
-void show(const ProblemText& problem, ExplainOptions options, bool as_json) {
-  print(as_json ? json(problem, options).text() + "\n" : explain(problem, options));
+/// How an explanation is shown.
+struct Form {
+  bool plan = false;
+  bool svg = false;
+  bool json = false;
+};
+
+void show(const ProblemText& problem, Form form) {
+  if (form.svg && (form.plan || form.json))
+    fail_usage("explain", "--svg", form.plan ? "does not show the plan" : "must not be given together with --json");
+  try {
+    if (form.svg) return print(explain_svg(problem));
+    print(form.json ? json(problem, {.plan = form.plan}).text() + "\n" : explain(problem, {.plan = form.plan}));
+  } catch (const Error& error) {
+    // What was asked for is an explanation, so the answer goes to standard output, the error beside it as everywhere.
+    if (!form.json && !form.svg && error.code() != ErrorCode::file_write) print(explain_error(problem));
+    throw;
+  }
 }
 
 /// What `patchfold explain OP` reads.
@@ -92,14 +112,14 @@ struct ExplainCommand {
     if (!op.data_input.empty())
       shape_given = command.option("--shape", shape, "N,..", fmt::format("extents of {}; required", op.data_input));
     command.choices(command.option("--dtype", dtype, "TYPE", "element type; default float32"), dtype_names());
-    command.flag("--plan", plan, "show how the library runs the operator, too");
-    command.flag("--json", as_json, "print JSON");
+    command.flag("--plan", form.plan, "show how the library runs the operator, too");
+    command.flag("--svg", form.svg, "print a picture, as SVG");
+    command.flag("--json", form.json, "print JSON");
   }
 
   const OperatorSpec& op;
   std::string shape{}, dtype{};
-  bool plan = false;
-  bool as_json = false;
+  Form form{};
   std::optional<Command::Option> shape_given{};
   Command command;
   OperatorOptions options;
@@ -116,7 +136,7 @@ void explain_with_options(const OperatorSpec& op, const std::vector<std::string>
     extents = std::get<Dims>(parse_value(op, {.name = "--shape", .kind = ArgumentKind::integers}, all.shape));
   }
   const DType type = parse_dtype("explain", "--dtype", all.dtype).value_or(DType::float32);
-  show({std::string(op.name), type, size_of(type), extents, all.options.arguments()}, {.plan = all.plan}, all.as_json);
+  show({std::string(op.name), type, size_of(type), extents, all.options.arguments()}, all.form);
 }
 
 }  // namespace
@@ -132,7 +152,9 @@ CommandInfo explain_info() {
                    .doc = std::string(text.substr(0, usage - 2)),
                    .usage = std::string(text.substr(usage + 7, end - usage - 7)),
                    .footer = std::string(text.substr(end + 2, text.size() - end - 3))};
-  info.options.push_back({.names = {"--json"}, .doc = "print JSON", .is_flag = true, .values = 0});
+  for (const auto& [option, doc] : {std::pair("--plan", "show how the library runs the operator, too"),
+                                    std::pair("--svg", "print a picture, as SVG"), std::pair("--json", "print JSON")})
+    info.options.push_back({.names = {option}, .doc = doc, .is_flag = true, .values = 0});
   return info;
 }
 
@@ -144,13 +166,15 @@ void run_explain(const std::vector<std::string>& words) {
   const std::string& first = words.front();
   if (first == "--help" || first == "-h") return print(explain_help);
   if (first.starts_with('-')) fail_usage("explain", first, "an operator's name comes before its options");
+  if (first == "tiling") return run_explain_tiling({words.begin() + 1, words.end()});
   std::vector<std::string> plain = words;
-  const bool as_json = std::erase(plain, "--json") > 0;
-  std::vector<std::string> text = plain;
-  const bool plan = std::erase(text, "--plan") > 0;
+  Form form;
+  form.json = std::erase(plain, "--json") > 0;
+  form.plan = std::erase(plain, "--plan") > 0;
+  form.svg = std::erase(plain, "--svg") > 0;
   const bool problem = first.find(' ') != std::string::npos || (plain.size() > 1 && !plain[1].starts_with('-'));
   if (problem)
-    show(parse_problem(fmt::format("{}", fmt::join(text, " "))), {.plan = plan}, as_json);
+    show(parse_problem(fmt::format("{}", fmt::join(plain, " "))), form);
   else
     explain_with_options(find_operator(first), {words.begin() + 1, words.end()});
 }

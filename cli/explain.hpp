@@ -16,4 +16,8 @@ void run_explain(const std::vector<std::string>& words);
 CommandInfo explain_info(const OperatorSpec& op);
 CommandInfo explain_info();
 
+/// `patchfold explain tiling`. Throws as run_explain does.
+void run_explain_tiling(const std::vector<std::string>& words);
+CommandInfo explain_tiling_info();
+
 }  // namespace patchfold::cli

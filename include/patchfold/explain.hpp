@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Explains what an operator does to a tensor of a given shape, as text for people.
+// Explains what an operator does to a tensor of a given shape, and where tiles lie, as text and as pictures for people.
 #pragma once
 
 #include <span>
 #include <string>
 
 #include "patchfold/table.hpp"
+#include "patchfold/tiling.hpp"
 
 namespace patchfold {
 
@@ -20,13 +21,33 @@ struct ExplainOptions {
 };
 
 /// Explains one operator for one shape of its data input (ignored if the operator has none):
-///   what the operator does; its arguments in force; shapes and bytes; for operators with windows the positions on every
-///   axis; coverage: how often each pixel is used, or how many elements meet in it; order: which element comes from which,
-///   or goes where; for tiny shapes the columns as a matrix; the plan, if it is asked for.
+///   what the operator does; its arguments in force; shapes, with the formula of each extent; for operators with windows the
+///   positions on every axis, and the patches over the padded image; coverage: how often each pixel is used, or how many
+///   elements meet in it; order: which element comes from which, or goes where; for tiny shapes the columns as a matrix; the
+///   order inside a patch beside those of torch, TensorFlow, ONNX, OpenVINO and MATLAB; bytes and their roof; the plan, if
+///   it is asked for.
 /// The text is ASCII, in lines of at most 100 characters, each ended by a newline. `element_size` is used only for opaque
 /// elements. Throws the same Error as planning the operator.
 PATCHFOLD_API std::string explain(const OperatorSpec& op, std::span<const Argument> arguments, const Dims& data_shape,
                                   DType dtype = DType::float32, std::size_t element_size = 0, ExplainOptions options = {});
 PATCHFOLD_API std::string explain(const ProblemText& problem, ExplainOptions options = {});
+
+/// The same as a picture: shapes and formulas, the grid of patches over the padded image, coverage as a heat map with
+/// numbers, the order inside a patch in each system, and the columns of a tiny problem. An SVG document in UTF-8, 960 pixels
+/// wide, that reads nothing from elsewhere, has a title and a description, follows the reader's light or dark scheme, and
+/// may stand inside a page of HTML. Its size and the time it takes have a limit: of long axes it shows the beginning and the
+/// end, and says so. Throws as explain() does.
+PATCHFOLD_API std::string explain_svg(const ProblemText& problem);
+
+/// What is wrong with a problem, problems near it that its operator takes, the nearest first, and the formulas of the first
+/// one. Empty if the operator takes the problem, and if no problem is found by changing one or two numbers a little.
+/// Throws Error(unknown_operator).
+PATCHFOLD_API std::string explain_error(const ProblemText& problem);
+
+/// Explains where tiles lie, how many overlap, what their merge weighs and holds: as text, in lines of at most 100 ASCII
+/// characters, and as a picture of the kind above. `merge` says how results are put together; it is only described, so it
+/// may be one that the merger refuses, which the text says then.
+PATCHFOLD_API std::string explain(const Tiling& tiling, const MergeSpec& merge = {});
+PATCHFOLD_API std::string explain_svg(const Tiling& tiling, const MergeSpec& merge = {});
 
 }  // namespace patchfold

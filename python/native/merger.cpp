@@ -2,6 +2,7 @@
 #include <cstring>
 #include <exception>
 
+#include "patchfold/explain.hpp"
 #include "python/native/interpreter_lock.hpp"
 #include "python/native/tiling.hpp"
 #include "python/native/values.hpp"
@@ -344,6 +345,12 @@ void bind_merger(nb::module_& module) {
       .def("finish", &TileMerger::finish, nb::arg("sink").none())
       .def("waiting_bytes", &TileMerger::waiting_bytes)
       .def("peak_bytes", &TileMerger::peak_bytes);
+  module.def(
+      "explain_tiling", [](const Tiling& tiling, const MergeSpec& spec) { return explain(tiling, spec); }, nb::arg("tiling"),
+      nb::arg("spec"));
+  module.def(
+      "draw_tiling", [](const Tiling& tiling, const MergeSpec& spec) { return explain_svg(tiling, spec); },
+      nb::arg("tiling"), nb::arg("spec"));
   module.def("check_merge", &check_before_tiles, nb::arg("tiling"), nb::arg("spec"));
   module.def("merge_memory", &memory_of_merge, nb::arg("tiling"), nb::arg("spec"), nb::arg("dtype"), nb::arg("element_size"),
              nb::arg("channels"), nb::arg("to_sink"));

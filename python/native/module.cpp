@@ -51,7 +51,7 @@ nb::list table() {
   return rows;
 }
 
-std::string explain_call(const Operator& op, nb::handle shape, const nb::str& dtype, bool plan, const nb::args& values) {
+ProblemText problem_of(const Operator& op, nb::handle shape, const nb::str& dtype, const nb::args& values) {
   ProblemText problem{op.name(), DType::float32, 4, {}, {}};
   const std::string dtype_name = utf8_of(dtype);
   const auto type = patchfold::dtype_of(dtype_name);
@@ -63,7 +63,19 @@ std::string explain_call(const Operator& op, nb::handle shape, const nb::str& dt
   const Values parsed = op.parse(handles(values));
   for (std::size_t i = 0; i < parsed.size(); ++i)
     if (parsed[i]) problem.arguments.push_back({std::string(op.spec().arguments[i].name), *parsed[i]});
-  return explain(problem, {.plan = plan});
+  return problem;
+}
+
+std::string explain_call(const Operator& op, nb::handle shape, const nb::str& dtype, bool plan, const nb::args& values) {
+  return explain(problem_of(op, shape, dtype, values), {.plan = plan});
+}
+
+std::string draw_call(const Operator& op, nb::handle shape, const nb::str& dtype, const nb::args& values) {
+  return explain_svg(problem_of(op, shape, dtype, values));
+}
+
+std::string explain_wrong_call(const Operator& op, nb::handle shape, const nb::str& dtype, const nb::args& values) {
+  return explain_error(problem_of(op, shape, dtype, values));
 }
 
 /// The hint of an error about a word that is not one of these, or nothing.
@@ -110,7 +122,9 @@ NB_MODULE(_core_of_main, module) {
       .def("call_torch", &Operator::call_torch, nb::arg("tensor").none(), nb::arg("checked"), nb::arg("keeps_memory_format"),
            nb::arg("values"))
       .def("output_shape", &Operator::output_shape, nb::arg("shape").none(), nb::arg("values"))
-      .def("explain", &explain_call, nb::arg("shape").none(), nb::arg("dtype"), nb::arg("plan"), nb::arg("values"));
+      .def("explain", &explain_call, nb::arg("shape").none(), nb::arg("dtype"), nb::arg("plan"), nb::arg("values"))
+      .def("explain_svg", &draw_call, nb::arg("shape").none(), nb::arg("dtype"), nb::arg("values"))
+      .def("explain_error", &explain_wrong_call, nb::arg("shape").none(), nb::arg("dtype"), nb::arg("values"));
 
   nb::class_<PlannedCall>(module, "PlannedCall")
       .def(

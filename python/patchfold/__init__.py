@@ -20,15 +20,16 @@ from ._blocks import batch_to_space, depth_to_space, space_to_batch, space_to_de
 from ._columns import coverage, fold, reorder, unfold
 from ._core import __version__, get_num_threads, instruction_sets, set_num_threads, use_instruction_set
 from ._errors import Error, InvalidType, InvalidValue
+from ._explain import explain
+from ._explain_order import OrderAnswer, explain_order
+from ._explanation import Explanation
 from ._merger import Merger
 from ._patches import Chunk, gather_patches, iter_unfold
 from ._reconstruct import reconstruct
 from ._table import (
     ArgumentSpec,
-    Explanation,
     OperatorSpec,
     Plan,
-    explain,
     operators,
     output_shape,
     plan,
@@ -54,6 +55,7 @@ __all__ = [
     "MergeBytes",
     "Merger",
     "OperatorSpec",
+    "OrderAnswer",
     "Plan",
     "Tile",
     "Tiling",
@@ -63,6 +65,7 @@ __all__ = [
     "coverage",
     "depth_to_space",
     "explain",
+    "explain_order",
     "fold",
     "gather_patches",
     "get_num_threads",

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from types import TracebackType
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 from . import _core
 from ._arrays import given_text, value_text
 from ._errors import InvalidType, InvalidValue
+from ._explanation import Explanation
 from ._merge_arguments import MERGE, mask_bytes, merge_spec, name_of_type, weight_of
 from ._out import output_of
 from ._outputs import GivenArray, Rows, Store, check_extents
@@ -192,6 +194,14 @@ class Merger:
         else:
             state = f"{self._come} of {len(self._tiling)} tiles have come, {self.waiting_bytes} bytes wait"
         return f"<Merger({self._tiling!r}{self._shown}): {state}>"
+
+    def _explained(self) -> Explanation:
+        native, spec = self._tiling._native, self._spec
+        text = f"{self!r}\n\n{_core.explain_tiling(native, spec)}"
+        return Explanation(text, functools.partial(_core.draw_tiling, native, spec))
+
+    def _repr_html_(self) -> str:
+        return self._explained()._repr_html_()
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise InvalidType(

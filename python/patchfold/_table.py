@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arrays import _type_name, dtype_of, given_text, text_in
+from ._arrays import given_text, text_in
 from ._dtypes import SIZES
 from ._errors import InvalidType
+from ._explanation import Explanation
 from ._renamed import positions_of
 from ._typing import Array, Element
 
@@ -218,6 +219,14 @@ class Plan:
     def __repr__(self) -> str:
         return self._native.explain(self.input_shape, _explained_dtype(self._planned.dtype), True, *self._values)
 
+    def _explained(self) -> Explanation:
+        dtype = _explained_dtype(self._planned.dtype)
+        draw = functools.partial(self._native.explain_svg, self.input_shape, dtype, *self._values)
+        return Explanation(repr(self), draw)
+
+    def _repr_html_(self) -> str:
+        return self._explained()._repr_html_()
+
 
 def plan(op: str, x: Any, *, out: Any = None, **attributes: Any) -> Plan:
     """Checks and plans an operator once, to be run often.
@@ -254,62 +263,6 @@ def _model(shape: tuple[int, ...], strides: tuple[int, ...], dtype: Any) -> Any:
     if isinstance(dtype, str):
         return _core.RawArray.make(0, shape, strides, dtype, True, ())
     return np.lib.stride_tricks.as_strided(np.empty((), dtype), shape, strides)
-
-
-class Explanation:
-    """A text whose repr is the text itself, so that a notebook displays it."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def __repr__(self) -> str:
-        return self.text
-
-    def __str__(self) -> str:
-        return self.text
-
-
-def explain(
-    op: str,
-    shape: tuple[int, ...] | None = None,
-    *,
-    dtype: npt.DTypeLike | str = "float32",
-    plan: bool = False,
-    **attributes: Any,
-) -> Explanation:
-    """Explains what an operator does to data of the given shape: shapes, coverage and order.
-
-    Arguments:
-        op: a name of ``patchfold.operators()``.
-        shape: the shape of the data; coverage ignores it.
-        dtype: the element type, under NumPy's or patchfold's name.
-        plan: whether to show how the library runs the operator, too.
-        attributes: the operator's arguments by the names of the table.
-
-    Returns a text that a terminal and a notebook display as it is; ``str()`` gives the string.
-
-    Example:
-        >>> import patchfold
-        >>> print(patchfold.explain("unfold", (1, 1, 3, 3), kernel_size=2))  # doctest: +ELLIPSIS
-        unfold...
-    """
-    native, spec = _named(op)
-    given = text_in(dtype)
-    name = _dtype_name(spec, dtype) if given is None else given
-    if spec.data_input and shape is None:
-        raise InvalidType(operator=spec.name, argument="shape", rule="is required", expected="the shape of the data")
-    if hasattr(shape, "shape"):
-        rule = "must be the shape of the data, not the data"
-        raise InvalidType(operator=spec.name, argument="shape", rule=rule, given=_type_name(shape), expected="x.shape")
-    return Explanation(native.explain(shape, name, plan, *_values(spec, attributes)))
-
-
-def _dtype_name(spec: OperatorSpec, dtype: Any) -> str:
-    known = dtype_of(dtype)
-    if known is None:
-        rule = "must be an element type of NumPy or of this library"
-        raise InvalidType(operator=spec.name, argument="dtype", rule=rule, given=given_text(dtype))
-    return str(known.name)
 
 
 def _explained_dtype(dtype: str) -> str:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from . import _core
 from ._arrays import value_text
 from ._errors import InvalidType, InvalidValue
+from ._explanation import html_of
 from ._merge_arguments import element_type, mask_bytes, merge_spec
 from ._tiling_arguments import TILING, fraction, is_integer, number_of, split_overlap, tile_extents, wrong_type
 from ._typing import Array, Fill, Int, IntOrInts, Mask, Number, Overlap, Reduce, Scale, Tail, TilePadding, Window
@@ -404,6 +405,10 @@ class Tiling:
         if given["result"] != whole:
             parts.append(f"result={tuple(given['result'])}")
         return f"<Tiling({', '.join(parts)}): {len(self)} tiles, grid {self.grid}>"
+
+    def _repr_html_(self) -> str:
+        spec = merge_spec(self._native, None, None, None, False, None, None, None)
+        return html_of(_core.draw_tiling(self._native, spec), f"{self!r}\n\n{_core.explain_tiling(self._native, spec)}")
 
     def __eq__(self, other: object) -> bool:
         return self.to_json(tiles=False) == other.to_json(tiles=False) if isinstance(other, Tiling) else NotImplemented

@@ -64,7 +64,7 @@ ROOMS = {
     "src/engine": Room("problem, normal form, plan, run; threads", KERNELS, "running", ("tbb/", "oneapi/", "pthread.h")),
     "src/ops": Room("the neutral operators", ENGINE, "operators"),
     "src/dialects": Room("the systems' operators; the operator table", OPS, "table"),
-    "src/explain": Room("what an operator does, as text for people", DIALECTS, "explain"),
+    "src/explain": Room("what operators and tilings do, as text and pictures", DIALECTS, "explain"),
     "src/tiling": Room("overlapping tiles", DIALECTS, "all"),
     "src/capi": Room("the C ABI", TILING, "all"),
     "formats": Room("readers and writers of files", SHARED, "all", None),

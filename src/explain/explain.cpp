@@ -6,6 +6,8 @@
 #include "dialects/text.hpp"
 #include "explain/elements.hpp"
 #include "explain/lines.hpp"
+#include "explain/patches.hpp"
+#include "explain/picture.hpp"
 #include "explain/subject.hpp"
 #include "explain/windows.hpp"
 #include "tensor/checked.hpp"
@@ -72,6 +74,12 @@ void write_shapes(Text& text, const Subject& subject) {
              out = static_cast<double>(element_count(subject.output()));
   if (subject.has_input() && in > 0 && out > 0 && in != out)
     text.line("  the output has " + number(out / in) + " times as many elements");
+  for (const AxisFormula& line : output_formulas(subject)) text.line("  " + line.axis + ": " + line.formula);
+}
+
+void write_traffic(Text& text, const Subject& subject) {
+  text.section("Bytes and roof");
+  for (const std::string& line : traffic_lines(subject)) text.line("  " + line);
 }
 
 void write_plan(Text& text, const Plan& plan) {
@@ -92,23 +100,46 @@ bool is_small(const Subject& subject) {
   return read && *read <= explain_limit && element_count(subject.output()) <= explain_limit;
 }
 
+/// What a screen reader says of the picture.
+std::string description_of_picture(const Subject& subject) {
+  const Geometry& geometry = subject.geometry();
+  std::string text = std::string(subject.op.doc) + " ";
+  if (subject.has_input()) text += std::string(subject.op.data_input) + " " + to_string(subject.input()) + ", ";
+  text += "output " + to_string(subject.output()) + ". ";
+  for (const AxisFormula& line : output_formulas(subject)) text += line.axis + ": " + line.formula + ". ";
+  for (const SpatialAxis& axis : geometry.axes)
+    text += "Axis " + std::to_string(axis.image_axis) + " of the image: extent " + std::to_string(axis.extent) +
+            ", kernel " + std::to_string(axis.kernel) + ", stride " + std::to_string(axis.stride) + ", dilation " +
+            std::to_string(axis.dilation) + ", pads " + std::to_string(axis.pad_begin) + " and " +
+            std::to_string(axis.pad_end) + ", " + counted(axis.positions, "position") + ". ";
+  for (const PatchOrder& order : patch_vector(subject, 0).orders)
+    if (order.ours) text += "Elements of a patch in the order of " + std::string(order.system) + ". ";
+  return text;
+}
+
+Subject subject_of(const OperatorSpec& op, std::span<const Argument> arguments, const Dims& data_shape, DType dtype,
+                   std::size_t element_size) {
+  return {op,
+          {arguments.begin(), arguments.end()},
+          op.bind(arguments).lower(op.data_input.empty() ? Dims{} : data_shape),
+          dtype,
+          dtype == DType::opaque ? element_size : size_of(dtype)};
+}
+
 }  // namespace
 }  // namespace explaining
 
 std::string explain(const OperatorSpec& op, std::span<const Argument> arguments, const Dims& data_shape, DType dtype,
                     std::size_t element_size, ExplainOptions options) {
   using namespace explaining;
-  const Subject subject{op,
-                        {arguments.begin(), arguments.end()},
-                        op.bind(arguments).lower(op.data_input.empty() ? Dims{} : data_shape),
-                        dtype,
-                        dtype == DType::opaque ? element_size : size_of(dtype)};
+  const Subject subject = subject_of(op, arguments, data_shape, dtype, element_size);
   const Plan plan = plan_of(subject);
   Text text;
   write_head(text, subject, options.plan || subject.op.dialect != "neutral");
   write_arguments(text, subject);
   write_shapes(text, subject);
   write_windows(text, subject);
+  write_patches(text, subject);
   if (!is_small(subject)) {
     text.section("Coverage and order: shown for at most " + std::to_string(explain_limit) +
                  (subject.has_input() ? " elements on each side" : " elements and as many taps of all patches") +
@@ -119,12 +150,28 @@ std::string explain(const OperatorSpec& op, std::span<const Argument> arguments,
     if (element_count(subject.output()) > 0) write_matrix(text, subject, findings);
     if (element_count(subject.output()) > 0) write_order(text, subject, findings);
   }
+  write_vector(text, subject);
+  write_traffic(text, subject);
   if (options.plan) write_plan(text, plan);
   return text.take();
 }
 
 std::string explain(const ProblemText& problem, ExplainOptions options) {
   return explain(find_operator(problem.op), problem.arguments, problem.shape, problem.dtype, problem.element_size, options);
+}
+
+std::string explain_svg(const ProblemText& problem) {
+  using namespace explaining;
+  const OperatorSpec& op = find_operator(problem.op);
+  const Subject subject = subject_of(op, problem.arguments, problem.shape, problem.dtype, problem.element_size);
+  (void)plan_of(subject);
+  Svg svg(std::string(op.name) + " of " + to_string(subject.has_input() ? subject.input() : subject.output()),
+          description_of_picture(subject));
+  double y = draw_head(svg, Svg::margin, subject);
+  y = draw_grids(svg, y, subject);
+  y = draw_vector(svg, y, subject);
+  y = draw_matrix(svg, y, subject);
+  return svg.take(y + Svg::margin);
 }
 
 }  // namespace patchfold

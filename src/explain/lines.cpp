@@ -59,6 +59,16 @@ void Text::table(const std::vector<std::vector<std::string>>& rows) {
   }
 }
 
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
 std::string element(std::string_view name, const Dims& index) {
   return std::string(name) + to_string(index);
 }

@@ -28,6 +28,8 @@ class Text {
   std::string text_{};
 };
 
+/// The lines of a text, without their ends.
+std::vector<std::string> lines_of(std::string_view text);
 /// "name[0, 1, 2]".
 std::string element(std::string_view name, const Dims& index);
 /// Indices of the element number `flat`, row-major.

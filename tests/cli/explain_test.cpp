@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 
 #include "tests/cli/program.hpp"
 
@@ -66,7 +68,7 @@ TEST(Explain, ShowsExamplesThatWork) {
     const std::string command = text.substr(at + 13, text.find('\n', at + 1) - at - 13);
     EXPECT_EQ(folder.run(command).code, 0) << command;
   }
-  EXPECT_EQ(count, 3);
+  EXPECT_EQ(count, 4);
 }
 
 TEST(Explain, NamesEveryArgumentInItsHelp) {
@@ -111,6 +113,78 @@ TEST(Explain, RefusesWhatThePlanRefuses) {
     const Outcome outcome = folder.run(command);
     EXPECT_EQ(outcome.code, 2);
     EXPECT_NE(outcome.err.find(fragment), std::string::npos) << outcome.err;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  }
+}
+
+// claim: explain-svg
+TEST(Explain, DrawsPictures) {
+  const Folder folder;
+  const ProblemText problem = parse_problem("unfold f32 1x3x8x8 kernel_size=3,3");
+  for (const char* command : {"explain unfold --shape 1,3,8,8 --kernel_size 3,3 --svg",
+                              "explain unfold f32 1x3x8x8 k3x3 --svg", "explain unfold f32 1x3x8x8 kernel_size=3,3 --svg"}) {
+    const Outcome outcome = folder.run(command);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(outcome.out, explain_svg(problem)) << command;
+    EXPECT_TRUE(outcome.out.starts_with("<svg ")) << command;
+  }
+  for (const char* wrong : {"explain unfold f32 1x3x8x8 k3x3 --svg --plan", "explain unfold f32 1x3x8x8 k3x3 --svg --json",
+                            "explain fold f32 1x4x8 output_size=4,4 kernel_size=2,2 --svg"}) {
+    const Outcome outcome = folder.run(wrong);
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_EQ(outcome.out, "") << wrong;
+  }
+}
+
+// claim: explain-pictures
+TEST(Explain, ThePicturesOfThePageAreUpToDate) {
+  const Folder folder;
+  std::ifstream page(PATCHFOLD_SOURCES "/docs/explain.md");
+  int count = 0;
+  for (std::string line; std::getline(page, line);) {
+    const std::size_t to = line.find(" --svg > ");
+    if (!line.starts_with("patchfold ") || to == std::string::npos) continue;
+    const std::string file = line.substr(to + 9);
+    std::ifstream picture(std::string(PATCHFOLD_SOURCES "/docs/") + file);
+    const std::string written{std::istreambuf_iterator<char>(picture), {}};
+    EXPECT_TRUE(written == folder.run(line.substr(10, to - 4)).out) << "write it again in docs/: " << line;
+    ++count;
+  }
+  EXPECT_EQ(count, 3);
+}
+
+// claim: explain-errors
+TEST(Explain, SaysWhatWouldBeRight) {
+  const Folder folder;
+  for (const char* command : {"explain fold --shape 1,4,8 --output_size 4,4 --kernel_size 2,2",
+                              "explain fold f32 1x4x8 output_size=4,4 kernel_size=2,2"}) {
+    const Outcome outcome = folder.run(command);
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    EXPECT_NE(outcome.out.find("\n  columns [1, 4, 9] instead of [1, 4, 8]\n"), std::string::npos) << outcome.out;
+  }
+}
+
+// claim: explain-tilings
+TEST(Explain, ShowsTilings) {
+  const Folder folder;
+  const std::string command = "explain tiling --shape 3,1000,700 --tile 256 --overlap 32";
+  const Tiling tiling(TilingSpec{.shape = {3, 1000, 700}, .tile = {256, 256}, .overlap = 32});
+  EXPECT_EQ(folder.run(command).out, explain(tiling));
+  MergeSpec merge;
+  merge.window = {.kind = WeightWindow::Kind::gaussian, .sigma_scale = 0.2};
+  EXPECT_EQ(folder.run(command + " --window gaussian:0.2 --svg").out, explain_svg(tiling, merge));
+  merge = {.reduce = Reduce::center, .dtype = DType::uint8, .element_size = 1};
+  EXPECT_EQ(folder.run(command + " --reduce center --dtype uint8").out, explain(tiling, merge));
+  const std::string help = folder.run("explain tiling --help").out;
+  for (const char* option : {"--tile ", "--overlap ", "--tail ", "--scale ", "--window ", "--svg"})
+    EXPECT_NE(help.find(option), std::string::npos) << help;
+  for (const char* wrong :
+       {"explain tiling", "explain tiling --shape 10,10", "explain tiling --shape 10 --tile 0",
+        "explain tiling --shape 10 --tile 4 --window hat", "explain tiling --shape 10 --tile 4 --tail shfit"}) {
+    const Outcome outcome = folder.run(wrong);
+    EXPECT_EQ(outcome.code, 2) << wrong;
+    EXPECT_EQ(outcome.out, "");
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
   }
 }

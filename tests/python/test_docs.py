@@ -22,6 +22,7 @@ TILES = ROOT / "docs" / "python-tiles.md"
 OPERATORS = ROOT / "docs" / "operators.md"
 FRAMEWORKS = ROOT / "docs" / "frameworks.md"
 GLOSSARY = ROOT / "docs" / "glossary.md"
+EXPLAIN = ROOT / "docs" / "explain.md"
 # Modules and packages that need another package, and the name of that package.
 NEEDS = {
     "patchfold.jax": "jax",
@@ -134,7 +135,11 @@ def run_page(*words: str, page: Path = PAGE) -> int:
     return count
 
 
-@pytest.mark.parametrize(("page", "least"), [(PAGE, 8), (TILES, 5), (GLOSSARY, 1)], ids=["python", "tiles", "glossary"])
+@pytest.mark.parametrize(
+    ("page", "least"),
+    [(PAGE, 8), (TILES, 5), (GLOSSARY, 1), (EXPLAIN, 2)],
+    ids=["python", "tiles", "glossary", "explain"],
+)
 def test_the_page_runs(page, least):
     assert {word for _, word, _ in blocks(page)} <= {"", "torch"}
     assert run_page(page=page) >= least

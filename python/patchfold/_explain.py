@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Explains operators, plans, tilings and mergers."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, overload
+
+import numpy.typing as npt
+
+from . import _core
+from ._arrays import _type_name, dtype_of, given_text, text_in
+from ._errors import Error, InvalidType, InvalidValue
+from ._explanation import Explanation
+from ._merge_arguments import mask_bytes, merge_spec
+from ._merger import Merger
+from ._table import OperatorSpec, Plan, _named, _values
+from ._tiling import Tiling
+from ._typing import Fill, Mask, Reduce, Window
+
+
+@overload
+def explain(op: Plan | Merger) -> Explanation: ...
+@overload
+def explain(
+    op: Tiling,
+    *,
+    window: Window | None = None,
+    reduce: Reduce | None = None,
+    fill: Fill | None = None,
+    mask: Mask | None = None,
+) -> Explanation: ...
+@overload
+def explain(
+    op: str,
+    shape: tuple[int, ...] | None = None,
+    *,
+    dtype: npt.DTypeLike | str = "float32",
+    plan: bool = False,
+    **attributes: Any,
+) -> Explanation: ...
+def explain(
+    op: Any,
+    shape: Any = None,
+    *,
+    dtype: Any = "float32",
+    plan: bool = False,
+    **attributes: Any,
+) -> Explanation:
+    """Shows what an operator does to data of the given shape, or where tiles lie.
+
+    The text, and the picture that a notebook shows, have: shapes with the formula of each extent; the patches over the
+    padded image; how many patches use each element; the order inside a patch in torch, TensorFlow, ONNX, OpenVINO and
+    MATLAB; the columns of a tiny problem; bytes. Of large shapes they show the beginning and the end, and say what they
+    leave out.
+
+    Arguments:
+        op: a name of ``patchfold.operators()``; or a Plan, a Tiling or a Merger.
+        shape: the shape of the data; coverage ignores it, and what is no name has its own.
+        dtype: the element type, under NumPy's or patchfold's name.
+        plan: whether the text shows how the library runs the operator, too.
+        attributes: the operator's arguments by the names of the table; of a Tiling window, reduce, fill and mask, as for
+            Merger.
+
+    Returns an Explanation: ``str()`` gives the text, ``svg`` the picture.
+
+    Errors: those of the operator. From Python 3.11 on they carry a note with problems near the given one that the operator
+        takes, and the formulas behind them.
+
+    Example:
+        >>> import patchfold
+        >>> print(patchfold.explain("unfold", (1, 1, 3, 3), kernel_size=2))  # doctest: +ELLIPSIS
+        unfold...
+        >>> patchfold.explain(patchfold.Tiling((7,), (4,), overlap=1)).text.splitlines()[0]
+        'Tiling: 2 tiles of 4 elements, in a grid of 2'
+    """
+    if isinstance(op, Plan):
+        return op._explained()
+    if isinstance(op, Merger):
+        return op._explained()
+    if isinstance(op, Tiling):
+        return _tiling_explained(op, **attributes)
+    native, spec = _named(op)
+    given = text_in(dtype)
+    name = _dtype_name(spec, dtype) if given is None else given
+    if spec.data_input and shape is None:
+        raise InvalidType(operator=spec.name, argument="shape", rule="is required", expected="the shape of the data")
+    if hasattr(shape, "shape"):
+        rule = "must be the shape of the data, not the data"
+        raise InvalidType(operator=spec.name, argument="shape", rule=rule, given=_type_name(shape), expected="x.shape")
+    values = _values(spec, attributes)
+    try:
+        text = native.explain(shape, name, plan, *values)
+    except (InvalidValue, InvalidType) as error:
+        _add_what_would_be_right(error, native, shape, name, values)
+        raise
+    return Explanation(text, partial(native.explain_svg, shape, name, *values))
+
+
+def _add_what_would_be_right(error: Error, native: _core.Operator, shape: Any, dtype: str, values: list[Any]) -> None:
+    if not hasattr(error, "add_note"):  # before Python 3.11
+        return
+    try:
+        note = native.explain_error(shape, dtype, *values)
+    except Error:
+        return  # The argument is no value at all, so nothing near it can be right.
+    if note:
+        error.add_note(note.split("\n\n", 1)[1])
+
+
+def _tiling_explained(
+    tiling: Tiling,
+    *,
+    window: Window | None = None,
+    reduce: Reduce | None = None,
+    fill: Fill | None = None,
+    mask: Mask | None = None,
+) -> Explanation:
+    native = tiling._native
+    spec = merge_spec(native, window, reduce, None, False, mask_bytes(native, mask), fill, None)
+    return Explanation(_core.explain_tiling(native, spec), partial(_core.draw_tiling, native, spec))
+
+
+def _dtype_name(spec: OperatorSpec, dtype: Any) -> str:
+    known = dtype_of(dtype)
+    if known is None:
+        rule = "must be an element type of NumPy or of this library"
+        raise InvalidType(operator=spec.name, argument="dtype", rule=rule, given=given_text(dtype))
+    return str(known.name)

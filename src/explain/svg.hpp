@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pictures as SVG: text stays text, colours follow the reader's light or dark scheme.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace patchfold::explaining {
+
+/// A picture that grows downwards. Coordinates are pixels from the top left corner. Every string is escaped; colours,
+/// strokes and fonts are classes of the style sheet, one set for light and one for dark. Colours are those of Okabe and Ito,
+/// which colour-blind people tell apart, and none of them says anything that a number or a line does not say too.
+///
+/// Classes of text: `ink`, `soft` (less important), `title`, `head`, `mono`, `small`, `tiny`, `mid` and `end` (anchors),
+/// `at-a` and `at-b` (on shapes of these classes), `q0` to `q5` (on the heat of that number). Of shapes: `back`, `cell`,
+/// `pad` (dashed), `gone` (what is cut away), `a` and `b` (the two patches or tiles that are picked out: filled, and
+/// dashed), `mark`, `k0` to `k3` (channels), `h0` to `h5` (heat), `rule` (lines), `frame`, `curve-a`, `curve-b`, `ours`.
+class Svg {
+ public:
+  static constexpr double width = 960;
+  static constexpr double margin = 24;
+
+  /// `title` and `description` are what screen readers read.
+  Svg(std::string_view title, std::string_view description);
+
+  void text(double x, double y, std::string_view classes, std::string_view text);
+  void rect(double x, double y, double width, double height, std::string_view classes, double radius = 0);
+  void line(double x1, double y1, double x2, double y2, std::string_view classes);
+  /// A line of an explanation as text, in small type of one width; blanks before it move it to the right.
+  void indented(double x, double y, std::string_view classes, std::string_view line);
+  /// A line through points {x1, y1, x2, y2, ..}.
+  void curve(const std::vector<double>& points, std::string_view classes);
+  /// A triangle in the top left corner of a cell.
+  void corner(double x, double y, double size, std::string_view classes);
+  /// Lines of text below one another, each broken at blanks where it is too long; returns the y below them.
+  double paragraph(double x, double y, std::string_view classes, std::string_view text, std::size_t columns);
+  /// The whole picture of this height.
+  std::string take(double height) const;
+
+ private:
+  std::string title_, description_;
+  std::string body_{};
+};
+
+/// The text with &, <, > and quotes escaped, and without what XML forbids: control characters become blanks, and bytes that
+/// are not UTF-8 question marks.
+std::string escaped(std::string_view text);
+/// "12.5": at most two digits behind the point, whatever the locale is.
+std::string coordinate(double value);
+/// Lines of at most that many characters, broken at blanks where there are any.
+std::vector<std::string> broken(std::string_view text, std::size_t columns);
+
+}  // namespace patchfold::explaining

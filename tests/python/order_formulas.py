@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Columns as six systems make them: their formulas element by element in NumPy, without patchfold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class Case(NamedTuple):
+    """A problem whose answer is known."""
+
+    system: str
+    image: Array
+    columns: Array
+    name: str
+    """What the answer must name."""
+    order: str
+    """"" where one channel makes both the same."""
+    kernel: tuple[int, ...]
+    stride: tuple[int, ...]
+    dilation: tuple[int, ...]
+    begin: tuple[int, ...]
+
+
+def patches(image: Array, kernel: Any, stride: Any, dilation: Any, pads: Any, fill: float = 0) -> Array:
+    """(N, C, H, W) -> (N, C, kh, kw, ph, pw) by the definition: one loop over taps, one over positions."""
+    (top, bottom), (left, right) = pads
+    n, c, h, w = image.shape
+    padded = np.full((n, c, h + top + bottom, w + left + right), fill, image.dtype)
+    padded[:, :, top : top + h, left : left + w] = image
+    axes = zip(padded.shape[2:], kernel, stride, dilation, strict=True)
+    counts = [(size - (k - 1) * d - 1) // s + 1 for size, k, s, d in axes]
+    result = np.empty((n, c, *kernel, *counts), image.dtype)
+    for i, j, y, x in product(range(kernel[0]), range(kernel[1]), range(counts[0]), range(counts[1])):
+        result[:, :, i, j, y, x] = padded[:, :, y * stride[0] + i * dilation[0], x * stride[1] + j * dilation[1]]
+    return result
+
+
+def image_of(rng: Any, shape: tuple[int, ...], kind: str) -> Array:
+    size = int(np.prod(shape))
+    if kind == "float":
+        return rng.standard_normal(shape).astype(np.float32)  # type: ignore[no-any-return]
+    if kind == "permuted":
+        return rng.permutation(size).reshape(shape)  # type: ignore[no-any-return]  # 0 is an element, and the padding
+    return np.arange(1, size + 1, dtype=np.float64).reshape(shape)
+
+
+class Drawn(NamedTuple):
+    shape: tuple[int, int, int, int]
+    kernel: tuple[int, int]
+    stride: tuple[int, int]
+    dilation: tuple[int, int]
+
+
+def draw(rng: Any) -> Drawn:
+    kernel = (int(rng.integers(1, 5)), int(rng.integers(2, 5)))
+    dilation = (int(rng.integers(1, 3)), int(rng.integers(1, 3)))
+    dilation = tuple(d if k > 1 else 1 for d, k in zip(dilation, kernel, strict=True))  # type: ignore[assignment]
+    stride = (int(rng.integers(1, 4)), int(rng.integers(1, 4)))
+    extents = [(k - 1) * d + 1 + s + int(rng.integers(1, 9)) for k, d, s in zip(kernel, dilation, stride, strict=True)]
+    return Drawn((int(rng.integers(1, 4)), int(rng.integers(2, 5)), *extents), kernel, stride, dilation)
+
+
+def same_pads(shape: Any, drawn: Drawn) -> list[tuple[int, int]]:
+    pads = []
+    for size, k, s, d in zip(shape, drawn.kernel, drawn.stride, drawn.dilation, strict=True):
+        total = max((-(-size // s) - 1) * s + (k - 1) * d + 1 - size, 0)
+        pads.append((total // 2, total - total // 2))
+    return pads
+
+
+def torch_case(rng: Any, kind: str) -> Case:
+    drawn = draw(rng)
+    pad = (int(rng.integers(0, 2)), int(rng.integers(0, 2)))
+    image = image_of(rng, drawn.shape, kind)
+    cut = patches(image, drawn.kernel, drawn.stride, drawn.dilation, [(p, p) for p in pad])
+    n, c, kh, kw, ph, pw = cut.shape
+    columns = cut.reshape(n, c * kh * kw, ph * pw)
+    return Case("torch", image, columns, "torch.nn.functional.unfold", "channel", *drawn[1:], pad)
+
+
+def tensorflow_case(rng: Any, kind: str) -> Case:
+    drawn = draw(rng)
+    channels_first = image_of(rng, drawn.shape, kind)
+    pads = same_pads(drawn.shape[2:], drawn) if rng.integers(2) else [(0, 0), (0, 0)]
+    cut = patches(channels_first, drawn.kernel, drawn.stride, drawn.dilation, pads)
+    n, c, kh, kw, ph, pw = cut.shape
+    columns = cut.transpose(0, 4, 5, 2, 3, 1).reshape(n, ph, pw, kh * kw * c)
+    image = np.ascontiguousarray(channels_first.transpose(0, 2, 3, 1))
+    begin = tuple(pad[0] for pad in pads)
+    return Case("TensorFlow", image, columns, "tf.image.extract_patches", "kernel", *drawn[1:], begin)
+
+
+def openvino_case(rng: Any, kind: str) -> Case:
+    drawn = draw(rng)
+    image = image_of(rng, drawn.shape, kind)
+    pads = same_pads(drawn.shape[2:], drawn) if rng.integers(2) else [(0, 0), (0, 0)]
+    cut = patches(image, drawn.kernel, drawn.stride, drawn.dilation, pads)
+    n, c, kh, kw, ph, pw = cut.shape
+    columns = cut.transpose(0, 2, 3, 1, 4, 5).reshape(n, kh * kw * c, ph, pw)
+    begin = tuple(pad[0] for pad in pads)
+    return Case("OpenVINO", image, columns, "OpenVINO ExtractImagePatches", "kernel", *drawn[1:], begin)
+
+
+def depth_case(rng: Any, kind: str, mode: str) -> Case:
+    """ONNX DepthToSpace by its reference: reshape, transpose, reshape; the image is its result."""
+    block, (n, c) = int(rng.integers(2, 4)), rng.integers(1, 4, 2).tolist()
+    c += 1
+    h, w = (int(rng.integers(2, 6)), int(rng.integers(2, 6)))
+    depth = image_of(rng, (n, c * block * block, h, w), kind)
+    if mode == "DCR":
+        image = depth.reshape(n, block, block, c, h, w).transpose(0, 3, 4, 1, 5, 2)
+    else:
+        image = depth.reshape(n, c, block, block, h, w).transpose(0, 1, 4, 2, 5, 3)
+    image = np.ascontiguousarray(image).reshape(n, c, h * block, w * block)
+    order = "kernel" if mode == "DCR" else "channel"
+    two = (block, block)
+    return Case(f"ONNX {mode}", image, depth, f"mode {mode}", order, two, two, (1, 1), (0, 0))
+
+
+def matlab_case(rng: Any, kind: str) -> Case:
+    """im2col(A, [m n], ..): blocks are columns, each with its elements down the columns; blocks are counted the same way."""
+    m, n = int(rng.integers(2, 4)), int(rng.integers(2, 5))
+    if rng.integers(2):
+        a = image_of(rng, (m + int(rng.integers(2, 6)), n + int(rng.integers(2, 6))), kind)
+        blocks = [a[i : i + m, j : j + n] for j in range(a.shape[1] - n + 1) for i in range(a.shape[0] - m + 1)]
+        name, stride = "MATLAB im2col, 'sliding'", (1, 1)
+    else:
+        a = image_of(rng, (m * int(rng.integers(2, 5)) - int(rng.integers(2)), n * int(rng.integers(2, 5))), kind)
+        padded = np.zeros((-(-a.shape[0] // m) * m, -(-a.shape[1] // n) * n), a.dtype)
+        padded[: a.shape[0], : a.shape[1]] = a
+        blocks = [padded[i : i + m, j : j + n] for j in range(0, padded.shape[1], n) for i in range(0, padded.shape[0], m)]
+        name, stride = "MATLAB im2col, 'distinct'", (m, n)
+    columns = np.stack([block.reshape(-1, order="F") for block in blocks], axis=1)
+    return Case("MATLAB", a, columns, name, "column", (m, n), stride, (1, 1), (0, 0))
+
+
+MAKERS: tuple[Callable[[Any, str], Case], ...] = (
+    torch_case,
+    tensorflow_case,
+    lambda rng, kind: depth_case(rng, kind, "DCR"),
+    lambda rng, kind: depth_case(rng, kind, "CRD"),
+    openvino_case,
+    matlab_case,
+)
+
+
+def cases(seed: int, count: int) -> Iterator[Case]:
+    """As many cases, the systems in turn, with three kinds of values in turn."""
+    rng = np.random.default_rng(seed)
+    for i in range(count):
+        yield MAKERS[i % len(MAKERS)](rng, ("float", "permuted", "counted")[i // len(MAKERS) % 3])
+
+
+def refused(seed: int, count: int) -> Iterator[tuple[str, Array, Array]]:
+    """Pairs that no operator of the family relates, and why."""
+    rng = np.random.default_rng(seed)
+    for i in range(count):
+        case = MAKERS[i % len(MAKERS)](rng, "counted")
+        columns = case.columns.copy()
+        kind = ("shuffled", "swapped", "sums", "foreign", "axes")[i // len(MAKERS) % 5]
+        if kind == "shuffled":
+            columns = rng.permutation(columns.reshape(-1)).reshape(columns.shape)
+        elif kind == "swapped":  # two elements alone
+            flat = columns.reshape(-1)
+            a, b = rng.choice(np.flatnonzero(flat), 2, replace=False)
+            while flat[a] == flat[b]:
+                a, b = rng.choice(np.flatnonzero(flat), 2, replace=False)
+            flat[[a, b]] = flat[[b, a]]
+        elif kind == "sums":
+            columns = columns + np.roll(columns, 1)
+        elif kind == "foreign":
+            columns = rng.standard_normal(columns.shape)
+        else:  # rows of one channel in an order of their own
+            axis = int(np.argmax(columns.shape))
+            moved = rng.permutation(columns.shape[axis])
+            while (np.diff(moved) == np.diff(moved)[0]).all():
+                moved = rng.permutation(columns.shape[axis])
+            columns = np.take(columns, moved, axis)
+        yield kind, case.image, columns
