@@ -227,13 +227,3 @@ def test_patchify_in_the_orders_of_the_models() -> None:
     tokens = patchfold.patchify(video, 4, order="qwen")
     assert np.array_equal(tokens, blocks)
     assert np.array_equal(patchfold.unpatchify(tokens, (4, 8, 16), 4, order="qwen"), video)
-
-
-def test_what_a_notebook_shows_is_text() -> None:
-    """Of an object without _repr_html_ a notebook shows its repr, in lines as they are."""
-    explained = patchfold.explain("unfold", (1, 1, 3, 3), kernel_size=2)
-    assert repr(explained) == str(explained) and len(repr(explained).splitlines()) > 5
-    tiling = patchfold.Tiling((3, 100, 80), (32, 32), overlap=8)
-    assert repr(tiling) == "<Tiling((3, 100, 80), (32, 32), stride=(24, 24), tail='shift'): 12 tiles, grid (4, 3)>"
-    plan = patchfold.plan("unfold", np.ones((1, 1, 3, 3), np.float32), kernel_size=2)
-    assert repr(plan).startswith("unfold: Copies every patch") and "\nWindows: tap q" in repr(plan)
