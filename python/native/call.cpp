@@ -28,9 +28,10 @@ bool is_or_holds_integers(nb::handle value) {
   PyObject* const object = value.ptr();
   if (PyLong_CheckExact(object)) return true;
   if (!PyTuple_Check(object) && !PyList_CheckExact(object)) return false;
-  PyObject** items = PySequence_Fast_ITEMS(object);
-  return std::all_of(items, items + PySequence_Fast_GET_SIZE(object),
-                     [](PyObject* item) { return PyLong_CheckExact(item); });
+  const Sequence items(object);
+  for (Py_ssize_t i = 0; i < items.size(); ++i)
+    if (!PyLong_CheckExact(items[i])) return false;
+  return true;
 }
 
 nb::object layout_of(const Operand& operand) {
@@ -143,17 +144,18 @@ nb::object Operator::call(nb::handle x, nb::handle out, const nb::args& values) 
   const Operand src = source(x);
   if (!out.is_none()) {
     const Operand dst = destination(out, src);
-    run(prepare(src.view, &dst.view, handles(values)).plan, src.view.data, dst.view.data);
+    run(prepare(src.view, &dst.view, Handles(values)).plan, src.view.data, dst.view.data);
     return nb::borrow(out);
   }
-  const Prepared prepared = prepare(src.view, nullptr, handles(values));
+  const Prepared prepared = prepare(src.view, nullptr, Handles(values));
   const Output output(x, src, prepared.output_shape);
   run(prepared.plan, src.view.data, output.data());
   return output.result();
 }
 
 nb::object Operator::call_torch(nb::handle tensor, bool checked, bool keeps_memory_format, const nb::args& values) const {
-  const std::span<const nb::handle> given = handles(values);
+  const Handles held(values);
+  const std::span<const nb::handle> given = held;
   if (!std::all_of(given.begin(), given.end(), is_or_holds_integers)) return nb::none();
   const TorchKind kind = checked ? TorchKind::plain : torch_kind(tensor);
   if (kind == TorchKind::recorded) return nb::borrow(Py_NotImplemented);
@@ -181,7 +183,7 @@ nb::object Operator::call_torch(nb::handle tensor, bool checked, bool keeps_memo
 
 nb::tuple Operator::output_shape(nb::handle shape, const nb::args& values) const {
   const Dims data = spec_->data_input.empty() ? Dims{} : shape_of(spec_->name, "shape", shape);
-  return to_tuple(output_dims(data, parse(handles(values)), "shape"));
+  return to_tuple(output_dims(data, parse(Handles(values)), "shape"));
 }
 
 Dims Operator::output_dims(const Dims& shape, const Values& values, std::string_view data) const {
@@ -191,7 +193,7 @@ Dims Operator::output_dims(const Dims& shape, const Values& values, std::string_
 PlannedCall::PlannedCall(Operator op, nb::handle x, nb::handle out, const nb::args& values) : op_(std::move(op)) {
   src_ = op_.source(x);
   if (!out.is_none()) dst_ = op_.destination(out, src_);
-  prepared_ = op_.prepare(src_.view, dst_ ? &dst_->view : nullptr, handles(values));
+  prepared_ = op_.prepare(src_.view, dst_ ? &dst_->view : nullptr, Handles(values));
   src_.owner.reset();
   if (dst_) dst_->owner.reset();
 }

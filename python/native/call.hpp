@@ -10,6 +10,7 @@
 
 #include "patchfold/table.hpp"
 #include "python/native/arrays.hpp"
+#include "python/native/sequence.hpp"
 
 namespace patchfold::python {
 
@@ -21,12 +22,6 @@ struct Prepared {
 
 /// The values of an operator's arguments, in the order of the table; those not given are empty.
 using Values = std::vector<std::optional<ArgumentValue>>;
-
-/// Arguments by position, without a copy.
-inline std::span<const nb::handle> handles(const nb::args& arguments) {
-  static_assert(sizeof(nb::handle) == sizeof(PyObject*));
-  return {reinterpret_cast<const nb::handle*>(PySequence_Fast_ITEMS(arguments.ptr())), arguments.size()};
-}
 
 /// One row of the operator table, called with values by position.
 class Operator {

@@ -6,23 +6,33 @@
 // such a thread stops where it is until the process is gone, as CPython has it from 3.14 on.
 #pragma once
 
-#include <cxxabi.h>
-#include <unistd.h>
-
 #include <utility>
 
 #include "python/native/errors.hpp"
+
+// Elsewhere a thread that pthread_exit ends is not unwound.
+#if defined(__GLIBCXX__) && defined(__linux__)
+#include <cxxabi.h>
+#include <unistd.h>
+#define PATCHFOLD_THREADS_ARE_UNWOUND 1
+#else
+#define PATCHFOLD_THREADS_ARE_UNWOUND 0
+#endif
 
 namespace patchfold::python {
 
 /// Calls f(), which may ask for the lock, as all Python code does.
 template <class F>
 auto or_stop(F&& f) {
+#if PATCHFOLD_THREADS_ARE_UNWOUND
   try {
     return std::forward<F>(f)();
   } catch (const abi::__forced_unwind&) {
     while (true) ::pause();
   }
+#else
+  return std::forward<F>(f)();
+#endif
 }
 
 /// The lock is free while this lives.

@@ -83,7 +83,7 @@ nb::str call_text(const Operator& op, nb::handle shape, const nb::str& dtype, co
   ProblemText problem = parse_problem("unfold " + utf8_of(dtype) + " 1");  // reads opaque types of any size, too
   problem.op = op.name();
   problem.shape = op.spec().data_input.empty() ? Dims{} : shape_of(op.spec().name, "shape", shape);
-  const Values parsed = op.parse(handles(values));
+  const Values parsed = op.parse(Handles(values));
   for (std::size_t i = 0; i < parsed.size(); ++i)
     if (parsed[i]) problem.arguments.push_back({std::string(op.spec().arguments[i].name), *parsed[i]});
   const Lowering lowering =

@@ -48,7 +48,7 @@ WeightWindow window_of(nb::handle object) {
 TileWeights weights_of(nb::handle object) {
   TileWeights weights;
   if (PyFloat_Check(object.ptr()))
-    weights.number = PyFloat_AS_DOUBLE(object.ptr());
+    weights.number = PyFloat_AsDouble(object.ptr());
   else if (!object.is_none())
     weights.array = view_of(reinterpret_cast<PyArrayObject*>(object.ptr()), {op, "weight"});
   return weights;

@@ -60,7 +60,7 @@ ProblemText problem_of(const Operator& op, nb::handle shape, const nb::str& dtyp
   problem.dtype = *type;
   problem.element_size = size_of(*type);
   if (!op.spec().data_input.empty()) problem.shape = shape_of(op.name(), "shape", shape);
-  const Values parsed = op.parse(handles(values));
+  const Values parsed = op.parse(Handles(values));
   for (std::size_t i = 0; i < parsed.size(); ++i)
     if (parsed[i]) problem.arguments.push_back({std::string(op.spec().arguments[i].name), *parsed[i]});
   return problem;
@@ -170,7 +170,8 @@ NB_MODULE(_core_of_main, module) {
 
 /// nanobind and NumPy keep one interpreter's types for the whole process, and a second one would take them from the first.
 extern "C" NB_EXPORT PyObject* PyInit__core() {
-  if (PyInterpreterState_Get() == PyInterpreterState_Main()) return PyInit__core_of_main();
+  // The main interpreter's number is 0: https://docs.python.org/3/c-api/subinterpreters.html
+  if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0) return PyInit__core_of_main();
   PyErr_SetString(PyExc_ImportError, "patchfold can be imported in the main interpreter only");
   return nullptr;
 }

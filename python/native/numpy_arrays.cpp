@@ -9,10 +9,16 @@ namespace {
 
 /// What ml_dtypes registers is known by the name of its scalar type.
 std::optional<DType> registered(const PyArray_Descr* descr) noexcept {
-  std::string_view name = descr->typeobj->tp_name;
-  name.remove_prefix(name.rfind('.') + 1);  // npos + 1 is 0
+  const nb::object name = nb::steal(PyObject_GetAttrString(reinterpret_cast<PyObject*>(descr->typeobj), "__name__"));
+  Py_ssize_t size = 0;
+  const char* const text = name.is_valid() ? PyUnicode_AsUTF8AndSize(name.ptr(), &size) : nullptr;
+  if (!text) {
+    PyErr_Clear();
+    return std::nullopt;
+  }
+  const std::string_view given(text, static_cast<std::size_t>(size));
   for (const DTypeInfo& info : dtype_table)
-    if (info.numpy_kind == 'V' && info.dtype != DType::opaque && info.name == name) return info.dtype;
+    if (info.numpy_kind == 'V' && info.dtype != DType::opaque && info.name == given) return info.dtype;
   return std::nullopt;
 }
 
@@ -58,7 +64,7 @@ TensorView view_of(PyArrayObject* array, const ArrayRole& role) {
 nb::object new_array(PyArray_Descr* descr, const Dims& shape) {
   std::array<npy_intp, max_rank> dims{};
   for (int axis = 0; axis < shape.size(); ++axis) dims[static_cast<std::size_t>(axis)] = shape[axis];
-  Py_INCREF(descr);
+  Py_INCREF(reinterpret_cast<PyObject*>(descr));
   PyObject* array = PyArray_NewFromDescr(&PyArray_Type, descr, shape.size(), dims.data(), nullptr, nullptr, 0, nullptr);
   if (!array) {
     if (!PyErr_ExceptionMatches(PyExc_ValueError)) nb::raise_python_error();

@@ -70,7 +70,7 @@ class PlanKey {
     if (PyUnicode_CheckExact(value)) return add_word(value);
     if (PyTuple_Check(value) || PyList_Check(value)) return add_list(value);
     if (PyBool_Check(value)) return add(boolean, value == Py_True);
-    if (PyFloat_CheckExact(value)) return add(real, std::bit_cast<std::int64_t>(PyFloat_AS_DOUBLE(value)));
+    if (PyFloat_CheckExact(value)) return add(real, std::bit_cast<std::int64_t>(PyFloat_AsDouble(value)));
     if (PyArray_IsScalar(value, Integer)) return add_scalar(value);
     if (PyArray_CheckExact(value)) return add_array(reinterpret_cast<PyArrayObject*>(value));
     give_up();
@@ -89,15 +89,24 @@ class PlanKey {
     give_up();
   }
   void add_list(PyObject* value) {
-    PyObject** items = PySequence_Fast_ITEMS(value);
-    const Py_ssize_t size = PySequence_Fast_GET_SIZE(value);
+    const Sequence items(value);
+    const Py_ssize_t size = items.size();
     add(list, size);
-    for (Py_ssize_t i = 0; i < size && is_whole(); ++i) add(items[i]);
+    for (Py_ssize_t i = 0; i < size && is_whole(); ++i) {
+      PyObject* const item = items[i];
+      if (!item) return give_up();
+      add(item);
+    }
   }
   void add_word(PyObject* value) {
-    if (!PyUnicode_IS_COMPACT_ASCII(value)) return give_up();
+    Py_ssize_t size = 0;
+    const char* text = PyUnicode_AsUTF8AndSize(value, &size);
+    if (!text) {  // lone surrogates
+      PyErr_Clear();
+      return give_up();
+    }
     add(word);
-    add_bytes(PyUnicode_1BYTE_DATA(value), PyUnicode_GET_LENGTH(value));
+    add_bytes(text, size);
   }
   void add_array(PyArrayObject* value) {
     if (!PyArray_ISINTEGER(value) || !PyArray_ISCARRAY_RO(value)) return give_up();

@@ -40,7 +40,7 @@ const Names& names() {
 }
 
 std::uint64_t raw(const nb::object& keys) {
-  const nb::object number = nb::steal(PyObject_CallMethodNoArgs(keys.ptr(), names().raw_repr));
+  const nb::object number = nb::steal(PyObject_CallMethodObjArgs(keys.ptr(), names().raw_repr, nullptr));
   if (!number.is_valid()) nb::raise_python_error();
   const std::uint64_t bits = PyLong_AsUnsignedLongLong(number.ptr());
   if (PyErr_Occurred()) nb::raise_python_error();
@@ -53,7 +53,7 @@ nb::object answer(PyObject* function) {
   return result;
 }
 nb::object answer(PyObject* function, nb::handle argument) {
-  nb::object result = nb::steal(PyObject_CallOneArg(function, argument.ptr()));
+  nb::object result = nb::steal(PyObject_CallFunctionObjArgs(function, argument.ptr(), nullptr));
   if (!result.is_valid()) nb::raise_python_error();
   return result;
 }
@@ -248,7 +248,7 @@ std::optional<TensorView> torch_memory(nb::handle object) {
 nb::object new_torch(nb::handle like, const Dims& shape, const Dims& strides, std::size_t element_size) {
   nb::object steps = nb::steal(PyTuple_New(strides.size()));
   for (int axis = 0; axis < strides.size(); ++axis)
-    PyTuple_SET_ITEM(steps.ptr(), axis, PyLong_FromLongLong(strides[axis] / static_cast<std::int64_t>(element_size)));
+    PyTuple_SetItem(steps.ptr(), axis, PyLong_FromLongLong(strides[axis] / static_cast<std::int64_t>(element_size)));
   const nb::object extents = to_tuple(shape);
   const std::array<PyObject*, 3> arguments = {like.ptr(), extents.ptr(), steps.ptr()};
   const auto make = [&] {

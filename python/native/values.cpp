@@ -70,8 +70,8 @@ struct Items {
   bool cut = false;  ///< there may be more
 
   bool is_valid() const { return tuple.is_valid(); }
-  Py_ssize_t length() const { return PyTuple_GET_SIZE(tuple.ptr()); }
-  nb::handle operator[](Py_ssize_t i) const { return PyTuple_GET_ITEM(tuple.ptr(), i); }
+  Py_ssize_t length() const { return PyTuple_Size(tuple.ptr()); }
+  nb::handle operator[](Py_ssize_t i) const { return PyTuple_GetItem(tuple.ptr(), i); }
 };
 
 /// No more items than it takes to refuse them: a sequence need not end.
@@ -142,12 +142,11 @@ std::optional<ArgumentValue> number_of(const Place& place, nb::handle object) {
                  text_of(index), "between -2**63 and 2**64 - 1"});
   }
   if (PyComplex_Check(pointer) || PyArray_IsScalar(pointer, ComplexFloating)) {
-    const Py_complex value = PyComplex_AsCComplex(pointer);
-    if (PyErr_Occurred()) nb::raise_python_error();
-    return ArgumentValue(Scalar(std::complex<double>(value.real, value.imag)));
+    const nb::object value = nb::handle(reinterpret_cast<PyObject*>(&PyComplex_Type))(object);
+    return ArgumentValue(
+        Scalar(std::complex<double>(PyComplex_RealAsDouble(value.ptr()), PyComplex_ImagAsDouble(value.ptr()))));
   }
-  const auto* methods = Py_TYPE(pointer)->tp_as_number;
-  if (!methods || !methods->nb_float || has_axes(object)) return std::nullopt;
+  if (!PyType_GetSlot(Py_TYPE(pointer), Py_nb_float) || has_axes(object)) return std::nullopt;
   if (PyArray_Check(pointer) && is_masked(object)) return std::nullopt;
   const double value = PyFloat_AsDouble(pointer);
   if (!PyErr_Occurred()) return ArgumentValue(Scalar(value));
@@ -259,7 +258,7 @@ Dims shape_of(std::string_view op, std::string_view name, nb::handle object) {
 
 nb::tuple to_tuple(const Dims& dims) {
   nb::object tuple = nb::steal(PyTuple_New(dims.size()));
-  for (int i = 0; i < dims.size(); ++i) PyTuple_SET_ITEM(tuple.ptr(), i, PyLong_FromLongLong(dims[i]));
+  for (int i = 0; i < dims.size(); ++i) PyTuple_SetItem(tuple.ptr(), i, PyLong_FromLongLong(dims[i]));
   return nb::borrow<nb::tuple>(tuple);
 }
 

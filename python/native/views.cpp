@@ -58,7 +58,7 @@ class View {
     }
     auto* array = reinterpret_cast<PyArrayObject*>(shared.array.ptr());
     auto* descr = PyArray_DESCR(array);
-    Py_INCREF(descr);
+    Py_INCREF(reinterpret_cast<PyObject*>(descr));
     const nb::object view = nb::steal(
         PyArray_NewFromDescr(&PyArray_Type, descr, static_cast<int>(size_), extents_.data(), strides_.data(),
                              PyArray_DATA(array), repeats ? 0 : PyArray_FLAGS(array) & NPY_ARRAY_WRITEABLE, nullptr));
@@ -68,7 +68,7 @@ class View {
       throw Error({ErrorCode::value, std::string(name), "x", "the extents of the view must be as few as NumPy can multiply",
                    text_of(tuple(extents_)), ""});
     }
-    Py_INCREF(array);
+    Py_INCREF(reinterpret_cast<PyObject*>(array));
     if (PyArray_SetBaseObject(reinterpret_cast<PyArrayObject*>(view.ptr()), shared.array.ptr()) < 0)
       nb::raise_python_error();
     return view;
@@ -80,7 +80,7 @@ class View {
   nb::object tuple(const Numbers& numbers) const {
     nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(size_)));
     for (std::size_t i = 0; i < size_; ++i)
-      PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i), PyLong_FromSsize_t(numbers[i]));
+      PyTuple_SetItem(tuple.ptr(), static_cast<Py_ssize_t>(i), PyLong_FromSsize_t(numbers[i]));
     return tuple;
   }
 
