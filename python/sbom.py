@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes what a wheel consists of: `sbom.py METADATA_FOLDER VERSION [--compiled-in NAME=VERSION].. [NAME=VERSION]..`
+
+METADATA_FOLDER is the wheel's .dist-info. It gets sboms/patchfold.spdx.json (SPDX 2.3), and licenses/ of nanobind, that
+of the Python that runs this script. NAME=VERSION is a library of the system: the wheel loads it, or has it compiled in
+if it is only headers. SOURCE_DATE_EPOCH gives the time of the document, so that two builds of one tree write the same bytes.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import re
+import time
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+
+def nanobind(licences: Path) -> list[dict[str, Any]]:
+    """nanobind, and the hash map that its sources contain, whose headers begin with their licence."""
+    found = metadata.distribution("nanobind")
+    files = {file.name: Path(str(file.locate())) for file in found.files or ()}
+    texts = {
+        "nanobind": files["LICENSE"].read_text(encoding="utf-8"),
+        "robin-map": files["robin_map.h"].read_text(encoding="utf-8").partition("*/")[0] + "*/\n",
+    }
+    for name, text in texts.items():
+        if "Copyright (c)" not in text:
+            raise SystemExit(f"sbom: the licence of {name} is not where it was")
+        (licences / name).mkdir(parents=True, exist_ok=True)
+        (licences / name / "LICENSE").write_text(text, encoding="utf-8")
+    numbers = re.findall(r"TSL_RH_VERSION_[A-Z]+ (\d+)", files["robin_growth_policy.h"].read_text(encoding="utf-8"))
+    return [
+        {
+            "name": "nanobind",
+            "version": found.version,
+            "licence": "BSD-3-Clause",
+            "home": "https://github.com/wjakob/nanobind",
+        },
+        {"name": "robin-map", "version": ".".join(numbers), "licence": "MIT", "home": "https://github.com/Tessil/robin-map"},
+    ]
+
+
+def of_the_system(word: str) -> dict[str, Any]:
+    name, _, version = word.partition("=")
+    return {"name": name, "version": version}
+
+
+def identity(name: str) -> str:
+    return "SPDXRef-" + name.replace("_", "-")
+
+
+def package(component: dict[str, Any]) -> dict[str, object]:
+    return {
+        "SPDXID": identity(component["name"]),
+        "name": component["name"],
+        "versionInfo": component["version"],
+        "downloadLocation": component.get("home", "NOASSERTION"),
+        "filesAnalyzed": False,
+        "licenseConcluded": component.get("licence", "NOASSERTION"),
+        "licenseDeclared": component.get("licence", "NOASSERTION"),
+        "copyrightText": "NOASSERTION",
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("version")
+    parser.add_argument("--compiled-in", action="append", default=[])
+    parser.add_argument("loaded", nargs="*")
+    arguments = parser.parse_intermixed_args()
+    licences = arguments.folder / "licenses"
+    own = {"name": "patchfold", "version": arguments.version, "licence": "Apache-2.0"}
+    held = nanobind(licences)
+    compiled_in = [of_the_system(word) for word in arguments.compiled_in]
+    loaded = [of_the_system(word) for word in arguments.loaded]
+    relationships = [("DOCUMENT", "DESCRIBES", "patchfold")]
+    relationships += [("patchfold", "CONTAINS", each["name"]) for each in held]
+    relationships += [("patchfold", "STATIC_LINK", each["name"]) for each in compiled_in]
+    relationships += [("patchfold", "DYNAMIC_LINK", each["name"]) for each in loaded]
+    packages = [package(each) for each in (own, *held, *compiled_in, *loaded)]
+    name = f"patchfold-{arguments.version}"
+    content = hashlib.sha256(json.dumps(packages, sort_keys=True).encode()).hexdigest()
+    seconds = int(os.environ.get("SOURCE_DATE_EPOCH", time.time()))
+    document = {
+        "spdxVersion": "SPDX-2.3",
+        "dataLicense": "CC0-1.0",
+        "SPDXID": "SPDXRef-DOCUMENT",
+        "name": name,
+        "documentNamespace": f"urn:patchfold:spdx:{name}:{content}",
+        "creationInfo": {
+            "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds)),
+            "creators": [f"Tool: patchfold-build-{arguments.version}"],
+        },
+        "packages": packages,
+        "relationships": [
+            {"spdxElementId": identity(one), "relationshipType": kind, "relatedSpdxElement": identity(other)}
+            for one, kind, other in relationships
+        ],
+    }
+    place = arguments.folder / "sboms"
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "patchfold.spdx.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
