@@ -40,7 +40,33 @@ Blend LinesOf(DType, bool) {
   return nullptr;
 }
 
+void Normalise(const RawWeights& w) {
+  for (std::int64_t r = 0; r < w.rows; ++r)
+    for (std::int64_t j = 0; j < w.count; ++j) normalise_one(w, r, j);
+}
+
 #else
+
+void Normalise(const RawWeights& w) {
+  using D = hn::ScalableTag<double>;
+  constexpr D d;
+  constexpr std::int64_t lanes = hn::MaxLanes(D());
+  const auto from = [&](std::int64_t i, std::int64_t r, std::int64_t j) {
+    return w.terms[i].from + r * w.terms[i].pitch + j;
+  };
+  for (std::int64_t r = 0; r < w.rows; ++r) {
+    std::int64_t j = 0;
+    for (; j + lanes <= w.count; j += lanes) {
+      auto sum = hn::LoadU(d, from(0, r, j));
+      for (std::int64_t i = 1; i < w.terms_count; ++i) sum = hn::Add(sum, hn::LoadU(d, from(i, r, j)));
+      const auto one = hn::Set(d, 1);
+      const auto inverse = hn::Div(one, hn::IfThenElse(hn::Eq(sum, hn::Zero(d)), one, sum));
+      for (std::int64_t i = 0; i < w.terms_count; ++i)
+        hn::StoreU(hn::Mul(hn::LoadU(d, from(i, r, j)), inverse), d, w.to + i * w.term_pitch + r * w.count + j);
+    }
+    for (; j < w.count; ++j) normalise_one(w, r, j);
+  }
+}
 
 /// Vectors that are made together, so that what belongs to a term is looked up once for all of them.
 constexpr int vectors_of_block = 4;
@@ -90,11 +116,12 @@ struct Weighted {
     hn::Vec<decltype(bits)> differences[vectors];
     const auto add = [&](const BlendTerm& term, auto is_first) HWY_ATTR {
       const Raw* elements = elements_of<Raw>(term, r, j);
+      const double* weights = term.weights + r * term.weights_pitch + j;
       const auto scale = hn::Set(d, scale_of(term, r));
       fetch(elements, term, vectors * lanes * static_cast<std::int64_t>(sizeof(Raw)));
       PATCHFOLD_EACH for (int v = 0; v < vectors; ++v) {
         const auto raw = hn::LoadU(from, elements + v * lanes);
-        const auto weight = hn::Mul(scale, hn::LoadU(d, term.weights + j + v * lanes));
+        const auto weight = hn::Mul(scale, hn::LoadU(d, weights + v * lanes));
         const auto product = hn::Mul(Type::widen(raw), weight);
         if constexpr (is_first()) {
           sums[v] = product;
@@ -295,6 +322,7 @@ namespace patchfold::kernels {
 
 HWY_EXPORT(RowsOf);
 HWY_EXPORT(LinesOf);
+HWY_EXPORT(Normalise);
 
 Blend weighted_lines(DType dtype, bool keep_equal) noexcept {
   return HWY_DYNAMIC_DISPATCH(LinesOf)(dtype, keep_equal);
@@ -306,6 +334,10 @@ Blend weighted_rows(DType from, DType to, bool keep_equal) noexcept {
 }
 
 HWY_EXPORT(target);
+
+void normalise(const RawWeights& weights) noexcept {
+  HWY_DYNAMIC_DISPATCH(Normalise)(weights);
+}
 
 const char* blend_target() noexcept {
   return HWY_DYNAMIC_DISPATCH(target)();

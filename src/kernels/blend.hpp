@@ -15,7 +15,7 @@
 namespace patchfold::kernels {
 
 /// What one tile gives: rows of elements side by side. Element j of row r has the weight scale * scales[r] * weights[j],
-/// multiplied in this order, or scale * weights[j] without scales.
+/// multiplied in this order, or scale * weights[j] without scales; `weights` begins weights_pitch later for each row.
 struct BlendTerm {
   const std::byte* elements = nullptr;
   const double* weights = nullptr;
@@ -26,6 +26,9 @@ struct BlendTerm {
   /// The weights rounded to float32, or null. All terms have them or none. With them the weights of all terms of an element
   /// must add up to 1, but for the rounding of float64.
   const float* rough = nullptr;
+  /// Numbers from the weights of a row to those of the next; 0 where all rows have the same. Weights with a pitch have no
+  /// rough ones.
+  std::int64_t weights_pitch = 0;
 };
 
 /// Rows that are made from the same tiles.
@@ -51,6 +54,23 @@ Blend weighted_rows(DType from, DType to, bool keep_equal) noexcept;
 /// The same for rows of whole lines that leave past the cache: dst and each row are aligned to a line, and rows are whole
 /// lines. For float32 and float64 where vectors are long enough, otherwise null. finish_stores() has to follow.
 Blend weighted_lines(DType dtype, bool keep_equal) noexcept;
+
+/// Weights that are divided by the sum of their terms: those of some rows, `count` numbers each.
+struct RawWeights {
+  struct Term {
+    const double* from = nullptr;
+    std::int64_t pitch = 0;  ///< numbers from row to row
+  };
+  const Term* terms = nullptr;
+  std::int64_t terms_count = 1;
+  std::int64_t rows = 1;
+  std::int64_t count = 0;
+  double* to = nullptr;         ///< rows of the first term, side by side
+  std::int64_t term_pitch = 0;  ///< numbers from term to term
+};
+
+/// Each weight becomes weight * (1 / sum), where the sum is that of all terms in their order; where it is 0, they stay 0.
+void normalise(const RawWeights& weights) noexcept;
 
 enum class Integers64 : std::uint8_t { mean, sum };
 /// The same for int64 and uint64 without weights, in 128-bit integers.

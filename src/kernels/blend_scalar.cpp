@@ -55,7 +55,7 @@ void weighted(const BlendRows& b, bool keep_equal) {
       const From element = load<From>(elements_of(i), j);
       equal = equal && std::memcmp(&element, &first, sizeof(From)) == 0;
       const double scale = term.scales ? term.scale * term.scales[r] : term.scale;
-      const double product = Number<From>::widen(element) * (scale * term.weights[j]);
+      const double product = Number<From>::widen(element) * (scale * term.weights[r * term.weights_pitch + j]);
       sum = i == 0 ? product : sum + product;
     }
     // The sign and the payload of a computed NaN depend on the order of operands, which is the compiler's.
@@ -115,6 +115,14 @@ void integers64(const BlendRows& b, bool mean) {
 }
 
 }  // namespace
+
+void normalise_one(const RawWeights& w, std::int64_t r, std::int64_t j) noexcept {
+  double sum = w.terms[0].from[r * w.terms[0].pitch + j];
+  for (std::int64_t i = 1; i < w.terms_count; ++i) sum += w.terms[i].from[r * w.terms[i].pitch + j];
+  const double inverse = 1 / (sum == 0 ? 1 : sum);
+  for (std::int64_t i = 0; i < w.terms_count; ++i)
+    w.to[i * w.term_pitch + r * w.count + j] = w.terms[i].from[r * w.terms[i].pitch + j] * inverse;
+}
 
 Blend weighted_rows_scalar(DType from, DType to, bool keep_equal) noexcept {
   return with_real_type(from, [&]<class From>() -> Blend {

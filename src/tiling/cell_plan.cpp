@@ -21,20 +21,27 @@ CellPlan::CellPlan(const Rules& rules, AxisWeights& weights, const Dims& segment
     : rules_(rules), segments_(segments), sources_(std::move(sources)), output_(output) {
   const bool is_ones = rules.weights.is_ones() && !sources_.has_factors();
   const bool keeps_values = !(rules.reduce == Reduce::sum && rules.is_weighted && !is_ones);
+  has_zeros_ = rules.weights.has_zero() || sources_.has_zeros();
+  // One array for each source: that of the window, or the tile's own where the window is ones.
+  const bool are_given =
+      rules.is_weighted && (sources_.has_factors() ? rules.weights.is_ones() : !rules.weights.is_separable());
   if (sources_.size() == 0)
     kind_ = Kind::fill;
-  else if (rules.weights.has_zero() || sources_.has_zeros())
-    kind_ = Kind::general;
+  else if (has_zeros_)
+    kind_ = are_given ? Kind::given : Kind::general;
   else if (sources_.size() == 1 && keeps_values && rules.dtype == rules.output_dtype)
     kind_ = Kind::copy;
+  else if (are_given)
+    kind_ = Kind::given;
   else if (rules.is_weighted)
     kind_ = rules.weights.is_separable() && !sources_.has_factors() && rules.cells.is_whole(segments) ? Kind::sums
                                                                                                       : Kind::general;
   else
     kind_ = Kind::plain;
   lay_out(output_strides, rules.output_element);
-  if (kind_ == Kind::general)
+  if (kind_ == Kind::general || kind_ == Kind::given)
     for (std::size_t s = 0; s < sources_.size(); ++s) insides_.push_back(rules_.inside_tile(sources_.tile(s), segments_));
+  if (kind_ == Kind::given) take_given();
   if (kind_ == Kind::sums) weigh(weights);
 }
 
@@ -104,9 +111,31 @@ void CellPlan::weigh(AxisWeights& weights) {
   while (advance(number, tiles));
 }
 
+void CellPlan::take_given() {
+  static constexpr double one = 1;
+  const Dims none = Dims::filled(rules_.box(extents_).size(), 0);
+  for (std::size_t s = 0; s < sources_.size(); ++s) {
+    const Factors& own = sources_.factors(s);
+    Given given{&one, none};
+    if (own.first != nullptr)
+      given = {own.first, own.of->strides};
+    else if (!rules_.weights.is_separable())
+      given.first = rules_.weights.place(insides_[s], rules_.axes, given.strides);
+    given_.push_back(given);
+  }
+}
+
+bool CellPlan::are_beside() const noexcept {
+  if (rules_.parts > 1) return false;
+  if (run_ < 0) return std::all_of(factor_steps_.begin(), factor_steps_.end(), [](std::int64_t step) { return step == 1; });
+  const auto axis = static_cast<int>(rules_.axes[run_]);
+  return repeat_ == 1 &&
+         std::all_of(given_.begin(), given_.end(), [&](const Given& given) { return given.strides[axis] == 1; });
+}
+
 bool CellPlan::find_uncovered(Dims& at) const {
   const Dims box = rules_.box(extents_);
-  if (kind_ != Kind::general || !sources_.has_zeros() || element_count(box) == 0) return false;
+  if ((kind_ != Kind::general && kind_ != Kind::given) || !sources_.has_zeros() || element_count(box) == 0) return false;
   at = Dims::filled(box.size(), 0);
   Dims inside = Dims::filled(segments_.size(), 0);
   const auto contributes = [&](std::size_t source) {

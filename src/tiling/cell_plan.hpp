@@ -92,12 +92,22 @@ class CellPlan {
     copy,    ///< one tile contributes, and its values stay
     plain,   ///< several tiles, without weights
     sums,    ///< weights are a product of one list for each tiled axis, normalised beforehand
-    general  ///< weights are made for each row: some are 0 or a tile's own, the mask leaves tiles out, or the window is
-             ///< not a product
+    given,   ///< weights are those of an array for each source: of the window, or the tile's own
+    general  ///< weights are products that are made for each element: some are 0, or the mask leaves tiles out, or a tile
+             ///< has weights of its own beside the window's
+  };
+  /// The weights of a source of Kind::given: that of the cell's first element, and the strides along the axes of the
+  /// result, in numbers.
+  struct Given {
+    const double* first = nullptr;
+    Dims strides{};
   };
 
   void lay_out(const Dims& output_strides, std::int64_t output_element);
   void weigh(AxisWeights& weights);
+  void take_given();
+  /// Whether the weights of Kind::given lie side by side along a row.
+  bool are_beside() const noexcept;
   bool is_even() const noexcept;
   /// Which of the segment's tiles along a tiled axis a source of Kind::sums is: all combinations are there, in order.
   std::int64_t number(std::size_t source, int axis) const noexcept {
@@ -124,7 +134,9 @@ class CellPlan {
   std::int64_t step_ = 0;         ///< of the output along a row, in bytes
   std::vector<std::int64_t> source_steps_{};
   std::vector<std::int64_t> factor_steps_{};  ///< the same of tiles' own weights, where no tiled axis moves; in elements
-  std::vector<Dims> insides_{};               ///< Kind::general: where the cell begins in the results of the tiles
+  std::vector<Dims> insides_{};               ///< Kind::given and general: where the cell begins in the results of the tiles
+  std::vector<Given> given_{};                ///< Kind::given
+  bool has_zeros_ = false;                    ///< some weights are 0
   std::vector<std::int64_t> numbers_{};       ///< Kind::sums
   /// Kind::sums: the weights along each tiled axis; along run_ one for each number of a row. Without run_, weights of 1 for
   /// the row come last.

@@ -14,6 +14,9 @@ namespace {
 
 /// How many elements of all sources together are packed or weighed at a time: so many stay in the first-level cache.
 constexpr std::int64_t part_elements = 4096;
+/// Elements of all sources together whose given weights are normalised at a time: these stay in that cache beside the
+/// elements and the weights as given.
+constexpr std::int64_t given_elements = 1536;
 /// Bytes of rows that are made in the first-level cache before they leave past it.
 constexpr std::int64_t staged_bytes = 8192;
 /// Rows of fewer bytes are not written past the cache: most of their lines are shared with other cells.
@@ -32,7 +35,10 @@ bool CellWriter::reserve() noexcept {
   is_even_ = plan_.is_even();
   streams_ = plan_.rules_.store == kernels::Store::past_cache && plan_.step_ == plan_.rules_.output_element &&
              plan_.row_bytes() >= least_streamed;
-  in_parts_ = !moves && (!is_even_ || is_late_ || plan_.kind_ == CellPlan::Kind::general ||
+  const bool is_given = plan_.kind_ == CellPlan::Kind::given;
+  is_beside_ = is_given && plan_.are_beside();
+  most_rows_ = is_beside_ && !plan_.has_zeros_ ? given_elements / static_cast<std::int64_t>(sources) / plan_.count_ : 0;
+  in_parts_ = !moves && (!is_even_ || is_late_ || plan_.kind_ == CellPlan::Kind::general || (is_given && most_rows_ == 0) ||
                          (streams_ && plan_.row_bytes() > staged_bytes));
   is_staged_ = !moves && streams_ && !in_parts_;
   const bool in_parts = in_parts_;
@@ -54,8 +60,12 @@ bool CellWriter::reserve() noexcept {
   const std::size_t part_terms = take(sources * sizeof(*part_terms_));
   const std::size_t tiles = take(sources * sizeof(*tiles_));
   const std::size_t held = in_parts ? sources * part_ : 0;
-  const std::size_t pairs = take(held * sizeof(*pairs_));
-  const std::size_t weights = take(held * parts * sizeof(*weights_));
+  const std::size_t pairs = take(plan_.kind_ == CellPlan::Kind::general ? held * sizeof(*pairs_) : 0);
+  const std::size_t raw = take(is_given ? sources * sizeof(*raw_) : 0);
+  const std::size_t gathered = take(is_given ? held * parts * sizeof(*gathered_) : 0);
+  const std::size_t normal =
+      is_given && !in_parts ? sources * static_cast<std::size_t>(most_rows_ * plan_.count_) : held * parts;
+  const std::size_t weights = take(normal * sizeof(*weights_));
   const std::size_t elements = take(held * static_cast<std::size_t>(plan_.rules_.element));
   const std::size_t made = take(is_staged_ ? staged_bytes
                                 : in_parts ? part_ * static_cast<std::size_t>(plan_.rules_.output_element)
@@ -69,6 +79,8 @@ bool CellWriter::reserve() noexcept {
   part_terms_ = reinterpret_cast<kernels::BlendTerm*>(base + part_terms);
   tiles_ = reinterpret_cast<std::int64_t*>(base + tiles);
   pairs_ = reinterpret_cast<Pair*>(base + pairs);
+  raw_ = reinterpret_cast<kernels::RawWeights::Term*>(base + raw);
+  gathered_ = reinterpret_cast<double*>(base + gathered);
   weights_ = reinterpret_cast<double*>(base + weights);
   elements_ = base + elements;
   made_ = base + made;
@@ -119,6 +131,7 @@ std::int64_t CellWriter::rows_together(std::int64_t most) const noexcept {
   const bool is_scaled = plan_.kind_ == CellPlan::Kind::sums && plan_.outer_.back().tiled >= 0;
   if (is_scaled && factor_ < 0) return 1;
   if (is_staged_) most = std::min(most, staged_bytes / plan_.row_bytes());
+  if (plan_.kind_ == CellPlan::Kind::given) most = std::min(most, most_rows_);
   return std::min(most, outer_.back() - at_.back());
 }
 
@@ -193,9 +206,8 @@ double CellWriter::own_weight(std::size_t source, std::int64_t j) const noexcept
   return own.first[offset + j % plan_.repeat_ * plan_.factor_steps_[source]];
 }
 
-/// Makes elements [begin, begin + count) of a row of Kind::general: their weights first, then one stretch after the other to
-/// which the same tiles contribute.
-void CellWriter::make_general(std::byte* dst, std::int64_t begin, std::int64_t count) noexcept {
+/// Makes the weights of elements [begin, begin + count) of a row of Kind::general.
+void CellWriter::weigh_general(std::int64_t begin, std::int64_t count) noexcept {
   const Rules& rules = plan_.rules_;
   const std::size_t sources = plan_.sources_.size();
   Dims at = tiled_at_;
@@ -216,6 +228,56 @@ void CellWriter::make_general(std::byte* dst, std::int64_t begin, std::int64_t c
                  static_cast<std::size_t>(p)] = weight;
     }
   }
+  for (std::size_t s = 0; s < sources; ++s) {
+    part_terms_[s].weights = weights_ + s * part_ * static_cast<std::size_t>(rules.parts);
+    part_terms_[s].scale = 1;
+  }
+}
+
+/// The given weights of a source from element `begin` of the row on. Those that do not lie side by side are gathered.
+const double* CellWriter::given_row(std::size_t source, std::int64_t begin, std::int64_t count) noexcept {
+  const CellPlan::Given& given = plan_.given_[source];
+  const double* row = given.first;
+  for (int i = 0; i < at_.size(); ++i) row += at_[i] * given.strides[plan_.outer_[static_cast<std::size_t>(i)].axis];
+  if (is_beside_) return row + begin;
+  const std::int64_t parts = plan_.rules_.parts, step = plan_.factor_steps_[source];
+  const std::int64_t repeat = plan_.run_ < 0 ? plan_.count_ : plan_.repeat_;
+  const std::int64_t along = plan_.run_ < 0 ? 0 : given.strides[static_cast<int>(plan_.rules_.axes[plan_.run_])];
+  double* to = gathered_ + source * part_ * static_cast<std::size_t>(parts);
+  std::int64_t place = begin / repeat, within = begin % repeat;
+  for (std::int64_t j = 0; j < count; ++j) {
+    std::fill_n(to + j * parts, parts, row[place * along + within * step]);
+    if (++within == repeat) within = 0, ++place;
+  }
+  return to;
+}
+
+/// Sets the weights of elements [begin, begin + count) of the next rows of Kind::given.
+void CellWriter::weigh_given(kernels::BlendTerm* terms, std::int64_t rows, std::int64_t begin, std::int64_t count) noexcept {
+  const std::size_t sources = plan_.sources_.size();
+  const std::int64_t numbers = count * plan_.rules_.parts;
+  for (std::size_t s = 0; s < sources; ++s) {
+    const std::int64_t pitch = rows == 1 ? 0 : plan_.given_[s].strides[plan_.outer_.back().axis];
+    raw_[s] = {given_row(s, begin, count), pitch};
+    terms[s].weights = raw_[s].from;
+    terms[s].weights_pitch = pitch;
+    terms[s].scale = 1;
+  }
+  if (plan_.rules_.reduce != Reduce::mean) return;
+  // Rows of other channels have the same weights.
+  const bool are_same = std::all_of(raw_, raw_ + sources, [](const auto& term) { return term.pitch == 0; });
+  const std::int64_t made = are_same ? 1 : rows;
+  kernels::normalise({raw_, static_cast<std::int64_t>(sources), made, numbers, weights_, made * numbers});
+  for (std::size_t s = 0; s < sources; ++s) {
+    terms[s].weights = weights_ + static_cast<std::int64_t>(s) * made * numbers;
+    terms[s].weights_pitch = are_same ? 0 : numbers;
+  }
+}
+
+/// Makes a part of a row in which some weights are 0: one stretch after the other to which the same tiles contribute.
+void CellWriter::make_stretches(std::byte* dst, std::int64_t count) noexcept {
+  const Rules& rules = plan_.rules_;
+  const std::size_t sources = plan_.sources_.size();
   std::int64_t first = 0;
   while (first < count) {
     std::int64_t last = first + 1;
@@ -229,9 +291,8 @@ void CellWriter::make_general(std::byte* dst, std::int64_t begin, std::int64_t c
     for (std::size_t s = 0; s < sources; ++s) {
       if (!takes_part(s, first)) continue;
       tiles_[terms_count] = plan_.sources_.tile(s);
-      chosen_[terms_count++] = {
-          part_terms_[s].elements + first * rules.element,
-          weights_ + (s * part_ + static_cast<std::size_t>(first)) * static_cast<std::size_t>(rules.parts), 1};
+      chosen_[terms_count++] = {part_terms_[s].elements + first * rules.element,
+                                part_terms_[s].weights + first * rules.parts, 1};
     }
     std::byte* to = dst + first * rules.output_element;
     if (terms_count == 0)
@@ -259,16 +320,21 @@ void CellWriter::make_part(std::int64_t begin, std::int64_t count) noexcept {
     if (terms_[s].rough) part_terms_[s].rough += begin * rules.parts;
   }
   if (is_late_) weigh_late(begin, count);
+  if (plan_.kind_ == CellPlan::Kind::given) weigh_given(part_terms_, 1, begin, count);
+  if (plan_.kind_ == CellPlan::Kind::general) weigh_general(begin, count);
+  // Tiles that a mask leaves out have no sources, so only weights of 0 make stretches.
+  const bool has_stretches =
+      plan_.has_zeros_ && (plan_.kind_ == CellPlan::Kind::given || plan_.kind_ == CellPlan::Kind::general);
   std::byte* dst = dst_ + begin * plan_.step_;
   const bool is_even = plan_.step_ == rules.output_element;
   const auto is_line = [](auto value) { return static_cast<std::int64_t>(value) % kernels::line_bytes == 0; };
   kernels::BlendRows part{dst, 0, part_terms_, static_cast<std::int64_t>(plan_.sources_.size()), 1, count * rules.parts};
-  if (rules.lines != nullptr && plan_.kind_ == CellPlan::Kind::sums && is_even && is_line(count * rules.output_element) &&
-      is_line(reinterpret_cast<std::uintptr_t>(dst)))
+  if (rules.lines != nullptr && plan_.kind_ != CellPlan::Kind::plain && !has_stretches && is_even &&
+      is_line(count * rules.output_element) && is_line(reinterpret_cast<std::uintptr_t>(dst)))
     return rules.lines(part);
   if (!is_even || streams_) part.dst = made_;
-  if (plan_.kind_ == CellPlan::Kind::general)
-    make_general(part.dst, begin, count);
+  if (has_stretches)
+    make_stretches(part.dst, count);
   else
     rules.blend(part);
   kernels::Ahead nothing;
@@ -311,6 +377,7 @@ void CellWriter::write_rows(std::int64_t rows) noexcept {
     terms_[s].pitch = pitch(s);
     terms_[s].ahead = rows * pitch(s);
   }
+  if (plan_.kind_ == CellPlan::Kind::given) weigh_given(terms_, rows, 0, plan_.count_);
   kernels::BlendRows made{
       dst_, pitch(), terms_, static_cast<std::int64_t>(plan_.sources_.size()), rows, plan_.count_ * rules.parts};
   if (is_staged_) {

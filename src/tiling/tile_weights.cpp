@@ -75,12 +75,17 @@ class Reader {
       stride *= array.shape[axis];
     }
     own.values.resize(static_cast<std::size_t>(count));
-    Dims at = Dims::filled(array.shape.size(), 0);
-    for (double& value : own.values) {
+    const int last = array.shape.size() - 1;
+    const std::int64_t row = last < 0 ? 1 : array.shape[last], step = last < 0 ? 0 : sound.strides[last];
+    Dims outer, at;
+    for (int axis = 0; axis < last; ++axis) outer.push_back(array.shape[axis]);
+    at = Dims::filled(outer.size(), 0);
+    for (std::int64_t done = 0; done < count; done += row) {
       const auto* from = static_cast<const std::byte*>(array.data);
       for (int axis = 0; axis < at.size(); ++axis) from += at[axis] * sound.strides[axis];
-      std::memcpy(&value, from, sizeof value);
-      advance(at, array.shape);
+      for (std::int64_t j = 0; j < row; ++j)
+        std::memcpy(&own.values[static_cast<std::size_t>(done + j)], from + j * step, sizeof(double));
+      advance(at, outer);
     }
   }
 

@@ -161,6 +161,17 @@ double quotient(Pair a, Pair b) noexcept {
   return first + rest / b.high;
 }
 
+const double* Weights::place(const Dims& begin, const Dims& axes, Dims& strides) const noexcept {
+  const double* first = array_.data();
+  std::int64_t stride = 1;
+  for (int i = result_.size() - 1; i >= 0; --i) {
+    strides[static_cast<int>(axes[i])] = stride;
+    first += begin[i] * stride;
+    stride *= result_[i];
+  }
+  return first;
+}
+
 Pair Weights::at(const Dims& begin, const Dims& at) const noexcept {
   if (is_separable()) {
     Pair weight{1, 0};

@@ -33,6 +33,9 @@ class Weights {
   bool is_ones() const noexcept { return is_ones_; }
   /// Along tiled axis i; for separable windows.
   const std::vector<double>& axis(int i) const { return axes_[static_cast<std::size_t>(i)]; }
+  /// Where the weight of the element at `begin` stands, for windows that are not separable; the strides of `axes`, the tiled
+  /// axes of a result, become those of the array.
+  const double* place(const Dims& begin, const Dims& axes, Dims& strides) const noexcept;
   /// The weight of the element at begin + at of a whole result.
   Pair at(const Dims& begin, const Dims& at) const noexcept;
 

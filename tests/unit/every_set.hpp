@@ -19,9 +19,11 @@ struct Kernel {
 };
 
 inline constexpr Kernel vector_kernels[] = {
-    {"blend", blend_target},   {"blend means", blend_target}, {"blend lines", blend_target}, {"copy_rows", stream_target},
-    {"gather", stream_target}, {"join", blocks_target},       {"split", blocks_target},      {"sum", sum_target},
-    {"panel", panel_target},   {"plane", plane_target},       {"mean", mean_target},
+    {"blend", blend_target},      {"blend means", blend_target}, {"blend lines", blend_target},
+    {"copy_rows", stream_target}, {"gather", stream_target},     {"join", blocks_target},
+    {"split", blocks_target},     {"sum", sum_target},           {"panel", panel_target},
+    {"plane", plane_target},      {"mean", mean_target},
+    {"normalise", blend_target},
 };
 
 /// Pairs of a kernel and an instruction set.

@@ -67,7 +67,9 @@ To expected(const std::vector<BlendTerm>& terms, std::size_t r, std::size_t j, b
     const std::byte* at = element_of(terms[i]);
     equal &= std::memcmp(at, first, sizeof(From)) == 0;
     const double scale = terms[i].scales ? terms[i].scale * terms[i].scales[r] : terms[i].scale;
-    const double product = number(load<From>(at)) * (scale * terms[i].weights[j]);
+    const double product =
+        number(load<From>(at)) *
+        (scale * terms[i].weights[static_cast<std::int64_t>(r) * terms[i].weights_pitch + static_cast<std::int64_t>(j)]);
     sum = i == 0 ? product : sum + product;
   }
   if (std::isnan(sum)) sum = std::numeric_limits<double>::quiet_NaN();
@@ -104,7 +106,7 @@ void check_row(DType from, DType to, const std::string& set, Dice& dice) {
   for (std::size_t i = 0; i < terms_count; ++i) {
     elements.push_back(std::make_unique<Fenced>((rows - 1) * pitch + count * sizeof(From), dice.chance(80)));
     for (std::size_t r = 0; r < rows; ++r) scales[i].push_back(static_cast<double>(dice.between(1, 9)) / 7.0);
-    for (std::size_t j = 0; j < count; ++j) weights[i].push_back(static_cast<double>(dice.between(1, 1000)) / 999.0);
+    for (std::size_t j = 0; j < count * rows; ++j) weights[i].push_back(static_cast<double>(dice.between(1, 1000)) / 999.0);
     for (std::size_t r = 0; r < rows; ++r)
       for (std::size_t j = 0; j < count; ++j) {
         const std::size_t at = r * pitch + j * sizeof(From);
@@ -113,7 +115,8 @@ void check_row(DType from, DType to, const std::string& set, Dice& dice) {
         std::memcpy(elements[i]->data() + at, &value, sizeof value);
       }
     terms.push_back({elements[i]->data(), weights[i].data(), static_cast<double>(dice.between(1, 8)) / 3.0,
-                     static_cast<std::int64_t>(pitch), 64, has_scales ? scales[i].data() : nullptr});
+                     static_cast<std::int64_t>(pitch), 64, has_scales ? scales[i].data() : nullptr, nullptr,
+                     dice.chance(50) ? static_cast<std::int64_t>(count) : 0});
   }
   for (const Blend row : {weighted_rows(from, to, keep_equal), weighted_rows_scalar(from, to, keep_equal)}) {
     Fenced made((rows - 1) * made_pitch + count * sizeof(To));
@@ -156,6 +159,35 @@ TEST(KernelBlend, EveryInstructionSetMakesTheBitsOfAPlainLoop) {
       check_row<Boolean, float>(boolean, float32, set, dice);
       check_row<std::int8_t, double>(int8, float64, set, dice);
       check_row<double, float>(float64, float32, set, dice);
+    }
+  });
+}
+
+TEST(KernelBlend, NormalisedWeightsAreThoseOfAPlainLoop) {
+  on_every_instruction_set("normalise", [](const std::string& set) {
+    Dice dice(11);
+    for (int round = 0; round < 400; ++round) {
+      const std::int64_t count = dice.between(1, 40), rows = dice.between(1, 3), terms_count = dice.between(1, 9);
+      std::vector<std::vector<double>> given(static_cast<std::size_t>(terms_count));
+      std::vector<RawWeights::Term> terms;
+      for (auto& weights : given) {
+        for (std::int64_t j = 0; j < rows * count; ++j)
+          weights.push_back(dice.chance(30) ? 0 : static_cast<double>(dice.between(1, 1000)) / 37);
+        terms.push_back({weights.data(), dice.chance(50) ? count : 0});
+      }
+      const std::int64_t term_pitch = rows * count + dice.between(0, 3);
+      std::vector<double> made(static_cast<std::size_t>(terms_count * term_pitch), -1);
+      normalise({terms.data(), terms_count, rows, count, made.data(), term_pitch});
+      for (std::int64_t r = 0; r < rows; ++r)
+        for (std::int64_t j = 0; j < count; ++j) {
+          double sum = 0;
+          for (const auto& term : terms) sum += term.from[r * term.pitch + j];
+          for (std::int64_t i = 0; i < terms_count; ++i) {
+            const auto& term = terms[static_cast<std::size_t>(i)];
+            const double weight = sum == 0 ? 0 : term.from[r * term.pitch + j] * (1 / sum);
+            ASSERT_EQ(made[static_cast<std::size_t>(i * term_pitch + r * count + j)], weight) << set << ", " << j;
+          }
+        }
     }
   });
 }

@@ -16,9 +16,14 @@ namespace {
 /// Tiles of random values with random weights, and what a merge of them must give.
 class Weighed {
  public:
-  Weighed(const TilingSpec& spec, const Dims& channels, MergeSpec merge, std::uint32_t seed)
-      : tiling(spec), merge_(std::move(merge)), random_(seed) {
+  /// What weights tiles have: random ones, some of them 0; ones above 0, for every element; or none.
+  enum class Own { some_zero, above_zero, none };
+
+  Weighed(const TilingSpec& spec, const Dims& channels, MergeSpec merge, std::uint32_t seed, Own given = Own::some_zero)
+      : tiling(spec), merge_(std::move(merge)), random_(seed), own_(given) {
     merge_.channels = channels;
+    if (merge_.window.kind == WeightWindow::Kind::array)
+      merge_.window.array = numbers<double>(element_count(tiling.result()), 0.01, 9);
     const Dims shape = tiling.output_shape(channels);
     sums_.resize(static_cast<std::size_t>(element_count(shape)));
     sizes_ = weights_ = sums_;
@@ -27,11 +32,13 @@ class Weighed {
       values.push_back(numbers<float>(element_count(extents), -10, 10));
       Dims own = extents;
       for (int axis = 0; axis < own.size(); ++axis)
-        if (random_() % 3 == 0) own[axis] = 1;  // holds along this axis
+        if (own_ == Own::some_zero && random_() % 3 == 0) own[axis] = 1;  // holds along this axis
       shapes.push_back(own);
       weights.push_back(numbers<double>(element_count(own), 0.01, 9));
-      for (double& weight : weights.back())
-        if (random_() % 5 == 0) weight = 0;
+      for (double& weight : weights.back()) {
+        if (own_ == Own::some_zero && random_() % 5 == 0) weight = 0;
+        if (own_ == Own::none) weight = 1;
+      }
       count(tile, extents);
     }
   }
@@ -48,8 +55,9 @@ class Weighed {
     for (std::int64_t i = 0; i < tiling.size(); ++i) {
       const auto k = static_cast<std::size_t>(backwards ? tiling.size() - 1 - i : i);
       const auto index = static_cast<std::int64_t>(k);
-      const ConstTensorView own = view(std::as_const(weights[k]).data(), shapes[k]);
-      merger.add(index, view(std::as_const(values[k]).data(), tiling.result_shape(index, spec.channels)), {.array = own});
+      TileWeights own;
+      if (own_ != Own::none) own.array = view(std::as_const(weights[k]).data(), shapes[k]);
+      merger.add(index, view(std::as_const(values[k]).data(), tiling.result_shape(index, spec.channels)), own);
     }
     merger.finish();
     EXPECT_EQ(merger.waiting_bytes(), 0);
@@ -86,11 +94,13 @@ class Weighed {
     const Dims axes = tiling.axes_in(extents.size());
     const Dims shape = tiling.output_shape(merge_.channels);
     const Dims& own = shapes.back();
+    const bool is_array = merge_.window.kind == WeightWindow::Kind::array;
     std::vector<std::vector<double>> window;
-    for (int i = 0; i < axes.size(); ++i) window.push_back(sample(merge_.window, tiling.result()[i]));
+    for (int i = 0; i < axes.size() && !is_array; ++i) window.push_back(sample(merge_.window, tiling.result()[i]));
     for (std::int64_t element = 0; element < element_count(extents); ++element) {
       std::int64_t rest = element, to = 0, from = 0, step = 1, own_step = 1;
       double weight = 1;
+      std::int64_t inside = 0, inside_step = 1;
       for (int axis = extents.size() - 1; axis >= 0; --axis) {
         const std::int64_t at = rest % extents[axis];
         rest /= extents[axis];
@@ -98,13 +108,16 @@ class Weighed {
         for (int i = 0; i < axes.size(); ++i)
           if (axes[i] == axis) {
             place += tile.spans[static_cast<std::size_t>(i)].start;
-            weight *= window[static_cast<std::size_t>(i)][static_cast<std::size_t>(at)];
+            if (!is_array) weight *= window[static_cast<std::size_t>(i)][static_cast<std::size_t>(at)];
+            inside += at * inside_step;
+            inside_step *= tiling.result()[i];
           }
         to += place * step;
         step *= shape[axis];
         from += (own[axis] == 1 ? 0 : at) * own_step;
         own_step *= own[axis];
       }
+      if (is_array) weight = merge_.window.array[static_cast<std::size_t>(inside)];
       weight *= weights.back()[static_cast<std::size_t>(from)];
       const double value = values.back()[static_cast<std::size_t>(element)];
       sums_[static_cast<std::size_t>(to)] += weight * value;
@@ -115,6 +128,7 @@ class Weighed {
 
   MergeSpec merge_;
   std::mt19937 random_;
+  Own own_;
   std::vector<double> sums_{}, sizes_{}, weights_{};
 };
 
@@ -127,13 +141,19 @@ TEST(TileWeights, MultiplyThoseOfTheWindow) {
                {{.shape = {2, 3, 21, 30}, .tile = {8, 10}, .stride = {3, 6}}, {2, 3}},
                {{.shape = {21, 30, 3}, .tile = {8, 10}, .stride = {3, 6}, .axes = {0, 1}}, {3}},
                {{.shape = {2, 21, 4, 30}, .tile = {8, 10}, .stride = {5, 9}, .axes = {1, 3}}, {2, 4}},
-               {{.shape = {9, 10, 11}, .tile = {4, 5, 6}, .overlap = 2}, {}}};
+               {{.shape = {9, 10, 11}, .tile = {4, 5, 6}, .overlap = 2}, {}},
+               {{.shape = {40, 900}, .tile = {10, 300}, .overlap = 5}, {}}};
+  using Kind = WeightWindow::Kind;
+  using Own = Weighed::Own;
+  const std::pair<Kind, Own> windows[] = {{Kind::ones, Own::some_zero},  {Kind::hann, Own::some_zero},
+                                          {Kind::array, Own::some_zero}, {Kind::ones, Own::above_zero},
+                                          {Kind::hann, Own::above_zero}, {Kind::array, Own::none}};
   std::uint32_t seed = 1;
   for (const auto& [tiling, channels] : cases)
     for (const Reduce reduce : {Reduce::mean, Reduce::sum})
-      for (const auto kind : {WeightWindow::Kind::ones, WeightWindow::Kind::hann}) {
+      for (const auto& [kind, own] : windows) {
         SCOPED_TRACE(to_string(tiling.shape) + " " + std::string(word_of(reduce)) + " " + std::string(word_of(kind)));
-        Weighed merge(tiling, channels, {.reduce = reduce, .window = {.kind = kind}}, seed++);
+        Weighed merge(tiling, channels, {.reduce = reduce, .window = {.kind = kind}}, seed++, own);
         const std::vector<float> output = merge.merged(false, false, false);
         merge.expect(output);
         for (const bool copy : {false, true})
