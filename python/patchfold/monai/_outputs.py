@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Mapping
 from fractions import Fraction
@@ -17,7 +16,6 @@ from .._arrays import given_text, value_text
 from .._errors import InvalidType, InvalidValue
 from .._merger import Merger
 from .._tiling import Tiling
-from .._typing import Reduce
 from ..torch._destination import Destination, check_out
 from ._windows import NAME, Windows, value_error
 
@@ -88,7 +86,7 @@ class Outputs:
         channels = result.shape[1]
         weights = None if self._weights is None else zoom.resized(torch.from_numpy(self._weights)[None, None])
         merges = (self._out is not None or self._device.type == "cpu") and not result.requires_grad
-        tiling = zoom.tiling(channels + (own is not None)) if merges else None
+        tiling = zoom.tiling(channels) if merges else None
         if tiling is not None:
             return _Merged(zoom, tiling, weights, own is not None, channels, dtype, self._out)
         if self._out is not None:
@@ -175,17 +173,6 @@ class _Zoom:
         spatial = [slice(first, first + tile) for first, tile in zip(firsts, self.tile, strict=True)]
         return (slice(image, image + 1), slice(None), *spatial)
 
-    def sums(self, weights: torch.Tensor, rows: slice) -> torch.Tensor:
-        """The sum of all windows' weights for these rows of the output, which are a slice of the first spatial axis."""
-        total = torch.zeros((rows.stop - rows.start, *self.extents[1:]), dtype=weights.dtype)
-        for first, *others in itertools.product(*self._starts):
-            begin, end = max(first, rows.start), min(first + self.tile[0], rows.stop)
-            if begin < end:
-                place = [slice(start, start + tile) for start, tile in zip(others, self.tile[1:], strict=True)]
-                where = (slice(begin - rows.start, end - rows.start), *place)
-                total[where] += weights[0, 0, begin - first : end - first]
-        return total
-
     def resized(self, weights: Any) -> Any:
         """Weights of a window for a result: of the nearest element, without what is cut."""
         rank = len(self.result)
@@ -221,12 +208,8 @@ class _Output:
 
 
 class _Merged(_Output):
-    """Results on the processor, without gradients: a Merger for each image, one after the other.
-
-    With weights, the Merger adds weight * result, and finished rows are divided by the sums of weights. Weights of
-    process_fn may differ from window to window: they are one more channel of the tiles. The sums of common weights follow
-    from the grid, so no map of them is kept.
-    """
+    """Results on the processor, without gradients: a Merger for each image, one after the other. Weights of process_fn may
+    differ from window to window, so they go to the Merger with each of them."""
 
     def __init__(
         self,
@@ -240,14 +223,13 @@ class _Merged(_Output):
     ) -> None:
         super().__init__(zoom, channels, dtype)
         self._tiling = tiling
-        self._has_own = has_own
         self._weighted = has_own or weights is not None
-        # Sums of 16-bit floats would lose most of their digits.
+        # Results may have more digits than a 16-bit output.
         self._wide = torch.promote_types(dtype, torch.float32) if self._weighted else dtype
-        self._weights = None if weights is None else weights.to(self._wide)
+        self._window: Any = "ones" if has_own or weights is None else weights[0, 0].numpy()
         self._destination = Destination(NAME, out, (zoom.windows.shape[0], channels, *zoom.extents), dtype)
         is_array = isinstance(self._destination.array, (torch.Tensor, np.ndarray))
-        self._in_place = is_array and self._wide == dtype and not has_own
+        self._in_place = is_array and self._wide == dtype
         self._merger: Merger | None = None
 
     def add(self, group: range, result: torch.Tensor, own: torch.Tensor | None) -> None:
@@ -255,18 +237,14 @@ class _Merged(_Output):
             rule = "must return results that all require a gradient, or none of them"
             raise value_error("predictor", rule, "a gradient, after results without one")
         kept = self.kept(result).to("cpu", self._wide)
-        weights = self._weights if own is None else self.zoom.resized(own).detach().to("cpu", self._wide)
+        weights = None if own is None else self.zoom.resized(own)
         for i, index in enumerate(group):
-            tile = kept[i]
-            if weights is not None:
-                weight = weights[min(i, weights.shape[0] - 1)]
-                tile = torch.cat([tile * weight, weight]) if self._has_own else tile * weight
             image, cell = divmod(index, len(self._tiling))
             if self._merger is None:
                 self._merger = self._begin(image)
-            self._merger.add(cell, tile)
+            self._merger.add(cell, kept[i], weight=None if weights is None else weights[min(i, weights.shape[0] - 1)])
             if cell + 1 == len(self._tiling):
-                self._end(self._merger, image)
+                self._merger.finish()
                 self._merger = None
 
     def finish(self) -> Any:
@@ -274,27 +252,14 @@ class _Merged(_Output):
 
     def _begin(self, image: int) -> Merger:
         def take(rows: slice, band: Any) -> None:
-            values = torch.as_tensor(band)
-            if self._has_own:
-                values = values[:-1].div_(values[-1:])
-            elif self._weights is not None:
-                values = values.div_(self.zoom.sums(self._weights, rows))
             spatial = [slice(None)] * (len(self.zoom.extents) - 1)
             place = (slice(image, image + 1), slice(None), rows, *spatial)
-            self._destination.write(place, values[None].to(self.dtype))
+            self._destination.write(place, torch.as_tensor(band)[None].to(self.dtype))
 
-        reduce: Reduce = "sum" if self._weighted else "mean"
         out = self._destination.array[image] if self._in_place else take
-        return Merger(self._tiling, window="ones", reduce=reduce, copy=True, out=out)
-
-    def _end(self, merger: Merger, image: int) -> None:
-        merger.finish()
-        if self._in_place and self._weights is not None:
-            whole = torch.as_tensor(self._destination.array[image])
-            step = self.zoom.tile[0]
-            for start in range(0, whole.shape[1], step):
-                rows = slice(start, min(start + step, whole.shape[1]))
-                whole[:, rows] /= self.zoom.sums(self._weights, rows)
+        # Where all weights are 0 there is no mean.
+        fill = math.nan if self._weighted else None
+        return Merger(self._tiling, window=self._window, reduce="mean", copy=True, out=out, fill=fill)
 
 
 class _Summed(_Output):
