@@ -8,6 +8,7 @@
 #include "engine/means.hpp"
 #include "engine/normalise.hpp"
 #include "engine/stage_writer.hpp"
+#include "kernels/panel_means.hpp"
 
 namespace patchfold::engine {
 namespace {
@@ -30,7 +31,6 @@ constexpr std::int64_t rows_wanted = 112;  ///< of a band: fewer shorten the run
 
 std::optional<SumPanelAxes> choose_axes(const Problem& problem) {
   if (!adds(problem) || problem.windows.empty()) return std::nullopt;
-  if (is_mean(problem) && kernels::mean_panel_kernel(problem.dtype) == nullptr) return std::nullopt;
   // Panels hold elements: what accumulates in a wider type cannot be added to the output from them.
   if (problem.accumulate && kernels::sum_kernel(problem.dtype).accumulator_size != problem.element_size) return std::nullopt;
   Problem rest = problem;
@@ -41,8 +41,8 @@ std::optional<SumPanelAxes> choose_axes(const Problem& problem) {
     terms *= static_cast<double>(w.kernel);
     // Shifts and reaches stay far from the limits of 64 bits.
     constexpr std::int64_t far = std::int64_t{1} << 40;
-    if (w.kernel > 1024 || w.kernel == 0 || w.positions == 0 || w.stride > far || w.dilation > far || w.positions > far ||
-        std::abs(w.pad_begin) > far || w.extent > far)
+    if (w.kernel > kernels::most_masks || w.kernel == 0 || w.positions == 0 || w.stride > far || w.dilation > far ||
+        w.positions > far || std::abs(w.pad_begin) > far || w.extent > far)
       return std::nullopt;
     if (w.dilation == 0) return std::nullopt;
   }
@@ -67,7 +67,7 @@ std::optional<SumPanelAxes> choose_axes(const Problem& problem) {
 
 SumPanelPlan::SumPanelPlan(const Problem& problem, const SumPanelAxes& axes)
     : Compiled(problem),
-      kernel_(is_mean(problem) ? kernels::mean_panel_kernel(problem.dtype) : &kernels::panel_kernel(problem.dtype)),
+      kernel_(is_mean(problem) ? &kernels::mean_panel_kernel(problem.dtype) : &kernels::panel_kernel(problem.dtype)),
       along_(axes.along),
       across_(axes.across),
       unit_(axes.unit),

@@ -9,9 +9,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
-#include "kernels/blend_elements-inl.hpp"
+#include "kernels/mean_lanes-inl.hpp"
 #include "kernels/mean_scalar.hpp"
 #include "kernels/targets-inl.hpp"
 #include "kernels/targets.hpp"
@@ -31,91 +30,12 @@ void save_mean(std::byte* to, T value) {
   std::memcpy(to, &value, sizeof(T));
 }
 
-// Emulated vectors clip infinities when they narrow.
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
 
+// Emulated vectors clip infinities when they narrow.
 template <class T>
 struct MeanLanes {
   static constexpr std::int64_t lanes = 0;
-};
-
-#else
-
-/// Vectors of `lanes` elements, all of them as MeanOf says it for one.
-template <class T>
-struct MeanLanes {
-  using D = hn::ScalableTag<double>;
-  using V = hn::Vec<D>;
-  // Bytes are numbers here: those above 1 are NaN, and 255 when they are narrowed.
-  using Type = Elements<std::conditional_t<std::is_same_v<T, Boolean>, std::uint8_t, T>, D>;
-  using Raw = typename Type::Raw;
-  static constexpr std::int64_t lanes = hn::MaxLanes(D());
-
-  using Sums = V;
-  static HWY_INLINE Sums added(const std::byte* sums, const std::byte* src) {
-    const D d;
-    auto value = Type::widen(hn::LoadU(hn::Rebind<Raw, D>(), reinterpret_cast<const Raw*>(src)));
-    if constexpr (std::is_same_v<T, Boolean>)
-      value = hn::IfThenElse(hn::Gt(value, hn::Set(d, 1)), hn::Set(d, std::numeric_limits<double>::quiet_NaN()), value);
-    return hn::Add(hn::LoadU(d, reinterpret_cast<const double*>(sums)), value);
-  }
-  static HWY_INLINE void save(Sums sums, std::byte* to) { hn::StoreU(sums, D(), reinterpret_cast<double*>(to)); }
-  /// The quotients, and whether all of them are certain.
-  static HWY_INLINE auto over(const std::byte* sums, V count, bool& certain) {
-    const D d;
-    auto quotient = hn::Div(hn::LoadU(d, reinterpret_cast<const double*>(sums)), count);
-    if constexpr (!std::is_integral_v<T>) {
-      const auto finite = hn::Lt(hn::Abs(quotient), hn::Set(d, std::numeric_limits<double>::infinity()));
-      certain = certain && hn::AllTrue(d, finite);
-      if constexpr (std::is_same_v<T, Boolean>) quotient = hn::IfThenElse(finite, quotient, hn::Set(d, 255));
-    }
-    return Type::narrow(quotient);
-  }
-};
-
-template <>
-struct MeanLanes<double> {
-  using D = hn::ScalableTag<double>;
-  using V = hn::Vec<D>;
-  using Raw = double;
-  static constexpr std::int64_t lanes = hn::MaxLanes(D());
-
-  static HWY_INLINE V sum_of(V a, V b, V& error) {
-    const V sum = hn::Add(a, b);
-    const V rest = hn::Sub(sum, a);
-    error = hn::Add(hn::Sub(a, hn::Sub(sum, rest)), hn::Sub(b, rest));
-    return sum;
-  }
-  struct Sums {
-    V high, low;
-  };
-  static HWY_INLINE Sums added(const std::byte* sums, const std::byte* src) {
-    const D d;
-    V high, low, error;
-    hn::LoadInterleaved2(d, reinterpret_cast<const double*>(sums), high, low);
-    high = sum_of(high, hn::LoadU(d, reinterpret_cast<const double*>(src)), error);
-    return {high, hn::Add(low, error)};
-  }
-  static HWY_INLINE void save(Sums sums, std::byte* to) {
-    hn::StoreInterleaved2(sums.high, sums.low, D(), reinterpret_cast<double*>(to));
-  }
-  static HWY_INLINE V over(const std::byte* sums, V count, bool& certain) {
-    const D d;
-    const hn::RebindToUnsigned<D> bits;
-    const V zero = hn::Zero(d);
-    V high, low, rest;
-    hn::LoadInterleaved2(d, reinterpret_cast<const double*>(sums), high, low);
-    const V whole = sum_of(high, low, rest);
-    high = hn::IfThenElse(hn::Eq(low, zero), high, whole);
-    low = hn::IfThenZeroElse(hn::Eq(low, zero), rest);
-    const V quotient = hn::Div(high, count);
-    const V upper = hn::BitCast(d, hn::And(hn::BitCast(bits, quotient), hn::Set(bits, ~std::uint64_t{0x7ffffff})));
-    const V left = hn::Sub(hn::Sub(high, hn::Mul(upper, count)), hn::Mul(hn::Sub(quotient, upper), count));
-    const V correction = hn::Div(hn::Add(left, low), count);
-    const V mean = hn::IfThenElse(hn::Eq(correction, zero), quotient, hn::Add(quotient, correction));
-    certain = certain && hn::AllTrue(d, hn::Lt(hn::Abs(mean), hn::Set(d, std::numeric_limits<double>::infinity())));
-    return mean;
-  }
 };
 
 #endif
@@ -155,10 +75,12 @@ struct Mean {
       const std::int64_t last = count - L::lanes;
       if (last >= 0) {
         // The last vector is loaded before others change what it shares with them.
-        const auto end = L::added(accumulators + last * sum_size, src + last * part_size);
-        for (std::int64_t i = 0; i < last; i += L::lanes)
-          L::save(L::added(accumulators + i * sum_size, src + i * part_size), accumulators + i * sum_size);
-        return L::save(end, accumulators + last * sum_size);
+        const auto added = [=](std::int64_t i) HWY_ATTR {
+          return L::add(L::load_sums(accumulators + i * sum_size), L::load(src + i * part_size));
+        };
+        const auto end = added(last);
+        for (std::int64_t i = 0; i < last; i += L::lanes) L::save_sums(added(i), accumulators + i * sum_size);
+        return L::save_sums(end, accumulators + last * sum_size);
       }
     }
     for (std::int64_t i = 0; i < count; ++i) add_one(accumulators + i * sum_size, src + i * part_size);
@@ -182,7 +104,7 @@ struct Mean {
     const auto met = hn::Mul(hn::LoadU(d, row.met + i), hn::Set(d, row.others));
     const auto none = hn::Eq(met, hn::Zero(d));
     if (HWY_LIKELY(hn::AllFalse(d, none)))
-      return L::over(accumulators + i * static_cast<std::int64_t>(sizeof(Accumulator)), met, certain);
+      return L::over(L::load_sums(accumulators + i * static_cast<std::int64_t>(sizeof(Accumulator))), met, certain);
     if (hn::AllTrue(d, none)) return hn::LoadU(raw, reinterpret_cast<const typename L::Raw*>(row.fill->data()));
     alignas(64) T means[L::lanes];
     for (std::int64_t k = 0; k < L::lanes; ++k) means[k] = mean_of(accumulators, i + k, row, certain);

@@ -68,8 +68,7 @@ struct PanelKernel {
 /// For a summable type, on the instruction set in use.
 const PanelKernel& panel_kernel(DType dtype) noexcept;
 
-/// The same for means, of float32 and complex64: sums in float64 that begin as -0, divided as kernels/mean.hpp says. Null
-/// for other types, and on instruction sets without such vectors.
-const PanelKernel* mean_panel_kernel(DType dtype) noexcept;
+/// The same for means of at most 2^15 terms, as kernels/mean.hpp says: elements whose terms have the same bits become that.
+const PanelKernel& mean_panel_kernel(DType dtype) noexcept;
 
 }  // namespace patchfold::kernels

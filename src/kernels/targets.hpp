@@ -8,6 +8,7 @@ namespace patchfold::kernels {
 const char* blend_target() noexcept;
 const char* blocks_target() noexcept;
 const char* mean_target() noexcept;
+const char* mean_panel_target() noexcept;
 const char* stream_target() noexcept;
 const char* sum_target() noexcept;
 const char* panel_target() noexcept;

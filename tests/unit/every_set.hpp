@@ -22,7 +22,7 @@ inline constexpr Kernel vector_kernels[] = {
     {"blend", blend_target},      {"blend means", blend_target}, {"blend lines", blend_target},
     {"copy_rows", stream_target}, {"gather", stream_target},     {"join", blocks_target},
     {"split", blocks_target},     {"sum", sum_target},           {"panel", panel_target},
-    {"plane", plane_target},      {"mean", mean_target},
+    {"plane", plane_target},      {"mean", mean_target},         {"mean panel", mean_panel_target},
     {"normalise", blend_target},
 };
 

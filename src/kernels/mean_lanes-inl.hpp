@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vectors of the accumulators of means: what mean_scalar.hpp says of one element, for as many as a vector holds. mean.cpp
+// keeps them in memory, panel_means.cpp in registers.
+#include <hwy/highway.h>
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "kernels/blend_elements-inl.hpp"
+#include "kernels/mean_scalar.hpp"
+
+#if defined(PATCHFOLD_KERNELS_MEAN_LANES_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef PATCHFOLD_KERNELS_MEAN_LANES_INL
+#undef PATCHFOLD_KERNELS_MEAN_LANES_INL
+#else
+#define PATCHFOLD_KERNELS_MEAN_LANES_INL
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace patchfold::kernels::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+
+/// Sums in float64, of `lanes` elements.
+template <class T>
+struct MeanLanes {
+  using D = hn::ScalableTag<double>;
+  using V = hn::Vec<D>;
+  // Bytes are numbers here: those above 1 are NaN, and 255 when they are narrowed.
+  using Type = Elements<std::conditional_t<std::is_same_v<T, Boolean>, std::uint8_t, T>, D>;
+  using Raw = typename Type::Raw;
+  using Sums = V;
+  static constexpr std::int64_t lanes = hn::MaxLanes(D());
+
+  static HWY_INLINE Sums nothing() { return hn::Set(D(), -0.0); }
+  static HWY_INLINE V load(const std::byte* src) {
+    const D d;
+    auto value = Type::widen(hn::LoadU(hn::Rebind<Raw, D>(), reinterpret_cast<const Raw*>(src)));
+    if constexpr (std::is_same_v<T, Boolean>)
+      value = hn::IfThenElse(hn::Gt(value, hn::Set(d, 1)), hn::Set(d, std::numeric_limits<double>::quiet_NaN()), value);
+    return value;
+  }
+  /// The same as a sum, since the product is exact; processors that add and convert in one place multiply in another.
+  static HWY_INLINE Sums add(Sums sums, V value) { return hn::MulAdd(value, hn::Set(D(), 1), sums); }
+  /// The lanes whose bits are not set in `ones` become a number that changes no sum.
+  static HWY_INLINE V masked(V ones, V value) { return hn::IfVecThenElse(ones, value, nothing()); }
+  static HWY_INLINE Sums load_sums(const std::byte* from) { return hn::LoadU(D(), reinterpret_cast<const double*>(from)); }
+  static HWY_INLINE void save_sums(Sums sums, std::byte* to) { hn::StoreU(sums, D(), reinterpret_cast<double*>(to)); }
+
+  /// The quotients as elements, and whether all of them are certain.
+  static HWY_INLINE auto over(Sums sums, V count, bool& certain) {
+    const D d;
+    auto quotient = hn::Div(sums, count);
+    if constexpr (!std::is_integral_v<T>) {
+      const auto finite = hn::Lt(hn::Abs(quotient), hn::Set(d, std::numeric_limits<double>::infinity()));
+      certain = certain && hn::AllTrue(d, finite);
+      if constexpr (std::is_same_v<T, Boolean>) quotient = hn::IfThenElse(finite, quotient, hn::Set(d, 255));
+    }
+    return Type::narrow(quotient);
+  }
+  /// Stores the quotients by `lanes` counts.
+  static HWY_INLINE void store(Sums sums, const double* counts, std::byte* to, bool& certain) {
+    hn::StoreU(over(sums, hn::LoadU(D(), counts), certain), hn::Rebind<Raw, D>(), reinterpret_cast<Raw*>(to));
+  }
+};
+
+/// Pairs of float64.
+template <>
+struct MeanLanes<double> {
+  using D = hn::ScalableTag<double>;
+  using V = hn::Vec<D>;
+  using Raw = double;
+  struct Sums {
+    V high, low;
+  };
+  static constexpr std::int64_t lanes = hn::MaxLanes(D());
+
+  static HWY_INLINE V sum_of(V a, V b, V& error) {
+    const V sum = hn::Add(a, b);
+    const V rest = hn::Sub(sum, a);
+    error = hn::Add(hn::Sub(a, hn::Sub(sum, rest)), hn::Sub(b, rest));
+    return sum;
+  }
+  static HWY_INLINE Sums nothing() { return {hn::Set(D(), -0.0), hn::Zero(D())}; }
+  static HWY_INLINE V load(const std::byte* src) { return hn::LoadU(D(), reinterpret_cast<const double*>(src)); }
+  static HWY_INLINE Sums add(Sums sums, V value) {
+    V error;
+    const V high = sum_of(sums.high, value, error);
+    return {high, hn::Add(sums.low, error)};
+  }
+  static HWY_INLINE V masked(V ones, V value) { return hn::IfVecThenElse(ones, value, hn::Set(D(), -0.0)); }
+  static HWY_INLINE Sums load_sums(const std::byte* from) {
+    Sums sums;
+    hn::LoadInterleaved2(D(), reinterpret_cast<const double*>(from), sums.high, sums.low);
+    return sums;
+  }
+  static HWY_INLINE void save_sums(Sums sums, std::byte* to) {
+    hn::StoreInterleaved2(sums.high, sums.low, D(), reinterpret_cast<double*>(to));
+  }
+
+  static HWY_INLINE V over(Sums sums, V count, bool& certain) {
+    const D d;
+    const hn::RebindToUnsigned<D> bits;
+    const V zero = hn::Zero(d);
+    V rest;
+    const V whole = sum_of(sums.high, sums.low, rest);
+    const V high = hn::IfThenElse(hn::Eq(sums.low, zero), sums.high, whole);
+    const V low = hn::IfThenZeroElse(hn::Eq(sums.low, zero), rest);
+    const V quotient = hn::Div(high, count);
+    const V upper = hn::BitCast(d, hn::And(hn::BitCast(bits, quotient), hn::Set(bits, ~std::uint64_t{0x7ffffff})));
+    const V left = hn::Sub(hn::Sub(high, hn::Mul(upper, count)), hn::Mul(hn::Sub(quotient, upper), count));
+    const V correction = hn::Div(hn::Add(left, low), count);
+    const V mean = hn::IfThenElse(hn::Eq(correction, zero), quotient, hn::Add(quotient, correction));
+    certain = certain && hn::AllTrue(d, hn::Lt(hn::Abs(mean), hn::Set(d, std::numeric_limits<double>::infinity())));
+    return mean;
+  }
+  static HWY_INLINE void store(Sums sums, const double* counts, std::byte* to, bool& certain) {
+    hn::StoreU(over(sums, hn::LoadU(D(), counts), certain), D(), reinterpret_cast<double*>(to));
+  }
+};
+
+/// Integers of 8 and 16 bits, of which at most 2^15 are added: sums in int32, as exact as in float64.
+template <class T>
+struct ShortLanes {
+  using D = hn::ScalableTag<std::int32_t>;
+  using V = hn::Vec<D>;
+  using Sums = V;
+  using Raw = T;
+  static constexpr std::int64_t lanes = hn::MaxLanes(D());
+
+  static HWY_INLINE Sums nothing() { return hn::Zero(D()); }
+  static HWY_INLINE V load(const std::byte* src) {
+    return hn::PromoteTo(D(), hn::LoadU(hn::Rebind<T, D>(), reinterpret_cast<const T*>(src)));
+  }
+  static HWY_INLINE Sums add(Sums sums, V value) { return hn::Add(sums, value); }
+  static HWY_INLINE V masked(V ones, V value) { return hn::And(ones, value); }
+  static HWY_INLINE void store(Sums sums, const double* counts, std::byte* to, bool& certain) {
+    using Wide = MeanLanes<T>;
+    const hn::Half<D> half;
+    const hn::Rebind<T, typename Wide::D> raw;
+    const auto save = [&](auto part, std::int64_t first) HWY_ATTR {
+      const auto sum = hn::PromoteTo(typename Wide::D(), part);
+      const auto count = hn::LoadU(typename Wide::D(), counts + first);
+      hn::StoreU(Wide::over(sum, count, certain), raw, reinterpret_cast<T*>(to) + first);
+    };
+    save(hn::LowerHalf(half, sums), 0);
+    save(hn::UpperHalf(half, sums), lanes / 2);
+  }
+};
+
+/// 64-bit integers: sums of 128 bits, divided one by one.
+template <class T>
+struct LongLanes {
+  using D = hn::ScalableTag<std::uint64_t>;
+  using V = hn::Vec<D>;
+  using Raw = T;
+  struct Sums {
+    V low, high;
+  };
+  static constexpr std::int64_t lanes = hn::MaxLanes(D());
+
+  static HWY_INLINE Sums nothing() { return {hn::Zero(D()), hn::Zero(D())}; }
+  static HWY_INLINE V load(const std::byte* src) { return hn::LoadU(D(), reinterpret_cast<const std::uint64_t*>(src)); }
+  static HWY_INLINE Sums add(Sums sums, V value) {
+    const D d;
+    const V low = hn::Add(sums.low, value);
+    // A mask is -1 where a sum has wrapped.
+    V high = hn::Sub(sums.high, hn::VecFromMask(d, hn::Lt(low, value)));
+    if constexpr (std::is_signed_v<T>)
+      high = hn::Add(high, hn::BitCast(d, hn::BroadcastSignBit(hn::BitCast(hn::RebindToSigned<D>(), value))));
+    return {low, high};
+  }
+  static HWY_INLINE V masked(V ones, V value) { return hn::And(ones, value); }
+  static HWY_INLINE void store(Sums sums, const double* counts, std::byte* to, bool&) {
+    alignas(64) std::uint64_t low[lanes], high[lanes];
+    hn::Store(sums.low, D(), low);
+    hn::Store(sums.high, D(), high);
+    for (std::int64_t i = 0; i < lanes; ++i) {
+      const auto sum = static_cast<Integer128>(static_cast<UnsignedInteger128>(high[i]) << 64 | low[i]);
+      T mean;
+      MeanOf<T>::store(sum, counts[i], mean);
+      std::memcpy(to + i * static_cast<std::int64_t>(sizeof(T)), &mean, sizeof(T));
+    }
+  }
+};
+
+#endif
+
+}  // namespace patchfold::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif
