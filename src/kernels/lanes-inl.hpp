@@ -73,6 +73,7 @@ struct Lanes<Bfloat16, Tag> : Halves<Lanes<Bfloat16, Tag>, Tag> {
   using D = Tag;
   using V = hn::Vec<D>;
   using Wide = hn::RebindToUnsigned<D>;
+  static constexpr bool takes_steps_to_round = true;
   template <class V16>
   static HWY_INLINE V widen(V16 bits) {
     return hn::BitCast(D(), hn::ShiftLeft<16>(hn::PromoteTo(Wide(), bits)));
@@ -95,6 +96,7 @@ struct Lanes<Float16, Tag> : Halves<Lanes<Float16, Tag>, Tag> {
   using D = Tag;
   using V = hn::Vec<D>;
   using Wide = hn::RebindToUnsigned<D>;
+  static constexpr bool takes_steps_to_round = !has_float16_conversions(HWY_TARGET);
   template <class V16>
   static HWY_INLINE V widen(V16 bits) {
     if constexpr (has_float16_conversions(HWY_TARGET)) {

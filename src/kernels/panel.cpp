@@ -62,16 +62,30 @@ constexpr int rows_of(int vectors) {
   return rows < 1 ? 1 : rows > 12 ? 12 : rows;
 }
 
+/// Rounding that takes many instructions is one loop over sums in memory: it is short beside the additions, and unrolled for
+/// each kernel it would be most of the code.
+template <class Type>
+concept IsRoundedApart = requires {
+  requires Type::takes_steps_to_round;
+};
+
 template <class Type>
 struct Kernel {
   using D = typename Type::D;
   using V = typename Type::V;
+  using Lane = hn::TFromD<D>;
   static constexpr std::int64_t lanes = hn::MaxLanes(D());
   static constexpr std::int64_t bytes = lanes * static_cast<std::int64_t>(sizeof(typename Type::Element));
 
   static HWY_INLINE auto mask_of(std::int64_t from, std::int64_t to) {
     const D d;
     return hn::AndNot(hn::FirstN(d, static_cast<std::size_t>(from)), hn::FirstN(d, static_cast<std::size_t>(to)));
+  }
+
+  /// Rounds and stores rows of sums that lie side by side.
+  static HWY_NOINLINE void store_rows(const Lane* sums, std::int64_t rows, const Panel& t, std::byte* to) {
+    for (std::int64_t r = 0; r < rows; ++r, to += t.to_pitch)
+      for (std::int64_t v = 0; v < t.vectors; ++v, sums += lanes) Type::store(hn::Load(D(), sums), to + v * bytes);
   }
 
   /// `fetches` is a bool, or a constant where a branch in the loop would cost a tenth of the time.
@@ -102,8 +116,15 @@ struct Kernel {
             PATCHFOLD_UNROLL for (std::int64_t k = 0; k < vectors * bytes; k += line_bytes)
                 hwy::Prefetch(at + r * pitch + k + t.prefetch);
     }
-    PATCHFOLD_UNROLL for (int r = 0; r < rows; ++r) PATCHFOLD_UNROLL for (int v = 0; v < vectors; ++v)
-        Type::store(sums[r][v], to + r * t.to_pitch + v * bytes);
+    if constexpr (IsRoundedApart<Type>) {
+      alignas(64) Lane made[rows * vectors * lanes];
+      PATCHFOLD_UNROLL for (int r = 0; r < rows; ++r) PATCHFOLD_UNROLL for (int v = 0; v < vectors; ++v)
+          hn::Store(sums[r][v], d, made + (r * vectors + v) * lanes);
+      store_rows(made, rows, t, to);
+    } else {
+      PATCHFOLD_UNROLL for (int r = 0; r < rows; ++r) PATCHFOLD_UNROLL for (int v = 0; v < vectors; ++v)
+          Type::store(sums[r][v], to + r * t.to_pitch + v * bytes);
+    }
   }
 
   template <int vectors, int most>
