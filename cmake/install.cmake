@@ -1,16 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` puts where: headers, both libraries, and what find_package and pkg-config read.
+# What `cmake --install` puts where: headers, the libraries, and what find_package and pkg-config read.
 include(CMakePackageConfigHelpers)
 
 set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/patchfold)
+set(pkgconfig_folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/patchfold DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
-foreach(kind static shared)
+foreach(kind ${PATCHFOLD_KINDS})
   install(TARGETS patchfold_${kind} EXPORT patchfold-${kind} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
           ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(EXPORT patchfold-${kind} NAMESPACE patchfold:: DESTINATION ${config_folder})
 endforeach()
+
+# What a C compiler does not link by itself: the C++ runtime.
+set(cxx_runtime ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
+list(REMOVE_ITEM cxx_runtime ${CMAKE_C_IMPLICIT_LINK_LIBRARIES})
+list(REMOVE_DUPLICATES cxx_runtime)
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/patchfold-config.cmake.in
                               ${PROJECT_BINARY_DIR}/patchfold-config.cmake INSTALL_DESTINATION ${config_folder})
@@ -18,11 +24,36 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/patchfold-config-version.
 install(FILES ${PROJECT_BINARY_DIR}/patchfold-config.cmake ${PROJECT_BINARY_DIR}/patchfold-config-version.cmake
         DESTINATION ${config_folder})
 
-set(static_requirements libhwy)
-if(PATCHFOLD_WITH_TBB)
-  string(APPEND static_requirements " tbb")
-endif()
+# pkg-config: patchfold.pc is for the shared library; with --static it adds what the static one needs. Where both are
+# installed, linkers take the shared one for -lpatchfold, so patchfold-static.pc names the archive itself.
 # Relative to the file itself, so that the installed tree may be moved.
-file(RELATIVE_PATH path_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+file(RELATIVE_PATH path_to_prefix /${pkgconfig_folder} /)
+list(TRANSFORM cxx_runtime PREPEND -l OUTPUT_VARIABLE static_libs)
+list(APPEND static_libs ${CMAKE_THREAD_LIBS_INIT})
+if(PATCHFOLD_WITH_TBB)
+  list(APPEND static_libs -ltbb)
+endif()
+get_target_property(static_options patchfold_static INTERFACE_LINK_OPTIONS)
+if(static_options)
+  string(REPLACE "LINKER:" "${CMAKE_C_LINKER_WRAPPER_FLAG}" static_options "${static_options}")
+  list(PREPEND static_libs ${static_options})
+endif()
+list(JOIN static_libs " " static_libs)
+if("shared" IN_LIST PATCHFOLD_KINDS)
+  set(pc_cflags "")
+  set(pc_libs "-L\${libdir} -lpatchfold")
+  set(pc_libs_private "${static_libs}")
+else()
+  set(pc_cflags "-DPATCHFOLD_STATIC")
+  set(pc_libs "-L\${libdir} -lpatchfold ${static_libs}")
+  set(pc_libs_private "")
+endif()
 configure_file(${CMAKE_CURRENT_LIST_DIR}/patchfold.pc.in ${PROJECT_BINARY_DIR}/patchfold.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/patchfold.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${PROJECT_BINARY_DIR}/patchfold.pc DESTINATION ${pkgconfig_folder})
+if("static" IN_LIST PATCHFOLD_KINDS)
+  set(pc_cflags "-DPATCHFOLD_STATIC")
+  set(pc_libs "\${libdir}/${CMAKE_STATIC_LIBRARY_PREFIX}patchfold${CMAKE_STATIC_LIBRARY_SUFFIX} ${static_libs}")
+  set(pc_libs_private "")
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/patchfold.pc.in ${PROJECT_BINARY_DIR}/patchfold-static.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/patchfold-static.pc DESTINATION ${pkgconfig_folder})
+endif()

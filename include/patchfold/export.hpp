@@ -1,9 +1,16 @@
-// SPDX-License-Identifier: Apache-2.0
-// The mark of every symbol that the shared library exports.
-#pragma once
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The mark of every symbol that the shared library exports. PATCHFOLD_STATIC is defined for users of the static library:
+ * with it, what C++ headers define inline is as visible as the code that includes them. Types cannot be hidden there: a type
+ * of that code with one of them as a member would get a warning. */
+#ifndef PATCHFOLD_EXPORT_HPP
+#define PATCHFOLD_EXPORT_HPP
 
-#if defined(__GNUC__)
-#define PATCHFOLD_API __attribute__((visibility("default")))
-#else
+#if !defined(__GNUC__)
 #define PATCHFOLD_API
+#elif defined(PATCHFOLD_STATIC)
+#define PATCHFOLD_API
+#else
+#define PATCHFOLD_API __attribute__((visibility("default")))
+#endif
+
 #endif

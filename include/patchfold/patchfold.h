@@ -33,12 +33,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "patchfold/export.hpp"
 #include "patchfold/version.hpp"
 
-#if defined(__GNUC__)
-#define PF_API __attribute__((visibility("default")))
+#if defined(PATCHFOLD_STATIC) && defined(__GNUC__)
+#define PF_API __attribute__((visibility("hidden")))
 #else
-#define PF_API
+#define PF_API PATCHFOLD_API
 #endif
 
 /* Version of this header. PF_VERSION is major * 1000000 + minor * 1000 + patch. */

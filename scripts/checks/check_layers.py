@@ -60,7 +60,7 @@ ROOMS = {
     PUBLIC: Room("the public surface", "", "all", ("dlpack/",)),
     SHARED: Room("checked arithmetic, small floats, ways to throw", "", "values"),
     "src/tensor": Room("values: types, dims, views, errors", SHARED, "values"),
-    "src/kernels": Room("innermost loops over bytes and lanes", SHARED + " src/tensor", "values", ("hwy/",)),
+    "src/kernels": Room("innermost loops over bytes and lanes", SHARED + " src/tensor", "values", ("hwy/", "sys/auxv.h")),
     "src/engine": Room("problem, normal form, plan, run; threads", KERNELS, "running", ("tbb/", "oneapi/", "pthread.h")),
     "src/ops": Room("the neutral operators", ENGINE, "operators"),
     "src/dialects": Room("the systems' operators; the operator table", OPS, "table"),
@@ -88,7 +88,7 @@ ROOMS = {
 LIBRARY = [room for room in ROOMS if room.startswith("src/")]
 
 # Headers of the compiler and the C library that the library may use besides the C++ standard library.
-LIBRARY_SYSTEM_HEADERS = re.compile(r"(fenv|immintrin|xmmintrin|emmintrin|pmmintrin|arm_neon|std\w+|string|math)\.h$")
+LIBRARY_SYSTEM_HEADERS = re.compile(r"(fenv|cpuid|immintrin|xmmintrin|emmintrin|pmmintrin|arm_neon|std\w+|string|math)\.h$")
 STANDARD = re.compile(r"[a-z_0-9]+$")
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include(?:_next)?[ \t]*(?:"([^"]+)"|<([^>]+)>)', re.M)
@@ -126,13 +126,14 @@ def group_of(header):
 
 
 def resolve(root, name, text):
-    """The file of this tree that an #include names, or nothing if it is foreign."""
+    """The file of this tree that an #include names, or that it is made from; nothing if it is foreign."""
     bases = [os.path.dirname(name), "include", "", "src"] if not name.startswith("src/") else [
         os.path.dirname(name), "include", "src", ""]
     for base in bases:
         path = os.path.normpath(os.path.join(base, text))
-        if not path.startswith("..") and (root / path).is_file():
-            return path
+        for made_from in (path, path + ".in"):
+            if not path.startswith("..") and (root / made_from).is_file():
+                return made_from
     return None
 
 

@@ -22,8 +22,8 @@ from pathlib import Path
 
 WRITTEN = "docs/claims.md"
 PAGES = ("README.md", "SECURITY.md", "docs/c-abi.md", "docs/command-line.md", "docs/design.md", "docs/dialects.md",
-         "docs/explain.md", "docs/frameworks.md", "docs/glossary.md", "docs/models.md", "docs/python-switch.md",
-         "docs/python-tiles.md", "docs/python.md", "docs/tiles.md")
+         "docs/embedding.md", "docs/explain.md", "docs/frameworks.md", "docs/glossary.md", "docs/models.md",
+         "docs/python-switch.md", "docs/python-tiles.md", "docs/python.md", "docs/tiles.md")
 # Pages that a program writes, with the claim that they are what it writes.
 GENERATED = {
     "docs/conformance.md": "conformance-page", "docs/errors.md": "errors-page", "docs/operators.md": "operators-page",

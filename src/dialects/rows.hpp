@@ -12,6 +12,7 @@
 #pragma once
 
 #include <concepts>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -24,6 +25,7 @@
 #include "ops/lowering.hpp"
 #include "patchfold/table.hpp"
 #include "tensor/fail.hpp"
+#include "tensor/held.hpp"
 
 namespace patchfold::dialects {
 
@@ -98,11 +100,14 @@ struct KindOf<Scalar> : PlainKind<ArgumentKind::number> {};
 
 enum class Need : std::uint8_t { optional, required };
 
-template <class Op>
+/// An argument of an operator; nothing where this build leaves the operator out.
+template <class Op, bool held = holds(Op::name)>
 struct Field {
   ArgumentSpec spec;
   void (*set)(Op&, const ArgumentValue&, const Target&);
 };
+template <class Op>
+struct Field<Op, false> {};
 
 template <auto member>
 struct MemberTraits;
@@ -117,14 +122,16 @@ template <auto member>
 auto attribute(std::string_view name, Need need, std::string_view doc) {
   using Op = typename MemberTraits<member>::Owner;
   using Value = typename MemberTraits<member>::Value;
-  Field<Op> field;
-  field.spec.name = name;
-  field.spec.kind = KindOf<Value>::kind;
-  field.spec.required = need == Need::required;
-  field.spec.choices = KindOf<Value>::choices();
-  field.spec.doc = doc;
-  if (need == Need::optional) field.spec.default_text = default_text(Op{}.*member);
-  field.set = [](Op& op, const ArgumentValue& value, const Target& target) { assign(op.*member, value, target); };
+  Field<Op> field{};
+  if constexpr (holds(Op::name)) {
+    field.spec.name = name;
+    field.spec.kind = KindOf<Value>::kind;
+    field.spec.required = need == Need::required;
+    field.spec.choices = KindOf<Value>::choices();
+    field.spec.doc = doc;
+    if (need == Need::optional) field.spec.default_text = default_text(Op{}.*member);
+    field.set = [](Op& op, const ArgumentValue& value, const Target& target) { assign(op.*member, value, target); };
+  }
   return field;
 }
 
@@ -132,7 +139,7 @@ auto attribute(std::string_view name, Need need, std::string_view doc) {
 template <auto member>
 auto renamed(std::string_view name, std::string_view old_name, Need need, std::string_view doc) {
   auto field = attribute<member>(name, need, doc);
-  field.spec.old_name = old_name;
+  if constexpr (requires { field.spec; }) field.spec.old_name = old_name;
   return field;
 }
 
@@ -140,7 +147,7 @@ auto renamed(std::string_view name, std::string_view old_name, Need need, std::s
 template <auto member>
 auto shape_input(std::string_view name, std::string_view doc) {
   auto field = attribute<member>(name, Need::required, doc);
-  field.spec.is_input = true;
+  if constexpr (requires { field.spec; }) field.spec.is_input = true;
   return field;
 }
 
@@ -196,20 +203,23 @@ struct Row {
   }
 };
 
+/// An operator that this build leaves out has a row with nothing but a name.
 template <class Op>
-OperatorSpec row(NeutralOf<Op> neutral, const RowText& text, std::vector<Field<Op>> fields) {
+OperatorSpec row(NeutralOf<Op> neutral, const RowText& text, std::initializer_list<Field<Op>> fields) {
   OperatorSpec spec;
   spec.name = text.names.op;
-  spec.doc = text.doc;
-  spec.definition = text.definition;
-  spec.index_types = text.index_types;
-  spec.example = text.example;
-  for (const auto& field : fields) spec.arguments.push_back(field.spec);
-  // The row keeps its own copy of what it checks against, so the table may move it.
-  auto shared = std::make_shared<const Row<Op>>(Row<Op>{neutral, spec, text.names, std::move(fields)});
-  spec.bind = [shared](std::span<const Argument> arguments) { return shared->bind(arguments); };
-  const ProblemText example = example_of(spec);
-  complete(spec, text.names, neutral(shared->make(example.arguments), example.shape, text.names), example.shape);
+  if constexpr (holds(Op::name)) {
+    spec.doc = text.doc;
+    spec.definition = text.definition;
+    spec.index_types = text.index_types;
+    spec.example = text.example;
+    for (const auto& field : fields) spec.arguments.push_back(field.spec);
+    // The row keeps its own copy of what it checks against, so the table may move it.
+    auto shared = std::make_shared<const Row<Op>>(Row<Op>{neutral, spec, text.names, fields});
+    spec.bind = [shared](std::span<const Argument> arguments) { return shared->bind(arguments); };
+    const ProblemText example = example_of(spec);
+    complete(spec, text.names, neutral(shared->make(example.arguments), example.shape, text.names), example.shape);
+  }
   return spec;
 }
 
@@ -226,12 +236,18 @@ constexpr ops::Names named(ops::Names names, std::string_view op) {
 }
 
 /// Defines the members of an operator's public struct.
-#define PATCHFOLD_OPERATOR(Op, names)                                                           \
-  Dims Op::output_shape(const Dims& data) const {                                               \
-    return ops::lower(neutral(*this, data, names), data, names).geometry.output;                \
-  }                                                                                             \
-  Plan Op::plan(const ConstTensorView& data, const TensorView& output) const {                  \
-    return ops::lower(neutral(*this, data.shape, names), data.shape, names).plan(data, output); \
+#define PATCHFOLD_OPERATOR(Op, names)                                                             \
+  Dims Op::output_shape(const Dims& data) const {                                                 \
+    if constexpr (holds(Op::name))                                                                \
+      return ops::lower(neutral(*this, data, names), data, names).geometry.output;                \
+    else                                                                                          \
+      fail_left_out(Op::name);                                                                    \
+  }                                                                                               \
+  Plan Op::plan(const ConstTensorView& data, const TensorView& output) const {                    \
+    if constexpr (holds(Op::name))                                                                \
+      return ops::lower(neutral(*this, data.shape, names), data.shape, names).plan(data, output); \
+    else                                                                                          \
+      fail_left_out(Op::name);                                                                    \
   }
 
 }  // namespace patchfold::dialects

@@ -9,6 +9,7 @@
 #include "dialects/rows.hpp"
 #include "dialects/text.hpp"
 #include "tensor/fail.hpp"
+#include "tensor/held.hpp"
 #include "tensor/lasting.hpp"
 #include "tensor/nearest.hpp"
 
@@ -73,6 +74,7 @@ std::int64_t version_of(std::string_view name) {
 struct Table {
   std::vector<DialectSpec> dialects{};
   std::vector<OperatorSpec> rows{};
+  std::vector<std::string_view> left_out{};  ///< names of operators that this build does not hold
 };
 
 const Table& table() {
@@ -81,8 +83,13 @@ const Table& table() {
     for (const auto make :
          {dialect, openvino::dialect, onnx::dialect, tensorflow::dialect, torch::dialect, keras::dialect}) {
       Dialect made = make();
-      all.dialects.push_back(made.spec);
+      const auto held = [](const OperatorSpec& spec) { return holds(spec.name); };
+      if (std::ranges::any_of(made.rows, held)) all.dialects.push_back(made.spec);
       for (OperatorSpec& spec : made.rows) {
+        if (!held(spec)) {
+          all.left_out.push_back(spec.name);
+          continue;
+        }
         spec.dialect = made.spec.name;
         all.rows.push_back(std::move(spec));
       }
@@ -230,6 +237,8 @@ const OperatorSpec& find_operator(std::string_view name) {
       newest = &spec;
   }
   if (newest != nullptr) return *newest;
+  for (const std::string_view left_out : dialects::table().left_out)
+    if (left_out == name || dialects::without_version(left_out) == name) fail_left_out(left_out);
   fail(ErrorCode::unknown_operator, "", "operator", "there is no operator of this name", name, {}, operator_hint(name));
 }
 

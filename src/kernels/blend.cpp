@@ -18,6 +18,7 @@
 #include "kernels/stream.hpp"
 #include "kernels/targets-inl.hpp"
 #include "kernels/targets.hpp"
+#include "tensor/held.hpp"
 
 #undef PATCHFOLD_EACH
 #ifdef __clang__
@@ -284,7 +285,7 @@ Blend rows_of(DType from, DType to, bool keep_equal) {
 }
 
 Blend RowsOf(DType from, DType to, bool keep_equal) {
-  return visit(from, [&]<class T>(std::type_identity<T>) -> Blend {
+  return visit_held(from, [&]<class T>(std::type_identity<T>) -> Blend {
     if constexpr (HasElements<T>)
       return rows_of<T>(from, to, keep_equal);
     else

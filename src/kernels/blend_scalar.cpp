@@ -9,6 +9,7 @@
 
 #include "kernels/mean_scalar.hpp"
 #include "kernels/number.hpp"
+#include "tensor/held.hpp"
 
 namespace patchfold::kernels {
 namespace {
@@ -27,7 +28,7 @@ void save(std::byte* row, std::int64_t j, T value) {
 /// Calls f.template operator()<T>() with the type of the elements; null for opaque and complex ones.
 template <class F>
 Blend with_real_type(DType dtype, F f) {
-  return visit(dtype, [&]<class T>(std::type_identity<T>) -> Blend {
+  return visit_held(dtype, [&]<class T>(std::type_identity<T>) -> Blend {
     if constexpr (ComplexNumber<T> || std::is_same_v<T, Opaque>)
       return nullptr;
     else
@@ -134,7 +135,7 @@ Blend weighted_rows_scalar(DType from, DType to, bool keep_equal) noexcept {
 }
 
 Blend integer64_rows(DType dtype, Integers64 what) noexcept {
-  return visit(dtype, [&]<class T>(std::type_identity<T>) -> Blend {
+  return visit_held(dtype, [&]<class T>(std::type_identity<T>) -> Blend {
     if constexpr (std::is_integral_v<T> && sizeof(T) == 8) {
       if (what == Integers64::mean) return [](const BlendRows& b) { integers64<T>(b, true); };
       return [](const BlendRows& b) { integers64<T>(b, false); };

@@ -14,6 +14,7 @@
 #include "kernels/elements.hpp"
 #include "kernels/targets-inl.hpp"
 #include "kernels/targets.hpp"
+#include "tensor/held.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace patchfold::kernels::HWY_NAMESPACE {
@@ -229,12 +230,13 @@ void by_ways(std::byte* dst, const std::byte* src, const Streams& streams, Store
 
 template <bool joins>
 void by_unit(std::byte* dst, const std::byte* src, std::int64_t unit, const Streams& streams, Store store, Finish finish) {
-  switch (unit) {
-    case 1: return by_ways<std::uint8_t, joins>(dst, src, streams, store, finish);
-    case 2: return by_ways<std::uint16_t, joins>(dst, src, streams, store, finish);
-    case 4: return by_ways<std::uint32_t, joins>(dst, src, streams, store, finish);
-    default: return by_ways<std::uint64_t, joins>(dst, src, streams, store, finish);
-  }
+  if constexpr (holds_unit(1))
+    if (unit == 1) return by_ways<std::uint8_t, joins>(dst, src, streams, store, finish);
+  if constexpr (holds_unit(2))
+    if (unit == 2) return by_ways<std::uint16_t, joins>(dst, src, streams, store, finish);
+  if constexpr (holds_unit(4))
+    if (unit == 4) return by_ways<std::uint32_t, joins>(dst, src, streams, store, finish);
+  by_ways<std::uint64_t, joins>(dst, src, streams, store, finish);
 }
 
 void Split(std::byte* dst, const std::byte* src, std::int64_t unit, const Streams& streams, Store store) {
@@ -297,7 +299,8 @@ HWY_EXPORT(VectorBytes);
 }  // namespace
 
 bool has_vectors(std::int64_t unit, std::int64_t ways) noexcept {
-  const bool unit_fits = unit == 1 || unit == 2 || unit == 4 || unit == 8;
+  const bool unit_fits =
+      (holds_unit(1) && unit == 1) || (holds_unit(2) && unit == 2) || (holds_unit(4) && unit == 4) || unit == 8;
   return unit_fits && (ways == 2 || ways == 3 || ways == 4 || ways == 8 || ways == 16);
 }
 

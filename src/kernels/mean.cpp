@@ -14,6 +14,7 @@
 #include "kernels/mean_scalar.hpp"
 #include "kernels/targets-inl.hpp"
 #include "kernels/targets.hpp"
+#include "tensor/held.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace patchfold::kernels::HWY_NAMESPACE {
@@ -140,7 +141,7 @@ struct Mean {
 };
 
 const MeanKernel* mean_kernel_of(DType dtype) {
-  return visit(dtype, []<class T>(std::type_identity<T>) -> const MeanKernel* {
+  return visit_held(dtype, []<class T>(std::type_identity<T>) -> const MeanKernel* {
     if constexpr (std::is_void_v<AveragedAs<T>>)
       return nullptr;
     else

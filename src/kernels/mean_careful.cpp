@@ -6,6 +6,7 @@
 
 #include "kernels/mean.hpp"
 #include "kernels/mean_scalar.hpp"
+#include "tensor/held.hpp"
 
 namespace patchfold::kernels {
 namespace {
@@ -100,7 +101,7 @@ void store_mean(std::byte* dst, const std::byte* src, std::span<const MetTaps> t
 }  // namespace
 
 bool needs_care(DType dtype, const std::byte* element) noexcept {
-  return visit(dtype, [&]<class T>(std::type_identity<T>) {
+  return visit_held(dtype, [&]<class T>(std::type_identity<T>) {
     using Real = AveragedAs<T>;
     if constexpr (std::is_void_v<Real> || std::is_integral_v<Real>) {
       return false;
@@ -117,7 +118,7 @@ bool needs_care(DType dtype, const std::byte* element) noexcept {
 
 void careful_mean(DType dtype, std::byte* dst, const std::byte* src, std::span<const MetTaps> taps,
                   const FillLine& fill) noexcept {
-  visit(dtype, [&]<class T>(std::type_identity<T>) {
+  visit_held(dtype, [&]<class T>(std::type_identity<T>) {
     using Real = AveragedAs<T>;
     if constexpr (!std::is_void_v<Real>) {
       if (count_of(taps) == 0) {

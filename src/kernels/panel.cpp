@@ -17,6 +17,7 @@
 #include "kernels/stream.hpp"
 #include "kernels/targets-inl.hpp"
 #include "kernels/targets.hpp"
+#include "tensor/held.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace patchfold::kernels::HWY_NAMESPACE {
@@ -209,7 +210,7 @@ const PanelKernel* kernel_for() {
 }
 
 const PanelKernel* PanelKernelOf(DType dtype) {
-  return visit(dtype, []<class T>(std::type_identity<T>) -> const PanelKernel* {
+  return visit_held(dtype, []<class T>(std::type_identity<T>) -> const PanelKernel* {
     if constexpr (std::is_void_v<SummedAs<T>>)
       return nullptr;
     else

@@ -22,6 +22,7 @@
 #include "kernels/targets-inl.hpp"
 #include "kernels/targets.hpp"
 #include "tensor/checked.hpp"
+#include "tensor/held.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace patchfold::kernels::HWY_NAMESPACE {
@@ -403,7 +404,7 @@ struct MeanPanels {
 #endif
 
 const PanelKernel* MeanPanelKernelOf(DType dtype) {
-  return visit(dtype, []<class T>(std::type_identity<T>) -> const PanelKernel* {
+  return visit_held(dtype, []<class T>(std::type_identity<T>) -> const PanelKernel* {
     if constexpr (std::is_void_v<AveragedAs<T>>) {
       return nullptr;
     } else {

@@ -17,6 +17,7 @@
 #include "kernels/squares-inl.hpp"
 #include "kernels/targets-inl.hpp"
 #include "kernels/targets.hpp"
+#include "tensor/held.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace patchfold::kernels::HWY_NAMESPACE {
@@ -339,11 +340,28 @@ PlaneVectors vectors_of() {
 
 #endif
 
+template <class T>
+PlaneVectors vectors_if_held() {
+  if constexpr (holds_unit(sizeof(T)))
+    return vectors_of<T>();
+  else
+    return {};
+}
+
+/// Units that no element of this build has are moved one by one.
+template <class T>
+MovePlane mover_if_held() {
+  if constexpr (holds_unit(sizeof(T)))
+    return Planes<T>::move;
+  else
+    return move_units<sizeof(T)>;
+}
+
 PlaneVectors VectorsOf(std::int64_t unit) {
   switch (unit) {
-    case 1: return vectors_of<std::uint8_t>();
-    case 2: return vectors_of<std::uint16_t>();
-    case 4: return vectors_of<std::uint32_t>();
+    case 1: return vectors_if_held<std::uint8_t>();
+    case 2: return vectors_if_held<std::uint16_t>();
+    case 4: return vectors_if_held<std::uint32_t>();
     case 8: return vectors_of<std::uint64_t>();
     default: return {};
   }
@@ -351,10 +369,10 @@ PlaneVectors VectorsOf(std::int64_t unit) {
 
 MovePlane MoverOf(std::int64_t unit) {
   switch (unit) {
-    case 1: return Planes<std::uint8_t>::move;
-    case 2: return Planes<std::uint16_t>::move;
+    case 1: return mover_if_held<std::uint8_t>();
+    case 2: return mover_if_held<std::uint16_t>();
     case 3: return move_units<3>;
-    case 4: return Planes<std::uint32_t>::move;
+    case 4: return mover_if_held<std::uint32_t>();
     case 8: return Planes<std::uint64_t>::move;
     case 12: return move_units<12>;
     case 16: return move_units<16>;

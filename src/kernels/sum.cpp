@@ -15,6 +15,7 @@
 #include "kernels/lanes-inl.hpp"
 #include "kernels/targets-inl.hpp"
 #include "kernels/targets.hpp"
+#include "tensor/held.hpp"
 #include "tensor/lasting.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -149,7 +150,7 @@ struct Sum {
 };
 
 const SumKernel* kernel_of(DType dtype) {
-  return visit(dtype, []<class T>(std::type_identity<T>) -> const SumKernel* {
+  return visit_held(dtype, []<class T>(std::type_identity<T>) -> const SumKernel* {
     if constexpr (std::is_void_v<SummedAs<T>>)
       return nullptr;
     else

@@ -9,6 +9,7 @@
 #include "engine/compiled.hpp"
 #include "tensor/checked.hpp"
 #include "tensor/fail.hpp"
+#include "tensor/held.hpp"
 
 namespace patchfold::ops {
 namespace {
@@ -27,6 +28,7 @@ Sound check_view(std::string_view op, std::string_view name, const ConstTensorVi
   const bool opaque = view.dtype == DType::opaque;
   if (!is_enumerator(view.dtype))
     fail(ErrorCode::dtype, op, name, "must have an element type of this library", static_cast<int>(view.dtype));
+  check_held(op, name, view.dtype);
   if (opaque ? view.element_size == 0 || !Checked(view.element_size).is_below() : view.element_size != size_of(view.dtype))
     fail(ErrorCode::dtype, op, name, "the size of an element must be that of its type", view.element_size,
          opaque ? ErrorValue("at least 1") : ErrorValue(size_of(view.dtype)));

@@ -10,6 +10,7 @@
 #include "tensor/checked.hpp"
 #include "tensor/encode.hpp"
 #include "tensor/fail.hpp"
+#include "tensor/held.hpp"
 #include "tensor/index.hpp"
 
 namespace patchfold::tiling {
@@ -88,6 +89,8 @@ Rules::Rules(const Tiling& tiling, const MergeSpec& spec)
   if (dtype != DType::opaque && element != static_cast<std::int64_t>(size_of(dtype)))
     fail(ErrorCode::value, op_merge, "dtype", "the element size must be that of the type", element, size_of(dtype));
   if (element < 1) fail(ErrorCode::value, op_merge, "dtype", "the element size must be at least 1", element);
+  check_held(op_merge, "dtype", dtype);
+  check_held(op_merge, "output dtype", output_dtype);
   const bool converts = output_dtype != dtype;
   if (converts && ((reduce != Reduce::mean && reduce != Reduce::sum) || is_complex(dtype) ||
                    (output_dtype != DType::float32 && output_dtype != DType::float64)))

@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Variables: build (a built tree), source, work (a folder of ours), c_compiler, cxx_compiler, libdir.
-function(run)
-  execute_process(COMMAND ${ARGV} RESULT_VARIABLE code)
-  if(NOT code EQUAL 0)
-    string(REPLACE ";" " " line "${ARGV}")
-    message(FATAL_ERROR "exit code ${code}: ${line}")
-  endif()
-endfunction()
+# The installed library in projects of others. Variables: build (a built tree), source, work (a folder of ours), c_compiler,
+# cxx_compiler, libdir, nm, strip, with_tbb.
+cmake_minimum_required(VERSION 3.25)
+include(${CMAKE_CURRENT_LIST_DIR}/common.cmake)
 
 file(REMOVE_RECURSE ${work})
 set(prefix ${work}/first)
@@ -15,40 +11,72 @@ run(${CMAKE_COMMAND} --install ${build} --prefix ${prefix})
 # What was installed must work from any place.
 file(RENAME ${prefix} ${work}/prefix)
 set(prefix ${work}/prefix)
-set(ENV{LD_LIBRARY_PATH} ${prefix}/${libdir})
+set(lib ${prefix}/${libdir})
+set(ENV{LD_LIBRARY_PATH} ${lib})
+set(kinds "")
+foreach(pair shared:libpatchfold.so static:libpatchfold.a)
+  string(REGEX MATCH "(.*):(.*)" pair ${pair})
+  if(EXISTS ${lib}/${CMAKE_MATCH_2})
+    list(APPEND kinds ${CMAKE_MATCH_1})
+  endif()
+endforeach()
+if("shared" IN_LIST kinds)
+  print_size(${lib}/libpatchfold.so 0)
+endif()
 
-# find_package, from C++ and C: both libraries, then the shared one where its dependencies cannot be found.
+# find_package, from C++ and C: both libraries, then the shared one where its dependencies cannot be found, then C alone.
 function(consume folder kinds)
-  string(REPLACE ";" "\\;" list "${kinds}")
-  run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/consumer -B ${work}/${folder} -G Ninja -D CMAKE_PREFIX_PATH=${prefix}
-      -D CMAKE_C_COMPILER=${c_compiler} -D CMAKE_CXX_COMPILER=${cxx_compiler} -D examples=${source}/examples
-      "-D kinds=${list}" ${ARGN})
-  run(${CMAKE_COMMAND} --build ${work}/${folder})
+  string(REPLACE ";" "," list "${kinds}")
+  build(consumer ${folder} -D CMAKE_PREFIX_PATH=${prefix} -D kinds=${list} ${ARGN})
   foreach(kind ${kinds})
-    run(${work}/${folder}/hello_${kind})
-    run(${work}/${folder}/hello_c_${kind})
+    foreach(program hello hello_c no_exceptions)
+      run(${work}/${folder}/${program}_${kind})
+    endforeach()
   endforeach()
 endfunction()
-consume(both "shared;static")
-consume(shared_alone shared -D CMAKE_DISABLE_FIND_PACKAGE_TBB=ON -D CMAKE_DISABLE_FIND_PACKAGE_hwy=ON)
+consume(both "${kinds}")
+if("shared" IN_LIST kinds)
+  consume(shared_alone shared -D CMAKE_DISABLE_FIND_PACKAGE_TBB=ON)
+endif()
 
-# pkg-config: the shared library and, by --static, what the static one needs.
-find_program(pkg_config pkg-config REQUIRED)
-set(ENV{PKG_CONFIG_PATH} ${prefix}/${libdir}/pkgconfig)
-foreach(kind shared static)
-  set(option)
-  if(kind STREQUAL static)
-    set(option --static)
+string(REPLACE ";" "," list "${kinds}")
+build(c_only c_only -D CMAKE_PREFIX_PATH=${prefix} -D kinds=${list})
+foreach(kind patchfold ${kinds})
+  run(${work}/c_only/hello_${kind})
+endforeach()
+
+# A library of somebody else, of which the static one is a part, exports nothing of ours.
+if("static" IN_LIST kinds)
+  run(${work}/c_only/plugin_host)
+  check_exports(${work}/c_only/libplugin.so plugin_meeting)
+  print_size(${work}/c_only/hello_static 0)
+  if(with_tbb)
+    run_to_fail("static library needs oneTBB" ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/consumer -B ${work}/no_tbb -G Ninja
+                -D CMAKE_C_COMPILER=${c_compiler} -D CMAKE_CXX_COMPILER=${cxx_compiler} -D CMAKE_PREFIX_PATH=${prefix}
+                -D examples=${source}/examples -D kinds=static -D CMAKE_DISABLE_FIND_PACKAGE_TBB=ON)
   endif()
-  execute_process(COMMAND ${pkg_config} ${option} --cflags --libs patchfold
-                  OUTPUT_VARIABLE flags COMMAND_ERROR_IS_FATAL ANY)
+endif()
+
+# pkg-config, from C and C++: one line each for the shared library, for the archive, and for what --static gives a linker that is
+# told to take archives.
+find_program(pkg_config pkg-config REQUIRED)
+set(ENV{PKG_CONFIG_PATH} ${lib}/pkgconfig)
+function(compile_with_flags name)
+  execute_process(COMMAND ${pkg_config} --cflags --libs ${ARGN} OUTPUT_VARIABLE flags COMMAND_ERROR_IS_FATAL ANY)
   separate_arguments(flags UNIX_COMMAND "${flags}")
-  if(kind STREQUAL static)
+  if("--static" IN_LIST ARGN)
     list(TRANSFORM flags REPLACE "^-lpatchfold$" "-l:libpatchfold.a")
   endif()
-  run(${cxx_compiler} -std=c++20 -Wall -Wextra -Werror ${source}/examples/hello.cpp -o ${work}/hello_${kind} ${flags})
-  run(${work}/hello_${kind})
-endforeach()
+  run(${c_compiler} -std=c99 -Wall -Wextra -Werror ${source}/examples/hello.c -o ${work}/${name}_c ${flags})
+  run(${work}/${name}_c)
+  run(${cxx_compiler} -std=c++20 -Wall -Wextra -Werror ${source}/examples/hello.cpp -o ${work}/${name} ${flags})
+  run(${work}/${name})
+endfunction()
+compile_with_flags(pkg_default patchfold)
+if("static" IN_LIST kinds)
+  compile_with_flags(pkg_static --static patchfold)
+  compile_with_flags(pkg_archive patchfold-static)
+endif()
 
 if(EXISTS ${prefix}/bin/patchfold)
   run(${prefix}/bin/patchfold ops)

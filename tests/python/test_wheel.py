@@ -28,7 +28,6 @@ PHOTO = Path(__file__).resolve().parents[2] / "examples" / "photo.png"
 RUNTIME = {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 # How the files are called that a library is loaded from.
 FILES = {
-    "Highway": "libhwy",
     "oneTBB": "libtbb",
     "libpng": "libpng",
     "libjpeg": "libjpeg",

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+# patchfold_highway: the headers of Highway, which need no library. A library of Highway would be needed for two functions
+# alone, those that find and keep the processor's instruction sets: src/kernels/processor.cpp defines them.
+#
+# All of Highway gets a namespace of our own, so a program may hold another Highway beside it, of any version.
+add_library(patchfold_highway INTERFACE)
+target_compile_definitions(patchfold_highway INTERFACE hwy=patchfold_hwy)
+
+foreach(target hwy::hwy hwy)
+  if(TARGET ${target}) # a project that this one is a part of has it
+    target_include_directories(patchfold_highway SYSTEM
+                               INTERFACE $<TARGET_PROPERTY:${target},INTERFACE_INCLUDE_DIRECTORIES>)
+    return()
+  endif()
+endforeach()
+find_path(PATCHFOLD_HIGHWAY_FOLDER hwy/highway.h DOC "Folder that holds hwy/highway.h")
+mark_as_advanced(PATCHFOLD_HIGHWAY_FOLDER)
+if(NOT PATCHFOLD_HIGHWAY_FOLDER)
+  message(FATAL_ERROR "patchfold needs the headers of Highway, 1.0.3 or newer: install libhwy-dev (Debian, Ubuntu) or highway "
+                      "(others), or set PATCHFOLD_HIGHWAY_FOLDER to the folder that holds hwy/highway.h")
+endif()
+target_include_directories(patchfold_highway SYSTEM INTERFACE ${PATCHFOLD_HIGHWAY_FOLDER})
+set(version_lines "")
+foreach(header highway base) # in which of them depends on the version
+  file(STRINGS ${PATCHFOLD_HIGHWAY_FOLDER}/hwy/${header}.h found REGEX "^#define HWY_(MAJOR|MINOR|PATCH) [0-9]+$")
+  list(APPEND version_lines ${found})
+endforeach()
+list(TRANSFORM version_lines REPLACE ".* ([0-9]+)$" "\\1")
+list(JOIN version_lines "." PATCHFOLD_HIGHWAY_VERSION)

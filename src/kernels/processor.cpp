@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two functions that Highway's headers leave to its library: which instruction sets the processor has, and the choice
+// among them that all kernels share. So the headers are enough (cmake/highway.cmake).
+#include <hwy/targets.h>
+
+#include <cstdint>
+
+#if HWY_ARCH_X86
+#include <cpuid.h>
+#elif HWY_ARCH_ARM_A64 && defined(__linux__)
+#include <sys/auxv.h>
+#endif
+
+namespace hwy {
+namespace {
+
+#if HWY_ARCH_X86
+
+/// Bits of the processor's answers to CPUID, as <cpuid.h> names them, and of the register that says which vectors the
+/// operating system saves.
+struct Features {
+  std::uint32_t leaf1_ecx = 0;
+  std::uint32_t leaf7_ebx = 0;
+  std::uint32_t leaf7_ecx = 0;
+  std::uint32_t saved = 0;
+
+  bool has(const Features& needed) const noexcept {
+    return (leaf1_ecx & needed.leaf1_ecx) == needed.leaf1_ecx && (leaf7_ebx & needed.leaf7_ebx) == needed.leaf7_ebx &&
+           (leaf7_ecx & needed.leaf7_ecx) == needed.leaf7_ecx && (saved & needed.saved) == needed.saved;
+  }
+};
+
+Features features() noexcept {
+  Features found;
+  std::uint32_t eax = 0, ebx = 0, ecx = 0, edx = 0;
+  if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0) found.leaf1_ecx = ecx;
+  if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0) {
+    found.leaf7_ebx = ebx;
+    found.leaf7_ecx = ecx;
+  }
+  if ((found.leaf1_ecx & bit_OSXSAVE) != 0) __asm__("xgetbv" : "=a"(found.saved), "=d"(edx) : "c"(0));
+  return found;
+}
+
+constexpr std::uint32_t ymm_saved = 0x6, zmm_saved = 0xe6;
+
+/// What Highway lets the compiler use in each set. A set needs what those above it need too.
+constexpr struct {
+  std::int64_t target;
+  Features needed;
+} sets[] = {
+    {HWY_SSSE3, {.leaf1_ecx = bit_SSSE3}},
+    {HWY_SSE4, {.leaf1_ecx = bit_SSE4_1 | bit_SSE4_2 | bit_AES | bit_PCLMUL}},
+    {HWY_AVX2,
+     {.leaf1_ecx = bit_OSXSAVE | bit_AVX | bit_FMA | bit_F16C,
+      .leaf7_ebx = bit_AVX2 | bit_BMI | bit_BMI2,
+      .saved = ymm_saved}},
+    {HWY_AVX3, {.leaf7_ebx = bit_AVX512F | bit_AVX512VL | bit_AVX512DQ | bit_AVX512BW | bit_AVX512CD, .saved = zmm_saved}},
+    {HWY_AVX3_DL,
+     {.leaf7_ecx = bit_AVX512VNNI | bit_VPCLMULQDQ | bit_AVX512VBMI | bit_AVX512VBMI2 | bit_VAES | bit_AVX512VPOPCNTDQ |
+                   bit_AVX512BITALG | bit_GFNI}},
+};
+
+std::int64_t beyond_static() noexcept {
+  const Features found = features();
+  std::int64_t supported = 0;
+  for (const auto& set : sets) {
+    if (!found.has(set.needed)) break;
+    supported |= set.target;
+  }
+  return supported;
+}
+
+#elif HWY_ARCH_ARM_A64 && defined(__linux__)
+
+std::int64_t beyond_static() noexcept {
+  constexpr unsigned long aes = 1 << 3;  // HWCAP_AES of aarch64
+  return (getauxval(AT_HWCAP) & aes) != 0 ? HWY_NEON : 0;
+}
+
+#else
+
+std::int64_t beyond_static() noexcept {
+  return 0;
+}
+
+#endif
+
+}  // namespace
+
+/// What the compiler takes for granted is always there, and so are plain loops.
+std::int64_t SupportedTargets() {
+  return beyond_static() | HWY_STATIC_TARGET | HWY_EMU128 | HWY_SCALAR;
+}
+
+ChosenTarget& GetChosenTarget() {
+  static constinit ChosenTarget chosen;
+  return chosen;
+}
+
+}  // namespace hwy

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What this build holds: the operators and the element types that CMake's options chose. Of the others, rows of the operator
+// table and kernels are not made.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <type_traits>
+
+#include "tensor/chosen.hpp"
+
+namespace patchfold {
+
+/// Whether this build holds the operator, whatever its version is.
+constexpr bool holds(std::string_view op) noexcept {
+  return chosen::operators.size() == 0 ||
+         std::ranges::find(chosen::operators, op.substr(0, op.rfind('-'))) != chosen::operators.end();
+}
+
+constexpr bool holds(DType dtype) noexcept {
+  return chosen::types.size() == 0 || std::ranges::find(chosen::types, dtype) != chosen::types.end();
+}
+
+/// The same for the C++ type of elements.
+template <class T>
+consteval bool holds() {
+  return std::ranges::any_of(dtypes(), [](DType dtype) {
+    return holds(dtype) && visit(dtype, []<class U>(std::type_identity<U>) { return std::is_same_v<T, U>; });
+  });
+}
+
+/// Whether elements that this build holds may be moved in units of so many bytes.
+consteval bool holds_unit(std::size_t bytes) {
+  return std::ranges::any_of(
+      dtypes(), [=](DType dtype) { return holds(dtype) && (size_of(dtype) == 0 || bytes % size_of(dtype) == 0); });
+}
+
+/// visit() with Opaque in the place of types that this build does not hold, so that f is not compiled for these.
+template <class F>
+constexpr decltype(auto) visit_held(DType dtype, F&& f) {
+  return visit(dtype, [&]<class T>(std::type_identity<T>) -> decltype(auto) {
+    return f(std::type_identity<std::conditional_t<holds<T>(), T, Opaque>>());
+  });
+}
+
+/// Throws Error(unknown_operator): the operator exists, but not in this build.
+[[noreturn]] void fail_left_out(std::string_view op);
+
+/// Throws Error(dtype) unless this build holds the type.
+void check_held(std::string_view op, std::string_view argument, DType dtype);
+
+}  // namespace patchfold

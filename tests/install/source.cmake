@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+# The library's source in projects of others, with chosen operators. Variables: source, work (a folder of ours), c_compiler,
+# cxx_compiler, nm, strip, libdir.
+cmake_minimum_required(VERSION 3.25)
+include(${CMAKE_CURRENT_LIST_DIR}/common.cmake)
+file(REMOVE_RECURSE ${work})
+
+# The library alone, in a repository of its own: what it needs of the tree is in these folders.
+set(library ${work}/library)
+foreach(part CMakeLists.txt LICENSE cmake include src)
+  file(COPY ${source}/${part} DESTINATION ${library})
+endforeach()
+find_program(git git REQUIRED)
+set(in_library ${git} -C ${library} -c user.name=install -c user.email=install@example.com -c init.defaultBranch=main)
+run(${git} init --quiet --initial-branch=main ${library})
+run(${in_library} add --all)
+run(${in_library} commit --quiet --message "the library alone")
+
+file(WRITE ${work}/chosen.cmake [[
+set(PATCHFOLD_OPERATORS unfold fold CACHE STRING "")
+set(PATCHFOLD_ELEMENT_TYPES f32 CACHE STRING "")
+set(PATCHFOLD_INSTRUCTION_SETS AVX2 CACHE STRING "")
+set(PATCHFOLD_WITH_TBB OFF CACHE BOOL "")
+set(CMAKE_UNITY_BUILD ON CACHE BOOL "")
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 6 CACHE STRING "")
+]])
+set(chosen -C ${work}/chosen.cmake -D library=${library} -D CMAKE_BUILD_TYPE=MinSizeRel -D CMAKE_INSTALL_LIBDIR=${libdir})
+
+function(run_programs folder)
+  foreach(program ${ARGN} plugin_host chosen)
+    run(${work}/${folder}/${program})
+  endforeach()
+endfunction()
+
+# Installs what a build made, which must be `files`, and compiles a program with pkg-config alone.
+function(check_installed folder files)
+  set(prefix ${work}/${folder}/prefix)
+  run(${CMAKE_COMMAND} --install ${work}/${folder} --prefix ${prefix})
+  file(GLOB libraries RELATIVE ${prefix}/${libdir} ${prefix}/${libdir}/libpatchfold*)
+  if(NOT "${libraries}" STREQUAL "${files}")
+    message(FATAL_ERROR "${folder} installed ${libraries}, and not ${files}")
+  endif()
+  find_program(pkg_config pkg-config REQUIRED)
+  set(ENV{PKG_CONFIG_PATH} ${prefix}/${libdir}/pkgconfig)
+  set(ENV{LD_LIBRARY_PATH} ${prefix}/${libdir})
+  execute_process(COMMAND ${pkg_config} --cflags --libs patchfold OUTPUT_VARIABLE flags COMMAND_ERROR_IS_FATAL ANY)
+  separate_arguments(flags UNIX_COMMAND "${flags}")
+  run(${c_compiler} ${CMAKE_CURRENT_LIST_DIR}/samples/chosen.c -o ${work}/${folder}/by_pkg_config ${flags})
+  run(${work}/${folder}/by_pkg_config)
+endfunction()
+
+# Both libraries, of which patchfold::patchfold is the static one.
+build(embedded subdirectory -D how=subdirectory ${chosen})
+run_programs(subdirectory hello_patchfold hello_static hello_shared)
+check_exports(${work}/subdirectory/libplugin.so plugin_meeting)
+print_size(${work}/subdirectory/chosen 600000)
+
+# The shared one alone.
+build(embedded subdirectory -D BUILD_SHARED_LIBS=ON -D PATCHFOLD_INSTALL=ON ${chosen})
+run_programs(subdirectory hello_patchfold hello_shared)
+check_installed(subdirectory "libpatchfold.so;libpatchfold.so.0.1;libpatchfold.so.0.1.0")
+
+# The static one alone, whose functions are hidden in the objects: a linker needs no option for that.
+build(embedded fetch -D how=fetch -D BUILD_SHARED_LIBS=OFF -D PATCHFOLD_INSTALL=ON ${chosen})
+run_programs(fetch hello_patchfold hello_static)
+check_exports(${work}/fetch/libplugin.so plugin_meeting)
+check_installed(fetch libpatchfold.a)
+set(prefix ${work}/fetch/prefix)
+run(${c_compiler} -shared -fPIC -I ${prefix}/include ${CMAKE_CURRENT_LIST_DIR}/samples/plugin.c -o ${work}/libplugin.so
+    ${prefix}/${libdir}/libpatchfold.a -lstdc++)
+execute_process(COMMAND ${nm} -D --defined-only ${work}/libplugin.so OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
+if(symbols MATCHES " T (pf_|_ZN)" OR NOT symbols MATCHES " T plugin_meeting")
+  message(FATAL_ERROR "without a linker's option, functions of the library are exported: ${symbols}")
+endif()
+
+# A choice that is none is said so before anything is built.
+foreach(wrong "OPERATORS=foldd:there is no operator foldd" "ELEMENT_TYPES=f33:there is no type f33"
+              "INSTRUCTION_SETS=AVX4:there is no AVX4")
+  string(REGEX MATCH "(.*):(.*)" wrong "${wrong}")
+  run_to_fail("${CMAKE_MATCH_2}" ${CMAKE_COMMAND} --fresh -S ${library} -B ${work}/wrong -G Ninja -D PATCHFOLD_${CMAKE_MATCH_1}
+              -D CMAKE_C_COMPILER=${c_compiler} -D CMAKE_CXX_COMPILER=${cxx_compiler} -D PATCHFOLD_BUILD_TESTS=OFF
+              -D PATCHFOLD_BUILD_CLI=OFF -D PATCHFOLD_BUILD_EXAMPLES=OFF -D PATCHFOLD_WITH_TBB=OFF)
+endforeach()
+message("embedded as source, with all kinds of linking, built and run")
