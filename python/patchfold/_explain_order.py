@@ -166,7 +166,7 @@ def _values(array: Any, argument: str) -> npt.NDArray[Any]:
     if _is_torch(array):
         array = array.detach().cpu()
         array = array.float() if str(array.dtype) == "torch.bfloat16" else array
-    if isinstance(array, (type, str, bytes)):
+    if array is None or isinstance(array, (type, str, bytes)):
         raise InvalidType(operator=EXPLAIN_ORDER, argument=argument, rule="must be an array", given=given_text(array))
     try:
         values: npt.NDArray[Any] = np.asarray(array)
