@@ -23,7 +23,8 @@ from pathlib import Path
 WRITTEN = "docs/claims.md"
 PAGES = ("README.md", "SECURITY.md", "docs/c-abi.md", "docs/command-line.md", "docs/design.md", "docs/dialects.md",
          "docs/embedding.md", "docs/explain.md", "docs/frameworks.md", "docs/glossary.md", "docs/models.md",
-         "docs/python-switch.md", "docs/python-tiles.md", "docs/python.md", "docs/tiles.md")
+         "docs/python-switch.md", "docs/python-tiles.md", "docs/python.md", "docs/start/cluster.md", "docs/start/embed.md",
+         "docs/start/learn.md", "docs/start/port.md", "docs/start/stitch.md", "docs/tiles.md")
 # Pages that a program writes, with the claim that they are what it writes.
 GENERATED = {
     "docs/conformance.md": "conformance-page", "docs/errors.md": "errors-page", "docs/operators.md": "operators-page",
@@ -31,6 +32,9 @@ GENERATED = {
 }
 # Pages that say what was measured, and promise nothing.
 RECORDS = ("docs/performance.md", "docs/performance-random.md", "docs/performance-stitching.md")
+
+# The first page of the site, which says what README.md says.
+SITE = "docs/site/index.md"
 
 PROMISES = re.compile(
     r"\b(always|any number|at most|before anything|bit for bit|bits stay|cannot|does not|every|exact|exactly|guarantees?|"
@@ -167,8 +171,8 @@ def main():
     options = parser.parse_args()
     root = options.root
     tests, faults = tests_of(root)
-    every_page = {path.relative_to(root).as_posix() for path in (root / "docs").glob("*.md")} | {"README.md", "SECURITY.md"}
-    for page in sorted(every_page - {*PAGES, *GENERATED, *RECORDS, WRITTEN}):
+    every_page = {path.relative_to(root).as_posix() for path in (root / "docs").rglob("*.md")} | {"README.md", "SECURITY.md"}
+    for page in sorted(every_page - {*PAGES, *GENERATED, *RECORDS, SITE, WRITTEN}):
         faults.append((page, "must be named in scripts/checks/claims.py"))
     stated = []
     for page in PAGES:

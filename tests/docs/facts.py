@@ -127,7 +127,8 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parents[2])
     root = parser.parse_args().root
-    pages = [*PAGES, *sorted(str(path.relative_to(root)) for path in (root / "docs").glob("*.md"))]
+    written = [path for folder in ("docs", "docs/start") for path in sorted((root / folder).glob("*.md"))]
+    pages = [*PAGES, *(str(path.relative_to(root)) for path in written)]
     faults = []
     for page in pages:
         text = text_of(root / page)

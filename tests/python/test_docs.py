@@ -23,6 +23,7 @@ OPERATORS = ROOT / "docs" / "operators.md"
 FRAMEWORKS = ROOT / "docs" / "frameworks.md"
 GLOSSARY = ROOT / "docs" / "glossary.md"
 EXPLAIN = ROOT / "docs" / "explain.md"
+START = sorted((ROOT / "docs" / "start").glob("*.md"))
 # Modules and packages that need another package, and the name of that package.
 NEEDS = {
     "patchfold.jax": "jax",
@@ -143,6 +144,11 @@ def run_page(*words: str, page: Path = PAGE) -> int:
 def test_the_page_runs(page, least):
     assert {word for _, word, _ in blocks(page)} <= {"", "torch"}
     assert run_page(page=page) >= least
+
+
+@pytest.mark.parametrize("page", [*START, ROOT / "docs" / "site" / "index.md"], ids=lambda page: page.stem)
+def test_the_pages_to_start_with_run(page):
+    assert run_page(page=page) >= (page.stem != "embed")
 
 
 @pytest.mark.parametrize("page", [PAGE, TILES], ids=["python", "tiles"])

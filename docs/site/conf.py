@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The settings of Sphinx for the documentation site. scripts/docs runs it on what assemble.py puts together."""
+
+import os
+import re
+from pathlib import Path
+
+ROOT = Path(os.environ["PATCHFOLD_ROOT"])
+VERSION = re.search(r'PATCHFOLD_VERSION_STRING "([^"]+)"', (ROOT / "include/patchfold/version.hpp").read_text())[1]
+
+project = "patchfold"
+author = "the patchfold authors"
+copyright = author
+version = release = VERSION
+extensions = ["myst_parser"]
+root_doc = "index"
+exclude_patterns = []
+
+# Links are complete when Sphinx sees them (assemble.py), and their anchors are those of a forge.
+myst_all_links_external = True
+myst_heading_anchors = 5
+myst_links_external_new_tab = False
+
+html_theme = "furo"
+pygments_dark_style = "monokai"
+html_title = f"patchfold {VERSION}"
+html_static_path = [str(ROOT / "docs" / "site" / "static")]
+html_css_files = ["site.css"]
+html_domain_indices = False
+html_copy_source = False
+html_show_sourcelink = False
+html_show_sphinx = False
+html_show_copyright = False
+# A page that was opened from a file cannot fetch another page for its excerpt: results are titles with their section.
+html_show_search_summary = False
+html_theme_options = {"navigation_with_keys": False, "footer_icons": []}
+add_module_names = False
+toc_object_entries_show_parents = "hide"
+
+
+def name_headings_as_a_forge_does(app, doctree):
+    """Gives each heading the anchor that links in Markdown use, beside its own."""
+    for section in doctree.findall(lambda node: node.tagname == "section"):
+        slug = section.get("slug")
+        if slug and slug not in section["ids"]:
+            section["ids"].append(slug)
+
+
+def setup(app):
+    app.connect("doctree-read", name_headings_as_a_forge_does)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

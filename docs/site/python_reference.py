@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The reference of the Python package: a page for each public module, from its source.
+
+The source is read and not imported: some modules need torch or JAX, and all of them the compiled one.
+"""
+
+import inspect
+import re
+
+import griffe
+from prose import escaped, fenced, paragraphs
+
+MODULES = (
+    "patchfold",
+    "patchfold.keras",
+    "patchfold.onnx",
+    "patchfold.onnx.backend",
+    "patchfold.openvino",
+    "patchfold.tensorflow",
+    "patchfold.torch",
+    "patchfold.jax",
+    "patchfold.monai",
+    "patchfold.torchio",
+    "patchfold.models",
+)
+SECTION = re.compile(r"(?m)^(Shapes|Arguments|Formula|Types|Errors|Elsewhere|Example|Attributes|Returns)s?:")
+SPECIAL = ("__call__", "__len__", "__iter__", "__getitem__", "__enter__")
+
+
+def signature_of(function, name, bound):
+    """The parameters with their defaults; types stand in the text, and `*` where names begin to be needed."""
+    shown, bare = [], False
+    parameters = [each for each in function.parameters if not (bound and each.name in ("self", "cls"))]
+    for each in parameters:
+        kind = each.kind.value if each.kind else ""
+        if kind == "keyword-only" and not bare:
+            shown.append("*")
+            bare = True
+        stars = {"variadic positional": "*", "variadic keyword": "**"}.get(kind, "")
+        bare |= kind == "variadic positional"
+        shown.append(stars + each.name + (f"={each.default}" if each.default is not None and not stars else ""))
+    last = max((at for at, each in enumerate(parameters) if each.kind and each.kind.value == "positional-only"), default=-1)
+    if last >= 0:
+        shown.insert(last + 1, "/")
+    returns = f" -> {function.returns}" if function.returns is not None and name != "__init__" else ""
+    return f"({', '.join(shown)}){returns}"
+
+
+def described(text):
+    """A docstring as Markdown."""
+    parts = SECTION.split(inspect.cleandoc(text))
+    made = [body(parts[0])]
+    for title, part in zip(parts[1::2], parts[2::2], strict=True):
+        part = part.strip("\n")
+        if title in ("Arguments", "Attributes"):
+            entries = re.findall(r"(?ms)^    (\w[\w, ]*): (.*?)(?=^    \w[\w, ]*: |\Z)", part)
+            rest = part[: part.find(entries[0][0])].strip() if entries else part
+            made.append(f"**{title}**{': ' + escaped(rest) if rest else ''}\n")
+            for names, meaning in entries:
+                after = re.split(r"\n(?=\S)", meaning)  # lines that belong to no argument
+                made.append(f"- `{names}`: {escaped(' '.join(after[0].split()))}")
+                made += ["", *(paragraphs(each) for each in after[1:])] if after[1:] else []
+            made.append("")
+        elif title == "Example":
+            made.append(f"**{title}**\n\n" + examples(inspect.cleandoc("\n" + part)))
+        elif "\n\n" in part.strip():
+            flow, _, more = part.strip().partition("\n\n")
+            made.append(f"**{title}**: {escaped(' '.join(flow.split()))}\n")
+            made.append(body(inspect.cleandoc(more)))
+        elif title == "Formula":
+            made.append(f"**{title}**\n\n" + fenced(inspect.cleandoc(part), "text"))
+        else:
+            made.append(f"**{title}**: {escaped(' '.join(part.split()))}\n")
+    return "\n".join(made)
+
+
+def examples(text):
+    """Text with sessions of the interpreter in it."""
+    made = []
+    for block in re.split(r"\n\s*\n", text):
+        code = block.lstrip().startswith(">>>")
+        made.append(fenced(inspect.cleandoc(block), "pycon") if code else paragraphs(block))
+    return "\n".join(made)
+
+
+def body(text):
+    return examples(text) if ">>>" in text else paragraphs(text)
+
+
+def indented(text, directive, name):
+    """A directive of MyST around text, with more back quotes than the text has in a row."""
+    fence = "`" * (max((len(run) for run in re.findall("`{3,}", text)), default=3) + 1)
+    return f"{fence}{{{directive}}} {name}\n\n{text.strip()}\n{fence}\n"
+
+
+def doc_of(item):
+    return described(item.docstring.value) if item.docstring else ""
+
+
+def function_of(item, name, directive="py:function", bound=False):
+    return indented(doc_of(item), directive, name + signature_of(item, item.name, bound))
+
+
+def class_of(item, name):
+    inner = [doc_of(item)]
+    made = item.all_members.get("__init__")
+    arguments = signature_of(made, "__init__", True) if made is not None and made.is_function else ""
+    if made is not None and made.is_function and made.docstring:
+        inner.append(doc_of(made))
+    for member in item.all_members.values():
+        if member.name.startswith("_") and member.name not in SPECIAL:
+            continue
+        member = member.final_target if member.is_alias else member
+        if not member.docstring:
+            continue
+        if member.is_function:
+            static = "staticmethod" in member.labels
+            kind = "py:staticmethod" if static else "py:classmethod" if "classmethod" in member.labels else "py:method"
+            inner.append(function_of(member, member.name, kind, bound=not static))
+        elif member.is_attribute:
+            inner.append(indented(doc_of(member), "py:property", member.name))
+    return indented("\n".join(inner), "py:class", name + arguments)
+
+
+def page(package, name):
+    """A module as a page of Markdown."""
+    module = package if name == "patchfold" else package[name.removeprefix("patchfold.")]
+    made = [f"# {name}\n", indented("", "py:module", name), doc_of(module)]
+    exported = (
+        [str(each) for each in module.exports]
+        if module.exports
+        else [
+            each
+            for each, item in module.members.items()
+            if not each.startswith("_") and not item.is_alias and item.docstring
+        ]
+    )
+    functions, classes = [], []
+    for each in sorted(exported, key=str.lower):
+        item = module.members[each]
+        item = item.final_target if item.is_alias else item
+        if item.is_function:
+            functions.append(function_of(item, each))
+        elif item.is_class:
+            classes.append(class_of(item, each))
+    made += ["## Functions\n", *functions] if functions else []
+    made += ["## Classes\n", *classes] if classes else []
+    return "\n".join(made)
+
+
+def pages(sources):
+    """{name of the module: page}"""
+    package = griffe.load("patchfold", search_paths=[str(sources)], allow_inspection=False, resolve_aliases=True)
+    return {name: page(package, name) for name in MODULES}
