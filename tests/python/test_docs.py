@@ -23,6 +23,7 @@ OPERATORS = ROOT / "docs" / "operators.md"
 FRAMEWORKS = ROOT / "docs" / "frameworks.md"
 GLOSSARY = ROOT / "docs" / "glossary.md"
 EXPLAIN = ROOT / "docs" / "explain.md"
+GALLERY = ROOT / "docs" / "gallery.md"
 START = sorted((ROOT / "docs" / "start").glob("*.md"))
 # Modules and packages that need another package, and the name of that package.
 NEEDS = {
@@ -146,12 +147,12 @@ def test_the_page_runs(page, least):
     assert run_page(page=page) >= least
 
 
-@pytest.mark.parametrize("page", [*START, ROOT / "docs" / "site" / "index.md"], ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [*START, GALLERY, ROOT / "docs" / "site" / "index.md"], ids=lambda page: page.stem)
 def test_the_pages_to_start_with_run(page):
     assert run_page(page=page) >= (page.stem != "embed")
 
 
-@pytest.mark.parametrize("page", [PAGE, TILES], ids=["python", "tiles"])
+@pytest.mark.parametrize("page", [PAGE, TILES, GALLERY], ids=["python", "tiles", "gallery"])
 def test_the_page_runs_with_torch(page):
     pytest.importorskip("torch")
     assert run_page("torch", page=page) >= 1

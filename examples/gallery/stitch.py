@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Applies a function that treats each tile differently to a picture in tiles, and puts the results together without seams.
+
+usage: stitch.py [FOLDER]     FOLDER receives gallery-stitch.png: tiles side by side, and overlapping tiles that are blended
+"""
+
+import numpy as np
+import numpy.typing as npt
+import patchfold
+import pictures
+
+photo = np.moveaxis(pictures.read(), -1, 0).astype(np.float32)  # 3 x 400 x 600
+TILE = (160, 160)
+
+
+def model(tile: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Gives every tile the same mean and contrast, as the normalisation layers of a network do: neighbours disagree."""
+    mean, spread = tile.mean((1, 2), keepdims=True), tile.std((1, 2), keepdims=True)
+    normal: npt.NDArray[np.float32] = (tile - mean) / (spread + 20)
+    return 128 + 50 * normal
+
+
+pasted = patchfold.apply_tiled(model, photo, TILE, overlap=0, tail="partial", progress=False)
+blended = patchfold.apply_tiled(model, photo, TILE, overlap=120, progress=False)  # weights fall towards the edges of a tile
+
+
+def seam(picture: npt.NDArray[np.float32]) -> float:
+    """How much larger the steps across the edges of tiles are than the steps beside them."""
+    step = np.abs(np.diff(picture, axis=1)).mean((0, 2))  # from each row to the next
+    return float(step[159] / (step[150:158].mean() + step[161:169].mean()) * 2)
+
+
+print(f"steps across edges, in multiples of those beside them: {seam(pasted):.1f} pasted, {seam(blended):.1f} blended")
+assert seam(pasted) > 2 and seam(blended) < 1.2
+shown = (np.moveaxis(panel, 0, -1)[40:360, 130:530] for panel in (photo, pasted, blended))
+pictures.write("gallery-stitch.png", pictures.beside(*(panel[::2, ::2] for panel in shown)))
