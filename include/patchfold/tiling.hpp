@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -87,6 +88,9 @@ struct Span {
   constexpr std::int64_t size() const noexcept { return end - begin; }
   friend bool operator==(const Span&, const Span&) = default;
 };
+
+/// A box of the output: a span along each tiled axis. The axes that are not tiled are whole.
+using Box = std::vector<Span>;
 
 /// One tile along one tiled axis: elements `read` of the array become elements `write` of the output.
 struct TileSpan {
@@ -171,6 +175,13 @@ class PATCHFOLD_API Tiling {
   };
   Iterator begin() const { return {*this, 0}; }
   Iterator end() const { return {*this, size_}; }
+  /// The tiles whose results touch a box of the output: along each tiled axis the tiles [begin, end), which together are
+  /// every combination. Empty spans if a span of the box is empty or lies in a gap. Takes O(log n) for n tiles along an
+  /// axis. Throws Error(length) unless the box has a span for each tiled axis, Error(value) unless it lies in the output.
+  std::vector<Span> touching(const Box& box) const;
+  /// The part of the result of tile `index` that lies in the box: along each tiled axis the elements [begin, end) of the
+  /// result, {0, 0} where they share none. Throws as operator[] and touching do.
+  std::vector<Span> piece(std::int64_t index, const Box& box) const;
   /// Shape of a tile of the array, with the axes that are not tiled.
   Dims tile_shape(std::int64_t index) const;
   /// The tiled axes of a result of that rank: the axes of the spec, where negative ones count from this rank. Throws
@@ -256,10 +267,10 @@ struct MergeSpec {
   std::optional<std::int64_t> memory_limit{};  ///< the most bytes that may wait
 };
 
-/// Checks a spec against a tiling as the constructor of Merger does, but for two things that it alone checks: memory_limit,
-/// and whether weights of 0 leave elements without a value, which takes as long as visiting every element of the output.
-/// Throws Error with op "merge".
-PATCHFOLD_API void check_merge(const Tiling& tiling, const MergeSpec& spec);
+/// Checks a spec against a tiling as the constructor of Merger does, but for memory_limit, which it alone checks, and,
+/// unless `with_weights`, whether weights of 0 leave elements without a value, which may take as long as visiting every
+/// element of the output. Throws Error with op "merge".
+PATCHFOLD_API void check_merge(const Tiling& tiling, const MergeSpec& spec, bool with_weights = false);
 
 /// The reduction of a merge with that spec: the given one, or the one that stands for none.
 PATCHFOLD_API Reduce reduction_of(const MergeSpec& spec) noexcept;
@@ -334,6 +345,38 @@ class PATCHFOLD_API Merger {
 
  private:
   std::unique_ptr<State> state_;
+};
+
+/// A part of the result of a tile: what Tiling::piece says of a box, with all channels.
+struct Piece {
+  std::int64_t index = 0;  ///< of the tile
+  ConstTensorView view{};
+};
+
+/// Merges single boxes of an output from pieces of results, without state: what a Merger keeps between calls comes with the
+/// call. Every element has the bits that a Merger of the same tiling and spec gives it, whatever the boxes are. So the
+/// output may be made box by box, by several threads, processes or machines.
+///
+/// A call takes time and memory for the box and the tiles that touch it, not for the tiling. What the spec holds for all
+/// tiles, the window and the mask, is checked and kept when the BoxMerger is made. It never changes, copies of it share what
+/// they hold, and it may be used from several threads. Errors have the op "merge".
+class PATCHFOLD_API BoxMerger {
+ public:
+  /// Throws what check_merge does, but for elements that no tile gives: each call looks for those in its box. copy and
+  /// memory_limit do not matter.
+  BoxMerger(const Tiling& tiling, const MergeSpec& spec);
+
+  /// Writes a box of the output to `output`, which has the extents of the box along the tiled axes and the channels between
+  /// them. It needs a piece of every tile that contributes to the box: Error(missing) names those that are missing. For
+  /// first, last and center these are the tiles that give elements, unless weights are 0. Pieces of other tiles that touch
+  /// the box are not read; a tile that does not touch it is Error(value), as is one that the mask leaves out or that comes
+  /// twice. An error, but for Error(out_of_memory), comes before anything is written.
+  void merge(const Box& box, std::span<const Piece> pieces, const TensorView& output,
+             Executor& executor = default_executor()) const;
+
+ private:
+  struct State;
+  std::shared_ptr<const State> state_;
 };
 
 /// The memory that a merge of tiles in order needs, computed without data. `to_sink`: the merge writes to a RowSink.

@@ -54,13 +54,17 @@ TileWeights weights_of(nb::handle object) {
   return weights;
 }
 
-DType dtype_named(const std::string& name, std::string_view argument) {
+}  // namespace
+
+DType element_type_named(const std::string& name, std::string_view argument) {
   const auto dtype = patchfold::dtype_of(name);
   if (!dtype)
     throw Error(
         {ErrorCode::dtype, std::string(op), std::string(argument), "must be an element type of this library", name, ""});
   return *dtype;
 }
+
+namespace {
 
 /// Checks what does not depend on the type of the tiles, which the first tile says: float32 stands for it, and 0 for a fill.
 void check_before_tiles(const Tiling& tiling, MergeSpec spec) {
@@ -73,7 +77,7 @@ void check_before_tiles(const Tiling& tiling, MergeSpec spec) {
 
 nb::tuple memory_of_merge(const Tiling& tiling, MergeSpec spec, const std::string& dtype, std::int64_t element_size,
                           nb::handle channels, bool to_sink) {
-  spec.dtype = dtype_named(dtype, "tile_dtype");
+  spec.dtype = element_type_named(dtype, "tile_dtype");
   spec.element_size = static_cast<std::size_t>(element_size);
   spec.channels = shape_of(op, "channels", channels);
   spec.memory_limit.reset();
@@ -129,11 +133,6 @@ nb::tuple array_facts(nb::handle array, const std::string& function, const std::
   return nb::make_tuple(to_tuple(operand.view.shape), operand.dtype, operand.view.element_size);
 }
 
-/// What is written to. Rooms that the package made itself may come as RawArray, which does not say that it is writable.
-Operand destination(nb::handle out) {
-  return operand_of(out, {op, "out"}, !nb::isinstance<RawArray>(out));
-}
-
 bool is_swapped(const Operand& operand) {
   return PyArray_DescrCheck(operand.dtype.ptr()) != 0 &&
          !PyArray_ISNBO(reinterpret_cast<PyArray_Descr*>(operand.dtype.ptr())->byteorder);
@@ -145,12 +144,35 @@ void add_note(nb::handle exception, const std::string& note) {
 
 }  // namespace
 
+/// Rooms that the package made itself may come as RawArray, which does not say that it is writable.
+Operand destination(nb::handle out) {
+  return operand_of(out, {op, "out"}, !nb::isinstance<RawArray>(out));
+}
+
+void check_destination(const MergeSpec& spec, const Operand& out, const Operand& like) {
+  if (!spec.output_dtype && !same_elements(like, out))
+    throw Error({ErrorCode::dtype, std::string(op), "out", "must have the type of the tiles, or dtype must be given",
+                 dtype_text(out), dtype_text(like)});
+}
+
+Error with_type_of(const Operand& like, const Error& error) {
+  Error::Parts parts = error.parts();
+  if (error.given() == name_of(DType::opaque)) {
+    const std::string& expected = error.expected();
+    parts.given = dtype_text(like);
+    if (is_swapped(like))
+      parts.expected = "this machine's byte order" + std::string(expected.empty() ? "" : ", or ") +
+                       expected.substr(std::min(expected.size(), expected.find("one of")));
+  }
+  return Error(std::move(parts));
+}
+
 MergeSpec merge_spec(nb::handle reduce, nb::handle window, const std::string& dtype, nb::handle mask, nb::handle fill,
                      bool copy, nb::handle memory_limit) {
   MergeSpec spec;
   if (!reduce.is_none()) spec.reduce = choice<Reduce>(op, "reduce", reduce);
   spec.window = window_of(window);
-  if (!dtype.empty()) spec.output_dtype = dtype_named(dtype, "dtype");
+  if (!dtype.empty()) spec.output_dtype = element_type_named(dtype, "dtype");
   if (!mask.is_none()) {
     const auto bytes = nb::cast<nb::bytes>(mask);
     const auto* begin = static_cast<const std::uint8_t*>(bytes.data());
@@ -266,12 +288,9 @@ TileMerger::TileMerger(const Tiling& tiling, MergeSpec spec, nb::handle like, nb
   spec.channels = shape_of(op, "channels", channels);
   spec.dtype = like_.view.dtype;
   spec.element_size = like_.view.element_size;
-  const std::string name = dtype_text(like_);
   if (!out.is_none()) {
     out_ = destination(out);
-    if (!spec.output_dtype && !same_elements(like_, out_))
-      throw Error({ErrorCode::dtype, std::string(op), "out", "must have the type of the tiles, or dtype must be given",
-                   dtype_text(out_), name});
+    check_destination(spec, out_, like_);
   } else {
     sink_ = std::make_unique<Sink>(*this);
   }
@@ -283,15 +302,7 @@ TileMerger::TileMerger(const Tiling& tiling, MergeSpec spec, nb::handle like, nb
         merger_.emplace(tiling_, spec, out_.view);
     });
   } catch (const Error& error) {
-    Error::Parts parts = error.parts();
-    if (error.given() == name_of(DType::opaque)) {
-      const std::string& expected = error.expected();
-      parts.given = name;
-      if (is_swapped(like_))
-        parts.expected = "this machine's byte order" + std::string(expected.empty() ? "" : ", or ") +
-                         expected.substr(std::min(expected.size(), expected.find("one of")));
-    }
-    throw Error(std::move(parts));
+    throw with_type_of(like_, error);
   }
   like_.owner.reset();
   like_.view.data = nullptr;

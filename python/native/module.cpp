@@ -157,6 +157,7 @@ NB_MODULE(_core_of_main, module) {
 
   bind_tiling(module);
   bind_merger(module);
+  bind_boxes(module);
   bind_linear(module);
   bind_xla(module);
 

@@ -52,6 +52,15 @@ E choice(std::string_view op, std::string_view name, nb::handle object, bool (*a
 MergeSpec merge_spec(nb::handle reduce, nb::handle window, const std::string& dtype, nb::handle mask, nb::handle fill,
                      bool copy, nb::handle memory_limit);
 
+/// The element type of that name. Throws Error(dtype).
+DType element_type_named(const std::string& name, std::string_view argument);
+/// What a merge writes to.
+Operand destination(nb::handle out);
+/// Throws Error(dtype) unless a merge of elements like these can write to `out`.
+void check_destination(const MergeSpec& spec, const Operand& out, const Operand& like);
+/// An error of a merge, in which types that the library does not know have the names that the arrays give them.
+Error with_type_of(const Operand& like, const Error& error);
+
 /// Objects that a merger has released. To drop the last reference of an object may run any Python code, so they are dropped
 /// later, when the interpreter's lock is held and the merger's is not.
 class Released {
@@ -105,6 +114,21 @@ class TileMerger {
   std::optional<Merger> merger_{};
 };
 
+/// patchfold::BoxMerger as Python calls it. Keeps the type of the pieces, and no memory.
+class BoxMergerOf {
+ public:
+  BoxMergerOf(const Tiling& tiling, MergeSpec spec, nb::handle like, nb::handle channels);
+  /// box: a pair for each tiled axis; pieces: pairs of a tile's number and an array.
+  void merge(const std::vector<std::pair<std::int64_t, std::int64_t>>& box, const nb::list& pieces, nb::handle out) const;
+
+ private:
+  Tiling tiling_;
+  MergeSpec spec_;  ///< for the type of the output only
+  Operand like_;
+  std::optional<BoxMerger> merger_{};
+};
+
+void bind_boxes(nb::module_& module);
 void bind_tiling(nb::module_& module);
 void bind_merger(nb::module_& module);
 

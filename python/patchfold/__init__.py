@@ -17,12 +17,14 @@ from . import _core as _core  # before NumPy, whose error in a second interprete
 from . import keras, onnx, openvino, tensorflow
 from ._apply import apply_tiled
 from ._blocks import batch_to_space, depth_to_space, space_to_batch, space_to_depth
+from ._boxes import merge_box
 from ._columns import coverage, fold, reorder, unfold
 from ._core import __version__, get_num_threads, instruction_sets, set_num_threads, use_instruction_set
 from ._errors import Error, InvalidType, InvalidValue
 from ._explain import explain
 from ._explain_order import OrderAnswer, explain_order
 from ._explanation import Explanation
+from ._merge_spec import MergeSpec, ResultType
 from ._merger import Merger
 from ._patches import Chunk, gather_patches, iter_unfold
 from ._reconstruct import reconstruct
@@ -53,10 +55,12 @@ __all__ = [
     "InvalidType",
     "InvalidValue",
     "MergeBytes",
+    "MergeSpec",
     "Merger",
     "OperatorSpec",
     "OrderAnswer",
     "Plan",
+    "ResultType",
     "Tile",
     "Tiling",
     "__version__",
@@ -72,6 +76,7 @@ __all__ = [
     "instruction_sets",
     "iter_unfold",
     "keras",
+    "merge_box",
     "onnx",
     "openvino",
     "operators",

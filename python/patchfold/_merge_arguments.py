@@ -20,6 +20,8 @@ from ._views import shape_of
 MERGE = "merge"
 _SIGMA_SCALE = 0.125
 _SMALL = 1 << 20
+_MOST_WEIGHTS = 1 << 28
+_MOST_TILES = 1 << 32
 _EACH_WEIGHT = "must have a weight for each element of a whole tile's result"
 
 
@@ -75,22 +77,36 @@ def weight_of(weight: Any, tile: Any) -> float | npt.NDArray[np.float64] | None:
         shape = shape_of(tile, MERGE, "tile")
         if weights.size > math.prod(shape):
             rule = "must broadcast to the shape of the tile's result"
-            raise InvalidValue(
-                operator=MERGE, argument="weight", rule=rule, given=str(weights.shape), expected=str(shape)
-            )
+            raise InvalidValue(operator=MERGE, argument="weight", rule=rule, given=str(weights.shape), expected=str(shape))
     return np.asarray(weights, np.float64)
 
 
-def _numbers(array: Any, what: str, rule: str, extents: tuple[int, ...]) -> npt.NDArray[np.float64]:
-    """Weights as float64: an array of these extents."""
+def _numbers(array: Any, what: str, rule: str, extents: tuple[int, ...] | None) -> npt.NDArray[np.float64]:
+    """Weights as float64: an array of these extents, if they are known."""
     weights = _reals(array, "window", f"{what} ")
-    if weights.shape != extents:
+    if extents is not None and weights.shape != extents:
         raise InvalidValue(operator=MERGE, argument="window", rule=rule, given=str(weights.shape), expected=str(extents))
+    if weights.size > _MOST_WEIGHTS:
+        raise InvalidValue(
+            operator=MERGE, argument="window", rule="must have at most 2^28 weights", given=str(weights.shape)
+        )
     return np.array(weights, np.float64, order="C")  # a copy, so that the caller cannot change it
 
 
-def _window(tiling: _core.Tiling, window: Any) -> Any:
-    """Reads a window: None, (name, sigma), a list of arrays, or an array."""
+def window_value(window: Any) -> Any:
+    """A window as its own value, which no longer changes: None, a name, ("gaussian", sigma), a list of arrays, or an
+    array."""
+    read = window_of(window, None)
+    if isinstance(read, tuple):
+        return read if isinstance(window, tuple) else read[0]
+    for weights in read if isinstance(read, list) else [] if read is None else [read]:
+        weights.flags.writeable = False
+    return read
+
+
+def window_of(window: Any, extents: tuple[int, ...] | None) -> Any:
+    """Reads a window: None, (name, sigma), a list of arrays, or an array. extents: those of the result of a whole tile along
+    the tiled axes, which arrays have; None: not known yet."""
     if window is None:
         return None
     name = text_in(window)
@@ -115,19 +131,19 @@ def _window(tiling: _core.Tiling, window: Any) -> Any:
                 expected="('gaussian', sigma as a part of the tile)",
             )
         return name, _sigma(window[1])
-    extents = tiling.result
     if isinstance(window, (list, tuple)):
-        if len(window) != len(extents):
+        lengths = [None] * len(window) if extents is None else [(extent,) for extent in extents]
+        if len(window) != len(lengths):
             raise InvalidValue(
                 operator=MERGE,
                 argument="window",
                 rule="must have one list of weights for each tiled axis",
                 given=f"{len(window)} entries",
-                expected=str(len(extents)),
+                expected=str(len(lengths)),
             )
         return [
-            _numbers(axis, f"entry {i}", f"entry {i} {_EACH_WEIGHT}", (extent,))
-            for i, (axis, extent) in enumerate(zip(window, extents, strict=True))
+            _numbers(axis, f"entry {i}", f"entry {i} {_EACH_WEIGHT}", length)
+            for i, (axis, length) in enumerate(zip(window, lengths, strict=True))
         ]
     if not hasattr(window, "shape"):
         raise InvalidType(
@@ -149,10 +165,17 @@ def _sigma(value: Any) -> float:
     raise InvalidType(operator=MERGE, argument="window", rule="sigma must be a number", given=given_text(value))
 
 
-def mask_bytes(tiling: _core.Tiling, mask: Any) -> bytes | None:
-    """One byte for each tile."""
-    if mask is None:
-        return None
+def mask_array(mask: Any) -> npt.NDArray[np.bool_]:
+    """A mask as its own value, which no longer changes."""
+    found = _bools(mask)
+    if found.size > _MOST_TILES:
+        raise InvalidValue(operator=MERGE, argument="mask", rule="must have at most 2^32 entries", given=str(found.shape))
+    found = np.array(found, order="C")
+    found.flags.writeable = False
+    return found
+
+
+def _bools(mask: Any) -> npt.NDArray[np.bool_]:
     try:
         array = np.asarray(mask)
     except (ValueError, TypeError, RuntimeError):
@@ -165,6 +188,14 @@ def mask_bytes(tiling: _core.Tiling, mask: Any) -> bytes | None:
             given=given_text(mask),
             expected="dtype bool",
         )
+    return array
+
+
+def mask_bytes(tiling: _core.Tiling, mask: Any) -> bytes | None:
+    """One byte for each tile."""
+    if mask is None:
+        return None
+    array = _bools(mask)
     if array.shape not in (tiling.grid, (tiling.size,)):
         raise InvalidValue(
             operator=MERGE,
@@ -199,6 +230,6 @@ def merge_spec(
             given = value_text(memory_limit)
             raise InvalidValue(operator=MERGE, argument="memory_limit", rule="must be at least 0", given=given)
         memory_limit = min(memory_limit, 2**62)
-    spec = _core.MergeSpec.make(reduce, _window(tiling, window), name, mask, fill, bool(copy), memory_limit)
+    spec = _core.MergeSpec.make(reduce, window_of(window, tiling.result), name, mask, fill, bool(copy), memory_limit)
     _core.check_merge(tiling, spec)
     return spec

@@ -82,7 +82,7 @@ class Results:
             raise type(error)(operator=error.operator, argument=argument, **facts) from None
 
     def _entries(self, results: Any, group: list[Tile]) -> list[Any]:
-        kind = _kind_of(results)
+        kind = kind_of(results)
         if not self._begun:
             self._begin(kind, results, group)
         names = None if kind is None else _names_of(results)
@@ -125,7 +125,7 @@ def names_of(group: list[Tile]) -> str:
     return f"tiles {first.index} to {last.index} at positions {first.position} to {last.position}"
 
 
-def _kind_of(results: Any) -> Any:
+def kind_of(results: Any) -> Any:
     """The class of several results; None for one. A list is several results if it holds arrays, as Keras gives them."""
     if isinstance(results, dict):
         return dict

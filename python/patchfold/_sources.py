@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where apply_tiled reads tiles from: an array, a store that is sliced, or a data set of rasterio."""
+"""Where tiles are read from: an array, a store that is sliced, or a data set of rasterio."""
 
 from __future__ import annotations
 
@@ -25,25 +25,33 @@ def is_array(x: Any) -> bool:
 class Source:
     """Tiles of an array, or of a store that returns NumPy arrays for slices."""
 
-    def __init__(self, x: Any) -> None:
+    def __init__(self, x: Any, operator: str = _NAME, argument: str = "x") -> None:
+        self._names = {"operator": operator, "argument": argument}
         self.raster = x if is_raster(x) else None
         self._x: Any = Raster(x) if is_raster(x) else x
         self._is_array = is_array(x)
         if self._is_array:
-            shape, self.kind = _core.array_facts(x, _NAME, "x")[0], x
+            shape, self.kind = _core.array_facts(x, operator, argument)[0], x
         elif self.raster is not None:
             shape, self.kind = self._x.shape, np.empty(0)
         elif hasattr(x, "shape") and hasattr(x, "dtype") and hasattr(x, "__getitem__"):
-            shape, self.kind = shape_of(x, _NAME, "x"), np.empty(0)
+            shape, self.kind = shape_of(x, operator, argument), np.empty(0)
         else:
             raise InvalidType(
-                operator=_NAME,
-                argument="x",
+                **self._names,
                 rule="must be an array, or have shape, dtype and slices that are arrays",
                 given=given_text(x),
-                expected=_instead_of(x),
+                expected=_instead_of(x, argument),
             )
         self.shape = tuple(shape)
+
+    def of(self, tiling: Tiling) -> Source:
+        """The source itself, if it has the shape of the tiling."""
+        if self.shape != tiling.shape:
+            raise InvalidValue(
+                **self._names, rule="must have the shape of the tiling", given=str(self.shape), expected=str(tiling.shape)
+            )
+        return self
 
     def cut(self, tiling: Tiling, tile: Tile) -> Any:
         return tiling.cut(self._x, tile) if self._is_array else self._region(tiling, tile)
@@ -79,20 +87,17 @@ class Source:
         found = self._x[read]
         if isinstance(found, np.ma.MaskedArray):
             raise InvalidType(
-                operator=_NAME,
-                argument="x",
+                **self._names,
                 rule="slices must be arrays without a mask, which would be lost",
                 given=given_text(type(self._x)),
-                expected="x.set_auto_mask(False) for netCDF4, or values in place of what is masked",
+                expected=f"{self._names['argument']}.set_auto_mask(False) for netCDF4, or values in place of what is masked",
             )
         region = np.asarray(found)
         shape = tuple(
             extent if each == slice(None) else each.stop - each.start for each, extent in zip(read, self.shape, strict=True)
         )
         if region.shape != shape:
-            raise InvalidValue(
-                operator=_NAME, argument="x", rule="slices must be arrays", given=str(region.shape), expected=str(shape)
-            )
+            raise InvalidValue(**self._names, rule="slices must be arrays", given=str(region.shape), expected=str(shape))
         if any(pad[1] for pad in tile.pad):
             extents = tuple(tile.shape[axis] + extra[axis] for axis in tiling.axes)
             options = {"tail": "pad", "padding_mode": given["padding_mode"], "value": given["value"]}
@@ -101,12 +106,12 @@ class Source:
         return np.array(region)
 
 
-def _instead_of(x: Any) -> str:
+def _instead_of(x: Any, name: str) -> str:
     """What to type instead of something that has no tiles."""
     if isinstance(x, (list, tuple, int, float)):
-        return "numpy.asarray(x)"
+        return f"numpy.asarray({name})"
     if hasattr(x, "keys") and hasattr(x, "__getitem__") and not hasattr(x, "ndim"):  # of xarray, zarr or h5py
-        return "one array of it: x['name']"
+        return f"one array of it: {name}['name']"
     if hasattr(x, "__array__") or hasattr(x, "__array_interface__"):
-        return "numpy.asarray(x)"
+        return f"numpy.asarray({name})"
     return ""

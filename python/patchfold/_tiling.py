@@ -6,10 +6,9 @@ from __future__ import annotations
 import builtins
 import json
 import operator
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple, overload
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -19,45 +18,12 @@ from ._arrays import value_text
 from ._errors import InvalidType, InvalidValue
 from ._explanation import html_of
 from ._merge_arguments import element_type, mask_bytes, merge_spec
-from ._tiling_arguments import TILING, fraction, is_integer, number_of, split_overlap, tile_extents, wrong_type
-from ._typing import Array, Fill, Int, IntOrInts, Mask, Number, Overlap, Reduce, Scale, Tail, TilePadding, Window
+from ._tile import MergeBytes, Tile, TileIndexError, index_of
+from ._tiling_arguments import TILING, box_pairs, fraction, from_text, is_integer, split_overlap, tile_extents, wrong_type
+from ._typing import Array, Box, Fill, Int, IntOrInts, Mask, Number, Overlap, Reduce, Scale, Tail, TilePadding, Window
 from ._views import first_entries, is_list
 
-
-@dataclass(frozen=True)
-class Tile:
-    """One tile. Its slices and pads have an entry for every axis; on axes that are not tiled they take everything."""
-
-    index: int
-    """Number of the tile, row-major over the grid: the last axis runs fastest."""
-    position: tuple[int, ...]
-    """Place in the grid, along the tiled axes."""
-    read: tuple[slice, ...]
-    """What the tile holds of the array: x[tile.read]."""
-    write: tuple[slice, ...]
-    """What the output gets: y[tile.write] = result[tile.keep], where no other tile lies."""
-    keep: tuple[slice, ...]
-    """The part of the tile's result that lies in the output."""
-    pad: tuple[tuple[int, int], ...]
-    """(begin, end) of each axis: padding around what is read."""
-    shape: tuple[int, ...]
-    """Shape of the tile, padding included."""
-    result_shape: tuple[int, ...]
-    """Shape of the tile's result, with the array's extents along the axes that are not tiled."""
-
-    def __hash__(self) -> int:
-        return hash((self.index, self.position, self.shape, self.result_shape))  # slices have no hash in Python 3.11
-
-
-class MergeBytes(NamedTuple):
-    """The largest memory of a merger in bytes, if tiles come in ascending order."""
-
-    tiles: int
-    """Tiles, or copies of their parts, that wait for their neighbours."""
-    rows: int
-    """Finished rows on their way to a sink; 0 without one."""
-    most: int
-    """Both, at the time when they are most together."""
+__all__ = ["MergeBytes", "Tile", "TileIndexError", "Tiling"]
 
 
 class Tiling:
@@ -100,7 +66,7 @@ class Tiling:
         (True, 3)
     """
 
-    __slots__ = ("__weakref__", "_given", "_native")
+    __slots__ = ("__weakref__", "_given", "_native", "_text")
 
     def __init__(
         self,
@@ -148,7 +114,8 @@ class Tiling:
             offset,
             result,
         )
-        entries = json.loads(self._native.to_json(False))
+        self._text: str = self._native.to_json(False)
+        entries = json.loads(self._text)
         # A number that JSON lacks (nan, inf, complex) stays a Python number.
         entries["value"] = value if isinstance(entries["value"], str) else entries["value"]
         self._given: dict[str, Any] = entries
@@ -237,47 +204,7 @@ class Tiling:
         return (self._tile_at(index) for index in range(len(self)))
 
     def _index_of(self, index: Any) -> int:
-        """The number of a tile that is given as such, by its place in the grid, or as a Tile."""
-        if issubclass(type(index), Tile):
-            index = index.index
-        if isinstance(index, tuple):
-            return self._index_at(index)
-        if not is_integer(index):
-            raise wrong_type("index", "must be the index of a tile", index)
-        number, size = operator.index(index), len(self)
-        if not -size <= number < size:
-            # An IndexError would silently end a for loop.
-            raise TileIndexError(
-                operator=TILING,
-                argument="index",
-                rule="must be the index of a tile",
-                given=value_text(number),
-                expected=f"{-size} to {size - 1}" if size else "none: there are no tiles",
-            )
-        return number + size if number < 0 else number
-
-    def _index_at(self, position: tuple[Any, ...]) -> int:
-        grid = self.grid
-        if len(position) != len(grid) or not all(map(is_integer, position)):
-            raise InvalidType(
-                operator=TILING,
-                argument="index",
-                rule="must be the number of a tile, or its place in the grid",
-                given=value_text(position),
-                expected=f"a place in the grid {grid}",
-            )
-        number = 0
-        for place, extent in zip(map(operator.index, position), grid, strict=True):
-            if not -extent <= place < extent:
-                raise TileIndexError(
-                    operator=TILING,
-                    argument="index",
-                    rule="must lie in the grid of tiles",
-                    given=value_text(position),
-                    expected=f"a place in the grid {grid}",
-                )
-            number = number * extent + place % extent
-        return number
+        return index_of(self._native, index)
 
     def cut(self, x: Array, index: Int | tuple[Int, ...] | Tile, out: Array | None = None) -> Array:
         """Returns a copy of tile ``index`` of the array, padding included.
@@ -288,6 +215,125 @@ class Tiling:
             out: an array of the tile's shape and element type; it receives the tile and is returned.
         """
         return self._native.cut(self._index_of(index), x, out)  # type: ignore[no-any-return]
+
+    def read(self, source: Any, index: Int | tuple[Int, ...] | Tile) -> Any:
+        """Reads tile ``index`` of an array or of a store, padding included. The result is always a new array.
+
+        Arguments:
+            source: an array of the tiling's shape, of which ``cut`` returns the tile; or a store (zarr, h5py, xarray, dask):
+                an object of that shape with dtype that returns arrays for slices; or an open data set of rasterio. A store
+                is asked once, for the part that the tile holds and that padding repeats; the tile is a NumPy array.
+            index: as for cut.
+
+        Errors: InvalidType for what is neither, InvalidValue for another shape, before anything is read. An exception of
+            the store is passed on unchanged.
+
+        Example:
+            >>> import numpy as np, patchfold
+            >>> t = patchfold.Tiling((7,), (4,), overlap=1, tail="pad", value=-1)
+            >>> t.read(np.arange(7), -1).tolist()
+            [3, 4, 5, 6]
+        """
+        from ._sources import Source
+
+        return Source(source, TILING, "source").of(self).cut(self, self._tile_at(self._index_of(index)))
+
+    def probe(
+        self, fn: Callable[[Any], Any], source: Any, index: Int | tuple[Int, ...] | Tile = 0, *, batch: bool = False
+    ) -> Any:
+        """Calls a function for one tile, and returns the ResultType of its result: a tuple or a dict of them where the
+        function returns several arrays. So the output of a merge is known, and can be checked, before the work begins.
+
+        Arguments:
+            fn: as for apply_tiled: a function of a tile.
+            source: as for read.
+            index: the tile.
+            batch: whether fn takes and returns a stack: here of one tile.
+
+        Errors: InvalidValue if the result does not have t[index].result_shape along the tiled axes. An exception of fn is
+            passed on unchanged.
+
+        Example:
+            >>> import numpy as np, patchfold
+            >>> t = patchfold.Tiling((3, 100, 80), (32, 32), overlap=8)
+            >>> t.probe(lambda tile: tile.mean(axis=0, keepdims=True), np.zeros((3, 100, 80), np.float32))
+            ResultType(dtype='float32', channels=(1,))
+        """
+        from ._probe import probed
+
+        return probed(self, fn, source, self._tile_at(self._index_of(index)), batch)
+
+    def touching(self, box: Box) -> tuple[range, ...]:
+        """The tiles whose results touch a box of the output: for each tiled axis the range of their numbers along it. They
+        are all combinations of these: places in the grid, which t[place], t.read and t.piece take. Takes O(log n) for n
+        tiles along an axis.
+
+        Arguments:
+            box: a slice without a step, or (start, stop), for each tiled axis of the output; for a single one, the slice.
+                Negative numbers count from the end. The other axes are whole.
+
+        Errors: InvalidValue for a box that does not lie in the output. A box without elements, or in a gap between tiles,
+            has an empty range.
+
+        Example:
+            >>> import patchfold
+            >>> t = patchfold.Tiling((3, 1000, 700), (256, 256), overlap=32)
+            >>> t.touching((slice(0, 500), slice(-300, None)))
+            (range(0, 3), range(1, 3))
+        """
+        pairs = box_pairs(box, self._native.output, self._native.axes)
+        return tuple(range(*pair) for pair in _core.tiles_touching(self._native, pairs))
+
+    def piece(self, index: Int | tuple[Int, ...] | Tile, box: Box, *, rank: Int | None = None) -> tuple[slice, ...]:
+        """The part of the result of tile ``index`` that lies in a box of the output: result[t.piece(index, box)] is what
+        merge_box needs of it.
+
+        Arguments:
+            index: as for cut.
+            box: as for touching.
+            rank: the number of axes of the results, if it is not that of the array.
+
+        Returns a slice for each axis of the result: the whole axis where it is not tiled, and an empty slice where the
+        result and the box share no element.
+
+        Example:
+            >>> import patchfold
+            >>> t = patchfold.Tiling((3, 1000, 700), (256, 256), overlap=32)
+            >>> t.piece((1, 2), (slice(0, 500), slice(-300, None)))
+            (slice(None, None, None), slice(0, 256, None), slice(0, 256, None))
+        """
+        native = self._native
+        number = self._index_of(index)
+        pairs = box_pairs(box, native.output, native.axes)
+        parts = dict(zip(self._axes_of(rank), _core.piece_of_tile(native, number, pairs), strict=True))
+        axes = len(native.shape) if rank is None else operator.index(rank)
+        return tuple(slice(*parts[axis]) if axis in parts else slice(None) for axis in range(axes))
+
+    def _axes_of(self, rank: Int | None) -> tuple[int, ...]:
+        if rank is None:
+            return self._native.axes
+        if not is_integer(rank):
+            raise wrong_type("rank", "must be the number of axes of the results", rank)
+        return self._native.axes_in(min(operator.index(rank), 2**30))
+
+    def box_shape(self, box: Box, channels: Sequence[Int] | None = None) -> tuple[int, ...]:
+        """Shape of a box of the output.
+
+        Arguments:
+            box: as for touching.
+            channels: extents of the results' axes that are not tiled. Default: the array's.
+
+        Example:
+            >>> import patchfold
+            >>> t = patchfold.Tiling((3, 1000, 700), (256, 256), overlap=32)
+            >>> t.box_shape((slice(0, 500), slice(-300, None)), channels=(1,))
+            (1, 500, 300)
+        """
+        native = self._native
+        pairs = box_pairs(box, native.output, native.axes)
+        shape = native.output_shape(native.channels if channels is None else channels)
+        extents = {axis: stop - start for axis, (start, stop) in zip(native.axes_in(len(shape)), pairs, strict=True)}
+        return tuple(extents.get(axis, extent) for axis, extent in enumerate(shape))
 
     def split(self, x: Array) -> Iterator[Array]:
         """Yields all tiles in ascending order, each a new array of the same kind as x, padding included; never a view.
@@ -352,37 +398,8 @@ class Tiling:
     @classmethod
     def from_json(cls, text: str | builtins.bytes) -> Tiling:
         """Reads a tiling that to_json wrote. A list of tiles must agree with the rest of the text."""
-        if not isinstance(text, (str, bytes)):
-            raise wrong_type("text", "must be JSON text", text)
-        try:
-            entries = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise InvalidValue(operator=TILING, argument="text", rule=f"must be JSON: {error}") from None
-        required = ("shape", "axes", "tile", "stride", "tail", "padding_mode", "value", "scale", "offset", "result")
-        if not isinstance(entries, dict) or any(name not in entries for name in required):
-            raise InvalidValue(
-                operator=TILING,
-                argument="text",
-                rule="must be an object with every entry of a tiling",
-                given=str(text)[:80],
-                expected=", ".join(required),
-            )
-        try:
-            # Only integers: a text or a float could stand for a fraction with endless digits.
-            scale = [Fraction(*map(operator.index, ratio)) for ratio in entries["scale"]]
-        except (TypeError, ValueError, ArithmeticError):
-            raise InvalidValue(
-                operator=TILING, argument="scale", rule="must be a list of fractions", given=value_text(entries["scale"])
-            ) from None
-        names = ("tail", "axes", "padding_mode", "offset", "result")
-        tiling = cls(
-            entries["shape"],
-            entries["tile"],
-            stride=entries["stride"],
-            value=number_of(entries["value"]),
-            scale=scale,
-            **{name: entries[name] for name in names},
-        )
+        entries, arguments = from_text(text)
+        tiling = cls(**arguments)
         listed = entries.get("tiles", [])
         # A list of another length is not compared, since a few numbers can ask for billions of tiles.
         same = isinstance(listed, list) and len(listed) == len(tiling)
@@ -411,17 +428,16 @@ class Tiling:
         return html_of(_core.draw_tiling(self._native, spec), f"{self!r}\n\n{_core.explain_tiling(self._native, spec)}")
 
     def __eq__(self, other: object) -> bool:
-        return self.to_json(tiles=False) == other.to_json(tiles=False) if isinstance(other, Tiling) else NotImplemented
+        return self._text == other._text if isinstance(other, Tiling) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash(self.to_json(tiles=False))
+        return hash(self._text)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.to_json(tiles=False),)
+        return _restored, (self._text,)
 
-
-class TileIndexError(InvalidValue, IndexError):
-    """There is no tile with that index."""
+    def __dask_tokenize__(self) -> tuple[str, str]:
+        return "patchfold.Tiling", self._text
 
 
 def _restored(text: str) -> Tiling:

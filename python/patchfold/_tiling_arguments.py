@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import numbers
 import operator
@@ -17,6 +18,7 @@ from ._views import first_entries, is_list
 
 TILING = "tiling"
 _LARGEST = 2**60
+_BOX = "must have a slice without a step, or (start, stop), for each tiled axis"
 
 
 def wrong_type(argument: str, rule: str, value: Any) -> InvalidType:
@@ -102,6 +104,43 @@ def tile_extents(tile: Any, axes: Any, shape: Any) -> Any:
     )
 
 
+def box_pairs(box: Any, output: tuple[int, ...], axes: tuple[int, ...]) -> list[tuple[int, int]]:
+    """A box of the output as (start, stop) for each tiled axis. It is never cut to the output: a caller whose box lies
+    elsewhere has miscounted."""
+    entries = (box,) if isinstance(box, slice) else first_entries(box) if is_list(box) else None
+    if entries is None:
+        raise wrong_type("box", _BOX, box)
+    if len(entries) != len(output):
+        raise InvalidValue(
+            operator=TILING, argument="box", rule=_BOX, given=f"{len(entries)} entries", expected=str(len(output))
+        )
+    return [_pair(entry, extent, axis) for entry, extent, axis in zip(entries, output, axes, strict=True)]
+
+
+def _pair(entry: Any, extent: int, axis: int) -> tuple[int, int]:
+    if isinstance(entry, slice):
+        ends = (entry.start, entry.stop) if entry.step is None or is_one(entry.step) else None
+    else:
+        ends = first_entries(entry) if is_list(entry) else None
+    if ends is None or len(ends) != 2 or not all(end is None or is_integer(end) for end in ends):
+        raise wrong_type("box", _BOX, entry)
+    start, stop = (default if end is None else operator.index(end) for end, default in zip(ends, (0, extent), strict=True))
+    start, stop = (end + extent if end < 0 else end for end in (start, stop))
+    if not 0 <= start <= stop <= extent:
+        raise InvalidValue(
+            operator=TILING,
+            argument="box",
+            rule="must lie in the output",
+            given=f"{value_text(entry)} along axis {axis}",
+            expected=f"from 0 to {extent}, start before stop",
+        )
+    return start, stop
+
+
+def is_one(step: Any) -> bool:
+    return is_integer(step) and operator.index(step) == 1
+
+
 def _length(value: Any) -> int:
     return len(first_entries(value) or ()) if is_list(value) else 1
 
@@ -114,3 +153,32 @@ def number_of(value: Any) -> Any:
         return complex(value) if value.endswith("j") else float(value)
     except ValueError:
         raise InvalidValue(operator=TILING, argument="value", rule="must be a number", given=value) from None
+
+
+def from_text(text: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What the JSON text of a tiling holds, and the arguments that make the tiling."""
+    if not isinstance(text, (str, bytes)):
+        raise wrong_type("text", "must be JSON text", text)
+    try:
+        entries = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidValue(operator=TILING, argument="text", rule=f"must be JSON: {error}") from None
+    required = ("shape", "axes", "tile", "stride", "tail", "padding_mode", "value", "scale", "offset", "result")
+    if not isinstance(entries, dict) or any(name not in entries for name in required):
+        raise InvalidValue(
+            operator=TILING,
+            argument="text",
+            rule="must be an object with every entry of a tiling",
+            given=str(text)[:80],
+            expected=", ".join(required),
+        )
+    arguments = {name: entries[name] for name in required}
+    try:
+        # Only integers: a text or a float could stand for a fraction with endless digits.
+        arguments["scale"] = [Fraction(*map(operator.index, ratio)) for ratio in entries["scale"]]
+    except (TypeError, ValueError, ArithmeticError):
+        raise InvalidValue(
+            operator=TILING, argument="scale", rule="must be a list of fractions", given=value_text(entries["scale"])
+        ) from None
+    arguments["value"] = number_of(entries["value"])
+    return entries, arguments

@@ -80,4 +80,7 @@ Weight: TypeAlias = Number | npt.NDArray[Any] | Any
 Mask: TypeAlias = npt.ArrayLike
 """One bool for each tile, in the shape of the grid or as a list."""
 
+Box: TypeAlias = slice | Sequence[slice | Sequence[Int | None]]
+"""A part of an output: a slice, or (start, stop), for each tiled axis."""
+
 Fill: TypeAlias = Number

@@ -15,8 +15,6 @@ namespace {
 
 /// The most tiles along one axis: each has a span in a list.
 constexpr std::int64_t most_tiles = std::int64_t{1} << 22;
-/// The most tiles in all: the ledger keeps some bits for each.
-constexpr std::int64_t most_tiles_at_all = std::int64_t{1} << 32;
 /// The most tiles of all segments of an axis together.
 constexpr std::int64_t most_covers = std::int64_t{1} << 28;
 /// The most cells of a slab: the ledger keeps a count for each.
@@ -27,37 +25,38 @@ std::int64_t middle(const TileSpan& span, std::int64_t result) {
   return 2 * span.start + result;
 }
 
-/// The segments of one axis. `covered` gets the segments of each tile.
-std::vector<Segment> cut_axis(const Tiling& tiling, int axis, bool by_middles, std::vector<Span>& covered) {
-  const std::int64_t tiles = tiling.grid()[axis];
+/// The segments of one axis of a box. `tiles` touch it; `covered` gets the segments of each of them.
+std::vector<Segment> cut_axis(const Tiling& tiling, int axis, bool by_middles, Span box, Span tiles,
+                              std::vector<Span>& covered) {
   const std::int64_t result = tiling.result()[axis];
   std::vector<TileSpan> spans;
-  for (std::int64_t k = 0; k < tiles; ++k) spans.push_back(tiling.span(axis, k));
-  std::vector<std::int64_t> cuts = {0, tiling.output()[axis]};
+  for (std::int64_t k = tiles.begin; k < tiles.end; ++k) spans.push_back(tiling.span(axis, k));
+  std::vector<std::int64_t> cuts = {box.begin, box.end};
+  const auto cut_at = [&](std::int64_t place) { cuts.push_back(std::clamp(place, box.begin, box.end)); };
   for (const TileSpan& span : spans) {
-    cuts.push_back(span.write.begin);
-    cuts.push_back(span.write.end);
+    cut_at(span.write.begin);
+    cut_at(span.write.end);
   }
   if (by_middles)
     for (std::size_t k = 1; k < spans.size(); ++k)
       // The first element y that is nearer to the later tile: twice the coordinate of its middle is 2y + 1.
-      cuts.push_back(std::clamp<std::int64_t>(floor_div(spans[k - 1].start + spans[k].start + result - 1, 2) + 1, 0,
-                                              tiling.output()[axis]));
+      cut_at(floor_div(spans[k - 1].start + spans[k].start + result - 1, 2) + 1);
   std::sort(cuts.begin(), cuts.end());
   cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
 
   // Begins and ends of tiles both ascend, so the tiles of a segment are neighbours.
   std::vector<Segment> segments;
   covered.assign(spans.size(), {});
+  const std::int64_t count = tiles.size();
   std::int64_t first = 0;
   std::int64_t last = 0;
   std::int64_t covers = 0;
   for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
     Segment segment{{cuts[i], cuts[i + 1]}, {}, 0};
-    while (first < tiles && spans[static_cast<std::size_t>(first)].write.end <= segment.span.begin) ++first;
+    while (first < count && spans[static_cast<std::size_t>(first)].write.end <= segment.span.begin) ++first;
     last = std::max(first, last);
-    while (last < tiles && spans[static_cast<std::size_t>(last)].write.begin <= segment.span.begin) ++last;
-    segment.tiles = {first, last};
+    while (last < count && spans[static_cast<std::size_t>(last)].write.begin <= segment.span.begin) ++last;
+    segment.tiles = {tiles.begin + first, tiles.begin + last};
     if ((covers += last - first) > most_covers)
       fail(ErrorCode::limit, op_merge, "tiling", "must have fewer overlapping tiles for a merge", result,
            "shorter results, or a stride above " + text(tiling.stride()[axis]));
@@ -68,7 +67,7 @@ std::vector<Segment> cut_axis(const Tiling& tiling, int axis, bool by_middles, s
       own.end = static_cast<std::int64_t>(i) + 1;
       const std::int64_t distance =
           std::abs(2 * segment.span.begin + 1 - middle(spans[static_cast<std::size_t>(k)], result));
-      if (distance < nearest) segment.centre = k;
+      if (distance < nearest) segment.centre = tiles.begin + k;
       nearest = std::min(nearest, distance);
     }
     segments.push_back(segment);
@@ -78,21 +77,23 @@ std::vector<Segment> cut_axis(const Tiling& tiling, int axis, bool by_middles, s
 
 }  // namespace
 
-Cells::Cells(const Tiling& tiling, Reduce reduce, bool selects, const std::vector<std::uint8_t>& mask)
-    : tiling_(tiling), reduce_(reduce), selects_(selects), mask_(mask) {
+Cells::Cells(const Tiling& tiling, Reduce reduce, bool selects, std::span<const std::uint8_t> mask, const Box& box)
+    : tiling_(tiling), reduce_(reduce), selects_(selects), mask_(mask), box_(box) {
   if (!mask.empty() && static_cast<std::int64_t>(mask.size()) != tiling.size())
     fail(ErrorCode::length, op_merge, "mask", "must have an entry for each tile", mask.size(), tiling.size());
-  for (const std::int64_t tiles : tiling.grid())
-    if (tiles > most_tiles)
-      fail(ErrorCode::limit, op_merge, "tiling", "must have at most 2^22 tiles along an axis for a merge", tiles);
-  if (tiling.size() > most_tiles_at_all)
-    fail(ErrorCode::limit, op_merge, "tiling", "must have at most 2^32 tiles for a merge", tiling.size());
+  for (int axis = 0; axis < tiling.grid().size(); ++axis) {
+    const Span tiles = tiles_.emplace_back(tiles_touching(tiling, axis, box[static_cast<std::size_t>(axis)]));
+    if (tiles.size() > most_tiles)
+      fail(ErrorCode::limit, op_merge, "tiling", "must have at most 2^22 tiles along an axis for a merge", tiles.size());
+  }
   Checked inner = 1;
   for (int axis = 0; axis < tiling.grid().size(); ++axis) {
+    const Span tiles = tiles_[static_cast<std::size_t>(axis)];
     covered_.emplace_back();
     starts_.emplace_back();
-    for (std::int64_t k = 0; k < tiling.grid()[axis]; ++k) starts_.back().push_back(tiling.span(axis, k).start);
-    axes_.push_back(cut_axis(tiling, axis, reduce == Reduce::center, covered_.back()));
+    for (std::int64_t k = tiles.begin; k < tiles.end; ++k) starts_.back().push_back(tiling.span(axis, k).start);
+    axes_.push_back(
+        cut_axis(tiling, axis, reduce == Reduce::center, box[static_cast<std::size_t>(axis)], tiles, covered_.back()));
     counts_.push_back(axis > 0 ? static_cast<std::int64_t>(axes_.back().size()) : 1);
     inner = inner * counts_.back();
   }
@@ -100,6 +101,21 @@ Cells::Cells(const Tiling& tiling, Reduce reduce, bool selects, const std::vecto
     fail(ErrorCode::limit, op_merge, "tiling", "must have fewer tiles across the first tiled axis for a merge",
          tiling.grid());
   inner_ = *inner.value();
+}
+
+Dims Cells::box_extents() const noexcept {
+  Dims extents;
+  for (const Span span : box_) extents.push_back(span.size());
+  return extents;
+}
+
+bool Cells::touches(std::int64_t tile) const noexcept {
+  const Dims position = position_of(tile);
+  for (int axis = 0; axis < position.size(); ++axis) {
+    const Span tiles = tiles_[static_cast<std::size_t>(axis)];
+    if (position[axis] < tiles.begin || position[axis] >= tiles.end) return false;
+  }
+  return true;
 }
 
 Dims Cells::segments_of(Cell cell) const {
@@ -197,13 +213,13 @@ bool Cells::is_whole(const Dims& segments) const {
 
 std::vector<Cell> Cells::cells_of(std::int64_t tile) const {
   std::vector<Cell> cells;
-  if (is_masked(tile)) return cells;
+  if (is_masked(tile) || !touches(tile)) return cells;
   Dims first;
   Dims end;
   const Dims position = position_of(tile);
   for (int axis = 0; axis < position.size(); ++axis) {
-    const Span own = covered_[static_cast<std::size_t>(axis)][static_cast<std::size_t>(position[axis])];
-    if (own.size() == 0) return cells;
+    const auto i = static_cast<std::size_t>(axis);
+    const Span own = covered_[i][static_cast<std::size_t>(position[axis] - tiles_[i].begin)];
     first.push_back(own.begin);
     end.push_back(own.end);
   }
@@ -218,7 +234,7 @@ std::vector<Cell> Cells::cells_of(std::int64_t tile) const {
 }
 
 bool Cells::find_hole(Dims& segments) const {
-  if (element_count(tiling_.output()) == 0) return false;
+  if (element_count(box_extents()) == 0) return false;
   segments = Dims::filled(static_cast<int>(axes_.size()), 0);
   for (int axis = 0; axis < segments.size(); ++axis)
     for (std::size_t i = 0; i < axes_[static_cast<std::size_t>(axis)].size(); ++i)

@@ -27,23 +27,30 @@ struct Cell {
   friend auto operator<=>(const Cell&, const Cell&) = default;
 };
 
-/// All cells of a merge. Along each tiled axis the ends of the tiles cut the output into segments; a cell is one segment of
-/// each axis. For Reduce::center the middles between neighbouring tiles cut as well, so that one tile is the nearest
-/// everywhere in a cell.
+/// All cells of a merge, or of a box of its output. Along each tiled axis the ends of the tiles cut the output into
+/// segments; a cell is one segment of each axis. For Reduce::center the middles between neighbouring tiles cut as well, so
+/// that one tile is the nearest everywhere in a cell.
 ///
 /// Cells exist so that overlaps need no special cases. Where tiles cross, where three of them overlap, where the last tile
 /// is moved back and where a mask leaves tiles out, only the list of a cell's tiles differs, and everything that is done for
 /// one element of a cell is done for all of them.
+///
+/// The cells of a box are those of the whole output, cut to the box: an element has the same tiles, and its cell is all that
+/// it needs. Nothing is stored for tiles that do not touch the box, but they keep their numbers.
 ///
 /// Only the segments of each axis are stored; what belongs to a cell follows from the numbers of its segments (`Dims
 /// segments`, one for each tiled axis). Rules makes the Cells of a merge, the Ledger counts their tiles, and a CellPlan
 /// makes their elements. Cells never change.
 class Cells {
  public:
-  /// `selects`: one tile gives each element (first, last, center).
-  Cells(const Tiling& tiling, Reduce reduce, bool selects, const std::vector<std::uint8_t>& mask);
+  /// `selects`: one tile gives each element (first, last, center). The mask must live as long as the cells; the box has been
+  /// checked.
+  Cells(const Tiling& tiling, Reduce reduce, bool selects, std::span<const std::uint8_t> mask, const Box& box);
 
   const Tiling& tiling() const noexcept { return tiling_; }
+  const Box& box() const noexcept { return box_; }
+  /// Extents of the box along the tiled axes.
+  Dims box_extents() const noexcept;
   /// Segments of the stream axis.
   std::int64_t slabs() const noexcept { return static_cast<std::int64_t>(axes_[0].size()); }
   std::int64_t cells_in_slab() const noexcept { return inner_; }
@@ -56,8 +63,11 @@ class Cells {
   }
   /// Where tile k of an axis begins: Tiling::span(axis, k).start.
   std::int64_t start(int axis, std::int64_t k) const {
-    return starts_[static_cast<std::size_t>(axis)][static_cast<std::size_t>(k)];
+    return starts_[static_cast<std::size_t>(axis)]
+                  [static_cast<std::size_t>(k - tiles_[static_cast<std::size_t>(axis)].begin)];
   }
+  /// Whether some element of the box lies in the tile's result.
+  bool touches(std::int64_t tile) const noexcept;
   /// A tile's number along each tiled axis.
   Dims position_of(std::int64_t tile) const noexcept;
   /// Extents of a tile's result along the tiled axes.
@@ -117,9 +127,11 @@ class Cells {
   Tiling tiling_;
   Reduce reduce_;
   bool selects_;
-  std::vector<std::uint8_t> mask_;
+  std::span<const std::uint8_t> mask_;
+  Box box_;
+  std::vector<Span> tiles_{};  ///< those that touch the box, along each axis
   std::vector<std::vector<Segment>> axes_{};
-  std::vector<std::vector<Span>> covered_{};  ///< for each axis and tile along it: its segments
+  std::vector<std::vector<Span>> covered_{};  ///< for each axis and each of its tiles_: the segments
   std::vector<std::vector<std::int64_t>> starts_{};
   Dims counts_{};  ///< segments of each axis; 1 for the stream axis, which inner numbers leave out
   std::int64_t inner_ = 1;

@@ -69,11 +69,7 @@ void Merger::finish() {
   std::int64_t count = 0;
   const auto missing = state_->ledger.missing(3, count);
   if (count > 0) {
-    ErrorValue given(count, " missing: ");
-    for (const std::int64_t tile : missing)
-      given.append(tile == missing.front() ? "" : ", ", tile, " at position ", index_at(tile, state_->tiles().grid()));
-    if (count > 3) given.append(", ..");
-    fail(ErrorCode::missing, op_merge, "tile", "must all have come", std::move(given),
+    fail(ErrorCode::missing, op_merge, "tile", "must all have come", missing_text(state_->tiles(), missing, count),
          ErrorValue(state_->tiles().size(), " tiles"));
   }
   state_->or_close([] { return std::string("the last rows"); }, [&] { state_->send_rows(); });
@@ -97,8 +93,9 @@ Reduce reduction_of(const MergeSpec& spec) noexcept {
   return is_blended ? Reduce::mean : Reduce::center;
 }
 
-void check_merge(const Tiling& tiling, const MergeSpec& spec) {
-  Rules(tiling, spec);
+void check_merge(const Tiling& tiling, const MergeSpec& spec, bool with_weights) {
+  const Rules rules(tiling, spec);
+  if (with_weights) rules.check_weights();
 }
 
 MergeMemory merge_memory(const Tiling& tiling, const MergeSpec& spec, bool to_sink) {

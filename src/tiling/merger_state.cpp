@@ -2,12 +2,9 @@
 #include "tiling/merger_state.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <utility>
 
-#include "engine/parallel_rows.hpp"
 #include "tensor/fail.hpp"
-#include "tiling/cell_writer.hpp"
 #include "tiling/names.hpp"
 
 namespace patchfold {
@@ -21,11 +18,6 @@ Memory allocate(std::int64_t bytes, std::string_view what) {
   if (!memory) fail(ErrorCode::out_of_memory, op_merge, what, "not enough memory", text(bytes) + " bytes");
   return memory;
 }
-
-/// Cells beside each other are made so many rows, of so many bytes in the longest of these cells, at a time: calls for
-/// single rows take as long as the rows, and many rows leave the cache before the next cell continues them.
-constexpr std::int64_t rows_together = 8;
-constexpr std::int64_t bytes_together = 8192;
 
 /// "tile 17 at position [2, 5]".
 std::string tile_name(const Tiling& tiling, std::int64_t tile) {
@@ -162,49 +154,6 @@ void Merger::State::hold_rows(std::int64_t slab, std::vector<CellPlan>& work) {
   }
 }
 
-void Merger::State::run(const std::vector<CellPlan>& work) {
-  // Cells beside each other form a group, which is made a few rows at a time.
-  std::vector<std::size_t> begins;
-  std::vector<std::int64_t> piece_begins = {0};
-  double bytes = 0;
-  for (std::size_t i = 0; i < work.size(); ++i) {
-    bytes += work[i].bytes();
-    if (i > 0 && work[i].continues(work[i - 1])) continue;
-    begins.push_back(i);
-    piece_begins.push_back(piece_begins.back() + work[i].pieces());
-  }
-  begins.push_back(work.size());
-  std::atomic<bool> had_memory = true;
-  const auto make_group = [&](std::size_t group, std::int64_t first, std::int64_t last) {
-    std::vector<CellWriter> cells;
-    cells.reserve(begins[group + 1] - begins[group]);
-    for (std::size_t i = begins[group]; i < begins[group + 1]; ++i)
-      if (!cells.emplace_back(work[i]).seek(first)) throw std::bad_alloc();
-    std::int64_t row_bytes = 1;
-    for (std::size_t i = begins[group]; i < begins[group + 1]; ++i) row_bytes = std::max(row_bytes, work[i].row_bytes());
-    const std::int64_t together = std::clamp<std::int64_t>(bytes_together / row_bytes, 1, rows_together);
-    for (; first < last; first += together)
-      for (CellWriter& cell : cells) cell.make(std::min(together, last - first));
-  };
-  auto pieces_of_work = [&](std::int64_t first, std::int64_t last) noexcept {
-    auto group =
-        static_cast<std::size_t>(std::upper_bound(piece_begins.begin(), piece_begins.end(), first) - piece_begins.begin()) -
-        1;
-    try {
-      for (; first < last; ++group) {
-        const std::int64_t end = std::min(last, piece_begins[group + 1]);
-        if (first < end) make_group(group, first - piece_begins[group], end - piece_begins[group]);
-        first = end;
-      }
-    } catch (const std::bad_alloc&) {
-      had_memory = false;
-    }
-    kernels::finish_stores();
-  };
-  throw_if_failed(engine::parallel_rows(piece_begins.back(), bytes, pieces_of_work, executor), op_merge);
-  if (!had_memory) throw std::bad_alloc();
-}
-
 void Merger::State::send_rows() {
   bool is_held = false;
   while (ledger.next_is_finished(is_held)) {
@@ -213,7 +162,7 @@ void Merger::State::send_rows() {
       std::vector<CellPlan> work;
       hold_rows(slab, work);
       ledger.hold_next();
-      run(work);
+      run_cells(work, executor);
     }
     if (sink != nullptr) {
       const Dims shape = band_shape(slab);
@@ -286,7 +235,7 @@ void Merger::State::add(std::int64_t index, const ConstTensorView& given, const 
     waiting->weights = std::move(own);  // its values stay where the plans of cells point to
     if (!arrival.waiting.empty()) held.set(index, std::move(waiting));
     if (limit && index != next_tile) early[index] = early_bytes_of(arrival);
-    run(work);
+    run_cells(work, executor);
     ledger.accept(arrival);
   } catch (...) {
     // What has been written to the output is written again when the tile comes again.

@@ -15,6 +15,7 @@
 #include "tiling/cell_plan.hpp"
 #include "tiling/ledger.hpp"
 #include "tiling/rules.hpp"
+#include "tiling/run_cells.hpp"
 
 namespace patchfold {
 
@@ -92,7 +93,6 @@ struct Merger::State {
   CellPlan plan_cell(Cell cell, std::int64_t arriving, const ConstTensorView& tile, const tiling::OwnWeights* own);
   void check_covered(const CellPlan& cell) const;
   CellPlan plan_into(Cell cell, const Dims& segments, tiling::Sources sources);
-  void run(const std::vector<CellPlan>& work);
   Dims band_shape(std::int64_t slab) const;
   std::int64_t early_bytes_of(const tiling::Arrival& arrival) const;
   void check_room(const tiling::Arrival& arrival) const;

@@ -16,6 +16,9 @@
 namespace patchfold::tiling {
 namespace {
 
+/// The most tiles of a merge of the whole output: the ledger keeps some bits for each.
+constexpr std::int64_t most_tiles_at_all = std::int64_t{1} << 32;
+
 bool is_complex(DType dtype) {
   return kind_of(dtype) == ElementKind::complex;
 }
@@ -76,10 +79,19 @@ kernels::Blend blend_for(Reduce reduce, DType dtype, DType output, bool is_ones)
 
 }  // namespace
 
+TileFacts::TileFacts(const Tiling& tiling, const MergeSpec& spec) : weights(tiling, window_of(spec)), mask(spec.mask) {}
+
 Rules::Rules(const Tiling& tiling, const MergeSpec& spec)
-    : reduce(reduction_of(spec)),
-      weights(tiling, window_of(spec)),
-      cells(tiling, reduce, selects(reduce) && !weights.has_zero(), spec.mask),
+    : Rules(tiling, spec, std::make_shared<const TileFacts>(tiling, spec), whole_output(tiling)) {
+  if (tiling.size() > most_tiles_at_all)
+    fail(ErrorCode::limit, op_merge, "tiling", "must have at most 2^32 tiles for a merge", tiling.size());
+}
+
+Rules::Rules(const Tiling& tiling, const MergeSpec& spec, std::shared_ptr<const TileFacts> shared, const Box& box)
+    : facts(std::move(shared)),
+      reduce(reduction_of(spec)),
+      weights(facts->weights),
+      cells(tiling, reduce, selects(reduce) && !weights.has_zero(), facts->mask, box),
       channels(spec.channels),
       dtype(spec.dtype),
       output_dtype(spec.output_dtype.value_or(spec.dtype)),
@@ -113,8 +125,8 @@ Rules::Rules(const Tiling& tiling, const MergeSpec& spec)
   else
     check_holes();
   const double bytes =
-      2.0 * static_cast<double>(element_count(tiling.output_shape(channels))) * static_cast<double>(output_element);
-  store = engine::store_of(bytes / 2, bytes / 2);
+      static_cast<double>(element_count(this->box(cells.box_extents()))) * static_cast<double>(output_element);
+  store = engine::store_of(bytes, bytes);
   if (is_weighted && !converts && store == kernels::Store::past_cache)
     lines = kernels::weighted_lines(part_of(dtype), reduce == Reduce::mean);
 }
@@ -166,11 +178,28 @@ void Rules::check_holes() const {
   if (cells.find_hole(segments)) refuse_hole(first_of(segments), "tile");
 }
 
+/// Whether each element of a cell has a weight above 0, told from the weights along each axis: where every combination of
+/// tiles contributes, a product is above 0 if one is along each axis. False: not told.
+bool Rules::is_covered_along_axes(const Dims& segments) const {
+  if (!weights.is_separable() || !cells.is_whole(segments)) return false;
+  for (int axis = 0; axis < segments.size(); ++axis) {
+    const Segment& segment = cells.segment(axis, segments[axis]);
+    for (std::int64_t y = segment.span.begin; y < segment.span.end; ++y) {
+      bool is_covered = false;
+      for (std::int64_t k = segment.tiles.begin; k < segment.tiles.end && !is_covered; ++k)
+        is_covered = weights.axis(axis)[static_cast<std::size_t>(y - cells.start(axis, k))] > 0;
+      if (!is_covered) return false;
+    }
+  }
+  return true;
+}
+
 void Rules::check_weights() const {
-  if (has_fill || !weights.has_zero() || element_count(cells.tiling().output()) == 0) return;
+  if (has_fill || !weights.has_zero() || element_count(cells.box_extents()) == 0) return;
   for (std::int64_t slab = 0; slab < cells.slabs(); ++slab)
     for (std::int64_t inner = 0; inner < cells.cells_in_slab(); ++inner) {
       const Dims segments = cells.segments_of({slab, inner});
+      if (is_covered_along_axes(segments)) continue;
       std::vector<Dims> inside;
       for (const std::int64_t tile : cells.contributors(segments)) inside.push_back(inside_tile(tile, segments));
       const Dims extents = cells.extents(segments);

@@ -5,6 +5,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "kernels/blend.hpp"
 #include "kernels/stream.hpp"
@@ -15,17 +17,32 @@
 
 namespace patchfold::tiling {
 
+/// What a spec holds for whole tiles and for all of them: the sampled window, and the mask. It is as large as a tile, and as
+/// there are tiles, so the merges of all boxes share it.
+struct TileFacts {
+  /// Checks the window. Throws Error(value, length).
+  TileFacts(const Tiling& tiling, const MergeSpec& spec);
+
+  Weights weights;
+  std::vector<std::uint8_t> mask;
+};
+
 /// A MergeSpec that has been checked against its tiling, with what follows from both: the cells, the sampled window, the
-/// kernels for the element type, and the fill as bytes. Every way to merge begins with it (Merger, merge_memory,
+/// kernels for the element type, and the fill as bytes. Every way to merge begins with it (Merger, BoxMerger, merge_memory,
 /// check_merge), so each mistake in a spec has one error. It never changes.
 struct Rules {
-  /// Checks the spec. Throws Error(value, dtype, ..), also for elements that no tile gives where there is no fill.
+  /// Checks the spec for a merge of the whole output. Throws Error(value, dtype, ..), also for elements that no tile gives
+  /// where there is no fill.
   Rules(const Tiling& tiling, const MergeSpec& spec);
-  /// Throws Error(value) for an element all of whose weights are 0 where there is no fill. It looks at every element.
+  /// The same for a box of the output. What the facts hold is not read in the spec.
+  Rules(const Tiling& tiling, const MergeSpec& spec, std::shared_ptr<const TileFacts> facts, const Box& box);
+  /// Throws Error(value) for an element of the box all of whose weights are 0 where there is no fill. Where the mask leaves
+  /// out tiles, or the window is an array, it looks at every element.
   void check_weights() const;
 
+  std::shared_ptr<const TileFacts> facts;
   Reduce reduce;
-  Weights weights;
+  const Weights& weights;
   Cells cells;
   Dims channels;
   DType dtype;
@@ -46,7 +63,7 @@ struct Rules {
   Dims axes;
   /// The tiled axis that an axis of the result is, or -1.
   int tiled(int axis) const noexcept;
-  /// The first element of a cell along the tiled axes.
+  /// The first element of a cell along the tiled axes of the output.
   Dims first_of(const Dims& segments) const;
   /// Where a cell begins in the result of a tile.
   Dims inside_tile(std::int64_t tile, const Dims& segments) const;
@@ -57,6 +74,7 @@ struct Rules {
   static int rank_of(const Dims& channels, const Tiling& tiling);
   void check_bytes() const;
   void check_holes() const;
+  bool is_covered_along_axes(const Dims& segments) const;
 };
 
 /// What the Ledger of such a merge counts with.

@@ -241,6 +241,32 @@ TEST(Merges, OfMoreThanTheirListsHoldAreRefused) {
             "merge: window: must have at most 2^26 weights along all axes together; given [67108865]");
 }
 
+// claim: boxes-cost
+TEST(Boxes, TakeNoMoreThanWhatTouchesThem) {
+  // 2^46 tiles: no list of all of them, of those along an axis, or of elements of the output could be made.
+  const Tiling tiling({.shape = {1LL << 28, 1LL << 28}, .tile = {64, 64}, .overlap = 32});
+  const MergeSpec spec{.dtype = DType::uint8, .element_size = 1};
+  const BoxMerger merger(tiling, spec);
+  for (const std::int64_t extent : {1, 40, 200}) {
+    const Box box = {{(1LL << 27) - 5, (1LL << 27) - 5 + extent}, {12345, 12345 + extent}};
+    const std::vector<Span> tiles = tiling.touching(box);
+    std::vector<std::uint8_t> ones(64 * 64, 1);
+    std::vector<Piece> pieces;
+    for (std::int64_t row = tiles[0].begin; row < tiles[0].end; ++row)
+      for (std::int64_t column = tiles[1].begin; column < tiles[1].end; ++column) {
+        const std::int64_t index = row * tiling.grid()[1] + column;
+        const std::vector<Span> part = tiling.piece(index, box);
+        pieces.push_back({index, {ones.data(), {part[0].size(), part[1].size()}, {64, 1}, DType::uint8, 1}});
+      }
+    EXPECT_LE(static_cast<std::int64_t>(pieces.size()), (extent / 32 + 3) * (extent / 32 + 3));
+    std::vector<std::uint8_t> out(static_cast<std::size_t>(extent * extent));
+    reset_allocations();
+    merger.merge(box, pieces, {out.data(), {extent, extent}, {extent, 1}, DType::uint8, 1});
+    EXPECT_LT(largest_allocation(), 64 * 1024 + pieces.size() * 4096);
+    EXPECT_EQ(out, std::vector<std::uint8_t>(out.size(), 1));
+  }
+}
+
 TEST(Merges, OfWrongIndicesAreRefused) {
   const Tiling tiling(legal(0));
   NoRows rows;
