@@ -31,7 +31,7 @@ consteval bool holds() {
 }
 
 /// Whether elements that this build holds may be moved in units of so many bytes.
-consteval bool holds_unit(std::size_t bytes) {
+constexpr bool holds_unit(std::size_t bytes) {
   return std::ranges::any_of(
       dtypes(), [=](DType dtype) { return holds(dtype) && (size_of(dtype) == 0 || bytes % size_of(dtype) == 0); });
 }
