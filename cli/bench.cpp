@@ -253,22 +253,22 @@ CommandInfo bench_info() {
 void run_bench(const std::vector<std::string>& words) {
   BenchCommand all;
   if (const std::string help = all.command.parse(words); !help.empty()) return print(help);
-  const auto& [problems, threads, seed_and_count, settings, cache_megabytes, json] =
-      std::tie(all.problems, all.threads, all.seed_and_count, all.settings, all.cache_megabytes, all.json);
+  const auto& [problems, threads, seed_and_count, cache_megabytes, json] =
+      std::tie(all.problems, all.threads, all.seed_and_count, all.cache_megabytes, all.json);
   RandomRequest& random = all.random;
   bench::GrowthSettings& growth = all.growth;
   const std::vector<int> counts = parse_threads(threads);
   if (all.grows) {
     if (!problems.empty()) fail_usage("bench", "--growth", "takes no problem", problems.front());
     growth.cache_bytes = cache_megabytes > 0 ? cache_megabytes * (1 << 20) : bench::last_level_cache();
-    growth.timing = settings;
+    growth.timing = all.settings;
     return run_growth(counts, growth, json);
   }
   if (all.command.given(all.draws)) {
     if (!problems.empty()) fail_usage("bench", "--random", "takes no problem", problems.front());
     parse_random(seed_and_count, random);
     random.threads = counts;
-    random.settings = settings;
+    random.settings = all.settings;
     random.json = json;
     return run_random(random);
   }
@@ -283,7 +283,7 @@ void run_bench(const std::vector<std::string>& words) {
     for (const int count : counts) {
       show_progress(fmt::format("{} of {}, {} threads", rows.size() + 1, tasks.size() * counts.size(), count));
       rows.push_back(
-          std::visit([&](const auto& problem) { return bench::measure(problem, count, settings); }, task.problem));
+          std::visit([&](const auto& problem) { return bench::measure(problem, count, all.settings); }, task.problem));
       targets.push_back(task.target);
       show_progress("");
       if (!json) print_row(rows.back());

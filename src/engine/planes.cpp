@@ -18,7 +18,7 @@ bool has(const FixedList<int, 2 * max_rank>& list, int axis) {
   return std::ranges::find(list, axis) != list.end();
 }
 
-constexpr std::int64_t most_offsets = 1024;  // of an axis of planes whose steps are equal on one side
+constexpr std::int64_t most_offsets = 4096;  // of an axis of planes whose steps are equal on one side
 constexpr std::int64_t most_rows = 256;      // of rows that lie anywhere
 
 }  // namespace
@@ -258,7 +258,8 @@ void Planes::list_offsets(const List& list, std::size_t at) {
   }
 }
 
-void Planes::move(std::byte* to, const std::byte* from, const Extents& extents, const std::byte* from_end) const noexcept {
+void Planes::move(std::byte* to, const std::byte* from, const Extents& extents, const std::byte* from_end,
+                  kernels::Ahead& ahead) const noexcept {
   const auto units = [&](const List& list) {
     std::int64_t product = 1;
     for (const int i : list) product *= extents[static_cast<std::size_t>(i)];
@@ -277,10 +278,17 @@ void Planes::move(std::byte* to, const std::byte* from, const Extents& extents, 
     const std::int64_t extent = extents[static_cast<std::size_t>(i)];
     if (extent > 1) others.push_back({extent, axes_[i].from, axes_[i].to});
   }
-  if (others.empty()) return move_(to, from, unit_, plane);
+  const std::int64_t lines = ceil_div(plane.rows * plane.columns * unit_, kernels::line_bytes);
+  if (others.empty()) {
+    ahead.advance(lines);
+    return move_(to, from, unit_, plane);
+  }
   const std::int64_t planes = count_tuples(others);
   Counter counter(others, 0);
-  for (std::int64_t k = 0; k < planes; ++k, counter.next()) move_(to + counter.dst, from + counter.src, unit_, plane);
+  for (std::int64_t k = 0; k < planes; ++k, counter.next()) {
+    ahead.advance(lines);
+    move_(to + counter.dst, from + counter.src, unit_, plane);
+  }
 }
 
 }  // namespace patchfold::engine

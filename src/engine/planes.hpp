@@ -12,6 +12,7 @@
 
 #include "engine/problem.hpp"
 #include "kernels/plane.hpp"
+#include "kernels/stream.hpp"
 
 namespace patchfold::engine {
 
@@ -42,8 +43,10 @@ class Planes {
   std::int64_t rows() const noexcept { return static_cast<std::int64_t>(offsets_[0].size()); }
   std::int64_t columns() const noexcept { return static_cast<std::int64_t>(offsets_[2].size()); }
 
-  /// Moves the units [0, extents[i]) along each axis. Nothing is read from `from_end` on.
-  void move(std::byte* to, const std::byte* from, const Extents& extents, const std::byte* from_end) const noexcept;
+  /// Moves the units [0, extents[i]) along each axis. Nothing is read from `from_end` on. `ahead` makes progress by the
+  /// bytes that are moved.
+  void move(std::byte* to, const std::byte* from, const Extents& extents, const std::byte* from_end,
+            kernels::Ahead& ahead) const noexcept;
 
  private:
   using List = FixedList<int, 2 * max_rank>;  // axes, the nearest first
@@ -72,7 +75,7 @@ class Planes {
   Choice best_{};
   List others_{};
   std::array<std::vector<std::int64_t>, 4> offsets_{};  // of rows, then of columns: in the destination, in the source
-  std::int64_t reach_ = 0;  // the largest offset of columns in the source
+  std::int64_t reach_ = 0;                              // the largest offset of columns in the source
   std::array<std::int64_t, 4> steps_{};
 };
 

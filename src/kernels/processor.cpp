@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two functions that Highway's headers leave to its library: which instruction sets the processor has, and the choice
-// among them that all kernels share. So the headers are enough (cmake/highway.cmake).
+// The functions that Highway's headers leave to its library: which instruction sets the processor has, the choice among them
+// that all kernels share, and how a check fails. So the headers are enough (cmake/highway.cmake).
 #include <hwy/targets.h>
 
+#include <cstdarg>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 
 #if HWY_ARCH_X86
 #include <cpuid.h>
@@ -96,6 +99,17 @@ std::int64_t SupportedTargets() {
 ChosenTarget& GetChosenTarget() {
   static constinit ChosenTarget chosen;
   return chosen;
+}
+
+/// Highway's headers check themselves in builds with asserts or sanitizers.
+HWY_NORETURN void Abort(const char* file, int line, const char* format, ...) {
+  std::fprintf(stderr, "%s:%d: ", file, line);
+  std::va_list values;
+  va_start(values, format);
+  std::vfprintf(stderr, format, values);
+  va_end(values);
+  std::fputc('\n', stderr);
+  std::abort();
 }
 
 }  // namespace hwy

@@ -130,8 +130,8 @@ struct Squares {
     std::int64_t columns[kept];
     PATCHFOLD_UNROLL for (int i = 0; i < kept; ++i) columns[i] = i < count ? src_columns[i] : 0;
     const std::int64_t* const offsets = kept == lanes ? columns : src_columns;
-    for (std::int64_t row = begin; row < end; row += edge) {
-      const std::int64_t first = x.first(kind == Rows::all ? std::min(row, x.rows - edge) : 0, rows);
+    const auto exchange_square = [&](std::int64_t row) {
+      const std::int64_t first = x.first(row, rows);
       const std::byte* const from = x.src + first * x.row_step;
       const std::int64_t* const to_rows = x.dst_rows + first;
       hn::Vec<DV> v[edge];
@@ -145,13 +145,23 @@ struct Squares {
         if (count < edge) {
           PATCHFOLD_UNROLL for (int i = 0; i < vectors; ++i) if (i < rows)
               store_part(v[i], to + to_rows[i * way], count * unit);
-          continue;
+          return;
         }
       PATCHFOLD_UNROLL for (int i = 0; i < vectors; ++i) if (kind == Rows::all || i < rows) {
         std::byte* const at = to + to_rows[i * way];
         hn::StoreU(v[i], d, reinterpret_cast<T*>(at));
         fetch_soon(at);
       }
+    };
+    if constexpr (kind != Rows::all) {
+      for (std::int64_t row = begin; row < end; row += edge) exchange_square(0);
+    } else {
+      // A square of few rows is little work for what a round of the loop costs.
+      constexpr int deep = edge < 8 ? 8 / edge : 1;
+      std::int64_t row = begin;
+      for (; row + deep * edge <= end; row += deep * edge)
+        PATCHFOLD_UNROLL for (int i = 0; i < deep; ++i) exchange_square(row + i * edge);
+      for (; row < end; row += edge) exchange_square(std::min(row, x.rows - edge));
     }
   }
 
@@ -176,38 +186,65 @@ struct Squares {
     }
   }
 
-  /// Stores the 16 bytes of each square to the row that they have become.
-  template <class DV>
-  static HWY_INLINE void store_rows(DV d, hn::Vec<DV> value, std::byte* to, const std::int64_t* rows, std::int64_t way,
-                                    std::int64_t bytes) {
-    constexpr int lanes = static_cast<int>(hn::MaxLanes(DV()));
-    if constexpr (lanes > edge) {
-      const hn::Half<DV> half;
-      store_rows(half, hn::LowerHalf(half, value), to, rows, way, bytes);
-      store_rows(half, hn::UpperHalf(half, value), to, rows + way * (lanes / 2), way, bytes);
-    } else if (bytes == 16) {
-      hn::StoreU(value, d, reinterpret_cast<T*>(to + *rows));
+  /// The square at a place in a register.
+  template <int place, class DV>
+  static HWY_INLINE hn::Vec<Square> square_of(DV d, hn::Vec<DV> value) {
+    constexpr int squares = static_cast<int>(hn::MaxLanes(DV())) / edge;
+    if constexpr (squares == 1) {
+      return value;
     } else {
-      store_part(value, to + *rows, bytes);
+      const hn::Half<DV> half;
+      if constexpr (place < squares / 2)
+        return square_of<place>(half, hn::LowerHalf(half, value));
+      else
+        return square_of<place - squares / 2>(half, hn::UpperHalf(half, value));
     }
   }
 
-  /// Many rows of a few columns: vectors of rows are loaded.
-  static void exchange_tall(const Exchange& x) {
-    const Registers d;
-    const std::int64_t count = std::min<std::int64_t>(edge, x.columns), way = x.way();
+  /// A bit for each row behind which so many bytes of the following rows lie that 16 bytes may be stored at it: the rows
+  /// overwrite those that are too many.
+  static HWY_INLINE std::uint64_t followed(const std::int64_t* rows, std::int64_t way, std::int64_t bytes) {
+    std::uint64_t next = 0, all = ~std::uint64_t{0};
+    PATCHFOLD_UNROLL for (int i = 0; i + 1 < span; ++i) next |= std::uint64_t{rows[(i + 1) * way] - rows[i * way] == bytes}
+                                                                << i;
+    for (std::int64_t reach = bytes; reach < 16; reach += bytes, next >>= 1) all &= next;
+    return all;
+  }
+
+  /// Stores the squares from a place on to the rows that they have become, in the order of rows.
+  template <int place, bool whole>
+  static HWY_INLINE void store_rows(const hn::Vec<Registers>* v, std::byte* to, const std::int64_t* rows, std::int64_t way,
+                                    std::int64_t bytes, std::uint64_t followed) {
+    PATCHFOLD_UNROLL for (int i = 0; i < edge; ++i) {
+      const int row = place * edge + i;
+      const hn::Vec<Square> square = square_of<place>(Registers(), v[i]);
+      std::byte* const at = to + rows[row * way];
+      if (whole || (followed >> row & 1) != 0)
+        hn::StoreU(square, Square(), reinterpret_cast<T*>(at));
+      else
+        store_part(square, at, bytes);
+    }
+    if constexpr ((place + 1) * edge < span) store_rows<place + 1, whole>(v, to, rows, way, bytes, followed);
+  }
+
+  /// Many rows of a few columns, of all that a square has or fewer: vectors of rows are loaded.
+  template <bool whole>
+  static void exchange_tall(const Exchange& given) {
+    const Exchange x = given;  // bytes that are stored might be those of `given`
+    const std::int64_t count = whole ? edge : x.columns, way = x.way();
+    std::int64_t offsets[span];
+    for (int i = 0; i < span; ++i) offsets[i] = x.src_columns[std::min<std::int64_t>(i, x.columns - 1)];
     for_blocks(x.rows, span, [&](std::int64_t row) {
       const std::int64_t first = x.first(row, span);
       const std::byte* const from = x.src + first * x.row_step;
       const std::int64_t* const to_rows = x.dst_rows + first;
+      const std::uint64_t wide = whole ? 0 : followed(to_rows, way, count * unit);
       for_blocks(x.columns, count, [&](std::int64_t column) {
-        const std::int64_t* const columns = x.src_columns + column;
         hn::Vec<Registers> v[edge];
         PATCHFOLD_UNROLL for (int i = 0; i < edge; ++i) v[i] =
-            i < count ? hn::LoadU(d, reinterpret_cast<const T*>(from + columns[i])) : hn::Zero(d);
-        exchange_lanes<edge, edge>(d, v);
-        std::byte* const to = x.dst + column * unit;
-        PATCHFOLD_UNROLL for (int i = 0; i < edge; ++i) store_rows(d, v[i], to, to_rows + i * way, way, count * unit);
+            hn::LoadU(Registers(), reinterpret_cast<const T*>(from + offsets[column + i]));
+        exchange_lanes<edge, edge>(Registers(), v);
+        store_rows<0, whole>(v, x.dst + column * unit, to_rows, way, count * unit, wide);
       });
     });
   }
@@ -216,7 +253,7 @@ struct Squares {
   template <int step>
   static void exchange(const Exchange& x) {
     if constexpr (step == 1 && span > edge)
-      if (x.columns < span && x.rows >= span) return exchange_tall(x);
+      if (x.columns < span && x.rows >= span) return x.columns < edge ? exchange_tall<false>(x) : exchange_tall<true>(x);
     if (x.rows >= edge) return exchange_columns<step, Rows::all>(x);
     if constexpr (edge >= 8)
       if (x.rows <= edge / 2) return exchange_columns<step, Rows::half>(x);

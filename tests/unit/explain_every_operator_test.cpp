@@ -26,8 +26,8 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 /// Layouts, orders, padding modes, taps that meet, one axis and three.
 constexpr const char* more_problems[] = {
-    "unfold u8 2x7x6x3 kernel_size=3,2 padding=2:3,1:0 padding_mode=reflect layout=channels_last order=kernel "
-    "positions=grid",
+    ("unfold u8 2x7x6x3 kernel_size=3,2 padding=2:3,1:0 padding_mode=reflect layout=channels_last order=kernel "
+     "positions=grid"),
     "unfold f32 2x1x9 kernel_size=3, padding=4, padding_mode=wrap",
     "unfold f32 2x3x5x6 kernel_size=2,3 stride=2,1 dilation=1,2 padding=1:0,2:1 value=-7",
     "unfold bf16 1x2x3x4x5 kernel_size=2,2,2 padding=1:0,0:1,1:1 order=kernel",

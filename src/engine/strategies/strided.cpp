@@ -81,24 +81,25 @@ class Strided final : public Compiled {
     src += problem_.src_offset;
     dst += problem_.dst_offset;
     std::byte* const last_place = scratch + last_place_;
+    const bool is_large = bytes_ > static_cast<double>(stage_bytes());  // so that it comes from beyond the cache
     Brick brick = place(first);
     for (std::int64_t row = first; row < last; ++row) {
       const Brick next = place(row + 1 < last ? row + 1 : row);
       const std::byte* from = src + brick.src;
       const std::byte* from_end = src_end;
+      kernels::Ahead lines, nothing;
+      if (is_large && row + 1 < last) lines = lines_of(src + next.src, next.extents);
       for (int i = 0; i < hops_.size(); ++i) {
         const bool is_last = i + 1 == hops_.size();
         std::byte* to = !is_last ? scratch : writes_runs_ ? last_place : dst + brick.dst;
         if (is_last && i > 0 && !writes_runs_) finish(last_place);
-        hops_[i].move(to, from, brick.extents, from_end);
+        hops_[i].move(to, from, brick.extents, from_end, i == 0 ? lines : nothing);
         from = to;
         from_end = scratch + scratch_per_piece_;
       }
       if (writes_runs_) {
         finish(last_place);
-        kernels::Ahead lines;
-        if (store_ == Store::past_cache && row + 1 < last) lines = lines_of(src + next.src, next.extents);
-        write(dst + brick.dst, last_place, brick.extents, lines);
+        write(dst + brick.dst, last_place, brick.extents, nothing);
       }
       brick = next;
     }
