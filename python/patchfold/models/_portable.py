@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -12,22 +11,18 @@ from typing import Any
 import numpy as np
 import onnx
 import onnx.version_converter
-from onnx import numpy_helper
 
 from . import _onnx
 from ._disguises import rewrite
-from ._errors import ModelError, naming
+from ._errors import ModelError
 from ._expand import Nodes, Window, blocks_to_planes, col2im, im2col, planes_to_blocks
 from ._moves import same_pads
-from ._onnx_nodes import attributes_of, bodies_of, constant_of, is_patches, text_of
+from ._onnx_nodes import attributes_of, bodies_of, text_of
+from ._rewriter import CONTRIB, Rewriter, copy_of, drop_domain
 from ._targets import TARGETS, Target, of_version
 
-FAMILY = ("Col2Im", "DepthToSpace", "SpaceToDepth")
-# Where tf2onnx leaves TensorFlow's ExtractImagePatches, as (N, H, W, C) with its settings as further inputs.
-CONTRIB = "ai.onnx.contrib"
 # The nodes that an operator is written with have these forms from this version of ONNX's operators on.
 OLDEST = 13
-SETTINGS = (onnx.TensorProto.INT64, onnx.TensorProto.INT32, onnx.TensorProto.STRING)
 
 
 def target_of(text: str) -> Target:
@@ -66,17 +61,14 @@ def portable(model: Any, target: str, *, sizes: Mapping[str, int] | None = None)
     """
     wanted = target_of(target)
     shapes = _known_shapes(model, dict(sizes or {}))
-    result = onnx.ModelProto()
-    result.CopyFrom(model if isinstance(model, onnx.ModelProto) else onnx.load(os.fspath(model)))
-    if result.functions:
-        result = onnx.inliner.inline_local_functions(result)
+    result = copy_of(model)
     opset = next((entry.version for entry in result.opset_import if entry.domain in _onnx.STANDARD), OLDEST)
     if opset < OLDEST:
         result, opset = _converted(result, OLDEST), OLDEST
     if wanted.most_axes is not None:
         rewrite(result, dict(sizes or {}), wanted.most_axes)
     _Writer(wanted, shapes).graph(result.graph, {}, "patchfold")
-    _drop_domain(result)
+    drop_domain(result, CONTRIB)
     if wanted.opset is not None and wanted.opset < opset:
         _check_nodes(result.graph, wanted.opset)
         for entry in result.opset_import:
@@ -95,18 +87,6 @@ def _known_shapes(model: Any, sizes: Mapping[str, int]) -> dict[str, tuple[int, 
         for name, shape in one.items()
         if len(other.get(name, ())) == len(shape)
     }
-
-
-def _drop_domain(model: onnx.ModelProto) -> None:
-    """Leaves out tf2onnx's domain where nothing uses it: runtimes refuse domains that they do not know."""
-
-    def used(graph: onnx.GraphProto) -> bool:
-        return any(node.domain == CONTRIB or any(used(body) for body in bodies_of(node)) for node in graph.node)
-
-    if not used(model.graph):
-        kept = [entry for entry in model.opset_import if entry.domain != CONTRIB]
-        del model.opset_import[:]
-        model.opset_import.extend(kept)
 
 
 def _converted(model: onnx.ModelProto, version: int) -> onnx.ModelProto:
@@ -134,37 +114,11 @@ def _check_nodes(graph: onnx.GraphProto, version: int) -> None:
             raise ModelError(f"{label}: version {version} of ONNX's operators has no {what} of {node.op_type}")
 
 
-class _Writer:
+class _Writer(Rewriter):
     def __init__(self, target: Target, shapes: Mapping[str, tuple[int, ...]]):
         self.target, self.shapes = target, shapes
 
-    def graph(self, graph: onnx.GraphProto, outer: Mapping[str, Any], prefix: str) -> None:
-        constants = dict(outer)
-        for tensor in graph.initializer:
-            if tensor.data_type in SETTINGS and len(tensor.dims) <= 1 and math.prod(tensor.dims) < 100:
-                constants[tensor.name] = numpy_helper.to_array(tensor)
-        nodes: list[onnx.NodeProto] = []
-        for number, node in enumerate(graph.node):
-            if node.op_type == "Constant" and node.domain in _onnx.STANDARD:
-                values = constant_of(node)
-                if values is not None:
-                    constants[node.output[0]] = values
-            ours = node.op_type in FAMILY if node.domain in _onnx.STANDARD else is_patches(node)
-            if ours:
-                with naming(f"node {node.name or number} ({node.op_type})"):
-                    written = self._written(node, constants, f"{prefix}/{node.name or number}")
-                if written is not None:
-                    nodes += written.nodes
-                    graph.initializer.extend(written.constants)
-                    continue
-            for body in bodies_of(node):
-                self.graph(body, constants, f"{prefix}/{node.name or number}")
-            nodes.append(node)
-        copies = [onnx.NodeProto.FromString(node.SerializeToString()) for node in nodes]
-        del graph.node[:]
-        graph.node.extend(copies)
-
-    def _written(self, node: onnx.NodeProto, constants: Mapping[str, Any], prefix: str) -> Nodes | None:
+    def written(self, node: onnx.NodeProto, constants: Mapping[str, Any], prefix: str) -> Nodes | None:
         """The nodes that stand for an operator; None if the target has it."""
         kind = node.op_type
         label = f"node {node.name or node.output[0]} ({kind})"

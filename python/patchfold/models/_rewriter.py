@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Walks through an ONNX model and writes other nodes for some of its nodes. Needs onnx."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import onnx
+import onnx.inliner
+from onnx import numpy_helper
+
+from . import _onnx
+from ._errors import naming
+from ._expand import Nodes
+from ._onnx_nodes import bodies_of, constant_of, is_patches
+
+FAMILY = ("Col2Im", "DepthToSpace", "SpaceToDepth")
+# Where tf2onnx leaves TensorFlow's ExtractImagePatches, as (N, H, W, C) with its settings as further inputs.
+CONTRIB = "ai.onnx.contrib"
+SETTINGS = (onnx.TensorProto.INT64, onnx.TensorProto.INT32, onnx.TensorProto.STRING)
+
+
+def copy_of(model: Any) -> onnx.ModelProto:
+    """A model, or that of a file, whose local functions stand where they are called."""
+    result = onnx.ModelProto()
+    result.CopyFrom(model if isinstance(model, onnx.ModelProto) else onnx.load(os.fspath(model)))
+    return onnx.inliner.inline_local_functions(result) if result.functions else result
+
+
+def drop_domain(model: onnx.ModelProto, domain: str) -> None:
+    """Leaves out a domain where nothing uses it: runtimes refuse domains that they do not know."""
+
+    def used(graph: onnx.GraphProto) -> bool:
+        return any(node.domain == domain or any(used(body) for body in bodies_of(node)) for node in graph.node)
+
+    if not used(model.graph):
+        kept = [entry for entry in model.opset_import if entry.domain != domain]
+        del model.opset_import[:]
+        model.opset_import.extend(kept)
+
+
+class Rewriter:
+    """Derived classes say what is written for a node that is an operator of the family."""
+
+    def written(self, node: onnx.NodeProto, constants: Mapping[str, Any], prefix: str) -> Nodes | None:
+        """The nodes that stand for a node; None if it stays."""
+        raise NotImplementedError
+
+    def graph(self, graph: onnx.GraphProto, outer: Mapping[str, Any], prefix: str) -> None:
+        constants = dict(outer)
+        for tensor in graph.initializer:
+            if tensor.data_type in SETTINGS and len(tensor.dims) <= 1 and math.prod(tensor.dims) < 100:
+                constants[tensor.name] = numpy_helper.to_array(tensor)
+        nodes: list[onnx.NodeProto] = []
+        for number, node in enumerate(graph.node):
+            if node.op_type == "Constant" and node.domain in _onnx.STANDARD:
+                values = constant_of(node)
+                if values is not None:
+                    constants[node.output[0]] = values
+            if node.op_type in FAMILY if node.domain in _onnx.STANDARD else is_patches(node):
+                with naming(f"node {node.name or number} ({node.op_type})"):
+                    written = self.written(node, constants, f"{prefix}/{node.name or number}")
+                if written is not None:
+                    nodes += written.nodes
+                    graph.initializer.extend(written.constants)
+                    continue
+            for body in bodies_of(node):
+                self.graph(body, constants, f"{prefix}/{node.name or number}")
+            nodes.append(node)
+        copies = [onnx.NodeProto.FromString(node.SerializeToString()) for node in nodes]
+        del graph.node[:]
+        graph.node.extend(copies)
