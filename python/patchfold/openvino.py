@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators of OpenVINO, with the names, defaults and checks of its operation sets. Does not need openvino."""
+"""The operators of OpenVINO, with the names, defaults and checks of its operation sets. Only `extension` needs openvino."""
 
 from __future__ import annotations
 
@@ -261,3 +261,31 @@ def depth_to_space(data: Array, *, blocks_mode: DepthMode, block_size: Int = 1, 
                 [4, 5, 6, 7]]])
     """
     return _depth_to_space(data, out, blocks_mode, block_size)
+
+
+def extension() -> str:
+    """The path of the library that OpenVINO's `Core.add_extension` takes: its models then run on patchfold's kernels.
+
+    Col2Im, ExtractImagePatches, SpaceToBatch, BatchToSpace, SpaceToDepth and DepthToSpace of models that are read or
+    converted after that, from OpenVINO's own files, ONNX, TensorFlow and torch, run here on the CPU plugin, with its threads
+    (`INFERENCE_NUM_THREADS`); and so do Col2Im of ONNX with one axis or three and more, and im2col, pixel_shuffle and
+    pixel_unshuffle of torch. Shapes may be static or dynamic. Elements are boolean, i8 .. i32, u8 .. u32, f16, bf16 or f32;
+    a model with others is refused, since the plugin cuts 64-bit numbers to 32 bits without saying so.
+
+    The first call compiles the library for the OpenVINO that is installed, which takes half a minute and a C++ compiler
+    (environment variable CXX, or else c++, g++, clang++). It is kept in the folder PATCHFOLD_CACHE, or else in
+    ~/.cache/patchfold, and used again as long as OpenVINO and patchfold stay the same.
+
+    Returns: the path, as C++ takes it too: `core.add_extension(path)`.
+
+    Errors: ImportError without OpenVINO; RuntimeError where there is no compiler, no headers, or the compiler fails;
+        PermissionError where the folder cannot be written, or others may write there.
+
+    Example, with openvino installed:
+        core = openvino.Core()
+        core.add_extension(patchfold.openvino.extension())
+        compiled = core.compile_model(core.read_model("model.onnx"), "CPU")
+    """
+    from ._openvino_extension import extension as path
+
+    return path()

@@ -70,6 +70,7 @@ ROOMS = {
     "formats": Room("readers and writers of files", SHARED, "all", None),
     "cli": Room("the command line", SHARED + " formats bench", "all", None),
     "python/native": Room("the Python package's binding of operators and tiles", SHARED, "all", None),
+    "plugins": Room("what other systems load to run their models' operators here", "", "all", None),
     "examples": Room("examples", "formats", "all", None),
     "reference": Room("every operator index by index", "", "values", ("gtest/",)),
     "bench": Room("benchmarks", "", "all", ("hwy/", "sys/mman.h")),
@@ -246,7 +247,7 @@ def picture(root):
     """The rooms as a Mermaid flowchart. An arrow points at a room that is included; where a longer way leads there too, it
     is left out."""
     def exists(room):
-        files = SHARED_FILES if room == SHARED else [path.name for path in (root / room).glob("*")]
+        files = SHARED_FILES if room == SHARED else [path.name for path in (root / room).rglob("*")]
         return any(name.endswith(CODE) for name in files)
 
     def label(room):
@@ -258,7 +259,7 @@ def picture(root):
 
     lines = ["```mermaid", "flowchart BT"]
     library = [room for room in [SHARED] + LIBRARY if exists(room)]
-    fronts = [room for room in ("formats", "bench", "cli", "python/native", "examples", "reference") if exists(room)]
+    fronts = [room for room in ("formats", "bench", "cli", "python/native", "plugins", "examples", "reference") if exists(room)]
     drawn = [PUBLIC] + library + fronts
     _, rooms, _ = check(root)
     arrows = reduced({room: rooms.get(room, set()) & set(drawn) for room in drawn})

@@ -15,7 +15,8 @@ earlier one wrote. The words behind the language say more:
     ```text output     what the snippet before it must have printed; ... stands for anything
     no-test            (behind any language) is not run
 
-Python is run by tests/python/test_docs.py, which knows the words jax, tensorflow and torch.
+Python is run by tests/python/test_docs.py, which knows the words jax, tensorflow and torch; onnxruntime and openvino stand
+for tests of these names.
 """
 import argparse
 import os
@@ -28,7 +29,8 @@ import tempfile
 from pathlib import Path
 
 LANGUAGES = ("cpp", "c", "sh")
-WORDS = {"cpp": {"body", "no-test"}, "c": {"no-test"}, "sh": {"fails", "no-test"}, "text": {"output"}, "python": {"jax", "tensorflow", "torch"}}
+WORDS = {"cpp": {"body", "no-test"}, "c": {"no-test"}, "sh": {"fails", "no-test"}, "text": {"output"}, 
+         "python": {"jax", "onnxruntime", "openvino", "tensorflow", "torch"}}
 ALIASES = {"c++", "cxx", "cc", "bash", "shell", "console", "C"}
 FENCE = re.compile(r"^( *)(`{3,}|~{3,})[ \t]*([^`\n]*)$")
 BODY_HEADERS = ("algorithm", "array", "cassert", "cstdint", "cstdio", "iostream", "numeric", "string", "vector")

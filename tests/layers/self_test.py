@@ -58,7 +58,7 @@ FAULTS = [
     ("reference/fold.hpp", '#include "tensor/fail.hpp"\n', 
      "reference/fold.hpp:3: reference may not include src/tensor/fail.hpp"),
     ("src/ops/fold.hpp", '#include "ops/fold.cpp"\n', "src/ops/fold.cpp:1: files include each other in a circle"),
-    ("plugins/new.cpp", "\n", "plugins/new.cpp:1: stands in no room"),
+    ("gadgets/new.cpp", "\n", "gadgets/new.cpp:1: stands in no room"),
     ("src/ops/fold.cpp", "\n" * 450, "src/ops/fold.cpp:453: 453 lines; at most 450"),
 ]
 

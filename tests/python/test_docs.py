@@ -30,7 +30,8 @@ NEEDS = {
     "patchfold.jax": "jax",
     "patchfold.models._disguises": "onnx", "patchfold.models._expand": "onnx", "patchfold.models._onnx": "onnx",
     "patchfold.models._onnx_nodes": "onnx", "patchfold.models._portable": "onnx", "patchfold.models._times": "onnx",
-    "patchfold.onnx._node_tests": "onnx", "patchfold.onnx.backend": "onnx",
+    "patchfold.models._rewriter": "onnx", "patchfold.onnx._node_tests": "onnx", "patchfold.onnx.backend": "onnx",
+    "patchfold.onnxruntime._convert": "onnx",
     "patchfold.monai": "torch", "patchfold.torch": "torch", "patchfold.torchio": "torchio",
 }
 

@@ -78,7 +78,12 @@ def test_holds_the_package(unpacked: Path) -> None:
     for name in ["__init__.py", "py.typed", "_core.pyi", "jax/__init__.py", "onnx/__main__.py", "torch/__init__.py"]:
         assert (package / name).is_file(), name
     assert len(list(package.glob("_core.*.so"))) == 1
-    assert not list(unpacked.rglob("*.hpp")) and not list(unpacked.rglob("*.a"))
+    # The libraries that ONNX Runtime and OpenVINO load; the second one's source, which is compiled beside OpenVINO.
+    libraries = sorted(path.name.partition(".so")[0] for path in (package / "lib").glob("*.so*"))
+    assert libraries == ["libpatchfold", "libpatchfold_onnxruntime"]
+    source = package / "lib" / "source"
+    assert list(source.glob("plugins/openvino/*.cpp")) and (source / "patchfold" / "patchfold.h").is_file()
+    assert all(path.is_relative_to(source) for path in unpacked.rglob("*.hpp")) and not list(unpacked.rglob("*.a"))
     assert {path.suffix or path.name for path in unpacked.iterdir()} == {"patchfold", ".data", ".dist-info"}
     assert [path.name for path in program(unpacked).parent.iterdir()] == ["patchfold"]
 
@@ -88,9 +93,15 @@ def test_loads_only_what_its_list_of_parts_says(unpacked: Path) -> None:
     loaded = parts(unpacked)["DYNAMIC_LINK"]
     assert not (FOR_ANY_LINUX and (loaded or parts(unpacked)["STATIC_LINK"]))
     files = tuple(FILES[name] for name in loaded if name in FILES)
-    for path in (program(unpacked), *(unpacked / "patchfold").glob("_core.*.so")):
+    package = unpacked / "patchfold"
+    for path in (program(unpacked), *package.glob("_core.*.so"), *(package / "lib").glob("*.so*")):
         dynamic = run("readelf", "-d", path)
         needed = re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic)
+        if path.name == "libpatchfold_onnxruntime.so":
+            own = [name for name in needed if name.startswith("libpatchfold.so.")]
+            assert len(own) == 1 and (package / "lib" / own[0]).is_file()
+            assert re.findall(r"R(?:UN)?PATH\).*\[(.*)\]", dynamic) == ["$ORIGIN"]
+            dynamic, needed = "", [name for name in needed if name not in own]
         strangers = [name for name in needed if name not in RUNTIME and not (files and name.startswith(files))]
         assert needed and not strangers, path.name
         assert "(RPATH)" not in dynamic and "(RUNPATH)" not in dynamic, path.name

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// One operator of the library with its settings, as a node of another system's model: checks, shapes, and runs on the
+// threads of that system. Stands on the C ABI alone and needs C++17, as what is compiled beside a runtime must.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "patchfold/patchfold.h"
+
+namespace patchfold::plugins {
+
+using Extents = std::vector<std::int64_t>;
+
+/// What the library refuses: "Col2Im: block_shape: RULE; given .., expected ..", in the names of the node.
+struct Refused : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// A value of one argument.
+struct Setting {
+  enum class Kind { integer, integers, text, number };
+  std::string name;  ///< as the node calls it
+  Kind kind = Kind::integers;
+  Extents integers;
+  std::string text;
+  double number = 0;
+};
+
+/// What an argument of a node is called in the library; nullptr: the same.
+struct Argument {
+  const char* name;
+  const char* own = nullptr;
+  /// How its integers are pairs (begin, end): not at all; all begins, then all ends; pair by pair.
+  enum class Pairs { none, begins_ends, in_turn } pairs = Pairs::none;
+};
+
+/// An operator as a runtime knows it.
+struct Definition {
+  const char* name;                  ///< of the node
+  const char* op;                    ///< of the library
+  std::vector<Argument> inputs;      ///< the integers that follow the data
+  std::vector<Argument> attributes;  ///< what the node may have besides
+};
+
+/// A tensor that the data input or the output is.
+struct Buffer {
+  void* data;
+  pf_dtype dtype;
+};
+
+/// An operator with its settings. Every function may be called from any number of threads at once.
+class Operation {
+ public:
+  Operation(const Definition& definition, std::vector<Setting> settings);
+
+  /// The shape of the output. `inputs` are the values of the inputs after the data. Throws Refused.
+  Extents output_shape(const Extents& shape, const std::vector<Extents>& inputs) const;
+
+  /// Runs. `allocate(extents)` returns where the output is to lie. Keeps the plan for the next call with the same shape.
+  /// Throws Refused, and what `allocate` throws.
+  template <class Allocate>
+  void run(Buffer data, const Extents& shape, const std::vector<Extents>& inputs, const pf_executor& executor,
+           Allocate&& allocate) const {
+    const std::shared_ptr<const Planned> planned = plan(data.dtype, shape, inputs);
+    run_plan(*planned, data.data, allocate(planned->output), executor);
+  }
+
+ private:
+  struct Planned {
+    pf_dtype dtype;
+    Extents shape;
+    std::vector<Extents> inputs;
+    Extents output;
+    std::unique_ptr<pf_plan, decltype(&pf_plan_destroy)> plan{nullptr, pf_plan_destroy};
+  };
+  struct Attributes;
+
+  std::shared_ptr<const Planned> plan(pf_dtype dtype, const Extents& shape, const std::vector<Extents>& inputs) const;
+  void run_plan(const Planned& planned, const void* src, void* dst, const pf_executor& executor) const;
+  void check(pf_status status) const;
+
+  const Definition& definition_;
+  std::vector<Setting> settings_;
+  mutable std::mutex lock_;
+  mutable std::shared_ptr<const Planned> last_;
+};
+
+}  // namespace patchfold::plugins

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX Runtime's C interface for custom operators, as far as it is used here.
+//
+// Written down so that a build needs no ONNX Runtime: its package for Python brings no header. ONNX Runtime keeps the layout
+// of these structs: `Api` is a table of functions that only gets longer, and `CustomOp` begins with the version that it is
+// made for. scripts/checks/onnxruntime_abi compares every place here with ONNX Runtime's own header.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace patchfold::plugins::ort {
+
+/// The version of the interface: that of ONNX Runtime 1.17, the first that has `KernelContext_ParallelFor`.
+inline constexpr std::uint32_t api_version = 17;
+
+struct Status;
+struct Value;
+struct TypeAndShape;
+struct KernelInfo;
+struct KernelContext;
+struct ShapeContext;
+struct OpAttribute;
+struct Domain;
+struct SessionOptions;
+
+enum ErrorCode : int { fail = 1, invalid_argument = 2, not_implemented = 9 };
+
+enum ElementType : int {
+  undefined = 0,
+  float32 = 1,
+  uint8 = 2,
+  int8 = 3,
+  uint16 = 4,
+  int16 = 5,
+  int32 = 6,
+  int64 = 7,
+  text = 8,
+  boolean = 9,
+  float16 = 10,
+  float64 = 11,
+  uint32 = 12,
+  uint64 = 13,
+  complex64 = 14,
+  complex128 = 15,
+  bfloat16 = 16,
+  float8_e4m3fn = 17,
+  float8_e4m3fnuz = 18,
+  float8_e5m2 = 19,
+  float8_e5m2fnuz = 20,
+};
+
+enum AttributeKind : int { an_integer = 1, integers = 2, a_number = 3, numbers = 4, a_text = 5, texts = 6 };
+
+/// How an input or an output may be given.
+enum Presence : int { required = 0 };
+enum MemoryKind : int { usual = 0 };
+
+/// The table of functions. Each takes the place that its number says.
+struct Api {
+  void* functions[512];
+
+  template <int place, class Function, class... Arguments>
+  auto call(Arguments... arguments) const {
+    return reinterpret_cast<Function*>(functions[place])(arguments...);
+  }
+
+  Status* create_status(ErrorCode code, const char* message) const {
+    return call<0, Status*(int, const char*)>(code, message);
+  }
+  Status* create_domain(const char* name, Domain** domain) const {
+    return call<26, Status*(const char*, Domain**)>(name, domain);
+  }
+  Status* domain_add(Domain* domain, const struct CustomOp* op) const {
+    return call<27, Status*(Domain*, const struct CustomOp*)>(domain, op);
+  }
+  Status* add_domain(SessionOptions* options, Domain* domain) const {
+    return call<28, Status*(SessionOptions*, Domain*)>(options, domain);
+  }
+  Status* mutable_data(Value* value, void** data) const { return call<51, Status*(Value*, void**)>(value, data); }
+  Status* create_type_and_shape(TypeAndShape** info) const { return call<57, Status*(TypeAndShape**)>(info); }
+  Status* set_element_type(TypeAndShape* info, ElementType type) const {
+    return call<58, Status*(TypeAndShape*, int)>(info, type);
+  }
+  Status* set_dimensions(TypeAndShape* info, const std::int64_t* extents, std::size_t rank) const {
+    return call<59, Status*(TypeAndShape*, const std::int64_t*, std::size_t)>(info, extents, rank);
+  }
+  Status* element_type(const TypeAndShape* info, ElementType* type) const {
+    return call<60, Status*(const TypeAndShape*, ElementType*)>(info, type);
+  }
+  Status* rank(const TypeAndShape* info, std::size_t* rank) const {
+    return call<61, Status*(const TypeAndShape*, std::size_t*)>(info, rank);
+  }
+  Status* dimensions(const TypeAndShape* info, std::int64_t* extents, std::size_t rank) const {
+    return call<62, Status*(const TypeAndShape*, std::int64_t*, std::size_t)>(info, extents, rank);
+  }
+  Status* type_and_shape(const Value* value, TypeAndShape** info) const {
+    return call<65, Status*(const Value*, TypeAndShape**)>(value, info);
+  }
+  Status* attribute_number(const KernelInfo* info, const char* name, float* value) const {
+    return call<85, Status*(const KernelInfo*, const char*, float*)>(info, name, value);
+  }
+  Status* attribute_integer(const KernelInfo* info, const char* name, std::int64_t* value) const {
+    return call<86, Status*(const KernelInfo*, const char*, std::int64_t*)>(info, name, value);
+  }
+  Status* attribute_text(const KernelInfo* info, const char* name, char* out, std::size_t* size) const {
+    return call<87, Status*(const KernelInfo*, const char*, char*, std::size_t*)>(info, name, out, size);
+  }
+  Status* input_count(const KernelContext* context, std::size_t* count) const {
+    return call<88, Status*(const KernelContext*, std::size_t*)>(context, count);
+  }
+  Status* input(const KernelContext* context, std::size_t index, const Value** value) const {
+    return call<90, Status*(const KernelContext*, std::size_t, const Value**)>(context, index, value);
+  }
+  Status* output(KernelContext* context, std::size_t index, const std::int64_t* extents, std::size_t rank,
+                 Value** value) const {
+    return call<91, Status*(KernelContext*, std::size_t, const std::int64_t*, std::size_t, Value**)>(context, index, extents,
+                                                                                                     rank, value);
+  }
+  void release_status(Status* status) const { call<93, void(Status*)>(status); }
+  void release_type_and_shape(TypeAndShape* info) const { call<99, void(TypeAndShape*)>(info); }
+  Status* attribute_integers(const KernelInfo* info, const char* name, std::int64_t* out, std::size_t* size) const {
+    return call<163, Status*(const KernelInfo*, const char*, std::int64_t*, std::size_t*)>(info, name, out, size);
+  }
+  /// The shape stays the context's.
+  Status* shape_input(const ShapeContext* context, std::size_t index, TypeAndShape** info) const {
+    return call<268, Status*(const ShapeContext*, std::size_t, TypeAndShape**)>(context, index, info);
+  }
+  Status* shape_attribute(const ShapeContext* context, const char* name, const OpAttribute** attribute) const {
+    return call<269, Status*(const ShapeContext*, const char*, const OpAttribute**)>(context, name, attribute);
+  }
+  Status* set_output_shape(const ShapeContext* context, std::size_t index, const TypeAndShape* info) const {
+    return call<270, Status*(const ShapeContext*, std::size_t, const TypeAndShape*)>(context, index, info);
+  }
+  Status* set_names(TypeAndShape* info, const char** names, std::size_t rank) const {
+    return call<271, Status*(TypeAndShape*, const char**, std::size_t)>(info, names, rank);
+  }
+  Status* read_attribute(const OpAttribute* attribute, AttributeKind kind, void* data, std::size_t bytes,
+                         std::size_t* needed) const {
+    return call<272, Status*(const OpAttribute*, int, void*, std::size_t, std::size_t*)>(attribute, kind, data, bytes,
+                                                                                         needed);
+  }
+  /// Calls function(user_data, i) for each i below total, on the session's threads and this one.
+  Status* parallel_for(const KernelContext* context, void (*function)(void*, std::size_t), std::size_t total,
+                       std::size_t batches, void* user_data) const {
+    return call<274, Status*(const KernelContext*, void (*)(void*, std::size_t), std::size_t, std::size_t, void*)>(
+        context, function, total, batches, user_data);
+  }
+};
+
+struct ApiBase {
+  const Api* (*api)(std::uint32_t version);
+  const char* (*version)();
+};
+
+/// An operator, as it is registered.
+struct CustomOp {
+  std::uint32_t version = api_version;
+  void* (*create_kernel)(const CustomOp*, const Api*, const KernelInfo*) = nullptr;
+  const char* (*name)(const CustomOp*) = nullptr;
+  const char* (*provider)(const CustomOp*) = nullptr;
+  ElementType (*input_type)(const CustomOp*, std::size_t) = nullptr;
+  std::size_t (*input_count)(const CustomOp*) = nullptr;
+  ElementType (*output_type)(const CustomOp*, std::size_t) = nullptr;
+  std::size_t (*output_count)(const CustomOp*) = nullptr;
+  void (*compute)(void*, KernelContext*) = nullptr;
+  void (*destroy)(void*) = nullptr;
+  Presence (*input_presence)(const CustomOp*, std::size_t) = nullptr;
+  Presence (*output_presence)(const CustomOp*, std::size_t) = nullptr;
+  MemoryKind (*input_memory)(const CustomOp*, std::size_t) = nullptr;
+  int (*least_variadic_inputs)(const CustomOp*) = nullptr;
+  int (*like_variadic_inputs)(const CustomOp*) = nullptr;
+  int (*least_variadic_outputs)(const CustomOp*) = nullptr;
+  int (*like_variadic_outputs)(const CustomOp*) = nullptr;
+  Status* (*create_kernel_v2)(const CustomOp*, const Api*, const KernelInfo*, void** kernel) = nullptr;
+  Status* (*compute_v2)(void* kernel, KernelContext*) = nullptr;
+  Status* (*infer_shape)(const CustomOp*, ShapeContext*) = nullptr;
+  int (*first_version)(const CustomOp*) = nullptr;
+  int (*last_version)(const CustomOp*) = nullptr;
+};
+
+}  // namespace patchfold::plugins::ort

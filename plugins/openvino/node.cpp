@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/openvino/node.hpp"
+
+#include <openvino/core/attribute_visitor.hpp>
+#include <openvino/core/parallel.hpp>
+#include <openvino/op/constant.hpp>
+#include <utility>
+
+namespace patchfold::plugins::openvino {
+namespace {
+
+/// What the library takes: attributes that are given, and the two lists of pads as one.
+std::vector<Setting> settings_of(const std::vector<Setting>& attributes) {
+  std::vector<Setting> settings;
+  Setting pads;
+  pads.name = "pads";
+  for (const Setting& attribute : attributes) {
+    if (attribute.name == "pads_begin" || attribute.name == "pads_end") {
+      pads.integers.insert(pads.integers.end(), attribute.integers.begin(), attribute.integers.end());
+    } else if (attribute.kind != Setting::Kind::integers || !attribute.integers.empty()) {
+      settings.push_back(attribute);
+    }
+  }
+  if (!pads.integers.empty()) settings.push_back(std::move(pads));
+  return settings;
+}
+
+std::optional<pf_dtype> dtype_of(const ov::element::Type& type) {
+  switch (static_cast<ov::element::Type_t>(type)) {
+    case ov::element::Type_t::boolean: return PF_DTYPE_BOOLEAN;
+    case ov::element::Type_t::i8: return PF_DTYPE_INT8;
+    case ov::element::Type_t::i16: return PF_DTYPE_INT16;
+    case ov::element::Type_t::i32: return PF_DTYPE_INT32;
+    case ov::element::Type_t::u8: return PF_DTYPE_UINT8;
+    case ov::element::Type_t::u16: return PF_DTYPE_UINT16;
+    case ov::element::Type_t::u32: return PF_DTYPE_UINT32;
+    case ov::element::Type_t::f16: return PF_DTYPE_FLOAT16;
+    case ov::element::Type_t::bf16: return PF_DTYPE_BFLOAT16;
+    case ov::element::Type_t::f32: return PF_DTYPE_FLOAT32;
+    default: return std::nullopt;
+  }
+}
+
+Extents integers_of(const ov::Tensor& tensor) {
+  Extents values(tensor.get_size());
+  const ov::element::Type type = tensor.get_element_type();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (type == ov::element::i64) {
+      values[i] = tensor.data<const std::int64_t>()[i];
+    } else {
+      values[i] = tensor.data<const std::int32_t>()[i];
+    }
+  }
+  return values;
+}
+
+Extents extents_of(const ov::Shape& shape) {
+  return {shape.begin(), shape.end()};
+}
+
+/// The threads of OpenVINO's that the calling one belongs to.
+std::int32_t run_pieces(void*, std::int64_t pieces, pf_body body, void* context) {
+  ov::parallel_for(static_cast<std::size_t>(pieces),
+                   [&](std::size_t piece) { body(context, static_cast<std::int64_t>(piece)); });
+  return 0;
+}
+
+}  // namespace
+
+Node::Node(const Kind& kind) : kind_(kind), attributes_(kind.attributes) {}
+
+Node::Node(const Kind& kind, const ov::OutputVector& inputs, std::vector<Setting> attributes)
+    : Op(inputs), kind_(kind), attributes_(std::move(attributes)) {
+  constructor_validate_and_infer_types();
+}
+
+std::shared_ptr<ov::Node> Node::clone_with_new_inputs(const ov::OutputVector& inputs) const {
+  return std::make_shared<Node>(kind_, inputs, attributes_);
+}
+
+bool Node::visit_attributes(ov::AttributeVisitor& visitor) {
+  for (Setting& attribute : attributes_) {
+    switch (attribute.kind) {
+      case Setting::Kind::integers: visitor.on_attribute(attribute.name, attribute.integers); break;
+      case Setting::Kind::integer: visitor.on_attribute(attribute.name, attribute.integers.at(0)); break;
+      case Setting::Kind::text: visitor.on_attribute(attribute.name, attribute.text); break;
+      case Setting::Kind::number: visitor.on_attribute(attribute.name, attribute.number); break;
+    }
+  }
+  return true;
+}
+
+void Node::check_type(const ov::element::Type& type) const {
+  if (type.is_dynamic() || dtype_of(type)) return;
+  const bool narrowed = type == ov::element::i64 || type == ov::element::u64 || type == ov::element::f64;
+  OPENVINO_THROW("patchfold: ", get_friendly_name(), ": ", kind_.definition.name,
+                 ": data: must be boolean, i8, i16, i32, u8, u16, u32, f16, bf16 or f32; given ", type.to_string(),
+                 narrowed ? ", which OpenVINO's CPU plugin cuts to 32 bits without saying so; convert it first" : "");
+}
+
+std::optional<std::vector<Extents>> Node::known_inputs() const {
+  std::vector<Extents> inputs;
+  for (std::size_t i = 1; i < get_input_size(); ++i) {
+    const auto constant = ov::as_type_ptr<ov::op::v0::Constant>(input_value(i).get_node_shared_ptr());
+    if (constant == nullptr) return std::nullopt;
+    inputs.push_back(constant->cast_vector<std::int64_t>());
+  }
+  return inputs;
+}
+
+ov::PartialShape Node::output_shape(const ov::PartialShape& shape) const {
+  const std::optional<std::vector<Extents>> inputs = known_inputs();
+  if (shape.rank().is_dynamic()) return ov::PartialShape::dynamic();
+  // An open batch passes through: the rest does not depend on it.
+  ov::PartialShape known = shape;
+  const bool passes = kind_.batched > 0 && shape.rank().get_length() >= kind_.batched;
+  if (passes) known[0] = 1;
+  if (known.is_static() && inputs) {
+    const Extents result = operation_->output_shape(extents_of(known.to_shape()), *inputs);
+    ov::PartialShape output = ov::Shape(result.begin(), result.end());
+    if (passes) output[0] = shape[0];
+    return output;
+  }
+  // How many spatial axes there are: an input or an attribute says it for each.
+  std::int64_t spatial = 0;
+  if (get_input_size() > 1) {
+    const ov::PartialShape& listed = get_input_partial_shape(1);
+    if (listed.rank().is_dynamic() || listed.rank().get_length() != 1 || listed[0].is_dynamic()) {
+      return ov::PartialShape::dynamic();
+    }
+    spatial = listed[0].get_length();
+  } else if (!attributes_.empty()) {
+    spatial = static_cast<std::int64_t>(attributes_[0].integers.size());
+  }
+  const int rank = kind_.rank(static_cast<int>(shape.rank().get_length()), static_cast<int>(spatial));
+  return rank < 0 ? ov::PartialShape::dynamic() : ov::PartialShape::dynamic(rank);
+}
+
+void Node::validate_and_infer_types() {
+  const std::size_t wanted = kind_.definition.inputs.size() + 1;
+  OPENVINO_ASSERT(get_input_size() == wanted, "patchfold: ", kind_.definition.name, ": must have ", wanted,
+                  " inputs; given ", get_input_size());
+  check_type(get_input_element_type(0));
+  for (std::size_t i = 1; i < wanted; ++i) {
+    const ov::element::Type type = get_input_element_type(i);
+    OPENVINO_ASSERT(type.is_dynamic() || type == ov::element::i32 || type == ov::element::i64,
+                    "patchfold: ", kind_.definition.name, ": ", kind_.definition.inputs[i - 1].name,
+                    ": must be i32 or i64; given ", type.to_string());
+  }
+  operation_ = std::make_shared<Operation>(kind_.definition, settings_of(attributes_));
+  try {
+    set_output_type(0, get_input_element_type(0), output_shape(get_input_partial_shape(0)));
+  } catch (const Refused& refused) {
+    OPENVINO_THROW("patchfold: ", get_friendly_name(), ": ", refused.what());
+  }
+}
+
+bool Node::evaluate(ov::TensorVector& outputs, const ov::TensorVector& inputs) const {
+  const std::optional<pf_dtype> dtype = dtype_of(inputs[0].get_element_type());
+  if (!dtype) check_type(inputs[0].get_element_type());
+  std::vector<Extents> integers;
+  for (std::size_t i = 1; i < inputs.size(); ++i) integers.push_back(integers_of(inputs[i]));
+  const pf_executor executor{sizeof(pf_executor), parallel_get_max_threads(), nullptr, run_pieces};
+  try {
+    operation_->run({const_cast<void*>(inputs[0].data()), *dtype}, extents_of(inputs[0].get_shape()), integers, executor,
+                    [&](const Extents& shape) {
+                      outputs[0].set_shape(ov::Shape(shape.begin(), shape.end()));
+                      return outputs[0].data();
+                    });
+  } catch (const Refused& refused) {
+    OPENVINO_THROW("patchfold: ", get_friendly_name(), ": ", refused.what());
+  }
+  return true;
+}
+
+}  // namespace patchfold::plugins::openvino

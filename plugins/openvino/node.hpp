@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <openvino/op/op.hpp>
+#include <optional>
+#include <vector>
+
+#include "plugins/openvino/kinds.hpp"
+
+namespace patchfold::plugins::openvino {
+
+/// An operator of the library in a model of OpenVINO. Its inputs are the data, and the integers that its kind names.
+class Node final : public ov::op::Op {
+ public:
+  /// With the attributes that a kind has where none is given.
+  explicit Node(const Kind& kind);
+  Node(const Kind& kind, const ov::OutputVector& inputs, std::vector<Setting> attributes);
+
+  const ov::DiscreteTypeInfo& get_type_info() const override { return kind_.type; }
+  std::shared_ptr<ov::Node> clone_with_new_inputs(const ov::OutputVector& inputs) const override;
+  bool visit_attributes(ov::AttributeVisitor& visitor) override;
+  /// Refuses elements that OpenVINO's CPU plugin narrows or that have no whole bytes; computes the output's shape as far as
+  /// it is known.
+  void validate_and_infer_types() override;
+  bool has_evaluate() const override { return true; }
+  bool evaluate(ov::TensorVector& outputs, const ov::TensorVector& inputs) const override;
+  bool evaluate(ov::TensorVector& outputs, const ov::TensorVector& inputs, const ov::EvaluationContext&) const override {
+    return evaluate(outputs, inputs);
+  }
+
+ private:
+  void check_type(const ov::element::Type& type) const;
+  std::optional<std::vector<Extents>> known_inputs() const;
+  ov::PartialShape output_shape(const ov::PartialShape& shape) const;
+
+  const Kind& kind_;
+  std::vector<Setting> attributes_;
+  std::shared_ptr<const Operation> operation_;
+};
+
+}  // namespace patchfold::plugins::openvino

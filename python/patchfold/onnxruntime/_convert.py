@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ONNX models whose operators of the family run on patchfold's kernels. Needs onnx."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import helper
+
+from ..models import _onnx
+from ..models._expand import Nodes
+from ..models._onnx_nodes import attributes_of, text_of
+from ..models._rewriter import CONTRIB, FAMILY, Rewriter, copy_of, drop_domain
+
+DOMAIN = "patchfold"
+# Element types of ONNX Runtime's tensors that take whole bytes. Others stay with ONNX Runtime's own operators.
+MOVED = {
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "bfloat16", "float32", "float64"),
+    *("float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz"),
+}
+SUMMED = {name for name in MOVED if not name.startswith("float8")}
+
+
+def convert(model: Any) -> onnx.ModelProto:
+    """The model with operators of the domain "patchfold" in the place of those that ONNX Runtime has itself.
+
+    Col2Im, DepthToSpace and SpaceToDepth are taken over, and TensorFlow's ExtractImagePatches, which tf2onnx leaves in the
+    domain ai.onnx.contrib. Results are the same bit for bit, but for Col2Im of float16, which is added in float32 here and
+    rounded once. Col2Im also runs with element types, and for N-D images with dilations, that ONNX Runtime does not
+    compute, or computes wrong. A node stays as it is where the type of its elements is not known or is none that the
+    library takes (strings, complex, 4-bit numbers; float8 in Col2Im), and an ExtractImagePatches whose settings are
+    computed.
+
+    Arguments:
+        model: path of an .onnx file, or an onnx.ModelProto, which is not changed.
+
+    Returns: an onnx.ModelProto. Sessions of it need `options.register_custom_ops_library(patchfold.onnxruntime.library())`.
+
+    Raises: patchfold.models.ModelError for what `patchfold.models.inspect` refuses: files that are no models, cycles, data
+        outside the model's folder.
+    """
+    dtypes: dict[str, str] = {}
+    for graph in _onnx.read(model, {}):
+        dtypes.update(graph.dtypes)
+    result = copy_of(model)
+    converter = _Converter(dtypes)
+    converter.graph(result.graph, {}, "patchfold")
+    if converter.taken and all(entry.domain != DOMAIN for entry in result.opset_import):
+        result.opset_import.append(helper.make_opsetid(DOMAIN, 1))
+    drop_domain(result, CONTRIB)
+    return result
+
+
+class _Converter(Rewriter):
+    def __init__(self, dtypes: Mapping[str, str]):
+        self.dtypes = dtypes
+        self.taken = 0
+
+    def written(self, node: onnx.NodeProto, constants: Mapping[str, Any], prefix: str) -> Nodes | None:
+        dtype = self.dtypes.get(node.input[0]) or self.dtypes.get(node.output[0], "")
+        if dtype not in (SUMMED if node.op_type == "Col2Im" else MOVED):
+            return None
+        if node.op_type in FAMILY:
+            attributes, inputs = attributes_of(node), list(node.input)
+        else:
+            settings = _patches(node, constants)
+            if settings is None:
+                return None
+            attributes, inputs = settings, [node.input[0]]
+        nodes = Nodes(prefix)
+        nodes.nodes.append(
+            helper.make_node(node.op_type, inputs, list(node.output), name=node.name, domain=DOMAIN, **attributes)
+        )
+        self.taken += 1
+        return nodes
+
+
+def _patches(node: onnx.NodeProto, constants: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The settings of an ExtractImagePatches, which are inputs there; None where one is computed."""
+    given = [constants.get(tensor) for tensor in node.input[1:5]]
+    if len(given) < 4 or any(values is None for values in given):
+        return None
+    lists = zip(("ksizes", "strides", "rates"), given, strict=False)
+    settings: dict[str, Any] = {name: [int(value) for value in np.asarray(values).reshape(-1)] for name, values in lists}
+    return settings | {"padding": text_of(given[3])}
