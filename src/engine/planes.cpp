@@ -220,6 +220,9 @@ double Planes::price(const Choice& choice) const noexcept {
                          outside);
       const double of_registers = (edge >= 8 && rows <= edge / 2 ? shuffles / 2 : shuffles) + count(std::min(rows, edge));
       double cycles = 0;
+      // Rows that push one another out of the cache are fetched again for every vector.
+      if (std::min(inner_rows, kernels::line_bytes / unit_) > kernels::lines_near(to_rows))
+        cycles = per_miss * count(edge * ceil_div(inner_columns, span));
       std::int64_t done = 0;
       for (std::int64_t width = span; width >= edge; width /= 2)
         while (inner_columns - done >= width || (width == edge && done < inner_columns)) {

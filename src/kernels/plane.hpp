@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <numeric>
 
 namespace patchfold::kernels {
 
@@ -83,6 +84,13 @@ constexpr PlaneWay plane_way(std::int64_t unit, PlaneVectors vectors, std::int64
   }
   if ((steps.src_columns == -unit || size(steps.src_columns) == 2 * unit) && columns >= 4) return PlaneWay::straighten;
   return PlaneWay::units;
+}
+
+/// How many lines that lie so many bytes apart a first-level cache holds: those whose distance is a multiple of many lines
+/// meet in few of its sets.
+constexpr std::int64_t lines_near(std::int64_t step) noexcept {
+  constexpr std::int64_t sets = 64, ways = 8, line = 64;
+  return ways * sets / std::gcd(step != 0 && step % line == 0 ? step / line : 1, sets);
 }
 
 /// How many of so many rows or columns are cheaper one by one than in a block.

@@ -9,6 +9,7 @@
 #include "kernels/blocks-inl.hpp"
 #include "kernels/features.hpp"
 #include "kernels/piece.hpp"
+#include "kernels/plane.hpp"
 
 #if defined(PATCHFOLD_KERNELS_SQUARES_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef PATCHFOLD_KERNELS_SQUARES_INL
@@ -167,10 +168,12 @@ struct Squares {
 
   template <int step, Rows kind>
   static void exchange_columns(const Exchange& given) {
-    const Exchange x = given;                      // bytes that are stored might be those of `given`
-    constexpr std::int64_t line_rows = 64 / unit;  // of a source line, which is used up before the next columns
-    for (std::int64_t begin = 0; begin < x.rows; begin += line_rows) {
-      const std::int64_t end = std::min(begin + line_rows, x.rows);
+    const Exchange x = given;  // bytes that are stored might be those of `given`
+    // As many lines of the destination as stay near while columns follow; of the source, at least whole lines are used up.
+    const std::int64_t apart = x.rows > 1 ? x.dst_rows[1] - x.dst_rows[0] : 0;
+    const std::int64_t most_rows = std::clamp<std::int64_t>(lines_near(apart) / 4, 64 / unit, 128);
+    for (std::int64_t begin = 0; begin < x.rows; begin += most_rows) {
+      const std::int64_t end = std::min(begin + most_rows, x.rows);
       const auto exchange = [&](auto d, std::int64_t column, std::int64_t count) {
         exchange_wide<step, kind>(d, x, begin, end, x.src_columns + column, x.dst + column * unit, count);
       };

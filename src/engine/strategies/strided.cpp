@@ -81,7 +81,7 @@ class Strided final : public Compiled {
     src += problem_.src_offset;
     dst += problem_.dst_offset;
     std::byte* const last_place = scratch + last_place_;
-    const bool is_large = bytes_ > static_cast<double>(stage_bytes());  // so that it comes from beyond the cache
+    const bool is_large = bytes_ > static_cast<double>(caches().l2);  // so that it comes from further away
     Brick brick = place(first);
     for (std::int64_t row = first; row < last; ++row) {
       const Brick next = place(row + 1 < last ? row + 1 : row);
