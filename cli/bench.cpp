@@ -162,11 +162,14 @@ std::string as_json(const std::vector<Growth>& growths) {
 void run_growth(const std::vector<int>& counts, const bench::GrowthSettings& settings, bool json) {
   std::vector<Growth> growths;
   if (!json) print("thr       MB            us     ns/B  /least  beyond kB  problem\n");
-  for (const std::string_view op : bench::growing_operators())
+  const std::vector<std::string_view> names = bench::growing_operators();
+  Progress progress("bench", "operators", static_cast<std::int64_t>(names.size() * counts.size()), false);
+  for (const std::string_view op : names)
     for (const int count : counts) {
-      show_progress(fmt::format("{}, {} threads", op, count));
+      progress.show(fmt::format("{}, {} threads", op, count));
       growths.push_back(bench::grow(op, count, settings));
-      show_progress("");
+      progress.count(0);
+      progress.clear();
       if (!json) print_growth(growths.back());
     }
   if (json) print(as_json(growths));
@@ -279,13 +282,15 @@ void run_bench(const std::vector<std::string>& words) {
   std::vector<Measurement> rows;
   std::vector<double> targets;
   if (!json) print("thr            us     GB/s    /roof     /mix    /copy  strategy          problem\n");
+  Progress progress("bench", "problems", static_cast<std::int64_t>(tasks.size() * counts.size()), false);
   for (const Task& task : tasks)
     for (const int count : counts) {
-      show_progress(fmt::format("{} of {}, {} threads", rows.size() + 1, tasks.size() * counts.size(), count));
+      progress.show(fmt::format("{} threads", count));
       rows.push_back(
           std::visit([&](const auto& problem) { return bench::measure(problem, count, all.settings); }, task.problem));
       targets.push_back(task.target);
-      show_progress("");
+      progress.count(0);
+      progress.clear();
       if (!json) print_row(rows.back());
     }
   if (json)

@@ -105,11 +105,13 @@ void run_random(const RandomRequest& request) {
   const std::int64_t end = request.only ? begin + 1 : request.count;
   std::vector<RandomMeasurement> rows;
   if (!request.json) print("   #  thr       MB            us   /copy  strategy          problem\n");
+  Progress progress("bench", "problems", (end - begin) * static_cast<std::int64_t>(request.threads.size()), false);
   for (std::int64_t index = begin; index < end; ++index)
     for (const int threads : request.threads) {
-      show_progress(fmt::format("{} of {}, {} threads", index + 1, request.count, threads));
+      progress.show(fmt::format("{} threads", threads));
       rows.push_back(measure_random(index, bench::draw(request.seed, index), threads, request.settings));
-      show_progress("");
+      progress.count(0);
+      progress.clear();
       if (!request.json) print(row_of(rows.back()));
     }
   if (request.json) return print(as_json(rows));

@@ -69,6 +69,7 @@ std::vector<Completed> all_completed() {
       all.push_back({std::string(entry.name), std::string(op.name), info});
       if (const std::string name = short_name(op); !name.empty()) all.push_back({std::string(entry.name), name, info});
     }
+    if (entry.name == "explain") all.push_back({std::string(entry.name), "tiling", explain_tiling_info()});
   }
   return all;
 }

@@ -19,9 +19,9 @@ CommandInfo completion_info();
 /// What is completed behind one command: itself, or with an operator as its first word.
 struct Completed {
   std::string command{};  ///< "run"
-  std::string op{};       ///< "unfold", or empty
+  std::string op{};       ///< "unfold", or "tiling" behind explain, or empty
   CommandInfo info{};
-  bool takes_operator = false;  ///< its first word is an operator's name
+  bool takes_operator = false;  ///< its first word is an operator's name, or stands for one
 };
 
 /// Every command, and those that take an operator with each of its names.

@@ -51,7 +51,7 @@ std::string values_of(const OptionInfo& option) {
   return option.completion == Completion::file ? "@file" : option.completion == Completion::folder ? "@folder" : "";
 }
 
-/// Operators as words.
+/// Operators as words, and what else may stand for one behind this command.
 std::vector<std::string> operators_of(std::span<const Completed> all, std::string_view command) {
   std::vector<std::string> names;
   for (const Completed& each : all)
@@ -112,7 +112,7 @@ _patchfold() {
   elif [[ -z $command ]]; then
     values=$_patchfold_commands
   elif [[ -z $operator && " $_patchfold_takes_operator " == *" $command "* ]]; then
-    values=$_patchfold_operators
+    _patchfold_operators "$command"
   else
     _patchfold_words "$command $place"
   fi
@@ -186,7 +186,7 @@ std::string zsh_words(const Completed& each) {
 }  // namespace
 
 std::string bash_completion(std::span<const Completed> all) {
-  std::map<std::string, std::vector<std::string>> options, values, words;
+  std::map<std::string, std::vector<std::string>> options, values, words, named;
   std::vector<std::string> names, takes_operator;
   for (const Completed& each : all) {
     const std::string context = text_of(each.command, " ", each.op);
@@ -200,7 +200,9 @@ std::string bash_completion(std::span<const Completed> all) {
     options[joined(own)].push_back(context);
     if (!each.op.empty()) continue;
     names.push_back(each.command);
-    if (each.takes_operator) takes_operator.push_back(each.command);
+    if (!each.takes_operator) continue;
+    takes_operator.push_back(each.command);
+    named[joined(operators_of(all, each.command))].push_back(each.command);
   }
   for (const Completed& each : all) {
     int place = 0;
@@ -221,15 +223,14 @@ std::string bash_completion(std::span<const Completed> all) {
   return text_of("# shellcheck shell=bash disable=SC2034\n# Completion of patchfold ", PATCHFOLD_VERSION_STRING,
                  " for bash 4 or newer. Written by `patchfold completion bash`.\n",
                  "_patchfold_commands=", in_quotes(joined(names)),
-                 "\n_patchfold_operators=", in_quotes(joined(operators_of(all, "run"))),
                  "\n_patchfold_takes_operator=", in_quotes(joined(takes_operator)),
                  "\n_patchfold_flags=", in_quotes(joined({flags.begin(), flags.end()})), "\n",
-                 function("_patchfold_options", "options", options), function("_patchfold_values", "values", values),
-                 function("_patchfold_words", "values", words), bash_body);
+                 function("_patchfold_operators", "values", named), function("_patchfold_options", "options", options),
+                 function("_patchfold_values", "values", values), function("_patchfold_words", "values", words), bash_body);
 }
 
 std::string zsh_completion(std::span<const Completed> all) {
-  std::string names, cases;
+  std::string names, named, cases;
   for (const CommandEntry& entry : commands())
     names += text_of("    ", in_quotes(text_of(entry.name, ":", entry.summary)), "\n");
   const auto add_case = [&](const std::string& pattern, const std::string& specifications) {
@@ -239,6 +240,8 @@ std::string zsh_completion(std::span<const Completed> all) {
     std::string specifications;
     for (const OptionInfo& option : options_of(each.info)) specifications += zsh_option(option);
     const bool waits = each.op.empty() && each.takes_operator;
+    if (waits)
+      named += text_of("    ", each.command, ") operators=", in_quotes(joined(operators_of(all, each.command))), " ;;\n");
     if (waits) specifications += "      '1:operator:($operators)'\n";
     add_case(in_quotes(text_of(each.command, " ", each.op)),
              replaced(waits ? specifications : specifications + zsh_words(each), "'1:operator:($operators)'",
@@ -247,14 +250,17 @@ std::string zsh_completion(std::span<const Completed> all) {
   return text_of(
       "#compdef patchfold\n# Completion of patchfold ", PATCHFOLD_VERSION_STRING,
       " for zsh. Written by `patchfold completion zsh`.\n\n_patchfold() {\n  local curcontext=\"$curcontext\" state "
-      "line operators=",
-      in_quotes(joined(operators_of(all, "run"))), "\n  local -a commands specifications\n  commands=(\n", names,
+      "line operators=''\n  local -a commands specifications\n  commands=(\n",
+      names,
       R"(  )
   _arguments -C '(- *)'{-h,--help}'[print this help]' '(- *)--version[print the version]' '1: :->command' '*:: :->rest' && return
   if [[ $state == command ]]; then
     _describe -t commands command commands
     return
   fi
+  case "$words[1]" in
+)",
+      named, R"(  esac
   local word operator=''
   for word in ${words[2,CURRENT-1]}; do
     if [[ " $operators " == *" $word "* ]]; then
@@ -305,7 +311,7 @@ complete -c patchfold -n 'test (count (__patchfold_words)) -eq 0' -l version -d 
     const bool waits = each.op.empty() && each.takes_operator;
     if (waits)
       text += text_of("complete -c patchfold -n '__patchfold_place ", each.command, " 0' -a ",
-                      in_quotes(joined(operators_of(all, "run"))), "\n");
+                      in_quotes(joined(operators_of(all, each.command))), "\n");
     const std::string condition = each.op.empty() ? waits ? text_of("__patchfold_place ", each.command, " 0")
                                                           : text_of("__patchfold_at ", each.command)
                                                   : text_of("__patchfold_at ", each.command, " ", each.op);

@@ -185,7 +185,7 @@ class Merge {
   }
   template <class Commit>
   void merge(Merger& merger, InterruptGuard& guard, Commit&& commit) {
-    Progress progress("merge", tiling_.size(), request_.reporting.quiet);
+    Progress progress("merge", "tiles", tiling_.size(), request_.reporting.quiet);
     // Threads read some tiles at the same time; then they merge these together, in order.
     std::vector<LoadedTile> read(static_cast<std::size_t>(tiles_ahead_));
     for (std::int64_t begin = 0; begin < tiling_.size(); begin += tiles_ahead_) {

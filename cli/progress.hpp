@@ -9,36 +9,49 @@
 
 namespace patchfold::cli {
 
-/// "split  812/1024 tiles  96 MB/s  3 s left" on standard error, at most ten times a second; nothing where it is no
-/// terminal. The line goes with the object at the latest.
+/// "split  [####----]  812/1024 tiles  96 MB/s  3 s left" on standard error, at most ten times a second; nothing where it
+/// is no terminal. No line is longer than the terminal is wide. The line goes with the object at the latest.
 class Progress {
  public:
-  Progress(std::string command, std::int64_t tiles, bool quiet);
+  /// `unit` is what is counted: "tiles".
+  Progress(std::string command, std::string unit, std::int64_t total, bool quiet);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress();
 
-  /// One tile more, of so many bytes.
+  /// One more is done, of so many bytes.
   void count(std::int64_t bytes);
-  /// Takes the line away; "12.3 s, 96 MB/s".
+  /// Shows at once what is done now, behind the rest of the line.
+  void show(std::string_view now);
+  /// Takes the line away until the next one, so that something else can be printed.
+  void clear();
+  /// Takes the line away for good; "12.3 s, 96 MB/s".
   std::string finish();
   /// Since it began.
   double seconds() const noexcept { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
  private:
   using Clock = std::chrono::steady_clock;
-  void clear();
+  void write(std::string_view now);
 
   std::string command_;
-  std::int64_t tiles_;
+  std::string unit_;
+  std::int64_t total_;
   bool shown_;
+  bool written_ = false;
   std::int64_t done_ = 0;
   std::int64_t bytes_ = 0;
   Clock::time_point begin_ = Clock::now();
   Clock::time_point next_ = begin_;
 };
 
-/// What is done now, on a line of the terminal that the next text overwrites; nothing where standard error is no terminal.
-void show_progress(std::string_view text);
+/// The line, without colours; the bar of `fill` marks begins at `bar`. `passed` is in seconds.
+struct ProgressLine {
+  std::string text{};
+  std::size_t bar = 0;
+  std::size_t fill = 0;
+};
+ProgressLine progress_line(std::string_view command, std::string_view unit, std::int64_t done, std::int64_t total,
+                           std::int64_t bytes, double passed, std::string_view now, int width);
 
 }  // namespace patchfold::cli

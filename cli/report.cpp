@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "formats/file.hpp"
 
@@ -99,7 +100,7 @@ void print_error(std::string_view message, std::string_view code, int exit_code,
           .add("exit_code", exit_code);
       return note(JsonObject().add("error", object).text() + "\n");
     }
-    std::string line = "patchfold: ";
+    std::string line = in_colour(Colour::red, "patchfold:") + " ";
     for (const char c : message) line += static_cast<unsigned char>(c) < ' ' || c == 0x7f ? ' ' : c;
     if (!code.empty()) line += text_of(" [", code, "]");
     write_all(STDERR_FILENO, line + "\n");

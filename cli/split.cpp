@@ -382,7 +382,7 @@ void run_split(const SplitRequest& request) {
   TileFolder folder(request.folder, request.force);
   Split split(request, source, plan, folder, guard);
   folder.prepare(plan);
-  Progress progress("split", plan.tiling.size(), request.reporting.quiet);
+  Progress progress("split", "tiles", plan.tiling.size(), request.reporting.quiet);
   split.run(progress);
   folder.finish(plan);
   if (const int orientation = source.metadata().orientation; orientation != 1)

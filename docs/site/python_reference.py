@@ -10,19 +10,6 @@ import re
 import griffe
 from prose import escaped, fenced, paragraphs
 
-MODULES = (
-    "patchfold",
-    "patchfold.keras",
-    "patchfold.onnx",
-    "patchfold.onnx.backend",
-    "patchfold.openvino",
-    "patchfold.tensorflow",
-    "patchfold.torch",
-    "patchfold.jax",
-    "patchfold.monai",
-    "patchfold.torchio",
-    "patchfold.models",
-)
 SECTION = re.compile(r"(?m)^(Shapes|Arguments|Formula|Types|Errors|Elsewhere|Example|Attributes|Returns)s?:")
 SPECIAL = ("__call__", "__len__", "__iter__", "__getitem__", "__enter__")
 
@@ -151,4 +138,12 @@ def page(package, name):
 def pages(sources):
     """{name of the module: page}"""
     package = griffe.load("patchfold", search_paths=[str(sources)], allow_inspection=False, resolve_aliases=True)
-    return {name: page(package, name) for name in MODULES}
+    return {name: page(package, name) for name in ["patchfold", *public_modules(package, "patchfold")]}
+
+
+def public_modules(module, name):
+    """The names of the modules below a module that have no underscore before their name, each before what it holds."""
+    for each, item in sorted(module.modules.items()):
+        if not each.startswith("_") and item.docstring:
+            yield f"{name}.{each}"
+            yield from public_modules(item, f"{name}.{each}")

@@ -72,7 +72,8 @@ def apply_tiled(
         out: as for Merger; it must not share memory with x. For several results a tuple or a dict, in which None stands for
             a new array. "y.tif" for a data set of rasterio is a GeoTIFF with its CRS and its transform, scaled if the
             results are; apply_tiled then returns its path.
-        progress: True shows a bar if tqdm is installed; a function is called with (finished tiles, all tiles).
+        progress: True shows a bar on a terminal and in a notebook, if tqdm is installed; a function is called with
+            (finished tiles, all tiles).
         reduce: as for Merger.
         axes: as for Tiling.
         mask: as for Merger; fn is not called for tiles that are masked out.
@@ -237,4 +238,4 @@ def _bar(total: int) -> Any:
         bars = importlib.import_module("tqdm.auto")
     except ImportError:
         return None
-    return bars.tqdm(total=total, unit="tile")
+    return bars.tqdm(total=total, unit="tile", disable=None)  # None: where standard error is no terminal

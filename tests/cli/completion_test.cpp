@@ -126,6 +126,10 @@ const Typed typed[] = {
     {"patchfold run onnx.Col2Im columns.npy --imag\t", "run onnx.Col2Im columns.npy --image_shape"},
     {"patchfold explain fold --sha\t", "explain fold --shape"},
     {"patchfold explain fo\t", "explain fold"},
+    {"patchfold explain til\t", "explain tiling"},
+    {"patchfold explain tiling --wind\t", "explain tiling --window"},
+    {"patchfold explain tiling --tile 64 --tail shift_or\t", "explain tiling --tile 64 --tail shift_or_pad"},
+    {"patchfold explain unfold --sv\t", "explain unfold --svg"},
     {"patchfold ops keras.ex\t", "ops keras.extract_patches"},
     {"patchfold errors divi\t", "errors divisible"},
     {"patchfold split pho\t", "split photo.png"},
@@ -223,6 +227,24 @@ class Bash {
   const Folder& folder_;
   std::string script_{};
 };
+
+TEST(Completion, OffersTilingsWhereTheyAreExplained) {
+  const Folder folder;
+  Bash bash(folder);
+  for (const char* command : {"run", "explain"}) bash.ask(command, "til");
+  bash.ask("explain tiling", "--");
+  const auto answers = bash.answers();
+  ASSERT_EQ(answers.size(), 3U);
+  EXPECT_EQ(answers[0].find("tiling"), std::string::npos);
+  EXPECT_NE(answers[1].find(" tiling "), std::string::npos);
+  const std::string help = folder.run("explain tiling --help").out;
+  std::size_t found = 0;
+  for (std::size_t at = 0; (at = help.find("  --", at)) != std::string::npos; ++at, ++found) {
+    const std::string option = help.substr(at + 2, help.find_first_of(" ,\n", at + 2) - at - 2);
+    EXPECT_NE(answers[2].find(" " + option + " "), std::string::npos) << option << "\n" << answers[2];
+  }
+  EXPECT_GE(found, 10U) << help;
+}
 
 TEST(Completion, OffersEveryArgumentOfEveryOperator) {
   const Folder folder;

@@ -75,9 +75,12 @@ struct Terminal {
   int program = -1;
 };
 
-Terminal open_terminal() {
+Terminal open_terminal(int columns = 0) {
   const int ours = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
   if (ours < 0 || ::grantpt(ours) != 0 || ::unlockpt(ours) != 0) throw std::runtime_error("no terminal");
+  winsize size{};
+  size.ws_col = static_cast<unsigned short>(columns);
+  if (columns > 0) ::ioctl(ours, TIOCSWINSZ, &size);
   return {ours, ::open(::ptsname(ours), O_RDWR | O_NOCTTY | O_CLOEXEC)};
 }
 
@@ -176,7 +179,7 @@ Outcome Folder::run(const std::vector<std::string>& arguments, const Setting& se
   std::vector<char*> argv{const_cast<char*>(PATCHFOLD_PROGRAM)};
   for (const auto& word : arguments) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
-  const Terminal terminal = setting.terminal ? open_terminal() : Terminal{};
+  const Terminal terminal = setting.terminal ? open_terminal(setting.columns) : Terminal{};
   const int err = setting.terminal ? terminal.program : open_anonymous();
   pid_t writer = 0;
   Terminal input;
@@ -193,12 +196,27 @@ Outcome Folder::run(const std::vector<std::string>& arguments, const Setting& se
     out = open_anonymous();
   }
 
+  std::vector<std::string> variables = setting.environment;
+  for (const char* standard : {"TERM=xterm", "NO_COLOR="}) variables.emplace_back(standard);
+  const auto same_name = [](std::string_view a, std::string_view b) {
+    return a.substr(0, a.find('=')) == b.substr(0, b.find('='));
+  };
+  std::vector<char*> environment;
+  const auto add = [&](char* variable) {
+    for (const char* other : environment)
+      if (same_name(other, variable)) return;
+    environment.push_back(variable);
+  };
+  for (std::string& variable : variables) add(variable.data());
+  for (char** variable = environ; *variable != nullptr; ++variable) add(*variable);
+  environment.push_back(nullptr);
+
   // Opened here: another user may not be able to reach it by its path.
   const int program = ::open(PATCHFOLD_PROGRAM, O_PATH | O_CLOEXEC);
   const pid_t child = ::fork();
   if (child == 0) {
     prepare_child(path_.c_str(), setting, input.program, out, err);
-    ::fexecve(program, argv.data(), environ);
+    ::fexecve(program, argv.data(), environment.data());
     ::_exit(127);
   }
   ::close(program);

@@ -34,6 +34,8 @@ struct Setting {
   int signal = 0;                               ///< sent once a temporary file lies in the folder
   std::string signal_once{};                    ///< sent once a file, or a pipe that holds something, has that name
   bool terminal = false;                        ///< standard error is a terminal
+  int columns = 0;                              ///< of that terminal; 0: nobody knows
+  std::vector<std::string> environment{};       ///< "NAME=VALUE", beside the test's own; a terminal has TERM=xterm
   bool output_terminal = false;                 ///< standard output is a terminal
   bool input_terminal = false;                  ///< standard input is a terminal
   std::string input{};                          ///< the file that standard input is; empty: /dev/null

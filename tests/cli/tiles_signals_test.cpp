@@ -63,14 +63,14 @@ TEST_F(TilesStopped, ASignalLeavesNothingOfAMerge) {
 }
 
 TEST_F(TilesStopped, ATerminalShowsHowFarItIs) {
-  const Outcome split = folder_.run(split_, {.terminal = true});
+  const Outcome split = folder_.run(split_, {.terminal = true, .environment = {"NO_COLOR=1"}});
   EXPECT_EQ(split.code, 0);
-  EXPECT_NE(split.err.find("\r\033[Ksplit  1/486 tiles  "), std::string::npos) << split.err;
+  EXPECT_NE(split.err.find("\r\033[Ksplit  [--------------------]  1/486 tiles  "), std::string::npos) << split.err;
   EXPECT_NE(split.err.find(" MB/s  "), std::string::npos) << split.err;
   EXPECT_NE(split.err.find(" s left\r\033[Ktiles: 486 tiles (18 x 27)"), std::string::npos) << split.err;
   EXPECT_LE(count_of(split.err, " tiles "), 201U);
   const Outcome merge = folder_.run("merge tiles out.png", {.terminal = true});
-  EXPECT_NE(merge.err.find("merge  1/486 tiles"), std::string::npos) << merge.err;
+  EXPECT_NE(merge.err.find("merge  [--------------------]  1/486 tiles"), std::string::npos) << merge.err;
   EXPECT_EQ(folder_.run("merge tiles out.png --quiet", {.terminal = true}).err, "");
 }
 

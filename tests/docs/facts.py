@@ -10,6 +10,7 @@ usage: facts.py [--root FOLDER]
   figures      README.md quotes docs/performance.md
   numbers      numbers that docs/design.md takes from the code are those of the code
   glossary     every word is defined once, and each page that explains itself links to the glossary
+  site         every page stands in a list of docs/site/index.md, from which the site's navigation is made
   conformance  docs/conformance.md has no row, and no refusal, that did not occur when the page was written
 
 Exits with 1 and one line for each fault.
@@ -113,6 +114,15 @@ def check_glossary(root):
             yield page, "must link to docs/glossary.md"
 
 
+def check_site(root):
+    text = text_of(root / "docs" / "site" / "index.md")
+    listed = re.findall(r"(?m)^([\w/-]+)$", "".join(re.findall(r"(?s)```\{toctree\}(.*?)```", text)))
+    pages = [path.relative_to(root / "docs") for folder in ("", "start") for path in (root / "docs" / folder).glob("*.md")]
+    for page in sorted(pages):
+        if page.with_suffix("").as_posix() not in listed:
+            yield "docs/site/index.md", f"must list {page.with_suffix('').as_posix()} in one of its blocks toctree"
+
+
 def check_conformance(root):
     lines = text_of(root / "docs" / "conformance.md").split("\n")
     rows = [line for line in lines if line.startswith(("| ", "* ")) and re.search(r"\d", line)]
@@ -133,7 +143,7 @@ def main():
     for page in pages:
         text = text_of(root / page)
         faults += [(page, fault) for fault in (*check_links(root, page, text), *check_files(root, text))]
-    for check in (check_limits, check_strategies, check_numbers, check_figures, check_glossary, check_conformance):
+    for check in (check_limits, check_strategies, check_numbers, check_figures, check_glossary, check_site, check_conformance):
         faults += check(root)
     for page, fault in faults:
         print(f"FAILED {page}: {fault}")

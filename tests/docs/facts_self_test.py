@@ -22,6 +22,7 @@ FAULTS = [
     ("README.md", r"takes [\d.]+ times", "takes 9 times", "README.md: must quote the figures"),
     ("README.md", r"fastest in \d+", "fastest in 1", "README.md: must quote the figures"),
     ("docs/glossary.md", r"</a>tap \|", "</a>block |", "docs/glossary.md: defines block twice"),
+    ("docs/site/index.md", r"\npython-tiles\n", "\n", "docs/site/index.md: must list python-tiles"),
     ("docs/conformance.md", r"\| \d+: ", "| 0: ", "docs/conformance.md: has a row that did not occur"),
     ("docs/conformance.md", r"\| \d+ refused", "| 0 refused", "docs/conformance.md: has a row that did not occur"),
     ("docs/conformance.md", r"patchfold: \d+,", "patchfold: 0,", "docs/conformance.md: has a row that did not occur"),

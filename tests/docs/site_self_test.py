@@ -5,9 +5,11 @@ usage: site_self_test.py SITE_TEST_PY --root FOLDER
 """
 
 import argparse
+import http.server
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 INDEX = '<html><body><h1 id="top">T</h1><a href="a.html#here">A</a> <img src="p.svg" alt="A picture of a"></body></html>'
@@ -60,6 +62,31 @@ class Thing {
 """
 
 
+class Answers(http.server.BaseHTTPRequestHandler):
+    def do_HEAD(self):
+        self.send_response(404 if "gone" in self.path else 403 if "shy" in self.path else 200)
+        self.end_headers()
+
+    def log_message(self, *words):
+        pass
+
+
+def external_faults(check):
+    """Links to a site on this machine, and to one that nobody answers for."""
+    sys.path.insert(0, str(check.parent))
+    import site_test
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        place = f"http://127.0.0.1:{server.server_port}"
+        with http.server.HTTPServer(("127.0.0.1", 0), Answers) as closed:
+            nobody = f"http://127.0.0.1:{closed.server_port}/"
+        faults, unreached = site_test.external([f"{place}/there", f"{place}/shy", f"{place}/gone", nobody])
+        server.shutdown()
+    if faults != [f"the link {place}/gone is answered with 404"] or unreached != [nobody]:
+        yield f"links to other sites: {faults}, {unreached}"
+
+
 def tested(check, files):
     with tempfile.TemporaryDirectory() as folder:
         for name, text in files.items():
@@ -83,6 +110,7 @@ def main():
             failures.append(f"no line {line!r}, but {report}")
 
     sys.dont_write_bytecode = True
+    failures += external_faults(options.check)
     sys.path.insert(0, str(options.root / "docs" / "site"))
     import header_reference
     import prose

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks the built documentation site as a reader without a network has it.
 
-usage: site_test.py [--no-browser] SITE [ROOT]
+usage: site_test.py [--no-browser] [--external] SITE [ROOT]
 
   links       every link within the site leads to a file, and its anchor to an element
   reachable   a reader who follows links from index.html finds every page
@@ -10,6 +10,7 @@ usage: site_test.py [--no-browser] SITE [ROOT]
   clean       no marker for tests, no comment and no unread markup is left in the text
   complete    with ROOT: each page of docs/, header, module, operator and public name of the package has its place
   search      in a browser, from the disk: words are found, and their results lead to places that exist
+  external    with --external: links to other sites are answered, where the other site can be reached at all
 
 Exits with 1 and a line for each fault; the last line is "docs: N passed, N failed, N skipped".
 """
@@ -21,7 +22,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import urllib.error
 import urllib.parse
+import urllib.request
 from pathlib import Path
 
 LOADING = {"script": "src", "img": "src", "iframe": "src", "source": "src", "object": "data", "embed": "src", "video": "src"}
@@ -211,9 +214,25 @@ class Site:
                     yield f"the search for {words!r} leads to {name}, which is not there"
 
 
+def external(links):
+    """Faults of links to other sites, and the links whose sites could not be reached."""
+    faults, unreached = [], []
+    for link in sorted(set(links)):
+        request = urllib.request.Request(link, method="HEAD", headers={"User-Agent": "Mozilla/5.0 (patchfold docs)"})
+        try:
+            urllib.request.urlopen(request, timeout=20).close()
+        except urllib.error.HTTPError as error:
+            if error.code in (404, 410):
+                faults.append(f"the link {link} is answered with {error.code}")
+        except OSError:
+            unreached.append(link)
+    return faults, unreached
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--no-browser", action="store_true")
+    parser.add_argument("--external", action="store_true")
     parser.add_argument("site", type=Path)
     parser.add_argument("root", type=Path, nargs="?")
     options = parser.parse_args()
@@ -227,6 +246,12 @@ def main():
     else:
         browser = next((path for path in map(shutil.which, BROWSERS) if path), None)
         checks["search"] = (lambda: site.search(browser)) if browser else (lambda: ["there is no browser: install chromium"])
+    if options.external:
+        links = {link.partition("#")[0] for page in site.pages.values() for link in page.links if link.startswith("https:")}
+        faults, unreached = external(links)
+        checks["external"] = lambda: faults
+        print(f"external: {len(links)} links, {len(unreached)} not reached {unreached}")
+        skipped += bool(unreached)
     failed = 0
     for name, check in checks.items():
         faults = list(dict.fromkeys(check()))
