@@ -163,10 +163,14 @@ NB_MODULE(_core_of_main, module) {
 
   module.def("table", &table);
   module.def("dtypes", &dtypes_of_numbers);
-  module.def("set_num_threads", &set_threads, nb::arg("threads").none());
-  module.def("get_num_threads", &get_num_threads);
-  module.def("instruction_sets", &instruction_sets);
-  module.def("use_instruction_set", &use_instructions, nb::arg("name").none());
+  module.def("set_num_threads", &set_threads, nb::arg("threads").none(),
+             "How many threads one call may use, from now on and in the whole process; 0: as many as the machine has.");
+  module.def("get_num_threads", &get_num_threads, "How many threads one call may use.");
+  module.def("instruction_sets", &instruction_sets,
+             "The instruction sets that this build has and this processor runs, the best first.");
+  module.def(
+      "use_instruction_set", &use_instructions, nb::arg("name").none(),
+      "Takes that instruction set from now on, in the whole process; the empty text: the best. Results stay the same.");
 }
 
 /// nanobind and NumPy keep one interpreter's types for the whole process, and a second one would take them from the first.

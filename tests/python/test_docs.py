@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the documentation shows runs, every docstring is complete, and every name that users search for is in the index."""
 
+import ast
 import doctest
 import importlib
 import inspect
@@ -102,6 +103,14 @@ def test_functions_are_typed(name):
     assert signature.return_annotation is not inspect.Signature.empty
     for parameter in signature.parameters.values():
         assert parameter.annotation is not inspect.Parameter.empty
+
+
+def test_stubs_say_what_the_compiled_functions_say():
+    stubs = ast.parse((ROOT / "python" / "patchfold" / "_core.pyi").read_text(encoding="utf-8"))
+    said = {each.name: ast.get_docstring(each) for each in stubs.body if isinstance(each, ast.FunctionDef)}
+    for name in ("set_num_threads", "get_num_threads", "instruction_sets", "use_instruction_set"):
+        text = inspect.getdoc(getattr(patchfold, name)) or ""
+        assert said[name] and text.endswith(said[name] or "-"), name
 
 
 def test_all_public_names_have_a_docstring():
