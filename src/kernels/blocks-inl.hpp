@@ -2,6 +2,9 @@
 // Interleaving within registers. Included once for each instruction set.
 #include <hwy/highway.h>
 
+#include <cstddef>
+#include <cstring>
+
 #include "kernels/features.hpp"
 
 #if defined(PATCHFOLD_KERNELS_BLOCKS_INL) == defined(HWY_TARGET_TOGGLE)
@@ -92,6 +95,33 @@ HWY_INLINE void interleave(D d, V* v) {
     interleave<ways / 2>(d, even);
     interleave<ways / 2>(d, odd);
     PATCHFOLD_UNROLL for (int i = 0; i < ways / 2; ++i) zip(d, even[i], odd[i], v[2 * i], v[2 * i + 1]);
+  }
+}
+
+/// Three vectors picked apart from a sequence a0 b0 c0 a1 b1 c1 .. at any address. Highway's emulated vectors want the
+/// alignment of an element.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE void load_three(D d, const std::byte* from, V& a, V& b, V& c) {
+  using T = hn::TFromD<D>;
+  if constexpr (HWY_TARGET == HWY_EMU128) {
+    T copy[3 * hn::MaxLanes(D())];
+    std::memcpy(copy, from, sizeof(copy));
+    hn::LoadInterleaved3(d, copy, a, b, c);
+  } else {
+    hn::LoadInterleaved3(d, reinterpret_cast<const T*>(from), a, b, c);
+  }
+}
+
+/// The inverse.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE void store_three(D d, V a, V b, V c, std::byte* to) {
+  using T = hn::TFromD<D>;
+  if constexpr (HWY_TARGET == HWY_EMU128) {
+    T copy[3 * hn::MaxLanes(D())];
+    hn::StoreInterleaved3(a, b, c, d, copy);
+    std::memcpy(to, copy, sizeof(copy));
+  } else {
+    hn::StoreInterleaved3(a, b, c, d, reinterpret_cast<T*>(to));
   }
 }
 

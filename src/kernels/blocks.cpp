@@ -130,9 +130,9 @@ struct Group {
       if constexpr (joins) {
         PATCHFOLD_UNROLL for (int i = 0; i < ways; ++i) v[i] = hn::LoadU(d, reinterpret_cast<const T*>(src + i * s.pitch));
         finish_all(d, v, finish);
-        hn::StoreInterleaved3(v[0], v[1], v[2], d, reinterpret_cast<T*>(dst + at));
+        store_three(d, v[0], v[1], v[2], dst + at);
       } else {
-        hn::LoadInterleaved3(d, reinterpret_cast<const T*>(src + at), v[0], v[1], v[2]);
+        load_three(d, src + at, v[0], v[1], v[2]);
         PATCHFOLD_UNROLL for (int i = 0; i < ways; ++i) hn::StoreU(v[i], d, reinterpret_cast<T*>(dst + i * s.pitch));
       }
     } else {

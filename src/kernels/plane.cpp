@@ -204,7 +204,7 @@ struct Planes {
       if (is_backwards) PATCHFOLD_UNROLL for (int i = 0; i < ways; ++i) v[i] = reversed(v[i]);
       std::byte* to = dst + row * ways * unit;
       if constexpr (ways == 3) {
-        hn::StoreInterleaved3(v[0], v[1], v[2], d, reinterpret_cast<T*>(to));
+        store_three(d, v[0], v[1], v[2], to);
       } else {
         interleave<ways>(d, v);
         PATCHFOLD_UNROLL for (int i = 0; i < ways; ++i) store_whole(v[i], to + i * side * unit);
@@ -224,7 +224,7 @@ struct Planes {
       const std::byte* from = src + (is_backwards ? -(column + side - 1) : column) * ways * unit;
       V v[ways];
       if constexpr (ways == 3) {
-        hn::LoadInterleaved3(d, reinterpret_cast<const T*>(from), v[0], v[1], v[2]);
+        load_three(d, from, v[0], v[1], v[2]);
       } else {
         PATCHFOLD_UNROLL for (int i = 0; i < ways; ++i) v[i] = load_whole(from + i * side * unit);
         deinterleave<ways>(d, v);

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+use std::ffi::CStr;
+use std::fmt;
+
+use patchfold_sys as sys;
+
+/// Why a call failed. `{}` shows operator, argument, rule, what was given and what was expected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// The C interface's number of the reason, `PF_ERROR_..`.
+    pub status: i32,
+    /// The message.
+    pub message: String,
+}
+
+impl Error {
+    pub(crate) fn new(status: i32, message: impl Into<String>) -> Self {
+        Self { status, message: message.into() }
+    }
+
+    /// What the thread's last call says.
+    pub(crate) fn check(status: i32) -> Result<(), Self> {
+        if status == sys::PF_OK {
+            return Ok(());
+        }
+        // SAFETY: the message is never null, and valid until this thread's next call.
+        let message = unsafe { CStr::from_ptr(sys::pf_last_error()) };
+        Err(Self::new(status, message.to_string_lossy()))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}
