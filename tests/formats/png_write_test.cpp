@@ -24,7 +24,7 @@ std::string mixed_pixels(std::int64_t height, std::int64_t row_bytes) {
         case 1: pixels[at] = static_cast<char>(x / 7 + y / 3 + grain % 4); break;
         case 2: pixels[at] = 17; break;
         case 3: pixels[at] = grains[static_cast<std::size_t>(x % 997)]; break;
-        default: pixels[at] = static_cast<char>(128 + 100 * std::sin(static_cast<double>(x * y) / 5000));
+        default: pixels[at] = static_cast<char>(std::lround(128 + 100 * std::sin(static_cast<double>(x * y) / 5000)));
       }
     }
   return pixels;
