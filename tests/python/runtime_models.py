@@ -44,10 +44,16 @@ class Case:
 
 
 def data(shape: tuple[int, ...], dtype: Any = np.float32) -> Array:
-    """Bytes of any value, NaN and infinity among them where there are such."""
+    """Bytes of any value, NaN and infinity among them where there are such. Those of float16 are quiet NaNs: runtimes may
+    compute float16 as float32, which makes others quiet."""
     dtype = np.dtype(dtype)
     drawn = np.random.default_rng(len(shape)).integers(0, 256, (*shape, dtype.itemsize), np.uint8)
-    return drawn.view(dtype)[..., 0] if dtype.kind != "b" else (drawn[..., 0] % 2).astype(bool)
+    if dtype.kind == "b":
+        return (drawn[..., 0] % 2).astype(bool)
+    made: Array = drawn.view(dtype)[..., 0]
+    if dtype == np.float16:
+        made.view(np.uint16)[np.isnan(made)] |= 0x0200
+    return made
 
 
 def numbers(shape: tuple[int, ...], dtype: Any = np.float32) -> Array:

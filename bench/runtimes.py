@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Times models in OpenVINO and ONNX Runtime, with patchfold's libraries and without.
+
+usage: bench/runtimes.py [--threads N] [--rounds N] [--only WORD] [--write]
+
+Each model is one operator, run on two threads in both ways in turn, into memory that is there already; a time is the median
+of the rounds. --write writes docs/performance-runtimes.md. Needs onnx, onnxruntime, openvino and patchfold, as
+`scripts/peers --install` and the wheel bring them: build/peers-venv/bin/python bench/runtimes.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import openvino
+import patchfold.onnxruntime
+import patchfold.openvino
+from onnx import TensorProto, helper, numpy_helper
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "performance-runtimes.md"
+Run = Callable[[], Any]
+# Images, kernel, stride, dilation, padding: those of docs/performance.md, and patches of vision transformers.
+WINDOWS = {
+    "8x64x112x112 k3 s1 p1": ((8, 64, 112, 112), 3, 1, 1, 1),
+    "8x64x112x112 k3 s2 p1": ((8, 64, 112, 112), 3, 2, 1, 1),
+    "1x64x256x256 k7 p3": ((1, 64, 256, 256), 7, 1, 1, 3),
+    "4x32x128x128 k3 d2 p2": ((4, 32, 128, 128), 3, 1, 2, 2),
+    "4x32x128x128 k2 s2": ((4, 32, 128, 128), 2, 2, 1, 0),
+    "1x3x2048x2048 k16 s8": ((1, 3, 2048, 2048), 16, 8, 1, 0),
+    "1x3x2048x2048 k16 s16": ((1, 3, 2048, 2048), 16, 16, 1, 0),
+    "32x3x224x224 k14 s14": ((32, 3, 224, 224), 14, 14, 1, 0),
+    "32x3x224x224 k16 s16": ((32, 3, 224, 224), 16, 16, 1, 0),
+}
+BLOCKS = {"8x64x112x112 b2": ((8, 64, 112, 112), 2), "1x3x2048x2048 b4": ((1, 3, 2048, 2048), 4)}
+# What is promised: the runtime, the group, and how much faster it must be at least (median).
+AIMS = {
+    ("OpenVINO", "Col2Im"): 15, ("OpenVINO", "ExtractImagePatches"): 4, ("OpenVINO", "block operators"): 3,
+    ("ONNX Runtime", "Col2Im"): 1.8, ("ONNX Runtime", "Col2Im 3-D"): 3, ("ONNX Runtime", "DepthToSpace"): 2,
+}  # fmt: skip
+
+
+def positions(extent: int, kernel: int, stride: int, dilation: int, padding: int) -> int:
+    return (extent + 2 * padding - (kernel - 1) * dilation - 1) // stride + 1
+
+
+def one_node(kind: str, shape: tuple[int, ...], ints: dict[str, list[int]], **attributes: Any) -> onnx.ModelProto:
+    node = helper.make_node(kind, ["x", *ints], ["y"], **attributes)
+    constants = [numpy_helper.from_array(np.array(values, np.int64), name) for name, values in ints.items()]
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, dims) for name, dims in (("x", shape), ("y", None)))
+    graph = helper.make_graph([node], "g", [x], [y], constants)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10)
+
+
+def col2im(shape: tuple[int, ...], kernel: int, stride: int, dilation: int, padding: int) -> onnx.ModelProto:
+    rank = len(shape) - 2
+    count = int(np.prod([positions(extent, kernel, stride, dilation, padding) for extent in shape[2:]]))
+    columns = (shape[0], shape[1] * kernel**rank, count)
+    settings = {"strides": [stride] * rank, "dilations": [dilation] * rank, "pads": [padding] * 2 * rank}
+    return one_node("Col2Im", columns, {"image_shape": list(shape[2:]), "block_shape": [kernel] * rank}, **settings)
+
+
+def openvino_model(make: Callable[[Any], Any], shape: tuple[int, ...]) -> tuple[bytes, bytes]:
+    """A file of OpenVINO's with one node, as (xml, bin) in memory."""
+    x = openvino.opset15.parameter(shape, openvino.Type.f32, name="x")
+    model = openvino.Model([make(x).output(0)], [x], "m")
+    with tempfile.TemporaryDirectory() as folder:
+        openvino.save_model(model, Path(folder) / "m.xml", compress_to_fp16=False)
+        return (Path(folder) / "m.xml").read_bytes(), (Path(folder) / "m.bin").read_bytes()
+
+
+def called(node: Callable[..., Any], arguments: tuple[Any, ...], x: Any) -> Any:
+    return node(x, *arguments)
+
+
+def cases() -> list[tuple[str, str, str, Any, tuple[int, ...]]]:
+    """(runtime, group, problem, model, shape of the input) of everything that is timed."""
+    made: list[Any] = []
+    make = openvino.opset15
+    for problem, (shape, kernel, stride, dilation, padding) in WINDOWS.items():
+        model = col2im(shape, kernel, stride, dilation, padding)
+        columns = tuple(dim.dim_value for dim in model.graph.input[0].type.tensor_type.shape.dim)
+        made += [(runtime, "Col2Im", problem, model, columns) for runtime in ("OpenVINO", "ONNX Runtime")]
+        lists = [kernel] * 2, [stride] * 2, [dilation] * 2
+        same = openvino_model(partial(called, make.extract_image_patches, (*lists, "same_upper")), shape)
+        made.append(("OpenVINO", "ExtractImagePatches", problem.rpartition(" p")[0] or problem, same, shape))
+    volume = (1, 8, 48, 96, 96)
+    deep = col2im(volume, 3, 1, 1, 1)
+    columns = tuple(dim.dim_value for dim in deep.graph.input[0].type.tensor_type.shape.dim)
+    made.append(("ONNX Runtime", "Col2Im 3-D", "1x8x48x96x96 k3 p1", deep, columns))
+    for problem, ((n, c, h, w), block) in BLOCKS.items():
+        shape, many = (n, c, h, w), (n, c * block * block, h // block, w // block)
+        for mode in ("DCR", "CRD"):
+            model = one_node("DepthToSpace", many, {}, blocksize=block, mode=mode)
+            made.append(("ONNX Runtime", "DepthToSpace", f"{problem} {mode}", model, many))
+        batches = (n * block * block, c, h // block, w // block)
+        zeros, blocks = np.zeros(4, np.int64), np.array([1, 1, block, block], np.int64)
+        depth, batch = ("blocks_first", block), (blocks, zeros, zeros)
+        for name, given, arguments in (
+            ("space_to_depth", shape, depth), ("depth_to_space", many, depth),
+            ("space_to_batch", shape, batch), ("batch_to_space", batches, batch),
+        ):  # fmt: skip
+            model = openvino_model(partial(called, getattr(make, name), arguments), given)
+            made.append(("OpenVINO", "block operators", f"{name} {problem}", model, given))
+    return made
+
+
+def in_openvino(model: Any, x: Any, ours: bool, threads: int) -> tuple[Run, Callable[[], Any]]:
+    core = openvino.Core()
+    if ours:
+        core.add_extension(patchfold.openvino.extension())
+    if isinstance(model, tuple):
+        read = core.read_model(model[0], model[1])
+    else:
+        read = core.read_model(model.SerializeToString())
+    settings = {"INFERENCE_NUM_THREADS": threads, "INFERENCE_PRECISION_HINT": "f32", "NUM_STREAMS": 1}
+    request = core.compile_model(read, "CPU", settings).create_infer_request()
+    request.set_input_tensor(openvino.Tensor(x, shared_memory=True))
+    return request.infer, lambda: np.array(request.get_output_tensor().data)
+
+
+def in_onnxruntime(model: Any, x: Any, ours: bool, threads: int) -> tuple[Run, Callable[[], Any]]:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.log_severity_level = 3
+    if ours:
+        options.register_custom_ops_library(patchfold.onnxruntime.library())
+        model = patchfold.onnxruntime.convert(model)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    shape = session.run(None, {"x": x})[0].shape
+    binding = session.io_binding()
+    output = onnxruntime.OrtValue.ortvalue_from_shape_and_type(list(shape), np.float32, "cpu", 0)
+    binding.bind_ortvalue_input("x", onnxruntime.OrtValue.ortvalue_from_numpy(x))
+    binding.bind_ortvalue_output("y", output)
+    return lambda: session.run_with_iobinding(binding), output.numpy
+
+
+def times(runs: list[Run], rounds: int) -> list[float]:
+    """The median time of each, in seconds; in every round each runs once."""
+    seconds: list[list[float]] = [[] for _ in runs]
+    for number in range(rounds + 1):
+        for run, list_of in zip(runs, seconds, strict=True):
+            begin = time.perf_counter()
+            run()
+            if number:  # The first round makes memory and plans.
+                list_of.append(time.perf_counter() - begin)
+    return [statistics.median(each) for each in seconds]
+
+
+def page(rows: list[tuple[str, str, str, float, float]], threads: int, rounds: int, load: float) -> str:
+    cpu = next((line.partition(":")[2].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "?")
+    today = datetime.date.today().isoformat()
+    lines = [
+        "<!-- Written by `bench/runtimes.py --write`. -->",
+        "# Models in OpenVINO and ONNX Runtime",
+        "",
+        "How long one operator takes in a model, in float32: in the runtime by itself, and with patchfold's library",
+        f"([runtimes.md](runtimes.md)). Measured on {today} on {cpu}, {threads} threads,",
+        f"OpenVINO {openvino.__version__.partition('-')[0]}, ONNX Runtime {onnxruntime.__version__}:",
+        f"medians of {rounds} rounds in turn,",
+        "into memory that is there already. Both results have the same bits. Before the run",
+        f"{load:.1f} other threads wanted to run on the {os.cpu_count()} processors (load average);",
+        "where that is not near 0, figures are rough.",
+    ]  # fmt: skip
+    lines += ["", "| runtime | operators | times faster, median | aim |", "|---|---|---|---|"]
+    for (runtime, group), aim in AIMS.items():
+        ratios = [before / after for r, g, _, before, after in rows if (r, g) == (runtime, group)]
+        if ratios:
+            lines.append(f"| {runtime} | {group} | {statistics.median(ratios):.1f} | {aim} |")
+    for runtime in dict.fromkeys(row[0] for row in rows):
+        lines += ["", f"## {runtime}", "", "| operator | problem | by itself, ms | with patchfold, ms | times faster |"]
+        lines.append("|---|---|---|---|---|")
+        for _, group, problem, before, after in (row for row in rows if row[0] == runtime):
+            lines.append(f"| {group} | {problem} | {before * 1e3:.3g} | {after * 1e3:.3g} | {before / after:.1f} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--only", default="", metavar="WORD", help="only what has this word in its name")
+    parser.add_argument("--write", action="store_true", help="writes docs/performance-runtimes.md")
+    options = parser.parse_args()
+    if options.threads < 1 or options.rounds < 1 or (options.write and options.only):
+        parser.error("--threads and --rounds take positive numbers, and --write goes without --only")
+    load = os.getloadavg()[0]
+    rows = []
+    for runtime, group, problem, model, shape in cases():
+        if options.only not in f"{runtime} {group} {problem}":
+            continue
+        x = np.random.default_rng(1).standard_normal(shape, np.float32)
+        start = in_openvino if runtime == "OpenVINO" else in_onnxruntime
+        made = [start(model, x, ours, options.threads) for ours in (False, True)]
+        before, after = times([run for run, _ in made], options.rounds)
+        if made[0][1]().tobytes() != made[1][1]().tobytes():
+            sys.exit(f"runtimes: {runtime} {group} {problem}: the results differ")
+        rows.append((runtime, group, problem, before, after))
+        what = f"{runtime:13}{group:21}{problem:36}"
+        print(f"{what}{before * 1e3:9.3f} ms {after * 1e3:9.3f} ms {before / after:6.1f}", flush=True)
+    text = page(rows, options.threads, options.rounds, load)
+    if options.write:
+        PAGE.write_text(text, encoding="utf-8")
+    print("\n".join(line for line in text.splitlines() if line.startswith("| O"))[:2000])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models of one operator, of every element type, with static and open shapes, written by onnx, OpenVINO, torch's two
+exporters and TensorFlow: run with patchfold's library and without it, and compared bit for bit."""
+
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import openvino
+import patchfold.onnxruntime
+import patchfold.openvino
+import pytest
+import torch
+from systems import Array, compiled, core, in_onnxruntime, in_openvino, runs_here, same_bits, taken
+
+from runtime_models import Case, cases, data, numbers  # isort: skip
+
+ONNX_TYPES = [
+    *("float32", "float64", "float16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"),
+]
+OPENVINO_TYPES = ["float32", "float16", "int8", "int16", "int32", "uint8", "uint16", "uint32", "bool"]
+STANDARD = ("Col2Im", "DepthToSpace", "SpaceToDepth")
+# What ONNX Runtime and OpenVINO say where they have no kernel for a node or a type.
+LACKING = "NOT_IMPLEMENTED|find an implementation|not supported|Unsupported|doesn't support|not implemented|INVALID_GRAPH"
+
+
+def without(run: Any, *arguments: Any) -> Array | None:
+    """The result of the runtime by itself; None where it lacks the operator, its type or its rank."""
+    try:
+        result: Array = run(*arguments, False)[0]
+    except Exception as error:
+        assert re.search(LACKING, str(error)), error
+        return None
+    return result
+
+
+def standard(dtype: str) -> list[Case]:
+    found = [case for case in cases(dtype) if case.operator in STANDARD]
+    return [Case(case.operator, case.x, case.expected, case.inputs, case.attributes, "") for case in found]
+
+
+def shapes(x: Array) -> list[Any]:
+    return [None, ["n", *x.shape[1:]], [f"n{axis}" for axis in range(x.ndim)]]
+
+
+def rounds(case: Case) -> bool:
+    """Whether the runtimes may round other sums than the library: of float16."""
+    return case.operator == "Col2Im" and case.x.dtype == np.float16
+
+
+# claim: runtimes-operators
+@pytest.mark.parametrize("dtype", ONNX_TYPES)
+def test_models_of_onnx_in_onnxruntime(dtype: str) -> None:
+    compared = 0
+    for case in standard(dtype):
+        for shape in shapes(case.x):
+            model = case.model(shape)
+            made = in_onnxruntime(model, [case.x], True)[0]
+            assert rounds(case) or same_bits(made, case.expected), (case.operator, shape)
+            # It computes N-D Col2Im with dilations wrong.
+            dilated = case.operator == "Col2Im" and case.expected.ndim > 4
+            theirs = None if dilated else without(in_onnxruntime, model, [case.x])
+            if theirs is not None and not rounds(case):
+                assert same_bits(made, theirs), (case.operator, shape)
+                compared += 1
+    assert compared or dtype not in ("float32", "float64")
+
+
+# claim: runtimes-operators
+@pytest.mark.parametrize("dtype", OPENVINO_TYPES)
+def test_models_of_onnx_in_openvino(dtype: str) -> None:
+    compared = 0
+    for case in standard(dtype):
+        for shape in shapes(case.x):
+            model = case.model(shape)
+            made = in_openvino(model, [case.x], True)[0]
+            assert rounds(case) or same_bits(made, case.expected), (case.operator, shape, dtype)
+            deep = case.operator == "Col2Im" and case.expected.ndim > 4
+            theirs = None if deep else without(in_openvino, model, [case.x])
+            if theirs is not None and not rounds(case):
+                assert same_bits(made, theirs), (case.operator, shape, dtype)
+                compared += 1
+    assert compared
+
+
+def of_openvino(dtype: str) -> list[tuple[Any, Array]]:
+    """Models of each operator of OpenVINO, with static and open shapes, and their inputs."""
+    make = openvino.opset15
+    lists = {"size": [8, 6], "kernel": [3, 2], "block": [1, 1, 2, 3], "zero": [0, 0, 0, 0], "one": [0, 0, 1, 0]}
+    ints = {name: np.array(values, np.int64) for name, values in lists.items()}
+    window = [2, 1], [1, 1], [1, 0], [1, 0]  # strides, dilations, pads
+    nodes: list[tuple[Array, Any]] = [
+        (numbers((2, 18, 20), dtype), lambda x: make.col2im(x, ints["size"], ints["kernel"], *window)),
+        (numbers((18, 20), dtype), lambda x: make.col2im(x, ints["size"], ints["kernel"], *window)),
+        (data((2, 3, 9, 8), dtype), lambda x: make.extract_image_patches(x, [3, 2], [2, 3], [1, 2], "same_upper")),
+        (data((2, 3, 9, 8), dtype), lambda x: make.extract_image_patches(x, [2, 2], [2, 2], [1, 1], "valid")),
+        (data((2, 3, 7, 6), dtype), lambda x: make.space_to_batch(x, ints["block"], ints["one"], ints["zero"])),
+        (data((12, 3, 5, 6), dtype), lambda x: make.batch_to_space(x, ints["block"], ints["one"], ints["zero"])),
+        (data((2, 3, 4, 6), dtype), lambda x: make.space_to_depth(x, "depth_first", 2)),
+        (data((2, 3, 4, 6, 2), dtype), lambda x: make.space_to_depth(x, "blocks_first", 2)),
+        (data((2, 8, 4, 6), dtype), lambda x: make.depth_to_space(x, "depth_first", 2)),
+        (data((2, 8, 4, 6), dtype), lambda x: make.depth_to_space(x, "blocks_first", 2)),
+    ]
+    made = []
+    for x, node in nodes:
+        for shape in (x.shape, [-1, *x.shape[1:]], [-1] * x.ndim):
+            parameter = make.parameter(shape, openvino.Type(x.dtype), name="x")
+            made.append((openvino.Model([node(parameter).output(0)], [parameter], "m"), x))
+    return made
+
+
+# claim: runtimes-operators
+@pytest.mark.parametrize("dtype", OPENVINO_TYPES)
+def test_models_of_openvino(dtype: str, tmp_path: Path) -> None:
+    for number, (model, x) in enumerate(of_openvino(dtype)):
+        openvino.save_model(model, tmp_path / f"{number}.xml", compress_to_fp16=False)
+        made = compiled(tmp_path / f"{number}.xml", True)
+        assert runs_here(made)
+        theirs = without(in_openvino, tmp_path / f"{number}.xml", [x])
+        assert theirs is not None and same_bits(np.array(made([x])[0]), theirs), (number, dtype)
+
+
+class Fold(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.fold(x, (8, 6), (3, 2), stride=(2, 1), padding=1)
+
+
+class Unfold(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.unfold(x, (3, 2), dilation=(1, 2), stride=(2, 1), padding=(1, 1))
+
+
+class Shuffle(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.pixel_shuffle(x, 2)
+
+
+class Unshuffle(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.pixel_unshuffle(x, 2)
+
+
+TORCH: list[tuple[torch.nn.Module, tuple[int, ...]]] = [
+    (Fold(), (2, 18, 28)), (Unfold(), (2, 3, 9, 8)), (Shuffle(), (2, 8, 4, 6)), (Unshuffle(), (2, 3, 4, 6)),
+]  # fmt: skip
+
+
+def named(value: Any) -> str:
+    return type(value).__name__ if isinstance(value, torch.nn.Module) else ""
+
+
+# claim: runtimes-operators
+@pytest.mark.parametrize("opened", [False, True])
+@pytest.mark.parametrize("dynamo", [False, True])
+@pytest.mark.parametrize(("module", "shape"), TORCH, ids=named)
+def test_models_of_torchs_exporters(module: torch.nn.Module, shape: tuple[int, ...], dynamo: bool, opened: bool) -> None:
+    x = numbers(shape)
+    expected = module(torch.from_numpy(x)).numpy()
+    file = io.BytesIO()
+    if dynamo:
+        batch = {"x": {0: torch.export.Dim("n")}} if opened else None
+        program = torch.onnx.export(module, (torch.from_numpy(x),), dynamo=True, dynamic_shapes=batch, opset_version=18)
+        assert program is not None
+        model = program.model_proto
+    else:
+        axes = {"x": {0: "n"}} if opened else None
+        torch.onnx.export(
+            module, (torch.from_numpy(x),), file, dynamo=False, input_names=["x"], dynamic_axes=axes, opset_version=18
+        )
+        model = onnx.load_model_from_string(file.getvalue())
+    assert taken(model) == 0
+    for run in (in_onnxruntime, in_openvino):
+        for ours in (False, True):
+            assert same_bits(run(model, [x], ours)[0], expected), (run.__name__, ours)
+
+
+# claim: openvino-torch
+@pytest.mark.parametrize("opened", [False, True])
+@pytest.mark.parametrize("exported", [False, True])
+@pytest.mark.parametrize(("module", "shape"), TORCH, ids=named)
+def test_models_of_torch_in_openvino(module: torch.nn.Module, shape: tuple[int, ...], exported: bool, opened: bool) -> None:
+    x = numbers(shape)
+    tensor = torch.from_numpy(x)
+    expected = module(tensor).numpy()
+    library = patchfold.openvino.extension()
+    options: dict[str, Any] = {}
+    if exported:
+        batch = {"x": {0: torch.export.Dim("n")}} if opened else None
+        source: Any = torch.export.export(module, (tensor,), dynamic_shapes=batch)
+    else:
+        source = torch.jit.trace(module, tensor)
+        options["input"] = [-1 if opened and axis == 0 else extent for axis, extent in enumerate(shape)]
+    model = openvino.convert_model(source, example_input=(tensor,), extension=library, **options)
+    made = compiled(model, True)
+    assert same_bits(np.array(made([x])[0]), expected)
+    # torch.export takes unfold apart before OpenVINO sees it.
+    assert runs_here(made) != (exported and isinstance(module, Unfold))
+
+
+# claim: openvino-tensorflow
+@pytest.mark.parametrize("opened", [False, True])
+@pytest.mark.parametrize("name", ["patches", "to_batch", "from_batch", "to_depth", "from_depth"])
+def test_models_of_tensorflow_in_openvino(name: str, opened: bool, tmp_path: Path) -> None:
+    tensorflow = pytest.importorskip("tensorflow")
+    extract, window = tensorflow.image.extract_patches, ([1, 3, 2, 1], [1, 2, 3, 1], [1, 1, 2, 1], "SAME")
+    function, shape = {
+        "patches": (lambda x: extract(x, *window), (2, 9, 8, 3)),
+        "to_batch": (lambda x: tensorflow.space_to_batch(x, [2, 3], [[1, 0], [0, 1]]), (2, 7, 5, 3)),
+        "from_batch": (lambda x: tensorflow.batch_to_space(x, [2, 3], [[1, 0], [0, 1]]), (12, 4, 2, 3)),
+        "to_depth": (lambda x: tensorflow.nn.space_to_depth(x, 2), (2, 4, 6, 3)),
+        "from_depth": (lambda x: tensorflow.nn.depth_to_space(x, 2), (2, 4, 6, 8)),
+    }[name]  # fmt: skip
+    x = numbers(shape)
+    spec = tensorflow.TensorSpec([None, *shape[1:]] if opened else shape, tensorflow.float32, name="x")
+    module = tensorflow.Module()
+    module.f = tensorflow.function(function, input_signature=[spec])
+    tensorflow.saved_model.save(module, str(tmp_path / "saved"), signatures=module.f)
+    runtime = core(True)
+    made = runtime.compile_model(runtime.read_model(tmp_path / "saved"), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+    assert runs_here(made) and same_bits(np.array(made([x])[0]), function(x).numpy())
