@@ -74,6 +74,7 @@ class MergeSpecInC {
     if (from.fill) fill_ = in_c(*from.fill);
     if (from.fill) c.fill = &fill_;
     if (from.memory_limit) c.memory_limit = &*from.memory_limit;
+    c.sink_rows = from.sink_rows;
   }
   MergeSpecInC(const MergeSpecInC&) = delete;
   MergeSpecInC& operator=(const MergeSpecInC&) = delete;

@@ -276,6 +276,9 @@ PF_API const pf_executor* pf_serial_executor(void);
  * negative number. */
 PF_API pf_status pf_set_num_threads(int32_t threads);
 PF_API int32_t pf_get_num_threads(void);
+/* Limits calls of the calling thread to so many threads of the library's own executor; 0: no limit. Neither other threads
+ * nor pf_set_num_threads notice. PF_ERROR_VALUE for a negative number. before: receives the limit until now; may be NULL. */
+PF_API pf_status pf_limit_threads(int32_t threads, int32_t* before);
 
 /* ---- Running ---- */
 

@@ -53,7 +53,25 @@ PATCHFOLD_API Executor& serial_executor() noexcept;
 /// Sets the number of threads of the default executor. 0 means as many as the machine has; more than that never run at the
 /// same time. Running calls keep their number. Throws Error(value) for a negative number.
 PATCHFOLD_API void set_num_threads(int threads);
+/// The number of threads that a call of this thread would use.
 PATCHFOLD_API int get_num_threads() noexcept;
+
+/// While it lives, calls of its thread run on at most so many threads of the default executor at the same time: what a
+/// worker needs that is one of many. set_num_threads() and other threads do not notice. Of limits inside each other the
+/// smallest holds. Throws Error(value) for a number below 1.
+class PATCHFOLD_API ThreadLimit {
+ public:
+  explicit ThreadLimit(int threads);
+  ~ThreadLimit();
+  ThreadLimit(const ThreadLimit&) = delete;
+  ThreadLimit& operator=(const ThreadLimit&) = delete;
+
+ private:
+  int before_;
+};
+/// Sets that limit for the calling thread until it is set again; 0: none. Returns the limit until now. Throws Error(value)
+/// for a negative number.
+PATCHFOLD_API int set_thread_limit(int threads);
 
 /// An executor from a callable `f(pieces, task)` that calls `task(piece)` for every piece. An exception that f throws
 /// becomes Status::executor_failed.

@@ -77,7 +77,7 @@ enum PF_INT32 {
   PF_WINDOW_ARRAY = 7     /* given weights, row-major over the extents of a whole result along the tiled axes */
 };
 
-/* ---- Values. These three structs never grow. ---- */
+/* ---- Values. These four structs never grow. ---- */
 
 /* A fraction; both at least 1. */
 typedef struct pf_ratio {
@@ -107,6 +107,12 @@ typedef struct pf_tile_span {
   int64_t result; /* extent of the tile's result */
   int64_t start;  /* the output coordinate of the result's first element; may be negative */
 } pf_tile_span;
+
+/* [begin, end) */
+typedef struct pf_span {
+  int64_t begin;
+  int64_t end;
+} pf_span;
 
 /* ---- Tilings ---- */
 
@@ -189,6 +195,18 @@ PF_API pf_status pf_tiling_tile(const pf_tiling* tiling, int64_t index, int64_t*
 /* Tile k of grid[i] along tiled axis i. PF_ERROR_VALUE unless 0 <= i < n_tiled and 0 <= k < grid[i]. */
 PF_API pf_status pf_tiling_span(const pf_tiling* tiling, int32_t i, int64_t k, pf_tile_span* span);
 
+/* A box of the output has a span for each tiled axis: an array of n_tiled entries. The axes that are not tiled are whole.
+ * PF_ERROR_VALUE unless it lies in the output. */
+
+/* The tiles whose results touch a box: along each tiled axis the tiles [begin, end), which together are every combination.
+ * Empty spans if a span of the box is empty or lies in a gap. Takes O(log n) for n tiles along an axis.
+ *   tiles  room for n_tiled entries */
+PF_API pf_status pf_tiling_touching(const pf_tiling* tiling, const pf_span* box, pf_span* tiles);
+/* The part of the result of tile `index` that lies in a box: along each tiled axis the elements [begin, end) of the result,
+ * {0, 0} where they share none.
+ *   part  room for n_tiled entries */
+PF_API pf_status pf_tiling_piece(const pf_tiling* tiling, int64_t index, const pf_span* box, pf_span* part);
+
 /* The shapes below are given as pf_output_shape gives them: *rank is the room that shape has, then the number of axes; shape
  * may be NULL. channels are n_channels extents of the axes of a result that are not tiled, in order: those of the array
  * (pf_tiling_layout), or what a function makes of them. */
@@ -249,6 +267,8 @@ typedef struct pf_merge_spec {
   const pf_dtype* output_dtype; /* PF_DTYPE_FLOAT32 or PF_DTYPE_FLOAT64; NULL: the type of the tiles */
   const pf_scalar* fill;        /* value of elements that no tile contributes to; NULL: they are PF_ERROR_VALUE */
   const int64_t* memory_limit;  /* the most bytes that may wait; NULL: no limit */
+  int64_t sink_rows;            /* a sink gets whole multiples of so many rows, but for the last ones: a store whose chunks
+                                   have so many rows gets each chunk once. 0: 1 */
 } pf_merge_spec;
 
 /* A spec with defaults. It keeps the pointer that it is given. */
@@ -273,6 +293,8 @@ typedef struct pf_merge_bytes {
 /* Checks a spec as pf_merger_create does, but for two things that it alone checks: memory_limit, and whether weights of 0
  * leave elements without a value, which takes as long as visiting every element of the output. */
 PF_API pf_status pf_merge_check(const pf_tiling* tiling, const pf_merge_spec* spec);
+/* The same with that check of weights of 0: what a merge is refused for, but for memory_limit. */
+PF_API pf_status pf_merge_check_weights(const pf_tiling* tiling, const pf_merge_spec* spec);
 /* The reduction of a merge with that spec: the given one, or the one that PF_REDUCE_STANDARD stands for. */
 PF_API pf_status pf_merge_reduction(const pf_tiling* tiling, const pf_merge_spec* spec, pf_reduce* reduce);
 /* Computes, without data, the memory that a merge needs. to_sink: not 0 if it is made by pf_merger_create_to_sink. Fills the
@@ -347,6 +369,36 @@ PF_API pf_status pf_merger_finish(pf_merger* merger);
 PF_API pf_status pf_merger_waiting(const pf_merger* merger, int64_t* now, int64_t* peak);
 /* Destroys a merger, finished or not, and releases the tiles that wait; NULL is allowed. No call may use it afterwards. */
 PF_API void pf_merger_destroy(pf_merger* merger);
+
+/* ---- Boxes ---- */
+
+/* A part of the result of a tile: what pf_tiling_piece says of a box, with all channels. This struct never grows. */
+typedef struct pf_piece {
+  int64_t index; /* of the tile */
+  pf_tensor view;
+} pf_piece;
+
+/* Merges single boxes of an output from pieces of results, without state: every element has the bits that a pf_merger of the
+ * same tiling and spec gives it, whatever the boxes are. So the output may be made box by box, by several threads, processes
+ * or machines. A call takes time and memory for the box and the tiles that touch it, not for the tiling. Immutable, and used
+ * from any number of threads at once. Errors have the operator "merge". */
+typedef struct pf_box_merger pf_box_merger;
+
+/* Checks and keeps what all boxes share: the window and the mask. Elements that no tile gives are refused by the call that
+ * merges them; pf_merge_check finds them before. copy, memory_limit and sink_rows of the spec do not matter.
+ *   merger  receives the merger, or NULL after an error. The caller owns it and destroys it with pf_box_merger_destroy(). It
+ *           does not need the tiling or the spec once it is made. */
+PF_API pf_status pf_box_merger_create(const pf_tiling* tiling, const pf_merge_spec* spec, pf_box_merger** merger);
+/* Writes a box of the output. An error, but for PF_ERROR_OUT_OF_MEMORY, comes before anything is written.
+ *   box       n_tiled spans
+ *   pieces    n_pieces of them, in any order: one of every tile that contributes to the box. PF_ERROR_MISSING names those
+ *             that are missing. For first, last and center these are the tiles that give elements, unless weights are 0
+ *   output    of the extents of the box along the tiled axes, with the channels between them
+ *   executor  may be NULL */
+PF_API pf_status pf_box_merger_merge(const pf_box_merger* merger, const pf_span* box, const pf_piece* pieces,
+                                     int64_t n_pieces, const pf_tensor* output, const pf_executor* executor);
+/* Destroys a merger of boxes; NULL is allowed. No call may use it afterwards. */
+PF_API void pf_box_merger_destroy(pf_box_merger* merger);
 
 #ifdef __cplusplus
 }

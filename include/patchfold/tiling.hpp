@@ -265,6 +265,9 @@ struct MergeSpec {
   std::optional<Scalar> fill{};         ///< value of elements that no tile contributes to; none: they are Error(value)
   bool copy = false;                    ///< tiles are copied where they have to wait; else the merger borrows them
   std::optional<std::int64_t> memory_limit{};  ///< the most bytes that may wait
+  /// A RowSink gets whole multiples of so many rows, but for the last ones: a store whose chunks have so many rows then gets
+  /// each chunk once.
+  std::int64_t sink_rows = 1;
 };
 
 /// Checks a spec against a tiling as the constructor of Merger does, but for memory_limit, which it alone checks, and,

@@ -166,6 +166,8 @@ NB_MODULE(_core_of_main, module) {
   module.def("set_num_threads", &set_threads, nb::arg("threads").none(),
              "How many threads one call may use, from now on and in the whole process; 0: as many as the machine has.");
   module.def("get_num_threads", &get_num_threads, "How many threads one call may use.");
+  module.def("set_thread_limit", &set_thread_limit, nb::arg("threads"),
+             "How many threads one call of this thread may use; 0: no limit of its own. Returns the limit until now.");
   module.def("instruction_sets", &instruction_sets,
              "The instruction sets that this build has and this processor runs, the best first.");
   module.def(

@@ -50,7 +50,7 @@ E choice(std::string_view op, std::string_view name, nb::handle object, bool (*a
 
 /// A MergeSpec without type and channels, which the first tile says.
 MergeSpec merge_spec(nb::handle reduce, nb::handle window, const std::string& dtype, nb::handle mask, nb::handle fill,
-                     bool copy, nb::handle memory_limit);
+                     bool copy, nb::handle memory_limit, std::int64_t sink_rows);
 
 /// The element type of that name. Throws Error(dtype).
 DType element_type_named(const std::string& name, std::string_view argument);

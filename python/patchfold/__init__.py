@@ -37,6 +37,7 @@ from ._table import (
     plan,
     run,
 )
+from ._threads import thread_limit
 from ._tiling import MergeBytes, Tile, Tiling
 from ._tokens import patchify, unpatchify
 from ._views import space_to_depth_view, unfold_view
@@ -91,6 +92,7 @@ __all__ = [
     "space_to_depth",
     "space_to_depth_view",
     "tensorflow",
+    "thread_limit",
     "unfold",
     "unfold_view",
     "unpatchify",

@@ -17,13 +17,14 @@ from ._arrays import given_text, value_text
 from ._devices import to_device
 from ._errors import InvalidType, InvalidValue
 from ._merge_arguments import mask_bytes
+from ._merge_spec import MergeSpec, parts_of
 from ._merger import Merger
 from ._rasters import GeoTiff, is_geotiff
 from ._results import Results, names_of
 from ._sources import Source, is_array
 from ._tiling import Tile, Tiling
 from ._tiling_arguments import is_integer
-from ._typing import Fill, IntOrInts, Mask, Number, Overlap, Reduce, Scale, Tail, TilePadding, Window
+from ._typing import Fill, Int, IntOrInts, Mask, Number, Overlap, Reduce, Scale, Tail, TilePadding, Window
 
 _NAME = "apply_tiled"
 
@@ -50,6 +51,8 @@ def apply_tiled(
     dtype: Any = None,
     fill: Fill | None = None,
     device: Any = None,
+    spec: MergeSpec | None = None,
+    threads: Int | None = None,
 ) -> Any:
     """Applies a function to overlapping tiles of an array and merges the results.
 
@@ -81,6 +84,8 @@ def apply_tiled(
         dtype, fill: as for Merger.
         device: where fn receives its tiles: a device of torch for tensors ("cuda"), of JAX for its arrays, and what
             ``to_device`` takes for others. None: in the processor's memory.
+        spec: a MergeSpec, instead of window, reduce, dtype, mask and fill.
+        threads: as for Merger; it does not limit fn.
 
     Formula: y = the merge of fn(tile i) over all tiles i. If fn treats each element alone, y = fn(x), bit for bit.
 
@@ -123,11 +128,10 @@ def apply_tiled(
         if source.raster is not None and is_geotiff(out):
             out = GeoTiff(out, source.raster, tiling)
         # The merger copies waiting parts: that needs less memory, and fn may return the same array every time.
-        return Merger(
-            tiling, window=window, reduce=reduce, dtype=dtype, out=out, copy=True, mask=mask, fill=fill, kind=source.kind
-        )
+        return Merger(tiling, out=out, copy=True, kind=source.kind, threads=threads, **parts)
 
-    comes = mask_bytes(tiling._native, mask)
+    parts = parts_of(spec, window=window, reduce=reduce, dtype=dtype, mask=mask, fill=fill)
+    comes = mask_bytes(tiling._native, parts["mask"])
     indices = [i for i in range(len(tiling)) if comes is None or comes[i]]
     with Results(merger_of, out) as results, _progress(progress, len(indices)) as done:
         for group in _groups(tiling, indices, most):

@@ -12,7 +12,8 @@ from . import _arrays, _core
 from ._arrays import given_text
 from ._errors import InvalidType, InvalidValue
 from ._merge_arguments import MERGE
-from ._merge_spec import MergeSpec, ResultType, checked_results, checked_tiling, spec_of
+from ._merge_spec import MergeSpec, ResultType, check_declared, checked_results, checked_tiling, spec_of
+from ._threads import checked_threads, limited
 from ._tile import Tile
 from ._tiling import Tiling
 from ._tiling_arguments import box_pairs
@@ -29,6 +30,7 @@ def merge_box(
     *,
     out: Any = None,
     results: ResultType | None = None,
+    threads: Int | None = None,
 ) -> Any:
     """Merges a box of the output of a tiling from pieces of the tiles' results. It keeps nothing between calls, so boxes can
     be made in any order by any number of processes; each element has the bits that a Merger gives it.
@@ -43,6 +45,7 @@ def merge_box(
         element. out: an array of tiling.box_shape(box, channels) that is written and returned. Default: a new array of the
             kind of the first piece.
         results: the ResultType of the tiles. It is needed where no piece comes; otherwise pieces are checked against it.
+        threads: the largest number of threads of this call; see thread_limit.
 
     Formula: merge_box(t, s, box, ..) = y[box], where y is what Merger(t, spec=s) finishes with.
 
@@ -65,6 +68,7 @@ def merge_box(
     """
     checked_tiling(tiling)
     spec = spec_of(spec)
+    limit = limited(None if threads is None else checked_threads(threads, MERGE))
     pairs = box_pairs(box, tiling._native.output, tiling._native.axes)
     given = _listed(tiling, pieces)
     if results is not None:
@@ -75,7 +79,7 @@ def merge_box(
         axes = _axes_in(tiling, len(shape))
         channels = tuple(extent for axis, extent in enumerate(shape) if axis not in axes)
         if results is not None:
-            _check_declared(tiling, results, dtype, channels)
+            check_declared(tiling, results, "piece", dtype, channels)
     elif results is not None:
         like, dtype, channels = results._like(), results.dtype, results.channels_in(tiling)
     else:
@@ -86,13 +90,14 @@ def merge_box(
             expected="ResultType('float32')",
         )
     merger = spec._box_merger(tiling, like, str(dtype), channels)
-    if out is not None:
-        merger.merge(pairs, given, out)
-        return out
-    kind = like if given else np.empty(0)
-    room = _arrays.new_room(kind, like, tiling.box_shape(pairs, channels), spec.dtype or dtype)
-    merger.merge(pairs, given, room.memory)
-    return room.result()
+    with limit:
+        if out is not None:
+            merger.merge(pairs, given, out)
+            return out
+        kind = like if given else np.empty(0)
+        room = _arrays.new_room(kind, like, tiling.box_shape(pairs, channels), spec.dtype or dtype)
+        merger.merge(pairs, given, room.memory)
+        return room.result()
 
 
 def _listed(tiling: Tiling, pieces: Any) -> list[tuple[int, Any]]:
@@ -110,23 +115,3 @@ def _axes_in(tiling: Tiling, rank: int) -> tuple[int, ...]:
         return tiling._native.axes_in(rank)
     except InvalidValue as error:
         raise InvalidValue(operator=MERGE, argument="piece", **error._facts()) from None
-
-
-def _check_declared(tiling: Tiling, results: ResultType, dtype: Any, channels: tuple[int, ...]) -> None:
-    declared = results.channels_in(tiling)
-    if str(dtype) != str(results.dtype):
-        raise InvalidType(
-            operator=MERGE,
-            argument="piece",
-            rule="must have the declared type",
-            given=str(dtype),
-            expected=str(results.dtype),
-        )
-    if channels != declared:
-        raise InvalidValue(
-            operator=MERGE,
-            argument="piece",
-            rule="must have the declared extents of the axes that are not tiled",
-            given=str(channels),
-            expected=str(declared),
-        )

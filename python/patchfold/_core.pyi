@@ -98,7 +98,14 @@ class MergeSpec:
 
     @staticmethod
     def make(
-        reduce: Any, window: Any, dtype: str, mask: bytes | None, fill: Any, copy: bool, memory_limit: Any
+        reduce: Any,
+        window: Any,
+        dtype: str,
+        mask: bytes | None,
+        fill: Any,
+        copy: bool,
+        memory_limit: Any,
+        sink_rows: int = 1,
     ) -> MergeSpec: ...
 
 class Merger:
@@ -144,6 +151,9 @@ def set_num_threads(threads: int) -> None:
 
 def get_num_threads() -> int:
     """How many threads one call may use."""
+
+def set_thread_limit(threads: int) -> int:
+    """How many threads one call of this thread may use; 0: no limit of its own. Returns the limit until now."""
 
 def instruction_sets() -> list[str]:
     """The instruction sets that this build has and this processor runs, the best first."""

@@ -216,6 +216,7 @@ def merge_spec(
     mask: bytes | None,
     fill: Any,
     memory_limit: Any,
+    sink_rows: int = 1,
 ) -> _core.MergeSpec:
     """Checks everything that can be checked before the first tile."""
     if not isinstance(copy, (bool, np.bool_)):
@@ -230,6 +231,8 @@ def merge_spec(
             given = value_text(memory_limit)
             raise InvalidValue(operator=MERGE, argument="memory_limit", rule="must be at least 0", given=given)
         memory_limit = min(memory_limit, 2**62)
-    spec = _core.MergeSpec.make(reduce, window_of(window, tiling.result), name, mask, fill, bool(copy), memory_limit)
+    spec = _core.MergeSpec.make(
+        reduce, window_of(window, tiling.result), name, mask, fill, bool(copy), memory_limit, sink_rows
+    )
     _core.check_merge(tiling, spec)
     return spec

@@ -15,7 +15,8 @@ from . import _core
 from ._arrays import given_text, value_text
 from ._dtypes import SHARED_WITH_NUMPY
 from ._errors import InvalidType, InvalidValue
-from ._merge_arguments import MERGE, element_type, mask_array, mask_bytes, window_of, window_value
+from ._merge_arguments import MERGE, element_type, mask_array, mask_bytes, merge_spec, window_of, window_value
+from ._outputs import written_rows
 from ._tiling import Tiling
 from ._tiling_arguments import is_integer
 from ._typing import Fill, Int, Mask, Reduce, Window
@@ -190,6 +191,15 @@ class MergeSpec:
         mask = mask_bytes(tiling, self._mask)
         return _core.MergeSpec.make(self._reduce, window, self._dtype or "", mask, self._fill, False, None)
 
+    def _parts(self) -> dict[str, Any]:
+        return {
+            "window": self._window,
+            "reduce": self._reduce,
+            "dtype": self._dtype,
+            "mask": self._mask,
+            "fill": self._fill,
+        }
+
     def _box_merger(self, tiling: Tiling, like: Any, dtype: str, channels: tuple[int, ...]) -> _core.BoxMerger:
         """What all boxes of a merge share. The last few are kept: a window takes longer to sample than a small box."""
         key = (tiling, dtype, channels)
@@ -241,10 +251,36 @@ def checked_results(results: Any) -> ResultType:
     return results  # type: ignore[no-any-return]
 
 
+def check_declared(tiling: Tiling, results: ResultType, argument: str, dtype: Any, channels: tuple[int, ...]) -> None:
+    """Checks the type of results against what has been declared."""
+    declared = results.channels_in(tiling)
+    if str(dtype) != str(results.dtype):
+        raise InvalidType(
+            operator=MERGE,
+            argument=argument,
+            rule="must have the declared type",
+            given=str(dtype),
+            expected=str(results.dtype),
+        )
+    if channels != declared:
+        raise InvalidValue(
+            operator=MERGE,
+            argument=argument,
+            rule="must have the declared extents of the axes that are not tiled",
+            given=str(channels),
+            expected=str(declared),
+        )
+
+
+def parts_of(spec: Any, **given: Any) -> dict[str, Any]:
+    """What a function merges with that takes a spec or its parts."""
+    return given if spec is None else spec_of(spec, **given)._parts()
+
+
 def spec_of(spec: Any, **given: Any) -> MergeSpec:
-    """The spec of a function that takes one or its parts."""
+    """A spec that is given, without any of its parts."""
     if spec is None:
-        return MergeSpec(**given)
+        return MergeSpec()
     if not issubclass(type(spec), MergeSpec):
         raise InvalidType(
             operator=MERGE, argument="spec", rule="must be a MergeSpec", given=given_text(spec), expected="MergeSpec(..)"
@@ -281,3 +317,15 @@ def _shown(window: Any) -> str:
 
 def _restored(window: Any, reduce: Any, dtype: Any, mask: Any, fill: Any) -> MergeSpec:
     return MergeSpec(window=window, reduce=reduce, dtype=dtype, mask=mask, fill=fill)
+
+
+def forecast(
+    tiling: _core.Tiling, spec: Any, given: dict[str, Any], copy: Any, sink: Any, dtype: str, size: int, channels: Any
+) -> tuple[int, int, int]:
+    """The memory of a merge, for Tiling.bytes."""
+    parts = parts_of(spec, **given)
+    mask = parts.pop("mask")
+    is_flag = sink is None or isinstance(sink, (bool, np.bool_)) or is_integer(sink)
+    rows = 1 if is_flag else written_rows(sink, tiling)
+    native = merge_spec(tiling, copy=copy, mask=mask_bytes(tiling, mask), memory_limit=None, sink_rows=rows, **parts)
+    return _core.merge_memory(tiling, native, dtype, size, channels, bool(sink) if is_flag else True)

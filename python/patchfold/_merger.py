@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import given_text, value_text
+from ._arrays import value_text
 from ._errors import InvalidType, InvalidValue
 from ._explanation import Explanation
 from ._merge_arguments import MERGE, mask_bytes, merge_spec, name_of_type, weight_of
+from ._merge_spec import MergeSpec, ResultType, check_declared, checked_results, checked_tiling, parts_of
 from ._out import output_of
-from ._outputs import GivenArray, Rows, Store, check_extents
+from ._outputs import GivenArray, NewArray, Rows, Store, check_extents
 from ._sources import is_array
+from ._threads import checked_threads, limited
 from ._tiling import Tile, Tiling
 from ._typing import Fill, Int, Mask, Reduce, Weight, Window
 
@@ -46,7 +48,8 @@ class Merger:
             an array               of NumPy (also a memmap) or torch; it needs no initial values
             "y.npy", "y.tif"       a file that is mapped into memory; it appears under its name when it is complete. A .tif
                                    of 3 or 4 channels of uint8 or uint16 is a colour picture, otherwise grey pages
-            a store                an object with __setitem__ and shape (zarr, h5py), to which finished rows are assigned
+            a store                an object with __setitem__ and shape (zarr, h5py), to which finished rows are assigned:
+                                   whole shards, or chunks where it has no shards, so that each is written once
             a data set of rasterio that is open for writing; finished rows are written to it, and it stays open
             a function             called as out(rows, band) with finished rows, in order and without gaps: rows is a slice
                                    of the stream axis, band is that part of the output, which the function may keep;
@@ -57,6 +60,10 @@ class Merger:
         fill: the value of elements that no tile gives. Without a fill, such elements are an error.
         memory_limit: bytes that may wait. A tile that would exceed it raises MemoryError.
         kind: an array. If out is None, the new array is of the same kind as this one instead of the first tile.
+        spec: a MergeSpec, instead of window, reduce, dtype, mask and fill.
+        results: the ResultType of the tiles, if it is known. Then everything is checked at once and not with the first tile,
+            and a file is made at once.
+        threads: the largest number of threads of each call; see thread_limit.
 
     The first tile decides the element type and the extents of axes that are not tiled. Tiles are NumPy arrays of every
     element type, torch tensors that require no gradient, or any arrays that support DLPack, in any memory layout. 64-bit
@@ -96,16 +103,23 @@ class Merger:
         fill: Fill | None = None,
         memory_limit: Int | None = None,
         kind: Any = None,
+        spec: MergeSpec | None = None,
+        results: ResultType | None = None,
+        threads: Int | None = None,
     ) -> None:
-        if not issubclass(type(tiling), Tiling):
-            raise InvalidType(operator=MERGE, argument="tiling", rule="must be a Tiling", given=given_text(tiling))
+        checked_tiling(tiling)
         if kind is not None:
             _core.array_facts(kind, MERGE, "kind")
+        parts = parts_of(spec, window=window, reduce=reduce, dtype=dtype, mask=mask, fill=fill)
+        window, reduce, dtype, mask, fill = (parts[name] for name in ("window", "reduce", "dtype", "mask", "fill"))
         settings = (("window", window), ("reduce", reduce), ("dtype", dtype), ("fill", fill))
+        self._threads = None if threads is None else checked_threads(threads, MERGE)
         self._tiling = tiling
         self._mask = mask_bytes(tiling._native, mask)
         self._come = 0
-        self._spec = merge_spec(tiling._native, window, reduce, dtype, copy, self._mask, fill, memory_limit)
+        self._output = output_of(out, kind)
+        rows = self._output.rows_in(tiling._native) if isinstance(self._output, Store) else 1
+        self._spec = merge_spec(tiling._native, window, reduce, dtype, copy, self._mask, fill, memory_limit, rows)
         # Only what has passed the check is sure to have a text.
         self._shown = "".join(f", {name}={_shown(given)}" for name, given in settings if given is not None)
         self._dtype = None if dtype is None else dtype
@@ -115,10 +129,15 @@ class Merger:
         self._closed = False
         self._done = False
         self._result: Any = None
-        self._output = output_of(out, kind)
         if isinstance(self._output, (GivenArray, Store)):
             shape = self._output.shape
             check_extents(shape, self._axes_in(len(shape), "out"), tiling._native.output)
+        self._declared = None if results is None else checked_results(results)
+        if results is not None:
+            like, channels = results._like(), results.channels_in(tiling)
+            _core.check_results(tiling._native, self._spec, like, channels)
+            if not isinstance(self._output, NewArray):  # which is of the kind of the first tile
+                self._make(like, channels, results.dtype)
 
     @property
     def tiling(self) -> Tiling:
@@ -151,7 +170,8 @@ class Merger:
         native = self._native
         if native is None:
             native = self._begin(number, tile)
-        native.add(number, tile, weights, self._sink)
+        with limited(self._threads):
+            native.add(number, tile, weights, self._sink)
         with self._lock:
             self._come += 1
 
@@ -161,7 +181,8 @@ class Merger:
             if self._done:
                 return self._result
             native = self._begin_without_tiles() if self._native is None else self._native
-            native.finish(self._sink)
+            with limited(self._threads):
+                native.finish(self._sink)
             self._result = self._output.finish()
             self._done = True
             return self._result
@@ -246,6 +267,8 @@ class Merger:
             if self._closed:
                 raise InvalidValue(operator=MERGE, argument="index", rule="no tile is taken after close")
             channels, dtype = _core.facts_of_first(self._tiling._native, self._spec, index, tile)
+            if self._declared is not None:
+                check_declared(self._tiling, self._declared, "tile", dtype, channels)
             return self._make(tile, channels, dtype)
 
     def _make(self, like: Any, channels: tuple[int, ...], dtype: Any) -> _core.Merger:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import errno
 import importlib
+import operator
 import os
 import weakref
 from collections.abc import Callable
@@ -14,11 +15,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from . import _arrays
+from . import _arrays, _core
 from ._arrays import given_text
 from ._dtypes import SHARED_WITH_NUMPY
 from ._errors import InvalidType, InvalidValue
 from ._merge_arguments import MERGE
+from ._tiling_arguments import is_integer
 from ._views import shape_of
 
 _TIFF = (".tif", ".tiff")
@@ -208,6 +210,15 @@ class Rows(Output):
         raise NotImplementedError
 
 
+def written_rows(store: Any, tiling: _core.Tiling) -> int:
+    """The rows of a shard of a store or, without shards, of a chunk; 1 if it has neither."""
+    for name in ("shards", "chunks"):
+        extents = getattr(store, name, None)
+        if isinstance(extents, tuple) and len(extents) >= len(tiling.axes) and all(map(is_integer, extents)):
+            return min(max(1, operator.index(extents[tiling.axes_in(len(extents))[0]])), 2**60)
+    return 1
+
+
 class Store(Rows):
     """An object with __setitem__ and shape: a zarr array, a data set of h5py."""
 
@@ -234,6 +245,11 @@ class Store(Rows):
                 given=str(theirs),
                 expected=str(dtype),
             )
+
+    def rows_in(self, tiling: _core.Tiling) -> int:
+        """The rows of what the store writes at a time, a shard or a chunk: rows that come in multiples of them are written
+        once."""
+        return written_rows(self._store, tiling)
 
     def write(self, start: int, stop: int, band: Any) -> None:
         where = [slice(None)] * self._rank

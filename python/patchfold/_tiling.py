@@ -17,7 +17,7 @@ from . import _core
 from ._arrays import value_text
 from ._errors import InvalidType, InvalidValue
 from ._explanation import html_of
-from ._merge_arguments import element_type, mask_bytes, merge_spec
+from ._merge_arguments import element_type, merge_spec
 from ._tile import MergeBytes, Tile, TileIndexError, index_of
 from ._tiling_arguments import TILING, box_pairs, fraction, from_text, is_integer, split_overlap, tile_extents, wrong_type
 from ._typing import Array, Box, Fill, Int, IntOrInts, Mask, Number, Overlap, Reduce, Scale, Tail, TilePadding, Window
@@ -370,7 +370,8 @@ class Tiling:
         copy: bool = False,
         mask: Mask | None = None,
         fill: Fill | None = None,
-        sink: bool = False,
+        sink: Any = False,
+        spec: Any = None,
     ) -> MergeBytes:
         """Computes the largest memory of a merger, for tiles in ascending order, before anything is allocated.
 
@@ -378,7 +379,9 @@ class Tiling:
             tile_dtype: element type of the tiles' results, under the name of NumPy, torch or patchfold.
             channels: extents of the results' axes that are not tiled. Default: the array's.
             window, reduce, dtype, copy, mask, fill: as for Merger.
-            sink: whether the output is a function or a store, so that rows wait in memory until they are finished.
+            sink: whether the output is a function or a store, so that rows wait until they are finished; or the store, for
+                whose chunks or shards they wait too.
+            spec: a MergeSpec, instead of window, reduce, dtype, mask and fill.
 
         Example:
             >>> import patchfold
@@ -386,10 +389,12 @@ class Tiling:
             >>> t.bytes("float32").most / 2**20, t.bytes("float32", copy=True).most / 2**20
             (33.0, 4.453125)
         """
+        from ._merge_spec import forecast
+
         name, size = element_type("tile_dtype", tile_dtype)
-        spec = merge_spec(self._native, window, reduce, dtype, copy, mask_bytes(self._native, mask), fill, None)
+        given = {"window": window, "reduce": reduce, "dtype": dtype, "mask": mask, "fill": fill}
         extents = self._native.channels if channels is None else channels
-        return MergeBytes(*_core.merge_memory(self._native, spec, name, size, extents, bool(sink)))
+        return MergeBytes(*forecast(self._native, spec, given, copy, sink, name, size, extents))
 
     def to_json(self, *, tiles: bool = True) -> str:
         """The tiling as JSON text, by default with a list of all its tiles."""

@@ -62,6 +62,13 @@ pf_status pf_set_num_threads(int32_t threads) {
   return patchfold::capi::guarded([&] { patchfold::set_num_threads(threads); });
 }
 
+pf_status pf_limit_threads(int32_t threads, int32_t* before) {
+  return patchfold::capi::guarded([&] {
+    const int old = patchfold::set_thread_limit(threads);
+    if (before != nullptr) *before = old;
+  });
+}
+
 int32_t pf_get_num_threads(void) {
   return patchfold::get_num_threads();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mergers for C.
 #include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -67,8 +68,11 @@ void read_weights(const pf_merge_spec& given, const Dims& result, WeightWindow& 
   }
 }
 
+}  // namespace
+
 MergeSpec merge_spec_of(const pf_merge_spec* from, const Tiling& tiling) {
-  const auto given = load<pf_merge_spec>(required(from, op_merge, "spec"), sizeof(pf_merge_spec), op_merge, "spec");
+  const auto given =
+      load<pf_merge_spec>(required(from, op_merge, "spec"), offsetof(pf_merge_spec, sink_rows), op_merge, "spec");
   check_reserved(given.reserved, op_merge, "spec");
   MergeSpec spec;
   spec.reduce = reduce_of(given.reduce);
@@ -86,10 +90,9 @@ MergeSpec merge_spec_of(const pf_merge_spec* from, const Tiling& tiling) {
   if (given.fill != nullptr) spec.fill = scalar_of(*given.fill, op_merge, "fill");
   spec.copy = given.copy != 0;
   if (given.memory_limit != nullptr) spec.memory_limit = *given.memory_limit;
+  if (given.sink_rows != 0) spec.sink_rows = given.sink_rows;
   return spec;
 }
-
-}  // namespace
 
 /// Rows go to a caller's function.
 class CallerSink final : public RowSink {
@@ -204,6 +207,13 @@ pf_status pf_merge_check(const pf_tiling* tiling, const pf_merge_spec* spec) {
   return guarded([&] {
     const auto& known = tiling_to_merge(tiling, "pf_merge_check");
     patchfold::check_merge(known, merge_spec_of(spec, known));
+  });
+}
+
+pf_status pf_merge_check_weights(const pf_tiling* tiling, const pf_merge_spec* spec) {
+  return guarded([&] {
+    const auto& known = tiling_to_merge(tiling, "pf_merge_check_weights");
+    patchfold::check_merge(known, merge_spec_of(spec, known), true);
   });
 }
 

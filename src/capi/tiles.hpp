@@ -40,6 +40,8 @@ E enumerator_of(std::int64_t number, std::int32_t given, std::string_view op, st
   return value;
 }
 
+MergeSpec merge_spec_of(const pf_merge_spec* from, const Tiling& tiling);
+
 Scalar scalar_of(const pf_scalar& given, std::string_view op, std::string_view argument);
 
 /// Fields that later versions may use must be 0 until then.

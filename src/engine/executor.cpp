@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "patchfold/plan.hpp"
 #include "tensor/fail.hpp"
@@ -32,6 +33,28 @@ class SerialExecutor final : public Executor {
 };
 
 constinit Lasting<SerialExecutor> serial;
+
+/// The calling thread's ThreadLimit; 0: none.
+constinit thread_local int limit_of_thread = 0;
+
+#ifdef PATCHFOLD_WITH_TBB
+
+/// Pieces as a few lanes, each of which takes the next piece until there is none: at most so many run at the same time,
+/// however many threads there are.
+struct Lanes {
+  std::int64_t pieces;
+  Executor::Body body;
+  void* context;
+  std::atomic<std::int64_t> next{0};
+
+  static void run(void* context, std::int64_t) noexcept {
+    Lanes& lanes = *static_cast<Lanes*>(context);
+    for (std::int64_t piece; (piece = lanes.next.fetch_add(1, std::memory_order_relaxed)) < lanes.pieces;)
+      lanes.body(lanes.context, piece);
+  }
+};
+
+#endif
 
 #ifdef PATCHFOLD_WITH_TBB
 
@@ -62,9 +85,8 @@ int machine_threads() noexcept {
 class TbbExecutor final : public Executor {
  public:
   int threads() const noexcept override {
-    if (unusable_.load(std::memory_order_relaxed)) return 1;
-    const int wanted = threads_.load(std::memory_order_relaxed);
-    return wanted > 0 ? wanted : machine_threads();
+    const int limit = limit_of_thread;
+    return limit > 0 ? std::min(limit, all_threads()) : all_threads();
   }
   void set_threads(int threads) {
     const std::lock_guard lock(mutex_);
@@ -72,7 +94,28 @@ class TbbExecutor final : public Executor {
     if (!unusable_.load(std::memory_order_relaxed)) arena_.reset();
   }
   bool run(std::int64_t pieces, Body body, void* context) noexcept override {
-    if (unusable_.load(std::memory_order_relaxed)) return serial.value.run(pieces, body, context);
+    const int limit = threads();
+    if (limit == 1) return serial.value.run(pieces, body, context);
+    if (limit >= all_threads()) return run_all(pieces, body, context);
+    Lanes lanes{pieces, body, context};
+    return run_all(std::min<std::int64_t>(limit, pieces), Lanes::run, &lanes);
+  }
+
+  /// Taken before a fork, so that no other thread holds the lock while the process is copied.
+  void before_fork() { mutex_.lock(); }
+  void in_parent() { mutex_.unlock(); }
+  void in_child() {
+    if (had_arena_) unusable_ = true;
+    mutex_.unlock();
+  }
+
+ private:
+  int all_threads() const noexcept {
+    if (unusable_.load(std::memory_order_relaxed)) return 1;
+    const int wanted = threads_.load(std::memory_order_relaxed);
+    return wanted > 0 ? wanted : machine_threads();
+  }
+  bool run_all(std::int64_t pieces, Body body, void* context) noexcept {
     std::atomic<bool> has_begun = false;
     try {
       const std::shared_ptr<tbb::task_arena> arena = get_arena();
@@ -95,20 +138,11 @@ class TbbExecutor final : public Executor {
     }
   }
 
-  /// Taken before a fork, so that no other thread holds the lock while the process is copied.
-  void before_fork() { mutex_.lock(); }
-  void in_parent() { mutex_.unlock(); }
-  void in_child() {
-    if (had_arena_) unusable_ = true;
-    mutex_.unlock();
-  }
-
- private:
   std::shared_ptr<tbb::task_arena> get_arena() {
     const std::lock_guard lock(mutex_);
     had_arena_ = true;
     // oneTBB has no more workers than the process may use processors, and prints a warning when asked for more.
-    if (!arena_) arena_ = std::make_shared<tbb::task_arena>(std::min(threads(), machine_threads()));
+    if (!arena_) arena_ = std::make_shared<tbb::task_arena>(std::min(all_threads(), machine_threads()));
     return arena_;
   }
 
@@ -156,6 +190,20 @@ void set_num_threads(int threads) {
 
 int get_num_threads() noexcept {
   return default_executor().threads();
+}
+
+int set_thread_limit(int threads) {
+  if (threads < 0) fail(ErrorCode::value, "thread_limit", "threads", "must be at least 0", threads);
+  return std::exchange(limit_of_thread, threads);
+}
+
+ThreadLimit::ThreadLimit(int threads) : before_(limit_of_thread) {
+  if (threads < 1) fail(ErrorCode::value, "thread_limit", "threads", "must be at least 1", threads);
+  limit_of_thread = before_ > 0 ? std::min(before_, threads) : threads;
+}
+
+ThreadLimit::~ThreadLimit() {
+  limit_of_thread = before_;
 }
 
 }  // namespace patchfold

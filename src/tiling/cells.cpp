@@ -25,8 +25,9 @@ std::int64_t middle(const TileSpan& span, std::int64_t result) {
   return 2 * span.start + result;
 }
 
-/// The segments of one axis of a box. `tiles` touch it; `covered` gets the segments of each of them.
-std::vector<Segment> cut_axis(const Tiling& tiling, int axis, bool by_middles, Span box, Span tiles,
+/// The segments of one axis of a box. `tiles` touch it; `covered` gets the segments of each of them. For every end of a
+/// segment, the last multiple of `rows` before it ends a segment too.
+std::vector<Segment> cut_axis(const Tiling& tiling, int axis, bool by_middles, Span box, Span tiles, std::int64_t rows,
                               std::vector<Span>& covered) {
   const std::int64_t result = tiling.result()[axis];
   std::vector<TileSpan> spans;
@@ -41,6 +42,8 @@ std::vector<Segment> cut_axis(const Tiling& tiling, int axis, bool by_middles, S
     for (std::size_t k = 1; k < spans.size(); ++k)
       // The first element y that is nearer to the later tile: twice the coordinate of its middle is 2y + 1.
       cut_at(floor_div(spans[k - 1].start + spans[k].start + result - 1, 2) + 1);
+  if (rows > 1)
+    for (std::size_t i = cuts.size(); i-- > 0;) cut_at(cuts[i] / rows * rows);
   std::sort(cuts.begin(), cuts.end());
   cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
 
@@ -75,9 +78,22 @@ std::vector<Segment> cut_axis(const Tiling& tiling, int axis, bool by_middles, S
   return segments;
 }
 
+/// Joins slabs that end between two multiples of `rows` with those behind them.
+std::vector<Span> bands_of(const std::vector<Segment>& slabs, std::int64_t rows) {
+  std::vector<Span> bands;
+  const auto count = static_cast<std::int64_t>(slabs.size());
+  for (std::int64_t begin = 0, end = 0; begin < count; begin = end) {
+    do ++end;
+    while (end < count && slabs[static_cast<std::size_t>(end)].span.begin % rows != 0);
+    bands.insert(bands.end(), static_cast<std::size_t>(end - begin), {begin, end});
+  }
+  return bands;
+}
+
 }  // namespace
 
-Cells::Cells(const Tiling& tiling, Reduce reduce, bool selects, std::span<const std::uint8_t> mask, const Box& box)
+Cells::Cells(const Tiling& tiling, Reduce reduce, bool selects, std::span<const std::uint8_t> mask, const Box& box,
+             std::int64_t rows)
     : tiling_(tiling), reduce_(reduce), selects_(selects), mask_(mask), box_(box) {
   if (!mask.empty() && static_cast<std::int64_t>(mask.size()) != tiling.size())
     fail(ErrorCode::length, op_merge, "mask", "must have an entry for each tile", mask.size(), tiling.size());
@@ -92,11 +108,12 @@ Cells::Cells(const Tiling& tiling, Reduce reduce, bool selects, std::span<const 
     covered_.emplace_back();
     starts_.emplace_back();
     for (std::int64_t k = tiles.begin; k < tiles.end; ++k) starts_.back().push_back(tiling.span(axis, k).start);
-    axes_.push_back(
-        cut_axis(tiling, axis, reduce == Reduce::center, box[static_cast<std::size_t>(axis)], tiles, covered_.back()));
+    axes_.push_back(cut_axis(tiling, axis, reduce == Reduce::center, box[static_cast<std::size_t>(axis)], tiles,
+                             axis == 0 ? rows : 1, covered_.back()));
     counts_.push_back(axis > 0 ? static_cast<std::int64_t>(axes_.back().size()) : 1);
     inner = inner * counts_.back();
   }
+  bands_ = bands_of(axes_[0], rows);
   if (!inner.value() || *inner.value() > most_cells)
     fail(ErrorCode::limit, op_merge, "tiling", "must have fewer tiles across the first tiled axis for a merge",
          tiling.grid());

@@ -45,7 +45,9 @@ class Cells {
  public:
   /// `selects`: one tile gives each element (first, last, center). The mask must live as long as the cells; the box has been
   /// checked.
-  Cells(const Tiling& tiling, Reduce reduce, bool selects, std::span<const std::uint8_t> mask, const Box& box);
+  /// `rows`: bands are whole multiples of so many rows of the stream axis, but for the last one.
+  Cells(const Tiling& tiling, Reduce reduce, bool selects, std::span<const std::uint8_t> mask, const Box& box,
+        std::int64_t rows = 1);
 
   const Tiling& tiling() const noexcept { return tiling_; }
   const Box& box() const noexcept { return box_; }
@@ -54,6 +56,12 @@ class Cells {
   /// Segments of the stream axis.
   std::int64_t slabs() const noexcept { return static_cast<std::int64_t>(axes_[0].size()); }
   std::int64_t cells_in_slab() const noexcept { return inner_; }
+  /// The slabs [begin, end) of the band that holds a slab: neighbours that leave a merge together. Mostly a slab is a band.
+  Span band(std::int64_t slab) const noexcept { return bands_[static_cast<std::size_t>(slab)]; }
+  /// The elements of the stream axis in a band.
+  Span band_rows(std::int64_t slab) const noexcept {
+    return {segment(0, band(slab).begin).span.begin, segment(0, band(slab).end - 1).span.end};
+  }
   bool is_masked(std::int64_t tile) const noexcept { return !mask_.empty() && mask_[static_cast<std::size_t>(tile)] == 0; }
 
   /// The segment numbers of a cell along the tiled axes.
@@ -133,7 +141,8 @@ class Cells {
   std::vector<std::vector<Segment>> axes_{};
   std::vector<std::vector<Span>> covered_{};  ///< for each axis and each of its tiles_: the segments
   std::vector<std::vector<std::int64_t>> starts_{};
-  Dims counts_{};  ///< segments of each axis; 1 for the stream axis, which inner numbers leave out
+  std::vector<Span> bands_{};  ///< for each slab
+  Dims counts_{};              ///< segments of each axis; 1 for the stream axis, which inner numbers leave out
   std::int64_t inner_ = 1;
 };
 

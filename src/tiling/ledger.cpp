@@ -9,6 +9,7 @@ Ledger::Ledger(const Cells& cells, const Sizes& sizes)
     : cells_(cells),
       sizes_(sizes),
       slabs_(static_cast<std::size_t>(cells.slabs())),
+      held_bands_(static_cast<std::size_t>(cells.slabs())),
       come_(static_cast<std::size_t>(cells.tiling().size())),
       waiting_(cells.tiling().size()) {}
 
@@ -23,8 +24,8 @@ Ledger::Slab Ledger::counted(std::int64_t number) const {
   return slab;
 }
 
-std::int64_t Ledger::slab_bytes(std::int64_t slab) const {
-  std::int64_t elements = cells_.segment(0, slab).span.size();
+std::int64_t Ledger::band_bytes(std::int64_t slab) const {
+  std::int64_t elements = cells_.band_rows(slab).size();
   for (int axis = 1; axis < cells_.tiling().output().size(); ++axis) elements *= cells_.tiling().output()[axis];
   return elements * sizes_.output_element;
 }
@@ -46,8 +47,9 @@ Arrival Ledger::preview(std::int64_t tile) const {
     }
     arrival.finished.push_back(cell);
     if (slab.is_held || (!arrival.held.empty() && arrival.held.back() == cell.slab)) continue;
+    const bool begins_band = arrival.held.empty() || cells_.band(arrival.held.back()).begin != cells_.band(cell.slab).begin;
     arrival.held.push_back(cell.slab);
-    arrival.row_bytes += slab_bytes(cell.slab);
+    if (begins_band && !is_band_held(cell.slab)) arrival.row_bytes += band_bytes(cell.slab);
   }
   if (!arrival.waiting.empty() && !sizes_.copy) arrival.tile_bytes = whole_bytes(tile);
   return arrival;
@@ -72,7 +74,7 @@ void Ledger::accept(const Arrival& arrival) {
   for (const auto* cells : {&arrival.waiting, &arrival.finished})
     for (const Cell cell : *cells)
       --slabs_[static_cast<std::size_t>(cell.slab)].missing[static_cast<std::size_t>(cell.inner)];
-  for (const std::int64_t slab : arrival.held) slabs_[static_cast<std::size_t>(slab)].is_held = true;
+  for (const std::int64_t slab : arrival.held) hold(slab);
   tile_bytes_ += arrival.tile_bytes + arrival.weight_bytes;
   weight_bytes_ += arrival.weight_bytes;
   row_bytes_ += arrival.row_bytes;
@@ -113,15 +115,24 @@ bool Ledger::next_is_finished(bool& is_held) {
   return slab.unfinished == 0;
 }
 
+void Ledger::hold(std::int64_t slab) {
+  slabs_[static_cast<std::size_t>(slab)].is_held = true;
+  held_bands_[static_cast<std::size_t>(cells_.band(slab).begin)] = true;
+}
+
 void Ledger::hold_next() {
-  slabs_[static_cast<std::size_t>(next_)].is_held = true;
-  row_bytes_ += slab_bytes(next_);
+  if (!is_band_held(next_)) row_bytes_ += band_bytes(next_);
+  hold(next_);
   count_peak();
 }
 
 void Ledger::next_left() {
   Slab& slab = slabs_[static_cast<std::size_t>(next_)];
-  if (slab.is_held) row_bytes_ -= slab_bytes(next_);
+  const Span band = cells_.band(next_);
+  if (next_ + 1 == band.end && is_band_held(next_)) {
+    row_bytes_ -= band_bytes(next_);
+    held_bands_[static_cast<std::size_t>(band.begin)] = false;
+  }
   slab = {};
   ++next_;
 }

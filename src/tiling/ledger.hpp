@@ -22,9 +22,9 @@ struct Arrival {
   std::int64_t tile = 0;
   std::vector<Cell> finished{};      ///< cells of the tile that now have all their tiles
   std::vector<Cell> waiting{};       ///< cells of the tile that still miss another one
-  std::vector<std::int64_t> held{};  ///< slabs whose first cell is finished: they need memory from now on
+  std::vector<std::int64_t> held{};  ///< slabs whose first cell is finished: their bands need memory from now on
   std::int64_t tile_bytes = 0;       ///< bytes of the tile that begin to wait
-  std::int64_t row_bytes = 0;        ///< bytes of the slabs in `held`
+  std::int64_t row_bytes = 0;        ///< bytes of the bands that begin to be held
   std::int64_t weight_bytes = 0;     ///< of weights of the tile's own, if it begins to wait; the Merger sets it
 };
 
@@ -32,8 +32,8 @@ struct Arrival {
 /// and moves the elements; the Ledger holds none. merge_memory() runs through all arrivals with a Ledger alone, so the
 /// memory that it announces cannot differ from what a merge needs.
 ///
-/// Two kinds of bytes wait: tiles with their weights, until every cell that they contribute to is finished, and slabs, from
-/// their first finished cell until they leave. Slabs leave in ascending order.
+/// Two kinds of bytes wait: tiles with their weights, until every cell that they contribute to is finished, and bands, from
+/// the first finished cell of their slabs until the last of these leaves. Slabs leave in ascending order.
 ///
 /// One tile is handled as preview, which says what would happen and changes nothing; accept, once the elements of the
 /// finished cells are made; and settle, which releases the tiles that no cell needs any more. Then, while
@@ -59,7 +59,9 @@ class Ledger {
   void next_left();
 
   std::int64_t next() const noexcept { return next_; }  ///< the slab that leaves next; cells.slabs() after the last
-  std::int64_t slab_bytes(std::int64_t slab) const;
+  /// Of the band that holds a slab: its bytes, and whether it has memory.
+  std::int64_t band_bytes(std::int64_t slab) const;
+  bool is_band_held(std::int64_t slab) const { return held_bands_[static_cast<std::size_t>(cells_.band(slab).begin)]; }
   std::int64_t bytes() const noexcept { return tile_bytes_ + row_bytes_; }
   /// Of the weights of tiles that wait; they count in bytes().
   std::int64_t weight_bytes() const noexcept { return weight_bytes_; }
@@ -71,15 +73,17 @@ class Ledger {
   struct Slab {
     std::vector<std::int64_t> missing{};  ///< for each cell, tiles that have not come; empty until one of them comes
     std::int64_t unfinished = 0;          ///< cells that some tile contributes to and that are not made
-    bool is_held = false;                 ///< it has memory
+    bool is_held = false;                 ///< it, and so its band, has memory
   };
   Slab counted(std::int64_t slab) const;
   std::int64_t whole_bytes(std::int64_t tile) const;
   void count_peak() noexcept;
+  void hold(std::int64_t slab);
 
   const Cells& cells_;
   Sizes sizes_;
   std::vector<Slab> slabs_;
+  std::vector<bool> held_bands_;  ///< by their first slabs
   std::vector<bool> come_;
   TileTable<std::int64_t> waiting_;  ///< for each tile that waits, its unfinished cells
   std::int64_t next_ = 0;

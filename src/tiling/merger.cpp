@@ -94,12 +94,12 @@ Reduce reduction_of(const MergeSpec& spec) noexcept {
 }
 
 void check_merge(const Tiling& tiling, const MergeSpec& spec, bool with_weights) {
-  const Rules rules(tiling, spec);
+  const Rules rules(tiling, spec, true);
   if (with_weights) rules.check_weights();
 }
 
 MergeMemory merge_memory(const Tiling& tiling, const MergeSpec& spec, bool to_sink) {
-  const Rules rules(tiling, spec);
+  const Rules rules(tiling, spec, to_sink);
   rules.check_weights();
   return forecast(rules.cells, sizes_of(rules, spec.copy, to_sink));
 }

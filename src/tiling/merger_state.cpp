@@ -27,7 +27,7 @@ std::string tile_name(const Tiling& tiling, std::int64_t tile) {
 }  // namespace
 
 Merger::State::State(const Tiling& tiling, const MergeSpec& spec, Executor& executor, bool to_sink)
-    : rules(tiling, spec),
+    : rules(tiling, spec, to_sink),
       weights(rules),
       ledger(rules.cells, sizes_of(rules, spec.copy, to_sink)),
       executor(executor),
@@ -99,13 +99,15 @@ Factors Merger::State::factors_of(const OwnWeights* own, const Dims& position, c
 CellPlan Merger::State::plan_into(Cell cell, const Dims& segments, Sources sources) {
   std::byte* to = nullptr;
   Dims strides = output.strides;
+  std::int64_t row = rules.cells.segment(0, cell.slab).span.begin;
   if (sink == nullptr) {
-    to = static_cast<std::byte*>(output.data) +
-         rules.cells.segment(0, cell.slab).span.begin * strides[static_cast<int>(rules.axes[0])];
+    to = static_cast<std::byte*>(output.data);
   } else {
-    to = rows.at(cell.slab).get();
+    to = rows.at(rules.cells.band(cell.slab).begin).get();
+    row -= rules.cells.band_rows(cell.slab).begin;
     strides = contiguous_strides(band_shape(cell.slab), static_cast<std::size_t>(rules.output_element));
   }
+  to += row * strides[static_cast<int>(rules.axes[0])];
   for (int i = 1; i < segments.size(); ++i)
     to += rules.cells.segment(i, segments[i]).span.begin * strides[static_cast<int>(rules.axes[i])];
   return CellPlan(rules, weights, segments, std::move(sources), to, strides);
@@ -137,15 +139,19 @@ void Merger::State::check_covered(const CellPlan& cell) const {
          ErrorValue("0 in all tiles of element ", at));
 }
 
+/// The shape of the band that holds a slab.
 Dims Merger::State::band_shape(std::int64_t slab) const {
   Dims extents = tiles().output();
-  extents[0] = rules.cells.segment(0, slab).span.size();
+  extents[0] = rules.cells.band_rows(slab).size();
   return rules.box(extents);
 }
 
-/// Allocates the memory of a slab, and plans to fill the cells that no tile contributes to.
+/// Allocates the memory of a slab's band, unless another slab has, and plans to fill the cells that no tile contributes to.
 void Merger::State::hold_rows(std::int64_t slab, std::vector<CellPlan>& work) {
-  if (sink != nullptr) rows[slab] = allocate(ledger.slab_bytes(slab), "rows");
+  if (sink != nullptr) {
+    Memory& memory = rows[rules.cells.band(slab).begin];
+    if (!memory) memory = allocate(ledger.band_bytes(slab), "rows");
+  }
   if (!rules.has_fill) return;
   for (std::int64_t inner = 0; inner < rules.cells.cells_in_slab(); ++inner) {
     const Cell cell{slab, inner};
@@ -164,25 +170,26 @@ void Merger::State::send_rows() {
       ledger.hold_next();
       run_cells(work, executor);
     }
-    if (sink != nullptr) {
+    if (const Span slabs = rules.cells.band(slab); sink != nullptr && slab + 1 == slabs.end) {
       const Dims shape = band_shape(slab);
-      const ConstTensorView band{rows.at(slab).get(), shape,
+      const ConstTensorView band{rows.at(slabs.begin).get(), shape,
                                  contiguous_strides(shape, static_cast<std::size_t>(rules.output_element)),
                                  rules.output_dtype, static_cast<std::size_t>(rules.output_element)};
-      sink->write(rules.cells.segment(0, slab).span, band);
-      rows.erase(slab);
+      sink->write(rules.cells.band_rows(slab), band);
+      rows.erase(slabs.begin);
     }
     ledger.next_left();
   }
 }
 
-/// The most bytes that a tile which comes early may take until its turn: its own, and those of all slabs that it contributes
+/// The most bytes that a tile which comes early may take until its turn: its own, and those of all bands that it contributes
 /// to.
 std::int64_t Merger::State::early_bytes_of(const Arrival& arrival) const {
   std::int64_t bytes = arrival.tile_bytes;
   std::int64_t last = -1;
   for (const Cell cell : rules.cells.cells_of(arrival.tile))
-    if (std::exchange(last, cell.slab) != cell.slab) bytes += ledger.slab_bytes(cell.slab);
+    if (const std::int64_t band = rules.cells.band(cell.slab).begin; std::exchange(last, band) != band)
+      bytes += ledger.band_bytes(cell.slab);
   return bytes;
 }
 
@@ -241,7 +248,8 @@ void Merger::State::add(std::int64_t index, const ConstTensorView& given, const 
     // What has been written to the output is written again when the tile comes again.
     early.erase(index);
     held.take(index);
-    for (const std::int64_t slab : arrival.held) rows.erase(slab);
+    for (const std::int64_t slab : arrival.held)
+      if (!ledger.is_band_held(slab)) rows.erase(rules.cells.band(slab).begin);
     throw;
   }
   const auto name = [index] { return "tile " + text(index); };

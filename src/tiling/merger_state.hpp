@@ -110,7 +110,7 @@ struct Merger::State {
   TensorView output{};                           ///< where elements are written, without a sink
   engine::ByteRange output_range{};
   RowSink* sink = nullptr;
-  std::map<std::int64_t, tiling::Memory> rows{};  ///< with a sink: the memory of each slab that is held
+  std::map<std::int64_t, tiling::Memory> rows{};  ///< with a sink: the memory of each band that is held, by its first slab
   tiling::TileTable<std::unique_ptr<Held>> held;  ///< tiles that wait
   bool has_failed = false;                        ///< no more tiles are taken
   std::string failure{};                          ///< why; empty if there was no memory to say so

@@ -77,21 +77,28 @@ kernels::Blend blend_for(Reduce reduce, DType dtype, DType output, bool is_ones)
   return blend;
 }
 
+/// The rows of which a sink gets multiples.
+std::int64_t rows_of(const MergeSpec& spec, bool to_sink) {
+  if (spec.sink_rows < 1) fail(ErrorCode::value, op_merge, "sink_rows", "must be at least 1", spec.sink_rows);
+  return to_sink ? spec.sink_rows : 1;
+}
+
 }  // namespace
 
 TileFacts::TileFacts(const Tiling& tiling, const MergeSpec& spec) : weights(tiling, window_of(spec)), mask(spec.mask) {}
 
-Rules::Rules(const Tiling& tiling, const MergeSpec& spec)
-    : Rules(tiling, spec, std::make_shared<const TileFacts>(tiling, spec), whole_output(tiling)) {
+Rules::Rules(const Tiling& tiling, const MergeSpec& spec, bool to_sink)
+    : Rules(tiling, spec, std::make_shared<const TileFacts>(tiling, spec), whole_output(tiling), rows_of(spec, to_sink)) {
   if (tiling.size() > most_tiles_at_all)
     fail(ErrorCode::limit, op_merge, "tiling", "must have at most 2^32 tiles for a merge", tiling.size());
 }
 
-Rules::Rules(const Tiling& tiling, const MergeSpec& spec, std::shared_ptr<const TileFacts> shared, const Box& box)
+Rules::Rules(const Tiling& tiling, const MergeSpec& spec, std::shared_ptr<const TileFacts> shared, const Box& box,
+             std::int64_t rows)
     : facts(std::move(shared)),
       reduce(reduction_of(spec)),
       weights(facts->weights),
-      cells(tiling, reduce, selects(reduce) && !weights.has_zero(), facts->mask, box),
+      cells(tiling, reduce, selects(reduce) && !weights.has_zero(), facts->mask, box, rows),
       channels(spec.channels),
       dtype(spec.dtype),
       output_dtype(spec.output_dtype.value_or(spec.dtype)),

@@ -33,9 +33,10 @@ struct TileFacts {
 struct Rules {
   /// Checks the spec for a merge of the whole output. Throws Error(value, dtype, ..), also for elements that no tile gives
   /// where there is no fill.
-  Rules(const Tiling& tiling, const MergeSpec& spec);
-  /// The same for a box of the output. What the facts hold is not read in the spec.
-  Rules(const Tiling& tiling, const MergeSpec& spec, std::shared_ptr<const TileFacts> facts, const Box& box);
+  Rules(const Tiling& tiling, const MergeSpec& spec, bool to_sink);
+  /// The same for a box of the output, and bands of multiples of `rows`. What the facts hold is not read in the spec.
+  Rules(const Tiling& tiling, const MergeSpec& spec, std::shared_ptr<const TileFacts> facts, const Box& box,
+        std::int64_t rows = 1);
   /// Throws Error(value) for an element of the box all of whose weights are 0 where there is no fill. Where the mask leaves
   /// out tiles, or the window is an array, it looks at every element.
   void check_weights() const;

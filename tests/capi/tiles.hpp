@@ -19,6 +19,7 @@ using testing::TilingSpecInC;
 struct Destroy {
   void operator()(pf_tiling* tiling) const { pf_tiling_destroy(tiling); }
   void operator()(pf_merger* merger) const { pf_merger_destroy(merger); }
+  void operator()(pf_box_merger* merger) const { pf_box_merger_destroy(merger); }
   void operator()(char* text) const { pf_text_destroy(text); }
 };
 using TilingPointer = std::unique_ptr<pf_tiling, Destroy>;

@@ -2,7 +2,11 @@
 // Settings of the process that change while other threads run.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
 
 #include "at_once.hpp"
 #include "executors.hpp"
@@ -84,6 +88,56 @@ TEST(Tables, AreReadByAllThreadsFromTheFirstCallOn) {
     return std::nullopt;
   });
   EXPECT_EQ(wrong, std::nullopt);
+}
+
+/// How many pieces ran at the same time, and how often each ran.
+struct Seen {
+  std::atomic<int> now{0};
+  std::atomic<int> most{0};
+  std::vector<std::atomic<int>> times = std::vector<std::atomic<int>>(200);
+
+  static void run(void* context, std::int64_t piece) noexcept {
+    Seen& seen = *static_cast<Seen*>(context);
+    const int running = ++seen.now;
+    for (int most = seen.most; most < running && !seen.most.compare_exchange_weak(most, running);) {
+    }
+    ++seen.times[static_cast<std::size_t>(piece)];
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+    --seen.now;
+  }
+};
+
+// claim: thread-limit
+TEST(NumberOfThreads, IsLimitedForCallsOfOneThread) {
+  const int before = get_num_threads();
+  set_num_threads(8);
+  const int all = get_num_threads();  // 1 in a build without oneTBB
+  for (const int limit : {1, 2, 3, 100}) {
+    const ThreadLimit limited(limit);
+    EXPECT_EQ(get_num_threads(), std::min(limit, all));
+    Seen seen;
+    EXPECT_TRUE(default_executor().run(200, Seen::run, &seen));
+    EXPECT_LE(seen.most, limit);
+    for (const auto& times : seen.times) EXPECT_EQ(times, 1);
+    {
+      const ThreadLimit larger(limit + 5);
+      EXPECT_EQ(get_num_threads(), std::min(limit, all));
+    }
+    int others = 0;
+    std::thread([&] { others = get_num_threads(); }).join();
+    EXPECT_EQ(others, all);
+    std::int32_t old = -1;
+    EXPECT_EQ(pf_limit_threads(1, &old), PF_OK);
+    EXPECT_EQ(old, limit);
+    EXPECT_EQ(get_num_threads(), 1);
+    EXPECT_EQ(pf_limit_threads(old, nullptr), PF_OK);
+  }
+  EXPECT_EQ(get_num_threads(), all);
+  EXPECT_EQ(pf_limit_threads(-1, nullptr), PF_ERROR_VALUE);
+  EXPECT_THROW(ThreadLimit{0}, Error);
+  EXPECT_EQ(get_num_threads(), all);
+  set_num_threads(0);
+  EXPECT_EQ(get_num_threads(), before);
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ TEST(Store, IsForcedForMergesToo) {
   const Tiling tiling(TilingSpec{.shape = {8, 8}, .tile = {4, 4}});
   for (const kernels::Store store : {kernels::Store::plain, kernels::Store::past_cache}) {
     engine::force({.store = store});
-    EXPECT_EQ(tiling::Rules(tiling, MergeSpec{}).store, store);
+    EXPECT_EQ(tiling::Rules(tiling, MergeSpec{}, false).store, store);
   }
   engine::force({});
 }

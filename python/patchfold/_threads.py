@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Limits the threads of single calls."""
+
+from __future__ import annotations
+
+import operator
+from contextlib import nullcontext
+from types import TracebackType
+from typing import Any
+
+from . import _core
+from ._arrays import given_text, value_text
+from ._errors import InvalidType, InvalidValue
+from ._tiling_arguments import is_integer
+from ._typing import Int
+
+
+class thread_limit:  # a function in all but its form
+    """Limits the calls of patchfold that the calling thread makes in a ``with`` block to so many threads each. It suits
+    workers: n of them that each used every processor would get in each other's way.
+
+    Other threads and set_num_threads do not notice. Of limits inside each other the smallest holds. get_num_threads tells
+    the number that a call in the block would use. Results do not depend on it.
+
+    Arguments:
+        threads: the largest number of threads, at least 1; 1 is the calling thread alone.
+
+    Errors: InvalidType and InvalidValue with the operator "thread_limit".
+
+    Example:
+        >>> import numpy as np, patchfold
+        >>> with patchfold.thread_limit(1):
+        ...     patchfold.get_num_threads()
+        1
+    """
+
+    def __init__(self, threads: Int) -> None:
+        self._threads = checked_threads(threads, "thread_limit")
+        self._before: list[int] = []
+
+    def __enter__(self) -> thread_limit:
+        before = _core.set_thread_limit(self._threads)
+        if before:
+            _core.set_thread_limit(min(before, self._threads))
+        self._before.append(before)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        _core.set_thread_limit(self._before.pop())
+
+    def __repr__(self) -> str:
+        return f"thread_limit({self._threads})"
+
+
+def checked_threads(threads: Any, name: str) -> int:
+    if not is_integer(threads):
+        raise InvalidType(operator=name, argument="threads", rule="must be a number of threads", given=given_text(threads))
+    number = operator.index(threads)
+    if number < 1:
+        raise InvalidValue(operator=name, argument="threads", rule="must be at least 1", given=value_text(number))
+    return min(number, 2**30)
+
+
+def limited(threads: int | None) -> Any:
+    """A block with that limit, or with none."""
+    return nullcontext() if threads is None else thread_limit(threads)
