@@ -106,7 +106,7 @@ TEST(CBoxes, WrongCallsSayWhy) {
   EXPECT_EQ(outcome(pf_tiling_touching(nullptr, box.data(), out.data())),
             "missing: pf_tiling_touching: tiling: must not be NULL");
   EXPECT_EQ(outcome(pf_tiling_piece(boxes.tiling.get(), 99, box.data(), out.data())),
-            "value: tiling: index: must be the index of a tile; given 99, expected 0 to 15");
+            "value: tiling: index: must be the index of a tile; given 99, expected 0 to 11");
   EXPECT_EQ(outcome(pf_tiling_piece(boxes.tiling.get(), 0, box.data(), nullptr)), "missing: tiling: part: must not be NULL");
 
   Pieces pieces(boxes, box);
