@@ -3,8 +3,8 @@
 
 The functions take NumPy arrays, torch tensors and any other array that supports DLPack, in any memory layout and of any
 element type, and return the same kind of array. Each dialect is a module with the operators of one system under their own
-names, such as ``patchfold.onnx``. ``patchfold.torch``, ``patchfold.jax``, ``patchfold.monai`` and ``patchfold.torchio`` need
-other packages: each is imported where it is first used.
+names, such as ``patchfold.onnx``. ``patchfold.dask``, ``patchfold.jax``, ``patchfold.monai``, ``patchfold.torch`` and
+``patchfold.torchio`` need other packages: each is imported where it is first used.
 """
 
 import importlib as _importlib
@@ -43,6 +43,7 @@ from ._tokens import patchify, unpatchify
 from ._views import space_to_depth_view, unfold_view
 
 if _t.TYPE_CHECKING:
+    from . import dask as dask
     from . import jax as jax
     from . import monai as monai
     from . import torch as torch
@@ -99,7 +100,13 @@ __all__ = [
     "use_instruction_set",
 ]
 
-_LAZY = {"jax": ("jax",), "monai": ("torch",), "torch": ("torch",), "torchio": ("torchio", "torch")}
+_LAZY = {
+    "dask": ("dask", "zarr"),
+    "jax": ("jax",),
+    "monai": ("torch",),
+    "torch": ("torch",),
+    "torchio": ("torchio", "torch"),
+}
 """Modules that need other packages, which may be missing or slow to import, and the names of these packages."""
 
 if not _t.TYPE_CHECKING:  # which would take every name for one of this module

@@ -213,10 +213,10 @@ def _check_apart(x: Any, out: Any) -> None:
 
 
 @contextmanager
-def _progress(progress: Any, total: int) -> Iterator[Callable[[int], Any]]:
-    """Returns a function to be called with the number of finished tiles."""
+def _progress(progress: Any, total: int, unit: str = "tile") -> Iterator[Callable[[int], Any]]:
+    """Returns a function to be called with the number of finished tiles, or of another unit."""
     if isinstance(progress, (bool, np.bool_)):
-        bar = _bar(total) if progress else None
+        bar = _bar(total, unit) if progress else None
         if bar is None:
             yield lambda count: None
             return
@@ -237,9 +237,9 @@ def _progress(progress: Any, total: int) -> Iterator[Callable[[int], Any]]:
     yield count
 
 
-def _bar(total: int) -> Any:
+def _bar(total: int, unit: str) -> Any:
     try:
         bars = importlib.import_module("tqdm.auto")
     except ImportError:
         return None
-    return bars.tqdm(total=total, unit="tile", disable=None)  # None: where standard error is no terminal
+    return bars.tqdm(total=total, unit=unit, disable=None)  # None: where standard error is no terminal

@@ -23,7 +23,7 @@ from pathlib import Path
 WRITTEN = "docs/claims.md"
 PAGES = ("README.md", "SECURITY.md", "docs/c-abi.md", "docs/command-line.md", "docs/design.md", "docs/dialects.md",
          "docs/embedding.md", "docs/explain.md", "docs/frameworks.md", "docs/gallery.md", "docs/glossary.md", "docs/models.md",
-         "docs/python-switch.md", "docs/python-tiles.md", "docs/python.md", "docs/runtimes.md", "docs/start/cluster.md",
+         "docs/python-switch.md", "docs/python-tiles.md", "docs/python.md", "docs/scale.md", "docs/runtimes.md", "docs/start/cluster.md",
          "docs/start/embed.md", "docs/start/learn.md", "docs/start/port.md", "docs/start/stitch.md", "docs/tiles.md")
 # Pages that a program writes, with the claim that they are what it writes.
 GENERATED = {

@@ -28,6 +28,7 @@ GALLERY = ROOT / "docs" / "gallery.md"
 START = sorted((ROOT / "docs" / "start").glob("*.md"))
 # Modules and packages that need another package, and the name of that package.
 NEEDS = {
+    "patchfold.dask": "dask",
     "patchfold.jax": "jax",
     "patchfold.models._disguises": "onnx", "patchfold.models._expand": "onnx", "patchfold.models._onnx": "onnx",
     "patchfold.models._onnx_nodes": "onnx", "patchfold.models._portable": "onnx", "patchfold.models._times": "onnx",

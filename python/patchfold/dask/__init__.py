@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tiles and operators on the workers of dask: arrays larger than a machine, by processes that may die, with the bits of a
+local run.
+
+``apply_tiled`` takes and gives dask arrays, zarr stores, OME-Zarr images and DataArrays of xarray. docs/scale.md shows it
+from a laptop to a cluster. This module imports dask and zarr: pip install 'patchfold[dask]'.
+"""
+
+from ._apply import apply_tiled
+from ._once import Once, once
+from ._operators import depth_to_space, fold, space_to_depth, unfold
+from ._report import Report
+from ._tiles import merge, split
+
+__all__ = [
+    "Once",
+    "Report",
+    "apply_tiled",
+    "depth_to_space",
+    "fold",
+    "merge",
+    "once",
+    "space_to_depth",
+    "split",
+    "unfold",
+]

@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Applies a function to overlapping tiles on the workers of dask."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import dask.array
+import numpy as np
+from dask.base import tokenize
+
+from .. import InvalidType, InvalidValue, MergeSpec, ResultType, Tiling
+from .._apply import _batch, _groups
+from .._arrays import given_text, value_text
+from .._merge_arguments import element_type, mask_bytes
+from .._tiling_arguments import is_integer
+from .._typing import Fill, Int, IntOrInts, Mask, Number, Overlap, Reduce, Scale, Tail, TilePadding, Window
+from ._chunks import NAME, Chunks, chunk_extents
+from ._graph import Graph, read_box, with_job
+from ._job import Job
+from ._layouts import labelled_like, layout_of
+from ._parts import Box
+from ._report import Report
+from ._run import check_resources, check_store, client_of, compute_chunks, compute_one
+from ._sources import Source, source_of
+from ._stores import output_of
+
+_array: Any = dask.array  # whose functions have no types
+
+
+_BUFFERS = 32 << 20
+"""Bytes that stores and the network take once, whatever is computed."""
+
+
+def apply_tiled(
+    fn: Callable[[Any], Any],
+    source: Any,
+    tile: IntOrInts,
+    *,
+    overlap: Overlap,
+    window: Window | None = None,
+    tail: Tail = "shift",
+    batch: int | None = None,
+    out: Any = None,
+    chunks: Any = None,
+    progress: bool | Callable[[int, int], Any] = True,
+    reduce: Reduce | None = None,
+    axes: IntOrInts | None = None,
+    mask: Mask | None = None,
+    padding_mode: TilePadding = "constant",
+    value: Number = 0,
+    scale: Scale = 1,
+    offset: IntOrInts | None = None,
+    result: IntOrInts | None = None,
+    dtype: Any = None,
+    fill: Fill | None = None,
+    device: Any = None,
+    results: ResultType | None = None,
+    level: Int = 0,
+    resources: Mapping[str, float] | None = None,
+    check: Int = 0,
+    token: str | None = None,
+    overwrite: bool = False,
+    client: Any = None,
+) -> Any:
+    """Applies a function to overlapping tiles of a dask or zarr array, on many processes, and merges the results.
+
+    The bits are those of ``patchfold.apply_tiled`` on one machine. A task computes a tile (or a batch of them), and a task
+    merges a chunk of the result from the pieces of tiles that it needs; dask decides where and when.
+
+    Shapes: as for patchfold.apply_tiled: with t = Tiling(source.shape, tile, ..), fn receives a tile of shape t[i].shape and
+        returns a result of shape t[i].result_shape, in which untiled axes may have other extents.
+
+    Arguments:
+        fn: a function of one tile, a new NumPy array. Workers must be able to import or unpickle it; ``once`` makes it where
+            it is used. It must give the same bits each time: a tile that a dead worker held is computed again.
+        source: a dask array; a zarr array (version 2 or 3), or its path or URL; an OME-Zarr image, as a group of zarr or its
+            path or URL; a DataArray of xarray; a NumPy array.
+        tile, overlap, tail, axes, padding_mode, value, scale, offset, result: as for Tiling.
+        window, reduce, mask, dtype, fill: as for Merger.
+        batch: the largest number of tiles that fn receives at a time, stacked along a new first axis. A batch is one task.
+        out: None for a lazy result; or where the result is written: a zarr array, or the path or URL of a store that is
+            made, of the kind of the source (an OME-Zarr image of one level, a data set of xarray, or a zarr array). A local
+            store is called "y.zarr.partial" until it is complete. Beside it, "y.zarr.patchfold" records what is done: the
+            same call goes on where a run ended.
+        chunks: the extents of the chunks of the result, as dask takes them: for each tiled axis or for each axis, of which
+            those that are not tiled stay whole. They must be whole shards of out. A new store gets a shard for each.
+        progress: with out, True shows a bar if tqdm is installed; a function is called with (written chunks, all chunks).
+        device: where fn receives its tiles, as for patchfold.apply_tiled.
+        results: the element type and the untiled extents of what fn returns. None: fn is called once for the first tile.
+        level: of an OME-Zarr image, 0 for the finest.
+        resources: what a worker must have to run fn, as distributed counts it: {"GPU": 1}.
+        check: for how many tiles, evenly spread, fn is called twice; other bits the second time are an error.
+        token: a text that stands for fn, if it cannot be pickled to the same bytes each time; another text, another run.
+        overwrite: whether an existing out, or the record of another run, is replaced.
+        client: a client of distributed. Default: the current one; without one, dask's threads in this process.
+
+    Formula: y = the merge of fn(tile i) over all tiles i.
+
+    Types: without out a dask array, or a DataArray for one, whose coordinates stay where the extent does. With out a
+        Report, whose ``array`` is the store's.
+
+    Errors: InvalidValue and InvalidType before any work for chunks that are not whole shards, an out that cannot hold the
+        result or belongs to another run, and all that Tiling and Merger refuse. A result of another shape or element type
+        than the first names its tile. An exception of fn or of the store is passed on, with notes that name the tile and
+        say how much is written. ConnectionError if the scheduler is lost.
+
+    Elsewhere: dask map_overlap, which does not blend; MATLAB blockproc; torch, TensorFlow, ONNX, OpenVINO none.
+
+    Example:
+        >>> import dask.array, numpy as np, patchfold.dask
+        >>> x = dask.array.from_array(np.arange(3000.0).reshape(50, 60), chunks=(25, 25))
+        >>> y = patchfold.dask.apply_tiled(np.sqrt, x, (16, 16), overlap=4, chunks=(32, 32))
+        >>> y
+        dask.array<patchfold-chunk, shape=(50, 60), dtype=float64, chunksize=(32, 32), chunktype=numpy.ndarray>
+        >>> bool((y == np.sqrt(x)).all().compute())
+        True
+    """
+    if not callable(fn):
+        raise InvalidType(operator=NAME, argument="fn", rule="must be a function", given=given_text(fn))
+    given = source_of(source, level)
+    tiling = Tiling(
+        given.array.shape,
+        tile,
+        overlap=overlap,
+        tail=tail,
+        axes=axes,
+        padding_mode=padding_mode,
+        value=value,
+        scale=scale,
+        offset=offset,
+        result=result,
+    )
+    spec = MergeSpec(window=window, reduce=reduce, dtype=dtype, mask=mask, fill=fill)
+    spec.check(tiling)
+    options = Options(
+        batch=_batch(batch),
+        stacked=batch is not None,
+        out=out,
+        chunks=chunks,
+        progress=progress,
+        device=device,
+        results=results,
+        resources=resources,
+        check=check,
+        function=_token_of(fn, token, out),
+        overwrite=overwrite,
+        client=client_of(client),
+    )
+    return merged(fn, given, tiling, spec, options)
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a merge runs and where its result goes: the arguments of apply_tiled of the same names."""
+
+    out: Any
+    chunks: Any
+    progress: Any
+    overwrite: bool
+    client: Any
+    function: str
+    batch: int = 1
+    stacked: bool = False
+    device: Any = None
+    results: ResultType | None = None
+    resources: Any = None
+    check: Any = 0
+
+
+def merged(fn: Any, given: Source, tiling: Tiling, spec: MergeSpec, options: Options) -> Any:
+    """The merge of what fn makes of the tiles of a source: lazy, or written to a store."""
+    begun = time.monotonic()
+    come = mask_bytes(tiling._native, spec.mask)
+    numbers = [i for i in range(len(tiling)) if come is None or come[i]]
+    groups = [tuple(each.index for each in group) for group in _groups(tiling, numbers, options.batch)]
+    checked = _checked(options.check, numbers)
+    record: dict[str, Any] = {
+        "tiling": tiling._given,
+        "merge": tokenize(spec),
+        "function": options.function,
+        "source": given.token,
+    }
+    identity = tokenize(record, options.batch, options.stacked, str(options.device), checked)
+    output = results = None
+    if options.out is not None:
+        output = output_of(options.out, _kind(given))
+        check_store(options.client, output.in_memory)
+        results = output.recorded(record, options.overwrite)
+
+    check_resources(options.client, options.resources, output is None)
+    job = Job(tiling, spec, fn, given.reader, options.device, options.stacked, f"patchfold-{identity}", checked=checked)
+    graph = Graph(job, given.lazy, groups, identity, options.resources)
+    results = options.results or results
+    if results is None:
+        if not groups:
+            rule = "must be given where fn is called for no tile"
+            raise InvalidValue(operator=NAME, argument="results", rule=rule, expected="a ResultType")
+        results = compute_one(options.client, *graph.probe())
+    spec.check(tiling, results)
+    shape = tiling.box_shape((slice(None),) * len(tiling.axes), results.channels)
+    kind = _numpy_type(spec.output_type(results))
+    if output is not None:
+        output.check(shape, kind)
+    extents = chunk_extents(options.chunks, tiling, shape, kind, None if output is None else output.unit)
+    chunks = Chunks(tiling, results, extents)
+    graph = with_job(graph, tokenize(identity, results, extents), results=results, chunks=chunks)
+    if output is None:
+        layers, _ = graph.chunks()
+        array = _array.Array(layers, graph.name("chunk"), extents, dtype=kind)
+        return array if given.labelled is None else labelled_like(given.labelled, array, tiling)
+    layout = layout_of(given, tiling, shape, kind, extents)
+    record |= {"results": [results.dtype, results.channels], "chunks": layout.chunks}
+    done = output.begin(layout, record, options.overwrite)
+    wanted = {index: None for index in chunks if index not in done}
+    tiles = graph.needed(wanted)
+    counted = 0
+    if wanted:
+        layers, keys = graph.chunks(output.target(), wanted)
+        counted = compute_chunks(options.client, layers, keys, len(tiles), job.topic, options.progress, output.text)
+    read = (math.prod(given.array.shape[1:] if given.stacked else _extents(read_box(tiling, tiling[i]))) for i in tiles)
+    return Report(
+        tiles=len(numbers),
+        computed=len(tiles),
+        recomputed=max(counted - len(tiles), 0),
+        chunks=len(chunks),
+        written=len(wanted),
+        bytes_read=given.array.dtype.itemsize * sum(read),
+        bytes_written=kind.itemsize * sum(math.prod(chunks.shape(index)) for index in wanted),
+        out=output.text,
+        worker_bytes=_worker_bytes(tiling, chunks, results, kind.itemsize, given.array.dtype.itemsize),
+        dashboard="" if options.client is None else str(options.client.dashboard_link or ""),
+        array=output.finish(),
+        seconds=time.monotonic() - begun,
+    )
+
+
+def _worker_bytes(tiling: Tiling, chunks: Chunks, results: ResultType, size: int, read: int) -> int:
+    """The most that a worker with one thread needs, beside the function's own memory.
+
+    If tasks run in dask's order, pieces wait for a row of chunks and for the row of tiles that reaches into the next one; a
+    worker may hold all of them. Its task holds a tile, its result and their copies, or a chunk and its compressed form.
+    """
+    width = element_type("results", results.dtype)[1]
+    extents = [sum(each) for each in chunks.extents]
+    first = chunks.axes[0]
+    waiting = max(chunks.extents[first], default=0) + tiling._native.result[0]
+    waiting = math.prod([*extents[:first], min(waiting, extents[first]), *extents[first + 1 :]])
+    repeated = math.prod(
+        Fraction(count * result, max(extents[axis], 1))
+        for axis, count, result in zip(chunks.axes, tiling.grid, tiling._native.result, strict=True)
+    )
+    channels = math.prod(extent for axis, extent in enumerate(extents) if axis not in chunks.axes)
+    tile = read * math.prod(tiling[0].shape) if len(tiling) else 0
+    result = width * channels * math.prod(tiling._native.result)
+    chunk = size * math.prod(max(each, default=0) for each in chunks.extents)
+    return math.ceil(waiting * repeated) * width + 2 * (tile + result) + 2 * chunk + _BUFFERS
+
+
+def _extents(box: Box) -> list[int]:
+    return [each.stop - each.start for each in box]
+
+
+def _kind(given: Source) -> str:
+    return "image" if given.image is not None else "labelled" if given.labelled is not None else "array"
+
+
+def _numpy_type(name: str) -> np.dtype[Any]:
+    try:
+        return np.dtype(name)
+    except TypeError:
+        raise InvalidType(
+            operator=NAME,
+            argument="dtype",
+            rule="dask needs an element type of NumPy for the result",
+            given=name,
+            expected="dtype='float32'",
+        ) from None
+
+
+def _checked(check: Any, numbers: list[int]) -> frozenset[int]:
+    if not is_integer(check) or check < 0:
+        raise InvalidValue(
+            operator=NAME, argument="check", rule="must be a number of tiles, at least 0", given=value_text(check)
+        )
+    count = min(int(check), len(numbers))
+    return frozenset(numbers[k * len(numbers) // count] for k in range(count))
+
+
+def _token_of(fn: Any, token: str | None, out: Any) -> str:
+    """What stands for the function in the record of a run."""
+    if token is not None:
+        if not isinstance(token, str):
+            raise InvalidType(operator=NAME, argument="token", rule="must be a text", given=given_text(token))
+        return token
+    name = getattr(fn, "__qualname__", type(fn).__qualname__)
+    try:
+        return f"{name} {tokenize(fn, ensure_deterministic=True)}"
+    except Exception as error:
+        if out is None:
+            return f"{name} {tokenize(os.urandom(8))}"
+        raise InvalidValue(
+            operator=NAME,
+            argument="fn",
+            rule="must be a function that pickles to the same bytes each time, so that a run can be resumed",
+            given=f"{given_text(fn)}: {error}",
+            expected="token='name and version of the model', or patchfold.dask.once(load, path)",
+        ) from None

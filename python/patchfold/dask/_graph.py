@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What runs where: a task for each tile (or batch of tiles), and one for each chunk of the result.
+
+A task of tiles returns, for each chunk that its tiles touch, the pieces that this chunk needs. Where it touches several, a
+task of its own hands out each share, so that the worker that merges a chunk fetches pieces and never whole tiles.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Collection
+from typing import Any
+
+from dask._task_spec import DataNode, Task, TaskRef
+from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
+
+from .. import Tile, Tiling
+from ._chunks import Index
+from ._job import Job, Layout, merge_chunk, pick, probe_tiles, run_tiles, write_chunk, write_tile
+from ._parts import Box, Parts
+
+
+class Graph:
+    """The tasks of a run, in layers: what the tiles read, tiles, shares of pieces, chunks."""
+
+    def __init__(self, job: Job, source: Any, groups: list[tuple[int, ...]], token: str, resources: Any) -> None:
+        """source: a dask array, or None. groups: the numbers of the tiles that a task computes together. resources: what
+        a worker must have to run a task of tiles, as distributed counts it."""
+        self.job = job
+        self.groups = groups
+        self.token = token
+        self._source = source
+        self._resources = {"resources": dict(resources)} if resources else None
+
+    def name(self, what: str) -> str:
+        return f"patchfold-{what}-{self.token}"
+
+    def chunks(self, target: Any = None, wanted: Collection[Index] | None = None) -> tuple[HighLevelGraph, list[Any]]:
+        """The graph of the chunks, or of those in wanted, and their keys. target: where each is written; without it, the
+        results of the tasks are the chunks."""
+        assert self.job.chunks is not None
+        order = [index for index in self.job.chunks if wanted is None or index in wanted]
+        place = {index: k for k, index in enumerate(order)}
+        needed: list[list[TaskRef]] = [[] for _ in order]
+        tiles: dict[Any, Any] = {}
+        shares: dict[Any, Any] = {}
+        parts = _Reader(self)
+        for number, group in enumerate(self.groups):
+            found = {index: None for tile in group for index in self.job.chunks.touched(tile) if index in place}
+            targets = tuple(found)
+            if not targets:
+                continue
+            key: Any = (self.name("tile"), number)
+            tiles[key] = self._task(key, run_tiles, group, parts, targets)
+            if len(targets) == 1:
+                needed[place[targets[0]]].append(TaskRef(key))
+                continue
+            for k, index in enumerate(targets):
+                share = (self.name("pieces"), number, k)
+                shares[share] = Task(share, pick, TaskRef(key), k)
+                needed[place[index]].append(TaskRef(share))
+        chunks: dict[Any, Any] = {}
+        for index, refs in zip(order, needed, strict=True):
+            key = (self.name("chunk"), *index)
+            if target is None:
+                chunks[key] = Task(key, merge_chunk, self._job, index, *refs)
+            else:
+                chunks[key] = Task(key, write_chunk, self._job, TaskRef(self.name("target")), index, *refs)
+        return self._layered(parts, tiles, shares, chunks, target), list(chunks)
+
+    def needed(self, wanted: Collection[Index]) -> list[int]:
+        """The tiles that the tasks for these chunks compute."""
+        chunks = self.job.chunks
+        assert chunks is not None
+        return [
+            tile
+            for group in self.groups
+            if any(index in wanted for tile in group for index in chunks.touched(tile))
+            for tile in group
+        ]
+
+    def tiles(self, target: Any, zeros: Index) -> tuple[HighLevelGraph, list[Any]]:
+        """The graph of tasks that read a tile and write it to the entry of its number along the first axis."""
+        parts = _Reader(self)
+        tasks: dict[Any, Any] = {}
+        for (number,) in self.groups:
+            refs, layout = parts.of(number, (number,))
+            key = (self.name("split"), number)
+            tasks[key] = Task(key, write_tile, self._job, TaskRef(self.name("target")), (number, *zeros), layout, *refs)
+        return self._layered(parts, {}, {}, tasks, target), list(tasks)
+
+    def probe(self) -> tuple[HighLevelGraph, Any]:
+        """The graph of a task that calls the function for the first tile and says the type of its result."""
+        tiles: dict[Any, Any] = {}
+        parts = _Reader(self)
+        key = self.name("probe")
+        tiles[key] = self._task(key, probe_tiles, self.groups[0][:1], parts)
+        return self._layered(parts, tiles, {}, {}, None), key
+
+    @property
+    def _job(self) -> TaskRef:
+        return TaskRef(self.name("job"))
+
+    def _task(self, key: Any, call: Callable[..., Any], group: tuple[int, ...], parts: _Reader, *more: Any) -> Task:
+        refs, layout = parts.of(key[1] if isinstance(key, tuple) else 0, group)
+        return Task(key, call, self._job, group, *more, layout, *refs)
+
+    def _layered(self, parts: _Reader, tiles: Any, shares: Any, chunks: Any, target: Any) -> HighLevelGraph:
+        shared = {self.name("job"): DataNode(self.name("job"), self.job)}
+        if target is not None:
+            shared[self.name("target")] = DataNode(self.name("target"), target)
+        layers: dict[str, Any] = {self.name("job"): shared, self.name("part"): parts.graph, self.name("pieces"): shares}
+        layers[self.name("tile")] = MaterializedLayer(tiles, annotations=self._resources)
+        layers[self.name("chunk")] = chunks
+        depends = {
+            self.name("job"): set[str](),
+            self.name("part"): set[str](),
+            self.name("tile"): {self.name("job"), self.name("part")},
+            self.name("pieces"): {self.name("tile")},
+            self.name("chunk"): {self.name(each) for each in ("job", "part", "tile", "pieces")},
+        }
+        if self._source is not None:
+            theirs = self._source.__dask_graph__()
+            layers |= theirs.layers
+            depends |= theirs.dependencies
+            depends[self.name("part")] = set(self._source.__dask_layers__())
+            for each in ("tile", "chunk"):
+                depends[self.name(each)] |= depends[self.name("part")]
+        return HighLevelGraph(layers, depends)
+
+
+class _Reader:
+    """What tiles need of a dask array; nothing for a store, which the tasks of tiles open themselves."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph: dict[Any, Any] = {}
+        source = graph._source
+        self._tiling = graph.job.tiling
+        self._parts = None if source is None else Parts(source, graph.token)
+
+    def of(self, number: int, group: tuple[int, ...]) -> tuple[list[TaskRef], Layout]:
+        refs: list[TaskRef] = []
+        layout: list[tuple[Box, tuple[Box, ...]]] = []
+        if self._parts is not None:
+            for k, tile in enumerate(group):
+                box = read_box(self._tiling, self._tiling[tile])
+                more, places = self._parts.tasks(self.graph, (number, k), box)
+                refs += more
+                layout.append((box, places))
+        return refs, tuple(layout)
+
+
+def read_box(tiling: Tiling, tile: Tile) -> Box:
+    """What a tile reads of the array, with the elements that padding repeats."""
+    repeats = tiling._given["padding_mode"] != "constant"
+    box = []
+    for read, pad, extent in zip(tile.read, tile.pad, tiling.shape, strict=True):
+        begin, end, _ = read.indices(extent)
+        box.append(slice(begin - min(begin, pad[1] + 1) if repeats and pad[1] else begin, end))
+    return tuple(box)
+
+
+def with_job(graph: Graph, token: str, **changed: Any) -> Graph:
+    """The same graph for a job that knows more."""
+    resources = (graph._resources or {}).get("resources")
+    return Graph(dataclasses.replace(graph.job, **changed), graph._source, graph.groups, token, resources)

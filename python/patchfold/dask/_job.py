@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tasks do: they read tiles, call the function, cut its results into pieces, and merge pieces to chunks."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import InvalidValue, MergeSpec, ResultType, Tile, Tiling, _arrays, _core, merge_box
+from .._devices import to_device, to_processor
+from .._results import names_of
+from ._chunks import NAME, Chunks, Index
+from ._parts import Box, Region, assembled
+
+Pieces = dict[int, Any]
+"""Parts of the results of tiles, by the numbers of the tiles."""
+
+Layout = tuple[tuple[Box, tuple[Box, ...]], ...]
+"""For each tile of a task what it needs of a dask array, and where the parts of it lie in that."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """All that the tasks of a run share. It is sent to each worker once."""
+
+    tiling: Tiling
+    spec: MergeSpec
+    fn: Any
+    source: Any
+    """What tasks read tiles from; None for a dask array, whose parts come as results of other tasks."""
+    device: Any
+    stacked: bool
+    topic: str
+    """The scheduler's name for what tasks say about themselves."""
+    results: ResultType | None = None
+    chunks: Chunks | None = None
+    checked: frozenset[int] = frozenset()
+    """Tiles for which the function is called twice."""
+
+    def read(self, tiles: list[Tile], layout: Layout, parts: tuple[Any, ...]) -> list[Any]:
+        """The tiles, each a new array."""
+        if self.source is not None:
+            return [self.source.read(self.tiling, tile) for tile in tiles]
+        read, used = [], 0
+        for tile, (box, places) in zip(tiles, layout, strict=True):
+            given = list(parts[used : used + len(places)])
+            used += len(places)
+            region = Region(self.tiling.shape, box, assembled(box, places, given))
+            read.append(self.tiling.read(region, tile))
+        return read
+
+    def call(self, tiles: list[Tile], layout: Layout, parts: tuple[Any, ...]) -> list[Any]:
+        """The results of the function for tiles, one for each."""
+        try:
+            read = self.read(tiles, layout, parts)
+            data = np.stack(read) if self.stacked else read[0]
+            del read
+            given = self.fn(to_device(data, self.device, NAME))
+        except BaseException as error:
+            if hasattr(error, "add_note"):
+                error.add_note(f"patchfold: {NAME}: {names_of(tiles)}")
+            raise
+        del data
+        if isinstance(given, (tuple, dict, list)):
+            raise InvalidValue(
+                operator=NAME,
+                argument=f"result for {names_of(tiles)}",
+                rule="must be one array",
+                given=f"a {type(given).__name__} of {len(given)}",
+                expected="one call for each of several results",
+            )
+        given = to_processor(given, NAME, f"result for {names_of(tiles)}")
+        if not self.stacked:
+            return [given]
+        shape = tuple(_core.array_facts(given, NAME, f"result for {names_of(tiles)}")[0])
+        if shape[:1] != (len(tiles),):
+            raise InvalidValue(
+                operator=NAME,
+                argument=f"result for {names_of(tiles)}",
+                rule="must have a first axis of the batch's tiles",
+                given=str(shape),
+                expected=str((len(tiles), "..")),
+            )
+        return [given[k] for k in range(len(tiles))]
+
+    def check_result(self, tile: Tile, result: Any) -> None:
+        """Every tile's result has the element type and the shape that were declared, or that the first one had."""
+        assert self.results is not None and self.chunks is not None
+        name = f"result for {names_of([tile])}"
+        shape, dtype = _core.array_facts(result, NAME, name)[:2]
+        expected = [each[0] if each else 0 for each in self.chunks.extents]
+        for axis, extent in zip(self.chunks.axes, (tile.result_shape[axis] for axis in self.tiling.axes), strict=True):
+            expected[axis] = extent
+        rules = (
+            ("shape and the untiled axes", str(tuple(shape)), str(tuple(expected))),
+            ("element type", ResultType(dtype).dtype, self.results.dtype),
+        )
+        for what, given, wanted in rules:
+            if given != wanted:
+                rule = f"must have the {what} that was declared, or that the first result had"
+                raise InvalidValue(operator=NAME, argument=name, rule=rule, given=given, expected=wanted)
+
+
+def run_tiles(job: Job, numbers: tuple[int, ...], targets: tuple[Index, ...], layout: Layout, *parts: Any) -> Any:
+    """Calls the function for tiles. Returns the pieces for each chunk of targets; for one chunk, its pieces alone."""
+    assert job.results is not None and job.chunks is not None
+    tiles = [job.tiling[number] for number in numbers]
+    results = job.call(tiles, layout, parts)
+    for tile, result in zip(tiles, results, strict=True):
+        job.check_result(tile, result)
+    if job.checked.intersection(numbers):
+        _check_again(tiles, results, job.call(tiles, layout, parts))
+    _tell(job.topic, len(tiles))
+    rank = len(job.chunks.extents)
+    found: list[Pieces] = []
+    for target in targets:
+        box = job.chunks.box(target)
+        found.append(
+            {
+                tile.index: _copied(result[job.tiling.piece(tile, box, rank=rank)])
+                for tile, result in zip(tiles, results, strict=True)
+                if target in job.chunks.touched(tile.index)
+            }
+        )
+    return found[0] if len(found) == 1 else found
+
+
+def _check_again(tiles: list[Tile], first: list[Any], second: list[Any]) -> None:
+    for tile, one, other in zip(tiles, first, second, strict=True):
+        if _bits(one) != _bits(other):
+            raise InvalidValue(
+                operator=NAME,
+                argument="fn",
+                rule="must give the same bits each time: a tile that is computed again would make a seam",
+                given=f"two results for {names_of([tile])}",
+                expected="a model in evaluation mode, without dropout or random numbers, or seeds made from the tile",
+            )
+
+
+def _bits(array: Any) -> bytes:
+    own = _copied(array)
+    return own.tobytes() if _arrays.is_numpy(own) else own.view(sys.modules["torch"].uint8).numpy().tobytes()
+
+
+def _copied(piece: Any) -> Any:
+    """A copy, contiguous: the function may return the same array for each tile, and a view keeps the whole result."""
+    if _arrays.is_numpy(piece):
+        return np.array(piece, order="C")
+    if _arrays._is_torch(piece):
+        own = piece.detach().contiguous().clone()
+        try:
+            return own.numpy()
+        except TypeError:  # an element type that NumPy lacks
+            return own
+    return np.array(np.from_dlpack(piece), order="C")
+
+
+def pick(found: list[Pieces], k: int) -> Pieces:
+    """The pieces for one of several chunks."""
+    return found[k]
+
+
+def merge_chunk(job: Job, index: Index, *found: Pieces) -> Any:
+    """One chunk of the result."""
+    assert job.results is not None and job.chunks is not None
+    pieces: Pieces = {}
+    for each in found:
+        pieces.update(each)
+    out = np.empty(job.chunks.shape(index), job.spec.output_type(job.results))
+    return merge_box(job.tiling, job.spec, job.chunks.box(index), pieces, out=out, results=job.results)
+
+
+def write_chunk(job: Job, target: Any, index: Index, *found: Pieces) -> Index:
+    """Merges a chunk and writes it."""
+    assert job.chunks is not None
+    target.write(index, job.chunks.slices(index), merge_chunk(job, index, *found))
+    return index
+
+
+def write_tile(job: Job, target: Any, index: Index, layout: Layout, *parts: Any) -> Index:
+    """Reads a tile and writes it."""
+    tile = job.tiling[index[0]]
+    target.write(index, (slice(index[0], index[0] + 1),), job.read([tile], layout, parts)[0][None])
+    return index
+
+
+def probe_tiles(job: Job, numbers: tuple[int, ...], layout: Layout, *parts: Any) -> ResultType:
+    """The element type and the untiled extents of what the function returns for a tile."""
+    tiles = [job.tiling[number] for number in numbers]
+    result = job.call(tiles, layout, parts)[0]
+    shape, dtype = _core.array_facts(result, NAME, f"result for {names_of(tiles)}")[:2]
+    axes = job.tiling._native.axes_in(len(shape))
+    return ResultType(dtype, tuple(extent for axis, extent in enumerate(shape) if axis not in axes))
+
+
+def _tell(topic: str, tiles: int) -> None:
+    """Tells the scheduler of distributed, if there is one, that tiles are computed."""
+    try:
+        worker = importlib.import_module("distributed").get_worker()
+    except (ImportError, ValueError):
+        return
+    worker.log_event(topic, tiles)

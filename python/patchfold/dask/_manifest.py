@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The record of a run beside its store: what it computes, and which chunks are written.
+
+For a store ``y.zarr`` it is a folder (or prefix) ``y.zarr.patchfold`` that holds ``manifest.json`` and, for each chunk that
+is written, an entry ``done/0.3``. An entry is made after its chunk, by the same task, so that it never promises a chunk that
+is not there.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from zarr.core.buffer import default_buffer_prototype
+from zarr.core.sync import sync
+from zarr.storage import FsspecStore, LocalStore
+
+from .. import InvalidValue
+from ._chunks import NAME, Index
+
+_SUFFIX = ".patchfold"
+_FILE = "manifest.json"
+
+
+class Manifest:
+    """The record of one array. It can be sent to workers."""
+
+    def __init__(self, store: Any, prefix: str, text: str) -> None:
+        self._store = store
+        self._prefix = f"{prefix}/" if prefix else ""
+        self._text = text
+
+    def read(self) -> dict[str, Any] | None:
+        """What the run computes, or None where there is no record."""
+        if not self._is_there():
+            return None
+        found = sync(self._store.get(self._prefix + _FILE, default_buffer_prototype()))
+        if found is None:
+            return None
+        try:
+            entries = json.loads(found.to_bytes())
+        except ValueError:
+            entries = None
+        if not isinstance(entries, dict):
+            raise InvalidValue(
+                operator=NAME,
+                argument="out",
+                rule="has a manifest that cannot be read",
+                given=f"{self._text}/{_FILE}",
+                expected="overwrite=True, or another out",
+            )
+        return entries
+
+    def begin(self, entries: dict[str, Any]) -> None:
+        """Records a new run."""
+        self.remove()
+        self._set(_FILE, json.dumps(entries, indent=1).encode())
+
+    def check(self, found: dict[str, Any], entries: dict[str, Any]) -> None:
+        """Another run's record is an error that names what differs."""
+        for name, expected in json.loads(json.dumps(entries)).items():
+            there = found.get(name)
+            if there == expected:
+                continue
+            if isinstance(there, dict) and isinstance(expected, dict):
+                differs = next(each for each in expected if there.get(each) != expected[each])
+                name, there, expected = f"{name}: {differs}", there.get(differs), expected[differs]
+            same = ", or a token= from the beginning if it is the same function" if name == "function" else ""
+            raise InvalidValue(
+                operator=NAME,
+                argument="out",
+                rule=f"belongs to a run with another {name} (see {self._text}/{_FILE})",
+                given=_short(expected),
+                expected=f"{_short(there)}, or another out, or overwrite=True to begin anew{same}",
+            )
+
+    def mark(self, index: Index) -> None:
+        """Records that a chunk is written."""
+        self._set(f"done/{'.'.join(map(str, index))}", b"\n")
+
+    def done(self) -> set[Index]:
+        """The chunks that are written."""
+        found = set()
+        for key in self._keys("done/"):
+            name = key.rpartition("/")[2]
+            if all(part.isdecimal() for part in name.split(".")):
+                found.add(tuple(map(int, name.split("."))))
+        return found
+
+    def remove(self) -> None:
+        """Forgets the run."""
+        for key in self._keys(""):
+            sync(self._store.delete(key))
+
+    def _is_there(self) -> bool:
+        """Whether there can be entries: to look for them would make the folder."""
+        return not isinstance(self._store, LocalStore) or self._store.root.is_dir()
+
+    def _set(self, name: str, content: bytes) -> None:
+        buffer = default_buffer_prototype().buffer.from_bytes(content)
+        sync(self._store.set(self._prefix + name, buffer))
+
+    def _keys(self, prefix: str) -> list[str]:
+        async def collect() -> list[str]:
+            return [key async for key in self._store.list_prefix(self._prefix + prefix)]
+
+        return [key for key in sync(collect()) if not key.endswith(".partial")] if self._is_there() else []
+
+    def __str__(self) -> str:
+        return self._text
+
+
+def manifest_of(store: Any, path: str) -> Manifest | None:
+    """The record beside a store; None for a store that has no place beside it, such as one in memory."""
+    if isinstance(store, LocalStore):
+        root = store.root.with_name(store.root.name + _SUFFIX)
+        return Manifest(LocalStore(root), path, str(root / path if path else root))
+    if isinstance(store, FsspecStore):
+        beside = FsspecStore(store.fs, path=store.path.rstrip("/") + _SUFFIX)
+        return Manifest(beside, path, f"{beside.path}/{path}".rstrip("/"))
+    return None
+
+
+def _short(entry: Any) -> str:
+    text = json.dumps(entry)
+    return text if len(text) <= 120 else text[:117] + ".."

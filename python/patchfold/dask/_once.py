@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that are made where they are used, such as models with their weights."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from dask.base import tokenize
+
+from .. import InvalidType
+from .._arrays import given_text
+
+_made: dict[str, Any] = {}
+_lock = threading.Lock()
+
+
+class Once:
+    """A function that is made at its first call, once in each process. See ``once``."""
+
+    def __init__(self, make: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self._make, self._args, self._kwargs = make, args, kwargs
+        self._token = tokenize(_text_of(make), args, kwargs)
+
+    def __call__(self, *args: Any) -> Any:
+        return self.function()(*args)
+
+    def function(self) -> Any:
+        """What make returned."""
+        with _lock:  # all threads wait for the one that makes it
+            if self._token not in _made:
+                _made[self._token] = self._make(*self._args, **self._kwargs)
+            return _made[self._token]
+
+    def __dask_tokenize__(self) -> Any:
+        return ("patchfold.once", self._token)
+
+    def __repr__(self) -> str:
+        return f"once({getattr(self._make, '__qualname__', self._make)!s})"
+
+
+def _text_of(make: Any) -> Any:
+    """What stands for a function or class in every process: its name, with the source of one that a script defines, whose
+    pickle differs from process to process."""
+    module, name = getattr(make, "__module__", None), getattr(make, "__qualname__", "<")
+    if module is None or "<" in name:
+        return make
+    if module != "__main__":
+        return f"{module}:{name}"
+    try:
+        return f"{name}: {inspect.getsource(make)}"
+    except (OSError, TypeError):
+        return make
+
+
+def once(make: Callable[..., Any], *args: Any, **kwargs: Any) -> Once:
+    """Returns a function that is made where it is used: ``make(*args, **kwargs)`` is called once in each process.
+
+    A model then travels as the name of the function that loads it, not with its weights, and is loaded once by each worker;
+    its threads share it.
+
+    Arguments:
+        make: a function that returns the function of tiles. It must be importable by the workers, or picklable.
+        args, kwargs: its arguments, such as the path of the weights.
+
+    Errors: InvalidType if make is not a function.
+
+    Example:
+        >>> from patchfold.dask import once
+        >>> import operator
+        >>> negate = once(operator.attrgetter("neg"), operator)
+        >>> negate(3)
+        -3
+    """
+    if not callable(make):
+        raise InvalidType(
+            operator="dask.once", argument="make", rule="must be a function that returns a function", given=given_text(make)
+        )
+    return Once(make, args, kwargs)

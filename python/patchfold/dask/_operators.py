@@ -1,0 +1,381 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators on dask arrays: each chunk of the result is made from the box of the array that it needs."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any, Literal
+
+import dask.array
+import numpy as np
+from dask._task_spec import Task
+from dask.base import tokenize
+from dask.highlevelgraph import HighLevelGraph
+
+from .. import InvalidType, _blocks, _columns, _core
+from .._arrays import given_text
+from .._dtypes import SIZES
+from .._typing import DepthMode, FoldReduce, IntOrInts, Ints, Layout, Number, Order, Padding, PaddingMode, Positions
+from ._chunks import starts
+from ._parts import Box, Parts, assembled
+
+_OPERATORS: dict[str, Any] = {
+    name: _core.Operator(name, data="x") for name in ("unfold", "fold", "space_to_depth", "depth_to_space")
+}
+
+_array: Any = dask.array  # whose functions have no types
+
+
+def unfold(
+    x: Any,
+    kernel_size: IntOrInts,
+    *,
+    stride: IntOrInts = 1,
+    dilation: IntOrInts = 1,
+    padding: Padding = 0,
+    padding_mode: PaddingMode = "constant",
+    value: Number = 0,
+    layout: Layout = "channels_first",
+    order: Order = "channel",
+    positions: Positions = "flat",
+    allow_empty: bool = False,
+) -> Any:
+    """``patchfold.unfold`` of a dask array: lazy, chunk by chunk, the same bits.
+
+    Shapes, Arguments, Formula, Types: as for patchfold.unfold; x is a dask array. The chunks of the result follow those of x
+        along the batch and the spatial axes; with positions="flat" only along the first spatial axis, since the others lie
+        inside one axis. A chunk reads what its patches reach, beyond the border of its chunk of x too.
+
+    Errors: InvalidValue and InvalidType, as for patchfold.unfold and before anything is computed.
+
+    Example:
+        >>> import dask.array, numpy as np, patchfold.dask
+        >>> x = dask.array.from_array(np.arange(48.0).reshape(1, 1, 6, 8), chunks=(1, 1, 3, 4))
+        >>> y = patchfold.dask.unfold(x, 3, padding=1, positions="grid")
+        >>> y.shape, y.numblocks
+        ((1, 9, 6, 8), (1, 1, 2, 2))
+        >>> bool((y == patchfold.unfold(x.compute(), 3, padding=1, positions="grid")).all().compute())
+        True
+    """
+    settings = (kernel_size, stride, dilation, padding, padding_mode, value, layout, order, positions, allow_empty)
+    name, shapes, pads = _checked("unfold", x, *settings)
+    axes = [axis for axis, *_ in pads]
+    kernel, step, between = (_for_axes(each, len(axes)) for each in (kernel_size, stride, dilation))
+    padded = x
+    for axis, _, begin, end in pads:
+        padded = _padded(padded, axis, begin, end, padding_mode, value)
+    grid = [
+        max((padded.shape[axis] - (k - 1) * d - 1) // s + 1, 0) if padded.shape[axis] else 0
+        for axis, k, s, d in zip(axes, kernel, step, between, strict=True)
+    ]
+    # Cut where the first patch of the next chunk begins; axes inside a flat axis stay whole.
+    cuts = []
+    for i, (axis, _, pad, _) in enumerate(pads):
+        inside = starts(x.chunks[axis])[1:-1] if positions == "grid" or not i else []
+        cuts.append(_cut([-(-(begin + pad) // step[i]) for begin in inside], grid[i]))
+    places = _columns_axes(x.ndim, axes, layout, positions)
+
+    def box(spatial: tuple[int, ...]) -> dict[int, slice]:
+        found = {}
+        for i, k in enumerate(spatial):
+            first, last = cuts[i][k], cuts[i][k + 1]
+            end = (last - 1) * step[i] + (kernel[i] - 1) * between[i] + 1 if last > first else first * step[i]
+            found[axes[i]] = slice(first * step[i], end)
+        return found
+
+    options: dict[str, Any] = {"kernel_size": kernel, "stride": step, "dilation": between, "layout": layout, "order": order}
+    options |= {"positions": positions, "allow_empty": True}
+    return _built(name, padded, shapes[1], axes, places, cuts, grid, box, _Unfold(options), (x.name, settings))
+
+
+def fold(
+    x: Any,
+    output_size: Ints,
+    kernel_size: IntOrInts,
+    *,
+    stride: IntOrInts = 1,
+    dilation: IntOrInts = 1,
+    padding: Padding = 0,
+    layout: Layout = "channels_first",
+    order: Order = "channel",
+    positions: Positions = "flat",
+    reduce: FoldReduce = "sum",
+    fill: Number = 0,
+) -> Any:
+    """``patchfold.fold`` of a dask array: lazy, chunk by chunk, the same bits.
+
+    Shapes, Arguments, Formula, Types: as for patchfold.fold without accumulate; x is a dask array. The chunks of the result
+        follow those of x along the batch and the positions; with positions="flat" along the first spatial axis only. A
+        chunk reads the columns of every patch that reaches it, and adds them in the order of the whole fold.
+
+    Errors: InvalidValue and InvalidType, as for patchfold.fold and before anything is computed.
+
+    Example:
+        >>> import dask.array, numpy as np, patchfold.dask
+        >>> x = dask.array.from_array(np.arange(36.0).reshape(1, 4, 3, 3), chunks=(1, 4, 2, 3))
+        >>> y = patchfold.dask.fold(x, (4, 4), 2, positions="grid")
+        >>> bool((y == patchfold.fold(x.compute(), (4, 4), 2, positions="grid")).all().compute())
+        True
+    """
+    settings = (output_size, kernel_size, stride, dilation, padding, layout, order, positions, False, reduce, fill)
+    name, shapes, pads = _checked("fold", x, *settings)
+    axes = [axis for axis, *_ in pads]
+    extents = [extent for _, extent, _, _ in pads]
+    kernel, step, between = (_for_axes(each, len(axes)) for each in (kernel_size, stride, dilation))
+    grid = [
+        (extent + begin + end - (k - 1) * d - 1) // s + 1
+        for (_, extent, begin, end), k, s, d in zip(pads, kernel, step, between, strict=True)
+    ]
+    places = _columns_axes(len(shapes[1]), axes, layout, positions)
+    inner = math.prod(grid[1:]) if positions == "flat" else 1
+    cuts = []
+    for i, whole in enumerate(extents):
+        if positions == "flat" and i:
+            cuts.append([0, whole])
+            continue
+        inside = starts(x.chunks[places[i]])[1:-1] if inner else []
+        cuts.append(_cut([begin // inner * step[i] - pads[i][2] for begin in inside], whole))
+
+    def reach(spatial: tuple[int, ...]) -> list[tuple[int, int]]:
+        """The positions along each axis whose patches reach a chunk."""
+        found = []
+        for i, k in enumerate(spatial):
+            first, last, pad = cuts[i][k], cuts[i][k + 1], pads[i][2]
+            begin = max(0, -(-(first + pad - (kernel[i] - 1) * between[i]) // step[i]))
+            end = min(grid[i], (last - 1 + pad) // step[i] + 1)
+            found.append((begin, max(begin, end)))
+        return found
+
+    def box(spatial: tuple[int, ...]) -> dict[int, slice]:
+        ranges = reach(spatial)
+        if positions == "flat":
+            return {places[0]: slice(ranges[0][0] * inner, ranges[0][1] * inner)}
+        return {places[i]: slice(*each) for i, each in enumerate(ranges)}
+
+    def part(spatial: tuple[int, ...]) -> Any:
+        """The image that the positions make, and where the chunk lies in it."""
+        ranges = reach(spatial)
+        if positions == "flat":
+            ranges = [ranges[0], *((0, each) for each in grid[1:])]
+        sizes = [(e - b - 1) * s + (k - 1) * d + 1 for (b, e), k, s, d in zip(ranges, kernel, step, between, strict=True)]
+        shifts = [cuts[i][k] - (ranges[i][0] * step[i] - pads[i][2]) for i, k in enumerate(spatial)]
+        return tuple(sizes), tuple(shifts), all(end > begin for begin, end in ranges)
+
+    options: dict[str, Any] = {"kernel_size": kernel, "stride": step, "dilation": between, "layout": layout, "order": order}
+    options |= {"positions": positions, "reduce": reduce, "fill": fill}
+    call = _Fold(options, tuple(axes), fill if reduce == "mean" else 0)
+    # The spatial axes of the columns stand for those of the image.
+    sources = [places[0]] if positions == "flat" else places
+    return _built(name, x, shapes[1], sources, axes, cuts, extents, box, call, (x.name, settings), part)
+
+
+def space_to_depth(x: Any, block: IntOrInts, *, mode: DepthMode = "blocks_first", layout: Layout = "channels_first") -> Any:
+    """``patchfold.space_to_depth`` of a dask array: lazy, chunk by chunk, the same bits.
+
+    Shapes, Arguments, Formula, Types, Errors: as for patchfold.space_to_depth; x is a dask array. Where a chunk of x ends
+        inside a block, the block belongs to the chunk before.
+
+    Example:
+        >>> import dask.array, numpy as np, patchfold.dask
+        >>> x = dask.array.from_array(np.arange(32).reshape(1, 2, 4, 4), chunks=(1, 2, 3, 4))
+        >>> patchfold.dask.space_to_depth(x, 2).compute().shape
+        (1, 8, 2, 2)
+    """
+    return _blocked("space_to_depth", x, block, mode, layout)
+
+
+def depth_to_space(x: Any, block: IntOrInts, *, mode: DepthMode = "blocks_first", layout: Layout = "channels_first") -> Any:
+    """``patchfold.depth_to_space`` of a dask array: lazy, chunk by chunk, the same bits.
+
+    Shapes, Arguments, Formula, Types, Errors: as for patchfold.depth_to_space; x is a dask array.
+
+    Example:
+        >>> import dask.array, numpy as np, patchfold.dask
+        >>> x = dask.array.from_array(np.arange(32).reshape(1, 8, 2, 2), chunks=(1, 4, 1, 2))
+        >>> patchfold.dask.depth_to_space(x, 2).compute().shape
+        (1, 2, 4, 4)
+    """
+    return _blocked("depth_to_space", x, block, mode, layout)
+
+
+def _blocked(name: Literal["space_to_depth", "depth_to_space"], x: Any, block: Any, mode: Any, layout: Any) -> Any:
+    shapes = _checked(name, x, block, mode, layout)[1]
+    rank = len(shapes[0])
+    count = 2 if np.ndim(block) == 0 else len(block)
+    axes = list(range(rank - count, rank)) if layout == "channels_first" else list(range(rank - 1 - count, rank - 1))
+    sizes = _for_axes(block, count)
+    grows = name == "depth_to_space"
+    cuts = [
+        _cut([begin * size if grows else begin // size for begin in starts(x.chunks[axis])], shapes[1][axis])
+        for axis, size in zip(axes, sizes, strict=True)
+    ]
+
+    def box(spatial: tuple[int, ...]) -> dict[int, slice]:
+        found = {}
+        for i, k in enumerate(spatial):
+            ends = (cuts[i][k], cuts[i][k + 1])
+            found[axes[i]] = slice(*(each // sizes[i] if grows else each * sizes[i] for each in ends))
+        return found
+
+    call = _Blocks(name, sizes, mode, layout)
+    wholes = [shapes[1][axis] for axis in axes]
+    return _built(name, x, shapes[1], axes, axes, cuts, wholes, box, call, (x.name, block, mode, layout))
+
+
+class _Unfold:
+    def __init__(self, options: dict[str, Any]) -> None:
+        self._options = options
+
+    def __call__(self, region: Any, shape: tuple[int, ...], part: Any) -> Any:
+        return _columns.unfold(region, **self._options)
+
+
+class _Fold:
+    def __init__(self, options: dict[str, Any], axes: tuple[int, ...], empty: Any) -> None:
+        self._options, self._axes, self._empty = options, axes, empty
+
+    def __call__(self, region: Any, shape: tuple[int, ...], part: Any) -> Any:
+        sizes, shifts, reached = part
+        chunk = np.full(shape, self._empty, region.dtype)
+        if not reached or not chunk.size:
+            return chunk
+        image = _columns.fold(region, sizes, **self._options)
+        to, of = [slice(None)] * chunk.ndim, [slice(None)] * chunk.ndim
+        for axis, size, shift in zip(self._axes, sizes, shifts, strict=True):
+            begin, end = max(0, -shift), min(shape[axis], size - shift)
+            to[axis], of[axis] = slice(begin, max(begin, end)), slice(begin + shift, max(begin, end) + shift)
+        chunk[tuple(to)] = image[tuple(of)]
+        return chunk
+
+
+class _Blocks:
+    def __init__(self, name: str, sizes: tuple[int, ...], mode: Any, layout: Any) -> None:
+        self._name, self._sizes, self._mode, self._layout = name, sizes, mode, layout
+
+    def __call__(self, region: Any, shape: tuple[int, ...], part: Any) -> Any:
+        call = _blocks.space_to_depth if self._name == "space_to_depth" else _blocks.depth_to_space
+        return call(region, self._sizes, mode=self._mode, layout=self._layout)
+
+
+def _checked(name: str, x: Any, *settings: Any) -> tuple[str, Any, Any]:
+    """Checks a call as the operator itself does. Returns its shapes and the pads of its spatial axes."""
+    if not isinstance(x, dask.array.Array):
+        raise InvalidType(
+            operator=f"dask.{name}",
+            argument="x",
+            rule="must be a dask array",
+            given=given_text(x),
+            expected=f"patchfold.{name}(x, ..), or dask.array.from_array(x, chunks=..)",
+        )
+    if any(math.isnan(extent) for extent in x.shape):
+        raise InvalidType(
+            operator=f"dask.{name}", argument="x", rule="must know its chunks", expected="x.compute_chunk_sizes()"
+        )
+    kind = x.dtype.name
+    if kind not in SIZES:
+        if name == "fold":
+            _columns.fold(np.zeros((1, 1, 1), x.dtype), (1,), (1,))  # its own error for types that cannot be added
+        kind = "uint8"  # bytes that are moved
+    call = _core.linear_call(_OPERATORS[name], x.shape, kind, *settings)
+    pads = _core.linear_pads(call) if name in ("unfold", "fold") else []
+    return name, _core.linear_shapes(call), pads
+
+
+def _for_axes(value: Any, count: int) -> tuple[int, ...]:
+    numbers = np.asarray(value).reshape(-1).tolist()
+    return tuple(numbers * count if len(numbers) == 1 else numbers)
+
+
+def _cut(begins: list[int], whole: int) -> list[int]:
+    """Where the chunks of an axis begin and end: some of these places."""
+    return [0, *sorted({begin for begin in begins if 0 < begin < whole}), whole]
+
+
+def _columns_axes(rank: int, axes: list[int], layout: str, positions: str) -> list[int]:
+    """The axes of the columns on which the spatial axes of an image lie."""
+    if positions == "grid":
+        return list(axes)
+    return [axes[0]] * len(axes)
+
+
+def _padded(x: Any, axis: int, begin: int, end: int, mode: PaddingMode, value: Any) -> Any:
+    """The array with one axis padded, or cropped where a pad is negative. What padding repeats is what unfold says."""
+    extent = x.shape[axis]
+    if mode != "constant" and (begin > 0 or end > 0):
+        index = _columns.unfold(np.arange(extent)[None], (1,), padding=[(begin, end)], padding_mode=mode)[0]
+        strips = [np.take(index, range(max(begin, 0))), np.take(index, range(len(index) - max(end, 0), len(index)))]
+        before, after = (_array.take(x, each, axis=axis) for each in strips)
+    else:
+        room = [[*x.shape[:axis], max(pad, 0), *x.shape[axis + 1 :]] for pad in (begin, end)]
+        before, after = (_array.full(shape, value, dtype=x.dtype, chunks=-1) for shape in room)
+    inside = [slice(None)] * x.ndim
+    inside[axis] = slice(max(-begin, 0), max(extent + min(end, 0), 0))
+    parts = [before, x[tuple(inside)], after]
+    kept = [part for part in parts if part.shape[axis]]
+    return _array.concatenate(kept, axis=axis) if len(kept) > 1 else kept[0] if kept else parts[1]
+
+
+def _built(
+    name: str,
+    source: Any,
+    shape: tuple[int, ...],
+    sources: list[int],
+    places: list[int],
+    cuts: list[list[int]],
+    wholes: list[int],
+    box: Callable[[tuple[int, ...]], dict[int, slice]],
+    call: Any,
+    identity: Any,
+    part: Callable[[tuple[int, ...]], Any] = lambda spatial: None,
+) -> Any:
+    """The array whose chunks call makes from boxes of the source.
+
+    sources, places: the spatial axes of the source and of the result; several of one flat axis of the result name it again.
+    cuts, wholes: where the chunks along each spatial axis begin and end, and its extent. box: what a chunk reads, for the
+    axes of the source that are not whole; batch axes have the chunks of the source.
+    """
+    channel = _channel(len(shape), places)
+    flat = len(set(places)) < len(places)
+    extents: list[tuple[int, ...]] = []
+    for axis, whole in enumerate(shape):
+        if axis in places:
+            i = places.index(axis)
+            inner = math.prod(wholes[1:]) if flat else 1
+            extents.append(tuple((end - begin) * inner for begin, end in itertools.pairwise(cuts[i])))
+        elif axis == channel:
+            extents.append((whole,))
+        else:
+            extents.append(source.chunks[axis])
+    token = tokenize(name, identity, source.name)
+    graph: dict[Any, Any] = {}
+    parts = Parts(source, token)
+    title = f"patchfold-{name}-{token}"
+    batch = min([*places, channel])
+    for number, index in enumerate(itertools.product(*(range(len(each)) for each in extents))):
+        if flat:
+            spatial = (index[places[0]], *[0] * (len(places) - 1))
+        else:
+            spatial = tuple(index[axis] for axis in places)
+        needed = [slice(0, extent) for extent in source.shape]
+        for axis in range(batch):
+            begins = starts(source.chunks[axis])
+            needed[axis] = slice(begins[index[axis]], begins[index[axis] + 1])
+        for axis, each in box(spatial).items():
+            needed[axis] = each
+        refs, where = parts.tasks(graph, (number,), tuple(needed))
+        key = (title, *index)
+        size = tuple(each[k] for each, k in zip(extents, index, strict=True))
+        graph[key] = Task(key, _chunk, call, tuple(needed), where, size, part(spatial), *refs)
+    layers = HighLevelGraph.from_collections(title, graph, dependencies=[source])
+    return _array.Array(layers, title, tuple(extents), dtype=source.dtype)
+
+
+def _channel(rank: int, places: list[int]) -> int:
+    """The axis of the channels: the one that is neither spatial nor before both."""
+    return rank - 1 if max(places) < rank - 1 else min(places) - 1
+
+
+def _chunk(call: Any, box: Box, where: tuple[Box, ...], size: tuple[int, ...], part: Any, *parts: Any) -> Any:
+    return call(assembled(box, where, list(parts)), size, part)

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Boxes of a dask array: each is put together from the parts of the chunks that it lies in."""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+from typing import Any
+
+import numpy as np
+from dask._task_spec import Task, TaskRef
+
+from .._errors import InvalidValue
+from ._chunks import starts
+
+Box = tuple[slice, ...]
+"""A slice with a start and a stop for each axis."""
+
+
+class Parts:
+    """The tasks that hand out parts of an array's chunks."""
+
+    def __init__(self, array: Any, token: str) -> None:
+        self._array = array
+        self._prefix = f"patchfold-part-{token}"
+        self._starts = [starts(each) for each in array.chunks]
+
+    def tasks(self, graph: dict[Any, Any], number: tuple[int, ...], box: Box) -> tuple[list[TaskRef], tuple[Box, ...]]:
+        """Adds the tasks for a box to the graph. Returns their keys and where their parts lie in the box."""
+        refs: list[TaskRef] = []
+        places: list[Box] = []
+        covered = [self._chunks(axis, each) for axis, each in enumerate(box)]
+        for k, combination in enumerate(itertools.product(*covered)):
+            index = tuple(chunk for chunk, _, _ in combination)
+            inside = tuple(part for _, part, _ in combination)
+            source: Any = (self._array.name, *index)
+            key: Any = (self._prefix, *number, k)
+            if all(part == slice(0, each[i]) for part, each, i in zip(inside, self._array.chunks, index, strict=True)):
+                refs.append(TaskRef(source))
+            else:
+                graph[key] = Task(key, _part, TaskRef(source), inside)
+                refs.append(TaskRef(key))
+            places.append(tuple(place for _, _, place in combination))
+        return refs, tuple(places)
+
+    def _chunks(self, axis: int, box: slice) -> list[tuple[int, slice, slice]]:
+        """The chunks along an axis that share elements with a box: number, slice of the chunk, slice of the box."""
+        begins = self._starts[axis]
+        found: list[tuple[int, slice, slice]] = []
+        chunk = min(bisect.bisect_right(begins, box.start), len(begins) - 1) - 1
+        while chunk < len(begins) - 1 and (begins[chunk] < box.stop or not found):
+            begin, end = max(box.start, begins[chunk]), min(box.stop, begins[chunk + 1])
+            inside = slice(begin - begins[chunk], max(begin, end) - begins[chunk])
+            found.append((chunk, inside, slice(begin - box.start, max(begin, end) - box.start)))
+            chunk += 1
+        return found
+
+
+def _part(chunk: Any, inside: Box) -> Any:
+    return np.asarray(chunk)[inside].copy()  # not a view, which would keep the whole chunk
+
+
+def assembled(box: Box, places: tuple[Box, ...], parts: list[Any]) -> Any:
+    """The box as one array."""
+    shape = tuple(each.stop - each.start for each in box)
+    if len(parts) == 1:
+        return np.asarray(parts[0])
+    region = np.empty(shape, np.asarray(parts[0]).dtype)
+    for place, part in zip(places, parts, strict=True):
+        region[place] = part
+    return region
+
+
+class Region:
+    """A box of an array as a store of the whole array's shape: it has slices that lie in the box."""
+
+    def __init__(self, shape: tuple[int, ...], box: Box, data: Any) -> None:
+        self.shape = shape
+        self.dtype = data.dtype
+        self.ndim = len(shape)
+        self._box = box
+        self._data = data
+
+    def __getitem__(self, slices: Any) -> Any:
+        inside = []
+        for each, extent, box in zip(slices, self.shape, self._box, strict=True):
+            begin, end, _ = each.indices(extent)
+            if begin < box.start or end > box.stop:
+                rule = f"has no elements {begin} to {end}, only {box.start} to {box.stop}"
+                raise InvalidValue(operator="dask", argument="source", rule=rule)
+            inside.append(slice(begin - box.start, end - box.start))
+        return self._data[tuple(inside)]

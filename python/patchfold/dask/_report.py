@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a run did. As text it is a line for each fact."""
+
+    tiles: int
+    """Tiles of the source, without those that are masked out."""
+    computed: int
+    """Tiles that chunks of this run needed."""
+    recomputed: int
+    """How many more tiles were computed, since a worker that held them died."""
+    chunks: int
+    """Chunks of the result."""
+    written: int
+    """Chunks that this run wrote; the others were there."""
+    seconds: float
+    bytes_read: int
+    """Bytes of the elements that the tiles of this run read, each time they are read."""
+    bytes_written: int
+    """Bytes of the elements of the chunks that this run wrote, before compression."""
+    worker_bytes: int
+    """The most memory that a worker with one thread needs for its tiles, pieces and chunks, as long as tasks run in dask's
+    order; what fn needs itself, and the process, come on top."""
+    out: str
+    dashboard: str = ""
+    """The link of the scheduler's dashboard, if there is one."""
+    array: Any = field(default=None, repr=False, compare=False)
+    """The array of the store, of zarr."""
+
+    def __str__(self) -> str:
+        if not self.written:
+            return f"{self.out}: finished before: all {self.chunks} chunks are there, nothing was computed"
+        there = self.chunks - self.written
+        lines = [
+            f"{self.out}: {self.written} chunks written" + (f", {there} were there" if there else ""),
+            f"tiles: {self.computed} of {self.tiles} needed, {self.recomputed} computed again",
+            f"read {self.bytes_read / 1e6:.1f} MB, wrote {self.bytes_written / 1e6:.1f} MB in {self.seconds:.1f} s",
+            f"memory of a worker with one thread, beside the function's: at most {self.worker_bytes / 1e6:.1f} MB",
+        ]
+        return "\n".join(lines + ([f"dashboard: {self.dashboard}"] if self.dashboard else []))

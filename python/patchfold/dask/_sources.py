@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What apply_tiled reads: dask arrays, zarr arrays, OME-Zarr images, DataArrays of xarray, NumPy arrays."""
+
+from __future__ import annotations
+
+import operator
+import os
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import dask.array
+import numpy as np
+import zarr
+from dask.base import tokenize
+
+from .. import InvalidType, InvalidValue, Tile, Tiling
+from .._arrays import given_text
+from .._typing import Int
+from ._chunks import NAME
+
+_array: Any = dask.array  # whose functions have no types
+
+_KINDS = (
+    "a dask array, a zarr array or the path of one, an OME-Zarr image, a DataArray of xarray, or a NumPy array; of other "
+    "stores dask.array.from_array(x, chunks=..)"
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A source of tiles, which any process can open."""
+
+    array: Any
+    """A dask array or a zarr array."""
+    token: str
+    """Stands for the content; the same for the same store."""
+    text: str
+    """The source in a few words."""
+    labelled: Any = None
+    """The DataArray that it comes from."""
+    image: dict[str, Any] | None = None
+    """The multiscales entry of the OME-Zarr image that it comes from, with one level."""
+    stacked: bool = False
+    """Whether the zarr array holds tiles along its first axis, and not what they are cut from."""
+
+    @property
+    def lazy(self) -> Any:
+        """The dask array, if it is one."""
+        return None if isinstance(self.array, zarr.Array) else self.array
+
+    @property
+    def store(self) -> Any:
+        """The zarr array, if it is one."""
+        return self.array if isinstance(self.array, zarr.Array) else None
+
+    @property
+    def reader(self) -> Any:
+        """What tasks read tiles from, if it is no dask array."""
+        if not isinstance(self.array, zarr.Array):
+            return None
+        return Stack(self.array) if self.stacked else Stored(self.array)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A zarr array that tiles are cut from."""
+
+    array: Any
+
+    def read(self, tiling: Tiling, tile: Tile) -> Any:
+        return tiling.read(self.array, tile)
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A zarr array of tiles along its first axis."""
+
+    array: Any
+
+    def read(self, tiling: Tiling, tile: Tile) -> Any:
+        return np.asarray(self.array[tile.index])
+
+
+def source_of(x: Any, level: Int = 0) -> Source:
+    """Opens a source. level: of an image with several resolutions, 0 for the finest."""
+    if isinstance(x, (str, os.PathLike)):
+        x = _opened(x)
+    if isinstance(x, zarr.Group):
+        return _image(x, level)
+    if isinstance(x, zarr.Array):
+        return Source(x, _token_of_store(x), f"{x.store_path}")
+    if isinstance(x, dask.array.Array):
+        _check_known(x)
+        return Source(x, x.name, x.name)
+    xarray = sys.modules.get("xarray")
+    if xarray is not None and isinstance(x, xarray.DataArray):
+        chunked = x if x.chunks is not None else x.chunk("auto")
+        _check_known(chunked.data)
+        return Source(chunked.data, chunked.data.name, str(x.name or "a DataArray"), labelled=x)
+    if isinstance(x, np.ndarray):
+        array = _array.from_array(x, name=f"patchfold-source-{tokenize(x)}")
+        return Source(array, array.name, array.name)
+    raise InvalidType(operator=NAME, argument="source", rule="must be one of these", given=given_text(x), expected=_KINDS)
+
+
+def _opened(path: Any) -> Any:
+    try:
+        return zarr.open(path, mode="r")
+    except Exception as error:
+        raise InvalidValue(
+            operator=NAME,
+            argument="source",
+            rule="must be the path or URL of a zarr array or an OME-Zarr image",
+            given=f"{os.fspath(path)}: {type(error).__name__}: {error}",
+        ) from error
+
+
+def _check_known(array: Any) -> None:
+    if any(np.isnan(extent) for extent in array.shape):
+        raise InvalidValue(
+            operator=NAME,
+            argument="source",
+            rule="must know its chunks",
+            given=str(array.chunks),
+            expected="array.compute_chunk_sizes()",
+        )
+
+
+def _token_of_store(array: Any) -> str:
+    return tokenize(str(array.store_path), array.metadata.to_dict())
+
+
+def _image(group: Any, given: Int) -> Source:
+    """A level of an OME-Zarr image (versions 0.4 and 0.5)."""
+    level = operator.index(given)
+    attributes: dict[str, Any] = dict(group.attrs)
+    scales = attributes.get("ome", attributes).get("multiscales")
+    if not scales:
+        names = ", ".join(sorted(group.array_keys())) or "none"
+        raise InvalidType(
+            operator=NAME,
+            argument="source",
+            rule="must be an array, or a group with the multiscales of an OME-Zarr image",
+            given=f"a group with the arrays {names}",
+            expected="the path of one array of it",
+        )
+    levels = scales[0]["datasets"]
+    if not 0 <= level < len(levels):
+        raise InvalidValue(
+            operator=NAME,
+            argument="level",
+            rule="must be a level of the image",
+            given=str(level),
+            expected=f"0 to {len(levels) - 1}",
+        )
+    array: Any = group[levels[level]["path"]]
+    image = {"axes": scales[0].get("axes"), "name": scales[0].get("name"), "dataset": levels[level]}
+    return Source(array, _token_of_store(array), f"{array.store_path}", image=image)

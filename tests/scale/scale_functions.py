@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of tiles that workers import, and what the tests share."""
+
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+import zarr
+
+
+def blur(tile):
+    """A function that looks at neighbours, so that tiles disagree where they overlap."""
+    padded = np.pad(tile, [(0, 0)] * (tile.ndim - 2) + [(1, 1), (1, 1)])
+    total = padded[..., :-2, 1:-1] + padded[..., 2:, 1:-1] + padded[..., 1:-1, :-2] + padded[..., 1:-1, 2:]
+    return (total * np.float32(0.25)).astype(np.float32)
+
+
+def classes(tile):
+    """A downscaler with other channels and another element type."""
+    return np.stack([tile[..., 0, ::2, ::2]] * 5).astype(np.float64)
+
+
+def twice(tile):
+    return tile * 2
+
+
+def slow_blur(tile):
+    time.sleep(0.02)
+    return blur(tile)
+
+
+def deadly(tile):
+    os._exit(1)
+
+
+def load(folder):
+    """A model whose loading leaves a trace."""
+    (Path(folder) / f"loaded-{os.getpid()}-{time.monotonic_ns()}").touch()
+    return blur
+
+
+def make():
+    return blur
+
+
+def photo(shape=(3, 150, 130), dtype=np.float32):
+    return (np.random.default_rng(0).random(shape) * 100).astype(dtype)
+
+
+def store_of(path, x, chunks=(3, 32, 32), shards=None, **options):
+    array = zarr.create_array(path, shape=x.shape, dtype=x.dtype, chunks=chunks, shards=shards, **options)
+    array[:] = x
+    return array
