@@ -42,8 +42,9 @@ def merge_box(
         pieces: result[tiling.piece(index, box)] for each tile that touches the box and that the mask does not leave out, by
             the tile's number, its place in the grid, or the Tile. NumPy arrays, torch tensors or any arrays that support
             DLPack, in any memory layout. The reductions "first", "last" and "center" need only the tiles that give an
-        element. out: an array of tiling.box_shape(box, channels) that is written and returned. Default: a new array of the
-            kind of the first piece.
+            element.
+        out: an array of tiling.box_shape(box, channels) that is written and returned. Default: a new array of the kind of
+            the first piece.
         results: the ResultType of the tiles. It is needed where no piece comes; otherwise pieces are checked against it.
         threads: the largest number of threads of this call; see thread_limit.
 

@@ -11,8 +11,8 @@ import patchfold
 import pytest
 import xarray
 import zarr
-from patchfold import InvalidType, InvalidValue
-from patchfold.dask import apply_tiled, merge, once, split
+from patchfold import InvalidType, InvalidValue, _core
+from patchfold.dask import _job, _operators, apply_tiled, merge, once, split
 from scale_functions import blur, classes, load, photo, store_of, twice
 
 X = photo()
@@ -275,3 +275,31 @@ def test_wrong_calls_say_what_is_wrong(arguments, error, says):
     with pytest.raises(error) as caught:
         apply_tiled(given.pop("fn"), given.pop("source"), TILE, progress=False, **given)
     assert says in str(caught.value)
+
+
+def limit_now():
+    limit = _core.set_thread_limit(0)
+    _core.set_thread_limit(limit)
+    return limit
+
+
+# claim: scale-one-thread
+def test_a_task_uses_one_thread(monkeypatch):
+    limits = []
+
+    def watched(call):
+        def watch(*args, **options):
+            limits.append(options.get("threads") or limit_now())
+            return call(*args, **options)
+
+        return watch
+
+    for place, name in ((patchfold.Tiling, "read"), (_job, "merge_box"), (_operators, "assembled")):
+        monkeypatch.setattr(place, name, watched(getattr(place, name)))
+    x = dask.array.from_array(X, chunks=(3, 50, 40))
+    with dask.config.set(scheduler="sync"):
+        apply_tiled(blur, x, TILE, overlap=OVERLAP, chunks=(100, 90)).compute()
+        tiles = len(limits)
+        patchfold.dask.unfold(x, (3, 3)).compute()
+    assert 0 < tiles < len(limits) and set(limits) == {1}
+    assert limit_now() == 0

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import InvalidValue, MergeSpec, ResultType, Tile, Tiling, _arrays, _core, merge_box
+from .. import InvalidValue, MergeSpec, ResultType, Tile, Tiling, _arrays, _core, merge_box, thread_limit
 from .._devices import to_device, to_processor
 from .._results import names_of
 from ._chunks import NAME, Chunks, Index
@@ -42,7 +42,11 @@ class Job:
     """Tiles for which the function is called twice."""
 
     def read(self, tiles: list[Tile], layout: Layout, parts: tuple[Any, ...]) -> list[Any]:
-        """The tiles, each a new array."""
+        """The tiles, each a new array. A task is one thread for dask, so it uses no more."""
+        with thread_limit(1):
+            return self._read(tiles, layout, parts)
+
+    def _read(self, tiles: list[Tile], layout: Layout, parts: tuple[Any, ...]) -> list[Any]:
         if self.source is not None:
             return [self.source.read(self.tiling, tile) for tile in tiles]
         read, used = [], 0
@@ -171,7 +175,7 @@ def merge_chunk(job: Job, index: Index, *found: Pieces) -> Any:
     for each in found:
         pieces.update(each)
     out = np.empty(job.chunks.shape(index), job.spec.output_type(job.results))
-    return merge_box(job.tiling, job.spec, job.chunks.box(index), pieces, out=out, results=job.results)
+    return merge_box(job.tiling, job.spec, job.chunks.box(index), pieces, out=out, results=job.results, threads=1)
 
 
 def write_chunk(job: Job, target: Any, index: Index, *found: Pieces) -> Index:

@@ -14,7 +14,7 @@ from dask._task_spec import Task
 from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
 
-from .. import InvalidType, _blocks, _columns, _core
+from .. import InvalidType, _blocks, _columns, _core, thread_limit
 from .._arrays import given_text
 from .._dtypes import SIZES
 from .._typing import DepthMode, FoldReduce, IntOrInts, Ints, Layout, Number, Order, Padding, PaddingMode, Positions
@@ -378,4 +378,5 @@ def _channel(rank: int, places: list[int]) -> int:
 
 
 def _chunk(call: Any, box: Box, where: tuple[Box, ...], size: tuple[int, ...], part: Any, *parts: Any) -> Any:
-    return call(assembled(box, where, list(parts)), size, part)
+    with thread_limit(1):  # a task is one thread for dask
+        return call(assembled(box, where, list(parts)), size, part)
