@@ -20,9 +20,9 @@ wave = np.cos(np.pi * k * (i + 0.5) / SIZE) * np.where(k == 0, np.sqrt(1 / SIZE)
 waves = np.kron(wave, wave).astype(np.float32)
 spectrum = waves @ columns.reshape(3, SIZE * SIZE, -1)
 spectrum[np.abs(spectrum) < 2.7 * SIGMA] = 0
-columns = (waves.T @ spectrum).reshape(columns.shape)
+cleaned = (waves.T @ spectrum).reshape(columns.shape)
 
-clean = patchfold.reconstruct(columns, photo.shape, (SIZE, SIZE), stride=STEP)  # the mean of all patches at each pixel
+clean = patchfold.reconstruct(cleaned, photo.shape, (SIZE, SIZE), stride=STEP)  # the mean of all patches at each pixel
 
 before, after = pictures.psnr(noisy, photo), pictures.psnr(clean, photo)
 print(f"{columns.shape[1]} patches; noisy {before:.1f} dB, clean {after:.1f} dB")

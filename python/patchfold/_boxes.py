@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from ._tiling import Tiling
 from ._tiling_arguments import box_pairs
 from ._typing import Box, Int
 
+Pieces: TypeAlias = Mapping[Any, Any] | Iterable[tuple[Int | tuple[Int, ...] | Tile, Any]]
+"""Pieces by the number, the place in the grid or the Tile of their tile, or pairs of both."""
+
 _PIECES = "must be a dict of pieces by the index of their tile, or pairs of both"
 
 
@@ -26,7 +29,7 @@ def merge_box(
     tiling: Tiling,
     spec: MergeSpec | None,
     box: Box,
-    pieces: Mapping[Any, Any] | Iterable[tuple[Int | tuple[Int, ...] | Tile, Any]],
+    pieces: Pieces,
     *,
     out: Any = None,
     results: ResultType | None = None,

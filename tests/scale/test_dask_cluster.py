@@ -23,6 +23,8 @@ X = photo((1, 700, 600))
 TILE, OVERLAP = (64, 64), 16
 WANT = patchfold.apply_tiled(blur, X, TILE, overlap=OVERLAP, progress=False)
 HERE = Path(__file__).parent
+# Schedulers and workers import the functions that they get.
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
 
 
 @pytest.fixture
@@ -86,13 +88,14 @@ def test_tiles_run_where_the_resources_are(tmp_path, written):
         return blur(tile)
 
     options = {"dashboard_address": None, "processes": True, "threads_per_worker": 1}
-    with distributed.LocalCluster(n_workers=1, **options) as cluster, distributed.Client(cluster) as client:
+    patience = dask.config.set({"distributed.scheduler.no-workers-timeout": "60s"})  # if the worker with the GPU ends
+    with patience, distributed.LocalCluster(n_workers=1, **options) as cluster, distributed.Client(cluster) as client:
         with pytest.raises(InvalidValue, match="resources: must be what a worker offers; given {'GPU': 1}"):
             apply_tiled(where, X, TILE, overlap=OVERLAP, resources={"GPU": 1}, out=tmp_path / "y.zarr", token="where")
         with pytest.raises(InvalidValue, match="resources: need an out: dask forgets them.*optimization.fuse.active"):
             apply_tiled(where, X, TILE, overlap=OVERLAP, resources={"GPU": 1})
         worker = [sys.executable, "-m", "distributed.cli.dask_worker", cluster.scheduler_address, "--resources", "GPU=1"]
-        started = subprocess.Popen([*worker, "--nthreads", "1", "--no-nanny"])
+        started = subprocess.Popen([*worker, "--nthreads", "1", "--no-nanny"], env=ENVIRONMENT)
         try:
             client.wait_for_workers(2, timeout=60)
             with dask.config.set({} if written else {"optimization.fuse.active": False}):
@@ -123,7 +126,7 @@ def test_a_function_that_ends_its_workers_ends_the_run(tmp_path, client):
 # claim: scale-errors
 def test_a_scheduler_that_dies_ends_the_run(tmp_path):
     options = ("--port", "0", "--no-dashboard", "--scheduler-file", tmp_path / "s")
-    scheduler = subprocess.Popen([sys.executable, "-m", "distributed.cli.dask_scheduler", *options])
+    scheduler = subprocess.Popen([sys.executable, "-m", "distributed.cli.dask_scheduler", *options], env=ENVIRONMENT)
     worker = None
     try:
         deadline = time.monotonic() + 60
@@ -132,7 +135,7 @@ def test_a_scheduler_that_dies_ends_the_run(tmp_path):
         address = re.search(r"tcp://[\d.:]+", (tmp_path / "s").read_text(encoding="utf-8"))[0]
         worker = subprocess.Popen(
             [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard"],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            env=ENVIRONMENT,
         )
         with distributed.Client(address, timeout=30) as client, dask.config.set({"distributed.comm.timeouts.connect": "2s"}):
 
