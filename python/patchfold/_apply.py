@@ -24,7 +24,7 @@ from ._results import Results, names_of
 from ._sources import Source, is_array
 from ._tiling import Tile, Tiling
 from ._tiling_arguments import is_integer
-from ._typing import Fill, Int, IntOrInts, Mask, Number, Overlap, Reduce, Scale, Tail, TilePadding, Window
+from ._typing import Fill, Int, IntOrInts, Mask, Number, Overlap, Progress, Reduce, Scale, Tail, TilePadding, Window
 
 _NAME = "apply_tiled"
 
@@ -39,7 +39,7 @@ def apply_tiled(
     tail: Tail = "shift",
     batch: int | None = None,
     out: Any = None,
-    progress: bool | Callable[[int, int], Any] = True,
+    progress: Progress = True,
     reduce: Reduce | None = None,
     axes: IntOrInts | None = None,
     mask: Mask | None = None,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names for the types of arguments and results."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, Literal, Protocol, SupportsComplex, SupportsFloat, SupportsIndex, TypeAlias, TypeVar
 
@@ -82,5 +82,8 @@ Mask: TypeAlias = npt.ArrayLike
 
 Box: TypeAlias = slice | Sequence[slice | Sequence[Int | None]]
 """A part of an output: a slice, or (start, stop), for each tiled axis."""
+
+Progress: TypeAlias = bool | Callable[[int, int], Any]
+"""Whether to show a bar; or a function that is called with (done, all)."""
 
 Fill: TypeAlias = Number

@@ -54,10 +54,6 @@ struct Lanes {
   }
 };
 
-#endif
-
-#ifdef PATCHFOLD_WITH_TBB
-
 /// The number of processors that this process may use, as oneTBB counts them. oneTBB itself is not asked: it cannot do
 /// without memory.
 int count_processors() noexcept {

@@ -155,7 +155,7 @@ struct Squares {
       }
     };
     if constexpr (kind != Rows::all) {
-      for (std::int64_t row = begin; row < end; row += edge) exchange_square(0);
+      exchange_square(0);
     } else {
       // A square of few rows is little work for what a round of the loop costs.
       constexpr int deep = edge < 8 ? 8 / edge : 1;

@@ -20,7 +20,7 @@ from .._apply import _batch, _groups
 from .._arrays import given_text, value_text
 from .._merge_arguments import element_type, mask_bytes
 from .._tiling_arguments import is_integer
-from .._typing import Fill, Int, IntOrInts, Mask, Number, Overlap, Reduce, Scale, Tail, TilePadding, Window
+from .._typing import Fill, Int, IntOrInts, Mask, Number, Overlap, Progress, Reduce, Scale, Tail, TilePadding, Window
 from ._chunks import NAME, Chunks, chunk_extents
 from ._graph import Graph, read_box, with_job
 from ._job import Job
@@ -49,7 +49,7 @@ def apply_tiled(
     batch: int | None = None,
     out: Any = None,
     chunks: Any = None,
-    progress: bool | Callable[[int, int], Any] = True,
+    progress: Progress = True,
     reduce: Reduce | None = None,
     axes: IntOrInts | None = None,
     mask: Mask | None = None,

@@ -6,14 +6,13 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .. import InvalidType, InvalidValue, MergeSpec, ResultType, Tiling
 from .._arrays import given_text
-from .._typing import Fill, Int, IntOrInts, Mask, Number, Overlap, Reduce, Tail, TilePadding, Window
+from .._typing import Fill, Int, IntOrInts, Mask, Number, Overlap, Progress, Reduce, Tail, TilePadding, Window
 from ._apply import Options, merged
 from ._chunks import Index
 from ._graph import Graph
@@ -37,7 +36,7 @@ def split(
     axes: IntOrInts | None = None,
     padding_mode: TilePadding = "constant",
     value: Number = 0,
-    progress: bool | Callable[[int, int], Any] = True,
+    progress: Progress = True,
     level: Int = 0,
     overwrite: bool = False,
     client: Any = None,
@@ -128,7 +127,7 @@ def merge(
     dtype: Any = None,
     fill: Fill | None = None,
     chunks: Any = None,
-    progress: bool | Callable[[int, int], Any] = True,
+    progress: Progress = True,
     overwrite: bool = False,
     client: Any = None,
 ) -> Any:

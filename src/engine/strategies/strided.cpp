@@ -99,7 +99,7 @@ class Strided final : public Compiled {
       }
       if (writes_runs_) {
         finish(last_place);
-        write(dst + brick.dst, last_place, brick.extents, nothing);
+        write(dst + brick.dst, last_place, brick.extents);
       }
       brick = next;
     }
@@ -323,7 +323,8 @@ class Strided final : public Compiled {
   }
 
   /// Writes the runs of a brick from scratch memory.
-  void write(std::byte* dst, const std::byte* from, const Extents& extents, kernels::Ahead& ahead) const noexcept {
+  void write(std::byte* dst, const std::byte* from, const Extents& extents) const noexcept {
+    kernels::Ahead nothing;
     const int runs = dims_.size() - run_dims_;
     std::int64_t run = unit_;
     for (int i = runs; i < dims_.size(); ++i) run *= extents[static_cast<std::size_t>(i)];
@@ -336,7 +337,7 @@ class Strided final : public Compiled {
     Counter counter(others, 0);
     for (std::int64_t k = 0; k < groups; ++k, counter.next())
       kernels::copy_rows(dst + counter.dst, inner.dst_stride, from + counter.src, inner.src_stride, run, inner.extent,
-                         store_, ahead);
+                         store_, nothing);
   }
 
   std::int64_t unit_ = 1;
