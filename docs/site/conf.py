@@ -46,6 +46,13 @@ def name_headings_as_a_forge_does(app, doctree):
             section["ids"].append(slug)
 
 
+def leave_out_the_page(app, docname, source):
+    """The page that shows what operators do is built by itself (scripts/web); a site without it has no link to it."""
+    if docname == root_doc and not app.tags.has("page"):
+        source[0] = "\n".join(line for line in source[0].split("\n") if "(page/index.html)" not in line)
+
+
 def setup(app):
+    app.connect("source-read", leave_out_the_page)
     app.connect("doctree-read", name_headings_as_a_forge_does)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -69,6 +69,7 @@ ROOMS = {
     "src/capi": Room("the C ABI", TILING, "all"),
     "formats": Room("readers and writers of files", SHARED, "all", None),
     "cli": Room("the command line", SHARED + " formats bench", "all", None),
+    "web/engine": Room("what the page calls of the library, as WebAssembly", "", "all"),
     "python/native": Room("the Python package's binding of operators and tiles", SHARED, "all", None),
     "plugins": Room("what other systems load to run their models' operators here", "", "all", None),
     "examples": Room("examples", "formats", "all", None),
@@ -95,7 +96,7 @@ STANDARD = re.compile(r"[a-z_0-9]+$")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include(?:_next)?[ \t]*(?:"([^"]+)"|<([^>]+)>)', re.M)
 CODE = (".cpp", ".hpp", ".h", ".c", ".cc", ".inc")
 SPDX = "SPDX-License-Identifier: Apache-2.0"
-WITH_SPDX = CODE + (".py", ".pyi", ".sh", ".cmake", ".in", "CMakeLists.txt")
+WITH_SPDX = CODE + (".js", ".css", ".py", ".pyi", ".sh", ".cmake", ".in", "CMakeLists.txt")
 MOST_LINES = 450
 
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/text.hpp"
 
+#include <cerrno>
 #include <charconv>
+#include <clocale>
 #include <complex>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -24,13 +27,25 @@ std::string trimmed(std::string_view text) {
   return result;
 }
 
-std::optional<double> parse_real(std::string_view text) noexcept {
+std::optional<double> parse_real(std::string_view text) {
   if (!text.empty() && text.front() == '+') text.remove_prefix(1);
   if (text.empty() || text.front() == '+') return std::nullopt;
   double value = 0;
   const engine::DefaultFloats floats;  // std::from_chars may divide, in the rounding mode that it finds
+#ifdef __cpp_lib_to_chars
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+#else
+  // libc++ has no from_chars of doubles before version 20. strtod reads more, all of it with an x or a blank in front, and
+  // depends on the locale.
+  static const ::locale_t plain = ::newlocale(LC_ALL_MASK, "C", nullptr);
+  if (text.find_first_of("xX \t\n\v\f\r") != std::string_view::npos) return std::nullopt;
+  char* end = nullptr;
+  errno = 0;
+  const std::string ended(text);
+  value = ::strtod_l(ended.c_str(), &end, plain);
+  if (errno == ERANGE || end != ended.c_str() + ended.size()) return std::nullopt;
+#endif
   return value;
 }
 

@@ -47,6 +47,24 @@ class ThreadScratch {
   bool is_there_ = true;
 };
 
+#ifdef __cpp_lib_atomic_ref
+using AtomicWord = std::atomic_ref<std::uint64_t>;
+#else
+/// What is needed of std::atomic_ref, which libc++ has from version 19 on.
+class AtomicWord {
+ public:
+  explicit AtomicWord(std::uint64_t& word) noexcept : word_(&word) {}
+  std::uint64_t load(std::memory_order) const noexcept { return __atomic_load_n(word_, __ATOMIC_RELAXED); }
+  bool compare_exchange_weak(std::uint64_t& now, std::uint64_t then, std::memory_order, std::memory_order) const noexcept {
+    return __atomic_compare_exchange_n(word_, &now, then, true, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+  }
+  void fetch_or(std::uint64_t bits, std::memory_order) const noexcept { __atomic_fetch_or(word_, bits, __ATOMIC_RELEASE); }
+
+ private:
+  std::uint64_t* word_;
+};
+#endif
+
 /// Lends the parts of a run's scratch memory to its pieces. There are as many parts as threads, not as pieces, so that
 /// small pieces need no more memory than large ones. If an executor runs more pieces at the same time than it has announced,
 /// some of them wait for a part.
@@ -67,7 +85,7 @@ class ScratchParts {
     if (parts_ == 0) return 0;
     for (;; std::this_thread::yield())
       for (std::int64_t word = 0; word * bits < parts_; ++word) {
-        const std::atomic_ref<std::uint64_t> free(free_[static_cast<std::size_t>(word)]);
+        const AtomicWord free(free_[static_cast<std::size_t>(word)]);
         std::uint64_t now = free.load(std::memory_order_relaxed);
         while (now != 0)
           if (free.compare_exchange_weak(now, now & (now - 1), std::memory_order_acquire, std::memory_order_relaxed))
@@ -76,7 +94,7 @@ class ScratchParts {
   }
   void give_back(std::int64_t part) noexcept {
     if (parts_ == 0) return;
-    const std::atomic_ref<std::uint64_t> free(free_[static_cast<std::size_t>(part / bits)]);
+    const AtomicWord free(free_[static_cast<std::size_t>(part / bits)]);
     free.fetch_or(std::uint64_t{1} << part % bits, std::memory_order_release);
   }
 

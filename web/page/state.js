@@ -27,7 +27,7 @@
 //   dtype      float32, float64, float16, int32, int64, uint8
 //   input      null, or the shape of the operator's own input where it is not what follows from `shape`: to see an error
 //   chosen     null, or {side: "image" | "columns", index}: an element, by its number in row-major order of that tensor as it lies
-//   view       {batch, channel, slice}: what is shown of large images, from 0
+//   view       {batch, channel, slice, show}: what is shown of large images, from 0; show: numbers, coverage
 //   step       null, or how many patches fold has added
 //   panel      patches, orders, which, seams, cost, picture, copy: what is open
 //   theme      auto, light, dark
@@ -80,7 +80,7 @@ export const defaults = Object.freeze({
   dtype: "float32",
   input: null,
   chosen: null,
-  view: { batch: 0, channel: 0, slice: 0 },
+  view: { batch: 0, channel: 0, slice: 0, show: "numbers" },
   step: null,
   panel: "patches",
   theme: "auto",
@@ -128,7 +128,7 @@ const schema = record({
   dtype: word("float32", "float64", "float16", "int32", "int64", "uint8"),
   input: optional(list(integer(0, 1 << 20), 0, 8)),
   chosen: optional(record({ side: word("image", "columns"), index: integer(0, 2 ** 31) })),
-  view: record({ batch: integer(0, 4095), channel: integer(0, 4095), slice: integer(0, 4095) }),
+  view: record({ batch: integer(0, 4095), channel: integer(0, 4095), slice: integer(0, 4095), show: word("numbers", "coverage") }),
   step: optional(integer(0, 2 ** 31)),
   panel: word(...PANELS),
   theme: word("auto", "light", "dark"),

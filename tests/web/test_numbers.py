@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the page shows is what the definitions say."""
+
+import math
+import random
+
+import pytest
+from formulas import random_state, unfold_trace
+
+
+# claim: page-trace
+@pytest.mark.parametrize("operator", ["unfold", "fold"])
+def test_traces_and_numbers_are_those_of_the_definition(visit, operator):
+    visit.open()
+    draw = random.Random(20261123)
+    for _ in range(80):
+        state = random_state(draw, operator)
+        shape, trace = unfold_trace(state)
+        told = visit.trace(state)
+        assert "error" not in told, (state, told)
+        assert told["geometry"]["columns"] == shape, state
+        assert told["trace"] == trace, state
+        shown = visit.numbers(state)
+        if operator == "unfold":
+            expected = [0 if source < 0 else source + 1 for source in trace]
+        else:
+            expected = [0] * math.prod(shown["output"]["shape"])
+            for index, source in enumerate(trace):
+                if source >= 0:
+                    expected[source] += index + 1
+        assert shown["output"]["values"] == expected, state
+        assert shown["input"]["values"] == list(range(1, len(shown["input"]["values"]) + 1))
+
+
+BLOCKS = {
+    # a block of 2 x 2 of a picture of 2 channels: where pixels (0, 0), (0, 1), (1, 0), (1, 1) of channel 1 go
+    ("patchfold", "blocks_first"): [1, 3, 5, 7],
+    ("patchfold", "depth_first"): [4, 5, 6, 7],
+    ("torch", "blocks_first"): [4, 5, 6, 7],
+    ("onnx", "depth_first"): [1, 3, 5, 7],
+    ("openvino", "depth_first"): [4, 5, 6, 7],
+    ("tensorflow", "depth_first"): [1, 3, 5, 7],
+}
+
+
+@pytest.mark.parametrize(("dialect", "mode"), BLOCKS)
+def test_each_dialect_has_its_order_of_blocks(visit, dialect, mode):
+    visit.open()
+    state = {"operator": "space_to_depth", "dialect": dialect, "mode": mode, "shape": [1, 2, 2, 2], "kernel": [2, 2]}
+    output = visit.numbers(state)["output"]
+    assert output["shape"] == [1, 8, 1, 1]
+    assert [output["values"].index(value) for value in (5, 6, 7, 8)] == BLOCKS[dialect, mode]
+
+
+def test_depth_to_space_and_batch_to_space_take_back(visit):
+    visit.open()
+    for forward, back in (("space_to_depth", "depth_to_space"), ("space_to_batch", "batch_to_space")):
+        for dialect in ("patchfold", "tensorflow", "openvino"):
+            state = {"dialect": dialect, "shape": [2, 3, 4, 6], "kernel": [2, 2], "padding": [[0, 0], [0, 0]]}
+            there = visit.trace({"operator": forward, **state})
+            again = visit.trace({"operator": back, **state})
+            assert there["trace"] == again["trace"]
+            assert there["geometry"]["image"] == again["geometry"]["image"]
+
+
+def test_types_keep_their_limits(visit):
+    visit.open()
+    state = {"operator": "fold", "shape": [1, 1, 40, 40], "kernel": [3, 3], "stride": [1, 1]}
+    bytes_ = visit.numbers({**state, "dtype": "uint8"})
+    assert max(bytes_["output"]["values"]) <= 255
+    assert max(bytes_["input"]["values"]) == 250
+    half = visit.numbers({**state, "dtype": "float16", "shape": [1, 1, 4, 4]})
+    whole = visit.numbers({**state, "dtype": "float64", "shape": [1, 1, 4, 4]})
+    assert half["output"]["values"] == whole["output"]["values"]
+
+
+def test_numbers_of_text_are_read_as_everywhere(visit):
+    # WebAssembly reads numbers with other means than the built library.
+    visit.open()
+    for text, value in (("1.5", 1.5), ("-2e-3", -0.002), ("+4", 4), ("inf", math.inf), ("nan", math.nan), ("7", 7)):
+        values = visit.run(f"unfold float64 1x1x1 kernel_size=3, padding=1 value={text}", [5])["values"]
+        assert values[0] == value or (math.isnan(values[0]) and math.isnan(value)), text
+        assert values[1] == 5
+    for text in ("0x10", "1.5.5", "1e999", "--1", "1,5", "infinite", ""):
+        outcome = visit.page.evaluate(
+            "problem => patchfoldPage.run(problem, [5]).then(() => 'taken', error => error.message)",
+            f"unfold float64 1x1x1 kernel_size=3, padding=1 value={text}",
+        )
+        assert outcome != "taken", text
+        assert "value" in outcome, text

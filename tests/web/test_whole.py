@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page as a whole: accessibility, width, time to first use, size, pictures to look at."""
+
+import gzip
+import os
+import struct
+import time
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from conftest import PAGE, ROOT, link
+
+PANELS = ["patches", "orders", "which", "seams", "cost", "picture"]
+STATES = {
+    "unfold": {"chosen": {"side": "columns", "index": 20}},
+    "fold": {"operator": "fold", "step": 4},
+    "blocks": {"operator": "depth_to_space", "dialect": "onnx", "shape": [1, 2, 4, 4], "kernel": [2, 2]},
+    "volume": {"shape": [1, 1, 3, 4, 5], "view": {"show": "coverage"}},
+    "refused": {"operator": "fold", "input": [1, 18, 8]},
+}
+SHOTS = ROOT / "build" / "web" / "screenshots"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("state", [{"panel": panel} for panel in PANELS] + list(STATES.values()), ids=[*PANELS, *STATES])
+def test_axe_finds_nothing_serious(visit, state, theme):
+    visit.open({**state, "theme": theme})
+    if state.get("panel") == "which":
+        visit.page.click("#which-example")
+    found = Axe().run(visit.page).response["violations"]
+    serious = [(each["id"], each["nodes"][0]["html"][:120]) for each in found if each["impact"] in ("serious", "critical")]
+    assert serious == []
+
+
+@pytest.mark.parametrize("state", [{"panel": panel} for panel in PANELS] + list(STATES.values()), ids=[*PANELS, *STATES])
+def test_a_phone_needs_no_scrolling_to_the_side(visit, state):
+    visit.page.set_viewport_size({"width": 360, "height": 740})
+    visit.open(state)
+    assert visit.page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_everything_is_reached_with_the_keyboard(visit):
+    visit.open()
+    wanted = {"skip", "copy-link", "reset", "theme", "operator", "dialect", "shape", "kernel", "tab-patches", "show"}
+    seen = set()
+    for _ in range(40):
+        visit.page.keyboard.press("Tab")
+        seen.add(visit.page.evaluate("document.activeElement.id || document.activeElement.dataset.index"))
+    assert wanted <= seen
+    assert {"0"} <= seen  # an element
+
+
+def test_skipping_to_the_panel_keeps_the_state(visit):
+    visit.open({"operator": "fold"})
+    visit.page.focus("#skip")
+    visit.page.keyboard.press("Enter")
+    assert visit.page.evaluate("document.activeElement.id") == "panel"
+    assert visit.state()["operator"] == "fold"
+
+
+def test_first_use_from_the_disk(browser):
+    """Prints the time; the promise of a second is for a machine that is not busy, so the bound is loose."""
+    times = []
+    for _ in range(5):
+        context = browser.new_context()
+        page = context.new_page()
+        started = time.perf_counter()
+        page.goto(link({}))
+        page.wait_for_selector("html[data-ready=yes]")
+        page.hover(".tensor.columns td[data-index='4']")
+        assert page.locator(".tensor.image td.linked").count() == 1
+        times.append(time.perf_counter() - started)
+        context.close()
+    print(f"first use after {', '.join(f'{each:.2f}' for each in times)} s")
+    assert min(times) < 3
+
+
+# claim: page-small
+def test_the_page_is_small_and_alone():
+    text = PAGE.read_bytes()
+    compressed = len(gzip.compress(text, 9))
+    print(f"{len(text):,} bytes, {compressed:,} compressed")
+    assert compressed <= 1_000_000
+    for loading in (b'src="http', b"@import", b"fetch(", b"XMLHttpRequest"):
+        assert loading not in text.split(b"<script")[0]
+
+
+def size_of(path):
+    return struct.unpack(">II", path.read_bytes()[16:24])
+
+
+@pytest.mark.parametrize(
+    ("name", "state", "width"),
+    [
+        ("light", {**STATES["unfold"], "theme": "light"}, 1200),
+        ("dark", {**STATES["fold"], "theme": "dark"}, 1200),
+        ("phone", {**STATES["blocks"], "theme": "light"}, 390),
+        ("seams", {"panel": "seams", "theme": "light"}, 1200),
+        ("orders", {"panel": "orders", "theme": "dark"}, 1200),
+    ],
+)
+def test_pictures_to_look_at(visit, name, state, width):
+    """Writes build/web/screenshots; the same state gives the same picture."""
+    visit.page.set_viewport_size({"width": width, "height": 900})
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    pictures = []
+    for attempt in ("", "-again"):
+        visit.open(state)
+        path = SHOTS / f"{name}{attempt}.png"
+        visit.page.screenshot(path=path, full_page=True, animations="disabled")
+        pictures.append(path.read_bytes())
+        assert size_of(path)[0] == width
+    assert pictures[0] == pictures[1]
+    os.unlink(path)

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Puts the page into one file: usage: web/bundle.py ENGINE_FOLDER INDEX.HTML
+
+esbuild makes one script of web/page/main.js and what it imports. The WebAssembly of ENGINE_FOLDER stands in the page
+compressed, since a browser reads no other file beside a page of the disk.
+"""
+
+import base64
+import gzip
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+PAGE = Path(__file__).resolve().parent / "page"
+
+
+def bundle(engine: Path) -> str:
+    """One script of all modules, where "engine" is the module that emscripten made."""
+    if shutil.which("esbuild") is None:
+        sys.exit("bundle.py: esbuild is missing; scripts/setup docs installs it")
+    command = ["esbuild", "main.js", "--bundle", "--minify", "--format=esm", "--target=es2022", "--log-level=warning"]
+    loader = engine / "engine.mjs"
+    done = subprocess.run(
+        [*command, f"--alias:engine={loader.resolve()}"], cwd=PAGE, capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0 or done.stderr:
+        sys.exit(f"bundle.py: esbuild: {done.stderr}")
+    return done.stdout
+
+
+def put_in(page: str, mark: str, text: str) -> str:
+    """Replaces a comment of the page; a text that would end its element early is a fault."""
+    comment = f"<!-- {mark} -->"
+    if page.count(comment) != 1:
+        sys.exit(f"bundle.py: index.html must have {comment} once")
+    return page.replace(comment, text)
+
+
+def main() -> None:
+    engine, target = Path(sys.argv[1]), Path(sys.argv[2])
+    script = bundle(engine)
+    if "</script" in script.lower():
+        sys.exit("bundle.py: the script would end itself")
+    packed = base64.b64encode(gzip.compress((engine / "engine.wasm").read_bytes(), 9, mtime=0)).decode()
+    page = (PAGE / "index.html").read_text(encoding="utf-8")
+    page = put_in(page, "style", f"<style>\n{(PAGE / 'style.css').read_text(encoding='utf-8')}</style>")
+    page = put_in(
+        page,
+        "script",
+        f'<script type="application/octet-stream" id="engine">{packed}</script>\n<script type="module">{script}</script>',
+    )
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(page, encoding="utf-8")
+    compressed = len(gzip.compress(page.encode(), 9))
+    print(f"bundle.py: {target}: {len(page.encode()):,} bytes, {compressed:,} compressed")
+    if compressed > 1_000_000:
+        sys.exit("bundle.py: more than 1 MB compressed")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library in WebAssembly, as JavaScript calls it: text and typed arrays in, objects out, errors thrown as EngineError.
+import load from "engine";
+import { fromHalf, toHalf } from "./half.js";
+
+/** What the engine refuses: `message` is its text; `code`, `argument` and `nearby` (problems that it would take) its parts. */
+export class EngineError extends Error {
+  constructor({ text, code, argument, nearby }) {
+    super(text);
+    this.name = "EngineError";
+    Object.assign(this, { code, argument, nearby });
+  }
+}
+
+const ARRAYS = {
+  float32: Float32Array,
+  float64: Float64Array,
+  float16: Uint16Array,
+  int32: Int32Array,
+  int64: BigInt64Array,
+  uint8: Uint8Array,
+};
+
+/** Bytes of an element. */
+export const bytesOf = (dtype) => ARRAYS[dtype].BYTES_PER_ELEMENT;
+
+function encoded(values, dtype) {
+  const Kind = ARRAYS[dtype];
+  if (values instanceof Kind && dtype !== "float16") return values;
+  if (dtype === "float16") return Kind.from(values, toHalf);
+  return dtype === "int64" ? Kind.from(values, (each) => BigInt(each)) : Kind.from(values);
+}
+
+function decoded(array, dtype) {
+  if (dtype === "float16") return Array.from(array, fromHalf);
+  return dtype === "int64" ? Array.from(array, Number) : Array.from(array);
+}
+
+export class Engine {
+  #module;
+
+  /** The engine that stands in the document, compressed. */
+  static async load() {
+    const text = atob(document.getElementById("engine").textContent);
+    const packed = new Uint8Array(text.length);
+    for (let i = 0; i < text.length; ++i) packed[i] = text.charCodeAt(i);
+    const unpacked = new Response(packed).body.pipeThrough(new DecompressionStream("gzip"));
+    const engine = new Engine();
+    engine.#module = await load({ wasmBinary: await new Response(unpacked).arrayBuffer() });
+    return engine;
+  }
+
+  get version() {
+    return this.#module.UTF8ToString(this.#module._page_version());
+  }
+
+  #answer(pointer) {
+    const answer = JSON.parse(this.#module.UTF8ToString(pointer));
+    if (answer.error) throw new EngineError(answer.error);
+    return answer;
+  }
+
+  /** Calls work(allocate), where allocate(bytes) lends memory until work ends. */
+  #lend(work) {
+    const lent = [];
+    const allocate = (bytes) => {
+      const pointer = this.#module._malloc(Math.max(1, bytes));
+      if (pointer === 0) throw new EngineError({ text: `memory: ran out at ${bytes} bytes`, code: "out_of_memory" });
+      lent.push(pointer);
+      return pointer;
+    };
+    try {
+      return work(allocate);
+    } finally {
+      lent.forEach((pointer) => this.#module._free(pointer));
+    }
+  }
+
+  #text(name, text, ...rest) {
+    const pointer = this.#module.stringToNewUTF8(text);
+    try {
+      return this.#answer(this.#module[name](pointer, ...rest));
+    } finally {
+      this.#module._free(pointer);
+    }
+  }
+
+  #write(array, allocate) {
+    const pointer = allocate(array.byteLength);
+    this.#module.HEAPU8.set(new Uint8Array(array.buffer, array.byteOffset, array.byteLength), pointer);
+    return pointer;
+  }
+
+  #read(Kind, pointer, count) {
+    return new Kind(this.#module.HEAPU8.slice(pointer, pointer + count * Kind.BYTES_PER_ELEMENT).buffer);
+  }
+
+  /** Shapes and axes of a problem: see json_of in engine.cpp. */
+  geometry(problem) {
+    return this.#text("_page_geometry", problem);
+  }
+
+  /** {shape, values} of the output for the values of the input. */
+  run(problem, values, geometry = this.geometry(problem)) {
+    const dtype = problem.split(" ")[1];
+    return this.#lend((allocate) => {
+      const count = size(geometry.output);
+      const src = this.#write(encoded(values, dtype), allocate);
+      const dst = allocate(count * bytesOf(dtype));
+      this.#text("_page_run", problem, src, dst);
+      return { shape: geometry.output, values: decoded(this.#read(ARRAYS[dtype], dst, count), dtype) };
+    });
+  }
+
+  /** Milliseconds that runs of a problem take, the shortest of some. */
+  time(problem, geometry) {
+    const dtype = problem.split(" ")[1];
+    return this.#lend((allocate) => {
+      const src = allocate(size(geometry.data) * bytesOf(dtype));
+      const dst = allocate(size(geometry.output) * bytesOf(dtype));
+      let best = Infinity;
+      const end = performance.now() + 150;
+      for (let i = 0; i < 200 && (i < 3 || performance.now() < end); ++i) {
+        const started = performance.now();
+        this.#text("_page_run", problem, src, dst);
+        best = Math.min(best, performance.now() - started);
+      }
+      return best;
+    });
+  }
+
+  /** For each element of the columns the number of the image's element, or -1 for padding. */
+  trace(problem, geometry) {
+    return this.#lend((allocate) => {
+      const count = size(geometry.columns);
+      const numbers = this.#write(Int32Array.from({ length: size(geometry.image) }, (_, i) => i), allocate);
+      const columns = allocate(count * 4);
+      this.#text("_page_trace", problem, numbers, columns);
+      return this.#read(Int32Array, columns, count);
+    });
+  }
+
+  explain(problem) {
+    return this.#text("_page_explain", problem, 0).text;
+  }
+
+  picture(problem) {
+    return this.#text("_page_explain", problem, 1).svg;
+  }
+
+  /** {text, scratch}: how the library runs a problem, and bytes that one thread needs beside the tensors. */
+  plan(problem) {
+    return this.#text("_page_plan", problem);
+  }
+
+  /** Cuts a picture {channels, size: [h, w], values: Float32Array} into tiles, gives each through work(values, tile) and
+   * merges what that returns. spec: tile, overlap, tail, window, reduce. Returns {values, tiling, output, waiting, reduce}. */
+  merge(picture, spec, work) {
+    const words = [picture.channels, ...picture.size, ...spec.tile, ...spec.overlap, spec.tail, spec.window, spec.reduce];
+    const opened = this.#text("_page_tiles_open", words.join(" "));
+    return this.#lend((allocate) => {
+      const source = this.#write(picture.values, allocate);
+      opened.tiling.tiles.forEach((tile, index) => {
+        const { shape } = this.#answer(this.#module._page_tiles_cut(index, source, 0));
+        const place = this.#module._malloc(size(shape) * 4);
+        try {
+          this.#answer(this.#module._page_tiles_cut(index, source, place));
+          const result = work(this.#read(Float32Array, place, size(shape)), { shape, tile, index });
+          this.#module.HEAPU8.set(new Uint8Array(result.buffer, result.byteOffset, result.byteLength), place);
+          this.#answer(this.#module._page_tiles_add(index, place));
+        } finally {
+          this.#module._free(place);
+        }
+      });
+      const output = allocate(size(opened.output) * 4);
+      this.#answer(this.#module._page_tiles_finish(output));
+      return { ...opened, values: this.#read(Float32Array, output, size(opened.output)) };
+    });
+  }
+
+  /** How many tiles give each element of the output of the last merge, as numbers. */
+  coverage(count) {
+    return this.#lend((allocate) => {
+      const pointer = allocate(count * 8);
+      this.#answer(this.#module._page_tiles_coverage(pointer));
+      return Array.from(this.#read(BigInt64Array, pointer, count), Number);
+    });
+  }
+
+  /** The tiling of the last merge as a picture. */
+  tilesPicture() {
+    return this.#answer(this.#module._page_tiles_explain()).svg;
+  }
+}
+
+/** The number of elements of a shape. */
+export function size(shape) {
+  return shape.reduce((product, each) => product * each, 1);
+}

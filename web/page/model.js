@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the page shows of a state: numbers and maps that the engine makes.
+import { EngineError, size } from "./engine.js";
+import { callText } from "./call.js";
+import { inputValues } from "./state.js";
+
+/** Tensors of more elements are not drawn. */
+export const MOST = 1 << 20;
+
+/** Row-major distances between neighbours. */
+export function stepsOf(shape) {
+  const steps = new Array(shape.length).fill(1);
+  for (let i = shape.length - 2; i >= 0; --i) steps[i] = steps[i + 1] * shape[i + 1];
+  return steps;
+}
+
+/** The coordinates of an element. */
+export const coordinates = (shape, index) => stepsOf(shape).map((step, i) => Math.floor(index / step) % shape[i]);
+
+/** For an element of the columns its tap and its position along each axis, as the engine's geometry places them. */
+export function placeInColumns(geometry, index) {
+  const at = coordinates(geometry.columns, index);
+  const part = ({ axis, step }, extent) => (extent === 1 ? 0 : Math.floor(at[axis] / step) % extent);
+  return {
+    tap: geometry.axes.map((axis) => part(axis.tap, axis.kernel)),
+    position: geometry.axes.map((axis) => part(axis.position, axis.positions)),
+  };
+}
+
+/** The number of a position, row-major over the axes: the order in which patches are counted. */
+export const positionNumber = (geometry, position) =>
+  geometry.axes.reduce((number, axis, i) => number * axis.positions + position[i], 0);
+
+/** For each element of the image the elements of the columns that stand for it, in order: list(i). */
+function inverse(trace, count) {
+  const starts = new Int32Array(count + 1);
+  for (const source of trace) if (source >= 0) ++starts[source + 1];
+  for (let i = 0; i < count; ++i) starts[i + 1] += starts[i];
+  const next = starts.slice();
+  const all = new Int32Array(starts[count]);
+  trace.forEach((source, i) => {
+    if (source >= 0) all[next[source]++] = i;
+  });
+  return { list: (i) => Array.from(all.subarray(starts[i], starts[i + 1])), count: (i) => starts[i + 1] - starts[i] };
+}
+
+/** {call, geometry, input, output, image, columns, trace, uses, ..}; or {call, error}; or {call, geometry, large: true}. */
+export function look(engine, state) {
+  const call = callText(state);
+  try {
+    const geometry = engine.geometry(call);
+    const { data, output, image, columns } = geometry;
+    if (Math.max(size(data), size(output)) > MOST) return { call, geometry, large: true };
+    const input = { shape: data, values: inputValues(state) };
+    const full = engine.run(call, input.values, geometry);
+    const trace = engine.trace(call, geometry);
+    const positions = geometry.axes.reduce((product, axis) => product * axis.positions, 1);
+    const model = { call, geometry, input, output: full, trace, positions, uses: inverse(trace, size(image)) };
+    model.image = geometry.extracts ? input : full;
+    model.columns = geometry.extracts ? full : input;
+    model.imageShape = image;
+    model.columnsShape = columns;
+    if (geometry.sums && state.step !== null) {
+      model.step = Math.min(state.step, positions);
+      model.image = engine.run(call, partOf(model, model.step), geometry);
+    }
+    return model;
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error;
+    return { call, error };
+  }
+}
+
+/** The columns with zeros in the place of all patches from number `patches` on. */
+export function partOf({ geometry, input }, patches) {
+  return input.values.map((value, i) => (positionNumber(geometry, placeInColumns(geometry, i).position) < patches ? value : 0));
+}
+
+/** The numbers of a state: see state.js. */
+export function numbers(engine, state) {
+  const model = look(engine, { ...state, step: null });
+  if (model.error) return { error: model.error.message };
+  if (model.large) return { error: `a tensor has more than ${MOST} elements` };
+  return { input: model.input, output: model.output, call: model.call };
+}
+
+/** Bytes of the operator's tensors. */
+export function bytesOfCall(geometry, element) {
+  return { data: size(geometry.data) * element, output: size(geometry.output) * element };
+}
+

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// The panels in their order. Each has show(holder, {state, model, engine, change, say, numbers}); `free` ones do not need the call of
+// the form to be right.
+import * as cost from "./cost.js";
+import * as orders from "./orders.js";
+import * as patches from "./patches.js";
+import * as picture from "./picture.js";
+import * as seams from "./seams.js";
+import * as which from "./which.js";
+
+export const panels = Object.entries({ patches, orders, which, seams, cost, picture }).map(([name, { title, show, free = false }]) => ({ name, title, show, free }));

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order of a patch's elements in each system, found by running each system's operator on one patch of numbers.
+import { make } from "../dom.js";
+import { EngineError, size } from "../engine.js";
+import { coordinates } from "../model.js";
+
+/** More entries of a patch than this are not listed. */
+const MOST = 64;
+
+const SYSTEMS = [
+  { name: "PyTorch unfold, fold; ONNX and OpenVINO Col2Im; Keras unfold; patchfold order=channel", call: (k) => ({ op: "unfold", kernel_size: k, order: "channel" }) },
+  { name: "TensorFlow and Keras extract_patches, OpenVINO ExtractImagePatches; patchfold order=kernel", call: (k) => ({ op: "unfold", kernel_size: k, order: "kernel" }) },
+  { name: "ONNX SpaceToDepth and DepthToSpace DCR, TensorFlow, OpenVINO blocks_first", call: (k) => ({ op: "space_to_depth", block: k, mode: "blocks_first" }) },
+  { name: "ONNX DepthToSpace CRD, PyTorch pixel_unshuffle and pixel_shuffle, OpenVINO depth_first", call: (k) => ({ op: "space_to_depth", block: k, mode: "depth_first" }) },
+  { name: "MATLAB im2col (columns of the image run fastest), channels one after the other", call: (k) => ({ op: "unfold", kernel_size: k, order: "channel" }), transposed: true },
+];
+
+const problem = ({ op, ...given }, shape) => [op, "int32", shape.join("x"), ...Object.entries(given).map(([name, value]) => `${name}=${value}`)].join(" ");
+const listed = (values) => (values.length === 1 ? `${values[0]},` : values.join(","));
+
+/** [{name, entries}] for a patch: entries are {channel, tap} in the order of the system. */
+export function ordersOf(engine, channels, kernel) {
+  const shape = [1, channels, ...kernel];
+  return SYSTEMS.map(({ name, call, transposed }) => {
+    const turned = transposed ? kernel.slice().reverse() : kernel;
+    const turnedShape = [1, channels, ...turned];
+    // The patch of numbers, with its spatial axes in reverse where the system counts them so.
+    const numbers = Array.from({ length: size(shape) }, (_, i) => {
+      if (!transposed) return i;
+      const [, channel, ...at] = coordinates(turnedShape, i);
+      return [channel, ...at.reverse()].reduce((number, each, axis) => number * shape[axis + 1] + each, 0);
+    });
+    const { values } = engine.run(problem(call(listed(turned)), turnedShape), numbers);
+    return { name, entries: values.map((value) => coordinates(shape, value)).map(([, channel, ...tap]) => ({ channel, tap })) };
+  });
+}
+
+export const title = "Orders";
+export const free = true;
+
+export function show(holder, { state, engine }) {
+  const channels = state.shape[1];
+  const count = channels * size(state.kernel);
+  holder.append(make("p", {}, `One patch or block of ${state.kernel.join(" × ")} with ${channels} channel${channels === 1 ? "" : "s"}: which element comes first, second, .. in each system. A letter is a channel, numbers are the place in the patch.`));
+  if (count > MOST) {
+    holder.append(make("p", {}, `A patch has ${count} elements; at most ${MOST} are listed. Choose fewer channels or a smaller kernel.`));
+    return;
+  }
+  let systems;
+  try {
+    systems = ordersOf(engine, channels, state.kernel);
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error;
+    holder.append(make("p", { role: "alert" }, error.message));
+    return;
+  }
+  const letter = (channel) => (channel < 26 ? String.fromCharCode(97 + channel) : `c${channel} `);
+  const shown = ({ channel, tap }) => `${letter(channel)}${tap.join(tap.some((each) => each > 9) ? "," : "")}`;
+  const head = make("tr", {}, make("th", { scope: "col" }, "System"), ...Array.from({ length: count }, (_, i) => make("th", { scope: "col" }, String(i))));
+  const rows = systems.map(({ name, entries }) =>
+    make(
+      "tr",
+      {},
+      make("th", { scope: "row" }, name),
+      ...entries.map((entry) =>
+        make(
+          "td",
+          {
+            class: `channel-${entry.channel % 4}`,
+            "data-entry": `${entry.channel}:${entry.tap.join(",")}`,
+            onpointerenter: () => mark(`${entry.channel}:${entry.tap.join(",")}`),
+          },
+          shown(entry),
+        ),
+      ),
+    ),
+  );
+  const table = make("table", { class: "orders", id: "orders" }, make("caption", {}, "Order inside a patch"), make("thead", {}, head), make("tbody", {}, ...rows));
+  const mark = (entry) => table.querySelectorAll("td").forEach((cell) => cell.classList.toggle("linked", cell.dataset.entry === entry));
+  table.addEventListener("pointerleave", () => mark(null));
+  holder.append(make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Orders of all systems" }, table));
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// A picture in overlapping tiles, through a function that disagrees at their borders, and merged.
+import { choice, field, make, markup } from "../dom.js";
+import { EngineError } from "../engine.js";
+import { FLAWS, difference, drawnPicture, flaw, readPicture, wanted } from "../flaws.js";
+import { parseList } from "../controls.js";
+import { complete } from "../state.js";
+
+export const title = "Seams";
+export const free = true;
+
+const WINDOWS = ["ones", "linear", "hann", "cosine", "gaussian"];
+const REDUCTIONS = ["max", "min", "first", "last", "center"];
+let own = null; // the picture of a file; it is not part of the state
+
+const pictureOf = (seams) => own ?? drawnPicture(seams.size);
+
+/** A picture on a canvas. `colour(i)` gives red, green and blue from 0 to 1 of pixel i. */
+function canvas([height, width], colour, label, id) {
+  const element = make("canvas", { width, height, role: "img", "aria-label": label, id });
+  const context = element.getContext("2d");
+  const pixels = context.createImageData(width, height);
+  for (let i = 0; i < width * height; ++i) {
+    const [r, g, b] = colour(i);
+    pixels.data.set([r * 255, g * 255, b * 255, 255], 4 * i);
+  }
+  context.putImageData(pixels, 0, 0);
+  return element;
+}
+
+const colours = (values, count) => (i) => [values[i], values[count + i], values[2 * count + i]];
+/** From dark blue over green to yellow: legible without telling red from green. */
+const heat = (level) => {
+  const stops = [[0.27, 0, 0.33], [0.13, 0.57, 0.55], [0.99, 0.91, 0.14]];
+  const at = Math.max(0, Math.min(1, level)) * 2;
+  const low = Math.min(1, Math.floor(at));
+  return stops[low].map((each, i) => each + (stops[low + 1][i] - each) * (at - low));
+};
+
+/** The merge of a picture, with how far it is from what tiles should give. */
+export function stitched(engine, picture, seams) {
+  const strength = seams.strength / 100;
+  const result = engine.merge(picture, seams, flaw(seams.flaw, strength));
+  return { ...result, error: difference(result.values, wanted(picture, seams.flaw, strength)) };
+}
+
+/** The weight of one tile in the mean, as the engine merges it: the tile gives 1, all others 0. */
+function weightOf(engine, picture, seams, index) {
+  const plain = { channels: 1, size: picture.size, values: new Float32Array(picture.size[0] * picture.size[1]) };
+  return engine.merge(plain, { ...seams, reduce: "mean" }, (values, tile) => values.fill(tile.index === index ? 1 : 0)).values;
+}
+
+const percent = (error) => `${error === 0 ? 0 : (error * 100).toPrecision(2)} %`;
+
+function compared(engine, picture, seams) {
+  const holder = make("div", { class: "gallery", id: "gallery" });
+  const cases = [...WINDOWS.map((window) => ({ window, reduce: "mean" })), ...REDUCTIONS.map((reduce) => ({ window: "standard", reduce }))];
+  const count = picture.size[0] * picture.size[1];
+  for (const each of cases) {
+    const name = each.reduce === "mean" ? `mean, ${each.window}` : each.reduce;
+    try {
+      const { values, error } = stitched(engine, picture, { ...seams, ...each });
+      holder.append(make("figure", {}, canvas(picture.size, colours(values, count), `Merged with ${name}; differs by ${percent(error)}`), make("figcaption", {}, `${name}: ${percent(error)}`)));
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
+      holder.append(make("figure", {}, make("p", {}, error.message), make("figcaption", {}, name)));
+    }
+  }
+  return holder;
+}
+
+export function show(holder, { state, engine, change, say }) {
+  const { seams } = state;
+  const set = (changes) => change({ seams: { ...seams, ...changes } });
+  const select = (name, label, words, labels) => field(label, choice(`seams-${name}`, words, seams[name], (value) => set({ [name]: value }), labels));
+  const numbers = (name, label) =>
+    field(
+      label,
+      make("input", {
+        id: `seams-${name}`,
+        type: "text",
+        value: seams[name].join(", "),
+        onchange: (event) => {
+          try {
+            const values = parseList(event.target.value);
+            const changed = { ...seams, [name]: values.length === 1 ? [values[0], values[0]] : values };
+            const { faults } = complete({ ...state, seams: changed });
+            if (faults.length) throw new Error(faults.join("; "));
+            set(changed);
+          } catch (error) {
+            fault.textContent = `${label}: ${error.message}`;
+          }
+        },
+      }),
+    );
+  const fault = make("p", { class: "fault", role: "alert", id: "seams-fault" });
+  const file = make("input", {
+    id: "seams-file",
+    type: "file",
+    accept: "image/*",
+    onchange: async (event) => {
+      const [chosen] = event.target.files;
+      if (!chosen) return;
+      try {
+        own = await readPicture(chosen);
+        say(`Your picture, ${own.size[1]} by ${own.size[0]} pixels here.`);
+        set({ size: own.size });
+      } catch {
+        fault.textContent = `${chosen.name} is no picture that the browser reads.`;
+      }
+    },
+  });
+  holder.append(
+    make(
+      "form",
+      { class: "fields", id: "seams-form", "aria-label": "Tiles", onsubmit: (event) => event.preventDefault() },
+      numbers("tile", "Tile"),
+      numbers("overlap", "Overlap"),
+      select("tail", "End of the picture", ["shift", "pad", "partial", "drop", "error", "shift_or_pad"]),
+      select("window", "Window", ["standard", ...WINDOWS], { standard: "standard (hann for means)" }),
+      select("reduce", "Where tiles meet", ["standard", "mean", "sum", ...REDUCTIONS], { standard: "standard (mean)" }),
+      select("flaw", "The function's fault", Object.keys(FLAWS), FLAWS),
+      field("How strong", make("input", { id: "seams-strength", type: "range", min: 0, max: 100, value: seams.strength, onchange: (event) => set({ strength: Number(event.target.value) }) })),
+      select("show", "Show", ["result", "coverage", "weight", "error"], { coverage: "how many tiles meet", weight: "weight of the middle tile", error: "difference" }),
+      field("Your own picture", file, "stays in this page"),
+      own ? make("button", { type: "button", id: "seams-drawn", onclick: () => { own = null; set({ size: [192, 256] }); } }, "Drawn picture again") : null,
+    ),
+    fault,
+  );
+  const picture = pictureOf(seams);
+  const [height, width] = picture.size;
+  const count = height * width;
+  let result;
+  try {
+    result = stitched(engine, picture, seams);
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error;
+    fault.textContent = error.message;
+    return;
+  }
+  const tiles = result.tiling.tiles.length;
+  const target = wanted(picture, seams.flaw, seams.strength / 100);
+  const [, outHeight, outWidth] = result.output;
+  const drawings = {
+    result: () => [colours(result.values, count), "The picture after its tiles were merged"],
+    error: () => {
+      let most = 1e-6;
+      const far = (i) => Math.max(...[0, 1, 2].map((c) => Math.abs(result.values[c * count + i] - target[c * count + i])));
+      for (let i = 0; i < count; ++i) most = Math.max(most, far(i));
+      return [(i) => heat(far(i) / most), `Where the merge differs from what it should be, at most ${percent(most)}`];
+    },
+    coverage: () => {
+      const counts = engine.coverage(count);
+      const most = counts.reduce((a, b) => Math.max(a, b), 1);
+      return [(i) => heat(counts[i] / most), `How many tiles give each element: at most ${most}`];
+    },
+    weight: () => {
+      const weights = weightOf(engine, picture, seams, Math.floor(tiles / 2));
+      return [(i) => heat(weights[i]), `The weight of tile ${Math.floor(tiles / 2)} in the mean, from 0 (dark) to 1`];
+    },
+  };
+  const [colour, label] = drawings[seams.show]();
+  holder.append(
+    make("p", { class: "told", id: "seams-told" }, `${tiles} tiles, ${result.reduce}; the result differs by ${percent(result.error)} (root of mean square) from a function without borders.`),
+    make(
+      "div",
+      { class: "sides" },
+      make("figure", {}, canvas(picture.size, colours(picture.values, count), "The picture before", "seams-before"), make("figcaption", {}, "Before")),
+      make("figure", {}, canvas([outHeight, outWidth], colour, label, "seams-after"), make("figcaption", { id: "seams-caption" }, label)),
+    ),
+    make("button", { type: "button", id: "seams-compare", onclick: (event) => {
+      const gallery = compared(engine, picture, seams);
+      document.getElementById("gallery")?.remove();
+      event.target.after(gallery);
+      say("Ten ways to merge, each with its difference.");
+    } }, "Compare windows and reductions"),
+  );
+  if (seams.show !== "weight") holder.append(make("details", {}, make("summary", {}, "Where the tiles lie"), markup(engine.tilesPicture())));
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// "Which order is my array?": an image and what somebody made of it, as pasted numbers.
+import { field, make } from "../dom.js";
+import { size } from "../engine.js";
+import { stepsOf } from "../model.js";
+import { parseArray, search } from "../search.js";
+
+export const title = "Which order?";
+export const free = true;
+
+const MOST = 4096;
+
+/** Values as nested lists. */
+export function nested({ shape, values }) {
+  const build = (axis, offset) => {
+    const step = stepsOf(shape)[axis];
+    return Array.from({ length: shape[axis] }, (_, i) => (axis === shape.length - 1 ? values[offset + i] : build(axis + 1, offset + i * step)));
+  };
+  return JSON.stringify(build(0, 0)).replaceAll("],", "],\n").replaceAll(",", ", ").replaceAll(", \n", ",\n");
+}
+
+/** Columns whose order is not told: an example. */
+function example(engine) {
+  const shape = [2, 4, 6];
+  const image = { shape, values: Array.from({ length: size(shape) }, (_, i) => i) };
+  const made = engine.run("unfold float64 1x2x4x6 kernel_size=2,3 stride=2,3 order=kernel", image.values);
+  return { image: nested(image), columns: nested({ shape: made.shape.slice(1), values: made.values }) };
+}
+
+export function show(holder, { state, engine, change, say }) {
+  const { which } = state;
+  const area = (name, label, hint) => {
+    const control = make("textarea", { id: `which-${name}`, spellcheck: "false", maxlength: 20000, onchange: () => change({ which: { ...which, image: valueOf("image"), columns: valueOf("columns") } }, { quiet: true }) });
+    control.value = which[name];
+    return field(label, control, hint);
+  };
+  const valueOf = (name) => document.getElementById(`which-${name}`).value;
+  holder.append(
+    make("p", {}, "Paste an image and the columns or blocks that somebody made of it. The page tries operators, orders and geometries until one makes exactly these numbers. An image whose numbers all differ gives a sure answer."),
+    make("div", { class: "fields" }, area("image", "Image", "such as print(image.tolist())"), area("columns", "Columns or blocks", "such as print(columns.tolist())")),
+    make(
+      "div",
+      { class: "bar" },
+      make("button", { type: "button", id: "which-example", onclick: () => change({ which: example(engine) }) }, "Fill in an example"),
+      make("button", { type: "button", id: "which-clear", onclick: () => change({ which: { image: "", columns: "" } }) }, "Clear"),
+    ),
+  );
+  const answer = make("div", { id: "which-answer", role: "status" });
+  holder.append(answer);
+  if (!which.image.trim() || !which.columns.trim()) return;
+  const arrays = {};
+  for (const [name, label] of [["image", "Image"], ["columns", "Columns"]]) {
+    try {
+      arrays[name] = parseArray(which[name]);
+      if (arrays[name].values.length > MOST) throw new Error(`${arrays[name].values.length} numbers; at most ${MOST} are compared here: patchfold.explain_order in Python takes more`);
+    } catch (error) {
+      answer.append(make("p", { class: "fault" }, `${label}: ${error.message}.`));
+    }
+  }
+  if (answer.childElementCount) return;
+  const { answers, tried, complete } = search(engine, arrays.image, arrays.columns);
+  const shapes = `Image [${arrays.image.shape.join(", ")}], columns [${arrays.columns.shape.join(", ")}].`;
+  answer.append(make("p", { class: "note" }, `${shapes} ${tried} candidates were run.`));
+  if (!answers.length) {
+    const text = complete ? "No operator here makes these columns of this image." : "None was found in the time that the page takes; patchfold.explain_order in Python looks further.";
+    const strangers = new Set(arrays.image.values);
+    const foreign = arrays.columns.values.find((value) => value !== 0 && !strangers.has(value));
+    answer.append(make("p", { id: "which-none" }, `${text}${foreign === undefined ? "" : ` The columns hold ${foreign}, which the image has not.`}`));
+    return;
+  }
+  if (answers.length > 1) answer.append(make("p", {}, `${answers.length} answers fit: these numbers do not tell them apart. An image of different numbers would.`));
+  for (const { text, notes, state: setting } of answers)
+    answer.append(make("section", { class: "snippet", "aria-label": text }, make("pre", { class: "answer", tabindex: "0", "aria-label": "Answer" }, text), make("p", {}, notes.join("; ")), make("button", { type: "button", class: "show-answer", onclick: () => { change({ ...setting, panel: "patches" }, { focus: { tab: "patches" } }); say("The answer is shown on the image."); } }, "Show it on the image")));
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which operator, order and geometry turn one array into another: candidates, each run by the engine and compared as a whole.
+import { EngineError, size } from "./engine.js";
+import { coordinates, stepsOf } from "./model.js";
+
+/** A pasted array as {shape, values}: nested lists, or what NumPy and torch print, or rows of numbers. */
+export function parseArray(text) {
+  if (text.includes("...")) throw new Error("this is abbreviated (...): print all of it, with numpy.set_printoptions(threshold=100000)");
+  const bare = text
+    .replace(/\b(np\.)?(array|tensor|Tensor)\b/g, " ")
+    .replace(/,?\s*(dtype|device|grad_fn|shape)\s*=\s*[^,)\]]*/g, " ");
+  const tokens = bare.match(/[[\](){}]|[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|\.\d+(?:e[-+]?\d+)?|nan|inf)|[^\s,;]+/gi) ?? [];
+  if (!tokens.length) throw new Error("paste numbers: nested lists, or what NumPy prints");
+  const values = [];
+  const number = (token) => {
+    const value = /nan$/i.test(token) ? NaN : /inf$/i.test(token) ? (token[0] === "-" ? -Infinity : Infinity) : Number(token);
+    if (Number.isNaN(value) && !/nan$/i.test(token)) throw new Error(`“${token.slice(0, 20)}” is no number`);
+    values.push(value);
+  };
+  if (!tokens.some((token) => "[{".includes(token))) {
+    const rows = bare.split("\n").filter((row) => row.trim());
+    const counts = rows.map((row) => row.replace(/[()]/g, " ").split(/[\s,;]+/).filter(Boolean).length);
+    if (counts.some((count) => count !== counts[0])) throw new Error(`rows differ in length: ${counts.slice(0, 8).join(", ")}`);
+    tokens.filter((token) => !"()".includes(token)).forEach(number);
+    return { shape: rows.length === 1 ? [counts[0]] : [rows.length, counts[0]], values };
+  }
+  const shape = [];
+  const counts = [];
+  const close = () => {
+    const depth = counts.length - 1;
+    const count = counts.pop();
+    if (shape[depth] === undefined) shape[depth] = count;
+    if (shape[depth] !== count) throw new Error(`lists of different lengths at depth ${depth + 1}: ${shape[depth]} and ${count}`);
+  };
+  for (const token of tokens) {
+    if ("({)}".includes(token)) continue;
+    if (token === "[") {
+      if (counts.length) ++counts[counts.length - 1];
+      counts.push(0);
+    } else if (token === "]") {
+      if (!counts.length) throw new Error("a ] has no [");
+      close();
+    } else {
+      if (!counts.length) throw new Error(`“${token.slice(0, 20)}” stands outside the lists`);
+      number(token);
+      ++counts[counts.length - 1];
+    }
+  }
+  if (counts.length) throw new Error(`${counts.length} of the [ are not closed`);
+  if (size(shape) !== values.length) throw new Error("numbers and lists stand side by side");
+  return { shape, values };
+}
+
+/** What the axes of an image may be: [{what, layout, shape}], shape with batch and channels where they are missing. */
+function readings(shape) {
+  const [a, b, c, d, e] = shape;
+  const first = (what, ...full) => ({ what, layout: "channels_first", shape: full });
+  const last = (what, ...full) => ({ what, layout: "channels_last", shape: full });
+  switch (shape.length) {
+    case 1: return [first("(W)", 1, 1, a)];
+    case 2: return [first("(H, W)", 1, 1, a, b), first("(C, W)", 1, a, b)];
+    case 3: return [first("(C, H, W)", 1, a, b, c), last("(H, W, C)", 1, a, b, c), first("(N, C, W)", a, b, c), first("(D, H, W)", 1, 1, a, b, c)];
+    case 4: return [first("(N, C, H, W)", a, b, c, d), last("(N, H, W, C)", a, b, c, d), first("(C, D, H, W)", 1, a, b, c, d)];
+    case 5: return [first("(N, C, D, H, W)", a, b, c, d, e), last("(N, D, H, W, C)", a, b, c, d, e)];
+    default: return [];
+  }
+}
+
+/** An array with its axes in another order: axis i of the result is axis order[i]. */
+function transposed({ shape, values }, order) {
+  const target = order.map((axis) => shape[axis]);
+  const steps = stepsOf(shape);
+  return {
+    shape: target,
+    values: Array.from({ length: values.length }, (_, i) => values[coordinates(target, i).reduce((offset, each, axis) => offset + each * steps[order[axis]], 0)]),
+  };
+}
+
+/** More unfolds that make the same columns are not looked for. */
+const MOST_ANSWERS = 4;
+
+const PADS = [[0, 0], [1, 1], [2, 2], [3, 3], [0, 1], [1, 0], [1, 2], [2, 1]];
+
+/** Settings of one axis, the plain ones first. */
+function settingsOf(extent) {
+  const result = [];
+  for (const [begin, end] of PADS)
+    for (let dilation = 1; dilation <= 3; ++dilation)
+      for (let kernel = 1; kernel <= Math.min(16, extent + begin + end); ++kernel) {
+        const reach = dilation * (kernel - 1) + 1;
+        if (reach > extent + begin + end || (kernel === 1 && (dilation > 1 || begin + end > 0)) || begin >= reach || end >= reach) continue;
+        for (let stride = 1; stride <= Math.max(4, kernel) && stride <= 16; ++stride) {
+          const count = Math.floor((extent + begin + end - reach) / stride) + 1;
+          if (count === 1 && stride > 1) continue; // no stride shows
+          result.push({ kernel, stride, dilation, pads: [begin, end], count });
+        }
+      }
+  return result;
+}
+
+/** Combinations of one setting for each axis: those that are the same on every axis first. */
+function* combinations(spatial) {
+  const lists = spatial.map(settingsOf);
+  const same = (a, b) => a.kernel === b.kernel && a.stride === b.stride && a.dilation === b.dilation && a.pads.join() === b.pads.join();
+  for (const setting of lists[0]) {
+    const equal = lists.map((list) => list.find((each) => same(each, setting)));
+    if (equal.every(Boolean)) yield equal;
+  }
+  if (lists.length === 1) return;
+  function* product(axis, chosen) {
+    if (axis === lists.length) {
+      if (!chosen.every((each) => same(each, chosen[0]))) yield chosen;
+      return;
+    }
+    for (const setting of lists[axis]) yield* product(axis + 1, [...chosen, setting]);
+  }
+  yield* product(0, []);
+}
+
+const listed = (values) => (values.length === 1 ? `${values[0]},` : values.join(","));
+const python = (values) => `(${values.join(", ")}${values.length === 1 ? "," : ""})`;
+const same = (a, b) => a.length === b.length && a.every((value, i) => value === b[i] || (Number.isNaN(value) && Number.isNaN(b[i])));
+
+/** Searches until a time is over: {answers: [{text, notes, state}], tried, complete}. image, columns: {shape, values}. */
+export function search(engine, image, columns, limit = 4000) {
+  const end = performance.now() + limit;
+  const answers = [];
+  let tried = 0;
+  const total = columns.values.length;
+  // Where one axis may end and another begin in the columns as they lie.
+  const borders = new Set([1]);
+  columns.shape.reduce((product, each) => (borders.add(product * each), product * each), 1);
+
+  const attempt = (problem, source) => {
+    ++tried;
+    try {
+      const geometry = engine.geometry(problem);
+      return size(geometry.output) === total ? engine.run(problem, source.values, geometry) : null;
+    } catch (error) {
+      if (error instanceof EngineError) return null;
+      throw error;
+    }
+  };
+  /** Compares with the axes (batch, entries, positions..) in this order and with the entries last. */
+  const compare = (output, describe) => {
+    const rank = output.shape.length;
+    const arrangements = [
+      { order: [...output.shape.keys()], tokens: false },
+      { order: [0, ...Array.from({ length: rank - 2 }, (_, i) => i + 2), 1], tokens: true },
+    ];
+    for (const { order, tokens } of arrangements) {
+      if (tokens && (output.shape[1] === 1 || size(output.shape.slice(2)) === 1)) continue; // no difference shows
+      if (same(transposed(output, order).values, columns.values)) answers.push(describe(tokens));
+    }
+  };
+
+  for (const reading of readings(image.shape)) {
+    const rank = reading.shape.length;
+    const source = { shape: reading.shape, values: image.values };
+    const canonical = reading.layout === "channels_first" ? source : transposed(source, [0, rank - 1, ...Array.from({ length: rank - 2 }, (_, i) => i + 1)]);
+    const [batch, channels, ...spatial] = canonical.shape;
+    const base = { shape: canonical.shape, layout: "channels_first", dialect: "patchfold", input: null, chosen: null };
+    const found = (text, notes, state) => ({ text, notes: [`image read as ${reading.what}`, ...notes], state: { ...base, ...state } });
+    const shape = canonical.shape.join("x");
+
+    for (let block = 2; block <= 8 && performance.now() < end; ++block) {
+      const k = listed(spatial.map(() => block));
+      const kernel = spatial.map(() => block);
+      const names = { blocks_first: "ONNX and TensorFlow SpaceToDepth, DepthToSpace DCR; OpenVINO blocks_first", depth_first: "ONNX DepthToSpace CRD; torch pixel_unshuffle and pixel_shuffle; OpenVINO depth_first" };
+      for (const mode of ["blocks_first", "depth_first"]) {
+        for (const operator of ["space_to_depth", "depth_to_space"]) {
+          const output = attempt(`${operator} float64 ${shape} block=${k} mode=${mode}`, canonical);
+          if (!output) continue;
+          const state = { operator, kernel, mode, stride: spatial.map(() => 1), dilation: spatial.map(() => 1), padding: spatial.map(() => [0, 0]) };
+          if (operator === "depth_to_space") state.shape = output.shape;
+          compare(output, (tokens) => found(`patchfold.${operator}(image, ${block}, mode='${mode}')`, [names[mode], ...(tokens ? ["channels last"] : [])], state));
+        }
+      }
+      const output = attempt(`space_to_batch float64 ${shape} block=${k}`, canonical);
+      if (output) compare(output, (tokens) => found(`patchfold.space_to_batch(image, ${block})`, tokens ? ["channels last"] : [], { operator: "space_to_batch", kernel, stride: spatial.map(() => 1), dilation: spatial.map(() => 1), padding: spatial.map(() => [0, 0]) }));
+    }
+    const before = answers.length;
+    for (const settings of combinations(spatial)) {
+      if (performance.now() >= end || answers.length >= before + MOST_ANSWERS) break;
+      const kernel = settings.map((each) => each.kernel);
+      const entries = channels * size(kernel);
+      const places = settings.reduce((product, each) => product * each.count, 1);
+      if (batch * entries * places !== total || size(kernel) === 1) continue;
+      if (!borders.has(batch * entries) && !borders.has(batch * places)) continue;
+      const [stride, dilation] = ["stride", "dilation"].map((name) => settings.map((each) => each[name]));
+      const padding = settings.map((each) => each.pads);
+      const rest = `stride=${listed(stride)} dilation=${listed(dilation)} padding=${padding.map((pair) => pair.join(":")).join(",")}`;
+      for (const order of channels === 1 ? ["channel"] : ["channel", "kernel"]) {
+        const output = attempt(`unfold float64 ${shape} kernel_size=${listed(kernel)} ${rest} order=${order}`, canonical);
+        if (!output) continue;
+        const pads = padding.every((pair) => pair[0] === 0 && pair[1] === 0) ? "" : `, padding=${python(padding.map(python))}`;
+        const dilated = dilation.every((each) => each === 1) ? "" : `, dilation=${python(dilation)}`;
+        const text = `patchfold.unfold(image, ${python(kernel)}, stride=${python(stride)}${dilated}${pads}, order='${order}')`;
+        const who = order === "channel" ? "as torch, Keras unfold, and Col2Im of ONNX and OpenVINO read them" : "as extract_patches of TensorFlow, Keras and OpenVINO";
+        compare(output, (tokens) => found(text, [who, ...(tokens ? ["a row for each patch (tokens): the entries are the last axis"] : [])], { operator: "unfold", kernel, stride, dilation, padding, padding_rule: "explicit", padding_mode: "constant", order, positions: "flat" }));
+      }
+      if (kernel.length > 1 && size(kernel) > Math.max(...kernel)) {
+        const turned = transposed(canonical, [0, 1, ...Array.from({ length: spatial.length }, (_, i) => spatial.length + 1 - i)]);
+        const back = (values) => values.slice().reverse();
+        const problem = `unfold float64 ${turned.shape.join("x")} kernel_size=${listed(back(kernel))} stride=${listed(back(stride))} dilation=${listed(back(dilation))} padding=${back(padding).map((pair) => pair.join(":")).join(",")}`;
+        const output = attempt(problem, turned);
+        if (output) compare(output, () => found(`patchfold.unfold(image.T, ${python(back(kernel))}, stride=${python(back(stride))})`, ["as MATLAB's im2col: rows of the image run fastest"], { operator: "unfold", kernel: back(kernel), stride: back(stride), dilation: back(dilation), padding: back(padding), padding_rule: "explicit", padding_mode: "constant", order: "channel", positions: "flat", shape: turned.shape }));
+      }
+    }
+  }
+  const seen = new Set();
+  const distinct = answers.filter(({ text, notes }) => !seen.has(text + notes) && seen.add(text + notes));
+  return { answers: distinct, tried, complete: performance.now() < end };
+}
