@@ -325,6 +325,24 @@ def test_huge_shapes_are_not_drawn_but_explained(visit):
     assert visit.page.locator("#cost-run").is_disabled()
 
 
+@pytest.mark.parametrize("operator", ["unfold", "fold", "space_to_depth", "batch_to_space"])
+def test_giant_shapes_do_no_harm(visit, operator):
+    state = {"operator": operator, "shape": [4096] * 5, "kernel": [64] * 3, "dtype": "float64"}
+    for panel in ("patches", "orders", "seams", "cost", "picture"):
+        visit.open({**state, "panel": panel})
+        assert visit.page.inner_text("#panel").strip()
+    visit.open()
+    assert "error" not in visit.numbers()
+
+
+def test_the_slider_of_steps(visit):
+    visit.open({"operator": "fold", "step": 3})
+    visit.page.focus("#step")
+    visit.page.keyboard.press("ArrowRight")
+    assert visit.state()["step"] == 4
+    assert visit.page.evaluate("document.activeElement.id") == "step"
+
+
 def test_blocks_are_drawn_as_planes(visit):
     visit.open({"operator": "space_to_depth", "dialect": "onnx", "shape": [1, 1, 4, 6], "kernel": [2, 2]})
     assert visit.page.locator(".tensor.columns table").count() == 4

@@ -33,6 +33,42 @@ def test_orders_side_by_side(visit):
     assert [entries(visit, row) for row in range(5)] == [channel_first, tap_first, tap_first, channel_first, matlab]
 
 
+def test_orders_are_those_of_the_systems_own_operators(visit):
+    visit.open({"panel": "orders", "shape": [1, 2, 4, 4], "kernel": [2, 2]})
+    named = [f"{c}:{h},{w}" for c in range(2) for h in range(2) for w in range(2)]
+    channels_last = [c * 4 + h * 2 + w for h in range(2) for w in range(2) for c in range(2)]
+    calls = [
+        ("torch.unfold int32 1x2x2x2 kernel_size=2,2", range(8), 0),
+        ("keras.unfold int32 1x2x2x2 kernel_size=2,2", range(8), 0),
+        (
+            "tensorflow.ExtractImagePatches int32 1x2x2x2 ksizes=1,2,2,1 strides=1,1,1,1 rates=1,1,1,1 padding=VALID",
+            channels_last,
+            1,
+        ),
+        ("openvino.ExtractImagePatches int32 1x2x2x2 sizes=2,2 strides=1,1 rates=1,1 auto_pad=valid", range(8), 1),
+        ("keras.extract_patches int32 1x2x2x2 size=2,2", channels_last, 1),
+        ("onnx.SpaceToDepth int32 1x2x2x2 blocksize=2", range(8), 2),
+        ("tensorflow.SpaceToDepth int32 1x2x2x2 block_size=2", channels_last, 2),
+        ("openvino.SpaceToDepth int32 1x2x2x2 block_size=2 blocks_mode=blocks_first", range(8), 2),
+        ("openvino.SpaceToDepth int32 1x2x2x2 block_size=2 blocks_mode=depth_first", range(8), 3),
+        ("torch.pixel_unshuffle int32 1x2x2x2 downscale_factor=2", range(8), 3),
+    ]
+    for problem, values, row in calls:
+        made = visit.run(problem, list(values))["values"]
+        assert [named[value] for value in made] == entries(visit, row), problem
+    for mode, row in (("DCR", 2), ("CRD", 3)):
+        # where channel i of the depth goes is what entry i of a block is
+        made = visit.run(f"onnx.DepthToSpace int32 1x8x1x1 blocksize=2 mode={mode}", list(range(8)))["values"]
+        assert [named[made.index(value)] for value in range(8)] == entries(visit, row), mode
+
+
+def test_panels_without_a_call_hide_the_form(visit):
+    visit.open()
+    for panel, shown in (("seams", False), ("which", False), ("orders", True)):
+        visit.panel(panel)
+        assert visit.page.is_visible("#controls") == shown
+
+
 def test_pointing_at_an_entry_marks_it_in_every_system(visit):
     visit.open({"panel": "orders", "shape": [1, 2, 4, 4], "kernel": [2, 2]})
     visit.page.locator("#orders td[data-entry='1:0,1']").first.hover()

@@ -68,7 +68,7 @@ export const FLAWS = {
 /** A function of one tile; strength from 0 to 1. It takes and returns values, with {shape: [c, h, w], index}. */
 export function flaw(name, strength) {
   if (name === "brightness") return (values, { index }) => values.map((each) => each + strength * 0.5 * (((index * 7919) % 17) / 16 - 0.5));
-  if (name === "blur") return (values, { shape }) => (strength === 0 ? values : blurred(values, shape, Math.max(1, Math.round(strength * 12))));
+  if (name === "blur") return (values, { shape }) => (strength === 0 ? values : blurred(values, shape, Math.max(1, Math.round((strength * Math.min(shape[1], shape[2])) / 8))));
   if (name === "vignette") {
     return (values, { shape: [, height, width] }) => {
       const edge = (i, n) => Math.max(0, 1 - (4 * Math.min(i + 0.5, n - i - 0.5)) / n);
@@ -84,9 +84,17 @@ export function wanted(picture, name, strength) {
   return flaw(name, strength)(picture.values, { shape: [picture.channels, ...picture.size], index: 0 });
 }
 
-/** The root of the mean of squared differences. */
-export function difference(a, b) {
+/** The root of the mean of squared differences of two pictures of this size, without margins of so many rows and columns: at
+ * the picture's own border there is no other tile, and no merge helps. */
+export function difference(a, b, [height, width], [rows, columns]) {
   let sum = 0;
-  for (let i = 0; i < a.length; ++i) sum += (a[i] - b[i]) ** 2;
-  return Math.sqrt(sum / a.length);
+  let count = 0;
+  for (let i = 0; i < a.length; ++i) {
+    const x = i % width;
+    const y = Math.floor(i / width) % height;
+    if (y < rows || y >= height - rows || x < columns || x >= width - columns) continue;
+    sum += (a[i] - b[i]) ** 2;
+    ++count;
+  }
+  return Math.sqrt(sum / Math.max(1, count));
 }

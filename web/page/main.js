@@ -22,7 +22,11 @@ function say(text) {
 function change(changes, { focus = null, quiet = false } = {}) {
   const { state: next, faults } = complete({ ...state, ...changes });
   state = next;
-  history.replaceState(null, "", toHash(state));
+  try {
+    history.replaceState(null, "", toHash(state));
+  } catch {
+    // Browsers refuse very many changes in a short time; the next one brings the link up to date.
+  }
   draw({ faults, focus, controlsToo: !quiet });
 }
 
@@ -67,6 +71,7 @@ function draw({ faults = [], focus = null, controlsToo = true } = {}) {
   const panel = panels.find(({ name }) => name === state.panel) ?? panels[0];
   const holder = $("panel");
   holder.replaceChildren();
+  $("controls").hidden = $("call").hidden = panel.alone;
   const model = look(engine, state);
   if (state.chosen && model.trace && state.chosen.index >= size(state.chosen.side === "image" ? model.imageShape : model.columnsShape)) {
     change({ chosen: null }, { focus });

@@ -45,8 +45,12 @@ export function show(holder, { state, model, engine, say }) {
       id: "cost-run",
       disabled: bytes.data + bytes.output > MOST_BYTES,
       onclick: () => {
-        const seconds = engine.time(model.call, geometry) / 1e3;
-        measured.textContent = seconds > 0 ? timeShown(seconds) : "less than the browser's clock can tell";
+        try {
+          const seconds = engine.time(model.call, geometry) / 1e3;
+          measured.textContent = seconds > 0 ? timeShown(seconds) : "less than the browser's clock can tell";
+        } catch (error) {
+          measured.textContent = error.message; // no memory
+        }
         say(`Measured: ${measured.textContent}`);
       },
     },

@@ -76,11 +76,17 @@ function coverage(model) {
   return { text: (index) => String(model.uses.count(index)), level: (index) => model.uses.count(index) / most };
 }
 
+/** Columns of more elements are not added step by step. */
+const MOST_STEPS = 1 << 16;
+
 function steps(state, model, change) {
   const count = model.positions;
   const step = model.step ?? count;
   const go = (value) => change({ step: Math.max(0, Math.min(count, value)) });
-  const slider = make("input", { id: "step", type: "range", min: 0, max: count, value: step, oninput: (event) => go(Number(event.target.value)) });
+  const told = make("output", { for: "step", id: "step-count" }, `${step} of ${count}`);
+  // Drawn again when it is let go: a slider that is replaced cannot be pulled on.
+  const pulled = (event) => (told.textContent = `${event.target.value} of ${count}`);
+  const slider = make("input", { id: "step", type: "range", min: 0, max: count, value: step, oninput: pulled, onchange: (event) => go(Number(event.target.value)) });
   return make(
     "div",
     { class: "bar", role: "group", "aria-label": "Fold step by step" },
@@ -88,7 +94,7 @@ function steps(state, model, change) {
     make("button", { type: "button", id: "step-back", onclick: () => go(step - 1), disabled: step <= 0 }, "Back"),
     make("button", { type: "button", id: "step-next", onclick: () => go(step + 1), disabled: step >= count }, "Add a patch"),
     field("Patches added", slider),
-    make("output", { for: "step", id: "step-count" }, `${step} of ${count}`),
+    told,
   );
 }
 
@@ -110,7 +116,7 @@ export function show(holder, { state, model, change, say }) {
   if (channels > 1) bar.append(numberField("channel", "First channel", channels));
   if (spatial.length === 3) bar.append(numberField("slice", "First slice", spatial[0]));
   holder.append(bar);
-  if (geometry.sums) holder.append(steps(state, model, change));
+  if (geometry.sums && model.columns.values.length <= MOST_STEPS) holder.append(steps(state, model, change));
 
   const told = make("p", { class: "told", id: "told" });
   holder.append(told);

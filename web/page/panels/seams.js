@@ -8,6 +8,7 @@ import { complete } from "../state.js";
 
 export const title = "Seams";
 export const free = true;
+export const alone = true;
 
 const WINDOWS = ["ones", "linear", "hann", "cosine", "gaussian"];
 const REDUCTIONS = ["max", "min", "first", "last", "center"];
@@ -41,7 +42,9 @@ const heat = (level) => {
 export function stitched(engine, picture, seams) {
   const strength = seams.strength / 100;
   const result = engine.merge(picture, seams, flaw(seams.flaw, strength));
-  return { ...result, error: difference(result.values, wanted(picture, seams.flaw, strength)) };
+  // Every fault ends at a quarter of its tile.
+  const margins = seams.tile.map((extent, i) => Math.min(Math.ceil(extent / 4), Math.floor(picture.size[i] / 4)));
+  return { ...result, error: difference(result.values, wanted(picture, seams.flaw, strength), picture.size, margins) };
 }
 
 /** The weight of one tile in the mean, as the engine merges it: the tile gives 1, all others 0. */
@@ -161,7 +164,7 @@ export function show(holder, { state, engine, change, say }) {
   };
   const [colour, label] = drawings[seams.show]();
   holder.append(
-    make("p", { class: "told", id: "seams-told" }, `${tiles} tiles, ${result.reduce}; the result differs by ${percent(result.error)} (root of mean square) from a function without borders.`),
+    make("p", { class: "told", id: "seams-told" }, `${tiles} tiles, ${result.reduce}; the result differs by ${percent(result.error)} from what a function without borders gives (root of mean square, without the picture's own border).`),
     make(
       "div",
       { class: "sides" },

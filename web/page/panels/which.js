@@ -7,6 +7,7 @@ import { parseArray, search } from "../search.js";
 
 export const title = "Which order?";
 export const free = true;
+export const alone = true;
 
 const MOST = 4096;
 
