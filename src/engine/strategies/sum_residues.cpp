@@ -19,10 +19,17 @@
 namespace patchfold::engine {
 namespace {
 
+bool is_possible(const Problem& problem) {
+  if (!adds(problem) || problem.accumulate || problem.own_source != nullptr) return false;
+  if (is_mean(problem) && !few_meet(problem)) return false;
+  if (problem.windows.empty() || problem.windows.size() > 3 || !are_near(problem)) return false;
+  return std::ranges::all_of(problem.windows, [](const Window& w) { return w.kernel <= 256; });
+}
+
 class SumResidues final : public Compiled {
  public:
   explicit SumResidues(const Problem& problem) : Compiled(problem), element_(problem.element_size), means_(problem_) {
-    if (!is_possible() || !choose_group() || !choose_band()) return;
+    if (!is_possible(problem_) || !choose_group() || !choose_band()) return;
     const Window& w = problem_.windows[0];
     // A band that is not the last may have one position more or less than others of a tap.
     for (const std::int64_t length : {group_, last_group_}) {
@@ -133,13 +140,6 @@ class SumResidues final : public Compiled {
     std::int64_t position_step = 0;  // of the first window, in the packed columns
   };
   using Key = std::pair<std::int64_t, std::int64_t>;
-
-  bool is_possible() const noexcept {
-    if (!adds(problem_) || problem_.accumulate || problem_.own_source != nullptr) return false;
-    if (is_mean(problem_) && !few_meet(problem_)) return false;
-    if (problem_.windows.empty() || problem_.windows.size() > 3 || !are_near(problem_)) return false;
-    return std::ranges::all_of(problem_.windows, [](const Window& w) { return w.kernel <= 256; });
-  }
 
   /// The dim whose neighbours share lines, or that makes short rows longer, is taken several at a time.
   bool choose_group() {
@@ -307,7 +307,7 @@ class SumResidues final : public Compiled {
 }  // namespace
 
 bool sum_residues_pay(const Problem& problem) {
-  return spanned_bytes(problem) >= least_banded;
+  return spanned_bytes(problem) >= least_banded && is_possible(problem);
 }
 
 std::unique_ptr<Compiled> make_sum_residues(const Problem& problem) {
