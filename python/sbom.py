@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes what a wheel consists of: `sbom.py METADATA_FOLDER VERSION [--compiled-in NAME=VERSION].. [NAME=VERSION]..`
+"""Writes what a wheel consists of.
 
-METADATA_FOLDER is the wheel's .dist-info. It gets sboms/patchfold.spdx.json (SPDX 2.3), and licenses/ of nanobind, that
-of the Python that runs this script. NAME=VERSION is a library of the system: the wheel loads it, or has it compiled in
-if it is only headers. SOURCE_DATE_EPOCH gives the time of the document, so that two builds of one tree write the same bytes.
+usage: sbom.py METADATA_FOLDER VERSION [--prefix FOLDER] [--compiled-in NAME=VERSION].. [NAME=VERSION]..
+
+METADATA_FOLDER is the wheel's .dist-info. It gets sboms/patchfold.spdx.json (SPDX 2.3), and licenses/ of what the wheel
+holds: of nanobind, that of the Python that runs this script, and of all libraries of FOLDER, which scripts/dependencies
+filled. NAME=VERSION is a library of the system: the wheel loads it, or has it compiled in if it is only headers.
+SOURCE_DATE_EPOCH gives the time of the document, so that two builds of one tree write the same bytes.
 """
 
 import argparse
@@ -11,6 +14,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import time
 from importlib import metadata
 from pathlib import Path
@@ -42,6 +46,15 @@ def nanobind(licences: Path) -> list[dict[str, Any]]:
     ]
 
 
+def built(prefix: Path, licences: Path) -> list[dict[str, Any]]:
+    """The libraries that scripts/dependencies built."""
+    made = prefix / "share" / "licenses"
+    libraries: list[dict[str, Any]] = json.loads((made / "libraries.json").read_text(encoding="utf-8"))
+    for library in libraries:
+        shutil.copytree(made / library["name"], licences / library["name"], dirs_exist_ok=True)
+    return libraries
+
+
 def of_the_system(word: str) -> dict[str, Any]:
     name, _, version = word.partition("=")
     return {"name": name, "version": version}
@@ -52,7 +65,7 @@ def identity(name: str) -> str:
 
 
 def package(component: dict[str, Any]) -> dict[str, object]:
-    return {
+    said: dict[str, object] = {
         "SPDXID": identity(component["name"]),
         "name": component["name"],
         "versionInfo": component["version"],
@@ -62,18 +75,23 @@ def package(component: dict[str, Any]) -> dict[str, object]:
         "licenseDeclared": component.get("licence", "NOASSERTION"),
         "copyrightText": "NOASSERTION",
     }
+    if "sha256" in component:
+        said["packageFileName"] = Path(component["archive"]).name
+        said["checksums"] = [{"algorithm": "SHA256", "checksumValue": component["sha256"]}]
+    return said
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("version")
+    parser.add_argument("--prefix", type=Path)
     parser.add_argument("--compiled-in", action="append", default=[])
     parser.add_argument("loaded", nargs="*")
     arguments = parser.parse_intermixed_args()
     licences = arguments.folder / "licenses"
     own = {"name": "patchfold", "version": arguments.version, "licence": "Apache-2.0"}
-    held = nanobind(licences)
+    held = nanobind(licences) + (built(arguments.prefix, licences) if arguments.prefix else [])
     compiled_in = [of_the_system(word) for word in arguments.compiled_in]
     loaded = [of_the_system(word) for word in arguments.loaded]
     relationships = [("DOCUMENT", "DESCRIBES", "patchfold")]

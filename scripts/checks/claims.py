@@ -30,8 +30,8 @@ GENERATED = {
     "docs/conformance.md": "conformance-page", "docs/errors.md": "errors-page", "docs/operators.md": "operators-page",
     "docs/porting.md": "porting-page",
 }
-# Pages that say what was measured, and promise nothing.
-RECORDS = ("docs/performance.md", "docs/performance-random.md", "docs/performance-stitching.md")
+# Pages that say what was measured or tried, and promise nothing.
+RECORDS = ("docs/performance.md", "docs/performance-random.md", "docs/performance-stitching.md", "docs/platforms.md")
 
 # The first page of the site, which says what README.md says.
 SITE = "docs/site/index.md"
