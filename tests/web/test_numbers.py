@@ -88,3 +88,63 @@ def test_numbers_of_text_are_read_as_everywhere(visit):
         )
         assert outcome != "taken", text
         assert "value" in outcome, text
+
+
+OFFERED = {
+    "unfold": ["patchfold", "torch", "keras"],
+    "fold": ["patchfold", "torch", "onnx", "openvino", "keras"],
+    "extract_patches": ["patchfold", "tensorflow", "openvino", "keras"],
+    "space_to_depth": ["patchfold", "torch", "onnx", "tensorflow", "openvino"],
+    "depth_to_space": ["patchfold", "torch", "onnx", "tensorflow", "openvino"],
+    "space_to_batch": ["patchfold", "tensorflow", "openvino"],
+    "batch_to_space": ["patchfold", "tensorflow", "openvino"],
+}
+
+
+@pytest.mark.parametrize("operator", OFFERED)
+def test_every_dialect_of_an_operator_runs(visit, operator):
+    """Pads, strides and dilations differ from their defaults wherever the dialect takes them."""
+    for dialect in OFFERED[operator]:
+        blocks = operator not in ("unfold", "fold", "extract_patches")
+        state = {
+            "operator": operator,
+            "dialect": dialect,
+            "shape": [2, 3, 6, 8],
+            "kernel": [2, 2] if blocks else [3, 2],
+            "stride": [2, 1],
+            "dilation": [1, 2],
+            "padding": [[2, 2], [0, 0]] if blocks else [[1, 1], [2, 2]],
+        }
+        visit.open(state)
+        assert visit.state()["dialect"] == dialect
+        shown = visit.numbers()
+        assert "error" not in shown, (dialect, shown)
+        image = shown["output" if operator in ("fold", "depth_to_space", "batch_to_space") else "input"]
+        assert sorted(image["shape"]) == [2, 3, 6, 8]
+        name = shown["call"].split()[0]
+        assert name.startswith(dialect + ".") == (dialect != "patchfold"), name
+        assert visit.page.inner_text("#call") == shown["call"]
+
+
+def test_volumes_and_signals(visit):
+    visit.open()
+    for state in (
+        {
+            "operator": "extract_patches",
+            "dialect": "tensorflow",
+            "shape": [1, 2, 4, 4, 4],
+            "kernel": [2, 2, 2],
+            "stride": [2, 2, 2],
+        },
+        {"operator": "fold", "dialect": "onnx", "shape": [1, 2, 9], "kernel": [3], "stride": [2], "padding": [[1, 1]]},
+        {
+            "operator": "space_to_batch",
+            "dialect": "openvino",
+            "shape": [1, 1, 4, 4, 4],
+            "kernel": [2, 1, 2],
+            "padding": [[0, 0]] * 3,
+        },
+    ):
+        told = visit.trace(state)
+        assert "error" not in told, told
+        assert len(told["geometry"]["axes"]) == len(state["kernel"])

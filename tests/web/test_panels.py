@@ -279,5 +279,5 @@ def test_cost_counts_bytes_and_measures(visit):
 def test_the_library_explains_itself(visit):
     visit.open({"panel": "picture"})
     assert visit.page.locator("#panel svg").count() >= 1
-    visit.page.click("summary")
+    visit.page.click("#panel summary")
     assert "positions = floor((5 + 1 + 1 - 3) / 2) + 1" in visit.page.inner_text("#explained")

@@ -101,8 +101,8 @@ export function controls(state, derived, change) {
       "As in",
       choice("dialect", DIALECTS.filter((each) => dialectsOf(operator).includes(each)), dialect, (value) => change({ dialect: value, chosen: null, input: null }), DIALECT_NAMES),
     ),
-    list("shape", "Image", "batch, channels, then 1 to 3 extents"),
-    list("kernel", block ? "Block" : "Kernel", "one number, or one for each axis"),
+    list("shape", "Image", "batch, channels, 1 to 3 extents"),
+    list("kernel", block ? "Block" : "Kernel"),
   ];
   if (!block) fields.push(list("stride", "Stride"), list("dilation", "Dilation"));
   const rules = neutral || operator === "extract_patches";
@@ -112,7 +112,7 @@ export function controls(state, derived, change) {
     const value = pads || state.padding_rule !== "explicit" ? state.padding_rule : "valid";
     fields.push(field("Padding rule", choice("padding_rule", words, value, (rule) => change({ padding_rule: rule, chosen: null }), { explicit: "numbers" })));
   }
-  if (pads && (state.padding_rule === "explicit" || !rules)) fields.push(list("padding", operator === "batch_to_space" ? "Crops" : "Pads", "3, or begin:end for each axis"));
+  if (pads && (state.padding_rule === "explicit" || !rules)) fields.push(list("padding", operator === "batch_to_space" ? "Crops" : "Pads", "3, or 1:2 for each axis"));
   if (neutral && extracting) fields.push(select("padding_mode", "Outside is", ["constant", "edge", "reflect", "symmetric", "wrap"], { constant: "zero" }));
   if (neutral && (operator === "unfold" || operator === "fold")) {
     fields.push(select("order", "Order in a patch", ["channel", "kernel"], { channel: "channel first", kernel: "kernel first" }));

@@ -45,7 +45,7 @@ export class Grid {
     return make(
       "div",
       { class: "scroll" },
-      make("table", { role: "grid", "aria-readonly": "true", "aria-label": table.caption }, make("caption", {}, table.caption), make("thead", { role: "rowgroup" }, head), make("tbody", { role: "rowgroup" }, ...body)),
+      make("table", { role: "grid", "aria-readonly": "true", "aria-label": table.caption }, make("caption", {}, table.caption.replace(/^\w+: /, "")), make("thead", { role: "rowgroup" }, head), make("tbody", { role: "rowgroup" }, ...body)),
     );
   }
 

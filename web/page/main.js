@@ -71,7 +71,7 @@ function draw({ faults = [], focus = null, controlsToo = true } = {}) {
   const panel = panels.find(({ name }) => name === state.panel) ?? panels[0];
   const holder = $("panel");
   holder.replaceChildren();
-  $("controls").hidden = $("call").hidden = panel.alone;
+  $("arguments").hidden = $("call").hidden = panel.alone;
   const model = look(engine, state);
   if (state.chosen && model.trace && state.chosen.index >= size(state.chosen.side === "image" ? model.imageShape : model.columnsShape)) {
     change({ chosen: null }, { focus });
@@ -127,6 +127,7 @@ async function start() {
   const { state: first, faults } = fromHash(location.hash);
   state = first;
   theme();
+  $("arguments").open = matchMedia("(min-width: 56rem)").matches; // beside the picture; a phone shows the picture first
   engine = await Engine.load();
   listen();
   draw({ faults });
