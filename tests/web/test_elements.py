@@ -38,6 +38,22 @@ def test_padding_is_marked_in_its_own_channel(visit):
     assert visit.page.locator(".tensor.image table").nth(1).locator("td.pad.linked").count() == 1
 
 
+def test_padding_of_blocks_is_marked(visit):
+    state = {
+        "operator": "space_to_batch",
+        "dialect": "openvino",
+        "shape": [1, 2, 4, 4],
+        "kernel": [2, 2],
+        "padding": [[2, 0], [0, 0]],
+    }
+    visit.open(state)
+    trace = visit.trace()["trace"]
+    visit.cell("columns", trace.index(-1)).hover()
+    assert "offset (0, 0) of block 0" in visit.told()
+    assert visit.page.locator(".tensor.image table").first.locator("td.pad.linked").count() == 1
+    assert visit.page.locator(".tensor.image td.pad.linked").count() == 1
+
+
 def test_leaving_takes_the_marks_away(visit):
     visit.open()
     visit.cell("columns", 4).hover()

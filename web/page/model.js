@@ -2,7 +2,7 @@
 // What the page shows of a state: numbers and maps that the engine makes.
 import { EngineError, size } from "./engine.js";
 import { callText } from "./call.js";
-import { inputValues } from "./state.js";
+import { inputValues, layoutOf } from "./state.js";
 
 /** Tensors of more elements are not drawn. */
 export const MOST = 1 << 20;
@@ -44,11 +44,19 @@ function inverse(trace, count) {
   return { list: (i) => Array.from(all.subarray(starts[i], starts[i + 1])), count: (i) => starts[i + 1] - starts[i] };
 }
 
+/** A geometry whose axes are those of space: OpenVINO has blocks of the channels too, which the page leaves at 1. */
+function inSpace(geometry, layout) {
+  const channelAxis = layout === "channels_first" ? 1 : geometry.image.length - 1;
+  const isChannel = (axis) => axis.image_axis === channelAxis && axis.kernel === 1;
+  const channels = geometry.axes.filter(isChannel).map((axis) => ({ extent: axis.extent, image: { axis: channelAxis, step: 1 }, columns: axis.position }));
+  return { ...geometry, axes: geometry.axes.filter((axis) => !isChannel(axis)), shared: [...geometry.shared, ...channels] };
+}
+
 /** {call, geometry, input, output, image, columns, trace, uses, ..}; or {call, error}; or {call, geometry, large: true}. */
 export function look(engine, state) {
   const call = callText(state);
   try {
-    const geometry = engine.geometry(call);
+    const geometry = inSpace(engine.geometry(call), layoutOf(state));
     const { data, output, image, columns } = geometry;
     if (Math.max(size(data), size(output)) > MOST) return { call, geometry, large: true };
     const input = { shape: data, values: inputValues(state) };
