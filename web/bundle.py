@@ -45,7 +45,8 @@ def main() -> None:
         sys.exit("bundle.py: the script would end itself")
     packed = base64.b64encode(gzip.compress((engine / "engine.wasm").read_bytes(), 9, mtime=0)).decode()
     page = (PAGE / "index.html").read_text(encoding="utf-8")
-    page = put_in(page, "style", f"<style>\n{(PAGE / 'style.css').read_text(encoding='utf-8')}</style>")
+    style = "".join((PAGE / name).read_text(encoding="utf-8") for name in ("palette.css", "style.css"))
+    page = put_in(page, "style", f"<style>\n{style}</style>")
     page = put_in(
         page,
         "script",

@@ -4,6 +4,7 @@
 import base64
 import gzip
 import os
+import re
 import struct
 import time
 
@@ -42,6 +43,37 @@ def test_a_phone_needs_no_scrolling_to_the_side(visit, state):
     if state.get("panel") not in ("seams", "which"):
         visit.page.evaluate("document.getElementById('arguments').open = true")
         assert visit.page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def luminance(colour):
+    parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, other):
+    low, high = sorted([luminance(one), luminance(other)])
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_marks_do_not_need_colours(visit, theme):
+    """Marks differ in lightness from what is not marked, and what is linked has a frame and bold numbers."""
+    visit.open({"theme": theme, "chosen": {"side": "columns", "index": 4}})
+    styles = {
+        name: visit.page.evaluate(
+            "name => { const s = getComputedStyle(document.querySelector(`.tensor.image td.${name}`));"
+            " return [s.backgroundColor, s.color, s.boxShadow, s.fontWeight] }",
+            name,
+        )
+        for name in ("linked", "patch:not(.linked)")
+    }
+    back = visit.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    for background, ink, _, _ in styles.values():
+        assert contrast(background, back) > 1.25
+        assert contrast(background, ink) > 4.5
+    assert styles["linked"][2] != "none"
+    assert int(styles["linked"][3]) >= 700 > int(styles["patch:not(.linked)"][3])
 
 
 def test_everything_is_reached_with_the_keyboard(visit):

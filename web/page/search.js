@@ -98,23 +98,39 @@ function settingsOf(extent) {
   return result;
 }
 
-/** Combinations of one setting for each axis: those that are the same on every axis first. */
-function* combinations(spatial) {
+const nameOf = (setting) => `${setting.kernel} ${setting.stride} ${setting.dilation} ${setting.pads}`;
+
+/** Combinations of one setting for each axis whose taps times positions are `product`: those that are the same on every axis
+ * first. */
+function* combinations(spatial, product) {
   const lists = spatial.map(settingsOf);
-  const same = (a, b) => a.kernel === b.kernel && a.stride === b.stride && a.dilation === b.dilation && a.pads.join() === b.pads.join();
-  for (const setting of lists[0]) {
-    const equal = lists.map((list) => list.find((each) => same(each, setting)));
-    if (equal.every(Boolean)) yield equal;
+  const weight = (settings) => settings.reduce((total, each) => total * each.kernel * each.count, 1);
+  const named = lists.map((list) => new Map(list.map((each) => [nameOf(each), each])));
+  for (const name of named[0].keys()) {
+    const equal = named.map((settings) => settings.get(name));
+    if (equal.every(Boolean) && weight(equal) === product) yield equal;
   }
-  if (lists.length === 1) return;
-  function* product(axis, chosen) {
+  // By kernel times count, so that only those are combined whose product is right.
+  const weighed = lists.map((list) => grouped(list));
+  function* rest(axis, left, chosen) {
     if (axis === lists.length) {
-      if (!chosen.every((each) => same(each, chosen[0]))) yield chosen;
+      if (left === 1 && !chosen.every((each) => nameOf(each) === nameOf(chosen[0]))) yield chosen;
       return;
     }
-    for (const setting of lists[axis]) yield* product(axis + 1, [...chosen, setting]);
+    for (const [size, settings] of weighed[axis])
+      if (left % size === 0) for (const setting of settings) yield* rest(axis + 1, left / size, [...chosen, setting]);
   }
-  yield* product(0, []);
+  if (lists.length > 1) yield* rest(0, product, []);
+}
+
+function grouped(list) {
+  const groups = new Map();
+  for (const each of list) {
+    const size = each.kernel * each.count;
+    if (!groups.has(size)) groups.set(size, []);
+    groups.get(size).push(each);
+  }
+  return groups;
 }
 
 const listed = (values) => (values.length === 1 ? `${values[0]},` : values.join(","));
@@ -122,7 +138,7 @@ const python = (values) => `(${values.join(", ")}${values.length === 1 ? "," : "
 const same = (a, b) => a.length === b.length && a.every((value, i) => value === b[i] || (Number.isNaN(value) && Number.isNaN(b[i])));
 
 /** Searches until a time is over: {answers: [{text, notes, state}], tried, complete}. image, columns: {shape, values}. */
-export function search(engine, image, columns, limit = 4000) {
+export function search(engine, image, columns, limit = 3000) {
   const end = performance.now() + limit;
   const answers = [];
   let tried = 0;
@@ -166,9 +182,11 @@ export function search(engine, image, columns, limit = 4000) {
     for (let block = 2; block <= 8 && performance.now() < end; ++block) {
       const k = listed(spatial.map(() => block));
       const kernel = spatial.map(() => block);
+      const divides = spatial.every((extent) => extent % block === 0);
       const names = { blocks_first: "ONNX and TensorFlow SpaceToDepth, DepthToSpace DCR; OpenVINO blocks_first", depth_first: "ONNX DepthToSpace CRD; torch pixel_unshuffle and pixel_shuffle; OpenVINO depth_first" };
       for (const mode of ["blocks_first", "depth_first"]) {
         for (const operator of ["space_to_depth", "depth_to_space"]) {
+          if (operator === "space_to_depth" ? !divides : channels % block ** spatial.length !== 0) continue;
           const output = attempt(`${operator} float64 ${shape} block=${k} mode=${mode}`, canonical);
           if (!output) continue;
           const state = { operator, kernel, mode, stride: spatial.map(() => 1), dilation: spatial.map(() => 1), padding: spatial.map(() => [0, 0]) };
@@ -176,16 +194,17 @@ export function search(engine, image, columns, limit = 4000) {
           compare(output, (tokens) => found(`patchfold.${operator}(image, ${block}, mode='${mode}')`, [names[mode], ...(tokens ? ["channels last"] : [])], state));
         }
       }
-      const output = attempt(`space_to_batch float64 ${shape} block=${k}`, canonical);
+      const output = divides && attempt(`space_to_batch float64 ${shape} block=${k}`, canonical);
       if (output) compare(output, (tokens) => found(`patchfold.space_to_batch(image, ${block})`, tokens ? ["channels last"] : [], { operator: "space_to_batch", kernel, stride: spatial.map(() => 1), dilation: spatial.map(() => 1), padding: spatial.map(() => [0, 0]) }));
     }
     const before = answers.length;
-    for (const settings of combinations(spatial)) {
+    if (total % (batch * channels) !== 0) continue;
+    for (const settings of combinations(spatial, total / (batch * channels))) {
       if (performance.now() >= end || answers.length >= before + MOST_ANSWERS) break;
       const kernel = settings.map((each) => each.kernel);
       const entries = channels * size(kernel);
       const places = settings.reduce((product, each) => product * each.count, 1);
-      if (batch * entries * places !== total || size(kernel) === 1) continue;
+      if (size(kernel) === 1) continue;
       if (!borders.has(batch * entries) && !borders.has(batch * places)) continue;
       const [stride, dilation] = ["stride", "dilation"].map((name) => settings.map((each) => each[name]));
       const padding = settings.map((each) => each.pads);
