@@ -13,7 +13,7 @@ from axe_playwright_python.sync_playwright import Axe
 from conftest import PAGE, ROOT, link
 from pictures import PICTURES, take
 
-PANELS = ["patches", "orders", "which", "seams", "cost", "picture"]
+PANELS = ["patches", "orders", "which", "seams", "cost", "picture", "copy"]
 STATES = {
     "unfold": {"chosen": {"side": "columns", "index": 20}},
     "fold": {"operator": "fold", "step": 4},

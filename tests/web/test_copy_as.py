@@ -1,0 +1,347 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every "copy as" of the page, run: each program leaves what the definition says, bit for bit, for random states.
+
+Needs the page, node, a C and a C++ compiler, a Python with patchfold and the systems of tests/peers/requirements.txt
+(PATCHFOLD_PEERS_PYTHON; left out: build/peers-venv), and the library and the program `patchfold` in PATCHFOLD_BUILD (left
+out: build/release). PATCHFOLD_SEED gives other states, PATCHFOLD_CASES another number for each operator of each dialect.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from expected import Problem, State, Values, expected, states
+
+ROOT = Path(__file__).resolve().parents[2]
+COPY_AS = ROOT / "web/page/copy_as/index.js"
+STATE = ROOT / "web/page/state.js"
+BUILD = Path(os.environ.get("PATCHFOLD_BUILD", ROOT / "build/release"))
+PYTHON = os.environ.get("PATCHFOLD_PEERS_PYTHON", str(ROOT / "build/peers-venv/bin/python"))
+SEED = int(os.environ.get("PATCHFOLD_SEED", "22"))
+CASES = int(os.environ.get("PATCHFOLD_CASES", "3"))
+SYSTEMS = {
+    "PyTorch": "torch",
+    "TensorFlow": "tensorflow",
+    "ONNX": "onnx",
+    "OpenVINO": "openvino",
+    "JAX": "jax",
+    "Keras": "keras",
+}
+OURS = ["patchfold in Python", "patchfold in C++", "patchfold in C", "patchfold on the command line"]
+Entry = dict[str, str]
+# What once went wrong, or nearly.
+LAID_LAST = {"layout": "channels_last", "order": "kernel", "positions": "grid"}
+SAME = {"operator": "extract_patches", "padding_rule": "same_upper"}
+PECULIAR: list[State] = [
+    # pads of one axis alone
+    {"shape": [1, 2, 6, 2], "kernel": [1, 3], "padding": [[0, 0], [0, 1]], "padding_mode": "reflect"},
+    {"shape": [1, 1, 7], "kernel": [2], "stride": [3], "padding": [[2, 0]], "padding_mode": "edge", **LAID_LAST},
+    # holes
+    {"operator": "fold", "shape": [1, 1, 9, 9], "stride": [5, 5], "padding": [[0, 0], [0, 0]], "reduce": "mean"},
+    {"operator": "fold", "shape": [2, 2, 8, 7], "dilation": [2, 2], "padding": [[2, 1], [0, 2]], **LAID_LAST},
+    {"operator": "fold", "shape": [1, 2, 4, 5, 3], "kernel": [2, 3, 2], "dilation": [2, 1, 1], "padding": [[1, 0]] * 3},
+    # starts inside the volume
+    {**SAME, "dialect": "tensorflow", "shape": [1, 1, 4, 7, 9], "kernel": [1, 2, 1], "stride": [3, 4, 5]},
+    {**SAME, "dialect": "openvino", "shape": [1, 3, 6, 7], "padding_rule": "same_lower", "stride": [1, 2]},
+    {
+        "operator": "space_to_batch",
+        "shape": [2, 1, 4, 6, 4],
+        "kernel": [2, 3, 4],
+        "padding": [[0, 0], [1, 2], [4, 0]],
+        "dtype": "uint8",
+    },
+]
+
+MADE = """given.map((each) => {
+  const { state, faults } = s.complete(each);
+  const before = JSON.stringify(state);
+  const entries = copyAs(state);
+  const again = JSON.stringify(copyAs(state));
+  return { entries, faults, pure: before === JSON.stringify(state) && again === JSON.stringify(entries) };
+})"""
+
+
+def node(expression: str, given: Any) -> Any:
+    """The value of an expression of the page's modules, where `given` is the JSON value."""
+    script = f"""
+import {{ readFileSync }} from "node:fs";
+import * as s from {json.dumps(STATE.as_uri())};
+import {{ copyAs }} from {json.dumps(COPY_AS.as_uri())};
+const given = JSON.parse(readFileSync(0));
+process.stdout.write(JSON.stringify({expression}));
+"""
+    done = subprocess.run(
+        ["node", "--input-type=module", "-e", script], input=json.dumps(given), capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def copied(given: list[State]) -> list[dict[str, Entry]]:
+    """The entries of states, by the names of the systems."""
+    made = node(MADE, given)
+    for state, each in zip(given, made, strict=True):
+        assert each["faults"] == [], (state, each["faults"])
+        assert each["pure"], state
+        assert [entry["name"] for entry in each["entries"]] == [*SYSTEMS, *OURS]
+    return [{entry["name"]: entry for entry in each["entries"]} for each in made]
+
+
+@pytest.fixture(scope="module")
+def taken() -> list[tuple[State, Problem, dict[str, Entry]]]:
+    cases, _ = states(SEED, CASES)
+    assert len(cases) >= 20 * CASES
+    (standard,) = node("given.map((each) => s.complete(each).state)", [{}])
+    for state in PECULIAR:
+        axes = len(state["shape"]) - 2
+        axial = {name: [standard[name][0]] * axes for name in ("kernel", "stride", "dilation", "padding")}
+        cases.append((state, expected({**standard, **axial, **state})))
+    entries = copied([state for state, _ in cases])
+    return [(state, problem, each) for (state, problem), each in zip(cases, entries, strict=True)]
+
+
+def compare(state: State, system: str, text: str, result: Values, wanted: Values) -> None:
+    same = result.shape == wanted.shape and result.dtype == wanted.dtype and result.tobytes() == wanted.tobytes()
+    assert same, "\n".join(
+        [
+            f"{system}: {json.dumps(state)}",
+            f"{text}\ngives {result.dtype} {result.shape}\n{result}",
+            f"wanted {wanted.dtype} {wanted.shape}\n{wanted}",
+        ]
+    )
+
+
+def run_python(programs: dict[str, str], folder: Path) -> dict[str, Values]:
+    listed, kept = folder / "programs.json", folder / "results.npz"
+    listed.write_text(json.dumps(programs), encoding="utf-8")
+    script = Path(__file__).with_name("run_snippets.py")
+    done = subprocess.run([PYTHON, script, listed, kept], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    with np.load(kept) as results:
+        found = {name: results[name] for name in results.files}
+    for name, text in programs.items():
+        assert name in found, f"{text}\n{found[f'error:{name}']}"
+    return found
+
+
+# claim: page-copies
+@pytest.mark.parametrize("system", [*SYSTEMS, OURS[0]])
+def test_python_programs_give_what_the_page_shows(system: str, taken: Any, tmp_path: Path) -> None:
+    module = SYSTEMS.get(system, "patchfold")
+    if not Path(PYTHON).exists() or subprocess.run([PYTHON, "-c", f"import {module}"], capture_output=True).returncode:
+        pytest.skip(f"could not import {module}: scripts/peers installs it")
+    programs = {
+        str(index): entries[system]["text"] for index, (_, _, entries) in enumerate(taken) if entries[system]["text"]
+    }
+    results = run_python(programs, tmp_path)
+    for index, text in programs.items():
+        state, problem, _ = taken[int(index)]
+        compare(state, system, text, results[index], problem.output)
+    least = len(taken) if system in OURS else len(taken) // 2
+    assert len(programs) >= least, f"only {len(programs)} of {len(taken)} states have a program"
+
+
+def printed(output: str, wanted: Values) -> Values:
+    numbers = [int(line) if wanted.dtype.kind in "iu" else float(line) for line in output.split()]
+    assert len(numbers) == wanted.size
+    return np.array(numbers, wanted.dtype).reshape(wanted.shape)
+
+
+def compiled(system: str, taken: Any, folder: Path) -> None:
+    """One program of all of a language's programs: each main is a function of its own."""
+    c = system.endswith("in C")
+    chosen = [
+        (index, state, problem, entries[system])
+        for index, (state, problem, entries) in enumerate(taken)
+        if entries[system]["text"]
+    ]
+    assert {state.get("dtype") for _, state, _, _ in chosen} >= {"float32", "float64", "int32", "int64", "uint8"}
+    for state, _, entries in taken:
+        assert bool(entries[system]["text"]) == (state.get("dtype") != "float16")
+    includes, functions = dict.fromkeys(["#include <stdio.h>" if c else "#include <cstdio>"]), []
+    for index, _, _, entry in chosen:
+        lines = entry["text"].splitlines()
+        includes.update(dict.fromkeys(line for line in lines if line.startswith("#include")))
+        body = "\n".join(line for line in lines if not line.startswith("#include"))
+        body, mains = re.subn(r"int main\((void)?\) \{", rf"static int main_{index}(\1) {{", body)
+        assert mains == 1
+        functions.append(body if c else body.rstrip()[:-1] + "  return 0;\n}")  # main alone may end without a return
+    calls = "".join(f'  if (main_{index}() != 0) return 1;\n  printf("end\\n");\n' for index, *_ in chosen)
+    source = folder / ("all.c" if c else "all.cpp")
+    source.write_text(
+        "\n".join([*includes, *functions, f"int main({'void' if c else ''}) {{\n{calls}  return 0;\n}}\n"]), encoding="utf-8"
+    )
+    compiler = shlex.split(os.environ.get("CC", "cc") + " -std=c99" if c else os.environ.get("CXX", "c++") + " -std=c++20")
+    program = folder / "all"
+    library = BUILD / "src"
+    warnings = ["-Wall", "-Wextra", "-Werror"]
+    command = [
+        *compiler,
+        *warnings,
+        "-I",
+        ROOT / "include",
+        source,
+        "-o",
+        program,
+        "-L",
+        library,
+        "-lpatchfold",
+        f"-Wl,-rpath,{library}",
+    ]
+    built = subprocess.run(command, capture_output=True, text=True)
+    assert built.returncode == 0, built.stderr[:4000]
+    ran = subprocess.run([program], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stdout[-400:] + ran.stderr
+    parts = ran.stdout.split("end\n")
+    for (_, state, problem, entry), part in zip(chosen, parts[:-1], strict=True):
+        compare(state, system, entry["text"], printed(part, problem.output), problem.output)
+
+
+# claim: page-copies
+@pytest.mark.parametrize("system", OURS[1:3])
+def test_compiled_programs_give_what_the_page_shows(system: str, taken: Any, tmp_path: Path) -> None:
+    compiled(system, taken, tmp_path)
+
+
+# claim: page-copies
+def test_commands_give_what_the_page_shows(taken: Any, tmp_path: Path) -> None:
+    system = OURS[3]
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "python3").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n', encoding="utf-8")
+    (tools / "python3").chmod(0o755)
+    (tools / "patchfold").symlink_to(BUILD.resolve() / "patchfold")
+    environment = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"}
+    for index, (state, problem, entries) in enumerate(taken):
+        folder = tmp_path / str(index)
+        folder.mkdir()
+        text = entries[system]["text"]
+        ran = subprocess.run(["sh", "-e"], input=text, cwd=folder, env=environment, capture_output=True, text=True)
+        assert ran.returncode == 0, text + ran.stderr
+        compare(state, system, text, np.load(folder / "result.npy"), problem.output)
+        compare(state, system, text, np.load(folder / "x.npy"), problem.input)
+
+
+# claim: page-copies
+def test_the_page_shows_the_same(visit: Any, taken: Any) -> None:
+    visit.open()
+    for state, problem, _ in taken:
+        shown = visit.numbers(state)
+        assert "error" not in shown, (state, shown)
+        for side, wanted in (("input", problem.input), ("output", problem.output)):
+            values = np.array(shown[side]["values"]).astype(wanted.dtype).reshape(shown[side]["shape"])
+            compare(state, "the page", shown["call"], values, wanted)
+
+
+def test_the_page_refuses_what_is_refused(visit: Any) -> None:
+    _, refused = states(SEED + 1, 3)
+    visit.open()
+    for state in refused:
+        assert "error" in visit.numbers(state), state
+
+
+def test_the_page_copies_a_program(visit: Any, context: Any) -> None:
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    (entries,) = copied([{}])
+    visit.open({"panel": "copy"})
+    for name in ("PyTorch", "patchfold in C++"):
+        visit.page.click(f"[data-copy='{name}']")
+        visit.page.wait_for_function(f"document.getElementById('said').textContent.includes({json.dumps(name)})")
+        assert visit.page.evaluate("navigator.clipboard.readText()") == entries[name]["text"]
+
+
+def test_the_page_offers_the_programs(visit: Any) -> None:
+    """What the page copies is what copyAs says, and where there is no program it says why."""
+    for state in ({}, {"operator": "fold", "reduce": "mean"}, {"dtype": "int32"}):
+        (entries,) = copied([state])
+        visit.open({**state, "panel": "copy"})
+        shown = visit.page.inner_text("#panel")
+        for name, entry in entries.items():
+            assert name in shown
+            if entry["why"]:
+                assert entry["why"] in shown
+            else:
+                assert visit.page.locator(f"pre[aria-label='{name} code']").text_content() == entry["text"]
+
+
+# claim: page-why
+def test_where_no_program_stands_a_sentence_says_why(taken: Any) -> None:
+    for state, _, entries in taken:
+        for name, entry in entries.items():
+            assert bool(entry["text"]) != bool(entry["why"]), (state, entry)
+            if entry["why"]:
+                assert re.fullmatch(r"[A-Za-z].{15,160}\.", entry["why"]), entry["why"]
+            assert entry["language"] == {OURS[1]: "cpp", OURS[2]: "c", OURS[3]: "sh"}.get(name, "python")
+            assert all(len(line) <= 160 for line in entry["text"].splitlines() if name != OURS[3]), entry["text"]
+
+
+def test_states_that_are_refused_have_no_program() -> None:
+    _, refused = states(SEED + 1, 3)
+    assert len(refused) >= 20
+    for state, entries in zip(refused, copied(refused), strict=True):
+        reasons = {entry["why"] for entry in entries.values()}
+        assert len(reasons) == 1 and "" not in reasons, (state, reasons)
+        assert not any(entry["text"] for entry in entries.values()), state
+
+
+def test_an_input_of_another_shape_has_no_program() -> None:
+    given = {"operator": "fold", "shape": [1, 1, 3, 3], "kernel": [2, 2], "stride": [1, 1], "padding": [[0, 0], [0, 0]]}
+    (right,) = copied([{**given, "input": [1, 4, 4]}])  # the shape that follows from the image
+    assert right["PyTorch"]["text"]
+    (wrong,) = copied([{**given, "input": [1, 4, 5]}])
+    assert {entry["text"] for entry in wrong.values()} == {""}
+
+
+@pytest.mark.parametrize(
+    ("system", "state", "part"),
+    [
+        ("PyTorch", {"dtype": "int32"}, "takes no integers"),
+        ("PyTorch", {"shape": [1, 1, 4, 4, 4], "kernel": [2, 2, 2]}, "two spatial axes"),
+        ("PyTorch", {}, "F.unfold(x, kernel_size=3, padding=1, stride=2)"),
+        (
+            "PyTorch",
+            {"operator": "space_to_depth", "dialect": "torch", "shape": [1, 1, 4, 4], "kernel": [2, 2]},
+            "pixel_unshuffle(x, 2)",
+        ),
+        ("ONNX", {"operator": "fold", "reduce": "mean"}, "takes no mean"),
+        ("ONNX", {"operator": "fold"}, 'helper.make_node("Col2Im"'),
+        ("OpenVINO", {"padding_mode": "wrap"}, "no mode for wrap"),
+        (
+            "TensorFlow",
+            {"operator": "extract_patches", "dialect": "tensorflow", "padding_rule": "same_upper"},
+            'padding="SAME"',
+        ),
+        ("JAX", {}, "lax.conv_general_dilated_patches(x, (3, 3), (2, 2), [[1, 1], [1, 1]]"),
+        ("Keras", {"operator": "fold", "dtype": "float16", "shape": [8, 8, 40, 40]}, "last bits"),
+        ("patchfold in Python", {}, "patchfold.unfold(x, kernel_size=(3, 3), stride=(2, 2), padding=(1, 1))"),
+        ("patchfold in C++", {}, "const Unfold op{.kernel_size = {3, 3}, .stride = {2, 2}, .padding = {1, 1}};"),
+        ("patchfold in C++", {"dtype": "float16"}, "float32"),
+        ("patchfold on the command line", {}, "run unfold x.npy --kernel_size 3,3 --stride 2,2 --padding 1,1 -o result.npy"),
+    ],
+)
+def test_what_stands_there(system: str, state: State, part: str) -> None:
+    """The system's own name of the operation, or why there is none."""
+    (entries,) = copied([state])
+    assert part in entries[system]["text"] + entries[system]["why"]
+
+
+def test_large_inputs_are_exact_in_every_type() -> None:
+    """The input of more elements than float16 and uint8 count to."""
+    for dtype in ("float16", "uint8"):
+        (entries,) = copied([{"shape": [1, 1, 60, 60], "dtype": dtype}])
+        text = entries["patchfold in Python"]["text"]
+        names: dict[str, Any] = {"np": np}
+        exec(next(line for line in text.splitlines() if line.startswith("x = ")), names)
+        counted = np.arange(math.prod((60, 60)))
+        wanted = ((counted % 250 if dtype == "uint8" else counted) + 1).astype(dtype)
+        assert np.array_equal(names["x"].ravel(), wanted) and names["x"].dtype == dtype

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The state of the page and its links, by node alone: what is refused, what is completed, and what a link carries."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from expected import OFFERED, draw
+
+STATE = Path(__file__).resolve().parents[2] / "web/page/state.js"
+
+
+def in_node(expression: str, given: Any) -> Any:
+    """The value of an expression of state.js, where `given` is the JSON value."""
+    script = f"""
+import {{ readFileSync }} from "node:fs";
+import * as s from {json.dumps(STATE.as_uri())};
+const given = JSON.parse(readFileSync(0));
+process.stdout.write(JSON.stringify({expression}));
+"""
+    done = subprocess.run(
+        ["node", "--input-type=module", "-e", script], input=json.dumps(given), capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def random_states() -> list[dict[str, Any]]:
+    random_ = random.Random(5)
+    pairs = [(operator, dialect) for operator, dialects in OFFERED.items() for dialect in dialects]
+    return [draw(random_, *random_.choice(pairs)) for _ in range(100)]
+
+
+def test_a_link_carries_the_whole_state() -> None:
+    extra = {
+        "input": [1, 2, 3],
+        "chosen": {"side": "columns", "index": 7},
+        "step": 3,
+        "theme": "dark",
+        "which": {"image": "1 2\n3 4 % # & \u00e4", "columns": '"\\'},
+        "seams": {"tile": [64, 96], "tail": "pad", "strength": 7},
+    }
+    given = [{**state, **extra} for state in random_states()]
+    pairs = in_node(
+        "given.map((each) => { const { state } = s.complete(each); return [state, s.fromHash(s.toHash(state))]; })", given
+    )
+    for each, (state, again) in zip(given, pairs, strict=True):
+        assert again == {"state": state, "faults": []}
+        assert all(state[name] == value for name, value in each.items() if name != "seams")
+
+
+def test_a_link_is_text_that_an_address_may_hold() -> None:
+    for text in in_node("given.map((each) => s.toHash(s.complete(each).state))", random_states()):
+        assert text.startswith("#") and text.isascii() and not set(text) & set(' "<>\\^`{|}\n'), text
+
+
+def test_the_standard_state_needs_no_link() -> None:
+    assert in_node('[s.toHash(s.complete({}).state), s.fromHash(""), s.fromHash("#")]', None) == [
+        "#",
+        {"state": in_node("s.defaults", None), "faults": []},
+        {"state": in_node("s.defaults", None), "faults": []},
+    ]
+
+
+@pytest.mark.parametrize("text", ["#%", "#%%7B", "#{", "#%7B%22operator%22", "#null", "#3", "#[1]", "#%22unfold%22"])
+def test_a_damaged_link_shows_the_standard_state_and_says_so(text: str) -> None:
+    found = in_node("s.fromHash(given)", text)
+    assert found["state"] == in_node("s.defaults", None) and found["faults"]
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"operator": "im2col"}, "operator"),
+        ({"dialect": "numpy"}, "dialect"),
+        ({"operator": "unfold", "dialect": "onnx"}, "onnx has no unfold"),
+        ({"shape": [1, 2]}, "shape"),
+        ({"shape": [1, 2, 0]}, "shape"),
+        ({"shape": [1, 2, 3, 4, 5, 6]}, "shape"),
+        ({"shape": [1, 2, 3.5]}, "shape"),
+        ({"shape": [1, 2, "3"]}, "shape"),
+        ({"shape": "1,2,3"}, "shape"),
+        ({"kernel": [0, 1]}, "kernel"),
+        ({"kernel": [3]}, "kernel must have 2 entries"),
+        ({"stride": [1, 65]}, "stride"),
+        ({"dilation": [-1, 1]}, "dilation"),
+        ({"padding": [[1, 1]]}, "padding must have 2 entries"),
+        ({"padding": [1, 1]}, "padding"),
+        ({"padding": [[1, 1], [1]]}, "padding"),
+        ({"padding": [[-1, 1], [1, 1]]}, "padding"),
+        ({"padding_rule": "same"}, "padding_rule"),
+        ({"dtype": "bfloat16"}, "dtype"),
+        ({"chosen": {"side": "left", "index": 0}}, "chosen.side"),
+        ({"chosen": 3}, "chosen"),
+        ({"seams": {"tile": [0, 1]}}, "seams.tile"),
+        ({"seams": {"windows": "hann"}}, "seams.windows"),
+        ({"which": {"image": 5}}, "which.image"),
+        ({"unknown": 1}, "unknown"),
+        ({"__proto__x": 1}, "__proto__x"),
+        ({"version": 2}, "version"),
+        ([], "object"),
+        (7, "object"),
+    ],
+    ids=str,
+)
+def test_what_is_wrong_is_named_and_replaced(given: Any, named: str) -> None:
+    found = in_node("s.complete(given)", given)
+    assert any(named in fault for fault in found["faults"]), found["faults"]
+    assert in_node("s.complete(given)", found["state"]) == {"state": found["state"], "faults": []}
+
+
+def test_every_wrong_field_is_named() -> None:
+    found = in_node("s.complete(given)", {"kernel": [0, 0], "layout": "NHWC", "theme": "red"})
+    assert len(found["faults"]) == 3
+    state, standard = found["state"], in_node("s.defaults", None)
+    assert [state[name] for name in ("kernel", "layout", "theme")] == [
+        standard[name] for name in ("kernel", "layout", "theme")
+    ]
+
+
+def test_the_number_of_axes_is_that_of_the_shape() -> None:
+    found = in_node("s.complete(given)", {"shape": [1, 1, 4, 4, 4]})
+    assert found["faults"] == []
+    assert [len(found["state"][name]) for name in ("kernel", "stride", "dilation", "padding")] == [3] * 4
+
+
+def test_what_is_completed_is_a_copy() -> None:
+    script = (
+        "(() => { const { state } = s.complete({}); state.kernel[0] = 9; state.seams.tile[0] = 1; return s.defaults; })()"
+    )
+    assert in_node(script, None) == in_node("s.defaults", None)
+    assert in_node("s.defaults", None)["kernel"] == [3, 3]
+
+
+def test_links_stay_small() -> None:
+    """A link carries only what differs from the standard state."""
+    assert in_node("s.toHash(s.complete(given).state).length", {"kernel": [2, 2]}) < 40
+
+
+def test_dialects_and_operators_are_those_of_the_definition() -> None:
+    assert in_node("Object.fromEntries(s.OPERATORS.map((operator) => [operator, s.dialectsOf(operator)]))", None) == OFFERED
+
+
+def test_uint8_counts_to_250_and_starts_again() -> None:
+    values = in_node("s.inputValues(s.complete(given).state)", {"shape": [1, 1, 20, 30], "dtype": "uint8"})
+    assert values == [number % 250 + 1 for number in range(600)]
+    assert in_node("s.inputValues(s.complete(given).state)", {"shape": [1, 1, 20, 30]}) == list(range(1, 601))

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import { columns, exactSums, image, spatial } from "./problem.js";
+import { averaged, axes as numbers, call, counted, keywords, list, program, slices, statements, tuple } from "./python.js";
+import { asPicture, stepsOf, twoOf } from "./steps.js";
+
+const write = {
+  reshape: (x, { shape }) => `keras.ops.reshape(${x}, ${tuple(shape)})`,
+  transpose: (x, { order }) => `keras.ops.transpose(${x}, ${tuple(order)})`,
+  crop: (x, step) => `${x}${slices(step)}`,
+  pad: (x, { pads, mode }) => `keras.ops.pad(${x}, ${list(pads)}${mode === "constant" ? "" : `, mode="${mode}"`})`,
+};
+
+const settings = ({ kernel, stride, dilation, pads }, padded) =>
+  [`kernel_size=${numbers(twoOf(kernel, 1))}`, ...keywords([["dilation", twoOf(dilation, 1), 1], ["padding", padded ? twoOf(pads.map(([begin]) => begin), 0) : [0], 0], ["stride", twoOf(stride, 1), 1]])];
+
+/** extract_patches adds pads by a rule, and multiplies by ones and zeros in a convolution. */
+function extracts({ axes, cuts, rule, stride, dilation, dtype, layout, filled }) {
+  if (cuts !== "unfold" || axes === 1 || layout !== "channels_last" || filled !== "constant") return false;
+  const ruled = rule === "valid" || rule === "same_upper" || axes === 3;
+  return ruled && dtype.startsWith("float") && (stride.every((step) => step === 1) || dilation.every((step) => step === 1));
+}
+
+function own(problem) {
+  const { axes, cuts, pads, extents, kernel, stride, dilation, filled, layout, mode, rule } = problem;
+  const symmetric = pads.every(([begin, end]) => begin === end && begin >= 0);
+  if (cuts === "unfold" && (axes === 3 || extracts(problem))) {
+    const given = [tuple(kernel), `strides=${tuple(stride)}`, ...(dilation.every((step) => step === 1) ? [] : [`dilation_rate=${tuple(dilation)}`])];
+    const same = rule === "same_upper" && filled === "constant";
+    return {
+      takes: image("channels_last", spatial(axes)), gives: columns(axes, { layout: "channels_last", order: "kernel", flat: false }), pads: same,
+      call: (x, into, indent) => ({ text: call("keras.ops.image.extract_patches", [x, ...given, `padding="${same ? "same" : "valid"}"`, 'data_format="channels_last"'], indent) }),
+    };
+  }
+  const takes = asPicture(problem, image("channels_first", spatial(axes)));
+  if (cuts === "unfold") {
+    const padded = symmetric && filled === "constant";
+    return { takes, gives: columns(axes), pads: padded, call: (x, into, indent) => ({ text: call("keras.ops.unfold", [x, ...settings(problem, padded)], indent) }) };
+  }
+  if (cuts === "fold") {
+    const size = twoOf(extents.map((extent, axis) => (symmetric ? extent : extent + pads[axis][0] + pads[axis][1])), 1);
+    return {
+      takes: columns(axes), gives: takes, pads: symmetric,
+      call: (x, into, indent) => ({ text: call("keras.ops.fold", [x, `output_size=${tuple(size)}`, ...settings(problem, symmetric)], indent) }),
+    };
+  }
+  const square = axes === 2 && mode === "blocks_first" && kernel[0] === kernel[1] && kernel[0] > 1;
+  if (square && (cuts === "space_to_depth" || cuts === "depth_to_space"))
+    return { call: (x) => ({ text: `keras.ops.${cuts}(${x}, ${kernel[0]}, data_format="${layout}")` }) };
+  return null;
+}
+
+function why(problem) {
+  const { axes, cuts, blocks, dtype, filled, stride, dilation, pads, extents, mean } = problem;
+  if (blocks) return "";
+  if (axes === 3 && cuts === "fold") return "keras.ops.fold takes two spatial axes.";
+  if (axes === 3 && !dtype.startsWith("float")) return "keras.ops.image.extract_patches takes no integers: choose float32 or float64.";
+  if (axes === 3 && dilation.some((step) => step !== 1) && stride.some((step) => step !== 1))
+    return "keras.ops.image.extract_patches takes no dilation together with a stride.";
+  if (pads.some((pair) => Math.min(...pair) < 0)) return "Keras crops no image on the way to its patches.";
+  if (!["constant", "reflect", "symmetric"].includes(filled)) return `keras.ops.pad has no mode for ${filled}: choose another padding.`;
+  const least = filled === "reflect" ? 1 : 0;
+  if (filled !== "constant" && pads.some((pair, axis) => Math.max(...pair) + least > extents[axis]))
+    return `keras.ops.pad takes no ${filled} padding that is larger than the image.`;
+  if (mean && !dtype.startsWith("float")) return "A mean of integers is a floating-point number in Keras: choose float32 or float64.";
+  if (cuts === "fold" && !exactSums(problem)) return "keras.ops.fold adds in the order of its backend, so the last bits differ.";
+  return "";
+}
+
+export function keras(problem) {
+  const reason = why(problem);
+  if (reason) return { why: reason };
+  const steps = stepsOf(problem, own(problem));
+  const input = `x = ${counted(problem, "np")}`;
+  const body = problem.mean
+    ? averaged(statements(steps, write, { indent: "    " }), input, "fold(x) / keras.ops.maximum(fold(keras.ops.ones_like(x)), 1)")
+    : [input, ...statements(steps, write)];
+  return { text: program("import keras", "import numpy as np", "", body, "print(result)") };
+}

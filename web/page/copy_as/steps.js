@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps that make a system's own function equal to what the page shows: pads, changes of the order of axes, crops.
+import { product } from "./problem.js";
+
+const NAMES = { 1: ["x"], 2: ["y", "x"], 3: ["z", "y", "x"] };
+const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+
+/** "(N, C*ky*kx, L)": groups as a comment names them. */
+export function named(groups, axes) {
+  const name = (atom) => {
+    if (!/\d/.test(atom)) return atom === "o" ? "1" : atom;
+    const letter = { i: "", k: "k", l: "l" }[atom[0]];
+    return atom[0] === "i" ? { x: "W", y: "H", z: "D" }[NAMES[axes][atom[1]]] : letter + NAMES[axes][atom[1]];
+  };
+  const one = (group) => (group.length > 1 && group.every((atom) => atom[0] === "l") ? "L" : group.map(name).join("*"));
+  return `(${groups.map(one).join(", ")})`;
+}
+
+const lengthOf = (group, sizes) => product(group.map((atom) => sizes[atom]));
+
+/** Reshape, transpose and reshape from some groups to others; without what changes nothing. */
+export function rearranged(from, to, sizes) {
+  if (same(from, to)) return [];
+  const held = (groups) => groups.map((group) => group.filter((atom) => atom !== "o"));
+  const target = held(to).flat();
+  // Atoms that stay side by side are moved as one.
+  const runs = [];
+  for (const group of held(from))
+    group.forEach((atom, index) => {
+      const last = runs.at(-1);
+      const follows = index > 0 && target[target.indexOf(last.at(-1)) + 1] === atom && joined(to, last.at(-1), atom);
+      if (follows) last.push(atom);
+      else runs.push([atom]);
+    });
+  const order = runs.map((_, index) => index).sort((a, b) => target.indexOf(runs[a][0]) - target.indexOf(runs[b][0]));
+  const lengths = runs.map((run) => lengthOf(run, sizes));
+  const steps = [];
+  if (!same(runs, from)) steps.push({ op: "reshape", shape: lengths });
+  if (order.some((run, index) => run !== index)) steps.push({ op: "transpose", order });
+  if (!same(order.map((run) => runs[run]), to)) steps.push({ op: "reshape", shape: to.map((group) => lengthOf(group, sizes)) });
+  // Two reshapes without a transposition are one.
+  return steps.length === 2 && steps[0].op === "reshape" && steps[1].op === "reshape" ? [steps[1]] : steps;
+}
+const joined = (groups, a, b) => groups.some((group) => group.includes(a) && group.includes(b));
+
+const axisOf = (groups, axis) => groups.findIndex((group) => group.length === 1 && group[0] === `i${axis}`);
+const padding = (groups, pads) => groups.map((_, index) => pads[pads.findIndex((_, axis) => axisOf(groups, axis) === index)] ?? [0, 0]);
+const zero = (pairs) => pairs.flat().every((value) => value === 0);
+
+/**
+ * The steps of a problem in a system, each {op, into, comment?, ..}, where `into` names the variable. `own` says what the system's
+ * function takes: {takes, gives: groups, pads: whether it pads or crops itself, call: what the writer prints}; without it the
+ * blocks are cut by reshaping.
+ */
+export function stepsOf(problem, own) {
+  const { axes, from, to, sizes, pads, extents, cuts, filled } = problem;
+  const steps = [];
+  const add = (into, list, groups) => list.forEach((step, index) =>
+    steps.push({ ...step, into, ...(groups && index === list.length - 1 ? { comment: named(groups, axes) } : {}) }));
+  const padded = { ...sizes };
+  extents.forEach((extent, axis) => (padded[`i${axis}`] = extent + pads[axis][0] + pads[axis][1]));
+  const pad = (groups) => (zero(pads) ? [] : [{ op: "pad", pads: padding(groups, pads), mode: filled, shape: groups.map((group) => lengthOf(group, sizes)) }]);
+  const crop = (groups) => zero(pads) ? [] : [{
+    op: "crop",
+    begins: groups.map((_, index) => padding(groups, pads)[index][0]),
+    shape: groups.map((group) => lengthOf(group, sizes)),
+    cropped: groups.map((_, index) => !same(padding(groups, pads)[index], [0, 0])),
+  }];
+  const blocked = (groups) => groups.map((group) => (group[0][0] === "i" ? [`l${group[0][1]}`, `k${group[0][1]}`] : group));
+
+  if (cuts === "unfold") {
+    add("image", rearranged(from, own.takes, sizes), own.takes);
+    if (!own.pads) add("image", pad(own.takes));
+    steps.push({ op: "call", call: own.call, into: "columns", comment: named(own.gives, axes) });
+    add("result", rearranged(own.gives, to, sizes), to);
+  } else if (cuts === "fold") {
+    add("columns", rearranged(from, own.takes, sizes), own.takes);
+    steps.push({ op: "call", call: own.call, into: "image", comment: named(own.gives, axes) });
+    if (!own.pads) add("image", crop(own.gives));
+    add("result", rearranged(own.gives, to, sizes), to);
+  } else if (own) {
+    steps.push({ op: "call", call: own.call, into: "result" });
+  } else if (cuts === "batch_to_space") {
+    add("image", rearranged(from, blocked(to), padded), to);
+    add("result", crop(to));
+  } else {
+    const deep = cuts === "depth_to_space";
+    if (!deep) add("image", pad(from));
+    add("result", deep ? rearranged(from, blocked(to), sizes) : rearranged(blocked(from), to, sizes), to);
+  }
+  if (!steps.length) steps.push({ op: "reshape", shape: to.map((group) => lengthOf(group, sizes)), into: "result" });
+  // The last variable is the result.
+  const last = steps.at(-1);
+  for (const step of steps) if (step.into === last.into && step !== last) step.into = "result";
+  Object.assign(last, { into: "result", comment: named(to, axes) });
+  return steps;
+}
+
+/** Groups that a function of two spatial axes takes and gives, where a signal is a picture of one row. */
+export function asPicture({ axes }, groups) {
+  if (axes !== 1) return groups;
+  const index = groups.findIndex((group) => group[0] === "i0");
+  return index < 0 ? groups : [...groups.slice(0, index), ["o"], ...groups.slice(index)];
+}
+/** The same for a list of one number for each axis. */
+export const twoOf = (values, first) => (values.length === 1 ? [first, ...values] : values);

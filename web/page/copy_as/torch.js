@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import { columns, exactSums, image, spatial } from "./problem.js";
+import { averaged, call, counted, keywords, axes as numbers, program, slices, statements, tuple } from "./python.js";
+import { asPicture, stepsOf, twoOf } from "./steps.js";
+
+const MODES = { constant: "constant", edge: "replicate", reflect: "reflect", wrap: "circular" };
+
+const write = {
+  reshape: (x, { shape }) => `${x}.reshape(${shape.join(", ")})`,
+  transpose: (x, { order }) => `${x}.permute(${order.join(", ")})`,
+  crop: (x, step) => `${x}${slices(step)}`,
+  // The last axis comes first; other modes than constant want both axes of a picture.
+  pad: (x, { pads, mode }) => {
+    const first = mode === "constant" ? pads.findIndex(([begin, end]) => begin || end) : 2;
+    const given = pads.slice(first).reverse().flat();
+    return `F.pad(${x}, ${tuple(given)}${mode === "constant" ? "" : `, mode="${MODES[mode]}"`})`;
+  },
+};
+
+const settings = ({ kernel, stride, dilation, pads }, padded) =>
+  [`kernel_size=${numbers(twoOf(kernel, 1))}`, ...keywords([["dilation", twoOf(dilation, 1), 1], ["padding", padded ? twoOf(pads.map(([begin]) => begin), 0) : [0], 0], ["stride", twoOf(stride, 1), 1]])];
+
+function own(problem) {
+  const { axes, cuts, pads, extents, kernel, filled, layout, mode } = problem;
+  const symmetric = pads.every(([begin, end]) => begin === end && begin >= 0);
+  const takes = asPicture(problem, image("channels_first", spatial(axes)));
+  const narrow = columns(axes);
+  if (cuts === "unfold") {
+    const padded = symmetric && filled === "constant";
+    return { takes, gives: narrow, pads: padded, call: (x, into, indent) => ({ text: call("F.unfold", [x, ...settings(problem, padded)], indent) }) };
+  }
+  if (cuts === "fold") {
+    const size = twoOf(extents.map((extent, axis) => (symmetric ? extent : extent + pads[axis][0] + pads[axis][1])), 1);
+    const given = [`output_size=${tuple(size)}`, ...settings(problem, symmetric)];
+    return { takes: narrow, gives: takes, pads: symmetric, call: (x, into, indent) => ({ text: call("F.fold", [x, ...given], indent) }) };
+  }
+  const shuffles = axes === 2 && layout === "channels_first" && mode === "depth_first" && kernel[0] === kernel[1];
+  if (shuffles && cuts === "space_to_depth") return { call: (x) => ({ text: `F.pixel_unshuffle(${x}, ${kernel[0]})` }) };
+  if (shuffles && cuts === "depth_to_space") return { call: (x) => ({ text: `F.pixel_shuffle(${x}, ${kernel[0]})` }) };
+  return null;
+}
+
+function why(problem) {
+  const { axes, cuts, blocks, dtype, filled, pads, extents, mean } = problem;
+  if (blocks) return "";
+  if (axes > 2) return `torch.nn.functional.${cuts} takes two spatial axes.`;
+  if (!dtype.startsWith("float")) return `torch.nn.functional.${cuts} takes no integers: choose float32 or float64.`;
+  if (filled === "symmetric") return "torch has no symmetric padding: choose another padding.";
+  const least = filled === "reflect" ? 1 : 0;
+  if (["reflect", "wrap"].includes(filled) && pads.some((pair, axis) => Math.max(...pair) + least > extents[axis]))
+    return `torch takes no ${filled} padding that is larger than the image.`;
+  if (cuts === "fold" && (dtype === "float16" || mean) && !exactSums(problem))
+    return `torch rounds every step of a sum${mean ? " and the mean again" : ""}; patchfold rounds once, so the last bits differ.`;
+  return "";
+}
+
+export function torch(problem) {
+  const reason = why(problem);
+  if (reason) return { why: reason };
+  const steps = stepsOf(problem, own(problem));
+  const uses = (name) => steps.some((step) => step.op === "pad" || (step.op === "call" && step.call("", "", "").text.startsWith(name)));
+  const input = `x = ${counted(problem, "torch")}`;
+  const body = problem.mean
+    ? averaged(statements(steps, write, { chained: true, indent: "    " }), input, "fold(x) / fold(torch.ones_like(x)).clamp(min=1)")
+    : [input, ...statements(steps, write, { chained: true })];
+  return { text: program("import torch", uses("F.") ? "import torch.nn.functional as F" : null, "", body, "print(result)") };
+}
