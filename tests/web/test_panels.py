@@ -281,3 +281,9 @@ def test_the_library_explains_itself(visit):
     assert visit.page.locator("#panel svg").count() >= 1
     visit.page.click("#panel summary")
     assert "positions = floor((5 + 1 + 1 - 3) / 2) + 1" in visit.page.inner_text("#explained")
+
+
+def test_no_programs_of_what_the_library_refuses(visit):
+    visit.open({"panel": "copy", "operator": "fold", "input": [1, 18, 8]})
+    assert "given 8, expected 9" in visit.page.inner_text("#error-text")
+    assert visit.page.locator("#panel section").count() == 0
