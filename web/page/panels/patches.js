@@ -148,7 +148,7 @@ export function show(holder, { state, model, change, say }) {
   grids.image = new Grid("image", drawn.image, { ...options, values: model.image.values, heat, label: title("Image", model.imageShape) });
   grids.columns = new Grid("columns", drawn.columns, { ...options, values: model.columns.values, heat: null, label: title(columnsName, model.columnsShape) });
   const arrow = make("p", { class: "arrow", "aria-hidden": "true" }, geometry.extracts ? "→" : "←");
-  holder.append(make("div", { class: "sides" }, grids.image.element, arrow, grids.columns.element));
+  holder.append(make("div", { class: "sides tensors" }, grids.image.element, arrow, grids.columns.element));
   if (geometry.sums && model.step) {
     const added = [];
     model.columns.values.forEach((_, i) => {
