@@ -52,7 +52,8 @@ PECULIAR: list[State] = [
     {"operator": "fold", "shape": [1, 2, 4, 5, 3], "kernel": [2, 3, 2], "dilation": [2, 1, 1], "padding": [[1, 0]] * 3},
     # starts inside the volume
     {**SAME, "dialect": "tensorflow", "shape": [1, 1, 4, 7, 9], "kernel": [1, 2, 1], "stride": [3, 4, 5]},
-    {**SAME, "dialect": "openvino", "shape": [1, 3, 6, 7], "padding_rule": "same_lower", "stride": [1, 2]},
+    # the odd element at the beginning
+    {**SAME, "dialect": "openvino", "shape": [1, 3, 6, 7], "kernel": [4, 2], "padding_rule": "same_lower", "stride": [1, 2]},
     {
         "operator": "space_to_batch",
         "shape": [2, 1, 4, 6, 4],
