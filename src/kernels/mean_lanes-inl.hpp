@@ -75,6 +75,10 @@ struct MeanLanes<double> {
   using V = hn::Vec<D>;
   using Raw = double;
   struct Sums {
+    // g++ compiles constructors that nobody wrote without the vectors' instruction set, which those of Highway 1.2 refuse on
+    // aarch64.
+    HWY_INLINE Sums() {}
+    HWY_INLINE Sums(V high_sums, V low_sums) : high(high_sums), low(low_sums) {}
     V high, low;
   };
   static constexpr std::int64_t lanes = hn::MaxLanes(D());
@@ -159,6 +163,8 @@ struct LongLanes {
   using V = hn::Vec<D>;
   using Raw = T;
   struct Sums {
+    HWY_INLINE Sums() {}  // as above
+    HWY_INLINE Sums(V low_sums, V high_sums) : low(low_sums), high(high_sums) {}
     V low, high;
   };
   static constexpr std::int64_t lanes = hn::MaxLanes(D());
