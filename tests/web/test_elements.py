@@ -102,7 +102,7 @@ def test_the_focus_is_told_to_screen_readers(visit):
     assert "image[0, 0, 1, 2] = 9 goes to" in visit.page.inner_text("#said")
 
 
-def test_one_tabulator_stop_for_each_tensor(visit):
+def test_one_tab_stop_for_each_tensor(visit):
     visit.open()
     assert visit.page.locator(".tensor.image td[tabindex='0']").count() == 1
     assert visit.page.locator(".tensor.columns td[tabindex='0']").count() == 1

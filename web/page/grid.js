@@ -66,7 +66,7 @@ export class Grid {
     return cell;
   }
 
-  /** One cell of each grid is reached with the tabulator, the others with arrows. */
+  /** One cell of each grid is reached with the Tab key, the others with the arrow keys. */
   #rove(cell) {
     this.#focused?.setAttribute("tabindex", "-1");
     cell.setAttribute("tabindex", "0");

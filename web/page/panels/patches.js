@@ -124,7 +124,7 @@ export function show(holder, { state, model, change, say }) {
   const grids = {};
   const apply = (side, index, aloud) => {
     const marks = side === null ? { text: "", image: [], columns: [], patch: [], mates: [], pads: [] } : tell(model, side, index);
-    told.textContent = marks.text || "Point at an element, or press the tabulator and arrows, to see where it comes from. A click or Enter keeps it.";
+    told.textContent = marks.text || "Point at an element, or press Tab and the arrow keys, to see where it comes from. A click or Enter keeps it.";
     if (aloud) say(marks.text);
     grids.image.mark("patch", marks.patch);
     grids.image.mark("linked", [...marks.image, ...marks.pads]);
