@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/common/operation.hpp"
 
-#include <cstring>
+#include <algorithm>
 
 namespace patchfold::plugins {
 namespace {
@@ -56,10 +56,20 @@ struct Operation::Attributes {
     }
     switch (setting.kind) {
       case Setting::Kind::integer: return list.push_back(pf_integer(own_name(known), setting.integers.at(0)));
-      case Setting::Kind::text: return list.push_back(pf_text(own_name(known), setting.text.c_str()));
+      case Setting::Kind::text: return add(definition, known, setting.text);
       case Setting::Kind::number: return list.push_back(pf_number(own_name(known), setting.number));
       case Setting::Kind::integers: return add(definition, known, setting.integers);
     }
+  }
+
+  /// `word` stays where it is. Errors quote words: they are short, and text whatever reads them.
+  void add(const Definition& definition, const Argument& argument, const std::string& word) {
+    const auto printable = [](char letter) { return letter >= ' ' && letter <= '~'; };
+    if (word.size() > 100 || !std::all_of(word.begin(), word.end(), printable)) {
+      throw Refused(std::string(definition.name) + ": " + argument.name +
+                    ": must be at most 100 printable ASCII characters; given " + std::to_string(word.size()) + " bytes");
+    }
+    list.push_back(pf_text(own_name(argument), word.c_str()));
   }
 
   /// `values` stays where it is.

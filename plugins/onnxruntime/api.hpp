@@ -3,7 +3,7 @@
 //
 // Written down so that a build needs no ONNX Runtime: its package for Python brings no header. ONNX Runtime keeps the layout
 // of these structs: `Api` is a table of functions that only gets longer, and `CustomOp` begins with the version that it is
-// made for. scripts/checks/onnxruntime_abi compares every place here with ONNX Runtime's own header.
+// made for. Places are those of `OrtApi` in ONNX Runtime's onnxruntime_c_api.h, counted from 0.
 #pragma once
 
 #include <cstddef>
@@ -118,6 +118,7 @@ struct Api {
                                                                                                      rank, value);
   }
   void release_status(Status* status) const { call<93, void(Status*)>(status); }
+  void release_domain(Domain* domain) const { call<101, void(Domain*)>(domain); }
   void release_type_and_shape(TypeAndShape* info) const { call<99, void(TypeAndShape*)>(info); }
   Status* attribute_integers(const KernelInfo* info, const char* name, std::int64_t* out, std::size_t* size) const {
     return call<163, Status*(const KernelInfo*, const char*, std::int64_t*, std::size_t*)>(info, name, out, size);

@@ -38,6 +38,8 @@ Status* guarded(const Api& api, Work&& work) noexcept {
     return api.create_status(fail, "patchfold: an allocation failed");
   } catch (const std::exception& error) {
     return api.create_status(fail, error.what());
+  } catch (...) {
+    return api.create_status(fail, "patchfold: an unknown error");
   }
 }
 
@@ -106,7 +108,7 @@ Setting text_setting(const char* name, std::string text) {
   Setting setting;
   setting.name = name;
   setting.kind = Setting::Kind::text;
-  while (!text.empty() && text.back() == '\0') text.pop_back();
+  if (!text.empty() && text.back() == '\0') text.pop_back();  // the end that ONNX Runtime writes
   setting.text = std::move(text);
   return setting;
 }

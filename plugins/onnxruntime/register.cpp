@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What ONNX Runtime calls after it has loaded the library.
 #include <deque>
+#include <exception>
+#include <map>
 #include <mutex>
-#include <new>
+#include <string>
 
 #include "plugins/onnxruntime/definitions.hpp"
 #include "plugins/onnxruntime/kernel.hpp"
@@ -10,24 +12,33 @@
 namespace patchfold::plugins::ort {
 namespace {
 
-/// The domain with all operators, made once: sessions refer to it as long as they live.
+/// The operators of one ONNX Runtime, and the domain that holds them.
+struct Registered {
+  std::deque<Operator> operators;
+  Domain* domain = nullptr;
+};
+
+/// The domain with all operators, made once for each ONNX Runtime: sessions refer to it as long as they live, and a process
+/// may have loaded several.
 Status* domain_of(const Api& api, Domain** domain) {
   static std::mutex lock;
-  static Domain* made = nullptr;
-  static std::deque<Operator>& operators = *new std::deque<Operator>;
+  static std::map<const Api*, Registered>& all = *new std::map<const Api*, Registered>;
   const std::lock_guard<std::mutex> guard(lock);
-  if (made == nullptr) {
-    if (operators.empty()) {
-      for (const Definition& definition : definitions()) operators.emplace_back(definition, api);
-    }
+  Registered& own = all[&api];
+  if (own.domain == nullptr) {
+    own.operators.clear();  // what an earlier call that failed has left
+    for (const Definition& definition : definitions()) own.operators.emplace_back(definition, api);
     Domain* fresh = nullptr;
     if (Status* status = api.create_domain("patchfold", &fresh)) return status;
-    for (const Operator& each : operators) {
-      if (Status* status = api.domain_add(fresh, &each)) return status;
+    for (const Operator& each : own.operators) {
+      if (Status* status = api.domain_add(fresh, &each)) {
+        api.release_domain(fresh);
+        return status;
+      }
     }
-    made = fresh;
+    own.domain = fresh;
   }
-  *domain = made;
+  *domain = own.domain;
   return nullptr;
 }
 
@@ -38,17 +49,20 @@ extern "C" __attribute__((visibility("default"))) patchfold::plugins::ort::Statu
     patchfold::plugins::ort::SessionOptions* options, const patchfold::plugins::ort::ApiBase* base) {
   using namespace patchfold::plugins::ort;
   const Api* api = base->api(api_version);
-  if (api == nullptr) {
-    // Only the functions of the first version are there to say so.
-    const Api* old = base->api(1);
-    const std::string text = std::string("patchfold: needs ONNX Runtime 1.17 or newer; this is ") + base->version();
-    return old == nullptr ? nullptr : old->create_status(not_implemented, text.c_str());
-  }
+  // Of an older one only the functions of the first version are there, to say so.
+  const Api* speaker = api == nullptr ? base->api(1) : api;
+  if (speaker == nullptr) return nullptr;
   try {
+    if (api == nullptr) {
+      const std::string text = std::string("patchfold: needs ONNX Runtime 1.17 or newer; this is ") + base->version();
+      return speaker->create_status(not_implemented, text.c_str());
+    }
     Domain* domain = nullptr;
     if (Status* status = domain_of(*api, &domain)) return status;
     return api->add_domain(options, domain);
-  } catch (const std::bad_alloc&) {
-    return api->create_status(fail, "patchfold: an allocation failed");
+  } catch (const std::exception& error) {
+    return speaker->create_status(fail, error.what());
+  } catch (...) {
+    return speaker->create_status(fail, "patchfold: an unknown error");
   }
 }

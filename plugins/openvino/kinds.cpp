@@ -55,7 +55,7 @@ const Kind& col2im() {
 
 const Kind& im2col() {
   static const Kind kind = {
-      "PatchfoldIm2Col",
+      type_of("PatchfoldIm2Col"),
       {"Im2Col",
        "unfold",
        {},
@@ -77,7 +77,7 @@ const Kind& extract_image_patches() {
 }
 
 const Kind& space_to_batch() {
-  static const Kind kind = {"PatchfoldSpaceToBatch",
+  static const Kind kind = {type_of("PatchfoldSpaceToBatch"),
                             {"SpaceToBatch", "openvino.SpaceToBatch", {{"block_shape"}, {"pads_begin"}, {"pads_end"}}, {}},
                             {},
                             same};
@@ -85,7 +85,7 @@ const Kind& space_to_batch() {
 }
 
 const Kind& batch_to_space() {
-  static const Kind kind = {"PatchfoldBatchToSpace",
+  static const Kind kind = {type_of("PatchfoldBatchToSpace"),
                             {"BatchToSpace", "openvino.BatchToSpace", {{"block_shape"}, {"crops_begin"}, {"crops_end"}}, {}},
                             {},
                             same};
@@ -93,7 +93,7 @@ const Kind& batch_to_space() {
 }
 
 const Kind& space_to_depth() {
-  static const Kind kind = {"PatchfoldSpaceToDepth",
+  static const Kind kind = {type_of("PatchfoldSpaceToDepth"),
                             {"SpaceToDepth", "openvino.SpaceToDepth", {}, {{"mode", "blocks_mode"}, {"block_size"}}},
                             {text("mode", "blocks_first"), integer("block_size", 1)},
                             same,
@@ -102,7 +102,7 @@ const Kind& space_to_depth() {
 }
 
 const Kind& depth_to_space() {
-  static const Kind kind = {"PatchfoldDepthToSpace",
+  static const Kind kind = {type_of("PatchfoldDepthToSpace"),
                             {"DepthToSpace", "openvino.DepthToSpace", {}, {{"mode", "blocks_mode"}, {"block_size"}}},
                             {text("mode", "blocks_first"), integer("block_size", 1)},
                             same,
@@ -140,7 +140,7 @@ const Kind& tensorflow_extract_image_patches() {
 
 const Kind& tensorflow_space_to_batch() {
   static const Kind kind = {
-      "PatchfoldSpaceToBatchND",
+      type_of("PatchfoldSpaceToBatchND"),
       {"SpaceToBatchND", "tensorflow.SpaceToBatchND", {{"block_shape"}, {"paddings", nullptr, in_turn}}, {}},
       {},
       same};
@@ -149,7 +149,7 @@ const Kind& tensorflow_space_to_batch() {
 
 const Kind& tensorflow_batch_to_space() {
   static const Kind kind = {
-      "PatchfoldBatchToSpaceND",
+      type_of("PatchfoldBatchToSpaceND"),
       {"BatchToSpaceND", "tensorflow.BatchToSpaceND", {{"block_shape"}, {"crops", nullptr, in_turn}}, {}},
       {},
       same};
@@ -157,7 +157,7 @@ const Kind& tensorflow_batch_to_space() {
 }
 
 const Kind& tensorflow_space_to_depth() {
-  static const Kind kind = {"PatchfoldSpaceToDepthNHWC",
+  static const Kind kind = {type_of("PatchfoldSpaceToDepthNHWC"),
                             {"SpaceToDepth", "tensorflow.SpaceToDepth", {}, {{"block_size"}, {"data_format"}}},
                             {integer("block_size", 1), text("data_format", "NHWC")},
                             same,
@@ -166,7 +166,7 @@ const Kind& tensorflow_space_to_depth() {
 }
 
 const Kind& tensorflow_depth_to_space() {
-  static const Kind kind = {"PatchfoldDepthToSpaceNHWC",
+  static const Kind kind = {type_of("PatchfoldDepthToSpaceNHWC"),
                             {"DepthToSpace", "tensorflow.DepthToSpace", {}, {{"block_size"}, {"data_format"}}},
                             {integer("block_size", 1), text("data_format", "NHWC")},
                             same,

@@ -11,7 +11,8 @@ namespace patchfold::plugins::openvino {
 
 /// The type of a node: what it is called, and which operator of the library it is.
 struct Kind {
-  ov::DiscreteTypeInfo type;  ///< of the node, unlike any that OpenVINO has
+  ov::DiscreteTypeInfo
+      type;  ///< of the node, unlike any that OpenVINO has, with a version, so that a saved model is read again
   Definition definition;
   std::vector<Setting> attributes;  ///< those of the node, with what they are where none is given
   /// The axes of the output, for data of so many axes and so many spatial ones.

@@ -90,12 +90,22 @@ bool Node::visit_attributes(ov::AttributeVisitor& visitor) {
   return true;
 }
 
-void Node::check_type(const ov::element::Type& type) const {
-  if (type.is_dynamic() || dtype_of(type)) return;
+void Node::refuse_type(const ov::element::Type& type) const {
   const bool narrowed = type == ov::element::i64 || type == ov::element::u64 || type == ov::element::f64;
   OPENVINO_THROW("patchfold: ", get_friendly_name(), ": ", kind_.definition.name,
                  ": data: must be boolean, i8, i16, i32, u8, u16, u32, f16, bf16 or f32; given ", type.to_string(),
                  narrowed ? ", which OpenVINO's CPU plugin cuts to 32 bits without saying so; convert it first" : "");
+}
+
+void Node::check_list(std::size_t input, const ov::PartialShape& shape) const {
+  const Argument& argument = kind_.definition.inputs[input - 1];
+  const bool pairs = argument.pairs == Argument::Pairs::in_turn;
+  // No more axes than a tensor may have: as many are made for an output of open extents.
+  ov::PartialShape wanted{ov::Dimension(0, PF_MAX_RANK)};
+  if (pairs) wanted.push_back(2);
+  OPENVINO_ASSERT(shape.compatible(wanted), "patchfold: ", get_friendly_name(), ": ", kind_.definition.name, ": ",
+                  argument.name, ": must have the shape ", pairs ? "(M, 2)" : "(M)", " for M axes, at most ", PF_MAX_RANK,
+                  "; given ", shape);
 }
 
 std::optional<std::vector<Extents>> Node::known_inputs() const {
@@ -122,17 +132,17 @@ ov::PartialShape Node::output_shape(const ov::PartialShape& shape) const {
     return output;
   }
   // How many spatial axes there are: an input or an attribute says it for each.
-  std::int64_t spatial = 0;
+  const int axes = static_cast<int>(shape.rank().get_length());
+  int spatial = attributes_.empty() ? 0 : static_cast<int>(attributes_[0].integers.size());
   if (get_input_size() > 1) {
     const ov::PartialShape& listed = get_input_partial_shape(1);
-    if (listed.rank().is_dynamic() || listed.rank().get_length() != 1 || listed[0].is_dynamic()) {
+    if (listed.rank().is_static() && listed[0].is_static()) {
+      spatial = static_cast<int>(listed[0].get_length());
+    } else if (kind_.rank(axes, 0) != kind_.rank(axes, 1)) {
       return ov::PartialShape::dynamic();
     }
-    spatial = listed[0].get_length();
-  } else if (!attributes_.empty()) {
-    spatial = static_cast<std::int64_t>(attributes_[0].integers.size());
   }
-  const int rank = kind_.rank(static_cast<int>(shape.rank().get_length()), static_cast<int>(spatial));
+  const int rank = kind_.rank(axes, spatial);
   return rank < 0 ? ov::PartialShape::dynamic() : ov::PartialShape::dynamic(rank);
 }
 
@@ -140,12 +150,14 @@ void Node::validate_and_infer_types() {
   const std::size_t wanted = kind_.definition.inputs.size() + 1;
   OPENVINO_ASSERT(get_input_size() == wanted, "patchfold: ", kind_.definition.name, ": must have ", wanted,
                   " inputs; given ", get_input_size());
-  check_type(get_input_element_type(0));
+  const ov::element::Type data = get_input_element_type(0);
+  if (!data.is_dynamic() && !dtype_of(data)) refuse_type(data);
   for (std::size_t i = 1; i < wanted; ++i) {
     const ov::element::Type type = get_input_element_type(i);
     OPENVINO_ASSERT(type.is_dynamic() || type == ov::element::i32 || type == ov::element::i64,
                     "patchfold: ", kind_.definition.name, ": ", kind_.definition.inputs[i - 1].name,
                     ": must be i32 or i64; given ", type.to_string());
+    check_list(i, get_input_partial_shape(i));
   }
   operation_ = std::make_shared<Operation>(kind_.definition, settings_of(attributes_));
   try {
@@ -157,9 +169,12 @@ void Node::validate_and_infer_types() {
 
 bool Node::evaluate(ov::TensorVector& outputs, const ov::TensorVector& inputs) const {
   const std::optional<pf_dtype> dtype = dtype_of(inputs[0].get_element_type());
-  if (!dtype) check_type(inputs[0].get_element_type());
+  if (!dtype) refuse_type(inputs[0].get_element_type());
   std::vector<Extents> integers;
-  for (std::size_t i = 1; i < inputs.size(); ++i) integers.push_back(integers_of(inputs[i]));
+  for (std::size_t i = 1; i < inputs.size(); ++i) {
+    check_list(i, inputs[i].get_shape());
+    integers.push_back(integers_of(inputs[i]));
+  }
   const pf_executor executor{sizeof(pf_executor), parallel_get_max_threads(), nullptr, run_pieces};
   try {
     operation_->run({const_cast<void*>(inputs[0].data()), *dtype}, extents_of(inputs[0].get_shape()), integers, executor,

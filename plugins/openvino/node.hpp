@@ -30,7 +30,9 @@ class Node final : public ov::op::Op {
   }
 
  private:
-  void check_type(const ov::element::Type& type) const;
+  [[noreturn]] void refuse_type(const ov::element::Type& type) const;
+  /// Refuses an input after the data that is no list, or no list of pairs, or one of too many axes.
+  void check_list(std::size_t input, const ov::PartialShape& shape) const;
   std::optional<std::vector<Extents>> known_inputs() const;
   ov::PartialShape output_shape(const ov::PartialShape& shape) const;
 

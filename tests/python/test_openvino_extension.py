@@ -150,6 +150,18 @@ def test_wrong_models_get_an_error(library: str, operator: str, change: Any, x: 
             compiled(library, wrong.model(shape))({"x": x})
 
 
+# claim: openvino-errors
+def test_lists_of_more_axes_than_a_tensor_has_are_refused(library: str) -> None:
+    case = next(case for case in cases() if case.operator == "Col2Im")
+    model = Case("Col2Im", case.x, case.x, case.inputs, case.attributes, "").model()
+    del model.graph.initializer[0]
+    for length in (33, 2**40):
+        model.graph.input.append(onnx.helper.make_tensor_value_info("image_shape", onnx.TensorProto.INT64, [length]))
+        with pytest.raises(Exception, match=r"output_size: must have the shape \(M\) for M axes, at most 32; given \["):
+            compiled(library, model)
+        del model.graph.input[-1]
+
+
 # claim: openvino-threads
 @pytest.mark.parametrize("threads", [1, 2])
 def test_large_problems_start_no_threads_of_their_own(library: str, threads: int) -> None:
