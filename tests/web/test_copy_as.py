@@ -21,10 +21,9 @@ from typing import Any
 import numpy as np
 import pytest
 from expected import Problem, State, Values, expected, states
+from page_modules import node
 
 ROOT = Path(__file__).resolve().parents[2]
-COPY_AS = ROOT / "web/page/copy_as/index.js"
-STATE = ROOT / "web/page/state.js"
 BUILD = Path(os.environ.get("PATCHFOLD_BUILD", ROOT / "build/release"))
 PYTHON = os.environ.get("PATCHFOLD_PEERS_PYTHON", str(ROOT / "build/peers-venv/bin/python"))
 SEED = int(os.environ.get("PATCHFOLD_SEED", "22"))
@@ -70,22 +69,6 @@ MADE = """given.map((each) => {
   const again = JSON.stringify(copyAs(state));
   return { entries, faults, pure: before === JSON.stringify(state) && again === JSON.stringify(entries) };
 })"""
-
-
-def node(expression: str, given: Any) -> Any:
-    """The value of an expression of the page's modules, where `given` is the JSON value."""
-    script = f"""
-import {{ readFileSync }} from "node:fs";
-import * as s from {json.dumps(STATE.as_uri())};
-import {{ copyAs }} from {json.dumps(COPY_AS.as_uri())};
-const given = JSON.parse(readFileSync(0));
-process.stdout.write(JSON.stringify({expression}));
-"""
-    done = subprocess.run(
-        ["node", "--input-type=module", "-e", script], input=json.dumps(given), capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
 
 
 def copied(given: list[State]) -> list[dict[str, Entry]]:

@@ -5,6 +5,7 @@ import math
 import random
 
 import pytest
+from expected import OFFERED
 from formulas import random_state, unfold_trace
 
 
@@ -88,17 +89,6 @@ def test_numbers_of_text_are_read_as_everywhere(visit):
         )
         assert outcome != "taken", text
         assert "value" in outcome, text
-
-
-OFFERED = {
-    "unfold": ["patchfold", "torch", "keras"],
-    "fold": ["patchfold", "torch", "onnx", "openvino", "keras"],
-    "extract_patches": ["patchfold", "tensorflow", "openvino", "keras"],
-    "space_to_depth": ["patchfold", "torch", "onnx", "tensorflow", "openvino"],
-    "depth_to_space": ["patchfold", "torch", "onnx", "tensorflow", "openvino"],
-    "space_to_batch": ["patchfold", "tensorflow", "openvino"],
-    "batch_to_space": ["patchfold", "tensorflow", "openvino"],
-}
 
 
 @pytest.mark.parametrize("operator", OFFERED)

@@ -3,31 +3,12 @@
 
 from __future__ import annotations
 
-import json
 import random
-import subprocess
-from pathlib import Path
 from typing import Any
 
 import pytest
 from expected import OFFERED, draw
-
-STATE = Path(__file__).resolve().parents[2] / "web/page/state.js"
-
-
-def in_node(expression: str, given: Any) -> Any:
-    """The value of an expression of state.js, where `given` is the JSON value."""
-    script = f"""
-import {{ readFileSync }} from "node:fs";
-import * as s from {json.dumps(STATE.as_uri())};
-const given = JSON.parse(readFileSync(0));
-process.stdout.write(JSON.stringify({expression}));
-"""
-    done = subprocess.run(
-        ["node", "--input-type=module", "-e", script], input=json.dumps(given), capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+from page_modules import node
 
 
 def random_states() -> list[dict[str, Any]]:
@@ -46,7 +27,7 @@ def test_a_link_carries_the_whole_state() -> None:
         "seams": {"tile": [64, 96], "tail": "pad", "strength": 7},
     }
     given = [{**state, **extra} for state in random_states()]
-    pairs = in_node(
+    pairs = node(
         "given.map((each) => { const { state } = s.complete(each); return [state, s.fromHash(s.toHash(state))]; })", given
     )
     for each, (state, again) in zip(given, pairs, strict=True):
@@ -55,22 +36,22 @@ def test_a_link_carries_the_whole_state() -> None:
 
 
 def test_a_link_is_text_that_an_address_may_hold() -> None:
-    for text in in_node("given.map((each) => s.toHash(s.complete(each).state))", random_states()):
+    for text in node("given.map((each) => s.toHash(s.complete(each).state))", random_states()):
         assert text.startswith("#") and text.isascii() and not set(text) & set(' "<>\\^`{|}\n'), text
 
 
 def test_the_standard_state_needs_no_link() -> None:
-    assert in_node('[s.toHash(s.complete({}).state), s.fromHash(""), s.fromHash("#")]', None) == [
+    assert node('[s.toHash(s.complete({}).state), s.fromHash(""), s.fromHash("#")]', None) == [
         "#",
-        {"state": in_node("s.defaults", None), "faults": []},
-        {"state": in_node("s.defaults", None), "faults": []},
+        {"state": node("s.defaults", None), "faults": []},
+        {"state": node("s.defaults", None), "faults": []},
     ]
 
 
 @pytest.mark.parametrize("text", ["#%", "#%%7B", "#{", "#%7B%22operator%22", "#null", "#3", "#[1]", "#%22unfold%22"])
 def test_a_damaged_link_shows_the_standard_state_and_says_so(text: str) -> None:
-    found = in_node("s.fromHash(given)", text)
-    assert found["state"] == in_node("s.defaults", None) and found["faults"]
+    found = node("s.fromHash(given)", text)
+    assert found["state"] == node("s.defaults", None) and found["faults"]
 
 
 @pytest.mark.parametrize(
@@ -109,22 +90,22 @@ def test_a_damaged_link_shows_the_standard_state_and_says_so(text: str) -> None:
     ids=str,
 )
 def test_what_is_wrong_is_named_and_replaced(given: Any, named: str) -> None:
-    found = in_node("s.complete(given)", given)
+    found = node("s.complete(given)", given)
     assert any(named in fault for fault in found["faults"]), found["faults"]
-    assert in_node("s.complete(given)", found["state"]) == {"state": found["state"], "faults": []}
+    assert node("s.complete(given)", found["state"]) == {"state": found["state"], "faults": []}
 
 
 def test_every_wrong_field_is_named() -> None:
-    found = in_node("s.complete(given)", {"kernel": [0, 0], "layout": "NHWC", "theme": "red"})
+    found = node("s.complete(given)", {"kernel": [0, 0], "layout": "NHWC", "theme": "red"})
     assert len(found["faults"]) == 3
-    state, standard = found["state"], in_node("s.defaults", None)
+    state, standard = found["state"], node("s.defaults", None)
     assert [state[name] for name in ("kernel", "layout", "theme")] == [
         standard[name] for name in ("kernel", "layout", "theme")
     ]
 
 
 def test_the_number_of_axes_is_that_of_the_shape() -> None:
-    found = in_node("s.complete(given)", {"shape": [1, 1, 4, 4, 4]})
+    found = node("s.complete(given)", {"shape": [1, 1, 4, 4, 4]})
     assert found["faults"] == []
     assert [len(found["state"][name]) for name in ("kernel", "stride", "dilation", "padding")] == [3] * 4
 
@@ -133,20 +114,20 @@ def test_what_is_completed_is_a_copy() -> None:
     script = (
         "(() => { const { state } = s.complete({}); state.kernel[0] = 9; state.seams.tile[0] = 1; return s.defaults; })()"
     )
-    assert in_node(script, None) == in_node("s.defaults", None)
-    assert in_node("s.defaults", None)["kernel"] == [3, 3]
+    assert node(script, None) == node("s.defaults", None)
+    assert node("s.defaults", None)["kernel"] == [3, 3]
 
 
 def test_links_stay_small() -> None:
     """A link carries only what differs from the standard state."""
-    assert in_node("s.toHash(s.complete(given).state).length", {"kernel": [2, 2]}) < 40
+    assert node("s.toHash(s.complete(given).state).length", {"kernel": [2, 2]}) < 40
 
 
 def test_dialects_and_operators_are_those_of_the_definition() -> None:
-    assert in_node("Object.fromEntries(s.OPERATORS.map((operator) => [operator, s.dialectsOf(operator)]))", None) == OFFERED
+    assert node("Object.fromEntries(s.OPERATORS.map((operator) => [operator, s.dialectsOf(operator)]))", None) == OFFERED
 
 
 def test_uint8_counts_to_250_and_starts_again() -> None:
-    values = in_node("s.inputValues(s.complete(given).state)", {"shape": [1, 1, 20, 30], "dtype": "uint8"})
+    values = node("s.inputValues(s.complete(given).state)", {"shape": [1, 1, 20, 30], "dtype": "uint8"})
     assert values == [number % 250 + 1 for number in range(600)]
-    assert in_node("s.inputValues(s.complete(given).state)", {"shape": [1, 1, 20, 30]}) == list(range(1, 601))
+    assert node("s.inputValues(s.complete(given).state)", {"shape": [1, 1, 20, 30]}) == list(range(1, 601))

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The modules of the page, run by node alone."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+PAGE = Path(__file__).resolve().parents[2] / "web/page"
+
+
+def node(expression: str, given: Any) -> Any:
+    """The value of an expression of the page's modules, where `given` is the JSON value."""
+    script = f"""
+import {{ readFileSync }} from "node:fs";
+import * as s from {json.dumps((PAGE / "state.js").as_uri())};
+import {{ copyAs }} from {json.dumps((PAGE / "copy_as/index.js").as_uri())};
+const given = JSON.parse(readFileSync(0));
+process.stdout.write(JSON.stringify({expression}));
+"""
+    done = subprocess.run(
+        ["node", "--input-type=module", "-e", script], input=json.dumps(given), capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
