@@ -30,11 +30,21 @@ START = sorted((ROOT / "docs" / "start").glob("*.md"))
 NEEDS = {
     "patchfold.dask": "dask",
     "patchfold.jax": "jax",
-    "patchfold.models._disguises": "onnx", "patchfold.models._expand": "onnx", "patchfold.models._onnx": "onnx",
-    "patchfold.models._onnx_nodes": "onnx", "patchfold.models._portable": "onnx", "patchfold.models._times": "onnx",
-    "patchfold.models._rewriter": "onnx", "patchfold.onnx._node_tests": "onnx", "patchfold.onnx.backend": "onnx",
+    "patchfold.models._disguises": "onnx",
+    "patchfold.models._expand": "onnx",
+    "patchfold.models._onnx": "onnx",
+    "patchfold.models._onnx_nodes": "onnx",
+    "patchfold.models._portable": "onnx",
+    "patchfold.models._times": "onnx",
+    "patchfold.models._rewriter": "onnx",
+    "patchfold.onnx._node_tests": "onnx",
+    "patchfold.onnx.backend": "onnx",
     "patchfold.onnxruntime._convert": "onnx",
-    "patchfold.monai": "torch", "patchfold.torch": "torch", "patchfold.torchio": "torchio",
+    "patchfold.onnxruntime._disguises": "onnx",
+    "patchfold.models._narrow": "onnx",
+    "patchfold.monai": "torch",
+    "patchfold.torch": "torch",
+    "patchfold.torchio": "torchio",
 }
 
 
@@ -49,7 +59,13 @@ MODULES = [name for name in modules() if not any(f"{name}.".startswith(f"{needin
 FUNCTIONS: dict[str, Callable[..., Any]] = {spec.name: function_of(spec) for spec in HERE} | {
     name: getattr(patchfold, name)
     for name in (
-        "unfold_view", "space_to_depth_view", "iter_unfold", "gather_patches", "apply_tiled", "patchify", "unpatchify",
+        "unfold_view",
+        "space_to_depth_view",
+        "iter_unfold",
+        "gather_patches",
+        "apply_tiled",
+        "patchify",
+        "unpatchify",
     )
 }
 SECTIONS = ("Shapes", "Arguments", "Formula", "Types", "Errors", "Elsewhere", "Example")

@@ -16,11 +16,12 @@ from model_zoo import CASES, Case, hot, ints, moved, node
 onnx = pytest.importorskip("onnx")
 from onnx import TensorProto, helper  # noqa: E402
 from onnx.reference import ReferenceEvaluator  # noqa: E402
-from patchfold.models import ModelError, inspect  # noqa: E402
+from patchfold.models import ModelError, inspect, portable  # noqa: E402
 from patchfold.models._index_map import find, whole  # noqa: E402
 from patchfold.models._names import Name, name_of  # noqa: E402
 from patchfold.models._notes import of as notes_of  # noqa: E402
 from patchfold.models._regions import Found  # noqa: E402
+from patchfold.onnxruntime import convert  # noqa: E402
 
 
 # claim: models-inspect
@@ -240,6 +241,14 @@ def test_cycles_and_missing_inputs_are_named():
     refused(Case("cycle", (1,), nodes, "").model(), "node Relu #0 (Relu): its input 'b' is made by no node before it")
 
 
+def test_operator_whose_name_is_no_text_is_refused(tmp_path):
+    data = Case("t", (2, 3), [node("Transpose", "x", "y")], "").model().SerializeToString()
+    (tmp_path / "m.onnx").write_bytes(data.replace(b"Transpose", b"Transpo\xf3e"))
+    for read in (inspect, convert, lambda model: portable(model, "onnx:13")):
+        with pytest.raises(ModelError, match=re.escape(r"the name of its operator, b'Transpo\xf3e', is no text")):
+            read(tmp_path / "m.onnx")
+
+
 @pytest.mark.parametrize(
     "entries, text",
     [
@@ -299,10 +308,11 @@ def test_damaged_models_are_read_or_refused(seed, tmp_path):
         del data[draw.randrange(len(data)) :]
     path = tmp_path / "m.onnx"
     path.write_bytes(data)
-    try:
-        inspect(path, timed=False)
-    except ModelError as error:
-        assert str(error)
+    for read in (lambda model: inspect(model, timed=False), lambda model: portable(model, "tensorrt"), convert):
+        try:
+            read(path)
+        except ModelError as error:
+            assert str(error)
 
 
 def run(*arguments):

@@ -53,9 +53,7 @@ def test_passes_where_results_are_equal(run: Run) -> None:
 def test_fails_where_one_element_differs(run: Run) -> None:
     run.add("pads", col2im(14))
     run.add("pads", col2im(24), data_set="test_data_set_1")
-    fails = (
-        "fail test_data_set_0 onnx.Col2Im-18 float32 (1, 1, 5, 5): first difference at [0,0,0,4]: got 24, expected 14\n"
-    )
+    fails = "fail test_data_set_0 onnx.Col2Im-18 float32 (1, 1, 5, 5): first difference at [0,0,0,4]: got 24, expected 14\n"
     passes = "pass test_data_set_1 onnx.Col2Im-18 float32 (1, 1, 5, 5)\n"
     assert run("pads") == (1, fails + passes + "1 passed, 1 failed\n", "")
     assert run("pads", "-q") == (1, fails + "1 passed, 1 failed\n", "")

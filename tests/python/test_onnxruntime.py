@@ -10,6 +10,7 @@ import numpy as np
 import onnx
 import patchfold.onnxruntime
 import pytest
+from model_zoo import CASES
 from onnx.reference import ReferenceEvaluator
 from patchfold.models import ModelError
 from runtime_models import Array, Case, cases, example, numbers, same_bits
@@ -144,6 +145,70 @@ def test_convert_takes_over_the_patches_of_tf2onnx() -> None:
     converted = patchfold.onnxruntime.convert(model)
     assert {entry.domain for entry in converted.opset_import} == {"", "patchfold"}
     assert same_bits(run(converted, case.x), case.expected)
+
+
+DISGUISED = {
+    "im2col of slices": "Im2Col",
+    "im2col of slices, stride 2": "Im2Col",
+    "im2col of slices, dilated": "Im2Col",
+    "im2col of slices, one channel": "Im2Col",
+    "im2col as torch exports it": "Im2Col",
+    "im2col as torch exports it, kernel = stride": "Im2Col",
+    "im2col as torch exports it, even kernel": "Im2Col",
+    "pixel shuffle": "DepthToSpace",
+    "pixel unshuffle": "SpaceToDepth",
+    "depth to space, blocks first": "DepthToSpace",
+    "focus, rows first": "SpaceToDepth",
+}
+
+
+# claim: onnxruntime-disguises
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_convert_takes_over_what_other_nodes_do(case: Any) -> None:
+    model = case.model()
+    model.ir_version = 10
+    converted = patchfold.onnxruntime.convert(model)
+    ours = [node.op_type for node in converted.graph.node if node.domain == "patchfold"]
+    expected = DISGUISED.get(case.name) or (case.name.removesuffix(" itself") if case.name.endswith(" itself") else None)
+    assert ours == ([expected] if expected else [])
+    assert not expected or len(converted.graph.node) == 1
+    x = numbers(case.shape)
+    if "Conv" not in {node.op_type for node in model.graph.node}:
+        x.flat[:4] = np.array([0x7F800000, 0xFFC00001, 0x80000000, 0x7FA00000], np.uint32).view(np.float32)
+    if case.name == "Col2Im itself":
+        x = numbers(case.shape)
+    assert same_bits(run(converted, x), run(model, x, library=False))
+
+
+def test_convert_takes_over_overlapping_tokens_of_an_open_batch() -> None:
+    model = onnx.helper.make_model(
+        onnx.helper.make_graph(
+            [
+                onnx.helper.make_node("Pad", ["x", "pads"], ["padded"]),
+                onnx.helper.make_node("Gather", ["padded", "rows"], ["gathered"], axis=2),
+                onnx.helper.make_node("Gather", ["gathered", "rows"], ["patches"], axis=4),
+                onnx.helper.make_node("Transpose", ["patches"], ["taps"], perm=[0, 1, 2, 4, 3, 5]),
+                onnx.helper.make_node("Reshape", ["taps", "shape"], ["columns"]),
+                onnx.helper.make_node("Transpose", ["columns"], ["y"], perm=[0, 2, 1]),
+                onnx.helper.make_node("Relu", ["columns"], ["other"]),
+            ],
+            "g",
+            [onnx.helper.make_tensor_value_info("x", 1, ["n", 2, 9, 9])],
+            [onnx.helper.make_tensor_value_info(name, 1, None) for name in ("y", "other")],
+            [
+                onnx.numpy_helper.from_array(np.array([0, 0, 1, 1, 0, 0, 1, 1]), "pads"),
+                onnx.numpy_helper.from_array(np.arange(3)[:, None] + np.arange(0, 9, 2)[None], "rows"),
+                onnx.numpy_helper.from_array(np.array([-1, 18, 25]), "shape"),
+            ],
+        ),
+        opset_imports=[onnx.helper.make_opsetid("", 18)],
+        ir_version=10,
+    )
+    converted = patchfold.onnxruntime.convert(model)
+    assert "Gather" not in {node.op_type for node in converted.graph.node}
+    x = numbers((3, 2, 9, 9))
+    ours, theirs = session(converted).run(None, {"x": x}), session(model, library=False).run(None, {"x": x})
+    assert all(map(same_bits, ours, theirs)) and len(ours) == len(theirs) == 2
 
 
 # claim: onnxruntime-left

@@ -77,7 +77,7 @@ def runs_here(made: Any) -> bool:
     return any(str(op.get_rt_info()["layerType"].astype(str)) == "Reference" for op in made.get_runtime_model().get_ops())
 
 
-def taken(model: onnx.ModelProto) -> int:
+def left_over(model: onnx.ModelProto) -> int:
     """How many nodes of the family the converted model still leaves to ONNX Runtime."""
     return sum(node.op_type in OURS and not node.domain for node in patchfold.onnxruntime.convert(model).graph.node)
 

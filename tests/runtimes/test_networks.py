@@ -9,7 +9,7 @@ import onnx
 import pytest
 import torch
 from networks import NETWORKS
-from systems import in_onnxruntime, in_openvino, taken
+from systems import in_onnxruntime, in_openvino, left_over
 
 
 # claim: runtimes-networks
@@ -20,7 +20,7 @@ def test_networks_compute_the_same(name: str, run: Any) -> None:
     file = io.BytesIO()
     torch.onnx.export(module, (x,), file, dynamo=False, opset_version=18, input_names=["x"])
     model = onnx.load_model_from_string(file.getvalue())
-    assert taken(model) == 0
+    assert left_over(model) == 0
     theirs, ours = (run(model, [x.numpy()], with_library)[0] for with_library in (False, True))
     # The rest of the network is the runtime's, whose convolutions and products may sum in another order in another graph.
     np.testing.assert_allclose(ours, theirs, rtol=2e-4, atol=2e-4 * float(np.abs(theirs).max()))

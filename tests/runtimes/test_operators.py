@@ -14,7 +14,7 @@ import patchfold.onnxruntime
 import patchfold.openvino
 import pytest
 import torch
-from systems import Array, compiled, core, in_onnxruntime, in_openvino, runs_here, same_bits, taken
+from systems import Array, compiled, core, in_onnxruntime, in_openvino, left_over, runs_here, same_bits
 
 from runtime_models import Case, cases, data, numbers  # isort: skip
 
@@ -171,7 +171,8 @@ def test_models_of_torchs_exporters(module: torch.nn.Module, shape: tuple[int, .
             module, (torch.from_numpy(x),), file, dynamo=False, input_names=["x"], dynamic_axes=axes, opset_version=18
         )
         model = onnx.load_model_from_string(file.getvalue())
-    assert taken(model) == 0
+    assert left_over(model) == 0
+    assert [node.domain for node in patchfold.onnxruntime.convert(model).graph.node].count("patchfold") == 1
     for run in (in_onnxruntime, in_openvino):
         for ours in (False, True):
             assert same_bits(run(model, [x], ours)[0], expected), (run.__name__, ours)

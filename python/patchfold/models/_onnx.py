@@ -79,6 +79,8 @@ class _Reader:
         graphs.append(result)
         for number, node in enumerate(graph.node):
             name = node.name or f"{node.op_type} #{number}{where}"
+            if not isinstance(node.op_type, str):  # protobuf gives bytes that are no UTF-8
+                raise ModelError(f"node {name}: the name of its operator, {node.op_type!r}, is no text")
             for tensor in node.input:
                 if tensor not in visible:
                     raise ModelError(

@@ -13,10 +13,10 @@ import onnx
 import onnx.version_converter
 
 from . import _onnx
-from ._disguises import rewrite
 from ._errors import ModelError
 from ._expand import Nodes, Window, blocks_to_planes, col2im, im2col, planes_to_blocks
 from ._moves import same_pads
+from ._narrow import rewrite_with_few_axes
 from ._onnx_nodes import attributes_of, bodies_of, text_of
 from ._rewriter import CONTRIB, Rewriter, copy_of, drop_domain
 from ._targets import TARGETS, Target, of_version
@@ -66,7 +66,7 @@ def portable(model: Any, target: str, *, sizes: Mapping[str, int] | None = None)
     if opset < OLDEST:
         result, opset = _converted(result, OLDEST), OLDEST
     if wanted.most_axes is not None:
-        rewrite(result, dict(sizes or {}), wanted.most_axes)
+        rewrite_with_few_axes(result, dict(sizes or {}), wanted.most_axes)
     _Writer(wanted, shapes).graph(result.graph, {}, "patchfold")
     drop_domain(result, CONTRIB)
     if wanted.opset is not None and wanted.opset < opset:

@@ -14,8 +14,8 @@ from ..models import _onnx
 from ..models._expand import Nodes
 from ..models._onnx_nodes import attributes_of, text_of
 from ..models._rewriter import CONTRIB, FAMILY, Rewriter, copy_of, drop_domain
+from ._disguises import DOMAIN, take_over
 
-DOMAIN = "patchfold"
 # Element types of ONNX Runtime's tensors that take whole bytes. Others stay with ONNX Runtime's own operators.
 MOVED = {
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
@@ -29,7 +29,8 @@ def convert(model: Any) -> onnx.ModelProto:
     """The model with operators of the domain "patchfold" in the place of those that ONNX Runtime has itself.
 
     Col2Im, DepthToSpace and SpaceToDepth are taken over, and TensorFlow's ExtractImagePatches, which tf2onnx leaves in the
-    domain ai.onnx.contrib. Results are the same bit for bit, but for Col2Im of float16, which is added in float32 here and
+    domain ai.onnx.contrib; so are chains of other nodes that do what Im2Col, SpaceToDepth or DepthToSpace does, as torch's
+    exporters write unfold. Results are the same bit for bit, but for Col2Im of float16, which is added in float32 here and
     rounded once. Col2Im also runs with element types, and for N-D images with dilations, that ONNX Runtime does not
     compute, or computes wrong. A node stays as it is where the type of its elements is not known or is none that the
     library takes (strings, complex, 4-bit numbers; float8 in Col2Im), and an ExtractImagePatches whose settings are
@@ -47,9 +48,10 @@ def convert(model: Any) -> onnx.ModelProto:
     for graph in _onnx.read(model, {}):
         dtypes.update(graph.dtypes)
     result = copy_of(model)
+    made = take_over(result, MOVED)
     converter = _Converter(dtypes)
     converter.graph(result.graph, {}, "patchfold")
-    if converter.taken and all(entry.domain != DOMAIN for entry in result.opset_import):
+    if made + converter.taken and all(entry.domain != DOMAIN for entry in result.opset_import):
         result.opset_import.append(helper.make_opsetid(DOMAIN, 1))
     drop_domain(result, CONTRIB)
     return result
