@@ -22,10 +22,12 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # torch's threads do not look for work while others are timed
 import numpy as np
 import onnx
 import onnxruntime
@@ -42,6 +44,7 @@ from networks import NETWORKS  # noqa: E402
 PAGE = ROOT / "docs" / "performance-runtimes.md"
 Run = Callable[[], Any]
 NETWORK = "network"
+SLEEP = 0.1  # Seconds: threads of the runtimes look for work for a while before they sleep.
 # Images, kernel, stride, dilation, padding: those of docs/performance.md, and patches of vision transformers.
 WINDOWS = {
     "8x64x112x112 k3 s1 p1": ((8, 64, 112, 112), 3, 1, 1, 1),
@@ -153,7 +156,7 @@ def in_openvino(model: Any, x: Any, ours: bool, threads: int) -> tuple[Run, Call
     settings = {"INFERENCE_NUM_THREADS": threads, "INFERENCE_PRECISION_HINT": "f32", "NUM_STREAMS": 1}
     request = core.compile_model(read, "CPU", settings).create_infer_request()
     request.set_input_tensor(openvino.Tensor(x, shared_memory=True))
-    return request.infer, lambda: np.array(request.get_output_tensor().data)
+    return partial(request.infer, share_outputs=True), lambda: np.array(request.get_output_tensor().data)
 
 
 def in_onnxruntime(model: Any, x: Any, ours: bool, threads: int) -> tuple[Run, Callable[[], Any]]:
@@ -172,19 +175,48 @@ def in_onnxruntime(model: Any, x: Any, ours: bool, threads: int) -> tuple[Run, C
     return lambda: session.run_with_iobinding(binding), output.numpy
 
 
+def copying(size: int) -> Run:
+    """torch's copy of half as many bytes: it reads and writes as many as a problem that reads and writes `size` in all."""
+    source, to = torch.ones(size // 2, dtype=torch.uint8), torch.ones(size // 2, dtype=torch.uint8)
+    return lambda: to.copy_(source)
+
+
 def times(runs: list[Run], rounds: int) -> list[float]:
-    """The median time of each, in seconds; in every round each runs once."""
+    """The median time of each, in seconds: in every round the last three of four calls, after the others' threads sleep."""
     seconds: list[list[float]] = [[] for _ in runs]
-    for number in range(rounds + 1):
+    for _ in range(rounds):
         for run, list_of in zip(runs, seconds, strict=True):
-            begin = time.perf_counter()
+            time.sleep(SLEEP)
             run()
-            if number:  # The first round makes memory and plans.
+            for _ in range(3):
+                begin = time.perf_counter()
+                run()
                 list_of.append(time.perf_counter() - begin)
     return [statistics.median(each) for each in seconds]
 
 
-def page(rows: list[tuple[str, str, str, float, float]], threads: int, rounds: int, load: float) -> str:
+@dataclass(frozen=True)
+class Row:
+    """A model and its times in seconds; `copy` is that of a plain copy of as many bytes."""
+
+    runtime: str
+    group: str
+    problem: str
+    before: float
+    after: float
+    copy: float
+
+    @property
+    def ratio(self) -> float:
+        return self.before / self.after
+
+    @property
+    def copies(self) -> str:
+        """A network does more than to move its input and result."""
+        return "" if self.group == NETWORK else f"{self.after / self.copy:.1f}"
+
+
+def page(rows: list[Row], threads: int, rounds: int, load: float) -> str:
     cpu = next((line.partition(":")[2].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "?")
     today = datetime.date.today().isoformat()
     lines = [
@@ -195,22 +227,27 @@ def page(rows: list[tuple[str, str, str, float, float]], threads: int, rounds: i
         "([runtimes.md](runtimes.md)); and two networks of torch, one for video inpainting in small (soft split, attention,",
         f"soft composition) and one that upscales by 4 with pixel shuffle. Measured on {today} on {cpu}, {threads} threads,",
         f"OpenVINO {openvino.__version__.partition('-')[0]}, ONNX Runtime {onnxruntime.__version__}:",
-        f"medians of {rounds} rounds in turn,",
+        f"medians of {rounds} rounds in turn, of three calls each,",
         "into memory that is there already. Both results have the same bits, those of the networks within 2e-4: the other",
-        "operators are the runtime's, and may sum in another order in another graph. Before the run",
+        "operators are the runtime's, and may sum in another order in another graph. The last column is the time with",
+        "patchfold over that of torch's copy of as many bytes: where it is near 1, memory allows no more. Before the run",
         f"{load:.1f} other threads wanted to run on the {os.cpu_count()} processors (load average);",
         "where that is not near 0, figures are rough.",
     ]  # fmt: skip
     lines += ["", "| runtime | operators | times faster, median | aim |", "|---|---|---|---|"]
     for (runtime, group), aim in AIMS.items():
-        ratios = [before / after for r, g, _, before, after in rows if (r, g) == (runtime, group)]
+        ratios = [row.ratio for row in rows if (row.runtime, row.group) == (runtime, group)]
         if ratios:
             lines.append(f"| {runtime} | {group} | {statistics.median(ratios):.1f} | {aim} |")
-    for runtime in dict.fromkeys(row[0] for row in rows):
-        lines += ["", f"## {runtime}", "", "| operator | problem | by itself, ms | with patchfold, ms | times faster |"]
-        lines.append("|---|---|---|---|---|")
-        for _, group, problem, before, after in (row for row in rows if row[0] == runtime):
-            lines.append(f"| {group} | {problem} | {before * 1e3:.3g} | {after * 1e3:.3g} | {before / after:.1f} |")
+    for runtime in dict.fromkeys(row.runtime for row in rows):
+        lines += ["", f"## {runtime}", ""]
+        lines.append(
+            "| operator | problem | by itself, ms | with patchfold, ms | times faster | with patchfold, in copies |"
+        )
+        lines.append("|---|---|---|---|---|---|")
+        for row in (row for row in rows if row.runtime == runtime):
+            both = f"{row.before * 1e3:.3g} | {row.after * 1e3:.3g} | {row.ratio:.1f}"
+            lines.append(f"| {row.group} | {row.problem} | {both} | {row.copies} |")
     return "\n".join(lines) + "\n"
 
 
@@ -224,21 +261,23 @@ def main() -> int:
     if options.threads < 1 or options.rounds < 1 or (options.write and options.only):
         parser.error("--threads and --rounds take positive numbers, and --write goes without --only")
     load = os.getloadavg()[0]
-    rows = []
+    torch.set_num_threads(options.threads)
+    rows: list[Row] = []
     for runtime, group, problem, model, shape in cases():
         if options.only not in f"{runtime} {group} {problem}":
             continue
         x = np.random.default_rng(1).standard_normal(shape, np.float32)
         start = in_openvino if runtime == "OpenVINO" else in_onnxruntime
         made = [start(model, x, ours, options.threads) for ours in (False, True)]
-        before, after = times([run for run, _ in made], options.rounds)
+        size = x.nbytes + made[0][1]().nbytes
+        before, after, copy = times([*(run for run, _ in made), copying(size)], options.rounds)
         theirs, ours = (result() for _, result in made)
         # In another graph a runtime's own convolutions and products may sum in another order.
         if not np.allclose(ours, theirs, 2e-4, 2e-4) if group == NETWORK else ours.tobytes() != theirs.tobytes():
             sys.exit(f"runtimes: {runtime} {group} {problem}: the results differ")
-        rows.append((runtime, group, problem, before, after))
+        rows.append(row := Row(runtime, group, problem, before, after, copy))
         what = f"{runtime:13}{group:21}{problem:36}"
-        print(f"{what}{before * 1e3:9.3f} ms {after * 1e3:9.3f} ms {before / after:6.1f}", flush=True)
+        print(f"{what}{before * 1e3:9.3f} ms {after * 1e3:9.3f} ms {row.ratio:6.1f} {row.copies:>6}", flush=True)
     text = page(rows, options.threads, options.rounds, load)
     if options.write:
         PAGE.write_text(text, encoding="utf-8")

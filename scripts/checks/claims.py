@@ -31,7 +31,9 @@ GENERATED = {
     "docs/porting.md": "porting-page",
 }
 # Pages that say what was measured or tried, and promise nothing.
-RECORDS = ("docs/performance.md", "docs/performance-random.md", "docs/performance-stitching.md", "docs/platforms.md")
+RECORDS = (
+    "docs/performance.md", "docs/performance-random.md", "docs/performance-runtimes.md", "docs/performance-stitching.md",
+    "docs/platforms.md")
 
 # The first page of the site, which says what README.md says.
 SITE = "docs/site/index.md"
