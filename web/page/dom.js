@@ -13,6 +13,55 @@ export function make(tag, attributes = {}, ...children) {
   return element;
 }
 
+/** What one types into, presses or chooses, and what holds it. */
+const KEPT = "form, section, .fields, .field, .bar, input, select, textarea, button";
+const LISTENERS = ["onclick", "onchange", "oninput", "onsubmit"];
+
+/** The same element of two drawings: its own id, or that of the first element inside. */
+const keyOf = (element) => element.id || element.querySelector?.("[id]")?.id;
+const stays = (element, fresh) => element.tagName === fresh.tagName && element.matches(KEPT) && keyOf(fresh) && keyOf(element) === keyOf(fresh);
+
+function update(element, fresh) {
+  for (const { name } of [...element.attributes]) if (!fresh.hasAttribute(name)) element.removeAttribute(name);
+  for (const { name, value } of [...fresh.attributes]) if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+  for (const name of LISTENERS) element[name] = fresh[name];
+  if (element.matches("textarea, input:not([type=file])")) {
+    if (element.value !== fresh.value) element.value = fresh.value;
+  } else if (element.tagName === "SELECT") {
+    const { value } = fresh;
+    if (element.innerHTML !== fresh.innerHTML) element.replaceChildren(...fresh.childNodes);
+    element.value = value;
+  } else if (element.tagName !== "INPUT") {
+    renew(element, [...fresh.childNodes]);
+  }
+}
+
+/** Gives an element new children. What one types into or presses stays the same element, with the new one's values and listeners:
+ * a field that is left draws everything again, and neither the focus nor the press that left it may meet an element that is gone. */
+export function renew(parent, children) {
+  let next = parent.firstChild;
+  for (const child of children) {
+    let kept = null;
+    if (child instanceof Element) for (kept = next; kept && !(kept instanceof Element && stays(kept, child)); ) kept = kept.nextSibling;
+    if (!kept) {
+      parent.insertBefore(child instanceof Node ? child : document.createTextNode(child), next);
+      continue;
+    }
+    while (next !== kept) {
+      const gone = next;
+      next = next.nextSibling;
+      gone.remove();
+    }
+    update(kept, child);
+    next = kept.nextSibling;
+  }
+  while (next) {
+    const gone = next;
+    next = next.nextSibling;
+    gone.remove();
+  }
+}
+
 /** A select with these words; `labels` may name some otherwise. */
 export function choice(id, words, value, onchange, labels = {}) {
   const select = make("select", { id, onchange: (event) => onchange(event.target.value) });

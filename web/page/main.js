@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page: one state, from which everything is drawn again after each change, and which the link always carries.
 import { controls } from "./controls.js";
-import { make, toClipboard } from "./dom.js";
+import { make, renew, toClipboard } from "./dom.js";
 import { Engine, size } from "./engine.js";
 import { look, numbers } from "./model.js";
 import { panels } from "./panels/index.js";
@@ -51,7 +51,7 @@ function drawTabs() {
       title,
     ),
   );
-  $("tabs").replaceChildren(...tabs);
+  renew($("tabs"), tabs);
   $("panel").setAttribute("aria-labelledby", `tab-${state.panel}`);
 }
 
@@ -65,12 +65,11 @@ function refusal(error) {
 function draw({ faults = [], focus = null, controlsToo = true } = {}) {
   theme();
   const active = document.activeElement?.id;
-  if (controlsToo) $("controls").replaceChildren(...controls(state, inputShape({ ...state, input: null }), change));
+  if (controlsToo) renew($("controls"), controls(state, inputShape({ ...state, input: null }), change));
   drawTabs();
   $("faults").replaceChildren(...faults.map((fault) => make("p", { class: "fault" }, fault)));
   const panel = panels.find(({ name }) => name === state.panel) ?? panels[0];
-  const holder = $("panel");
-  holder.replaceChildren();
+  const holder = make("div");
   $("arguments").hidden = $("call").hidden = panel.alone;
   const model = look(engine, state);
   if (state.chosen && model.trace && state.chosen.index >= size(state.chosen.side === "image" ? model.imageShape : model.columnsShape)) {
@@ -85,6 +84,7 @@ function draw({ faults = [], focus = null, controlsToo = true } = {}) {
   } else {
     shownPanel = panel.show(holder, { state, model, engine, change, say, numbers: (other) => numbers(engine, other) }) ?? null;
   }
+  renew($("panel"), [...holder.childNodes]);
   if (focus?.tab) $(`tab-${focus.tab}`).focus();
   else if (focus) shownPanel?.focus?.(focus);
   else if (active && active !== document.activeElement?.id) $(active)?.focus({ preventScroll: true });

@@ -68,6 +68,7 @@ export function look(engine, state) {
     model.columns = geometry.extracts ? full : input;
     model.imageShape = image;
     model.columnsShape = columns;
+    model.means = state.operator === "fold" && state.dialect === "patchfold" && state.reduce === "mean";
     if (geometry.sums && state.step !== null) {
       model.step = Math.min(state.step, positions);
       model.image = engine.run(call, partOf(model, model.step), geometry);

@@ -166,7 +166,7 @@ function completed(rule, value, standard, path, faults) {
     value = {};
   }
   for (const name of Object.keys(value)) {
-    if (!(name in rule.fields)) faults.push(`${path ? `${path}.` : ""}${name} is no field of the state`);
+    if (!Object.hasOwn(rule.fields, name)) faults.push(`${path ? `${path}.` : ""}${name} is no field of the state`);
   }
   const result = {};
   for (const [name, inner] of Object.entries(rule.fields)) {

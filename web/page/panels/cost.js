@@ -6,16 +6,19 @@ import { bytesOfCall } from "../model.js";
 
 const UNITS = ["bytes", "KB", "MB", "GB", "TB", "PB"];
 
+/** Three digits, or all of a larger whole part: no power of ten. */
+const short = (value) => (value >= 999.5 ? value.toFixed(0) : value.toPrecision(3));
+
 /** 1536 as "1.5 KB": units of 1024. */
 export function bytesShown(bytes) {
   let unit = 0;
   for (; bytes >= 1024 && unit < UNITS.length - 1; ++unit) bytes /= 1024;
-  return `${unit === 0 ? bytes : bytes.toPrecision(3)} ${UNITS[unit]}`;
+  return `${unit === 0 ? bytes : short(bytes)} ${UNITS[unit]}`;
 }
 
 /** Seconds as "1.2 ms". */
 export function timeShown(seconds) {
-  for (const [scale, unit] of [[1, "s"], [1e-3, "ms"], [1e-6, "µs"]]) if (seconds >= scale) return `${(seconds / scale).toPrecision(3)} ${unit}`;
+  for (const [scale, unit] of [[1, "s"], [1e-3, "ms"], [1e-6, "µs"]]) if (seconds >= scale) return `${short(seconds / scale)} ${unit}`;
   return `${(seconds * 1e9).toPrecision(3)} ns`;
 }
 
@@ -32,9 +35,9 @@ export function show(holder, { state, model, engine, say }) {
   const [input, output] = geometry.extracts ? ["image", "columns"] : ["columns", "image"];
   const row = (name, value, id) => make("tr", {}, make("th", { scope: "row" }, name), make("td", { id }, value));
   const bound = make("td", { id: "cost-bound" });
-  const speed = make("input", { id: "cost-speed", type: "number", min: 1, max: 10000, step: "any", value: SPEED, oninput: () => estimate() });
-  const estimate = () => {
-    const rate = Math.max(0.001, Number(speed.value) || SPEED);
+  const speed = make("input", { id: "cost-speed", type: "number", min: 1, max: 10000, step: "any", value: SPEED, oninput: (event) => estimate(event.target.value) });
+  const estimate = (given) => {
+    const rate = Math.max(0.001, Number(given) || SPEED);
     bound.textContent = `at least ${timeShown((bytes.data + bytes.output) / (rate * 1e9))}`;
   };
   const measured = make("td", { id: "cost-measured" }, "not yet");
@@ -66,7 +69,7 @@ export function show(holder, { state, model, engine, say }) {
         {},
         row(`Input (${input})`, `[${geometry.data.join(", ")}], ${bytesShown(bytes.data)}`, "cost-input"),
         row(`Output (${output})`, `[${geometry.output.join(", ")}], ${bytesShown(bytes.output)}`, "cost-output"),
-        row("Output by input", bytes.data ? `${(bytes.output / bytes.data).toPrecision(3)} times` : "-", "cost-ratio"),
+        row("Output by input", bytes.data ? `${short(bytes.output / bytes.data)} times` : "-", "cost-ratio"),
         row("Memory beside them", `${bytesShown(plan.scratch)} for each thread`, "cost-scratch"),
         make("tr", {}, make("th", { scope: "row" }, "Time, by the speed of memory"), bound),
         make("tr", {}, make("th", { scope: "row" }, "Time in this page, one thread"), measured),
@@ -76,5 +79,5 @@ export function show(holder, { state, model, engine, say }) {
     make("p", { class: "note" }, `The bound reads the input once and writes the output once. A built library is faster than this page: it has wider vectors and threads.${bytes.data + bytes.output > MOST_BYTES ? ` Shapes above ${bytesShown(MOST_BYTES)} are not run here.` : ""}`),
     make("details", {}, make("summary", {}, "How the library runs it"), make("pre", { tabindex: "0", "aria-label": "The plan" }, plan.text)),
   );
-  estimate();
+  estimate(SPEED);
 }

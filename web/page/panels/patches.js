@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The image on one side, columns or blocks on the other: where each element comes from and goes to.
 import { choice, field, make } from "../dom.js";
+import { size } from "../engine.js";
 import { Grid } from "../grid.js";
 import { coordinates, placeInColumns, positionNumber } from "../model.js";
 import { sides } from "../tables.js";
@@ -19,7 +20,7 @@ export function tell(model, side, index) {
     const value = `image${sentence(imageShape, index)} = ${values.image[index]}`;
     let text = `${value} is in no patch`;
     if (places.length) {
-      const verb = geometry.extracts ? "goes to" : geometry.sums ? "is the sum of" : "comes from";
+      const verb = geometry.extracts ? "goes to" : geometry.sums ? `is the ${model.means ? "mean" : "sum"} of` : "comes from";
       text = `${value} ${verb} ${plural(places.length, "element")} of the ${geometry.blocks ? "blocks" : "columns"}: ${names.join(", ")}${more}`;
     } else if (geometry.sums) {
       text = `${value}: no patch touches it`;
@@ -107,6 +108,10 @@ export function show(holder, { state, model, change, say }) {
     return;
   }
   const { geometry } = model;
+  if (model.imageShape.length !== state.shape.length || size(model.imageShape) === 0) {
+    holder.append(make("p", {}, `From [${geometry.data.join(", ")}] to [${geometry.output.join(", ")}]: only images of one batch axis and with elements are drawn here. The panels Picture and Cost show these shapes.`));
+    return;
+  }
   const view = state.view;
   const numberField = (name, label, most) =>
     field(label, make("input", { id: `view-${name}`, type: "number", min: 0, max: most - 1, value: Math.min(view[name], most - 1), onchange: (event) => change({ view: { ...view, [name]: Math.max(0, Math.min(most - 1, Math.floor(Number(event.target.value)) || 0)) }, chosen: null }) }));

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Leaving a field, and what is told of shapes and figures out of the ordinary."""
+
+import pytest
+
+
+def typed(visit, name, text):
+    """Types into a field, and does not leave it."""
+    visit.page.click(f"#{name}")
+    visit.page.keyboard.press("Control+A")
+    visit.page.keyboard.type(text)
+
+
+def focused(visit):
+    return visit.page.evaluate("document.activeElement.id")
+
+
+def test_leaving_a_field_takes_its_text_and_goes_where_one_goes(visit):
+    visit.open()
+    typed(visit, "kernel", "2")
+    visit.page.keyboard.press("Tab")
+    assert (visit.state()["kernel"], focused(visit)) == ([2, 2], "stride")
+    typed(visit, "kernel", "3")
+    visit.page.click("#stride")
+    assert (visit.state()["kernel"], focused(visit)) == ([3, 3], "stride")
+    typed(visit, "stride", "1")
+    visit.page.click("#tab-cost")
+    assert (visit.state()["stride"], visit.state()["panel"]) == ([1, 1], "cost")
+
+
+def test_a_press_that_leaves_a_field_of_a_panel_counts(visit):
+    visit.open({"panel": "seams", "seams": {"size": [96, 128], "tile": [48, 48], "overlap": [16, 16]}})
+    typed(visit, "seams-tile", "64")
+    visit.page.click("#seams-overlap")
+    assert focused(visit) == "seams-overlap"
+    typed(visit, "seams-tile", "40")
+    visit.page.click("#seams-compare")
+    assert visit.page.locator("#gallery figure").count() == 10
+    assert visit.state()["seams"]["tile"] == [40, 40]
+    visit.open({"panel": "which"})
+    typed(visit, "which-image", "1 2 3")
+    visit.page.keyboard.press("Tab")
+    assert focused(visit) == "which-columns"
+    visit.page.keyboard.type("1")
+    visit.page.click("#which-example")
+    assert len(visit.page.input_value("#which-image")) > 40
+
+
+@pytest.mark.parametrize("shape", [[0, 2, 5, 6], [1, 0, 5, 6], [2, 2, 2, 5, 6], [2, 5, 6]], ids=str)
+def test_what_is_no_image_of_one_batch_axis_is_not_drawn(visit, shape):
+    visit.open({"input": shape})
+    assert "only images of one batch axis" in visit.page.inner_text("#panel")
+
+
+def test_a_mean_is_called_a_mean(visit):
+    visit.open({"operator": "fold", "reduce": "mean", "chosen": {"side": "image", "index": 7}})
+    assert "is the mean of 4 elements" in visit.told()
+
+
+def test_large_figures_have_no_powers_of_ten(visit):
+    visit.open({"panel": "cost", "shape": [1, 1, 1000, 1024], "kernel": [64, 64], "stride": [1, 1], "dtype": "uint8"})
+    assert "1000 KB" in visit.page.inner_text("#cost-input")
+    assert "e+" not in visit.page.inner_text("#panel")
