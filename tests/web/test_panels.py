@@ -2,6 +2,7 @@
 """The other panels: orders, which order, seams, cost, picture."""
 
 import json
+import re
 import struct
 import zlib
 
@@ -215,11 +216,43 @@ def test_the_weight_of_a_tile_falls_to_its_border(visit):
     assert "The weight of tile" in visit.page.inner_text("#seams-caption")
 
 
-def test_ten_ways_to_merge(visit):
+def test_every_way_to_merge(visit):
     visit.open({"panel": "seams", "seams": {"size": [96, 128], "tile": [48, 48], "overlap": [16, 16]}})
     visit.page.click("#seams-compare")
-    assert visit.page.locator("#gallery figure").count() == 10
-    assert visit.page.locator("#gallery canvas").count() == 10
+    assert visit.page.locator("#gallery figure").count() == 11
+    assert visit.page.locator("#gallery canvas").count() == 11
+    names = [each.split(":")[0] for each in visit.page.locator("#gallery figcaption").all_inner_texts()]
+    assert names[5:] == ["sum", "max", "min", "first", "last", "center"]
+
+
+@pytest.mark.parametrize(
+    "seams",
+    [
+        {"size": [1024, 1024], "tile": [512, 512], "overlap": [511, 511]},
+        {"size": [1024, 1024], "tile": [1, 1], "overlap": [0, 0]},
+        {"size": [1024, 512], "tile": [300, 40], "overlap": [280, 39]},
+    ],
+    ids=str,
+)
+def test_too_many_tiles_are_refused_before_they_are_merged(visit, seams):
+    """And what the sentence says to choose instead is merged."""
+    visit.open({"panel": "seams", "seams": seams})
+    told = visit.page.inner_text("#seams-fault")
+    assert "would take this page too long" in told
+    assert visit.page.locator("#seams-after").count() == 0
+    numbers = [int(number) for number in re.findall(r"\d+", told.split("choose")[1])]
+    tile, overlap = ([*seams["tile"], *numbers] if len(numbers) == 2 else numbers)[:2], numbers[-2:]
+    visit.open({"panel": "seams", "seams": {**seams, "tile": tile, "overlap": overlap}})
+    assert visit.page.inner_text("#seams-fault") == ""
+    assert visit.page.locator("#seams-after").count() == 1
+
+
+def test_a_comparison_that_takes_too_long_says_what_to_choose(visit):
+    visit.open({"panel": "seams", "seams": {"size": [512, 512], "tile": [128, 128], "overlap": [96, 96]}})
+    assert visit.page.inner_text("#seams-fault") == ""
+    visit.page.click("#seams-compare")
+    assert "11 merges of 169 tiles" in visit.page.inner_text("#seams-fault")
+    assert visit.page.locator("#gallery").count() == 0
 
 
 def test_tiles_that_do_not_fit_are_refused_by_the_library(visit):

@@ -71,8 +71,9 @@ export function flaw(name, strength) {
   if (name === "blur") return (values, { shape }) => (strength === 0 ? values : blurred(values, shape, Math.max(1, Math.round((strength * Math.min(shape[1], shape[2])) / 8))));
   if (name === "vignette") {
     return (values, { shape: [, height, width] }) => {
-      const edge = (i, n) => Math.max(0, 1 - (4 * Math.min(i + 0.5, n - i - 0.5)) / n);
-      return values.map((each, i) => each * (1 - strength * Math.max(edge(Math.floor(i / width) % height, height), edge(i % width, width))));
+      const edges = (n) => Float64Array.from({ length: n }, (_, i) => Math.max(0, 1 - (4 * Math.min(i + 0.5, n - i - 0.5)) / n));
+      const [rows, columns] = [edges(height), edges(width)];
+      return values.map((each, i) => each * (1 - strength * Math.max(rows[Math.floor(i / width) % height], columns[i % width])));
     };
   }
   return (values) => values;

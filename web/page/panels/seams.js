@@ -12,7 +12,36 @@ export const alone = true;
 
 const WINDOWS = ["ones", "linear", "hann", "cosine", "gaussian"];
 const REDUCTIONS = ["max", "min", "first", "last", "center"];
+const WAYS = [...WINDOWS.map((window) => ({ window, reduce: "mean" })), { window: "standard", reduce: "sum" }, ...REDUCTIONS.map((reduce) => ({ window: "standard", reduce }))];
 let own = null; // the picture of a file; it is not part of the state
+
+/** What one drawing, and the comparison as a whole, may cost, in elements of tiles: about a second each. */
+const MOST = { drawn: 4e6, compared: 1e7 };
+const EACH_TILE = 512; // what a tile costs beside its elements
+
+/** How many tiles there are at most, and what one merge of them costs. */
+function workOf({ size, tile, overlap }) {
+  const tiles = size.reduce((product, extent, i) => {
+    const step = tile[i] - overlap[i];
+    return product * (step < 1 ? 1 : Math.max(0, Math.ceil((extent - tile[i]) / step)) + 1); // the engine refuses such a step
+  }, 1);
+  return { tiles, cost: size[0] * size[1] + tiles * (tile[0] * tile[1] + EACH_TILE) };
+}
+
+/** Why so many tiles are not merged here, and which would be; null if they are. `times` merges may cost `most`. */
+export function tooMuch(seams, most = MOST.drawn, times = 1) {
+  const fits = (other) => times * workOf({ ...seams, ...other }).cost <= most;
+  if (fits({})) return null;
+  const { tiles } = workOf(seams);
+  const given = `${times > 1 ? `${times} merges of ` : ""}${tiles} tiles of ${seams.tile.join(" × ")}, which overlap by ${seams.overlap.join(" × ")}, would take this page too long`;
+  const choices = [];
+  for (const part of [4, 2, 1, 0]) choices.push({ tile: seams.tile, overlap: seams.tile.map((extent, i) => Math.min(seams.overlap[i], Math.floor((extent * part) / 5))) });
+  for (const extent of [16, 32, 64, 96, 128]) choices.push({ tile: [extent, extent], overlap: [extent / 4, extent / 4] });
+  const other = choices.find(fits);
+  if (!other) return `${given}: choose a smaller picture.`;
+  const tile = other.tile === seams.tile ? "" : `a tile of ${other.tile.join(", ")} and `;
+  return `${given}: choose ${tile}an overlap of ${other.overlap.join(", ")}.`;
+}
 
 const pictureOf = (seams) => own ?? drawnPicture(seams.size);
 
@@ -22,8 +51,9 @@ function canvas([height, width], colour, label, id) {
   const context = element.getContext("2d");
   const pixels = context.createImageData(width, height);
   for (let i = 0; i < width * height; ++i) {
-    const [r, g, b] = colour(i);
-    pixels.data.set([r * 255, g * 255, b * 255, 255], 4 * i);
+    const rgb = colour(i);
+    for (let c = 0; c < 3; ++c) pixels.data[4 * i + c] = rgb[c] * 255;
+    pixels.data[4 * i + 3] = 255;
   }
   context.putImageData(pixels, 0, 0);
   return element;
@@ -57,9 +87,8 @@ const percent = (error) => `${error === 0 ? 0 : (error * 100).toPrecision(2)} %`
 
 function compared(engine, picture, seams) {
   const holder = make("div", { class: "gallery", id: "gallery" });
-  const cases = [...WINDOWS.map((window) => ({ window, reduce: "mean" })), ...REDUCTIONS.map((reduce) => ({ window: "standard", reduce }))];
   const count = picture.size[0] * picture.size[1];
-  for (const each of cases) {
+  for (const each of WAYS) {
     const name = each.reduce === "mean" ? `mean, ${each.window}` : each.reduce;
     try {
       const { values, error } = stitched(engine, picture, { ...seams, ...each });
@@ -133,6 +162,12 @@ export function show(holder, { state, engine, change, say }) {
   const picture = pictureOf(seams);
   const [height, width] = picture.size;
   const count = height * width;
+  const cut = { ...seams, size: picture.size };
+  const refused = tooMuch(cut);
+  if (refused) {
+    fault.textContent = refused;
+    return;
+  }
   let result;
   try {
     result = stitched(engine, picture, seams);
@@ -172,10 +207,15 @@ export function show(holder, { state, engine, change, say }) {
       make("figure", {}, canvas([outHeight, outWidth], colour, label, "seams-after"), make("figcaption", { id: "seams-caption" }, label)),
     ),
     make("button", { type: "button", id: "seams-compare", onclick: (event) => {
+      const refusedAll = tooMuch(cut, MOST.compared, WAYS.length);
+      if (refusedAll) {
+        fault.textContent = refusedAll;
+        return;
+      }
       const gallery = compared(engine, picture, seams);
       document.getElementById("gallery")?.remove();
       event.target.after(gallery);
-      say("Ten ways to merge, each with its difference.");
+      say(`${WAYS.length} ways to merge, each with its difference.`);
     } }, "Compare windows and reductions"),
   );
   if (seams.show !== "weight") holder.append(make("details", {}, make("summary", {}, "Where the tiles lie"), markup(engine.tilesPicture())));
