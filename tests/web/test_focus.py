@@ -55,6 +55,51 @@ def test_what_is_no_image_of_one_batch_axis_is_not_drawn(visit, shape):
 def test_a_mean_is_called_a_mean(visit):
     visit.open({"operator": "fold", "reduce": "mean", "chosen": {"side": "image", "index": 7}})
     assert "is the mean of 4 elements" in visit.told()
+    visit.open({"operator": "fold", "reduce": "mean", "step": 4, "chosen": {"side": "image", "index": 7}})
+    assert "is the sum divided by 4 of 3 elements" in visit.told() or "is the sum divided by 4 of 2 elements" in visit.told()
+
+
+def test_a_sum_counts_what_is_added_so_far(visit):
+    chosen = {"side": "image", "index": 7}
+    visit.open({"operator": "fold", "chosen": chosen})
+    assert "is the sum of 4 elements" in visit.told() and "so far" not in visit.told()
+    elements = []
+    for step in range(10):
+        visit.open({"operator": "fold", "step": step, "chosen": chosen})
+        told = visit.told()
+        value = int(told.split(" = ")[1].split()[0].rstrip(":"))
+        count = 0 if "is added yet" in told else int(told.split("sum of ")[1].split()[0])
+        assert (value == 0) == (count == 0), told
+        assert ("4 at the end" in told) == (0 < count < 4), told
+        elements.append(count)
+    assert elements == sorted(elements) and elements[0] == 0 and elements[-1] == 4 and len(set(elements)) > 2
+
+
+def test_focus_marks_an_entry_in_every_system(visit):
+    visit.open({"panel": "orders", "shape": [1, 2, 4, 4], "kernel": [2, 2]})
+    visit.page.focus("[aria-label='Orders of all systems']")
+    visit.page.keyboard.press("Tab")
+    assert visit.page.locator("#orders td.linked").count() == 5
+    first = visit.page.locator("#orders td.linked").first.get_attribute("data-entry")
+    visit.page.keyboard.press("Tab")
+    assert visit.page.locator("#orders td.linked").first.get_attribute("data-entry") != first
+    visit.page.focus("#tab-orders")
+    assert visit.page.locator("#orders td.linked").count() == 0
+
+
+def test_a_press_on_copy_that_leaves_a_field_counts(visit):
+    visit.open({"panel": "copy"})
+    assert visit.page.evaluate("new Set([...document.querySelectorAll('[data-copy]')].map((each) => each.id)).size") == 10
+    typed(visit, "kernel", "2")
+    visit.page.click("[data-copy='PyTorch']")
+    visit.page.wait_for_function("document.getElementById('said').textContent !== ''")
+    assert visit.state()["kernel"] == [2, 2]
+
+
+def test_a_link_of_another_version_is_told_in_words(visit):
+    visit.open({"version": 2, "kernel": [2, 2]})
+    assert "made by another version of the page" in visit.page.inner_text("#faults")
+    assert visit.state()["kernel"] == [2, 2]
 
 
 def test_large_figures_have_no_powers_of_ten(visit):

@@ -156,6 +156,10 @@ function completed(rule, value, standard, path, faults) {
   }
   if (!rule.fields) {
     if (value === undefined && standard !== undefined) return structuredClone(standard);
+    if (path === "version" && !rule.check(value)) {
+      faults.push(`this link was made by another version of the page (version ${(JSON.stringify(value) ?? "none").slice(0, 60)} of links, here ${standard}); what this page knows of it is shown`);
+      return standard;
+    }
     if (rule.check(value)) return structuredClone(value);
     faults.push(`${path} must be ${rule.says}; given ${(JSON.stringify(value) ?? "nothing").slice(0, 60)}`);
     return structuredClone(standard);

@@ -16,6 +16,7 @@ export function show(holder, { state, say }) {
     }
     const button = make("button", {
       type: "button",
+      id: `copy-${name.replace(/[^A-Za-z]+/g, (run) => (run.includes("+") ? "-cpp" : "-"))}`,
       "data-copy": name,
       onclick: async () => {
         const worked = await toClipboard(text);

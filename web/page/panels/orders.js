@@ -68,6 +68,9 @@ export function show(holder, { state, engine }) {
           {
             class: `channel-${entry.channel % 4}`,
             "data-entry": `${entry.channel}:${entry.tap.join(",")}`,
+            tabindex: "0",
+            onfocus: () => mark(`${entry.channel}:${entry.tap.join(",")}`),
+            onblur: () => mark(null),
             onpointerenter: () => mark(`${entry.channel}:${entry.tap.join(",")}`),
           },
           shown(entry),

@@ -14,14 +14,19 @@ export function tell(model, side, index) {
   const { geometry, trace, uses, imageShape, columnsShape } = model;
   const values = { image: model.image.values, columns: model.columns.values };
   if (side === "image") {
-    const places = uses.list(index);
+    const added = (place) => model.step === undefined || positionNumber(geometry, placeInColumns(geometry, place).position) < model.step;
+    const all = uses.list(index);
+    const places = all.filter(added);
     const names = places.slice(0, 6).map((place) => sentence(columnsShape, place));
     const more = places.length > 6 ? ` and ${places.length - 6} more` : "";
     const value = `image${sentence(imageShape, index)} = ${values.image[index]}`;
     let text = `${value} is in no patch`;
     if (places.length) {
-      const verb = geometry.extracts ? "goes to" : geometry.sums ? `is the ${model.means ? "mean" : "sum"} of` : "comes from";
+      const verb = geometry.extracts ? "goes to" : geometry.sums ? `is the ${!model.means ? "sum" : places.length < all.length ? `sum divided by ${all.length}` : "mean"} of` : "comes from";
       text = `${value} ${verb} ${plural(places.length, "element")} of the ${geometry.blocks ? "blocks" : "columns"}: ${names.join(", ")}${more}`;
+      if (places.length < all.length) text += ` (so far; ${all.length} at the end)`;
+    } else if (all.length) {
+      text = `${value}: no patch that touches it is added yet`;
     } else if (geometry.sums) {
       text = `${value}: no patch touches it`;
     }
