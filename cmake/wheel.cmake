@@ -25,3 +25,7 @@ if(PATCHFOLD_BUILD_ONNXRUNTIME)
     install(FILES include/patchfold/${header} DESTINATION patchfold/lib/source/patchfold COMPONENT python)
   endforeach()
 endif()
+
+if(PATCHFOLD_BUILD_TENSORFLOW)
+  install(TARGETS patchfold_tensorflow LIBRARY DESTINATION patchfold/lib COMPONENT python)
+endif()

@@ -78,20 +78,37 @@ Dims joined(const Dims& samples, const Dims& own) {
   return shape;
 }
 
-/// The text of a call, checked in full for row-major data.
-nb::str call_text(const Operator& op, nb::handle shape, const nb::str& dtype, const nb::args& values) {
+/// A call's operator, element type and arguments, without a shape.
+ProblemText problem_of(const Operator& op, const nb::str& dtype, const nb::args& values) {
   ProblemText problem = parse_problem("unfold " + utf8_of(dtype) + " 1");  // reads opaque types of any size, too
   problem.op = op.name();
-  problem.shape = op.spec().data_input.empty() ? Dims{} : shape_of(op.spec().name, "shape", shape);
+  problem.shape = {};
   const Values parsed = op.parse(Handles(values));
   for (std::size_t i = 0; i < parsed.size(); ++i)
     if (parsed[i]) problem.arguments.push_back({std::string(op.spec().arguments[i].name), *parsed[i]});
+  return problem;
+}
+
+/// The text of a call, checked in full for row-major data.
+nb::str call_text(const Operator& op, nb::handle shape, const nb::str& dtype, const nb::args& values) {
+  ProblemText problem = problem_of(op, dtype, values);
+  if (!op.spec().data_input.empty()) problem.shape = shape_of(op.spec().name, "shape", shape);
   const Lowering lowering =
       op.spec().bind(problem.arguments).lower(problem.shape, {.data = op.data_name(), .output = "out"});
   if (lowering.geometry.accumulate)
     throw Error({ErrorCode::missing, op.name(), "out", "is required where accumulate is True", "", ""});
   LinearCall{lowering, problem.dtype, problem.element_size}.plan({});
   const std::string text = to_string(problem);
+  return nb::str(text.data(), text.size());
+}
+
+/// The same for a shape that is not known yet: "?" stands in its place, and nothing is checked but the arguments' types.
+nb::str open_call_text(const Operator& op, const nb::str& dtype, const nb::args& values) {
+  ProblemText problem = problem_of(op, dtype, values);
+  problem.shape = {0};
+  std::string text = to_string(problem);
+  const std::size_t place = text.find(' ', text.find(' ') + 1) + 1;
+  text.replace(place, 1, "?");
   return nb::str(text.data(), text.size());
 }
 
@@ -156,8 +173,14 @@ LinearCall linear_call(std::string_view text) {
   return call;
 }
 
+void refuse_call(const char* system, std::string rule, std::string given, std::string expected) {
+  throw Error({ErrorCode::usage, "patchfold", std::string("the call that ") + system + " makes", std::move(rule),
+               std::move(given), std::move(expected)});
+}
+
 void bind_linear(nb::module_& module) {
   module.def("linear_call", &call_text, nb::arg("op"), nb::arg("shape").none(), nb::arg("dtype"), nb::arg("values"));
+  module.def("open_linear_call", &open_call_text, nb::arg("op"), nb::arg("dtype"), nb::arg("values"));
   module.def("linear_shapes", &shapes_of, nb::arg("call"));
   module.def("linear_pads", &pads_of, nb::arg("call"));
   module.def("run_linear", &run_linear, nb::arg("call"), nb::arg("x").none(), nb::arg("out"));

@@ -34,8 +34,13 @@ struct LinearCall {
 /// Throws Error(usage) for text that is no call, and what the operator throws.
 LinearCall linear_call(std::string_view text);
 
+/// Throws Error(usage) about a call that a system makes with other buffers than the call's.
+[[noreturn]] void refuse_call(const char* system, std::string rule, std::string given, std::string expected);
+
 void bind_linear(nanobind::module_& module);
 /// XLA's foreign function interface: the target that runs a call.
 void bind_xla(nanobind::module_& module);
+/// What TensorFlow's operator runs a call with.
+void bind_tensorflow(nanobind::module_& module);
 
 }  // namespace patchfold::python

@@ -160,6 +160,7 @@ NB_MODULE(_core_of_main, module) {
   bind_boxes(module);
   bind_linear(module);
   bind_xla(module);
+  bind_tensorflow(module);
 
   module.def("table", &table);
   module.def("dtypes", &dtypes_of_numbers);

@@ -2,13 +2,12 @@
 // The target that XLA calls to run an operator on its own buffers, on its own threads.
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "python/native/linear.hpp"
+#include "python/native/shared_plans.hpp"
 #include "python/native/xla_ffi.hpp"
 
 namespace patchfold::python {
@@ -86,44 +85,14 @@ class XlaExecutor final : public Executor {
   const xla::CallFrame& frame_;
 };
 
-/// The plans of all programs. XLA runs a call on any of its threads.
-class Plans {
- public:
-  /// The plan of a call for these buffers; make() gives one that is not here.
-  template <class F>
-  Plan find(const std::string& key, F&& make) {
-    const std::uint64_t generation = detail::plan_generation();
-    {
-      const std::scoped_lock lock(mutex_);
-      const auto found = plans_.find(key);
-      if (found != plans_.end() && found->second.first == generation) return found->second.second;
-    }
-    Plan plan = make();
-    const std::scoped_lock lock(mutex_);
-    if (plans_.size() >= most) plans_.clear();
-    plans_.insert_or_assign(key, std::pair(generation, plan));
-    return plan;
-  }
-
- private:
-  static constexpr std::size_t most = 1024;
-  std::mutex mutex_{};
-  std::unordered_map<std::string, std::pair<std::uint64_t, Plan>> plans_{};
-};
-
 /// Lives as long as the process: XLA's threads may still run when static objects are gone.
-Plans& plans() {
-  static Plans& all = *new Plans;
+SharedPlans<Plan>& plans() {
+  static auto& all = *new SharedPlans<Plan>;
   return all;
 }
 
-[[noreturn]] void refuse(std::string rule, std::string given, std::string expected) {
-  throw Error(
-      {ErrorCode::usage, "patchfold", "the call that XLA makes", std::move(rule), std::move(given), std::move(expected)});
-}
-
 const xla::Buffer& buffer_of(const xla::Buffers& buffers, std::int64_t index) {
-  if (buffers.types[index] != xla::type_buffer) refuse("must have buffers only", "", "");
+  if (buffers.types[index] != xla::type_buffer) refuse_call("XLA", "must have buffers only", "", "");
   return *static_cast<const xla::Buffer*>(buffers.buffers[index]);
 }
 
@@ -140,24 +109,25 @@ std::string_view text_of_call(const xla::Attributes& attributes) {
       const auto& text = *static_cast<const xla::ByteSpan*>(attributes.values[i]);
       return {text.ptr, text.len};
     }
-  refuse("must have an attribute that is text", "", "call");
+  refuse_call("XLA", "must have an attribute that is text", "", "call");
 }
 
 /// A plan for these buffers and no others; argument: null if there is none.
 Plan plan_of(std::string_view text, const xla::Buffer* argument, const xla::Buffer& result) {
   const LinearCall call = linear_call(text);
   if (call.lowering.geometry.has_data != (argument != nullptr))
-    refuse("must have an argument, if the operator has data", "", "");
+    refuse_call("XLA", "must have an argument, if the operator has data", "", "");
   const Dims output = shape_of(result);
   const Dims samples = output.slice(0, std::max(output.size() - call.output().size(), 0));
   const auto check = [&](const xla::Buffer& buffer, const Dims& own) {
     Dims expected = samples;
     expected.append(own);
     const Dims given = shape_of(buffer);
-    if (!(given == expected)) refuse("must have buffers of its shapes", to_string(given), to_string(expected));
+    if (!(given == expected)) refuse_call("XLA", "must have buffers of its shapes", to_string(given), to_string(expected));
     const std::size_t size = xla::element_size(buffer.dtype);
     if (size != call.element_size)
-      refuse("must have buffers of its element type", std::to_string(size) + " bytes", std::to_string(call.element_size));
+      refuse_call("XLA", "must have buffers of its element type", std::to_string(size) + " bytes",
+                  std::to_string(call.element_size));
   };
   check(result, call.output());
   if (argument) check(*argument, call.input());
@@ -165,7 +135,8 @@ Plan plan_of(std::string_view text, const xla::Buffer* argument, const xla::Buff
 }
 
 void execute(const xla::CallFrame& frame) {
-  if (frame.arguments.size > 1 || frame.results.size != 1) refuse("must have one result and at most one argument", "", "");
+  if (frame.arguments.size > 1 || frame.results.size != 1)
+    refuse_call("XLA", "must have one result and at most one argument", "", "");
   const xla::Buffer& result = buffer_of(frame.results, 0);
   const xla::Buffer* const argument = frame.arguments.size == 1 ? &buffer_of(frame.arguments, 0) : nullptr;
   const std::string_view text = text_of_call(frame.attributes);

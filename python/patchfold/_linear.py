@@ -39,20 +39,25 @@ def tangent_of(call: str) -> str:
     return " ".join(word for word in call.split(" ") if not word.startswith(("fill=", "value=")))
 
 
+def pads_with_elements(call: str) -> bool:
+    """Whether a call pads with elements of the image, not with a fill."""
+    return " padding_mode=" in call and " padding_mode=constant" not in call
+
+
 def padded(call: str) -> tuple[str, list[tuple[int, npt.NDArray[np.int64]]]]:
     """A call that pads with elements of the image, as a call that pads nothing, and for each axis of the image that it pads
     the indices that do so. Any other call is returned as it is."""
     words = call.split(" ")
-    modes = [word.removeprefix("padding_mode=") for word in words if word.startswith("padding_mode=")]
-    if words[0] == _ADJOINT or not modes or modes == ["constant"]:
+    if words[0] == _ADJOINT or not pads_with_elements(call):
         return call, []
+    mode = next(word.removeprefix("padding_mode=") for word in words if word.startswith("padding_mode="))
     shape = list(_core.linear_shapes(call)[0])
     indices = []
     for axis, extent, begin, end in _core.linear_pads(call):
         if begin == end == 0:
             continue
         pads = [(begin, end)]
-        index = _unfold(np.arange(extent)[None], None, (1,), None, None, pads, modes[0])[0]
+        index = _unfold(np.arange(extent)[None], None, (1,), None, None, pads, mode)[0]
         shape[axis] = index.size
         indices.append((axis, index))
     words = [word for word in words if not word.startswith(("padding=", "padding_mode="))]

@@ -2,17 +2,26 @@
 """Calls with tensors of TensorFlow: recorded by tapes, and within tf.function. Imported only when TensorFlow is.
 
 Every operator is linear, but for a fill. So a call knows three things to do: the operator, its adjoint, and its linear part.
+All of them are one operator of TensorFlow's, PatchfoldLinear, which the package's library adds to it. Where the library is
+missing, and where the adjoint of a padding with elements of the image is needed, they are functions of Python.
 """
 
 from __future__ import annotations
 
+import ctypes
+import functools
 import sys
+import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from . import _core, _linear
 from ._arrays import DlpackOutput, memory
 from ._dtypes import SIZES
+
+LIBRARY = Path(__file__).absolute().parent / "lib" / "libpatchfold_tensorflow.so"
+_lock = threading.Lock()
 
 CallOf: TypeAlias = Callable[[tuple[int, ...]], str]
 """The shape of an operator's data to the call."""
@@ -31,6 +40,15 @@ def call(native: _core.Operator, x: Any, values: tuple[Any, ...]) -> Any:
     if x.dtype.name not in SIZES and x.dtype != tf.bool:
         memory(x, native.name, "x", False)  # raises
     name = x.dtype.name
+    with _lock:
+        operator = _loaded()
+    if operator is not None:
+        if x.shape.is_fully_defined():
+            text, shape = _core.linear_call(native, tuple(x.shape), name, *values), []
+        else:
+            text, shape = _core.open_linear_call(native, name, *values), [tf.shape(x, tf.int64)]
+        if not _linear.pads_with_elements(text):
+            return _run(tf, operator, text, x, shape)
 
     def call_of(shape: tuple[int, ...]) -> str:
         return _core.linear_call(native, shape, name, *values)
@@ -41,6 +59,41 @@ def call(native: _core.Operator, x: Any, values: tuple[Any, ...]) -> Any:
     else:
         shape = tf.shape(x, tf.int64)
     return _linear_map(tf, call_of, x, shape, _operator)
+
+
+def library() -> str:
+    """The path of the library that adds PatchfoldLinear to TensorFlow, which has it afterwards."""
+    with _lock:
+        if _loaded() is None:
+            raise FileNotFoundError(f"this build of patchfold has no library for this TensorFlow ({LIBRARY})")
+    return str(LIBRARY)
+
+
+@functools.cache
+def _loaded() -> Any:
+    """TensorFlow's function for PatchfoldLinear; None where the library is missing, or TensorFlow has no such interface."""
+    tf: Any = sys.modules["tensorflow"]
+    if not LIBRARY.is_file():
+        return None
+    module = tf.load_op_library(str(LIBRARY))
+    if not ctypes.CDLL(str(LIBRARY)).patchfold_tensorflow_use(ctypes.c_void_p(_core.tensorflow_target())):
+        return None
+    tf.RegisterGradient("PatchfoldLinear")(_gradient)
+    return module.patchfold_linear
+
+
+def _run(tf: Any, operator: Any, text: str, x: Any, shape: list[Any]) -> Any:
+    result = operator(x, shape, call=text)
+    if not shape and not tf.executing_eagerly():
+        result.set_shape(_linear.shapes(text)[1])
+    return result
+
+
+def _gradient(op: Any, upstream: Any) -> list[Any]:
+    tf: Any = sys.modules["tensorflow"]
+    x, *shape = op.inputs
+    gradient = _run(tf, _loaded(), _linear.transposed(op.get_attr("call").decode()), upstream, shape)
+    return [gradient, *(None for _ in shape)]
 
 
 def _operator(call: str) -> str:

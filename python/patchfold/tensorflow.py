@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators of TensorFlow, with the names, defaults and checks of tf.raw_ops. Does not need tensorflow."""
+"""The operators of TensorFlow, with the names, defaults and checks of tf.raw_ops. Only `library` needs tensorflow."""
 
 from __future__ import annotations
 
+import importlib
 from typing import Literal, TypeAlias
 
 from ._core import Operator
@@ -284,3 +285,22 @@ def extract_volume_patches(
                 [[[4, 5, 6, 7]]]]])
     """
     return _extract_volume_patches(input, out, ksizes, strides, padding)
+
+
+def library() -> str:
+    """Adds patchfold's operator to TensorFlow, for graphs that hold it already: saved models with patchfold's calls.
+
+    Calls with tensors add it themselves.
+
+    Returns: the path of the library, as tensorflow.load_op_library takes it.
+
+    Raises: ImportError without tensorflow; FileNotFoundError where this build of patchfold has no library.
+
+    Example:
+        patchfold.tensorflow.library()
+        model = tensorflow.saved_model.load(folder)
+    """
+    importlib.import_module("tensorflow")
+    from ._tensorflow_tensors import library as path
+
+    return path()

@@ -70,7 +70,7 @@ ROOMS = {
     "formats": Room("readers and writers of files", SHARED, "all", None),
     "cli": Room("the command line", SHARED + " formats bench", "all", None),
     "web/engine": Room("what the page calls of the library, as WebAssembly", "", "all"),
-    "python/native": Room("the Python package's binding of operators and tiles", SHARED, "all", None),
+    "python/native": Room("the Python package's binding of operators and tiles", SHARED + " plugins", "all", None),
     "plugins": Room("what other systems load to run their models' operators here", "", "all", None),
     "examples": Room("examples", "formats", "all", None),
     "reference": Room("every operator index by index", "", "values", ("gtest/",)),

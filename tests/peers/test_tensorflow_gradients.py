@@ -7,6 +7,8 @@ import patchfold.tensorflow
 import pytest
 
 tf = pytest.importorskip("tensorflow")
+from patchfold import _tensorflow_tensors  # noqa: E402
+
 RANDOM = np.random.default_rng(5)
 
 CALLS = [
@@ -33,6 +35,14 @@ CALLS = [
 every_call = pytest.mark.parametrize(
     ("function", "shape", "arguments"), CALLS, ids=[f"{i}-{call[0].__name__}" for i, call in enumerate(CALLS)]
 )
+
+
+@pytest.fixture(params=["library", "python"], autouse=True)
+def way(request, monkeypatch):
+    """With the library's operator, and with functions of Python, which a package without the library has."""
+    if request.param == "python":
+        monkeypatch.setattr(_tensorflow_tensors, "_loaded", lambda: None)
+    return request.param
 
 
 def numbers(shape):

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the library for TensorFlow asks of patchfold's Python module, which holds the operators.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace patchfold::plugins::tensorflow {
+
+enum class Fault : std::int32_t { invalid_argument, out_of_memory, internal };
+
+/// One run of a call (python/native/linear.hpp) on a tensor.
+struct Run {
+  const char* call;
+  std::size_t call_size;
+  const void* data;
+  const std::int64_t* extents;
+  std::int32_t rank;
+  std::size_t element_size;
+  void* context;
+  /// Where the result of these extents is to lie; nullptr if there is no memory, which `refuse` has been told then.
+  void* (*allocate)(void* context, const std::int64_t* extents, std::int32_t rank);
+  void (*refuse)(void* context, Fault fault, const char* message);
+};
+using RunFunction = void(const Run&) noexcept;
+
+}  // namespace patchfold::plugins::tensorflow

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operator that the package's library adds to TensorFlow: where it is used, saved models, threads, and wrong calls."""
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import patchfold
+import patchfold.tensorflow
+import pytest
+
+tf = pytest.importorskip("tensorflow")
+from patchfold import _tensorflow_tensors  # noqa: E402
+
+KIND = "PatchfoldLinear"
+
+
+def kinds(function, *signature):
+    graph = tf.function(function).get_concrete_function(*signature).graph
+    return [operation.type for operation in graph.get_operations()]
+
+
+def unfolded(x):
+    return patchfold.unfold(x, (3, 3), padding=1)
+
+
+# claim: tensorflow-operator
+@pytest.mark.parametrize("shape", [(2, 3, 5, 6), (None, 3, 5, 6), (None, None, None, None)])
+def test_calls_are_one_operator(shape):
+    found = kinds(unfolded, tf.TensorSpec(shape))
+    assert found.count(KIND) == 1 and not any("PyFunc" in kind for kind in found)
+    x = tf.random.stateless_normal((2, 3, 5, 6), (1, 2))
+    traced = tf.function(unfolded, input_signature=[tf.TensorSpec(shape)])
+    assert np.array_equal(traced(x).numpy(), patchfold.unfold(x.numpy(), (3, 3), padding=1))
+
+
+# claim: tensorflow-operator
+def test_gradients_are_the_same_operator():
+    def gradient(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            total = tf.reduce_sum(unfolded(x))
+        return tape.gradient(total, x)
+
+    for shape in ((2, 3, 5, 6), (None, 3, None, 6)):
+        found = kinds(gradient, tf.TensorSpec(shape))
+        assert found.count(KIND) == 2 and not any("PyFunc" in kind for kind in found)
+
+
+def test_open_extents_are_checked_when_they_are_known():
+    traced = tf.function(lambda x: patchfold.unfold(x, (3, 3)), input_signature=[tf.TensorSpec((None, 1, None, None))])
+    assert traced(tf.ones((2, 1, 3, 4))).shape == (2, 9, 2)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="unfold: .*kernel_size"):
+        traced(tf.ones((2, 1, 2, 4)))
+
+
+SAVED = """
+import sys
+import numpy, tensorflow
+import patchfold.tensorflow
+if sys.argv[2] == "library":
+    patchfold.tensorflow.library()
+model = tensorflow.saved_model.load(sys.argv[1])
+result, gradient = model.call(tensorflow.reshape(tensorflow.range(48.0), (1, 3, 4, 4)))
+print(numpy.asarray(result).sum(), numpy.asarray(gradient).sum())
+"""
+
+
+# claim: tensorflow-saved
+def test_saved_models_are_loaded_by_other_processes(tmp_path):
+    class Model(tf.Module):
+        @tf.function(input_signature=[tf.TensorSpec((None, 3, 4, 4))])
+        def call(self, x):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                result = unfolded(x)
+                total = tf.reduce_sum(result**2)
+            return result, tape.gradient(total, x)
+
+    x = np.arange(48, dtype=np.float32).reshape(1, 3, 4, 4)
+    columns = patchfold.unfold(x, (3, 3), padding=1)
+    gradient = 2 * x * patchfold.coverage((4, 4), (3, 3), padding=1)
+    tf.saved_model.save(Model(), str(tmp_path / "m"))
+
+    def load(word):
+        return subprocess.run([sys.executable, "-c", SAVED, str(tmp_path / "m"), word], capture_output=True, text=True)
+
+    assert load("library").stdout.split() == [str(columns.sum()), str(gradient.sum())]
+    without = load("nothing")
+    assert without.returncode and KIND in without.stderr
+
+
+def test_library_names_its_file(monkeypatch, tmp_path):
+    assert Path(patchfold.tensorflow.library()).is_file()
+    monkeypatch.setattr(_tensorflow_tensors, "_loaded", lambda: None)
+    with pytest.raises(FileNotFoundError, match="has no library for this TensorFlow"):
+        patchfold.tensorflow.library()
+
+
+@pytest.mark.parametrize(
+    ("call", "x", "shape", "text"),
+    [
+        ("nonsense", np.ones((1, 1, 4, 4), np.float32), [], "there is no operator of this name"),
+        ("", np.ones(3, np.float32), [], "operator"),
+        ("unfold f32 ? kernel_size=2,2", np.ones((1, 1, 4, 4), np.float32), [], "given ?"),
+        (
+            "unfold f32 ? kernel_size=2,2",
+            np.ones((1, 1, 4, 4), np.float32),
+            [[1, 1, 4, 4, 7]],
+            "must have a tensor of its shape",
+        ),
+        ("unfold f32 ? kernel_size=2,2", np.ones((1, 1, 4, 4), np.float32), [[-1, 1, 4, 4]], "extents must be at least 0"),
+        ("unfold f32 ? kernel_size=2,2", np.ones((1, 1, 4, 4), np.float32), [[[1, 1, 4, 4]]], "shape: must have one axis"),
+        (
+            "unfold f32 ? kernel_size=2,2",
+            np.ones((1, 1, 4, 4), np.float32),
+            [[1 << 40, 1, 4, 1 << 30]],
+            "number of elements",
+        ),
+        ("unfold f32 1x1x4x4 kernel_size=2,2", np.ones((1, 1, 4, 4)), [], "must have tensors of its element type"),
+        ("unfold f32 1x1x4x4 kernel_size=2,2", np.array([["a"]]), [], "must have tensors of its element type"),
+        (
+            "coverage f32 - output_size=4,4 kernel_size=2,2",
+            np.ones((4, 4), np.float32),
+            [],
+            "must have an operator with data",
+        ),
+    ],
+)
+def test_wrong_calls_of_the_operator_are_refused(call, x, shape, text):
+    operator = _tensorflow_tensors._loaded()
+    with pytest.raises(tf.errors.InvalidArgumentError) as refused:
+        operator(tf.constant(x), [tf.constant(extents, tf.int64) for extents in shape], call=call)
+    assert text in str(refused.value)
+
+
+def test_many_threads_call_it_at_once():
+    x = tf.random.stateless_normal((1, 4, 40, 40), (3, 4))
+    expected = patchfold.unfold(x.numpy(), (3, 3), padding=1)
+    with ThreadPoolExecutor(8) as pool:
+        assert all(np.array_equal(result.numpy(), expected) for result in pool.map(lambda _: unfolded(x), range(200)))
+
+
+def test_every_element_type_and_empty_tensors():
+    for name in ("bool", "uint8", "int16", "int64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"):
+        x = tf.cast(tf.reshape(tf.range(32), (1, 2, 4, 4)), name)
+        result = patchfold.space_to_depth(x, 2)
+        assert result.dtype == x.dtype and np.array_equal(result.numpy(), patchfold.space_to_depth(x.numpy(), 2))
+    x = tf.zeros((0, 2, 4, 4))
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        result = patchfold.unfold(x, (2, 2))
+    assert result.shape == (0, 8, 9) and tape.gradient(result, x).shape == x.shape
