@@ -272,10 +272,16 @@ def test_memory_limit():
     np.testing.assert_array_equal(merger.finish(), X)
 
 
+# In kilobytes. getrusage would count the peak of the process that started this one, too.
+PEAK = """
+def peak():
+    return int(open("/proc/self/status").read().split("VmHWM:")[1].split()[0])
+"""
+
+
 def run_alone(code):
     """Runs code in a process of its own, which prints by how many MiB its peak has grown."""
-    script = "import resource, numpy as np, patchfold\n" + code
-    script += "\nprint((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)"
+    script = f"import numpy as np, patchfold\n{PEAK}\n{code}\nprint((peak() - before) / 1024)"
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(Path(patchfold.__file__).parents[1])]))
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment, check=True)
     return float(done.stdout)
@@ -298,7 +304,7 @@ def run(tiling, last):
     merger.finish()
 run(tiling, 3)
 total[0] = 0
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = peak()
 run(tiling, None)
 assert total[0] == 51200 * 512
 """)

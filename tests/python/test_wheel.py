@@ -78,7 +78,7 @@ def test_holds_the_package(unpacked: Path) -> None:
     for name in ["__init__.py", "py.typed", "_core.pyi", "jax/__init__.py", "onnx/__main__.py", "torch/__init__.py"]:
         assert (package / name).is_file(), name
     assert len(list(package.glob("_core.*.so"))) == 1
-    # The libraries that ONNX Runtime, TensorFlow and OpenVINO load; the last one's source, which is compiled beside OpenVINO.
+    # What ONNX Runtime, TensorFlow and OpenVINO load; for the last its source, which is compiled beside OpenVINO.
     libraries = sorted(path.name.partition(".so")[0] for path in (package / "lib").glob("*.so*"))
     assert libraries == ["libpatchfold", "libpatchfold_onnxruntime", "libpatchfold_tensorflow"]
     source = package / "lib" / "source"
