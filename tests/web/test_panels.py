@@ -136,6 +136,65 @@ def test_which_order_reads_what_numpy_prints(visit):
     assert "patchfold.unfold(image, (2, 2), stride=(1, 2)" in visit.page.locator("#which-answer").inner_text()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tf.Tensor(\n[[1. 2.]\n [3. 4.]\n [5. 6.]], shape=(3, 2), dtype=float32)",
+        "<tf.Tensor: shape=(3, 2), dtype=float32, numpy=\narray([[1., 2.],\n       [3., 4.],\n       [5., 6.]])>",
+        "Array([[1., 2.],\n       [3., 4.],\n       [5., 6.]], dtype=float32, weak_type=True)",
+        "tensor([[1., 2.],\n        [3., 4.],\n        [5., 6.]], requires_grad=True)",
+        "tensor([[1, 2], [3, 4], [5, 6]], device='cuda:0', dtype=torch.int32)",
+        "tensor([[1., 2.], [3., 4.], [5., 6.]], grad_fn=<AddBackward0>)",
+        "np.array([[1, 2], [3, 4], [5, 6]])",
+        "{{1, 2}, {3, 4}, {5, 6}};",
+        "((1, 2), (3, 4), (5, 6))",
+        "[(1, 2), (3, 4), (5, 6)]",
+        "[array([1, 2]), array([3, 4]), array([5, 6])]",
+        "[1 2; 3 4; 5 6]",
+        "a = [1, 2; 3, 4; 5, 6];",
+        "1 2\n3 4\n5 6",
+    ],
+)
+def test_which_order_reads_what_systems_print(visit, text):
+    visit.open({"panel": "which"})
+    paste(visit, text, "1 2")
+    assert "Image [3, 2]" in visit.page.inner_text("#which-answer")
+
+
+def test_which_order_takes_long_texts_and_says_what_is_too_long(visit):
+    visit.open({"panel": "which"})
+    numbers = " ".join(f"{number + 0.123456789}" for number in range(4096))
+    assert len(numbers) > 40_000
+    paste(visit, numbers, "1 2")
+    assert "Image [4096]" in visit.page.inner_text("#which-answer")
+    paste(visit, numbers * 6, "1 2")
+    assert "at most 200000 are read" in visit.page.inner_text("#which-answer")
+    assert visit.state()["which"]["image"] == numbers
+
+
+def test_which_order_says_what_it_tries(visit):
+    """Blocks that differ from axis to axis are none of it, and the library in Python is named for them."""
+    visit.open({"panel": "which"})
+    told = visit.page.inner_text("#which-tried")
+    assert "the same on every axis" in told and "explain_order" in told
+    state = {"operator": "space_to_depth", "shape": [1, 2, 16, 16], "mode": "depth_first"}
+    for block, found in (([8, 8], True), ([16, 16], False)):
+        made = visit.numbers({**state, "kernel": block})
+        image, columns = (nested(made[side]["values"], made[side]["shape"]) for side in ("input", "output"))
+        paste(visit, json.dumps(image), json.dumps(columns))
+        assert ("space_to_depth" in visit.page.inner_text("#which-answer")) == found
+    assert "to 8" in told
+
+
+def test_which_order_searches_once(visit):
+    visit.open({"panel": "which"})
+    visit.page.click("#which-example")
+    before = visit.page.inner_text("#which-answer")
+    visit.page.evaluate("() => { performance.now = () => { throw new Error('searched again'); }; }")
+    visit.page.select_option("#theme", "dark")
+    assert visit.page.inner_text("#which-answer") == before != ""
+
+
 def test_which_order_is_shown_on_the_image(visit):
     visit.open({"panel": "which"})
     visit.page.click("#which-example")

@@ -162,5 +162,5 @@ window.patchfoldPage = {
 };
 
 start().catch((error) => {
-  $("panel").replaceChildren(make("p", { role: "alert" }, `The library could not be started: ${error.message}. It needs a browser of 2022 or newer.`));
+  $("panel").replaceChildren(make("p", { role: "alert" }, `The library could not be started: ${error.message}. It needs Chrome or Edge 98, Firefox 113, Safari 16.4, or newer.`));
 });

@@ -3,18 +3,37 @@
 import { EngineError, size } from "./engine.js";
 import { coordinates, stepsOf } from "./model.js";
 
-/** A pasted array as {shape, values}: nested lists, or what NumPy and torch print, or rows of numbers. */
+/** A paste without what is printed around its numbers: names of types, dtype=.. and the like. */
+function bareOf(text) {
+  const printed = text.match(/<tf\.Tensor:.*?numpy=([^]*)>\s*$/);
+  let bare = (printed ? printed[1] : text)
+    .replace(/\b(?:[A-Za-z_]\w*\.)*(?:array|tensor|Tensor|Array)\b/g, " ")
+    .replace(/,?\s*\bshape\s*=\s*\([^)]*\)/g, " ")
+    .replace(/,?\s*\b(?:dtype|device|grad_fn|requires_grad|weak_type|shape)\s*=\s*(?:<[^>]*>|"[^"]*"|'[^']*'|[^,)\]\s]*)/g, " ");
+  // MATLAB: [1 2; 3 4] has a row for each semicolon.
+  const matlab = bare.match(/^\s*(?:\w+\s*=\s*)?\[([^[\]{}()]*;[^[\]{}()]*)\]\s*;?\s*$/);
+  if (matlab) return `[${matlab[1].split(";").filter((row) => row.trim()).map((row) => `[${row.replace(/\.\.\.\s*\n/g, " ")}]`).join("")}]`;
+  bare = bare.replace(/;\s*$/, "");
+  // Lists of C and tuples of Python are lists; brackets around one list or one number are none.
+  if (!bare.includes("[")) {
+    if (bare.includes("{")) bare = bare.replaceAll("{", "[").replaceAll("}", "]");
+    else if (/\([^)]*,/.test(bare)) bare = bare.replaceAll("(", "[").replaceAll(")", "]");
+  } else if (/[[,(]\s*\([^()[\]]*,/.test(bare)) {
+    bare = bare.replaceAll("(", "[").replaceAll(")", "]");
+  }
+  return bare;
+}
+
+/** A pasted array as {shape, values}: nested lists, or what NumPy, torch, TensorFlow and JAX print, or rows of numbers. */
 export function parseArray(text) {
   if (text.includes("...")) throw new Error("this is abbreviated (...): print all of it, with numpy.set_printoptions(threshold=100000)");
-  const bare = text
-    .replace(/\b(np\.)?(array|tensor|Tensor)\b/g, " ")
-    .replace(/,?\s*(dtype|device|grad_fn|shape)\s*=\s*[^,)\]]*/g, " ");
+  const bare = bareOf(text);
   const tokens = bare.match(/[[\](){}]|[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|\.\d+(?:e[-+]?\d+)?|nan|inf)|[^\s,;]+/gi) ?? [];
   if (!tokens.length) throw new Error("paste numbers: nested lists, or what NumPy prints");
   const values = [];
   const number = (token) => {
     const value = /nan$/i.test(token) ? NaN : /inf$/i.test(token) ? (token[0] === "-" ? -Infinity : Infinity) : Number(token);
-    if (Number.isNaN(value) && !/nan$/i.test(token)) throw new Error(`“${token.slice(0, 20)}” is no number`);
+    if (Number.isNaN(value) && !/nan$/i.test(token)) throw new Error(`“${token.slice(0, 20)}” is no number: paste nested lists, such as print(array.tolist())`);
     values.push(value);
   };
   if (!tokens.some((token) => "[{".includes(token))) {
@@ -41,7 +60,7 @@ export function parseArray(text) {
       if (!counts.length) throw new Error("a ] has no [");
       close();
     } else {
-      if (!counts.length) throw new Error(`“${token.slice(0, 20)}” stands outside the lists`);
+      if (!counts.length) throw new Error(`“${token.slice(0, 20)}” stands outside the lists: paste the numbers alone, such as print(array.tolist())`);
       number(token);
       ++counts[counts.length - 1];
     }
@@ -80,13 +99,19 @@ function transposed({ shape, values }, order) {
 const MOST_ANSWERS = 4;
 
 const PADS = [[0, 0], [1, 1], [2, 2], [3, 3], [0, 1], [1, 0], [1, 2], [2, 1]];
+const MOST_KERNEL = 16;
+const MOST_DILATION = 3;
+const BLOCK = { least: 2, most: 8 };
+
+/** What search() tries, as the page says it. */
+export const TRIED = `Tried are: unfold with kernels to ${MOST_KERNEL}, strides to 4 or the kernel, dilation to ${MOST_DILATION} and zero pads of ${PADS.map((pair) => pair.join(":")).join(", ")} on each axis, in the orders channel, kernel and MATLAB's, or a row for each patch; space_to_depth and depth_to_space in both modes and space_to_batch without pads, with blocks of ${BLOCK.least} to ${BLOCK.most} that are the same on every axis. Other blocks, batch_to_space and fold of blocks are not: patchfold.explain_order in Python finds them.`;
 
 /** Settings of one axis, the plain ones first. */
 function settingsOf(extent) {
   const result = [];
   for (const [begin, end] of PADS)
-    for (let dilation = 1; dilation <= 3; ++dilation)
-      for (let kernel = 1; kernel <= Math.min(16, extent + begin + end); ++kernel) {
+    for (let dilation = 1; dilation <= MOST_DILATION; ++dilation)
+      for (let kernel = 1; kernel <= Math.min(MOST_KERNEL, extent + begin + end); ++kernel) {
         const reach = dilation * (kernel - 1) + 1;
         if (reach > extent + begin + end || (kernel === 1 && (dilation > 1 || begin + end > 0)) || begin >= reach || end >= reach) continue;
         for (let stride = 1; stride <= Math.max(4, kernel) && stride <= 16; ++stride) {
@@ -179,7 +204,7 @@ export function search(engine, image, columns, limit = 3000) {
     const found = (text, notes, state) => ({ text, notes: [`image read as ${reading.what}`, ...notes], state: { ...base, ...state } });
     const shape = canonical.shape.join("x");
 
-    for (let block = 2; block <= 8 && performance.now() < end; ++block) {
+    for (let block = BLOCK.least; block <= BLOCK.most && performance.now() < end; ++block) {
       const k = listed(spatial.map(() => block));
       const kernel = spatial.map(() => block);
       const divides = spatial.every((extent) => extent % block === 0);

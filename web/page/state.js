@@ -61,6 +61,9 @@ const OFFERED = {
 export const dialectsOf = (operator) => OFFERED[operator];
 export const offers = (dialect, operator) => OFFERED[operator].includes(dialect);
 
+/** Pasted numbers: 4096 of them, each with all digits of a float64 and spaces around it. */
+export const MOST_TEXT = 200_000;
+
 export const defaults = Object.freeze({
   version: 1,
   operator: "unfold",
@@ -132,7 +135,7 @@ const schema = record({
   step: optional(integer(0, 2 ** 31)),
   panel: word(...PANELS),
   theme: word("auto", "light", "dark"),
-  which: record({ image: text(20000), columns: text(20000) }),
+  which: record({ image: text(MOST_TEXT), columns: text(MOST_TEXT) }),
   seams: record({
     size: list(integer(16, 1024), 2, 2),
     tile: list(integer(1, 1024), 2, 2),

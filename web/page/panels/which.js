@@ -3,13 +3,21 @@
 import { field, make } from "../dom.js";
 import { size } from "../engine.js";
 import { stepsOf } from "../model.js";
-import { parseArray, search } from "../search.js";
+import { MOST_TEXT } from "../state.js";
+import { TRIED, parseArray, search } from "../search.js";
 
 export const title = "Which order?";
 export const free = true;
 export const alone = true;
 
 const MOST = 4096;
+let last = null; // the search that the page shows: a change of the theme needs no other
+
+function searched(engine, which, arrays) {
+  const key = JSON.stringify([which.image, which.columns]);
+  if (last?.key !== key) last = { key, found: search(engine, arrays.image, arrays.columns) };
+  return last.found;
+}
 
 /** Values as nested lists. */
 export function nested({ shape, values }) {
@@ -31,11 +39,21 @@ function example(engine) {
 export function show(holder, { state, engine, change, say }) {
   const { which } = state;
   const area = (name, label, hint) => {
-    const control = make("textarea", { id: `which-${name}`, spellcheck: "false", maxlength: 20000, onchange: () => change({ which: { ...which, image: valueOf("image"), columns: valueOf("columns") } }, { quiet: true }) });
+    const control = make("textarea", { id: `which-${name}`, spellcheck: "false", onchange: taken });
     control.value = which[name];
     return field(label, control, hint);
   };
   const valueOf = (name) => document.getElementById(`which-${name}`).value;
+  const taken = () => {
+    for (const [name, label] of [["image", "Image"], ["columns", "Columns"]]) {
+      const { length } = valueOf(name);
+      if (length > MOST_TEXT) {
+        document.getElementById("which-answer").replaceChildren(make("p", { class: "fault" }, `${label}: the text has ${length} characters; at most ${MOST_TEXT} are read here: take a smaller array, or patchfold.explain_order in Python.`));
+        return;
+      }
+    }
+    change({ which: { image: valueOf("image"), columns: valueOf("columns") } }, { quiet: true });
+  };
   holder.append(
     make("p", {}, "Paste an image and the columns or blocks that somebody made of it. The page tries operators, orders and geometries until one makes exactly these numbers. An image whose numbers all differ gives a sure answer."),
     make("div", { class: "fields" }, area("image", "Image", "such as print(image.tolist())"), area("columns", "Columns or blocks", "such as print(columns.tolist())")),
@@ -46,6 +64,7 @@ export function show(holder, { state, engine, change, say }) {
       make("button", { type: "button", id: "which-clear", onclick: () => change({ which: { image: "", columns: "" } }) }, "Clear"),
     ),
   );
+  holder.append(make("p", { class: "note", id: "which-tried" }, TRIED));
   const answer = make("div", { id: "which-answer", role: "status" });
   holder.append(answer);
   if (!which.image.trim() || !which.columns.trim()) return;
@@ -59,7 +78,7 @@ export function show(holder, { state, engine, change, say }) {
     }
   }
   if (answer.childElementCount) return;
-  const { answers, tried, complete } = search(engine, arrays.image, arrays.columns);
+  const { answers, tried, complete } = searched(engine, which, arrays);
   const shapes = `Image [${arrays.image.shape.join(", ")}], columns [${arrays.columns.shape.join(", ")}].`;
   answer.append(make("p", { class: "note" }, `${shapes} ${tried} candidates were run.`));
   if (!answers.length) {
