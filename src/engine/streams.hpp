@@ -2,6 +2,7 @@
 // What splitting and joining share: which dims of a problem are streams.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "engine/windowless.hpp"
@@ -45,17 +46,20 @@ inline Streamed take_streams(DimList& dims, std::int64_t unit, bool joins) {
   return streamed;
 }
 
-/// Whether streams are faster than bricks (strategy "strided"): where their rows have a few lines that leave past the cache,
-/// and where pairs whose rows follow one another are split within the cache.
+/// Whether streams are faster than bricks (strategy "strided"). Two and four streams are wherever a row fills a vector,
+/// three too but for splits past the cache, whose lines leave in parts. More streams are where their rows have a few lines
+/// that leave past the cache.
 inline bool streams_pay(const Problem& problem, bool joins) {
   if (!problem.windows.empty()) return false;
   Problem rest = problem;
   const std::int64_t unit = take_unit(rest);
   const Streamed streamed = take_streams(rest.dims, unit, joins);
-  const std::int64_t least = unit <= 2 && streamed.ways.extent <= 3 ? kernels::line_bytes : 256;
-  if (streamed.along.extent * unit < least) return false;
-  const bool are_pairs = !joins && streamed.ways.extent == 2 && streamed.rows.extent > 1;
-  return are_pairs || store_of(problem) == kernels::Store::past_cache;
+  const std::int64_t ways = streamed.ways.extent, row_bytes = streamed.along.extent * unit;
+  if (ways == 1) return false;
+  const bool past_cache = store_of(problem) == kernels::Store::past_cache;
+  const bool few = ways == 2 || ways == 4 || (ways == 3 && (joins || !past_cache));
+  if (few && row_bytes >= std::max<std::int64_t>(32, kernels::vector_bytes())) return true;
+  return past_cache && row_bytes >= (unit <= 2 && ways <= 3 ? kernels::line_bytes : 256);
 }
 
 }  // namespace patchfold::engine

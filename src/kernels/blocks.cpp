@@ -313,8 +313,12 @@ void join(std::byte* dst, const std::byte* src, std::int64_t unit, const Streams
   HWY_DYNAMIC_DISPATCH(Join)(dst, src, unit, streams, store, finish);
 }
 
+std::int64_t vector_bytes() noexcept {
+  return HWY_DYNAMIC_DISPATCH(VectorBytes)();
+}
+
 bool streams_whole(std::int64_t unit, const Streams& streams) noexcept {
-  return streams.ways != 3 && streams.count * streams.ways * unit % HWY_DYNAMIC_DISPATCH(VectorBytes)() == 0;
+  return streams.ways != 3 && streams.count * streams.ways * unit % vector_bytes() == 0;
 }
 
 Finish finish_of(DType dtype) noexcept {

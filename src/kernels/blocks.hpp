@@ -32,6 +32,9 @@ struct Streams {
 /// 8, ways 2, 3, 4, 8 or 16.
 void split(std::byte* dst, const std::byte* src, std::int64_t unit, const Streams& streams, Store store) noexcept;
 
+/// Bytes of the vectors that split and join load and store: their rows must fill one to be fast.
+std::int64_t vector_bytes() noexcept;
+
 /// Whether rows are whole vectors, so that split and join can write whole lines.
 bool streams_whole(std::int64_t unit, const Streams& streams) noexcept;
 

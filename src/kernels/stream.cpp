@@ -120,7 +120,16 @@ void copy_some_rows(std::byte* dst, std::int64_t dst_pitch, const std::byte* src
   const std::int64_t tail = row_bytes % step, body = whole < 0 ? row_bytes - tail : whole * step;
   const auto mask = hn::FirstN(d, static_cast<std::size_t>(tail));
   for (; rows > 0; --rows, dst += dst_pitch, src += src_pitch) {
-    for (std::int64_t i = 0; i < body; i += step) put<false>(get(src + i), dst + i);
+    std::int64_t i = 0;
+    if constexpr (whole < 0)
+      for (; i + 4 * step <= body; i += 4 * step) {
+        const V a = get(src + i), b = get(src + i + step), c = get(src + i + 2 * step), e = get(src + i + 3 * step);
+        put<false>(a, dst + i);
+        put<false>(b, dst + i + step);
+        put<false>(c, dst + i + 2 * step);
+        put<false>(e, dst + i + 3 * step);
+      }
+    for (; i < body; i += step) put<false>(get(src + i), dst + i);
     if (tail == 0) continue;
     if constexpr (has_avx512(HWY_TARGET))  // masked loads and stores touch nothing else
       hn::BlendedStore(hn::MaskedLoad(mask, d, reinterpret_cast<const std::uint8_t*>(src + body)), mask, d,
@@ -142,6 +151,10 @@ CopySomeRows copy_some_rows_of(std::int64_t row_bytes) {
     case 2: return copy_some_rows<2>;
     case 3: return copy_some_rows<3>;
     case 4: return copy_some_rows<4>;
+    case 5: return copy_some_rows<5>;
+    case 6: return copy_some_rows<6>;
+    case 7: return copy_some_rows<7>;
+    case 8: return copy_some_rows<8>;
     default: return copy_some_rows<-1>;
   }
 }

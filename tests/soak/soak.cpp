@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <future>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -59,8 +60,9 @@ class Soak {
   /// Threads come and go with every round; what is left between rounds is what a process keeps.
   void run_round(Clock::time_point end) {
     {
-      const std::vector<Work> shared =
-          shared_works(seed_of_case(options_.seed, "shared", static_cast<int>(samples_.size())));
+      // On a thread of its own, with which ends the scratch memory that a thread keeps: as much as its largest problem took.
+      const std::uint64_t seed = seed_of_case(options_.seed, "shared", static_cast<int>(samples_.size()));
+      const std::vector<Work> shared = std::async(std::launch::async, shared_works, seed).get();
       std::vector<std::thread> threads;
       for (int i = 0; i < options_.threads; ++i) threads.emplace_back([&] { work(end, shared); });
       for (std::thread& thread : threads) thread.join();
