@@ -13,6 +13,9 @@ namespace patchfold::engine {
 /// Bytes that are worth writing past the cache in one go: partial lines at their ends are read first (arbitrary: 64 lines).
 inline constexpr std::int64_t run_bytes = 4096;
 
+/// Bytes of the shortest row that two to four streams win with, whatever the vectors (arbitrary: two vectors of SSE4).
+inline constexpr std::int64_t shortest_row_bytes = 32;
+
 /// Of the dims of a split or a join, those that the kernel takes. For a split "apart" is the destination, for a join the
 /// source: the side where a stream is contiguous.
 struct Streamed {
@@ -46,9 +49,9 @@ inline Streamed take_streams(DimList& dims, std::int64_t unit, bool joins) {
   return streamed;
 }
 
-/// Whether streams are faster than bricks (strategy "strided"). Two and four streams are wherever a row fills a vector,
-/// three too but for splits past the cache, whose lines leave in parts. More streams are where their rows have a few lines
-/// that leave past the cache.
+/// Whether streams are faster than bricks (strategy "strided"). Two or four streams are, if a row fills a vector; so are
+/// three, except in a split past the cache. All others are only past the cache, if a row has a few lines there: 256 bytes,
+/// or one line for two or three streams of elements of 1 or 2 bytes.
 inline bool streams_pay(const Problem& problem, bool joins) {
   if (!problem.windows.empty()) return false;
   Problem rest = problem;
@@ -58,7 +61,7 @@ inline bool streams_pay(const Problem& problem, bool joins) {
   if (ways == 1) return false;
   const bool past_cache = store_of(problem) == kernels::Store::past_cache;
   const bool few = ways == 2 || ways == 4 || (ways == 3 && (joins || !past_cache));
-  if (few && row_bytes >= std::max<std::int64_t>(32, kernels::vector_bytes())) return true;
+  if (few && row_bytes >= std::max(shortest_row_bytes, kernels::vector_bytes())) return true;
   return past_cache && row_bytes >= (unit <= 2 && ways <= 3 ? kernels::line_bytes : 256);
 }
 

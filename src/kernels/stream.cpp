@@ -121,13 +121,11 @@ void copy_some_rows(std::byte* dst, std::int64_t dst_pitch, const std::byte* src
   const auto mask = hn::FirstN(d, static_cast<std::size_t>(tail));
   for (; rows > 0; --rows, dst += dst_pitch, src += src_pitch) {
     std::int64_t i = 0;
-    if constexpr (whole < 0)
+    if constexpr (whole < 0)  // vectors of 16 bytes take 1.6 times as long one by one
       for (; i + 4 * step <= body; i += 4 * step) {
-        const V a = get(src + i), b = get(src + i + step), c = get(src + i + 2 * step), e = get(src + i + 3 * step);
-        put<false>(a, dst + i);
-        put<false>(b, dst + i + step);
-        put<false>(c, dst + i + 2 * step);
-        put<false>(e, dst + i + 3 * step);
+        V v[4];
+        for (std::int64_t k = 0; k < 4; ++k) v[k] = get(src + i + k * step);
+        for (std::int64_t k = 0; k < 4; ++k) put<false>(v[k], dst + i + k * step);
       }
     for (; i < body; i += step) put<false>(get(src + i), dst + i);
     if (tail == 0) continue;

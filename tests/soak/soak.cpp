@@ -60,7 +60,7 @@ class Soak {
   /// Threads come and go with every round; what is left between rounds is what a process keeps.
   void run_round(Clock::time_point end) {
     {
-      // On a thread of its own, with which ends the scratch memory that a thread keeps: as much as its largest problem took.
+      // A thread keeps the scratch memory of its largest problem until it ends: this one ends before memory is measured.
       const std::uint64_t seed = seed_of_case(options_.seed, "shared", static_cast<int>(samples_.size()));
       const std::vector<Work> shared = std::async(std::launch::async, shared_works, seed).get();
       std::vector<std::thread> threads;
