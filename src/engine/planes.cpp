@@ -20,12 +20,12 @@ bool has(const FixedList<int, 2 * max_rank>& list, int axis) {
 
 constexpr std::int64_t most_offsets = 4096;  // of an axis of planes whose steps are equal on one side
 constexpr std::int64_t most_rows = 256;      // of rows that lie anywhere
+constexpr double per_miss = 5;               // cycles
 
 }  // namespace
 
 Planes::Planes(std::int64_t unit, const BrickAxes& axes) : unit_(unit), axes_(axes) {
   take_unit();
-  move_ = kernels::plane_kernel(unit_);
   vectors_ = kernels::plane_vectors(unit_);
   cycles_ = -1;
   consider({});
@@ -45,7 +45,6 @@ Planes::Planes(std::int64_t unit, const BrickAxes& axes) : unit_(unit), axes_(ax
 void Planes::prepare() {
   list_offsets(best_.rows, 0);
   list_offsets(best_.columns, 2);
-  reach_ = *std::ranges::max_element(offsets_[3]);
 }
 
 /// Units that lie side by side on both sides become one.
@@ -184,7 +183,6 @@ double Planes::misses(const Choice& choice, bool to) const noexcept {
 
 /// Cycles for a brick. The constants are rough: they only have to tell choices apart that differ much.
 double Planes::price(const Choice& choice) const noexcept {
-  constexpr double per_miss = 5;
   std::int64_t volume = 1;
   for (const BrickAxis& axis : axes_) volume *= axis.length;
   const std::int64_t rows = length(choice.rows), columns = length(choice.columns);
@@ -198,39 +196,8 @@ double Planes::price(const Choice& choice) const noexcept {
   switch (kernels::plane_way(unit_, vectors_, rows, columns, {to_rows, to_columns, from_rows, from_columns})) {
     case kernels::PlaneWay::join: return of_planes(3.0 * count(columns * ceil_div(rows, lanes)));
     case kernels::PlaneWay::split: return of_planes(3.0 * count(rows * ceil_div(columns, lanes)));
-    case kernels::PlaneWay::exchange: {
-      const std::int64_t edge = vectors_.edge, span = vectors_.span;
-      const bool in_blocks = vectors_.blocks;
-      const std::int64_t side = in_blocks ? lanes : edge;
-      const std::int64_t inner_rows = rows - kernels::left_over(rows, side);
-      const std::int64_t inner_columns = columns - kernels::left_over(columns, side);
-      const double outside = 1.5 * count(rows * columns - inner_rows * inner_columns);
-      const double shuffles = count(side * (std::bit_width(static_cast<std::uint64_t>(side)) - 1));
-      if (in_blocks) {
-        const bool is_whole = rows >= lanes && columns >= lanes;
-        const double block = shuffles + (is_whole ? 2.0 : 3.0) * count(std::min(rows, lanes) + std::min(columns, lanes)) / 2;
-        const bool again = columns > 256 && rows > lanes;  // lines of the source are read, for each block of rows
-        return of_planes(count(ceil_div(inner_rows, lanes) * ceil_div(inner_columns, lanes)) *
-                             (block + (again ? per_miss * count(lanes) : 0)) +
-                         outside);
-      }
-      if (std::abs(from_rows) == unit_ && columns < span && inner_rows >= span && span > edge)
-        return of_planes(count(ceil_div(inner_rows, span) * ceil_div(inner_columns, edge)) *
-                             (shuffles + count(edge) + (columns % edge == 0 ? 1.2 : 1.5) * count(span)) +
-                         outside);
-      const double of_registers = (edge >= 8 && rows <= edge / 2 ? shuffles / 2 : shuffles) + count(std::min(rows, edge));
-      double cycles = 0;
-      // Rows that push one another out of the cache are fetched again for every vector.
-      if (std::min(inner_rows, kernels::line_bytes / unit_) > kernels::lines_near(to_rows))
-        cycles = per_miss * count(edge * ceil_div(inner_columns, span));
-      std::int64_t done = 0;
-      for (std::int64_t width = span; width >= edge; width /= 2)
-        while (inner_columns - done >= width || (width == edge && done < inner_columns)) {
-          cycles += of_registers + (width > edge ? 0.8 : 1.5) * count(width);
-          done += width;
-        }
-      return of_planes(count(ceil_div(inner_rows, edge)) * cycles + outside);
-    }
+    case kernels::PlaneWay::exchange:
+      return of_planes(kernels::blocks_of(vectors_, rows, columns, std::abs(from_rows) / unit_).cycles);
     case kernels::PlaneWay::straighten:
       return of_planes(count(rows) * (columns < lanes ? 8 : 3 + 3.0 * count(ceil_div(columns, lanes))));
     case kernels::PlaneWay::spread:
@@ -274,7 +241,7 @@ void Planes::move(std::byte* to, const std::byte* from, const Extents& extents, 
   plane.dst_rows = {offsets_[0].data(), steps_[0]};
   plane.src_rows = {offsets_[1].data(), steps_[1]};
   plane.dst_columns = {offsets_[2].data(), steps_[2]};
-  plane.src_columns = {offsets_[3].data(), steps_[3], reach_};
+  plane.src_columns = {offsets_[3].data(), steps_[3]};
   plane.src_end = from_end;
   DimList others;
   for (const int i : others_) {
@@ -282,15 +249,16 @@ void Planes::move(std::byte* to, const std::byte* from, const Extents& extents, 
     if (extent > 1) others.push_back({extent, axes_[i].from, axes_[i].to});
   }
   const std::int64_t lines = ceil_div(plane.rows * plane.columns * unit_, kernels::line_bytes);
+  const kernels::MovePlane move = kernels::plane_kernel(unit_, plane);
   if (others.empty()) {
     ahead.advance(lines);
-    return move_(to, from, unit_, plane);
+    return move(to, from, unit_, plane);
   }
   const std::int64_t planes = count_tuples(others);
   Counter counter(others, 0);
   for (std::int64_t k = 0; k < planes; ++k, counter.next()) {
     ahead.advance(lines);
-    move_(to + counter.dst, from + counter.src, unit_, plane);
+    move(to + counter.dst, from + counter.src, unit_, plane);
   }
 }
 

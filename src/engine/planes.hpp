@@ -69,13 +69,11 @@ class Planes {
 
   std::int64_t unit_ = 1;
   BrickAxes axes_{};
-  kernels::MovePlane move_ = nullptr;
   kernels::PlaneVectors vectors_{};
   double cycles_ = 0;
   Choice best_{};
   List others_{};
   std::array<std::vector<std::int64_t>, 4> offsets_{};  // of rows, then of columns: in the destination, in the source
-  std::int64_t reach_ = 0;                              // the largest offset of columns in the source
   std::array<std::int64_t, 4> steps_{};
 };
 

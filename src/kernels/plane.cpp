@@ -12,9 +12,9 @@
 #include <type_traits>
 
 #include "kernels/blocks-inl.hpp"
+#include "kernels/exchange-inl.hpp"
 #include "kernels/features.hpp"
 #include "kernels/piece.hpp"
-#include "kernels/squares-inl.hpp"
 #include "kernels/targets-inl.hpp"
 #include "kernels/targets.hpp"
 #include "tensor/held.hpp"
@@ -77,11 +77,6 @@ struct Planes {
   using V = hn::Vec<D>;
   static constexpr int side = static_cast<int>(hn::MaxLanes(D()));
   static constexpr std::int64_t unit = sizeof(T);
-  static constexpr int edge = Squares<T>::edge, span = Squares<T>::span;
-  // A block wins where picking every second lane of two registers is one instruction. Elsewhere exchanging the halves of
-  // registers costs more than loading squares into their places.
-  static constexpr bool in_blocks = has_avx512(HWY_TARGET) && sizeof(T) >= 4;
-
   static HWY_INLINE V load_whole(const std::byte* at) { return hn::LoadU(D(), reinterpret_cast<const T*>(at)); }
   static HWY_INLINE void store_whole(V value, std::byte* at) { hn::StoreU(value, D(), reinterpret_cast<T*>(at)); }
 
@@ -123,76 +118,9 @@ struct Planes {
     }
   }
 
-  /// The same in blocks of as many rows and columns as a register has lanes, which wins where such blocks are full.
-  template <int step>
-  static void exchange_blocks(std::byte* dst, const std::byte* src, const Plane& p) {
-    const D d;
-    const std::int64_t row_step = p.src_rows.stride, all_rows = p.rows, all_columns = p.columns;
-    const std::int64_t *to_offsets = p.dst_rows.offsets, *from_offsets = p.src_columns.offsets;
-    const std::byte* const src_end = p.src_end;
-    const std::int64_t rows = std::min<std::int64_t>(side, all_rows), columns = std::min<std::int64_t>(side, all_columns);
-    const bool is_whole = rows == side && columns == side, is_backwards = row_step < 0;
-    for_blocks(all_rows, rows, [=](std::int64_t row) {
-      // The row that is first in memory, and the way from there to the next.
-      const std::int64_t first = is_backwards ? row + rows - 1 : row, way = is_backwards ? -1 : 1;
-      const std::byte* const from = src + first * row_step;
-      const std::int64_t* const to_rows = to_offsets + first;
-      for_blocks(all_columns, columns, [=](std::int64_t column) {
-        const std::int64_t* const from_columns = from_offsets + column;
-        std::byte* const to = dst + column * unit;
-        V v[side];
-        if (is_whole) {
-          PATCHFOLD_UNROLL for (int i = 0; i < side; ++i) fetch_soon(to + to_rows[i * way]);
-          PATCHFOLD_UNROLL for (int i = 0; i < side; ++i) v[i] = load<step>(from + from_columns[i], side, src_end);
-          interleave<side>(d, v);
-          PATCHFOLD_UNROLL for (int i = 0; i < side; ++i) store_whole(v[i], to + to_rows[i * way]);
-          return;
-        }
-        PATCHFOLD_UNROLL for (int i = 0; i < side; ++i) v[i] =
-            i < columns ? load<step>(from + from_columns[i], rows, src_end) : hn::Zero(d);
-        interleave<side>(d, v);
-        PATCHFOLD_UNROLL for (int i = 0; i < side; ++i) if (i < rows) store(v[i], to + to_rows[i * way], columns);
-      });
-    });
-  }
-
-  /// Exchanges rows with columns. Rows lie `step` places apart in the source, backwards if the stride is negative.
-  template <int step>
-  static void exchange(std::byte* dst, const std::byte* src, const Plane& p) {
-    const auto move_outside = [&](std::int64_t first_row, std::int64_t last_row, std::int64_t first, std::int64_t last) {
-      for (std::int64_t row = first_row; row < last_row; ++row)
-        for (std::int64_t column = first; column < last; ++column)
-          std::memcpy(dst + p.dst_rows.offsets[row] + column * unit,
-                      src + p.src_columns.offsets[column] + row * p.src_rows.stride, unit);
-    };
-    Plane inside = p;
-    inside.rows -= left_over(p.rows, in_blocks ? side : edge);
-    inside.columns -= left_over(p.columns, in_blocks ? side : edge);
-    if (!in_blocks && (step > 1 || inside.rows < edge)) {
-      // Vectors reach beyond the last row that they need, but not beyond what may be read.
-      const std::int64_t last = p.src_rows.stride < 0 ? std::min<std::int64_t>(edge, inside.rows) - 1
-                                                      : std::max<std::int64_t>(0, inside.rows - edge);
-      const std::int64_t room = p.src_end - src - last * p.src_rows.stride - step * 16;
-      const std::int64_t* const columns = p.src_columns.offsets;
-      if (p.src_columns.reach > room) {
-        while (inside.columns > 0 && columns[inside.columns - 1] > room) --inside.columns;
-        if (std::any_of(columns, columns + inside.columns, [=](std::int64_t at) { return at > room; })) inside.columns = 0;
-      }
-    }
-    move_outside(0, p.rows, inside.columns, p.columns);
-    move_outside(inside.rows, p.rows, 0, inside.columns);
-    if (inside.columns == 0) return;
-    if constexpr (in_blocks) {
-      exchange_blocks<step>(dst, src, inside);
-    } else {
-      const Exchange x{dst, src, p.src_rows.stride, p.dst_rows.offsets, p.src_columns.offsets, inside.rows, inside.columns};
-      Squares<T>::template exchange<step>(x);
-    }
-  }
-
-  /// The same for `ways` columns that fill the rows of the destination.
+  /// `ways` columns become rows that fill the destination. Rows lie next to each other in the source, forwards or backwards.
   template <int ways>
-  static void join(std::byte* dst, const std::byte* src, const Plane& p) {
+  static void join(std::byte* dst, const std::byte* src, std::int64_t, const Plane& p) {
     const D d;
     const bool is_backwards = p.src_rows.stride < 0;
     std::int64_t columns[ways];
@@ -214,7 +142,7 @@ struct Planes {
 
   /// The same for `ways` rows whose columns follow one another in the source, forwards or backwards.
   template <int ways>
-  static void split(std::byte* dst, const std::byte* src, const Plane& p) {
+  static void split(std::byte* dst, const std::byte* src, std::int64_t, const Plane& p) {
     const D d;
     const bool is_backwards = p.src_columns.stride < 0, rows_are = p.src_rows.stride < 0;
     std::int64_t rows[ways];
@@ -239,25 +167,24 @@ struct Planes {
   }
 
   template <bool joins>
-  static void regroup(std::byte* dst, const std::byte* src, const Plane& p) {
-    const auto of = [&]<int ways>(std::integral_constant<int, ways>) {
+  static MovePlane regroup(std::int64_t ways) {
+    const auto of = []<int count>(std::integral_constant<int, count>) -> MovePlane {
       if constexpr (joins)
-        join<ways>(dst, src, p);
+        return join<count>;
       else
-        split<ways>(dst, src, p);
+        return split<count>;
     };
-    switch (joins ? p.columns : p.rows) {
+    switch (ways) {
       case 2: return of(std::integral_constant<int, 2>());
       case 3: return of(std::integral_constant<int, 3>());
       case 4: return of(std::integral_constant<int, 4>());
-      default:
-        if constexpr (side > 8) of(std::integral_constant<int, 8>());
+      default: return of(std::integral_constant < int, side >= 8 ? 8 : 2 > ());
     }
   }
 
   /// Puts columns in order that lie `step` places apart, backwards if the stride is negative.
   template <int step>
-  static void straighten(std::byte* dst, const std::byte* src, const Plane& p) {
+  static void straighten(std::byte* dst, const std::byte* src, std::int64_t, const Plane& p) {
     const bool is_backwards = p.src_columns.stride < 0;
     const std::int64_t rows = p.rows, all_columns = p.columns;
     const std::int64_t *to_rows = p.dst_rows.offsets, *from_rows = p.src_rows.offsets;
@@ -279,10 +206,10 @@ struct Planes {
   }
 
   static constexpr bool spreads = has_avx512(HWY_TARGET) && sizeof(T) <= 4;
-  static constexpr PlaneVectors vectors{side, spreads, edge, span, in_blocks};
+  static constexpr PlaneVectors vectors{side, spreads, Exchange<T>::lanes, Exchange<T>::largest};
 
   /// Puts columns to every second place; what lies between stays.
-  static void spread(std::byte* dst, const std::byte* src, const Plane& p) {
+  static void spread(std::byte* dst, const std::byte* src, std::int64_t, const Plane& p) {
     if constexpr (spreads) {
       using Wide = hwy::MakeWide<T>;
       const hn::ScalableTag<Wide> wide;
@@ -306,16 +233,21 @@ struct Planes {
     }
   }
 
-  static void move(std::byte* dst, const std::byte* src, std::int64_t, const Plane& p) {
+  static MovePlane mover(std::int64_t, const Plane& p) {
     const PlaneSteps steps{p.dst_rows.stride, p.dst_columns.stride, p.src_rows.stride, p.src_columns.stride};
     switch (plane_way(unit, vectors, p.rows, p.columns, steps)) {
-      case PlaneWay::units: return move_units<unit>(dst, src, unit, p);
-      case PlaneWay::join: return regroup<true>(dst, src, p);
-      case PlaneWay::split: return regroup<false>(dst, src, p);
-      case PlaneWay::exchange: return std::abs(steps.src_rows) == unit ? exchange<1>(dst, src, p) : exchange<2>(dst, src, p);
-      case PlaneWay::straighten: return steps.src_columns == -unit ? straighten<1>(dst, src, p) : straighten<2>(dst, src, p);
-      case PlaneWay::spread: return spread(dst, src, p);
+      case PlaneWay::units: break;
+      case PlaneWay::join: return regroup<true>(p.columns);
+      case PlaneWay::split: return regroup<false>(p.rows);
+      case PlaneWay::exchange: {
+        const std::int64_t side = blocks_of(vectors, p.rows, p.columns, std::abs(steps.src_rows) / unit).side;
+        return std::abs(steps.src_rows) == unit ? Exchange<T>::template kernel<1>(side, p)
+                                                : Exchange<T>::template kernel<2>(side, p);
+      }
+      case PlaneWay::straighten: return steps.src_columns == -unit ? straighten<1> : straighten<2>;
+      case PlaneWay::spread: return spread;
     }
+    return move_units<unit>;
   }
 };
 
@@ -328,9 +260,7 @@ PlaneVectors vectors_of() {
 
 template <class T>
 struct Planes {
-  static void move(std::byte* dst, const std::byte* src, std::int64_t unit, const Plane& p) {
-    move_units<sizeof(T)>(dst, src, unit, p);
-  }
+  static MovePlane mover(std::int64_t, const Plane&) { return move_units<sizeof(T)>; }
 };
 
 template <class T>
@@ -350,9 +280,9 @@ PlaneVectors vectors_if_held() {
 
 /// Units that no element of this build has are moved one by one.
 template <class T>
-MovePlane mover_if_held() {
+MovePlane mover_if_held(std::int64_t unit, const Plane& plane) {
   if constexpr (holds_unit(sizeof(T)))
-    return Planes<T>::move;
+    return Planes<T>::mover(unit, plane);
   else
     return move_units<sizeof(T)>;
 }
@@ -367,13 +297,13 @@ PlaneVectors VectorsOf(std::int64_t unit) {
   }
 }
 
-MovePlane MoverOf(std::int64_t unit) {
+MovePlane MoverOf(std::int64_t unit, const Plane& plane) {
   switch (unit) {
-    case 1: return mover_if_held<std::uint8_t>();
-    case 2: return mover_if_held<std::uint16_t>();
+    case 1: return mover_if_held<std::uint8_t>(unit, plane);
+    case 2: return mover_if_held<std::uint16_t>(unit, plane);
     case 3: return move_units<3>;
-    case 4: return mover_if_held<std::uint32_t>();
-    case 8: return Planes<std::uint64_t>::move;
+    case 4: return mover_if_held<std::uint32_t>(unit, plane);
+    case 8: return Planes<std::uint64_t>::mover(unit, plane);
     case 12: return move_units<12>;
     case 16: return move_units<16>;
     case 24: return move_units<24>;
@@ -397,8 +327,8 @@ namespace patchfold::kernels {
 
 HWY_EXPORT(MoverOf);
 
-MovePlane plane_kernel(std::int64_t unit) noexcept {
-  return HWY_DYNAMIC_DISPATCH(MoverOf)(unit);
+MovePlane plane_kernel(std::int64_t unit, const Plane& plane) noexcept {
+  return HWY_DYNAMIC_DISPATCH(MoverOf)(unit, plane);
 }
 
 HWY_EXPORT(VectorsOf);

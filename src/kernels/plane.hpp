@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -19,7 +20,6 @@ namespace patchfold::kernels {
 struct PlaneSide {
   const std::int64_t* offsets = nullptr;  ///< of every unit, from the first
   std::int64_t stride = 0;                ///< if the units lie in equal steps, otherwise 0
-  std::int64_t reach = 0;                 ///< no offset is larger
 };
 
 /// dst[dst_rows[r] + dst_columns[c]] = src[src_rows[r] + src_columns[c]], each a unit of bytes.
@@ -35,16 +35,15 @@ struct Plane {
 
 using MovePlane = void (*)(std::byte* dst, const std::byte* src, std::int64_t unit, const Plane& plane);
 
-/// The kernel for units of so many bytes, on the instruction set in use.
-MovePlane plane_kernel(std::int64_t unit) noexcept;
+/// The kernel for planes like this one, of units of so many bytes, on the instruction set in use.
+MovePlane plane_kernel(std::int64_t unit, const Plane& plane) noexcept;
 
 /// What registers do with units of some size.
 struct PlaneVectors {
-  std::int64_t lanes = 1;  ///< units in a register; 1: units are moved one by one
-  bool spreads = false;    ///< units can be stored at every second place
-  std::int64_t edge = 1;   ///< units along a side of a square that is exchanged
-  std::int64_t span = 1;   ///< units in the registers that exchange squares side by side
-  bool blocks = false;     ///< rows and columns are exchanged in blocks of as many as a register has lanes, not in squares
+  std::int64_t lanes = 1;   ///< units in a register; 1: units are moved one by one
+  bool spreads = false;     ///< units can be stored at every second place
+  std::int64_t square = 1;  ///< units in 16 bytes
+  std::int64_t block = 1;   ///< units along a side of the largest block whose rows and columns are exchanged
 };
 PlaneVectors plane_vectors(std::int64_t unit) noexcept;
 
@@ -79,8 +78,8 @@ constexpr PlaneWay plane_way(std::int64_t unit, PlaneVectors vectors, std::int64
       return PlaneWay::split;
   }
   if (size(steps.src_rows) == unit || size(steps.src_rows) == 2 * unit) {
-    const std::int64_t fewest = vectors.blocks ? 4 : std::min<std::int64_t>(4, vectors.edge);  // rows that pay
-    if (std::min(rows, lanes) * std::min(columns, lanes) >= fewest * lanes) return PlaneWay::exchange;
+    constexpr std::int64_t little = 8;
+    if (std::min(rows, columns) >= 2 && rows * columns >= little) return PlaneWay::exchange;
   }
   if ((steps.src_columns == -unit || size(steps.src_columns) == 2 * unit) && columns >= 4) return PlaneWay::straighten;
   return PlaneWay::units;
@@ -93,9 +92,26 @@ constexpr std::int64_t lines_near(std::int64_t step) noexcept {
   return ways * sets / std::gcd(step != 0 && step % line == 0 ? step / line : 1, sets);
 }
 
-/// How many of so many rows or columns are cheaper one by one than in a block.
-constexpr std::int64_t left_over(std::int64_t length, std::int64_t block) noexcept {
-  return length > block && length % block <= block / 8 ? length % block : 0;
+/// How rows are exchanged with columns: in blocks of `side` rows and columns; 1: one by one, since there are too few of
+/// either.
+struct Blocks {
+  std::int64_t side = 1;
+  double cycles = 0;  ///< a rough estimate for the plane
+};
+
+/// The cheapest blocks where rows lie `step` places apart in the source. Blocks that do not fit at the end overlap those
+/// before.
+constexpr Blocks blocks_of(PlaneVectors vectors, std::int64_t rows, std::int64_t columns, std::int64_t step) noexcept {
+  const auto parts = [](std::int64_t length, std::int64_t side) { return (length + side - 1) / side; };
+  Blocks best{1, 0.9 * static_cast<double>(rows * columns)};
+  for (std::int64_t side = step == 1 ? vectors.block : vectors.square; side >= std::min<std::int64_t>(4, vectors.square);
+       side /= 2) {
+    if (side > std::min(rows, columns)) continue;
+    const auto shuffles = static_cast<double>(side * (std::bit_width(static_cast<std::uint64_t>(side)) - 1));
+    const double cycles = static_cast<double>(parts(rows, side) * parts(columns, side)) * (2 + shuffles / 2);
+    if (best.side == 1 || cycles < best.cycles) best = {side, cycles};
+  }
+  return best;
 }
 
 }  // namespace patchfold::kernels

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exchange of rows with columns for planes of small units (plane.hpp). Included once for each instruction set.
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <type_traits>
+
+#include "kernels/blocks-inl.hpp"
+#include "kernels/plane.hpp"
+
+#if defined(PATCHFOLD_KERNELS_EXCHANGE_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef PATCHFOLD_KERNELS_EXCHANGE_INL
+#undef PATCHFOLD_KERNELS_EXCHANGE_INL
+#else
+#define PATCHFOLD_KERNELS_EXCHANGE_INL
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace patchfold::kernels::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_TARGET != HWY_SCALAR
+
+/// Calls f for blocks of `size` from 0 to `end`, the last of which begins early enough to be whole.
+template <class F>
+HWY_INLINE void for_blocks(std::int64_t end, std::int64_t size, F&& f) {
+  for (std::int64_t i = 0;; i = std::min(i + size, end - size)) {
+    f(i);
+    if (i + size == end) return;
+  }
+}
+
+/// Asks for the line of the destination that lies two lines ahead. Stores wait for their lines one after the other; lines
+/// that were asked for come side by side. What is read, the processor fetches early enough by itself.
+HWY_INLINE void fetch_soon(const void* to) {
+  __builtin_prefetch(static_cast<const std::byte*>(to) + 128, 1);
+}
+
+/// Rows are exchanged with columns in blocks of as many rows as columns. A block's column is one load and its row one store,
+/// so only whole vectors, or halves and quarters of them, are moved, and what a plane costs beside that is small. Rows lie
+/// next to each other in the source, or at every second place.
+template <class T>
+struct Exchange {
+  static constexpr std::int64_t unit = sizeof(T);
+  static constexpr int lanes = 16 / static_cast<int>(unit);
+  using D = hn::CappedTag<T, static_cast<std::size_t>(lanes)>;
+  using V = hn::Vec<D>;
+  static constexpr bool has_32_bytes = hn::MaxLanes(hn::ScalableTag<T>()) * sizeof(T) >= 32;
+  /// Of rows that lie next to each other. Vectors of 32 bytes only win where 16 have 2 lanes.
+  static constexpr int largest = lanes == 2 && has_32_bytes ? 4 : lanes;
+
+  /// Exchanges vectors with lanes in each 16 bytes: every round moves one bit of the lane's index to the vector's. As long
+  /// as no more than the first half of a vector's lanes is `valid`, two vectors fit into one.
+  template <int vectors, int valid, int rest>
+  static HWY_INLINE void exchange_lanes(V* v) {
+    const D d;
+    if constexpr (rest > 1 && valid < lanes) {
+      PATCHFOLD_UNROLL for (int i = 0; i < vectors / 2; ++i) v[i] = hn::InterleaveLower(d, v[i], v[i + vectors / 2]);
+      exchange_lanes<vectors / 2, 2 * valid, rest / 2>(v);
+    } else if constexpr (rest > 1) {
+      V mixed[vectors];
+      PATCHFOLD_UNROLL for (int i = 0; i < vectors / 2; ++i) {
+        mixed[2 * i] = hn::InterleaveLower(d, v[i], v[i + vectors / 2]);
+        mixed[2 * i + 1] = hn::InterleaveUpper(d, v[i], v[i + vectors / 2]);
+      }
+      exchange_lanes<vectors, valid, rest / 2>(mixed);
+      PATCHFOLD_UNROLL for (int i = 0; i < vectors; ++i) v[i] = mixed[i];
+    }
+  }
+
+  /// What a vector holds of a side: its `part`th piece of so many bytes.
+  template <std::int64_t bytes>
+  using Piece = std::conditional_t<bytes == 8, std::uint64_t, std::uint32_t>;
+
+  /// `size` units of a column, `step` places apart, in the lower lanes; the others may be anything. Nothing is read from
+  /// `end` on.
+  template <int size, int step>
+  static HWY_INLINE V load_column(const std::byte* from, const std::byte* end) {
+    const D d;
+    if constexpr (step == 1 && size == lanes) {
+      return hn::LoadU(d, reinterpret_cast<const T*>(from));
+    } else if constexpr (step == 1) {
+      const hn::Repartition<Piece<size * unit>, D> pieces;
+      Piece<size * unit> piece;
+      std::memcpy(&piece, from, sizeof(piece));
+      return hn::BitCast(d, hn::Set(pieces, piece));
+    } else {
+      constexpr std::int64_t reach = size == lanes ? 32 : 16;
+      alignas(16) std::byte copy[reach];
+      if (HWY_UNLIKELY(end - from < reach)) {
+        std::memcpy(copy, from, static_cast<std::size_t>(std::min(reach, (step * (size - 1) + 1) * unit)));
+        from = copy;
+      }
+      const auto* const at = reinterpret_cast<const T*>(from);
+      return hn::ConcatEven(d, hn::LoadU(d, size == lanes ? at + lanes : at), hn::LoadU(d, at));
+    }
+  }
+
+  template <std::int64_t bytes>
+  static HWY_INLINE void store_row(V v, std::size_t part, std::byte* to) {
+    if constexpr (bytes == 16) {
+      hn::StoreU(v, D(), reinterpret_cast<T*>(to));
+    } else {
+      const hn::Repartition<Piece<bytes>, D> pieces;
+      const Piece<bytes> piece = hn::ExtractLane(hn::BitCast(pieces, v), part);
+      std::memcpy(to, &piece, sizeof(piece));
+    }
+  }
+
+  /// A block whose columns become rows.
+  template <int size, int step>
+  static HWY_INLINE void exchange_block(const std::byte* from, const std::int64_t* columns, std::byte* const* rows,
+                                        std::int64_t at, const std::byte* end) {
+    if constexpr (size > lanes) {
+      static_assert(size == 4 && lanes == 2 && step == 1);
+      const hn::CappedTag<T, 4> d;
+      hn::Vec<decltype(d)> v[4], pairs[4];
+      PATCHFOLD_UNROLL for (int i = 0; i < 4; ++i) v[i] = hn::LoadU(d, reinterpret_cast<const T*>(from + columns[i]));
+      PATCHFOLD_UNROLL for (int i = 0; i < 2; ++i) {
+        pairs[i] = hn::InterleaveLower(d, v[2 * i], v[2 * i + 1]);
+        pairs[2 + i] = hn::InterleaveUpper(d, v[2 * i], v[2 * i + 1]);
+      }
+      PATCHFOLD_UNROLL for (int i = 0; i < 2; ++i) {
+        v[i] = hn::ConcatLowerLower(d, pairs[2 * i + 1], pairs[2 * i]);
+        v[2 + i] = hn::ConcatUpperUpper(d, pairs[2 * i + 1], pairs[2 * i]);
+      }
+      PATCHFOLD_UNROLL for (int i = 0; i < 4; ++i) hn::StoreU(v[i], d, reinterpret_cast<T*>(rows[i] + at));
+    } else {
+      constexpr std::int64_t bytes = size * unit;
+      constexpr int shared = static_cast<int>(16 / bytes);  // rows in a vector
+      V v[size];
+      PATCHFOLD_UNROLL for (int i = 0; i < size; ++i) v[i] = load_column<size, step>(from + columns[i], end);
+      exchange_lanes<size, size, size>(v);
+      PATCHFOLD_UNROLL for (int i = 0; i < size; ++i)
+          store_row<bytes>(v[i / shared], static_cast<std::size_t>(i % shared), rows[i] + at);
+    }
+  }
+
+  // What the loops need is in local variables: bytes that are stored might be those of the plane.
+
+  template <int size, int step>
+  static void exchange_blocks(std::byte* dst, const std::byte* src, std::int64_t, const Plane& p) {
+    const std::int64_t row_step = p.src_rows.stride, columns = p.columns;
+    const std::int64_t *const dst_rows = p.dst_rows.offsets, *const src_columns = p.src_columns.offsets;
+    const std::byte* const end = p.src_end;
+    for_blocks(p.rows, size, [=](std::int64_t row) {
+      // The row that is first in memory, and the way from there to the next.
+      const std::int64_t first = row_step < 0 ? row + size - 1 : row, way = row_step < 0 ? -1 : 1;
+      const std::byte* const from = src + first * row_step;
+      std::byte* to[size];
+      PATCHFOLD_UNROLL for (int i = 0; i < size; ++i) to[i] = dst + dst_rows[first + i * way];
+      for_blocks(columns, size, [=](std::int64_t column) {
+        exchange_block<size, step>(from, src_columns + column, to, column * unit, end);
+      });
+    });
+  }
+
+  static constexpr std::int64_t most_columns = 128;
+
+  /// The same for so many columns that their lines would not stay near until all rows have been read from them.
+  template <int size, int step>
+  static void exchange_groups(std::byte* dst, const std::byte* src, std::int64_t, const Plane& p) {
+    const std::int64_t apart = p.src_columns.offsets[1] - p.src_columns.offsets[0];
+    const std::int64_t most = std::clamp<std::int64_t>(lines_near(apart) / 2, size, most_columns);
+    Plane group = p;
+    for (std::int64_t begin = 0; begin < p.columns; begin += group.columns) {
+      // Columns that are too few for one more group belong to the last.
+      group.columns = p.columns - begin < most + size ? p.columns - begin : most;
+      group.src_columns.offsets = p.src_columns.offsets + begin;
+      exchange_blocks<size, step>(dst + begin * unit, src, unit, group);
+    }
+  }
+
+  template <int count>
+  static void exchange_rows(std::byte* dst, const std::byte* src, std::int64_t, const Plane& p) {
+    const std::int64_t row_step = p.src_rows.stride, columns = p.columns;
+    const std::int64_t* const src_columns = p.src_columns.offsets;
+    std::byte* to[count];
+    for (int i = 0; i < count; ++i) to[i] = dst + p.dst_rows.offsets[i];
+    PATCHFOLD_UNROLL_BY_4 for (std::int64_t column = 0; column < columns; ++column) {
+      const std::byte* const from = src + src_columns[column];
+      PATCHFOLD_UNROLL for (int i = 0; i < count; ++i) std::memcpy(to[i] + column * unit, from + i * row_step, unit);
+    }
+  }
+
+  template <int count>
+  static void exchange_columns(std::byte* dst, const std::byte* src, std::int64_t, const Plane& p) {
+    const std::int64_t row_step = p.src_rows.stride, rows = p.rows;
+    const std::int64_t* const dst_rows = p.dst_rows.offsets;
+    const std::byte* from[count];
+    for (int i = 0; i < count; ++i) from[i] = src + p.src_columns.offsets[i];
+    PATCHFOLD_UNROLL_BY_4 for (std::int64_t row = 0; row < rows; ++row) {
+      std::byte* const to = dst + dst_rows[row];
+      PATCHFOLD_UNROLL for (int i = 0; i < count; ++i) std::memcpy(to + i * unit, from[i] + row * row_step, unit);
+    }
+  }
+
+  template <int size, int step>
+  static MovePlane of_blocks(const Plane& p) {
+    return p.rows > size && p.columns > most_columns ? exchange_groups<size, step> : exchange_blocks<size, step>;
+  }
+
+  /// The kernel for planes like this one, in blocks of `side` rows and columns; 1: there are too few of either.
+  template <int step>
+  static MovePlane kernel(std::int64_t side, const Plane& p) {
+    if constexpr (lanes >= 16)
+      if (side == 16) return of_blocks<16, step>(p);
+    if constexpr (lanes >= 8)
+      if (side == 8) return of_blocks<8, step>(p);
+    if constexpr (lanes >= 4 || (largest == 4 && step == 1))
+      if (side == 4) return of_blocks<4, step>(p);
+    if constexpr (lanes == 2)
+      if (side == 2) return of_blocks<2, step>(p);
+    if (p.rows == 2) return exchange_rows<2>;
+    if (p.rows == 3) return exchange_rows<3>;
+    return p.columns == 2 ? exchange_columns<2> : exchange_columns<3>;
+  }
+};
+
+#endif
+
+}  // namespace patchfold::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif
