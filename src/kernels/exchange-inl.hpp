@@ -157,13 +157,15 @@ struct Exchange {
     });
   }
 
-  static constexpr std::int64_t most_columns = 128;
+  /// Columns whose lines stay near until all rows have been read from them.
+  static std::int64_t near_columns(const Plane& p) {
+    return std::min<std::int64_t>(128, p.src_columns.stride == 0 ? 128 : lines_near(p.src_columns.stride) / 2);
+  }
 
-  /// The same for so many columns that their lines would not stay near until all rows have been read from them.
+  /// The same for more columns than that.
   template <int size, int step>
   static void exchange_groups(std::byte* dst, const std::byte* src, std::int64_t, const Plane& p) {
-    const std::int64_t apart = p.src_columns.offsets[1] - p.src_columns.offsets[0];
-    const std::int64_t most = std::clamp<std::int64_t>(lines_near(apart) / 2, size, most_columns);
+    const std::int64_t most = std::max<std::int64_t>(size, near_columns(p));
     Plane group = p;
     for (std::int64_t begin = 0; begin < p.columns; begin += group.columns) {
       // Columns that are too few for one more group belong to the last.
@@ -199,7 +201,7 @@ struct Exchange {
 
   template <int size, int step>
   static MovePlane of_blocks(const Plane& p) {
-    return p.rows > size && p.columns > most_columns ? exchange_groups<size, step> : exchange_blocks<size, step>;
+    return p.rows > size && p.columns > near_columns(p) ? exchange_groups<size, step> : exchange_blocks<size, step>;
   }
 
   /// The kernel for planes like this one, in blocks of `side` rows and columns; 1: there are too few of either.
