@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/bands.hpp"
 #include "engine/frame.hpp"
 #include "engine/normalise.hpp"
 #include "engine/strategy.hpp"
@@ -64,13 +65,20 @@ bool stage_pays(const Problem& problem, Columns columns) {
   if (times < least && inside_share(problem) >= 0.25) return false;
   const Window& x = problem.windows[choice->along];
   if (choice->across < 0 && problem.windows.size() > 1) return false;  // row by row
-  if (columns == Columns::along_positions && x.stride > 1 && inside_share(problem) >= 1) {
-    // Without borders short rows, and rows between gaps, are better copied as bricks.
+  if (columns == Columns::along_positions) {
     const std::int64_t row = x.positions * choice->unit;
+    if (row < least_run) return false;
+    // Within the cache, bands and bricks are faster where columns are runs of the image, or of few of its elements. Their
+    // plans take longer, which small problems do not make up for.
+    constexpr double little = 32 << 10, small = 128 << 10;  // bytes
+    const double bytes = store_of(problem) == kernels::Store::plain ? spanned_bytes(problem) : 0;
+    if (bytes >= little && x.positions < 16) return false;
+    if (bytes >= small && (x.stride == 1 || x.stride > 4)) return false;
+    if (x.stride == 1 || inside_share(problem) < 1) return true;
+    // Without borders short rows, and rows between gaps, are better copied as bricks.
     const bool continues = choice->across < 0 || problem.windows[choice->across].position_stride == row;
-    if (row < 2 * line_bytes || (!continues && choice->unit > 2)) return false;
+    return (row >= 2 * line_bytes && continues) || (choice->unit <= 2 && x.positions >= 32);
   }
-  if (columns == Columns::along_positions) return x.positions * choice->unit >= least_run;
   // Where a column of a position holds other dims too, what is written for one of them is too little.
   Problem rest = problem;
   take_unit(rest);

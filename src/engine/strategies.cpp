@@ -42,8 +42,8 @@ constexpr Strategy strategies[] = {
     {"counts", make_counts},                           // coverage: its time must not grow with the taps that meet
     {"bands", make_bands, bands_pay},  // x 3.8; 7.0 -> 3.1: unfold 8x3x224x224 into tokens, kernel 7 stride 4 padding 3
     {"strided", make_strided},         // the floor of copies; 1376 -> 1.6: unfold 2x3x1022x1022 into tokens, 14, stride 14
-    {"framed", make_framed},           // x 2.7
-    {"move", make_move},               // all other copies
+    {"framed", make_framed, framed_pays},                   // x 2.7
+    {"move", make_move},                                    // all other copies
     {"sum panels", make_sum_panels, sum_panels_pay},        // 3.6 -> 1.3: fold to 112x112, kernel 3, padding 1
     {"sum residues", make_sum_residues, sum_residues_pay},  // the floor of sums
     {"sum rows", make_sum_rows},                            // sums onto the output, and more than three windows

@@ -42,6 +42,7 @@ bool stage_taps_pays(const Problem& problem);
 std::unique_ptr<Compiled> make_cropped(const Problem& problem);
 /// Extracts of which most windows lie inside the image: these as a copy without borders, the others row by row.
 std::unique_ptr<Compiled> make_framed(const Problem& problem);
+bool framed_pays(const Problem& problem);
 /// Extracts by way of scratch memory, band by band: in the order of the destination, with the borders filled in.
 std::unique_ptr<Compiled> make_bands(const Problem& problem);
 bool bands_pay(const Problem& problem);

@@ -102,6 +102,7 @@ struct Exchange {
   static HWY_INLINE void store_row(V v, std::size_t part, std::byte* to) {
     if constexpr (bytes == 16) {
       hn::StoreU(v, D(), reinterpret_cast<T*>(to));
+      fetch_soon(to);
     } else {
       const hn::Repartition<Piece<bytes>, D> pieces;
       const Piece<bytes> piece = hn::ExtractLane(hn::BitCast(pieces, v), part);
@@ -126,7 +127,10 @@ struct Exchange {
         v[i] = hn::ConcatLowerLower(d, pairs[2 * i + 1], pairs[2 * i]);
         v[2 + i] = hn::ConcatUpperUpper(d, pairs[2 * i + 1], pairs[2 * i]);
       }
-      PATCHFOLD_UNROLL for (int i = 0; i < 4; ++i) hn::StoreU(v[i], d, reinterpret_cast<T*>(rows[i] + at));
+      PATCHFOLD_UNROLL for (int i = 0; i < 4; ++i) {
+        hn::StoreU(v[i], d, reinterpret_cast<T*>(rows[i] + at));
+        fetch_soon(rows[i] + at);
+      }
     } else {
       constexpr std::int64_t bytes = size * unit;
       constexpr int shared = static_cast<int>(16 / bytes);  // rows in a vector

@@ -51,7 +51,7 @@ TEST(Plan, NamesAStrategyForEveryRowOfTheTable) {
       {"stage taps", "unfold f32 1x8x8x3 kernel_size=3,3 padding=1 layout=channels_last order=kernel positions=grid"},
       {"cropped", "batch_to_space f32 4x2x4x4 block=2 crops=1"},
       {"bands", "unfold f32 4x3x28x28 kernel_size=14,14 stride=14 padding=7"},
-      {"framed", "unfold f32 1x3x30x30 kernel_size=3,3 stride=3 padding=1"},
+      {"framed", "unfold f32 1x3x161x161 kernel_size=3,3 stride=3 padding=1"},
       {"move", "unfold f32 1x3x3x3 kernel_size=3,3 padding=1 layout=channels_last"},
       {"counts", "coverage f32 - output_size=8,8 kernel_size=3 padding=1"},
       {"sum panels", "fold f32 1x9x64 output_size=8,8 kernel_size=3 padding=1"},

@@ -122,9 +122,11 @@ class Bands final : public Compiled {
     return bytes;
   }
 
-  /// Which dims are staged together: those whose neighbours share lines on either side, and others while that is little.
+  /// Which dims are staged together: those whose neighbours share lines on either side, and others while that is little, and
+  /// while enough rows of work remain for many threads.
   bool choose_group() {
     constexpr std::int64_t near_bytes = 256, little = 64 << 10;
+    moved_ = spanned_bytes(problem_) / static_cast<double>(count_tuples(problem_.dims));
     const auto budget = static_cast<double>(engine::stage_bytes());
     double bytes = bytes_for(1);
     if (bytes > 4 * budget) return false;
@@ -137,14 +139,16 @@ class Bands final : public Compiled {
       const bool is_near = step(outer_[nearest]) < near_bytes;
       const double limit = is_near ? budget : static_cast<double>(little);
       const auto extent = outer_[nearest].extent;
-      if (bytes * static_cast<double>(extent) <= limit) {
+      const double share = is_near ? bytes / limit : std::max(bytes / limit, moved_ / most_moved);
+      if (share * static_cast<double>(extent) <= 1) {
         bytes *= static_cast<double>(extent);
+        moved_ *= static_cast<double>(extent);
         inner_.push_back(take(outer_, nearest));
         continue;
       }
-      if (is_near || bytes * 2 <= limit) {
+      if (is_near || share * 2 <= 1) {
         const std::int64_t most =
-            std::max<std::int64_t>({1, static_cast<std::int64_t>(limit / bytes),
+            std::max<std::int64_t>({1, static_cast<std::int64_t>(1 / share),
                                     is_near ? ceil_div(near_bytes, std::max<std::int64_t>(1, step(outer_[nearest]))) : 1});
         groups_ = ceil_div(extent, std::min(extent, most));
         group_ = ceil_div(extent, groups_);
@@ -172,6 +176,10 @@ class Bands final : public Compiled {
         high = middle - 1;
     }
     if (each * bytes_for(low) > 4 * budget) return false;
+    // Neither so many that few rows of work remain, nor fewer than share most of what they read.
+    const auto parts = static_cast<std::int64_t>(moved_ * static_cast<double>(group_) / most_moved);
+    const std::int64_t shared = std::min(low, ceil_div(2 * reach(w, 1), w.stride));
+    low = std::clamp(ceil_div(w.positions, std::max<std::int64_t>(1, parts)), shared, low);
     band_ = ceil_div(w.positions, ceil_div(w.positions, low));
     place_axes();
     return true;
@@ -257,7 +265,10 @@ class Bands final : public Compiled {
     parts.unpack = plan_copy(problem_, unpack, problem_.dst_range.end - problem_.dst_range.begin);
   }
 
+  static constexpr double most_moved = 256 << 10;  ///< bytes that one row of work should move
+
   std::int64_t element_;
+  double moved_ = 0;  ///< bytes of what is staged together, for all positions
   DimList outer_{}, inner_{};
   Dim grouped_{};
   std::int64_t group_ = 1, groups_ = 1, last_group_ = 1;
@@ -276,13 +287,13 @@ class Bands final : public Compiled {
 }  // namespace
 
 bool bands_pay(const Problem& problem) {
-  if (spanned_bytes(problem) < least_banded) return false;
-  // Without borders the columns are a copy, and most of them with few borders.
+  constexpr double least = 4 << 10;  // bytes: row by row is as fast then
+  if (spanned_bytes(problem) < least) return false;
+  // Without borders the columns are a copy. With few, and windows that hardly overlap, most of them are.
   const double share = inside_share(problem);
-  if (share >= 1) return false;
   double times = 1;  // that an element is read
   for (const Window& w : problem.windows) times *= static_cast<double>(w.kernel) / static_cast<double>(w.stride);
-  return times >= 1.9 || share < 0.6;
+  return share < (times < 1.3 ? 0.95 : 1);
 }
 
 std::unique_ptr<Compiled> make_bands(const Problem& problem) {

@@ -85,6 +85,11 @@ double inside_share(const Problem& problem) noexcept {
   return share;
 }
 
+bool framed_pays(const Problem& problem) {
+  constexpr double least_framed = 256 << 10;  // bytes: the plans of all parts take as long as moving that row by row
+  return spanned_bytes(problem) >= least_framed;
+}
+
 std::unique_ptr<Compiled> make_framed(const Problem& problem) {
   constexpr int most_windows = 3;  // each makes up to nine times as many plans
   if (problem.windows.empty() || problem.windows.size() > most_windows || inside_share(problem) < 0.25) return nullptr;
