@@ -80,31 +80,23 @@ struct Planes {
   static HWY_INLINE V load_whole(const std::byte* at) { return hn::LoadU(D(), reinterpret_cast<const T*>(at)); }
   static HWY_INLINE void store_whole(V value, std::byte* at) { hn::StoreU(value, D(), reinterpret_cast<T*>(at)); }
 
-  /// The first `count` elements, `step` places apart; the others may be anything. Nothing is read from `end` on.
+  /// A vector of elements `step` places apart; what lies behind the last of them is read too.
   template <int step>
-  static HWY_INLINE V load(const std::byte* at, std::int64_t count, const std::byte* end) {
-    if ((step == 1 && count == side) || end - at >= step * side * unit) {
-      if constexpr (step == 1)
-        return load_whole(at);
-      else
-        return hn::ConcatEven(D(), load_whole(at + side * unit), load_whole(at));
-    }
-    alignas(64) std::byte copy[side * unit] = {};
-    for (std::int64_t i = 0; i < count; ++i) std::memcpy(copy + i * unit, at + i * step * unit, unit);
-    return load_whole(copy);
+  static HWY_INLINE V load(const std::byte* at) {
+    if constexpr (step == 1)
+      return load_whole(at);
+    else
+      return hn::ConcatEven(D(), load_whole(at + side * unit), load_whole(at));
   }
 
-  static HWY_INLINE void store(V value, std::byte* at, std::int64_t count) {
-    const D d;
-    if (count == side) {
-      store_whole(value, at);
-    } else if constexpr (has_avx512(HWY_TARGET)) {
-      hn::BlendedStore(value, hn::FirstN(d, static_cast<std::size_t>(count)), d, reinterpret_cast<T*>(at));
-    } else {
-      alignas(64) std::byte copy[side * unit];
-      store_whole(value, copy);
-      for (std::int64_t i = 0; i < count; ++i) std::memcpy(at + i * unit, copy + i * unit, unit);
-    }
+  /// The same, but nothing is read from `end` on.
+  template <int step>
+  static HWY_INLINE V load_within(const std::byte* at, const std::byte* end) {
+    constexpr std::int64_t reach = step * side * unit;
+    alignas(64) std::byte copy[reach];
+    if (step == 1 || end - at >= reach) return load<step>(at);
+    std::memcpy(copy, at, static_cast<std::size_t>(reach - (step - 1) * unit));
+    return load<step>(copy);
   }
 
   static HWY_INLINE V reversed(V v) {
@@ -183,25 +175,25 @@ struct Planes {
   }
 
   /// Puts columns in order that lie `step` places apart, backwards if the stride is negative.
-  template <int step>
+  template <int step, bool is_backwards>
   static void straighten(std::byte* dst, const std::byte* src, std::int64_t, const Plane& p) {
-    const bool is_backwards = p.src_columns.stride < 0;
-    const std::int64_t rows = p.rows, all_columns = p.columns;
+    constexpr std::int64_t way = (is_backwards ? -step : step) * unit;
+    const std::int64_t rows = p.rows, columns = p.columns;
     const std::int64_t *to_rows = p.dst_rows.offsets, *from_rows = p.src_rows.offsets;
     const std::byte* const src_end = p.src_end;
-    const std::int64_t columns = std::min<std::int64_t>(side, all_columns);
     for (std::int64_t row = 0; row < rows; ++row) {
       std::byte* const to = dst + to_rows[row];
       const std::byte* const from = src + from_rows[row];
-      if (columns < side && is_backwards) {
-        for (std::int64_t i = 0; i < columns; ++i) std::memcpy(to + i * unit, from - i * step * unit, unit);
+      if (columns < side) {
+        PATCHFOLD_UNROLL_BY_4 for (std::int64_t i = 0; i < columns; ++i) std::memcpy(to + i * unit, from + i * way, unit);
         continue;
       }
-      for_blocks(all_columns, columns, [=](std::int64_t i) {
-        const std::byte* at = from + (is_backwards ? -(i + side - 1) : i) * step * unit;
-        const V v = load<step>(at, columns, src_end);
-        store(is_backwards ? reversed(v) : v, to + i * unit, columns);
-      });
+      const auto at = [=](std::int64_t i) { return from + (is_backwards ? i + side - 1 : i) * way; };
+      const auto put = [=](V v, std::int64_t i) { store_whole(is_backwards ? reversed(v) : v, to + i * unit); };
+      // Only the first and the last vector may reach the end of what may be read; the last begins early enough to be whole.
+      put(load_within<step>(at(0), src_end), 0);
+      PATCHFOLD_UNROLL_BY_4 for (std::int64_t i = side; i < columns - side; i += side) put(load<step>(at(i)), i);
+      if (columns > side) put(load_within<step>(at(columns - side), src_end), columns - side);
     }
   }
 
@@ -244,7 +236,9 @@ struct Planes {
         return std::abs(steps.src_rows) == unit ? Exchange<T>::template kernel<1>(side, p)
                                                 : Exchange<T>::template kernel<2>(side, p);
       }
-      case PlaneWay::straighten: return steps.src_columns == -unit ? straighten<1> : straighten<2>;
+      case PlaneWay::straighten:
+        if (std::abs(steps.src_columns) == unit) return straighten<1, true>;
+        return steps.src_columns < 0 ? straighten<2, true> : straighten<2, false>;
       case PlaneWay::spread: return spread;
     }
     return move_units<unit>;

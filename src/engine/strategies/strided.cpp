@@ -81,14 +81,13 @@ class Strided final : public Compiled {
     src += problem_.src_offset;
     dst += problem_.dst_offset;
     std::byte* const last_place = scratch + last_place_;
-    const bool is_large = bytes_ > static_cast<double>(caches().l2);  // so that it comes from further away
     Brick brick = place(first);
     for (std::int64_t row = first; row < last; ++row) {
       const Brick next = place(row + 1 < last ? row + 1 : row);
       const std::byte* from = src + brick.src;
       const std::byte* from_end = src_end;
       kernels::Ahead lines, nothing;
-      if (is_large && row + 1 < last) lines = lines_of(src + next.src, next.extents);
+      if (store_ == Store::past_cache && row + 1 < last) lines = lines_of(src + next.src, next.extents);
       for (int i = 0; i < hops_.size(); ++i) {
         const bool is_last = i + 1 == hops_.size();
         std::byte* to = !is_last ? scratch : writes_runs_ ? last_place : dst + brick.dst;
