@@ -158,12 +158,12 @@ class Strided final : public Compiled {
       }
     };
     const bool streams = store_ == Store::past_cache && dims_[count - 1].dst_stride == unit_;
-    for (std::int64_t wanted = line_bytes; wanted <= 256; wanted *= 2) {
+    for (std::int64_t wanted = line_bytes; wanted <= 512; wanted *= 2) {
       lengthen(true, wanted);
       lengthen(false, wanted);
     }
-    for (std::int64_t wanted = 512; wanted <= 4096; wanted *= 2) lengthen(true, wanted);
-    for (std::int64_t wanted = 512; wanted <= 4096; wanted *= 2) lengthen(false, wanted);
+    for (std::int64_t wanted = 1024; wanted <= 4096; wanted *= 2) lengthen(true, wanted);
+    for (std::int64_t wanted = 1024; wanted <= 4096; wanted *= 2) lengthen(false, wanted);
     lengthen(true, streams ? 16384 : 8192);
     for (int i = count - 1; i >= 0 && volume() < least_brick; --i)
       brick_[i] = std::min(dims_[i].extent, std::max(brick_[i], ceil_div(least_brick, volume() / brick_[i])));
