@@ -73,7 +73,9 @@ bool stage_pays(const Problem& problem, Columns columns) {
     constexpr double little = 32 << 10, small = 128 << 10;  // bytes
     const double bytes = store_of(problem) == kernels::Store::plain ? spanned_bytes(problem) : 0;
     if (bytes >= little && x.positions < 16) return false;
-    if (bytes >= small && (x.stride == 1 || x.stride > 4)) return false;
+    double taps = 1;
+    for (const Window& w : problem.windows) taps *= static_cast<double>(w.kernel);
+    if (bytes >= small && (x.stride > 4 || (x.stride == 1 && (row < 2 * line_bytes || taps > 25)))) return false;
     if (x.stride == 1 || inside_share(problem) < 1) return true;
     // Without borders short rows, and rows between gaps, are better copied as bricks.
     const bool continues = choice->across < 0 || problem.windows[choice->across].position_stride == row;

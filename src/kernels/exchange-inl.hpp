@@ -179,18 +179,22 @@ struct Exchange {
     }
   }
 
+  /// One by one, `count` rows at a time.
   template <int count>
   static void exchange_rows(std::byte* dst, const std::byte* src, std::int64_t, const Plane& p) {
     const std::int64_t row_step = p.src_rows.stride, columns = p.columns;
-    const std::int64_t* const src_columns = p.src_columns.offsets;
-    std::byte* to[count];
-    for (int i = 0; i < count; ++i) to[i] = dst + p.dst_rows.offsets[i];
-    PATCHFOLD_UNROLL_BY_4 for (std::int64_t column = 0; column < columns; ++column) {
-      const std::byte* const from = src + src_columns[column];
-      PATCHFOLD_UNROLL for (int i = 0; i < count; ++i) std::memcpy(to[i] + column * unit, from + i * row_step, unit);
-    }
+    const std::int64_t *const dst_rows = p.dst_rows.offsets, *const src_columns = p.src_columns.offsets;
+    for_blocks(p.rows, count, [=](std::int64_t row) {
+      std::byte* to[count];
+      for (int i = 0; i < count; ++i) to[i] = dst + dst_rows[row + i];
+      PATCHFOLD_UNROLL_BY_4 for (std::int64_t column = 0; column < columns; ++column) {
+        const std::byte* const from = src + src_columns[column] + row * row_step;
+        PATCHFOLD_UNROLL for (int i = 0; i < count; ++i) std::memcpy(to[i] + column * unit, from + i * row_step, unit);
+      }
+    });
   }
 
+  /// One by one, of `count` columns.
   template <int count>
   static void exchange_columns(std::byte* dst, const std::byte* src, std::int64_t, const Plane& p) {
     const std::int64_t row_step = p.src_rows.stride, rows = p.rows;
@@ -208,7 +212,7 @@ struct Exchange {
     return p.rows > size && p.columns > near_columns(p) ? exchange_groups<size, step> : exchange_blocks<size, step>;
   }
 
-  /// The kernel for planes like this one, in blocks of `side` rows and columns; 1: there are too few of either.
+  /// The kernel for planes like this one, in blocks of `side` rows and columns; 1: they are exchanged one by one.
   template <int step>
   static MovePlane kernel(std::int64_t side, const Plane& p) {
     if constexpr (lanes >= 16)
@@ -217,11 +221,12 @@ struct Exchange {
       if (side == 8) return of_blocks<8, step>(p);
     if constexpr (lanes >= 4 || (largest == 4 && step == 1))
       if (side == 4) return of_blocks<4, step>(p);
-    if constexpr (lanes == 2)
+    if constexpr (lanes == 2 && step == 1)
       if (side == 2) return of_blocks<2, step>(p);
     if (p.rows == 2) return exchange_rows<2>;
     if (p.rows == 3) return exchange_rows<3>;
-    return p.columns == 2 ? exchange_columns<2> : exchange_columns<3>;
+    if (p.columns == 2) return exchange_columns<2>;
+    return p.columns == 3 ? exchange_columns<3> : exchange_rows<4>;
   }
 };
 

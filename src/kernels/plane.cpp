@@ -38,7 +38,22 @@ HWY_INLINE void copy_halves(std::byte* dst, const std::byte* src, std::int64_t b
 #endif
 }
 
-/// A constant size turns memcpy into a load and a store. -n stands for units of n to 2 n bytes, 0 for any others.
+/// Whole vectors, the last of which overlaps the one before.
+HWY_INLINE void copy_vectors(std::byte* dst, const std::byte* src, std::int64_t bytes) {
+#if HWY_TARGET != HWY_SCALAR
+  const hn::CappedTag<std::uint8_t, 64> d;
+  constexpr auto lanes = static_cast<std::int64_t>(hn::MaxLanes(d));
+  const auto copy = [=](std::int64_t at) {
+    hn::StoreU(hn::LoadU(d, reinterpret_cast<const std::uint8_t*>(src + at)), d, reinterpret_cast<std::uint8_t*>(dst + at));
+  };
+  PATCHFOLD_UNROLL_BY_4 for (std::int64_t i = 0; i < bytes - lanes; i += lanes) copy(i);
+  copy(bytes - lanes);
+#else
+  copy_piece(dst, src, bytes);
+#endif
+}
+
+/// A constant size turns memcpy into a load and a store. -n stands for units of n to 2 n bytes, 0 for larger ones.
 template <std::int64_t constant>
 HWY_INLINE void move_unit(std::byte* dst, const std::byte* src, std::int64_t unit) {
   if constexpr (constant > 0)
@@ -46,7 +61,7 @@ HWY_INLINE void move_unit(std::byte* dst, const std::byte* src, std::int64_t uni
   else if constexpr (constant < 0)
     copy_halves<-constant>(dst, src, unit);
   else
-    copy_piece(dst, src, unit);
+    copy_vectors(dst, src, unit);
 }
 
 /// One unit after the other. What the loops need is in local variables: bytes that are stored might be those of the plane.

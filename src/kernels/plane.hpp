@@ -93,7 +93,7 @@ constexpr std::int64_t lines_near(std::int64_t step) noexcept {
 }
 
 /// How rows are exchanged with columns: in blocks of `side` rows and columns; 1: one by one, since there are too few of
-/// either.
+/// either, or 16 bytes hold one of those that are wanted.
 struct Blocks {
   std::int64_t side = 1;
   double cycles = 0;  ///< a rough estimate for the plane
@@ -104,8 +104,8 @@ struct Blocks {
 constexpr Blocks blocks_of(PlaneVectors vectors, std::int64_t rows, std::int64_t columns, std::int64_t step) noexcept {
   const auto parts = [](std::int64_t length, std::int64_t side) { return (length + side - 1) / side; };
   Blocks best{1, 0.9 * static_cast<double>(rows * columns)};
-  for (std::int64_t side = step == 1 ? vectors.block : vectors.square; side >= std::min<std::int64_t>(4, vectors.square);
-       side /= 2) {
+  const std::int64_t fewest = std::min<std::int64_t>(4, vectors.square), most = step == 1 ? vectors.block : vectors.square;
+  for (std::int64_t side = most; side >= std::max(fewest, 2 * step); side /= 2) {
     if (side > std::min(rows, columns)) continue;
     const auto shuffles = static_cast<double>(side * (std::bit_width(static_cast<std::uint64_t>(side)) - 1));
     const double cycles = static_cast<double>(parts(rows, side) * parts(columns, side)) * (2 + shuffles / 2);
