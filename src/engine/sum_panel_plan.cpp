@@ -165,10 +165,12 @@ void SumPanelPlan::plan_fetches() {
   // One panel ahead: less comes too late, more pushes out what is still needed. Positions that lie apart are a panel each.
   const std::int64_t rows = along_ < 0 ? positions_ahead : kernel_->rows(widest_);
   prefetch_ = std::max(least_ahead, rows * y.position_stride);
-  // While phases are interleaved nothing would be read: then the next band is fetched, if it is small.
+  // While phases are interleaved nothing would be read, and where a band is all of the image, its columns end often: then
+  // the next band is fetched, if it is small.
   double columns = static_cast<double>(band_ / y.stride + y.kernel) * static_cast<double>(y.position_stride * y.kernel);
   if (along_ >= 0) columns *= static_cast<double>(problem_.windows[along_].kernel);
-  fetches_bands_ = phases_.size() > 1 && columns < static_cast<double>(caches().l2) / 4;
+  fetches_bands_ = (phases_.size() > 1 || bands_ == 1) && columns < static_cast<double>(caches().l2) / 4;
+  if (fetches_bands_ && phases_.size() == 1) prefetch_ = 0;
 }
 
 /// Terms that do not depend on another window's coordinate are listed now, the others when a band is summed.
