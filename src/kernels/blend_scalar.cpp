@@ -83,13 +83,19 @@ void extreme(const BlendRows& b, bool largest) {
     else
       return Number<From>::widen(element);
   };
+  const auto is_nan = [](auto value) {
+    if constexpr (std::is_integral_v<decltype(value)>)
+      return false;
+    else
+      return std::isnan(value);
+  };
   each_element(b, [&](std::byte* dst, const auto& elements_of, std::int64_t, std::int64_t j) {
     From best = load<From>(elements_of(0), j);
     for (std::int64_t i = 1; i < b.terms_count; ++i) {
       const From element = load<From>(elements_of(i), j);
       const auto held = order(best);
       const auto value = order(element);
-      if (held == held && (largest ? !(value <= held) : !(value >= held))) best = element;
+      if (!is_nan(held) && (largest ? !(value <= held) : !(value >= held))) best = element;
     }
     save(dst, j, best);
   });
