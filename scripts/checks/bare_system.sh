@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# For scripts that make a bare Debian; they read it with `source`. Needs root, and debootstrap.
+
+# copy_in FILE: puts a file of this system into a folder of $root that no package touches, and prints its name there.
+copy_in() {
+  local there
+  there="/etc/fresh/$(basename "$1")"
+  mkdir -p "$root/etc/fresh"
+  cp -L "$1" "$root$there"
+  echo "$there"
+}
+
+# adapt FILE PATTERN: PATTERN's second group matches names of files in FILE (certificates); copies each one in and names it as
+# it is called inside.
+adapt() {
+  local name
+  while read -r name; do
+    if [ -f "$name" ]; then sed -i "s|$name|$(copy_in "$name")|" "$1"; fi
+  done < <(sed -nE "s/$2/\\2/p" "$1")
+}
+
+# make_bare RELEASE FOLDER: a minimal Debian in the empty FOLDER, which becomes $root, from the mirror that this system's apt uses and
+# with apt's settings. Prints the mirror, or why there is none.
+make_bare() {
+  local suite="$1" here sources mirror log
+  root="$2"
+  chmod 755 "$root" # apt fetches as a user of its own
+  # "URI RELEASE COMPONENT" for every source. A mirror has every release at the same place.
+  here="$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)"
+  # shellcheck disable=SC2016 # apt-get fills in the names
+  sources="$(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' | sort -u |
+    awk -v here="$here" -v suite="$suite" 'here { sub("^" here, suite, $2) } { print }')"
+  mirror="$(awk -v suite="$suite" '$2 == suite && $3 == "main" { print $1; exit }' <<<"$sources")"
+  if [ -z "$mirror" ]; then
+    echo "apt has no source for $suite main" >&2
+    return 1
+  fi
+  log="$root.log"
+  debootstrap --variant=minbase "$suite" "$root" "$mirror" >"$log" 2>&1 || {
+    tail -n 20 "$log"
+    echo "debootstrap failed" >&2
+    return 1
+  }
+  rm -f "$log"
+  awk -v suite="$suite" '$2 ~ "^" suite && $3 == "main" { print "deb", $1, $2, $3 }' <<<"$sources" >"$root/etc/apt/sources.list"
+  apt-config dump | grep -E '^Acquire::(https?|ftp|Retries|Check-)' >"$root/etc/apt/apt.conf.d/90host" || true
+  adapt "$root/etc/apt/apt.conf.d/90host" '^Acquire::https.*::(CaInfo|SslCert|SslKey) "(.*)";$'
+  cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
+  echo "a bare $suite from ${mirror%/}"
+}
