@@ -72,6 +72,7 @@ ROOMS = {
     "web/engine": Room("what the page calls of the library, as WebAssembly", "", "all"),
     "python/native": Room("the Python package's binding of operators and tiles", SHARED + " plugins", "all", None),
     "plugins": Room("what other systems load to run their models' operators here", "", "all", None),
+    "packaging": Room("recipes of package managers, and their test programs", "", "all"),
     "examples": Room("examples", "formats", "all", None),
     "reference": Room("every operator index by index", "", "values", ("gtest/",)),
     "bench": Room("benchmarks", "", "all", ("hwy/", "sys/mman.h")),

@@ -23,7 +23,7 @@ from pathlib import Path
 PAGES = ("README.md", "CONVENTIONS.md", "CONTRIBUTING.md", "SECURITY.md")
 # Pages that are written for readers who may not know the words. Generated pages and the list of changes are not among them.
 EXPLAINED = PAGES + ("docs/design.md", "docs/dialects.md", "docs/python.md", "docs/python-tiles.md", "docs/tiles.md")
-FOLDERS = ("include", "src", "formats", "cli", "python", "reference", "tests", "fuzz", "bench", "examples", "scripts", "cmake")
+FOLDERS = ("include", "src", "formats", "cli", "python", "reference", "tests", "fuzz", "bench", "examples", "scripts", "cmake", "packaging")
 
 
 def text_of(path):
