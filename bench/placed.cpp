@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/placed.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 #include <vector>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/stitch.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <sstream>
 

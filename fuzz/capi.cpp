@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C interface: it refuses what the C++ interface refuses, with the status of the same error, and gives the same bytes;
 // what only C can pass (kinds, sizes, counts and pointers that make no sense) gets a status and a message.
+#include <algorithm>
 #include <cstring>
 #include <deque>
 

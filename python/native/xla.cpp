@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The target that XLA calls to run an operator on its own buffers, on its own threads.
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <new>

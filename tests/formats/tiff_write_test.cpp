@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 #include <tiffio.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "formats/picture.hpp"

@@ -2,6 +2,7 @@
 // Pictures that went wrong in silence, or that could not be had.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>

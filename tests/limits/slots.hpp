@@ -2,6 +2,7 @@
 // The integers of a problem, one by one: extents of the data and the numbers of all arguments.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <vector>
 

@@ -2,6 +2,7 @@
 // Random boxes of random merges, and random bands of rows, have the bits of the whole merge.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <map>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "work.hpp"
 
+#include <algorithm>
 #include <memory>
 
 #include "check.hpp"

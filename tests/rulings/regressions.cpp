@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cases that users of other libraries reported as broken. Expected values of the data 1, 2, 3, .. come from a separate
 // index-by-index program in Python unless the data itself must come back.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random operators, tilings and merges from several threads for a given time, each result checked; and what the process
 // holds meanwhile. scripts/checks/soak builds and runs it.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>

@@ -2,6 +2,7 @@
 // Plans that come and go while others run, and what threads keep for themselves.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <numeric>
 

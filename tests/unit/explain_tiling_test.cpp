@@ -2,6 +2,7 @@
 // Explanations of tilings: lines by hand, and numbers that a merge itself gives.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "explain/tiles.hpp"

@@ -2,6 +2,7 @@
 // Sums in panels of registers, bit for bit those of a plain loop.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 

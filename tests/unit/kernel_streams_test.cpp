@@ -2,6 +2,7 @@
 // Rows and pieces copied through the cache and past it, against plain loops.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 
 #include "every_set.hpp"
