@@ -109,7 +109,7 @@ def check_debian(tree, name, text):
     tree.same(name, "NumPy", only(r"python3-numpy \(>= 1:([\d.]+)\)", text), tree.python["numpy"].removeprefix(">="))
     tree.same(name, "Homepage", only(r"^Homepage: (.+)$", text), tree.home)
     changes = tree.text("packaging/debian/changelog")
-    tree.same("packaging/debian/changelog", "version", re.match(r"patchfold \((.+)-\d+\)", changes)[1], tree.version)
+    tree.same("packaging/debian/changelog", "version", re.match(r"patchfold \((.+)-0patchfold\d+\)", changes)[1], tree.version)
     tree.same("packaging/debian/copyright", "licence",
               only(r"^Files: \*\nCopyright: .+\nLicense: (.+)$", tree.text("packaging/debian/copyright")), tree.licence)
     abi = ".".join(tree.version.split(".")[:2]) if tree.version.startswith("0.") else tree.version.split(".")[0]

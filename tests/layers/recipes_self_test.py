@@ -31,7 +31,7 @@ FAULTS = [
     (CONTROL, r" libgmock-dev <!nocheck>", " libgmock-dev", f"{CONTROL}: libgmock-dev is for tests"),
     (CONTROL, r"1:1.26", "1:1.24", f"{CONTROL}: NumPy is 1.24"),
     (CONTROL, r"libpatchfold0.1\n", "libpatchfold0\n", f"{CONTROL}: package of the library is libpatchfold0,"),
-    ("packaging/debian/changelog", r"0.1.0-1", "0.2.0-1", "packaging/debian/changelog: version is 0.2.0"),
+    ("packaging/debian/changelog", r"0.1.0-0", "0.2.0-0", "packaging/debian/changelog: version is 0.2.0"),
     ("packaging/debian/copyright", r"License: Apache-2.0", "License: Expat", "packaging/debian/copyright: licence is Expat"),
     ("packaging/debian/README.source", r"3.1.0,", "3.0.0,", "packaging/debian/README.source: nanobind is 3.0.0"),
     ("packaging/debian/rules", r"PATCHFOLD_BUILD_EXAMPLES", "PATCHFOLD_EXAMPLES", f"{CONTROL}: does not set PATCHFOLD_BUILD_EXAMPLES"),
