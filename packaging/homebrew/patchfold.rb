@@ -34,7 +34,7 @@ class Patchfold < Formula
     system ENV.cc, pkgshare/"hello.c", "-I#{include}", "-L#{lib}", "-lpatchfold", "-o", "hello"
     system "./hello"
     system bin/"patchfold", "split", pkgshare/"photo.png", "tiles", "--tile", "128", "--overlap", "32"
-    system bin/"patchfold", "merge", "tiles", "-o", "merged.png"
+    system bin/"patchfold", "merge", "tiles", "merged.png"
     assert_path_exists testpath/"merged.png"
   end
 end

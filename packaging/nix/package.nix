@@ -52,7 +52,7 @@ stdenv.mkDerivation (finalAttrs: {
   installCheckPhase = ''
     runHook preInstallCheck
     $out/bin/patchfold split ../examples/photo.png tiles --tile 128 --overlap 32
-    $out/bin/patchfold merge tiles -o merged.png
+    $out/bin/patchfold merge tiles merged.png
     runHook postInstallCheck
   '';
 
