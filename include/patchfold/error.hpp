@@ -102,6 +102,11 @@ class PATCHFOLD_API ErrorValue {
   using Part = std::variant<std::string, std::int64_t, std::uint64_t, Dims, Pads, DType, Setting, Rearrangement>;
 
   ErrorValue() = default;
+  ErrorValue(const ErrorValue& other);
+  ErrorValue(ErrorValue&&) noexcept = default;
+  ErrorValue& operator=(const ErrorValue& other);
+  ErrorValue& operator=(ErrorValue&&) noexcept = default;
+  ~ErrorValue();
   /// One part, or several that are written one after the other: ErrorValue("a multiple of ", 3).
   template <class... Ts>
   requires(sizeof...(Ts) > 0 && !(std::same_as<std::remove_cvref_t<Ts>, ErrorValue> || ...)) ErrorValue(Ts&&... parts) {
@@ -110,7 +115,7 @@ class PATCHFOLD_API ErrorValue {
   /// Adds parts at the end.
   template <class... Ts>
   void append(const Ts&... parts) {
-    parts_.reserve(parts_.size() + sizeof...(Ts));
+    reserve(sizeof...(Ts));
     (add(parts), ...);
   }
 
@@ -120,28 +125,25 @@ class PATCHFOLD_API ErrorValue {
   std::string text(const ErrorWriter& writer = {}) const;
 
  private:
-  void add(std::string_view text) {
-    if (!text.empty()) parts_.emplace_back(std::string(text));
-  }
+  // Compiled once, not wherever an error is thrown.
+  void reserve(std::size_t more);
+  void add(std::string_view text);
+  void add(std::int64_t number);
+  void add(std::uint64_t number);
+  void add(const Dims& list);
+  void add(const Axes& axes);
+  void add(Pads pads);
+  void add(DType dtype);
+  void add(const Setting& setting);
+  void add(const Rearrangement& one);
   template <std::signed_integral T>
   void add(T number) {
-    parts_.emplace_back(std::int64_t{number});
+    add(std::int64_t{number});
   }
   template <std::unsigned_integral T>
   void add(T number) {
-    parts_.emplace_back(std::uint64_t{number});
+    add(std::uint64_t{number});
   }
-  void add(const Dims& list) { parts_.emplace_back(list); }
-  void add(const Axes& axes) {
-    if (axes.is_scalar())
-      add(axes.values()[0]);
-    else
-      add(axes.values());
-  }
-  void add(Pads pads) { parts_.emplace_back(pads); }
-  void add(DType dtype) { parts_.emplace_back(dtype); }
-  void add(const Setting& setting) { parts_.emplace_back(setting); }
-  void add(const Rearrangement& one) { parts_.emplace_back(one); }
 
   std::vector<Part> parts_{};
 };

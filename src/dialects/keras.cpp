@@ -92,7 +92,7 @@ PATCHFOLD_OPERATOR(ExtractPatches, patches_names)
 PATCHFOLD_OPERATOR(Unfold, unfold_names)
 PATCHFOLD_OPERATOR(Fold, fold_names)
 
-static std::vector<OperatorSpec> rows() {
+[[gnu::cold]] static std::vector<OperatorSpec> rows() {
   using dialects::attribute;
   using dialects::Need;
   using dialects::row;

@@ -76,7 +76,7 @@ PATCHFOLD_OPERATOR(Col2Im, col2im_names)
 PATCHFOLD_OPERATOR(SpaceToDepth, space_to_depth_names)
 PATCHFOLD_OPERATOR(DepthToSpace, depth_to_space_names)
 
-static std::vector<OperatorSpec> rows() {
+[[gnu::cold]] static std::vector<OperatorSpec> rows() {
   using dialects::attribute;
   using dialects::named;
   using dialects::Need;

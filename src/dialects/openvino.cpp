@@ -145,7 +145,7 @@ PATCHFOLD_OPERATOR(BatchToSpace, batch_to_space_names)
 PATCHFOLD_OPERATOR(SpaceToDepth, space_to_depth_names)
 PATCHFOLD_OPERATOR(DepthToSpace, depth_to_space_names)
 
-static std::vector<OperatorSpec> rows() {
+[[gnu::cold]] static std::vector<OperatorSpec> rows() {
   using dialects::attribute;
   using dialects::Need;
   using dialects::row;

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <concepts>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -100,12 +101,15 @@ struct KindOf<Scalar> : PlainKind<ArgumentKind::number> {};
 
 enum class Need : std::uint8_t { optional, required };
 
-/// An argument of an operator; nothing where this build leaves the operator out.
-template <class Op, bool held = holds(Op::name)>
-struct Field {
+/// An argument of an operator, which `set` takes by its address: what rows do with arguments is compiled once for all
+/// operators.
+struct AnyField {
   ArgumentSpec spec;
-  void (*set)(Op&, const ArgumentValue&, const Target&);
+  void (*set)(void* op, const ArgumentValue&, const Target&);
 };
+/// An argument of this operator; nothing where this build leaves the operator out.
+template <class Op, bool held = holds(Op::name)>
+struct Field : AnyField {};
 template <class Op>
 struct Field<Op, false> {};
 
@@ -119,7 +123,7 @@ struct MemberTraits<pointer> {
 
 /// An attribute: `attribute<&Unfold::stride>("stride", Need::optional, "step between patches, at least 1")`.
 template <auto member>
-auto attribute(std::string_view name, Need need, std::string_view doc) {
+[[gnu::cold]] auto attribute(std::string_view name, Need need, std::string_view doc) {
   using Op = typename MemberTraits<member>::Owner;
   using Value = typename MemberTraits<member>::Value;
   Field<Op> field{};
@@ -130,7 +134,9 @@ auto attribute(std::string_view name, Need need, std::string_view doc) {
     field.spec.choices = KindOf<Value>::choices();
     field.spec.doc = doc;
     if (need == Need::optional) field.spec.default_text = default_text(Op{}.*member);
-    field.set = [](Op& op, const ArgumentValue& value, const Target& target) { assign(op.*member, value, target); };
+    field.set = [](void* op, const ArgumentValue& value, const Target& target) {
+      assign(static_cast<Op*>(op)->*member, value, target);
+    };
   }
   return field;
 }
@@ -151,11 +157,6 @@ auto shape_input(std::string_view name, std::string_view doc) {
   return field;
 }
 
-/// Throws Error(unknown_argument, missing) unless the names are arguments of the operator, given once, and complete.
-void check_names(const OperatorSpec& op, std::span<const Argument> arguments);
-/// Throws Error(type, rank) unless tensors given for shape inputs have types and ranks that the operator takes.
-void check_index_tensors(const OperatorSpec& op, std::span<const Argument> arguments);
-
 /// What a row says beside its arguments.
 struct RowText {
   ops::Names names;
@@ -165,62 +166,73 @@ struct RowText {
   IndexTypes index_types = IndexTypes::int32_or_int64;
 };
 
+/// What a row checks arguments against. It is shared, so that the table may move its rows.
+struct Fields {
+  OperatorSpec spec;
+  ops::Names names;
+  std::vector<AnyField> list;
+
+  /// Sets members of the operator, whose type is that of the row. Throws Error(unknown_argument, missing) unless the names
+  /// are arguments of the operator, given once, and complete, and Error(type, rank) unless tensors given for shape inputs
+  /// have types and ranks that the operator takes.
+  void set(void* op, std::span<const Argument> arguments) const;
+};
+
+/// Begins a row: all but `bind`, and what its example shows.
+std::shared_ptr<const Fields> begin_row(const RowText& text, std::vector<AnyField> list);
 /// Completes a row with what its example shows: whether the operator sums, whether it has a data input, and which neutral
 /// operator it is.
-void complete(OperatorSpec& spec, const ops::Names& names, const ops::Neutral& neutral, const Dims& data);
+OperatorSpec complete_row(const Fields& fields, std::function<BoundOperator(std::span<const Argument>)> bind,
+                          const ops::Neutral& neutral, const Dims& data);
 /// The row's example.
 ProblemText example_of(const OperatorSpec& spec);
+/// The names of an operator's tensors that a front end has for them.
+ops::Names names_for(const ops::Names& own, const TensorNames& tensors);
 
 template <class Op>
 using NeutralOf = ops::Neutral (*)(const Op& op, const Dims& data, const ops::Names& names);
 
 template <class Op>
-struct Row {
+struct Lower {
   NeutralOf<Op> neutral;
-  OperatorSpec spec;
   ops::Names names;
-  std::vector<Field<Op>> fields;
+  Op op;
 
-  /// The operator with its arguments, checked.
-  Op make(std::span<const Argument> arguments) const {
-    check_names(spec, arguments);
-    check_index_tensors(spec, arguments);
-    Op op{};
-    for (const Argument& argument : arguments)
-      for (const Field<Op>& field : fields)
-        if (field.spec.name == argument.name || field.spec.old_name == argument.name)
-          field.set(op, argument.value, {spec, field.spec});
-    return op;
-  }
-  BoundOperator bind(std::span<const Argument> arguments) const {
-    return BoundOperator(
-        [op = make(arguments), neutral = neutral, own = names](const Dims& data, const TensorNames& tensors) {
-          ops::Names names = own;
-          if (!tensors.data.empty()) names.data = tensors.data;
-          if (!tensors.output.empty()) names.output = tensors.output;
-          return ops::lower(neutral(op, data, names), data, names);
-        });
+  Lowering operator()(const Dims& data, const TensorNames& tensors) const {
+    const ops::Names given = names_for(names, tensors);
+    return ops::lower(neutral(op, data, given), data, given);
   }
 };
 
-/// An operator that this build leaves out has a row with nothing but a name.
 template <class Op>
-OperatorSpec row(NeutralOf<Op> neutral, const RowText& text, std::initializer_list<Field<Op>> fields) {
-  OperatorSpec spec;
-  spec.name = text.names.op;
-  if constexpr (holds(Op::name)) {
-    spec.doc = text.doc;
-    spec.definition = text.definition;
-    spec.index_types = text.index_types;
-    spec.example = text.example;
-    for (const auto& field : fields) spec.arguments.push_back(field.spec);
-    // The row keeps its own copy of what it checks against, so the table may move it.
-    auto shared = std::make_shared<const Row<Op>>(Row<Op>{neutral, spec, text.names, fields});
-    spec.bind = [shared](std::span<const Argument> arguments) { return shared->bind(arguments); };
-    const ProblemText example = example_of(spec);
-    complete(spec, text.names, neutral(shared->make(example.arguments), example.shape, text.names), example.shape);
+struct Bind {
+  NeutralOf<Op> neutral;
+  std::shared_ptr<const Fields> fields;
+
+  /// The operator with its arguments, checked.
+  Op make(std::span<const Argument> arguments) const {
+    Op op{};
+    fields->set(&op, arguments);
+    return op;
   }
-  return spec;
+  BoundOperator operator()(std::span<const Argument> arguments) const {
+    return BoundOperator(Lower<Op>{neutral, fields->names, make(arguments)});
+  }
+};
+
+/// Rows are made once, so this is compiled for size. An operator that this build leaves out has a row with nothing but a
+/// name.
+template <class Op>
+[[gnu::cold]] OperatorSpec row(NeutralOf<Op> neutral, const RowText& text, std::initializer_list<Field<Op>> fields) {
+  if constexpr (holds(Op::name)) {
+    const Bind<Op> bind{neutral, begin_row(text, {fields.begin(), fields.end()})};
+    const ProblemText example = example_of(bind.fields->spec);
+    return complete_row(*bind.fields, bind, neutral(bind.make(example.arguments), example.shape, text.names), example.shape);
+  } else {
+    OperatorSpec spec;
+    spec.name = text.names.op;
+    return spec;
+  }
 }
 
 /// A dialect with its operators, as its file declares it.

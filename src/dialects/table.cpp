@@ -3,8 +3,12 @@
 #include "patchfold/table.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <memory>
 #include <string>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "dialects/rows.hpp"
 #include "dialects/text.hpp"
@@ -51,7 +55,7 @@ bool allowed(IndexTypes types, DType dtype) {
   return false;
 }
 
-std::string_view phrase(IndexTypes types) {
+std::string_view index_phrase(IndexTypes types) {
   switch (types) {
     case IndexTypes::int64: return "int64";
     case IndexTypes::int32_or_int64: return "int32 or int64";
@@ -132,6 +136,9 @@ const ArgumentSpec& known_argument(const OperatorSpec& op, std::string_view name
        nearest.found().empty() ? ErrorValue() : ErrorValue("did you mean ", nearest.found(), "?"));
 }
 
+namespace {
+
+/// Throws Error(unknown_argument, missing) unless the names are arguments of the operator, given once, and complete.
 void check_names(const OperatorSpec& op, std::span<const Argument> arguments) {
   for (auto argument = arguments.begin(); argument != arguments.end(); ++argument) {
     const ArgumentSpec& spec = known_argument(op, argument->name);
@@ -150,17 +157,7 @@ void check_names(const OperatorSpec& op, std::span<const Argument> arguments) {
   }
 }
 
-ProblemText example_of(const OperatorSpec& spec) {
-  return parse_problem_of(spec, spec.example);
-}
-
-void complete(OperatorSpec& spec, const ops::Names& names, const ops::Neutral& neutral, const Dims& data) {
-  const Geometry geometry = ops::lower(neutral, data, names).geometry;
-  spec.sums = geometry.sums;
-  if (geometry.has_data) spec.data_input = names.data;
-  spec.neutral = std::visit([](const auto& op) { return std::string(op.name) + options_of(op); }, neutral);
-}
-
+/// Throws Error(type, rank) unless tensors given for shape inputs have types and ranks that the operator takes.
 void check_index_tensors(const OperatorSpec& op, std::span<const Argument> arguments) {
   const bool same = op.index_types == IndexTypes::same_int32_or_int64 || op.index_types == IndexTypes::same_integral;
   std::optional<DType> first;
@@ -172,7 +169,7 @@ void check_index_tensors(const OperatorSpec& op, std::span<const Argument> argum
       fail(ErrorCode::type, op.name, argument.name, "is an attribute, not an input", "a tensor", phrase(spec->kind));
     if (!allowed(op.index_types, tensor->dtype) || (same && first && *first != tensor->dtype))
       fail(ErrorCode::type, op.name, argument.name, "must have an index type that the operator takes", tensor->dtype,
-           phrase(op.index_types));
+           index_phrase(op.index_types));
     if (!first) first = tensor->dtype;
     if (spec->kind == ArgumentKind::pairs) {
       if (tensor->shape.size() != 2 || tensor->shape[1] != 2)
@@ -181,6 +178,50 @@ void check_index_tensors(const OperatorSpec& op, std::span<const Argument> argum
       fail_rank(op.name, argument.name, "must be a tensor with one axis", tensor->shape, "rank 1");
     }
   }
+}
+
+}  // namespace
+
+void Fields::set(void* op, std::span<const Argument> arguments) const {
+  check_names(spec, arguments);
+  check_index_tensors(spec, arguments);
+  for (const Argument& argument : arguments)
+    for (const AnyField& field : list)
+      if (field.spec.name == argument.name || field.spec.old_name == argument.name)
+        field.set(op, argument.value, {spec, field.spec});
+}
+
+std::shared_ptr<const Fields> begin_row(const RowText& text, std::vector<AnyField> list) {
+  OperatorSpec spec;
+  spec.name = text.names.op;
+  spec.doc = text.doc;
+  spec.definition = text.definition;
+  spec.index_types = text.index_types;
+  spec.example = text.example;
+  for (const AnyField& field : list) spec.arguments.push_back(field.spec);
+  return std::make_shared<const Fields>(Fields{std::move(spec), text.names, std::move(list)});
+}
+
+OperatorSpec complete_row(const Fields& fields, std::function<BoundOperator(std::span<const Argument>)> bind,
+                          const ops::Neutral& neutral, const Dims& data) {
+  OperatorSpec spec = fields.spec;
+  spec.bind = std::move(bind);
+  const Geometry geometry = ops::lower(neutral, data, fields.names).geometry;
+  spec.sums = geometry.sums;
+  if (geometry.has_data) spec.data_input = fields.names.data;
+  spec.neutral = std::visit([](const auto& op) { return std::string(op.name) + options_of(op); }, neutral);
+  return spec;
+}
+
+ProblemText example_of(const OperatorSpec& spec) {
+  return parse_problem_of(spec, spec.example);
+}
+
+ops::Names names_for(const ops::Names& own, const TensorNames& tensors) {
+  ops::Names names = own;
+  if (!tensors.data.empty()) names.data = tensors.data;
+  if (!tensors.output.empty()) names.output = tensors.output;
+  return names;
 }
 
 }  // namespace dialects

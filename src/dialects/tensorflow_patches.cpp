@@ -93,7 +93,7 @@ Neutral neutral(const ExtractVolumePatches& op, const Dims& input, const Names& 
 PATCHFOLD_OPERATOR(ExtractImagePatches, image_names)
 PATCHFOLD_OPERATOR(ExtractVolumePatches, volume_names)
 
-std::vector<OperatorSpec> patch_rows() {
+[[gnu::cold]] std::vector<OperatorSpec> patch_rows() {
   using dialects::attribute;
   using dialects::Need;
   using dialects::row;

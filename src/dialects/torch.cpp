@@ -112,7 +112,7 @@ PATCHFOLD_OPERATOR(Unfold, unfold_names)
 PATCHFOLD_OPERATOR(PixelShuffle, shuffle_names)
 PATCHFOLD_OPERATOR(PixelUnshuffle, unshuffle_names)
 
-static std::vector<OperatorSpec> rows() {
+[[gnu::cold]] static std::vector<OperatorSpec> rows() {
   using dialects::attribute;
   using dialects::Need;
   using dialects::row;

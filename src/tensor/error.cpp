@@ -212,6 +212,53 @@ std::string ErrorWriter::rearranged(const Rearrangement& one) const {
   return one.tensor + " with axes " + std::to_string(one.numbers[0]) + " and " + std::to_string(one.numbers[1]) + " swapped";
 }
 
+ErrorValue::ErrorValue(const ErrorValue& other) = default;
+ErrorValue& ErrorValue::operator=(const ErrorValue& other) = default;
+ErrorValue::~ErrorValue() = default;
+
+void ErrorValue::reserve(std::size_t more) {
+  parts_.reserve(parts_.size() + more);
+}
+
+void ErrorValue::add(std::string_view text) {
+  if (!text.empty()) parts_.emplace_back(std::string(text));
+}
+
+void ErrorValue::add(std::int64_t number) {
+  parts_.emplace_back(number);
+}
+
+void ErrorValue::add(std::uint64_t number) {
+  parts_.emplace_back(number);
+}
+
+void ErrorValue::add(const Dims& list) {
+  parts_.emplace_back(list);
+}
+
+void ErrorValue::add(const Axes& axes) {
+  if (axes.is_scalar())
+    add(axes.values()[0]);
+  else
+    add(axes.values());
+}
+
+void ErrorValue::add(Pads pads) {
+  parts_.emplace_back(pads);
+}
+
+void ErrorValue::add(DType dtype) {
+  parts_.emplace_back(dtype);
+}
+
+void ErrorValue::add(const Setting& setting) {
+  parts_.emplace_back(setting);
+}
+
+void ErrorValue::add(const Rearrangement& one) {
+  parts_.emplace_back(one);
+}
+
 std::string ErrorValue::text(const ErrorWriter& writer) const {
   std::string text;
   for (const Part& part : parts_) text += std::visit(PartWriter{writer}, part);

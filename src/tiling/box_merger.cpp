@@ -25,7 +25,7 @@ struct BoxMerger::State {
 namespace {
 
 /// A piece that has been checked, and where it lies.
-struct Place {
+struct TilePlace {
   std::int64_t tile = 0;
   ConstTensorView view{};
   Dims begin{};  ///< its first element in the output, along the tiled axes
@@ -38,15 +38,15 @@ class Pieces {
       : rules_(rules) {
     places_.reserve(given.size());
     for (const Piece& piece : given) add(piece, output, range);
-    std::sort(places_.begin(), places_.end(), [](const Place& a, const Place& b) { return a.tile < b.tile; });
+    std::sort(places_.begin(), places_.end(), [](const TilePlace& a, const TilePlace& b) { return a.tile < b.tile; });
     for (std::size_t i = 1; i < places_.size(); ++i)
       if (places_[i].tile == places_[i - 1].tile) refuse(places_[i].tile, ErrorCode::value, "must not come twice");
   }
 
   /// Null if it has not come.
-  const Place* find(std::int64_t tile) const {
+  const TilePlace* find(std::int64_t tile) const {
     const auto found = std::lower_bound(places_.begin(), places_.end(), tile,
-                                        [](const Place& place, std::int64_t wanted) { return place.tile < wanted; });
+                                        [](const TilePlace& place, std::int64_t wanted) { return place.tile < wanted; });
     return found == places_.end() || found->tile != tile ? nullptr : &*found;
   }
 
@@ -65,7 +65,7 @@ class Pieces {
            tiling.size() == 0 ? "none: there are no tiles" : "0 to " + text(tiling.size() - 1));
     if (rules_.cells.is_masked(tile)) refuse(tile, ErrorCode::value, "must not come: the mask leaves it out");
     if (!rules_.cells.touches(tile)) refuse(tile, ErrorCode::value, "must touch the box");
-    Place place{tile, piece.view, {}};
+    TilePlace place{tile, piece.view, {}};
     Dims extents;
     const Dims position = rules_.cells.position_of(tile);
     for (int i = 0; i < position.size(); ++i) {
@@ -90,7 +90,7 @@ class Pieces {
   }
 
   const Rules& rules_;
-  std::vector<Place> places_{};
+  std::vector<TilePlace> places_{};
 };
 
 }  // namespace
@@ -129,7 +129,7 @@ void BoxMerger::merge(const Box& box, std::span<const Piece> given, const Tensor
       const Dims begin = rules.first_of(segments);
       Sources sources(shape.size(), static_cast<std::size_t>(rules.cells.contributor_count(segments)));
       rules.cells.each_contributor(segments, [&](std::int64_t tile, const Dims&) {
-        const Place* place = pieces.find(tile);
+        const TilePlace* place = pieces.find(tile);
         if (place == nullptr) return missing.push_back(tile);
         const auto* data = static_cast<const std::byte*>(place->view.data);
         for (int i = 0; i < begin.size(); ++i)
