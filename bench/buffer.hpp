@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <new>
+
+#include "system/memory.hpp"
 
 namespace patchfold::bench {
 
@@ -15,14 +15,14 @@ namespace patchfold::bench {
 class Buffer {
  public:
   explicit Buffer(std::size_t bytes) : used_((bytes / page + 1) * page) {
-    mapped_ = ::mmap(nullptr, used_ + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (mapped_ == MAP_FAILED) throw std::bad_alloc();
-    ::madvise(data(), used_, MADV_HUGEPAGE);
+    mapped_ = system::allocate_pages(used_ + page);
+    if (mapped_ == nullptr) throw std::bad_alloc();
+    system::prefer_large_pages(data(), used_);
     std::fill_n(data(), used_, std::byte{1});
   }
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
-  ~Buffer() { ::munmap(mapped_, used_ + page); }
+  ~Buffer() { system::free_pages(mapped_, used_ + page); }
 
   std::byte* data() const {
     const auto begin = reinterpret_cast<std::uintptr_t>(mapped_);

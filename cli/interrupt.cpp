@@ -1,48 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/interrupt.hpp"
 
-#include <unistd.h>
-
-#include <atomic>
-
 #include "formats/file.hpp"
 #include "patchfold/error.hpp"
+#include "system/file.hpp"
 
 namespace patchfold::cli {
 namespace {
 
-std::atomic<int> received = 0;
-static_assert(std::atomic<int>::is_always_lock_free);
-
-void receive(int signal) {
-  received.store(signal, std::memory_order_relaxed);
+/// Whether a file would be left behind.
+bool writes_a_file(const std::filesystem::path& output) {
+  std::error_code ignored;
+  return formats::standard_descriptor(output.string(), system::standard_output) < 0 &&
+         !std::filesystem::is_other(output, ignored);
 }
 
 }  // namespace
 
-InterruptGuard::InterruptGuard(const std::filesystem::path& output) {
-  received = 0;
-  std::error_code ignored;
-  is_guarding_ =
-      formats::standard_descriptor(output.native(), STDOUT_FILENO) < 0 && !std::filesystem::is_other(output, ignored);
-  if (!is_guarding_) return;
-  for (int i = 0; i < 3; ++i) {
-    struct sigaction action {};
-    action.sa_handler = receive;
-    action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
-    sigaction(signals[i], nullptr, &before_[i]);
-    if (before_[i].sa_handler != SIG_IGN) sigaction(signals[i], &action, nullptr);
-  }
-}
-
-InterruptGuard::~InterruptGuard() {
-  if (!is_guarding_) return;
-  for (int i = 0; i < 3; ++i) sigaction(signals[i], &before_[i], nullptr);
-  if (interrupted()) raise(received);
-}
+InterruptGuard::InterruptGuard(const std::filesystem::path& output) : requests_(writes_a_file(output)) {}
 
 bool InterruptGuard::interrupted() const noexcept {
-  return received.load(std::memory_order_relaxed) != 0;
+  return system::StopRequests::have_come();
 }
 
 void InterruptGuard::check() const {
@@ -56,9 +34,9 @@ bool InterruptGuard::StoppingExecutor::run(std::int64_t pieces, Body body, void*
   } work{body, context};
   const auto stoppable = [](void* given, std::int64_t piece) noexcept {
     const auto& inner = *static_cast<const Work*>(given);
-    if (received.load(std::memory_order_relaxed) == 0) inner.body(inner.context, piece);
+    if (!system::StopRequests::have_come()) inner.body(inner.context, piece);
   };
-  return default_executor().run(pieces, stoppable, &work) && received.load(std::memory_order_relaxed) == 0;
+  return default_executor().run(pieces, stoppable, &work) && !system::StopRequests::have_come();
 }
 
 }  // namespace patchfold::cli

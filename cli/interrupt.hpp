@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals while an output file is being written.
+// Requests to stop while an output file is being written.
 #pragma once
 
-#include <csignal>
 #include <filesystem>
 
 #include "patchfold/plan.hpp"
+#include "system/process.hpp"
 
 namespace patchfold::cli {
 
-/// While it lives, SIGINT, SIGTERM and SIGHUP stop the work between two pieces instead of ending the process, so that
+/// While it lives, signals (system::StopRequests) stop the work between two pieces instead of ending the process, so that
 /// temporary files are removed; the process dies by the signal when this object is destroyed. A second signal ends it at
 /// once. At most one object may exist. Where the output is a pipe or a device there is nothing to remove, and writing may
 /// wait for somebody who never reads: the first signal ends the process.
@@ -18,7 +18,6 @@ class InterruptGuard {
   explicit InterruptGuard(const std::filesystem::path& output);
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
-  ~InterruptGuard();
 
   /// The default executor, which does no more work once a signal has come.
   Executor& executor() noexcept { return executor_; }
@@ -33,9 +32,7 @@ class InterruptGuard {
     bool run(std::int64_t pieces, Body body, void* context) noexcept override;
   };
 
-  static constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP};
-  bool is_guarding_;
-  struct sigaction before_[3];
+  system::StopRequests requests_;
   StoppingExecutor executor_;
 };
 

@@ -2,7 +2,6 @@
 #include "cli/merge.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -20,6 +19,7 @@
 #include "formats/picture.hpp"
 #include "formats/tile_plan.hpp"
 #include "src/tensor/checked.hpp"
+#include "system/memory.hpp"
 
 namespace patchfold::cli {
 namespace {
@@ -84,8 +84,7 @@ class Merge {
     if (!formats::byte_count(shape_, type_.size))
       throw Error({ErrorCode::overflow, "merge", output_name(request.output), "has a size that does not fit into 63 bits",
                    extents_text(shape_)});
-    const auto pages = static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES));
-    if (pages > 0 && memory_bytes_ / ::sysconf(_SC_PAGESIZE) > pages)
+    if (const std::int64_t most = system::machine_memory(); most > 0 && memory_bytes_ > most)
       throw Error(
           {ErrorCode::out_of_memory, "merge", request.folder, "needs more memory than there is", size_text(memory_bytes_)});
   }

@@ -2,13 +2,13 @@
 #include "cli/options.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 
 #include "cli/report.hpp"
 #include "cli/text.hpp"
 #include "cli/tile_options.hpp"
+#include "system/terminal.hpp"
 
 namespace patchfold::cli {
 namespace {
@@ -94,11 +94,11 @@ formats::FileFormat format_of_output(std::string_view command, std::string_view 
   if (named && chosen && *named != *chosen)
     fail_usage(command, "--format", text_of("must not contradict the name of ", option), format, output);
   const int stream = formats::standard_descriptor(output, 1);
-  if (stream >= 0 && ::isatty(stream) == 1)
+  if (stream >= 0 && system::is_terminal(stream))
     fail_usage(command, option, "is a terminal, which cannot show binary data", output_name(output),
                "a redirection or a pipe, .. > FILE, or the name of a file");
   if (named || chosen) return named ? *named : *chosen;
-  if (stream < 0 && !output.starts_with("/dev/"))  // /dev/null
+  if (stream < 0 && !formats::is_device_name(output))
     fail_usage(command, option, "must end in .npy, .png, .jpg, .jpeg, .tif or .tiff", output,
                "such a name, or --format, which says what it is");
   return formats::FileFormat::npy;

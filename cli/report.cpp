@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/report.hpp"
 
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
 
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "formats/file.hpp"
+#include "system/file.hpp"
 
 namespace patchfold::cli {
 namespace {
@@ -25,8 +24,7 @@ class OptionWriter final : public ErrorWriter {
 /// Returns 0, or the error number.
 int write_all(int descriptor, std::string_view text) noexcept {
   while (!text.empty()) {
-    const auto written = ::write(descriptor, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
+    const auto written = system::write(descriptor, text.data(), text.size());
     if (written < 0) return errno;
     text.remove_prefix(static_cast<std::size_t>(written));
   }
@@ -54,12 +52,12 @@ void fail_usage(std::string_view command, std::string_view argument, std::string
 }
 
 void print(std::string_view text) {
-  if (const int error = write_all(STDOUT_FILENO, text))
+  if (const int error = write_all(system::standard_output, text))
     throw Error({ErrorCode::file_write, "", "standard output", "cannot be written", std::strerror(error), ""});
 }
 
 void note(std::string_view text) noexcept {
-  write_all(STDERR_FILENO, text);
+  write_all(system::standard_error, text);
 }
 
 void print_error(const Error& error, int exit_code, bool json) noexcept {
@@ -103,14 +101,14 @@ void print_error(std::string_view message, std::string_view code, int exit_code,
     std::string line = in_colour(Colour::red, "patchfold:") + " ";
     for (const char c : message) line += static_cast<unsigned char>(c) < ' ' || c == 0x7f ? ' ' : c;
     if (!code.empty()) line += text_of(" [", code, "]");
-    write_all(STDERR_FILENO, line + "\n");
+    write_all(system::standard_error, line + "\n");
   } catch (...) {
-    write_all(STDERR_FILENO, "patchfold: out of memory\n");
+    write_all(system::standard_error, "patchfold: out of memory\n");
   }
 }
 
 bool is_standard_output(std::string_view path) noexcept {
-  return formats::standard_descriptor(path, STDOUT_FILENO) == STDOUT_FILENO;
+  return formats::standard_descriptor(path, system::standard_output) == system::standard_output;
 }
 
 std::string output_name(std::string_view path) {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/terminal.hpp"
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <cstdlib>
 
 #include "cli/text.hpp"
+#include "system/file.hpp"
+#include "system/terminal.hpp"
 
 namespace patchfold::cli {
 namespace {
@@ -19,7 +18,7 @@ std::string_view variable(const char* name) noexcept {
 }  // namespace
 
 bool has_terminal() noexcept {
-  return ::isatty(STDERR_FILENO) == 1 && variable("TERM") != "dumb";
+  return system::takes_escapes(system::standard_error);
 }
 
 bool has_colours() noexcept {
@@ -27,9 +26,8 @@ bool has_colours() noexcept {
 }
 
 int terminal_width() noexcept {
-  winsize size{};
-  const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return known ? size.ws_col : 80;
+  const int columns = system::terminal_columns(system::standard_error);
+  return columns > 0 ? columns : 80;
 }
 
 std::string in_colour(Colour colour, std::string_view text) {

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formats/file.hpp"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <new>
@@ -15,31 +9,28 @@
 #include "formats/stream.hpp"
 #include "src/tensor/checked.hpp"
 #include "src/tensor/fail.hpp"
+#include "system/file.hpp"
+#include "system/memory.hpp"
 
 namespace patchfold::formats {
 namespace {
 
 /// Opens a regular file; its size goes to `size`.
 int open_regular(const Subject& subject, std::int64_t& size) {
-  if (const int standard = standard_descriptor(subject.path.native(), STDIN_FILENO); standard >= 0)
+  if (const int standard = standard_descriptor(subject.path.string(), system::standard_input); standard >= 0)
     return open_stream(subject, standard, size);
-  // Without O_NONBLOCK opening a pipe would wait for somebody to write into it.
-  const int descriptor = ::open(subject.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const int descriptor = system::open_to_read(subject.path);
   if (descriptor < 0) subject.fail_system(ErrorCode::file_open, "cannot be opened", errno);
-  struct stat status;
-  const int error = ::fstat(descriptor, &status) == 0 ? 0 : errno;
-  if (error == 0 && S_ISREG(status.st_mode)) {
-    size = status.st_size;
+  system::FileStatus status;
+  const int error = system::get_status(descriptor, status) ? 0 : errno;
+  if (error == 0 && status.kind == system::FileKind::regular) {
+    size = status.size;
     return descriptor;
   }
-  ::close(descriptor);
+  system::close(descriptor);
   if (error != 0) subject.fail_system(ErrorCode::file_open, "cannot be read", error);
-  subject.fail(ErrorCode::file_open, "must be a regular file", kind_of_file(status.st_mode));
+  subject.fail(ErrorCode::file_open, "must be a regular file", kind_of_file(status.kind));
 }
-
-struct FolderCloser {
-  void operator()(DIR* folder) const noexcept { ::closedir(folder); }
-};
 
 /// For file systems that cannot map a file.
 FileBytes read_whole(const InputFile& file, const Subject& subject) {
@@ -65,9 +56,9 @@ FileBytes open_file(const Subject& subject) {
   const InputFile file(subject);
   if (file.size() == 0) return {};
   const auto size = static_cast<std::size_t>(file.size());
-  void* mapping = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
-  if (mapping == MAP_FAILED) return read_whole(file, subject);
-  std::shared_ptr<const void> owner(mapping, [size](const void* data) { ::munmap(const_cast<void*>(data), size); });
+  const void* const mapping = system::map_to_read(file.descriptor(), size);
+  if (mapping == nullptr) return read_whole(file, subject);
+  std::shared_ptr<const void> owner(mapping, [size](const void* data) { system::unmap(data, size); });
   return {{static_cast<const std::byte*>(mapping), size}, std::move(owner)};
 }
 
@@ -76,15 +67,14 @@ InputFile::InputFile(const Subject& subject) : descriptor_(open_regular(subject,
 InputFile::InputFile(InputFile&& other) noexcept : size_(other.size_), descriptor_(std::exchange(other.descriptor_, -1)) {}
 
 InputFile::~InputFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+  if (descriptor_ >= 0) system::close(descriptor_);
 }
 
 std::int64_t InputFile::try_read_at(std::int64_t offset, void* dst, std::int64_t count) const noexcept {
   std::int64_t done = 0;
   while (done < count) {
-    const auto part =
-        ::pread(descriptor_, static_cast<std::byte*>(dst) + done, static_cast<std::size_t>(count - done), offset + done);
-    if (part < 0 && errno == EINTR) continue;
+    const auto part = system::read_at(descriptor_, static_cast<std::byte*>(dst) + done,
+                                      static_cast<std::size_t>(count - done), offset + done);
     if (part < 0) return -1;
     if (part == 0) break;
     done += part;
@@ -118,10 +108,9 @@ void InputChunks::throw_if_failed(const Subject& subject) const {
 }
 
 std::shared_ptr<std::byte> allocate(std::int64_t bytes, const Subject& subject) {
-  const auto pages = static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES));
-  const auto page = static_cast<std::int64_t>(::sysconf(_SC_PAGESIZE));
+  const std::int64_t most = system::machine_memory();
   std::byte* memory = nullptr;
-  if (pages <= 0 || page <= 0 || bytes / page <= pages)
+  if (most == 0 || bytes <= most)
     memory = new (std::nothrow) std::byte[static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1))];
   if (memory == nullptr)
     subject.fail(ErrorCode::out_of_memory, "needs more memory than there is", bytes_text(static_cast<std::uint64_t>(bytes)));
@@ -162,17 +151,9 @@ std::string excerpt(std::string_view text) {
 
 std::vector<std::string> names_in(const std::filesystem::path& folder, std::string_view op) {
   const Subject subject{op, folder};
-  const std::unique_ptr<DIR, FolderCloser> opened(::opendir(folder.c_str()));
-  if (!opened) subject.fail_system(ErrorCode::file_open, "cannot be read", errno);
   std::vector<std::string> names;
-  while (true) {
-    errno = 0;
-    const dirent* entry = ::readdir(opened.get());
-    if (entry == nullptr) break;
-    names.emplace_back(entry->d_name);
-    if (names.back() == "." || names.back() == "..") names.pop_back();
-  }
-  if (errno != 0) subject.fail_system(ErrorCode::file_open, "cannot be read", errno);
+  if (const int error = system::list_folder(folder, names))
+    subject.fail_system(ErrorCode::file_open, "cannot be read", error);
   return names;
 }
 

@@ -31,6 +31,8 @@ struct Subject {
 /// The open descriptor that a path of the command line stands for: "-" (`dash`: 0 where it is read, 1 where it is written),
 /// /dev/stdin, /dev/stdout, /dev/stderr, /dev/fd/N or /proc/self/fd/N; -1 for other paths.
 int standard_descriptor(std::string_view path, int dash) noexcept;
+/// Whether a path names a device that takes bytes of any format.
+bool is_device_name(std::string_view path) noexcept;
 /// A file without a name in the folder for temporary files ($TMPDIR, or /tmp). Throws Error(file_write).
 int open_unnamed_file(const Subject& subject);
 
@@ -99,8 +101,7 @@ Dims dense_strides(const Dims& shape, std::size_t element_size, bool fortran_ord
 
 /// At most the first 40 characters, with '?' for what is not printable ASCII.
 std::string excerpt(std::string_view text);
-/// The names of all entries of a folder, in any order. Throws Error(file_open). std::filesystem would end the program where
-/// memory runs out: libstdc++ makes entries in functions that must not throw.
+/// The names of all entries of a folder, in any order. Throws Error(file_open).
 std::vector<std::string> names_in(const std::filesystem::path& folder, std::string_view op);
 /// "1 byte", "7 bytes".
 std::string bytes_text(std::uint64_t count);

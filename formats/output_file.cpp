@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formats/output_file.hpp"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <optional>
 #include <random>
@@ -13,31 +8,22 @@
 #include <vector>
 
 #include "formats/file.hpp"
+#include "system/file.hpp"
+#include "system/memory.hpp"
 
 namespace patchfold::formats {
 namespace {
 
 /// Writes at `offset`, or where the file's position is.
 void write_all(int descriptor, const std::byte* data, std::size_t bytes, const Subject& subject,
-               std::optional<off_t> offset = std::nullopt) {
+               std::optional<std::int64_t> offset = std::nullopt) {
   while (bytes > 0) {
-    const auto count = offset ? ::pwrite(descriptor, data, bytes, *offset) : ::write(descriptor, data, bytes);
-    if (count < 0 && errno == EINTR) continue;
+    const auto count = offset ? system::write_at(descriptor, data, bytes, *offset) : system::write(descriptor, data, bytes);
     if (count < 0) subject.fail_system(ErrorCode::file_write, "cannot be written", errno);
     data += count;
     if (offset) *offset += count;
     bytes -= static_cast<std::size_t>(count);
   }
-}
-
-/// Makes the file `bytes` long with blocks on the disk for all of them: a full disk must be an error here, not a signal when
-/// the mapped file is touched.
-void reserve(int descriptor, std::size_t bytes, const Subject& subject) {
-  const auto length = static_cast<off_t>(bytes);
-  int error = EINTR;
-  while (error == EINTR) error = ::posix_fallocate(descriptor, 0, length);
-  if (error == EOPNOTSUPP || error == ENOSYS || error == EINVAL) error = ::ftruncate(descriptor, length) == 0 ? 0 : errno;
-  if (error != 0) subject.fail_system(ErrorCode::file_write, "cannot be made " + bytes_text(bytes) + " long", error);
 }
 
 }  // namespace
@@ -50,8 +36,8 @@ OutputFile::OutputFile(std::filesystem::path path, std::string_view writer, Kind
       subject.fail(ErrorCode::file_write, "must be a regular file: it is not written from its first byte to its last");
   };
   // Opening it anew would lose the position of a redirected file.
-  if (const int standard = standard_descriptor(path_.native(), STDOUT_FILENO); standard >= 0) {
-    const int stream = ::fcntl(standard, F_DUPFD_CLOEXEC, 0);
+  if (const int standard = standard_descriptor(path_.string(), system::standard_output); standard >= 0) {
+    const int stream = system::duplicate(standard);
     if (stream < 0) subject.fail_system(ErrorCode::file_write, "cannot be written", errno);
     descriptor_ = stream;
     if (kind == Kind::regular) {
@@ -60,36 +46,41 @@ OutputFile::OutputFile(std::filesystem::path path, std::string_view writer, Kind
     }
     return;
   }
-  struct stat status;
-  const bool exists = ::stat(path_.c_str(), &status) == 0;
+  system::FileStatus status;
+  const bool exists = system::get_status(path_, status);
   if (!exists && errno != ENOENT) subject.fail_system(ErrorCode::file_write, "cannot be written", errno);
-  if ((exists && S_ISDIR(status.st_mode)) || !path_.has_filename())
+  if ((exists && status.kind == system::FileKind::folder) || !path_.has_filename())
     subject.fail(ErrorCode::file_write, "must be the name of a file, not of a folder");
-  if (exists && !S_ISREG(status.st_mode)) {
+  if (exists && status.kind != system::FileKind::regular) {
     check_direct();
-    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+    descriptor_ = system::open_to_write(path_);
     if (descriptor_ < 0) subject.fail_system(ErrorCode::file_write, "cannot be written", errno);
     return;
   }
   target_ = path_;
   if (exists) {
     // Renaming would replace a write-protected file without asking.
-    if (::faccessat(AT_FDCWD, path_.c_str(), W_OK, AT_EACCESS) != 0)
-      subject.fail_system(ErrorCode::file_write, "cannot be written", errno);
+    if (!system::may_write(path_)) subject.fail_system(ErrorCode::file_write, "cannot be written", errno);
     std::error_code error;
     target_ = std::filesystem::canonical(path_, error);
-    if (error) subject.fail_system(ErrorCode::file_write, "cannot be written", error.value());
+    if (error) subject.fail_system(ErrorCode::file_write, "cannot be written", error.default_error_condition().value());
   }
   create_temporary();
-  if (exists) ::fchmod(descriptor_, status.st_mode & 0777);
+  if (exists) system::set_permissions(descriptor_, status.permissions);
 }
 
 OutputFile::~OutputFile() {
-  if (mapping_ != nullptr) ::munmap(mapping_, mapped_bytes_);
-  if (stream_ >= 0) ::close(stream_);
+  unmap();
+  if (stream_ >= 0) system::close(stream_);
   if (descriptor_ < 0) return;
-  ::close(descriptor_);
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  system::close(descriptor_);
+  if (!temporary_.empty()) system::remove(temporary_);
+}
+
+void OutputFile::unmap() noexcept {
+  if (mapping_ == nullptr) return;
+  is_buffer_ ? system::free_pages(mapping_, mapped_bytes_) : system::unmap(mapping_, mapped_bytes_);
+  mapping_ = nullptr;
 }
 
 void OutputFile::create_temporary() {
@@ -100,8 +91,7 @@ void OutputFile::create_temporary() {
   std::random_device random;
   for (int attempt = 0; attempt < 100 && descriptor_ < 0; ++attempt) {
     temporary_ = target_.parent_path() / (stem + std::to_string(random()) + ".tmp");
-    // The kernel applies the umask, which mkstemp would not.
-    descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    descriptor_ = system::create(temporary_);
     if (descriptor_ < 0 && errno != EEXIST && errno != EINTR) break;
   }
   if (descriptor_ < 0) subject.fail_system(ErrorCode::file_write, "cannot be written", errno);
@@ -116,24 +106,23 @@ void OutputFile::write_at(std::int64_t offset, const void* data, std::size_t byt
 }
 
 std::size_t OutputFile::read_at(std::int64_t offset, void* dst, std::size_t bytes) {
-  while (true) {
-    const auto count = ::pread(descriptor_, dst, bytes, offset);
-    if (count >= 0) return static_cast<std::size_t>(count);
-    if (errno != EINTR) Subject{writer_, path_}.fail_system(ErrorCode::file_write, "cannot be read back", errno);
-  }
+  const auto count = system::read_at(descriptor_, dst, bytes, offset);
+  if (count < 0) Subject{writer_, path_}.fail_system(ErrorCode::file_write, "cannot be read back", errno);
+  return static_cast<std::size_t>(count);
 }
 
 std::byte* OutputFile::map(std::size_t bytes) {
   const Subject subject{writer_, path_};
   if (bytes == 0) return nullptr;
-  void* mapping = MAP_FAILED;
+  void* mapping = nullptr;
   if (!temporary_.empty()) {
-    reserve(descriptor_, bytes, subject);
-    mapping = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
+    if (const int error = system::reserve(descriptor_, bytes))
+      subject.fail_system(ErrorCode::file_write, "cannot be made " + bytes_text(bytes) + " long", error);
+    mapping = system::map_to_write(descriptor_, bytes);
   }
-  if (mapping == MAP_FAILED) {  // not a file, or on a file system that cannot map it
-    mapping = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (mapping == MAP_FAILED) subject.fail(ErrorCode::out_of_memory, "needs more memory than there is", bytes_text(bytes));
+  if (mapping == nullptr) {  // not a file, or on a file system that cannot map it
+    mapping = system::allocate_pages(bytes);
+    if (mapping == nullptr) subject.fail(ErrorCode::out_of_memory, "needs more memory than there is", bytes_text(bytes));
     is_buffer_ = true;
   }
   mapping_ = mapping;
@@ -144,30 +133,28 @@ std::byte* OutputFile::map(std::size_t bytes) {
 void OutputFile::copy_to_stream() {
   const Subject subject{writer_, path_};
   std::vector<std::byte> buffer(std::size_t{1} << 18);
-  off_t at = 0;
+  std::int64_t at = 0;
   while (const std::size_t count = read_at(at, buffer.data(), buffer.size())) {
     write_all(stream_, buffer.data(), count, subject);
-    at += static_cast<off_t>(count);
+    at += static_cast<std::int64_t>(count);
   }
-  ::close(std::exchange(descriptor_, std::exchange(stream_, -1)));
+  system::close(std::exchange(descriptor_, std::exchange(stream_, -1)));
 }
 
 void OutputFile::commit() {
   if (descriptor_ < 0) return;
   const Subject subject{writer_, path_};
   if (is_buffer_) write_all(descriptor_, static_cast<const std::byte*>(mapping_), mapped_bytes_, subject);
-  if (mapping_ != nullptr) ::munmap(mapping_, mapped_bytes_);
-  mapping_ = nullptr;
+  unmap();
   if (stream_ >= 0) copy_to_stream();
-  const int closed = ::close(std::exchange(descriptor_, -1));
-  int error = closed == 0 || errno == EINTR ? 0 : errno;
+  int error = system::close(std::exchange(descriptor_, -1));
   if (temporary_.empty()) {
     if (error != 0) subject.fail_system(ErrorCode::file_write, "cannot be written", error);
     return;
   }
-  if (error == 0 && ::rename(temporary_.c_str(), target_.c_str()) != 0) error = errno;
+  if (error == 0 && !system::replace(temporary_, target_)) error = errno;
   if (error == 0) return;
-  ::unlink(temporary_.c_str());
+  system::remove(temporary_);
   subject.fail_system(ErrorCode::file_write, "cannot be written", error);
 }
 

@@ -46,6 +46,7 @@ class OutputFile final : public ByteSink {
  private:
   void create_temporary();
   void copy_to_stream();
+  void unmap() noexcept;
 
   std::filesystem::path path_;
   std::string_view writer_;

@@ -139,7 +139,7 @@ std::unique_ptr<RowReader> open_picture(const std::filesystem::path& path, std::
 std::unique_ptr<RowWriter> create_rows(const std::filesystem::path& path, const Dims& shape, const ElementType& type,
                                        const WriteOptions& options) {
   auto format = options.format ? options.format : format_of_name(path);
-  if (!format && (path == "-" || path.native().starts_with("/dev/"))) format = FileFormat::npy;  // /dev/stdout, /dev/null
+  if (!format && (path == "-" || is_device_name(path.string()))) format = FileFormat::npy;  // /dev/stdout, /dev/null
   if (!format)
     Subject{"file", path}.fail(ErrorCode::file_unsupported, "must end in .npy, .png, .jpg, .jpeg, .tif or .tiff",
                                path.extension().string());

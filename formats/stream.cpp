@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formats/stream.hpp"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <charconv>
-#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <vector>
 
 #include "formats/row_codecs.hpp"
+#include "system/terminal.hpp"
 
 namespace patchfold::formats {
 namespace {
@@ -25,7 +20,7 @@ class Descriptor {
   Descriptor(Descriptor&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
   Descriptor& operator=(Descriptor&&) = delete;
   ~Descriptor() {
-    if (descriptor_ >= 0) ::close(descriptor_);
+    if (descriptor_ >= 0) system::close(descriptor_);
   }
   int get() const noexcept { return descriptor_; }
 
@@ -40,22 +35,14 @@ struct Stored {
 
 /// 0 at the end; throws Error(file_open).
 std::size_t read_some(int stream, std::byte* dst, std::size_t bytes, const Subject& subject) {
-  while (true) {
-    const auto count = ::read(stream, dst, bytes);
-    if (count >= 0) return static_cast<std::size_t>(count);
-    if (errno == EAGAIN) {
-      pollfd ready{stream, POLLIN, 0};
-      ::poll(&ready, 1, -1);
-    } else if (errno != EINTR) {
-      subject.fail_system(ErrorCode::file_open, "cannot be read", errno);
-    }
-  }
+  const auto count = system::read(stream, dst, bytes);
+  if (count < 0) subject.fail_system(ErrorCode::file_open, "cannot be read", errno);
+  return static_cast<std::size_t>(count);
 }
 
 void append(int file, const std::byte* data, std::size_t bytes, const Subject& subject) {
   while (bytes > 0) {
-    const auto count = ::write(file, data, bytes);
-    if (count < 0 && errno == EINTR) continue;
+    const auto count = system::write(file, data, bytes);
     if (count < 0) subject.fail_system(ErrorCode::file_write, "cannot be stored in a temporary file", errno);
     data += count;
     bytes -= static_cast<std::size_t>(count);
@@ -85,9 +72,9 @@ Stored store(int stream, const Subject& subject) {
 
 int standard_descriptor(std::string_view path, int dash) noexcept {
   if (path == "-") return dash;
-  if (path == "/dev/stdin") return STDIN_FILENO;
-  if (path == "/dev/stdout") return STDOUT_FILENO;
-  if (path == "/dev/stderr") return STDERR_FILENO;
+  if (path == "/dev/stdin") return system::standard_input;
+  if (path == "/dev/stdout") return system::standard_output;
+  if (path == "/dev/stderr") return system::standard_error;
   for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
     if (!path.starts_with(folder)) continue;
     int number = -1;
@@ -98,22 +85,22 @@ int standard_descriptor(std::string_view path, int dash) noexcept {
   return -1;
 }
 
-std::string kind_of_file(mode_t mode) {
-  if (S_ISDIR(mode)) return "a folder";
-  if (S_ISFIFO(mode)) return "a pipe";
-  if (S_ISSOCK(mode)) return "a socket";
-  return "a device";
+bool is_device_name(std::string_view path) noexcept {
+  return path.starts_with("/dev/");
+}
+
+std::string kind_of_file(system::FileKind kind) {
+  switch (kind) {
+    case system::FileKind::folder: return "a folder";
+    case system::FileKind::pipe: return "a pipe";
+    case system::FileKind::socket: return "a socket";
+    default: return "a device";
+  }
 }
 
 int open_unnamed_file(const Subject& subject) {
-  const char* chosen = std::getenv("TMPDIR");
-  const std::string folder = chosen != nullptr && *chosen != '\0' ? chosen : "/tmp";
-  int file = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (file < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT)) {
-    std::string name = folder + "/patchfold-XXXXXX";
-    file = ::mkostemp(name.data(), O_CLOEXEC);
-    if (file >= 0) ::unlink(name.c_str());
-  }
+  const std::string folder = system::temporary_folder();
+  const int file = system::create_unnamed(folder);
   if (file < 0) subject.fail_system(ErrorCode::file_write, "needs a temporary file in " + folder + " ($TMPDIR)", errno);
   return file;
 }
@@ -122,18 +109,19 @@ int open_stream(const Subject& reader, int stream, std::int64_t& size) {
   const std::filesystem::path name = reader.path == "-" ? "standard input" : reader.path;
   const Subject subject{reader.op, name};
   const auto own = [&](int descriptor) {
-    const int result = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
+    const int result = system::duplicate(descriptor);
     if (result < 0) subject.fail_system(ErrorCode::file_open, "cannot be read", errno);
     return result;
   };
-  struct stat status;
-  if (::fstat(stream, &status) != 0) subject.fail_system(ErrorCode::file_open, "cannot be read", errno);
-  if (S_ISREG(status.st_mode) && ::lseek(stream, 0, SEEK_CUR) == 0) {
-    size = status.st_size;
+  system::FileStatus status;
+  if (!system::get_status(stream, status)) subject.fail_system(ErrorCode::file_open, "cannot be read", errno);
+  if (status.kind == system::FileKind::regular && system::is_at_start(stream)) {
+    size = status.size;
     return own(stream);
   }
-  if (S_ISDIR(status.st_mode)) subject.fail(ErrorCode::file_open, "must be a file or a pipe", kind_of_file(status.st_mode));
-  if (::isatty(stream) == 1)
+  if (status.kind == system::FileKind::folder)
+    subject.fail(ErrorCode::file_open, "must be a file or a pipe", kind_of_file(status.kind));
+  if (system::is_terminal(stream))
     subject.fail(ErrorCode::file_open, "must be a file or a pipe", "a terminal", "COMMAND | patchfold .., or < FILE");
 
   static std::mutex mutex;

@@ -2,12 +2,11 @@
 // Standard input and other open streams, as files that can be read at any place.
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <string>
 
 #include "formats/file.hpp"
+#include "system/file.hpp"
 
 namespace patchfold::formats {
 
@@ -16,6 +15,6 @@ namespace patchfold::formats {
 int open_stream(const Subject& subject, int stream, std::int64_t& size);
 
 /// "a folder", "a pipe", "a socket" or "a device".
-std::string kind_of_file(mode_t mode);
+std::string kind_of_file(system::FileKind kind);
 
 }  // namespace patchfold::formats

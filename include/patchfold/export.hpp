@@ -5,9 +5,15 @@
 #ifndef PATCHFOLD_EXPORT_HPP
 #define PATCHFOLD_EXPORT_HPP
 
-#if !defined(__GNUC__)
+#if defined(PATCHFOLD_STATIC)
 #define PATCHFOLD_API
-#elif defined(PATCHFOLD_STATIC)
+#elif defined(_WIN32)
+#if defined(PATCHFOLD_EXPORTS) /* while the library itself is compiled */
+#define PATCHFOLD_API __declspec(dllexport)
+#else
+#define PATCHFOLD_API __declspec(dllimport)
+#endif
+#elif !defined(__GNUC__)
 #define PATCHFOLD_API
 #else
 #define PATCHFOLD_API __attribute__((visibility("default")))

@@ -36,7 +36,7 @@
 #include "patchfold/export.hpp"
 #include "patchfold/version.hpp"
 
-#if defined(PATCHFOLD_STATIC) && defined(__GNUC__)
+#if defined(PATCHFOLD_STATIC) && defined(__GNUC__) && !defined(_WIN32)
 #define PF_API __attribute__((visibility("hidden")))
 #else
 #define PF_API PATCHFOLD_API

@@ -59,23 +59,24 @@ INSIDE = TILING + " src/capi"
 ROOMS = {
     PUBLIC: Room("the public surface", "", "all", ("dlpack/",)),
     SHARED: Room("checked arithmetic, small floats, ways to throw", "", "values"),
+    "system": Room("the operating system: one folder of sources for POSIX, one for Windows", "", "", None),
     "src/tensor": Room("values: types, dims, views, errors", SHARED, "values"),
     "src/kernels": Room("innermost loops over bytes and lanes", SHARED + " src/tensor", "values", ("hwy/", "sys/auxv.h")),
-    "src/engine": Room("problem, normal form, plan, run; threads", KERNELS, "running", ("tbb/", "oneapi/", "pthread.h")),
+    "src/engine": Room("problem, normal form, plan, run; threads", KERNELS + " system", "running", ("tbb/", "oneapi/")),
     "src/ops": Room("the neutral operators", ENGINE, "operators"),
     "src/dialects": Room("the systems' operators; the operator table", OPS, "table"),
     "src/explain": Room("what operators and tilings do, as text and pictures", DIALECTS, "explain"),
     "src/tiling": Room("overlapping tiles", DIALECTS, "all"),
     "src/capi": Room("the C ABI", TILING, "all"),
-    "formats": Room("readers and writers of files", SHARED, "all", None),
-    "cli": Room("the command line", SHARED + " formats bench", "all", None),
+    "formats": Room("readers and writers of files", SHARED + " system", "all", None),
+    "cli": Room("the command line", SHARED + " system formats bench", "all", None),
     "web/engine": Room("what the page calls of the library, as WebAssembly", "", "all"),
     "python/native": Room("the Python package's binding of operators and tiles", SHARED + " plugins", "all", None),
     "plugins": Room("what other systems load to run their models' operators here", "", "all", None),
     "packaging": Room("recipes of package managers, and their test programs", "", "all"),
     "examples": Room("examples", "formats", "all", None),
     "reference": Room("every operator index by index", "", "values", ("gtest/",)),
-    "bench": Room("benchmarks", "", "all", ("hwy/", "sys/mman.h")),
+    "bench": Room("benchmarks", "system", "all", ("hwy/",)),
     "fuzz": Room("fuzzers", "tests formats cli reference " + INSIDE, "all", None),
     "tests": Room("tests", "formats reference " + INSIDE, "all", None),
     "tests/inputs": Room("bad inputs by table", "tests tests/formats formats " + INSIDE, "all", None),
@@ -261,7 +262,7 @@ def picture(root):
 
     lines = ["```mermaid", "flowchart BT"]
     library = [room for room in [SHARED] + LIBRARY if exists(room)]
-    fronts = [room for room in ("formats", "bench", "cli", "python/native", "plugins", "examples", "reference") if exists(room)]
+    fronts = [room for room in ("system", "formats", "bench", "cli", "python/native", "plugins", "examples", "reference") if exists(room)]
     drawn = [PUBLIC] + library + fronts
     _, rooms, _ = check(root)
     arrows = reduced({room: rooms.get(room, set()) & set(drawn) for room in drawn})

@@ -3,7 +3,6 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <utility>
 
 #include "patchfold/plan.hpp"
@@ -14,7 +13,8 @@
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/partitioner.h>
 #include <oneapi/tbb/task_arena.h>
-#include <pthread.h>
+
+#include "system/processors.hpp"
 #endif
 
 namespace patchfold {
@@ -55,20 +55,11 @@ struct Lanes {
 };
 
 /// The number of processors that this process may use, as oneTBB counts them. oneTBB itself is not asked: it cannot do
-/// without memory.
-int count_processors() noexcept {
-#ifdef __linux__
-  cpu_set_t allowed;
-  if (::pthread_getaffinity_np(::pthread_self(), sizeof allowed, &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
-#endif
-  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-}
-
-/// Counted once: that takes longer than a small plan.
+/// without memory. Counted once: that takes longer than a small plan.
 int machine_threads() noexcept {
   static constinit std::atomic<int> known{0};
   int threads = known.load(std::memory_order_relaxed);
-  if (threads == 0) known = threads = count_processors();
+  if (threads == 0) known = threads = system::count_processors();
   return threads;
 }
 
@@ -159,7 +150,8 @@ class TbbExecutor final : public Executor {
 constinit Lasting<TbbExecutor> shared;
 
 [[maybe_unused]] const int handlers_set =
-    pthread_atfork([] { shared.value.before_fork(); }, [] { shared.value.in_parent(); }, [] { shared.value.in_child(); });
+    system::call_at_fork([] { shared.value.before_fork(); }, [] { shared.value.in_parent(); },
+                         [] { shared.value.in_child(); });
 
 #endif
 

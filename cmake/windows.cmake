@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+# Cross-compiles for Windows on x86-64 with Debian's mingw-w64 (section [windows] of scripts/packages.txt); ctest runs what was
+# built under Wine, in a Wine of its own below the build folder. Its threads are those of POSIX: std::thread needs them.
+set(CMAKE_SYSTEM_NAME Windows)
+set(CMAKE_SYSTEM_PROCESSOR x86_64)
+set(CMAKE_C_COMPILER x86_64-w64-mingw32-gcc-posix)
+set(CMAKE_CXX_COMPILER x86_64-w64-mingw32-g++-posix)
+set(CMAKE_RC_COMPILER x86_64-w64-mingw32-windres)
+
+# Nothing of this system is taken but its programs.
+set(CMAKE_FIND_ROOT_PATH /usr/x86_64-w64-mingw32 ${CMAKE_PREFIX_PATH})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+foreach(kind LIBRARY INCLUDE PACKAGE)
+  set(CMAKE_FIND_ROOT_PATH_MODE_${kind} ONLY)
+endforeach()
+
+# The preset windows puts programs and libraries into one folder, where Windows looks for the libraries of a program; so it gets
+# the compiler's own, too.
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+foreach(library libstdc++-6 libgcc_s_seh-1 libwinpthread-1)
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=${library}.dll OUTPUT_VARIABLE path
+                  OUTPUT_STRIP_TRAILING_WHITESPACE)
+  file(CREATE_LINK ${path} ${CMAKE_BINARY_DIR}/bin/${library}.dll SYMBOLIC)
+endforeach()
+set(CMAKE_CROSSCOMPILING_EMULATOR ${CMAKE_COMMAND};-E;env;WINEPREFIX=${CMAKE_BINARY_DIR}/wine;WINEDEBUG=-all;wine)

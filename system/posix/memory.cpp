@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "system/memory.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace patchfold::system {
+namespace {
+
+void* or_null(void* mapping) noexcept {
+  return mapping == MAP_FAILED ? nullptr : mapping;
+}
+
+}  // namespace
+
+const void* map_to_read(int descriptor, std::size_t bytes) noexcept {
+  return or_null(::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, descriptor, 0));
+}
+
+void* map_to_write(int descriptor, std::size_t bytes) noexcept {
+  return or_null(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0));
+}
+
+void unmap(const void* mapping, std::size_t bytes) noexcept {
+  ::munmap(const_cast<void*>(mapping), bytes);
+}
+
+void* allocate_pages(std::size_t bytes) noexcept {
+  return or_null(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+}
+
+void prefer_large_pages([[maybe_unused]] void* pages, [[maybe_unused]] std::size_t bytes) noexcept {
+#ifdef MADV_HUGEPAGE
+  ::madvise(pages, bytes, MADV_HUGEPAGE);
+#endif
+}
+
+void free_pages(void* pages, std::size_t bytes) noexcept {
+  ::munmap(pages, bytes);
+}
+
+std::int64_t machine_memory() noexcept {
+  const std::int64_t pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
+  return pages > 0 && page > 0 ? pages * page : 0;
+}
+
+}  // namespace patchfold::system

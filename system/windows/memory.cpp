@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "system/memory.hpp"
+
+#include <windows.h>
+// behind it
+#include <io.h>
+
+namespace patchfold::system {
+namespace {
+
+void* map(int descriptor, std::size_t bytes, DWORD protection, DWORD access) noexcept {
+  const HANDLE file = reinterpret_cast<HANDLE>(::_get_osfhandle(descriptor));
+  const HANDLE mapping = ::CreateFileMappingW(file, nullptr, protection, 0, 0, nullptr);
+  if (mapping == nullptr) return nullptr;
+  void* const view = ::MapViewOfFile(mapping, access, 0, 0, bytes);
+  ::CloseHandle(mapping);  // the view keeps it
+  return view;
+}
+
+}  // namespace
+
+const void* map_to_read(int descriptor, std::size_t bytes) noexcept {
+  return map(descriptor, bytes, PAGE_READONLY, FILE_MAP_READ);
+}
+
+void* map_to_write(int descriptor, std::size_t bytes) noexcept {
+  return map(descriptor, bytes, PAGE_READWRITE, FILE_MAP_WRITE);
+}
+
+void unmap(const void* mapping, std::size_t) noexcept {
+  ::UnmapViewOfFile(mapping);
+}
+
+void* allocate_pages(std::size_t bytes) noexcept {
+  return ::VirtualAlloc(nullptr, bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+}
+
+/// Large pages need a right that few users have.
+void prefer_large_pages(void*, std::size_t) noexcept {}
+
+void free_pages(void* pages, std::size_t) noexcept {
+  ::VirtualFree(pages, 0, MEM_RELEASE);
+}
+
+std::int64_t machine_memory() noexcept {
+  MEMORYSTATUSEX status;
+  status.dwLength = sizeof status;
+  return ::GlobalMemoryStatusEx(&status) != 0 ? static_cast<std::int64_t>(status.ullTotalPhys) : 0;
+}
+
+}  // namespace patchfold::system

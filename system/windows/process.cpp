@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "system/process.hpp"
+
+#include <windows.h>
+// behind it
+#include <fcntl.h>
+#include <io.h>
+#include <shellapi.h>
+
+#include <atomic>
+#include <filesystem>
+
+#include "system/terminal.hpp"
+
+namespace patchfold::system {
+namespace {
+
+std::atomic<bool> received = false;
+
+/// Runs on a thread of its own. FALSE leaves the request to the next handler, which ends the process.
+BOOL WINAPI receive(DWORD request) {
+  if (received.exchange(true)) return FALSE;
+  // Windows ends the process as soon as this returns, or after a few seconds; meanwhile the other threads clear up.
+  if (request != CTRL_C_EVENT && request != CTRL_BREAK_EVENT) ::Sleep(INFINITE);
+  return TRUE;
+}
+
+}  // namespace
+
+void prepare_process() noexcept {
+  for (int descriptor = 0; descriptor <= 2; ++descriptor) {
+    // A program without one of the streams has no descriptor for it, or one that leads nowhere.
+    if (::_get_osfhandle(descriptor) < 0) {
+      const int none = ::_open("NUL", (descriptor == 0 ? _O_RDONLY : _O_WRONLY) | _O_BINARY);
+      if (none >= 0 && none != descriptor) {
+        ::_dup2(none, descriptor);
+        ::_close(none);
+      }
+    }
+    ::_setmode(descriptor, _O_BINARY);
+  }
+  // All text is UTF-8.
+  if (is_terminal(1) || is_terminal(2)) ::SetConsoleOutputCP(CP_UTF8);
+}
+
+std::vector<std::string> arguments(int, char**) {
+  int count = 0;
+  wchar_t** const words = ::CommandLineToArgvW(::GetCommandLineW(), &count);
+  std::vector<std::string> result;
+  for (int i = 1; i < count; ++i) result.push_back(std::filesystem::path(words[i]).string());
+  ::LocalFree(words);
+  return result;
+}
+
+StopRequests::StopRequests(bool noted) noexcept : noted_(noted) {
+  received = false;
+  if (noted_) ::SetConsoleCtrlHandler(receive, TRUE);
+}
+
+StopRequests::~StopRequests() {
+  if (!noted_) return;
+  ::SetConsoleCtrlHandler(receive, FALSE);
+  if (have_come()) ::ExitProcess(static_cast<UINT>(STATUS_CONTROL_C_EXIT));
+}
+
+bool StopRequests::have_come() noexcept {
+  return received.load(std::memory_order_relaxed);
+}
+
+}  // namespace patchfold::system

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// A terminal is a console: a character device such as NUL is none.
+#include "system/terminal.hpp"
+
+#include <windows.h>
+// behind it
+#include <io.h>
+
+#include <cstdlib>
+#include <string_view>
+
+namespace patchfold::system {
+namespace {
+
+HANDLE handle_of(int descriptor) noexcept {
+  return reinterpret_cast<HANDLE>(::_get_osfhandle(descriptor));
+}
+
+}  // namespace
+
+bool is_terminal(int descriptor) noexcept {
+  DWORD mode = 0;
+  return ::GetConsoleMode(handle_of(descriptor), &mode) != 0;
+}
+
+bool takes_escapes(int descriptor) noexcept {
+  const char* const kind = std::getenv("TERM");
+  if (kind != nullptr && std::string_view(kind) == "dumb") return false;
+  DWORD mode = 0;
+  if (::GetConsoleMode(handle_of(descriptor), &mode) == 0) return false;
+  return (mode & ENABLE_VIRTUAL_TERMINAL_PROCESSING) != 0 ||
+         ::SetConsoleMode(handle_of(descriptor), mode | ENABLE_VIRTUAL_TERMINAL_PROCESSING) != 0;
+}
+
+int terminal_columns(int descriptor) noexcept {
+  CONSOLE_SCREEN_BUFFER_INFO screen;
+  if (::GetConsoleScreenBufferInfo(handle_of(descriptor), &screen) == 0) return 0;
+  return screen.srWindow.Right - screen.srWindow.Left + 1;
+}
+
+}  // namespace patchfold::system
