@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cuts a photograph into overlapping patches and puts it together again exactly, then removes noise from a copy.
 //   photo PICTURE FOLDER      writes before.png, rebuilt.png, noisy.png, after.png and side_by_side.png into FOLDER
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -16,6 +14,7 @@
 #include "dct.hpp"
 #include "formats/picture.hpp"
 #include "picture_tools.hpp"
+#include "system/memory.hpp"
 
 namespace {
 
@@ -166,9 +165,7 @@ void demonstrate(const std::filesystem::path& source, const std::filesystem::pat
               after_db - noisy_db);
   require(after_db - noisy_db >= 5, "the gain is below 5 dB");
 
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  std::printf("peak memory %.0f MiB\n", static_cast<double>(usage.ru_maxrss) / 1024);
+  std::printf("peak memory %.0f MiB\n", static_cast<double>(system::peak_memory()) / (1 << 20));
   std::printf("demo passed: every pixel came back, %.2f dB gained; look at %s\n", after_db - noisy_db,
               (folder / "side_by_side.png").string().c_str());
 }

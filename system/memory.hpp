@@ -20,6 +20,8 @@ void* allocate_pages(std::size_t bytes) noexcept;
 void prefer_large_pages(void* pages, std::size_t bytes) noexcept;
 void free_pages(void* pages, std::size_t bytes) noexcept;
 
+/// Most bytes of memory that this process has had at once.
+std::int64_t peak_memory() noexcept;
 /// Bytes of the machine's memory; 0 where nobody knows.
 std::int64_t machine_memory() noexcept;
 

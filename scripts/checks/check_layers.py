@@ -74,7 +74,7 @@ ROOMS = {
     "python/native": Room("the Python package's binding of operators and tiles", SHARED + " plugins", "all", None),
     "plugins": Room("what other systems load to run their models' operators here", "", "all", None),
     "packaging": Room("recipes of package managers, and their test programs", "", "all"),
-    "examples": Room("examples", "formats", "all", None),
+    "examples": Room("examples", "system formats", "all", None),
     "reference": Room("every operator index by index", "", "values", ("gtest/",)),
     "bench": Room("benchmarks", "system", "all", ("hwy/",)),
     "fuzz": Room("fuzzers", "tests formats cli reference " + INSIDE, "all", None),

@@ -2,6 +2,7 @@
 #include "system/memory.hpp"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace patchfold::system {
@@ -37,6 +38,17 @@ void prefer_large_pages([[maybe_unused]] void* pages, [[maybe_unused]] std::size
 
 void free_pages(void* pages, std::size_t bytes) noexcept {
   ::munmap(pages, bytes);
+}
+
+std::int64_t peak_memory() noexcept {
+#ifdef __APPLE__
+  constexpr std::int64_t unit = 1;
+#else
+  constexpr std::int64_t unit = 1024;
+#endif
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss * unit;
 }
 
 std::int64_t machine_memory() noexcept {

@@ -3,8 +3,6 @@
 // meanwhile, as elsewhere.
 #include "system/file.hpp"
 
-#include <windows.h>
-// behind it
 #include <fcntl.h>
 #include <io.h>
 
@@ -13,7 +11,7 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "system/windows/error.hpp"
+#include "system/windows/handle.hpp"
 
 namespace patchfold::system {
 namespace {
@@ -21,10 +19,6 @@ namespace {
 constexpr DWORD shared = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
 /// What one call may move.
 constexpr std::size_t most = std::size_t{1} << 30;
-
-HANDLE handle_of(int descriptor) noexcept {
-  return reinterpret_cast<HANDLE>(::_get_osfhandle(descriptor));
-}
 
 int open(const std::filesystem::path& path, DWORD access, DWORD how, DWORD attributes, int flags) noexcept {
   const HANDLE file = ::CreateFileW(path.c_str(), access, shared, nullptr, how, attributes, nullptr);

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "system/memory.hpp"
 
-#include <windows.h>
-// behind it
-#include <io.h>
+#include "system/windows/handle.hpp"
+// behind windows.h
+#include <psapi.h>
 
 namespace patchfold::system {
 namespace {
 
 void* map(int descriptor, std::size_t bytes, DWORD protection, DWORD access) noexcept {
-  const HANDLE file = reinterpret_cast<HANDLE>(::_get_osfhandle(descriptor));
-  const HANDLE mapping = ::CreateFileMappingW(file, nullptr, protection, 0, 0, nullptr);
+  const HANDLE mapping = ::CreateFileMappingW(handle_of(descriptor), nullptr, protection, 0, 0, nullptr);
   if (mapping == nullptr) return nullptr;
   void* const view = ::MapViewOfFile(mapping, access, 0, 0, bytes);
   ::CloseHandle(mapping);  // the view keeps it
@@ -40,6 +39,12 @@ void prefer_large_pages(void*, std::size_t) noexcept {}
 
 void free_pages(void* pages, std::size_t) noexcept {
   ::VirtualFree(pages, 0, MEM_RELEASE);
+}
+
+std::int64_t peak_memory() noexcept {
+  PROCESS_MEMORY_COUNTERS counters{};
+  ::GetProcessMemoryInfo(::GetCurrentProcess(), &counters, sizeof counters);
+  return static_cast<std::int64_t>(counters.PeakWorkingSetSize);
 }
 
 std::int64_t machine_memory() noexcept {

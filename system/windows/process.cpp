@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "system/process.hpp"
 
-#include <windows.h>
-// behind it
 #include <fcntl.h>
 #include <io.h>
-#include <shellapi.h>
 
 #include <atomic>
 #include <filesystem>
 
 #include "system/terminal.hpp"
+#include "system/windows/handle.hpp"
+// behind windows.h
+#include <shellapi.h>
 
 namespace patchfold::system {
 namespace {

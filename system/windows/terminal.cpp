@@ -2,21 +2,12 @@
 // A terminal is a console: a character device such as NUL is none.
 #include "system/terminal.hpp"
 
-#include <windows.h>
-// behind it
-#include <io.h>
-
 #include <cstdlib>
 #include <string_view>
 
+#include "system/windows/handle.hpp"
+
 namespace patchfold::system {
-namespace {
-
-HANDLE handle_of(int descriptor) noexcept {
-  return reinterpret_cast<HANDLE>(::_get_osfhandle(descriptor));
-}
-
-}  // namespace
 
 bool is_terminal(int descriptor) noexcept {
   DWORD mode = 0;

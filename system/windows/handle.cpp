@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "system/windows/error.hpp"
+#include "system/windows/handle.hpp"
 
-#include <windows.h>
+#include <io.h>
 
 #include <cerrno>
 
@@ -41,6 +41,10 @@ int errno_of(DWORD error) noexcept {
 }
 
 }  // namespace
+
+HANDLE handle_of(int descriptor) noexcept {
+  return reinterpret_cast<HANDLE>(::_get_osfhandle(descriptor));
+}
 
 void set_errno() noexcept {
   errno = errno_of(::GetLastError());
