@@ -36,6 +36,14 @@ void prefer_large_pages([[maybe_unused]] void* pages, [[maybe_unused]] std::size
 #endif
 }
 
+bool forbid_pages(void* pages, std::size_t bytes) noexcept {
+  return ::mprotect(pages, bytes, PROT_NONE) == 0;
+}
+
+std::size_t page_size() noexcept {
+  return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
 void free_pages(void* pages, std::size_t bytes) noexcept {
   ::munmap(pages, bytes);
 }

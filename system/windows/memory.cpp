@@ -37,6 +37,17 @@ void* allocate_pages(std::size_t bytes) noexcept {
 /// Large pages need a right that few users have.
 void prefer_large_pages(void*, std::size_t) noexcept {}
 
+bool forbid_pages(void* pages, std::size_t bytes) noexcept {
+  DWORD before = 0;
+  return ::VirtualProtect(pages, bytes, PAGE_NOACCESS, &before) != 0;
+}
+
+std::size_t page_size() noexcept {
+  SYSTEM_INFO info;
+  ::GetSystemInfo(&info);
+  return info.dwPageSize;
+}
+
 void free_pages(void* pages, std::size_t) noexcept {
   ::VirtualFree(pages, 0, MEM_RELEASE);
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <sys/stat.h>
 
 #include "formats/output_file.hpp"
 #include "tests/formats/support.hpp"
@@ -158,7 +157,7 @@ TEST_F(NpyRead, FilesThatCannotBeOpened) {
   expect_error([&] { read_npy(folder_.path()); }, ErrorCode::file_open, "npy", folder_.path(),
                "must be a regular file; given a folder");
   const auto pipe = folder_ / "pipe.npy";
-  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  make_pipe(pipe);
   expect_error([&] { read_npy(pipe); }, ErrorCode::file_open, "npy", pipe, "must be a regular file; given a pipe");
   expect_error([&] { read_npy("/dev/zero"); }, ErrorCode::file_open, "npy", "/dev/zero",
                "must be a regular file; given a device");

@@ -1,43 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/formats/support.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <csignal>
 #include <fstream>
 #include <iterator>
 
+#include "tests/temporary_folder.hpp"
+
 namespace patchfold::formats::test {
 
-TempFolder::TempFolder() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "patchfold-XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
-  path_ = pattern;
-}
+TempFolder::TempFolder() : path_(testing::make_temporary_folder("patchfold-")) {}
 
 TempFolder::~TempFolder() {
   std::error_code ignored;
   std::filesystem::remove_all(path_, ignored);
-}
-
-Unprivileged::Unprivileged() : was_root_(::geteuid() == 0) {
-  if (was_root_ && ::seteuid(65534) != 0) throw std::runtime_error("root cannot become nobody");
-}
-
-Unprivileged::~Unprivileged() {
-  if (was_root_ && ::seteuid(0) != 0) std::abort();
-}
-
-FileSizeLimit::FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-  ::getrlimit(RLIMIT_FSIZE, &before_);
-  const rlimit limit{bytes, before_.rlim_max};
-  ::setrlimit(RLIMIT_FSIZE, &limit);
-}
-
-FileSizeLimit::~FileSizeLimit() {
-  ::setrlimit(RLIMIT_FSIZE, &before_);
-  std::signal(SIGXFSZ, handler_);
 }
 
 std::vector<std::string> TempFolder::names() const {

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <functional>
@@ -48,15 +48,18 @@ class Unprivileged {
 /// While it lives, files cannot grow beyond `bytes`: what a full disk looks like.
 class FileSizeLimit {
  public:
-  explicit FileSizeLimit(rlim_t bytes);
+  explicit FileSizeLimit(std::uint64_t bytes);
   FileSizeLimit(const FileSizeLimit&) = delete;
   FileSizeLimit& operator=(const FileSizeLimit&) = delete;
   ~FileSizeLimit();
 
  private:
-  rlimit before_{};
-  void (*handler_)(int);
+  std::uint64_t before_ = 0;
+  void (*handler_)(int) = nullptr;
 };
+
+/// A pipe that has a name.
+void make_pipe(const std::filesystem::path& path);
 
 void write_bytes(const std::filesystem::path& path, std::string_view bytes);
 std::string read_bytes(const std::filesystem::path& path);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <sys/stat.h>
 #include <tiffio.h>
 
 #include <algorithm>
@@ -168,7 +167,7 @@ TEST_F(TiffWrite, WhatIsNotWritten) {
 }
 
 TEST_F(TiffWrite, OnlyRegularFiles) {
-  ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+  make_pipe(path_);
   const std::uint8_t pixel = 0;
   const auto write_pixel = [&] { write_picture(path_, view(&pixel, {1, 1, 1})); };
   const std::string rule = "must be a regular file: it is not written from its first byte to its last";
@@ -184,7 +183,7 @@ TEST_F(TiffWrite, FullDisk) {
   const std::string data = noise(1000 * 1000);
   write_bytes(path_, "before");
   // In the header, in the pixels, in the directory after them.
-  for (const rlim_t room : {4, 300000, 1000100}) {
+  for (const std::uint64_t room : {4, 300000, 1000100}) {
     expect_error(
         [&] {
           const FileSizeLimit limit(room);

@@ -2,8 +2,6 @@
 // Every reader with every bad file: refused by an error that names reader and file, or read as it was, without memory beyond
 // what the file can hold.
 #include <gtest/gtest.h>
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <optional>
 
@@ -82,7 +80,7 @@ const NotAFile not_files[] = {
     {"a folder", {ErrorCode::file_open}, [](const fs::path& path) { fs::create_directory(path); }},
     {"a link to nowhere", {ErrorCode::file_open}, [](const fs::path& path) { fs::create_symlink("nowhere", path); }},
     {"a link to itself", {ErrorCode::file_open}, [](const fs::path& path) { fs::create_symlink(path, path); }},
-    {"a pipe", {ErrorCode::file_open}, [](const fs::path& path) { ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0); }},
+    {"a pipe", {ErrorCode::file_open}, [](const fs::path& path) { formats::test::make_pipe(path); }},
     {"a device", {ErrorCode::file_open}, [](const fs::path& path) { fs::create_symlink("/dev/zero", path); }},
 };
 

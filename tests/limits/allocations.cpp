@@ -2,6 +2,8 @@
 #include "allocations.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <new>
 
@@ -9,16 +11,28 @@ namespace {
 
 thread_local std::size_t largest = 0;
 
-void* allocate(std::size_t size, std::size_t alignment) noexcept {
+void* allocate(std::size_t size) noexcept {
   largest = std::max(largest, size);
-  return alignment <= __STDCPP_DEFAULT_NEW_ALIGNMENT__
-             ? std::malloc(std::max<std::size_t>(size, 1))
-             : std::aligned_alloc(alignment, (std::max<std::size_t>(size, 1) + alignment - 1) / alignment * alignment);
+  return std::malloc(std::max<std::size_t>(size, 1));
 }
-void* allocate_or_throw(std::size_t size, std::size_t alignment) {
-  void* memory = allocate(size, alignment);
+void* allocate_or_throw(std::size_t size) {
+  void* memory = allocate(size);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
+}
+/// What malloc gave stands before the bytes: not every system can free what it aligned.
+void* allocate_aligned(std::size_t size, std::size_t alignment) {
+  alignment = std::max(alignment, sizeof(void*));
+  auto* const memory = static_cast<std::byte*>(std::malloc(size + 2 * alignment));
+  if (memory == nullptr) throw std::bad_alloc();
+  largest = std::max(largest, size);
+  auto* const behind = memory + alignment;
+  auto* const aligned = behind + (alignment - reinterpret_cast<std::uintptr_t>(behind) % alignment) % alignment;
+  reinterpret_cast<void**>(aligned)[-1] = memory;
+  return aligned;
+}
+void free_aligned(void* memory) noexcept {
+  if (memory != nullptr) std::free(static_cast<void**>(memory)[-1]);
 }
 
 }  // namespace
@@ -36,13 +50,13 @@ void reset_allocations() noexcept {
 
 // The other forms of the standard library call these.
 void* operator new(std::size_t size) {
-  return allocate_or_throw(size, 1);
+  return allocate_or_throw(size);
 }
 void* operator new(std::size_t size, std::align_val_t alignment) {
-  return allocate_or_throw(size, static_cast<std::size_t>(alignment));
+  return allocate_aligned(size, static_cast<std::size_t>(alignment));
 }
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  return allocate(size, 1);
+  return allocate(size);
 }
 void operator delete(void* memory) noexcept {
   std::free(memory);
@@ -51,17 +65,17 @@ void operator delete(void* memory, std::size_t) noexcept {
   std::free(memory);
 }
 void operator delete(void* memory, std::align_val_t) noexcept {
-  std::free(memory);
+  free_aligned(memory);
 }
 void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-  std::free(memory);
+  free_aligned(memory);
 }
 // AddressSanitizer has forms of its own for arrays and for memory that must not fail.
 void* operator new[](std::size_t size) {
-  return allocate_or_throw(size, 1);
+  return allocate_or_throw(size);
 }
 void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
-  return allocate(size, 1);
+  return allocate(size);
 }
 void operator delete[](void* memory) noexcept {
   std::free(memory);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cfenv>
 #include <csignal>
@@ -14,6 +12,7 @@
 #include "instruction_sets.hpp"
 #include "memory.hpp"
 #include "sanitizers.hpp"
+#include "system/file.hpp"
 
 namespace patchfold::testing {
 namespace {
@@ -149,8 +148,8 @@ std::size_t current_size = 0;
 
 [[maybe_unused]] void on_crash(int number) {
   const char* what = "crashed while running: ";
-  [[maybe_unused]] auto written = ::write(2, what, std::strlen(what));
-  written = ::write(2, current, current_size);
+  system::write(system::standard_error, what, std::strlen(what));
+  system::write(system::standard_error, current, current_size);
   std::signal(number, SIG_DFL);
   std::raise(number);
 }
@@ -168,7 +167,10 @@ void announce(const std::string& text) {
   std::memcpy(current, text.data(), current_size);
 #ifndef PATCHFOLD_SANITIZED
   static const bool installed = [] {
-    for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGABRT}) std::signal(number, on_crash);
+    for (const int number : {SIGSEGV, SIGFPE, SIGABRT}) std::signal(number, on_crash);
+#ifdef SIGBUS
+    std::signal(SIGBUS, on_crash);
+#endif
     return true;
   }();
   static_cast<void>(installed);

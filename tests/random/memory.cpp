@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "memory.hpp"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -11,21 +8,23 @@
 #include <sstream>
 #include <utility>
 
+#include "system/memory.hpp"
+
 namespace patchfold::testing {
 
 GuardedBytes::GuardedBytes(std::size_t size, bool at_end) : size_(size) {
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t page = system::page_size();
   const std::size_t inner = (size + page - 1) / page * page + page;
   mapped_ = inner + 2 * page;
-  mapping_ = mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (mapping_ == MAP_FAILED) throw std::bad_alloc();
+  mapping_ = system::allocate_pages(mapped_);
+  if (mapping_ == nullptr) throw std::bad_alloc();
   auto* inside = static_cast<std::byte*>(mapping_) + page;
-  if (mprotect(inside, inner, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
+  if (!system::forbid_pages(mapping_, page) || !system::forbid_pages(inside + inner, page)) throw std::bad_alloc();
   first_ = at_end ? inside + inner - size : inside;
 }
 
 GuardedBytes::~GuardedBytes() {
-  munmap(mapping_, mapped_);
+  system::free_pages(mapping_, mapped_);
 }
 
 namespace {

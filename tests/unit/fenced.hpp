@@ -2,9 +2,6 @@
 // Memory for tests of kernels, in which no byte too many can be read or written unseen, and random numbers.
 #pragma once
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -15,22 +12,24 @@
 #include <string>
 #include <vector>
 
+#include "system/memory.hpp"
+
 namespace patchfold::kernels {
 
 /// Bytes that end right before a page that cannot be read, or begin right behind one.
 class Fenced {
  public:
   explicit Fenced(std::size_t size, bool at_end = true) : size_(size) {
-    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    const std::size_t page = system::page_size();
     const std::size_t inner = (size / page + 1) * page;
     mapped_ = inner + 2 * page;
-    mapping_ = mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (mapping_ == MAP_FAILED) throw std::bad_alloc();
+    mapping_ = system::allocate_pages(mapped_);
+    if (mapping_ == nullptr) throw std::bad_alloc();
     auto* inside = static_cast<std::byte*>(mapping_) + page;
-    if (mprotect(inside, inner, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
+    if (!system::forbid_pages(mapping_, page) || !system::forbid_pages(inside + inner, page)) throw std::bad_alloc();
     first_ = at_end ? inside + inner - size : inside;
   }
-  ~Fenced() { munmap(mapping_, mapped_); }
+  ~Fenced() { system::free_pages(mapping_, mapped_); }
   Fenced(const Fenced&) = delete;
   Fenced& operator=(const Fenced&) = delete;
 
