@@ -23,6 +23,9 @@
 
 #include "patchfold/error.hpp"
 #include "patchfold/tensor.hpp"
+#if defined(__MINGW32__) && !defined(__clang__)
+#include <pthread.h>
+#endif
 
 namespace patchfold {
 
@@ -143,6 +146,18 @@ PATCHFOLD_API std::uint64_t plan_generation() noexcept;
 /// static objects in the first thread, may still call the library then.
 template <class T>
 T* of_this_thread() {
+#if defined(__MINGW32__) && !defined(__clang__)
+  // There, GCC frees the memory of a thread's objects before their destructors run.
+  static const pthread_key_t key = [] {
+    pthread_key_t made{};
+    pthread_key_create(&made, [](void* held) { delete static_cast<T*>(held); });
+    return made;
+  }();
+  if (void* const held = pthread_getspecific(key)) return static_cast<T*>(held);
+  T* const held = new (std::nothrow) T{};
+  pthread_setspecific(key, held);
+  return held;
+#else
   thread_local bool is_gone = false;
   if (is_gone) return nullptr;
   struct Held {
@@ -151,6 +166,7 @@ T* of_this_thread() {
   };
   thread_local Held held;
   return &held.value;
+#endif
 }
 
 /// A tensor without its data.

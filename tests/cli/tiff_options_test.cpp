@@ -16,7 +16,7 @@ using File = std::unique_ptr<TIFF, void (*)(TIFF*)>;
 /// Writes grey pages of these heights, 4 pixels wide, each with the first of the pixels.
 void write_pages(const std::filesystem::path& path, const std::vector<std::int64_t>& heights,
                  std::vector<std::byte> pixels) {
-  const File tiff(TIFFOpen(path.c_str(), "w"), TIFFClose);
+  const File tiff(TIFFOpen(path.string().c_str(), "w"), TIFFClose);
   ASSERT_TRUE(tiff);
   for (const std::int64_t height : heights) {
     TIFFSetField(tiff.get(), TIFFTAG_IMAGEWIDTH, 4);
@@ -47,7 +47,7 @@ TEST(TiffOptions, APageIsTheOneThatIsAskedFor) {
 
 /// The field COMPRESSION of a file.
 int compression_of(const std::filesystem::path& path) {
-  const File tiff(TIFFOpen(path.c_str(), "r"), TIFFClose);
+  const File tiff(TIFFOpen(path.string().c_str(), "r"), TIFFClose);
   std::uint16_t value = 0;
   return tiff && TIFFGetField(tiff.get(), TIFFTAG_COMPRESSION, &value) == 1 ? value : -1;
 }

@@ -4,19 +4,18 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <limits>
 #include <map>
 #include <set>
-#include <stdexcept>
 #include <vector>
 
 #include "formats/npy.hpp"
 #include "formats/output_file.hpp"
 #include "patchfold/patchfold.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace patchfold {
 namespace {
@@ -43,10 +42,9 @@ void bind(std::string_view op, std::vector<Argument> arguments) {
 /// An empty folder, which is the current one while the object lives: paths in messages are those of the catalogue.
 class CurrentFolder {
  public:
-  CurrentFolder() : before_(std::filesystem::current_path()) {
-    std::string name = std::filesystem::temp_directory_path() / "patchfold-errors-XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    std::filesystem::current_path(folder_ = name);
+  CurrentFolder()
+      : before_(std::filesystem::current_path()), folder_(testing::make_temporary_folder("patchfold-errors-")) {
+    std::filesystem::current_path(folder_);
   }
   CurrentFolder(const CurrentFolder&) = delete;
   CurrentFolder& operator=(const CurrentFolder&) = delete;

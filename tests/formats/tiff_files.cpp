@@ -89,7 +89,7 @@ void write_page(TIFF* tiff, const TiffSpec& spec, const std::string& pixels) {
 void write_tiff(const std::filesystem::path& path, const std::vector<TiffSpec>& pages, const std::string& pixels) {
   TIFFSetWarningHandler(nullptr);
   std::filesystem::remove(path);
-  TIFF* tiff = TIFFOpen(path.c_str(), pages.front().mode.c_str());
+  TIFF* tiff = TIFFOpen(path.string().c_str(), pages.front().mode.c_str());
   require(tiff != nullptr);
   for (const auto& page : pages) write_page(tiff, page, pixels);
   TIFFClose(tiff);

@@ -46,7 +46,7 @@ class TiffWrite : public ::testing::Test {
   }
   /// A field of the file that was written, as libtiff reads it.
   std::int64_t field(std::uint32_t tag) {
-    const std::unique_ptr<TIFF, void (*)(TIFF*)> tiff(TIFFOpen(path_.c_str(), "r"), TIFFClose);
+    const std::unique_ptr<TIFF, void (*)(TIFF*)> tiff(TIFFOpen(path_.string().c_str(), "r"), TIFFClose);
     std::uint16_t value = 0;
     if (const TIFFField* kind = TIFFFieldWithTag(tiff.get(), tag); TIFFFieldDataType(kind) == TIFF_LONG) {
       std::uint32_t wide = 0;

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+# Cross-compiles with zig, whose clang brings the C and C++ libraries of other systems: scripts/checks/cross_zig makes the programs
+# that this file names, in PATCHFOLD_ZIG_FOLDER. PATCHFOLD_ZIG_TARGET is a system as zig calls it: x86_64-linux-musl, aarch64-macos.
+set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES PATCHFOLD_ZIG_TARGET PATCHFOLD_ZIG_FOLDER)
+set(PATCHFOLD_ZIG_TARGET $ENV{PATCHFOLD_ZIG_TARGET} CACHE STRING "zig's name of the system")
+set(PATCHFOLD_ZIG_FOLDER $ENV{PATCHFOLD_ZIG_FOLDER} CACHE PATH "Folder of the programs")
+string(REGEX MATCH "^[^-]+" CMAKE_SYSTEM_PROCESSOR "${PATCHFOLD_ZIG_TARGET}")
+if(PATCHFOLD_ZIG_TARGET MATCHES macos)
+  set(CMAKE_SYSTEM_NAME Darwin)
+else()
+  set(CMAKE_SYSTEM_NAME Linux)
+  set(CMAKE_CROSSCOMPILING_EMULATOR env) # the processor is this one's, and the C library is loaded like any other
+endif()
+set(CMAKE_C_COMPILER ${PATCHFOLD_ZIG_FOLDER}/cc)
+set(CMAKE_CXX_COMPILER ${PATCHFOLD_ZIG_FOLDER}/c++)
+set(CMAKE_AR ${PATCHFOLD_ZIG_FOLDER}/ar)
+set(CMAKE_RANLIB ${PATCHFOLD_ZIG_FOLDER}/ranlib)
+set(CMAKE_FIND_ROOT_PATH ${CMAKE_PREFIX_PATH})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+foreach(kind LIBRARY INCLUDE PACKAGE)
+  set(CMAKE_FIND_ROOT_PATH_MODE_${kind} ONLY)
+endforeach()
