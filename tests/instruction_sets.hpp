@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#if defined(__aarch64__)
+#if defined(__aarch64__) && defined(__linux__)
 #include <sys/auxv.h>
 #endif
 
@@ -47,8 +47,10 @@ inline std::vector<KnownSet> known_sets() {
 #endif
 #endif
   return sets;
-#elif defined(__aarch64__)
+#elif defined(__aarch64__) && defined(__linux__)
   return {{"NEON", (getauxval(AT_HWCAP) & 2) != 0, true}};  // HWCAP_ASIMD
+#elif defined(__aarch64__)
+  return {{"NEON", true, true}};  // every processor that runs macOS has it
 #else
   return {};
 #endif
