@@ -13,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// photo.npy, 40 x 50 float32, its 12 tiles in tiles/, and out.npy, which no failure may touch.
-class Merge : public testing::Test {
+class Merge : public ::testing::Test {
  protected:
   void SetUp() override {
     write_array(folder_, "photo.npy", photo_);

@@ -12,7 +12,7 @@ namespace {
 using Shape = std::vector<std::int64_t>;
 
 /// A folder with photo.png (4 x 6, RGB), grey.png (4 x 6) and deep.png (4 x 6, RGB, 16 bits): pixels count 0, 1, 2, ..
-class Pictures : public testing::Test {
+class Pictures : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!formats::has_pictures()) GTEST_SKIP() << "built without pictures";

@@ -19,7 +19,7 @@ const char* const green = "\033[32m";
 const char* const red = "\033[31m";
 
 /// A folder with an array of 64 x 64 bytes.
-struct Progress : testing::Test {
+struct Progress : ::testing::Test {
   Progress() { folder.write("in.npy", npy_bytes({.descr = "|u1", .shape = {64, 64}, .data = std::string(4096, 'a')})); }
 
   bool shows(const Outcome& outcome, const std::string& text) const { return outcome.err.find(text) != std::string::npos; }

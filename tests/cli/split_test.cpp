@@ -30,7 +30,7 @@ TEST(Split, TilesHoldWhatTheFormulaSays) {
   for (const std::int64_t height : {3, 8, 9, 13, 30})
     for (const char* mode : {"constant", "edge", "reflect", "symmetric"})
       for (const std::int64_t stride : {8, 5, 3, 11}) {
-        SCOPED_TRACE(testing::Message() << height << " rows, " << mode << ", stride " << stride);
+        SCOPED_TRACE(::testing::Message() << height << " rows, " << mode << ", stride " << stride);
         const Folder folder;
         std::vector<std::int32_t> values(static_cast<std::size_t>(height * 7));
         for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::int32_t>(i) + 1;
@@ -128,7 +128,7 @@ assert len(plan["tiles"]) == 12 and plan["source"] == {"file": "in.npy", "page":
 }
 
 /// A folder with photo.npy, 40 x 50, and its 12 tiles in tiles/.
-class SplitAgain : public testing::Test {
+class SplitAgain : public ::testing::Test {
  protected:
   void SetUp() override {
     write_array(folder_, "photo.npy", random_array({40, 50}, DType::uint8));

@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t most_memory = 1 << 30;
 
 /// tiles/ with two tiles.
-class TilePlan : public testing::Test {
+class TilePlan : public ::testing::Test {
  protected:
   void SetUp() override {
     write_array(folder_, "in.npy", random_array({4, 6}, DType::uint8));

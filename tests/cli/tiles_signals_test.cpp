@@ -13,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// photo.png: 3000 x 2000, of noise, for which PNG takes its time.
-class TilesStopped : public testing::Test {
+class TilesStopped : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!formats::has_pictures()) GTEST_SKIP() << "built without pictures";

@@ -34,7 +34,7 @@ TEST(Workers, HoldAPieceEachInAtMost64Megabytes) {
 }
 
 /// With several threads, if the library has any.
-class Threads : public testing::Test {
+class Threads : public ::testing::Test {
  protected:
   void SetUp() override { set_num_threads(4); }
   void TearDown() override { set_num_threads(0); }
@@ -102,11 +102,11 @@ TEST_F(Threads, StopAtASignal) {
         }
         std::_Exit(count < 1000 ? 4 : 5);
       },
-      testing::KilledBySignal(SIGTERM), "");
+      ::testing::KilledBySignal(SIGTERM), "");
 }
 
 /// A picture in tiles of PNG, of which every second was processed, so that neighbours disagree.
-class MergeOnThreads : public testing::Test {
+class MergeOnThreads : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!formats::has_pictures()) GTEST_SKIP() << "built without pictures";
