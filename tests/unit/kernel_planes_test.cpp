@@ -47,10 +47,7 @@ struct Listed {
   PlaneSide side{};
 };
 
-void check_plane(Dice& dice, std::int64_t unit) {
-  const std::int64_t rows = dice.between(1, dice.chance(50) ? 9 : 70), columns = dice.between(1, dice.chance(50) ? 9 : 70);
-  const Side from = random_side(dice, unit, rows, columns, dice.chance(70));
-  const Side to = random_side(dice, unit, rows, columns, dice.chance(30));
+void check_plane(Dice& dice, std::int64_t unit, std::int64_t rows, std::int64_t columns, const Side& from, const Side& to) {
   const Fenced source(static_cast<std::size_t>(from.bytes), dice.chance(80));
   dice.fill(source.bytes());
   Target target(to.bytes, dice.between(0, 63));
@@ -77,11 +74,67 @@ void check_plane(Dice& dice, std::int64_t unit) {
   }
 }
 
+void check_random_plane(Dice& dice, std::int64_t unit, std::int64_t most) {
+  const auto length = [&] { return dice.between(1, dice.chance(50) ? 9 : most); };
+  const std::int64_t rows = length(), columns = length();
+  const Side from = random_side(dice, unit, rows, columns, dice.chance(70));
+  const Side to = random_side(dice, unit, rows, columns, dice.chance(30));
+  check_plane(dice, unit, rows, columns, from, to);
+}
+
 TEST(KernelPlanes, AreThoseOfAPlainLoop) {
   Dice dice(20261122);
   for (int i = 0; i < 600; ++i)
     for (const std::int64_t unit : plane_units) {
-      check_plane(dice, unit);
+      check_random_plane(dice, unit, 70);
+      if (HasFatalFailure()) return;
+    }
+}
+
+TEST(KernelPlanes, HaveUnitsOfAnySize) {
+  Dice dice(20261125);
+  for (std::int64_t unit = 1; unit <= 200; ++unit)
+    for (int i = 0; i < 4; ++i) {
+      check_random_plane(dice, unit, 12);
+      if (HasFatalFailure()) return;
+    }
+}
+
+Side side_of(std::int64_t unit, std::int64_t rows, std::int64_t row, std::int64_t columns, std::int64_t column) {
+  const std::int64_t row_way = row * (rows - 1), column_way = column * (columns - 1);
+  return {row, column, std::abs(row_way) + std::abs(column_way) + unit,
+          std::max<std::int64_t>(0, -row_way) + std::max<std::int64_t>(0, -column_way)};
+}
+
+/// Sizes around those of blocks and of vectors, where units of every second place end with the memory.
+TEST(KernelPlanes, ExchangeAndStraightenUpToTheEnd) {
+  Dice dice(20261126);
+  constexpr std::int64_t lengths[] = {2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 33, 65};
+  for (const std::int64_t unit : {1, 2, 4, 8})
+    for (const std::int64_t step : {1, -1, 2, -2})
+      for (const std::int64_t rows : lengths)
+        for (const std::int64_t columns : lengths) {
+          const std::int64_t near = step * unit, gap = dice.between(0, 9);
+          const Side to = side_of(unit, rows, columns * unit + gap, columns, unit);
+          check_plane(dice, unit, rows, columns, side_of(unit, rows, near, columns, std::abs(near) * rows + gap), to);
+          if (rows < 6)
+            check_plane(dice, unit, rows, columns, side_of(unit, rows, std::abs(near) * columns, columns, near), to);
+          if (HasFatalFailure()) return;
+        }
+}
+
+/// More columns than lie near at the same time: those whose distance is a multiple of many lines, or very many.
+TEST(KernelPlanes, ExchangeColumnsInGroups) {
+  Dice dice(20261127);
+  for (const std::int64_t unit : {1, 2, 4, 8})
+    for (int i = 0; i < 30; ++i) {
+      const bool meet = dice.chance(70);
+      const std::int64_t rows = dice.between(3, 40), columns = meet ? dice.between(5, 60) : dice.between(129, 300);
+      const std::int64_t row = unit * dice.between(1, 2) * (dice.chance(50) ? 1 : -1);
+      const std::int64_t column =
+          (meet ? 4096 * dice.between(1, 2) : std::abs(row) * rows + unit) * (dice.chance(70) ? 1 : -1);
+      check_plane(dice, unit, rows, columns, side_of(unit, rows, row, columns, column),
+                  side_of(unit, rows, columns * unit + dice.between(0, 9), columns, unit));
       if (HasFatalFailure()) return;
     }
 }
