@@ -2,7 +2,6 @@
 #include "engine/planes.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <numeric>

@@ -3,7 +3,6 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <type_traits>
 

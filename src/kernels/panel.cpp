@@ -56,8 +56,8 @@ struct Kernel {
 
 #else
 
-/// Rows of so many vectors that fit into the registers with some to spare. Columns are read in pieces of as many bytes: with
-/// larger ones, sums of what comes from memory take up to 1.6 times as long.
+/// Rows of so many vectors that fit into the registers with some to spare, and into `most_bytes`: a column is read in pieces
+/// of the size of all rows, and with larger ones sums of what comes from memory take up to 1.6 times as long.
 constexpr int rows_of(int vectors) {
   constexpr int most_bytes = 768, vector_bytes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<std::uint8_t>()));
   constexpr int registers = std::min(vector_registers(HWY_TARGET) - 4, most_bytes / vector_bytes);

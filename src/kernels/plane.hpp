@@ -92,8 +92,8 @@ constexpr std::int64_t lines_near(std::int64_t step) noexcept {
   return ways * sets / std::gcd(step != 0 && step % line == 0 ? step / line : 1, sets);
 }
 
-/// How rows are exchanged with columns: in blocks of `side` rows and columns; 1: one by one, since there are too few of
-/// either, or 16 bytes hold one of those that are wanted.
+/// How rows are exchanged with columns: in blocks of `side` rows and columns. 1: one by one, since there are too few of
+/// either, or since of rows at every second place 16 bytes hold only one.
 struct Blocks {
   std::int64_t side = 1;
   double cycles = 0;  ///< a rough estimate for the plane
