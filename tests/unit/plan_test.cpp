@@ -43,8 +43,8 @@ TEST(Plan, NamesAStrategyForEveryRowOfTheTable) {
   const std::map<std::string, std::string> problems = {
       {"nothing", "unfold f32 1x1x2 kernel_size=3, allow_empty=true"},
       {"memcpy", "unfold f32 2x3x4x4 kernel_size=1,1"},
-      {"split", "unfold f32 1x1x256 kernel_size=2, stride=2"},
-      {"join", "fold f32 1x2x128 output_size=256, kernel_size=2 stride=2"},
+      {"split", "unfold f32 1x1x512 kernel_size=2, stride=2"},
+      {"join", "fold f32 1x2x256 output_size=512, kernel_size=2 stride=2"},
       {"strided", "reorder f32 2x5x90 kernel_size=3,3 layout=channels_last"},
       {"gather", "space_to_depth f32 1x8x512x3 block=2 layout=channels_last"},
       {"stage positions", "unfold f32 2x3x16x16 kernel_size=3,3 padding=1"},
