@@ -86,7 +86,7 @@ double inside_share(const Problem& problem) noexcept {
 }
 
 bool framed_pays(const Problem& problem) {
-  constexpr double least_framed = 256 << 10;  // bytes: the plans of all parts take as long as moving that row by row
+  constexpr double least_framed = 64 << 10;  // bytes: the plans of all parts take as long as moving twice that row by row
   return spanned_bytes(problem) >= least_framed;
 }
 
