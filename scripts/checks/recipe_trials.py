@@ -104,6 +104,14 @@ def lint_debian(trial):
                changes).strip() or None
 
 
+def apart():
+    """The words before a command whose mounts vanish with it. Below another root folder, as in a bare system, mounts are apart
+    already where that root is."""
+    words = ["unshare", "--mount", "--propagation"]
+    private = subprocess.run([*words, "private", "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0
+    return [*words, "private" if private else "unchanged"]
+
+
 def bare_debian(trial):
     """A bare system of this release with the packages, and what their tests need."""
     need("debootstrap", "unshare")
@@ -112,7 +120,7 @@ def bare_debian(trial):
     release = re.search(r"^VERSION_CODENAME=(\w+)$", Path("/etc/os-release").read_text(encoding="utf-8"), re.M)[1]
     root = trial.work / "root"
     root.mkdir()
-    run("unshare", "--mount", "--propagation", "private", "bash", "-c",
+    run(*apart(), "bash", "-c",
         f"set -euo pipefail; source '{ROOT}/scripts/checks/bare_system.sh'; make_bare {release} '{root}'; umount '{root}/proc' || true")
     source = root / "source"
     for name in ("examples", "scripts/checks/wheel_smoke.py"):
@@ -129,7 +137,7 @@ def bare_debian(trial):
 
 
 def in_bare(root, command):
-    return run("unshare", "--mount", "--propagation", "private", "bash", "-c",
+    return run(*apart(), "bash", "-c",
                f"mount -t proc proc '{root}/proc'; exec chroot '{root}' env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 "
                f"DEBIAN_FRONTEND=noninteractive sh -c 'cd /source && {command}'")
 
