@@ -56,23 +56,23 @@ void stop(int) {
 // The address sanitizer has operators of its own, and tells of all that is allocated. A target with
 // PATCHFOLD_FUZZ_OWN_MEMORY limits memory itself.
 #if !defined(PATCHFOLD_FUZZ_OWN_MEMORY) && !defined(PATCHFOLD_ADDRESS_SANITIZER)
-// The other forms of new and delete call these.
+// The other forms of new and delete call these. Inlined without its new, a delete would look mismatched to g++ 14.
 void* operator new(std::size_t size) {
   return allocate(size, alignof(std::max_align_t));
 }
 void* operator new(std::size_t size, std::align_val_t alignment) {
   return allocate(size, static_cast<std::size_t>(alignment));
 }
-void operator delete(void* memory) noexcept {
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
   std::free(memory);
 }
-void operator delete(void* memory, std::size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
   std::free(memory);
 }
-void operator delete(void* memory, std::align_val_t) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept {
   std::free(memory);
 }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
   std::free(memory);
 }
 #endif

@@ -48,7 +48,7 @@ void reset_allocations() noexcept {
 
 }  // namespace patchfold::limits
 
-// The other forms of the standard library call these.
+// The other forms of the standard library call these. Inlined without its new, a delete would look mismatched to g++ 14.
 void* operator new(std::size_t size) {
   return allocate_or_throw(size);
 }
@@ -58,16 +58,16 @@ void* operator new(std::size_t size, std::align_val_t alignment) {
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   return allocate(size);
 }
-void operator delete(void* memory) noexcept {
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
   std::free(memory);
 }
-void operator delete(void* memory, std::size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
   std::free(memory);
 }
-void operator delete(void* memory, std::align_val_t) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept {
   free_aligned(memory);
 }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
   free_aligned(memory);
 }
 // AddressSanitizer has forms of its own for arrays and for memory that must not fail.
@@ -77,15 +77,15 @@ void* operator new[](std::size_t size) {
 void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
   return allocate(size);
 }
-void operator delete[](void* memory) noexcept {
+[[gnu::noinline]] void operator delete[](void* memory) noexcept {
   std::free(memory);
 }
-void operator delete[](void* memory, std::size_t) noexcept {
+[[gnu::noinline]] void operator delete[](void* memory, std::size_t) noexcept {
   std::free(memory);
 }
-void operator delete(void* memory, const std::nothrow_t&) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, const std::nothrow_t&) noexcept {
   std::free(memory);
 }
-void operator delete[](void* memory, const std::nothrow_t&) noexcept {
+[[gnu::noinline]] void operator delete[](void* memory, const std::nothrow_t&) noexcept {
   std::free(memory);
 }
