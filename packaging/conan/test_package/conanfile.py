@@ -25,4 +25,4 @@ class PatchfoldTestConan(ConanFile):
     def test(self):
         if can_run(self):
             for program in ("hello", "hello_c"):
-                self.run(str(Path(self.cpp.build.bindir) / program), env="conanrun")
+                self.run(str(Path(self.build_folder) / self.cpp.build.bindir / program), env="conanrun")
