@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace patchfold::testing {
+namespace patchfold::tests {
 
 /// An empty folder whose name begins so.
 inline std::filesystem::path make_temporary_folder(const std::string& begin) {
@@ -21,4 +21,4 @@ inline std::filesystem::path make_temporary_folder(const std::string& begin) {
   throw std::runtime_error("no temporary folder");
 }
 
-}  // namespace patchfold::testing
+}  // namespace patchfold::tests

@@ -160,7 +160,8 @@ int reserve(int descriptor, std::size_t bytes) noexcept {
   FILE_END_OF_FILE_INFO length;
   length.EndOfFile.QuadPart = static_cast<LONGLONG>(bytes);
   if (::SetFileInformationByHandle(handle_of(descriptor), FileEndOfFileInfo, &length, sizeof length) != 0) return 0;
-  return set_errno(), errno;
+  set_errno();
+  return errno == ENOMEM ? EFBIG : errno;  // it is no matter of memory
 }
 
 bool replace(const std::filesystem::path& from, const std::filesystem::path& to) noexcept {

@@ -6,24 +6,18 @@
 #include <psapi.h>
 
 namespace patchfold::system {
-namespace {
 
-void* map(int descriptor, std::size_t bytes, DWORD protection, DWORD access) noexcept {
-  const HANDLE mapping = ::CreateFileMappingW(handle_of(descriptor), nullptr, protection, 0, 0, nullptr);
-  if (mapping == nullptr) return nullptr;
-  void* const view = ::MapViewOfFile(mapping, access, 0, 0, bytes);
-  ::CloseHandle(mapping);  // the view keeps it
-  return view;
-}
-
-}  // namespace
-
-const void* map_to_read(int descriptor, std::size_t bytes) noexcept {
-  return map(descriptor, bytes, PAGE_READONLY, FILE_MAP_READ);
+/// A file that is mapped could not be replaced by what is made of it. Those who want to read it can do without.
+const void* map_to_read(int, std::size_t) noexcept {
+  return nullptr;
 }
 
 void* map_to_write(int descriptor, std::size_t bytes) noexcept {
-  return map(descriptor, bytes, PAGE_READWRITE, FILE_MAP_WRITE);
+  const HANDLE mapping = ::CreateFileMappingW(handle_of(descriptor), nullptr, PAGE_READWRITE, 0, 0, nullptr);
+  if (mapping == nullptr) return nullptr;
+  void* const view = ::MapViewOfFile(mapping, FILE_MAP_WRITE, 0, 0, bytes);
+  ::CloseHandle(mapping);  // the view keeps it
+  return view;
 }
 
 void unmap(const void* mapping, std::size_t) noexcept {

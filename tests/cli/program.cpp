@@ -40,7 +40,7 @@ std::vector<std::string> words(std::string_view text) {
   return result;
 }
 
-Folder::Folder() : path_(testing::make_temporary_folder("patchfold-test-")) {}
+Folder::Folder() : path_(tests::make_temporary_folder("patchfold-test-")) {}
 
 Folder::~Folder() {
   std::error_code ignored;

@@ -2,8 +2,11 @@
 // Splits and merges that are stopped, that find no room, and that somebody watches.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <csignal>
+#include <cstdlib>
 
+#include "cli/workers.hpp"
 #include "formats/picture.hpp"
 #include "tests/cli/tiles.hpp"
 
@@ -11,6 +14,8 @@ namespace patchfold::cli_test {
 namespace {
 
 namespace fs = std::filesystem;
+using cli::for_each_index;
+using cli::InterruptGuard;
 
 /// photo.png: 3000 x 2000, of noise, for which PNG takes its time.
 class TilesStopped : public ::testing::Test {
@@ -24,6 +29,27 @@ class TilesStopped : public ::testing::Test {
   Folder folder_;
   std::string split_ = "split photo.png tiles --tile 128 --overlap 16";
 };
+
+// Of several threads, if the library has any.
+TEST(WorkersStopped, EndsThemAtASignal) {
+  set_num_threads(4);
+  EXPECT_EXIT(
+      {
+        std::atomic<std::int64_t> count = 0;
+        try {
+          InterruptGuard guard("out.npy");
+          for_each_index("test", guard, 4, 0, 1'000'000, [&](std::int64_t index, std::int64_t) {
+            if (index == 10) std::raise(SIGTERM);
+            ++count;
+          });
+        } catch (const Error&) {
+          std::_Exit(3);  // not reached: the guard's end ends the process
+        }
+        std::_Exit(count < 1000 ? 4 : 5);
+      },
+      testing::KilledBySignal(SIGTERM), "");
+  set_num_threads(0);
+}
 
 TEST_F(TilesStopped, ASignalLeavesWholeTilesOfASplit) {
   for (const int signal : {SIGINT, SIGTERM}) {

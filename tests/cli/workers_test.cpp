@@ -6,7 +6,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
@@ -85,24 +84,6 @@ TEST_F(Threads, ThrowWhatTheLowestIndexThrewAndBeginNoOther) {
     }
     EXPECT_LT(last, 100);
   }
-}
-
-TEST_F(Threads, StopAtASignal) {
-  EXPECT_EXIT(
-      {
-        std::atomic<std::int64_t> count = 0;
-        try {
-          InterruptGuard guard("out.npy");
-          for_each_index("test", guard, 4, 0, 1'000'000, [&](std::int64_t index, std::int64_t) {
-            if (index == 10) std::raise(SIGTERM);
-            ++count;
-          });
-        } catch (const Error&) {
-          std::_Exit(3);  // not reached: the guard's end ends the process
-        }
-        std::_Exit(count < 1000 ? 4 : 5);
-      },
-      ::testing::KilledBySignal(SIGTERM), "");
 }
 
 /// A picture in tiles of PNG, of which every second was processed, so that neighbours disagree.

@@ -43,7 +43,7 @@ void bind(std::string_view op, std::vector<Argument> arguments) {
 class CurrentFolder {
  public:
   CurrentFolder()
-      : before_(std::filesystem::current_path()), folder_(testing::make_temporary_folder("patchfold-errors-")) {
+      : before_(std::filesystem::current_path()), folder_(tests::make_temporary_folder("patchfold-errors-")) {
     std::filesystem::current_path(folder_);
   }
   CurrentFolder(const CurrentFolder&) = delete;

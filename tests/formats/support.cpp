@@ -9,7 +9,7 @@
 
 namespace patchfold::formats::test {
 
-TempFolder::TempFolder() : path_(testing::make_temporary_folder("patchfold-")) {}
+TempFolder::TempFolder() : path_(tests::make_temporary_folder("patchfold-")) {}
 
 TempFolder::~TempFolder() {
   std::error_code ignored;
