@@ -44,6 +44,23 @@ bool status_of(HANDLE file, FileStatus& status) noexcept {
   return true;
 }
 
+/// Calls that take a place move the file's position all the same, unlike pread.
+class KeptPosition {
+ public:
+  explicit KeptPosition(int descriptor) noexcept
+      : handle_(handle_of(descriptor)), is_known_(::SetFilePointerEx(handle_, {}, &position_, FILE_CURRENT) != 0) {}
+  KeptPosition(const KeptPosition&) = delete;
+  KeptPosition& operator=(const KeptPosition&) = delete;
+  ~KeptPosition() {
+    if (is_known_) ::SetFilePointerEx(handle_, position_, nullptr, FILE_BEGIN);
+  }
+
+ private:
+  HANDLE handle_;
+  LARGE_INTEGER position_{};
+  bool is_known_;
+};
+
 OVERLAPPED at(std::int64_t offset) noexcept {
   OVERLAPPED place{};
   place.Offset = static_cast<DWORD>(offset);
@@ -147,11 +164,13 @@ std::int64_t write(int descriptor, const void* src, std::size_t bytes) noexcept 
 }
 
 std::int64_t read_at(int descriptor, void* dst, std::size_t bytes, std::int64_t offset) noexcept {
+  const KeptPosition kept(descriptor);
   OVERLAPPED place = at(offset);
   return read(descriptor, dst, bytes, &place);
 }
 
 std::int64_t write_at(int descriptor, const void* src, std::size_t bytes, std::int64_t offset) noexcept {
+  const KeptPosition kept(descriptor);
   OVERLAPPED place = at(offset);
   return write(descriptor, src, bytes, &place);
 }

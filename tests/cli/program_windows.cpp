@@ -45,7 +45,7 @@ SECURITY_ATTRIBUTES inherited() {
 Handle open_existing(const std::filesystem::path& path) {
   SECURITY_ATTRIBUTES attributes = inherited();
   return Handle(::CreateFileW(path.c_str(), GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, &attributes,
-                              OPEN_EXISTING, 0, nullptr));
+                              OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, nullptr));
 }
 
 /// A file of no folder that a test looks into.
@@ -155,6 +155,7 @@ Outcome Folder::run(const std::vector<std::string>& arguments, const Setting& se
   outcome.peak_bytes = static_cast<std::int64_t>(counters.PeakWorkingSetSize);
   outcome.out = drain(out);
   outcome.err = drain(err);
+  std::replace(outcome.err.begin(), outcome.err.end(), '\\', '/');  // in names of files, which tests write with slashes
   return outcome;
 }
 
