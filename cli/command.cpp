@@ -58,12 +58,6 @@ struct Command::Parser {
         throw Error(
             {ErrorCode::usage, command, what.substr(0, at), text_of(rule, what.substr(at + between.size())), {}, {}});
     };
-    constexpr std::string_view value_begins = ": Value ", range_begins = " not in range ";
-    const auto value = what.find(value_begins), range = what.find(range_begins);
-    if (value != std::string::npos && range != std::string::npos)
-      throw Error({ErrorCode::usage, command, what.substr(0, value), "must be a number in its range",
-                   what.substr(value + value_begins.size(), range - value - value_begins.size()),
-                   what.substr(range + range_begins.size())});
     constexpr std::string_view conversion = "Could not convert: ";
     if (const auto equals = what.find(" = "); what.starts_with(conversion) && equals != std::string::npos)
       throw Error({ErrorCode::usage,
@@ -103,9 +97,17 @@ struct Command::Parser {
 
   template <class T, class Bound>
   Option add_number(const std::string& name, T& value, Bound low, Bound high, std::string form, std::string doc) {
+    std::vector<std::string> names = names_of(name);
+    // Thrown here, because releases of CLI11 say it in different words.
+    const auto require_range = [this, option = names.back(), low, high](const std::string& given) -> std::string {
+      std::conditional_t<std::is_same_v<T, double>, double, Bound> number{};
+      if (!CLI::detail::lexical_cast(given, number) || !(number >= low && number <= high))
+        throw Error({ErrorCode::usage, command, option, "must be a number in its range", given, text_of(low, " to ", high)});
+      return {};
+    };
     CLI::Option* option =
-        app.add_option(name, value, doc)->option_text(form)->type_name("value")->check(CLI::Range(low, high));
-    return keep(option, {.names = names_of(name), .form = std::move(form), .doc = std::move(doc)});
+        app.add_option(name, value, doc)->option_text(form)->type_name("value")->check(require_range);
+    return keep(option, {.names = std::move(names), .form = std::move(form), .doc = std::move(doc)});
   }
 };
 

@@ -126,7 +126,7 @@ TEST(SplitMerge, PicturesGoFromFormatToFormat) {
     std::memcpy(&value, floats.bytes.data() + i * sizeof(float), sizeof(float));
     ASSERT_EQ(value, static_cast<float>(picture.bytes[i]));
   }
-  const Outcome out = folder.run("merge tiles /dev/stdout");
+  const Outcome out = folder.run("merge tiles - --format npy");
   EXPECT_EQ(npy_of(out.out).shape, (std::vector<std::int64_t>{40, 30, 3}));
   EXPECT_NE(out.err.find("from 9 tiles"), std::string::npos);
 }

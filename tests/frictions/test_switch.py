@@ -100,6 +100,6 @@ def test_memory_stands_beside_theirs():
     for row in rows:
         assert row["difference"] < 1e-5
         theirs, ours = row["bytes"]
-        # Without weights the others keep no more than the output, or one plane of counts; the parts that wait are about as much.
+        # Without weights the others keep the output and at most a plane of counts: the parts that wait are about as much.
         has_no_weights = row["case"].endswith(("crop", "constant"))
         assert ours < theirs * (1.3 if has_no_weights else 1), row
