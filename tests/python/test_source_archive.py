@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-BUILT = ("bench", "cli", "cmake", "formats", "include", "plugins", "python", "src")
+BUILT = ("bench", "cli", "cmake", "formats", "include", "plugins", "python", "src", "system")
 MAKE = "import sys; from scikit_build_core.build import build_sdist; print(build_sdist(sys.argv[1]))"
 
 
