@@ -89,7 +89,7 @@ def test_the_page_runs(tmp_path, monkeypatch):
 # claim: switch-memory
 def test_memory_stands_beside_theirs():
     done = subprocess.run(
-        [sys.executable, str(SWITCH), "--size", "96", "--window", "32", "--rounds", "0", "--json"],
+        [sys.executable, str(SWITCH), "--size", "192", "--window", "32", "--rounds", "0", "--json"],
         capture_output=True,
         text=True,
         check=False,
@@ -100,6 +100,5 @@ def test_memory_stands_beside_theirs():
     for row in rows:
         assert row["difference"] < 1e-5
         theirs, ours = row["bytes"]
-        # Without weights the others keep the output and at most a plane of counts: the parts that wait are about as much.
-        has_no_weights = row["case"].endswith(("crop", "constant"))
-        assert ours < theirs * (1.3 if has_no_weights else 1), row
+        # Cropped parts are written where they belong, by both; the other cases need sums of weights or of counts.
+        assert ours < theirs * (1.1 if row["case"].endswith("crop") else 1), row
