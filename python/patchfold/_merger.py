@@ -118,6 +118,7 @@ class Merger:
         self._mask = mask_bytes(tiling._native, mask)
         self._come = 0
         self._output = output_of(out, kind)
+        self._sink = self._output if isinstance(self._output, Rows) else None
         rows = self._output.rows_in(tiling._native) if isinstance(self._output, Store) else 1
         self._spec = merge_spec(tiling._native, window, reduce, dtype, copy, self._mask, fill, memory_limit, rows)
         # Only what has passed the check is sure to have a text.
@@ -248,10 +249,6 @@ class Merger:
         if issubclass(type(index), Tile):
             return index.index
         return self._tiling._index_of(index) if isinstance(index, tuple) else index
-
-    @property
-    def _sink(self) -> Rows | None:
-        return self._output if isinstance(self._output, Rows) else None
 
     def _axes_in(self, rank: int, argument: str) -> tuple[int, ...]:
         try:

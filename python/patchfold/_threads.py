@@ -63,6 +63,9 @@ def checked_threads(threads: Any, name: str) -> int:
     return min(number, 2**30)
 
 
+_NO_LIMIT = nullcontext()
+
+
 def limited(threads: int | None) -> Any:
     """A block with that limit, or with none."""
-    return nullcontext() if threads is None else thread_limit(threads)
+    return _NO_LIMIT if threads is None else thread_limit(threads)
