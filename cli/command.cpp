@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <sstream>
 #include <utility>
 
 #include "cli/report.hpp"
@@ -101,9 +102,10 @@ struct Command::Parser {
     // Thrown here, because releases of CLI11 say it in different words.
     const auto require_range = [this, option = names.back(), low, high](const std::string& given) -> std::string {
       std::conditional_t<std::is_same_v<T, double>, double, Bound> number{};
-      if (!CLI::detail::lexical_cast(given, number) || !(number >= low && number <= high))
-        throw Error({ErrorCode::usage, command, option, "must be a number in its range", given, text_of(low, " to ", high)});
-      return {};
+      if (CLI::detail::lexical_cast(given, number) && number >= low && number <= high) return {};
+      std::ostringstream range;
+      range << low << " to " << high;
+      throw Error({ErrorCode::usage, command, option, "must be a number in its range", given, range.str()});
     };
     CLI::Option* option =
         app.add_option(name, value, doc)->option_text(form)->type_name("value")->check(require_range);
