@@ -107,8 +107,7 @@ struct Command::Parser {
       range << low << " to " << high;
       throw Error({ErrorCode::usage, command, option, "must be a number in its range", given, range.str()});
     };
-    CLI::Option* option =
-        app.add_option(name, value, doc)->option_text(form)->type_name("value")->check(require_range);
+    CLI::Option* option = app.add_option(name, value, doc)->option_text(form)->type_name("value")->check(require_range);
     return keep(option, {.names = std::move(names), .form = std::move(form), .doc = std::move(doc)});
   }
 };

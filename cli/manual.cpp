@@ -215,9 +215,10 @@ std::string program_page() {
                   tagged(text_of(bold("-h"), ", ", bold("--help")), "print the help; behind a command, its help"),
                   tagged(bold("--version"), "print the version"));
   text += exit_status();
-  text += text_of(
-      section("ENVIRONMENT"),
-      tagged("TMPDIR", "folder for what comes through a pipe, and for a TIFF file that goes into one; default /tmp"));
+  text +=
+      text_of(section("ENVIRONMENT"),
+              tagged("TMPDIR",
+                     "folder for what comes through a pipe, and for a TIFF file that goes into one; default: the system's"));
   text += text_of(section("EXAMPLES"), literal(program_examples));
   return text + see_also("patchfold");
 }

@@ -33,7 +33,7 @@ struct Subject {
 int standard_descriptor(std::string_view path, int dash) noexcept;
 /// Whether a path names a device that takes bytes of any format.
 bool is_device_name(std::string_view path) noexcept;
-/// A file without a name in the folder for temporary files ($TMPDIR, or /tmp). Throws Error(file_write).
+/// A file without a name in the folder for temporary files ($TMPDIR, or the system's). Throws Error(file_write).
 int open_unnamed_file(const Subject& subject);
 
 /// The bytes of a whole file. They are the file itself, mapped: nobody may shorten it while it is read.

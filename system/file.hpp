@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of the operating system, by descriptors. Names are UTF-8 where the system has no other way to give them. Unless they say
-// otherwise, functions return -1, nullptr or false where the system cannot, with errno; none is ended early by a signal.
+// Files of the operating system, by descriptors. Names in strings are the system's bytes; on Windows, whose names are
+// UTF-16, they are UTF-8. Unless they say otherwise, functions return -1, nullptr or false where the system cannot, with
+// errno; none is ended early by a signal.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +25,7 @@ struct FileStatus {
 
 /// Opens at once, also a pipe that nobody writes into.
 int open_to_read(const std::filesystem::path& path) noexcept;
-/// What is there already and is no regular file.
+/// Opens what is there already and is no regular file: a pipe or a device.
 int open_to_write(const std::filesystem::path& path) noexcept;
 /// A new file, to be read and written; EEXIST where there is one.
 int create(const std::filesystem::path& path) noexcept;
@@ -49,11 +50,12 @@ bool is_at_start(int descriptor) noexcept;
 /// Waits for bytes; 0 at the end.
 std::int64_t read(int descriptor, void* dst, std::size_t bytes) noexcept;
 std::int64_t write(int descriptor, const void* src, std::size_t bytes) noexcept;
-/// At any place of a regular file.
+/// At any place of a regular file. On Windows one thread at a time: the position that read() and write() have moves
+/// meanwhile.
 std::int64_t read_at(int descriptor, void* dst, std::size_t bytes, std::int64_t offset) noexcept;
 std::int64_t write_at(int descriptor, const void* src, std::size_t bytes, std::int64_t offset) noexcept;
-/// Makes the file `bytes` long with space on the disk for all of them: a full disk must be an error here, not a signal when the
-/// mapped file is touched. Returns 0 or the error number.
+/// Makes the file `bytes` long with space on the disk for all of them: a full disk must be an error here, not a signal when
+/// the mapped file is touched. Returns 0 or the error number.
 int reserve(int descriptor, std::size_t bytes) noexcept;
 
 /// Gives a file the name `to` in one step, also if another file has it.

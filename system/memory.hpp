@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of the operating system: files as memory, and whole pages. Functions that return memory return nullptr where there is
-// none.
+// Memory of the operating system: files as memory, and whole pages. Functions that return memory return nullptr where there
+// is none.
 #pragma once
 
 #include <cstddef>

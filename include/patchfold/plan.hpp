@@ -142,21 +142,24 @@ namespace detail {
 /// A number that changes whenever an older plan may differ from a new one, for example after use_instruction_set().
 PATCHFOLD_API std::uint64_t plan_generation() noexcept;
 
-/// The calling thread's own T, or null after the thread has destroyed it. Destructors of older thread-local objects, and of
-/// static objects in the first thread, may still call the library then.
+/// The calling thread's own T, or null where there is none any more: after the thread has destroyed it, destructors of older
+/// thread-local objects, and of static objects in the first thread, may still call the library.
 template <class T>
 T* of_this_thread() {
 #if defined(__MINGW32__) && !defined(__clang__)
-  // There, GCC frees the memory of a thread's objects before their destructors run.
-  static const pthread_key_t key = [] {
-    pthread_key_t made{};
-    pthread_key_create(&made, [](void* held) { delete static_cast<T*>(held); });
-    return made;
-  }();
-  if (void* const held = pthread_getspecific(key)) return static_cast<T*>(held);
+  // There, GCC frees the memory of a thread's objects before their destructors run. This T goes after them, and calls that
+  // come still later get a new one.
+  struct Key {
+    pthread_key_t key{};
+    bool is_there = pthread_key_create(&key, [](void* held) { delete static_cast<T*>(held); }) == 0;
+  };
+  static const Key made;
+  if (!made.is_there) return nullptr;
+  if (void* const held = pthread_getspecific(made.key)) return static_cast<T*>(held);
   T* const held = new (std::nothrow) T{};
-  pthread_setspecific(key, held);
-  return held;
+  if (pthread_setspecific(made.key, held) == 0) return held;
+  delete held;
+  return nullptr;
 #else
   thread_local bool is_gone = false;
   if (is_gone) return nullptr;

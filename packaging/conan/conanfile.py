@@ -2,6 +2,7 @@
 from pathlib import Path
 
 from conan import ConanFile
+from conan.errors import ConanInvalidConfiguration
 from conan.tools.build import check_min_cppstd
 from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
 from conan.tools.files import copy, get, rmdir
@@ -39,6 +40,8 @@ class PatchfoldConan(ConanFile):
 
     def validate(self):
         check_min_cppstd(self, 20)
+        if self.settings.compiler == "msvc":
+            raise ConanInvalidConfiguration("the library needs GCC or clang; on Windows MinGW")
 
     def build_requirements(self):
         self.tool_requires("cmake/[>=3.25]")

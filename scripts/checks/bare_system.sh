@@ -43,9 +43,9 @@ make_bare() {
     return 1
   }
   rm -f "$log"
-  awk -v suite="$suite" '$2 ~ "^" suite && $3 == "main" { print "deb", $1, $2, $3 }' <<<"$sources" >"$root/etc/apt/sources.list"
+  awk -v suite="$suite" '$2 ~ "^" suite && $3 == "main" { print "deb", $1, $2, $3 }' <<<"$sources" >"$root/etc/apt/sources.list" || return 1
   apt-config dump | grep -E '^Acquire::(https?|ftp|Retries|Check-)' >"$root/etc/apt/apt.conf.d/90host" || true
-  adapt "$root/etc/apt/apt.conf.d/90host" '^Acquire::https.*::(CaInfo|SslCert|SslKey) "(.*)";$'
-  cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
+  adapt "$root/etc/apt/apt.conf.d/90host" '^Acquire::https.*::(CaInfo|SslCert|SslKey) "(.*)";$' || return 1
+  cp -L /etc/resolv.conf /etc/hosts "$root/etc/" || return 1
   echo "a bare $suite from ${mirror%/}"
 }

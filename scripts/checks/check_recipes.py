@@ -29,7 +29,7 @@ NO_LIBRARIES = {"Threads", "Python", "Python3", "nanobind", "OpenVINO", "liblzma
 # Libraries that libtiff needs where it is built with scripts/dependencies.
 THROUGH_TIFF = {"zstd", "xz"}
 BUILDERS = {"cmake", "debhelper-compat", "ninja", "ninja-build", "vcpkg-cmake", "vcpkg-cmake-config", "pkgconf"}
-TESTS = {"libdlpack-dev", "libgmock-dev", "librapidcheck-dev", "shellcheck"}
+TESTS = {"libdlpack-dev", "libgmock-dev", "librapidcheck-dev", "python3", "shellcheck"}
 PYTHON = {"dh-sequence-python3", "python3-dev", "python3-numpy", "python", "pip"}
 
 
@@ -109,7 +109,7 @@ def check_debian(tree, name, text):
     tree.same(name, "NumPy", only(r"python3-numpy \(>= 1:([\d.]+)\)", text), tree.python["numpy"].removeprefix(">="))
     tree.same(name, "Homepage", only(r"^Homepage: (.+)$", text), tree.home)
     changes = tree.text("packaging/debian/changelog")
-    tree.same("packaging/debian/changelog", "version", re.match(r"patchfold \((.+)-0patchfold\d+\)", changes)[1], tree.version)
+    tree.same("packaging/debian/changelog", "version", only(r"\Apatchfold \((.+)-0patchfold\d+\)", changes), tree.version)
     tree.same("packaging/debian/copyright", "licence",
               only(r"^Files: \*\nCopyright: .+\nLicense: (.+)$", tree.text("packaging/debian/copyright")), tree.licence)
     abi = ".".join(tree.version.split(".")[:2]) if tree.version.startswith("0.") else tree.version.split(".")[0]
@@ -149,6 +149,9 @@ def check_conan(tree, name, text):
 
 def check_conda(tree, name, text):
     parts = re.split(r"^  - package:\n", text, flags=re.M)[1:]
+    if len(parts) != 2:
+        tree.fault(name, f"there are {len(parts)} packages, expected 2")
+        return
     for part, wanted in zip(parts, (tree.names("conda", "library"), tree.names("conda"))):
         host = only(r"^      host:\n((?:        - .+\n)+)", part) or ""
         needs = dict(re.findall(r"^        - ([\w-]+) ?(.*)$", host, re.M))

@@ -149,9 +149,8 @@ class TbbExecutor final : public Executor {
 
 constinit Lasting<TbbExecutor> shared;
 
-[[maybe_unused]] const int handlers_set =
-    system::call_at_fork([] { shared.value.before_fork(); }, [] { shared.value.in_parent(); },
-                         [] { shared.value.in_child(); });
+[[maybe_unused]] const int handlers_set = system::call_at_fork(
+    [] { shared.value.before_fork(); }, [] { shared.value.in_parent(); }, [] { shared.value.in_child(); });
 
 #endif
 

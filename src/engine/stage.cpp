@@ -68,8 +68,8 @@ bool stage_pays(const Problem& problem, Columns columns) {
   if (columns == Columns::along_positions) {
     const std::int64_t row = x.positions * choice->unit;
     if (row < least_run) return false;
-    // Within the cache, bands and bricks are faster where columns are runs of the image, or of few of its elements. Their
-    // plans take longer, which small problems do not make up for.
+    // Within the cache, the strategies `bands` and `strided` are faster where a column is a run of the image, or has few
+    // elements. Planning them takes longer, so small problems stay here.
     constexpr double little = 32 << 10, small = 128 << 10;  // bytes
     const double bytes = store_of(problem) == kernels::Store::plain ? spanned_bytes(problem) : 0;
     if (bytes >= little && x.positions < 16) return false;

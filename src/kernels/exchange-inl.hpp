@@ -47,7 +47,8 @@ struct Exchange {
   using D = hn::CappedTag<T, static_cast<std::size_t>(lanes)>;
   using V = hn::Vec<D>;
   static constexpr bool has_32_bytes = hn::MaxLanes(hn::ScalableTag<T>()) * sizeof(T) >= 32;
-  /// Of rows that lie next to each other. Vectors of 32 bytes only win where 16 have 2 lanes.
+  /// Rows and columns of the largest block where rows lie next to each other. Vectors of 32 bytes are faster only where 16
+  /// bytes hold two units.
   static constexpr int largest = lanes == 2 && has_32_bytes ? 4 : lanes;
 
   /// Exchanges vectors with lanes in each 16 bytes: every round moves one bit of the lane's index to the vector's. As long
@@ -69,7 +70,7 @@ struct Exchange {
     }
   }
 
-  /// What a vector holds of a side: its `part`th piece of so many bytes.
+  /// An integer as long as half or a quarter of a vector of 16 bytes.
   template <std::int64_t bytes>
   using Piece = std::conditional_t<bytes == 8, std::uint64_t, std::uint32_t>;
 
@@ -165,7 +166,7 @@ struct Exchange {
     return std::min<std::int64_t>(128, p.src_columns.stride == 0 ? 128 : lines_near(p.src_columns.stride) / 2);
   }
 
-  /// The same for more columns than that.
+  /// exchange_blocks() in groups of columns, so that the lines of a group stay in the cache.
   template <int size, int step>
   static void exchange_groups(std::byte* dst, const std::byte* src, std::int64_t, const Plane& p) {
     const std::int64_t most = std::max<std::int64_t>(size, near_columns(p));

@@ -213,7 +213,7 @@ struct Planes {
   }
 
   static constexpr bool spreads = has_avx512(HWY_TARGET) && sizeof(T) <= 4;
-  static constexpr PlaneVectors vectors{side, spreads, Exchange<T>::lanes, Exchange<T>::largest};
+  static constexpr PlaneVectors vectors{side, spreads, Exchange<T>::largest, Exchange<T>::lanes};
 
   /// Puts columns to every second place; what lies between stays.
   static void spread(std::byte* dst, const std::byte* src, std::int64_t, const Plane& p) {

@@ -40,10 +40,11 @@ MovePlane plane_kernel(std::int64_t unit, const Plane& plane) noexcept;
 
 /// What registers do with units of some size.
 struct PlaneVectors {
-  std::int64_t lanes = 1;   ///< units in a register; 1: units are moved one by one
-  bool spreads = false;     ///< units can be stored at every second place
-  std::int64_t square = 1;  ///< units in 16 bytes
-  std::int64_t block = 1;   ///< units along a side of the largest block whose rows and columns are exchanged
+  std::int64_t lanes = 1;  ///< units in a register; 1: units are moved one by one
+  bool spreads = false;    ///< units can be stored at every second place
+  /// Units along a side of the largest block whose rows and columns are exchanged: where rows lie next to each other, and
+  /// apart.
+  std::int64_t block = 1, block_apart = 1;
 };
 PlaneVectors plane_vectors(std::int64_t unit) noexcept;
 
@@ -104,7 +105,8 @@ struct Blocks {
 constexpr Blocks blocks_of(PlaneVectors vectors, std::int64_t rows, std::int64_t columns, std::int64_t step) noexcept {
   const auto parts = [](std::int64_t length, std::int64_t side) { return (length + side - 1) / side; };
   Blocks best{1, 0.9 * static_cast<double>(rows * columns)};
-  const std::int64_t fewest = std::min<std::int64_t>(4, vectors.square), most = step == 1 ? vectors.block : vectors.square;
+  const std::int64_t fewest = std::min<std::int64_t>(4, vectors.block_apart),
+                     most = step == 1 ? vectors.block : vectors.block_apart;
   for (std::int64_t side = most; side >= std::max(fewest, 2 * step); side /= 2) {
     if (side > std::min(rows, columns)) continue;
     const auto shuffles = static_cast<double>(side * (std::bit_width(static_cast<std::uint64_t>(side)) - 1));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Descriptors are those of the C runtime, so errors are errno. Files are opened so that others may read, rename and remove them
-// meanwhile, as elsewhere.
+// Descriptors are those of the C runtime, so errors are errno. Files are opened so that others may read, rename and remove
+// them meanwhile, as elsewhere.
 #include "system/file.hpp"
 
 #include <fcntl.h>
@@ -102,7 +102,7 @@ std::string temporary_folder() {
   const wchar_t* chosen = ::_wgetenv(L"TMPDIR");
   wchar_t folder[MAX_PATH + 1] = L"";
   if (chosen == nullptr || *chosen == L'\0') ::GetTempPathW(MAX_PATH + 1, folder), chosen = folder;
-  return std::filesystem::path(chosen).string();
+  return utf8_of(chosen);
 }
 
 int create_unnamed(const std::string& folder) {
@@ -202,7 +202,7 @@ int list_folder(const std::filesystem::path& folder, std::vector<std::string>& n
   const Search search{::FindFirstFileW((folder / "*").c_str(), &entry)};
   if (search.handle == INVALID_HANDLE_VALUE) return set_errno(), errno;
   do {
-    names.push_back(std::filesystem::path(entry.cFileName).string());
+    names.push_back(utf8_of(entry.cFileName));
     if (names.back() == "." || names.back() == "..") names.pop_back();
   } while (::FindNextFileW(search.handle, &entry) != 0);
   return ::GetLastError() == ERROR_NO_MORE_FILES ? 0 : (set_errno(), errno);

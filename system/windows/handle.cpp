@@ -50,4 +50,13 @@ void set_errno() noexcept {
   errno = errno_of(::GetLastError());
 }
 
+std::string utf8_of(std::wstring_view text) {
+  const auto convert = [&](char* to, int bytes) {
+    return ::WideCharToMultiByte(CP_UTF8, 0, text.data(), static_cast<int>(text.size()), to, bytes, nullptr, nullptr);
+  };
+  std::string result(static_cast<std::size_t>(convert(nullptr, 0)), '\0');
+  convert(result.data(), static_cast<int>(result.size()));
+  return result;
+}
+
 }  // namespace patchfold::system

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is behind a descriptor, and errors of Windows as errno.
+// What is behind a descriptor, errors of Windows as errno, and its texts as UTF-8.
 #pragma once
 
 #include <windows.h>
+
+#include <string>
+#include <string_view>
 
 namespace patchfold::system {
 
@@ -10,5 +13,7 @@ namespace patchfold::system {
 HANDLE handle_of(int descriptor) noexcept;
 /// Sets errno to what GetLastError() means.
 void set_errno() noexcept;
+/// What is no UTF-16 becomes U+FFFD.
+std::string utf8_of(std::wstring_view text);
 
 }  // namespace patchfold::system

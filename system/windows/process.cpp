@@ -5,7 +5,7 @@
 #include <io.h>
 
 #include <atomic>
-#include <filesystem>
+#include <memory>
 
 #include "system/terminal.hpp"
 #include "system/windows/handle.hpp"
@@ -45,10 +45,10 @@ void prepare_process() noexcept {
 
 std::vector<std::string> arguments(int, char**) {
   int count = 0;
-  wchar_t** const words = ::CommandLineToArgvW(::GetCommandLineW(), &count);
+  const std::unique_ptr<wchar_t*, decltype(&::LocalFree)> words(::CommandLineToArgvW(::GetCommandLineW(), &count),
+                                                                &::LocalFree);
   std::vector<std::string> result;
-  for (int i = 1; i < count; ++i) result.push_back(std::filesystem::path(words[i]).string());
-  ::LocalFree(words);
+  for (int i = 1; i < count; ++i) result.push_back(utf8_of(words.get()[i]));
   return result;
 }
 

@@ -39,8 +39,7 @@ TEST(Pipes, HaveTheNamesOfPosix) {
   const Folder folder;
   folder.write("in.npy", image());
   ASSERT_EQ(folder.run(std::string("run unfold in.npy -o out.npy") + unfold).code, 0);
-  const Outcome outcome =
-      folder.run(std::string("run unfold /dev/stdin -o /dev/stdout") + unfold, {.piped = image()});
+  const Outcome outcome = folder.run(std::string("run unfold /dev/stdin -o /dev/stdout") + unfold, {.piped = image()});
   EXPECT_TRUE(outcome.out == folder.read("out.npy")) << outcome.err;
   EXPECT_EQ(folder.entries(), "in.npy out.npy");
 }

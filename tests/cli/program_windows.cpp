@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the program with files and pipes. Circumstances that Windows has in another way (terminals, signals, rights, limits) are
-// refused: the preset windows leaves out the tests that need them.
+// Runs the program with files and pipes. Circumstances that Windows has in another way (terminals, signals, rights, limits)
+// are refused: the preset windows leaves out the tests that need them.
 #include <windows.h>
 // behind it
 #include <psapi.h>
@@ -44,8 +44,8 @@ SECURITY_ATTRIBUTES inherited() {
 
 Handle open_existing(const std::filesystem::path& path) {
   SECURITY_ATTRIBUTES attributes = inherited();
-  return Handle(::CreateFileW(path.c_str(), GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, &attributes,
-                              OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, nullptr));
+  return Handle(::CreateFileW(path.c_str(), GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
+                              &attributes, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, nullptr));
 }
 
 /// A file of no folder that a test looks into.
@@ -85,7 +85,8 @@ std::wstring environment_of(const Setting& setting) {
   for (const std::string& variable : setting.environment) variables.push_back(wide(variable));
   for (const wchar_t* standard : {L"TERM=xterm", L"NO_COLOR="}) variables.emplace_back(standard);
   wchar_t* const own = ::GetEnvironmentStringsW();
-  for (const wchar_t* variable = own; *variable != L'\0'; variable += std::wcslen(variable) + 1) variables.emplace_back(variable);
+  for (const wchar_t* variable = own; *variable != L'\0'; variable += std::wcslen(variable) + 1)
+    variables.emplace_back(variable);
   ::FreeEnvironmentStringsW(own);
   std::vector<std::wstring> names;
   std::wstring block;

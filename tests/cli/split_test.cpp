@@ -225,7 +225,8 @@ TEST(Split, RefusesWhatItCannotDo) {
   folder.write("none.npy", npy_bytes(counting({0, 4})));
   folder.write("scalar.npy", npy_bytes(counting({})));
   folder.write("text.npy", "text");
-  run_badly(folder, "split a.npy tiles --tile 8", {"tile: must not be larger than the array", "--tail pad or --tail partial"});
+  run_badly(folder, "split a.npy tiles --tile 8",
+            {"tile: must not be larger than the array", "--tail pad or --tail partial"});
   run_badly(folder, "split a.npy tiles --tile 8 --tail drop", {"large enough for a tile"});
   run_badly(folder, "split a.npy tiles --tile 4 --tail error", {"shape: must be covered by whole tiles"});
   run_badly(folder, "split a.npy tiles --tile 4,4,4", {"rank"});

@@ -46,7 +46,8 @@ Array read_array(const Folder& folder, const std::string& name) {
 
 std::string entries_of(const Folder& folder, const std::string& name) {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(folder.path(name))) names.push_back(entry.path().filename().string());
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path(name)))
+    names.push_back(entry.path().filename().string());
   std::sort(names.begin(), names.end());
   std::string text;
   for (const auto& each : names) text += (text.empty() ? "" : " ") + each;

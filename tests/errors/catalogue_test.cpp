@@ -42,8 +42,7 @@ void bind(std::string_view op, std::vector<Argument> arguments) {
 /// An empty folder, which is the current one while the object lives: paths in messages are those of the catalogue.
 class CurrentFolder {
  public:
-  CurrentFolder()
-      : before_(std::filesystem::current_path()), folder_(tests::make_temporary_folder("patchfold-errors-")) {
+  CurrentFolder() : before_(std::filesystem::current_path()), folder_(tests::make_temporary_folder("patchfold-errors-")) {
     std::filesystem::current_path(folder_);
   }
   CurrentFolder(const CurrentFolder&) = delete;
@@ -108,8 +107,7 @@ std::vector<Case> cases() {
        [] {
          Unfold{.kernel_size = {3, 3}, .stride = {0, 1}}.output_shape({1, 1, 9, 9});
        }},
-      {ErrorCode::value,
-       "unfold: value: must be an integer in the range of the element type; given 300, expected 0 to 255",
+      {ErrorCode::value, "unfold: value: must be an integer in the range of the element type; given 300, expected 0 to 255",
        [] {
          static std::array<std::uint8_t, 64> image{};
          static std::array<std::uint8_t, 64> columns{};

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Output files and what POSIX has beside files: rights, links, pipes, devices, descriptors.
-#include "formats/output_file.hpp"
-
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <thread>
 
+#include "formats/output_file.hpp"
 #include "tests/formats/support.hpp"
 
 namespace patchfold::formats {

@@ -33,8 +33,7 @@ Unprivileged::~Unprivileged() {
   if (was_root_ && ::seteuid(0) != 0) std::abort();
 }
 
-FileSizeLimit::FileSizeLimit(std::uint64_t bytes)
-    : before_(size_limit().rlim_cur), handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+FileSizeLimit::FileSizeLimit(std::uint64_t bytes) : before_(size_limit().rlim_cur), handler_(std::signal(SIGXFSZ, SIG_IGN)) {
   set_size_limit(bytes);
 }
 

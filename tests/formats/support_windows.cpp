@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Windows has no counterpart for. The preset windows leaves out the tests that need it; if one is run nevertheless, it fails.
+// What Windows has no counterpart for. The preset windows leaves out the tests that need it; if one is run nevertheless, it
+// fails.
 #include <stdexcept>
 
 #include "tests/formats/support.hpp"

@@ -2,6 +2,7 @@
 // Every reader with every bad file: refused by an error that names reader and file, or read as it was, without memory beyond
 // what the file can hold.
 #include <gtest/gtest.h>
+
 #include <algorithm>
 #include <optional>
 

@@ -22,10 +22,11 @@ void* allocate_or_throw(std::size_t size) {
 }
 /// What malloc gave stands before the bytes: not every system can free what it aligned.
 void* allocate_aligned(std::size_t size, std::size_t alignment) {
+  largest = std::max(largest, size);
   alignment = std::max(alignment, sizeof(void*));
+  if (size > SIZE_MAX - 2 * alignment) throw std::bad_alloc();
   auto* const memory = static_cast<std::byte*>(std::malloc(size + 2 * alignment));
   if (memory == nullptr) throw std::bad_alloc();
-  largest = std::max(largest, size);
   auto* const behind = memory + alignment;
   auto* const aligned = behind + (alignment - reinterpret_cast<std::uintptr_t>(behind) % alignment) % alignment;
   reinterpret_cast<void**>(aligned)[-1] = memory;
