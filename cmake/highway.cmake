@@ -5,6 +5,11 @@
 # All of Highway gets a namespace of our own, so a program may hold another Highway beside it, of any version.
 add_library(patchfold_highway INTERFACE)
 target_compile_definitions(patchfold_highway INTERFACE hwy=patchfold_hwy)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+  # Kernels keep vectors in arrays, which those of SVE cannot be put into, since their size is not known before the run. g++ 12
+  # also fails on the headers of SVE after a precompiled header.
+  target_compile_definitions(patchfold_highway INTERFACE "HWY_DISABLED_TARGETS=(HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128)")
+endif()
 
 if(MINGW AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # GCC keeps vectors of 32 and 64 bytes on a stack that Windows aligns to 16 (GCC's bug 54412), and moves them by instructions

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 #include "formats/output_file.hpp"
 #include "tests/formats/support.hpp"
 
