@@ -98,9 +98,9 @@ def test_help_of_the_functions_for_torch_can_be_read() -> None:
 
 def test_the_signature_of_unfold_reads_as_it_is_typed() -> None:
     text = pydoc.render_doc(patchfold.unfold, renderer=pydoc.plaintext)
-    assert "unfold(x: 'Array', kernel_size: 'IntOrInts', *, stride: 'IntOrInts' = 1" in text.replace(
-        "(x: Array", "(x: 'Array'"
-    )
+    # Pythons differ in line breaks and quotation marks.
+    plain = re.sub(r"[\s']", "", text)
+    assert "unfold(x:Array,kernel_size:IntOrInts,*,stride:IntOrInts=1" in plain
 
 
 def test_mypy_takes_right_calls_and_refuses_wrong_ones(tmp_path: Path) -> None:

@@ -272,7 +272,9 @@ TEST(Boxes, HaveTheBitsOfTheWholeMerge) {
           << "PATCHFOLD_SEED=" << seed_of_run() << ", case " << number << ": " << text_of(*whole, box);
     }
   }
-  if (scale_of_run() >= 1) EXPECT_EQ(seen.size(), 4u + 7 + 6 + 8 + 15 + 2 + 2 + 2);  // everything has been drawn
+  if (scale_of_run() >= 1) {
+    EXPECT_EQ(seen.size(), 4u + 7 + 6 + 8 + 15 + 2 + 2 + 2);  // everything has been drawn
+  }
   RecordProperty("boxes", boxes);
   std::printf("%d boxes\n", boxes);
 }
