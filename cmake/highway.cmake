@@ -4,7 +4,8 @@
 #
 # All of Highway gets a namespace of our own, so a program may hold another Highway beside it, of any version.
 add_library(patchfold_highway INTERFACE)
-target_compile_definitions(patchfold_highway INTERFACE hwy=patchfold_hwy)
+# Where there are no vectors, plain loops do: Highway's emulated vectors are five times the code.
+target_compile_definitions(patchfold_highway INTERFACE hwy=patchfold_hwy HWY_BROKEN_EMU128=1)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
   # Kernels keep vectors in arrays, which those of SVE cannot be put into, since their size is not known before the run. g++ 12
   # also fails on the headers of SVE after a precompiled header.

@@ -64,8 +64,7 @@ inline bool is_built(const KnownSet& set) {
   return set.baseline;
 }
 
-/// What must be there and run, best first. Highway and compiler decide whether the last resort is called SCALAR, EMU128 or
-/// SSE2.
+/// What must be there and run, best first. The compiler decides whether the last resort is called SCALAR or SSE2.
 inline std::vector<std::string> required_sets() {
   std::vector<std::string> names;
   for (const KnownSet& set : known_sets()) {
@@ -73,7 +72,7 @@ inline std::vector<std::string> required_sets() {
     if (set.baseline) return names;
   }
   const auto offered = instruction_sets();
-  const auto is_last_resort = [](const std::string& name) { return name == "SCALAR" || name == "EMU128" || name == "SSE2"; };
+  const auto is_last_resort = [](const std::string& name) { return name == "SCALAR" || name == "SSE2"; };
   const auto last = std::find_if(offered.begin(), offered.end(), is_last_resort);
   names.push_back(last == offered.end() ? "SCALAR" : *last);
   return names;

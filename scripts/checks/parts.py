@@ -44,7 +44,7 @@ SETS = {
     "SSSE3": ("ssse3",),
     "NEON": ("asimd",),
 }
-LAST_RESORTS = ("SSE2", "EMU128", "SCALAR")
+LAST_RESORTS = ("SSE2", "SCALAR")
 
 
 class Part:

@@ -3,7 +3,6 @@
 #include <hwy/highway.h>
 
 #include <cstddef>
-#include <cstring>
 
 #include "kernels/features.hpp"
 
@@ -98,31 +97,16 @@ HWY_INLINE void interleave(D d, V* v) {
   }
 }
 
-/// Three vectors picked apart from a sequence a0 b0 c0 a1 b1 c1 .. at any address. Highway's emulated vectors want the
-/// alignment of an element.
+/// Three vectors picked apart from a sequence a0 b0 c0 a1 b1 c1 .. at any address.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE void load_three(D d, const std::byte* from, V& a, V& b, V& c) {
-  using T = hn::TFromD<D>;
-  if constexpr (HWY_TARGET == HWY_EMU128) {
-    T copy[3 * hn::MaxLanes(D())];
-    std::memcpy(copy, from, sizeof(copy));
-    hn::LoadInterleaved3(d, copy, a, b, c);
-  } else {
-    hn::LoadInterleaved3(d, reinterpret_cast<const T*>(from), a, b, c);
-  }
+  hn::LoadInterleaved3(d, reinterpret_cast<const hn::TFromD<D>*>(from), a, b, c);
 }
 
 /// The inverse.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE void store_three(D d, V a, V b, V c, std::byte* to) {
-  using T = hn::TFromD<D>;
-  if constexpr (HWY_TARGET == HWY_EMU128) {
-    T copy[3 * hn::MaxLanes(D())];
-    hn::StoreInterleaved3(a, b, c, d, copy);
-    std::memcpy(to, copy, sizeof(copy));
-  } else {
-    hn::StoreInterleaved3(a, b, c, d, reinterpret_cast<T*>(to));
-  }
+  hn::StoreInterleaved3(a, b, c, d, reinterpret_cast<hn::TFromD<D>*>(to));
 }
 
 #endif

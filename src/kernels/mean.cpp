@@ -31,9 +31,8 @@ void save_mean(std::byte* to, T value) {
   std::memcpy(to, &value, sizeof(T));
 }
 
-#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+#if HWY_TARGET == HWY_SCALAR
 
-// Emulated vectors clip infinities when they narrow.
 template <class T>
 struct MeanLanes {
   static constexpr std::int64_t lanes = 0;
@@ -96,7 +95,7 @@ struct Mean {
     return mean;
   }
 
-#if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+#if HWY_TARGET != HWY_SCALAR
   /// A vector of means, from element i on.
   static HWY_INLINE auto means_of(const std::byte* accumulators, std::int64_t i, const MeanRow& row, bool& certain) {
     using L = MeanLanes<T>;
@@ -118,7 +117,7 @@ struct Mean {
     constexpr auto part_size = static_cast<std::int64_t>(sizeof(T));
     bool certain = true;
     count *= parts;
-#if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+#if HWY_TARGET != HWY_SCALAR
     if constexpr (Vectorized<T>) {
       using L = MeanLanes<T>;
       const hn::Rebind<typename L::Raw, typename L::D> raw;

@@ -93,7 +93,7 @@ std::int64_t beyond_static() noexcept {
 
 /// What the compiler takes for granted is always there, and so are plain loops.
 std::int64_t SupportedTargets() {
-  return beyond_static() | HWY_STATIC_TARGET | HWY_EMU128 | HWY_SCALAR;
+  return beyond_static() | HWY_STATIC_TARGET | HWY_SCALAR;
 }
 
 ChosenTarget& GetChosenTarget() {

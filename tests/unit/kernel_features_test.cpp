@@ -33,15 +33,15 @@ TEST(Features, EverySetFromAvx3OnHasTheFastPaths) {
 }
 
 TEST(Features, OlderAndOtherSetsDoNotHaveThem) {
-  for (const std::int64_t target : {HWY_AVX2, HWY_SSE4, HWY_SSSE3, HWY_NEON, HWY_EMU128, HWY_SCALAR})
+  for (const std::int64_t target : {HWY_AVX2, HWY_SSE4, HWY_SSSE3, HWY_NEON, HWY_SCALAR})
     EXPECT_FALSE(has_avx512(target)) << target;
-  for (const std::int64_t target : {HWY_SSE4, HWY_SSSE3, HWY_NEON, HWY_EMU128, HWY_SCALAR})
+  for (const std::int64_t target : {HWY_SSE4, HWY_SSSE3, HWY_NEON, HWY_SCALAR})
     EXPECT_FALSE(has_float16_conversions(target)) << target;
   EXPECT_EQ(vector_registers(HWY_AVX2), HWY_ARCH_X86 ? 16 : 32);
 }
 
 TEST(Features, NoKernelAsksForASetByName) {
-  const std::regex by_name("HWY_TARGET\\s*[=!<>]+\\s*HWY_(?!SCALAR|EMU128)");
+  const std::regex by_name("HWY_TARGET\\s*[=!<>]+\\s*HWY_(?!SCALAR)");
   int files = 0;
   for (const auto& file : std::filesystem::directory_iterator(PATCHFOLD_KERNELS)) {
     std::ifstream in(file.path());
