@@ -20,11 +20,13 @@ adapt() {
   done < <(sed -nE "s/$2/\\2/p" "$1")
 }
 
-# make_bare RELEASE FOLDER: a minimal Debian in the empty FOLDER, which becomes $root, from the mirror that this system's apt uses and
-# with apt's settings. Prints the mirror, or why there is none.
+# make_bare RELEASE FOLDER [PACKAGE]..: a minimal Debian with the packages in the empty FOLDER, which becomes $root, from the mirror
+# that this system's apt uses and with apt's settings. Prints the mirror, or why there is none.
 make_bare() {
-  local suite="$1" here sources mirror log
+  local suite="$1" here sources mirror log packages
   root="$2"
+  shift 2
+  packages="$*"
   chmod 755 "$root" # apt fetches as a user of its own
   # "URI RELEASE COMPONENT" for every source. A mirror has every release at the same place.
   here="$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)"
@@ -37,7 +39,7 @@ make_bare() {
     return 1
   fi
   log="$root.log"
-  debootstrap --variant=minbase "$suite" "$root" "$mirror" >"$log" 2>&1 || {
+  debootstrap --variant=minbase ${packages:+--include="${packages// /,}"} "$suite" "$root" "$mirror" >"$log" 2>&1 || {
     tail -n 20 "$log"
     echo "debootstrap failed" >&2
     return 1
