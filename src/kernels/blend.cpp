@@ -71,6 +71,11 @@ void Normalise(const RawWeights& w) {
 /// Vectors that are made together, so that what belongs to a term is looked up once for all of them.
 constexpr int vectors_of_block = 4;
 
+template <class T>
+HWY_INLINE T* row_of(const BlendRows& b, std::int64_t r) {
+  return reinterpret_cast<T*>(b.dst + r * b.pitch);
+}
+
 /// Calls block(j, number) for stretches of `number` vectors of a row: vectors_of_block or, as a constant too, 1. The last
 /// one goes over elements that have been made before. A row has `lanes` elements or more.
 template <class Block>
@@ -106,8 +111,9 @@ struct Weighted {
   using Out = typename Elements<To, D>::Raw;
   static constexpr std::int64_t lanes = hn::MaxLanes(D());
 
+  /// The elements from column j of row r, in dst.
   template <int vectors, bool past_cache>
-  static HWY_INLINE void block(const BlendRows& b, std::int64_t r, std::int64_t j, bool keep_equal) {
+  static HWY_INLINE void block(const BlendRows& b, Out* dst, std::int64_t r, std::int64_t j, bool keep_equal) {
     const D d;
     const hn::Rebind<Raw, D> from;
     const hn::Rebind<Bits, D> bits;
@@ -135,7 +141,6 @@ struct Weighted {
     };
     add(b.terms[0], std::true_type());
     for (std::int64_t i = 1; i < b.terms_count; ++i) add(b.terms[i], std::false_type());
-    Out* dst = reinterpret_cast<Out*>(b.dst + r * b.pitch) + j;
     PATCHFOLD_EACH for (int v = 0; v < vectors; ++v) {
       V sum = sums[v];
       // The sign and the payload of a computed NaN depend on the order of operands, which is the compiler's.
@@ -163,7 +168,9 @@ struct Weighted {
 
   template <bool past_cache>
   static HWY_INLINE void row(const BlendRows& b, std::int64_t r, bool keep_equal) {
-    each_block(b.count, lanes, [&](std::int64_t j, auto number) { block<number(), past_cache>(b, r, j, keep_equal); });
+    Out* dst = row_of<Out>(b, r);
+    each_block(b.count, lanes,
+               [&](std::int64_t j, auto number) { block<number(), past_cache>(b, dst + j, r, j, keep_equal); });
   }
   static void rows(const BlendRows& b, bool keep_equal) {
     if (b.count < lanes) return weighted_rows_scalar(Type::dtype, Elements<To, D>::dtype, keep_equal)(b);
@@ -204,7 +211,7 @@ struct Means8 {
     // A product of a scale, a weight and an element has passed four roundings, a sum of m products m - 1 more, and the
     // weights of an element add up to 1. So a sum differs by less than (m + 4) * 2^-24 * 2^8 from that of float64.
     const auto limit = hn::Set(d, 0.5F - static_cast<float>(b.terms_count + 4) * 0x1p-16F);
-    Raw* dst = reinterpret_cast<Raw*>(b.dst + r * b.pitch) + j;
+    Raw* dst = row_of<Raw>(b, r) + j;
     // The sum of this and a number below 2^22 has the whole number next to it in its low bits.
     const auto magic = hn::Set(d, 0x1.8p23F);
     V rests[vectors];
@@ -227,7 +234,8 @@ struct Means8 {
 
   static HWY_NOINLINE void exact(const BlendRows& b, std::int64_t r, std::int64_t j) {
     using Exact = Weighted<From, From>;
-    for (std::int64_t v = 0; v < lanes; v += Exact::lanes) Exact::template block<1, false>(b, r, j + v, true);
+    Raw* dst = row_of<Raw>(b, r) + j;
+    for (std::int64_t v = 0; v < lanes; v += Exact::lanes) Exact::template block<1, false>(b, dst + v, r, j + v, true);
   }
 
   static void rows(const BlendRows& b, bool keep_equal) {
@@ -251,13 +259,11 @@ void rows_to_float(const BlendRows& b, bool keep_equal) {
       // The last part has a vector at least: it begins earlier if it would not.
       const std::int64_t begin = std::min(done, b.count - lanes);
       const std::int64_t count = std::min(part, b.count - begin);
-      BlendRows one = b;
-      one.dst = reinterpret_cast<std::byte*>(sums - begin) - r * b.pitch;
       using Exact = Weighted<From, double>;
       each_block(count, lanes, [&](std::int64_t j, auto number) {
-        Exact::template block<number(), false>(one, r, begin + j, keep_equal);
+        Exact::template block<number(), false>(b, sums + j, r, begin + j, keep_equal);
       });
-      float* dst = reinterpret_cast<float*>(b.dst + r * b.pitch) + begin;
+      float* dst = row_of<float>(b, r) + begin;
       each_block(count, lanes, [&](std::int64_t j, auto number) {
         for (int v = 0; v < number(); ++v)
           hn::StoreU(Elements<float, D>::narrow(hn::LoadU(D(), sums + j + v * lanes)), hn::Rebind<float, D>(),
