@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "every_set.hpp"
+#include "fenced.hpp"
 #include "kernel_bytes.hpp"
 #include "kernels/mean.hpp"
 
