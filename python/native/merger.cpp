@@ -204,15 +204,19 @@ void Released::drop() {
   for (PyObject* object : objects) Py_DECREF(object);
 }
 
-/// Adds a call to those that are inside the merger, and takes it away again. The interpreter's lock must be held both times.
+/// Adds a call to those that are inside the merger, and takes it away again.
 class TileMerger::Visit {
  public:
   Visit(TileMerger& merger, nb::handle sink) : merger_(merger) {
     if (merger.call_of_this_thread() != nullptr)
       throw Error({ErrorCode::value, std::string(op), "out", "must not call the merger that writes to it", "", ""});
+    const std::lock_guard lock(merger.calls_mutex_);
     call_ = merger.calls_.insert(merger.calls_.end(), {std::this_thread::get_id(), sink, {}, {}});
   }
-  ~Visit() { merger_.calls_.erase(call_); }
+  ~Visit() {
+    const std::lock_guard lock(merger_.calls_mutex_);
+    merger_.calls_.erase(call_);
+  }
   Visit(const Visit&) = delete;
   Visit& operator=(const Visit&) = delete;
 
@@ -234,6 +238,7 @@ class TileMerger::Visit {
 };
 
 TileMerger::Call* TileMerger::call_of_this_thread() {
+  const std::lock_guard lock(calls_mutex_);
   for (Call& call : calls_)
     if (call.thread == std::this_thread::get_id()) return &call;
   return nullptr;

@@ -30,6 +30,20 @@ class Sequence {
   bool is_tuple_;
 };
 
+#ifdef Py_GIL_DISABLED
+/// A list's items, and those of lists in it, in a list that no other thread knows; other objects as they are. What is read twice
+/// must not change in between.
+inline nb::object own_copy(nb::handle object, bool nested = false) {
+  if (!PyList_Check(object.ptr())) return nb::borrow(object);
+  nb::object copy = nb::steal(PyList_GetSlice(object.ptr(), 0, PY_SSIZE_T_MAX));
+  if (!copy.is_valid()) nb::raise_python_error();
+  for (Py_ssize_t i = 0; !nested && i < PyList_Size(copy.ptr()); ++i)
+    if (PyList_SetItem(copy.ptr(), i, own_copy(PyList_GetItem(copy.ptr(), i), true).release().ptr()) != 0)
+      nb::raise_python_error();
+  return copy;
+}
+#endif
+
 /// Arguments by position. As many as an operator has need no allocation.
 class Handles {
  public:
@@ -38,10 +52,17 @@ class Handles {
     nb::handle* to = many_.empty() ? few_.data() : many_.data();
     const Sequence items(arguments.ptr());
     for (std::size_t i = 0; i < size_; ++i) to[i] = items[static_cast<Py_ssize_t>(i)];
+#ifdef Py_GIL_DISABLED
+    for (std::size_t i = 0; i < size_; ++i)
+      if (PyList_Check(to[i].ptr())) to[i] = copies_.emplace_back(own_copy(to[i]));
+#endif
   }
   operator std::span<const nb::handle>() const { return {many_.empty() ? few_.data() : many_.data(), size_}; }
 
  private:
+#ifdef Py_GIL_DISABLED
+  std::vector<nb::object> copies_;
+#endif
   std::array<nb::handle, 24> few_;
   std::vector<nb::handle> many_;
   std::size_t size_;

@@ -110,7 +110,8 @@ class TileMerger {
   Operand out_;
   std::shared_ptr<Released> released_ = std::make_shared<Released>();
   std::unique_ptr<Sink> sink_{};
-  std::list<Call> calls_{};  ///< the interpreter's lock guards it
+  std::mutex calls_mutex_{};  ///< guards calls_, also where the interpreter has no lock
+  std::list<Call> calls_{};
   std::optional<Merger> merger_{};
 };
 

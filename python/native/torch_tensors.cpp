@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <initializer_list>
+#include <memory>
 
 #include "python/native/arrays.hpp"
 #include "python/native/interpreter_lock.hpp"
@@ -152,16 +154,20 @@ Torch torch_of(const nb::module_& module) {
 
 /// torch, once the program has imported it.
 const Torch& torch() {
-  static Torch found;
-  if (found.tensor) return found;
+  static const Torch none;
+  static std::atomic<const Torch*> found = nullptr;
+  if (const Torch* torch = found.load(std::memory_order_acquire)) return *torch;
   PyObject* module = PyDict_GetItemString(PyImport_GetModuleDict(), "torch");
-  if (!module) return found;
+  if (!module) return none;
   try {
-    found = torch_of(nb::borrow<nb::module_>(module));
+    auto made = std::make_unique<const Torch>(torch_of(nb::borrow<nb::module_>(module)));
+    const Torch* first = nullptr;  // another thread may have been faster
+    if (found.compare_exchange_strong(first, made.get(), std::memory_order_acq_rel)) first = made.release();
+    return *first;
   } catch (nb::python_error& error) {  // an older torch, or one that is still being imported
     if (!error.matches(PyExc_Exception)) throw;
+    return none;
   }
-  return found;
 }
 
 TensorView& set_type(TensorView& view, const DTypeInfo& type) {

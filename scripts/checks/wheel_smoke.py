@@ -5,6 +5,7 @@ Compares unfold, fold, tiles and other calls with loops of NumPy, on every instr
 """
 import platform
 import sys
+import sysconfig
 import threading
 
 import numpy as np
@@ -65,6 +66,7 @@ def main():
     for thread in threads:
         thread.join()
     lock = getattr(sys, "_is_gil_enabled", lambda: True)()
+    assert not (lock and sysconfig.get_config_var("Py_GIL_DISABLED")), "the module turned the interpreter's lock on"
     print(f"patchfold {patchfold.__version__}, CPython {platform.python_version()}{'' if lock else ' without the GIL'}, NumPy "
           f"{np.__version__}, {platform.machine()}, {' '.join(patchfold.instruction_sets())}")
 

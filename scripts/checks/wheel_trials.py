@@ -13,6 +13,8 @@ from private_apt import PrivateApt
 ROOT = Path(__file__).resolve().parents[2]
 SMOKE = ROOT / "scripts" / "checks" / "wheel_smoke.py"
 PHOTO = ROOT / "examples" / "photo.png"
+# What a wheel holds, and what several threads do with it, which an interpreter without a lock lets them do at once.
+TESTS = [ROOT / "tests" / "python" / name for name in ("test_wheel.py", "test_threads.py")]
 
 
 class Failed(Exception):
@@ -57,7 +59,7 @@ def try_here(wheel, bin):
     run(bin / "python", "-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall", wheel)
     with tempfile.TemporaryDirectory() as folder:
         run(bin / "python", "-B", SMOKE, cwd=folder)
-        run(bin / "python", "-m", "pytest", "-q", "-p", "no:cacheprovider", ROOT / "tests" / "python" / "test_wheel.py",
+        run(bin / "python", "-m", "pytest", "-q", "-p", "no:cacheprovider", *TESTS,
             env={**os.environ, "PATCHFOLD_WHEEL": str(wheel)}, cwd=folder)
 
 

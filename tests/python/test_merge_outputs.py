@@ -7,7 +7,6 @@ import sys
 import threading
 import time
 import weakref
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -150,18 +149,6 @@ def test_a_sink_must_not_call_its_merger():
     merger = patchfold.Merger(T, out=lambda rows, band: merger.finish())
     with pytest.raises(InvalidValue, match="must not call the merger"):
         fill(merger)
-
-
-def test_several_threads_add():
-    tiling = patchfold.Tiling((400, 300), (32, 32), overlap=(16, 20))
-    x = np.random.default_rng(0).random((400, 300))
-    for out in (None, [].append):
-        bands = []
-        merger = patchfold.Merger(tiling, out=None if out is None else lambda rows, band, bands=bands: bands.append(band))
-        with ThreadPoolExecutor(8) as pool:
-            list(pool.map(lambda i, m=merger: m.add(i, tiling.cut(x, i)), np.random.default_rng(1).permutation(len(tiling))))
-        y = merger.finish()
-        np.testing.assert_array_equal(y if out is None else np.concatenate(bands), x)
 
 
 def test_the_lock_of_the_interpreter_is_free_meanwhile():

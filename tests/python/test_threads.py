@@ -4,6 +4,7 @@
 import os
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -97,6 +98,43 @@ def test_settings_change_while_others_run():
     finally:
         patchfold.set_num_threads(0)
         patchfold.use_instruction_set("")
+
+
+def test_several_threads_add_tiles_to_one_merger():
+    tiling = patchfold.Tiling((400, 300), (32, 32), overlap=(16, 20))
+    x = np.random.default_rng(0).random((400, 300))
+    for out in (None, [].append):
+        bands = []
+        merger = patchfold.Merger(tiling, out=None if out is None else lambda rows, band, bands=bands: bands.append(band))
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda i, m=merger: m.add(i, tiling.cut(x, i)), np.random.default_rng(1).permutation(len(tiling))))
+        y = merger.finish()
+        np.testing.assert_array_equal(y if out is None else np.concatenate(bands), x)
+
+
+def test_a_list_that_another_thread_changes_is_one_value_or_the_other():
+    x = np.arange(7 * 9.0).reshape(1, 1, 7, 9)
+    kernel = [2, 3]
+    shapes = {(1, rows * columns, (8 - rows) * (10 - columns)) for rows in (2, 3) for columns in (2, 3)}
+    done = threading.Event()
+
+    def change():
+        while not done.is_set():
+            kernel.reverse()
+            kernel.clear()
+            kernel.extend((3, 2))
+
+    changing = threading.Thread(target=change)
+    changing.start()
+    try:
+        for _ in range(3000):
+            try:
+                assert patchfold.unfold(x, kernel).shape in shapes
+            except patchfold.Error:  # an empty list
+                pass
+    finally:
+        done.set()
+        changing.join()
 
 
 def test_errors_belong_to_the_thread_whose_call_failed():
