@@ -137,6 +137,40 @@ def test_a_list_that_another_thread_changes_is_one_value_or_the_other():
         changing.join()
 
 
+# claim: lock-released
+def test_the_interpreter_runs_on_while_kernels_run():
+    """Another thread, woken just before a large call, runs before the call has ended.
+
+    Threads take turns only where one gives the lock away, so with the lock held it could only run afterwards.
+    """
+    x = np.zeros((1, 16, 1024, 1024), np.float32)
+    out = patchfold.unfold(x, 3)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(60)
+    try:
+        assert any(ran_during(lambda: patchfold.unfold(x, 3, out=out)) for _ in range(5))
+        if getattr(sys, "_is_gil_enabled", lambda: True)():  # what holds the lock is told apart
+            assert not ran_during(lambda: sum(range(1_000_000)))
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def ran_during(call):
+    start, ended, seen = threading.Event(), [], []
+
+    def look():
+        start.wait()
+        seen.append(not ended)
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    start.set()
+    call()
+    ended.append(True)
+    thread.join()
+    return seen[0]
+
+
 def test_errors_belong_to_the_thread_whose_call_failed():
     x = np.zeros((1, 1, 5, 5), np.float32)
 
