@@ -14,10 +14,25 @@ namespace reference {
 namespace {
 
 __extension__ using Wide = __int128;
+
+#if LDBL_MANT_DIG == 113 || defined(__SIZEOF_FLOAT128__)
 #if LDBL_MANT_DIG == 113
 using Quad = long double;
 #else
 __extension__ using Quad = __float128;
+#endif
+
+/// (sum + error) / count, rounded to a double at the end.
+double quotient(double sum, double error, double count) {
+  const Quad exact = error == 0 ? static_cast<Quad>(sum) : static_cast<Quad>(sum) + error;
+  return static_cast<double>(exact / static_cast<Quad>(count));
+}
+#else
+/// (sum + error) / count: the nearest double, and what it leaves over, divided as well.
+double quotient(double sum, double error, double count) {
+  const double nearest = sum / count;
+  return nearest + (std::fma(-nearest, count, sum) + error) / count;
+}
 #endif
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
@@ -68,8 +83,7 @@ double mean_in_pairs(const std::vector<double>& values) {
     errors += smaller - (next - larger);
     sum = next;
   }
-  if (errors == 0) return static_cast<double>(static_cast<Quad>(sum) / static_cast<Quad>(values.size()));
-  return static_cast<double>((static_cast<Quad>(sum) + errors) / static_cast<Quad>(values.size()));
+  return quotient(sum, errors, static_cast<double>(values.size()));
 }
 
 double mean_of_doubles(const std::vector<double>& values) {

@@ -270,6 +270,15 @@ def test_masked_numbers_are_refused(value):
         patchfold.unfold(IMAGE, value)
 
 
+@pytest.mark.parametrize("truth", [1.5, 2.0])
+@pytest.mark.parametrize("shape", [(1,), (1, 1)], ids=repr)
+def test_an_array_of_one_element_is_no_number(shape, truth):
+    array = type("Array", (), {"shape": shape, "__float__": lambda self: truth})()
+    for value in (array, np.full(shape, truth)):
+        with pytest.raises(patchfold.InvalidType, match="value: must be a number"):
+            patchfold.unfold(IMAGE, 2, value=value)
+
+
 def test_masked_corners_are_refused():
     with pytest.raises(patchfold.InvalidType, match="corners: masked arrays are not taken"):
         patchfold.gather_patches(IMAGE, np.ma.zeros((1, 2), int), 2)
