@@ -7,14 +7,18 @@ set(PATCHFOLD_ZIG_FOLDER $ENV{PATCHFOLD_ZIG_FOLDER} CACHE PATH "Folder of the pr
 string(REGEX MATCH "^[^-]+" CMAKE_SYSTEM_PROCESSOR "${PATCHFOLD_ZIG_TARGET}")
 if(PATCHFOLD_ZIG_TARGET MATCHES macos)
   set(CMAKE_SYSTEM_NAME Darwin)
+  set(CMAKE_CXX_LINK_LIBRARY_USING_WHOLE_ARCHIVE -Wl,-force_load,<LIB_ITEM>)
 else()
   set(CMAKE_SYSTEM_NAME Linux)
+  set(CMAKE_CXX_LINK_LIBRARY_USING_WHOLE_ARCHIVE -Wl,--whole-archive <LIB_ITEM> -Wl,--no-whole-archive)
   set(CMAKE_CROSSCOMPILING_EMULATOR env) # the processor is this one's, and the C library is loaded like any other
 endif()
 set(CMAKE_C_COMPILER ${PATCHFOLD_ZIG_FOLDER}/cc)
 set(CMAKE_CXX_COMPILER ${PATCHFOLD_ZIG_FOLDER}/c++)
 set(CMAKE_AR ${PATCHFOLD_ZIG_FOLDER}/ar)
 set(CMAKE_RANLIB ${PATCHFOLD_ZIG_FOLDER}/ranlib)
+# CMake's own options for it are not known to zig's linkers.
+set(CMAKE_CXX_LINK_LIBRARY_USING_WHOLE_ARCHIVE_SUPPORTED TRUE)
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
   # zig turns off what its baseline lacks, also where a function asks for AVX-512: clang 18 to 20 want this flag for 512 bits.
   set(CMAKE_CXX_FLAGS_INIT "-Xclang -target-feature -Xclang +evex512")

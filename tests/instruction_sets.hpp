@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
-#if defined(__aarch64__) && defined(__linux__)
+#if defined(__x86_64__)
+#include <cpuid.h>
+#elif defined(__aarch64__) && defined(__linux__)
 #include <sys/auxv.h>
 #endif
 
@@ -23,16 +25,19 @@ struct KnownSet {
 };
 
 /// What Highway can build for this architecture, best first, without the last resort. Of AVX2 the flags that every processor
-/// with it has as well (F16C, LZCNT) are left out. SVE is not built, since kernels keep vectors in arrays.
+/// with it has as well (F16C, LZCNT) are left out. The registers of a set must also be ones that the system keeps (XGETBV).
+/// SVE is not built, since kernels keep vectors in arrays.
 inline std::vector<KnownSet> known_sets() {
 #if defined(__x86_64__)
-  const bool ssse3 = __builtin_cpu_supports("ssse3");
-  const bool sse4 = ssse3 && __builtin_cpu_supports("sse4.1") && __builtin_cpu_supports("sse4.2") &&
-                    __builtin_cpu_supports("aes") && __builtin_cpu_supports("pclmul");
-  const bool avx2 = sse4 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                    __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
-  const bool avx3 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-                    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
+  unsigned basic = 0, extended = 0, kept = 0, eax = 0, ebx = 0, ecx = 0, edx = 0;
+  __get_cpuid(1, &eax, &ebx, &basic, &edx);
+  __get_cpuid_count(7, 0, &eax, &extended, &ecx, &edx);
+  if ((basic & bit_OSXSAVE) != 0) __asm__("xgetbv" : "=a"(kept), "=d"(edx) : "c"(0));
+  const auto has = [](unsigned flags, unsigned wanted) { return (flags & wanted) == wanted; };
+  const bool ssse3 = has(basic, bit_SSSE3);
+  const bool sse4 = ssse3 && has(basic, bit_SSE4_1 | bit_SSE4_2 | bit_AES | bit_PCLMUL);
+  const bool avx2 = sse4 && has(basic, bit_FMA) && has(extended, bit_AVX2 | bit_BMI | bit_BMI2) && has(kept, 0x6);
+  const bool avx3 = avx2 && has(extended, bit_AVX512F | bit_AVX512VL | bit_AVX512DQ | bit_AVX512BW) && has(kept, 0xe6);
   std::vector<KnownSet> sets{{"AVX3", avx3}, {"AVX2", avx2}, {"SSE4", sse4}, {"SSSE3", ssse3}};
 #if defined(__SSSE3__)
   sets[3].baseline = true;

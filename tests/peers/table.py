@@ -21,7 +21,7 @@ VERDICTS = ("equal", "bounded", "narrows", "refuses", "wrong")
 @dataclass(frozen=True)
 class Row:
     """Of one cell: the verdict for all of its problems, or only for those of one kind (where). What is wrong is so for each
-    of them, or depends on what lay in the memory (by_chance)."""
+    of them, or depends on what lay in the memory or on the processor (by_chance)."""
 
     verdict: str
     reason: str = ""

@@ -177,20 +177,20 @@ def test_a_fault_that_zeros_hide_is_seen_with_other_numbers() -> None:
 
 def test_refusals_of_one_side_need_a_rule() -> None:
     def picky(problem: Problem, result: Array) -> Array:
-        if 0 in problem.data.shape:
-            raise Refusal("not empty")
+        if problem.attributes.get("data_format") == "NCHW":
+            raise Refusal("not NCHW")
         return result
 
-    op = "torch.unfold"
-    with pytest.raises(AssertionError, match="only fake refuses this: not empty"):
+    op = "tensorflow.SpaceToDepth"
+    with pytest.raises(AssertionError, match="only fake refuses this: not NCHW"):
         run(fake(picky), op, "float32", expect(op, "float32"))
     content = {
         "cell": [{"system": "fake", "operators": [op], "types": ["float32"], "verdict": "equal"}],
         "refusal": [
-            {"system": "fake", "operators": [op], "by": "system", "where": "empty_data", "reason": "because"}
+            {"system": "fake", "operators": [op], "by": "system", "where": "channels_first", "reason": "because"}
         ],
     }
-    assert run(fake(picky), op, "float32", table.parse(content)).refused["system empty_data"] > 0
+    assert run(fake(picky), op, "float32", table.parse(content)).refused["system channels_first"] > 0
 
 
 def test_what_only_patchfold_refuses_needs_a_rule() -> None:
