@@ -41,7 +41,9 @@ long status_value(std::string_view name) {
 long peak_kilobytes(const std::function<void()>& action) {
   int ends[2];
   if (::pipe(ends) != 0) return -1;
+#ifdef __GLIBC__
   ::malloc_trim(0);  // or the child would use what is free here
+#endif
   const pid_t child = ::fork();
   if (child == 0) {
     long peak = -1;

@@ -40,19 +40,28 @@ bool judges_memory() {
   return !is_sanitized;
 }
 
+#ifdef __GLIBC__
 void keep_no_free_memory() {
   constexpr int bytes = 256 << 10, arenas = 4;
   ::mallopt(M_MMAP_THRESHOLD, bytes);
   ::mallopt(M_TRIM_THRESHOLD, bytes);
   ::mallopt(M_ARENA_MAX, arenas);
 }
+#else
+void keep_no_free_memory() {}
+#endif
 
 Held held_now() {
+  Held held;
+#ifdef __GLIBC__
   ::malloc_trim(0);
+  const auto heap = ::mallinfo2();
+  held.allocated = static_cast<std::int64_t>(heap.uordblks + heap.hblkhd);
+#endif
   std::int64_t pages = 0, resident = 0;
   std::ifstream("/proc/self/statm") >> pages >> resident;
-  const auto heap = ::mallinfo2();
-  return {resident * ::sysconf(_SC_PAGESIZE), static_cast<std::int64_t>(heap.uordblks + heap.hblkhd)};
+  held.resident = resident * ::sysconf(_SC_PAGESIZE);
+  return held;
 }
 
 std::int64_t peak_resident() {
