@@ -11,6 +11,7 @@ if(PATCHFOLD_ZIG_TARGET MATCHES macos)
 else()
   set(CMAKE_SYSTEM_NAME Linux)
   set(CMAKE_CXX_LINK_LIBRARY_USING_WHOLE_ARCHIVE -Wl,--whole-archive <LIB_ITEM> -Wl,--no-whole-archive)
+  set(CMAKE_EXE_LINKER_FLAGS_INIT -dynamic) # for musl, zig otherwise links programs that cannot load a library
   set(CMAKE_CROSSCOMPILING_EMULATOR env) # the processor is this one's, and the C library is loaded like any other
 endif()
 set(CMAKE_C_COMPILER ${PATCHFOLD_ZIG_FOLDER}/cc)

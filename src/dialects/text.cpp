@@ -2,6 +2,7 @@
 #include "dialects/text.hpp"
 
 #include <cerrno>
+#include <cfenv>
 #include <charconv>
 #include <clocale>
 #include <complex>
@@ -43,7 +44,11 @@ std::optional<double> parse_real(std::string_view text) {
   char* end = nullptr;
   errno = 0;
   const std::string ended(text);
+  std::fenv_t callers;
+  std::fegetenv(&callers);
+  std::fesetenv(FE_DFL_ENV);  // musl's strtod computes with numbers of 80 bits, which have a rounding mode of their own
   value = ::strtod_l(ended.c_str(), &end, plain);
+  std::fesetenv(&callers);
   if (errno == ERANGE || end != ended.c_str() + ended.size()) return std::nullopt;
 #endif
   return value;
