@@ -149,7 +149,7 @@ def signalling_nan_outside_four_or_five_axes(problem: Problem) -> bool:
 
 
 def float8_outside_four_or_five_axes(problem: Problem) -> bool:
-    """SpaceToBatch of minus zeros or signalling NaNs (float8_e5m2), with data of another number of axes than four or five."""
+    """SpaceToBatch of minus zeros or signalling NaNs (float8_e5m2), of data with another number of axes than 4 or 5."""
     bits = numpy.ascontiguousarray(problem.data).reshape(-1).view(numpy.uint8)
     lost = (bits == 0x80) | ((bits & 0x7F == 0x7D) & (problem.dtype == "float8_e5m2"))
     return problem.data.ndim not in (4, 5) and bool(lost.any())
