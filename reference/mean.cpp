@@ -28,7 +28,7 @@ double quotient(double sum, double error, double count) {
   return static_cast<double>(exact / static_cast<Quad>(count));
 }
 #else
-/// (sum + error) / count: the nearest double, and what it leaves over, divided as well.
+/// (sum + error) / count, without a type of 128 bits: the nearest double, and what it leaves over, divided as well.
 double quotient(double sum, double error, double count) {
   const double nearest = sum / count;
   return nearest + (std::fma(-nearest, count, sum) + error) / count;

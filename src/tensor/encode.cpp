@@ -19,7 +19,8 @@ namespace {
 // numbers count as zero.
 
 bool is_zero(double value) {
-  // Volatile: clang 20 makes a comparison of numbers of this one of bits, and for it tiny numbers may be zero.
+  // Volatile, so that bits are compared: clang 20 would compare numbers instead, and where the caller counts tiny numbers as
+  // zero, they would be zero here.
   const volatile std::uint64_t bits = std::bit_cast<std::uint64_t>(value);
   return bits << 1 == 0;
 }

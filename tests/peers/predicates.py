@@ -148,7 +148,7 @@ def signalling_nan_outside_four_or_five_axes(problem: Problem) -> bool:
     return problem.data.ndim not in (4, 5) and bool((bits & 0x7F == 0x7D).any())
 
 
-def float8_outside_four_or_five_axes(problem: Problem) -> bool:
+def minus_zero_or_signalling_nan_outside_four_or_five_axes(problem: Problem) -> bool:
     """SpaceToBatch of minus zeros or signalling NaNs (float8_e5m2), of data with another number of axes than 4 or 5."""
     bits = numpy.ascontiguousarray(problem.data).reshape(-1).view(numpy.uint8)
     lost = (bits == 0x80) | ((bits & 0x7F == 0x7D) & (problem.dtype == "float8_e5m2"))
