@@ -58,10 +58,10 @@ int compute() {
   return x == columns ? 0 : 5;
 }
 
-#ifdef PATCHFOLD_ADDRESS_SANITIZER
-#define WITHOUT_ASAN(name) DISABLED_##name##_TheSanitizersAllocatorStaysLockedInAChild
+#ifdef PATCHFOLD_SANITIZED
+#define WITHOUT_SANITIZERS(name) DISABLED_##name##_TheSanitizersAllocatorStaysLockedInAChild
 #else
-#define WITHOUT_ASAN(name) name
+#define WITHOUT_SANITIZERS(name) name
 #endif
 
 TEST(Fork, AfterLargeCalls) {
@@ -75,7 +75,7 @@ TEST(Fork, OfAForkedProcess) {
   EXPECT_EQ(status_of_child([] { return compute() + status_of_child(compute); }), 0);
 }
 
-TEST(Fork, WITHOUT_ASAN(WhileOtherThreadsRunLargeCalls)) {
+TEST(Fork, WITHOUT_SANITIZERS(WhileOtherThreadsRunLargeCalls)) {
   ASSERT_EQ(compute(), 0);
   std::atomic<bool> stop{false};
   std::atomic<int> started{0};
@@ -100,7 +100,7 @@ TEST(Fork, WITHOUT_ASAN(WhileOtherThreadsRunLargeCalls)) {
   EXPECT_EQ(wrong, std::nullopt);
 }
 
-TEST(Fork, WITHOUT_ASAN(FromSeveralThreadsAtOnce)) {
+TEST(Fork, WITHOUT_SANITIZERS(FromSeveralThreadsAtOnce)) {
   // A child that is forked while another thread makes them would wait for that thread.
   small_work();
   large_work();
