@@ -62,18 +62,18 @@ def numbers(shape: tuple[int, ...], dtype: Any = np.float32) -> Array:
 
 
 def cases(dtype: Any = np.float32) -> list[Case]:
-    """One of each operator, and Col2Im of three axes besides."""
+    """One of each operator, and Col2Im of three axes besides. Pads in another order than theirs are other pads."""
     flat: dict[str, Any] = {"layout": "channels_first", "order": "channel", "positions": "flat"}
-    window = ((3, 2), (2, 1), (1, 2), [(1, 0), (0, 2)])  # kernel, stride, dilation, pads
+    window = ((3, 2), (2, 1), (1, 2), [(1, 2), (0, 1)])  # kernel, stride, dilation, pads
     image, nhwc = data((2, 3, 8, 6), dtype), data((2, 7, 8, 3), dtype)
     count = int(np.prod(formulas.position_counts((8, 6), *window)))
     columns = numbers((2, 3 * 6, count), dtype)
     deep = ((2, 2, 1), (1, 1, 2), (2, 1, 1), [(0, 1), (1, 0), (0, 0)])
     volume = numbers((1, 2 * 4, int(np.prod(formulas.position_counts((5, 4, 6), *deep)))), dtype)
     same = formulas.same_pads((7, 8), (3, 2), (2, 3), (1, 2), lower=False)
-    batches = formulas.space_to_batch(image, (2, 3), [(1, 1), (0, 0)], layout="channels_first")
+    batches = formulas.space_to_batch(image, (2, 3), [(2, 0), (1, 2)], layout="channels_first")
     blocks = {"block_shape": [1, 1, 2, 3]}
-    settings = {"strides": [2, 1], "dilations": [1, 2], "pads": [1, 0, 0, 2]}
+    settings = {"strides": [2, 1], "dilations": [1, 2], "pads": [1, 0, 2, 1]}
     many = formulas.space_to_depth(image, (2, 2), mode="blocks_first", layout="channels_first")
     return [
         Case("Im2Col", image, formulas.unfold(image, *window, **flat), {}, {"block_shape": [3, 2], **settings}),
@@ -85,8 +85,8 @@ def cases(dtype: Any = np.float32) -> list[Case]:
         Case("ExtractImagePatches", nhwc,
              formulas.unfold(nhwc, (3, 2), (2, 3), (1, 2), same, layout="channels_last", order="kernel", positions="grid"),
              {}, {"ksizes": [1, 3, 2, 1], "strides": [1, 2, 3, 1], "rates": [1, 1, 2, 1], "padding": "SAME"}),
-        Case("SpaceToBatch", image, batches, {**blocks, "pads_begin": [0, 0, 1, 0], "pads_end": [0, 0, 1, 0]}),
-        Case("BatchToSpace", batches, image, {**blocks, "crops_begin": [0, 0, 1, 0], "crops_end": [0, 0, 1, 0]}),
+        Case("SpaceToBatch", image, batches, {**blocks, "pads_begin": [0, 0, 2, 1], "pads_end": [0, 0, 0, 2]}),
+        Case("BatchToSpace", batches, image, {**blocks, "crops_begin": [0, 0, 2, 1], "crops_end": [0, 0, 0, 2]}),
         Case("SpaceToDepth", image, many, {}, {"blocksize": 2}),
         Case("DepthToSpace", many, image, {}, {"blocksize": 2, "mode": "DCR"}),
     ]  # fmt: skip

@@ -111,7 +111,7 @@ def test_operators_of_onnx_run_here(library: str, case: Case) -> None:
 
 def test_an_open_batch_leaves_the_other_extents_known(library: str) -> None:
     case = next(case for case in cases() if case.operator == "Col2Im")
-    made = compiled(library, Case("Col2Im", case.x, case.x, case.inputs, case.attributes, "").model(["n", 18, 24]))
+    made = compiled(library, Case("Col2Im", case.x, case.x, case.inputs, case.attributes, "").model(["n", *case.x.shape[1:]]))
     assert str(made.output(0).get_partial_shape()) == "[?,3,8,6]"
 
 
@@ -133,7 +133,7 @@ def test_types_that_the_plugin_narrows_are_refused(library: str, dtype: str, tmp
 @pytest.mark.parametrize(
     ("operator", "change", "x", "text"),
     [
-        ("Col2Im", {"image_shape": [8, 7]}, None, "Col2Im: .*given 24, expected 28"),
+        ("Col2Im", {"image_shape": [8, 7]}, None, "Col2Im: .*given 25, expected 30"),
         ("Col2Im", {"image_shape": [2**62, 2**62]}, None, "Col2Im: "),
         ("DepthToSpace", {}, numbers((1, 5, 2, 2)), "DepthToSpace: .*given 5, expected a multiple of 4"),
         ("SpaceToDepth", {}, numbers((1, 5, 3, 2)), r"SpaceToDepth: .*given \[3, 2\]"),
