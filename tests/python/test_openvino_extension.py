@@ -111,7 +111,8 @@ def test_operators_of_onnx_run_here(library: str, case: Case) -> None:
 
 def test_an_open_batch_leaves_the_other_extents_known(library: str) -> None:
     case = next(case for case in cases() if case.operator == "Col2Im")
-    made = compiled(library, Case("Col2Im", case.x, case.x, case.inputs, case.attributes, "").model(["n", *case.x.shape[1:]]))
+    opened = ["n", *case.x.shape[1:]]
+    made = compiled(library, Case("Col2Im", case.x, case.x, case.inputs, case.attributes, "").model(opened))
     assert str(made.output(0).get_partial_shape()) == "[?,3,8,6]"
 
 
