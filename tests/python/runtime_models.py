@@ -62,7 +62,7 @@ def numbers(shape: tuple[int, ...], dtype: Any = np.float32) -> Array:
 
 
 def cases(dtype: Any = np.float32) -> list[Case]:
-    """One of each operator, and Col2Im of three axes besides. Pads in another order than theirs are other pads."""
+    """One of each operator, and Col2Im of three axes besides. Pads that are read in the wrong order give another result."""
     flat: dict[str, Any] = {"layout": "channels_first", "order": "channel", "positions": "flat"}
     window = ((3, 2), (2, 1), (1, 2), [(1, 2), (0, 1)])  # kernel, stride, dilation, pads
     image, nhwc = data((2, 3, 8, 6), dtype), data((2, 7, 8, 3), dtype)
