@@ -22,4 +22,5 @@ foreach(library libstdc++-6 libgcc_s_seh-1 libwinpthread-1)
                   OUTPUT_STRIP_TRAILING_WHITESPACE)
   file(CREATE_LINK ${path} ${CMAKE_BINARY_DIR}/bin/${library}.dll SYMBOLIC)
 endforeach()
-set(CMAKE_CROSSCOMPILING_EMULATOR ${CMAKE_COMMAND};-E;env;WINEPREFIX=${CMAKE_BINARY_DIR}/wine;WINEDEBUG=-all;wine)
+set(CMAKE_CROSSCOMPILING_EMULATOR ${CMAKE_COMMAND};-E;env;WINEPREFIX=${CMAKE_BINARY_DIR}/wine;WINEDEBUG=-all;
+    ${CMAKE_CURRENT_LIST_DIR}/../scripts/checks/under_wine)
