@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -68,6 +69,18 @@ TEST(NumberOfThreads, MayChangeWhileOthersRun) {
   });
   set_num_threads(0);
   EXPECT_EQ(wrong, std::nullopt);
+}
+
+// oneTBB warns where it is asked for more threads than there are processors, once in a process.
+TEST(NumberOfThreads, AboveThatOfProcessorsPrintsNothing) {
+  const Work work(parse_problem(problems[0]), 1);
+  set_num_threads(4096);
+  ::testing::internal::CaptureStderr();
+  const auto wrong = work.run(0, default_executor());
+  const std::string printed = ::testing::internal::GetCapturedStderr();
+  set_num_threads(0);
+  EXPECT_EQ(wrong, std::nullopt);
+  EXPECT_EQ(printed, "");
 }
 
 TEST(Settings, AreRefusedInOneThreadWhileOthersRun) {
