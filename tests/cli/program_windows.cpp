@@ -140,9 +140,12 @@ Outcome Folder::run(const std::vector<std::string>& arguments, const Setting& se
   start.hStdOutput = out.get();
   start.hStdError = err.get();
   PROCESS_INFORMATION made{};
-  if (::CreateProcessW(wide(PATCHFOLD_PROGRAM).c_str(), line.data(), nullptr, nullptr, TRUE, CREATE_UNICODE_ENVIRONMENT,
-                       environment.data(), path_.c_str(), &start, &made) == 0)
-    throw std::runtime_error("the program does not start");
+  const auto starts = [&] {
+    return ::CreateProcessW(wide(PATCHFOLD_PROGRAM).c_str(), line.data(), nullptr, nullptr, TRUE, CREATE_UNICODE_ENVIRONMENT,
+                            environment.data(), path_.c_str(), &start, &made) != 0;
+  };
+  // About one start in some thousands fails in Wine itself.
+  if (!starts() && !starts()) throw std::runtime_error("the program does not start");
   const Handle process(made.hProcess), thread(made.hThread);
   in.close();
   if (setting.piped)
