@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The bugs of mutations.txt: how they are written, and where they go. For mutate and draw_mutations.py."""
+import ast
 import hashlib
 import re
 import sys
@@ -43,6 +44,18 @@ class Mutation:
         if len(found) != 1:
             raise Misfit(f"{self.name}: its text stands {len(found)} times in {self.file}, not once")
         return found[0]
+
+    def seeded(self, tree):
+        """(path, text, text with the bug): the file, as it is and as the bug makes it."""
+        path, text, begin, end = self.place(tree)
+        # What stands there keeps the blanks before it.
+        changed = text[:begin] + "\n".join(self.replace).lstrip() + text[end:]
+        if path.suffix == ".py":
+            try:
+                ast.parse(changed)
+            except SyntaxError as error:
+                raise Misfit(f"{self.name}: {self.file} is no Python any more: {error}") from error
+        return path, text, changed
 
     def text(self):
         """As it stands in the list."""
@@ -96,11 +109,11 @@ def dialect_of(operator):
 
 
 def misfits(mutations, tree=ROOT):
-    """Bugs that have no place, and operators without a bug in a dialect that has bugs."""
+    """Bugs that have no place or are no Python, and operators without a bug in a dialect that has bugs."""
     faults = []
     for mutation in mutations:
         try:
-            mutation.place(tree)
+            mutation.seeded(tree)
         except Misfit as fault:
             faults.append(str(fault))
     covered = {operator for mutation in mutations for operator in mutation.operators}

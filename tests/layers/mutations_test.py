@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that seeded bugs find their places, and that a bug without a place is noticed.
+"""Checks that seeded bugs find their places, and that one without a place, or that no Python could read, is noticed.
 
 usage: mutations_test.py CHECKS, the folder scripts/checks
 """
@@ -16,6 +16,7 @@ from mutations import Misfit, read_mutations  # noqa: E402
 SOURCES = {
     "room/a.cpp": "int first() {\n  if (a < b)\n    return 1;\n  return 2;\n}\n\nint second() {\n  return 1;\n}\n",
     "room/deep/b.cpp": "int third() {\n  return 3;\n}\n",
+    "fifth.py": "def fifth(x):\n    if x:\n        return 5\n    return 6\n",
 }
 
 
@@ -52,6 +53,16 @@ class Places(unittest.TestCase):
                      "x | all | room\n@ int fourth()\n- return 1;\n+ ;", "x | all | room\n@ return\n- }\n+ ;"):
             with self.assertRaises(Misfit, msg=text):
                 self.bug(text).place(self.tree)
+
+    def test_a_bug_stands_where_its_text_stood(self):
+        for blanks in ("", "    "):
+            text = self.bug(f"x | all | fifth.py\n- {blanks}if x:\n+ {blanks}if not x:").seeded(self.tree)[2]
+            self.assertEqual(text, SOURCES["fifth.py"].replace("if x", "if not x"))
+
+    def test_what_is_no_python_is_a_misfit(self):
+        for text in ("if x", "if x:\n+   y", "if x:\n+ pass"):
+            with self.assertRaises(Misfit, msg=text):
+                self.bug(f"x | all | fifth.py\n- if x:\n+ {text}").seeded(self.tree)
 
     def test_a_digest_changes_with_the_bug_and_not_with_its_name(self):
         one = self.bug("x | all | room\n- return 3;\n+ return 4;").digest()
