@@ -279,6 +279,14 @@ def test_an_array_of_one_element_is_no_number(shape, truth):
             patchfold.unfold(IMAGE, 2, value=value)
 
 
+@pytest.mark.parametrize("duration", [np.timedelta64(2), np.timedelta64(2, "s")], ids=str)
+@pytest.mark.parametrize("argument", ["kernel_size", "stride", "padding"])
+def test_a_duration_is_no_integer_although_numpy_counts_it_among_them(argument, duration):
+    rule = f"unfold: {argument}: must be an integer or a sequence of integers; given .*timedelta64"
+    with pytest.raises(patchfold.InvalidType, match=rule):
+        patchfold.unfold(IMAGE, **{"kernel_size": 2} | {argument: duration})
+
+
 def test_masked_corners_are_refused():
     with pytest.raises(patchfold.InvalidType, match="corners: masked arrays are not taken"):
         patchfold.gather_patches(IMAGE, np.ma.zeros((1, 2), int), 2)
