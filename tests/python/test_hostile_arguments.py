@@ -282,7 +282,7 @@ def test_an_array_of_one_element_is_no_number(shape, truth):
 @pytest.mark.parametrize("duration", [np.timedelta64(2), np.timedelta64(2, "s")], ids=str)
 @pytest.mark.parametrize("argument", ["kernel_size", "stride", "padding"])
 def test_a_duration_is_no_integer_although_numpy_counts_it_among_them(argument, duration):
-    rule = f"unfold: {argument}: must be an integer or a sequence of integers; given .*timedelta64"
+    rule = f"unfold: {argument}: must be an integer.*; given .*timedelta64"
     with pytest.raises(patchfold.InvalidType, match=rule):
         patchfold.unfold(IMAGE, **{"kernel_size": 2} | {argument: duration})
 
