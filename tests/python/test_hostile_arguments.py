@@ -287,6 +287,13 @@ def test_a_duration_is_no_integer_although_numpy_counts_it_among_them(argument, 
         patchfold.unfold(IMAGE, **{"kernel_size": 2} | {argument: duration})
 
 
+def test_a_duration_is_no_integer_in_the_first_call_of_a_process():
+    call = "patchfold.unfold(numpy.zeros((1, 1, 4, 4), numpy.float32), numpy.timedelta64(2))"
+    program = f"import numpy, patchfold\ntry:\n    {call}\nexcept patchfold.InvalidType as error:\n    print(error)"
+    printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout
+    assert printed.startswith("unfold: kernel_size: must be an integer")
+
+
 def test_masked_corners_are_refused():
     with pytest.raises(patchfold.InvalidType, match="corners: masked arrays are not taken"):
         patchfold.gather_patches(IMAGE, np.ma.zeros((1, 2), int), 2)
