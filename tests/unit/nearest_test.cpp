@@ -38,7 +38,7 @@ TEST(Nearest, MayHaveBegunWithTheWord) {
   EXPECT_EQ(nearest("ke", {"kernel_size"}), "");
 }
 
-TEST(Nearest, IsNothingIfOneLetterInThreeIsWrong) {
+TEST(Nearest, IsNothingIfMoreEditsAreNeededThanForASlip) {
   EXPECT_EQ(nearest("stwide", {"stride"}), "stride");
   EXPECT_EQ(nearest("stwizx", {"stride"}), "");
   EXPECT_EQ(nearest("xy", {"x", ""}), "x");
