@@ -48,7 +48,7 @@ class Mutation:
     def seeded(self, tree):
         """(path, text, text with the bug): the file, as it is and as the bug makes it."""
         path, text, begin, end = self.place(tree)
-        # What stands there keeps the blanks before it.
+        # The place begins behind the indentation of its line, so the bug brings none of its own.
         changed = text[:begin] + "\n".join(self.replace).lstrip() + text[end:]
         if path.suffix == ".py":
             try:
