@@ -44,6 +44,7 @@ constexpr Strategy strategies[] = {
     {"strided", make_strided},         // the floor of copies; 1376 -> 1.6: unfold 2x3x1022x1022 into tokens, 14, stride 14
     {"framed", make_framed, framed_pays},                   // x 2.7
     {"move", make_move},                                    // all other copies
+    {"sum maps", make_sum_maps, sum_maps_pay},              // 12 -> 2.1: fold to 7x7, kernel 3, padding 1, 24576 maps
     {"sum panels", make_sum_panels, sum_panels_pay},        // 3.6 -> 1.3: fold to 112x112, kernel 3, padding 1
     {"sum residues", make_sum_residues, sum_residues_pay},  // the floor of sums
     {"sum rows", make_sum_rows},                            // sums onto the output, and more than three windows

@@ -53,6 +53,9 @@ std::unique_ptr<Compiled> make_move(const Problem& problem);
 
 /// Coverage: sums of ones. Its time does not grow with the taps and positions that meet.
 std::unique_ptr<Compiled> make_counts(const Problem& problem);
+/// Columns whose positions are neighbours in memory along a window.
+std::unique_ptr<Compiled> make_sum_maps(const Problem& problem);
+bool sum_maps_pay(const Problem& problem);
 /// Columns whose positions, or whose elements within a position, are neighbours in memory on both sides. Does not fit sums
 /// of 16-bit floats onto the output, nor windows of very many taps.
 std::unique_ptr<Compiled> make_sum_panels(const Problem& problem);

@@ -11,6 +11,7 @@ const char* mean_target() noexcept;
 const char* mean_panel_target() noexcept;
 const char* stream_target() noexcept;
 const char* sum_target() noexcept;
+const char* sum_map_target() noexcept;
 const char* panel_target() noexcept;
 const char* plane_target() noexcept;
 

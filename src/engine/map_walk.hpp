@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the programs for maps share: a walk over the elements of a map, or over the positions of its columns, tap by tap.
+//
+// The near side is walked element by element. A tap ties them to elements on the far side, side by side on both: element e
+// belongs to the far element e + shift, if that exists. Which elements of a vector have one, masks say.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "engine/problem.hpp"
+
+namespace patchfold::engine {
+
+/// One tap of an axis, and the near elements [from, to) that it ties.
+struct WalkTap {
+  std::int64_t phase = 0;   ///< residue modulo the stride of the coordinates that it meets
+  std::int64_t offset = 0;  ///< bytes on the far side to what element 0 is tied to
+  std::int64_t near = 0;    ///< bytes on the near side
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+};
+
+struct WalkAxis {
+  std::int64_t length = 1;      ///< elements on the near side
+  std::int64_t far_length = 1;  ///< and on the far side
+  std::int64_t far_stride = 0;  ///< bytes from element to element there
+  std::int64_t phases = 1;
+  std::vector<WalkTap> taps{};  ///< ascending
+};
+
+/// Along each window the coordinates of one residue modulo the stride form a phase: coordinate m * stride + residue is its
+/// element m.
+inline std::int64_t phases_of(const Window& w) noexcept {
+  return w.stride < w.extent ? w.stride : w.extent;
+}
+inline std::int64_t phase_length(const Window& w) noexcept {
+  return (w.extent + w.stride - 1) / w.stride;
+}
+
+/// The windows from the outermost to the one whose positions lie side by side in memory.
+std::vector<int> walk_order(const std::vector<Window>& windows, std::int64_t element_size);
+
+/// Counts through tuples of numbers below `ends`, the last fastest.
+class Tuple {
+ public:
+  explicit Tuple(std::vector<std::int64_t> ends) : ends_(std::move(ends)), index_(ends_.size()) {}
+  std::int64_t operator[](std::size_t i) const { return index_[i]; }
+  /// False after the last tuple, with which it begins again.
+  bool next();
+
+ private:
+  std::vector<std::int64_t> ends_;
+  std::vector<std::int64_t> index_;
+};
+
+/// A row of the walk is its innermost axis, and with it those further out that a vector can go across, since their rows lie
+/// one behind the other on both sides.
+class MapWalk {
+ public:
+  struct Vectors {
+    std::int64_t lanes = 1;       ///< a power of two
+    std::int64_t lane_size = 1;   ///< bytes
+    std::int64_t mask_bytes = 1;  ///< of one vector
+  };
+  using Taps = std::vector<std::vector<WalkTap>>;
+  /// One tap of each axis, and the bytes on either side.
+  struct Met {
+    std::vector<WalkTap> taps{};
+    std::int64_t offset = 0;
+    std::int64_t near = 0;
+  };
+  struct Masks {
+    std::int64_t at = 0;     ///< in `masks`
+    std::int64_t lanes = 0;  ///< that are set
+  };
+
+  /// Axes are given in the order of the windows; `order` names them from the outermost to the innermost.
+  MapWalk(const std::vector<WalkAxis>& axes, const std::vector<int>& order, Vectors vectors, std::int64_t element_size);
+
+  /// All of these count axes in `order`.
+  std::size_t size() const noexcept { return axes_.size(); }
+  const WalkAxis& axis(std::size_t k) const noexcept { return axes_[k]; }
+  Taps taps() const;
+  /// Lanes of a row, and of one element of its outermost axis.
+  std::int64_t row() const noexcept { return row_; }
+  std::int64_t row_step() const noexcept { return row_ / axes_[flat_].length; }
+  std::int64_t parts() const noexcept { return parts_; }
+  /// Whether a row is one axis, or all of them.
+  bool is_single_row() const noexcept { return flat_ + 1 == axes_.size(); }
+  bool is_one_row() const noexcept { return flat_ == 0; }
+  /// The elements [from, to) of the outermost axis of the row that a tuple of taps ties.
+  const WalkTap& row_tap(const Met& met) const noexcept { return met.taps[flat_]; }
+  std::int64_t phase_of(const Met& met) const noexcept;
+
+  /// Calls visit(met) for every tuple of taps in ascending order of the windows, until it returns false.
+  template <class Visit>
+  bool each_tap(const Taps& taps, const Visit& visit) const {
+    std::vector<std::int64_t> counts(size());
+    for (std::size_t i = 0; i < size(); ++i) counts[i] = static_cast<std::int64_t>(taps[place_[i]].size());
+    for (const std::int64_t count : counts)
+      if (count == 0) return true;
+    Tuple tuple(counts);
+    Met met{std::vector<WalkTap>(size())};
+    do {
+      met.offset = met.near = 0;
+      for (std::size_t i = 0; i < size(); ++i) {
+        const WalkTap& tap = met.taps[place_[i]] = taps[place_[i]][static_cast<std::size_t>(tuple[i])];
+        met.offset += tap.offset;
+        met.near += tap.near;
+      }
+      if (!visit(met)) return false;
+    } while (tuple.next());
+    return true;
+  }
+
+  /// The tuples of elements that number the rows.
+  Tuple rows() const;
+  /// Bytes on the far side to a row; nothing if the taps do not tie it.
+  std::optional<std::int64_t> row_offset(const Tuple& row, const Met& met) const;
+
+  /// Writes which lanes of some vectors of a row each of the terms ties, vector by vector.
+  Masks add_masks(const std::vector<const Met*>& terms, std::int64_t lane, std::int64_t vectors);
+  /// The same, once for terms with the same lanes; -1 if they are all of them.
+  std::int64_t shared_masks(const std::vector<const Met*>& terms, std::int64_t lane, std::int64_t vectors);
+  /// Takes back what add_masks() wrote last.
+  void forget(const Masks& masks) { masks_.resize(static_cast<std::size_t>(masks.at)); }
+  /// All masks, with 8 bytes to spare.
+  std::vector<std::uint8_t> take_masks();
+
+ private:
+  bool ties_row(const Met& met, std::int64_t row) const noexcept;
+
+  Vectors vectors_;
+  std::vector<WalkAxis> axes_{};      // in order
+  std::vector<std::size_t> place_{};  // of each window among them
+  std::int64_t parts_ = 1;            // lanes of an element
+  std::size_t flat_ = 0;              // the outermost axis of a row
+  std::int64_t row_ = 1;
+  std::vector<std::uint8_t> masks_{};
+  std::map<std::vector<std::int64_t>, std::int64_t> known_{};
+};
+
+}  // namespace patchfold::engine

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums by programs, bit for bit those of a plain loop.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "every_set.hpp"
+#include "fenced.hpp"
+#include "kernel_lanes.hpp"
+#include "kernels/sum_map.hpp"
+
+namespace patchfold::kernels {
+namespace {
+
+/// A program with random terms and masks, and what each lane of the map is the sum of.
+class RandomProgram {
+ public:
+  RandomProgram(Dice& dice, const SumMapKernel& kernel, std::int64_t bytes, bool has_steps)
+      : kernel_(kernel), bytes_(bytes), has_steps_(has_steps) {
+    const std::int64_t parts = dice.between(1, 4);
+    for (std::int64_t i = 0; i < parts; ++i) has_steps ? add_step(dice, i == 0) : add_run(dice);
+    masks_.resize(masks_.size() + 8);
+  }
+
+  SumProgram program() const { return {steps_, runs_, terms_.data(), masks_.data(), lanes()}; }
+  std::int64_t lanes() const { return std::ssize(met_); }
+  /// Offsets in the columns, in the order in which they are added.
+  const std::vector<std::int64_t>& met(std::int64_t lane) const { return met_[static_cast<std::size_t>(lane)]; }
+
+ private:
+  std::int64_t random_offset(Dice& dice, std::int64_t width) const {
+    // As a rule within the columns; lanes that a term does not have may lie beyond them.
+    const std::int64_t size = kernel_.lane_size;
+    return dice.between(dice.chance(20) ? -width : 0,
+                        std::max<std::int64_t>(0, bytes_ / size - (dice.chance(20) ? 0 : width))) *
+           size;
+  }
+
+  /// Lanes of `vectors` vectors; -1 for all. Lanes outside of the columns are never among them.
+  std::vector<bool> random_lanes(Dice& dice, std::int64_t offset, std::int64_t vectors) const {
+    std::vector<bool> has(static_cast<std::size_t>(vectors * kernel_.lanes));
+    for (std::size_t i = 0; i < has.size(); ++i) {
+      const std::int64_t at = offset + static_cast<std::int64_t>(i) * kernel_.lane_size;
+      has[i] = at >= 0 && at + kernel_.lane_size <= bytes_ && dice.chance(80);
+    }
+    return has;
+  }
+
+  /// Room for the masks of one vector; the bits follow.
+  std::size_t add_mask() {
+    masks_.resize(masks_.size() + static_cast<std::size_t>(kernel_.mask_bytes));
+    return masks_.size() - static_cast<std::size_t>(kernel_.mask_bytes);
+  }
+  void set(std::size_t mask, std::int64_t lane) {
+    masks_[mask + static_cast<std::size_t>(lane / 8)] |= static_cast<std::uint8_t>(1 << lane % 8);
+  }
+
+  void add_run(Dice& dice) {
+    SumRun run;
+    run.to = lanes();
+    run.first = std::ssize(terms_);
+    run.vectors = static_cast<std::int32_t>(dice.between(1, kernel_.most_vectors));
+    const std::int64_t width = run.vectors * kernel_.lanes;
+    // The next run may write what lies behind the last lane of this one.
+    met_.resize(met_.size() + static_cast<std::size_t>(width - dice.between(0, kernel_.lanes - 1)));
+    run.count = static_cast<std::int32_t>(dice.between(0, 5));
+    for (std::int32_t t = 0; t < run.count; ++t) {
+      const std::int64_t offset = random_offset(dice, width);
+      terms_.push_back({offset, std::ssize(masks_)});
+      widen(run, offset, width);
+      const std::vector<bool> has = random_lanes(dice, offset, run.vectors);
+      for (std::int64_t v = 0; v < run.vectors; ++v) {
+        const std::size_t mask = add_mask();
+        for (std::int64_t l = 0; l < kernel_.lanes; ++l) meet(mask, has, run.to, v, l, offset);
+      }
+    }
+    runs_.push_back(run);
+  }
+
+  void add_step(Dice& dice, bool begins) {
+    SumStep step;
+    step.begins = begins;
+    step.vectors = dice.between(1, 12);
+    const std::int64_t width = step.vectors * kernel_.lanes;
+    if (begins) met_.resize(static_cast<std::size_t>(width - dice.between(0, kernel_.lanes - 1)));
+    if (!begins) {
+      step.vectors = dice.between(1, std::max<std::int64_t>(1, lanes() / kernel_.lanes));
+      step.to = dice.between(0, std::max<std::int64_t>(0, lanes() - step.vectors * kernel_.lanes));
+    }
+    step.first = std::ssize(terms_);
+    step.count = static_cast<std::int32_t>(dice.between(0, most_step_terms));
+    step.masks = std::ssize(masks_);
+    std::vector<std::vector<bool>> has;
+    bool all = true;
+    for (std::int64_t t = 0; t < step.count; ++t) {
+      const std::int64_t offset = random_offset(dice, step.vectors * kernel_.lanes);
+      terms_.push_back({offset, 0});
+      widen(step, offset, step.vectors * kernel_.lanes);
+      has.push_back(random_lanes(dice, offset, step.vectors));
+      if (dice.chance(50) && offset >= 0 && offset + step.vectors * kernel_.lanes * kernel_.lane_size <= bytes_)
+        has.back().assign(has.back().size(), true);
+      all &= std::ranges::find(has.back(), false) == has.back().end();
+    }
+    for (std::int64_t v = 0; v < step.vectors; ++v)
+      for (std::int64_t t = 0; t < step.count; ++t) {
+        const std::size_t mask = add_mask();
+        for (std::int64_t l = 0; l < kernel_.lanes; ++l)
+          meet(mask, has[static_cast<std::size_t>(t)], step.to, v, l,
+               terms_[static_cast<std::size_t>(step.first + t)].offset);
+      }
+    if (all) step.masks = -1;
+    steps_.push_back(step);
+  }
+
+  template <class Part>
+  void widen(Part& part, std::int64_t offset, std::int64_t width) const {
+    const std::int64_t end = offset + width * kernel_.lane_size;
+    const bool is_first = part.low == 0 && part.high == 0;
+    part.low = is_first ? offset : std::min(part.low, offset);
+    part.high = is_first ? end : std::max(part.high, end);
+  }
+
+  void meet(std::size_t mask, const std::vector<bool>& has, std::int64_t to, std::int64_t vector, std::int64_t lane,
+            std::int64_t offset) {
+    const std::int64_t at = vector * kernel_.lanes + lane;
+    // Steps add to what is there, so a lane beyond the map must have none.
+    if (!has[static_cast<std::size_t>(at)] || (has_steps_ && to + at >= lanes())) return;
+    set(mask, lane);
+    if (to + at < lanes()) met_[static_cast<std::size_t>(to + at)].push_back(offset + at * kernel_.lane_size);
+  }
+
+  const SumMapKernel& kernel_;
+  std::int64_t bytes_;
+  bool has_steps_;
+  std::vector<SumStep> steps_{};
+  std::vector<SumRun> runs_{};
+  std::vector<SumTerm> terms_{};
+  std::vector<std::uint8_t> masks_{};
+  std::vector<std::vector<std::int64_t>> met_{};
+};
+
+void check_map(Dice& dice, DType dtype, bool has_steps, const std::string& set) {
+  const SumMapKernel& kernel = sum_map_kernel(dtype);
+  const Lane lane = lane_of(dtype);
+  const std::int64_t size = kernel.lane_size, bytes = dice.between(1, 20 * kernel.lanes) * size;
+  const Fenced columns(static_cast<std::size_t>(bytes), dice.chance(50));
+  const auto mood = static_cast<Mood>(dice.between(0, 3));
+  for (std::int64_t at = 0; at < bytes; at += size) put(random_lane(dice, lane, mood), size, columns.data() + at);
+  const RandomProgram random(dice, kernel, bytes, has_steps);
+
+  const std::int64_t spare = kernel.lanes * kernel.most_vectors;
+  std::vector<std::byte> sums(static_cast<std::size_t>((random.lanes() + spare) * kernel.sum_size), std::byte{0xff});
+  std::vector<std::byte> made(static_cast<std::size_t>((random.lanes() + spare) * size), std::byte{0xff});
+  SumMap map;
+  map.src = map.begin = columns.data();
+  map.end = columns.end();
+  map.to = made.data();
+  map.sums = sums.data();
+  map.ahead = columns.data();
+  map.ahead_end = dice.chance(50) ? columns.end() : columns.data();
+  kernel.sum(random.program(), map);
+  for (std::int64_t l = 0; l < random.lanes(); ++l) {
+    std::vector<const std::byte*> terms;
+    for (const std::int64_t offset : random.met(l)) terms.push_back(columns.data() + offset);
+    const Sum sum = sum_of(lane, terms);
+    const std::uint64_t given = get(made.data() + l * size, size);
+    std::uint64_t expected = 0;
+    std::memcpy(&expected, &sum.bits, static_cast<std::size_t>(size));
+    if (sum.nans > 1 && is_nan(sum.bits, format_of(lane)) && is_nan(given, format_of(lane))) continue;
+    ASSERT_EQ(given, expected) << set << ", " << name_of(dtype) << (has_steps ? ", steps" : ", runs") << ", lane " << l
+                               << " of " << random.lanes() << ", " << terms.size() << " terms";
+  }
+}
+
+TEST(SumMaps, SumWhatAPlainLoopSums) {
+  Dice dice(1);
+  on_every_instruction_set("sum map", [&](const std::string& set) {
+    for (const DType dtype : dtypes())
+      for (int round = 0; round < 200 && is_summable(dtype); ++round)
+        for (const bool has_steps : {false, true}) {
+          ASSERT_NO_FATAL_FAILURE(check_map(dice, dtype, has_steps, set));
+        }
+  });
+}
+
+}  // namespace
+}  // namespace patchfold::kernels
