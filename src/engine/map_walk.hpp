@@ -33,7 +33,7 @@ struct WalkAxis {
 
 /// Along each window the coordinates of one residue modulo the stride form a phase: coordinate m * stride + residue is its
 /// element m.
-inline std::int64_t phases_of(const Window& w) noexcept {
+inline std::int64_t phase_count(const Window& w) noexcept {
   return w.stride < w.extent ? w.stride : w.extent;
 }
 inline std::int64_t phase_length(const Window& w) noexcept {
@@ -91,6 +91,8 @@ class MapWalk {
   /// Whether a row is one axis, or all of them.
   bool is_single_row() const noexcept { return flat_ + 1 == axes_.size(); }
   bool is_one_row() const noexcept { return flat_ == 0; }
+  /// Axes outside of a row, which number the rows.
+  std::size_t outer_axes() const noexcept { return flat_; }
   /// The elements [from, to) of the outermost axis of the row that a tuple of taps ties.
   const WalkTap& row_tap(const Met& met) const noexcept { return met.taps[flat_]; }
   std::int64_t phase_of(const Met& met) const noexcept;

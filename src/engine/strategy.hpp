@@ -31,6 +31,9 @@ bool gather_pays(const Problem& problem);
 
 // Other copies.
 
+/// Extracts of images that stay in the cache, whose columns have no gaps and run along positions.
+std::unique_ptr<Compiled> make_extract_maps(const Problem& problem);
+bool extract_maps_pay(const Problem& problem);
 /// Extracts whose windows overlap, leave the image or skip elements, with columns that run along positions. Does not fit if
 /// the stage would not fit into the cache.
 std::unique_ptr<Compiled> make_stage_positions(const Problem& problem);

@@ -7,6 +7,7 @@ namespace patchfold::kernels {
 
 const char* blend_target() noexcept;
 const char* blocks_target() noexcept;
+const char* extract_map_target() noexcept;
 const char* mean_target() noexcept;
 const char* mean_panel_target() noexcept;
 const char* stream_target() noexcept;

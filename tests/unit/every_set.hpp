@@ -23,7 +23,7 @@ inline constexpr Kernel vector_kernels[] = {
     {"copy_rows", stream_target}, {"gather", stream_target},     {"join", blocks_target},
     {"split", blocks_target},     {"sum", sum_target},           {"panel", panel_target},
     {"plane", plane_target},      {"mean", mean_target},         {"mean panel", mean_panel_target},
-    {"normalise", blend_target},  {"sum map", sum_map_target},
+    {"normalise", blend_target},  {"sum map", sum_map_target},   {"extract map", extract_map_target},
 };
 
 /// Pairs of a kernel and an instruction set.

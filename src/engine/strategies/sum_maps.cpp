@@ -114,16 +114,16 @@ std::vector<MapBand> bands_of(const Problem& problem, const MapCut& cut) {
 }
 
 /// The phases along the innermost axis as streams, if vectors can join them.
-kernels::Streams joinable_phases(const std::vector<MapAxis>& axes, const SumPlan& plan, std::int64_t element) {
-  const MapAxis& inner = axes[static_cast<std::size_t>(plan.order.back())];
+kernels::Streams joinable_phases(const std::vector<Window>& windows, const SumPlan& plan, std::int64_t element) {
+  const Window& inner = windows[static_cast<std::size_t>(plan.order.back())];
+  const std::int64_t phases = phase_count(inner);
   kernels::Streams streams;
   streams.rows = 0;
-  if (inner.phases == 1 || inner.phases < inner.window.stride || !kernels::has_vectors(element, inner.phases))
-    return streams;
+  if (phases == 1 || phases < inner.stride || !kernels::has_vectors(element, phases)) return streams;
   std::int64_t phase = 1;
-  for (const MapAxis& axis : axes) phase *= axis.length;
-  streams = {inner.phases, phase * element, phase, plan.elements / phase / inner.phases, 0, 0, 0};
-  streams.row_pitch = streams.stream_row_pitch = phase * inner.phases * element;
+  for (const Window& w : windows) phase *= phase_length(w);
+  streams = {phases, phase * element, phase, plan.elements / phase / phases, 0, 0, 0};
+  streams.row_pitch = streams.stream_row_pitch = phase * phases * element;
   return streams;
 }
 
@@ -133,25 +133,23 @@ std::vector<MapCopy> copies_of(const Problem& problem, const MapCut& cut, const 
     std::int64_t from = 0, to = 0;
     std::vector<Dim> dims{};
   };
-  const std::vector<MapAxis> axes = map_axes(part.windows);
   std::int64_t element = problem.element_size, phase = element;
-  for (const MapAxis& axis : axes) phase *= axis.length;
+  for (const Window& w : part.windows) phase *= phase_length(w);
   std::vector<Box> boxes(1);
   boxes[0].dims.push_back({maps, part.plan.elements * element, cut.grouped.dst_stride});
   bool is_joined = part.phases.rows > 0;
   for (auto i = part.plan.order.rbegin(); i != part.plan.order.rend(); ++i, is_joined = false) {
-    const MapAxis& axis = axes[static_cast<std::size_t>(*i)];
-    const Window& w = axis.window;
+    const Window& w = part.windows[static_cast<std::size_t>(*i)];
     if (is_joined) {
       boxes[0].dims.push_back({w.extent, element, w.image_stride});
-      element *= axis.length * axis.phases;
-      phase *= axis.phases;
+      element *= phase_length(w) * phase_count(w);
+      phase *= phase_count(w);
       continue;
     }
     const std::int64_t whole = w.extent / w.stride, rest = w.extent % w.stride;
     std::vector<Box> next;
     for (const Box& box : boxes)
-      for (const auto& [place, count, phases] : {std::array{std::int64_t{0}, whole, axis.phases}, {whole, 1, rest}}) {
+      for (const auto& [place, count, phases] : {std::array{std::int64_t{0}, whole, phase_count(w)}, {whole, 1, rest}}) {
         if (count == 0 || phases == 0) continue;
         next.push_back(box);
         next.back().from += place * element;
@@ -160,8 +158,8 @@ std::vector<MapCopy> copies_of(const Problem& problem, const MapCut& cut, const 
         next.back().dims.push_back({phases, phase, w.image_stride});
       }
     boxes = std::move(next);
-    element *= axis.length;
-    phase *= axis.phases;
+    element *= phase_length(w);
+    phase *= phase_count(w);
   }
   std::vector<MapCopy> copies;
   for (const Box& box : boxes)
@@ -181,12 +179,11 @@ std::optional<std::vector<MapPart>> parts_of_maps(const Problem& problem, const 
   for (const MapBand& band : bands) {
     if (std::ranges::find(parts, band.windows, &MapPart::windows) != parts.end()) continue;
     if (parts.size() == most_parts) return std::nullopt;
-    const std::vector<MapAxis> axes = map_axes(band.windows);
     std::optional<SumPlan> plan =
-        plan_sums(axes, kernel, problem.element_size, in_order ? Reads::in_order : Reads::together);
+        plan_sums(band.windows, kernel, problem.element_size, in_order ? Reads::in_order : Reads::together);
     if (!plan) return std::nullopt;
     MapPart part{band.windows, std::move(*plan)};
-    part.phases = joinable_phases(axes, part.plan, problem.element_size);
+    part.phases = joinable_phases(band.windows, part.plan, problem.element_size);
     part.copies = copies_of(problem, cut, part, cut.group);
     part.last_copies = copies_of(problem, cut, part, cut.last_group);
     parts.push_back(std::move(part));

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes the programs of kernels/extract_map.hpp.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "engine/map_walk.hpp"
+#include "kernels/extract_map.hpp"
+
+namespace patchfold::engine {
+
+/// A program and what it consists of.
+struct ExtractPlan {
+  std::vector<kernels::ExtractStep> steps{};
+  std::vector<std::uint8_t> masks{};
+  std::int64_t low = 0;  ///< as in the program
+  std::int64_t high = 0;
+  kernels::ExtractProgram program() const noexcept { return {steps, masks.data(), low, high}; }
+};
+
+/// The program of a map whose columns have no gaps: its taps in the order of the windows, and behind them its positions in
+/// the order of walk_order(). Image strides are those of the map as it is read; along the innermost window they are those of
+/// one phase, each of which begins `phase_pitch` bytes behind the one before. Nothing if the program would be long.
+std::optional<ExtractPlan> plan_extract(const std::vector<Window>& windows, const kernels::ExtractMapKernel& kernel,
+                                        std::int64_t element_size, std::int64_t phase_pitch);
+
+}  // namespace patchfold::engine

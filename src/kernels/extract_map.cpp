@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/extract_map.cpp"
+#include "kernels/extract_map.hpp"
+
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/blocks-inl.hpp"
+#include "kernels/targets-inl.hpp"
+#include "kernels/targets.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace patchfold::kernels::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// Where columns are written. Past the cache they are put together in a buffer, at their places within lines, and leave as
+/// whole lines. A line leaves some time after it was put together: by then its bytes have reached the cache, so it is not
+/// waited for, and stores to memory go on all the time.
+class Columns {
+ public:
+  static constexpr std::int64_t most = 2048;  ///< bytes of one piece
+
+  explicit Columns(const ExtractMaps& maps) : at_(maps.dst), end_(maps.dst_end), is_past_(maps.store == Store::past_cache) {
+    if (!is_past_) return;
+    held_ = begin_ = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(at_) % line_bytes);
+    at_ -= begin_;
+  }
+
+  /// Where the next `bytes` bytes go, at most `most`; a vector beyond them may be written too.
+  HWY_INLINE std::byte* next(std::int64_t bytes) {
+    if (is_past_) return buffer_ + held_;
+    return end_ - at_ >= bytes + line_bytes ? at_ : buffer_;
+  }
+  HWY_INLINE void advance(std::int64_t bytes) {
+    if (is_past_) {
+      held_ += bytes;
+      if (held_ - left_ >= lag + line_bytes) write_lines((held_ - lag) / line_bytes * line_bytes);
+      if (held_ > size - most - line_bytes) restart();
+      return;
+    }
+    if (end_ - at_ < bytes + line_bytes) std::memcpy(at_, buffer_, static_cast<std::size_t>(bytes));
+    at_ += bytes;
+  }
+  void finish() {
+    if (!is_past_) return;
+    restart();
+    if (held_ > begin_) std::memcpy(at_ + begin_, buffer_ + begin_, static_cast<std::size_t>(held_ - begin_));
+  }
+
+ private:
+  static constexpr std::int64_t lag = 1024, size = 3 * most + lag;
+
+  /// Writes the lines up to a place in the buffer. The first one may begin with bytes of others.
+  HWY_INLINE void write_lines(std::int64_t until) {
+    if (begin_ > 0 && until > left_) {
+      std::memcpy(at_ + begin_, buffer_ + begin_, static_cast<std::size_t>(line_bytes - begin_));
+      begin_ = 0;
+      left_ += line_bytes;
+    }
+    const hn::CappedTag<std::uint8_t, line_bytes> d;
+    constexpr auto step = static_cast<std::int64_t>(hn::MaxLanes(d));
+    for (; left_ < until; left_ += line_bytes)
+      for (std::int64_t i = 0; i < line_bytes; i += step)
+        hn::Stream(hn::Load(d, reinterpret_cast<const std::uint8_t*>(buffer_ + left_ + i)), d,
+                   reinterpret_cast<std::uint8_t*>(at_ + left_ + i));
+  }
+
+  /// Writes all whole lines, and puts what is left of the last one to the front.
+  HWY_NOINLINE void restart() {
+    write_lines(held_ / line_bytes * line_bytes);
+    if (left_ == 0) return;
+    std::memcpy(buffer_, buffer_ + left_, line_bytes);
+    at_ += left_;
+    held_ -= left_;
+    left_ = 0;
+  }
+
+  alignas(64) std::byte buffer_[size + line_bytes];
+  std::byte* at_;  // past the cache: where the buffer's first byte goes
+  std::byte* end_;
+  bool is_past_;
+  std::int64_t begin_ = 0;  // bytes of the buffer's first line that belong to others
+  std::int64_t held_ = 0;   // bytes in the buffer
+  std::int64_t left_ = 0;   // of which so many have left
+};
+
+template <class T>
+struct ExtractMapOf {
+#if HWY_TARGET == HWY_SCALAR
+  static constexpr std::int64_t lanes = 4, mask_bytes = 1;
+  static constexpr std::int64_t bytes = lanes * static_cast<std::int64_t>(sizeof(T));
+
+  struct Vector {
+    T lane[lanes];
+  };
+  using Mask = std::uint8_t;
+  static Vector load(const std::byte* at) {
+    Vector v;
+    std::memcpy(&v, at, sizeof v);
+    return v;
+  }
+  static Mask mask_at(const std::uint8_t* at) {
+    return *at;
+  }
+  static Vector masked(Mask mask, Vector v, const Vector& fill) {
+    for (int i = 0; i < lanes; ++i)
+      if ((mask >> i & 1) == 0) v.lane[i] = fill.lane[i];
+    return v;
+  }
+  static void store(const Vector& v, std::byte* to) {
+    std::memcpy(to, &v, sizeof v);
+  }
+#else
+  using D = hn::CappedTag<T, line_bytes / sizeof(T)>;
+  using Vector = hn::Vec<D>;
+  using Mask = hn::Mask<D>;
+  static constexpr std::int64_t lanes = hn::MaxLanes(D());
+  static constexpr std::int64_t bytes = lanes * static_cast<std::int64_t>(sizeof(T));
+  static constexpr std::int64_t mask_bytes = lanes < 8 ? 1 : lanes / 8;
+
+  static HWY_INLINE Vector load(const std::byte* at) {
+    return hn::LoadU(D(), reinterpret_cast<const T*>(at));
+  }
+  static HWY_INLINE Mask mask_at(const std::uint8_t* at) {
+    return hn::LoadMaskBits(D(), at);
+  }
+  static HWY_INLINE Vector masked(Mask mask, Vector v, Vector fill) {
+    return hn::IfThenElse(mask, v, fill);
+  }
+  static HWY_INLINE void store(Vector v, std::byte* to) {
+    hn::StoreU(v, D(), reinterpret_cast<T*>(to));
+  }
+#endif
+
+  /// A vector of which only what lies in [begin, end) is read.
+  static Vector load_within(const std::byte* at, const ExtractMaps& maps) {
+    if (at >= maps.begin && at + bytes <= maps.end) return load(at);
+    alignas(64) std::byte copy[bytes] = {};
+    const std::byte* from = std::max(at, maps.begin);
+    const std::byte* end = std::min(at + bytes, maps.end);
+    if (from < end) std::memcpy(copy + (from - at), from, static_cast<std::size_t>(end - from));
+    return load(copy);
+  }
+
+  static HWY_NOINLINE void fill_bytes(std::int64_t left, Vector fill, Columns& columns) {
+    while (left > 0) {
+      const std::int64_t here = std::min(left, Columns::most);
+      std::byte* to = columns.next(here);
+      for (std::int64_t i = 0; i < here; i += bytes) store(fill, to + i);
+      columns.advance(here);
+      left -= here;
+    }
+  }
+
+  /// Rows that may reach beyond what may be read.
+  static HWY_NOINLINE void copy_at_edge(const ExtractStep& step, const std::byte* at, const std::uint8_t* masks, Vector fill,
+                                        const ExtractMaps& maps, Columns& columns) {
+    for (std::int64_t row = 0; row < step.rows; ++row, at += step.pitch)
+      for (std::int64_t i = 0; i < step.row_bytes; i += bytes) {
+        const Vector v = load_within(at + i, maps);
+        const std::int64_t here = std::min(bytes, step.row_bytes - i);
+        store(masks == nullptr ? v : masked(mask_at(masks + i / bytes * mask_bytes), v, fill), columns.next(here));
+        columns.advance(here);
+      }
+  }
+
+  /// Rows of a few vectors, the last of which may be a part of one.
+  template <int vectors, bool is_masked>
+  static HWY_INLINE void copy_short(const ExtractStep& step, const std::byte* at, const std::uint8_t* masks, Vector fill,
+                                    Columns& columns) {
+    if (step.rows == 1) {
+      std::byte* to = columns.next(step.row_bytes);
+      PATCHFOLD_UNROLL for (int v = 0; v < vectors; ++v) {
+        const Vector value = load(at + v * bytes);
+        store(is_masked ? masked(mask_at(masks + v * mask_bytes), value, fill) : value, to + v * bytes);
+      }
+      columns.advance(step.row_bytes);
+      return;
+    }
+    Mask mask[vectors];
+    PATCHFOLD_UNROLL for (int v = 0; v < vectors; ++v) mask[v] = mask_at(is_masked ? masks + v * mask_bytes : no_mask);
+    const std::int64_t pitch = step.pitch, row_bytes = step.row_bytes, most = Columns::most / row_bytes;
+    for (std::int64_t rows = step.rows; rows > 0;) {
+      const std::int64_t here = std::min(rows, most);
+      std::byte* to = columns.next(here * row_bytes);
+      for (std::int64_t row = 0; row < here; ++row, at += pitch, to += row_bytes)
+        PATCHFOLD_UNROLL for (int v = 0; v < vectors; ++v) {
+          const Vector value = load(at + v * bytes);
+          store(is_masked ? masked(mask[v], value, fill) : value, to + v * bytes);
+        }
+      columns.advance(here * row_bytes);
+      rows -= here;
+    }
+  }
+
+  template <bool is_masked>
+  static HWY_INLINE void copy(const ExtractStep& step, const std::byte* at, const std::uint8_t* masks, Vector fill,
+                              Columns& columns) {
+    switch ((step.row_bytes + bytes - 1) / bytes) {
+      case 1: return copy_short<1, is_masked>(step, at, masks, fill, columns);
+      case 2: return copy_short<2, is_masked>(step, at, masks, fill, columns);
+      case 3: return copy_short<3, is_masked>(step, at, masks, fill, columns);
+      case 4: return copy_short<4, is_masked>(step, at, masks, fill, columns);
+      default: return copy_long<is_masked>(step, at, masks, fill, columns);
+    }
+  }
+
+  template <bool is_masked>
+  static HWY_INLINE void copy_long(const ExtractStep& step, const std::byte* at, const std::uint8_t* masks, Vector fill,
+                                   Columns& columns) {
+    for (std::int64_t row = 0; row < step.rows; ++row, at += step.pitch)
+      for (std::int64_t i = 0; i < step.row_bytes; i += Columns::most) {
+        const std::int64_t here = std::min(Columns::most, step.row_bytes - i);
+        std::byte* to = columns.next(here);
+        const std::byte* from = at + i;
+        const std::uint8_t* lanes_of = masks + i / bytes * mask_bytes;
+        for (std::int64_t k = 0; k < here; k += bytes, lanes_of += mask_bytes)
+          store(is_masked ? masked(mask_at(lanes_of), load(from + k), fill) : load(from + k), to + k);
+        columns.advance(here);
+      }
+  }
+
+  static void extract(const ExtractProgram& program, const ExtractMaps& maps) {
+    const Vector fill = load(maps.fill->data());
+    Columns columns(maps);
+    const std::byte* map = maps.src;
+    for (std::int64_t k = 0; k < maps.count; ++k, map += maps.src_step) {
+      const bool is_inside = maps.begin - map <= program.low && maps.end - map >= program.high;
+      for (const ExtractStep& step : program.steps) {
+        const std::byte* at = map + step.offset;
+        if (step.masks == ExtractStep::none)
+          fill_bytes(step.rows * step.row_bytes, fill, columns);
+        else if (!is_inside)
+          copy_at_edge(step, at, step.masks < 0 ? nullptr : program.masks + step.masks, fill, maps, columns);
+        else if (step.masks < 0)
+          copy<false>(step, at, no_mask, fill, columns);
+        else
+          copy<true>(step, at, program.masks + step.masks, fill, columns);
+      }
+    }
+    columns.finish();
+    if (maps.store == Store::past_cache) finish_stores();
+  }
+
+  static constexpr std::uint8_t no_mask[16] = {};
+  static constexpr ExtractMapKernel kernel{lanes, sizeof(T), mask_bytes, extract};
+};
+
+const ExtractMapKernel* ExtractMapKernelOf(std::int64_t lane_size) {
+  switch (lane_size) {
+    case 1: return &ExtractMapOf<std::uint8_t>::kernel;
+    case 2: return &ExtractMapOf<std::uint16_t>::kernel;
+    case 4: return &ExtractMapOf<std::uint32_t>::kernel;
+    default: return &ExtractMapOf<std::uint64_t>::kernel;
+  }
+}
+
+}  // namespace patchfold::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace patchfold::kernels {
+
+HWY_EXPORT(ExtractMapKernelOf);
+
+const ExtractMapKernel& extract_map_kernel(std::int64_t lane_size) noexcept {
+  return *HWY_DYNAMIC_DISPATCH(ExtractMapKernelOf)(lane_size);
+}
+
+HWY_EXPORT(target);
+
+const char* extract_map_target() noexcept {
+  return HWY_DYNAMIC_DISPATCH(target)();
+}
+
+}  // namespace patchfold::kernels
+#endif

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Columns of small images by a list that was made beforehand: the counterpart of kernels/sum_map.hpp.
+//
+// All maps of a problem read the same coordinates in the same order, so a program says once which vectors of a map stand one
+// after the other in its columns. Vectors go across the ends of rows; lanes outside of the image are masked and filled.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "kernels/mean.hpp"
+#include "kernels/stream.hpp"
+
+namespace patchfold::kernels {
+
+/// Rows of the map that follow one another in the columns.
+struct ExtractStep {
+  std::int64_t offset = 0;  ///< bytes from the map to the first row
+  std::int64_t pitch = 0;   ///< bytes from row to row of the map
+  std::int64_t rows = 1;
+  std::int64_t row_bytes = 0;  ///< of the columns
+  /// Bytes into ExtractProgram::masks: for each vector of a row its lanes, a bit each. `all`: a row has all of them; `none`:
+  /// it is filled.
+  std::int64_t masks = all;
+  static constexpr std::int64_t all = -1, none = -2;
+};
+
+struct ExtractProgram {
+  std::span<const ExtractStep> steps{};
+  const std::uint8_t* masks = nullptr;  ///< with 8 bytes to spare at its end
+  std::int64_t low = 0;                 ///< what whole vectors of the steps read: the bytes [low, high) of a map
+  std::int64_t high = 0;
+};
+
+/// Maps whose columns follow one another.
+struct ExtractMaps {
+  const std::byte* src = nullptr;  ///< the first map
+  std::int64_t src_step = 0;       ///< bytes from map to map
+  std::int64_t count = 1;
+  const std::byte* begin = nullptr;
+  const std::byte* end = nullptr;  ///< nothing outside of [begin, end) is read
+  std::byte* dst = nullptr;
+  std::byte* dst_end = nullptr;  ///< nothing from here on is written
+  const FillLine* fill = nullptr;
+  Store store = Store::plain;
+};
+
+/// The kernel for elements of one size on one instruction set. It lives as long as the process.
+struct ExtractMapKernel {
+  std::int64_t lanes = 1;      ///< in a vector
+  std::int64_t lane_size = 1;  ///< bytes
+  std::int64_t mask_bytes = 1;
+  void (*extract)(const ExtractProgram& program, const ExtractMaps& maps) = nullptr;
+};
+
+/// Lanes of 1, 2, 4 or 8 bytes.
+const ExtractMapKernel& extract_map_kernel(std::int64_t lane_size) noexcept;
+
+}  // namespace patchfold::kernels
