@@ -25,7 +25,7 @@ RandomSteps random_steps(Dice& dice, const ExtractMapKernel& kernel, std::int64_
   const std::int64_t size = kernel.lane_size, count = dice.between(1, 6);
   for (std::int64_t i = 0; i < count; ++i) {
     ExtractStep step;
-    const std::int64_t width = dice.chance(70) ? dice.between(1, kernel.lanes) : dice.between(1, bytes / size);
+    const std::int64_t most = bytes / size, width = dice.between(1, dice.chance(70) ? std::min(kernel.lanes, most) : most);
     step.row_bytes = width * size;
     step.rows = dice.between(1, 5);
     const std::int64_t room = (bytes - step.row_bytes) / size;
