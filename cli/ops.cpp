@@ -87,7 +87,7 @@ std::string show(const OperatorSpec& op) {
   fmt::format_to(Text(text), "Data input: {}\n", op.data_input.empty() ? "none" : op.data_input);
   if (const auto types = index_types_of(op); !types.empty()) fmt::format_to(Text(text), "Shape inputs: {}\n", types);
   if (!is_neutral(op)) fmt::format_to(Text(text), "Neutral operator of the example: {}\n", op.neutral);
-  text += "\nArguments:\n";
+  if (!op.arguments.empty()) text += "\nArguments:\n";
   std::vector<std::vector<std::string>> rows;
   for (const auto& argument : op.arguments) {
     rows.push_back({fmt::format("--{}", argument.name), kind_of(argument), default_of(argument), std::string(argument.doc)});
@@ -112,7 +112,7 @@ std::string markdown(const OperatorSpec& op) {
                                  op.data_input.empty() ? "none" : fmt::format("`{}`", op.data_input));
   if (const auto types = index_types_of(op); !types.empty()) fmt::format_to(Text(text), "* Shape inputs: {}\n", types);
   if (!is_neutral(op)) fmt::format_to(Text(text), "* Neutral operator of the example: `{}`\n", op.neutral);
-  text += "\n| argument | kind | | meaning |\n|---|---|---|---|\n";
+  text += op.arguments.empty() ? "* Arguments: none\n" : "\n| argument | kind | | meaning |\n|---|---|---|---|\n";
   for (const auto& argument : op.arguments) {
     const auto words = argument.choices.empty() ? "" : fmt::format("; one of `{}`", fmt::join(argument.choices, "`, `"));
     fmt::format_to(Text(text), "| `{}` | {} | {} | {}{} |\n", argument.name, kind_of(argument), cell(default_of(argument)),

@@ -7,6 +7,7 @@
 #include "cli/report.hpp"
 #include "cli/text.hpp"
 #include "formats/picture.hpp"
+#include "patchfold/operators.hpp"
 
 namespace patchfold::cli {
 namespace {
@@ -36,6 +37,7 @@ void settle_layout(RunRequest& request, bool reads_picture) {
   const bool in = reads_picture;
   // What an operator without channels writes (coverage), or what lies in columns (reorder), has no layout of its own.
   if ((!in && !formats::is_picture_path(request.output)) || op.data_input.empty()) return;
+  if (op.neutral == Copy::name) return;  // which takes either layout
   if (in && op.dialect == "neutral") spread_numbers(request);
   const std::string& path = in ? request.data : request.output;
   const auto refuse = [&](std::string_view but, std::string_view hint) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The neutral block operators and reorder.
+// The neutral block operators, reorder and copy.
 #include "reference/array.hpp"
 #include "reference/operators.hpp"
 
@@ -72,6 +72,12 @@ Array reorder(const Array& columns, const Arguments& arguments) {
     copy(reordered, to, columns, index);
   });
   return reordered;
+}
+
+Array copied(const Array& tensor, const Arguments&) {
+  Array output = zeros(tensor.shape, tensor);
+  for_each(tensor.shape, [&](const List& index) { copy(output, index, tensor, index); });
+  return output;
 }
 
 Array space_to_batch(const Array& image, const Arguments& arguments) {

@@ -26,6 +26,7 @@ Array coverage(const Array& type, const Arguments& arguments);
 
 // blocks.cpp
 Array reorder(const Array& columns, const Arguments& arguments);
+Array copied(const Array& tensor, const Arguments& arguments);
 Array space_to_batch(const Array& image, const Arguments& arguments);
 Array batch_to_space(const Array& batches, const Arguments& arguments);
 Array space_to_depth(const Array& image, const Arguments& arguments);

@@ -16,6 +16,7 @@ const Listed neutral({
     {"fold", [](const Array& data, const Arguments& arguments) { return fold(data, arguments, nullptr); }},
     {"coverage", coverage},
     {"reorder", reorder},
+    {"copy", copied},
     {"space_to_batch", space_to_batch},
     {"batch_to_space", batch_to_space},
     {"space_to_depth", space_to_depth},

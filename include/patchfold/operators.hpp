@@ -135,6 +135,17 @@ struct PATCHFOLD_API Reorder {
   friend bool operator==(const Reorder&, const Reorder&) = default;
 };
 
+/// Copies every element, bit for bit, to the place of the same indices:  out[i0, .., iR-1] = in[i0, .., iR-1].
+/// Any rank, any element type, and any byte strides on both sides; a transposed, flipped or sliced view is one tensor with
+/// other strides. Elements of the input may share memory, as those of a broadcast view do.
+struct PATCHFOLD_API Copy {
+  static constexpr std::string_view name = "copy";
+
+  Dims output_shape(const Dims& tensor) const;
+  Plan plan(const ConstTensorView& tensor, const TensorView& copied) const;
+  friend bool operator==(const Copy&, const Copy&) = default;
+};
+
 /// Cuts the spatial axes into blocks of B and moves the offset within the block to the batch axis (axis 0):
 ///   out[lex(o; B) * N + n, .., y, ..] = in[n, .., y * B + o - pb, ..], zero outside.
 ///   channels_first cuts the last R axes, channels_last cuts axes 1..R. Other axes stay as they are.

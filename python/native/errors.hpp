@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "patchfold/error.hpp"
 #include "python/native/numpy_api.hpp"
@@ -15,6 +16,18 @@ namespace nb = nanobind;
 /// Makes every patchfold::Error that leaves a bound function the Python exception that the catalogue names: one of
 /// patchfold._errors, MemoryError or RuntimeError. Values in it are written as Python writes them.
 void translate_errors();
+
+/// Makes errors of the underlying operator name the called function.
+template <class F>
+auto named(std::string_view name, F&& f) {
+  try {
+    return f();
+  } catch (const Error& error) {
+    Error::Parts parts = error.parts();
+    parts.op = name;
+    throw Error(std::move(parts));
+  }
+}
 
 /// The name of an argument that holds a position, with the list as Python writes a tuple: "tile 1 at position (0, 1)".
 std::string in_python_terms(std::string_view text);

@@ -120,14 +120,14 @@ Dims patch_size(nb::handle object, const Dims& extents) {
 }
 
 /// Patches are written one after the other, so all of out must be apart from x, and from itself.
-void check_room(const TensorView& src, const TensorView& dst, int spatial) {
+void check_room(const TensorView& src, const TensorView& dst) {
   const auto [src_begin, src_end] = bytes_of(src, {op_name, "x"});
   const auto [dst_begin, dst_end] = bytes_of(dst, {op_name, "out"});
   if (src_begin < dst_end && dst_begin < src_end)
     throw Error({ErrorCode::overlap, std::string(op_name), "out", "source and destination must not share memory", "", ""});
   try {
     const TensorView like{nullptr, dst.shape, Dims::filled(dst.shape.size(), 0), dst.dtype, dst.element_size};
-    SpaceToBatch{.block = Dims::filled(spatial, 1)}.plan(like, dst);
+    Copy{}.plan(like, dst);
   } catch (const Error& error) {
     Error::Parts parts = error.parts();
     parts.op = op_name;
@@ -139,7 +139,7 @@ void check_room(const TensorView& src, const TensorView& dst, int spatial) {
 }  // namespace
 
 nb::object gather_patches(nb::handle x, nb::handle corners_object, nb::handle size, nb::handle out) {
-  static const Operator copy("space_to_batch", "x");
+  static const Operator copy("copy", "x");
   const Operand src = operand_of(x, {op_name, "x"}, false);
   const int rank = src.view.shape.size();
   const Corners corners(corners_object, rank);
@@ -170,18 +170,13 @@ nb::object gather_patches(nb::handle x, nb::handle corners_object, nb::handle si
   }
   const auto result = [&] { return made ? made->result() : nb::borrow(out); };
   if (element_count(shape) == 0) return result();
-  if (!out.is_none()) check_room(src.view, dst, spatial);
+  if (!out.is_none()) check_room(src.view, dst);
 
-  // With blocks of 1, space_to_batch is a copy of any strides; it wants a batch axis.
-  const auto with_batch = [&](const TensorView& view, const Dims& strides) {
-    TensorView one{nullptr, {1}, {0}, view.dtype, view.element_size};
-    one.shape.append(shape.slice(1, rank + 1));
-    one.strides.append(strides);
-    return one;
+  const auto one_of = [&](const TensorView& view, const Dims& strides) {
+    return TensorView{nullptr, shape.slice(1, rank + 1), strides, view.dtype, view.element_size};
   };
-  const TensorView to_one = with_batch(dst, dst.strides.slice(1, rank + 1));
-  const nb::tuple blocks = to_tuple(Dims::filled(spatial, 1));
-  const Plan plan = copy.prepare(with_batch(src.view, src.view.strides), &to_one, std::array<nb::handle, 1>{blocks}).plan;
+  const TensorView to_one = one_of(dst, dst.strides.slice(1, rank + 1));
+  const Plan plan = copy.prepare(one_of(src.view, src.view.strides), &to_one, {}).plan;
   const auto* from = static_cast<const std::byte*>(src.view.data);
   auto* to = static_cast<std::byte*>(dst.data);
   std::atomic<Status> failed = Status::ok;

@@ -11,6 +11,7 @@
 #include "python/native/call.hpp"
 #include "python/native/linear.hpp"
 #include "python/native/numpy_api.hpp"
+#include "python/native/rearrange.hpp"
 #include "python/native/tiling.hpp"
 #include "python/native/values.hpp"
 #include "src/tensor/nearest.hpp"
@@ -141,6 +142,10 @@ NB_MODULE(_core_of_main, module) {
       .def_prop_ro("source", &PlannedCall::source)
       .def_prop_ro("destination", &PlannedCall::destination)
       .def("describe", &PlannedCall::describe);
+
+  nb::class_<Rearrangement>(module, "Rearrangement")
+      .def(nb::init<nb::handle, nb::handle, nb::handle>(), nb::arg("source"), nb::arg("order"), nb::arg("target"))
+      .def("__call__", &Rearrangement::call, nb::arg("x").none(), nb::arg("out").none());
 
   nb::class_<RawArray>(module, "RawArray")
       .def_static("make", &RawArray::make, nb::arg("address"), nb::arg("shape"), nb::arg("strides"), nb::arg("dtype"),

@@ -116,18 +116,6 @@ std::int64_t at(const std::optional<ArgumentValue>& value, int axis) {
   return std::get<std::int64_t>(*value);
 }
 
-/// Makes errors of the underlying operator name the called function.
-template <class F>
-auto named(std::string_view name, F&& f) {
-  try {
-    return f();
-  } catch (const Error& error) {
-    Error::Parts parts = error.parts();
-    parts.op = name;
-    throw Error(std::move(parts));
-  }
-}
-
 /// Whether blocks divide extents, all so small that nothing can overflow. The operator's own check is slower than the view.
 bool divides(const Values& values, const Dims& shape, const Places& places) {
   constexpr std::int64_t small = 1 << 20;

@@ -27,6 +27,7 @@ from ._explanation import Explanation
 from ._merge_spec import MergeSpec, ResultType
 from ._merger import Merger
 from ._patches import Chunk, gather_patches, iter_unfold
+from ._rearrange import copy, rearrange
 from ._reconstruct import reconstruct
 from ._table import (
     ArgumentSpec,
@@ -68,6 +69,7 @@ __all__ = [
     "__version__",
     "apply_tiled",
     "batch_to_space",
+    "copy",
     "coverage",
     "depth_to_space",
     "explain",
@@ -85,6 +87,7 @@ __all__ = [
     "output_shape",
     "patchify",
     "plan",
+    "rearrange",
     "reconstruct",
     "reorder",
     "run",

@@ -39,6 +39,14 @@ class PlannedCall:
     def destination(self) -> tuple[tuple[int, ...], tuple[int, ...], Any] | None: ...
     def describe(self) -> str: ...
 
+class Rearrangement:
+    """A copy between arrays of one shape and of another, whose axes are made of the same parts in another order."""
+
+    def __init__(
+        self, source: tuple[tuple[int, ...], ...], order: tuple[int, ...], target: tuple[int, ...]
+    ) -> None: ...
+    def __call__(self, x: Any, out: Any) -> Any: ...
+
 class RawArray:
     """A tensor in memory that another library owns. Strides are in bytes."""
 

@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from math import prod
-from typing import Any, NamedTuple, overload
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _arrays, _core
-from ._errors import InvalidType, InvalidValue
+from ._errors import InvalidValue
+from ._moves import moved, read
 from ._patches import _reshaped
 from ._token_orders import Geometry, Seams, Shape, check_extents, geometry, integers, merge_of, order_of
 from ._typing import Array, Element, Int, IntOrInts, Ints, Layout, TokenOrder
@@ -22,47 +23,15 @@ _space_to_depth = _core.Operator("space_to_depth", data="x")
 _depth_to_space = _core.Operator("depth_to_space", data="x")
 
 
-def _moved(array: Any, parts: Sequence[int], order: Sequence[int]) -> Any:
-    """The array with its axes cut into parts and these in another order, by its own library: a view where it has views."""
-    cut = _reshaped(array, tuple(parts))
-    if _arrays._is_torch(array):
-        return cut.permute(order)
-    return cut.transpose(order) if hasattr(cut, "transpose") else sys.modules["tensorflow"].transpose(cut, order)
-
-
 def _joins(array: Any, seams: Seams) -> bool:
     """Whether the parts of a NumPy array or torch tensor can become the axes of the result without a copy."""
     strides = array.strides if _arrays.is_numpy(array) else array.stride()
     return seams is not None and all(strides[axis] == strides[inner] * extent for axis, inner, extent in seams)
 
 
-class _Read(NamedTuple):
-    array: Any
-    shape: Shape
-    by_engine: bool
-    """Otherwise its own library moves it: it has gradients, is traced, or lies elsewhere than in the processor's memory."""
-    plan: Callable[..., Geometry] = geometry
-
-
-def _read(array: Any, op: str, argument: str, out: Any) -> _Read:
-    if _arrays.is_numpy(array):
-        shape = _core.array_facts(array, op, argument)[0]
-        return _Read(array if type(array) is np.ndarray else array.view(np.ndarray), shape, True)
-    if _arrays._is_torch(array):
-        if out is None and sys.modules["torch"].compiler.is_compiling():
-            return _Read(array, tuple(array.shape), False, geometry.__wrapped__)  # the cache would be no part of the graph
-        try:
-            return _Read(array, _core.array_facts(array, op, argument)[0], True)
-        except InvalidType:
-            if out is not None:
-                raise
-            return _Read(array, tuple(map(int, array.shape)), False)
-    movable = hasattr(array, "reshape") and hasattr(array, "transpose")
-    if isinstance(array, type) or not (movable or _arrays._module_of(array) == "tensorflow") or out is not None:
-        _arrays.memory(array, op, argument, False)  # refuses what is no array
-        known = "a NumPy array or a torch tensor" + ("" if out is not None else ", or have reshape and transpose")
-        raise InvalidType(operator=op, argument=argument, rule=f"must be {known}", given=_arrays._type_name(array))
-    return _Read(array, shape_of(array, op, argument), False)
+def _geometry(compiled: bool) -> Callable[..., Geometry]:
+    """geometry(), without its cache where torch.compile traces: that would be no part of the graph."""
+    return geometry.__wrapped__ if compiled else geometry
 
 
 def _result(op: str, shape: Shape, like: Any, out: Any) -> Any:
@@ -157,7 +126,7 @@ def patchify(
     """
     op = "patchify"
     kind = order_of(op, order, layout)
-    array, shape, by_engine, plan_of = _read(x, op, "x", out)
+    array, shape, by_engine, compiled = read(x, op, "x", out)
     size = integers(op, "patch_size", patch_size)
     if type(size) is int and not kind.frames and len(shape) > 4:
         raise InvalidValue(
@@ -178,16 +147,16 @@ def patchify(
     batch, rest = shape[: len(shape) - rank - 1], list(shape[len(shape) - rank - 1 :])
     channels = rest.pop(-1 if layout == "channels_last" else 1 if kind.frames else 0)
     check_extents(op, "x", tuple(rest), patch, merge)
-    plan = plan_of(batch, channels, tuple(rest), patch, merge, kind, str(layout))
+    plan = _geometry(compiled)(batch, channels, tuple(rest), patch, merge, kind, str(layout))
     if out is None:
-        moved = _moved(array, plan.parts, plan.order)
-        if not by_engine or _joins(moved, plan.token_seams):
-            view: Array = _reshaped(moved, plan.tokens)
+        cut = moved(array, plan.parts, plan.order)
+        if not by_engine or _joins(cut, plan.token_seams):
+            view: Array = _reshaped(cut, plan.tokens)
             return view
     result = _result(op, plan.tokens, array, out)
     with errors_of(op):
         _space_to_depth(
-            _moved(array, plan.cells, plan.channels_last),
+            moved(array, plan.cells, plan.channels_last),
             _reshaped(result, plan.grid),
             plan.blocks,
             kind.mode,
@@ -265,7 +234,7 @@ def unpatchify(
     """
     op = "unpatchify"
     kind = order_of(op, order, layout)
-    array, shape, by_engine, plan_of = _read(tokens, op, "tokens", out)
+    array, shape, by_engine, compiled = read(tokens, op, "tokens", out)
     extents = integers(op, "size", size)
     if type(extents) is not tuple:
         rule = "must have one entry for each spatial axis"
@@ -297,18 +266,18 @@ def unpatchify(
             expected=f"(.., {count}, a multiple of {taps})",
             code="shape",
         )
-    plan = plan_of(shape[:-2], shape[-1] // taps, extents, patch, merge, kind, str(layout))
+    plan = _geometry(compiled)(shape[:-2], shape[-1] // taps, extents, patch, merge, kind, str(layout))
     if out is None:
         back = sorted(range(len(plan.order)), key=plan.order.__getitem__)
-        moved = _moved(array, [plan.parts[axis] for axis in plan.order], back)
-        if not by_engine or _joins(moved, plan.image_seams):
-            view: Array = _reshaped(moved, plan.image)
+        cut = moved(array, [plan.parts[axis] for axis in plan.order], back)
+        if not by_engine or _joins(cut, plan.image_seams):
+            view: Array = _reshaped(cut, plan.image)
             return view
     result = _result(op, plan.image, array, out)
     with errors_of(op):
         _depth_to_space(
             _reshaped(array, plan.grid),
-            _moved(result, plan.cells, plan.channels_last),
+            moved(result, plan.cells, plan.channels_last),
             plan.blocks,
             kind.mode,
             "channels_last",

@@ -26,6 +26,7 @@ constexpr Names unfold_names{.op = Unfold::name, .data = "image", .output = "col
 constexpr Names fold_names{.op = Fold::name, .data = "columns", .output = "image"};
 constexpr Names coverage_names{.op = Coverage::name, .data = "ones", .output = "counts"};
 constexpr Names reorder_names{.op = Reorder::name, .data = "columns", .output = "reordered"};
+constexpr Names copy_names{.op = Copy::name, .data = "tensor", .output = "copied"};
 constexpr Names space_to_batch_names{
     .op = SpaceToBatch::name, .data = "image", .output = "batches", .kernel_size = "block", .stride = "block"};
 constexpr Names batch_to_space_names{.op = BatchToSpace::name,
@@ -52,6 +53,7 @@ PATCHFOLD_OPERATOR(Unfold, unfold_names)
 PATCHFOLD_OPERATOR(Fold, fold_names)
 PATCHFOLD_OPERATOR(Coverage, coverage_names)
 PATCHFOLD_OPERATOR(Reorder, reorder_names)
+PATCHFOLD_OPERATOR(Copy, copy_names)
 PATCHFOLD_OPERATOR(SpaceToBatch, space_to_batch_names)
 PATCHFOLD_OPERATOR(BatchToSpace, batch_to_space_names)
 PATCHFOLD_OPERATOR(SpaceToDepth, space_to_depth_names)
@@ -109,6 +111,8 @@ PATCHFOLD_OPERATOR(DepthToSpace, depth_to_space_names)
                     attribute<&Reorder::target>("target", optional, "slow index of the C*K axis that goes out"),
                     attribute<&Reorder::layout>("layout", optional, layout_doc),
                     renamed<&Reorder::positions>("positions", "columns", optional, positions_doc)}),
+      row<Copy>(neutral, {copy_names, "Copies a tensor of any rank from one memory layout to another.", here, "f32 2x3x5"},
+                {}),
       row<SpaceToBatch>(neutral,
                         {space_to_batch_names, "Moves blocks of the spatial axes to the batch.", here,
                          "f32 2x3x5x7 block=2,3 padding=1:0,0:2"},

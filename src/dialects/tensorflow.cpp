@@ -67,12 +67,12 @@ Neutral neutral(const BatchToSpace& op, const Dims& input, const Names& names) {
 }
 Neutral neutral(const SpaceToBatchND& op, const Dims& input, const Names& names) {
   check_blocks(input, op.block_shape, "paddings", op.paddings, names);
-  if (op.block_shape.empty()) return ops::Copy{};
+  if (op.block_shape.empty()) return Copy{};
   return patchfold::SpaceToBatch{.block = op.block_shape, .padding = op.paddings, .layout = Layout::channels_last};
 }
 Neutral neutral(const BatchToSpaceND& op, const Dims& input, const Names& names) {
   check_blocks(input, op.block_shape, "crops", op.crops, names);
-  if (op.block_shape.empty()) return ops::Copy{};
+  if (op.block_shape.empty()) return Copy{};
   return patchfold::BatchToSpace{.block = op.block_shape, .crops = op.crops, .layout = Layout::channels_last};
 }
 

@@ -41,6 +41,7 @@ void write_head(Text& text, const Subject& subject, bool with_definition) {
 }
 
 void write_arguments(Text& text, const Subject& subject) {
+  if (subject.op.arguments.empty()) return;
   text.section("Arguments");
   std::vector<std::vector<std::string>> rows;
   for (const ArgumentSpec& spec : subject.op.arguments) {

@@ -77,13 +77,6 @@ Plan Lowering::plan(const ConstTensorView& data, const TensorView& output) const
 
 namespace ops {
 
-Geometry geometry_of(const Copy&, const Dims& data, const Names& names) {
-  check_shape(names.op, names.data, data);
-  Geometry geometry{.data = data, .output = data};
-  for (int axis = 0; axis < data.size(); ++axis) geometry.shared.push_back({data[axis], {axis, 1}, {axis, 1}});
-  return geometry;
-}
-
 Lowering lower(const Neutral& op, const Dims& data, const Names& names) {
   return {std::visit([&](const auto& neutral) { return geometry_of(neutral, data, names); }, op), names};
 }

@@ -16,13 +16,8 @@ namespace patchfold::ops {
 
 using Names = ArgumentNames;
 
-/// Copies the data as it is. Some operators come down to this when no axis has a block.
-struct Copy {
-  static constexpr std::string_view name = "copy";
-};
-
 /// A neutral operator with all its arguments.
-using Neutral = std::variant<Copy, Unfold, Fold, Coverage, Reorder, SpaceToBatch, BatchToSpace, SpaceToDepth, DepthToSpace>;
+using Neutral = std::variant<Unfold, Fold, Coverage, Reorder, Copy, SpaceToBatch, BatchToSpace, SpaceToDepth, DepthToSpace>;
 
 /// The geometry of a neutral operator for data of one shape. Throws Error for every argument and shape that the operator
 /// does not take, with these names.
@@ -30,11 +25,11 @@ Geometry geometry_of(const Unfold& op, const Dims& image, const Names& names);
 Geometry geometry_of(const Fold& op, const Dims& columns, const Names& names);
 Geometry geometry_of(const Coverage& op, const Dims& none, const Names& names);
 Geometry geometry_of(const Reorder& op, const Dims& columns, const Names& names);
+Geometry geometry_of(const Copy& op, const Dims& data, const Names& names);
 Geometry geometry_of(const SpaceToBatch& op, const Dims& image, const Names& names);
 Geometry geometry_of(const BatchToSpace& op, const Dims& batches, const Names& names);
 Geometry geometry_of(const SpaceToDepth& op, const Dims& image, const Names& names);
 Geometry geometry_of(const DepthToSpace& op, const Dims& deep, const Names& names);
-Geometry geometry_of(const Copy& op, const Dims& data, const Names& names);
 
 Lowering lower(const Neutral& op, const Dims& data, const Names& names);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reorder is a permutation of two indices of one axis, the channel and the tap.
+// Operators without windows. Reorder is a permutation of two indices of one axis, the channel and the tap; Copy keeps every
+// index.
 #include "ops/lowering.hpp"
 #include "ops/operands.hpp"
 #include "ops/patches.hpp"
@@ -47,6 +48,13 @@ Geometry geometry_of(const Reorder& op, const Dims& columns, const Names& names)
     geometry.shared.push_back({channels, channel(op.source), channel(op.target)});
     geometry.shared.push_back({taps, tap(op.source), tap(op.target)});
   }
+  return geometry;
+}
+
+Geometry geometry_of(const Copy&, const Dims& data, const Names& names) {
+  check_shape(names.op, names.data, data);
+  Geometry geometry{.data = data, .output = data};
+  for (int axis = 0; axis < data.size(); ++axis) geometry.shared.push_back({data[axis], {axis, 1}, {axis, 1}});
   return geometry;
 }
 

@@ -120,8 +120,8 @@ class Table {
   void add_axes() {
     const std::vector<std::string> data = {std::string(spec_.data_input)};
     for (const int rank : {0, 1}) {
-      // Without facts, an operator without data takes any, and one with data may take one axis.
-      if (facts_ == nullptr && (rank > 0 || spec_.data_input.empty())) continue;
+      // Without facts, an operator without data or without arguments takes any, and others may take one axis.
+      if (facts_ == nullptr && (rank > 0 || spec_.data_input.empty() || spec_.arguments.empty())) continue;
       ProblemText problem = right_;
       problem.shape = Dims::filled(rank, 4);
       add("rank " + std::to_string(rank), problem, {ErrorCode::rank}, data, rank > 0);
@@ -195,13 +195,15 @@ class Table {
   }
 
   void add_names() {
-    const Argument& first = right_.arguments.front();
     ProblemText problem = right_;
     problem.arguments.push_back({"no_such_argument", std::int64_t{1}});
     add("unknown argument", problem, {ErrorCode::unknown_argument}, {"no_such_argument"});
-    problem = right_;
-    problem.arguments.push_back(first);
-    add("argument twice", problem, {ErrorCode::unknown_argument}, {first.name});
+    if (!right_.arguments.empty()) {
+      const Argument& first = right_.arguments.front();
+      problem = right_;
+      problem.arguments.push_back(first);
+      add("argument twice", problem, {ErrorCode::unknown_argument}, {first.name});
+    }
     for (const ArgumentSpec& argument : spec_.arguments) {
       if (!argument.required) continue;
       problem = right_;

@@ -75,6 +75,10 @@ void reorder(Work& w) {
   w.give(w.data);
 }
 
+void copy(Work& w) {
+  w.give(w.data);
+}
+
 std::size_t first_blocked(Work& w, std::size_t rank) {
   return w.is("layout", "channels_last") ? 1 : w.data.size() - rank;
 }
@@ -115,6 +119,12 @@ const Known facts({
       {"rank 1", "it has no data"},
       {"rank 0", "it has no data"}}},
     {"reorder", reorder, any_axes, longer(1), none("any number of positions"), {{"kernel_size longer", other_rank}}},
+    {"copy",
+     copy,
+     "any number of axes",
+     no_multiples,
+     no_columns,
+     {{"rank 0", "a number has no axes"}, {"rank 1", "any number of axes"}}},
     {"space_to_batch",
      space_to_batch,
      any_axes,

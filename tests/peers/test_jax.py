@@ -54,6 +54,7 @@ CALLS: list[tuple[str, tuple[int, ...], dict[str, Any]]] = [
         (2, 3, 5, 12),
         {"kernel_size": 2, "source": "kernel", "target": "channel", "layout": "channels_last", "positions": "grid"},
     ),
+    ("copy", (2, 3, 4), {}),
     ("space_to_batch", (2, 3, 5, 6), {"block": (2, 3), "padding": [(1, 0), (0, 0)]}),
     ("space_to_batch", (2, 6, 6, 3), {"block": 2, "padding": [(-1, -1), (2, 0)], "layout": "channels_last"}),
     ("batch_to_space", (12, 3, 2), {"block": (6,), "crops": [(1, 3)]}),

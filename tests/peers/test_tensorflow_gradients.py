@@ -18,6 +18,7 @@ CALLS = [
     (patchfold.unfold, (1, 2, 5, 4), {"kernel_size": (3, 3), "padding_mode": "edge"}),
     (patchfold.fold, (2, 12, 20), {"output_size": (5, 6), "kernel_size": 2}),
     (patchfold.reorder, (2, 12, 5), {"kernel_size": (2, 3)}),
+    (patchfold.copy, (2, 3, 4), {}),
     (patchfold.space_to_batch, (2, 3, 5, 6), {"block": (2, 3), "padding": [(1, 0), (0, 0)]}),
     (patchfold.batch_to_space, (12, 3, 2), {"block": (6,), "crops": [(1, 3)]}),
     (patchfold.space_to_depth, (2, 3, 4, 6), {"block": 2}),

@@ -73,7 +73,7 @@ def test_derivatives_pass_the_copies():
 
 @pytest.mark.parametrize("key", ["CUDA", "XPU", "MPS", "HPU", "MTIA", "PrivateUse1"])
 def test_every_kind_of_device_has_a_kernel(key):
-    for name in ("fold", "unfold", "pixel_shuffle", "pixel_unshuffle"):
+    for name in ("fold", "unfold", "pixel_shuffle", "pixel_unshuffle", "contiguous"):
         assert torch._C._dispatch_has_kernel_for_dispatch_key(f"patchfold::{name}", key)
         assert torch._C._dispatch_has_kernel_for_dispatch_key(f"patchfold::{name}_out", key)
 

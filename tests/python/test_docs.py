@@ -65,6 +65,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {spec.name: function_of(spec) for spe
         "gather_patches",
         "apply_tiled",
         "patchify",
+        "rearrange",
         "unpatchify",
     )
 }

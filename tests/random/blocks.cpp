@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random problems of the block operators and of reorder.
+// Random problems of the block operators, of reorder and of copy.
 #include "geometry.hpp"
 
 namespace patchfold::testing {
@@ -38,6 +38,26 @@ Problem make_reorder(Random& random, const Request& request) {
   problem.features.insert(grid ? "grid" : "flat");
   problem.features.insert("batch axes " + std::to_string(rules.batch_axes));
   if (scalar) problem.features.insert("numbers only");
+  note_extents(shape, problem.features);
+  return problem;
+}
+
+Problem make_copy(Random& random, const Request& request) {
+  Problem problem = problem_of("copy", request);
+  const int rank = random_rank(random, request) - (random.chance(5) ? 1 : 0);
+  Dims& shape = problem.text.shape;
+  const bool plain = !request.big && request.width == 0;
+  std::int64_t most = most_elements(request);
+  for (int axis = 0; axis < rank; ++axis) {
+    const bool last = axis + 1 == rank;
+    const std::int64_t longest = std::max<std::int64_t>(last ? most : std::min<std::int64_t>(most, 12), 1);
+    std::int64_t extent = request.big && last ? longest : random.between(1, random.between(1, longest));
+    if (plain && random.chance(4)) extent = 0;
+    if (request.width != 0 && last) extent = request.width;
+    shape.push_back(extent);
+    most /= std::max<std::int64_t>(extent, 1);
+  }
+  problem.features.insert("rank " + std::to_string(rank));
   note_extents(shape, problem.features);
   return problem;
 }
@@ -146,6 +166,7 @@ std::vector<Subject> block_subjects() {
                                           "numbers only"};
   std::vector<Subject> all = {
       {"reorder", make_reorder, false, 1, 6, order},
+      {"copy", make_copy, false, 0, 6, {"zero extent", "extent > 64"}},
       {"space_to_batch", make_space_to_batch, false, 1, 6, batch},
       {"batch_to_space", make_batch_to_space, false, 1, 6, crops},
       {"space_to_depth", make_space_to_depth, false, 1, 6, depth},

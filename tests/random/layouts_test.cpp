@@ -39,6 +39,7 @@ constexpr std::string_view problems[] = {
     "fold 2x60x45 output_size=25,38 kernel_size=5,4 stride=5,4",
     "fold 1x153x72 output_size=16,13 kernel_size=3 stride=2 padding=1:2,2:2",
     "fold 2x98x20 output_size=23,31 kernel_size=7 stride=5 dilation=2 padding=3",
+    "copy 2x3x27x38",
     "space_to_depth 2x5x18x33 block=3",
     "depth_to_space 2x48x7x17 block=4 mode=depth_first",
     "space_to_batch 3x4x21x34 block=4,3 padding=2:1,1:1",

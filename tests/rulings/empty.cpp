@@ -10,6 +10,7 @@ TEST(EmptyBatch, GivesAnEmptyResultOfTheRightShape) {
   expect_iota(Unfold{.kernel_size = 2}, {0, 3, 4, 4}, {0, 12, 9}, {});
   expect_iota(Fold{.output_size = {4, 4}, .kernel_size = 2}, {0, 12, 9}, {0, 3, 4, 4}, {});
   expect_iota(Reorder{.kernel_size = {2, 2}}, {0, 12, 9}, {0, 12, 9}, {});
+  expect_iota(Copy{}, {0, 12, 9}, {0, 12, 9}, {});
   expect_iota(SpaceToBatch{.block = 2}, {0, 3, 4, 4}, {0, 3, 2, 2}, {});
   expect_iota(BatchToSpace{.block = 2}, {0, 3, 2, 2}, {0, 3, 4, 4}, {});
   expect_iota(SpaceToDepth{.block = 2}, {0, 3, 4, 4}, {0, 12, 2, 2}, {});

@@ -172,6 +172,12 @@ TEST(Bits, PassThroughReorder) {
                21, 22, 23, 24, 25, 51, 52, 53, 54, 55, 26, 27, 28, 29, 30, 56, 57, 58, 59, 60});
 }
 
+// claim: copies-move-bits
+TEST(Bits, PassThroughCopy) {
+  expect_bits(Copy{}, {2, 1, 13}, {2, 1, 13}, iota({2, 1, 13}));
+  expect_bits(Copy{}, {}, {}, {1});
+}
+
 // Fold adds, so it is not movement even where each pixel has one contribution: -0.0 becomes +0.0 and NaN stays NaN, but
 // every other number keeps its bits.
 template <class T>

@@ -8,6 +8,7 @@ This package imports jax; ``import patchfold`` does not.
 
 from ._functions import (
     batch_to_space,
+    copy,
     coverage,
     depth_to_space,
     fold,
@@ -20,6 +21,7 @@ from ._functions import (
 
 __all__ = [
     "batch_to_space",
+    "copy",
     "coverage",
     "depth_to_space",
     "fold",

@@ -18,6 +18,7 @@ _unfold = Operator("unfold", data="x")
 _fold = Operator("fold", data="x")
 _coverage = Operator("coverage")
 _reorder = Operator("reorder", data="x")
+_copy = Operator("copy", data="x")
 _space_to_batch = Operator("space_to_batch", data="x")
 _batch_to_space = Operator("batch_to_space", data="x")
 _space_to_depth = Operator("space_to_depth", data="x")
@@ -145,6 +146,19 @@ def reorder(
         Array([0, 3, 1, 4, 2, 5], dtype=int32)
     """
     return apply(_reorder, x, kernel_size, source, target, layout, positions)
+
+
+def copy(x: Data) -> jax.Array:
+    """Copies an array of any rank to a new one. Shapes, formula and errors: patchfold.copy.
+
+    Types: every element type of whole bytes. Derivatives: of any order, in both modes; the adjoint is a copy.
+
+    Example:
+        >>> import jax.numpy as jnp, patchfold.jax
+        >>> patchfold.jax.copy(jnp.arange(3))
+        Array([0, 1, 2], dtype=int32)
+    """
+    return apply(_copy, x)
 
 
 def space_to_batch(x: Data, block: IntOrInts, *, padding: Padding = 0, layout: Layout = "channels_first") -> jax.Array:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """patchfold for torch: its functions, its modules, derivatives, torch.compile and torch.func.
 
-The functions have the signatures of torch.nn.functional. They call the operators torch.ops.patchfold.fold, unfold,
-pixel_shuffle and pixel_unshuffle of torch.library, which take one list entry for each spatial axis. This package
-imports torch; ``import patchfold`` does not.
+The functions have the signatures of torch.nn.functional; ``contiguous`` is Tensor.contiguous. They call the operators
+torch.ops.patchfold.fold, unfold, pixel_shuffle, pixel_unshuffle and contiguous of torch.library, which take one list entry
+for each spatial axis. This package imports torch; ``import patchfold`` does not.
 """
 
 from . import _script
-from ._functional import fold, pixel_shuffle, pixel_unshuffle, unfold
+from ._functional import contiguous, fold, pixel_shuffle, pixel_unshuffle, unfold
 from ._install import Installation, install
 from ._modules import Fold, PixelShuffle, PixelUnshuffle, Unfold
 from ._portable import decompositions
@@ -20,6 +20,7 @@ __all__ = [
     "PixelShuffle",
     "PixelUnshuffle",
     "Unfold",
+    "contiguous",
     "decompositions",
     "fold",
     "install",

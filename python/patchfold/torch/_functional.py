@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""fold, unfold, pixel_shuffle and pixel_unshuffle with the signatures of torch.nn.functional."""
+"""fold, unfold, pixel_shuffle and pixel_unshuffle with the signatures of torch.nn.functional, and Tensor.contiguous."""
 
 from __future__ import annotations
 
 from typing import SupportsIndex
 
+import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function_unary
 from torch.types import Device
 
 from ._arguments import IntOrInts
-from ._library import FOLD, PIXEL_SHUFFLE, PIXEL_UNSHUFFLE, UNFOLD
+from ._library import CONTIGUOUS, FOLD, PIXEL_SHUFFLE, PIXEL_UNSHUFFLE, UNFOLD
 
 
 def fold(
@@ -217,3 +218,39 @@ def pixel_unshuffle(
         result: Tensor = handle_torch_function(pixel_unshuffle, (input,), input, downscale_factor, out=out, device=device)
         return result
     return PIXEL_UNSHUFFLE.run_to(device, input, out, downscale_factor)
+
+
+def contiguous(input: Tensor) -> Tensor:
+    """Copies a tensor whose elements do not lie in row-major order to a new one where they do: Tensor.contiguous().
+
+    Shapes: any; the result has the shape of input.
+
+    Arguments:
+        input: the tensor, any strides, any device; if it is not on the CPU it is copied there, and the result back. One that
+            is contiguous already is returned itself.
+
+    Formula: result[i, j, ..] = input[i, j, ..].
+
+    Types: any element type; elements are copied bit by bit.
+
+    Derivatives: of any order, in reverse and forward mode, under torch.func, torch.compile and torch.export.
+
+    Errors: InvalidType for an input that would have to be copied and is not a dense tensor. It names the rule and the given
+        value.
+
+    Elsewhere: torch Tensor.contiguous; patchfold.copy; NumPy ascontiguousarray; TensorFlow identity; ONNX Identity;
+        OpenVINO none; MATLAB none.
+
+    Example:
+        >>> import torch, patchfold.torch
+        >>> x = torch.arange(6).reshape(2, 3).T
+        >>> patchfold.torch.contiguous(x).stride()
+        (2, 1)
+        >>> patchfold.torch.contiguous(x.T).data_ptr() == x.data_ptr()
+        True
+    """
+    if has_torch_function_unary(input):
+        result: Tensor = handle_torch_function(contiguous, (input,), input)
+        return result
+    is_ready = isinstance(input, Tensor) and input.layout is torch.strided and input.is_contiguous()
+    return input if is_ready else CONTIGUOUS.run(input, None)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators patchfold::fold, unfold, pixel_shuffle and pixel_unshuffle of torch.library.
+"""The operators patchfold::fold, unfold, pixel_shuffle, pixel_unshuffle and contiguous of torch.library.
 
-All four are linear, and each one's adjoint is another of them, which is its backward formula. Forward-mode derivatives
-apply the operator to the tangent; torch.library.register_autograd has no place for that rule, so the Autograd kernel is
-registered as such.
+All of them are linear, and each one's adjoint is another of them, or the identity, which is its backward formula.
+Forward-mode derivatives apply the operator to the tangent; torch.library.register_autograd has no place for that rule, so
+the Autograd kernel is registered as such.
 
 The kernels run on the processor. A tensor on another device is copied to the processor's memory, and the result back to the
 device, both within the operator, so that derivatives, graphs and transforms see one operator on the tensor's own device.
@@ -312,7 +312,8 @@ def _out_autograd_kernel(row: _Row) -> Callable[..., None]:
 def _register(row: _Row) -> _Row:
     qualified = f"{NAMESPACE}::{row.name}"
     tags = (torch.Tag.pt2_compliant_tag, _STRIDES_TAG)
-    torch.library.define(qualified, f"(Tensor input, {row.arguments}) -> Tensor", lib=library, tags=tags)
+    inputs = ", ".join(filter(None, ("Tensor input", row.arguments)))
+    torch.library.define(qualified, f"({inputs}) -> Tensor", lib=library, tags=tags)
     library.impl(row.name, _cpu_kernel(row), "CPU")
     for key in _OTHER_DEVICES:
         library.impl(row.name, _elsewhere_kernel(row), key)
@@ -321,8 +322,7 @@ def _register(row: _Row) -> _Row:
     torch.library.register_vmap(qualified, _vmap_kernel(row), lib=library)
 
     qualified += "_out"
-    schema = f"(Tensor input, {row.arguments}, *, Tensor(a!) out) -> ()"
-    torch.library.define(qualified, schema, lib=library, tags=tags)
+    torch.library.define(qualified, f"({inputs}, *, Tensor(a!) out) -> ()", lib=library, tags=tags)
     library.impl(f"{row.name}_out", _out_cpu_kernel(row), "CPU")
     for key in _OTHER_DEVICES:
         library.impl(f"{row.name}_out", _out_elsewhere_kernel(row), key)
@@ -391,5 +391,20 @@ PIXEL_UNSHUFFLE: _Row = _register(
         adjoint=lambda gradient, sizes, factor: PIXEL_SHUFFLE.run(gradient, None, factor),
         rank=lambda factor: (3, None),
         keeps_memory_format=True,
+    )
+)
+CONTIGUOUS: _Row = _register(
+    _Row(
+        name="contiguous",
+        names=(),
+        takes_lists=False,
+        arguments="",
+        native=Operator("copy", data="input"),
+        portable=_portable.contiguous,
+        defaults=(),
+        shape=lambda sizes: list(sizes),
+        adjoint=lambda gradient, sizes: gradient,
+        rank=lambda: (0, None),
+        keeps_memory_format=False,
     )
 )

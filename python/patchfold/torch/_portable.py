@@ -101,6 +101,10 @@ def pixel_unshuffle(input: Tensor, downscale_factor: Any) -> Tensor:
     return functional.pixel_unshuffle(input, downscale_factor)
 
 
+def contiguous(input: Tensor) -> Tensor:
+    return input.clone(memory_format=torch.contiguous_format)
+
+
 def decompositions() -> dict[Any, Callable[..., Tensor]]:
     """patchfold's operators in terms of torch's own, for ``torch.export.ExportedProgram.run_decompositions``.
 
@@ -120,6 +124,7 @@ def decompositions() -> dict[Any, Callable[..., Tensor]]:
         operators.unfold.default: unfold,
         operators.pixel_shuffle.default: pixel_shuffle,
         operators.pixel_unshuffle.default: pixel_unshuffle,
+        operators.contiguous.default: contiguous,
     }
 
 

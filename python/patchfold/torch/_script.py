@@ -43,7 +43,14 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     return result
 
 
+def contiguous(input: Tensor) -> Tensor:
+    if input.is_contiguous():
+        return input
+    result: Tensor = torch.ops.patchfold.contiguous(input)
+    return result
+
+
 def enable() -> None:
     """Tells torch.jit.script of these functions."""
-    for written in (fold, unfold, pixel_shuffle, pixel_unshuffle):
+    for written in (fold, unfold, pixel_shuffle, pixel_unshuffle, contiguous):
         getattr(_functional, written.__name__).__prepare_scriptable__ = lambda written=written: written

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Axes cut into parts, and parts put together to other axes: patchfold.rearrange.
+#pragma once
+
+#include "python/native/call.hpp"
+
+namespace patchfold::python {
+
+/// A rearrangement of arrays of one shape: one copy from a view of x to a view of the result. Both views have an axis for
+/// each part.
+class Rearrangement {
+ public:
+  /// source: the extents of the parts of each axis of x. order: which part comes where, counted over all axes of x.
+  /// target: how many parts each axis of the result has.
+  Rearrangement(nb::handle source, nb::handle order, nb::handle target);
+
+  /// Returns `out`, or a new row-major array of the same kind as x.
+  nb::object call(nb::handle x, nb::handle out) const;
+
+ private:
+  Dims parts_{};   ///< extents, in the order of x
+  Dims counts_{};  ///< parts of each axis of x
+  Dims order_{};
+  Dims shape_{};        ///< of x
+  Dims moved_parts_{};  ///< extents, in the order of the result
+  Dims moved_counts_{};
+  Dims moved_shape_{};
+};
+
+}  // namespace patchfold::python
