@@ -30,7 +30,7 @@ Data = dict[str, Any]
 
 
 def copies_of(library: ctypes.CDLL, size: int, threads: int) -> dict[str, Callable[[], Any]]:
-    """Copies of half of the bytes, by both kinds of stores; one thread as well, which is the fastest where there is little."""
+    """Copies of half of the bytes by both kinds of stores, on one thread as well: it is faster where there is little."""
     from systems import empty
 
     half = ctypes.c_size_t(max(64, size // 2 // 64 * 64))
@@ -79,7 +79,7 @@ def measure(call: Call, options: argparse.Namespace, library: ctypes.CDLL, onedn
 def measure_all(options: argparse.Namespace) -> None:
     """The process of one number of threads. What is measured is stored after each call."""
     import numpy as np
-    import onnxruntime  # type: ignore[import-untyped]
+    import onnxruntime
     import patchfold
     import torch
     from onednn import OneDNN
@@ -168,6 +168,9 @@ def parse_options() -> argparse.Namespace:
     options = parser.parse_args()
     if min(options.rounds, options.count) < 1:
         parser.error("--rounds and --count take positive numbers")
+    whole = options.render or (options.count >= 24 and options.groups == GROUPS)
+    if options.write and not whole and options.folder.resolve() == ROOT / "docs":
+        parser.error("--write of fewer than 24 calls of each group needs --folder: docs is about a whole run")
     for path in (options.render,) if options.render else (options.copies,):
         if not path.exists():
             parser.error(f"there is no file {path}")

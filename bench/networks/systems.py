@@ -71,7 +71,7 @@ def data_of(call: Call) -> Data:
 
 
 def with_patchfold(call: Call, x: Array, out: Array) -> Work | None:
-    windows = {"stride": call.stride, "padding": call.padding, "dilation": call.dilation, "out": out}
+    windows: dict[str, Any] = {"stride": call.stride, "padding": call.padding, "dilation": call.dilation, "out": out}
     if call.op == "unfold":
         return Work(lambda: patchfold.unfold(x, call.kernel, **windows), lambda _: out)
     if call.op == "fold":
