@@ -24,8 +24,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from peers_document import DOCUMENT, PICTURE, document
-from peers_picture import picture
+from pages import DOCUMENT, write_part
+from peers_document import section
 
 if TYPE_CHECKING:
     from peers_problems import Case
@@ -162,7 +162,7 @@ def measure_all(options: argparse.Namespace, threads: int) -> None:
     gc.disable()
     for i, case in enumerate(cases):
         note(f"{threads} {'thread' if threads == 1 else 'threads'}, {i + 1} of {len(cases)}: {case.text}")
-        row = {"problem": case.text, "target": case.target, "threads": threads, "bytes": case.bytes}
+        row = {"problem": case.text, "threads": threads, "bytes": case.bytes}
         row["program"] = of_program(options.program, case, threads, options.rounds)
         data["rows"].append(row | measure(case, systems, options.rounds))
         options.json.write_text(json.dumps(data), encoding="utf-8")
@@ -228,7 +228,7 @@ def numbers(text: str) -> list[int]:
 def parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=(__doc__ or "").split("\n\n")[0],
-        epilog="Without --write the document is printed. The environment needs what tests/peers/requirements.txt lists, and "
+        epilog="Without --write the text is printed. The environment needs what tests/peers/requirements.txt lists, and "
         "the patchfold package; scripts/bench makes one. Progress is shown where the standard error is a terminal.",
     )
     parser.add_argument("--threads", type=numbers, default=[1, 2], metavar="N,..", help="numbers of threads (default: 1,2)")
@@ -243,7 +243,7 @@ def parse_options() -> argparse.Namespace:
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="store the figures here, after each number of threads")
     parser.add_argument("--render", type=Path, metavar="FILE", help="measure nothing; take the figures that --json stored")
-    parser.add_argument("--write", action="store_true", help=f"write {DOCUMENT} and {PICTURE}")
+    parser.add_argument("--write", action="store_true", help=f"write the second part of {DOCUMENT}")
     parser.add_argument("--folder", type=Path, metavar="FOLDER", help="where --write writes (default: docs)")
     parser.add_argument("--process", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -272,11 +272,9 @@ def main() -> int:
         print("peers: nothing was measured", file=sys.stderr)
         return 1
     if options.write and complete:
-        folder = options.folder or ROOT / "docs"
-        (folder / DOCUMENT).write_text(document(data), encoding="utf-8")
-        (folder / PICTURE).write_text(picture(data), encoding="utf-8")
+        write_part(options.folder or ROOT / "docs", "problems", section(data))
     elif not options.write:
-        print(document(data), end="")
+        print(section(data), end="")
     return 0 if complete else 1
 
 

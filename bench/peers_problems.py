@@ -88,7 +88,6 @@ class Window:
 class Case:
     """A line of the list."""
 
-    target: float
     text: str
     op: str
     dtype: str
@@ -204,11 +203,10 @@ def patches_of_grid(rank: int) -> Extents:
 
 
 def parse(line: str) -> Case:
-    """A line "TARGET PROBLEM"."""
-    target, op, dtype, shape, *arguments = line.split()
+    """A line "TARGET PROBLEM", whose target is for `patchfold bench`."""
+    _, op, dtype, shape, *arguments = line.split()
     pairs = (argument.split("=", 1) for argument in arguments)
     return Case(
-        float(target),
         line.split(None, 1)[1],
         op,
         dtype,

@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from peers import ENVIRONMENT, ROOT, machine, note, numbers, race
-from random_document import DOCUMENT, PICTURE, document
-from random_picture import picture
+from random_document import DOCUMENT, PICTURE, document, picture
 
 Data = dict[str, Any]
 SETTING = "PATCHFOLD_INSTRUCTION_SET"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/performance-random.md, written from the figures that bench/peers_random.py stores."""
+"""docs/performance-random.md and its picture, written from the figures that bench/peers_random.py stores."""
 
 from __future__ import annotations
 
@@ -7,13 +7,20 @@ import statistics
 from collections.abc import Iterator
 from typing import Any
 
-from peers_document import machine_text, plural, times
+from pages import machine_text, plural, table, times
+from spread_picture import Groups, Section, spread_picture
 
 DOCUMENT = "performance-random.md"
 PICTURE = "performance-random.svg"
 # Smaller problems stay in a cache, where a copy says little about the roof.
 LEAST_BYTES = 4e6
 SLOWEST = 10
+
+SYSTEMS = ("patchfold", "NumPy", "torch")
+CAPTION = (
+    "1 is a copy of half of the memory that a problem touches, with as many threads. Further left is faster.",
+    "Problems of 4 MB or more. Line: all of them; bar: the middle half; mark: the median.",
+)
 
 Data = dict[str, Any]
 
@@ -83,7 +90,7 @@ def _multiples(rows: list[Data], system: str) -> str:
 def _cells(rows: list[Data]) -> list[str]:
     big = large(rows)
     over = [str(sum(row["time_of_copy"] > limit for row in big)) for limit in (1.5, 3)]
-    copies = [_figures(big, system) for system in ("patchfold", "NumPy", "torch")]
+    copies = [_figures(big, system) for system in SYSTEMS]
     return [
         str(len(rows)),
         str(len(big)),
@@ -101,8 +108,7 @@ def _table(rows: list[Data]) -> str:
     lines = [["all", *_cells(rows)]]
     for groups in (operators(rows), layouts(rows)):
         lines += [[f"`{name}`", *_cells(group)] for name, group in groups.items()]
-    text = f"| {' | '.join(head)} |\n|---|{'---:|' * (len(head) - 1)}\n"
-    return text + "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    return table(head, lines)
 
 
 def _slowest(rows: list[Data]) -> str:
@@ -144,3 +150,23 @@ def document(data: Data) -> str:
     for name, threads, rows in parts(data):
         text += f"\n## {name}, {plural(threads)}\n\n{_table(rows)}{_slowest(rows)}"
     return text + _wrong(data)
+
+
+def _spreads(rows: list[Data]) -> Section:
+    def spread(groups: dict[str, list[Data]]) -> Groups:
+        made: Groups = {}
+        for label, members in groups.items():
+            for threads in dict.fromkeys(row["threads"] for row in rows):
+                here = [row for row in members if row["threads"] == threads]
+                made.setdefault(label, {})[threads] = {
+                    system: [value for row in here if (value := of_copy(row, system)) is not None] for system in SYSTEMS
+                }
+        return made
+
+    return {"": spread({"all": rows}), "operator": spread(operators(rows)), "memory layout": spread(layouts(rows))}
+
+
+def picture(data: Data) -> str:
+    names = dict.fromkeys(row["set"] for row in data["rows"])
+    sections = {name: _spreads(large([row for row in data["rows"] if row["set"] == name])) for name in names}
+    return spread_picture("Random problems: time in multiples of a copy", CAPTION, list(SYSTEMS), sections)
