@@ -42,6 +42,7 @@ Planes::Planes(std::int64_t unit, const BrickAxes& axes) : unit_(unit), axes_(ax
 }
 
 void Planes::prepare() {
+  repeats_ = repeats(best_.columns);
   list_offsets(best_.rows, 0);
   list_offsets(best_.columns, 2);
 }
@@ -148,6 +149,10 @@ std::int64_t Planes::step(const List& list, bool to) const noexcept {
   return list.empty() ? 0 : to ? axes_[list[0]].to : axes_[list[0]].from;
 }
 
+bool Planes::repeats(const List& columns) const noexcept {
+  return !columns.empty() && std::ranges::all_of(columns, [&](int i) { return axes_[i].from == 0; });
+}
+
 void Planes::consider(Choice choice) {
   const double cycles = price(choice);
   if (cycles_ >= 0 && cycles >= cycles_) return;
@@ -192,7 +197,8 @@ double Planes::price(const Choice& choice) const noexcept {
   const std::int64_t from_rows = step(choice.rows, false), from_columns = step(choice.columns, false);
   const std::int64_t to_rows = step(choice.rows, true), to_columns = step(choice.columns, true);
   const std::int64_t lanes = vectors_.lanes;
-  switch (kernels::plane_way(unit_, vectors_, rows, columns, {to_rows, to_columns, from_rows, from_columns})) {
+  switch (kernels::plane_way(unit_, vectors_, rows, columns,
+                             {to_rows, to_columns, from_rows, from_columns, repeats(choice.columns)})) {
     case kernels::PlaneWay::join: return of_planes(3.0 * count(columns * ceil_div(rows, lanes)));
     case kernels::PlaneWay::split: return of_planes(3.0 * count(rows * ceil_div(columns, lanes)));
     case kernels::PlaneWay::exchange:
@@ -202,6 +208,8 @@ double Planes::price(const Choice& choice) const noexcept {
     case kernels::PlaneWay::spread:
       return of_planes(count(rows) *
                        (4 + (unit_ * columns < 32 ? 1.2 * count(columns) : 2 * count(ceil_div(columns, lanes)))));
+    case kernels::PlaneWay::repeat:
+      return of_planes(count(rows) * (6 + count(ceil_div(columns * unit_, kernels::line_bytes))));
     case kernels::PlaneWay::units: break;
   }
   const double piece = std::max(unit_ <= 4 || unit_ % 8 == 0 ? 0.9 : 1.5, count(unit_) / 24);
@@ -242,6 +250,7 @@ void Planes::move(std::byte* to, const std::byte* from, const Extents& extents, 
   plane.dst_columns = {offsets_[2].data(), steps_[2]};
   plane.src_columns = {offsets_[3].data(), steps_[3]};
   plane.src_end = from_end;
+  plane.repeats = repeats_;
   DimList others;
   for (const int i : others_) {
     const std::int64_t extent = extents[static_cast<std::size_t>(i)];

@@ -63,6 +63,7 @@ class Planes {
   double misses(const Choice& choice, bool to) const noexcept;
   std::int64_t length(const List& list) const noexcept;
   std::int64_t step(const List& list, bool to) const noexcept;
+  bool repeats(const List& columns) const noexcept;
   void extend(List& list, const List& other, Side side) const;
   void fill_rows(Choice& choice, bool to) const;
   void list_offsets(const List& list, std::size_t at);
@@ -75,6 +76,7 @@ class Planes {
   List others_{};
   std::array<std::vector<std::int64_t>, 4> offsets_{};  // of rows, then of columns: in the destination, in the source
   std::array<std::int64_t, 4> steps_{};
+  bool repeats_ = false;  // all columns of a row are the same unit
 };
 
 }  // namespace patchfold::engine

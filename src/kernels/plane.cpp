@@ -240,8 +240,25 @@ struct Planes {
     }
   }
 
+  /// Rows of one unit each.
+  static void repeat(std::byte* dst, const std::byte* src, std::int64_t, const Plane& p) {
+    const hn::ScalableTag<T> d;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    const std::int64_t rows = p.rows, columns = p.columns;
+    const std::int64_t *to_rows = p.dst_rows.offsets, *from_rows = p.src_rows.offsets;
+    for (std::int64_t row = 0; row < rows; ++row) {
+      T value;
+      std::memcpy(&value, src + from_rows[row], unit);
+      auto* to = reinterpret_cast<T*>(dst + to_rows[row]);
+      const auto all = hn::Set(d, value);
+      std::int64_t i = 0;
+      for (; i + lanes <= columns; i += lanes) hn::StoreU(all, d, to + i);
+      for (; i < columns; ++i) std::memcpy(to + i, &value, unit);
+    }
+  }
+
   static MovePlane mover(std::int64_t, const Plane& p) {
-    const PlaneSteps steps{p.dst_rows.stride, p.dst_columns.stride, p.src_rows.stride, p.src_columns.stride};
+    const PlaneSteps steps{p.dst_rows.stride, p.dst_columns.stride, p.src_rows.stride, p.src_columns.stride, p.repeats};
     switch (plane_way(unit, vectors, p.rows, p.columns, steps)) {
       case PlaneWay::units: break;
       case PlaneWay::join: return regroup<true>(p.columns);
@@ -255,6 +272,7 @@ struct Planes {
         if (std::abs(steps.src_columns) == unit) return straighten<1, true>;
         return steps.src_columns < 0 ? straighten<2, true> : straighten<2, false>;
       case PlaneWay::spread: return spread;
+      case PlaneWay::repeat: return repeat;
     }
     return move_units<unit>;
   }

@@ -31,6 +31,7 @@ struct Plane {
   PlaneSide src_rows{};
   PlaneSide src_columns{};
   const std::byte* src_end = nullptr;  ///< up to where memory may be read
+  bool repeats = false;                ///< all columns of a row are the same unit of the source
 };
 
 using MovePlane = void (*)(std::byte* dst, const std::byte* src, std::int64_t unit, const Plane& plane);
@@ -56,11 +57,13 @@ enum class PlaneWay : std::uint8_t {
   exchange,    ///< rows become columns, in blocks
   straighten,  ///< columns lie backwards, or at every second place of the source
   spread,      ///< columns go to every second place of the destination
+  repeat,      ///< columns are the same unit
 };
 
 /// `unit`, and steps between units, in bytes; 0: they are not equal.
 struct PlaneSteps {
   std::int64_t dst_rows = 0, dst_columns = 0, src_rows = 0, src_columns = 0;
+  bool repeats = false;  ///< as in the plane
 };
 constexpr PlaneWay plane_way(std::int64_t unit, PlaneVectors vectors, std::int64_t rows, std::int64_t columns,
                              const PlaneSteps& steps) noexcept {
@@ -70,6 +73,7 @@ constexpr PlaneWay plane_way(std::int64_t unit, PlaneVectors vectors, std::int64
   };
   const std::int64_t lanes = vectors.lanes;
   if (lanes == 1) return PlaneWay::units;
+  if (steps.repeats && steps.dst_columns == unit) return PlaneWay::repeat;
   if (steps.dst_columns == 2 * unit && steps.src_columns == unit && vectors.spreads && columns >= 4) return PlaneWay::spread;
   if (steps.dst_columns != unit) return PlaneWay::units;
   if (size(steps.src_rows) == unit) {
