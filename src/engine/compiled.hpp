@@ -61,4 +61,11 @@ class Compiled {
 /// more axes than max_axes remain.
 std::shared_ptr<const Compiled> compile(const Problem& problem, std::string_view op);
 
+/// The plan of a strategy; null if it does not fit.
+template <class Plan>
+std::unique_ptr<Compiled> if_fits(const Problem& problem) {
+  auto plan = std::make_unique<Plan>(problem);
+  return plan->fits() ? std::move(plan) : nullptr;
+}
+
 }  // namespace patchfold::engine

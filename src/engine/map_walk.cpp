@@ -13,12 +13,6 @@
 
 namespace patchfold::engine {
 
-bool Tuple::next() {
-  for (std::size_t i = ends_.size(); i-- > 0; index_[i] = 0)
-    if (++index_[i] < ends_[i]) return true;
-  return false;
-}
-
 std::vector<int> walk_order(const std::vector<Window>& windows, std::int64_t element_size) {
   std::vector<int> order(windows.size());
   std::iota(order.begin(), order.end(), 0);
@@ -64,17 +58,18 @@ std::int64_t MapWalk::phase_of(const Met& met) const noexcept {
   return phase;
 }
 
-Tuple MapWalk::rows() const {
-  std::vector<std::int64_t> lengths;
+Dims MapWalk::rows() const {
+  Dims lengths;
   for (std::size_t k = 0; k < flat_; ++k) lengths.push_back(axes_[k].length);
-  return Tuple(lengths);
+  return lengths;
 }
 
-std::optional<std::int64_t> MapWalk::row_offset(const Tuple& row, const Met& met) const {
+std::optional<std::int64_t> MapWalk::row_offset(const Dims& row, const Met& met) const {
   std::int64_t offset = 0;
   for (std::size_t k = 0; k < flat_; ++k) {
-    if (row[k] < met.taps[k].from || row[k] >= met.taps[k].to) return std::nullopt;
-    offset += row[k] * axes_[k].far_stride;
+    const std::int64_t element = row[static_cast<int>(k)];
+    if (element < met.taps[k].from || element >= met.taps[k].to) return std::nullopt;
+    offset += element * axes_[k].far_stride;
   }
   return offset;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/problem.hpp"
+#include "tensor/index.hpp"
 
 namespace patchfold::engine {
 
@@ -42,19 +43,6 @@ inline std::int64_t phase_length(const Window& w) noexcept {
 
 /// The windows from the outermost to the one whose positions lie side by side in memory.
 std::vector<int> walk_order(const std::vector<Window>& windows, std::int64_t element_size);
-
-/// Counts through tuples of numbers below `ends`, the last fastest.
-class Tuple {
- public:
-  explicit Tuple(std::vector<std::int64_t> ends) : ends_(std::move(ends)), index_(ends_.size()) {}
-  std::int64_t operator[](std::size_t i) const { return index_[i]; }
-  /// False after the last tuple, with which it begins again.
-  bool next();
-
- private:
-  std::vector<std::int64_t> ends_;
-  std::vector<std::int64_t> index_;
-};
 
 /// A row of the walk is its innermost axis, and with it those further out that a vector can go across, since their rows lie
 /// one behind the other on both sides.
@@ -100,28 +88,29 @@ class MapWalk {
   /// Calls visit(met) for every tuple of taps in ascending order of the windows, until it returns false.
   template <class Visit>
   bool each_tap(const Taps& taps, const Visit& visit) const {
-    std::vector<std::int64_t> counts(size());
-    for (std::size_t i = 0; i < size(); ++i) counts[i] = static_cast<std::int64_t>(taps[place_[i]].size());
-    for (const std::int64_t count : counts)
-      if (count == 0) return true;
-    Tuple tuple(counts);
+    Dims counts;
+    for (const std::size_t place : place_) {
+      if (taps[place].empty()) return true;
+      counts.push_back(std::ssize(taps[place]));
+    }
+    Dims index = Dims::filled(counts.size(), 0);
     Met met{std::vector<WalkTap>(size())};
     do {
       met.offset = met.near = 0;
       for (std::size_t i = 0; i < size(); ++i) {
-        const WalkTap& tap = met.taps[place_[i]] = taps[place_[i]][static_cast<std::size_t>(tuple[i])];
+        const WalkTap& tap = met.taps[place_[i]] = taps[place_[i]][static_cast<std::size_t>(index[static_cast<int>(i)])];
         met.offset += tap.offset;
         met.near += tap.near;
       }
       if (!visit(met)) return false;
-    } while (tuple.next());
+    } while (advance(index, counts));
     return true;
   }
 
-  /// The tuples of elements that number the rows.
-  Tuple rows() const;
+  /// The extents of the axes that number the rows.
+  Dims rows() const;
   /// Bytes on the far side to a row; nothing if the taps do not tie it.
-  std::optional<std::int64_t> row_offset(const Tuple& row, const Met& met) const;
+  std::optional<std::int64_t> row_offset(const Dims& row, const Met& met) const;
 
   /// Writes which lanes of some vectors of a row each of the terms ties, vector by vector.
   Masks add_masks(const std::vector<const Met*>& terms, std::int64_t lane, std::int64_t vectors);

@@ -5,7 +5,7 @@
 
 #include "engine/compiled.hpp"
 #include "engine/floats.hpp"
-#include "engine/means.hpp"
+#include "engine/sums/means.hpp"
 #include "engine/scratch.hpp"
 #include "engine/sharing.hpp"
 #include "kernels/stream.hpp"

@@ -85,7 +85,7 @@ inline bool overlap(const std::byte* a, ByteRange ra, const std::byte* b, ByteRa
 /// image has an axis for each dim and each window, the columns have one for each dim and two for each window (position and
 /// tap); in which order they lie in memory is a matter of strides alone. Operators make problems (ops/operands.hpp) and have
 /// checked every size and offset in it: none leaves its tensor, and all are below 2^60. normalise.hpp brings it into normal
-/// form, strategies.hpp finds the way to run it. A problem holds no data pointers; offsets count from those of the call.
+/// form, table.hpp finds the way to run it. A problem holds no data pointers; offsets count from those of the call.
 struct Problem {
   Verb verb = Verb::extract;
   DType dtype = DType::opaque;

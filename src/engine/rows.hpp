@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "engine/problem.hpp"
+#include "engine/walk.hpp"
 #include "tensor/checked.hpp"
 
 namespace patchfold::engine {
@@ -51,35 +52,6 @@ inline int order_axes(AxisList& axes, std::int64_t unit) noexcept {
   return longest;
 }
 
-/// Counts through the index tuples of some axes, the last fastest. An axis of extent 0 must not be counted.
-class Odometer {
- public:
-  Odometer(const AxisList& axes, std::int64_t start) noexcept : axes_(axes) {
-    for (int i = axes.size() - 1; i >= 0; --i) {
-      index_[static_cast<std::size_t>(i)] = start % axes[i].extent;
-      start /= axes[i].extent;
-    }
-  }
-  std::int64_t operator[](int axis) const noexcept { return index_[static_cast<std::size_t>(axis)]; }
-  void next() noexcept {
-    for (int i = axes_.size() - 1; i >= 0; --i) {
-      if (++index_[static_cast<std::size_t>(i)] < axes_[i].extent) return;
-      index_[static_cast<std::size_t>(i)] = 0;
-    }
-  }
-
- private:
-  const AxisList& axes_;
-  std::array<std::int64_t, 2 * max_axes + 1> index_;
-};
-
-/// Product of the extents. The destination's size bounds it, so it fits.
-inline std::int64_t count_tuples(const AxisList& axes) noexcept {
-  std::int64_t count = 1;
-  for (const Axis& axis : axes) count *= axis.extent;
-  return count;
-}
-
 /// The row axis and the axes that number the rows. A long row axis is cut into chunks, so that threads can share it: the
 /// numbering axes are those outside the row axis, the chunks of the row, and those inside of it.
 struct RowPlan {
@@ -89,7 +61,7 @@ struct RowPlan {
   std::int64_t chunk = 1;
   std::int64_t rows = 0;
 
-  std::int64_t row_begin(const Odometer& odometer) const noexcept { return odometer[chunk_axis] * chunk; }
+  std::int64_t row_begin(const Odometer<AxisList>& odometer) const noexcept { return odometer[chunk_axis] * chunk; }
   std::int64_t row_count(std::int64_t begin) const noexcept { return std::min(chunk, row.extent - begin); }
 };
 

@@ -6,7 +6,7 @@
 // it, and each column is read in long runs. Accumulators begin as +0 and terms are added in the order given, as in
 // kernels/sum.hpp, so that both give the same bits.
 //
-// The strategy "sum panels" (engine/strategies/sum_panels.cpp) cuts the output of fold into panels and lists their terms.
+// The strategy "sum panels" (engine/sums/sum_panels.cpp) cuts the output of fold into panels and lists their terms.
 #pragma once
 
 #include <cstddef>

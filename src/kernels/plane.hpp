@@ -4,7 +4,7 @@
 // Where the axis that is nearest in the destination (columns) is not the one that is nearest in the source (rows), rows and
 // columns are exchanged in registers. Where it is the same and its elements lie backwards or at every second place, they are
 // put in order in registers. Either axis may be several dims, one after the other, so that short ones fill a register too.
-// The strategy "strided" (engine/strategies/strided.cpp) cuts every copy into planes that stay in the cache.
+// The strategy "strided" (engine/copies/strided.cpp) cuts every copy into planes that stay in the cache.
 #pragma once
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 // ends of rows, and lanes that a term does not have are masked.
 //
 // Accumulators begin as +0 and terms are added in the order given, as in kernels/sum.hpp, so that both give the same bits.
-// The engine writes programs in engine/sum_program.hpp.
+// The engine writes programs in engine/sums/sum_program.hpp.
 #pragma once
 
 #include <cstddef>

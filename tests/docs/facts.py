@@ -6,7 +6,7 @@ usage: facts.py [--root FOLDER]
   links        every relative link of a page leads to a file, and its anchor to a heading or an <a id> there
   files        every file, folder and script that a page names in `back quotes` exists
   limits       CONVENTIONS.md names the limit of lines that scripts/checks/check_layers.py enforces
-  strategies   the table of docs/design.md has the rows of src/engine/strategies.cpp, in their order
+  strategies   the table of docs/design.md has the rows of src/engine/table.cpp, in their order
   figures      README.md quotes docs/performance.md
   numbers      numbers that docs/design.md takes from the code are those of the code
   glossary     every word is defined once, and each page that explains itself links to the glossary
@@ -68,7 +68,7 @@ def check_limits(root):
 
 
 def check_strategies(root):
-    rows = re.findall(r'(?m)^    \{"([a-z ]+)", ', text_of(root / "src" / "engine" / "strategies.cpp"))
+    rows = re.findall(r'(?m)^    \{"([a-z ]+)", ', text_of(root / "src" / "engine" / "table.cpp"))
     table = re.search(r"(?ms)^\| strategy \| for \|.*?\n\n", text_of(root / "docs" / "design.md"))
     said = re.findall(r"(?m)^\| ([a-z ]+) \|", table[0] if table else "")[1:]
     if not rows or said != rows:

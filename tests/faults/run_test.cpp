@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "engine/strategies.hpp"
+#include "engine/table.hpp"
 #include "memory.hpp"
 #include "operators.hpp"
 

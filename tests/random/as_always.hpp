@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/strategies.hpp"
+#include "engine/table.hpp"
 #include "patchfold/plan.hpp"
 
 namespace patchfold::testing {

@@ -11,7 +11,7 @@
 
 #include "as_always.hpp"
 #include "check.hpp"
-#include "engine/strategies.hpp"
+#include "engine/table.hpp"
 #include "instruction_sets.hpp"
 #include "memory.hpp"
 #include "reference/reference.hpp"

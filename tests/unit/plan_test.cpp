@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "engine/strategies.hpp"
+#include "engine/table.hpp"
 #include "float_control.hpp"
 #include "patchfold/patchfold.hpp"
 #include "patchfold/table.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every way to run a problem is measured: what no line of bench/problems.txt reaches could become slow unseen.
-#include "engine/strategies.hpp"
+#include "engine/table.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums map by map. A map is the image of one tuple of the dims, or a band of it if it is large. All maps meet the same taps
+// in the same places, so one program, a list of vectors and of their terms, makes them all (engine/sums/sum_program.hpp). A
+// group of maps is summed in scratch memory that stays in the first-level cache, and copied to the image by the other
+// strategies.
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "engine/machine.hpp"
+#include "engine/scratch_copy.hpp"
+#include "engine/sums/means.hpp"
+#include "engine/sums/sum_program.hpp"
+#include "engine/sums/sums.hpp"
+#include "engine/walk.hpp"
+#include "kernels/blocks.hpp"
+#include "tensor/checked.hpp"
+
+namespace patchfold::engine {
+namespace {
+
+/// How the image is cut: coordinates of one window into bands, and one dim into groups of maps.
+struct MapCut {
+  int banded = 0;         ///< window
+  std::int64_t rows = 1;  ///< of a band
+  DimList outer{};
+  Dim grouped{};
+  std::int64_t group = 1;  ///< maps
+  std::int64_t groups = 1;
+  std::int64_t last_group = 1;
+};
+
+/// The windows of a band, and how far its columns begin behind those of the map.
+struct MapBand {
+  std::vector<Window> windows{};
+  std::int64_t src = 0;
+};
+
+/// A part of the sums in scratch memory and where it goes.
+struct MapCopy {
+  std::unique_ptr<Compiled> copy{};
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+};
+
+/// What bands with the same windows share.
+struct MapPart {
+  std::vector<Window> windows{};
+  SumPlan plan;
+  kernels::Streams
+      phases{};  ///< of the innermost axis, which are joined in scratch memory; rows are those of one map, 0: none
+  std::vector<MapCopy> copies{};
+  std::vector<MapCopy> last_copies{};  ///< of the last group
+};
+
+bool has_maps(const Problem& problem) {
+  if (problem.verb != Verb::combine_sum || problem.accumulate || problem.own_source != nullptr) return false;
+  if (problem.windows.empty() || problem.windows.size() > 3 || !are_near(problem)) return false;
+  constexpr double most_taps = 4096;  // arbitrary: each is listed
+  double taps = 1;
+  for (const Window& w : problem.windows) taps *= static_cast<double>(w.kernel);
+  return taps <= most_taps &&
+         std::ranges::any_of(problem.windows, [&](const Window& w) { return w.position_stride == problem.element_size; });
+}
+
+std::optional<MapCut> cut_maps(const Problem& problem) {
+  if (!has_maps(problem)) return std::nullopt;
+  MapCut cut;
+  for (int i = 0; i < problem.windows.size(); ++i)
+    if (std::abs(problem.windows[i].image_stride) > std::abs(problem.windows[cut.banded].image_stride)) cut.banded = i;
+  const Window& banded = problem.windows[cut.banded];
+  const std::int64_t strides = ceil_div(banded.extent, banded.stride);
+  std::int64_t row = problem.element_size;  // bytes of the sums of one stride of the banded window
+  for (int i = 0; i < problem.windows.size(); ++i) {
+    const Window& w = problem.windows[i];
+    row *= std::min(w.stride, w.extent) * (i == cut.banded ? 1 : ceil_div(w.extent, w.stride));
+    if (row > stage_bytes()) return std::nullopt;
+  }
+  // Columns are read in longer runs the larger a band is, but its sums should stay near.
+  const std::int64_t most = std::clamp<std::int64_t>(caches().l2 / 16, 32 << 10, 64 << 10);
+  std::int64_t bands = 1;
+  if (strides * row > 2 * most) {
+    const std::int64_t halo = (banded.kernel - 1) * banded.dilation;
+    const std::int64_t worth = std::min(ceil_div(2 * halo, banded.stride), stage_bytes() / row);
+    bands = ceil_div(strides, std::max({std::int64_t{1}, most / row, worth}));
+  }
+  cut.rows = std::min(banded.extent, ceil_div(strides, bands) * banded.stride);
+  cut.outer = problem.dims;
+  cut.grouped = take(cut.outer, cut.outer.size() - 1);
+  const std::int64_t near = std::clamp<std::int64_t>(caches().l1 / 2, 8 << 10, 32 << 10);
+  const std::int64_t wanted = std::clamp<std::int64_t>(near / (ceil_div(strides, bands) * row), 1, cut.grouped.extent);
+  cut.groups = ceil_div(cut.grouped.extent, wanted);
+  cut.group = ceil_div(cut.grouped.extent, cut.groups);
+  cut.groups = ceil_div(cut.grouped.extent, cut.group);
+  cut.last_group = cut.grouped.extent - (cut.groups - 1) * cut.group;
+  return cut;
+}
+
+std::vector<MapBand> bands_of(const Problem& problem, const MapCut& cut) {
+  std::vector<MapBand> bands;
+  const Window& whole = problem.windows[cut.banded];
+  for (std::int64_t from = 0; from < whole.extent; from += cut.rows) {
+    MapBand band{{problem.windows.begin(), problem.windows.end()}, 0};
+    Window& w = band.windows[static_cast<std::size_t>(cut.banded)];
+    w.extent = std::min(cut.rows, whole.extent - from);
+    const std::int64_t reach = from + w.pad_begin - (w.kernel - 1) * w.dilation;
+    const std::int64_t first = std::clamp<std::int64_t>(ceil_div(reach, w.stride), 0, w.positions);
+    const std::int64_t end = std::min(w.positions, floor_div(from + w.extent - 1 + w.pad_begin, w.stride) + 1);
+    w.positions = std::max<std::int64_t>(0, end - first);
+    w.pad_begin += from - first * w.stride;
+    band.src = first * w.position_stride;
+    bands.push_back(std::move(band));
+  }
+  return bands;
+}
+
+/// The phases along the innermost axis as streams, if vectors can join them.
+kernels::Streams joinable_phases(const std::vector<Window>& windows, const SumPlan& plan, std::int64_t element) {
+  const Window& inner = windows[static_cast<std::size_t>(plan.order.back())];
+  const std::int64_t phases = phase_count(inner);
+  kernels::Streams streams;
+  streams.rows = 0;
+  if (phases == 1 || phases < inner.stride || !kernels::has_vectors(element, phases)) return streams;
+  std::int64_t phase = 1;
+  for (const Window& w : windows) phase *= phase_length(w);
+  streams = {phases, phase * element, phase, plan.elements / phase / phases, 0, 0, 0};
+  streams.row_pitch = streams.stream_row_pitch = phase * phases * element;
+  return streams;
+}
+
+/// The copies of so many maps to the image: one for the whole strides of all windows, and for each window one for the rest.
+std::vector<MapCopy> copies_of(const Problem& problem, const MapCut& cut, const MapPart& part, std::int64_t maps) {
+  struct Box {
+    std::int64_t from = 0, to = 0;
+    std::vector<Dim> dims{};
+  };
+  std::int64_t element = problem.element_size, phase = element;
+  for (const Window& w : part.windows) phase *= phase_length(w);
+  std::vector<Box> boxes(1);
+  boxes[0].dims.push_back({maps, part.plan.elements * element, cut.grouped.dst_stride});
+  bool is_joined = part.phases.rows > 0;
+  for (auto i = part.plan.order.rbegin(); i != part.plan.order.rend(); ++i, is_joined = false) {
+    const Window& w = part.windows[static_cast<std::size_t>(*i)];
+    if (is_joined) {
+      boxes[0].dims.push_back({w.extent, element, w.image_stride});
+      element *= phase_length(w) * phase_count(w);
+      phase *= phase_count(w);
+      continue;
+    }
+    const std::int64_t whole = w.extent / w.stride, rest = w.extent % w.stride;
+    std::vector<Box> next;
+    for (const Box& box : boxes)
+      for (const auto& [place, count, phases] : {std::array{std::int64_t{0}, whole, phase_count(w)}, {whole, 1, rest}}) {
+        if (count == 0 || phases == 0) continue;
+        next.push_back(box);
+        next.back().from += place * element;
+        next.back().to += place * w.stride * w.image_stride;
+        next.back().dims.push_back({count, element, w.stride * w.image_stride});
+        next.back().dims.push_back({phases, phase, w.image_stride});
+      }
+    boxes = std::move(next);
+    element *= phase_length(w);
+    phase *= phase_count(w);
+  }
+  std::vector<MapCopy> copies;
+  for (const Box& box : boxes)
+    copies.push_back({plan_copy(problem, box.dims, static_cast<std::int64_t>(spanned_bytes(problem))), box.from, box.to});
+  return copies;
+}
+
+/// The programs of all bands. Nothing if they would be many or long.
+std::optional<std::vector<MapPart>> parts_of_maps(const Problem& problem, const MapCut& cut,
+                                                  const std::vector<MapBand>& bands, const kernels::SumMapKernel& kernel) {
+  constexpr std::size_t most_parts = 8;  // arbitrary
+  constexpr double long_run = 16 << 10;  // bytes of columns: they are fetched well, however many there are (measured)
+  std::vector<MapPart> parts;
+  double run = static_cast<double>(problem.element_size);
+  for (const Window& w : problem.windows) run *= static_cast<double>(w.positions);
+  const bool in_order = bands.size() == 1 && run < long_run && store_of(problem) == kernels::Store::past_cache;
+  for (const MapBand& band : bands) {
+    if (std::ranges::find(parts, band.windows, &MapPart::windows) != parts.end()) continue;
+    if (parts.size() == most_parts) return std::nullopt;
+    std::optional<SumPlan> plan =
+        plan_sums(band.windows, kernel, problem.element_size, in_order ? Reads::in_order : Reads::together);
+    if (!plan) return std::nullopt;
+    MapPart part{band.windows, std::move(*plan)};
+    part.phases = joinable_phases(band.windows, part.plan, problem.element_size);
+    part.copies = copies_of(problem, cut, part, cut.group);
+    part.last_copies = copies_of(problem, cut, part, cut.last_group);
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+class SumMaps final : public Compiled {
+ public:
+  SumMaps(const Problem& problem, const MapCut& cut, const std::vector<MapBand>& bands, std::vector<MapPart> parts,
+          const kernels::SumMapKernel& kernel)
+      : Compiled(problem), kernel_(kernel), cut_(cut), parts_(std::move(parts)) {
+    for (const MapBand& band : bands)
+      bands_.push_back({band.src, &*std::ranges::find(parts_, band.windows, &MapPart::windows)});
+    std::int64_t elements = 0, copies = 0;
+    bool joins = false;
+    for (const MapPart& part : parts_) {
+      elements = std::max(elements, part.plan.elements);
+      joins |= part.phases.rows > 0;
+      for (const auto* list : {&part.copies, &part.last_copies})
+        for (const MapCopy& each : *list) copies = std::max(copies, each.copy->scratch_per_piece());
+    }
+    const std::int64_t vector = kernel_.lanes * kernel_.sum_size;
+    const std::int64_t group = whole_lines(elements * problem.element_size * cut.group + vector);
+    elements_at_ = whole_lines(elements * problem.element_size / kernel_.lane_size * kernel_.sum_size + vector);
+    joined_at_ = elements_at_ + group;
+    rest_at_ = joined_at_ + (joins ? group : 0);
+    scratch_per_piece_ = rest_at_ + copies;
+    rows_ = count_tuples(cut.outer) * cut.groups * std::ssize(bands_);
+    bytes_ = spanned_bytes(problem);
+    if (bands_.size() > 1 || bytes_ <= static_cast<double>(caches().l2) / 2) return;  // the processor fetches it by itself
+    constexpr std::int64_t least_ahead = 8 << 10;
+    columns_bytes_ = std::abs(cut.grouped.src_stride);
+    ahead_ = columns_bytes_ == 0 ? 0 : ceil_div(least_ahead, columns_bytes_);
+  }
+
+  void describe_choices(std::ostream& out) const override {
+    out << "group     " << cut_.group << " maps\nband      " << cut_.rows << " rows, " << parts_.size() << " programs\n";
+  }
+
+  void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
+                std::byte* scratch) const noexcept override {
+    const std::int64_t bands = std::ssize(bands_);
+    const Dim& grouped = cut_.grouped;
+    kernels::SumMap map;
+    map.begin = src + problem_.src_range.begin;
+    map.end = src + problem_.src_range.end;
+    map.sums = scratch;
+    for (std::int64_t row = first; row < last; ++row) {
+      const std::int64_t band = row % bands, group = row / bands % cut_.groups;
+      const Counter outer(cut_.outer, row / bands / cut_.groups);
+      const MapPart& part = *bands_[static_cast<std::size_t>(band)].part;
+      const kernels::SumProgram program = part.plan.program();
+      const std::int64_t from = group * cut_.group, end = std::min(from + cut_.group, grouped.extent);
+      map.src =
+          src + problem_.src_offset + outer.src + bands_[static_cast<std::size_t>(band)].src + from * grouped.src_stride;
+      map.to = scratch + elements_at_;
+      for (std::int64_t k = from; k < end; ++k) {
+        map.ahead = map.ahead_end = map.src + ahead_ * grouped.src_stride;
+        if (k + ahead_ < grouped.extent) map.ahead_end += columns_bytes_;
+        kernel_.sum(program, map);
+        map.src += grouped.src_stride;
+        map.to += part.plan.elements * problem_.element_size;
+      }
+      const std::byte* made = scratch + elements_at_;
+      if (part.phases.rows > 0) {
+        kernels::Streams phases = part.phases;
+        phases.rows *= end - from;
+        kernels::join(scratch + joined_at_, made, problem_.element_size, phases, kernels::Store::plain,
+                      kernels::Finish::none);
+        made = scratch + joined_at_;
+      }
+      std::byte* image = dst + problem_.dst_offset + outer.dst + from * grouped.dst_stride +
+                         band * cut_.rows * problem_.windows[cut_.banded].image_stride;
+      for (const MapCopy& each : end - from == cut_.group ? part.copies : part.last_copies)
+        each.copy->run_rows(made + each.from, image + each.to, 0, each.copy->rows(), scratch + rest_at_);
+    }
+  }
+
+ private:
+  struct Band {
+    std::int64_t src = 0;
+    const MapPart* part = nullptr;
+  };
+
+  const kernels::SumMapKernel& kernel_;
+  MapCut cut_;
+  std::vector<MapPart> parts_;
+  std::vector<Band> bands_{};
+  std::int64_t elements_at_ = 0;  // in scratch memory, behind the sums of one map
+  std::int64_t joined_at_ = 0;    // behind the elements of a group
+  std::int64_t rest_at_ = 0;      // for the copies
+  std::int64_t ahead_ = 0;        // maps
+  std::int64_t columns_bytes_ = 0;
+};
+
+}  // namespace
+
+bool sum_maps_pay(const Problem& problem) {
+  // Within the cache, panels of registers are faster where rows are long and have one phase.
+  constexpr std::int64_t long_row = 192;  // bytes
+  return store_of(problem) == kernels::Store::past_cache || std::ranges::none_of(problem.windows, [&](const Window& w) {
+           return w.position_stride == problem.element_size && w.stride == 1 && w.extent * problem.element_size >= long_row;
+         });
+}
+
+std::unique_ptr<Compiled> make_sum_maps(const Problem& problem) {
+  const std::optional<MapCut> cut = cut_maps(problem);
+  if (!cut) return nullptr;
+  const std::vector<MapBand> bands = bands_of(problem, *cut);
+  // Asked for once: another thread may change the instruction set.
+  const kernels::SumMapKernel& kernel = kernels::sum_map_kernel(problem.dtype);
+  std::optional<std::vector<MapPart>> parts = parts_of_maps(problem, *cut, bands, kernel);
+  return parts ? std::make_unique<SumMaps>(problem, *cut, bands, std::move(*parts), kernel) : nullptr;
+}
+
+}  // namespace patchfold::engine

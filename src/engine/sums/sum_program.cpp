@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/sums/sum_program.hpp"
+
+#include <algorithm>
+
+#include "tensor/checked.hpp"
+
+namespace patchfold::engine {
+namespace {
+
+constexpr std::size_t most_listed_terms = 1 << 16;  ///< of a program (arbitrary: 2 MB)
+/// Bytes of a map's columns that the processor fetches ahead in any order (measured).
+constexpr double most_bytes_of_runs = 4096;
+
+/// From the elements of a phase to the positions of each tap.
+std::vector<WalkAxis> sum_axes(const std::vector<Window>& windows) {
+  std::vector<WalkAxis> axes;
+  for (const Window& w : windows) {
+    WalkAxis axis{phase_length(w), w.positions, w.position_stride, phase_count(w)};
+    for (std::int64_t q = 0; q < w.kernel; ++q) {
+      WalkTap tap;
+      tap.phase = floor_mod(q * w.dilation - w.pad_begin, w.stride);
+      if (tap.phase >= axis.phases) continue;
+      const std::int64_t shift = (tap.phase + w.pad_begin - q * w.dilation) / w.stride;
+      tap.offset = q * w.tap_stride + shift * w.position_stride;
+      tap.from = std::max<std::int64_t>(0, -shift);
+      tap.to = std::min(axis.length, w.positions - shift);
+      if (tap.from < tap.to) axis.taps.push_back(tap);
+    }
+    axes.push_back(std::move(axis));
+  }
+  return axes;
+}
+
+class SumPlanWriter {
+ public:
+  SumPlanWriter(const std::vector<Window>& windows, const kernels::SumMapKernel& kernel, std::int64_t element_size,
+                Reads reads)
+      : kernel_(kernel),
+        walk_(sum_axes(windows), walk_order(windows, element_size), {kernel.lanes, kernel.lane_size, kernel.mask_bytes},
+              element_size),
+        reads_(reads) {
+    plan_.order = walk_order(windows, element_size);
+    plan_.elements = 1;
+    columns_ = static_cast<double>(element_size);
+    for (const Window& w : windows) {
+      block_ *= phase_length(w);
+      plan_.elements *= phase_length(w) * phase_count(w);
+      columns_ *= static_cast<double>(w.kernel) * static_cast<double>(w.positions);
+    }
+    plan_.lanes = plan_.elements * walk_.parts();
+  }
+
+  bool write() {
+    const bool is_near = walk_.is_one_row() && walk_.row() <= kernel_.most_vectors * kernel_.lanes;
+    const bool done = columns_ <= most_bytes_of_runs || is_near ? write_runs() : write_steps();
+    plan_.masks = walk_.take_masks();
+    return done;
+  }
+
+  SumPlan take() { return std::move(plan_); }
+
+ private:
+  using Met = MapWalk::Met;
+
+  /// Phase by phase, and within a phase row by row.
+  bool write_runs() {
+    Dims phases;
+    for (std::size_t k = 0; k < walk_.size(); ++k) phases.push_back(walk_.axis(k).phases);
+    const Dims rows = walk_.rows();
+    Dims phase = Dims::filled(phases.size(), 0);
+    std::int64_t to = 0;
+    do {
+      MapWalk::Taps taps = walk_.taps();
+      for (std::size_t k = 0; k < taps.size(); ++k)
+        std::erase_if(taps[k], [&](const WalkTap& tap) { return tap.phase != phase[static_cast<int>(k)]; });
+      Dims row = Dims::filled(rows.size(), 0);
+      do {
+        const std::int64_t vectors = ceil_div(walk_.row(), kernel_.lanes), runs = ceil_div(vectors, kernel_.most_vectors);
+        for (std::int64_t k = 0, vector = 0; k < runs; ++k) {
+          const std::int64_t here = (vectors - vector) / (runs - k);
+          if (!write_run(taps, row, to, vector * kernel_.lanes, here)) return false;
+          vector += here;
+        }
+        to += walk_.row();
+      } while (advance(row, rows));
+    } while (advance(phase, phases));
+    return true;
+  }
+
+  bool write_run(const MapWalk::Taps& taps, const Dims& row, std::int64_t to, std::int64_t lane, std::int64_t vectors) {
+    kernels::SumRun run;
+    run.to = to + lane;
+    run.first = std::ssize(plan_.terms);
+    run.vectors = static_cast<std::int32_t>(vectors);
+    const std::int64_t bytes = vectors * kernel_.lanes * kernel_.lane_size;
+    walk_.each_tap(taps, [&](const Met& met) {
+      const std::optional<std::int64_t> to_row = walk_.row_offset(row, met);
+      if (!to_row) return true;
+      const MapWalk::Masks masks = walk_.add_masks({&met}, lane, vectors);
+      if (masks.lanes == 0) {
+        walk_.forget(masks);
+        return true;
+      }
+      const std::int64_t offset = met.offset + *to_row + lane * kernel_.lane_size;
+      plan_.terms.push_back({offset, masks.at});
+      run.low = run.count == 0 ? offset : std::min(run.low, offset);
+      run.high = run.count == 0 ? offset + bytes : std::max(run.high, offset + bytes);
+      ++run.count;
+      return true;
+    });
+    plan_.runs.push_back(run);
+    return plan_.terms.size() <= most_listed_terms;
+  }
+
+  /// A few taps of one phase at a time, as the columns lie in memory.
+  bool write_steps() {
+    const std::int64_t together = reads_ == Reads::in_order ? 1 : kernels::most_step_terms;
+    std::vector<std::vector<Met>> groups(static_cast<std::size_t>(plan_.elements / block_));
+    // Vectors reach beyond the end of a phase, so none may begin after the next one.
+    if (groups.size() > 1) {
+      kernels::SumStep clear;
+      clear.begins = true;
+      clear.vectors = ceil_div(plan_.lanes, kernel_.lanes);
+      plan_.steps.push_back(clear);
+      has_begun_ = true;
+    }
+    const bool done = walk_.each_tap(walk_.taps(), [&](const Met& met) {
+      const std::int64_t phase = walk_.phase_of(met);
+      std::vector<Met>& group = groups[static_cast<std::size_t>(phase)];
+      group.push_back(met);
+      if (std::ssize(group) < together) return true;
+      const bool fits = write_group(group, phase);
+      group.clear();
+      return fits;
+    });
+    if (!done) return false;
+    for (std::size_t phase = 0; phase < groups.size(); ++phase)
+      if ((!groups[phase].empty() || !has_begun_) && !write_group(groups[phase], static_cast<std::int64_t>(phase)))
+        return false;
+    return true;
+  }
+
+  bool write_group(const std::vector<Met>& group, std::int64_t phase) {
+    // The part of a row that some of the taps meet, from a whole vector on; all of it where the sums begin.
+    std::int64_t from = walk_.row(), to = 0;
+    for (const Met& met : group) {
+      from = std::min(from, walk_.row_tap(met).from * walk_.row_step());
+      to = std::max(to, walk_.row_tap(met).to * walk_.row_step());
+    }
+    kernels::SumStep step;
+    step.begins = !has_begun_;
+    has_begun_ = true;
+    if (step.begins) {
+      from = 0;
+      to = walk_.row();
+    }
+    if (!walk_.is_single_row()) from = from / kernel_.lanes * kernel_.lanes;
+    step.vectors = ceil_div(to - from, kernel_.lanes);
+    step.to = phase * block_ * walk_.parts() + from;
+    const std::int64_t bytes = step.vectors * kernel_.lanes * kernel_.lane_size;
+    std::vector<const Met*> before, here;
+    const Dims rows = walk_.rows();
+    Dims row = Dims::filled(rows.size(), 0);
+    do {
+      here.clear();
+      step.first = std::ssize(plan_.terms);
+      for (const Met& met : group)
+        if (const std::optional<std::int64_t> to_row = walk_.row_offset(row, met)) {
+          const std::int64_t offset = met.offset + *to_row + from * kernel_.lane_size;
+          step.low = here.empty() ? offset : std::min(step.low, offset);
+          step.high = here.empty() ? offset + bytes : std::max(step.high, offset + bytes);
+          plan_.terms.push_back({offset, 0});
+          here.push_back(&met);
+        }
+      step.count = static_cast<std::int32_t>(here.size());
+      if (step.count > 0 || step.begins) {
+        if (here != before) step.masks = walk_.shared_masks(here, from, step.vectors);
+        before = here;
+        plan_.steps.push_back(step);
+      }
+      step.to += walk_.row();
+    } while (advance(row, rows));
+    return plan_.terms.size() <= most_listed_terms;
+  }
+
+  const kernels::SumMapKernel& kernel_;
+  MapWalk walk_;
+  Reads reads_;
+  std::int64_t block_ = 1;  // elements of a phase
+  double columns_ = 1;      // bytes
+  bool has_begun_ = false;  // sums have a step that begins them
+  SumPlan plan_{};
+};
+
+}  // namespace
+
+std::optional<SumPlan> plan_sums(const std::vector<Window>& windows, const kernels::SumMapKernel& kernel,
+                                 std::int64_t element_size, Reads reads) {
+  SumPlanWriter writer(windows, kernel, element_size, reads);
+  if (!writer.write()) return std::nullopt;
+  return writer.take();
+}
+
+}  // namespace patchfold::engine

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of strategies. The first row that applies to a normalised problem wins.
+#include "engine/table.hpp"
+
+#include "engine/compiled.hpp"
+#include "engine/copies/copies.hpp"
+#include "engine/instruction_set.hpp"
+#include "engine/machine.hpp"
+#include "engine/normalise.hpp"
+#include "engine/sums/sums.hpp"
+
+namespace patchfold::engine {
+namespace {
+
+bool always(const Problem&) {
+  return true;
+}
+
+/// `make` returns null for a problem that the strategy does not fit. `pays` tells, before anything is allocated, whether a
+/// problem that it fits is faster with it than with the rows behind it.
+struct Strategy {
+  std::string_view name;
+  std::unique_ptr<Compiled> (*make)(const Problem&);
+  bool (*pays)(const Problem&) = always;
+};
+
+// Figures. "x": how much longer the problems that a row takes need without it: the geometric mean over 600 random problems
+// of `patchfold bench`, one thread, a last-level cache of 105 MB, so that nearly all fit into it. "a -> b": time without the
+// row and with it, in multiples of the mix, of a problem of the benchmark.
+constexpr Strategy strategies[] = {
+    {"nothing", make_nothing},  // no destination elements
+    {"memcpy", make_memcpy},    // one run on both sides
+    {"split", make_split,
+     split_pays},  // 2.2 -> 1.3: unfold 1x3x2048x2048, 16, stride 16; 3.0 -> 2.1: space_to_depth 8x64x112x112 block 2
+    {"join", make_join,
+     join_pays},  // 2.8 -> 1.6: fold to 2048x2048, 16, stride 16; 1.9 -> 1.0: depth_to_space 8x256x56x56 block 2
+    {"gather", make_gather, gather_pays},  // 2.0 -> 1.5: space_to_depth 1x2048x2048x3 block 4, channels last
+    {"extract maps", make_extract_maps, extract_maps_pay},  // 17 -> 3.4: unfold 64x512x7x7, kernel 3, padding 1
+    {"stage positions", make_stage_positions,
+     stage_positions_pays},                            // x 1.2; 2.7 -> 1.5: unfold 1x3x2048x2048, 16, stride 8
+    {"stage taps", make_stage_taps, stage_taps_pays},  // 1.8 -> 1.3: the same patches of an image with channels last
+    {"cropped", make_cropped},                         // x 2.7
+    {"counts", make_counts},                           // coverage: its time must not grow with the taps that meet
+    {"bands", make_bands, bands_pay},  // x 3.8; 7.0 -> 3.1: unfold 8x3x224x224 into tokens, kernel 7 stride 4 padding 3
+    {"strided", make_strided},         // the floor of copies; 1376 -> 1.6: unfold 2x3x1022x1022 into tokens, 14, stride 14
+    {"framed", make_framed, framed_pays},                   // x 2.7
+    {"move", make_move},                                    // all other copies
+    {"sum maps", make_sum_maps, sum_maps_pay},              // 12 -> 2.1: fold to 7x7, kernel 3, padding 1, 24576 maps
+    {"sum panels", make_sum_panels, sum_panels_pay},        // 3.6 -> 1.3: fold to 112x112, kernel 3, padding 1
+    {"sum residues", make_sum_residues, sum_residues_pay},  // the floor of sums
+    {"sum rows", make_sum_rows},                            // sums onto the output, and more than three windows
+    {"sum elements", make_sum_elements},                    // strides beyond the row: solve for each element's taps
+};
+
+std::string_view forced_strategy;
+
+}  // namespace
+
+void force(const Forced& forced) noexcept {
+  forced_strategy = forced.strategy;
+  force_store(forced.store);
+  forget_plans();
+}
+
+std::vector<std::string_view> strategy_names() {
+  std::vector<std::string_view> names;
+  for (const Strategy& strategy : strategies) names.push_back(strategy.name);
+  return names;
+}
+
+std::unique_ptr<Compiled> plan_normal(const Problem& normal) {
+  for (const bool all : {forced_strategy.empty(), true})
+    for (const Strategy& strategy : strategies) {
+      // Nothing is always tried: other rows may take for granted that there is something to do.
+      if (!all && strategy.name != forced_strategy && &strategy != strategies) continue;
+      if (all && !strategy.pays(normal)) continue;
+      std::unique_ptr<Compiled> compiled = strategy.make(normal);
+      if (!compiled) continue;
+      compiled->strategy = strategy.name;
+      return compiled;
+    }
+  return nullptr;  // not reached: every verb has a row that always applies
+}
+
+std::shared_ptr<const Compiled> compile(const Problem& problem, std::string_view op) {
+  apply_environment();
+  // What has no elements may have any extents, whose products need not fit.
+  return plan_normal(is_nothing(problem) ? problem : normalise(problem, op));
+}
+
+}  // namespace patchfold::engine

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Walks over the index tuples of axes, the last fastest.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "engine/problem.hpp"
+
+namespace patchfold::engine {
+
+using DimList = FixedList<Dim, 2 * max_rank>;
+
+/// The last dim that is `wanted`, or -1.
+inline int find(const DimList& dims, auto&& wanted) {
+  for (int i = dims.size() - 1; i >= 0; --i)
+    if (wanted(dims[i])) return i;
+  return -1;
+}
+
+/// Takes the i-th dim out of the list; for i = -1 a dim of extent 1.
+inline Dim take(DimList& dims, int i) {
+  if (i < 0) return {};
+  const Dim dim = dims[i];
+  dims.erase(i);
+  return dim;
+}
+
+/// Product of the extents. The destination's size bounds it, so it fits.
+std::int64_t count_tuples(const auto& axes) noexcept {
+  std::int64_t count = 1;
+  for (const auto& axis : axes) count *= axis.extent;
+  return count;
+}
+
+/// Runs through the index tuples of dims, the last fastest, and keeps the offsets of the tuple on both sides.
+class Counter {
+ public:
+  Counter(const DimList& dims, std::int64_t start) noexcept : dims_(dims) {
+    for (int i = dims.size() - 1; i >= 0; --i) {
+      auto& index = index_[static_cast<std::size_t>(i)];
+      index = start % dims[i].extent;
+      start /= dims[i].extent;
+      src += index * dims[i].src_stride;
+      dst += index * dims[i].dst_stride;
+    }
+  }
+  void next() noexcept {
+    for (int i = dims_.size() - 1; i >= 0; --i) {
+      const Dim& dim = dims_[i];
+      src += dim.src_stride;
+      dst += dim.dst_stride;
+      if (++index_[static_cast<std::size_t>(i)] < dim.extent) return;
+      index_[static_cast<std::size_t>(i)] = 0;
+      src -= dim.extent * dim.src_stride;
+      dst -= dim.extent * dim.dst_stride;
+    }
+  }
+
+  std::int64_t src = 0;
+  std::int64_t dst = 0;
+
+ private:
+  const DimList& dims_;
+  std::array<std::int64_t, 2 * max_rank> index_;
+};
+
+/// Counts through the index tuples of some axes, the last fastest. An axis of extent 0 must not be counted.
+template <class List>
+class Odometer {
+ public:
+  Odometer(const List& axes, std::int64_t start) noexcept : axes_(axes) {
+    for (int i = axes.size() - 1; i >= 0; --i) {
+      index_[static_cast<std::size_t>(i)] = start % axes[i].extent;
+      start /= axes[i].extent;
+    }
+  }
+  std::int64_t operator[](int axis) const noexcept { return index_[static_cast<std::size_t>(axis)]; }
+  void next() noexcept {
+    for (int i = axes_.size() - 1; i >= 0; --i) {
+      if (++index_[static_cast<std::size_t>(i)] < axes_[i].extent) return;
+      index_[static_cast<std::size_t>(i)] = 0;
+    }
+  }
+
+ private:
+  const List& axes_;
+  std::array<std::int64_t, 2 * max_axes + 1> index_;
+};
+
+}  // namespace patchfold::engine
