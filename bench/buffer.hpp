@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <new>
 
+#include "system/large_pages.hpp"
 #include "system/memory.hpp"
 
 namespace patchfold::bench {
@@ -30,7 +31,7 @@ class Buffer {
   }
 
  private:
-  static constexpr std::size_t page = 1 << 21;
+  static constexpr std::size_t page = system::large_page;
   std::size_t used_;
   void* mapped_ = nullptr;
 };

@@ -16,8 +16,6 @@ void unmap(const void* mapping, std::size_t bytes) noexcept;
 
 /// Zeros on pages of their own.
 void* allocate_pages(std::size_t bytes) noexcept;
-/// Asks for large pages behind whole ones that allocate_pages gave.
-void prefer_large_pages(void* pages, std::size_t bytes) noexcept;
 /// From now on whoever touches these pages, which are a part of what allocate_pages gave, is stopped by a signal.
 bool forbid_pages(void* pages, std::size_t bytes) noexcept;
 /// Bytes of a page.

@@ -10,6 +10,7 @@
 #include "python/native/torch_tensors.hpp"
 #include "python/native/values.hpp"
 #include "src/tensor/checked.hpp"
+#include "system/large_pages.hpp"
 
 namespace patchfold::python {
 namespace {
@@ -181,6 +182,10 @@ nb::object Output::result() const {
   return finished_ ? holder_ : or_stop([&]() -> nb::object { return holder_.attr("result")(); });
 }
 
+void prefer_large_pages(void* memory, std::size_t bytes) noexcept {
+  if (bytes >= least_on_large_pages) system::prefer_large_pages(memory, bytes);
+}
+
 nb::object new_buffer(nb::handle shape, const std::string& dtype) {
   const DType type = dtype_named(dtype);
   const Dims dims = shape_of("buffer", "shape", shape);
@@ -190,6 +195,7 @@ nb::object new_buffer(nb::handle shape, const std::string& dtype) {
     throw Error({ErrorCode::overflow, "buffer", "shape", "sizes in bytes must stay below 2^60", dims, ""});
   void* memory = std::aligned_alloc(line, (static_cast<std::size_t>(*bytes.value()) / line + 1) * line);
   if (!memory) throw std::bad_alloc();
+  prefer_large_pages(memory, static_cast<std::size_t>(*bytes.value()));
   const nb::capsule owner(memory, [](void* pointer) noexcept { std::free(pointer); });
   std::vector<std::size_t> extents(dims.begin(), dims.end());
   return nb::cast(nb::ndarray<nb::array_api, nb::device::cpu>(memory, extents.size(), extents.data(), owner, nullptr,

@@ -65,6 +65,11 @@ class Output {
   bool finished_ = true;  ///< the holder is the result
 };
 
+/// Bytes from which on the memory of a result lies on large pages, as NumPy's own arrays do.
+inline constexpr std::size_t least_on_large_pages = std::size_t{1} << 22;
+/// Asks for large pages behind the memory of a new result, if it is large. Call it before anything is written there.
+void prefer_large_pages(void* memory, std::size_t bytes) noexcept;
+
 /// Memory for a result, aligned to cache lines, as an object with __dlpack__.
 nb::object new_buffer(nb::handle shape, const std::string& dtype);
 

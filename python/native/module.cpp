@@ -153,6 +153,10 @@ NB_MODULE(_core_of_main, module) {
       .def_static("from_dlpack", &RawArray::from_dlpack, nb::arg("object"), nb::arg("op"), nb::arg("argument"));
   module.def("did_you_mean", &did_you_mean, nb::arg("word"), nb::arg("words"));
   module.def("new_buffer", &new_buffer, nb::arg("shape"), nb::arg("dtype"));
+  module.def(
+      "prefer_large_pages",
+      [](std::uintptr_t address, std::size_t bytes) { prefer_large_pages(reinterpret_cast<void*>(address), bytes); },
+      nb::arg("address"), nb::arg("bytes"));
   module.def("unfold_view", &unfold_view, nb::arg("x").none(), nb::arg("kernel_size").none(), nb::arg("stride").none(),
              nb::arg("dilation").none(), nb::arg("layout").none(), nb::arg("allow_empty").none());
   module.def("space_to_depth_view", &space_to_depth_view, nb::arg("x").none(), nb::arg("block").none(),

@@ -2,14 +2,13 @@
 // What the library for TensorFlow (plugins/tensorflow) runs a call with, on TensorFlow's own memory.
 #include <algorithm>
 #include <cstring>
-#include <functional>
 #include <new>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "plugins/tensorflow/run.hpp"
+#include "python/native/arrays.hpp"
 #include "python/native/linear.hpp"
 #include "python/native/shared_plans.hpp"
 
@@ -58,11 +57,12 @@ void run_on_tensor(const tf::Run& run) {
   const Planned planned = plans_for_tensors().find(key, [&] { return plan_for_tensor(text, shape, run.element_size); });
   void* const to = run.allocate(run.context, planned.output.begin(), planned.output.size());
   if (to == nullptr) return;
+  const std::size_t bytes = static_cast<std::size_t>(element_count(planned.output)) * run.element_size;
+  prefer_large_pages(to, bytes);
   if (planned.plan) {
     throw_if_failed(planned.plan->run(run.data, to), "patchfold", "result");
   } else {
-    const auto count = std::accumulate(planned.output.begin(), planned.output.end(), std::int64_t{1}, std::multiplies<>());
-    std::memset(to, 0, static_cast<std::size_t>(count) * run.element_size);
+    std::memset(to, 0, bytes);
   }
 }
 

@@ -262,6 +262,9 @@ nb::object new_torch(nb::handle like, const Dims& shape, const Dims& strides, st
   };
   nb::object tensor = nb::steal(or_stop(make));
   if (!tensor.is_valid()) nb::raise_python_error();
+  const std::size_t bytes = static_cast<std::size_t>(element_count(shape)) * element_size;
+  if (bytes < least_on_large_pages) return tensor;
+  if (const auto made = torch_view(tensor)) prefer_large_pages(made->data, bytes);
   return tensor;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "python/native/arrays.hpp"
 #include "python/native/linear.hpp"
 #include "python/native/shared_plans.hpp"
 #include "python/native/xla_ffi.hpp"
@@ -146,6 +147,8 @@ void execute(const xla::CallFrame& frame) {
     if (buffer) key += ';' + std::to_string(buffer->dtype) + to_string(shape_of(*buffer));
   const Plan plan = plans().find(key, [&] { return plan_of(text, argument, result); });
   XlaExecutor executor(frame);
+  prefer_large_pages(result.data,
+                     static_cast<std::size_t>(element_count(shape_of(result))) * xla::element_size(result.dtype));
   throw_if_failed(plan.run(argument ? argument->data : nullptr, result.data, executor), "patchfold", "result");
 }
 

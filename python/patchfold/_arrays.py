@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, TypeGuard
 import numpy as np
 import numpy.typing as npt
 
-from ._core import Operator, RawArray, new_buffer
+from ._core import Operator, RawArray, new_buffer, prefer_large_pages
 from ._dtypes import SHARED_WITH_NUMPY, SIZES
 from ._errors import InvalidType
 
@@ -147,6 +147,13 @@ def new_numpy(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
         raise MemoryError(str(error)) from None
 
 
+def new_torch(shape: tuple[int, ...], dtype: Any, **options: Any) -> Any:
+    """A new tensor on the CPU. The memory of large ones lies on large pages, as that of NumPy's arrays does."""
+    tensor = sys.modules["torch"].empty(shape, dtype=dtype, device="cpu", **options)
+    prefer_large_pages(tensor.data_ptr(), tensor.nbytes)
+    return tensor
+
+
 class NumpyOutput:
     """A new array."""
 
@@ -161,8 +168,7 @@ class TorchOutput:
     """A new tensor."""
 
     def __init__(self, shape: tuple[int, ...], dtype: str) -> None:
-        torch = sys.modules["torch"]
-        self._tensor = torch.empty(shape, dtype=getattr(torch, dtype), device="cpu")
+        self._tensor = new_torch(shape, getattr(sys.modules["torch"], dtype))
         self.memory = torch_memory(self._tensor)
 
     def result(self) -> Any:

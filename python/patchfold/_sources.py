@@ -65,7 +65,7 @@ class Source:
         if _arrays.is_numpy(self._x):
             room = _arrays.new_numpy(shape, self._x.dtype)
         elif _arrays._is_torch(self._x):
-            room = sys.modules["torch"].empty(shape, dtype=self._x.dtype)
+            room = _arrays.new_torch(shape, self._x.dtype)
         else:
             parts = [tiling.cut(self._x, tile) for tile in group]
             module = _arrays._module_of(self._x)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from math import prod
 from typing import Any, overload
@@ -37,11 +36,7 @@ def _geometry(compiled: bool) -> Callable[..., Geometry]:
 def _result(op: str, shape: Shape, like: Any, out: Any) -> Any:
     """An array to write to: the given one, checked, or a new one."""
     if out is None:
-        return (
-            sys.modules["torch"].empty(shape, dtype=like.dtype, device="cpu")
-            if _arrays._is_torch(like)
-            else _arrays.new_numpy(shape, like.dtype)
-        )
+        return (_arrays.new_torch if _arrays._is_torch(like) else _arrays.new_numpy)(shape, like.dtype)
     if not _arrays.is_numpy(out) and not _arrays._is_torch(out):
         _arrays.memory(out, op, "out", True)  # refuses it
     given = shape_of(out, op, "out")

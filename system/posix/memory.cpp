@@ -30,12 +30,6 @@ void* allocate_pages(std::size_t bytes) noexcept {
   return or_null(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
 }
 
-void prefer_large_pages([[maybe_unused]] void* pages, [[maybe_unused]] std::size_t bytes) noexcept {
-#ifdef MADV_HUGEPAGE
-  ::madvise(pages, bytes, MADV_HUGEPAGE);
-#endif
-}
-
 bool forbid_pages(void* pages, std::size_t bytes) noexcept {
   return ::mprotect(pages, bytes, PROT_NONE) == 0;
 }

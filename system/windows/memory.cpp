@@ -28,9 +28,6 @@ void* allocate_pages(std::size_t bytes) noexcept {
   return ::VirtualAlloc(nullptr, bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
 }
 
-/// Large pages need a right that few users have.
-void prefer_large_pages(void*, std::size_t) noexcept {}
-
 bool forbid_pages(void* pages, std::size_t bytes) noexcept {
   DWORD before = 0;
   return ::VirtualProtect(pages, bytes, PAGE_NOACCESS, &before) != 0;

@@ -20,7 +20,7 @@ from torch.autograd import forward_ad
 from torch.autograd.function import _SingleLevelFunction
 from torch.compiler import is_dynamo_compiling
 
-from .._arrays import Memory, torch_memory
+from .._arrays import Memory, new_torch, torch_memory
 from .._core import Operator
 from .._errors import InvalidType, InvalidValue
 from . import _portable, _shapes
@@ -214,9 +214,8 @@ def _autograd_kernel(row: _Row) -> Callable[..., Tensor]:
 def _cpu_kernel(row: _Row) -> Callable[..., Tensor]:
     def kernel(input: Tensor, *given: Any) -> Tensor:
         values = row.values(given)
-        format_ = row.output_format(input)
         shape = row.library_shape(input.shape, values)
-        output = torch.empty(shape, dtype=input.dtype, device=input.device, memory_format=format_)
+        output: Tensor = new_torch(shape, input.dtype, memory_format=row.output_format(input))
         row.native(_elements(input), _elements(output), *values)
         return output
 
