@@ -109,7 +109,7 @@ class ExtractMaps final : public Compiled {
 
   void describe_choices(std::ostream& out) const override {
     out << "group     " << maps_.group << " maps" << (maps_.phase_pitch == 0 ? "" : ", sorted") << "\nsteps     "
-        << plan_.steps.size() << "\nstore     " << name_of(store_) << '\n';
+        << plan_.steps.size() << "\nvector    " << kernel_.lanes << " lanes\nstore     " << name_of(store_) << '\n';
   }
 
   void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,

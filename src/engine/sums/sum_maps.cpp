@@ -222,7 +222,8 @@ class SumMaps final : public Compiled {
   }
 
   void describe_choices(std::ostream& out) const override {
-    out << "group     " << cut_.group << " maps\nband      " << cut_.rows << " rows, " << parts_.size() << " programs\n";
+    out << "group     " << cut_.group << " maps\nband      " << cut_.rows << " rows, " << parts_.size()
+        << " programs\nvector    " << kernel_.lanes << " lanes\n";
   }
 
   void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
