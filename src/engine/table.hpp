@@ -21,8 +21,8 @@ std::unique_ptr<Compiled> plan_normal(const Problem& normal);
 struct Forced {
   std::string_view strategy{};            ///< the only row that is tried; "": all. A problem that it does not fit is planned
                                           ///< as always.
-  std::string_view without{};             ///< a row that is not tried, as long as another one fits; "": none
   std::optional<kernels::Store> store{};  ///< in place of what store_of() computes
+  std::string_view without{};             ///< a row that is not tried, as long as another one fits; "": none
 };
 void force(const Forced& forced) noexcept;
 
