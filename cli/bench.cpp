@@ -2,7 +2,6 @@
 #include "cli/bench.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -14,7 +13,6 @@
 #include "bench/growth.hpp"
 #include "bench/measure.hpp"
 #include "bench/problems.hpp"
-#include "bench/rows.hpp"
 #include "bench/stitch.hpp"
 #include "cli/bench_random.hpp"
 #include "cli/command.hpp"
@@ -188,7 +186,6 @@ struct BenchCommand {
   bench::Settings settings{};
   bench::GrowthSettings growth{};
   double cache_megabytes = 0;
-  std::string only_row{}, without{};
   bool json = false, grows = false;
   Command command{"Measures problems against the roof: the best plain loop that reads and writes as many bytes.",
                   "patchfold bench"};
@@ -197,7 +194,7 @@ struct BenchCommand {
 
 BenchCommand::BenchCommand() {
   command.usage(
-      "patchfold bench [PROBLEM]... [--threads N,..] [--rounds N] [--only-row ROW] [--without ROW] [--json]\n"
+      "patchfold bench [PROBLEM]... [--threads N,..] [--rounds N] [--json]\n"
       "       patchfold bench --random SEED COUNT [--only INDEX] [--worst N] [--threads N,..] [--rounds N] [--json]\n"
       "       patchfold bench --growth [--largest MB] [--cache MB] [--threads N,..] [--rounds N] [--json]");
   command.footer(
@@ -233,8 +230,6 @@ BenchCommand::BenchCommand() {
   command.words("PROBLEM", problems, "OP TYPE SHAPE [ARGUMENT=VALUE]... [src=LAYOUT] [dst=LAYOUT], as one word");
   command.option("--threads", threads, "N,..", "numbers of threads; default 1");
   command.option("--rounds", settings.rounds, 1, 10000, "N", "how often everything runs in turn; default 9");
-  command.option("--only-row", only_row, "ROW", "plan with this strategy whatever it fits");
-  command.option("--without", without, "ROW", "plan without this strategy: what it is worth");
   const auto json_flag = command.flag("--json", json, "print JSON");
   const auto grow = command.flag("--growth", grows, "how time and memory grow with the work");
   command.needs(command.option("--largest", growth.largest_megabytes, 1, 1 << 20, "MB",
@@ -252,13 +247,6 @@ BenchCommand::BenchCommand() {
   command.excludes(worst, json_flag);
 }
 
-/// Refuses what is no row of the strategy table.
-void check_row(std::string_view option, const std::string& row) {
-  const std::vector<std::string> rows = bench::rows();
-  if (!row.empty() && std::ranges::find(rows, row) == rows.end())
-    fail_usage("bench", option, "must be a strategy", row, fmt::format("one of {}", fmt::join(rows, ", ")));
-}
-
 }  // namespace
 
 CommandInfo bench_info() {
@@ -273,9 +261,6 @@ void run_bench(const std::vector<std::string>& words) {
   RandomRequest& random = all.random;
   bench::GrowthSettings& growth = all.growth;
   const std::vector<int> counts = parse_threads(threads);
-  check_row("--only-row", all.only_row);
-  check_row("--without", all.without);
-  bench::choose_rows(all.only_row, all.without);
   if (all.grows) {
     if (!problems.empty()) fail_usage("bench", "--growth", "takes no problem", problems.front());
     growth.cache_bytes = cache_megabytes > 0 ? cache_megabytes * (1 << 20) : bench::last_level_cache();

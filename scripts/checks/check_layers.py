@@ -77,7 +77,7 @@ ROOMS = {
     "packaging": Room("recipes of package managers, and their test programs", "", "all"),
     "examples": Room("examples", "system formats", "all"),
     "reference": Room("every operator index by index", "", "values", ("gtest/",)),
-    "bench": Room("benchmarks", "system src/engine", "all", ("hwy/",)),
+    "bench": Room("benchmarks", "system", "all", ("hwy/",)),
     "fuzz": Room("fuzzers", "tests system formats cli reference " + INSIDE, "all", None),
     "tests": Room("tests", "system formats reference " + INSIDE, "all", None),
     "tests/inputs": Room("bad inputs by table", "tests tests/formats system formats " + INSIDE, "all", None),

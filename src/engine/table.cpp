@@ -52,12 +52,12 @@ constexpr Strategy strategies[] = {
     {"sum elements", make_sum_elements},                    // strides beyond the row: solve for each element's taps
 };
 
-Forced forced_rows;
+std::string_view forced_strategy;
 
 }  // namespace
 
 void force(const Forced& forced) noexcept {
-  forced_rows = forced;
+  forced_strategy = forced.strategy;
   force_store(forced.store);
   forget_plans();
 }
@@ -68,31 +68,18 @@ std::vector<std::string_view> strategy_names() {
   return names;
 }
 
-namespace {
-
-/// By the first of some rows that fits; null if none does.
-std::unique_ptr<Compiled> plan_by(const Problem& normal, auto&& is_tried) {
-  for (const Strategy& strategy : strategies) {
-    if (!is_tried(strategy)) continue;
-    std::unique_ptr<Compiled> compiled = strategy.make(normal);
-    if (!compiled) continue;
-    compiled->strategy = strategy.name;
-    return compiled;
-  }
-  return nullptr;
-}
-
-}  // namespace
-
 std::unique_ptr<Compiled> plan_normal(const Problem& normal) {
-  const std::string_view only = forced_rows.strategy, without = forced_rows.without;
-  std::unique_ptr<Compiled> compiled;
-  // The first row is always tried: others may take for granted that there is something to do.
-  if (!only.empty()) compiled = plan_by(normal, [&](const Strategy& row) { return row.name == only || &row == strategies; });
-  if (!compiled && !without.empty())
-    compiled = plan_by(normal, [&](const Strategy& row) { return row.name != without && row.pays(normal); });
-  // Every verb has a row that always applies.
-  return compiled ? std::move(compiled) : plan_by(normal, [&](const Strategy& row) { return row.pays(normal); });
+  for (const bool all : {forced_strategy.empty(), true})
+    for (const Strategy& strategy : strategies) {
+      // Nothing is always tried: other rows may take for granted that there is something to do.
+      if (!all && strategy.name != forced_strategy && &strategy != strategies) continue;
+      if (all && !strategy.pays(normal)) continue;
+      std::unique_ptr<Compiled> compiled = strategy.make(normal);
+      if (!compiled) continue;
+      compiled->strategy = strategy.name;
+      return compiled;
+    }
+  return nullptr;  // not reached: every verb has a row that always applies
 }
 
 std::shared_ptr<const Compiled> compile(const Problem& problem, std::string_view op) {
