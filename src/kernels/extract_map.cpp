@@ -12,6 +12,7 @@
 #include "kernels/blocks-inl.hpp"
 #include "kernels/targets-inl.hpp"
 #include "kernels/targets.hpp"
+#include "tensor/held.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace patchfold::kernels::HWY_NAMESPACE {
@@ -55,7 +56,7 @@ class Columns {
   static constexpr std::int64_t lag = 1024, size = 3 * most + lag;
 
   /// Writes the lines up to a place in the buffer. The first one may begin with bytes of others.
-  HWY_INLINE void write_lines(std::int64_t until) {
+  HWY_NOINLINE void write_lines(std::int64_t until) {
     if (begin_ > 0 && until > left_) {
       std::memcpy(at_ + begin_, buffer_ + begin_, static_cast<std::size_t>(line_bytes - begin_));
       begin_ = 0;
@@ -156,7 +157,12 @@ struct ExtractMapOf {
     }
   }
 
-  /// Rows that may reach beyond what may be read.
+  /// Whether whole vectors of the rows reach beyond what may be read.
+  static bool reaches_edge(const ExtractStep& step, const std::byte* at, const ExtractMaps& maps) {
+    const std::int64_t last = (step.rows - 1) * step.pitch, width = (step.row_bytes + bytes - 1) / bytes * bytes;
+    return maps.begin - at > std::min<std::int64_t>(0, last) || maps.end - at < std::max<std::int64_t>(0, last) + width;
+  }
+
   static HWY_NOINLINE void copy_at_edge(const ExtractStep& step, const std::byte* at, const std::uint8_t* masks, Vector fill,
                                         const ExtractMaps& maps, Columns& columns) {
     for (std::int64_t row = 0; row < step.rows; ++row, at += step.pitch)
@@ -170,8 +176,8 @@ struct ExtractMapOf {
 
   /// Rows of a few vectors, the last of which may be a part of one.
   template <int vectors, bool is_masked>
-  static HWY_INLINE void copy_short(const ExtractStep& step, const std::byte* at, const std::uint8_t* masks, Vector fill,
-                                    Columns& columns) {
+  static HWY_NOINLINE void copy_short(const ExtractStep& step, const std::byte* at, const std::uint8_t* masks, Vector fill,
+                                      Columns& columns) {
     if (step.rows == 1) {
       std::byte* to = columns.next(step.row_bytes);
       PATCHFOLD_UNROLL for (int v = 0; v < vectors; ++v) {
@@ -183,7 +189,8 @@ struct ExtractMapOf {
     }
     Mask mask[vectors];
     PATCHFOLD_UNROLL for (int v = 0; v < vectors; ++v) mask[v] = mask_at(is_masked ? masks + v * mask_bytes : no_mask);
-    const std::int64_t pitch = step.pitch, row_bytes = step.row_bytes, most = Columns::most / row_bytes;
+    const std::int64_t pitch = step.pitch, row_bytes = step.row_bytes;
+    const std::int64_t most = step.rows * row_bytes <= Columns::most ? step.rows : Columns::most / row_bytes;
     for (std::int64_t rows = step.rows; rows > 0;) {
       const std::int64_t here = std::min(rows, most);
       std::byte* to = columns.next(here * row_bytes);
@@ -203,15 +210,14 @@ struct ExtractMapOf {
     switch ((step.row_bytes + bytes - 1) / bytes) {
       case 1: return copy_short<1, is_masked>(step, at, masks, fill, columns);
       case 2: return copy_short<2, is_masked>(step, at, masks, fill, columns);
-      case 3: return copy_short<3, is_masked>(step, at, masks, fill, columns);
       case 4: return copy_short<4, is_masked>(step, at, masks, fill, columns);
       default: return copy_long<is_masked>(step, at, masks, fill, columns);
     }
   }
 
   template <bool is_masked>
-  static HWY_INLINE void copy_long(const ExtractStep& step, const std::byte* at, const std::uint8_t* masks, Vector fill,
-                                   Columns& columns) {
+  static HWY_NOINLINE void copy_long(const ExtractStep& step, const std::byte* at, const std::uint8_t* masks, Vector fill,
+                                     Columns& columns) {
     for (std::int64_t row = 0; row < step.rows; ++row, at += step.pitch)
       for (std::int64_t i = 0; i < step.row_bytes; i += Columns::most) {
         const std::int64_t here = std::min(Columns::most, step.row_bytes - i);
@@ -234,7 +240,7 @@ struct ExtractMapOf {
         const std::byte* at = map + step.offset;
         if (step.masks == ExtractStep::none)
           fill_bytes(step.rows * step.row_bytes, fill, columns);
-        else if (!is_inside)
+        else if (!is_inside && reaches_edge(step, at, maps))
           copy_at_edge(step, at, step.masks < 0 ? nullptr : program.masks + step.masks, fill, maps, columns);
         else if (step.masks < 0)
           copy<false>(step, at, no_mask, fill, columns);
@@ -250,12 +256,29 @@ struct ExtractMapOf {
   static constexpr ExtractMapKernel kernel{lanes, sizeof(T), mask_bytes, extract};
 };
 
+/// Whether this build holds elements of the size of T, or of two of them.
+template <class T>
+consteval bool holds_lanes() {
+  constexpr std::size_t size = sizeof(T);
+  return std::ranges::any_of(dtypes(), [](DType dtype) {
+    return holds(dtype) && (size_of(dtype) == 0 || size_of(dtype) == size || (size == 8 && size_of(dtype) == 16));
+  });
+}
+
+template <class T>
+const ExtractMapKernel* kernel_if_held() {
+  if constexpr (holds_lanes<T>())
+    return &ExtractMapOf<T>::kernel;
+  else
+    return nullptr;
+}
+
 const ExtractMapKernel* ExtractMapKernelOf(std::int64_t lane_size) {
   switch (lane_size) {
-    case 1: return &ExtractMapOf<std::uint8_t>::kernel;
-    case 2: return &ExtractMapOf<std::uint16_t>::kernel;
-    case 4: return &ExtractMapOf<std::uint32_t>::kernel;
-    default: return &ExtractMapOf<std::uint64_t>::kernel;
+    case 1: return kernel_if_held<std::uint8_t>();
+    case 2: return kernel_if_held<std::uint16_t>();
+    case 4: return kernel_if_held<std::uint32_t>();
+    default: return kernel_if_held<std::uint64_t>();
   }
 }
 
@@ -267,8 +290,8 @@ namespace patchfold::kernels {
 
 HWY_EXPORT(ExtractMapKernelOf);
 
-const ExtractMapKernel& extract_map_kernel(std::int64_t lane_size) noexcept {
-  return *HWY_DYNAMIC_DISPATCH(ExtractMapKernelOf)(lane_size);
+const ExtractMapKernel* extract_map_kernel(std::int64_t lane_size) noexcept {
+  return HWY_DYNAMIC_DISPATCH(ExtractMapKernelOf)(lane_size);
 }
 
 HWY_EXPORT(target);

@@ -54,7 +54,7 @@ struct ExtractMapKernel {
   void (*extract)(const ExtractProgram& program, const ExtractMaps& maps) = nullptr;
 };
 
-/// Lanes of 1, 2, 4 or 8 bytes.
-const ExtractMapKernel& extract_map_kernel(std::int64_t lane_size) noexcept;
+/// Lanes of 1, 2, 4 or 8 bytes; null for those that no element of this build has.
+const ExtractMapKernel* extract_map_kernel(std::int64_t lane_size) noexcept;
 
 }  // namespace patchfold::kernels

@@ -31,7 +31,7 @@ template <class Type>
 struct SumMapOf {
   using Element = typename Type::Element;
   static constexpr std::int64_t lanes = 4;  // so that a run is not one element
-  static constexpr std::int64_t most_vectors = 8;
+  static constexpr std::int64_t most_vectors = 4;
   static constexpr std::int64_t mask_bytes = 1;
 
   using Sum = typename Type::Accumulator;
@@ -94,7 +94,7 @@ struct SumMapOf {
   static constexpr std::int64_t bytes = lanes * size;
   static constexpr std::int64_t sum_size = sizeof(Lane);
   static constexpr bool is_sum = sizeof(Lane) == sizeof(typename Type::Element);  ///< an element is its accumulator
-  static constexpr std::int64_t most_vectors = 8;
+  static constexpr std::int64_t most_vectors = 4;
   static constexpr std::int64_t mask_bytes = lanes < 8 ? 1 : lanes / 8;
 
   static HWY_NOINLINE void round(const Lane* sums, int vectors, std::byte* to) {
@@ -165,34 +165,51 @@ struct SumMapOf {
     }
   }
 
-  /// A few vectors at a time: the fewer instructions a line takes, the more of those to come does the processor ask for.
-  template <int count>
-  static HWY_INLINE void take_step(const SumStep& step, const SumProgram& program, Lane* sums, const SumMap& map) {
+  /// Adds `terms` terms of a step, from `first` on. A few vectors at a time: the fewer instructions a line takes, the more
+  /// of those to come does the processor ask for.
+  template <int terms>
+  static HWY_NOINLINE void add_terms(const SumStep& step, const SumProgram& program, std::int64_t first, bool begins,
+                                     Lane* sums, const SumMap& map) {
     const D d;
-    constexpr int unroll = count == 1 ? 4 : count == 2 ? 2 : 1;
-    const bool begins = step.begins;
-    const std::byte* at[count + 1];
-    PATCHFOLD_UNROLL for (int i = 0; i < count; ++i) at[i] = map.src + program.terms[step.first + i].offset;
-    const std::uint8_t* masks = program.masks + step.masks;
+    constexpr int unroll = terms == 1 ? 4 : terms == 2 ? 2 : 1;
+    const std::byte* at[terms + 1];
+    PATCHFOLD_UNROLL for (int i = 0; i < terms; ++i) at[i] = map.src + program.terms[step.first + first + i].offset;
+    const std::int64_t pitch = step.count * mask_bytes, vectors = step.vectors;
+    const std::uint8_t* masks = program.masks + step.masks + first * mask_bytes;
     const auto add = [&](std::int64_t v, bool is_masked) HWY_ATTR {
       V sum = begins ? hn::Zero(d) : hn::LoadU(d, sums + v * lanes);
-      PATCHFOLD_UNROLL for (int i = 0; i < count; ++i) {
+      PATCHFOLD_UNROLL for (int i = 0; i < terms; ++i) {
         V value = Type::load(at[i] + v * bytes);
-        if (is_masked) value = hn::IfThenElseZero(hn::LoadMaskBits(d, masks + (v * count + i) * mask_bytes), value);
+        if (is_masked) value = hn::IfThenElseZero(hn::LoadMaskBits(d, masks + v * pitch + i * mask_bytes), value);
         sum = Type::add(sum, value);
       }
       hn::StoreU(sum, d, sums + v * lanes);
     };
-    const auto add_all = [&](bool is_masked) HWY_ATTR {
-      std::int64_t v = 0;
-      for (; v + unroll <= step.vectors; v += unroll)
-        PATCHFOLD_UNROLL for (int u = 0; u < unroll; ++u) add(v + u, is_masked);
-      for (; v < step.vectors; ++v) add(v, is_masked);
-    };
-    if (step.masks < 0)
-      add_all(false);
-    else
-      add_all(true);
+    std::int64_t v = 0;
+    if (step.masks < 0) {
+      for (; v < vectors; ++v) add(v, false);
+      return;
+    }
+    for (; v + unroll <= vectors; v += unroll) PATCHFOLD_UNROLL for (int u = 0; u < unroll; ++u) add(v + u, true);
+    for (; v < vectors; ++v) add(v, true);
+  }
+
+  static HWY_INLINE void take_step(const SumStep& step, const SumProgram& program, Lane* sums, const SumMap& map) {
+    const D d;
+    if (step.begins && step.count == 0)
+      for (std::int64_t v = 0; v < step.vectors; ++v) hn::StoreU(hn::Zero(d), d, sums + v * lanes);
+    bool begins = step.begins;
+    for (std::int64_t first = 0, left = step.count; left > 0; begins = false) {
+      const std::int64_t here = left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+      switch (here) {
+        case 1: add_terms<1>(step, program, first, begins, sums, map); break;
+        case 2: add_terms<2>(step, program, first, begins, sums, map); break;
+        case 4: add_terms<4>(step, program, first, begins, sums, map); break;
+        default: add_terms<8>(step, program, first, begins, sums, map); break;
+      }
+      first += here;
+      left -= here;
+    }
   }
 
   static void take_steps(const SumProgram& program, const SumMap& map) {
@@ -204,17 +221,7 @@ struct SumMapOf {
         take_step_at_edge(step, program, sums, map);
         continue;
       }
-      switch (step.count) {
-        case 0: take_step<0>(step, program, sums, map); break;
-        case 1: take_step<1>(step, program, sums, map); break;
-        case 2: take_step<2>(step, program, sums, map); break;
-        case 3: take_step<3>(step, program, sums, map); break;
-        case 4: take_step<4>(step, program, sums, map); break;
-        case 5: take_step<5>(step, program, sums, map); break;
-        case 6: take_step<6>(step, program, sums, map); break;
-        case 7: take_step<7>(step, program, sums, map); break;
-        default: take_step<8>(step, program, sums, map); break;
-      }
+      take_step(step, program, sums, map);
     }
     if constexpr (is_sum) return;
     std::byte* to = map.to;
@@ -234,12 +241,7 @@ struct SumMapOf {
       switch (run.vectors) {
         case 1: sum_run<1>(run, terms, masks, map, ahead); break;
         case 2: sum_run<2>(run, terms, masks, map, ahead); break;
-        case 3: sum_run<3>(run, terms, masks, map, ahead); break;
-        case 4: sum_run<4>(run, terms, masks, map, ahead); break;
-        case 5: sum_run<5>(run, terms, masks, map, ahead); break;
-        case 6: sum_run<6>(run, terms, masks, map, ahead); break;
-        case 7: sum_run<7>(run, terms, masks, map, ahead); break;
-        default: sum_run<8>(run, terms, masks, map, ahead); break;
+        default: sum_run<4>(run, terms, masks, map, ahead); break;
       }
     }
   }

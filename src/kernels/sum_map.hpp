@@ -43,7 +43,7 @@ struct SumRun {
   std::int64_t to = 0;     ///< lanes from the map's first sum
   std::int64_t first = 0;  ///< among SumProgram::terms
   std::int32_t count = 0;
-  std::int32_t vectors = 1;  ///< 1 to SumMapKernel::most_vectors
+  std::int32_t vectors = 1;  ///< a power of two, 1 to SumMapKernel::most_vectors
   std::int64_t low = 0;      ///< what the terms read: the bytes [low, high) of the columns
   std::int64_t high = 0;
 };

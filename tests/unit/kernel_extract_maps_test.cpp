@@ -59,7 +59,7 @@ RandomSteps random_steps(Dice& dice, const ExtractMapKernel& kernel, std::int64_
 }
 
 void check_maps(Dice& dice, std::int64_t size, const std::string& set) {
-  const ExtractMapKernel& kernel = extract_map_kernel(size);
+  const ExtractMapKernel& kernel = *extract_map_kernel(size);
   const std::int64_t bytes = dice.between(1, dice.chance(20) ? 3000 : 5 * kernel.lanes) * size;
   const RandomSteps random = random_steps(dice, kernel, bytes);
   ExtractMaps maps;

@@ -59,7 +59,7 @@ class RandomProgram {
     SumRun run;
     run.to = lanes();
     run.first = std::ssize(terms_);
-    run.vectors = static_cast<std::int32_t>(dice.between(1, kernel_.most_vectors));
+    run.vectors = 1 << dice.between(0, 2);
     const std::int64_t width = run.vectors * kernel_.lanes;
     // The next run may write what lies behind the last lane of this one.
     met_.resize(met_.size() + static_cast<std::size_t>(width - dice.between(0, kernel_.lanes - 1)));

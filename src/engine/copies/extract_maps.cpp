@@ -9,6 +9,7 @@
 
 #include "engine/copies/copies.hpp"
 #include "engine/copies/extract_program.hpp"
+#include "engine/copies/frame.hpp"
 #include "engine/machine.hpp"
 #include "engine/scratch_copy.hpp"
 #include "engine/walk.hpp"
@@ -57,16 +58,18 @@ std::optional<MapLayout> lay_out_maps(const Problem& problem) {
   if (!are_dense(maps.windows, order, element)) return std::nullopt;
   maps.inner = order.back();
   maps.columns = element;
-  double taps = 1, image = static_cast<double>(element);
+  constexpr double most_columns = 16 << 20;  // bytes (arbitrary): what a program lists does not grow with a pad
+  double taps = 1, image = static_cast<double>(element), columns = image;
   for (const Window& w : maps.windows) {
     if (w.mode != PaddingMode::constant) return std::nullopt;
     taps *= static_cast<double>(w.kernel);
     image *= static_cast<double>(w.extent + w.stride);
-    maps.columns *= w.kernel * w.positions;
+    columns *= static_cast<double>(w.kernel) * static_cast<double>(w.positions);
+    if (columns <= most_columns) maps.columns *= w.kernel * w.positions;
   }
   constexpr double most_taps = 4096;  // arbitrary: each is listed
   // Each tap reads the map again.
-  if (taps > most_taps || image > static_cast<double>(caches().l2) / 4) return std::nullopt;
+  if (taps > most_taps || columns > most_columns || image > static_cast<double>(caches().l2) / 4) return std::nullopt;
   maps.outer = problem.dims;
   maps.grouped = take(maps.outer, maps.outer.size() - 1);
   if (maps.grouped.extent > 1 && maps.grouped.dst_stride != maps.columns) return std::nullopt;
@@ -182,13 +185,16 @@ class ExtractMaps final : public Compiled {
 
 bool extract_maps_pay(const Problem& problem) {
   const bool is_near = store_of(problem) == kernels::Store::plain;
+  const auto has_no_phases = [](const Window& w) { return w.stride == 1; };
+  // Within the cache a copy without borders is one of bricks.
+  if (is_near && inside_share(problem) == 1 && std::ranges::all_of(problem.windows, has_no_phases)) return false;
   return std::ranges::all_of(problem.windows, [&](const Window& w) {
     if (w.position_stride != problem.element_size) return true;
     // Past the cache, long rows without phases are copied as fast by way of a stage, which is planned sooner. Very short
     // ones with phases are a vector each.
-    constexpr std::int64_t long_row = 256, short_row = 16;  // bytes
+    constexpr std::int64_t long_row = 256, long_near = 192, short_row = 16;  // bytes
     const std::int64_t row = w.positions * problem.element_size;
-    return w.stride == 1 ? is_near || row < long_row : row >= short_row;
+    return has_no_phases(w) ? row < (is_near ? long_near : long_row) : row >= short_row;
   });
 }
 
@@ -196,9 +202,10 @@ std::unique_ptr<Compiled> make_extract_maps(const Problem& problem) {
   std::optional<MapLayout> maps = lay_out_maps(problem);
   if (!maps) return nullptr;
   // Asked for once: another thread may change the instruction set.
-  const kernels::ExtractMapKernel& kernel = kernels::extract_map_kernel(std::min<std::int64_t>(problem.element_size, 8));
-  std::optional<ExtractPlan> plan = plan_extract(maps->windows, kernel, problem.element_size, maps->phase_pitch);
-  return plan ? std::make_unique<ExtractMaps>(problem, std::move(*maps), std::move(*plan), kernel) : nullptr;
+  const auto* kernel = kernels::extract_map_kernel(std::min<std::int64_t>(problem.element_size, 8));
+  if (kernel == nullptr) return nullptr;
+  std::optional<ExtractPlan> plan = plan_extract(maps->windows, *kernel, problem.element_size, maps->phase_pitch);
+  return plan ? std::make_unique<ExtractMaps>(problem, std::move(*maps), std::move(*plan), *kernel) : nullptr;
 }
 
 }  // namespace patchfold::engine

@@ -2,6 +2,7 @@
 #include "engine/sums/sum_program.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "tensor/checked.hpp"
 
@@ -76,11 +77,10 @@ class SumPlanWriter {
         std::erase_if(taps[k], [&](const WalkTap& tap) { return tap.phase != phase[static_cast<int>(k)]; });
       Dims row = Dims::filled(rows.size(), 0);
       do {
-        const std::int64_t vectors = ceil_div(walk_.row(), kernel_.lanes), runs = ceil_div(vectors, kernel_.most_vectors);
-        for (std::int64_t k = 0, vector = 0; k < runs; ++k) {
-          const std::int64_t here = (vectors - vector) / (runs - k);
+        const std::int64_t vectors = ceil_div(walk_.row(), kernel_.lanes);
+        for (std::int64_t vector = 0, here = 0; vector < vectors; vector += here) {
+          here = std::min<std::int64_t>(kernel_.most_vectors, std::bit_floor(static_cast<std::uint64_t>(vectors - vector)));
           if (!write_run(taps, row, to, vector * kernel_.lanes, here)) return false;
-          vector += here;
         }
         to += walk_.row();
       } while (advance(row, rows));
