@@ -194,7 +194,7 @@ bool extract_maps_pay(const Problem& problem) {
     // ones with phases are a vector each.
     constexpr std::int64_t long_row = 256, long_near = 192, short_row = 16;  // bytes
     const std::int64_t row = w.positions * problem.element_size;
-    return has_no_phases(w) ? row < (is_near ? long_near : long_row) : row >= short_row;
+    return has_no_phases(w) ? row < (is_near ? long_near : long_row) : row >= short_row || w.kernel > w.stride;
   });
 }
 
