@@ -2,7 +2,7 @@
 // What the programs for maps share: a walk over the elements of a map, or over the positions of its columns, tap by tap.
 //
 // The near side is walked element by element. A tap ties them to elements on the far side, side by side on both: element e
-// belongs to the far element e + shift, if that exists. Which elements of a vector have one, masks say.
+// belongs to the far element e + shift, if that exists. Masks say which elements of a vector have one.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,6 @@ namespace patchfold::engine {
 struct WalkTap {
   std::int64_t phase = 0;   ///< residue modulo the stride of the coordinates that it meets
   std::int64_t offset = 0;  ///< bytes on the far side to what element 0 is tied to
-  std::int64_t near = 0;    ///< bytes on the near side
   std::int64_t from = 0;
   std::int64_t to = 0;
 };
@@ -54,11 +53,10 @@ class MapWalk {
     std::int64_t mask_bytes = 1;  ///< of one vector
   };
   using Taps = std::vector<std::vector<WalkTap>>;
-  /// One tap of each axis, and the bytes on either side.
+  /// One tap of each axis, and the bytes on the far side to what element 0 is tied to.
   struct Met {
     std::vector<WalkTap> taps{};
     std::int64_t offset = 0;
-    std::int64_t near = 0;
   };
   struct Masks {
     std::int64_t at = 0;     ///< in `masks`
@@ -96,11 +94,10 @@ class MapWalk {
     Dims index = Dims::filled(counts.size(), 0);
     Met met{std::vector<WalkTap>(size())};
     do {
-      met.offset = met.near = 0;
+      met.offset = 0;
       for (std::size_t i = 0; i < size(); ++i) {
         const WalkTap& tap = met.taps[place_[i]] = taps[place_[i]][static_cast<std::size_t>(index[static_cast<int>(i)])];
         met.offset += tap.offset;
-        met.near += tap.near;
       }
       if (!visit(met)) return false;
     } while (advance(index, counts));

@@ -26,7 +26,7 @@ struct Strategy {
 
 // Figures. "x": how much longer the problems that a row takes need without it: the geometric mean over 600 random problems
 // of `patchfold bench`, one thread, a last-level cache of 105 MB, so that nearly all fit into it. "a -> b": time without the
-// row and with it, in multiples of the mix, of a problem of the benchmark.
+// row and with it, in multiples of the mix, of a problem of the benchmark; of maps in multiples of a copy.
 constexpr Strategy strategies[] = {
     {"nothing", make_nothing},  // no destination elements
     {"memcpy", make_memcpy},    // one run on both sides
@@ -47,7 +47,7 @@ constexpr Strategy strategies[] = {
     {"move", make_move},                                    // all other copies
     {"sum maps", make_sum_maps, sum_maps_pay},              // 12 -> 2.1: fold to 7x7, kernel 3, padding 1, 24576 maps
     {"sum panels", make_sum_panels, sum_panels_pay},        // 3.6 -> 1.3: fold to 112x112, kernel 3, padding 1
-    {"sum residues", make_sum_residues, sum_residues_pay},  // the floor of sums
+    {"sum residues", make_sum_residues, sum_residues_pay},  // other layouts of columns or image
     {"sum rows", make_sum_rows},                            // sums onto the output, and more than three windows
     {"sum elements", make_sum_elements},                    // strides beyond the row: solve for each element's taps
 };

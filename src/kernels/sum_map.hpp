@@ -18,7 +18,8 @@
 
 namespace patchfold::kernels {
 
-/// Adds a few terms, vectors that lie side by side in the columns of a map, to sums that do.
+/// Adds a few terms to sums. The vectors of a term lie side by side in the columns of a map, and those of the sums in the
+/// map.
 struct SumStep {
   std::int64_t first = 0;  ///< among SumProgram::terms
   std::int32_t count = 0;  ///< 0 to most_step_terms
