@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <optional>
 #include <sstream>
 #include <tuple>
@@ -186,6 +187,7 @@ struct BenchCommand {
   bench::Settings settings{};
   bench::GrowthSettings growth{};
   double cache_megabytes = 0;
+  std::string only_row{}, without{};
   bool json = false, grows = false;
   Command command{"Measures problems against the roof: the best plain loop that reads and writes as many bytes.",
                   "patchfold bench"};
@@ -194,7 +196,7 @@ struct BenchCommand {
 
 BenchCommand::BenchCommand() {
   command.usage(
-      "patchfold bench [PROBLEM]... [--threads N,..] [--rounds N] [--json]\n"
+      "patchfold bench [PROBLEM]... [--threads N,..] [--rounds N] [--only-row ROW] [--without ROW] [--json]\n"
       "       patchfold bench --random SEED COUNT [--only INDEX] [--worst N] [--threads N,..] [--rounds N] [--json]\n"
       "       patchfold bench --growth [--largest MB] [--cache MB] [--threads N,..] [--rounds N] [--json]");
   command.footer(
@@ -230,6 +232,8 @@ BenchCommand::BenchCommand() {
   command.words("PROBLEM", problems, "OP TYPE SHAPE [ARGUMENT=VALUE]... [src=LAYOUT] [dst=LAYOUT], as one word");
   command.option("--threads", threads, "N,..", "numbers of threads; default 1");
   command.option("--rounds", settings.rounds, 1, 10000, "N", "how often everything runs in turn; default 9");
+  command.option("--only-row", only_row, "ROW", "plan with this strategy whatever it fits");
+  command.option("--without", without, "ROW", "plan without this strategy: what it is worth");
   const auto json_flag = command.flag("--json", json, "print JSON");
   const auto grow = command.flag("--growth", grows, "how time and memory grow with the work");
   command.needs(command.option("--largest", growth.largest_megabytes, 1, 1 << 20, "MB",
@@ -247,6 +251,16 @@ BenchCommand::BenchCommand() {
   command.excludes(worst, json_flag);
 }
 
+/// Sets an environment variable, which the library reads before it makes the first plan.
+void set_variable(const char* name, const std::string& value) {
+  if (value.empty()) return;
+#ifdef _WIN32
+  _putenv_s(name, value.c_str());
+#else
+  ::setenv(name, value.c_str(), 1);
+#endif
+}
+
 }  // namespace
 
 CommandInfo bench_info() {
@@ -261,6 +275,8 @@ void run_bench(const std::vector<std::string>& words) {
   RandomRequest& random = all.random;
   bench::GrowthSettings& growth = all.growth;
   const std::vector<int> counts = parse_threads(threads);
+  set_variable("PATCHFOLD_ONLY_ROW", all.only_row);
+  set_variable("PATCHFOLD_WITHOUT", all.without);
   if (all.grows) {
     if (!problems.empty()) fail_usage("bench", "--growth", "takes no problem", problems.front());
     growth.cache_bytes = cache_megabytes > 0 ? cache_megabytes * (1 << 20) : bench::last_level_cache();

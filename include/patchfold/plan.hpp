@@ -237,7 +237,8 @@ PATCHFOLD_API std::vector<std::string> instruction_sets();
 /// on every set. Running calls and existing plans may switch midway. Only plans of the strategy "sum panels" keep their set,
 /// because their tables fit its vectors; `run` never uses such a plan after a change. The environment variable
 /// PATCHFOLD_INSTRUCTION_SET selects a set at the first use. PATCHFOLD_CACHES, three sizes in bytes such as
-/// 32768,524288,33554432, plans for a machine with such caches.
+/// 32768,524288,33554432, plans for a machine with such caches. PATCHFOLD_ONLY_ROW names the strategy that plans whatever it
+/// fits, PATCHFOLD_WITHOUT one that plans nothing.
 PATCHFOLD_API void use_instruction_set(std::string_view name);
 
 }  // namespace patchfold

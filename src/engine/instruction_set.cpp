@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "engine/table.hpp"
 #include "kernels/sum.hpp"
 #include "patchfold/plan.hpp"
 #include "tensor/fail.hpp"
@@ -43,6 +44,7 @@ void apply_environment() {
   static constinit std::atomic<bool> applied{false};
   if (applied.load(std::memory_order_acquire)) return;
   if (const char* name = std::getenv("PATCHFOLD_INSTRUCTION_SET")) use_instruction_set(name);
+  force_rows_of_environment();
   applied.store(true, std::memory_order_release);
 }
 

@@ -2,12 +2,16 @@
 // The table of strategies. The first row that applies to a normalised problem wins.
 #include "engine/table.hpp"
 
+#include <cstdlib>
+#include <string>
+
 #include "engine/compiled.hpp"
 #include "engine/copies/copies.hpp"
 #include "engine/instruction_set.hpp"
 #include "engine/machine.hpp"
 #include "engine/normalise.hpp"
 #include "engine/sums/sums.hpp"
+#include "tensor/fail.hpp"
 
 namespace patchfold::engine {
 namespace {
@@ -52,14 +56,43 @@ constexpr Strategy strategies[] = {
     {"sum elements", make_sum_elements},                    // strides beyond the row: solve for each element's taps
 };
 
-std::string_view forced_strategy;
+Forced forced_rows;
+
+/// By the first of the rows that are tried and fit; null if none does.
+std::unique_ptr<Compiled> plan_by(const Problem& normal, auto&& is_tried) {
+  for (const Strategy& strategy : strategies) {
+    if (!is_tried(strategy)) continue;
+    std::unique_ptr<Compiled> compiled = strategy.make(normal);
+    if (!compiled) continue;
+    compiled->strategy = strategy.name;
+    return compiled;
+  }
+  return nullptr;
+}
+
+/// The row that an environment variable names.
+std::string_view row_of(const char* variable) {
+  const char* name = std::getenv(variable);
+  if (name == nullptr || *name == 0) return {};
+  std::string known;
+  for (const Strategy& strategy : strategies) {
+    if (strategy.name == name) return strategy.name;
+    known += (known.empty() ? "" : ", ") + std::string(strategy.name);
+  }
+  fail(ErrorCode::value, "plan", variable, "must name a row of the strategy table", name, known);
+}
 
 }  // namespace
 
 void force(const Forced& forced) noexcept {
-  forced_strategy = forced.strategy;
+  forced_rows = forced;
   force_store(forced.store);
   forget_plans();
+}
+
+void force_rows_of_environment() {
+  const Forced forced{.strategy = row_of("PATCHFOLD_ONLY_ROW"), .without = row_of("PATCHFOLD_WITHOUT")};
+  if (!forced.strategy.empty() || !forced.without.empty()) force(forced);
 }
 
 std::vector<std::string_view> strategy_names() {
@@ -69,17 +102,14 @@ std::vector<std::string_view> strategy_names() {
 }
 
 std::unique_ptr<Compiled> plan_normal(const Problem& normal) {
-  for (const bool all : {forced_strategy.empty(), true})
-    for (const Strategy& strategy : strategies) {
-      // Nothing is always tried: other rows may take for granted that there is something to do.
-      if (!all && strategy.name != forced_strategy && &strategy != strategies) continue;
-      if (all && !strategy.pays(normal)) continue;
-      std::unique_ptr<Compiled> compiled = strategy.make(normal);
-      if (!compiled) continue;
-      compiled->strategy = strategy.name;
-      return compiled;
-    }
-  return nullptr;  // not reached: every verb has a row that always applies
+  const std::string_view only = forced_rows.strategy, without = forced_rows.without;
+  std::unique_ptr<Compiled> compiled;
+  // The first row is always tried: others may take for granted that there is something to do.
+  if (!only.empty()) compiled = plan_by(normal, [&](const Strategy& row) { return row.name == only || &row == strategies; });
+  if (!compiled && !without.empty())
+    compiled = plan_by(normal, [&](const Strategy& row) { return row.name != without && row.pays(normal); });
+  // Every verb has a row that always applies.
+  return compiled ? std::move(compiled) : plan_by(normal, [&](const Strategy& row) { return row.pays(normal); });
 }
 
 std::shared_ptr<const Compiled> compile(const Problem& problem, std::string_view op) {

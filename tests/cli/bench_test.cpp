@@ -42,6 +42,24 @@ TEST(Bench, PrintsJson) {
   EXPECT_TRUE(std::regex_match(outcome.out, row)) << outcome.out;
 }
 
+/// The strategy that a row of JSON names.
+std::string strategy_of(const Folder& folder, std::vector<std::string> options) {
+  options.insert(options.begin(), {"bench", "unfold f32 2x3x16x16 k3x3 p1x1", "--rounds", "1", "--json"});
+  const Outcome outcome = folder.run(options);
+  std::smatch found;
+  return std::regex_search(outcome.out, found, std::regex("\"strategy\": \"([a-z ]+)\"")) ? found.str(1) : outcome.err;
+}
+
+TEST(Bench, LeavesOutARowOfTheStrategyTableOrTriesNoOther) {
+  const Folder folder;
+  const std::string usual = strategy_of(folder, {});
+  EXPECT_EQ(usual, "extract maps");
+  EXPECT_NE(strategy_of(folder, {"--without", usual}), usual);
+  EXPECT_EQ(strategy_of(folder, {"--only-row", "move"}), "move");
+  EXPECT_EQ(strategy_of(folder, {"--only-row", "sum rows"}), usual);  // which does not fit
+  EXPECT_NE(strategy_of(folder, {"--without", "magic"}).find("must name a row of the strategy table"), std::string::npos);
+}
+
 /// Flat is what grows by at most 30 %.
 void expect_verdict(bool flat, double spread) {
   if (std::abs(spread - 1.3) <= 0.01) return;  // what is printed is rounded
