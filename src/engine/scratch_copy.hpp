@@ -39,10 +39,13 @@ inline std::int64_t whole_lines(std::int64_t bytes) noexcept {
 }
 
 /// A copy between a tensor and scratch memory, of elements as `problem` has them. `written`: bytes of the whole tensor of
-/// which it writes a part, 0 if it writes scratch memory; they tell whether to write past the cache.
-inline std::unique_ptr<Compiled> plan_copy(const Problem& problem, const std::vector<Dim>& axes, std::int64_t written) {
+/// which it writes a part, 0 if it writes scratch memory; they tell whether to write past the cache. `accumulate`: it adds
+/// to what is there.
+inline std::unique_ptr<Compiled> plan_copy(const Problem& problem, const std::vector<Dim>& axes, std::int64_t written,
+                                           bool accumulate = false) {
   Problem copy;
-  copy.verb = Verb::extract;
+  copy.verb = accumulate ? Verb::combine_sum : Verb::extract;
+  copy.accumulate = accumulate;
   copy.dtype = problem.dtype;
   copy.element_size = problem.element_size;
   ByteRange src{0, copy.element_size}, dst{0, copy.element_size};

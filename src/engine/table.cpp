@@ -47,13 +47,11 @@ constexpr Strategy strategies[] = {
     {"counts", make_counts},                           // coverage: its time must not grow with the taps that meet
     {"bands", make_bands, bands_pay},  // x 3.8; 7.0 -> 3.1: unfold 8x3x224x224 into tokens, kernel 7 stride 4 padding 3
     {"strided", make_strided},         // the floor of copies; 1376 -> 1.6: unfold 2x3x1022x1022 into tokens, 14, stride 14
-    {"framed", make_framed, framed_pays},                   // x 2.7
-    {"move", make_move},                                    // all other copies
-    {"sum maps", make_sum_maps, sum_maps_pay},              // 12 -> 2.1: fold to 7x7, kernel 3, padding 1, 24576 maps
-    {"sum panels", make_sum_panels, sum_panels_pay},        // 3.6 -> 1.3: fold to 112x112, kernel 3, padding 1
-    {"sum residues", make_sum_residues, sum_residues_pay},  // other layouts of columns or image
-    {"sum rows", make_sum_rows},                            // sums onto the output, and more than three windows
-    {"sum elements", make_sum_elements},                    // strides beyond the row: solve for each element's taps
+    {"framed", make_framed, framed_pays},          // x 2.7
+    {"move", make_move},                           // all other copies
+    {"sum maps", make_sum_maps},                   // 12 -> 2.1: fold to 7x7, kernel 3, padding 1, 24576 maps
+    {"sum bands", make_sum_bands, sum_bands_pay},  // columns in other layouts
+    {"sum rows", make_sum_rows},                   // all other sums
 };
 
 Forced forced_rows;

@@ -120,4 +120,16 @@ class TapSolver {
   std::int64_t inverse_ = 0;        // of position_step_ modulo tap_step_
 };
 
+/// Narrows a window to the coordinates [from, from + extent), as far as it has them, and to the positions of which some tap
+/// points there. Returns how many positions come before these.
+inline std::int64_t narrow(Window& w, std::int64_t from, std::int64_t extent) noexcept {
+  w.extent = std::min(extent, w.extent - from);
+  const std::int64_t reach = from + w.pad_begin - (w.kernel - 1) * w.dilation;
+  const std::int64_t first = std::clamp<std::int64_t>(ceil_div(reach, w.stride), 0, w.positions);
+  const std::int64_t end = std::min(w.positions, floor_div(from + w.extent - 1 + w.pad_begin, w.stride) + 1);
+  w.positions = std::max<std::int64_t>(0, end - first);
+  w.pad_begin += from - first * w.stride;
+  return first;
+}
+
 }  // namespace patchfold::engine

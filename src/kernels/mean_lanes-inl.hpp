@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vectors of the accumulators of means: what mean_scalar.hpp says of one element, for as many as a vector holds. mean.cpp
-// keeps them in memory, panel_means.cpp in registers.
+// takes whole rows, mean_map.cpp programs.
 #include <hwy/highway.h>
 
 #include <bit>
@@ -46,8 +46,8 @@ struct MeanLanes {
   }
   /// The same as a sum, since the product is exact; processors that add and convert in one place multiply in another.
   static HWY_INLINE Sums add(Sums sums, V value) { return hn::MulAdd(value, hn::Set(D(), 1), sums); }
-  /// The lanes whose bits are not set in `ones` become a number that changes no sum.
-  static HWY_INLINE V masked(V ones, V value) { return hn::IfVecThenElse(ones, value, nothing()); }
+  /// The lanes that are not set become a number that changes no sum.
+  static HWY_INLINE V masked(hn::Mask<D> mask, V value) { return hn::IfThenElse(mask, value, nothing()); }
   static HWY_INLINE Sums load_sums(const std::byte* from) { return hn::LoadU(D(), reinterpret_cast<const double*>(from)); }
   static HWY_INLINE void save_sums(Sums sums, std::byte* to) { hn::StoreU(sums, D(), reinterpret_cast<double*>(to)); }
 
@@ -96,7 +96,7 @@ struct MeanLanes<double> {
     const V high = sum_of(sums.high, value, error);
     return {high, hn::Add(sums.low, error)};
   }
-  static HWY_INLINE V masked(V ones, V value) { return hn::IfVecThenElse(ones, value, hn::Set(D(), -0.0)); }
+  static HWY_INLINE V masked(hn::Mask<D> mask, V value) { return hn::IfThenElse(mask, value, hn::Set(D(), -0.0)); }
   static HWY_INLINE Sums load_sums(const std::byte* from) {
     Sums sums;
     hn::LoadInterleaved2(D(), reinterpret_cast<const double*>(from), sums.high, sums.low);
@@ -141,7 +141,11 @@ struct ShortLanes {
     return hn::PromoteTo(D(), hn::LoadU(hn::Rebind<T, D>(), reinterpret_cast<const T*>(src)));
   }
   static HWY_INLINE Sums add(Sums sums, V value) { return hn::Add(sums, value); }
-  static HWY_INLINE V masked(V ones, V value) { return hn::And(ones, value); }
+  static HWY_INLINE V masked(hn::Mask<D> mask, V value) { return hn::IfThenElseZero(mask, value); }
+  static HWY_INLINE Sums load_sums(const std::byte* from) {
+    return hn::LoadU(D(), reinterpret_cast<const std::int32_t*>(from));
+  }
+  static HWY_INLINE void save_sums(Sums sums, std::byte* to) { hn::StoreU(sums, D(), reinterpret_cast<std::int32_t*>(to)); }
   static HWY_INLINE void store(Sums sums, const double* counts, std::byte* to, bool& certain) {
     using Wide = MeanLanes<T>;
     const hn::Half<D> half;
@@ -180,7 +184,15 @@ struct LongLanes {
       high = hn::Add(high, hn::BitCast(d, hn::BroadcastSignBit(hn::BitCast(hn::RebindToSigned<D>(), value))));
     return {low, high};
   }
-  static HWY_INLINE V masked(V ones, V value) { return hn::And(ones, value); }
+  static HWY_INLINE V masked(hn::Mask<D> mask, V value) { return hn::IfThenElseZero(mask, value); }
+  static HWY_INLINE Sums load_sums(const std::byte* from) {
+    Sums sums;
+    hn::LoadInterleaved2(D(), reinterpret_cast<const std::uint64_t*>(from), sums.low, sums.high);
+    return sums;
+  }
+  static HWY_INLINE void save_sums(Sums sums, std::byte* to) {
+    hn::StoreInterleaved2(sums.low, sums.high, D(), reinterpret_cast<std::uint64_t*>(to));
+  }
   static HWY_INLINE void store(Sums sums, const double* counts, std::byte* to, bool&) {
     alignas(64) std::uint64_t low[lanes], high[lanes];
     hn::Store(sums.low, D(), low);

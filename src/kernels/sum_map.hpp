@@ -59,6 +59,9 @@ struct SumProgram {
   const SumTerm* terms = nullptr;
   const std::uint8_t* masks = nullptr;  ///< with 8 bytes to spare at its end
   std::int64_t lanes = 0;               ///< of the map
+  /// Of means: how many terms each lane has, 1 where it has none, and beyond the last one for as many lanes as two vectors
+  /// have.
+  const double* counts = nullptr;
 };
 
 /// One map.
@@ -70,6 +73,7 @@ struct SumMap {
   const std::byte* end = nullptr;    ///< nothing outside of [begin, end) is read
   const std::byte* ahead = nullptr;  ///< what is fetched while runs are summed: [ahead, ahead_end)
   const std::byte* ahead_end = nullptr;
+  bool* certain = nullptr;  ///< becomes false if needs_care() (kernels/mean.hpp) may be true for a mean
 };
 
 /// The kernel of one element type on one instruction set. It lives as long as the process.
@@ -84,5 +88,8 @@ struct SumMapKernel {
 
 /// For a summable type, on the instruction set in use.
 const SumMapKernel& sum_map_kernel(DType dtype) noexcept;
+
+/// The same for means of at most 2^15 terms, as kernels/mean.hpp says.
+const SumMapKernel& mean_map_kernel(DType dtype) noexcept;
 
 }  // namespace patchfold::kernels

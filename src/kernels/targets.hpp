@@ -9,11 +9,10 @@ const char* blend_target() noexcept;
 const char* blocks_target() noexcept;
 const char* extract_map_target() noexcept;
 const char* mean_target() noexcept;
-const char* mean_panel_target() noexcept;
+const char* mean_map_target() noexcept;
 const char* stream_target() noexcept;
 const char* sum_target() noexcept;
 const char* sum_map_target() noexcept;
-const char* panel_target() noexcept;
 const char* plane_target() noexcept;
 
 }  // namespace patchfold::kernels

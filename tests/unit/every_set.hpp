@@ -19,11 +19,13 @@ struct Kernel {
 };
 
 inline constexpr Kernel vector_kernels[] = {
-    {"blend", blend_target},      {"blend means", blend_target}, {"blend lines", blend_target},
-    {"copy_rows", stream_target}, {"gather", stream_target},     {"join", blocks_target},
-    {"split", blocks_target},     {"sum", sum_target},           {"panel", panel_target},
-    {"plane", plane_target},      {"mean", mean_target},         {"mean panel", mean_panel_target},
-    {"normalise", blend_target},  {"sum map", sum_map_target},   {"extract map", extract_map_target},
+    {"blend", blend_target},       {"blend means", blend_target},
+    {"blend lines", blend_target}, {"copy_rows", stream_target},
+    {"gather", stream_target},     {"join", blocks_target},
+    {"split", blocks_target},      {"sum", sum_target},
+    {"plane", plane_target},       {"mean", mean_target},
+    {"mean map", mean_map_target}, {"normalise", blend_target},
+    {"sum map", sum_map_target},   {"extract map", extract_map_target},
 };
 
 /// Pairs of a kernel and an instruction set.

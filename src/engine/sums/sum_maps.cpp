@@ -14,6 +14,7 @@
 #include "engine/sums/sums.hpp"
 #include "engine/walk.hpp"
 #include "kernels/blocks.hpp"
+#include "kernels/move.hpp"
 #include "tensor/checked.hpp"
 
 namespace patchfold::engine {
@@ -53,14 +54,37 @@ struct MapPart {
   std::vector<MapCopy> last_copies{};  ///< of the last group
 };
 
+/// The dim whose elements lie side by side on both sides, such as channels last, and fill a line or are continued by
+/// positions; or -1.
+int channels_of(const Problem& problem) {
+  return find(problem.dims, [&](const Dim& dim) {
+    const std::int64_t bytes = dim.extent * problem.element_size;
+    return dim.src_stride == problem.element_size && dim.dst_stride == problem.element_size &&
+           (bytes >= kernels::line_bytes ||
+            std::ranges::any_of(problem.windows, [&](const Window& w) { return w.position_stride == bytes; }));
+  });
+}
+
+/// Channels are a window of one tap: its elements are a part of the map.
+Problem with_channels(Problem problem) {
+  const int channels = channels_of(problem);
+  if (channels < 0 || problem.windows.empty()) return problem;
+  const Dim dim = take(problem.dims, channels);
+  Window w;
+  w.positions = w.extent = dim.extent;
+  w.image_stride = w.position_stride = problem.element_size;
+  problem.windows.push_back(w);
+  return problem;
+}
+
 bool has_maps(const Problem& problem) {
-  if (problem.verb != Verb::combine_sum || problem.accumulate || problem.own_source != nullptr) return false;
-  if (problem.windows.empty() || problem.windows.size() > 3 || !are_near(problem)) return false;
+  constexpr int most_windows = 5;  // arbitrary: with strides each doubles the copies to the image
+  if (!adds(problem) || problem.own_source != nullptr) return false;
+  if (problem.windows.empty() || problem.windows.size() > most_windows || !are_near(problem)) return false;
   constexpr double most_taps = 4096;  // arbitrary: each is listed
   double taps = 1;
   for (const Window& w : problem.windows) taps *= static_cast<double>(w.kernel);
-  return taps <= most_taps &&
-         std::ranges::any_of(problem.windows, [&](const Window& w) { return w.position_stride == problem.element_size; });
+  return taps <= most_taps && has_neighbours(problem);
 }
 
 std::optional<MapCut> cut_maps(const Problem& problem) {
@@ -70,7 +94,8 @@ std::optional<MapCut> cut_maps(const Problem& problem) {
     if (std::abs(problem.windows[i].image_stride) > std::abs(problem.windows[cut.banded].image_stride)) cut.banded = i;
   const Window& banded = problem.windows[cut.banded];
   const std::int64_t strides = ceil_div(banded.extent, banded.stride);
-  std::int64_t row = problem.element_size;  // bytes of the sums of one stride of the banded window
+  // Bytes of the sums of one stride of the banded window.
+  std::int64_t row = is_mean(problem) ? accumulator_size(problem) : problem.element_size;
   for (int i = 0; i < problem.windows.size(); ++i) {
     const Window& w = problem.windows[i];
     row *= std::min(w.stride, w.extent) * (i == cut.banded ? 1 : ceil_div(w.extent, w.stride));
@@ -98,17 +123,10 @@ std::optional<MapCut> cut_maps(const Problem& problem) {
 
 std::vector<MapBand> bands_of(const Problem& problem, const MapCut& cut) {
   std::vector<MapBand> bands;
-  const Window& whole = problem.windows[cut.banded];
-  for (std::int64_t from = 0; from < whole.extent; from += cut.rows) {
+  for (std::int64_t from = 0; from < problem.windows[cut.banded].extent; from += cut.rows) {
     MapBand band{{problem.windows.begin(), problem.windows.end()}, 0};
     Window& w = band.windows[static_cast<std::size_t>(cut.banded)];
-    w.extent = std::min(cut.rows, whole.extent - from);
-    const std::int64_t reach = from + w.pad_begin - (w.kernel - 1) * w.dilation;
-    const std::int64_t first = std::clamp<std::int64_t>(ceil_div(reach, w.stride), 0, w.positions);
-    const std::int64_t end = std::min(w.positions, floor_div(from + w.extent - 1 + w.pad_begin, w.stride) + 1);
-    w.positions = std::max<std::int64_t>(0, end - first);
-    w.pad_begin += from - first * w.stride;
-    band.src = first * w.position_stride;
+    band.src = narrow(w, from, cut.rows) * w.position_stride;
     bands.push_back(std::move(band));
   }
   return bands;
@@ -164,7 +182,8 @@ std::vector<MapCopy> copies_of(const Problem& problem, const MapCut& cut, const 
   }
   std::vector<MapCopy> copies;
   for (const Box& box : boxes)
-    copies.push_back({plan_copy(problem, box.dims, static_cast<std::int64_t>(spanned_bytes(problem))), box.from, box.to});
+    copies.push_back({plan_copy(problem, box.dims, static_cast<std::int64_t>(spanned_bytes(problem)), problem.accumulate),
+                      box.from, box.to});
   return copies;
 }
 
@@ -176,12 +195,14 @@ std::optional<std::vector<MapPart>> parts_of_maps(const Problem& problem, const 
   std::vector<MapPart> parts;
   double run = static_cast<double>(problem.element_size);
   for (const Window& w : problem.windows) run *= static_cast<double>(w.positions);
-  const bool in_order = bands.size() == 1 && run < long_run && store_of(problem) == kernels::Store::past_cache;
+  const bool has_channels = problem.windows[problem.windows.size() - 1].tap_stride == 0;
+  const bool in_order =
+      bands.size() == 1 && run < long_run && !has_channels && store_of(problem) == kernels::Store::past_cache;
   for (const MapBand& band : bands) {
     if (std::ranges::find(parts, band.windows, &MapPart::windows) != parts.end()) continue;
     if (parts.size() == most_parts) return std::nullopt;
-    std::optional<SumPlan> plan =
-        plan_sums(band.windows, kernel, problem.element_size, in_order ? Reads::in_order : Reads::together);
+    std::optional<SumPlan> plan = plan_sums(band.windows, kernel, problem.element_size,
+                                            in_order ? Reads::in_order : Reads::together, is_mean(problem));
     if (!plan) return std::nullopt;
     MapPart part{band.windows, std::move(*plan)};
     part.phases = joinable_phases(band.windows, part.plan, problem.element_size);
@@ -196,7 +217,7 @@ class SumMaps final : public Compiled {
  public:
   SumMaps(const Problem& problem, const MapCut& cut, const std::vector<MapBand>& bands, std::vector<MapPart> parts,
           const kernels::SumMapKernel& kernel)
-      : Compiled(problem), kernel_(kernel), cut_(cut), parts_(std::move(parts)) {
+      : Compiled(problem), kernel_(kernel), means_(problem_), cut_(cut), parts_(std::move(parts)) {
     for (const MapBand& band : bands)
       bands_.push_back({band.src, &*std::ranges::find(parts_, band.windows, &MapPart::windows)});
     std::int64_t elements = 0, copies = 0;
@@ -234,19 +255,22 @@ class SumMaps final : public Compiled {
     map.begin = src + problem_.src_range.begin;
     map.end = src + problem_.src_range.end;
     map.sums = scratch;
+    bool certain = true;
+    map.certain = &certain;
     for (std::int64_t row = first; row < last; ++row) {
       const std::int64_t band = row % bands, group = row / bands % cut_.groups;
       const Counter outer(cut_.outer, row / bands / cut_.groups);
       const MapPart& part = *bands_[static_cast<std::size_t>(band)].part;
       const kernels::SumProgram program = part.plan.program();
       const std::int64_t from = group * cut_.group, end = std::min(from + cut_.group, grouped.extent);
-      map.src =
-          src + problem_.src_offset + outer.src + bands_[static_cast<std::size_t>(band)].src + from * grouped.src_stride;
+      const std::byte* columns = src + problem_.src_offset + outer.src + from * grouped.src_stride;
+      map.src = columns + bands_[static_cast<std::size_t>(band)].src;
       map.to = scratch + elements_at_;
       for (std::int64_t k = from; k < end; ++k) {
         map.ahead = map.ahead_end = map.src + ahead_ * grouped.src_stride;
         if (k + ahead_ < grouped.extent) map.ahead_end += columns_bytes_;
         kernel_.sum(program, map);
+        fill(map.to, part.plan.holes);
         map.src += grouped.src_stride;
         map.to += part.plan.elements * problem_.element_size;
       }
@@ -258,10 +282,12 @@ class SumMaps final : public Compiled {
                       kernels::Finish::none);
         made = scratch + joined_at_;
       }
-      std::byte* image = dst + problem_.dst_offset + outer.dst + from * grouped.dst_stride +
-                         band * cut_.rows * problem_.windows[cut_.banded].image_stride;
+      std::byte* image = dst + problem_.dst_offset + outer.dst + from * grouped.dst_stride;
+      std::byte* to = image + band * cut_.rows * problem_.windows[cut_.banded].image_stride;
       for (const MapCopy& each : end - from == cut_.group ? part.copies : part.last_copies)
-        each.copy->run_rows(made + each.from, image + each.to, 0, each.copy->rows(), scratch + rest_at_);
+        each.copy->run_rows(made + each.from, to + each.to, 0, each.copy->rows(), scratch + rest_at_);
+      if (!certain) means_.care(columns, image, image_part(part, band, end - from));
+      certain = true;
     }
   }
 
@@ -271,7 +297,26 @@ class SumMaps final : public Compiled {
     const MapPart* part = nullptr;
   };
 
+  /// Writes the elements of a map of means that have no terms.
+  void fill(std::byte* to, const std::vector<SumPlan::Hole>& holes) const noexcept {
+    const std::int64_t element = problem_.element_size;
+    for (const SumPlan::Hole& hole : holes)
+      kernels::fill_row(to + hole.first * element, element, means_.fill().data(), element, hole.count, element);
+  }
+
+  /// What some maps of a band make of the image.
+  Box image_part(const MapPart& part, std::int64_t band, std::int64_t maps) const noexcept {
+    Box box;
+    box.push_back({-1, maps, 0, 1, cut_.grouped.src_stride, cut_.grouped.dst_stride});
+    for (int i = 0; i < problem_.windows.size(); ++i) {
+      const std::int64_t extent = part.windows[static_cast<std::size_t>(i)].extent;
+      box.push_back({i, extent, i == cut_.banded ? band * cut_.rows : 0, 1, 0, problem_.windows[i].image_stride});
+    }
+    return box;
+  }
+
   const kernels::SumMapKernel& kernel_;
+  Means means_;
   MapCut cut_;
   std::vector<MapPart> parts_;
   std::vector<Band> bands_{};
@@ -284,20 +329,19 @@ class SumMaps final : public Compiled {
 
 }  // namespace
 
-bool sum_maps_pay(const Problem& problem) {
-  // Within the cache, panels of registers are faster where rows are long and have one phase.
-  constexpr std::int64_t long_row = 192;  // bytes
-  return store_of(problem) == kernels::Store::past_cache || std::ranges::none_of(problem.windows, [&](const Window& w) {
-           return w.position_stride == problem.element_size && w.stride == 1 && w.extent * problem.element_size >= long_row;
-         });
+bool has_neighbours(const Problem& problem) {
+  return channels_of(problem) >= 0 ||
+         std::ranges::any_of(problem.windows, [&](const Window& w) { return w.position_stride == problem.element_size; });
 }
 
-std::unique_ptr<Compiled> make_sum_maps(const Problem& problem) {
+std::unique_ptr<Compiled> make_sum_maps(const Problem& given) {
+  const Problem problem = with_channels(given);
   const std::optional<MapCut> cut = cut_maps(problem);
   if (!cut) return nullptr;
   const std::vector<MapBand> bands = bands_of(problem, *cut);
   // Asked for once: another thread may change the instruction set.
-  const kernels::SumMapKernel& kernel = kernels::sum_map_kernel(problem.dtype);
+  const kernels::SumMapKernel& kernel =
+      is_mean(problem) ? kernels::mean_map_kernel(problem.dtype) : kernels::sum_map_kernel(problem.dtype);
   std::optional<std::vector<MapPart>> parts = parts_of_maps(problem, *cut, bands, kernel);
   return parts ? std::make_unique<SumMaps>(problem, *cut, bands, std::move(*parts), kernel) : nullptr;
 }

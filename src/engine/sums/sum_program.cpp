@@ -59,6 +59,38 @@ class SumPlanWriter {
     return done;
   }
 
+  /// How many taps meet at each element, phase by phase.
+  void count() {
+    const auto count_axis = [](const WalkAxis& axis) {
+      std::vector<double> met(static_cast<std::size_t>(axis.phases * axis.length));
+      for (const WalkTap& tap : axis.taps)
+        for (std::int64_t e = tap.from; e < tap.to; ++e) ++met[static_cast<std::size_t>(tap.phase * axis.length + e)];
+      return met;
+    };
+    std::vector<double> all{1};  // phases first, then elements, each from the outermost axis to the innermost
+    std::int64_t phases = 1;
+    for (std::size_t k = 0; k < walk_.size(); ++k) {
+      const WalkAxis& axis = walk_.axis(k);
+      const std::vector<double> met = count_axis(axis);
+      const std::int64_t elements = std::ssize(all) / phases;
+      std::vector<double> next;
+      for (std::int64_t phase = 0; phase < phases * axis.phases; ++phase)
+        for (std::int64_t e = 0; e < elements * axis.length; ++e)
+          next.push_back(all[static_cast<std::size_t>(phase / axis.phases * elements + e / axis.length)] *
+                         met[static_cast<std::size_t>(phase % axis.phases * axis.length + e % axis.length)]);
+      all = std::move(next);
+      phases *= axis.phases;
+    }
+    for (std::int64_t e = 0; e < plan_.elements; ++e) {
+      const double met = all[static_cast<std::size_t>(e)];
+      plan_.counts.insert(plan_.counts.end(), static_cast<std::size_t>(walk_.parts()), std::max(1.0, met));
+      if (met > 0) continue;
+      if (plan_.holes.empty() || plan_.holes.back().first + plan_.holes.back().count < e) plan_.holes.push_back({e, 0});
+      ++plan_.holes.back().count;
+    }
+    plan_.counts.insert(plan_.counts.end(), static_cast<std::size_t>(2 * kernel_.lanes), 1.0);
+  }
+
   SumPlan take() { return std::move(plan_); }
 
  private:
@@ -196,9 +228,10 @@ class SumPlanWriter {
 }  // namespace
 
 std::optional<SumPlan> plan_sums(const std::vector<Window>& windows, const kernels::SumMapKernel& kernel,
-                                 std::int64_t element_size, Reads reads) {
+                                 std::int64_t element_size, Reads reads, bool is_mean) {
   SumPlanWriter writer(windows, kernel, element_size, reads);
   if (!writer.write()) return std::nullopt;
+  if (is_mean) writer.count();
   return writer.take();
 }
 

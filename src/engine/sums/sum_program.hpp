@@ -21,19 +21,26 @@ enum class Reads : std::uint8_t { in_order, together };
 
 /// A program and what it consists of.
 struct SumPlan {
+  /// Elements of a mean's map that no tap meets.
+  struct Hole {
+    std::int64_t first = 0;
+    std::int64_t count = 0;
+  };
   std::vector<kernels::SumStep> steps{};
   std::vector<kernels::SumRun> runs{};
   std::vector<kernels::SumTerm> terms{};
   std::vector<std::uint8_t> masks{};
+  std::vector<double> counts{};  ///< of means
+  std::vector<Hole> holes{};
   std::int64_t elements = 0;  ///< of the sorted map
   std::int64_t lanes = 0;
   std::vector<int> order{};  ///< of the windows in a phase, from the outermost to the innermost
 
-  kernels::SumProgram program() const noexcept { return {steps, runs, terms.data(), masks.data(), lanes}; }
+  kernels::SumProgram program() const noexcept { return {steps, runs, terms.data(), masks.data(), lanes, counts.data()}; }
 };
 
 /// The program of a map with these windows, of which one has its positions side by side. Nothing if it would be long.
 std::optional<SumPlan> plan_sums(const std::vector<Window>& windows, const kernels::SumMapKernel& kernel,
-                                 std::int64_t element_size, Reads reads);
+                                 std::int64_t element_size, Reads reads, bool is_mean);
 
 }  // namespace patchfold::engine

@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t chunk_elements = 4096;
 /// Elements of a row whose neighbours lie apart.
 constexpr std::int64_t strided_chunk = 256;
-/// "sum rows" does not fit where less than one in so many elements of a row meets a tap.
+/// Where less than one in so many elements of a row meets a tap, each element is a row of its own.
 constexpr std::int64_t sparse = 8;
 
 RowPlan plan_sum(const Problem& problem) {
@@ -243,15 +243,12 @@ class SumRows final : public Compiled {
 }  // namespace
 
 std::unique_ptr<Compiled> make_sum_rows(const Problem& problem) {
-  if (!adds(problem) || (is_mean(problem) && !few_meet(problem))) return nullptr;
+  if (!adds(problem)) return nullptr;
   const RowPlan plan = plan_sum(problem);
-  if (plan.row.window >= 0 && problem.windows[plan.row.window].stride / sparse > std::min(plan.chunk, plan.row.extent))
-    return nullptr;
-  return std::make_unique<SumRows>(problem, plan);
-}
-
-std::unique_ptr<Compiled> make_sum_elements(const Problem& problem) {
-  return adds(problem) ? std::make_unique<SumRows>(problem, plan_elements(problem)) : nullptr;
+  const bool is_sparse =
+      plan.row.window >= 0 && problem.windows[plan.row.window].stride / sparse > std::min(plan.chunk, plan.row.extent);
+  const bool by_element = is_sparse || (is_mean(problem) && !few_meet(problem));
+  return std::make_unique<SumRows>(problem, by_element ? plan_elements(problem) : plan);
 }
 
 }  // namespace patchfold::engine

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums of columns in any layout. The image is cut into bands. The columns that meet a band are copied to scratch memory,
+// where positions lie side by side in the order of the image; from there they are added up as any other problem is. Both
+// steps are those of other strategies, so columns are read in whole lines, each of them once or twice.
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "engine/machine.hpp"
+#include "engine/scratch_copy.hpp"
+#include "engine/sums/means.hpp"
+#include "engine/sums/sums.hpp"
+#include "engine/walk.hpp"
+#include "engine/window.hpp"
+
+namespace patchfold::engine {
+namespace {
+
+/// How the image is cut: coordinates of one window into bands, and dims into tuples whose columns are copied together.
+struct BandCut {
+  int banded = 0;         ///< window
+  std::int64_t rows = 1;  ///< of a band
+  DimList inner{};        ///< copied together, with `group` of `grouped`
+  Dim grouped{};
+  std::int64_t group = 1;
+  DimList outer{};
+};
+
+/// Bytes of the columns that meet so many coordinates of the banded window, for one tuple of the dims.
+double columns_of(const Problem& problem, int banded, std::int64_t rows) noexcept {
+  auto bytes = static_cast<double>(problem.element_size);
+  for (int i = 0; i < problem.windows.size(); ++i) {
+    Window w = problem.windows[i];
+    if (i == banded) w.positions = std::min(w.positions, (rows + (w.kernel - 1) * w.dilation) / w.stride + 1);
+    bytes *= static_cast<double>(w.kernel) * static_cast<double>(w.positions);
+  }
+  return bytes;
+}
+
+std::optional<BandCut> cut_bands(const Problem& problem) {
+  constexpr std::int64_t near_bytes = 256;
+  if (!adds(problem) || problem.own_source != nullptr) return std::nullopt;
+  if (problem.windows.empty() || problem.windows.size() > 3 || !are_near(problem)) return std::nullopt;
+  if (has_neighbours(problem)) return std::nullopt;
+  BandCut cut;
+  for (int i = 1; i < problem.windows.size(); ++i)
+    if (std::abs(problem.windows[i].image_stride) > std::abs(problem.windows[cut.banded].image_stride)) cut.banded = i;
+  const Window& banded = problem.windows[cut.banded];
+  const auto budget = static_cast<double>(std::clamp<std::int64_t>(caches().l2 / 2, 128 << 10, 1 << 20));
+  // What bands share is copied for each of them, so a band is some times as high as that, if there is room.
+  const std::int64_t halo = (banded.kernel - 1) * banded.dilation;
+  const std::int64_t low = std::min(banded.extent, ceil_div(std::max(banded.stride, halo), banded.stride) * banded.stride);
+  double bytes = columns_of(problem, cut.banded, low);
+  if (bytes > 2 * budget) return std::nullopt;
+  // Dims whose neighbours share lines on either side are copied together.
+  cut.outer = problem.dims;
+  const auto step = [](const Dim& dim) { return std::min(std::abs(dim.src_stride), std::abs(dim.dst_stride)); };
+  while (!cut.outer.empty()) {
+    int nearest = 0;
+    for (int i = 1; i < cut.outer.size(); ++i)
+      if (step(cut.outer[i]) < step(cut.outer[nearest])) nearest = i;
+    const Dim dim = take(cut.outer, nearest);
+    const auto room = std::max<std::int64_t>(1, static_cast<std::int64_t>(budget / bytes));
+    if (dim.extent <= room) {
+      bytes *= static_cast<double>(dim.extent);
+      cut.inner.push_back(dim);
+      continue;
+    }
+    const std::int64_t together = ceil_div(near_bytes, std::max<std::int64_t>(1, step(dim)));
+    cut.group = std::min(dim.extent, step(dim) < near_bytes ? std::max(room, std::min(together, 4 * room)) : room);
+    cut.group = ceil_div(dim.extent, ceil_div(dim.extent, cut.group));
+    bytes *= static_cast<double>(cut.group);
+    cut.grouped = dim;
+    break;
+  }
+  const double all = bytes / columns_of(problem, cut.banded, low);
+  std::int64_t most = banded.extent;
+  while (most > low && all * columns_of(problem, cut.banded, most) > budget) most = std::max(low, (most + 1) / 2);
+  const std::int64_t bands =
+      ceil_div(ceil_div(banded.extent, banded.stride), std::max<std::int64_t>(1, most / banded.stride));
+  cut.rows = std::min(banded.extent, ceil_div(ceil_div(banded.extent, banded.stride), bands) * banded.stride);
+  return cut;
+}
+
+/// A band: the copy of its columns to scratch memory, and their sums.
+struct SumBand {
+  std::unique_ptr<Compiled> pack{};
+  std::unique_ptr<Compiled> sum{};
+  std::int64_t bytes = 0;
+};
+
+/// `window` is the banded one, narrowed to the band; `length` is how many of the grouped dim there are.
+SumBand plan_band(const Problem& problem, const BandCut& cut, const Window& window, std::int64_t length) {
+  Problem sum = problem;
+  sum.windows[cut.banded] = window;
+  sum.dims = cut.inner;
+  sum.dims.push_back(cut.grouped);
+  sum.dims[sum.dims.size() - 1].extent = length;
+  sum.src_offset = sum.dst_offset = 0;
+  SumBand band;
+  std::int64_t bytes = problem.element_size;
+  std::vector<Dim> pack;
+  const auto place = [&](std::int64_t extent, std::int64_t& stride) {
+    pack.push_back({extent, stride, bytes});
+    stride = bytes;
+    bytes *= extent;
+  };
+  // Channels that fill a line, then positions in the order of the image, then taps, then other dims.
+  const int channels = find(sum.dims, [&](const Dim& dim) {
+    return dim.dst_stride == problem.element_size && dim.extent * problem.element_size >= kernels::line_bytes;
+  });
+  if (channels >= 0) place(sum.dims[channels].extent, sum.dims[channels].src_stride);
+  std::vector<Window*> windows;
+  for (Window& w : sum.windows) windows.push_back(&w);
+  std::ranges::stable_sort(windows, {}, [](const Window* w) { return std::abs(w->image_stride); });
+  for (Window* w : windows) place(w->positions, w->position_stride);
+  for (int i = sum.windows.size() - 1; i >= 0; --i) place(sum.windows[i].kernel, sum.windows[i].tap_stride);
+  for (int i = sum.dims.size() - 1; i >= 0; --i)
+    if (i != channels) place(sum.dims[i].extent, sum.dims[i].src_stride);
+  sum.src_range = {0, bytes};
+  band.bytes = bytes;
+  if (window.positions > 0) band.pack = plan_copy(problem, pack, 0);
+  band.sum = plan_normal(merge_dims(drop_single(sum)));
+  return band;
+}
+
+class SumBands final : public Compiled {
+ public:
+  SumBands(const Problem& problem, const BandCut& cut) : Compiled(problem), cut_(cut) {
+    groups_ = ceil_div(cut_.grouped.extent, cut_.group);
+    std::int64_t columns = 0, rest = 0;
+    for (std::int64_t from = 0; from < banded().extent; from += cut_.rows)
+      for (const std::int64_t length : {cut_.group, cut_.grouped.extent - (groups_ - 1) * cut_.group}) {
+        const Window window = window_at(from).window;
+        const auto [at, is_new] = bands_.try_emplace(key_of(window, length));
+        if (!is_new) continue;
+        at->second = plan_band(problem_, cut_, window, length);
+        columns = std::max(columns, at->second.bytes);
+        for (const auto* plan : {&at->second.pack, &at->second.sum})
+          if (*plan) rest = std::max(rest, (*plan)->scratch_per_piece());
+      }
+    rest_at_ = whole_lines(columns);
+    scratch_per_piece_ = rest_at_ + rest;
+    rows_ = count_tuples(cut_.outer) * groups_ * ceil_div(banded().extent, cut_.rows);
+    bytes_ = spanned_bytes(problem);
+  }
+
+  void describe_choices(std::ostream& out) const override {
+    const SumBand& first = bands_.at(key_of(window_at(0).window, cut_.group));
+    out << "band      " << cut_.rows << " coordinates, " << count_tuples(cut_.inner) * cut_.group
+        << " images at a time\ncolumns   " << rest_at_ << " bytes\nsums      by " << first.sum->strategy << '\n';
+  }
+
+  void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
+                std::byte* scratch) const noexcept override {
+    const std::int64_t bands = ceil_div(banded().extent, cut_.rows);
+    for (std::int64_t row = first; row < last; ++row) {
+      const std::int64_t from = row % bands * cut_.rows, done = row / bands % groups_ * cut_.group;
+      const Counter outer(cut_.outer, row / bands / groups_);
+      const auto [window, positions] = window_at(from);
+      const SumBand& band = bands_.at(key_of(window, std::min(cut_.group, cut_.grouped.extent - done)));
+      const std::byte* columns = src + problem_.src_offset + outer.src + done * cut_.grouped.src_stride;
+      if (band.pack)
+        band.pack->run_rows(columns + positions * window.position_stride, scratch, 0, band.pack->rows(), scratch + rest_at_);
+      std::byte* image = dst + problem_.dst_offset + outer.dst + done * cut_.grouped.dst_stride;
+      band.sum->run_rows(scratch, image + from * window.image_stride, 0, band.sum->rows(), scratch + rest_at_);
+    }
+  }
+
+ private:
+  struct At {
+    Window window{};
+    std::int64_t positions = 0;  ///< before its own
+  };
+  using Key = std::array<std::int64_t, 4>;
+
+  const Window& banded() const noexcept { return problem_.windows[cut_.banded]; }
+  At window_at(std::int64_t from) const noexcept {
+    At at{banded()};
+    at.positions = narrow(at.window, from, cut_.rows);
+    return at;
+  }
+  static Key key_of(const Window& w, std::int64_t length) noexcept { return {w.extent, w.positions, w.pad_begin, length}; }
+
+  BandCut cut_;
+  std::int64_t groups_ = 1;
+  std::int64_t rest_at_ = 0;  // in scratch memory, behind the columns
+  std::map<Key, SumBand> bands_{};
+};
+
+}  // namespace
+
+bool sum_bands_pay(const Problem& problem) {
+  constexpr double least = 32 << 10;  // bytes: row by row is as fast then
+  return spanned_bytes(problem) >= least;
+}
+
+std::unique_ptr<Compiled> make_sum_bands(const Problem& problem) {
+  const std::optional<BandCut> cut = cut_bands(problem);
+  return cut ? std::make_unique<SumBands>(problem, *cut) : nullptr;
+}
+
+}  // namespace patchfold::engine
