@@ -112,10 +112,10 @@ HWY_INLINE void finish_all(D d, V (&v)[number], Finish finish) {
 
 /// Loads `ways` vectors from one side, regroups them and stores them on the other. How they are stored and finished is asked
 /// once for a group: a branch that is always foretold, instead of a copy of the code for each case.
-template <class T, int ways, bool joins>
+template <class T, int ways, bool joins, class Tag = hn::ScalableTag<T> >
 struct Group {
-  using D = hn::ScalableTag<T>;
-  static constexpr std::int64_t lanes = HWY_LANES(T);
+  using D = Tag;
+  static constexpr std::int64_t lanes = hn::MaxLanes(D());
   static constexpr std::int64_t bytes = lanes * static_cast<std::int64_t>(sizeof(T));
 
   /// `together` yields the address of each of the `ways` vectors on the side where elements lie together.
@@ -180,15 +180,10 @@ void run_whole(std::byte* dst, const std::byte* src, const Streams& s, bool past
   for (; done < total; ++done) one_by_one<T, joins>(dst, src, s, done / s.count, done % s.count, done % s.count + 1, finish);
 }
 
-/// Rows of any length; the last vectors of a row overlap those before.
-template <class T, int ways, bool joins>
-void run_rows(std::byte* dst, const std::byte* src, const Streams& s, Finish finish) {
-  using G = Group<T, ways, joins>;
-  for (std::int64_t row = 0; row < s.rows; ++row) {
-    if (s.count < G::lanes) {
-      one_by_one<T, joins>(dst, src, s, row, 0, s.count, finish);
-      continue;
-    }
+/// Rows of at least a vector; the last vectors of a row overlap those before.
+template <class G, class T, int ways, bool joins>
+void run_vectors(std::byte* dst, const std::byte* src, const Streams& s, Finish finish) {
+  for (std::int64_t row = 0; row < s.rows; ++row)
     for (std::int64_t i = 0;;) {
       std::int64_t at = row * s.row_pitch + i * ways * static_cast<std::int64_t>(sizeof(T));
       const std::int64_t offset = row * s.stream_row_pitch + i * static_cast<std::int64_t>(sizeof(T));
@@ -200,7 +195,16 @@ void run_rows(std::byte* dst, const std::byte* src, const Streams& s, Finish fin
       if (i + G::lanes == s.count) break;
       i = std::min(i + G::lanes, s.count - G::lanes);
     }
-  }
+}
+
+/// Rows of any length.
+template <class T, int ways, bool joins>
+void run_rows(std::byte* dst, const std::byte* src, const Streams& s, Finish finish) {
+  using Whole = Group<T, ways, joins>;
+  using Short = Group<T, ways, joins, hn::CappedTag<T, 16 / sizeof(T)> >;
+  if (s.count >= Whole::lanes) return run_vectors<Whole, T, ways, joins>(dst, src, s, finish);
+  if (s.count >= Short::lanes) return run_vectors<Short, T, ways, joins>(dst, src, s, finish);
+  for (std::int64_t row = 0; row < s.rows; ++row) one_by_one<T, joins>(dst, src, s, row, 0, s.count, finish);
 }
 
 template <class T, int ways, bool joins>
