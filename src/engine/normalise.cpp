@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <tuple>
+#include <utility>
 
 #include "tensor/checked.hpp"
 #include "tensor/fail.hpp"
@@ -50,6 +51,17 @@ Problem open_windows(Problem problem, Opened opened) {
   return problem;
 }
 
+Problem turn_single(Problem problem) {
+  if (problem.verb != Verb::combine_sum && problem.verb != Verb::combine_mean) return problem;
+  for (Window& w : problem.windows) {
+    if (w.positions != 1 || w.kernel == 1 || w.dilation == 0) continue;
+    std::swap(w.kernel, w.positions);
+    std::swap(w.tap_stride, w.position_stride);
+    w.stride = std::exchange(w.dilation, 1);
+  }
+  return problem;
+}
+
 Problem drop_single(Problem problem) {
   for (int i = problem.dims.size() - 1; i >= 0; --i)
     if (problem.dims[i].extent == 1) problem.dims.erase(i);
@@ -83,7 +95,7 @@ std::int64_t take_unit(Problem& problem) {
 }
 
 Problem normalise(const Problem& problem, std::string_view op) {
-  Problem normal = merge_dims(drop_single(open_windows(problem, Opened::partitions)));
+  Problem normal = merge_dims(drop_single(open_windows(turn_single(problem), Opened::partitions)));
   // Exactly one element meets everywhere: it is its own mean.
   if (normal.verb == Verb::combine_mean && normal.windows.empty()) normal.verb = Verb::combine_copy;
   const int axes = normal.dims.size() + normal.windows.size();

@@ -9,13 +9,14 @@ namespace patchfold::engine {
 
 /// Which windows become dims.
 ///   partitions  those whose column elements and image elements correspond one to one, and windows of one tap or one
-///   position
-///               that lie inside the image
+///               position that lie inside the image
 ///   all         every window that lies inside the image
 enum class Opened : std::uint8_t { partitions, all };
 
 /// Replaces windows by two dims each: positions and taps. The sides of a combine must correspond one to one.
 Problem open_windows(Problem problem, Opened opened);
+/// A window of one position in a sum has at most one term for each element: its taps become positions, of one tap.
+Problem turn_single(Problem problem);
 /// Removes dims of extent 1.
 Problem drop_single(Problem problem);
 /// Orders dims by the size of their destination stride, largest first, and joins neighbours that form one dim.
@@ -24,7 +25,7 @@ Problem merge_dims(Problem problem);
 /// form, which moves as a whole.
 std::int64_t take_unit(Problem& problem);
 
-/// open_windows, drop_single, merge_dims. Throws Error(limit) if more than max_axes axes remain.
+/// turn_single, open_windows, drop_single, merge_dims. Throws Error(limit) if more than max_axes axes remain.
 Problem normalise(const Problem& problem, std::string_view op);
 
 }  // namespace patchfold::engine
