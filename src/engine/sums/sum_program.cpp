@@ -10,8 +10,8 @@ namespace patchfold::engine {
 namespace {
 
 constexpr std::size_t most_listed_terms = 1 << 16;  ///< of a program (arbitrary: 2 MB)
-/// Bytes of a map's columns that the processor fetches ahead in any order (measured).
-constexpr double most_bytes_of_runs = 4096;
+/// Bytes of a map's columns that the processor fetches ahead in any order, and that it has near in a cache (measured).
+constexpr double most_fetched_runs = 4 << 10, most_near_runs = 16 << 10;
 
 /// From the elements of a phase to the positions of each tap.
 std::vector<WalkAxis> sum_axes(const std::vector<Window>& windows) {
@@ -54,7 +54,8 @@ class SumPlanWriter {
 
   bool write() {
     const bool is_near = walk_.is_one_row() && walk_.row() <= kernel_.most_vectors * kernel_.lanes;
-    const bool done = columns_ <= most_bytes_of_runs || is_near ? write_runs() : write_steps();
+    const double most = reads_ == Reads::in_order ? most_fetched_runs : most_near_runs;
+    const bool done = columns_ <= most || is_near ? write_runs() : write_steps();
     plan_.masks = walk_.take_masks();
     return done;
   }
