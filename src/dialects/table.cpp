@@ -202,10 +202,8 @@ std::shared_ptr<const Fields> begin_row(const RowText& text, std::vector<AnyFiel
   return std::make_shared<const Fields>(Fields{std::move(spec), text.names, std::move(list)});
 }
 
-OperatorSpec complete_row(const Fields& fields, std::function<BoundOperator(std::span<const Argument>)> bind,
-                          const ops::Neutral& neutral, const Dims& data) {
+OperatorSpec complete_row(const Fields& fields, const ops::Neutral& neutral, const Dims& data) {
   OperatorSpec spec = fields.spec;
-  spec.bind = std::move(bind);
   const Geometry geometry = ops::lower(neutral, data, fields.names).geometry;
   spec.sums = geometry.sums;
   if (geometry.has_data) spec.data_input = fields.names.data;
