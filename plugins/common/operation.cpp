@@ -125,29 +125,11 @@ Extents Operation::output_shape(const Extents& shape, const std::vector<Extents>
   return result;
 }
 
-std::shared_ptr<const Operation::Planned> Operation::plan(pf_dtype dtype, const Extents& shape,
-                                                          const std::vector<Extents>& inputs) const {
-  {
-    const std::lock_guard<std::mutex> guard(lock_);
-    if (last_ != nullptr && last_->dtype == dtype && last_->shape == shape && last_->inputs == inputs) return last_;
-  }
-  auto made = std::make_shared<Planned>();
-  made->dtype = dtype;
-  made->shape = shape;
-  made->inputs = inputs;
-  made->output = output_shape(shape, inputs);
+void Operation::run_into(Buffer data, const Extents& shape, const std::vector<Extents>& inputs, const pf_executor& executor,
+                         const Extents& output, void* to) const {
   const Attributes attributes(*this, inputs);
-  const pf_tensor data = tensor_of(shape, dtype), output = tensor_of(made->output, dtype);
-  pf_plan* plan = nullptr;
-  check(pf_plan_create(definition_.op, attributes.list.data(), attributes.count(), &data, 1, &output, &plan));
-  made->plan.reset(plan);
-  const std::lock_guard<std::mutex> guard(lock_);
-  last_ = made;
-  return made;
-}
-
-void Operation::run_plan(const Planned& planned, const void* src, void* dst, const pf_executor& executor) const {
-  check(pf_plan_run(planned.plan.get(), src, dst, nullptr, 0, &executor));
+  const pf_tensor from = tensor_of(shape, data.dtype, data.data), result = tensor_of(output, data.dtype, to);
+  check(pf_run(definition_.op, attributes.list.data(), attributes.count(), &from, 1, &result, &executor));
 }
 
 }  // namespace patchfold::plugins
