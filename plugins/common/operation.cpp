@@ -112,7 +112,10 @@ void Operation::check(pf_status status) const {
 }
 
 Extents Operation::output_shape(const Extents& shape, const std::vector<Extents>& inputs) const {
-  const Attributes attributes(*this, inputs);
+  return output_shape(shape, Attributes(*this, inputs));
+}
+
+Extents Operation::output_shape(const Extents& shape, const Attributes& attributes) const {
   if (shape.size() > PF_MAX_RANK) {
     throw Refused(std::string(definition_.name) + ": a tensor may have " + std::to_string(PF_MAX_RANK) + " axes; given " +
                   std::to_string(shape.size()));
@@ -125,11 +128,13 @@ Extents Operation::output_shape(const Extents& shape, const std::vector<Extents>
   return result;
 }
 
-void Operation::run_into(Buffer data, const Extents& shape, const std::vector<Extents>& inputs, const pf_executor& executor,
-                         const Extents& output, void* to) const {
+void Operation::run(Buffer data, const Extents& shape, const std::vector<Extents>& inputs, const pf_executor& executor,
+                    const std::function<void*(const Extents&)>& allocate) const {
   const Attributes attributes(*this, inputs);
-  const pf_tensor from = tensor_of(shape, data.dtype, data.data), result = tensor_of(output, data.dtype, to);
-  check(pf_run(definition_.op, attributes.list.data(), attributes.count(), &from, 1, &result, &executor));
+  const Extents extents = output_shape(shape, attributes);
+  const pf_tensor input = tensor_of(shape, data.dtype, data.data);
+  const pf_tensor output = tensor_of(extents, data.dtype, allocate(extents));
+  check(pf_run(definition_.op, attributes.list.data(), attributes.count(), &input, 1, &output, &executor));
 }
 
 }  // namespace patchfold::plugins

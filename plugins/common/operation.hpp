@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -62,18 +63,13 @@ class Operation {
   Extents output_shape(const Extents& shape, const std::vector<Extents>& inputs) const;
 
   /// Runs. `allocate(extents)` returns where the output is to lie. Throws Refused, and what `allocate` throws.
-  template <class Allocate>
   void run(Buffer data, const Extents& shape, const std::vector<Extents>& inputs, const pf_executor& executor,
-           Allocate&& allocate) const {
-    const Extents output = output_shape(shape, inputs);
-    run_into(data, shape, inputs, executor, output, allocate(output));
-  }
+           const std::function<void*(const Extents&)>& allocate) const;
 
  private:
   struct Attributes;
 
-  void run_into(Buffer data, const Extents& shape, const std::vector<Extents>& inputs, const pf_executor& executor,
-                const Extents& output, void* to) const;
+  Extents output_shape(const Extents& shape, const Attributes& attributes) const;
   void check(pf_status status) const;
 
   const Definition& definition_;

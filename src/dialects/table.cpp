@@ -268,13 +268,13 @@ ErrorValue operator_hint(std::string_view name) {
 }  // namespace
 
 const OperatorSpec& find_operator(std::string_view name) {
-  const OperatorSpec* newest = nullptr;
-  for (const OperatorSpec& spec : operators()) {
+  for (const OperatorSpec& spec : operators())
     if (spec.name == name) return spec;
+  const OperatorSpec* newest = nullptr;
+  for (const OperatorSpec& spec : operators())
     if (dialects::without_version(spec.name) == name &&
         (newest == nullptr || dialects::version_of(spec.name) > dialects::version_of(newest->name)))
       newest = &spec;
-  }
   if (newest != nullptr) return *newest;
   for (const std::string_view left_out : dialects::table().left_out)
     if (left_out == name || dialects::without_version(left_out) == name) fail_left_out(left_out);

@@ -16,15 +16,14 @@ double Plan::moved_bytes() const noexcept {
 namespace detail {
 namespace {
 
-/// A plan may hold tables, which are smaller than what its call moves. Where that is much, planning takes a small part of
-/// the call, so such plans are not kept.
 constexpr std::size_t most_plans = 64;
-constexpr double most_moved = 32 << 20, most_moved_by_all = 128 << 20;  // bytes
+/// Tables of a plan have about as many bytes as its call moves, or what its strategy lists at most.
+constexpr double most_of_one = 8 << 20, most_of_all = 64 << 20;
 
 struct Recent {
   std::vector<std::uint64_t> words;
   std::unique_ptr<const Planned> planned;
-  double moved;  ///< bytes
+  double bytes;  ///< at most, roughly
 };
 struct RecentPlans {
   std::uint64_t generation = 0;
@@ -53,16 +52,16 @@ const Planned* find_plan(const PlanKey& key) noexcept {
 
 void keep_plan(const PlanKey& key, const Planned& planned) noexcept {
   auto* const plans = plans_for(key);
-  const double moved = planned.plan.moved_bytes();
-  if (plans == nullptr || moved > most_moved) return;
+  if (plans == nullptr) return;
   try {
     const auto words = key.words();
-    plans->insert(plans->begin(), {{words.begin(), words.end()}, std::make_unique<const Planned>(planned), moved});
+    const double bytes = std::min(planned.plan.moved_bytes(), most_of_one);
+    plans->insert(plans->begin(), {{words.begin(), words.end()}, std::make_unique<const Planned>(planned), bytes});
   } catch (const std::bad_alloc&) {  // it is made anew then
   }
   std::size_t count = 0;
   for (double all = 0; count < std::min(plans->size(), most_plans); ++count)
-    if ((all += (*plans)[count].moved) > most_moved_by_all) break;
+    if ((all += (*plans)[count].bytes) > most_of_all) break;
   plans->resize(count);
 }
 
