@@ -272,7 +272,7 @@ const OperatorSpec& find_operator(std::string_view name) {
     if (spec.name == name) return spec;
   const OperatorSpec* newest = nullptr;
   for (const OperatorSpec& spec : operators())
-    if (dialects::without_version(spec.name) == name &&
+    if (spec.name.starts_with(name) && dialects::without_version(spec.name) == name &&
         (newest == nullptr || dialects::version_of(spec.name) > dialects::version_of(newest->name)))
       newest = &spec;
   if (newest != nullptr) return *newest;
