@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <new>
 #include <vector>
 
 #include "engine/compiled.hpp"
+#include "patchfold/plan.hpp"
 #include "tensor/of_this_thread.hpp"
 
 namespace patchfold {
