@@ -294,7 +294,7 @@ PF_API pf_status pf_limit_threads(int32_t threads, int32_t* before);
  *   output      a tensor of the shape that pf_output_shape gives and of the data's element type. It must not share memory
  *               with the data. */
 
-/* Checks, plans and runs an operator. executor: may be NULL. */
+/* Checks, plans and runs an operator. executor: may be NULL. Each thread keeps the plans of its last calls. */
 PF_API pf_status pf_run(const char* op, const pf_attribute* attributes, int32_t n_attributes, const pf_tensor* inputs,
                         int32_t n_inputs, const pf_tensor* output, const pf_executor* executor);
 

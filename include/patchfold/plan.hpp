@@ -9,10 +9,12 @@
 //     that object.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
-#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,9 +25,6 @@
 
 #include "patchfold/error.hpp"
 #include "patchfold/tensor.hpp"
-#if defined(__MINGW32__) && !defined(__clang__)
-#include <pthread.h>
-#endif
 
 namespace patchfold {
 
@@ -119,6 +118,8 @@ class PATCHFOLD_API Plan {
   }
   /// Bytes of scratch memory that a run with this many threads needs.
   std::size_t scratch_bytes(int threads) const noexcept;
+  /// Bytes that a run reads and writes, roughly.
+  double moved_bytes() const noexcept;
   /// Strategy, normal form, pieces and bytes moved.
   std::string describe() const;
   /// Name of the strategy, as in describe().
@@ -128,7 +129,8 @@ class PATCHFOLD_API Plan {
   std::shared_ptr<const engine::Compiled> compiled_;
 };
 
-/// Makes the plan of an operator for tensors of these shapes, strides and types. Ignores the data pointers.
+/// The plan of an operator for tensors of these shapes, strides and types. Ignores the data pointers. Each thread keeps the
+/// plans of its last calls and gives them again.
 template <class Op>
 Plan plan(const Op& op, const ConstTensorView& src, const TensorView& dst) {
   return op.plan(src, dst);
@@ -137,98 +139,10 @@ Plan plan(const Op& op, const ConstTensorView& src, const TensorView& dst) {
 /// Throws the Error of a status other than ok.
 PATCHFOLD_API void throw_if_failed(Status status, std::string_view op, std::string_view output = "output");
 
-namespace detail {
-
-/// A number that changes whenever an older plan may differ from a new one, for example after use_instruction_set().
-PATCHFOLD_API std::uint64_t plan_generation() noexcept;
-
-/// The calling thread's own T, or null where there is none any more: after the thread has destroyed it, destructors of older
-/// thread-local objects, and of static objects in the first thread, may still call the library.
-template <class T>
-T* of_this_thread() {
-#if defined(__MINGW32__) && !defined(__clang__)
-  // There, GCC frees the memory of a thread's objects before their destructors run. This T goes after them, and calls that
-  // come still later get a new one.
-  struct Key {
-    pthread_key_t key{};
-    bool is_there = pthread_key_create(&key, [](void* held) { delete static_cast<T*>(held); }) == 0;
-  };
-  static const Key made;
-  if (!made.is_there) return nullptr;
-  if (void* const held = pthread_getspecific(made.key)) return static_cast<T*>(held);
-  T* const held = new (std::nothrow) T{};
-  if (pthread_setspecific(made.key, held) == 0) return held;
-  delete held;
-  return nullptr;
-#else
-  thread_local bool is_gone = false;
-  if (is_gone) return nullptr;
-  struct Held {
-    T value{};
-    ~Held() { is_gone = true; }
-  };
-  thread_local Held held;
-  return &held.value;
-#endif
-}
-
-/// A tensor without its data.
-struct Form {
-  Dims shape{};
-  Dims strides{};
-  DType dtype = DType::float32;
-  std::size_t element_size = 0;
-  friend bool operator==(const Form&, const Form&) = default;
-};
-
-/// The plan of an operator: one of the last few plans of this thread, or a new one. Planning a small call takes longer than
-/// running it.
-template <class Op>
-Plan recent_plan(const Op& op, const ConstTensorView& src, const TensorView& dst) {
-  struct Recent {
-    Op op{};
-    Form src{};
-    Form dst{};
-    std::uint64_t generation = 0;
-    Plan plan{};
-  };
-  constexpr std::size_t most = 4;
-  struct Kept {
-    std::vector<Recent> recent{};
-    std::size_t next = 0;
-  };
-  Kept* const kept = of_this_thread<Kept>();
-  if (kept == nullptr) return op.plan(src, dst);
-  auto& [recent, next] = *kept;
-  const std::uint64_t generation = plan_generation();
-  const auto same = [](const Form& form, const auto& view) {
-    return form.dtype == view.dtype && form.element_size == view.element_size && form.shape == view.shape &&
-           form.strides == view.strides;
-  };
-  for (const Recent& one : recent)
-    if (one.generation == generation && same(one.src, src) && same(one.dst, dst) && one.op == op) return one.plan;
-  Recent made{op,
-              {src.shape, src.strides, src.dtype, src.element_size},
-              {dst.shape, dst.strides, dst.dtype, dst.element_size},
-              generation,
-              op.plan(src, dst)};
-  Plan plan = made.plan;
-  try {
-    if (recent.size() < most)
-      recent.push_back(std::move(made));
-    else
-      recent[next++ % most] = std::move(made);
-  } catch (const std::bad_alloc&) {  // it is made anew then
-  }
-  return plan;
-}
-
-}  // namespace detail
-
-/// Checks, plans and runs an operator. Each thread keeps the plans of its last calls.
+/// Checks, plans and runs an operator.
 template <class Op>
 void run(const Op& op, const ConstTensorView& src, const TensorView& dst, Executor& executor = default_executor()) {
-  throw_if_failed(detail::recent_plan(op, src, dst).run(src.data, dst.data, executor), Op::name);
+  throw_if_failed(op.plan(src, dst).run(src.data, dst.data, executor), Op::name);
 }
 
 /// Instruction sets that this build contains and this processor has, best first ("AVX3", "AVX2", "SSE4", ..).
@@ -241,4 +155,87 @@ PATCHFOLD_API std::vector<std::string> instruction_sets();
 /// fits, PATCHFOLD_WITHOUT one that plans nothing.
 PATCHFOLD_API void use_instruction_set(std::string_view name);
 
+// The plans of each thread's last calls, for patchfold's own front ends: planning a small call takes several times as long
+// as running it. A front end finds a plan by all that determines it, in whatever form the call has there.
+namespace detail {
+
+/// A number that changes whenever an older plan may differ from a new one, for example after use_instruction_set().
+PATCHFOLD_API std::uint64_t plan_generation() noexcept;
+
+/// All that a plan depends on, as numbers. What it was made from is copied, nothing is pointed to.
+class PlanKey {
+ public:
+  /// Whose numbers they are: keys of two makers are never equal.
+  enum class Maker : std::uint8_t { library, python, tensorflow, xla };
+
+  explicit PlanKey(Maker maker) noexcept { add(maker); }
+
+  /// That of the time before the plan was made.
+  std::uint64_t generation() const noexcept { return generation_; }
+
+  /// Whether the numbers say all. A key that has no room for them is not found and not kept.
+  bool is_whole() const noexcept { return size_ <= words_.size(); }
+  std::span<const std::uint64_t> words() const noexcept { return {words_.data(), size_}; }
+  void give_up() noexcept { size_ = words_.size() + 1; }
+
+  template <class T>
+  requires(std::is_integral_v<T> || std::is_enum_v<T>) void add(T value) noexcept {
+    if (size_ < words_.size())
+      words_[size_++] = static_cast<std::uint64_t>(value);
+    else
+      give_up();
+  }
+  void add(double value) noexcept { add(std::bit_cast<std::uint64_t>(value)); }
+  void add_bytes(const void* bytes, std::size_t size) noexcept {
+    add(size);
+    const std::size_t count = (size + 7) / 8;
+    if (!is_whole() || count > words_.size() - size_) return give_up();
+    if (count == 0) return;
+    words_[size_ + count - 1] = 0;
+    std::memcpy(&words_[size_], bytes, size);
+    size_ += count;
+  }
+  void add(std::string_view text) noexcept { add_bytes(text.data(), text.size()); }
+  void add(const Dims& dims) noexcept {
+    add(dims.size());
+    for (const std::int64_t value : dims) add(value);
+  }
+  void add(const Axes& axes) noexcept { add(axes.is_scalar(), axes.values()); }
+  void add(const Padding& padding) noexcept {
+    add(padding.rule(), padding.is_scalar(), padding.pads().size());
+    for (int i = 0; i < padding.pads().size(); ++i) add(padding.pads()[i].begin, padding.pads()[i].end);
+  }
+  void add(const Scalar& scalar) noexcept { add(scalar.kind(), scalar.as_unsigned(), scalar.real(), scalar.imaginary()); }
+  /// All of a tensor but its data.
+  void add_form(const auto& view) noexcept { add(view.shape, view.strides, view.dtype, view.element_size); }
+  template <class... T>
+  requires(sizeof...(T) != 1) void add(const T&... values) noexcept { (add(values), ...); }
+
+ private:
+  std::array<std::uint64_t, 256> words_;
+  std::size_t size_ = 0;
+  std::uint64_t generation_ = plan_generation();
+};
+
+/// A plan, and the shape of its output for front ends that make one.
+struct Planned {
+  Plan plan{};
+  Dims output{};
+};
+
+/// What this thread keeps for the key, until its next call; null if it keeps nothing.
+PATCHFOLD_API const Planned* find_plan(const PlanKey& key) noexcept;
+/// Keeps it if there is memory.
+PATCHFOLD_API void keep_plan(const PlanKey& key, const Planned& planned) noexcept;
+
+/// What this thread keeps for the key, or else what make() returns.
+template <class F>
+Planned recent_plan(const PlanKey& key, F&& make) {
+  if (const Planned* const known = find_plan(key)) return *known;
+  Planned made = make();
+  keep_plan(key, made);
+  return made;
+}
+
+}  // namespace detail
 }  // namespace patchfold

@@ -121,6 +121,8 @@ struct OperatorSpec {
   std::string neutral{};
   std::vector<ArgumentSpec> arguments{};  ///< shape inputs first, in the order of the operator's inputs
   std::function<BoundOperator(std::span<const Argument>)> bind{};  ///< throws Error for wrong arguments
+  /// The plan of the operator with these arguments: one of the last plans of this thread, or a new one.
+  std::function<Plan(std::span<const Argument>, const ConstTensorView& data, const TensorView& output)> plan{};
 };
 
 /// Every dialect, the neutral operators first.

@@ -112,7 +112,10 @@ void Operation::check(pf_status status) const {
 }
 
 Extents Operation::output_shape(const Extents& shape, const std::vector<Extents>& inputs) const {
-  const Attributes attributes(*this, inputs);
+  return output_shape(shape, Attributes(*this, inputs));
+}
+
+Extents Operation::output_shape(const Extents& shape, const Attributes& attributes) const {
   if (shape.size() > PF_MAX_RANK) {
     throw Refused(std::string(definition_.name) + ": a tensor may have " + std::to_string(PF_MAX_RANK) + " axes; given " +
                   std::to_string(shape.size()));
@@ -125,29 +128,13 @@ Extents Operation::output_shape(const Extents& shape, const std::vector<Extents>
   return result;
 }
 
-std::shared_ptr<const Operation::Planned> Operation::plan(pf_dtype dtype, const Extents& shape,
-                                                          const std::vector<Extents>& inputs) const {
-  {
-    const std::lock_guard<std::mutex> guard(lock_);
-    if (last_ != nullptr && last_->dtype == dtype && last_->shape == shape && last_->inputs == inputs) return last_;
-  }
-  auto made = std::make_shared<Planned>();
-  made->dtype = dtype;
-  made->shape = shape;
-  made->inputs = inputs;
-  made->output = output_shape(shape, inputs);
+void Operation::run(Buffer data, const Extents& shape, const std::vector<Extents>& inputs, const pf_executor& executor,
+                    const std::function<void*(const Extents&)>& allocate) const {
   const Attributes attributes(*this, inputs);
-  const pf_tensor data = tensor_of(shape, dtype), output = tensor_of(made->output, dtype);
-  pf_plan* plan = nullptr;
-  check(pf_plan_create(definition_.op, attributes.list.data(), attributes.count(), &data, 1, &output, &plan));
-  made->plan.reset(plan);
-  const std::lock_guard<std::mutex> guard(lock_);
-  last_ = made;
-  return made;
-}
-
-void Operation::run_plan(const Planned& planned, const void* src, void* dst, const pf_executor& executor) const {
-  check(pf_plan_run(planned.plan.get(), src, dst, nullptr, 0, &executor));
+  const Extents extents = output_shape(shape, attributes);
+  const pf_tensor input = tensor_of(shape, data.dtype, data.data);
+  const pf_tensor output = tensor_of(extents, data.dtype, allocate(extents));
+  check(pf_run(definition_.op, attributes.list.data(), attributes.count(), &input, 1, &output, &executor));
 }
 
 }  // namespace patchfold::plugins

@@ -5,8 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <mutex>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -63,33 +62,18 @@ class Operation {
   /// The shape of the output. `inputs` are the values of the inputs after the data. Throws Refused.
   Extents output_shape(const Extents& shape, const std::vector<Extents>& inputs) const;
 
-  /// Runs. `allocate(extents)` returns where the output is to lie. Keeps the plan for the next call with the same shape.
-  /// Throws Refused, and what `allocate` throws.
-  template <class Allocate>
+  /// Runs. `allocate(extents)` returns where the output is to lie. Throws Refused, and what `allocate` throws.
   void run(Buffer data, const Extents& shape, const std::vector<Extents>& inputs, const pf_executor& executor,
-           Allocate&& allocate) const {
-    const std::shared_ptr<const Planned> planned = plan(data.dtype, shape, inputs);
-    run_plan(*planned, data.data, allocate(planned->output), executor);
-  }
+           const std::function<void*(const Extents&)>& allocate) const;
 
  private:
-  struct Planned {
-    pf_dtype dtype;
-    Extents shape;
-    std::vector<Extents> inputs;
-    Extents output;
-    std::unique_ptr<pf_plan, decltype(&pf_plan_destroy)> plan{nullptr, pf_plan_destroy};
-  };
   struct Attributes;
 
-  std::shared_ptr<const Planned> plan(pf_dtype dtype, const Extents& shape, const std::vector<Extents>& inputs) const;
-  void run_plan(const Planned& planned, const void* src, void* dst, const pf_executor& executor) const;
+  Extents output_shape(const Extents& shape, const Attributes& attributes) const;
   void check(pf_status status) const;
 
   const Definition& definition_;
   std::vector<Setting> settings_;
-  mutable std::mutex lock_;
-  mutable std::shared_ptr<const Planned> last_;
 };
 
 }  // namespace patchfold::plugins

@@ -2,10 +2,9 @@
 #include "python/native/call.hpp"
 
 #include <algorithm>
-#include <memory>
 
+#include "python/native/call_key.hpp"
 #include "python/native/interpreter_lock.hpp"
-#include "python/native/plan_cache.hpp"
 #include "python/native/torch_tensors.hpp"
 #include "python/native/values.hpp"
 
@@ -13,11 +12,6 @@ namespace patchfold::python {
 namespace {
 
 constexpr std::string_view out_name = "out";
-
-PlanCache& plan_cache() {
-  thread_local const auto cache = std::make_unique<PlanCache>();
-  return *cache;
-}
 
 /// What the output of a plan looks like if nobody gives one.
 TensorView row_major(const ConstTensorView& like, const Dims& shape) {
@@ -108,13 +102,13 @@ Operand Operator::destination(nb::handle out, const Operand& src) const {
   return dst;
 }
 
-Prepared Operator::prepare(const TensorView& src, const TensorView* dst, std::span<const nb::handle> values) const {
-  return plan_cache().find(PlanKey(*spec_, src, dst, values), [&] {
+detail::Planned Operator::prepare(const TensorView& src, const TensorView* dst, std::span<const nb::handle> values) const {
+  return detail::recent_plan(CallKey(*spec_, src, dst, values), [&] {
     const Values parsed = parse(values);
     const Lowering lowering = bind(parsed).lower(src.shape, {.data = data_, .output = out_name});
     if (!dst) check_new_output(parsed);
     const Dims& shape = lowering.geometry.output;
-    return Prepared{lowering.plan(src, dst ? *dst : row_major(src, shape)), shape};
+    return detail::Planned{lowering.plan(src, dst ? *dst : row_major(src, shape)), shape};
   });
 }
 
@@ -147,8 +141,8 @@ nb::object Operator::call(nb::handle x, nb::handle out, const nb::args& values) 
     run(prepare(src.view, &dst.view, Handles(values)).plan, src.view.data, dst.view.data);
     return nb::borrow(out);
   }
-  const Prepared prepared = prepare(src.view, nullptr, Handles(values));
-  const Output output(x, src, prepared.output_shape);
+  const detail::Planned prepared = prepare(src.view, nullptr, Handles(values));
+  const Output output(x, src, prepared.output);
   run(prepared.plan, src.view.data, output.data());
   return output.result();
 }
@@ -161,20 +155,20 @@ nb::object Operator::call_torch(nb::handle tensor, bool checked, bool keeps_memo
   if (kind == TorchKind::recorded) return nb::borrow(Py_NotImplemented);
   const auto src = kind == TorchKind::plain ? torch_view(tensor) : std::nullopt;
   if (!src) return nb::none();
-  Prepared prepared;
+  detail::Planned prepared;
   Dims strides;
   try {
     prepared = prepare(*src, nullptr, given);
-    const Dims row_major = torch_strides(prepared.output_shape, src->element_size);
-    strides = keeps_memory_format ? torch_strides_like(*src, prepared.output_shape) : row_major;
+    const Dims row_major = torch_strides(prepared.output, src->element_size);
+    strides = keeps_memory_format ? torch_strides_like(*src, prepared.output) : row_major;
     if (!(strides == row_major)) {
-      const TensorView dst{nullptr, prepared.output_shape, strides, src->dtype, src->element_size};
+      const TensorView dst{nullptr, prepared.output, strides, src->dtype, src->element_size};
       prepared = prepare(*src, &dst, given);
     }
   } catch (const Error&) {
     return nb::none();
   }
-  const nb::object result = new_torch(tensor, prepared.output_shape, strides, src->element_size);
+  const nb::object result = new_torch(tensor, prepared.output, strides, src->element_size);
   const auto dst = torch_view(result);
   if (!dst) return nb::none();
   run(prepared.plan, src->data, dst->data);
@@ -209,7 +203,7 @@ nb::tuple PlannedCall::input_shape() const {
   return to_tuple(src_.view.shape);
 }
 nb::tuple PlannedCall::output_shape() const {
-  return to_tuple(prepared_.output_shape);
+  return to_tuple(prepared_.output);
 }
 
 nb::object PlannedCall::call(nb::handle x, nb::handle out) const {
@@ -235,13 +229,13 @@ nb::object PlannedCall::call(nb::handle x, nb::handle out) const {
     if (dst_)
       throw Error(
           {ErrorCode::missing, op_.name(), std::string(out_name), "is required, since the plan was made with one", "", ""});
-    const Output output(x, src, prepared_.output_shape);
+    const Output output(x, src, prepared_.output);
     op_.run(prepared_.plan, src.view.data, output.data());
     return output.result();
   }
   const Operand dst = op_.destination(out, src);
   if (dst_) check_elements(out_name, nb::none(), dst, *dst_);
-  check(out_name, dst.view, dst_ ? dst_->view : row_major(src.view, prepared_.output_shape));
+  check(out_name, dst.view, dst_ ? dst_->view : row_major(src.view, prepared_.output));
   op_.run(prepared_.plan, src.view.data, dst.view.data);
   return nb::borrow(out);
 }

@@ -14,12 +14,6 @@
 
 namespace patchfold::python {
 
-/// A plan with what the output looks like.
-struct Prepared {
-  Plan plan{};
-  Dims output_shape{};
-};
-
 /// The values of an operator's arguments, in the order of the table; those not given are empty.
 using Values = std::vector<std::optional<ArgumentValue>>;
 
@@ -48,7 +42,7 @@ class Operator {
   Operand source(nb::handle x) const;
   Operand destination(nb::handle out, const Operand& src) const;
   /// A plan for these tensors, made or found. A `dst` of null stands for a new row-major output.
-  Prepared prepare(const TensorView& src, const TensorView* dst, std::span<const nb::handle> values) const;
+  detail::Planned prepare(const TensorView& src, const TensorView* dst, std::span<const nb::handle> values) const;
   void run(const Plan& plan, const void* src, void* dst) const;
 
  private:
@@ -80,7 +74,7 @@ class PlannedCall {
   Operator op_;
   Operand src_;                   ///< without its owner: what x has to look like
   std::optional<Operand> dst_{};  ///< the same for out
-  Prepared prepared_{};
+  detail::Planned prepared_{};
 };
 
 /// Views of patches and of blocks: patchfold.unfold_view and patchfold.space_to_depth_view.

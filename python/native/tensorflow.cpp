@@ -3,36 +3,23 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "plugins/tensorflow/run.hpp"
 #include "python/native/arrays.hpp"
 #include "python/native/linear.hpp"
-#include "python/native/shared_plans.hpp"
 
 namespace patchfold::python {
 namespace {
 
 namespace tf = plugins::tensorflow;
 
-struct Planned {
-  std::optional<Plan> plan;  ///< none: the result is zeros
-  Dims output;
-};
-
-/// Lives as long as the process: TensorFlow's threads may still run when static objects are gone.
-SharedPlans<Planned>& plans_for_tensors() {
-  static auto& all = *new SharedPlans<Planned>;
-  return all;
-}
-
 bool has_no_elements(const Dims& shape) {
   return std::any_of(shape.begin(), shape.end(), [](std::int64_t extent) { return extent == 0; });
 }
 
-Planned plan_for_tensor(std::string_view text, const Dims& shape, std::size_t element_size) {
+detail::Planned plan_for_tensor(std::string_view text, const Dims& shape, std::size_t element_size) {
   const LinearCall call = linear_call(text);
   if (!call.lowering.geometry.has_data) refuse_call("TensorFlow", "must have an operator with data", "", "");
   if (element_size != call.element_size)
@@ -43,7 +30,7 @@ Planned plan_for_tensor(std::string_view text, const Dims& shape, std::size_t el
   expected.append(call.input());
   if (!(shape == expected))
     refuse_call("TensorFlow", "must have a tensor of its shape", to_string(shape), to_string(expected));
-  Planned planned{std::nullopt, samples};
+  detail::Planned planned{{}, samples};
   planned.output.append(call.output());
   if (!has_no_elements(shape)) planned.plan = call.plan(samples);
   return planned;
@@ -53,16 +40,17 @@ void run_on_tensor(const tf::Run& run) {
   Dims shape;
   for (std::int32_t axis = 0; axis < run.rank; ++axis) shape.push_back(run.extents[axis]);
   const std::string_view text(run.call, run.call_size);
-  const std::string key = std::string(text) + ';' + std::to_string(run.element_size) + to_string(shape);
-  const Planned planned = plans_for_tensors().find(key, [&] { return plan_for_tensor(text, shape, run.element_size); });
+  detail::PlanKey key(detail::PlanKey::Maker::tensorflow);
+  key.add(text, shape, run.element_size);
+  const detail::Planned planned = detail::recent_plan(key, [&] { return plan_for_tensor(text, shape, run.element_size); });
   void* const to = run.allocate(run.context, planned.output.begin(), planned.output.size());
   if (to == nullptr) return;
   const std::size_t bytes = static_cast<std::size_t>(element_count(planned.output)) * run.element_size;
   prefer_large_pages(to, bytes);
-  if (planned.plan) {
-    throw_if_failed(planned.plan->run(run.data, to), "patchfold", "result");
-  } else {
+  if (has_no_elements(shape)) {
     std::memset(to, 0, bytes);
+  } else {
+    throw_if_failed(planned.plan.run(run.data, to), "patchfold", "result");
   }
 }
 

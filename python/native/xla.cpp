@@ -9,7 +9,6 @@
 
 #include "python/native/arrays.hpp"
 #include "python/native/linear.hpp"
-#include "python/native/shared_plans.hpp"
 #include "python/native/xla_ffi.hpp"
 
 namespace patchfold::python {
@@ -87,12 +86,6 @@ class XlaExecutor final : public Executor {
   const xla::CallFrame& frame_;
 };
 
-/// Lives as long as the process: XLA's threads may still run when static objects are gone.
-SharedPlans<Plan>& plans() {
-  static auto& all = *new SharedPlans<Plan>;
-  return all;
-}
-
 const xla::Buffer& buffer_of(const xla::Buffers& buffers, std::int64_t index) {
   if (buffers.types[index] != xla::type_buffer) refuse_call("XLA", "must have buffers only", "", "");
   return *static_cast<const xla::Buffer*>(buffers.buffers[index]);
@@ -142,10 +135,11 @@ void execute(const xla::CallFrame& frame) {
   const xla::Buffer& result = buffer_of(frame.results, 0);
   const xla::Buffer* const argument = frame.arguments.size == 1 ? &buffer_of(frame.arguments, 0) : nullptr;
   const std::string_view text = text_of_call(frame.attributes);
-  std::string key(text);
+  detail::PlanKey key(detail::PlanKey::Maker::xla);
+  key.add(text, argument != nullptr);
   for (const xla::Buffer* buffer : {argument, &result})
-    if (buffer) key += ';' + std::to_string(buffer->dtype) + to_string(shape_of(*buffer));
-  const Plan plan = plans().find(key, [&] { return plan_of(text, argument, result); });
+    if (buffer) key.add(buffer->dtype, shape_of(*buffer));
+  const Plan plan = detail::recent_plan(key, [&] { return detail::Planned{plan_of(text, argument, result)}; }).plan;
   XlaExecutor executor(frame);
   prefer_large_pages(result.data,
                      static_cast<std::size_t>(element_count(shape_of(result))) * xla::element_size(result.dtype));

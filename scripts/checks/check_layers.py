@@ -57,10 +57,10 @@ INSIDE = TILING + " src/capi"
 
 # A file belongs to the longest folder of this table that holds it, or to SHARED.
 ROOMS = {
-    PUBLIC: Room("the public surface", "", "all", ("dlpack/", "pthread.h")),
+    PUBLIC: Room("the public surface", "", "all", ("dlpack/",)),
     SHARED: Room("checked arithmetic, small floats, ways to throw", "", "values"),
     "system": Room("the operating system: one folder of sources for POSIX, one for Windows", "", "", None),
-    "src/tensor": Room("values: types, dims, views, errors", SHARED, "values"),
+    "src/tensor": Room("values: types, dims, views, errors", SHARED, "values", ("pthread.h",)),
     "src/kernels": Room("innermost loops over bytes and lanes", SHARED + " src/tensor", "values", ("hwy/", "sys/auxv.h")),
     "src/engine": Room("problem, normal form, plan, run; threads", KERNELS + " system", "running", ("tbb/", "oneapi/")),
     "src/ops": Room("the neutral operators", ENGINE, "operators"),

@@ -190,12 +190,13 @@ TensorView view_of(const pf_tensor& tensor, std::string_view op, std::string_vie
   return {tensor.data, shape, strides, dtype, size};
 }
 
-ConstTensorView data_of(const Call& call) {
-  return call.data == nullptr ? ConstTensorView{} : view_of(*call.data, call.spec.name, call.spec.data_input);
+ConstTensorView data_of(const Given& given) {
+  return given.data == nullptr ? ConstTensorView{} : view_of(*given.data, given.spec.name, given.spec.data_input);
 }
 
 Given read(const Request& request, std::string_view function) {
   Given given{find_operator(required(request.op, function, "op")), {}, nullptr};
+  given.arguments.reserve(given.spec.arguments.size());
   read_attributes(request, given.spec, given.arguments);
   given.data = read_inputs(request, given.spec, given.arguments);
   return given;

@@ -46,7 +46,7 @@ Dims shape_of(const pf_tensor& tensor, std::string_view op, std::string_view arg
 /// The whole tensor; everything but the data pointer is checked.
 TensorView view_of(const pf_tensor& tensor, std::string_view op, std::string_view argument);
 /// The view of a call's data; an empty view if it has none.
-ConstTensorView data_of(const Call& call);
+ConstTensorView data_of(const Given& given);
 
 /// An element type from its number; empty if there is none.
 std::optional<DType> dtype_of(pf_dtype number) noexcept;

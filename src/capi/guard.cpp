@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
-#include "patchfold/plan.hpp"
 #include "tensor/lasting.hpp"
+#include "tensor/of_this_thread.hpp"
 
 namespace patchfold::capi {
 namespace {
@@ -44,7 +44,7 @@ static_assert(std::ranges::all_of(statuses, [](const auto& pair) { return status
 
 /// This thread's message: an error with its parts, or a sentence that needs no memory.
 std::optional<Error>* last_error() noexcept {
-  return detail::of_this_thread<std::optional<Error>>();
+  return of_this_thread<std::optional<Error>>();
 }
 thread_local const char* plain = "";
 

@@ -24,10 +24,17 @@ struct Planned {
 };
 
 Planned make_plan(const Request& request, const pf_tensor* output, std::string_view function) {
-  const Call call = bind(request, function);
-  const ConstTensorView data = data_of(call);
-  const TensorView destination = view_of(*required(output, call.spec.name, "output"), call.spec.name, "output");
-  return {call.spec, data, destination, call.bound.plan(data, destination)};
+  const Given given = read(request, function);
+  Planned planned{given.spec, {}, {}, {}};
+  try {
+    planned.data = data_of(given);
+    planned.output = view_of(*required(output, given.spec.name, "output"), given.spec.name, "output");
+  } catch (const Error&) {
+    given.spec.bind(given.arguments);  // arguments are checked before tensors
+    throw;
+  }
+  planned.plan = given.spec.plan(given.arguments, planned.data, planned.output);
+  return planned;
 }
 
 /// Throws the error of a run, with the tensor's name where a tensor has no data.

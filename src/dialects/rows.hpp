@@ -178,12 +178,11 @@ struct Fields {
   void set(void* op, std::span<const Argument> arguments) const;
 };
 
-/// Begins a row: all but `bind`, and what its example shows.
+/// Begins a row: all but `bind` and `plan`, and what its example shows.
 std::shared_ptr<const Fields> begin_row(const RowText& text, std::vector<AnyField> list);
-/// Completes a row with what its example shows: whether the operator sums, whether it has a data input, and which neutral
+/// Adds what its example shows: whether the operator sums, whether it has a data input, and which neutral
 /// operator it is.
-OperatorSpec complete_row(const Fields& fields, std::function<BoundOperator(std::span<const Argument>)> bind,
-                          const ops::Neutral& neutral, const Dims& data);
+OperatorSpec complete_row(const Fields& fields, const ops::Neutral& neutral, const Dims& data);
 /// The row's example.
 ProblemText example_of(const OperatorSpec& spec);
 /// The names of an operator's tensors that a front end has for them.
@@ -218,6 +217,9 @@ struct Bind {
   BoundOperator operator()(std::span<const Argument> arguments) const {
     return BoundOperator(Lower<Op>{neutral, fields->names, make(arguments)});
   }
+  Plan operator()(std::span<const Argument> arguments, const ConstTensorView& data, const TensorView& output) const {
+    return make(arguments).plan(data, output);
+  }
 };
 
 /// Rows are made once, so this is compiled for size. An operator that this build leaves out has a row with nothing but a
@@ -227,7 +229,11 @@ template <class Op>
   if constexpr (holds(Op::name)) {
     const Bind<Op> bind{neutral, begin_row(text, {fields.begin(), fields.end()})};
     const ProblemText example = example_of(bind.fields->spec);
-    return complete_row(*bind.fields, bind, neutral(bind.make(example.arguments), example.shape, text.names), example.shape);
+    const ops::Neutral of_example = neutral(bind.make(example.arguments), example.shape, text.names);
+    OperatorSpec spec = complete_row(*bind.fields, of_example, example.shape);
+    spec.bind = bind;
+    spec.plan = bind;
+    return spec;
   } else {
     OperatorSpec spec;
     spec.name = text.names.op;
@@ -248,18 +254,18 @@ constexpr ops::Names named(ops::Names names, std::string_view op) {
 }
 
 /// Defines the members of an operator's public struct.
-#define PATCHFOLD_OPERATOR(Op, names)                                                             \
-  Dims Op::output_shape(const Dims& data) const {                                                 \
-    if constexpr (holds(Op::name))                                                                \
-      return ops::lower(neutral(*this, data, names), data, names).geometry.output;                \
-    else                                                                                          \
-      fail_left_out(Op::name);                                                                    \
-  }                                                                                               \
-  Plan Op::plan(const ConstTensorView& data, const TensorView& output) const {                    \
-    if constexpr (holds(Op::name))                                                                \
-      return ops::lower(neutral(*this, data.shape, names), data.shape, names).plan(data, output); \
-    else                                                                                          \
-      fail_left_out(Op::name);                                                                    \
+#define PATCHFOLD_OPERATOR(Op, names)                                              \
+  Dims Op::output_shape(const Dims& data) const {                                  \
+    if constexpr (holds(Op::name))                                                 \
+      return ops::lower(neutral(*this, data, names), data, names).geometry.output; \
+    else                                                                           \
+      fail_left_out(Op::name);                                                     \
+  }                                                                                \
+  Plan Op::plan(const ConstTensorView& data, const TensorView& output) const {     \
+    if constexpr (holds(Op::name))                                                 \
+      return ops::plan(neutral(*this, data.shape, names), names, data, output);    \
+    else                                                                           \
+      fail_left_out(Op::name);                                                     \
   }
 
 }  // namespace patchfold::dialects

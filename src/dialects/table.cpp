@@ -202,10 +202,8 @@ std::shared_ptr<const Fields> begin_row(const RowText& text, std::vector<AnyFiel
   return std::make_shared<const Fields>(Fields{std::move(spec), text.names, std::move(list)});
 }
 
-OperatorSpec complete_row(const Fields& fields, std::function<BoundOperator(std::span<const Argument>)> bind,
-                          const ops::Neutral& neutral, const Dims& data) {
+OperatorSpec complete_row(const Fields& fields, const ops::Neutral& neutral, const Dims& data) {
   OperatorSpec spec = fields.spec;
-  spec.bind = std::move(bind);
   const Geometry geometry = ops::lower(neutral, data, fields.names).geometry;
   spec.sums = geometry.sums;
   if (geometry.has_data) spec.data_input = fields.names.data;
@@ -270,13 +268,13 @@ ErrorValue operator_hint(std::string_view name) {
 }  // namespace
 
 const OperatorSpec& find_operator(std::string_view name) {
-  const OperatorSpec* newest = nullptr;
-  for (const OperatorSpec& spec : operators()) {
+  for (const OperatorSpec& spec : operators())
     if (spec.name == name) return spec;
-    if (dialects::without_version(spec.name) == name &&
+  const OperatorSpec* newest = nullptr;
+  for (const OperatorSpec& spec : operators())
+    if (spec.name.starts_with(name) && dialects::without_version(spec.name) == name &&
         (newest == nullptr || dialects::version_of(spec.name) > dialects::version_of(newest->name)))
       newest = &spec;
-  }
   if (newest != nullptr) return *newest;
   for (const std::string_view left_out : dialects::table().left_out)
     if (left_out == name || dialects::without_version(left_out) == name) fail_left_out(left_out);

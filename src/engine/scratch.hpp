@@ -11,7 +11,7 @@
 #include <new>
 #include <thread>
 
-#include "patchfold/plan.hpp"
+#include "tensor/of_this_thread.hpp"
 
 namespace patchfold::engine {
 
@@ -20,7 +20,7 @@ namespace patchfold::engine {
 class ThreadScratch {
  public:
   explicit ThreadScratch(std::size_t size) noexcept {
-    Memory* const kept = detail::of_this_thread<Memory>();
+    Memory* const kept = of_this_thread<Memory>();
     if (kept != nullptr && !kept->in_use) used_ = kept;
     used_->in_use = true;
     if (used_->size >= size) return;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/instruction_set.hpp"
 #include "memory.hpp"
 #include "operators.hpp"
 #include "patchfold/patchfold.h"
@@ -46,9 +47,14 @@ struct Plans {
 // claim: memory-errors
 TEST(CWithoutMemory, GivesAStatusAndAMessage) {
   Problem p;
-  const Expectation kept{.kept = 12};  // the thread keeps its last error, with its values and texts
+  const Expectation kept{.kept = 12};  // the thread keeps its last error, with its values and texts, and its last plan
   fail_each_allocation(
-      "pf_run", [&] { check(pf_run("unfold", p.attributes, 2, &p.input, 1, &p.output, nullptr)); }, kept);
+      "pf_run",
+      [&] {
+        engine::forget_plans();
+        check(pf_run("unfold", p.attributes, 2, &p.input, 1, &p.output, nullptr));
+      },
+      kept);
   fail_each_allocation(
       "pf_output_shape",
       [&] {
@@ -61,6 +67,7 @@ TEST(CWithoutMemory, GivesAStatusAndAMessage) {
   fail_each_allocation(
       "pf_plan_create",
       [&] {
+        engine::forget_plans();
         Plans made(p);
         const pf_status status = pf_plan_create("unfold", p.attributes, 2, &p.input, 1, &p.output, &made.plan);
         EXPECT_EQ(made.plan == nullptr, status != PF_OK);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// run() keeps the plans of a thread's last calls: none may be taken for another call's.
+// Each thread keeps the plans of its last calls: none may be taken for another call's.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <barrier>
 #include <bit>
 #include <complex>
 #include <cstdint>
@@ -10,10 +11,12 @@
 #include <limits>
 #include <numeric>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "engine/table.hpp"
 #include "patchfold/patchfold.hpp"
 #include "reference/reference.hpp"
 
@@ -80,6 +83,22 @@ TEST(RecentPlan, IsOfTheSameOperatorShapeStridesAndType) {
   }
 }
 
+TEST(RecentPlan, IsNotThatOfAnotherOperatorWithTheSameShapes) {
+  const std::vector<float> src = numbers<float>(32);
+  std::vector<float> unfolded(32), deep(32), moved(32);
+  const auto image = view(src.data(), {1, 2, 4, 4});
+  for (int round = 0; round < 2; ++round) {
+    run(Unfold{.kernel_size = 2, .stride = 2, .positions = Positions::grid}, image, view(unfolded.data(), {1, 8, 2, 2}));
+    run(SpaceToDepth{.block = 2}, image, view(deep.data(), {1, 8, 2, 2}));
+    EXPECT_EQ(unfolded[4], 2.0f);  // channel by channel
+    EXPECT_EQ(deep[4], 17.0f);     // tap by tap
+    run(Copy{}, view(src.data(), {1, 4, 8}), view(moved.data(), {1, 4, 8}));
+    EXPECT_EQ(moved[8], 9.0f);
+    run(Reorder{.kernel_size = {2}}, view(src.data(), {1, 4, 8}), view(moved.data(), {1, 4, 8}));
+    EXPECT_EQ(moved[8], 17.0f);
+  }
+}
+
 /// The bits of the first element that unfold gives for a window in the padding.
 std::uint32_t bits_of_fill(double value) {
   const std::vector<float> src = numbers<float>(4);
@@ -125,6 +144,30 @@ TEST(RecentPlan, IsMadeAnewForAnotherInstructionSet) {
   use_instruction_set("");
 }
 
+TEST(RecentPlan, IsMadeAnewInEveryThreadWhenOneChangesHowPlansAreMade) {
+  const Unfold op{.kernel_size = 2};
+  const auto strategy = [&] {
+    return op.plan(view(static_cast<const float*>(nullptr), {1, 1, 8, 8}), view(static_cast<float*>(nullptr), {1, 4, 49}))
+        .strategy();
+  };
+  std::barrier both(2);
+  std::vector<std::string_view> seen;
+  std::thread other([&] {
+    for (int i = 0; i < 3; ++i) {
+      seen.push_back(strategy());
+      both.arrive_and_wait();
+      both.arrive_and_wait();
+    }
+  });
+  for (const std::string_view forced : {"move", "", ""}) {
+    both.arrive_and_wait();
+    engine::force({.strategy = forced});
+    both.arrive_and_wait();
+  }
+  other.join();
+  EXPECT_EQ(seen, (std::vector{strategy(), std::string_view("move"), strategy()}));
+}
+
 TEST(RecentPlan, FailsAgainWhenItFailed) {
   std::vector<float> values(16);
   for (int i = 0; i < 2; ++i)
@@ -134,7 +177,7 @@ TEST(RecentPlan, FailsAgainWhenItFailed) {
 TEST(RecentPlan, StaysWhileItRunsOthersOnTheSameThread) {
   // The executor runs more different calls than plans are kept before it runs its own pieces.
   CallableExecutor nested(4, [](std::int64_t pieces, const auto& task) {
-    for (std::int64_t extent = 4; extent < 12; ++extent)
+    for (std::int64_t extent = 4; extent < 72; ++extent)
       expect_the_formula<float>(Unfold{.kernel_size = 2}, kernel_of_2, {1, 1, extent, extent});
     for (std::int64_t i = 0; i < pieces; ++i) task(i);
   });
