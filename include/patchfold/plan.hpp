@@ -148,7 +148,7 @@ void run(const Op& op, const ConstTensorView& src, const TensorView& dst, Execut
 /// Instruction sets that this build contains and this processor has, best first ("AVX3", "AVX2", "SSE4", ..).
 PATCHFOLD_API std::vector<std::string> instruction_sets();
 /// Selects one of them for every thread; "" selects the best. Throws Error(value) for any other name. Results are identical
-/// on every set. Running calls and existing plans may switch midway. Only plans of the strategy "sum panels" keep their set,
+/// on every set. Running calls and existing plans may switch midway. Only plans of sums and of small maps keep their set,
 /// because their tables fit its vectors; `run` never uses such a plan after a change. The environment variable
 /// PATCHFOLD_INSTRUCTION_SET selects a set at the first use. PATCHFOLD_CACHES, three sizes in bytes such as
 /// 32768,524288,33554432, plans for a machine with such caches. PATCHFOLD_ONLY_ROW names the strategy that plans whatever it

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How one element of each summable type is added: widened to its accumulator, added, rounded once. sum.cpp, and panel.cpp
+// How one element of each summable type is added: widened to its accumulator, added, rounded once. sum.cpp, and sum_map.cpp
 // where there are no vectors, loop over them; lanes-inl.hpp says the same for vectors.
 #pragma once
 

@@ -37,7 +37,7 @@ Means means_of(DType dtype, const std::vector<std::vector<std::byte>>& rows, con
   }
   std::vector<std::byte> result(static_cast<std::size_t>(count * step));
   Means means;
-  // Rows side by side are made where their sums are, as the strategy "sum residues" does.
+  // Rows side by side are made where their sums are, as a row that is not wider than its sums may be.
   std::byte* to = apart ? result.data() : at;
   means.certain = kernel.store(to, step, at, count, {met.data(), others, &fill});
   means.elements.resize(static_cast<std::size_t>(count * size));

@@ -6,7 +6,9 @@
 
 #include "every_set.hpp"
 #include "fenced.hpp"
+#include "kernel_bytes.hpp"
 #include "kernel_lanes.hpp"
+#include "kernels/mean_scalar.hpp"
 #include "kernels/sum_map.hpp"
 
 namespace patchfold::kernels {
@@ -20,9 +22,11 @@ class RandomProgram {
     const std::int64_t parts = dice.between(1, 4);
     for (std::int64_t i = 0; i < parts; ++i) has_steps ? add_step(dice, i == 0) : add_run(dice);
     masks_.resize(masks_.size() + 8);
+    for (const auto& terms : met_) counts_.push_back(std::max(1.0, static_cast<double>(terms.size())));
+    counts_.resize(counts_.size() + static_cast<std::size_t>(2 * kernel.lanes), 1.0);
   }
 
-  SumProgram program() const { return {steps_, runs_, terms_.data(), masks_.data(), lanes()}; }
+  SumProgram program() const { return {steps_, runs_, terms_.data(), masks_.data(), lanes(), counts_.data()}; }
   std::int64_t lanes() const { return std::ssize(met_); }
   /// Offsets in the columns, in the order in which they are added.
   const std::vector<std::int64_t>& met(std::int64_t lane) const { return met_[static_cast<std::size_t>(lane)]; }
@@ -137,39 +141,83 @@ class RandomProgram {
   std::vector<SumTerm> terms_{};
   std::vector<std::uint8_t> masks_{};
   std::vector<std::vector<std::int64_t>> met_{};
+  std::vector<double> counts_{};
+};
+
+/// Random columns, and what a kernel makes of them by a random program.
+struct Made {
+  Made(Dice& dice, const SumMapKernel& kernel, const Lane& lane, bool has_steps)
+      : columns(static_cast<std::size_t>(dice.between(1, 20 * kernel.lanes) * kernel.lane_size), dice.chance(50)),
+        random(dice, kernel, std::ssize(columns.bytes()), has_steps) {
+    const std::int64_t size = kernel.lane_size, spare = kernel.lanes * kernel.most_vectors;
+    const auto mood = static_cast<Mood>(dice.between(0, 3));
+    for (std::byte* at = columns.data(); at < columns.end(); at += size) put(random_lane(dice, lane, mood), size, at);
+    std::vector<std::byte> sums(static_cast<std::size_t>((random.lanes() + spare) * kernel.sum_size), std::byte{0xff});
+    elements.assign(static_cast<std::size_t>((random.lanes() + spare) * size), std::byte{0xff});
+    SumMap map;
+    map.src = map.begin = map.ahead = columns.data();
+    map.end = columns.end();
+    map.ahead_end = dice.chance(50) ? columns.end() : columns.data();
+    map.to = elements.data();
+    map.sums = sums.data();
+    map.certain = &certain;
+    kernel.sum(random.program(), map);
+  }
+
+  Fenced columns;
+  RandomProgram random;
+  std::vector<std::byte> elements{};
+  bool certain = true;
 };
 
 void check_map(Dice& dice, DType dtype, bool has_steps, const std::string& set) {
   const SumMapKernel& kernel = sum_map_kernel(dtype);
   const Lane lane = lane_of(dtype);
-  const std::int64_t size = kernel.lane_size, bytes = dice.between(1, 20 * kernel.lanes) * size;
-  const Fenced columns(static_cast<std::size_t>(bytes), dice.chance(50));
-  const auto mood = static_cast<Mood>(dice.between(0, 3));
-  for (std::int64_t at = 0; at < bytes; at += size) put(random_lane(dice, lane, mood), size, columns.data() + at);
-  const RandomProgram random(dice, kernel, bytes, has_steps);
-
-  const std::int64_t spare = kernel.lanes * kernel.most_vectors;
-  std::vector<std::byte> sums(static_cast<std::size_t>((random.lanes() + spare) * kernel.sum_size), std::byte{0xff});
-  std::vector<std::byte> made(static_cast<std::size_t>((random.lanes() + spare) * size), std::byte{0xff});
-  SumMap map;
-  map.src = map.begin = columns.data();
-  map.end = columns.end();
-  map.to = made.data();
-  map.sums = sums.data();
-  map.ahead = columns.data();
-  map.ahead_end = dice.chance(50) ? columns.end() : columns.data();
-  kernel.sum(random.program(), map);
-  for (std::int64_t l = 0; l < random.lanes(); ++l) {
+  const std::int64_t size = kernel.lane_size;
+  const Made made(dice, kernel, lane, has_steps);
+  for (std::int64_t l = 0; l < made.random.lanes(); ++l) {
     std::vector<const std::byte*> terms;
-    for (const std::int64_t offset : random.met(l)) terms.push_back(columns.data() + offset);
+    for (const std::int64_t offset : made.random.met(l)) terms.push_back(made.columns.data() + offset);
     const Sum sum = sum_of(lane, terms);
-    const std::uint64_t given = get(made.data() + l * size, size);
+    const std::uint64_t given = get(made.elements.data() + l * size, size);
     std::uint64_t expected = 0;
     std::memcpy(&expected, &sum.bits, static_cast<std::size_t>(size));
     if (sum.nans > 1 && is_nan(sum.bits, format_of(lane)) && is_nan(given, format_of(lane))) continue;
     ASSERT_EQ(given, expected) << set << ", " << name_of(dtype) << (has_steps ? ", steps" : ", runs") << ", lane " << l
-                               << " of " << random.lanes() << ", " << terms.size() << " terms";
+                               << " of " << made.random.lanes() << ", " << terms.size() << " terms";
   }
+}
+
+template <class T>
+void check_means(Dice& dice, DType dtype, bool has_steps, const std::string& set) {
+  const SumMapKernel& kernel = mean_map_kernel(dtype);
+  const Made made(dice, kernel, lane_of(dtype), has_steps);
+  for (std::int64_t l = 0; l < made.random.lanes(); ++l) {
+    const std::vector<std::int64_t>& met = made.random.met(l);
+    if (met.empty()) continue;
+    typename MeanOf<T>::Accumulator sum(MeanOf<T>::nothing);
+    for (const std::int64_t offset : met) MeanOf<T>::add(sum, load<T>(made.columns.data() + offset));
+    T mean{};
+    const bool is_certain = MeanOf<T>::store(sum, static_cast<double>(met.size()), mean);
+    ASSERT_TRUE(is_certain || !made.certain) << set << ", " << name_of(dtype);
+    if (!is_certain) continue;
+    ASSERT_EQ(std::memcmp(&mean, made.elements.data() + l * kernel.lane_size, sizeof(T)), 0)
+        << set << ", " << name_of(dtype) << (has_steps ? ", steps" : ", runs") << ", lane " << l << " of "
+        << made.random.lanes() << ", " << met.size() << " terms";
+  }
+}
+
+TEST(SumMaps, DivideWhatAPlainLoopDivides) {
+  Dice dice(2);
+  on_every_instruction_set("mean map", [&](const std::string& set) {
+    for (const DType dtype : dtypes())
+      for (int round = 0; round < 200; ++round)
+        for (const bool has_steps : {false, true})
+          visit(dtype, [&]<class T>(std::type_identity<T>) {
+            if constexpr (!std::is_void_v<AveragedAs<T>>)
+              if (!::testing::Test::HasFatalFailure()) check_means<AveragedAs<T>>(dice, dtype, has_steps, set);
+          });
+  });
 }
 
 TEST(SumMaps, SumWhatAPlainLoopSums) {

@@ -56,10 +56,9 @@ TEST(Plan, NamesAStrategyForEveryRowOfTheTable) {
       {"move", "unfold f32 1x3x3x3 kernel_size=3,3 padding=1 layout=channels_last"},
       {"counts", "coverage f32 - output_size=8,8 kernel_size=3 padding=1"},
       {"sum maps", "fold f32 1x9x64 output_size=8,8 kernel_size=3 padding=1"},
-      {"sum panels", "fold f32 1x9x576 output_size=9,64 kernel_size=3 padding=1"},
-      {"sum residues", "fold f32 1x62x62x27 output_size=64,64 kernel_size=3,3 layout=channels_last order=kernel positions=grid"},
-      {"sum rows", "fold f16 1x9x64 output_size=8,8 kernel_size=3 padding=1 accumulate=true"},
-      {"sum elements",
+      {"sum bands",
+       "fold f32 1x62x62x27 output_size=64,64 kernel_size=3,3 layout=channels_last order=kernel positions=grid"},
+      {"sum rows",
        "fold f32 1x2x2 output_size=4, kernel_size=2 stride=1099511627776 dilation=1099511627776 padding=0:2199023255552"},
   };
   for (const std::string_view name : engine::strategy_names()) {
@@ -77,7 +76,7 @@ TEST(Plan, DescribesItself) {
   Large large;
   const std::string text = large.plan().describe();
   for (const char* part :
-       {"strategy  sum panels", "combine by adding", "float32", "window    extent 256, kernel 3", "pieces", "scratch"})
+       {"strategy  sum maps", "combine by adding", "float32", "window    extent 256, kernel 3", "pieces", "scratch"})
     EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
   EXPECT_NE(Plan().describe().find("nothing"), std::string::npos);
 }

@@ -33,7 +33,7 @@ inline std::int64_t parts_of(DType dtype) noexcept {
   return visit(dtype, []<class T>(std::type_identity<T>) { return ComplexNumber<T> ? 2 : 1; });
 }
 
-/// Whether the kernels for rows and panels can make every mean of a problem. If so many elements might meet that their sum
+/// Whether the kernels for rows and programs can make every mean of a problem. If so many elements might meet that their sum
 /// is not exact any more, the mean is made carefully from the beginning.
 inline bool few_meet(const Problem& problem) noexcept {
   std::int64_t most = 1;

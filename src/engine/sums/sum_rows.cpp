@@ -16,14 +16,14 @@ namespace patchfold::engine {
 namespace {
 
 /// Accumulators of a row at most (arbitrary: 32 KiB of float32, a common L1 cache is 32 to 48 KiB).
-constexpr std::int64_t chunk_elements = 4096;
+constexpr std::int64_t row_elements = 4096;
 /// Elements of a row whose neighbours lie apart.
 constexpr std::int64_t strided_chunk = 256;
 /// Where less than one in so many elements of a row meets a tap, each element is a row of its own.
 constexpr std::int64_t sparse = 8;
 
 RowPlan plan_sum(const Problem& problem) {
-  return plan_rows(image_axes(problem), problem.element_size, chunk_elements, strided_chunk);
+  return plan_rows(image_axes(problem), problem.element_size, row_elements, strided_chunk);
 }
 
 RowPlan plan_elements(const Problem& problem) {
