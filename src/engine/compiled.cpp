@@ -7,6 +7,7 @@
 #include "engine/scratch.hpp"
 #include "engine/sharing.hpp"
 #include "kernels/stream.hpp"
+#include "patchfold/plan.hpp"
 
 namespace patchfold::engine {
 std::int64_t Compiled::pieces(int threads) const noexcept {

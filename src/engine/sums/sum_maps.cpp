@@ -44,12 +44,19 @@ struct MapCopy {
   std::int64_t to = 0;
 };
 
+/// Puts the phases of the innermost axes in order, in scratch memory.
+struct PhaseJoin {
+  int axes = 0;                ///< 0: there is none
+  kernels::Streams streams{};  ///< of one axis: of all maps together, if `rows` is multiplied by their number
+  std::int64_t blocks = 1;     ///< of two axes: calls for each map
+  std::int64_t outer = 1;      ///< phases of the outer of two axes, whose rows alternate
+};
+
 /// What bands with the same windows share.
 struct MapPart {
   std::vector<Window> windows{};
   SumPlan plan;
-  kernels::Streams
-      phases{};  ///< of the innermost axis, which are joined in scratch memory; rows are those of one map, 0: none
+  PhaseJoin join{};
   std::vector<MapCopy> copies{};
   std::vector<MapCopy> last_copies{};  ///< of the last group
 };
@@ -132,18 +139,27 @@ std::vector<MapBand> bands_of(const Problem& problem, const MapCut& cut) {
   return bands;
 }
 
-/// The phases along the innermost axis as streams, if vectors can join them.
-kernels::Streams joinable_phases(const std::vector<Window>& windows, const SumPlan& plan, std::int64_t element) {
+/// How vectors join phases, if they can.
+PhaseJoin plan_join(const std::vector<Window>& windows, const SumPlan& plan, std::int64_t element) {
+  constexpr std::int64_t least_row = 32;  // bytes of a phase that are worth a call for each row (measured)
   const Window& inner = windows[static_cast<std::size_t>(plan.order.back())];
-  const std::int64_t phases = phase_count(inner);
-  kernels::Streams streams;
-  streams.rows = 0;
-  if (phases == 1 || phases < inner.stride || !kernels::has_vectors(element, phases)) return streams;
+  const std::int64_t phases = phase_count(inner), length = phase_length(inner);
+  if (phases == 1 || phases < inner.stride || !kernels::has_vectors(element, phases)) return {};
   std::int64_t phase = 1;
   for (const Window& w : windows) phase *= phase_length(w);
-  streams = {phases, phase * element, phase, plan.elements / phase / phases, 0, 0, 0};
-  streams.row_pitch = streams.stream_row_pitch = phase * phases * element;
-  return streams;
+  const std::int64_t blocks = plan.elements / phase / phases, block = phase * phases * element;
+  PhaseJoin join{1, {phases, phase * element, phase, blocks, block, block, 0}};
+  if (windows.size() == 1 || length * element < least_row) return join;
+  const Window& outer = windows[static_cast<std::size_t>(plan.order.end()[-2])];
+  if (phase_count(outer) == 1 || phase_count(outer) < outer.stride) return join;
+  join.axes = 2;
+  join.blocks = blocks;
+  join.outer = phase_count(outer);
+  join.streams.count = length;
+  join.streams.rows = phase / length;
+  join.streams.stream_row_pitch = length * element;
+  join.streams.row_pitch = join.outer * phases * length * element;
+  return join;
 }
 
 /// The copies of so many maps to the image: one for the whole strides of all windows, and for each window one for the rest.
@@ -156,10 +172,10 @@ std::vector<MapCopy> copies_of(const Problem& problem, const MapCut& cut, const 
   for (const Window& w : part.windows) phase *= phase_length(w);
   std::vector<Box> boxes(1);
   boxes[0].dims.push_back({maps, part.plan.elements * element, cut.grouped.dst_stride});
-  bool is_joined = part.phases.rows > 0;
-  for (auto i = part.plan.order.rbegin(); i != part.plan.order.rend(); ++i, is_joined = false) {
+  int joined = part.join.axes;
+  for (auto i = part.plan.order.rbegin(); i != part.plan.order.rend(); ++i, --joined) {
     const Window& w = part.windows[static_cast<std::size_t>(*i)];
-    if (is_joined) {
+    if (joined > 0) {
       boxes[0].dims.push_back({w.extent, element, w.image_stride});
       element *= phase_length(w) * phase_count(w);
       phase *= phase_count(w);
@@ -205,7 +221,7 @@ std::optional<std::vector<MapPart>> parts_of_maps(const Problem& problem, const 
                                             in_order ? Reads::in_order : Reads::together, is_mean(problem));
     if (!plan) return std::nullopt;
     MapPart part{band.windows, std::move(*plan)};
-    part.phases = joinable_phases(band.windows, part.plan, problem.element_size);
+    part.join = plan_join(band.windows, part.plan, problem.element_size);
     part.copies = copies_of(problem, cut, part, cut.group);
     part.last_copies = copies_of(problem, cut, part, cut.last_group);
     parts.push_back(std::move(part));
@@ -224,7 +240,7 @@ class SumMaps final : public Compiled {
     bool joins = false;
     for (const MapPart& part : parts_) {
       elements = std::max(elements, part.plan.elements);
-      joins |= part.phases.rows > 0;
+      joins |= part.join.axes > 0;
       for (const auto* list : {&part.copies, &part.last_copies})
         for (const MapCopy& each : *list) copies = std::max(copies, each.copy->scratch_per_piece());
     }
@@ -275,11 +291,8 @@ class SumMaps final : public Compiled {
         map.to += part.plan.elements * problem_.element_size;
       }
       const std::byte* made = scratch + elements_at_;
-      if (part.phases.rows > 0) {
-        kernels::Streams phases = part.phases;
-        phases.rows *= end - from;
-        kernels::join(scratch + joined_at_, made, problem_.element_size, phases, kernels::Store::plain,
-                      kernels::Finish::none);
+      if (part.join.axes > 0) {
+        join(part.join, scratch + joined_at_, made, end - from);
         made = scratch + joined_at_;
       }
       std::byte* image = dst + problem_.dst_offset + outer.dst + from * grouped.dst_stride;
@@ -296,6 +309,23 @@ class SumMaps final : public Compiled {
     std::int64_t src = 0;
     const MapPart* part = nullptr;
   };
+
+  void join(const PhaseJoin& join, std::byte* to, const std::byte* from, std::int64_t maps) const noexcept {
+    kernels::Streams streams = join.streams;
+    const auto run = [&] {
+      kernels::join(to, from, problem_.element_size, streams, kernels::Store::plain, kernels::Finish::none);
+    };
+    if (join.axes == 1) {
+      streams.rows *= maps;
+      return run();
+    }
+    const std::int64_t block = streams.rows * streams.stream_row_pitch * streams.ways;
+    const std::int64_t row = streams.stream_row_pitch * streams.ways;
+    for (std::int64_t i = 0; i < maps * join.blocks; ++i, from += block) {
+      run();
+      to += (i + 1) % join.outer == 0 ? join.outer * (block - row) + row : row;
+    }
+  }
 
   /// Writes the elements of a map of means that have no terms.
   void fill(std::byte* to, const std::vector<SumPlan::Hole>& holes) const noexcept {
