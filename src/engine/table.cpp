@@ -38,7 +38,6 @@ constexpr Strategy strategies[] = {
      split_pays},  // 2.2 -> 1.3: unfold 1x3x2048x2048, 16, stride 16; 3.0 -> 2.1: space_to_depth 8x64x112x112 block 2
     {"join", make_join,
      join_pays},  // 2.8 -> 1.6: fold to 2048x2048, 16, stride 16; 1.9 -> 1.0: depth_to_space 8x256x56x56 block 2
-    {"gather", make_gather, gather_pays},  // 2.0 -> 1.5: space_to_depth 1x2048x2048x3 block 4, channels last
     {"extract maps", make_extract_maps, extract_maps_pay},  // 17 -> 3.4: unfold 64x512x7x7, kernel 3, padding 1
     {"stage positions", make_stage_positions,
      stage_positions_pays},                            // x 1.2; 2.7 -> 1.5: unfold 1x3x2048x2048, 16, stride 8

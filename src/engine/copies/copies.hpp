@@ -25,9 +25,6 @@ std::unique_ptr<Compiled> make_join(const Problem& problem);
 bool join_pays(const Problem& problem);
 /// Any strides on both sides. Also extracts whose windows overlap inside the image, and sums of one term each.
 std::unique_ptr<Compiled> make_strided(const Problem& problem);
-/// Pieces of any size, collected in the order of the destination.
-std::unique_ptr<Compiled> make_gather(const Problem& problem);
-bool gather_pays(const Problem& problem);
 
 // Other copies.
 
