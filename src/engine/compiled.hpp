@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "engine/problem.hpp"
+#include "kernels/stream.hpp"
 
 namespace patchfold::engine {
 
@@ -27,6 +28,11 @@ class Compiled {
   /// is aligned to 64 bytes, and nobody else uses it meanwhile.
   virtual void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
                         std::byte* scratch) const noexcept = 0;
+  /// The same for work whose source is in the cache: what is needed afterwards may be fetched meanwhile.
+  virtual void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last, std::byte* scratch,
+                        kernels::Ahead&) const noexcept {
+    run_rows(src, dst, first, last, scratch);
+  }
   std::string describe() const;
 
   const Problem& problem() const noexcept { return problem_; }

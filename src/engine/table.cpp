@@ -39,9 +39,6 @@ constexpr Strategy strategies[] = {
     {"join", make_join,
      join_pays},  // 2.8 -> 1.6: fold to 2048x2048, 16, stride 16; 1.9 -> 1.0: depth_to_space 8x256x56x56 block 2
     {"extract maps", make_extract_maps, extract_maps_pay},  // 17 -> 3.4: unfold 64x512x7x7, kernel 3, padding 1
-    {"stage positions", make_stage_positions,
-     stage_positions_pays},                            // x 1.2; 2.7 -> 1.5: unfold 1x3x2048x2048, 16, stride 8
-    {"stage taps", make_stage_taps, stage_taps_pays},  // 1.8 -> 1.3: the same patches of an image with channels last
     {"cropped", make_cropped},                         // x 2.7
     {"counts", make_counts},                           // coverage: its time must not grow with the taps that meet
     {"bands", make_bands, bands_pay},  // x 3.8; 7.0 -> 3.1: unfold 8x3x224x224 into tokens, kernel 7 stride 4 padding 3

@@ -31,13 +31,6 @@ std::unique_ptr<Compiled> make_strided(const Problem& problem);
 /// Extracts of images that stay in the cache, whose columns have no gaps and run along positions.
 std::unique_ptr<Compiled> make_extract_maps(const Problem& problem);
 bool extract_maps_pay(const Problem& problem);
-/// Extracts whose windows overlap, leave the image or skip elements, with columns that run along positions. Does not fit if
-/// the stage would not fit into the cache.
-std::unique_ptr<Compiled> make_stage_positions(const Problem& problem);
-bool stage_positions_pays(const Problem& problem);
-/// The same with columns that run along the taps, such as patches of images with channels last.
-std::unique_ptr<Compiled> make_stage_taps(const Problem& problem);
-bool stage_taps_pays(const Problem& problem);
 /// The inverses of block operators where the image takes a part of the outermost blocks only.
 std::unique_ptr<Compiled> make_cropped(const Problem& problem);
 /// Extracts of which most windows lie inside the image: these as a copy without borders, the others row by row.

@@ -9,10 +9,10 @@
 
 #include "engine/copies/copies.hpp"
 #include "engine/copies/extract_program.hpp"
-#include "engine/copies/frame.hpp"
 #include "engine/machine.hpp"
 #include "engine/scratch_copy.hpp"
 #include "engine/walk.hpp"
+#include "engine/window.hpp"
 #include "kernels/blocks.hpp"
 #include "tensor/checked.hpp"
 

@@ -3,11 +3,11 @@
 // strategy "strided" runs. Of the few positions around them, whose windows leave the image, the taps inside are such copies
 // too, and the others are filled.
 #include "engine/copies/copies.hpp"
-#include "engine/copies/frame.hpp"
 #include "engine/copies/sequence.hpp"
 #include "engine/normalise.hpp"
 #include "engine/scratch_copy.hpp"
 #include "engine/table.hpp"
+#include "engine/window.hpp"
 #include "tensor/checked.hpp"
 
 namespace patchfold::engine {
@@ -67,23 +67,6 @@ void add_parts(Sequence& sequence, const Problem& problem, int i) {
 }
 
 }  // namespace
-
-Inside inside_of(const Window& w) noexcept {
-  const std::int64_t reach = (w.kernel - 1) * w.dilation;
-  const std::int64_t from = std::max<std::int64_t>(0, ceil_div(w.pad_begin, w.stride));
-  const std::int64_t end = std::min(w.positions, floor_div(w.extent - 1 - reach + w.pad_begin, w.stride) + 1);
-  return {from, std::max(from, end)};
-}
-
-double inside_share(const Problem& problem) noexcept {
-  if (problem.verb != Verb::extract || !are_near(problem)) return 0;
-  double share = 1;
-  for (const Window& w : problem.windows) {
-    const Inside inside = inside_of(w);
-    share *= static_cast<double>(inside.end - inside.from) / static_cast<double>(w.positions);
-  }
-  return share;
-}
 
 bool framed_pays(const Problem& problem) {
   constexpr double least_framed = 64 << 10;  // bytes: the plans of all parts take as long as moving twice that row by row

@@ -40,12 +40,6 @@ Problem turned(Problem problem) {
   return merge_dims(drop_single(std::move(problem)));
 }
 
-using Order = FixedList<int, 2 * max_rank>;  // dims, the nearest first
-
-bool has(const Order& order, int dim) {
-  return std::ranges::find(order, dim) != order.end();
-}
-
 /// Where the units of a brick lie in scratch memory.
 struct Place {
   Extents strides{};  ///< bytes, of each dim
@@ -62,6 +56,8 @@ class Strided final : public Compiled {
     bytes_ = 2.0 * static_cast<double>(unit_) * static_cast<double>(count_tuples(dims_));
     if (dims_.empty()) dims_.push_back({1, unit_, unit_});
     is_direct_ = is_direct();
+    // Small sources, such as stages of bands, are in the cache.
+    fetches_ = store_ == Store::past_cache && problem_.src_range.end - problem_.src_range.begin > caches().l2;
     plan_bricks();
     plan_store();
     plan_route();
@@ -78,6 +74,12 @@ class Strided final : public Compiled {
 
   void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
                 std::byte* scratch) const noexcept override {
+    kernels::Ahead nothing;
+    run_rows(src, dst, first, last, scratch, nothing);
+  }
+
+  void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last, std::byte* scratch,
+                kernels::Ahead& ahead) const noexcept override {
     const std::byte* src_end = src + problem_.src_range.end;
     src += problem_.src_offset;
     dst += problem_.dst_offset;
@@ -87,18 +89,18 @@ class Strided final : public Compiled {
       const Brick next = place(row + 1 < last ? row + 1 : row);
       const std::byte* from = src + brick.src;
       const std::byte* from_end = src_end;
-      kernels::Ahead lines, nothing;
-      if (store_ == Store::past_cache && row + 1 < last) lines = lines_of(src + next.src, next.extents);
+      kernels::Ahead nothing;
+      if (fetches_) ahead = row + 1 < last ? lines_of(src + next.src, next.extents) : nothing;
       for (int i = 0; i < hops_.size(); ++i) {
         const bool is_last = i + 1 == hops_.size();
         std::byte* to = !is_last ? scratch : writes_runs_ ? last_place : dst + brick.dst;
         if (is_last && i > 0 && !writes_runs_) finish(last_place);
-        hops_[i].move(to, from, brick.extents, from_end, i == 0 ? lines : nothing);
+        hops_[i].move(to, from, brick.extents, from_end, i == 0 ? ahead : nothing);
         from = to;
         from_end = scratch + scratch_per_piece_;
       }
       if (is_direct_) {
-        write(dst + brick.dst, from, brick.extents, from_end, lines);
+        write(dst + brick.dst, from, brick.extents, from_end, ahead);
       } else if (writes_runs_) {
         finish(last_place);
         write(dst + brick.dst, last_place, brick.extents, from_end, nothing);
@@ -131,10 +133,9 @@ class Strided final : public Compiled {
   /// that fill lines of the destination one after the other and come from lines that hold little else.
   bool is_direct() const noexcept {
     constexpr std::int64_t least_unit = 12, least = 8 << 10;
-    if (unit_ > longest_plane_unit) return true;
-    static const char* force = std::getenv("LAB_DIRECT");
-    if (force && *force == '0') return false;
-    if (store_ != Store::past_cache || finish_ != kernels::Finish::none || unit_ < least_unit) return false;
+    if (finish_ != kernels::Finish::none) return false;
+    if (unit_ >= 2 * line_bytes) return true;
+    if (store_ != Store::past_cache || unit_ < least_unit) return false;
     std::int64_t run = unit_;
     bool is_dense = unit_ >= line_bytes;
     for (int i = dims_.size() - 1; i >= std::max(0, dims_.size() - 2) && dims_[i].dst_stride == run; --i) {
@@ -248,7 +249,7 @@ class Strided final : public Compiled {
       }
       last_stride_ = from;
     };
-    Order in_dst;
+    AxisOrder in_dst;
     for (int i = dims_.size() - 1; i >= 0; --i) in_dst.push_back(i);
     const Place ordered = place_of(in_dst, run_dims_);
     const bool runs = run_bytes_ >= least_run || (is_staged && run_dims_ > 0 && store_ == Store::past_cache);
@@ -259,15 +260,15 @@ class Strided final : public Compiled {
       return;
     }
     consider({ordered}, runs);
-    const Order near_dst = nearest(in_dst), near_src = nearest(by_src_);
+    const AxisOrder near_dst = nearest(in_dst), near_src = nearest(by_src_);
     for (const bool dst_first : {true, false}) {
-      const Order &first = dst_first ? near_dst : near_src, &second = dst_first ? near_src : near_dst;
-      Order order;
+      const AxisOrder &first = dst_first ? near_dst : near_src, &second = dst_first ? near_src : near_dst;
+      AxisOrder order;
       for (const int i : first)
         if (!has(second, i)) order.push_back(i);
       const int front = order.size();
       if (front == 0) continue;
-      for (const Order* list : {&second, static_cast<const Order*>(&in_dst)})
+      for (const AxisOrder* list : {&second, static_cast<const AxisOrder*>(&in_dst)})
         for (const int i : *list)
           if (!has(order, i)) order.push_back(i);
       const Place between = place_of(order, front);
@@ -278,8 +279,8 @@ class Strided final : public Compiled {
   }
 
   /// The dims of a side that are nearest, until they take a line.
-  Order nearest(const Order& order) const {
-    Order near;
+  AxisOrder nearest(const AxisOrder& order) const {
+    AxisOrder near;
     std::int64_t bytes = unit_;
     for (int k = 0; k < order.size() && bytes < line_bytes; ++k) {
       near.push_back(order[k]);
@@ -289,7 +290,7 @@ class Strided final : public Compiled {
   }
 
   /// The units of a brick in an order, the first `front` dims without gaps.
-  Place place_of(const Order& order, int front) const {
+  Place place_of(const AxisOrder& order, int front) const {
     Place place;
     std::int64_t pitch = unit_;
     for (int k = 0; k < order.size(); ++k) {
@@ -383,10 +384,11 @@ class Strided final : public Compiled {
 
   std::int64_t unit_ = 1;
   DimList dims_{};
-  Order by_src_{};
+  AxisOrder by_src_{};
   kernels::Finish finish_ = kernels::Finish::none;
   Store store_;
   bool is_direct_ = false;
+  bool fetches_ = false;  // the lines of the next brick
   FixedList<std::int64_t, 2 * max_rank> brick_{};   // units along each dim
   FixedList<std::int64_t, 2 * max_rank> bricks_{};  // along each dim
   int run_dims_ = 0;                                // dims that a run of the destination takes

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <ostream>
 
-#include "engine/copies/stage_writer.hpp"
 #include "engine/machine.hpp"
 #include "engine/normalise.hpp"
+#include "engine/scratch_copy.hpp"
 #include "engine/sums/means.hpp"
 #include "kernels/panel_means.hpp"
 
