@@ -44,10 +44,6 @@ class Compiled {
   std::int64_t scratch_parts(int threads) const noexcept;
   /// Bytes of scratch memory, of any alignment, for a run with so many threads.
   std::size_t scratch_bytes(int threads) const noexcept;
-  /// What runs if the destination begins so many bytes past the beginning of a line.
-  const Compiled& for_alignment(std::int64_t past_line) const noexcept {
-    return misaligned_ && past_line != 0 ? *misaligned_ : *this;
-  }
 
   std::string_view strategy{};  ///< name of the row of the strategy table that made this
 
@@ -59,8 +55,6 @@ class Compiled {
   std::int64_t rows_ = 0;               ///< of work
   double bytes_ = 0;                    ///< that a run reads and writes, roughly
   std::int64_t scratch_per_piece_ = 0;  ///< bytes, a multiple of 64
-  /// Runs in place of this one where the destination does not begin a line; null if that makes no difference.
-  std::unique_ptr<const Compiled> misaligned_{};
 };
 
 /// Normalises the problem and chooses a strategy: from here on a Plan can run it. Throws Error(limit), which names `op`, if

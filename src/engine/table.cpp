@@ -34,16 +34,12 @@ struct Strategy {
 constexpr Strategy strategies[] = {
     {"nothing", make_nothing},  // no destination elements
     {"memcpy", make_memcpy},    // one run on both sides
-    {"split", make_split,
-     split_pays},  // 2.2 -> 1.3: unfold 1x3x2048x2048, 16, stride 16; 3.0 -> 2.1: space_to_depth 8x64x112x112 block 2
-    {"join", make_join,
-     join_pays},  // 2.8 -> 1.6: fold to 2048x2048, 16, stride 16; 1.9 -> 1.0: depth_to_space 8x256x56x56 block 2
+    {"streams", make_streams, streams_pay},
     {"extract maps", make_extract_maps, extract_maps_pay},  // 17 -> 3.4: unfold 64x512x7x7, kernel 3, padding 1
-    {"cropped", make_cropped},                         // x 2.7
     {"counts", make_counts},                           // coverage: its time must not grow with the taps that meet
     {"bands", make_bands, bands_pay},  // x 3.8; 7.0 -> 3.1: unfold 8x3x224x224 into tokens, kernel 7 stride 4 padding 3
     {"strided", make_strided},         // the floor of copies; 1376 -> 1.6: unfold 2x3x1022x1022 into tokens, 14, stride 14
-    {"framed", make_framed, framed_pays},                   // x 2.7
+    {"parts", make_parts, parts_pay},
     {"move", make_move},                                    // all other copies
     {"sum maps", make_sum_maps, sum_maps_pay},              // 12 -> 2.1: fold to 7x7, kernel 3, padding 1, 24576 maps
     {"sum panels", make_sum_panels, sum_panels_pay},        // 3.6 -> 1.3: fold to 112x112, kernel 3, padding 1

@@ -17,7 +17,9 @@
 
 #include "engine/copies/copies.hpp"
 #include "engine/copies/planes.hpp"
-#include "engine/copies/windowless.hpp"
+#include "engine/machine.hpp"
+#include "engine/normalise.hpp"
+#include "engine/walk.hpp"
 #include "kernels/blocks.hpp"
 #include "kernels/move.hpp"
 #include "tensor/checked.hpp"
