@@ -423,10 +423,6 @@ void copy_rows(std::byte* dst, std::int64_t dst_pitch, const std::byte* src, std
   HWY_DYNAMIC_DISPATCH(CopyRows)(dst, dst_pitch, src, src_pitch, row_bytes, rows, store, ahead);
 }
 
-CopyRowsKernel copy_rows_kernel() noexcept {
-  return &HWY_DYNAMIC_DISPATCH(CopyRows);
-}
-
 void gather(std::byte* dst, const Sources& sources, std::int64_t count, Store store, Ahead& ahead) noexcept {
   HWY_DYNAMIC_DISPATCH(Gather)(dst, sources, count, store, ahead);
 }

@@ -95,15 +95,15 @@ TEST(Store, IsForcedForMergesToo) {
 /// Rows too long for scratch memory, written past the cache to a place that does not begin a line: memory for a whole row
 /// was asked for then.
 // claim: little-scratch
-TEST(Join, OfLongRowsNeedsNoMemoryForThem) {
-  engine::force({"join", kernels::Store::past_cache});
+TEST(Streams, OfLongRowsNeedNoMemoryForThem) {
+  engine::force({"streams", kernels::Store::past_cache});
   constexpr std::int64_t width = std::int64_t{1} << 20;
   std::vector<std::uint32_t> deep(4 * 2 * width), image(4 * 2 * width + 16);
   for (std::size_t i = 0; i < deep.size(); ++i) deep[i] = static_cast<std::uint32_t>(i);
   for (const std::size_t shift : {0, 3}) {
     const TensorView to = view(image.data() + shift, {1, 1, 4, 2 * width});
     const Plan plan = DepthToSpace{.block = {2, 2}}.plan(view(std::as_const(deep).data(), {1, 4, 2, width}), to);
-    EXPECT_EQ(plan.strategy(), "join");
+    EXPECT_EQ(plan.strategy(), "streams");
     EXPECT_LT(plan.scratch_bytes(1), std::size_t{4} << 20);
     ASSERT_EQ(plan.run(deep.data(), to.data, serial_executor()), Status::ok);
     for (std::int64_t y = 0; y < 4; ++y)
