@@ -184,18 +184,21 @@ class ExtractMaps final : public Compiled {
 }  // namespace
 
 bool extract_maps_pay(const Problem& problem) {
-  const bool is_near = store_of(problem) == kernels::Store::plain;
-  const auto has_no_phases = [](const Window& w) { return w.stride == 1; };
-  // Within the cache a copy without borders is one of bricks.
-  if (is_near && inside_share(problem) == 1 && std::ranges::all_of(problem.windows, has_no_phases)) return false;
-  return std::ranges::all_of(problem.windows, [&](const Window& w) {
-    if (w.position_stride != problem.element_size) return true;
-    // Past the cache, long rows without phases are copied as fast by way of a stage, which is planned sooner. Very short
-    // ones with phases are a vector each.
-    constexpr std::int64_t long_row = 256, long_near = 192, short_row = 16;  // bytes
-    const std::int64_t row = w.positions * problem.element_size;
-    return has_no_phases(w) ? row < (is_near ? long_near : long_row) : row >= short_row || w.kernel > w.stride;
-  });
+  // Each tap reads the map again. Many of them, or few that overlap, are copied as fast by way of bands and bricks, and so are
+  // rows that are neither short nor have phases.
+  const bool past_cache = store_of(problem) == kernels::Store::past_cache;
+  const std::int64_t short_row = past_cache ? 256 : 64;  // bytes
+  const double most_taps = past_cache ? 49 : 25, least_times = 2;
+  double taps = 1, times = 1;
+  bool is_short = false, has_phases = false;
+  for (const Window& w : problem.windows) {
+    taps *= static_cast<double>(w.kernel);
+    times *= static_cast<double>(w.kernel) / static_cast<double>(w.stride);
+    if (w.position_stride != problem.element_size) continue;
+    has_phases = w.stride > 1;
+    is_short = w.positions * problem.element_size < short_row;
+  }
+  return taps <= most_taps && times >= least_times && (is_short || has_phases);
 }
 
 std::unique_ptr<Compiled> make_extract_maps(const Problem& problem) {
