@@ -28,18 +28,19 @@ struct Strategy {
   bool (*pays)(const Problem&) = always;
 };
 
-// Figures. "x": how much longer the problems that a row takes need without it: the geometric mean over 600 random problems
-// of `patchfold bench`, one thread, a last-level cache of 105 MB, so that nearly all fit into it. "a -> b": time without the
-// row and with it, in multiples of the mix, of a problem of the benchmark; of maps in multiples of a copy.
+// Figures. "x a of n": how much longer the problems that a row takes need without it (`patchfold bench --without ROW`), the
+// geometric mean over n problems: those of `patchfold bench --random 1 600` and bench/problems.txt and 391 calls of networks
+// that it takes, one thread. "a -> b": time without the row and with it, in multiples of the mix, of a problem of the
+// benchmark; of maps in multiples of a copy.
 constexpr Strategy strategies[] = {
-    {"nothing", make_nothing},  // no destination elements
-    {"memcpy", make_memcpy},    // one run on both sides
-    {"streams", make_streams, streams_pay},
-    {"extract maps", make_extract_maps, extract_maps_pay},  // 17 -> 3.4: unfold 64x512x7x7, kernel 3, padding 1
-    {"counts", make_counts},                           // coverage: its time must not grow with the taps that meet
-    {"bands", make_bands, bands_pay},  // x 3.8; 7.0 -> 3.1: unfold 8x3x224x224 into tokens, kernel 7 stride 4 padding 3
-    {"strided", make_strided},         // the floor of copies; 1376 -> 1.6: unfold 2x3x1022x1022 into tokens, 14, stride 14
-    {"parts", make_parts, parts_pay},
+    {"nothing", make_nothing},                              // no destination elements
+    {"memcpy", make_memcpy},                                // x 1.0 of 4; past the cache x 1.3, and threads share one run
+    {"streams", make_streams, streams_pay},                 // x 1.37 of 21
+    {"extract maps", make_extract_maps, extract_maps_pay},  // x 1.27 of 136
+    {"counts", make_counts},                                // coverage: its time must not grow with the taps that meet
+    {"bands", make_bands, bands_pay},                       // x 2.70 of 126
+    {"strided", make_strided},                              // x 3.07 of 383
+    {"parts", make_parts, parts_pay},                       // x 2.37 of 89
     {"move", make_move},                                    // all other copies
     {"sum maps", make_sum_maps, sum_maps_pay},              // 12 -> 2.1: fold to 7x7, kernel 3, padding 1, 24576 maps
     {"sum panels", make_sum_panels, sum_panels_pay},        // 3.6 -> 1.3: fold to 112x112, kernel 3, padding 1

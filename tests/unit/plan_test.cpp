@@ -45,7 +45,7 @@ TEST(Plan, NamesAStrategyForEveryRowOfTheTable) {
       {"memcpy", "unfold f32 2x3x4x4 kernel_size=1,1"},
       {"streams", "fold f32 1x2x256 output_size=512, kernel_size=2 stride=2"},
       {"strided", "reorder f32 2x5x90 kernel_size=3,3 layout=channels_last"},
-      {"extract maps", "unfold f32 2x3x16x16 kernel_size=3,3 padding=1"},
+      {"extract maps", "unfold f32 2x3x14x14 kernel_size=3,3 padding=1"},
       {"bands", "unfold f32 4x3x28x28 kernel_size=14,14 stride=14 padding=7"},
       {"parts", "batch_to_space f32 4x2x4x4 block=2 crops=1"},
       {"move", "unfold f32 1x3x3x3 kernel_size=3,3 padding=1 layout=channels_last"},
