@@ -5,9 +5,9 @@
 
 #include "engine/compiled.hpp"
 #include "engine/floats.hpp"
-#include "engine/sums/means.hpp"
 #include "engine/scratch.hpp"
 #include "engine/sharing.hpp"
+#include "engine/sums/means.hpp"
 #include "kernels/stream.hpp"
 #include "tensor/fail.hpp"
 

@@ -36,7 +36,7 @@ constexpr Strategy strategies[] = {
     {"nothing", make_nothing},                              // no destination elements
     {"memcpy", make_memcpy},                                // x 1.0 of 4; past the cache x 1.3, and threads share one run
     {"streams", make_streams, streams_pay},                 // x 1.37 of 21
-    {"extract maps", make_extract_maps, extract_maps_pay},  // x 1.27 of 136
+    {"extract maps", make_extract_maps, extract_maps_pay},  // x 1.24 of 158
     {"counts", make_counts},                                // coverage: its time must not grow with the taps that meet
     {"bands", make_bands, bands_pay},                       // x 2.70 of 126
     {"strided", make_strided},                              // x 3.07 of 383

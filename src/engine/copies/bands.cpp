@@ -58,8 +58,8 @@ class Bands final : public Compiled {
         kernels::fill_row(scratch, element, problem_.fill.data(), element, plan_.bytes / element, element);
         filled = &copies;
       }
-      const std::byte* image = src + problem_.src_offset + outer.src + done * plan_.grouped.src_stride +
-                               band.first * window.image_stride;
+      const std::byte* image =
+          src + problem_.src_offset + outer.src + done * plan_.grouped.src_stride + band.first * window.image_stride;
       for (const Copy& copy : copies.to_stage) copy.run(image, scratch, scratch + rest_at_);
       std::byte* columns =
           dst + problem_.dst_offset + outer.dst + done * plan_.grouped.dst_stride + from * window.position_stride;
@@ -187,7 +187,8 @@ class Bands final : public Compiled {
       std::vector<Dim> all = axes;
       all.push_back({plan_.reach(i, band).positions, w.stride / place.phases * place.step, w.position_stride});
       all.push_back({ceil_div(w.kernel - tap, every), w.dilation / common * place.step, every * w.tap_stride});
-      add_from_stage(copies, band, i + 1, all, {nullptr, copy.src + place.of(tap * w.dilation), copy.dst + tap * w.tap_stride});
+      add_from_stage(copies, band, i + 1, all,
+                     {nullptr, copy.src + place.of(tap * w.dilation), copy.dst + tap * w.tap_stride});
     }
   }
 

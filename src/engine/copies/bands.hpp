@@ -11,8 +11,8 @@
 
 namespace patchfold::engine {
 
-/// The stage of a band has an axis for the coordinates of each window, and one for each dim that is staged along. Coordinates
-/// of the sorted window are sorted by residue modulo its stride, so that the positions of a tap are neighbours.
+/// The stage of a band has an axis for the coordinates of each window, and one for each dim that is staged along.
+/// Coordinates of the sorted window are sorted by residue modulo its stride, so that the positions of a tap are neighbours.
 struct BandLayout {
   /// Positions of one window, and which of the coordinates that they reach lie inside the image.
   struct Reach {

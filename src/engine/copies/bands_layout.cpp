@@ -36,8 +36,7 @@ class BandsPlanner {
     for (Window& w : plan_.windows)
       if (w.positions > 1 && std::abs(w.position_stride) > std::abs(plan_.windows[0].position_stride))
         std::swap(w, plan_.windows[0]);
-    for (const Window& w : plan_.windows)
-      plan_.places.push_back({0, sorts_coordinates(w, element_) ? w.stride : 1, 0});
+    for (const Window& w : plan_.windows) plan_.places.push_back({0, sorts_coordinates(w, element_) ? w.stride : 1, 0});
     plan_.outer = problem.dims;
     moved_ = spanned_bytes(problem) / static_cast<double>(count_tuples(problem.dims));
   }
@@ -154,9 +153,9 @@ class BandsPlanner {
     for (std::size_t i = 0; i < axes.size(); ++i) {
       *axes[i].step = step;
       step *= axes[i].extent;
-      // An odd number of lines, so that runs do not meet in the same sets of a cache. Not where the next axis continues them.
-      if (is_padded || step < 4 * kernels::line_bytes || (i + 1 < axes.size() && axes[i + 1].near == step))
-        continue;
+      // An odd number of lines, so that runs do not meet in the same sets of a cache. Not where the next axis continues
+      // them.
+      if (is_padded || step < 4 * kernels::line_bytes || (i + 1 < axes.size() && axes[i + 1].near == step)) continue;
       is_padded = true;
       const std::int64_t odd = (ceil_div(step, kernels::line_bytes) | 1) * kernels::line_bytes;
       if (odd % element_ == 0) step = odd;
@@ -176,7 +175,8 @@ class BandsPlanner {
 }  // namespace
 
 bool sorts_coordinates(const Window& w, std::int64_t element) noexcept {
-  constexpr std::int64_t least_row = 128, most_element = 8, most_stride = 64;  // shorter rows, and larger elements, gain nothing
+  constexpr std::int64_t least_row = 128, most_element = 8,
+                         most_stride = 64;  // shorter rows, and larger elements, gain nothing
   return w.position_stride == element && element <= most_element && w.positions * element >= least_row && w.stride > 1 &&
          w.stride <= most_stride && w.kernel >= 2 * w.stride;
 }

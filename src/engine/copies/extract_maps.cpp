@@ -184,21 +184,20 @@ class ExtractMaps final : public Compiled {
 }  // namespace
 
 bool extract_maps_pay(const Problem& problem) {
-  // Each tap reads the map again. Many of them, or few that overlap, are copied as fast by way of bands and bricks, and so are
-  // rows that are neither short nor have phases.
-  const bool past_cache = store_of(problem) == kernels::Store::past_cache;
-  const std::int64_t short_row = past_cache ? 256 : 64;  // bytes
-  const double most_taps = past_cache ? 49 : 25, least_times = 2;
+  // Each tap reads the map again. Many of them, or few that overlap, are copied as fast by way of bands and bricks, and so
+  // are rows that are neither short nor have phases.
+  constexpr double most_taps = 49, least_times = 2;
+  constexpr std::int64_t few_bytes = 12;
+  const std::int64_t short_row = store_of(problem) == kernels::Store::past_cache ? 256 : 160;  // bytes
   double taps = 1, times = 1;
-  bool is_short = false, has_phases = false;
+  bool fits = false;
   for (const Window& w : problem.windows) {
     taps *= static_cast<double>(w.kernel);
     times *= static_cast<double>(w.kernel) / static_cast<double>(w.stride);
-    if (w.position_stride != problem.element_size) continue;
-    has_phases = w.stride > 1;
-    is_short = w.positions * problem.element_size < short_row;
+    const std::int64_t row = w.positions * problem.element_size;
+    fits |= w.position_stride == problem.element_size && (w.stride == 1 ? row < short_row : row >= few_bytes);
   }
-  return taps <= most_taps && times >= least_times && (is_short || has_phases);
+  return fits && taps <= most_taps && times >= least_times;
 }
 
 std::unique_ptr<Compiled> make_extract_maps(const Problem& problem) {

@@ -2,9 +2,9 @@
 // Problems whose windows are whole except at the edges, cut into parts without windows.
 //
 // Of an extract these are the positions whose windows lie inside the image; of the few positions around them the taps inside
-// are parts too, and all else is filled. Of blocks that do not fill the image, or that it crops, they are the whole blocks and
-// at most one cut block at either end of an axis; in sums and means there are also elements behind the last block, which are
-// zero or filled.
+// are parts too, and all else is filled. Of blocks that do not fill the image, or that it crops, they are the whole blocks
+// and at most one cut block at either end of an axis; in sums and means there are also elements behind the last block, which
+// are zero or filled.
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -64,7 +64,8 @@ Problem with_section(Problem problem, const Section& section) {
   w.positions = section.positions;
   w.kernel = section.taps;
   w.pad_begin -= section.position * w.stride + section.tap * w.dilation;
-  (extracts(problem) ? problem.dst_offset : problem.src_offset) += section.position * w.position_stride + section.tap * w.tap_stride;
+  (extracts(problem) ? problem.dst_offset : problem.src_offset) +=
+      section.position * w.position_stride + section.tap * w.tap_stride;
   return problem;
 }
 
@@ -94,8 +95,7 @@ std::vector<Section> sections_of_extract(const Window& w) {
     for (std::int64_t position = from; position < end; ++position) {
       const std::int64_t before = w.pad_begin - position * w.stride;  // coordinates to the image
       const std::int64_t first = std::clamp<std::int64_t>(ceil_div(before, w.dilation), 0, w.kernel);
-      const std::int64_t last =
-          std::clamp<std::int64_t>(floor_div(w.extent - 1 + before, w.dilation) + 1, first, w.kernel);
+      const std::int64_t last = std::clamp<std::int64_t>(floor_div(w.extent - 1 + before, w.dilation) + 1, first, w.kernel);
       add({position, 1, 0, first, false});
       add({position, 1, first, last - first});
       add({position, 1, last, w.kernel - last, false});

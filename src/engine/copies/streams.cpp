@@ -44,35 +44,39 @@ std::optional<StreamDims> find_streams(const Problem& problem, bool joins) {
     for (const auto single : {kernels::Finish::float16, kernels::Finish::bfloat16, kernels::Finish::boolean})
       if (finish == single) return std::nullopt;
   }
-  dims.ways = take(rest.dims, find(rest.dims, [&](const Dim& d) {
-                     return dims.together(d) == unit && kernels::has_vectors(unit, d.extent);
-                   }));
+  dims.ways =
+      take(rest.dims,
+           find(rest.dims, [&](const Dim& d) { return dims.together(d) == unit && kernels::has_vectors(unit, d.extent); }));
   if (dims.ways.extent == 1) return std::nullopt;
   dims.along = take(rest.dims, find(rest.dims, [&](const Dim& d) {
                       return dims.apart(d) == unit && dims.together(d) == dims.ways.extent * unit;
                     }));
   if (dims.row_bytes() < line_bytes) return std::nullopt;
-  dims.rows = take(rest.dims, find(rest.dims, [&](const Dim& d) {
-                     return dims.apart(d) == dims.stream_bytes() && dims.together(d) > 0;
-                   }));
+  dims.rows =
+      take(rest.dims,
+           find(rest.dims, [&](const Dim& d) { return dims.apart(d) == dims.stream_bytes() && dims.together(d) > 0; }));
   for (const Dim& dim : rest.dims)
     (std::abs(dims.together(dim)) < dims.together(dims.rows) ? dims.inside : dims.outside).push_back(dim);
   std::ranges::stable_sort(dims.outside, std::greater(), [&](const Dim& dim) { return std::abs(dims.together(dim)); });
   return dims;
 }
 
-/// Whether streams are faster than bricks (strategy "strided"): rows are long, or follow one another. Two or four streams
-/// are, if a row fills a vector, and so are three that are joined; a split is only past the cache. All others are only past
-/// the cache, if a row has a few lines there: 256 bytes, or one line for two or three streams of elements of 1 or 2 bytes.
+/// Whether streams are faster than bricks (strategy "strided"): rows are long, or follow one another. Two to four streams
+/// are, if a row fills a vector, except three that are split past the cache; within it what is split is moved as fast as
+/// bricks, but these take longer to plan. All others are only past the cache, if a row has a few lines there: 256 bytes, or
+/// one line for two or three streams of elements of 1 or 2 bytes.
 bool pay(const Problem& problem, const StreamDims& dims) {
-  // Bytes of the shortest row that few streams win with (arbitrary: two vectors of SSE4), and of the shortest that is worth a
-  // call of its own.
+  // Bytes of the shortest row that few streams win with (arbitrary: two vectors of SSE4), and of the shortest that is worth
+  // a call of its own.
   constexpr std::int64_t shortest = 32, shortest_single = 1024;
   const std::int64_t ways = dims.ways.extent, row_bytes = dims.stream_bytes();
   if (dims.rows.extent == 1 && row_bytes < shortest_single) return false;
   const bool past_cache = store_of(problem) == Store::past_cache;
-  const bool few = ways == 2 || ways == 4 || (ways == 3 && dims.joins);
-  if (few && (dims.joins || past_cache) && row_bytes >= std::max(shortest, kernels::vector_bytes())) return true;
+  constexpr double small = 1 << 20;  // bytes
+  const bool few = ways == 2 || ways == 4 || (ways == 3 && (dims.joins || !past_cache));
+  if (few && (dims.joins || past_cache || spanned_bytes(problem) < small) &&
+      row_bytes >= std::max(shortest, kernels::vector_bytes()))
+    return true;
   return past_cache && row_bytes >= (dims.unit <= 2 && ways <= 3 ? line_bytes : 256);
 }
 
@@ -82,8 +86,8 @@ std::optional<StreamDims> choose(const Problem& problem) {
   return split && (!join || pay(problem, *split) || !pay(problem, *join)) ? split : join;
 }
 
-/// Rows go in groups, which are written past the cache in one go: a group of streams, or of rows with those between them. What
-/// does not lie in whole lines is put together in scratch memory first.
+/// Rows go in groups, which are written past the cache in one go: a group of streams, or of rows with those between them.
+/// What does not lie in whole lines is put together in scratch memory first.
 class StreamCopy final : public Compiled {
  public:
   StreamCopy(const Problem& problem, const StreamDims& dims) : Compiled(problem), dims_(dims), store_(store_of(problem)) {
@@ -97,7 +101,8 @@ class StreamCopy final : public Compiled {
       block_bytes_ = apart;
       together_ = std::exchange(inside, {});
     }
-    group_ = std::clamp<std::int64_t>((dims_.joins ? most_block_bytes : run_bytes) / block_bytes_, 1, dims_.rows.extent);
+    group_ =
+        std::clamp<std::int64_t>((dims_.joins ? most_block_bytes : most_stream_bytes) / block_bytes_, 1, dims_.rows.extent);
     group_ = ceil_div(dims_.rows.extent, ceil_div(dims_.rows.extent, group_));
     groups_ = ceil_div(dims_.rows.extent, group_);
     counted_.push_back({groups_, group_ * dims_.rows.src_stride, group_ * dims_.rows.dst_stride});
@@ -131,14 +136,19 @@ class StreamCopy final : public Compiled {
   }
 
  private:
-  static constexpr std::int64_t run_bytes = 4096;             ///< of a stream: partial lines at its ends are read first
+  static constexpr std::int64_t most_stream_bytes = 4096;     ///< in one go: partial lines at its ends are read first
   static constexpr std::int64_t most_block_bytes = 16 << 10;  ///< that stay in the first cache
   static constexpr std::int64_t split_ahead = 8192;           ///< bytes of rows that are fetched ahead
   static constexpr std::int64_t join_ahead = 1024;            ///< and of each stream
 
   kernels::Streams streams(std::int64_t rows) const noexcept {
-    return {dims_.ways.extent, dims_.apart(dims_.ways), dims_.along.extent, rows, dims_.together(dims_.rows),
-            dims_.stream_bytes(), 0};
+    return {dims_.ways.extent,
+            dims_.apart(dims_.ways),
+            dims_.along.extent,
+            rows,
+            dims_.together(dims_.rows),
+            dims_.stream_bytes(),
+            0};
   }
 
   /// Whether the kernel can write whole lines there: lines begin with the pointer and every `step`.
@@ -170,8 +180,7 @@ class StreamCopy final : public Compiled {
       kernels::join((whole ? dst : scratch) + counter.dst, src + counter.src, dims_.unit, streams,
                     whole ? store_ : Store::plain, finish_);
     kernels::Ahead nothing{};
-    if (!whole)
-      kernels::copy_rows(dst, dims_.rows.dst_stride, scratch, block_bytes_, block_bytes_, rows, store_, nothing);
+    if (!whole) kernels::copy_rows(dst, dims_.rows.dst_stride, scratch, block_bytes_, block_bytes_, rows, store_, nothing);
   }
 
   StreamDims dims_;

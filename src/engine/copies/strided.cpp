@@ -6,7 +6,8 @@
 // it planes of two axes are moved (engine/copies/planes.hpp). Where the destination is larger than the cache, or elements
 // change on their way, a brick is put together in scratch memory, in the order of the destination, and leaves in long runs.
 // A brick also goes by way of scratch memory where two easy moves are cheaper than one: where short axes of both sides
-// alternate, and where the units of the destination do not lie side by side.
+// alternate, and where the units of the destination do not lie side by side. Long units need no planes: they go straight
+// from the source to the destination.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -131,13 +132,15 @@ class Strided final : public Compiled {
     return brick;
   }
 
-  /// Whether units go from the source to where they belong, without a brick in between: long ones, and, past the cache, those
-  /// that fill lines of the destination one after the other and come from lines that hold little else.
+  /// Whether units go from the source to where they belong, without planes and scratch memory: long ones, and, past the
+  /// cache, those that fill lines of the destination one after the other and come from lines that hold little else. Within
+  /// the cache planes are as fast for units of up to two lines, and for those that memcpy copies well.
   bool is_direct() const noexcept {
     constexpr std::int64_t least_unit = 12, least = 8 << 10;
     if (finish_ != kernels::Finish::none) return false;
-    if (unit_ >= 2 * line_bytes) return true;
-    if (store_ != Store::past_cache || unit_ < least_unit) return false;
+    if (unit_ > longest_plane_unit) return true;
+    if (store_ == Store::plain) return unit_ > 2 * line_bytes && unit_ <= 4 * line_bytes;
+    if (unit_ >= 2 * line_bytes || unit_ < least_unit) return unit_ >= least_unit;
     std::int64_t run = unit_;
     bool is_dense = unit_ >= line_bytes;
     for (int i = dims_.size() - 1; i >= std::max(0, dims_.size() - 2) && dims_[i].dst_stride == run; --i) {
@@ -390,7 +393,7 @@ class Strided final : public Compiled {
   kernels::Finish finish_ = kernels::Finish::none;
   Store store_;
   bool is_direct_ = false;
-  bool fetches_ = false;  // the lines of the next brick
+  bool fetches_ = false;                            // the lines of the next brick
   FixedList<std::int64_t, 2 * max_rank> brick_{};   // units along each dim
   FixedList<std::int64_t, 2 * max_rank> bricks_{};  // along each dim
   int run_dims_ = 0;                                // dims that a run of the destination takes
