@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every way to run a problem is measured: what no line of bench/problems.txt reaches could become slow unseen.
-#include "engine/table.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/table.hpp"
 #include "patchfold/operators.hpp"
 #include "patchfold/table.hpp"
 #include "patchfold/tiling.hpp"
