@@ -35,8 +35,8 @@ struct Strategy {
 constexpr Strategy strategies[] = {
     {"nothing", make_nothing},                              // no destination elements
     {"memcpy", make_memcpy},                                // x 1.0 of 4; past the cache x 1.3, and threads share one run
-    {"streams", make_streams, streams_pay},                 // x 1.37 of 21
-    {"extract maps", make_extract_maps, extract_maps_pay},  // x 1.24 of 158
+    {"streams", make_streams, streams_pay},                 // x 1.36 of 22
+    {"extract maps", make_extract_maps, extract_maps_pay},  // x 1.25 of 160
     {"counts", make_counts},                                // coverage: its time must not grow with the taps that meet
     {"bands", make_bands, bands_pay},                       // x 2.70 of 126
     {"strided", make_strided},                              // x 3.07 of 383
