@@ -97,12 +97,14 @@ class StreamCopy final : public Compiled {
     DimList inside = dims_.inside;
     const std::int64_t apart = dims_.together(dims_.rows);
     const bool upwards = find(inside, [](const Dim& dim) { return dim.dst_stride < 0; }) < 0;
-    if (dims_.joins && upwards && dims_.row_bytes() * count_tuples(inside) == apart && apart <= most_block_bytes) {
+    const bool past_cache = store_ == Store::past_cache;
+    if (dims_.joins && past_cache && upwards && dims_.row_bytes() * count_tuples(inside) == apart &&
+        apart <= most_block_bytes) {
       block_bytes_ = apart;
       together_ = std::exchange(inside, {});
     }
-    group_ =
-        std::clamp<std::int64_t>((dims_.joins ? most_block_bytes : most_stream_bytes) / block_bytes_, 1, dims_.rows.extent);
+    const std::int64_t most = !dims_.joins ? most_stream_bytes : past_cache ? most_block_bytes : most_call_bytes;
+    group_ = std::clamp<std::int64_t>(most / block_bytes_, 1, dims_.rows.extent);
     group_ = ceil_div(dims_.rows.extent, ceil_div(dims_.rows.extent, group_));
     groups_ = ceil_div(dims_.rows.extent, group_);
     counted_.push_back({groups_, group_ * dims_.rows.src_stride, group_ * dims_.rows.dst_stride});
@@ -114,7 +116,7 @@ class StreamCopy final : public Compiled {
     pitch_ = group_ * block_bytes_ + line_bytes;
     const std::int64_t scratch = dims_.joins ? pitch_ : dims_.ways.extent * pitch_;
     // What is too long for scratch memory is written through the cache.
-    if (store_ == Store::past_cache && scratch <= 2 * stage_bytes()) scratch_per_piece_ = whole_lines(scratch);
+    if (past_cache && scratch <= 2 * stage_bytes()) scratch_per_piece_ = whole_lines(scratch);
   }
 
   void describe_choices(std::ostream& out) const override {
@@ -138,6 +140,7 @@ class StreamCopy final : public Compiled {
  private:
   static constexpr std::int64_t most_stream_bytes = 4096;     ///< in one go: partial lines at its ends are read first
   static constexpr std::int64_t most_block_bytes = 16 << 10;  ///< that stay in the first cache
+  static constexpr std::int64_t most_call_bytes = 64 << 10;   ///< that are joined within the cache
   static constexpr std::int64_t split_ahead = 8192;           ///< bytes of rows that are fetched ahead
   static constexpr std::int64_t join_ahead = 1024;            ///< and of each stream
 
