@@ -20,8 +20,7 @@ std::int64_t Compiled::scratch_parts(int threads) const noexcept {
 
 std::size_t Compiled::scratch_bytes(int threads) const noexcept {
   const std::int64_t bytes = scratch_parts(threads) * scratch_per_piece_;
-  return std::max(static_cast<std::size_t>(bytes == 0 ? 0 : bytes + kernels::line_bytes),
-                  misaligned_ ? misaligned_->scratch_bytes(threads) : 0);
+  return static_cast<std::size_t>(bytes == 0 ? 0 : bytes + kernels::line_bytes);
 }
 
 void Compiled::describe_choices(std::ostream&) const {}

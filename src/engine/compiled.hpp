@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "engine/problem.hpp"
+#include "kernels/stream.hpp"
 
 namespace patchfold::engine {
 
@@ -27,6 +28,11 @@ class Compiled {
   /// is aligned to 64 bytes, and nobody else uses it meanwhile.
   virtual void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
                         std::byte* scratch) const noexcept = 0;
+  /// The same for work whose source is in the cache: what is needed afterwards may be fetched meanwhile.
+  virtual void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last, std::byte* scratch,
+                        kernels::Ahead&) const noexcept {
+    run_rows(src, dst, first, last, scratch);
+  }
   std::string describe() const;
 
   const Problem& problem() const noexcept { return problem_; }
@@ -38,10 +44,6 @@ class Compiled {
   std::int64_t scratch_parts(int threads) const noexcept;
   /// Bytes of scratch memory, of any alignment, for a run with so many threads.
   std::size_t scratch_bytes(int threads) const noexcept;
-  /// What runs if the destination begins so many bytes past the beginning of a line.
-  const Compiled& for_alignment(std::int64_t past_line) const noexcept {
-    return misaligned_ && past_line != 0 ? *misaligned_ : *this;
-  }
 
   std::string_view strategy{};  ///< name of the row of the strategy table that made this
 
@@ -53,19 +55,10 @@ class Compiled {
   std::int64_t rows_ = 0;               ///< of work
   double bytes_ = 0;                    ///< that a run reads and writes, roughly
   std::int64_t scratch_per_piece_ = 0;  ///< bytes, a multiple of 64
-  /// Runs in place of this one where the destination does not begin a line; null if that makes no difference.
-  std::unique_ptr<const Compiled> misaligned_{};
 };
 
 /// Normalises the problem and chooses a strategy: from here on a Plan can run it. Throws Error(limit), which names `op`, if
 /// more axes than max_axes remain.
 std::shared_ptr<const Compiled> compile(const Problem& problem, std::string_view op);
-
-/// The plan of a strategy; null if it does not fit.
-template <class Plan>
-std::unique_ptr<Compiled> if_fits(const Problem& problem) {
-  auto plan = std::make_unique<Plan>(problem);
-  return plan->fits() ? std::move(plan) : nullptr;
-}
 
 }  // namespace patchfold::engine

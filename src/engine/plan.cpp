@@ -5,9 +5,9 @@
 
 #include "engine/compiled.hpp"
 #include "engine/floats.hpp"
-#include "engine/sums/means.hpp"
 #include "engine/scratch.hpp"
 #include "engine/sharing.hpp"
+#include "engine/sums/means.hpp"
 #include "kernels/stream.hpp"
 #include "tensor/fail.hpp"
 
@@ -66,7 +66,7 @@ Status Plan::run(const void* src, void* dst, Executor& executor,
   if (to == nullptr || (from == nullptr && problem.src_range.begin != problem.src_range.end)) return Status::null_data;
   if (engine::overlap(from, problem.src_range, to, problem.dst_range)) return Status::overlap;
 
-  const Compiled& compiled = compiled_->for_alignment(past_line(to + problem.dst_offset));
+  const Compiled& compiled = *compiled_;
   if (past_line(scratch) != 0) scratch += kernels::line_bytes - past_line(scratch);
   const std::int64_t pieces = compiled.pieces(threads);
   Call call{compiled, from, to, scratch, pieces, engine::ScratchParts(pieces == 1 ? 0 : compiled.scratch_parts(threads))};

@@ -2,27 +2,17 @@
 // What the strategies that work band by band share.
 #pragma once
 
-#include <cstdlib>
 #include <memory>
 #include <vector>
 
 #include "engine/compiled.hpp"
 #include "engine/normalise.hpp"
 #include "engine/table.hpp"
+#include "engine/window.hpp"
 #include "kernels/stream.hpp"
 #include "tensor/checked.hpp"
 
 namespace patchfold::engine {
-
-/// Whether no number of a problem is so large that the arithmetic of bands could overflow.
-inline bool are_near(const Problem& problem) noexcept {
-  constexpr std::int64_t far = std::int64_t{1} << 30;
-  for (const Window& w : problem.windows)
-    if (w.kernel < 1 || w.positions < 1 || w.extent < 1 || w.dilation < 1 || w.kernel > far || w.positions > far ||
-        w.extent > far || w.dilation > far || w.stride > far || std::abs(w.pad_begin) > far)
-      return false;
-  return true;
-}
 
 /// Bytes that the tensors of a problem span.
 inline double spanned_bytes(const Problem& problem) noexcept {
@@ -36,6 +26,14 @@ inline constexpr double least_banded = 32 << 10;
 /// The next number of bytes that is whole lines.
 inline std::int64_t whole_lines(std::int64_t bytes) noexcept {
   return ceil_div(bytes, kernels::line_bytes) * kernels::line_bytes;
+}
+
+/// Bytes from row to row of scratch memory: whole lines, and not a multiple of a page, whose lines would share few places in
+/// a cache.
+inline std::int64_t stage_pitch(std::int64_t bytes) noexcept {
+  constexpr std::int64_t page = 4096;
+  const std::int64_t lines = whole_lines(bytes);
+  return lines % page == 0 ? lines + kernels::line_bytes : lines;
 }
 
 /// A copy between a tensor and scratch memory, of elements as `problem` has them. `written`: bytes of the whole tensor of

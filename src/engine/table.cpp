@@ -28,30 +28,23 @@ struct Strategy {
   bool (*pays)(const Problem&) = always;
 };
 
-// Figures. "x": how much longer the problems that a row takes need without it: the geometric mean over 600 random problems
-// of `patchfold bench`, one thread, a last-level cache of 105 MB, so that nearly all fit into it. "a -> b": time without the
-// row and with it, in multiples of the mix, of a problem of the benchmark; of maps in multiples of a copy.
+// Figures. "x a of n": how much longer the problems that a row takes need without it (`patchfold bench --without ROW`), the
+// geometric mean over n problems: those of `patchfold bench --random 1 600` and bench/problems.txt and 391 calls of networks
+// that it takes, one thread. "a -> b": time without the row and with it, in multiples of the mix, of a problem of the
+// benchmark; of maps in multiples of a copy.
 constexpr Strategy strategies[] = {
-    {"nothing", make_nothing},  // no destination elements
-    {"memcpy", make_memcpy},    // one run on both sides
-    {"split", make_split,
-     split_pays},  // 2.2 -> 1.3: unfold 1x3x2048x2048, 16, stride 16; 3.0 -> 2.1: space_to_depth 8x64x112x112 block 2
-    {"join", make_join,
-     join_pays},  // 2.8 -> 1.6: fold to 2048x2048, 16, stride 16; 1.9 -> 1.0: depth_to_space 8x256x56x56 block 2
-    {"gather", make_gather, gather_pays},  // 2.0 -> 1.5: space_to_depth 1x2048x2048x3 block 4, channels last
-    {"extract maps", make_extract_maps, extract_maps_pay},  // 17 -> 3.4: unfold 64x512x7x7, kernel 3, padding 1
-    {"stage positions", make_stage_positions,
-     stage_positions_pays},                            // x 1.2; 2.7 -> 1.5: unfold 1x3x2048x2048, 16, stride 8
-    {"stage taps", make_stage_taps, stage_taps_pays},  // 1.8 -> 1.3: the same patches of an image with channels last
-    {"cropped", make_cropped},                         // x 2.7
-    {"counts", make_counts},                           // coverage: its time must not grow with the taps that meet
-    {"bands", make_bands, bands_pay},  // x 3.8; 7.0 -> 3.1: unfold 8x3x224x224 into tokens, kernel 7 stride 4 padding 3
-    {"strided", make_strided},         // the floor of copies; 1376 -> 1.6: unfold 2x3x1022x1022 into tokens, 14, stride 14
-    {"framed", make_framed, framed_pays},          // x 2.7
-    {"move", make_move},                           // all other copies
-    {"sum maps", make_sum_maps},                   // 12 -> 2.1: fold to 7x7, kernel 3, padding 1, 24576 maps
-    {"sum bands", make_sum_bands, sum_bands_pay},  // columns in other layouts
-    {"sum rows", make_sum_rows},                   // all other sums
+    {"nothing", make_nothing},                              // no destination elements
+    {"memcpy", make_memcpy},                                // x 1.0 of 4; past the cache x 1.3, and threads share one run
+    {"streams", make_streams, streams_pay},                 // x 1.36 of 22
+    {"extract maps", make_extract_maps, extract_maps_pay},  // x 1.25 of 160
+    {"counts", make_counts},                                // coverage: its time must not grow with the taps that meet
+    {"bands", make_bands, bands_pay},                       // x 2.70 of 126
+    {"strided", make_strided},                              // x 3.07 of 383
+    {"parts", make_parts, parts_pay},                       // x 2.37 of 89
+    {"move", make_move},                                    // all other copies
+    {"sum maps", make_sum_maps},                            // 12 -> 2.1: fold to 7x7, kernel 3, padding 1, 24576 maps
+    {"sum bands", make_sum_bands, sum_bands_pay},           // columns in other layouts
+    {"sum rows", make_sum_rows},                            // all other sums
 };
 
 Forced forced_rows;

@@ -33,38 +33,6 @@ std::int64_t count_tuples(const auto& axes) noexcept {
   return count;
 }
 
-/// Runs through the index tuples of dims, the last fastest, and keeps the offsets of the tuple on both sides.
-class Counter {
- public:
-  Counter(const DimList& dims, std::int64_t start) noexcept : dims_(dims) {
-    for (int i = dims.size() - 1; i >= 0; --i) {
-      auto& index = index_[static_cast<std::size_t>(i)];
-      index = start % dims[i].extent;
-      start /= dims[i].extent;
-      src += index * dims[i].src_stride;
-      dst += index * dims[i].dst_stride;
-    }
-  }
-  void next() noexcept {
-    for (int i = dims_.size() - 1; i >= 0; --i) {
-      const Dim& dim = dims_[i];
-      src += dim.src_stride;
-      dst += dim.dst_stride;
-      if (++index_[static_cast<std::size_t>(i)] < dim.extent) return;
-      index_[static_cast<std::size_t>(i)] = 0;
-      src -= dim.extent * dim.src_stride;
-      dst -= dim.extent * dim.dst_stride;
-    }
-  }
-
-  std::int64_t src = 0;
-  std::int64_t dst = 0;
-
- private:
-  const DimList& dims_;
-  std::array<std::int64_t, 2 * max_rank> index_;
-};
-
 /// Counts through the index tuples of some axes, the last fastest. An axis of extent 0 must not be counted.
 template <class List>
 class Odometer {
@@ -76,16 +44,42 @@ class Odometer {
     }
   }
   std::int64_t operator[](int axis) const noexcept { return index_[static_cast<std::size_t>(axis)]; }
-  void next() noexcept {
+  /// Calls moved(axis, steps) for each axis whose index changes.
+  void next(auto&& moved) noexcept {
     for (int i = axes_.size() - 1; i >= 0; --i) {
-      if (++index_[static_cast<std::size_t>(i)] < axes_[i].extent) return;
-      index_[static_cast<std::size_t>(i)] = 0;
+      auto& index = index_[static_cast<std::size_t>(i)];
+      if (++index < axes_[i].extent) return moved(axes_[i], 1);
+      index = 0;
+      moved(axes_[i], 1 - axes_[i].extent);
     }
+  }
+  void next() noexcept {
+    next([](const auto&, std::int64_t) {});
   }
 
  private:
   const List& axes_;
-  std::array<std::int64_t, 2 * max_axes + 1> index_;
+  std::array<std::int64_t, 2 * max_rank> index_;
+};
+
+/// The same through dims, with the offsets of the tuple on both sides.
+class Counter : Odometer<DimList> {
+ public:
+  Counter(const DimList& dims, std::int64_t start) noexcept : Odometer(dims, start) {
+    for (int i = 0; i < dims.size(); ++i) move(dims[i], (*this)[i]);
+  }
+  void next() noexcept {
+    Odometer::next([this](const Dim& dim, std::int64_t steps) { move(dim, steps); });
+  }
+
+  std::int64_t src = 0;
+  std::int64_t dst = 0;
+
+ private:
+  void move(const Dim& dim, std::int64_t steps) noexcept {
+    src += steps * dim.src_stride;
+    dst += steps * dim.dst_stride;
+  }
 };
 
 }  // namespace patchfold::engine

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -55,6 +56,38 @@ inline Run run_at(const Window& window, std::int64_t c) noexcept {
       return mirrored(n - 1, n - 1);
   }
   return {};
+}
+
+/// The positions [from, end) of one window whose taps all lie inside.
+struct Inside {
+  std::int64_t from = 0;
+  std::int64_t end = 0;
+};
+inline Inside inside_of(const Window& w) noexcept {
+  const std::int64_t reach = (w.kernel - 1) * w.dilation;
+  const std::int64_t from = std::max<std::int64_t>(0, ceil_div(w.pad_begin, w.stride));
+  const std::int64_t end = std::min(w.positions, floor_div(w.extent - 1 - reach + w.pad_begin, w.stride) + 1);
+  return {from, std::max(from, end)};
+}
+
+/// Whether no number of a problem is so large that the arithmetic of bands could overflow.
+inline bool are_near(const Problem& problem) noexcept {
+  constexpr std::int64_t most = std::int64_t{1} << 30;
+  return std::ranges::all_of(problem.windows, [](const Window& w) {
+    return w.kernel >= 1 && w.positions >= 1 && w.extent >= 1 && w.dilation >= 1 &&
+           std::max({w.kernel, w.positions, w.extent, w.dilation, w.stride, std::abs(w.pad_begin)}) <= most;
+  });
+}
+
+/// What part of the positions of an extract have windows that lie inside the image: 0 to 1.
+inline double inside_share(const Problem& problem) noexcept {
+  if (problem.verb != Verb::extract || !are_near(problem)) return 0;
+  double share = 1;
+  for (const Window& w : problem.windows) {
+    const Inside inside = inside_of(w);
+    share *= static_cast<double>(inside.end - inside.from) / static_cast<double>(w.positions);
+  }
+  return share;
 }
 
 /// The column elements along one window that point at one image coordinate: `count` of them, in equal steps, in ascending

@@ -2,8 +2,8 @@
 // Small elements regrouped within registers.
 //
 // Split sends every `ways`-th element to a stream of its own: r g b r g b .. becomes r r .. g g .. b b ... Join is the
-// inverse. Both load whole vectors, move lanes between them, and store whole vectors. The strategies "split" and "join" of
-// the engine call them where an operator moves single elements, such as space_to_depth or patches with stride = kernel.
+// inverse. Both load whole vectors, move lanes between them, and store whole vectors. The strategy "streams" of the
+// engine calls them where an operator moves single elements, such as space_to_depth or patches with stride = kernel.
 #pragma once
 
 #include <cstddef>

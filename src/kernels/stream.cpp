@@ -161,7 +161,7 @@ void copy_rows_plain(std::byte* dst, std::int64_t dst_pitch, const std::byte* sr
                      std::int64_t row_bytes, std::int64_t rows, Ahead& ahead) {
   if (row_bytes <= stretch) {
     const CopySomeRows copy = copy_some_rows_of(row_bytes);
-    const std::int64_t group = stretch / row_bytes;
+    const std::int64_t group = ahead.rows == 0 ? rows : stretch / row_bytes;
     for (std::int64_t here; rows > 0; rows -= here, dst += here * dst_pitch, src += here * src_pitch) {
       here = std::min(group, rows);
       copy(dst, dst_pitch, src, src_pitch, row_bytes, here);
@@ -362,8 +362,7 @@ void Gather(std::byte* dst, const Sources& sources, std::int64_t count, Store st
     const std::int64_t unit = sources.unit, most = std::max<std::int64_t>(1, stretch / unit);
     for (std::int64_t here; left > 0; left -= here, dst += here * unit) {
       here = std::min(left, most);
-      for_pieces(dst, sources, at, here, unit,
-                 [unit](std::byte* to, const std::byte* from) { copy_lines(to, from, unit); });
+      for_pieces(dst, sources, at, here, unit, [unit](std::byte* to, const std::byte* from) { copy_lines(to, from, unit); });
       ahead.advance(here * unit / line_bytes);
     }
     return;
@@ -421,10 +420,6 @@ HWY_EXPORT(Gather);
 void copy_rows(std::byte* dst, std::int64_t dst_pitch, const std::byte* src, std::int64_t src_pitch, std::int64_t row_bytes,
                std::int64_t rows, Store store, Ahead& ahead) noexcept {
   HWY_DYNAMIC_DISPATCH(CopyRows)(dst, dst_pitch, src, src_pitch, row_bytes, rows, store, ahead);
-}
-
-CopyRowsKernel copy_rows_kernel() noexcept {
-  return &HWY_DYNAMIC_DISPATCH(CopyRows);
 }
 
 void gather(std::byte* dst, const Sources& sources, std::int64_t count, Store store, Ahead& ahead) noexcept {

@@ -57,10 +57,6 @@ struct Ahead {
 /// destination are written whole wherever rows lie side by side (dst_pitch == row_bytes). Ends with no store pending.
 void copy_rows(std::byte* dst, std::int64_t dst_pitch, const std::byte* src, std::int64_t src_pitch, std::int64_t row_bytes,
                std::int64_t rows, Store store, Ahead& ahead) noexcept;
-/// The same on the instruction set in use, for loops that call it often.
-using CopyRowsKernel = void (*)(std::byte* dst, std::int64_t dst_pitch, const std::byte* src, std::int64_t src_pitch,
-                                std::int64_t row_bytes, std::int64_t rows, Store store, Ahead& ahead);
-CopyRowsKernel copy_rows_kernel() noexcept;
 
 /// Pieces of `unit` bytes taken in turn from `ways` rows, each of which advances by `step` bytes.
 struct Sources {

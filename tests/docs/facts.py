@@ -77,7 +77,7 @@ def check_strategies(root):
 
 # What docs/design.md says, with its numbers; the files of the code, and where their numbers stand; the unit of the page.
 NUMBERS = [
-    (r"prefetches (\d+) KB ahead, a join (\d+) KB ahead", "src/engine/**/*.cpp", r"fetch_bytes = (\d+);", 1024),
+    (r"prefetches (\d+) KB ahead, a join (\d+) KB ahead", "src/engine/**/*.cpp", r"(?:split|join)_ahead = (\d+);", 1024),
     (r"No piece moves less than (\d+) KiB", "src/engine/*.hpp", r"bytes_per_piece = (\d+) \* 1024;", 1),
     (r"exceed (0\.\d+) of the last-level cache \(([\d.]+) if", "src/engine/machine.cpp", r"share = .* \? ([\d.]+) : ([\d.]+);", 1),
 ]

@@ -54,7 +54,7 @@ bool is_common(const ProblemText& text) {
   };
   const Plan plan = op.plan(view_of(text.shape), view_of(op.output_shape(text.shape)));
   const std::string_view strategy = plan.strategy();
-  return strategy == "nothing" || strategy == "memcpy" || strategy == "gather" || is_fallback(strategy);
+  return strategy == "nothing" || strategy == "memcpy" || is_fallback(strategy);
 }
 
 Arrangement contiguous(const Dims& shape, std::size_t element_size) {

@@ -46,7 +46,7 @@ constexpr std::string_view problems[] = {
     "batch_to_space 24x3x6x19 block=4,3 crops=1:2,0:2",
 };
 constexpr std::string_view types[] = {"u8", "i16", "f16", "f32", "f64", "c64", "c128"};
-constexpr std::string_view strategies[] = {"", "strided", "framed", "bands", "sum bands"};
+constexpr std::string_view strategies[] = {"", "strided", "parts", "bands", "sum bands"};
 
 Arrangement arranged(std::string_view layout, const Dims& shape, std::size_t element_size) {
   const int rank = shape.size(), w = rank - 1, h = rank - 2;

@@ -64,7 +64,7 @@ std::string_view strategy_of(const ProblemText& text) {
 /// With as small a batch as keeps the strategy.
 ProblemText small_batch(ProblemText text) {
   const std::string_view strategy = strategy_of(text);
-  for (ProblemText smaller = text; text.shape[0] % 2 == 0; text = smaller) {
+  for (ProblemText smaller = text; !text.shape.empty() && text.shape[0] % 2 == 0; text = smaller) {
     smaller.shape[0] /= 2;
     try {
       if (strategy_of(smaller) != strategy) break;

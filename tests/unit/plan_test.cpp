@@ -43,16 +43,11 @@ TEST(Plan, NamesAStrategyForEveryRowOfTheTable) {
   const std::map<std::string, std::string> problems = {
       {"nothing", "unfold f32 1x1x2 kernel_size=3, allow_empty=true"},
       {"memcpy", "unfold f32 2x3x4x4 kernel_size=1,1"},
-      {"split", "unfold f32 1x1x512 kernel_size=2, stride=2"},
-      {"join", "fold f32 1x2x256 output_size=512, kernel_size=2 stride=2"},
+      {"streams", "fold f32 1x2x256 output_size=512, kernel_size=2 stride=2"},
       {"strided", "reorder f32 2x5x90 kernel_size=3,3 layout=channels_last"},
-      {"gather", "space_to_depth f32 1x8x512x3 block=2 layout=channels_last"},
-      {"extract maps", "unfold f32 2x3x16x16 kernel_size=3,3 padding=1"},
-      {"stage positions", "unfold f32 1x1x400x400 kernel_size=3,3 padding=1"},
-      {"stage taps", "unfold f32 1x8x8x3 kernel_size=3,3 padding=1 layout=channels_last order=kernel positions=grid"},
-      {"cropped", "batch_to_space f32 4x2x4x4 block=2 crops=1"},
+      {"extract maps", "unfold f32 2x3x14x14 kernel_size=3,3 padding=1"},
       {"bands", "unfold f32 4x3x28x28 kernel_size=14,14 stride=14 padding=7"},
-      {"framed", "unfold f32 1x3x301x301 kernel_size=3,3 stride=3 padding=1"},
+      {"parts", "batch_to_space f32 4x2x4x4 block=2 crops=1"},
       {"move", "unfold f32 1x3x3x3 kernel_size=3,3 padding=1 layout=channels_last"},
       {"counts", "coverage f32 - output_size=8,8 kernel_size=3 padding=1"},
       {"sum maps", "fold f32 1x9x64 output_size=8,8 kernel_size=3 padding=1"},
@@ -64,9 +59,7 @@ TEST(Plan, NamesAStrategyForEveryRowOfTheTable) {
   for (const std::string_view name : engine::strategy_names()) {
     const auto problem = problems.find(std::string(name));
     ASSERT_NE(problem, problems.end()) << "no problem is known for " << name;
-    // Some rows are for what is larger than the cache.
-    const bool large = name == "split" || name == "join" || name == "gather";
-    engine::force({.store = large ? kernels::Store::past_cache : kernels::Store::plain});
+    engine::force({.store = kernels::Store::plain});
     EXPECT_EQ(strategy_of(problem->second), name) << problem->second;
     engine::force({});
   }

@@ -17,38 +17,25 @@ std::unique_ptr<Compiled> make_memcpy(const Problem& problem);
 
 // Copies without windows, such as those of the block operators.
 
-/// Small elements that lie together in the source and go to a few streams.
-std::unique_ptr<Compiled> make_split(const Problem& problem);
-bool split_pays(const Problem& problem);
-/// The inverse: a few streams are interleaved. Also sums of one term each, which are copies but for zeros and NaNs.
-std::unique_ptr<Compiled> make_join(const Problem& problem);
-bool join_pays(const Problem& problem);
+/// Small elements that lie together on one side and are a few streams on the other. Also sums of one term each, which are
+/// copies but for zeros and NaNs, where streams are joined.
+std::unique_ptr<Compiled> make_streams(const Problem& problem);
+bool streams_pay(const Problem& problem);
 /// Any strides on both sides. Also extracts whose windows overlap inside the image, and sums of one term each.
 std::unique_ptr<Compiled> make_strided(const Problem& problem);
-/// Pieces of any size, collected in the order of the destination.
-std::unique_ptr<Compiled> make_gather(const Problem& problem);
-bool gather_pays(const Problem& problem);
 
 // Other copies.
 
 /// Extracts of images that stay in the cache, whose columns have no gaps and run along positions.
 std::unique_ptr<Compiled> make_extract_maps(const Problem& problem);
 bool extract_maps_pay(const Problem& problem);
-/// Extracts whose windows overlap, leave the image or skip elements, with columns that run along positions. Does not fit if
-/// the stage would not fit into the cache.
-std::unique_ptr<Compiled> make_stage_positions(const Problem& problem);
-bool stage_positions_pays(const Problem& problem);
-/// The same with columns that run along the taps, such as patches of images with channels last.
-std::unique_ptr<Compiled> make_stage_taps(const Problem& problem);
-bool stage_taps_pays(const Problem& problem);
-/// The inverses of block operators where the image takes a part of the outermost blocks only.
-std::unique_ptr<Compiled> make_cropped(const Problem& problem);
-/// Extracts of which most windows lie inside the image: these as a copy without borders, the others row by row.
-std::unique_ptr<Compiled> make_framed(const Problem& problem);
-bool framed_pays(const Problem& problem);
 /// Extracts by way of scratch memory, band by band: in the order of the destination, with the borders filled in.
 std::unique_ptr<Compiled> make_bands(const Problem& problem);
 bool bands_pay(const Problem& problem);
+/// What consists of parts without windows: extracts of which most windows lie inside the image, and the inverses of block
+/// operators where the image takes a part of the outermost blocks only.
+std::unique_ptr<Compiled> make_parts(const Problem& problem);
+bool parts_pay(const Problem& problem);
 /// Any extract or combine_copy, row by row.
 std::unique_ptr<Compiled> make_move(const Problem& problem);
 

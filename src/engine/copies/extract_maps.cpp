@@ -9,10 +9,10 @@
 
 #include "engine/copies/copies.hpp"
 #include "engine/copies/extract_program.hpp"
-#include "engine/copies/frame.hpp"
 #include "engine/machine.hpp"
 #include "engine/scratch_copy.hpp"
 #include "engine/walk.hpp"
+#include "engine/window.hpp"
 #include "kernels/blocks.hpp"
 #include "tensor/checked.hpp"
 
@@ -184,18 +184,20 @@ class ExtractMaps final : public Compiled {
 }  // namespace
 
 bool extract_maps_pay(const Problem& problem) {
-  const bool is_near = store_of(problem) == kernels::Store::plain;
-  const auto has_no_phases = [](const Window& w) { return w.stride == 1; };
-  // Within the cache a copy without borders is one of bricks.
-  if (is_near && inside_share(problem) == 1 && std::ranges::all_of(problem.windows, has_no_phases)) return false;
-  return std::ranges::all_of(problem.windows, [&](const Window& w) {
-    if (w.position_stride != problem.element_size) return true;
-    // Past the cache, long rows without phases are copied as fast by way of a stage, which is planned sooner. Very short
-    // ones with phases are a vector each.
-    constexpr std::int64_t long_row = 256, long_near = 192, short_row = 16;  // bytes
+  // Each tap reads the map again. Many of them, or few that overlap, are copied as fast by way of bands and bricks, and so
+  // are rows that are neither short nor have phases.
+  constexpr double most_taps = 49, least_times = 2;
+  constexpr std::int64_t few_bytes = 12;
+  const std::int64_t short_row = store_of(problem) == kernels::Store::past_cache ? 256 : 160;  // bytes
+  double taps = 1, times = 1;
+  bool fits = false;
+  for (const Window& w : problem.windows) {
+    taps *= static_cast<double>(w.kernel);
+    times *= static_cast<double>(w.kernel) / static_cast<double>(w.stride);
     const std::int64_t row = w.positions * problem.element_size;
-    return has_no_phases(w) ? row < (is_near ? long_near : long_row) : row >= short_row || w.kernel > w.stride;
-  });
+    fits |= w.position_stride == problem.element_size && (w.stride == 1 ? row < short_row : row >= few_bytes);
+  }
+  return fits && taps <= most_taps && times >= least_times;
 }
 
 std::unique_ptr<Compiled> make_extract_maps(const Problem& problem) {

@@ -13,10 +13,6 @@
 namespace patchfold::engine {
 namespace {
 
-bool has(const FixedList<int, 2 * max_rank>& list, int axis) {
-  return std::ranges::find(list, axis) != list.end();
-}
-
 constexpr std::int64_t most_offsets = 4096;  // of an axis of planes whose steps are equal on one side
 constexpr std::int64_t most_rows = 256;      // of rows that lie anywhere
 constexpr double per_miss = 5;               // cycles

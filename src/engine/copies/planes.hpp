@@ -5,6 +5,7 @@
 // registers, and units one by one. Each is given a price in cycles, and the cheapest is taken.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -32,6 +33,12 @@ using BrickAxes = FixedList<BrickAxis, 2 * max_rank>;
 /// How many units a brick has along each of its axes.
 using Extents = std::array<std::int64_t, max_axes>;
 
+/// Some axes, the nearest first.
+using AxisOrder = FixedList<int, 2 * max_rank>;
+inline bool has(const AxisOrder& order, int axis) {
+  return std::ranges::find(order, axis) != order.end();
+}
+
 class Planes {
  public:
   Planes() = default;
@@ -52,7 +59,7 @@ class Planes {
             kernels::Ahead& ahead) const noexcept;
 
  private:
-  using List = FixedList<int, 2 * max_rank>;  // axes, the nearest first
+  using List = AxisOrder;
   enum class Side : std::uint8_t { from, to, both };
   struct Choice {
     List rows{}, columns{};

@@ -6,15 +6,21 @@
 // it planes of two axes are moved (engine/copies/planes.hpp). Where the destination is larger than the cache, or elements
 // change on their way, a brick is put together in scratch memory, in the order of the destination, and leaves in long runs.
 // A brick also goes by way of scratch memory where two easy moves are cheaper than one: where short axes of both sides
-// alternate, and where the units of the destination do not lie side by side.
+// alternate, and where the units of the destination do not lie side by side. Long units need no planes: they go straight
+// from the source to the destination.
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <initializer_list>
 #include <ostream>
+#include <utility>
 #include <vector>
 
 #include "engine/copies/copies.hpp"
 #include "engine/copies/planes.hpp"
-#include "engine/copies/windowless.hpp"
+#include "engine/machine.hpp"
+#include "engine/normalise.hpp"
+#include "engine/walk.hpp"
 #include "kernels/blocks.hpp"
 #include "kernels/move.hpp"
 #include "tensor/checked.hpp"
@@ -37,12 +43,6 @@ Problem turned(Problem problem) {
   return merge_dims(drop_single(std::move(problem)));
 }
 
-using Order = FixedList<int, 2 * max_rank>;  // dims, the nearest first
-
-bool has(const Order& order, int dim) {
-  return std::ranges::find(order, dim) != order.end();
-}
-
 /// Where the units of a brick lie in scratch memory.
 struct Place {
   Extents strides{};  ///< bytes, of each dim
@@ -58,13 +58,13 @@ class Strided final : public Compiled {
     dims_ = rest.dims;  // merge_dims has ordered them: the last is the nearest in the destination
     bytes_ = 2.0 * static_cast<double>(unit_) * static_cast<double>(count_tuples(dims_));
     if (dims_.empty()) dims_.push_back({1, unit_, unit_});
-    if (!fits()) return;
+    is_direct_ = is_direct();
+    // Small sources, such as stages of bands, are in the cache.
+    fetches_ = store_ == Store::past_cache && problem_.src_range.end - problem_.src_range.begin > caches().l2;
     plan_bricks();
     plan_store();
     plan_route();
   }
-
-  bool fits() const noexcept { return unit_ <= longest_plane_unit && dims_.size() <= max_axes; }
 
   void describe_choices(std::ostream& out) const override {
     out << "brick    ";
@@ -72,11 +72,17 @@ class Strided final : public Compiled {
     out << " units of " << unit_ << " bytes\n";
     for (int i = 0; i < hops_.size(); ++i)
       out << "plane     " << hops_[i].rows() << "x" << hops_[i].columns() << (i == 0 ? "" : ", from scratch memory") << '\n';
-    out << "store     " << (writes_runs_ ? "in runs, " : "") << name_of(store_) << '\n';
+    out << "store     " << (is_direct_ ? "from the source, " : writes_runs_ ? "in runs, " : "") << name_of(store_) << '\n';
   }
 
   void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
                 std::byte* scratch) const noexcept override {
+    kernels::Ahead nothing;
+    run_rows(src, dst, first, last, scratch, nothing);
+  }
+
+  void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last, std::byte* scratch,
+                kernels::Ahead& ahead) const noexcept override {
     const std::byte* src_end = src + problem_.src_range.end;
     src += problem_.src_offset;
     dst += problem_.dst_offset;
@@ -86,23 +92,25 @@ class Strided final : public Compiled {
       const Brick next = place(row + 1 < last ? row + 1 : row);
       const std::byte* from = src + brick.src;
       const std::byte* from_end = src_end;
-      kernels::Ahead lines, nothing;
-      if (store_ == Store::past_cache && row + 1 < last) lines = lines_of(src + next.src, next.extents);
+      kernels::Ahead nothing;
+      if (fetches_) ahead = row + 1 < last ? lines_of(src + next.src, next.extents) : nothing;
       for (int i = 0; i < hops_.size(); ++i) {
         const bool is_last = i + 1 == hops_.size();
         std::byte* to = !is_last ? scratch : writes_runs_ ? last_place : dst + brick.dst;
         if (is_last && i > 0 && !writes_runs_) finish(last_place);
-        hops_[i].move(to, from, brick.extents, from_end, i == 0 ? lines : nothing);
+        hops_[i].move(to, from, brick.extents, from_end, i == 0 ? ahead : nothing);
         from = to;
         from_end = scratch + scratch_per_piece_;
       }
-      if (writes_runs_) {
+      if (is_direct_) {
+        write(dst + brick.dst, from, brick.extents, from_end, ahead);
+      } else if (writes_runs_) {
         finish(last_place);
-        write(dst + brick.dst, last_place, brick.extents);
+        write(dst + brick.dst, last_place, brick.extents, from_end, nothing);
       }
       brick = next;
     }
-    if (writes_runs_ && store_ == Store::past_cache) kernels::finish_stores();
+    if ((is_direct_ || writes_runs_) && store_ == Store::past_cache) kernels::finish_stores();
   }
 
  private:
@@ -124,7 +132,26 @@ class Strided final : public Compiled {
     return brick;
   }
 
+  /// Whether units go from the source to where they belong, without planes and scratch memory: long ones, and, past the
+  /// cache, those that fill lines of the destination one after the other and come from lines that hold little else. Within
+  /// the cache planes are as fast for units of up to two lines, and for those that memcpy copies well.
+  bool is_direct() const noexcept {
+    constexpr std::int64_t least_unit = 12, least = 8 << 10;
+    if (finish_ != kernels::Finish::none) return false;
+    if (unit_ > longest_plane_unit) return true;
+    if (store_ == Store::plain) return unit_ > 2 * line_bytes && unit_ <= 4 * line_bytes;
+    if (unit_ >= 2 * line_bytes || unit_ < least_unit) return unit_ >= least_unit;
+    std::int64_t run = unit_;
+    bool is_dense = unit_ >= line_bytes;
+    for (int i = dims_.size() - 1; i >= std::max(0, dims_.size() - 2) && dims_[i].dst_stride == run; --i) {
+      run *= dims_[i].extent;
+      is_dense |= std::abs(dims_[i].src_stride) <= 2 * unit_;
+    }
+    return is_dense && run >= least;
+  }
+
   static constexpr std::int64_t least_brick = 32 << 10;  ///< bytes: less does not pay for what is computed for each
+  static constexpr std::int64_t direct_run = 64 << 10;   ///< bytes, so that threads can share long runs
   static constexpr std::int64_t least_run = 512;         ///< bytes of a run that pays for stores past the cache
 
   std::int64_t volume() const noexcept {
@@ -158,6 +185,7 @@ class Strided final : public Compiled {
       }
     };
     const bool streams = store_ == Store::past_cache && dims_[count - 1].dst_stride == unit_;
+    if (is_direct_) lengthen(true, direct_run);
     for (std::int64_t wanted = line_bytes; wanted <= 512; wanted *= 2) {
       lengthen(true, wanted);
       lengthen(false, wanted);
@@ -193,6 +221,11 @@ class Strided final : public Compiled {
   /// Chooses the cheapest way: at once, by way of scratch memory in the order of the destination, or in an order in which
   /// the nearest dims of one side lie side by side, and those of the other side behind them.
   void plan_route() {
+    if (is_direct_) {
+      run_dims_ = 0;
+      for (int i = 0; i < dims_.size(); ++i) last_stride_[static_cast<std::size_t>(i)] = dims_[i].src_stride;
+      return;
+    }
     const bool is_staged = store_ == Store::past_cache || finish_ != kernels::Finish::none;
     double least = -1;
     const auto consider = [&](std::initializer_list<Place> places, bool runs) {
@@ -221,7 +254,7 @@ class Strided final : public Compiled {
       }
       last_stride_ = from;
     };
-    Order in_dst;
+    AxisOrder in_dst;
     for (int i = dims_.size() - 1; i >= 0; --i) in_dst.push_back(i);
     const Place ordered = place_of(in_dst, run_dims_);
     const bool runs = run_bytes_ >= least_run || (is_staged && run_dims_ > 0 && store_ == Store::past_cache);
@@ -232,15 +265,15 @@ class Strided final : public Compiled {
       return;
     }
     consider({ordered}, runs);
-    const Order near_dst = nearest(in_dst), near_src = nearest(by_src_);
+    const AxisOrder near_dst = nearest(in_dst), near_src = nearest(by_src_);
     for (const bool dst_first : {true, false}) {
-      const Order &first = dst_first ? near_dst : near_src, &second = dst_first ? near_src : near_dst;
-      Order order;
+      const AxisOrder &first = dst_first ? near_dst : near_src, &second = dst_first ? near_src : near_dst;
+      AxisOrder order;
       for (const int i : first)
         if (!has(second, i)) order.push_back(i);
       const int front = order.size();
       if (front == 0) continue;
-      for (const Order* list : {&second, static_cast<const Order*>(&in_dst)})
+      for (const AxisOrder* list : {&second, static_cast<const AxisOrder*>(&in_dst)})
         for (const int i : *list)
           if (!has(order, i)) order.push_back(i);
       const Place between = place_of(order, front);
@@ -251,8 +284,8 @@ class Strided final : public Compiled {
   }
 
   /// The dims of a side that are nearest, until they take a line.
-  Order nearest(const Order& order) const {
-    Order near;
+  AxisOrder nearest(const AxisOrder& order) const {
+    AxisOrder near;
     std::int64_t bytes = unit_;
     for (int k = 0; k < order.size() && bytes < line_bytes; ++k) {
       near.push_back(order[k]);
@@ -262,7 +295,7 @@ class Strided final : public Compiled {
   }
 
   /// The units of a brick in an order, the first `front` dims without gaps.
-  Place place_of(const Order& order, int front) const {
+  Place place_of(const AxisOrder& order, int front) const {
     Place place;
     std::int64_t pitch = unit_;
     for (int k = 0; k < order.size(); ++k) {
@@ -321,9 +354,10 @@ class Strided final : public Compiled {
     return ahead;
   }
 
-  /// Writes the runs of a brick from scratch memory.
-  void write(std::byte* dst, const std::byte* from, const Extents& extents) const noexcept {
-    kernels::Ahead nothing;
+  /// Writes the runs of a brick from scratch memory, or its units from the source.
+  void write(std::byte* dst, const std::byte* from, const Extents& extents, const std::byte* from_end,
+             kernels::Ahead& ahead) const noexcept {
+    constexpr std::int64_t most_ways = 32;
     const int runs = dims_.size() - run_dims_;
     std::int64_t run = unit_;
     for (int i = runs; i < dims_.size(); ++i) run *= extents[static_cast<std::size_t>(i)];
@@ -331,19 +365,35 @@ class Strided final : public Compiled {
     for (int i = 0; i < runs; ++i)
       others.push_back(
           {extents[static_cast<std::size_t>(i)], last_stride_[static_cast<std::size_t>(i)], dims_[i].dst_stride});
-    const Dim inner = take(others, others.size() - 1);
+    Dim inner = take(others, others.size() - 1), ways{};
+    const int next = others.size() - 1;
+    if (is_direct_ && inner.extent <= most_ways && next >= 0 && inner.dst_stride == run &&
+        others[next].dst_stride == inner.extent * run)
+      ways = std::exchange(inner, take(others, next));
+    const bool gathers = is_direct_ && (ways.extent > 1 || (run < 2 * line_bytes && inner.dst_stride == run));
     const std::int64_t groups = count_tuples(others);
     Counter counter(others, 0);
-    for (std::int64_t k = 0; k < groups; ++k, counter.next())
-      kernels::copy_rows(dst + counter.dst, inner.dst_stride, from + counter.src, inner.src_stride, run, inner.extent,
-                         store_, nothing);
+    for (std::int64_t k = 0; k < groups; ++k, counter.next()) {
+      if (!gathers) {
+        kernels::copy_rows(dst + counter.dst, inner.dst_stride, from + counter.src, inner.src_stride, run, inner.extent,
+                           store_, ahead);
+        continue;
+      }
+      std::array<const std::byte*, most_ways> rows;
+      for (std::int64_t way = 0; way < ways.extent; ++way)
+        rows[static_cast<std::size_t>(way)] = from + counter.src + way * ways.src_stride;
+      kernels::gather(dst + counter.dst, {rows.data(), ways.extent, inner.src_stride, run, from_end}, inner.extent, store_,
+                      ahead);
+    }
   }
 
   std::int64_t unit_ = 1;
   DimList dims_{};
-  Order by_src_{};
+  AxisOrder by_src_{};
   kernels::Finish finish_ = kernels::Finish::none;
   Store store_;
+  bool is_direct_ = false;
+  bool fetches_ = false;                            // the lines of the next brick
   FixedList<std::int64_t, 2 * max_rank> brick_{};   // units along each dim
   FixedList<std::int64_t, 2 * max_rank> bricks_{};  // along each dim
   int run_dims_ = 0;                                // dims that a run of the destination takes
@@ -359,7 +409,10 @@ class Strided final : public Compiled {
 std::unique_ptr<Compiled> make_strided(const Problem& problem) {
   if (problem.accumulate) return nullptr;
   const Problem opened = problem.windows.empty() ? problem : merge_dims(drop_single(open_windows(problem, Opened::all)));
-  return opened.windows.empty() ? if_fits<Strided>(opened) : nullptr;
+  if (!opened.windows.empty() || opened.dims.size() > max_axes) return nullptr;
+  Problem rest = opened;
+  if (opened.verb == Verb::combine_sum && take_unit(rest) > longest_plane_unit) return nullptr;
+  return std::make_unique<Strided>(opened);
 }
 
 }  // namespace patchfold::engine

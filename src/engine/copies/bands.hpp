@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// How an extract is cut into bands, and where the elements of a band lie in scratch memory.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "engine/problem.hpp"
+#include "engine/walk.hpp"
+
+namespace patchfold::engine {
+
+/// The stage of a band has an axis for the coordinates of each window, and one for each dim that is staged along.
+/// Coordinates of the sorted window are sorted by residue modulo its stride, so that the positions of a tap are neighbours.
+struct BandLayout {
+  /// Positions of one window, and which of the coordinates that they reach lie inside the image.
+  struct Reach {
+    std::int64_t positions = 0;
+    std::int64_t first = 0;  ///< coordinate
+    std::int64_t from = 0;   ///< coordinates [from, end), counted from the first, lie inside
+    std::int64_t end = 0;
+  };
+  /// Where a coordinate lies, counted from the first of a band.
+  struct Place {
+    std::int64_t step = 0;    ///< bytes between neighbours, or of the sorted window between those of one residue
+    std::int64_t phases = 1;  ///< residues
+    std::int64_t pitch = 0;   ///< bytes between residues
+    std::int64_t of(std::int64_t coordinate) const noexcept {
+      return coordinate / phases * step + coordinate % phases * pitch;
+    }
+  };
+
+  Reach reach(int window, std::int64_t position, std::int64_t positions) const noexcept;
+  /// Bands are those of the first window; the others have all their positions.
+  Reach reach(int window, const Reach& band) const noexcept {
+    return window == 0 ? band : reach(window, 0, windows[window].positions);
+  }
+  Reach band_at(std::int64_t position) const noexcept {
+    return reach(0, position, std::min(band, windows[0].positions - position));
+  }
+
+  FixedList<Window, max_rank> windows{};
+  FixedList<Place, max_rank> places{};  ///< of the windows' coordinates
+  DimList outer{}, inner{};             ///< dims that count rows of work, and those that are staged
+  FixedList<std::int64_t, 2 * max_rank> inner_steps{};
+  Dim grouped{};  ///< a dim of which `group` tuples are staged together
+  std::int64_t group = 1, groups = 1, last_group = 1, group_step = 0;
+  std::int64_t band = 1;   ///< positions of the first window
+  std::int64_t bytes = 0;  ///< of the stage
+  bool has_outside = false;
+};
+
+/// Whether the stage sorts the coordinates of a window: those whose positions are neighbours in the destination and not in
+/// the image.
+bool sorts_coordinates(const Window& window, std::int64_t element) noexcept;
+
+/// Nothing for a problem that is no extract with constant borders, or whose stage would not fit into the cache.
+std::optional<BandLayout> lay_out_bands(const Problem& problem);
+
+}  // namespace patchfold::engine

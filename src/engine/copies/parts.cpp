@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Problems whose windows are whole except at the edges, cut into parts without windows.
+//
+// Of an extract these are the positions whose windows lie inside the image; of the few positions around them the taps inside
+// are parts too, and all else is filled. Of blocks that do not fill the image, or that it crops, they are the whole blocks
+// and at most one cut block at either end of an axis; in sums and means there are also elements behind the last block, which
+// are zero or filled.
+#include <algorithm>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "engine/copies/copies.hpp"
+#include "engine/normalise.hpp"
+#include "engine/scratch_copy.hpp"
+#include "engine/sums/means.hpp"
+#include "engine/table.hpp"
+#include "engine/window.hpp"
+#include "tensor/checked.hpp"
+
+namespace patchfold::engine {
+namespace {
+
+/// Plans one after the other: their rows count through all of them.
+class Parts final : public Compiled {
+ public:
+  explicit Parts(const Problem& problem) : Compiled(problem) {}
+
+  void add(std::unique_ptr<Compiled> part) {
+    rows_ += part->rows();
+    bytes_ += part->bytes();
+    scratch_per_piece_ = std::max(scratch_per_piece_, part->scratch_per_piece());
+    ends_.push_back(rows_);
+    parts_.push_back(std::move(part));
+  }
+
+  void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
+                std::byte* scratch) const noexcept override {
+    std::int64_t begin = 0;
+    for (std::size_t i = 0; i < parts_.size(); begin = ends_[i++]) {
+      const std::int64_t from = std::max(first, begin), to = std::min(last, ends_[i]);
+      if (from < to) parts_[i]->run_rows(src, dst, from - begin, to - begin, scratch);
+    }
+  }
+
+ private:
+  std::vector<std::unique_ptr<Compiled>> parts_{};
+  std::vector<std::int64_t> ends_{};
+};
+
+/// Positions [position, position + positions) of a window with the taps [tap, tap + taps).
+struct Section {
+  std::int64_t position = 0, positions = 0, tap = 0, taps = 0;
+  bool is_inside = true;  ///< the image
+};
+
+bool extracts(const Problem& problem) noexcept {
+  return problem.verb == Verb::extract;
+}
+
+/// The problem with a section of its first window only.
+Problem with_section(Problem problem, const Section& section) {
+  Window& w = problem.windows[0];
+  w.positions = section.positions;
+  w.kernel = section.taps;
+  w.pad_begin -= section.position * w.stride + section.tap * w.dilation;
+  (extracts(problem) ? problem.dst_offset : problem.src_offset) +=
+      section.position * w.position_stride + section.tap * w.tap_stride;
+  return problem;
+}
+
+/// The same with a section that lies inside the image, which is two dims.
+Problem opened(const Problem& problem, const Section& section) {
+  Problem rest = with_section(problem, section);
+  const Window w = rest.windows[0];
+  rest.windows.erase(0);
+  (extracts(problem) ? rest.src_offset : rest.dst_offset) -= w.pad_begin * w.image_stride;
+  for (const auto& [extent, image, columns] : {std::tuple{w.positions, w.stride * w.image_stride, w.position_stride},
+                                               std::tuple{w.kernel, w.dilation * w.image_stride, w.tap_stride}})
+    rest.dims.push_back(extracts(problem) ? Dim{extent, image, columns} : Dim{extent, columns, image});
+  return rest;
+}
+
+/// Positions around the inside of one window that are cut into taps one by one; more are copied row by row.
+constexpr std::int64_t most_cut = 3;
+
+std::vector<Section> sections_of_extract(const Window& w) {
+  const Inside inside = inside_of(w);
+  std::vector<Section> sections;
+  const auto add = [&](Section section) {
+    if (section.positions > 0 && section.taps > 0) sections.push_back(section);
+  };
+  const auto add_border = [&](std::int64_t from, std::int64_t end) {
+    if (end - from > most_cut) return add({from, end - from, 0, w.kernel, false});
+    for (std::int64_t position = from; position < end; ++position) {
+      const std::int64_t before = w.pad_begin - position * w.stride;  // coordinates to the image
+      const std::int64_t first = std::clamp<std::int64_t>(ceil_div(before, w.dilation), 0, w.kernel);
+      const std::int64_t last = std::clamp<std::int64_t>(floor_div(w.extent - 1 + before, w.dilation) + 1, first, w.kernel);
+      add({position, 1, 0, first, false});
+      add({position, 1, first, last - first});
+      add({position, 1, last, w.kernel - last, false});
+    }
+  };
+  add_border(0, inside.from);
+  add({inside.from, inside.end - inside.from, 0, w.kernel});
+  add_border(inside.end, w.positions);
+  return sections;
+}
+
+std::vector<Section> sections_of_blocks(const Window& w) {
+  // Past the last element that the image takes.
+  const std::int64_t end = std::min(w.extent + w.pad_begin, w.positions * w.stride);
+  const std::int64_t whole_from = ceil_div(w.pad_begin, w.stride), whole_to = end / w.stride;
+  if (whole_from > whole_to)  // within one block
+    return {{whole_to, 1, w.pad_begin - whole_to * w.stride, end - w.pad_begin}};
+  const std::int64_t cut = whole_from * w.stride - w.pad_begin;
+  std::vector<Section> sections;
+  if (cut > 0) sections.push_back({whole_from - 1, 1, w.stride - cut, cut});
+  if (whole_to > whole_from) sections.push_back({whole_from, whole_to - whole_from, 0, w.kernel});
+  if (end > whole_to * w.stride) sections.push_back({whole_to, 1, 0, end - whole_to * w.stride});
+  return sections;
+}
+
+/// Adds the plans of all combinations of the sections of the windows that are left.
+void add_parts(Parts& parts, const Problem& problem) {
+  if (problem.windows.empty()) {
+    Problem part = problem;
+    if (is_mean(problem)) part.verb = Verb::combine_copy;  // by one element each
+    return parts.add(plan_normal(merge_dims(drop_single(part))));
+  }
+  const Window& w = problem.windows[0];
+  for (const Section& section : extracts(problem) ? sections_of_extract(w) : sections_of_blocks(w))
+    section.is_inside ? add_parts(parts, opened(problem, section)) : parts.add(make_move(with_section(problem, section)));
+  const std::int64_t covered = w.positions * w.stride - w.pad_begin;
+  if (extracts(problem) || covered >= w.extent) return;
+  Problem behind = problem;
+  behind.windows[0].positions = 0;
+  behind.windows[0].extent = w.extent - covered;
+  behind.dst_offset += covered * w.image_stride;
+  parts.add(plan_normal(behind));
+}
+
+bool are_blocks(const Window& w, bool sums) noexcept {
+  return w.kernel == w.stride && (w.dilation == 1 || w.kernel == 1) && w.pad_begin >= 0 &&
+         w.pad_begin < w.positions * w.stride && (sums || w.extent + w.pad_begin <= w.positions * w.stride);
+}
+
+}  // namespace
+
+bool parts_pay(const Problem& problem) {
+  constexpr double least = 64 << 10;  // bytes: planning the parts of an extract takes as long as moving twice that
+  return !extracts(problem) || spanned_bytes(problem) >= least;
+}
+
+std::unique_ptr<Compiled> make_parts(const Problem& problem) {
+  constexpr int most_windows = 3;  // each makes up to nine times as many plans
+  const bool sums = adds(problem);
+  if (problem.windows.empty() || problem.windows.size() > most_windows || (sums && problem.accumulate) || !are_near(problem))
+    return nullptr;
+  if (extracts(problem) && inside_share(problem) < 0.25) return nullptr;
+  const auto is_block = [&](const Window& w) { return are_blocks(w, sums); };
+  if (!extracts(problem) && !std::ranges::all_of(problem.windows, is_block)) return nullptr;
+  auto parts = std::make_unique<Parts>(problem);
+  add_parts(*parts, problem);
+  return parts;
+}
+
+}  // namespace patchfold::engine
