@@ -20,9 +20,6 @@ inline double spanned_bytes(const Problem& problem) noexcept {
   return size(problem.src_range) + size(problem.dst_range);
 }
 
-/// Bytes of both tensors below which the plans of bands of sums take longer than they save.
-inline constexpr double least_banded = 32 << 10;
-
 /// The next number of bytes that is whole lines.
 inline std::int64_t whole_lines(std::int64_t bytes) noexcept {
   return ceil_div(bytes, kernels::line_bytes) * kernels::line_bytes;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interleaving within registers. Included once for each instruction set.
+// Interleaving within registers, and loads at the ends of memory. Included once for each instruction set.
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 
 #include "kernels/features.hpp"
 
@@ -24,6 +27,17 @@
 HWY_BEFORE_NAMESPACE();
 namespace patchfold::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+
+/// `load` of `bytes` bytes, of which only what lies in [begin, end) is read; the others are zero.
+template <std::int64_t bytes, class Load>
+HWY_INLINE auto load_within(const std::byte* at, const std::byte* begin, const std::byte* end, const Load& load) {
+  if (at >= begin && at + bytes <= end) return load(at);
+  alignas(64) std::byte copy[bytes] = {};
+  const std::byte* from = std::max(at, begin);
+  const std::byte* to = std::min(at + bytes, end);
+  if (from < to) std::memcpy(copy + (from - at), from, static_cast<std::size_t>(to - from));
+  return load(copy);
+}
 
 #if HWY_TARGET != HWY_SCALAR
 

@@ -138,13 +138,8 @@ struct ExtractMapOf {
 #endif
 
   /// A vector of which only what lies in [begin, end) is read.
-  static Vector load_within(const std::byte* at, const ExtractMaps& maps) {
-    if (at >= maps.begin && at + bytes <= maps.end) return load(at);
-    alignas(64) std::byte copy[bytes] = {};
-    const std::byte* from = std::max(at, maps.begin);
-    const std::byte* end = std::min(at + bytes, maps.end);
-    if (from < end) std::memcpy(copy + (from - at), from, static_cast<std::size_t>(end - from));
-    return load(copy);
+  static Vector load_in(const ExtractMaps& maps, const std::byte* at) {
+    return load_within<bytes>(at, maps.begin, maps.end, [](const std::byte* from) HWY_ATTR { return load(from); });
   }
 
   static HWY_NOINLINE void fill_bytes(std::int64_t left, Vector fill, Columns& columns) {
@@ -167,7 +162,7 @@ struct ExtractMapOf {
                                         const ExtractMaps& maps, Columns& columns) {
     for (std::int64_t row = 0; row < step.rows; ++row, at += step.pitch)
       for (std::int64_t i = 0; i < step.row_bytes; i += bytes) {
-        const Vector v = load_within(at + i, maps);
+        const Vector v = load_in(maps, at + i);
         const std::int64_t here = std::min(bytes, step.row_bytes - i);
         store(masks == nullptr ? v : masked(mask_at(masks + i / bytes * mask_bytes), v, fill), columns.next(here));
         columns.advance(here);

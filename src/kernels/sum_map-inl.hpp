@@ -118,14 +118,8 @@ struct SumMapOf {
     }
   }
 
-  /// A vector of which only what lies in [begin, end) is read.
-  static V load_within(const std::byte* at, const SumMap& map) {
-    if (at >= map.begin && at + bytes <= map.end) return Type::load(at);
-    alignas(64) std::byte copy[bytes] = {};
-    const std::byte* from = std::max(at, map.begin);
-    const std::byte* end = std::min(at + bytes, map.end);
-    if (from < end) std::memcpy(copy + (from - at), from, static_cast<std::size_t>(end - from));
-    return Type::load(copy);
+  static V load_in(const SumMap& map, const std::byte* at) {
+    return load_within<bytes>(at, map.begin, map.end, [](const std::byte* from) HWY_ATTR { return Type::load(from); });
   }
 
   static HWY_NOINLINE void sum_at_edge(const SumRun& run, const SumProgram& program, const SumMap& map) {
@@ -135,7 +129,7 @@ struct SumMapOf {
       const SumTerm* term = program.terms + run.first;
       for (const SumTerm* const end = term + run.count; term != end; ++term) {
         const auto mask = hn::LoadMaskBits(d, program.masks + term->masks + v * mask_bytes);
-        sums = Type::add(sums, Type::masked(mask, load_within(map.src + term->offset + v * bytes, map)));
+        sums = Type::add(sums, Type::masked(mask, load_in(map, map.src + term->offset + v * bytes)));
       }
       const std::int64_t lane = run.to + v * lanes;
       Type::finish(sums, lane, program, map, map.to + lane * size);
@@ -149,7 +143,7 @@ struct SumMapOf {
     for (std::int64_t v = 0; v < step.vectors; ++v, at += sums_bytes) {
       Sums sums = step.begins ? Type::nothing() : Type::load_sums(at);
       for (std::int64_t i = 0; i < step.count; ++i, masks += mask_bytes) {
-        V value = load_within(map.src + program.terms[step.first + i].offset + v * bytes, map);
+        V value = load_in(map, map.src + program.terms[step.first + i].offset + v * bytes);
         if (step.masks >= 0) value = Type::masked(hn::LoadMaskBits(d, masks), value);
         sums = Type::add(sums, value);
       }

@@ -2,6 +2,8 @@
 // Coverage is a sum of ones, but nothing is added: the result of an image element is the number of taps that point at its
 // coordinate along each window, multiplied over all windows. The row's own window is solved once for all rows that begin at
 // the same coordinate.
+#include <algorithm>
+
 #include "engine/rows.hpp"
 #include "engine/sums/sums.hpp"
 #include "engine/window.hpp"
@@ -63,8 +65,11 @@ class Counts final : public Compiled {
 
 std::unique_ptr<Compiled> make_counts(const Problem& problem) {
   if (problem.verb != Verb::combine_sum || problem.own_source == nullptr) return nullptr;
-  return std::make_unique<Counts>(problem,
-                                  plan_rows(image_axes(problem), problem.element_size, chunk_elements, chunk_elements));
+  RowPlan plan = plan_rows(image_axes(problem), problem.element_size, chunk_elements, chunk_elements);
+  // The same chunk of all rows, one after the other: its numbers are solved for once.
+  std::rotate(plan.counted.begin(), plan.counted.begin() + plan.chunk_axis, plan.counted.begin() + plan.chunk_axis + 1);
+  plan.chunk_axis = 0;
+  return std::make_unique<Counts>(problem, plan);
 }
 
 }  // namespace patchfold::engine

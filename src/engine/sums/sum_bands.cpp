@@ -50,32 +50,39 @@ std::optional<BandCut> cut_bands(const Problem& problem) {
   // What bands share is copied for each of them, so a band is some times as high as that, if there is room.
   const std::int64_t halo = (banded.kernel - 1) * banded.dilation;
   const std::int64_t low = std::min(banded.extent, ceil_div(std::max(banded.stride, halo), banded.stride) * banded.stride);
-  double bytes = columns_of(problem, cut.banded, low);
+  const double bytes = columns_of(problem, cut.banded, low);
   if (bytes > 2 * budget) return std::nullopt;
-  // Dims whose neighbours share lines on either side are copied together.
   cut.outer = problem.dims;
   const auto step = [](const Dim& dim) { return std::min(std::abs(dim.src_stride), std::abs(dim.dst_stride)); };
-  while (!cut.outer.empty()) {
-    int nearest = 0;
-    for (int i = 1; i < cut.outer.size(); ++i)
+  const auto take_nearest = [&] {
+    int nearest = cut.outer.size() - 1;
+    for (int i = 0; i < nearest; ++i)
       if (step(cut.outer[i]) < step(cut.outer[nearest])) nearest = i;
-    const Dim dim = take(cut.outer, nearest);
-    const auto room = std::max<std::int64_t>(1, static_cast<std::int64_t>(budget / bytes));
-    if (dim.extent <= room) {
-      bytes *= static_cast<double>(dim.extent);
-      cut.inner.push_back(dim);
-      continue;
-    }
-    const std::int64_t together = ceil_div(near_bytes, std::max<std::int64_t>(1, step(dim)));
-    cut.group = std::min(dim.extent, step(dim) < near_bytes ? std::max(room, std::min(together, 4 * room)) : room);
-    cut.group = ceil_div(dim.extent, ceil_div(dim.extent, cut.group));
-    bytes *= static_cast<double>(cut.group);
-    cut.grouped = dim;
-    break;
-  }
-  const double all = bytes / columns_of(problem, cut.banded, low);
+    return take(cut.outer, nearest);
+  };
+  const auto limited = [&](double count, std::int64_t least) {
+    return std::max(least, static_cast<std::int64_t>(std::min(count, static_cast<double>(cut.grouped.extent))));
+  };
+  // Neighbours that share lines on either side are copied together; then as many rows as there is room for.
+  cut.grouped = take_nearest();
+  const auto together = static_cast<double>(ceil_div(near_bytes, std::max<std::int64_t>(1, step(cut.grouped))));
+  cut.group = limited(std::min(together, 2 * budget / bytes), 1);
   std::int64_t most = banded.extent;
-  while (most > low && all * columns_of(problem, cut.banded, most) > budget) most = std::max(low, (most + 1) / 2);
+  const auto columns = [&](std::int64_t rows) {
+    return static_cast<double>(cut.group) * columns_of(problem, cut.banded, rows);
+  };
+  while (most > low && columns(most) > budget) most = std::max(low, (most + 1) / 2);
+  // Small images: as many as there is room for.
+  double room = most == banded.extent ? budget / columns_of(problem, cut.banded, most) : 0;
+  while (true) {
+    cut.group = limited(room, cut.group);
+    if (cut.group < cut.grouped.extent || cut.outer.empty()) break;
+    room /= static_cast<double>(cut.group);
+    cut.inner.push_back(cut.grouped);
+    cut.grouped = take_nearest();
+    cut.group = 1;
+  }
+  cut.group = ceil_div(cut.grouped.extent, ceil_div(cut.grouped.extent, cut.group));
   const std::int64_t bands =
       ceil_div(ceil_div(banded.extent, banded.stride), std::max<std::int64_t>(1, most / banded.stride));
   cut.rows = std::min(banded.extent, ceil_div(ceil_div(banded.extent, banded.stride), bands) * banded.stride);
@@ -105,10 +112,8 @@ SumBand plan_band(const Problem& problem, const BandCut& cut, const Window& wind
     stride = bytes;
     bytes *= extent;
   };
-  // Channels that fill a line, then positions in the order of the image, then taps, then other dims.
-  const int channels = find(sum.dims, [&](const Dim& dim) {
-    return dim.dst_stride == problem.element_size && dim.extent * problem.element_size >= kernels::line_bytes;
-  });
+  // Channels that are neighbours in the image, then positions in its order, then taps, then other dims.
+  const int channels = find(sum.dims, [&](const Dim& dim) { return dim.dst_stride == problem.element_size; });
   if (channels >= 0) place(sum.dims[channels].extent, sum.dims[channels].src_stride);
   std::vector<Window*> windows;
   for (Window& w : sum.windows) windows.push_back(&w);
@@ -191,7 +196,7 @@ class SumBands final : public Compiled {
 }  // namespace
 
 bool sum_bands_pay(const Problem& problem) {
-  constexpr double least = 32 << 10;  // bytes: row by row is as fast then
+  constexpr double least = 32 << 10;  // bytes: the plans take longer than they save
   return spanned_bytes(problem) >= least;
 }
 

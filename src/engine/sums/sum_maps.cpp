@@ -164,42 +164,42 @@ PhaseJoin plan_join(const std::vector<Window>& windows, const SumPlan& plan, std
 
 /// The copies of so many maps to the image: one for the whole strides of all windows, and for each window one for the rest.
 std::vector<MapCopy> copies_of(const Problem& problem, const MapCut& cut, const MapPart& part, std::int64_t maps) {
-  struct Box {
+  struct Region {
     std::int64_t from = 0, to = 0;
     std::vector<Dim> dims{};
   };
   std::int64_t element = problem.element_size, phase = element;
   for (const Window& w : part.windows) phase *= phase_length(w);
-  std::vector<Box> boxes(1);
-  boxes[0].dims.push_back({maps, part.plan.elements * element, cut.grouped.dst_stride});
+  std::vector<Region> regions(1);
+  regions[0].dims.push_back({maps, part.plan.elements * element, cut.grouped.dst_stride});
   int joined = part.join.axes;
   for (auto i = part.plan.order.rbegin(); i != part.plan.order.rend(); ++i, --joined) {
     const Window& w = part.windows[static_cast<std::size_t>(*i)];
     if (joined > 0) {
-      boxes[0].dims.push_back({w.extent, element, w.image_stride});
+      regions[0].dims.push_back({w.extent, element, w.image_stride});
       element *= phase_length(w) * phase_count(w);
       phase *= phase_count(w);
       continue;
     }
     const std::int64_t whole = w.extent / w.stride, rest = w.extent % w.stride;
-    std::vector<Box> next;
-    for (const Box& box : boxes)
+    std::vector<Region> next;
+    for (const Region& region : regions)
       for (const auto& [place, count, phases] : {std::array{std::int64_t{0}, whole, phase_count(w)}, {whole, 1, rest}}) {
         if (count == 0 || phases == 0) continue;
-        next.push_back(box);
+        next.push_back(region);
         next.back().from += place * element;
         next.back().to += place * w.stride * w.image_stride;
         next.back().dims.push_back({count, element, w.stride * w.image_stride});
         next.back().dims.push_back({phases, phase, w.image_stride});
       }
-    boxes = std::move(next);
+    regions = std::move(next);
     element *= phase_length(w);
     phase *= phase_count(w);
   }
   std::vector<MapCopy> copies;
-  for (const Box& box : boxes)
-    copies.push_back({plan_copy(problem, box.dims, static_cast<std::int64_t>(spanned_bytes(problem)), problem.accumulate),
-                      box.from, box.to});
+  for (const Region& region : regions)
+    copies.push_back({plan_copy(problem, region.dims, static_cast<std::int64_t>(spanned_bytes(problem)), problem.accumulate),
+                      region.from, region.to});
   return copies;
 }
 
