@@ -72,15 +72,36 @@ int channels_of(const Problem& problem) {
   });
 }
 
-/// Channels are a window of one tap: its elements are a part of the map.
-Problem with_channels(Problem problem) {
-  const int channels = channels_of(problem);
-  if (channels < 0 || problem.windows.empty()) return problem;
-  const Dim dim = take(problem.dims, channels);
+/// The dim whose elements are rows of few positions, one behind the other on both sides; or -1.
+int rows_of(const Problem& problem) {
+  constexpr std::int64_t short_row = 256;  // bytes (arbitrary)
+  for (const Window& w : problem.windows) {
+    const std::int64_t row = w.positions * problem.element_size;
+    if (w.position_stride != problem.element_size || row >= short_row) continue;
+    const int rows = find(problem.dims, [&](const Dim& dim) {
+      return dim.src_stride == row && dim.dst_stride == w.extent * w.image_stride && dim.extent * row <= stage_bytes();
+    });
+    if (rows >= 0) return rows;
+  }
+  return -1;
+}
+
+/// A dim becomes a window of one tap, so that its elements are a part of the map.
+void take_into_map(Problem& problem, int i) {
+  if (i < 0) return;
+  const Dim dim = take(problem.dims, i);
   Window w;
   w.positions = w.extent = dim.extent;
-  w.image_stride = w.position_stride = problem.element_size;
+  w.image_stride = dim.dst_stride;
+  w.position_stride = dim.src_stride;
   problem.windows.push_back(w);
+}
+
+/// With channels and short rows as parts of the map.
+Problem with_larger_maps(Problem problem) {
+  if (problem.windows.empty()) return problem;
+  take_into_map(problem, channels_of(problem));
+  take_into_map(problem, rows_of(problem));
   return problem;
 }
 
@@ -102,7 +123,7 @@ std::optional<MapCut> cut_maps(const Problem& problem) {
   const Window& banded = problem.windows[cut.banded];
   const std::int64_t strides = ceil_div(banded.extent, banded.stride);
   // Bytes of the sums of one stride of the banded window.
-  std::int64_t row = is_mean(problem) ? accumulator_size(problem) : problem.element_size;
+  std::int64_t row = accumulator_size(problem);
   for (int i = 0; i < problem.windows.size(); ++i) {
     const Window& w = problem.windows[i];
     row *= std::min(w.stride, w.extent) * (i == cut.banded ? 1 : ceil_div(w.extent, w.stride));
@@ -211,7 +232,9 @@ std::optional<std::vector<MapPart>> parts_of_maps(const Problem& problem, const 
   std::vector<MapPart> parts;
   double run = static_cast<double>(problem.element_size);
   for (const Window& w : problem.windows) run *= static_cast<double>(w.positions);
-  const bool has_channels = problem.windows[problem.windows.size() - 1].tap_stride == 0;
+  // Channels of a tap lie in pieces, one for each position.
+  const bool has_channels = std::ranges::any_of(
+      problem.windows, [&](const Window& w) { return w.position_stride == problem.element_size && w.kernel == 1; });
   const bool in_order =
       bands.size() == 1 && run < long_run && !has_channels && store_of(problem) == kernels::Store::past_cache;
   for (const MapBand& band : bands) {
@@ -365,7 +388,7 @@ bool has_neighbours(const Problem& problem) {
 }
 
 std::unique_ptr<Compiled> make_sum_maps(const Problem& given) {
-  const Problem problem = with_channels(given);
+  const Problem problem = with_larger_maps(given);
   const std::optional<MapCut> cut = cut_maps(problem);
   if (!cut) return nullptr;
   const std::vector<MapBand> bands = bands_of(problem, *cut);

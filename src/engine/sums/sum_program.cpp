@@ -13,6 +13,9 @@ constexpr std::size_t most_listed_terms = 1 << 16;  ///< of a program (arbitrary
 /// Bytes of a map's columns that the processor fetches ahead in any order, and that it has near in a cache (measured).
 constexpr double most_fetched_runs = 4 << 10, most_near_runs = 16 << 10;
 
+/// Bytes of a row that are worth a step for each tap (measured).
+constexpr std::int64_t worth_a_step = 256;
+
 /// From the elements of a phase to the positions of each tap.
 std::vector<WalkAxis> sum_axes(const std::vector<Window>& windows) {
   std::vector<WalkAxis> axes;
@@ -40,7 +43,7 @@ class SumPlanWriter {
       : kernel_(kernel),
         walk_(sum_axes(windows), walk_order(windows, element_size), {kernel.lanes, kernel.lane_size, kernel.mask_bytes},
               element_size),
-        reads_(reads) {
+        reads_(walk_.is_one_row() || walk_.row() * kernel.lane_size >= worth_a_step ? reads : Reads::together) {
     plan_.order = walk_order(windows, element_size);
     plan_.elements = 1;
     columns_ = static_cast<double>(element_size);
