@@ -4,15 +4,13 @@
 #include <algorithm>
 #include <bit>
 
+#include "engine/machine.hpp"
 #include "tensor/checked.hpp"
 
 namespace patchfold::engine {
 namespace {
 
 constexpr std::size_t most_listed_terms = 1 << 16;  ///< of a program (arbitrary: 2 MB)
-/// Bytes of a map's columns that the processor fetches ahead in any order, and that it has near in a cache (measured).
-constexpr double most_fetched_runs = 4 << 10, most_near_runs = 16 << 10;
-
 /// Bytes of a row that are worth a step for each tap (measured).
 constexpr std::int64_t worth_a_step = 256;
 
@@ -57,8 +55,9 @@ class SumPlanWriter {
 
   bool write() {
     const bool is_near = walk_.is_one_row() && walk_.row() <= kernel_.most_vectors * kernel_.lanes;
-    const double most = reads_ == Reads::in_order ? most_fetched_runs : most_near_runs;
-    const bool done = columns_ <= most || is_near ? write_runs() : write_steps();
+    // Columns of one map, and of the next that are fetched meanwhile, stay in the first-level cache.
+    const bool is_little = columns_ <= static_cast<double>(caches().l1) / 3;
+    const bool done = is_little || is_near ? write_runs() : write_steps();
     plan_.masks = walk_.take_masks();
     return done;
   }
