@@ -30,8 +30,7 @@ struct Strategy {
 
 // Figures. "x a of n": how much longer the problems that a row takes need without it (`patchfold bench --without ROW`), the
 // geometric mean over n problems: those of `patchfold bench --random 1 600` and bench/problems.txt and 391 calls of networks
-// that it takes, one thread. "a -> b": time without the row and with it, in multiples of the mix, of a problem of the
-// benchmark; of maps in multiples of a copy.
+// that it takes, one thread; of sums, those of `patchfold bench --random 1 500`.
 constexpr Strategy strategies[] = {
     {"nothing", make_nothing},                              // no destination elements
     {"memcpy", make_memcpy},                                // x 1.0 of 4; past the cache x 1.3, and threads share one run
@@ -42,8 +41,8 @@ constexpr Strategy strategies[] = {
     {"strided", make_strided},                              // x 3.07 of 383
     {"parts", make_parts, parts_pay},                       // x 2.37 of 89
     {"move", make_move},                                    // all other copies
-    {"sum maps", make_sum_maps},                            // 12 -> 2.1: fold to 7x7, kernel 3, padding 1, 24576 maps
-    {"sum bands", make_sum_bands, sum_bands_pay},           // columns in other layouts
+    {"sum maps", make_sum_maps},                            // x 3.18 of 34
+    {"sum bands", make_sum_bands, sum_bands_pay},           // x 2.29 of 24
     {"sum rows", make_sum_rows},                            // all other sums
 };
 
