@@ -125,7 +125,9 @@ SumBand plan_band(const Problem& problem, const BandCut& cut, const Window& wind
   sum.src_range = {0, bytes};
   band.bytes = bytes;
   if (window.positions > 0) band.pack = plan_copy(problem, pack, 0);
-  band.sum = plan_normal(merge_dims(drop_single(sum)));
+  sum = merge_dims(drop_single(sum));
+  // Dims that merge may hide the channels; such bands must not be cut once more.
+  band.sum = has_neighbours(sum) ? plan_normal(sum) : make_sum_rows(sum);
   return band;
 }
 
