@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <memory>
 #include <mutex>
 #include <utility>
 
+#include "engine/sharing.hpp"
 #include "patchfold/plan.hpp"
 #include "tensor/fail.hpp"
 #include "tensor/lasting.hpp"
@@ -39,19 +41,39 @@ constinit thread_local int limit_of_thread = 0;
 
 #ifdef PATCHFOLD_WITH_TBB
 
-/// Pieces as a few lanes, each of which takes the next piece until there is none: at most so many run at the same time,
-/// however many threads there are.
-struct Lanes {
-  std::int64_t pieces;
-  Executor::Body body;
-  void* context;
-  std::atomic<std::int64_t> next{0};
+/// Pieces as lanes, each of which takes its share and then what others have left: at most so many run at the same time,
+/// however many threads there are, and what is run again finds its part in the cache of the same processor.
+class Lanes {
+ public:
+  static constexpr std::int64_t most = 256;  ///< arbitrary: they are on the stack, as run() must do without memory
 
-  static void run(void* context, std::int64_t) noexcept {
-    Lanes& lanes = *static_cast<Lanes*>(context);
-    for (std::int64_t piece; (piece = lanes.next.fetch_add(1, std::memory_order_relaxed)) < lanes.pieces;)
-      lanes.body(lanes.context, piece);
+  Lanes(std::int64_t lanes, std::int64_t pieces, Executor::Body body, void* context)
+      : lanes_(lanes), body_(body), context_(context) {
+    for (std::int64_t lane = 0; lane < lanes; ++lane) {
+      Share& share = shares_[static_cast<std::size_t>(lane)];
+      const auto [first, last] = engine::rows_of_piece(lane, lanes, pieces);
+      share.next.store(first, std::memory_order_relaxed);
+      share.end = last;
+    }
   }
+
+  void run(std::int64_t lane) noexcept {
+    for (std::int64_t k = 0; k < lanes_; ++k) {
+      Share& share = shares_[static_cast<std::size_t>((lane + k) % lanes_)];
+      for (std::int64_t piece; (piece = share.next.fetch_add(1, std::memory_order_relaxed)) < share.end;)
+        body_(context_, piece);
+    }
+  }
+
+ private:
+  struct alignas(64) Share {
+    std::atomic<std::int64_t> next = 0;
+    std::int64_t end = 0;
+  };
+  std::array<Share, most> shares_;
+  std::int64_t lanes_;
+  Executor::Body body_;
+  void* context_;
 };
 
 /// The number of processors that this process may use, as oneTBB counts them. oneTBB itself is not asked: it cannot do
@@ -81,11 +103,9 @@ class TbbExecutor final : public Executor {
     if (!unusable_.load(std::memory_order_relaxed)) arena_.reset();
   }
   bool run(std::int64_t pieces, Body body, void* context) noexcept override {
-    const int limit = threads();
-    if (limit == 1) return serial.value.run(pieces, body, context);
-    if (limit >= all_threads()) return run_all(pieces, body, context);
-    Lanes lanes{pieces, body, context};
-    return run_all(std::min<std::int64_t>(limit, pieces), Lanes::run, &lanes);
+    const std::int64_t lanes = std::min({std::int64_t{threads()}, pieces, Lanes::most});
+    if (lanes <= 1) return serial.value.run(pieces, body, context);
+    return run_lanes(lanes, pieces, body, context);
   }
 
   /// Taken before a fork, so that no other thread holds the lock while the process is copied.
@@ -102,16 +122,17 @@ class TbbExecutor final : public Executor {
     const int wanted = threads_.load(std::memory_order_relaxed);
     return wanted > 0 ? wanted : machine_threads();
   }
-  bool run_all(std::int64_t pieces, Body body, void* context) noexcept {
+  bool run_lanes(std::int64_t count, std::int64_t pieces, Body body, void* context) noexcept {
     std::atomic<bool> has_begun = false;
     try {
       const std::shared_ptr<tbb::task_arena> arena = get_arena();
+      Lanes lanes(count, pieces, body, context);
       arena->execute([&] {
-        const auto run_piece = [&, body, context](std::int64_t piece) {
+        const auto run_lane = [&](std::int64_t lane) {
           has_begun.store(true, std::memory_order_relaxed);
-          body(context, piece);
+          lanes.run(lane);
         };
-        tbb::parallel_for(std::int64_t{0}, pieces, run_piece, tbb::simple_partitioner());
+        tbb::parallel_for(std::int64_t{0}, count, run_lane, tbb::static_partitioner());
       });
       has_worked_ = true;
       return true;
