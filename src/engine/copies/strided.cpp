@@ -367,10 +367,11 @@ class Strided final : public Compiled {
           {extents[static_cast<std::size_t>(i)], last_stride_[static_cast<std::size_t>(i)], dims_[i].dst_stride});
     Dim inner = take(others, others.size() - 1), ways{};
     const int next = others.size() - 1;
-    if (is_direct_ && inner.extent <= most_ways && next >= 0 && inner.dst_stride == run &&
+    const bool may_gather = is_direct_ && store_ == Store::past_cache;
+    if (may_gather && inner.extent <= most_ways && next >= 0 && inner.dst_stride == run &&
         others[next].dst_stride == inner.extent * run)
       ways = std::exchange(inner, take(others, next));
-    const bool gathers = is_direct_ && (ways.extent > 1 || (run < 2 * line_bytes && inner.dst_stride == run));
+    const bool gathers = may_gather && (ways.extent > 1 || (run < 2 * line_bytes && inner.dst_stride == run));
     const std::int64_t groups = count_tuples(others);
     Counter counter(others, 0);
     for (std::int64_t k = 0; k < groups; ++k, counter.next()) {
