@@ -184,16 +184,37 @@ struct ExtractMapOf {
     }
     Mask mask[vectors];
     PATCHFOLD_UNROLL for (int v = 0; v < vectors; ++v) mask[v] = mask_at(is_masked ? masks + v * mask_bytes : no_mask);
+    each_row(step, at, columns, [&](const std::byte* from, std::byte* to) HWY_ATTR {
+      PATCHFOLD_UNROLL for (int v = 0; v < vectors; ++v) {
+        const Vector value = load(from + v * bytes);
+        store(is_masked ? masked(mask[v], value, fill) : value, to + v * bytes);
+      }
+    });
+  }
+
+#if HWY_TARGET != HWY_SCALAR
+  /// Rows that a part of a vector holds, the lower half or quarter: what is stored beyond them crosses lines less often.
+  template <class Part, bool is_masked>
+  static HWY_NOINLINE void copy_narrow(const ExtractStep& step, const std::byte* at, const std::uint8_t* masks,
+                                       hn::Vec<Part> fill, Columns& columns) {
+    const Part d;
+    const auto mask = hn::LoadMaskBits(d, is_masked ? masks : no_mask);
+    each_row(step, at, columns, [&](const std::byte* from, std::byte* to) HWY_ATTR {
+      const auto value = hn::LoadU(d, reinterpret_cast<const T*>(from));
+      hn::StoreU(is_masked ? hn::IfThenElse(mask, value, fill) : value, d, reinterpret_cast<T*>(to));
+    });
+  }
+#endif
+
+  /// Calls copy(from, to) for each row of a step.
+  template <class Copy>
+  static HWY_INLINE void each_row(const ExtractStep& step, const std::byte* at, Columns& columns, Copy&& copy) {
     const std::int64_t pitch = step.pitch, row_bytes = step.row_bytes;
     const std::int64_t most = step.rows * row_bytes <= Columns::most ? step.rows : Columns::most / row_bytes;
     for (std::int64_t rows = step.rows; rows > 0;) {
       const std::int64_t here = std::min(rows, most);
       std::byte* to = columns.next(here * row_bytes);
-      for (std::int64_t row = 0; row < here; ++row, at += pitch, to += row_bytes)
-        PATCHFOLD_UNROLL for (int v = 0; v < vectors; ++v) {
-          const Vector value = load(at + v * bytes);
-          store(is_masked ? masked(mask[v], value, fill) : value, to + v * bytes);
-        }
+      for (std::int64_t row = 0; row < here; ++row, at += pitch, to += row_bytes) copy(at, to);
       columns.advance(here * row_bytes);
       rows -= here;
     }
@@ -202,6 +223,17 @@ struct ExtractMapOf {
   template <bool is_masked>
   static HWY_INLINE void copy(const ExtractStep& step, const std::byte* at, const std::uint8_t* masks, Vector fill,
                               Columns& columns) {
+#if HWY_TARGET != HWY_SCALAR
+    if constexpr (bytes >= 32) {
+      using Half = hn::Half<D>;
+      using Quarter = hn::Half<Half>;
+      const auto half = hn::LowerHalf(Half(), fill);
+      if (step.rows > 1 && step.row_bytes <= bytes / 4)
+        return copy_narrow<Quarter, is_masked>(step, at, masks, hn::LowerHalf(Quarter(), half), columns);
+      if (step.rows > 1 && step.row_bytes <= bytes / 2)
+        return copy_narrow<Half, is_masked>(step, at, masks, half, columns);
+    }
+#endif
     switch ((step.row_bytes + bytes - 1) / bytes) {
       case 1: return copy_short<1, is_masked>(step, at, masks, fill, columns);
       case 2: return copy_short<2, is_masked>(step, at, masks, fill, columns);

@@ -186,7 +186,8 @@ class ExtractMaps final : public Compiled {
 bool extract_maps_pay(const Problem& problem) {
   // Each tap reads the map again. Many of them, or few that overlap, are copied as fast by way of bands and bricks, and so
   // are rows that are neither short nor have phases.
-  constexpr double most_taps = 49, least_times = 2;
+  constexpr double least_times = 2;
+  const double most_taps = problem.element_size <= 2 ? 128 : 49;
   constexpr std::int64_t few_bytes = 12;
   const std::int64_t short_row = store_of(problem) == kernels::Store::past_cache ? 256 : 160;  // bytes
   double taps = 1, times = 1;
