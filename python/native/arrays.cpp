@@ -51,7 +51,7 @@ nb::object dlpack_capsule(nb::handle object) {
 }
 
 nb::object hooks() {
-  return nb::module_::import_("patchfold._arrays");
+  return nb::module_::import_("patchfold._arrays.memory");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays of any kind as tensors: NumPy's directly, all others through patchfold._arrays, which hands over a RawArray.
+// Arrays of any kind as tensors: NumPy's directly, all others through patchfold._arrays.memory, which hands over a RawArray.
 #pragma once
 
 #include <memory>

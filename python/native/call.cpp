@@ -132,7 +132,7 @@ void Operator::check_new_output(const Values& values) const {
 nb::object Operator::call(nb::handle x, nb::handle out, const nb::args& values) const {
   if (out.is_none() && is_of_tensorflow(x)) {
     const nb::object result =
-        nb::module_::import_("patchfold._arrays").attr("call_differentiable")(nb::find(*this), x, values);
+        nb::module_::import_("patchfold.tensorflow._tensors").attr("call")(nb::find(*this), x, values);
     if (!result.is(nb::handle(Py_NotImplemented))) return result;
   }
   const Operand src = source(x);

@@ -70,7 +70,7 @@ class Corners {
       for (int axis = 0; axis < PyArray_NDIM(array); ++axis) shape.push_back(PyArray_DIM(array, axis));
       return shape;
     }
-    const auto text = [&]() -> nb::object { return nb::module_::import_("patchfold._arrays").attr("value_text")(object); };
+    const auto text = [&]() -> nb::object { return nb::module_::import_("patchfold._errors").attr("value_text")(object); };
     return utf8_of(or_stop(text));
   }
   static Dims last(const Dims& extents, const Dims& size) {

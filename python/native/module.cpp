@@ -23,7 +23,7 @@ nb::str text(std::string_view value) {
   return nb::str(value.data(), value.size());
 }
 
-/// A row of the operator table, for patchfold._table.
+/// A row of the operator table, for patchfold._operators.table.
 nb::tuple table_row(const OperatorSpec& op) {
   nb::list arguments;
   for (const ArgumentSpec& argument : op.arguments) {
@@ -37,7 +37,7 @@ nb::tuple table_row(const OperatorSpec& op) {
                         nb::tuple(arguments));
 }
 
-/// (name, bytes, NumPy's kind, ONNX's code) of the element types that have numbers, for patchfold._dtypes.
+/// (name, bytes, NumPy's kind, ONNX's code) of the element types that have numbers, for patchfold._arrays.dtypes.
 nb::list dtypes_of_numbers() {
   nb::list rows;
   for (const DTypeInfo& info : dtype_table)

@@ -20,7 +20,8 @@ Shared shared_of(std::string_view name, nb::handle x) {
   Shared shared{x};
   if (!is_numpy(x)) {
     const nb::object facts = or_stop([&]() -> nb::object {
-      return nb::module_::import_("patchfold._views").attr("torch_shape_and_strides")(nb::str(name.data(), name.size()), x);
+      const nb::module_ views = nb::module_::import_("patchfold._operators.views");
+      return views.attr("torch_shape_and_strides")(nb::str(name.data(), name.size()), x);
     });
     shared.shape = shape_of(name, "x", facts[0]);
     shared.strides = shape_of(name, "x", facts[1]);

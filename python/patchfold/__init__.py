@@ -15,33 +15,26 @@ from . import _core as _core  # before NumPy, whose error in a second interprete
 
 # isort: split
 from . import keras, onnx, openvino, tensorflow
-from ._apply import apply_tiled
-from ._blocks import batch_to_space, depth_to_space, space_to_batch, space_to_depth
-from ._boxes import merge_box
-from ._columns import coverage, fold, reorder, unfold
 from ._core import __version__, get_num_threads, instruction_sets, set_num_threads, use_instruction_set
 from ._errors import Error, InvalidType, InvalidValue
 from ._explain import explain
-from ._explain_order import OrderAnswer, explain_order
 from ._explanation import Explanation
-from ._merge_spec import MergeSpec, ResultType
-from ._merger import Merger
-from ._patches import Chunk, gather_patches, iter_unfold
-from ._rearrange import copy, rearrange
-from ._reconstruct import reconstruct
-from ._table import (
-    ArgumentSpec,
-    OperatorSpec,
-    Plan,
-    operators,
-    output_shape,
-    plan,
-    run,
-)
+from ._operators.blocks import batch_to_space, depth_to_space, space_to_batch, space_to_depth
+from ._operators.columns import coverage, fold, reorder, unfold
+from ._operators.patches import Chunk, gather_patches, iter_unfold
+from ._operators.rearrange import copy, rearrange
+from ._operators.reconstruct import reconstruct
+from ._operators.table import ArgumentSpec, OperatorSpec, Plan, operators, output_shape, plan, run
+from ._operators.tokens import patchify, unpatchify
+from ._operators.views import space_to_depth_view, unfold_view
+from ._orders.explain import OrderAnswer, explain_order
 from ._threads import thread_limit
-from ._tiling import MergeBytes, Tile, Tiling
-from ._tokens import patchify, unpatchify
-from ._views import space_to_depth_view, unfold_view
+from ._tiles.apply import apply_tiled
+from ._tiles.boxes import merge_box
+from ._tiles.merge_spec import MergeSpec, ResultType
+from ._tiles.merger import Merger
+from ._tiles.tile import MergeBytes, Tile
+from ._tiles.tiling import Tiling
 
 if _t.TYPE_CHECKING:
     from . import dask as dask

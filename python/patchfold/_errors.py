@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors: each names operator, argument, rule, the given value and the expected one, and what to type instead."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
 _MOST = 1000  # characters of a part, as in the library
 
 
@@ -73,3 +79,42 @@ def _restore(
     kind: type[Error], operator: str, argument: str, rule: str, given: str, expected: str, code: str, hint: str = ""
 ) -> Error:
     return kind(operator=operator, argument=argument, rule=rule, given=given, expected=expected, code=code, hint=hint)
+
+
+@contextmanager
+def errors_of(name: str) -> Iterator[None]:
+    """Makes errors of the underlying operator name the called function and its array."""
+    try:
+        yield
+    except Error as error:
+        argument = "x" if error.argument == "shape" else error.argument
+        raise type(error)(operator=name, argument=argument, **error._facts()) from None
+
+
+def type_name(value: Any) -> str:
+    kind = type(value)
+    module = getattr(kind, "__module__", "builtins")  # types that eval made have no module
+    return kind.__qualname__ if module == "builtins" else f"{module}.{kind.__qualname__}"
+
+
+def text_in(value: Any) -> str | None:
+    """The text as a plain str, since a subclass may compare and hash differently; None for other objects."""
+    return str.__str__(value) if issubclass(type(value), str) else None
+
+
+def value_text(value: Any) -> str:
+    """A value in one short line."""
+    try:
+        text = " ".join(str(value).split())
+    except Exception:  # __str__ fails, or an integer has more digits than Python prints
+        return f"a value of type {type_name(value)}"
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def given_text(value: Any) -> str:
+    """A value and its type, in one short line."""
+    try:
+        text = repr(value)
+    except Exception:
+        return f"a value of type {type_name(value)}"
+    return f"{value_text(text)} of type {type_name(value)}"

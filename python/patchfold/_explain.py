@@ -9,13 +9,13 @@ from typing import Any, overload
 import numpy.typing as npt
 
 from . import _core
-from ._arrays import _type_name, dtype_of, given_text, text_in
-from ._errors import Error, InvalidType, InvalidValue
+from ._arrays.kinds import dtype_of
+from ._errors import Error, InvalidType, InvalidValue, given_text, text_in, type_name
 from ._explanation import Explanation
-from ._merge_arguments import mask_bytes, merge_spec
-from ._merger import Merger
-from ._table import OperatorSpec, Plan, _named, _values
-from ._tiling import Tiling
+from ._operators.table import OperatorSpec, Plan, operator_named, values_of
+from ._tiles.merge_arguments import mask_bytes, merge_spec
+from ._tiles.merger import Merger
+from ._tiles.tiling import Tiling
 from ._typing import Fill, Mask, Reduce, Window
 
 
@@ -80,15 +80,15 @@ def explain(
         return op._explained()
     if isinstance(op, Tiling):
         return _tiling_explained(op, **attributes)
-    native, spec = _named(op)
+    native, spec = operator_named(op)
     given = text_in(dtype)
     name = _dtype_name(spec, dtype) if given is None else given
     if spec.data_input and shape is None:
         raise InvalidType(operator=spec.name, argument="shape", rule="is required", expected="the shape of the data")
     if hasattr(shape, "shape"):
         rule = "must be the shape of the data, not the data"
-        raise InvalidType(operator=spec.name, argument="shape", rule=rule, given=_type_name(shape), expected="x.shape")
-    values = _values(spec, attributes)
+        raise InvalidType(operator=spec.name, argument="shape", rule=rule, given=type_name(shape), expected="x.shape")
+    values = values_of(spec, attributes)
     try:
         text = native.explain(shape, name, plan, *values)
     except (InvalidValue, InvalidType) as error:

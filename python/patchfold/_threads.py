@@ -9,9 +9,8 @@ from types import TracebackType
 from typing import Any
 
 from . import _core
-from ._arrays import given_text, value_text
-from ._errors import InvalidType, InvalidValue
-from ._tiling_arguments import is_integer
+from ._arguments import is_integer
+from ._errors import InvalidType, InvalidValue, given_text, value_text
 from ._typing import Int
 
 

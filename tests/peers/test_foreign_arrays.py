@@ -143,8 +143,8 @@ def test_jax_results_are_the_memory_that_was_written(monkeypatch: pytest.MonkeyP
         addresses.append(np.from_dlpack(buffer).ctypes.data)
         return buffer
 
-    new_buffer = patchfold._arrays.new_buffer
-    monkeypatch.setattr(patchfold._arrays, "new_buffer", recorded)
+    new_buffer = patchfold._arrays.memory.new_buffer
+    monkeypatch.setattr(patchfold._arrays.memory, "new_buffer", recorded)
     result = patchfold.space_to_depth(jnp.zeros((1, 16, 64, 64), jnp.float32), 2)
     assert addresses == [result.unsafe_buffer_pointer()]
 

@@ -5,7 +5,7 @@ import numpy as np
 import patchfold
 import pytest
 import tensorflow as tf
-from patchfold import _tensorflow_tensors
+from patchfold.tensorflow import _tensors
 
 NUMBERS = [
     tf.bool, tf.int8, tf.int16, tf.int32, tf.int64, tf.uint8, tf.uint16, tf.uint32, tf.uint64, tf.float16, tf.bfloat16,
@@ -46,7 +46,7 @@ def test_float8_is_moved_by_the_library_alone(dtype: tf.DType, monkeypatch: pyte
     x = tf.cast(tf.reshape(tf.range(16.0), (1, 1, 4, 4)), dtype)
     result = patchfold.unfold(x, 2)
     assert result.dtype == dtype and np.array_equal(result.numpy(), patchfold.unfold(x.numpy(), 2))
-    monkeypatch.setattr(_tensorflow_tensors, "_loaded", lambda: None)
+    monkeypatch.setattr(_tensors, "_loaded", lambda: None)
     with pytest.raises(patchfold.InvalidType, match="^unfold: x: "):
         patchfold.unfold(x, 2)
 

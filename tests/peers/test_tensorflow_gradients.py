@@ -7,7 +7,7 @@ import patchfold.tensorflow
 import pytest
 
 tf = pytest.importorskip("tensorflow")
-from patchfold import _tensorflow_tensors  # noqa: E402
+from patchfold.tensorflow import _tensors  # noqa: E402
 
 RANDOM = np.random.default_rng(5)
 
@@ -42,7 +42,7 @@ every_call = pytest.mark.parametrize(
 def way(request, monkeypatch):
     """With the library's operator, and with functions of Python, which a package without the library has."""
     if request.param == "python":
-        monkeypatch.setattr(_tensorflow_tensors, "_loaded", lambda: None)
+        monkeypatch.setattr(_tensors, "_loaded", lambda: None)
     return request.param
 
 

@@ -12,7 +12,7 @@ import patchfold.tensorflow
 import pytest
 
 tf = pytest.importorskip("tensorflow")
-from patchfold import _tensorflow_tensors  # noqa: E402
+from patchfold.tensorflow import _tensors  # noqa: E402
 
 KIND = "PatchfoldLinear"
 
@@ -94,7 +94,7 @@ def test_saved_models_are_loaded_by_other_processes(tmp_path):
 
 def test_library_names_its_file(monkeypatch, tmp_path):
     assert Path(patchfold.tensorflow.library()).is_file()
-    monkeypatch.setattr(_tensorflow_tensors, "_loaded", lambda: None)
+    monkeypatch.setattr(_tensors, "_loaded", lambda: None)
     with pytest.raises(FileNotFoundError, match="has no library for this TensorFlow"):
         patchfold.tensorflow.library()
 
@@ -130,7 +130,7 @@ def test_library_names_its_file(monkeypatch, tmp_path):
     ],
 )
 def test_wrong_calls_of_the_operator_are_refused(call, x, shape, text):
-    operator = _tensorflow_tensors._loaded()
+    operator = _tensors._loaded()
     with pytest.raises(tf.errors.InvalidArgumentError) as refused:
         operator(tf.constant(x), [tf.constant(extents, tf.int64) for extents in shape], call=call)
     assert text in str(refused.value)

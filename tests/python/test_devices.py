@@ -4,7 +4,7 @@
 import numpy as np
 import patchfold
 import pytest
-from patchfold import _devices
+from patchfold._arrays import devices
 
 
 class Stub:
@@ -36,25 +36,25 @@ class OldStub(Stub):
 
 def test_what_lies_on_the_processor_is_not_copied():
     x = np.ones(3)
-    assert _devices.to_processor(x, "merge", "tile") is x
+    assert devices.to_processor(x, "merge", "tile") is x
     for other in (None, "text", [1.0]):
-        assert _devices.to_processor(other, "merge", "tile") is other
+        assert devices.to_processor(other, "merge", "tile") is other
 
 
 def test_a_producer_of_dlpack_is_asked_for_a_copy():
     x = np.arange(12.0).reshape(1, 3, 4)
-    got = _devices.to_processor(Stub(x), "merge", "tile")
+    got = devices.to_processor(Stub(x), "merge", "tile")
     assert isinstance(got, np.ndarray) and np.array_equal(got, x)
 
 
 def test_an_older_producer_is_asked_by_get():
     x = np.arange(12.0)
-    assert np.array_equal(_devices.to_processor(OldStub(x), "merge", "tile"), x)
+    assert np.array_equal(devices.to_processor(OldStub(x), "merge", "tile"), x)
 
 
 def test_a_producer_that_cannot_is_refused():
     with pytest.raises(patchfold.InvalidType, match="^merge: tile: must lie in the processor's memory, or be copied.*Stub"):
-        _devices.to_processor(Stub(np.ones(3), knows=()), "merge", "tile")
+        devices.to_processor(Stub(np.ones(3), knows=()), "merge", "tile")
 
 
 def test_a_merger_takes_what_comes_back():
@@ -62,7 +62,7 @@ def test_a_merger_takes_what_comes_back():
     tiling = patchfold.Tiling(x.shape, (8, 8), overlap=2)
     merger = patchfold.Merger(tiling)
     for tile in tiling:
-        merger.add(tile, _devices.to_processor(Stub(tiling.cut(x, tile)), "merge", "tile"))
+        merger.add(tile, devices.to_processor(Stub(tiling.cut(x, tile)), "merge", "tile"))
     assert np.allclose(merger.finish(), x)
 
 
@@ -130,9 +130,9 @@ def test_a_device_for_tiles_of_numpy():
 
 
 def test_devices_of_numpy():
-    assert _devices.to_device(np.ones(3), None, "apply_tiled") is not None
+    assert devices.to_device(np.ones(3), None, "apply_tiled") is not None
     with pytest.raises(patchfold.InvalidType, match=r"apply_tiled: device: must be left out.*expected torch.from_numpy"):
-        _devices.to_device(np.ones(3), "cuda", "apply_tiled")
+        devices.to_device(np.ones(3), "cuda", "apply_tiled")
 
 
 def test_devices_of_the_array_api():
@@ -143,26 +143,26 @@ def test_devices_of_the_array_api():
             return self
 
     array = Array(np.ones(3))
-    assert _devices.to_device(array, "gpu:0", "apply_tiled") is array
+    assert devices.to_device(array, "gpu:0", "apply_tiled") is array
     with pytest.raises(patchfold.InvalidValue, match="apply_tiled: device: must be a device .* no such device"):
-        _devices.to_device(array, "gpu:7", "apply_tiled")
+        devices.to_device(array, "gpu:7", "apply_tiled")
 
 
 def test_devices_of_torch():
     torch = pytest.importorskip("torch")
     fake = pytest.importorskip("torch._subclasses.fake_tensor")
-    assert _devices.to_device(torch.ones(3), "meta", "apply_tiled").device.type == "meta"
+    assert devices.to_device(torch.ones(3), "meta", "apply_tiled").device.type == "meta"
     with pytest.raises(patchfold.InvalidValue, match="apply_tiled: device: must be a device that"):
-        _devices.to_device(torch.ones(3), "cpux", "apply_tiled")
+        devices.to_device(torch.ones(3), "cpux", "apply_tiled")
     with fake.FakeTensorMode():
-        there = _devices.to_device(torch.ones(3), "cuda:0", "apply_tiled")
-        assert there.device.type == "cuda" and _devices.to_processor(there, "merge", "tile").device.type == "cpu"
+        there = devices.to_device(torch.ones(3), "cuda:0", "apply_tiled")
+        assert there.device.type == "cuda" and devices.to_processor(there, "merge", "tile").device.type == "cpu"
 
 
 def test_devices_of_jax():
     jax = pytest.importorskip("jax")
     x = jax.numpy.ones(3)
     for device in ("cpu", jax.devices("cpu")[0]):
-        assert _devices.to_device(x, device, "apply_tiled").shape == (3,)
+        assert devices.to_device(x, device, "apply_tiled").shape == (3,)
     with pytest.raises(patchfold.InvalidValue, match="apply_tiled: device: must be a device that"):
-        _devices.to_device(x, "abacus", "apply_tiled")
+        devices.to_device(x, "abacus", "apply_tiled")

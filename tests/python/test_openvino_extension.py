@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import onnx
-import patchfold._openvino_extension
 import patchfold.openvino
+import patchfold.openvino._extension
 import pytest
 from runtime_models import Array, Case, cases, data, example, numbers, same_bits
 
@@ -173,7 +173,7 @@ def test_large_problems_start_no_threads_of_their_own(library: str, threads: int
 
 
 def test_the_library_is_compiled_once(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patchfold._openvino_extension, "_compile", lambda *arguments: pytest.fail("compiled again"))
+    monkeypatch.setattr(patchfold.openvino._extension, "_compile", lambda *arguments: pytest.fail("compiled again"))
     assert patchfold.openvino.extension() == library
 
 
@@ -182,12 +182,12 @@ def test_the_library_looks_for_openvino_in_no_place_of_its_own(library: str) -> 
     if shutil.which("readelf") is None:
         pytest.skip("readelf is not installed")
     dynamic = subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True).stdout
-    assert re.findall(r"RUNPATH.*\[(.*)\]", dynamic) == [str(patchfold._openvino_extension.LIBRARIES)]
+    assert re.findall(r"RUNPATH.*\[(.*)\]", dynamic) == [str(patchfold.openvino._extension.LIBRARIES)]
 
 
 # claim: openvino-version
 def test_another_version_of_openvino_is_an_error(library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    build = patchfold._openvino_extension
+    build = patchfold.openvino._extension
     folder = Path(openvino.__file__).parent
     other = tmp_path / "openvino"
     shutil.copytree(folder / "include", other / "include")

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from fractions import Fraction
 from typing import Any
 
-from .. import Error
+from .._errors import Error
 from . import apply_tiled, merge, once, split
 
 _HELP = """\

@@ -15,11 +15,12 @@ import dask.array
 import numpy as np
 from dask.base import tokenize
 
-from .. import InvalidType, InvalidValue, MergeSpec, ResultType, Tiling
-from .._apply import _batch, _groups
-from .._arrays import given_text, value_text
-from .._merge_arguments import element_type, mask_bytes
-from .._tiling_arguments import is_integer
+from .._arguments import is_integer
+from .._errors import InvalidType, InvalidValue, given_text, value_text
+from .._tiles.apply import batch_of, groups_of
+from .._tiles.merge_arguments import element_type, mask_bytes
+from .._tiles.merge_spec import MergeSpec, ResultType
+from .._tiles.tiling import Tiling
 from .._typing import Fill, Int, IntOrInts, Mask, Number, Overlap, Progress, Reduce, Scale, Tail, TilePadding, Window
 from ._chunks import NAME, Chunks, chunk_extents
 from ._graph import Graph, read_box, with_job
@@ -140,7 +141,7 @@ def apply_tiled(
     spec = MergeSpec(window=window, reduce=reduce, dtype=dtype, mask=mask, fill=fill)
     spec.check(tiling)
     options = Options(
-        batch=_batch(batch),
+        batch=batch_of(batch),
         stacked=batch is not None,
         out=out,
         chunks=chunks,
@@ -179,7 +180,7 @@ def merged(fn: Any, given: Source, tiling: Tiling, spec: MergeSpec, options: Opt
     begun = time.monotonic()
     come = mask_bytes(tiling._native, spec.mask)
     numbers = [i for i in range(len(tiling)) if come is None or come[i]]
-    groups = [tuple(each.index for each in group) for group in _groups(tiling, numbers, options.batch)]
+    groups = [tuple(each.index for each in group) for group in groups_of(tiling, numbers, options.batch)]
     checked = _checked(options.check, numbers)
     record: dict[str, Any] = {
         "tiling": tiling._given,

@@ -11,9 +11,10 @@ from typing import Any
 import dask.array
 import numpy as np
 
-from .. import InvalidType, InvalidValue, ResultType, Tiling
-from .._arrays import given_text, value_text
-from .._tiling_arguments import is_integer
+from .._arguments import is_integer
+from .._errors import InvalidType, InvalidValue, given_text, value_text
+from .._tiles.merge_spec import ResultType
+from .._tiles.tiling import Tiling
 
 NAME = "dask.apply_tiled"
 

@@ -14,7 +14,8 @@ from typing import Any
 from dask._task_spec import DataNode, Task, TaskRef
 from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 
-from .. import Tile, Tiling
+from .._tiles.tile import Tile
+from .._tiles.tiling import Tiling
 from ._chunks import Index
 from ._job import Job, Layout, merge_chunk, pick, probe_tiles, run_tiles, write_chunk, write_tile
 from ._parts import Box, Parts

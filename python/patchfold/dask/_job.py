@@ -10,9 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from .. import InvalidValue, MergeSpec, ResultType, Tile, Tiling, _arrays, _core, merge_box, thread_limit
-from .._devices import to_device, to_processor
-from .._results import names_of
+from .. import _core
+from .._arrays.devices import to_device, to_processor
+from .._arrays.kinds import is_numpy, is_torch
+from .._errors import InvalidValue
+from .._threads import thread_limit
+from .._tiles.boxes import merge_box
+from .._tiles.merge_spec import MergeSpec, ResultType
+from .._tiles.tile import Tile, names_of
+from .._tiles.tiling import Tiling
 from ._chunks import NAME, Chunks, Index
 from ._parts import Box, Region, assembled
 
@@ -147,14 +153,14 @@ def _check_again(tiles: list[Tile], first: list[Any], second: list[Any]) -> None
 
 def _bits(array: Any) -> bytes:
     own = _copied(array)
-    return own.tobytes() if _arrays.is_numpy(own) else own.view(sys.modules["torch"].uint8).numpy().tobytes()
+    return own.tobytes() if is_numpy(own) else own.view(sys.modules["torch"].uint8).numpy().tobytes()
 
 
 def _copied(piece: Any) -> Any:
     """A copy, contiguous: the function may return the same array for each tile, and a view keeps the whole result."""
-    if _arrays.is_numpy(piece):
+    if is_numpy(piece):
         return np.array(piece, order="C")
-    if _arrays._is_torch(piece):
+    if is_torch(piece):
         own = piece.detach().contiguous().clone()
         try:
             return own.numpy()

@@ -11,7 +11,8 @@ import dask.array
 import numpy as np
 import zarr
 
-from .. import InvalidValue, Tiling
+from .._errors import InvalidValue
+from .._tiles.tiling import Tiling
 from ._chunks import NAME
 from ._sources import Source
 

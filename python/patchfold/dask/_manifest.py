@@ -15,7 +15,7 @@ from zarr.core.buffer import default_buffer_prototype
 from zarr.core.sync import sync
 from zarr.storage import FsspecStore, LocalStore
 
-from .. import InvalidValue
+from .._errors import InvalidValue
 from ._chunks import NAME, Index
 
 _SUFFIX = ".patchfold"

@@ -10,8 +10,7 @@ from typing import Any
 
 from dask.base import tokenize
 
-from .. import InvalidType
-from .._arrays import given_text
+from .._errors import InvalidType, given_text
 
 _made: dict[str, Any] = {}
 _lock = threading.Lock()

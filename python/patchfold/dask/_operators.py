@@ -14,9 +14,11 @@ from dask._task_spec import Task
 from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
 
-from .. import InvalidType, _blocks, _columns, _core, thread_limit
-from .._arrays import given_text
-from .._dtypes import SIZES
+from .. import _core
+from .._arrays.dtypes import SIZES
+from .._errors import InvalidType, given_text
+from .._operators import blocks, columns
+from .._threads import thread_limit
 from .._typing import DepthMode, FoldReduce, IntOrInts, Ints, Layout, Number, Order, Padding, PaddingMode, Positions
 from ._chunks import starts
 from ._parts import Box, Parts, assembled
@@ -229,7 +231,7 @@ class _Unfold:
         self._options = options
 
     def __call__(self, region: Any, shape: tuple[int, ...], part: Any) -> Any:
-        return _columns.unfold(region, **self._options)
+        return columns.unfold(region, **self._options)
 
 
 class _Fold:
@@ -241,7 +243,7 @@ class _Fold:
         chunk = np.full(shape, self._empty, region.dtype)
         if not reached or not chunk.size:
             return chunk
-        image = _columns.fold(region, sizes, **self._options)
+        image = columns.fold(region, sizes, **self._options)
         to, of = [slice(None)] * chunk.ndim, [slice(None)] * chunk.ndim
         for axis, size, shift in zip(self._axes, sizes, shifts, strict=True):
             begin, end = max(0, -shift), min(shape[axis], size - shift)
@@ -255,7 +257,7 @@ class _Blocks:
         self._name, self._sizes, self._mode, self._layout = name, sizes, mode, layout
 
     def __call__(self, region: Any, shape: tuple[int, ...], part: Any) -> Any:
-        call = _blocks.space_to_depth if self._name == "space_to_depth" else _blocks.depth_to_space
+        call = blocks.space_to_depth if self._name == "space_to_depth" else blocks.depth_to_space
         return call(region, self._sizes, mode=self._mode, layout=self._layout)
 
 
@@ -276,7 +278,7 @@ def _checked(name: str, x: Any, *settings: Any) -> tuple[str, Any, Any]:
     kind = x.dtype.name
     if kind not in SIZES:
         if name == "fold":
-            _columns.fold(np.zeros((1, 1, 1), x.dtype), (1,), (1,))  # its own error for types that cannot be added
+            columns.fold(np.zeros((1, 1, 1), x.dtype), (1,), (1,))  # its own error for types that cannot be added
         kind = "uint8"  # bytes that are moved
     call = _core.linear_call(_OPERATORS[name], x.shape, kind, *settings)
     pads = _core.linear_pads(call) if name in ("unfold", "fold") else []
@@ -304,7 +306,7 @@ def _padded(x: Any, axis: int, begin: int, end: int, mode: PaddingMode, value: A
     """The array with one axis padded, or cropped where a pad is negative. What padding repeats is what unfold says."""
     extent = x.shape[axis]
     if mode != "constant" and (begin > 0 or end > 0):
-        index = _columns.unfold(np.arange(extent)[None], (1,), padding=[(begin, end)], padding_mode=mode)[0]
+        index = columns.unfold(np.arange(extent)[None], (1,), padding=[(begin, end)], padding_mode=mode)[0]
         strips = [np.take(index, range(max(begin, 0))), np.take(index, range(len(index) - max(end, 0), len(index)))]
         before, after = (_array.take(x, each, axis=axis) for each in strips)
     else:

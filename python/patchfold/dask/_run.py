@@ -17,8 +17,8 @@ import dask.threaded
 from dask.callbacks import Callback
 from dask.highlevelgraph import HighLevelGraph
 
-from .. import InvalidValue
-from .._apply import _progress
+from .._errors import InvalidValue
+from .._tiles.apply import progress_of
 from ._chunks import NAME
 
 _PATIENCE = 30.0
@@ -60,7 +60,7 @@ def compute_chunks(
 ) -> int:
     """Computes all chunks. Returns the number of tiles that were computed for them; tiles is how many there are."""
     count = Count()
-    with _progress(progress, len(keys), "chunk") as advance:
+    with progress_of(progress, len(keys), "chunk") as advance:
         try:
             if client is None:
                 _with_threads(graph, keys, count, advance)

@@ -14,8 +14,9 @@ import numpy as np
 import zarr
 from dask.base import tokenize
 
-from .. import InvalidType, InvalidValue, Tile, Tiling
-from .._arrays import given_text
+from .._errors import InvalidType, InvalidValue, given_text
+from .._tiles.tile import Tile
+from .._tiles.tiling import Tiling
 from .._typing import Int
 from ._chunks import NAME
 

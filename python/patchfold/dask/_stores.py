@@ -17,8 +17,8 @@ import numpy as np
 import zarr
 from zarr.storage import FsspecStore, LocalStore, MemoryStore
 
-from .. import InvalidType, InvalidValue, ResultType
-from .._arrays import given_text
+from .._errors import InvalidType, InvalidValue, given_text
+from .._tiles.merge_spec import ResultType
 from ._chunks import NAME, Index
 from ._layouts import Layout, create
 from ._manifest import Manifest, manifest_of

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import InvalidType, InvalidValue, MergeSpec, ResultType, Tiling
-from .._arrays import given_text
+from .._errors import InvalidType, InvalidValue, given_text
+from .._tiles.merge_spec import MergeSpec, ResultType
+from .._tiles.tiling import Tiling
 from .._typing import Fill, Int, IntOrInts, Mask, Number, Overlap, Progress, Reduce, Tail, TilePadding, Window
 from ._apply import Options, merged
 from ._chunks import Index

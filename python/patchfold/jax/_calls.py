@@ -17,10 +17,10 @@ from jax.interpreters import ad as typed_ad
 from jax.interpreters import batching, mlir
 
 from .. import _core
-from .._arrays import given_text, new_numpy
-from .._dtypes import SIZES
-from .._errors import InvalidType
-from .._linear import padded, tangent_of, transposed
+from .._arrays.dtypes import SIZES
+from .._arrays.memory import new_numpy
+from .._errors import InvalidType, given_text
+from .._operators.linear import padded, tangent_of, transposed
 
 ad: Any = typed_ad  # JAX types only a part of it
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._core import Operator
-from .._table import _named, _values
+from .._operators.table import operator_named, values_of
 from .._typing import DepthMode, FoldReduce, IntOrInts, Ints, Layout, Number, Order, Padding, PaddingMode, Positions
 from ._calls import apply, create
 
@@ -239,6 +239,6 @@ def run(op: str, x: Data | None, **attributes: Any) -> jax.Array:
         >>> patchfold.jax.run("tensorflow.ExtractImagePatches", x, padding="VALID", **window)[0, 1, 1]
         Array([4, 5, 7, 8], dtype=int32)
     """
-    native, spec = _named(op)
-    values = _values(spec, attributes)
+    native, spec = operator_named(op)
+    values = values_of(spec, attributes)
     return apply(native, x, *values) if spec.data_input else create(native, np.float32, *values)

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+import patchfold
+
 from . import _notes
 from ._index_map import whole
 from ._names import Name, name_of
@@ -163,8 +165,6 @@ def _finding(found: Found, timed: bool) -> Finding:
 
 def _pattern(found: Found) -> str:
     """What goes where in an operator that is written as such, where its shapes are known. Empty for sums."""
-    import patchfold
-
     shape, name = found.source_shape, found.name
     if shape is None or name.operator in ("fold", "blocks"):
         return ""
@@ -187,8 +187,6 @@ def _item_size(dtype: str) -> int | None:
 
 
 def _timed(found: Found, amount: int | None) -> tuple[float | None, float | None]:
-    import patchfold
-
     if amount is None or amount == 0 or amount > MOST_TIMED or found.name.operator == "blocks" or found.source_shape is None:
         return None, None
     # Only sums look at elements: other operators take as long for any type of the size.

@@ -10,9 +10,8 @@ from typing import Any, cast
 import torch
 from torch.nn import functional
 
-from .._apply import _progress
-from .._arrays import given_text
-from .._errors import InvalidType
+from .._errors import InvalidType, given_text
+from .._tiles.apply import progress_of
 from ._outputs import Outputs, packed, unpacked
 from ._windows import NAME, Windows, importance_map
 
@@ -152,7 +151,7 @@ def sliding_window_inference(
             part = functional.pad(part, windows.padding, padding_mode, cval if padding_mode == "constant" else None)
         return part.to(runs_on)
 
-    with _progress(progress, len(windows)) as done:
+    with progress_of(progress, len(windows)) as done:
         for first in range(0, len(windows), most):
             group = range(first, min(first + most, len(windows)))
             data = cut(plain, group)

@@ -9,8 +9,7 @@ from typing import Any
 
 import torch
 
-from .._arrays import value_text
-from .._errors import InvalidValue
+from .._errors import InvalidValue, value_text
 from ._inference import sliding_window_inference, word
 from ._windows import NAME, importance_map
 

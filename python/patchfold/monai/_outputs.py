@@ -12,10 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from .._arrays import given_text, value_text
-from .._errors import InvalidType, InvalidValue
-from .._merger import Merger
-from .._tiling import Tiling
+from .._errors import InvalidType, InvalidValue, given_text, value_text
+from .._tiles.merger import Merger
+from .._tiles.tiling import Tiling
 from ..torch._destination import Destination, check_out
 from ._windows import NAME, Windows, value_error
 

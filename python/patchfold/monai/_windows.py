@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from .._arrays import given_text, value_text
-from .._errors import InvalidType, InvalidValue
-from .._tiling import Tiling
-from .._tiling_arguments import is_integer
+from .._arguments import is_integer
+from .._errors import InvalidType, InvalidValue, given_text, value_text
+from .._tiles.tiling import Tiling
 
 NAME = "sliding_window_inference"
 _MODES = ("constant", "gaussian")

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from .. import set_num_threads
+from .._core import set_num_threads
 from .._errors import Error
 
 _DESCRIPTION = "Runs ONNX node tests and compares the results."

@@ -16,7 +16,7 @@ from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import AttributeProto, ModelProto, TensorProto, helper, numpy_helper
 from onnx.checker import ValidationError
 
-from .._dtypes import ONNX_CODES
+from .._arrays.dtypes import ONNX_CODES
 from .._errors import Error, InvalidValue
 from . import backend
 

@@ -36,7 +36,7 @@ from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, num
 
 from .._core import Operator
 from .._errors import Error, InvalidType, InvalidValue
-from .._table import OperatorSpec, operators
+from .._operators.table import OperatorSpec, operators
 
 __all__ = [
     "PatchfoldBackend",

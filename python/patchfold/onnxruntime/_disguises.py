@@ -10,7 +10,7 @@ import onnx
 from onnx.reference.op_run import OpRun
 
 from .. import onnx as definitions
-from .._columns import unfold
+from .._operators.columns import unfold
 from ..models._disguises import Written, open_shapes, rewrite
 from ..models._expand import Nodes
 from ..models._regions import Found, Graph

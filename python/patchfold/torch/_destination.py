@@ -7,8 +7,7 @@ from typing import Any
 
 import torch
 
-from .._arrays import given_text, value_text
-from .._errors import InvalidType, InvalidValue
+from .._errors import InvalidType, InvalidValue, given_text, value_text
 
 
 def check_out(operator: str, out: Any) -> None:

@@ -20,7 +20,7 @@ from torch.autograd import forward_ad
 from torch.autograd.function import _SingleLevelFunction
 from torch.compiler import is_dynamo_compiling
 
-from .._arrays import Memory, new_torch, torch_memory
+from .._arrays.memory import Memory, new_torch, torch_memory
 from .._core import Operator
 from .._errors import InvalidType, InvalidValue
 from . import _portable, _shapes

@@ -10,10 +10,9 @@ from typing import Any
 import torch
 import torchio
 
-from .._arrays import value_text
-from .._errors import InvalidValue
-from .._tiling import Tiling
-from .._tiling_arguments import is_integer
+from .._arguments import is_integer
+from .._errors import InvalidValue, value_text
+from .._tiles.tiling import Tiling
 from ..torch._destination import Destination, check_out
 from ._destinations import AGGREGATOR, Blended, Cropped, hann, kept, starts_of
 

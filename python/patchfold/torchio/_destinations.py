@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from .._merger import Merger
-from .._tiling import Tiling
+from .._tiles.merger import Merger
+from .._tiles.tiling import Tiling
 from ..torch._destination import Destination
 
 AGGREGATOR = "GridAggregator"

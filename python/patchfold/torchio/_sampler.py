@@ -12,10 +12,9 @@ import numpy as np
 import torch
 import torchio
 
-from .._arrays import value_text
-from .._errors import InvalidValue
-from .._tiling import Tiling
-from .._tiling_arguments import is_integer
+from .._arguments import is_integer
+from .._errors import InvalidValue, value_text
+from .._tiles.tiling import Tiling
 from ._destinations import starts_of
 
 _SAMPLER = "GridSampler"

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads integers and lists of them, as callers give them."""
+
+from __future__ import annotations
+
+import operator
+import warnings
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from ._typing import Positions
+
+
+def is_integer(value: Any) -> bool:
+    if isinstance(value, (bool, np.bool_)) or getattr(value, "ndim", None):
+        return False
+    try:
+        operator.index(value)
+    except TypeError:
+        return False
+    return True
+
+
+def is_list(value: Any) -> bool:
+    if isinstance(value, np.void):  # a record, which has entries but no axes
+        return True
+    return hasattr(value, "__len__") and not isinstance(value, str) and getattr(value, "ndim", 1) != 0
+
+
+def spatial_rank(*values: Any) -> int:
+    """Number of spatial axes: the length of the lists among the values, or 2, since numbers alone are only taken so."""
+    return next((len(value) for value in values if is_list(value)), 2)
+
+
+def per_axis(value: Any, rank: int) -> tuple[int, ...]:
+    """One entry for each axis."""
+    return tuple(map(operator.index, value)) if is_list(value) else (operator.index(value),) * rank
+
+
+def read_once(value: Any, default: Any = None) -> Any:
+    """Reads integers, or a sequence of them, once, so that later code uses the same values as the check. None gives the
+    default. Other values are returned as they are, and the check refuses them."""
+    if value is None:
+        return default
+    if not is_list(value):
+        return read_integer(value)
+    items = first_entries(value)
+    return value if items is None else tuple(map(read_integer, items))
+
+
+def read_pads(value: Any) -> Any:
+    """The same for a value that may hold pairs."""
+    items = first_entries(value) if is_list(value) else None
+    if value is None or items is None:
+        return read_once(value, 0)
+    return tuple(map(read_once, items))
+
+
+def read_integer(value: Any) -> Any:
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        return value
+    try:
+        return operator.index(value)
+    except TypeError:  # an array of several elements has __index__ too
+        return value
+
+
+def first_entries(value: Any, most: int = 1000) -> tuple[Any, ...] | None:
+    """The entries of a sequence, or None if it is no sequence or is longer than any list may be (it may be endless)."""
+    if isinstance(value, (bytes, dict)) or not hasattr(type(value), "__getitem__"):
+        return None
+    try:
+        entries = tuple(islice(value, most + 1))
+    except MemoryError:
+        raise
+    except Exception:  # the object cannot be iterated over
+        return None
+    return entries if len(entries) <= most else None
+
+
+def positions_of(function: str, columns: Positions, stacklevel: int = 3) -> Positions:
+    """Returns the value of ``columns``, the old name of ``positions``, which is read until 1.0. Warns at the line that
+    called the package."""
+    message = f"patchfold.{function}: columns is now called positions; the old name works until 1.0"
+    warnings.warn(message, DeprecationWarning, stacklevel=stacklevel)
+    return columns

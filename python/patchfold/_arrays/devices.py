@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays on other devices: to a device before a function of the caller runs there, and back once its result is needed."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from .._errors import InvalidType, InvalidValue, given_text, type_name, value_text
+from .kinds import device_type, is_numpy, is_torch, module_of, speaks_dlpack
+
+_CPU = 1
+"""DLPack's number of the processor's memory."""
+
+
+class _Lent:
+    """Memory that another library handed over once, as an array of DLPack."""
+
+    def __init__(self, capsule: Any) -> None:
+        self._capsule = capsule
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return _CPU, 0
+
+
+def to_processor(array: Any, op: str, argument: str) -> Any:
+    """The array itself if it lies in the processor's memory, or is no array; otherwise a copy there.
+
+    torch copies its own tensors. Any other array is asked through DLPack, with its parameter dl_device; one that does not
+    know it, through ``get``, as CuPy has it. Errors: InvalidType for an array that offers neither.
+    """
+    if is_numpy(array):
+        return array
+    if is_torch(array):
+        return array if array.device.type in ("cpu", "meta") else array.cpu()
+    if not speaks_dlpack(array):
+        return array
+    kind = device_type(array.__dlpack_device__())
+    if kind is None or kind == _CPU:
+        return array
+    try:
+        copy = _Lent(array.__dlpack__(dl_device=(_CPU, 0), copy=True))
+    except (BufferError, NotImplementedError, TypeError, ValueError):
+        if callable(getattr(array, "get", None)):
+            return array.get()
+        raise InvalidType(
+            operator=op,
+            argument=argument,
+            rule="must lie in the processor's memory, or be copied there by its library",
+            given=f"{type_name(array)} on DLPack device type {value_text(kind)}",
+            expected="a copy on the CPU",
+        ) from None
+    try:
+        return np.from_dlpack(copy)
+    except (BufferError, RuntimeError, TypeError):  # NumPy lacks the element type
+        return copy
+
+
+def to_device(array: Any, device: Any, op: str) -> Any:
+    """The array on a device that its own library names: torch's names for tensors, JAX's devices or platforms for its
+    arrays, and whatever ``to_device`` of the array API takes for others. None: the array as it is."""
+    if device is None:
+        return array
+    try:
+        if is_torch(array):
+            return array.to(device)
+        if module_of(array) in ("jax", "jaxlib"):
+            jax: Any = sys.modules["jax"]
+            return jax.device_put(array, jax.devices(device)[0] if isinstance(device, str) else device)
+        if not is_numpy(array) and hasattr(array, "to_device"):
+            return array.to_device(device)
+    except (RuntimeError, TypeError, ValueError) as error:
+        rule = "must be a device that the array's library has"
+        raise InvalidValue(operator=op, argument="device", rule=rule, given=f"{given_text(device)}: {error}") from error
+    raise InvalidType(
+        operator=op,
+        argument="device",
+        rule="must be left out for arrays that cannot lie on another device",
+        given=f"{given_text(device)} and {type_name(array)}",
+        expected="torch.from_numpy(x)" if is_numpy(array) else "an array of torch, JAX, or with to_device",
+    )

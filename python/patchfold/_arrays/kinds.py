@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tells of which kind and shape an array is."""
+
+from __future__ import annotations
+
+import operator
+import sys
+from typing import Any, TypeGuard
+
+import numpy as np
+import numpy.typing as npt
+
+from .._arguments import first_entries, is_list, read_integer
+from .._errors import InvalidType, given_text
+
+
+def is_numpy(array: Any) -> TypeGuard[npt.NDArray[Any]]:
+    """Whether the object really is a NumPy array, whatever its class claims."""
+    return issubclass(type(array), np.ndarray)
+
+
+def is_torch(array: Any) -> bool:
+    kind = getattr(sys.modules.get("torch"), "Tensor", None)
+    return kind is not None and issubclass(type(array), kind)
+
+
+def speaks_dlpack(array: Any) -> bool:
+    """Whether the object exports its memory. The class of an array has the same methods, but no memory."""
+    return not isinstance(array, type) and hasattr(array, "__dlpack__") and hasattr(array, "__dlpack_device__")
+
+
+def is_array(x: Any) -> bool:
+    return is_numpy(x) or is_torch(x) or speaks_dlpack(x)
+
+
+def device_type(device: Any) -> int | None:
+    try:
+        return operator.index(device[0]) if isinstance(device, tuple) and len(device) == 2 else None
+    except TypeError:
+        return None
+
+
+def module_of(array: Any) -> str:
+    return str(getattr(type(array), "__module__", "")).partition(".")[0]
+
+
+def dtype_of(dtype: Any) -> np.dtype[Any] | None:
+    """The NumPy type that a value names, or None. (For other values NumPy raises many kinds of exceptions.)"""
+    try:
+        found: np.dtype[Any] = np.dtype(dtype)
+    except MemoryError:
+        raise
+    except Exception:
+        return None
+    return found
+
+
+def shape_of(array: Any, name: str, argument: str) -> tuple[int, ...]:
+    """The extents that an array, or an object used like one, reports."""
+    if is_numpy(array):
+        own: tuple[int, ...] = np.ndarray.shape.__get__(array)  # a subclass may override it
+        return own
+    entries = first_entries(array.shape) if is_list(array.shape) else None
+    extents = None if entries is None else tuple(map(read_integer, entries))
+    if extents is None or not all(type(extent) is int for extent in extents):
+        raise InvalidType(
+            operator=name, argument=argument, rule="its shape must be a tuple of integers", given=given_text(array.shape)
+        )
+    return extents

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays that are not NumPy's: torch tensors by their addresses, everything else through DLPack.
+
+The native module calls ``memory`` for each array of another library, and ``new_output`` where it needs a new one.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from .._core import RawArray, new_buffer, prefer_large_pages
+from .._errors import InvalidType, given_text, type_name, value_text
+from .dtypes import SHARED_WITH_NUMPY, SIZES
+from .kinds import device_type, is_numpy, is_torch, module_of, speaks_dlpack
+
+Memory: TypeAlias = RawArray | npt.NDArray[Any]
+"""Where the elements lie; NumPy's view of them where it has the type, since it is the fastest to hand over."""
+
+
+def memory(array: Any, op: str, argument: str, to_write: bool) -> Memory:
+    """The memory of an array's elements, shared and not copied, except for torch's lazy conj and neg views."""
+    if isinstance(array, RawArray):
+        return array
+    if is_torch(array):
+        return _checked_torch_memory(array, op, argument, to_write)
+    if not speaks_dlpack(array):
+        raise InvalidType(
+            operator=op,
+            argument=argument,
+            rule="must be an array: NumPy's, torch's, or any with __dlpack__",
+            given=type_name(array),
+            expected="" if to_write else array_instead(array, argument),
+            hint=_traced_hint(array),
+        )
+    device = array.__dlpack_device__()
+    where = device_type(device)
+    if where is None:
+        raise InvalidType(
+            operator=op,
+            argument=argument,
+            rule="__dlpack_device__ must give a device type and a number",
+            given=given_text(device),
+            expected="(1, 0) for the processor's memory",
+        )
+    if where != 1:
+        raise _not_on_cpu(op, argument, f"DLPack device type {value_text(where)}")
+    if to_write:
+        raise InvalidType(
+            operator=op,
+            argument=argument,
+            rule="must be an array that can be written to: NumPy's or torch's",
+            given=type_name(array),
+        )
+    if module_of(array) == "tensorflow" and array.dtype.name not in SIZES:  # its strings crash in __dlpack__
+        raise _unknown_type(op, argument, array.dtype.name)
+    return RawArray.from_dlpack(array, op, argument)
+
+
+def array_instead(value: Any, argument: str) -> str:
+    """What to type in place of a value that NumPy makes an array of; nothing for other values."""
+    if isinstance(value, type) or _traced_hint(value):
+        return ""
+    known = isinstance(value, (list, tuple, int, float)) or hasattr(value, "__array__")
+    known = known or hasattr(value, "__array_interface__")
+    return f"numpy.asarray({argument if argument.isidentifier() else 'x'})" if known else ""
+
+
+def _traced_hint(value: Any) -> str:
+    """What to type where a framework traces a function, and its tensors hold no elements yet."""
+    module = module_of(value)
+    if module == "jax" and "Tracer" in type(value).__name__:
+        return "inside jit, grad or vmap: the same function of patchfold.jax"
+    if module == "tensorflow" and "Symbolic" in type(value).__name__:
+        return "inside tf.function: use tf.numpy_function"
+    return ""
+
+
+def new_output(like: Any, shape: tuple[int, ...], dtype: str) -> TorchOutput | DlpackOutput:
+    """Memory for a result of the same kind as ``like``."""
+    if is_torch(like):
+        return TorchOutput(shape, dtype)
+    return DlpackOutput(like, shape, dtype)
+
+
+def new_room(kind: Any, like: Any, shape: tuple[int, ...], dtype: Any) -> NumpyOutput | TorchOutput | DlpackOutput:
+    """Memory for a result of the same kind as ``kind``, or as ``like`` if that kind lacks the element type."""
+    name = str(dtype)
+    if is_numpy(kind):
+        found = _numpy_type(dtype)
+        if found is not None:
+            return NumpyOutput(shape, found)
+        kind = like
+    if name not in SIZES or not getattr(dtype, "isnative", True):  # only NumPy has strings, records, other byte orders
+        return NumpyOutput(shape, np.dtype(dtype))
+    return new_output(kind, shape, name)
+
+
+def _numpy_type(dtype: Any) -> np.dtype[Any] | None:
+    name = str(dtype)
+    if not isinstance(dtype, str) or name in SHARED_WITH_NUMPY:
+        known: np.dtype[Any] = np.dtype(dtype)
+        return known
+    kind: Any = getattr(sys.modules.get("ml_dtypes"), name, None)
+    found: np.dtype[Any] | None = None if kind is None else np.dtype(kind)
+    return found
+
+
+def new_numpy(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """A new array. More bytes than NumPy can count raise MemoryError too."""
+    try:
+        return np.empty(shape, dtype)
+    except ValueError as error:
+        raise MemoryError(str(error)) from None
+
+
+def new_torch(shape: tuple[int, ...], dtype: Any, **options: Any) -> Any:
+    """A new tensor on the CPU. The memory of large ones lies on large pages, as that of NumPy's arrays does."""
+    tensor = sys.modules["torch"].empty(shape, dtype=dtype, device="cpu", **options)
+    prefer_large_pages(tensor.data_ptr(), tensor.nbytes)
+    return tensor
+
+
+class NumpyOutput:
+    """A new array."""
+
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        self.memory = new_numpy(shape, dtype)
+
+    def result(self) -> Any:
+        return self.memory
+
+
+class TorchOutput:
+    """A new tensor."""
+
+    def __init__(self, shape: tuple[int, ...], dtype: str) -> None:
+        self._tensor = new_torch(shape, getattr(sys.modules["torch"], dtype))
+        self.memory = torch_memory(self._tensor)
+
+    def result(self) -> Any:
+        return self._tensor
+
+
+class DlpackOutput:
+    """A buffer that the input's library takes over once it is filled."""
+
+    def __init__(self, like: Any, shape: tuple[int, ...], dtype: str) -> None:
+        self._module = module_of(like)
+        self._namespace = like.__array_namespace__() if hasattr(like, "__array_namespace__") else None
+        module = sys.modules.get(self._module)
+        if self._namespace is None and self._module != "tensorflow" and not hasattr(module, "from_dlpack"):
+            rule = "no array of this kind can be made: it has no __array_namespace__, and its module no from_dlpack"
+            raise InvalidType(rule=rule, given=type_name(like), expected="numpy.from_dlpack(x)")
+        self._buffer = new_buffer(shape, dtype)
+        self.memory: Memory = RawArray.from_dlpack(self._buffer, "", "")
+
+    def result(self) -> Any:
+        if self._namespace is not None:
+            return self._namespace.from_dlpack(self._buffer)
+        if self._module == "tensorflow":
+            return sys.modules["tensorflow"].experimental.dlpack.from_dlpack(self._buffer.__dlpack__())
+        return sys.modules[self._module].from_dlpack(self._buffer)
+
+
+def torch_memory(tensor: Any) -> Memory:
+    """The memory of a dense CPU tensor that requires no gradient. Checks nothing."""
+    dtype = _name_of(tensor)
+    if dtype in SHARED_WITH_NUMPY:
+        return tensor.numpy()  # type: ignore[no-any-return]
+    size = tensor.element_size()
+    strides = [stride * size for stride in tensor.stride()]
+    return RawArray.make(tensor.data_ptr(), tensor.shape, strides, dtype, True, tensor)
+
+
+def _checked_torch_memory(tensor: Any, op: str, argument: str, to_write: bool) -> Memory:
+    torch = sys.modules["torch"]
+    if tensor.device.type != "cpu":
+        raise _not_on_cpu(op, argument, f"a tensor on {tensor.device}")
+    if tensor.layout is not torch.strided or tensor.is_nested:
+        given = "a nested tensor" if tensor.is_nested else str(tensor.layout)
+        raise InvalidType(
+            operator=op, argument=argument, rule="must be a dense tensor", given=given, expected="torch.strided"
+        )
+    if tensor.requires_grad and torch.is_grad_enabled():
+        raise _for_patchfold_torch(op, argument, "gradients would be lost here", "a tensor that requires grad")
+    if torch.autograd.forward_ad._current_level >= 0 and torch.autograd.forward_ad.unpack_dual(tensor).tangent is not None:
+        raise _for_patchfold_torch(op, argument, "the tangent would be lost here", "a dual tensor")
+    if torch.jit.is_tracing():
+        raise _for_patchfold_torch(op, argument, "a trace would hold the result as a constant", "a call within a trace")
+    if _name_of(tensor) not in SIZES:
+        raise _unknown_type(op, argument, str(tensor.dtype))
+    if tensor.is_conj() or tensor.is_neg():
+        if to_write:
+            raise InvalidType(
+                operator=op, argument=argument, rule="must hold its elements as they are", given="a conj or neg view"
+            )
+        tensor = tensor.resolve_conj().resolve_neg()
+    if to_write and not tensor.is_inference():
+        torch.autograd.graph.increment_version(tensor)  # so that a backward pass that saved it raises an error
+    try:
+        if torch._is_functional_tensor(tensor):
+            raise TypeError
+        return torch_memory(tensor.detach() if tensor.requires_grad else tensor)
+    except (RuntimeError, TypeError) as error:  # tensors of transforms and of subclasses have no memory
+        raise InvalidType(
+            operator=op,
+            argument=argument,
+            rule="must be a tensor with memory of its own",
+            given=type_name(tensor),
+            expected="the same function of patchfold.torch",
+        ) from error
+
+
+def _name_of(tensor: Any) -> str:
+    return str(tensor.dtype).removeprefix("torch.")
+
+
+def _for_patchfold_torch(op: str, argument: str, rule: str, given: str) -> InvalidType:
+    expected = "the same function of patchfold.torch, or x.detach()"
+    if op in ("tiling", "merge", "apply_tiled"):
+        expected = "a tensor made under torch.no_grad(), or .detach()"
+    return InvalidType(operator=op, argument=argument, rule=rule, given=given, expected=expected)
+
+
+def _unknown_type(op: str, argument: str, given: str) -> InvalidType:
+    return InvalidType(operator=op, argument=argument, rule="must have an element type of this library", given=given)
+
+
+def _not_on_cpu(op: str, argument: str, given: str) -> InvalidType:
+    return InvalidType(
+        operator=op, argument=argument, rule="must lie in the processor's memory", given=given, expected="a copy on the CPU"
+    )

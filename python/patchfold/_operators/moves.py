@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What moves elements of any kind of array: the engine, or the array's own library."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _core
+from .._arrays.kinds import is_numpy, is_torch, module_of, shape_of
+from .._arrays.memory import memory
+from .._errors import InvalidType, type_name
+from .patches import reshaped
+
+Shape = tuple[int, ...]
+
+
+def moved(array: Any, parts: Sequence[int], order: Sequence[int]) -> Any:
+    """The array with its axes cut into parts and these in another order, by its own library: a view where it has views."""
+    cut = reshaped(array, tuple(parts))
+    if is_torch(array):
+        return cut.permute(order)
+    return cut.transpose(order) if hasattr(cut, "transpose") else sys.modules["tensorflow"].transpose(cut, order)
+
+
+class Read(NamedTuple):
+    array: Any
+    shape: Shape
+    by_engine: bool
+    """Otherwise its own library moves it: it has gradients, is traced, or lies elsewhere than in the processor's memory."""
+    compiled: bool = False
+    """Whether torch.compile traces the call."""
+
+
+def read(array: Any, op: str, argument: str, out: Any) -> Read:
+    if is_numpy(array):
+        shape = _core.array_facts(array, op, argument)[0]
+        return Read(array if type(array) is np.ndarray else array.view(np.ndarray), shape, True)
+    if is_torch(array):
+        if out is None and sys.modules["torch"].compiler.is_compiling():
+            return Read(array, tuple(array.shape), False, True)
+        try:
+            return Read(array, _core.array_facts(array, op, argument)[0], True)
+        except InvalidType:
+            if out is not None:
+                raise
+            return Read(array, tuple(map(int, array.shape)), False)
+    movable = hasattr(array, "reshape") and hasattr(array, "transpose")
+    if isinstance(array, type) or not (movable or module_of(array) == "tensorflow") or out is not None:
+        memory(array, op, argument, False)  # refuses what is no array
+        known = "a NumPy array or a torch tensor" + ("" if out is not None else ", or have reshape and transpose")
+        raise InvalidType(operator=op, argument=argument, rule=f"must be {known}", given=type_name(array))
+    return Read(array, shape_of(array, op, argument), False)

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Puts an image together from its patches."""
+
+from __future__ import annotations
+
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _core
+from .._arguments import read_once, read_pads
+from .._arrays.kinds import shape_of
+from .._errors import Error, InvalidType, InvalidValue, given_text, text_in, value_text
+from .._typing import Array, Element, IntOrInts, Ints, Layout, Number, Order, Padding, Positions, Shape
+from .columns import fold
+
+_fold = _core.Operator("fold", data="columns")
+
+
+@overload
+def reconstruct(
+    columns: npt.NDArray[Element],
+    shape: Shape,
+    kernel_size: IntOrInts,
+    *,
+    stride: IntOrInts = 1,
+    dilation: IntOrInts = 1,
+    padding: Padding = 0,
+    layout: Layout = "channels_first",
+    order: Order = "channel",
+    positions: Positions = "flat",
+    fill: Number = 0,
+    out: npt.NDArray[Element] | None = None,
+) -> np.ndarray[Shape, np.dtype[Element]]: ...
+@overload
+def reconstruct(
+    columns: npt.NDArray[Element],
+    shape: Ints,
+    kernel_size: IntOrInts,
+    *,
+    stride: IntOrInts = 1,
+    dilation: IntOrInts = 1,
+    padding: Padding = 0,
+    layout: Layout = "channels_first",
+    order: Order = "channel",
+    positions: Positions = "flat",
+    fill: Number = 0,
+    out: npt.NDArray[Element] | None = None,
+) -> npt.NDArray[Element]: ...
+@overload
+def reconstruct(
+    columns: Array,
+    shape: Ints,
+    kernel_size: IntOrInts,
+    *,
+    stride: IntOrInts = 1,
+    dilation: IntOrInts = 1,
+    padding: Padding = 0,
+    layout: Layout = "channels_first",
+    order: Order = "channel",
+    positions: Positions = "flat",
+    fill: Number = 0,
+    out: Array | None = None,
+) -> Array: ...
+def reconstruct(
+    columns: Array,
+    shape: Ints,
+    kernel_size: IntOrInts,
+    *,
+    stride: IntOrInts = 1,
+    dilation: IntOrInts = 1,
+    padding: Padding = 0,
+    layout: Layout = "channels_first",
+    order: Order = "channel",
+    positions: Positions = "flat",
+    fill: Number = 0,
+    out: Array | None = None,
+) -> Array:
+    """Puts an image together from its patches: where they overlap, it is their mean. Undoes unfold.
+
+    It is fold with reduce="mean" that takes the shape of the whole image. Columns of unfold that nobody changed give the
+    image back bit for bit, of every type that has a mean, wherever patches cover it.
+
+    Shapes: columns is (B.., C*K, L) or (B.., C*K, l1..lR); the result is (B.., C, I1..IR) = shape; with
+        layout="channels_last" the channels come last in both.
+
+    Arguments:
+        columns: the patches, as unfold makes them.
+        shape: the shape of the image that they were cut from, such as image.shape.
+        kernel_size, stride, dilation, padding, layout, order, positions: those of the unfold.
+        fill: the value of elements that no patch covers. An integer element type needs an integer in its range.
+        out: an array of the given shape and the columns' element type; it receives the result and is returned.
+
+    Formula: result[n, c, y] = the mean of columns[n, c * K + tap, position] over all taps and positions with
+        position * stride + tap * dilation - pad_begin = y for each axis; fill if there are none.
+
+    Types: numbers and booleans. Means are rounded once, to nearest even, and never wrap; see fold.
+
+    Errors: InvalidValue for a shape that is not that of the image, and for what fold refuses; InvalidType as from fold.
+
+    Elsewhere: torch fold(unfold(x)) / fold(unfold(ones)); sklearn feature_extraction.image.reconstruct_from_patches_2d;
+        kornia combine_tensor_patches.
+
+    Example:
+        >>> import numpy as np, patchfold
+        >>> photo = np.random.default_rng(0).integers(0, 256, (3, 60, 80), np.uint8)
+        >>> columns = patchfold.unfold(photo, (8, 8), stride=4)
+        >>> np.array_equal(patchfold.reconstruct(columns, photo.shape, (8, 8), stride=4), photo)
+        True
+        >>> patchfold.reconstruct(np.array([[10, 20, 30], [21, 30, 40]]), (1, 4), (2,))
+        array([[10, 20, 30, 40]])
+    """
+    whole, windows, pads = read_once(shape), tuple(map(read_once, (kernel_size, stride, dilation))), read_pads(padding)
+    try:
+        held = shape_of(columns, "reconstruct", "columns") if hasattr(columns, "shape") else ()
+        extents = _extents(len(held), whole, [*windows, pads], layout, positions)
+        made = _fold.output_shape(held, extents, *windows, pads, layout, order, positions) if held else whole
+        if made != whole:
+            rule = "must be the shape of the image that the columns were cut from"
+            raise InvalidValue(
+                operator="reconstruct",
+                argument="shape",
+                rule=rule,
+                given=value_text(whole),
+                expected=str(made),
+                code="shape",
+            )
+        return fold(
+            columns,
+            extents,
+            windows[0],
+            stride=windows[1],
+            dilation=windows[2],
+            padding=pads,
+            layout=layout,
+            order=order,
+            positions=positions,
+            reduce="mean",
+            fill=fill,
+            out=out,
+        )
+    except Error as error:
+        if error.operator == "reconstruct":
+            raise
+        argument = {"x": "columns", "shape": "columns", "output_size": "shape"}.get(error.argument, error.argument)
+        facts = {"rule": error.rule, "given": error.given, "expected": error.expected, "code": error.code}
+        raise type(error)(operator="reconstruct", argument=argument, **facts) from None
+
+
+def _extents(axes: int, shape: Any, windows: list[Any], layout: Any, positions: Any) -> tuple[int, ...]:
+    """The spatial extents in the shape of an image whose columns have so many axes. Their number is the length of any list.
+    With single numbers only, flat columns tell it, and a grid is read as by unfold. What else is wrong, fold says."""
+    if not isinstance(shape, tuple) or not all(type(extent) is int for extent in shape):
+        raise InvalidType(
+            operator="reconstruct", argument="shape", rule="must be a list of integers", given=given_text(shape)
+        )
+    flat = text_in(positions) != "grid"
+    lists = [value for value in windows if type(value) is tuple]
+    rank = len(lists[0]) if lists else len(shape) - axes + 1 if flat else len(shape) - 2
+    if len(shape) == 3 and not flat and not lists:
+        rule = "a shape of rank 3 is one image of 2 spatial axes or a batch of 1; give a list to say which"
+        size = value_text(windows[0])
+        raise InvalidValue(
+            operator="reconstruct",
+            argument="shape",
+            rule=rule,
+            given=value_text(shape),
+            expected=f"kernel_size=({size}, {size}) or kernel_size=({size},)",
+            code="rank",
+        )
+    batch = len(shape) - rank - 1
+    if rank < 1 or batch < 0:
+        rule = "must have a channel axis and the spatial axes"
+        expected = f"rank {rank + 1} or more" if rank > 0 else f"rank {axes} or more"
+        raise InvalidValue(
+            operator="reconstruct", argument="shape", rule=rule, given=value_text(shape), expected=expected, code="rank"
+        )
+    first = batch if text_in(layout) == "channels_last" else batch + 1
+    return shape[first : first + rank]

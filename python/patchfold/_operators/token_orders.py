@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The orders of tokens: how the axes of an image are cut into parts, and how these follow each other in its tokens."""
+
+from __future__ import annotations
+
+import functools
+from math import prod
+from typing import Any, NamedTuple
+
+from .._arguments import read_once
+from .._errors import InvalidType, InvalidValue, given_text, text_in, value_text
+from .._typing import DepthMode
+
+Shape = tuple[int, ...]
+
+_LIMIT = 1 << 60
+
+Seams = tuple[Shape, ...] | None
+"""(axis, next axis, its extent): the two are one without a copy where the stride of the first is extent times that of the
+other. None: no view is possible."""
+
+
+class Order(NamedTuple):
+    mode: DepthMode
+    """Of the elements of a token: "blocks_first" for (taps, channel), "depth_first" for (channel, taps)."""
+    merge_size: int
+    frames: int
+    """Frames of a patch where patch_size is one number; 0 if images have no axis of frames."""
+
+
+ORDERS = {
+    "vit": Order("blocks_first", 1, 0),
+    "torch": Order("depth_first", 1, 0),
+    "qwen": Order("depth_first", 2, 2),
+}
+
+
+class Geometry(NamedTuple):
+    """An image whose axes are cut up, and the same parts in the order of the tokens."""
+
+    image: Shape
+    cells: Shape
+    """The image with rows and columns cut into merge blocks."""
+    channels_last: Shape
+    """The axes of `cells` in the order (batch.., blocks.., patches within a block.., channel)."""
+    blocks: Shape
+    """What space_to_depth moves to the channels of that."""
+    grid: Shape
+    """Its result: `tokens` with an axis for each of the blocks."""
+    tokens: Shape
+    parts: Shape
+    """The image with every axis cut into all its parts."""
+    order: Shape
+    """The axes of `parts` in the order of the tokens."""
+    image_seams: Seams
+    """Where parts of `parts` become an axis of the image again."""
+    token_seams: Seams
+    """Where parts, in `order`, become an axis of the tokens."""
+
+
+def _seams(sizes: list[int], groups: list[int]) -> Seams:
+    """For axes that come together in groups of as many, in order."""
+    found: list[Shape] = []
+    axis = 0
+    for count in groups:
+        long = [each for each in range(axis, axis + count) if sizes[each] != 1]
+        found += [(first, second, sizes[second]) for first, second in zip(long, long[1:], strict=False)]
+        axis += count
+    return None if 0 in sizes else tuple(found)
+
+
+@functools.lru_cache(maxsize=1024)
+def geometry(batch: Shape, channels: int, extents: Shape, patch: Shape, merge: Shape, order: Order, layout: str) -> Geometry:
+    """For arguments that are already checked."""
+    names: list[tuple[str, int]] = [("extent", i) for i in range(len(extents))]
+    place = len(names) if layout == "channels_last" else 1 if order.frames else 0
+    names.insert(place, ("channel", 0))
+    image, cells, parts = list(batch), [(size, "batch", i) for i, size in enumerate(batch)], []
+    parts += cells
+    groups = [1] * len(batch)
+    for name, i in names:
+        before = len(parts)
+        if name == "channel":
+            image.append(channels)
+            cells.append((channels, "channel", 0))
+            parts.append((channels, "channel", 0))
+        else:
+            image.append(extents[i])
+            count = extents[i] // (patch[i] * merge[i])
+            parts.append((count, "outer", i))
+            if merge[i] > 1:
+                cells += [(count, "outer", i), (merge[i] * patch[i], "inner", i)]
+                parts.append((merge[i], "inner", i))
+            else:
+                cells.append((extents[i], "outer", i))
+            parts.append((patch[i], "tap", i))
+        groups.append(len(parts) - before)
+
+    def places(of: list[tuple[int, str, int]], name: str) -> list[int]:
+        return [axis for axis, part in enumerate(of) if part[1] == name]
+
+    spatial = places(cells, "outer") + places(cells, "inner")
+    blocks = [1 if merge[i] > 1 and name == "outer" else patch[i] for _, name, i in (cells[axis] for axis in spatial)]
+    positions = places(parts, "outer") + places(parts, "inner")
+    elements = [places(parts, "tap"), places(parts, "channel")]
+    if order.mode == "depth_first":
+        elements.reverse()
+    depth = channels * prod(patch)
+    counts = [parts[axis][0] for axis in positions]
+    sizes = [size for size, _, _ in parts]
+    in_order = [*places(parts, "batch"), *positions, *elements[0], *elements[1]]
+    return Geometry(
+        image=tuple(image),
+        cells=tuple(size for size, _, _ in cells),
+        channels_last=(*places(cells, "batch"), *spatial, *places(cells, "channel")),
+        blocks=tuple(blocks),
+        grid=(*batch, *counts, depth),
+        tokens=(*batch, prod(counts), depth),
+        parts=tuple(sizes),
+        order=tuple(in_order),
+        image_seams=_seams(sizes, groups),
+        token_seams=_seams([sizes[axis] for axis in in_order], [1] * len(batch) + [len(positions), len(patch) + 1]),
+    )
+
+
+def order_of(op: str, order: Any, layout: Any) -> Order:
+    for argument, word, words in (("order", order, ORDERS), ("layout", layout, ("channels_first", "channels_last"))):
+        if text_in(word) not in words:
+            rule = "must be one of " + ", ".join(map(repr, words))
+            kind = InvalidValue if isinstance(word, str) else InvalidType
+            raise kind(operator=op, argument=argument, rule=rule, given=given_text(word))
+    return ORDERS[str.__str__(order)]
+
+
+def integers(op: str, argument: str, value: Any) -> Any:
+    """An int of at least 1, or a tuple of them."""
+    read = read_once(value)
+    numbers = read if type(read) is tuple else (read,)
+    if not numbers or not all(type(number) is int for number in numbers):
+        rule = "must be an integer or a sequence of integers"
+        raise InvalidType(operator=op, argument=argument, rule=rule, given=given_text(value))
+    if min(numbers) < 1:
+        raise InvalidValue(operator=op, argument=argument, rule="must be at least 1", given=value_text(value))
+    if max(numbers) >= _LIMIT:
+        raise InvalidValue(
+            operator=op, argument=argument, rule="must stay below 2^60", given=value_text(value), code="limit"
+        )
+    return read
+
+
+def merge_of(op: str, order: Order, merge_size: Any, rank: int) -> Shape:
+    """Patches of a merge block along each axis."""
+    size = order.merge_size if merge_size is None else integers(op, "merge_size", merge_size)
+    if type(size) is not int:
+        rule = "must be one number, for rows and columns"
+        raise InvalidValue(operator=op, argument="merge_size", rule=rule, given=str(size))
+    most = 6 if size == 1 else 4
+    if rank > most:
+        raise InvalidValue(
+            operator=op, argument="patch_size", rule="has too many entries", given=str(rank), expected=f"at most {most}"
+        )
+    if size > 1 and rank < 2:
+        rule = "needs rows and columns"
+        raise InvalidValue(operator=op, argument="merge_size", rule=rule, given=str(size), expected="1")
+    return (1,) * (rank - 2) + (size,) * min(rank, 2)
+
+
+def check_extents(op: str, argument: str, extents: Shape, patch: Shape, merge: Shape) -> None:
+    steps = tuple(p * m for p, m in zip(patch, merge, strict=True))
+    what = "patch_size" if max(merge) == 1 else "patch_size * merge_size"
+    if any(extent % step for extent, step in zip(extents, steps, strict=True)):
+        raise InvalidValue(
+            operator=op,
+            argument=argument,
+            rule=f"the spatial extents must be multiples of {what}",
+            given=str(extents),
+            expected=f"multiples of {steps}; pad or crop",
+            code="divisible",
+        )
+    if 0 in extents:
+        rule = f"the spatial extents must be at least {what}"
+        raise InvalidValue(operator=op, argument=argument, rule=rule, given=str(extents), expected=f"at least {steps}")

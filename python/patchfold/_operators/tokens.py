@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pictures and videos as tokens, the flattened patches that vision transformers read, in the orders of their models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _core
+from .._arrays.kinds import is_numpy, is_torch, shape_of
+from .._arrays.memory import memory, new_numpy, new_torch
+from .._errors import InvalidValue, errors_of
+from .._typing import Array, Element, Int, IntOrInts, Ints, Layout, TokenOrder
+from .moves import moved, read
+from .patches import reshaped
+from .token_orders import Geometry, Seams, Shape, check_extents, geometry, integers, merge_of, order_of
+
+_space_to_depth = _core.Operator("space_to_depth", data="x")
+_depth_to_space = _core.Operator("depth_to_space", data="x")
+
+
+def _joins(array: Any, seams: Seams) -> bool:
+    """Whether the parts of a NumPy array or torch tensor can become the axes of the result without a copy."""
+    strides = array.strides if is_numpy(array) else array.stride()
+    return seams is not None and all(strides[axis] == strides[inner] * extent for axis, inner, extent in seams)
+
+
+def _geometry(compiled: bool) -> Callable[..., Geometry]:
+    """geometry(), without its cache where torch.compile traces: that would be no part of the graph."""
+    return geometry.__wrapped__ if compiled else geometry
+
+
+def _result(op: str, shape: Shape, like: Any, out: Any) -> Any:
+    """An array to write to: the given one, checked, or a new one."""
+    if out is None:
+        return (new_torch if is_torch(like) else new_numpy)(shape, like.dtype)
+    if not is_numpy(out) and not is_torch(out):
+        memory(out, op, "out", True)  # refuses it
+    given = shape_of(out, op, "out")
+    if given != shape:
+        rule = "must have the shape of the result"
+        raise InvalidValue(operator=op, argument="out", rule=rule, given=str(given), expected=str(shape), code="shape")
+    return out.view(np.ndarray) if is_numpy(out) else out
+
+
+@overload
+def patchify(
+    x: npt.NDArray[Element],
+    patch_size: IntOrInts,
+    *,
+    order: TokenOrder = "vit",
+    merge_size: Int | None = None,
+    layout: Layout = "channels_first",
+    out: npt.NDArray[Element] | None = None,
+) -> npt.NDArray[Element]: ...
+@overload
+def patchify(
+    x: Array,
+    patch_size: IntOrInts,
+    *,
+    order: TokenOrder = "vit",
+    merge_size: Int | None = None,
+    layout: Layout = "channels_first",
+    out: Array | None = None,
+) -> Array: ...
+def patchify(
+    x: Array,
+    patch_size: IntOrInts,
+    *,
+    order: TokenOrder = "vit",
+    merge_size: Int | None = None,
+    layout: Layout = "channels_first",
+    out: Array | None = None,
+) -> Array:
+    """Cuts images or videos into patches that do not overlap, and makes a token of each: what vision transformers read.
+
+    Shapes: x is (B.., C, I1..IR), or (B.., I1..IR, C) with layout="channels_last"; the result is (B.., n, D) with D =
+        C * the product of patch_size, and n = the product of I / patch_size. R is the length of patch_size. One number
+        stands for rows and columns, R = 2, of an x of 3 or 4 axes. For order="qwen" x has frames, (B.., T, C, H, W) or
+        (B.., T, H, W, C), R = 3, and one number p stands for (2, p, p).
+
+    Arguments:
+        x: the images or videos; the extents must be multiples of the patches (and of the merge blocks). Pad or crop first.
+        patch_size: extents of a patch, at least 1: one for each spatial axis, or one number as above.
+        order: "vit": a token is (rows, columns, channel), tokens are in row-major order. "torch": a token is (channel,
+            rows, columns), as the weights of a convolution are. "qwen": a token is (channel, frames, rows, columns), and
+            tokens stand together in merge blocks of 2 x 2: (t, y / 2, x / 2, y % 2, x % 2).
+        merge_size: patches along the rows and along the columns of a merge block; None for 2 with "qwen" and 1 otherwise.
+        layout: where the channels lie, "channels_first" or "channels_last".
+        out: a NumPy array or torch tensor of the result's shape and element type; it receives the result and is returned.
+
+    Formula: result[n, y * w + x, (i * q + j) * C + c] = x[n, c, y * p + i, x * q + j] for patches of (p, q), w of them
+        in a row, order="vit"; [.., (c * p + i) * q + j] for order="torch".
+
+    Types: any element type of fixed size; elements are copied bit by bit. As numpy.reshape does, the result of a NumPy
+        array or torch tensor shares its memory where no element has to move (patches as wide as the image, say). Arrays
+        of other libraries, torch tensors that require grad or lie on another device, and tensors within torch.compile,
+        jax.jit or tf.function are moved by their own library, so derivatives flow.
+
+    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array and
+        for arguments of the wrong type. Both name the rule, the given value and the expected one.
+
+    Elsewhere: einops rearrange("b c (h p) (w q) -> b (h w) (p q c)") for "vit"; torch nn.functional.unfold(x, p,
+        stride=p).mT for "torch"; TensorFlow image.extract_patches for "vit"; Hugging Face Qwen2VLImageProcessor for
+        "qwen"; ONNX none; OpenVINO ExtractImagePatches; MATLAB none.
+
+    Example:
+        >>> import numpy as np, patchfold
+        >>> pictures = np.zeros((8, 3, 224, 224), np.float32)
+        >>> patchfold.patchify(pictures, 16).shape
+        (8, 196, 768)
+        >>> patchfold.patchify(np.arange(8).reshape(1, 2, 4), 2)
+        array([[0, 1, 4, 5],
+               [2, 3, 6, 7]])
+        >>> video = np.zeros((4, 3, 56, 84), np.float32)  # frames, channels, rows, columns
+        >>> patchfold.patchify(video, 14, order="qwen").shape
+        (48, 1176)
+    """
+    op = "patchify"
+    kind = order_of(op, order, layout)
+    array, shape, by_engine, compiled = read(x, op, "x", out)
+    size = integers(op, "patch_size", patch_size)
+    if type(size) is int and not kind.frames and len(shape) > 4:
+        raise InvalidValue(
+            operator=op,
+            argument="patch_size",
+            rule="one number stands for the rows and columns of an array of 3 or 4 axes",
+            given=f"{size} for {len(shape)} axes",
+            expected=f"({size}, {size}) for frames (.., C, H, W), or (frames, {size}, {size}) for volumes (.., C, T, H, W)",
+            code="rank",
+        )
+    patch = size if type(size) is tuple else (kind.frames, size, size) if kind.frames else (size, size)
+    rank = len(patch)
+    merge = merge_of(op, kind, merge_size, rank)
+    if len(shape) < rank + 1:
+        expected = f"rank {rank + 1} or more" + ("; a grey picture is x[None]" if len(shape) == rank else "")
+        rule = "must have an axis of channels and one for each entry of patch_size"
+        raise InvalidValue(operator=op, argument="x", rule=rule, given=str(shape), expected=expected, code="rank")
+    batch, rest = shape[: len(shape) - rank - 1], list(shape[len(shape) - rank - 1 :])
+    channels = rest.pop(-1 if layout == "channels_last" else 1 if kind.frames else 0)
+    check_extents(op, "x", tuple(rest), patch, merge)
+    plan = _geometry(compiled)(batch, channels, tuple(rest), patch, merge, kind, str(layout))
+    if out is None:
+        cut = moved(array, plan.parts, plan.order)
+        if not by_engine or _joins(cut, plan.token_seams):
+            view: Array = reshaped(cut, plan.tokens)
+            return view
+    result = _result(op, plan.tokens, array, out)
+    with errors_of(op):
+        _space_to_depth(
+            moved(array, plan.cells, plan.channels_last),
+            reshaped(result, plan.grid),
+            plan.blocks,
+            kind.mode,
+            "channels_last",
+        )
+    return result if out is None else out
+
+
+@overload
+def unpatchify(
+    tokens: npt.NDArray[Element],
+    size: Ints,
+    patch_size: IntOrInts,
+    *,
+    order: TokenOrder = "vit",
+    merge_size: Int | None = None,
+    layout: Layout = "channels_first",
+    out: npt.NDArray[Element] | None = None,
+) -> npt.NDArray[Element]: ...
+@overload
+def unpatchify(
+    tokens: Array,
+    size: Ints,
+    patch_size: IntOrInts,
+    *,
+    order: TokenOrder = "vit",
+    merge_size: Int | None = None,
+    layout: Layout = "channels_first",
+    out: Array | None = None,
+) -> Array: ...
+def unpatchify(
+    tokens: Array,
+    size: Ints,
+    patch_size: IntOrInts,
+    *,
+    order: TokenOrder = "vit",
+    merge_size: Int | None = None,
+    layout: Layout = "channels_first",
+    out: Array | None = None,
+) -> Array:
+    """Puts tokens back into images or videos: the inverse of patchify.
+
+    Shapes: tokens is (B.., n, D); the result is (B.., C, I1..IR) where I1..IR = size and C = D / the product of
+        patch_size; (B.., I1..IR, C) with layout="channels_last". For order="qwen" size is (T, H, W), and the result
+        is (B.., T, C, H, W) or (B.., T, H, W, C).
+
+    Arguments:
+        tokens: the flattened patches.
+        size: the spatial extents of the images, multiples of the patches (and of the merge blocks).
+        patch_size: extents of a patch, at least 1: one for each spatial axis. One number p stands for (p, p), and for
+            (2, p, p) with order="qwen".
+        order: "vit", "torch" or "qwen", as for patchify.
+        merge_size: as for patchify.
+        layout: where the channels lie in the result, "channels_first" or "channels_last".
+        out: a NumPy array or torch tensor of the result's shape and element type; it receives the result and is returned.
+
+    Formula: result[n, c, y * p + i, x * q + j] = tokens[n, y * w + x, (i * q + j) * C + c] for patches of (p, q), w of
+        them in a row, order="vit"; [.., (c * p + i) * q + j] for order="torch".
+
+    Types: as for patchify.
+
+    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array and
+        for arguments of the wrong type. Both name the rule, the given value and the expected one.
+
+    Elsewhere: einops rearrange("b (h w) (p q c) -> b c (h p) (w q)", h=..) for "vit"; torch nn.functional.fold(tokens.mT,
+        size, p, stride=p) for "torch"; TensorFlow nn.depth_to_space for a grid of tokens, "vit"; ONNX none; OpenVINO
+        none; MATLAB none.
+
+    Example:
+        >>> import numpy as np, patchfold
+        >>> tokens = np.array([[0, 1, 4, 5], [2, 3, 6, 7]])
+        >>> patchfold.unpatchify(tokens, (2, 4), 2)
+        array([[[0, 1, 2, 3],
+                [4, 5, 6, 7]]])
+    """
+    op = "unpatchify"
+    kind = order_of(op, order, layout)
+    array, shape, by_engine, compiled = read(tokens, op, "tokens", out)
+    extents = integers(op, "size", size)
+    if type(extents) is not tuple:
+        rule = "must have one entry for each spatial axis"
+        raise InvalidValue(operator=op, argument="size", rule=rule, given=str(extents), expected="(rows, columns)")
+    patch = integers(op, "patch_size", patch_size)
+    if type(patch) is int:
+        patch = (kind.frames, patch, patch) if kind.frames else (patch, patch)
+    if len(patch) != len(extents):
+        raise InvalidValue(
+            operator=op,
+            argument="size",
+            rule="must have as many entries as patch_size",
+            given=str(extents),
+            expected=f"{len(patch)} entries, for patches of {patch}",
+            code="length",
+        )
+    merge = merge_of(op, kind, merge_size, len(patch))
+    check_extents(op, "size", extents, patch, merge)
+    if len(shape) < 2:
+        rule = "must be (.., tokens, elements of a token)"
+        raise InvalidValue(operator=op, argument="tokens", rule=rule, given=str(shape), code="rank")
+    count, taps = prod(extents) // prod(patch), prod(patch)
+    if shape[-2] != count or shape[-1] % taps:
+        raise InvalidValue(
+            operator=op,
+            argument="tokens",
+            rule="must have a token for each patch and, in each, as many elements of every channel as the patch has",
+            given=str(shape),
+            expected=f"(.., {count}, a multiple of {taps})",
+            code="shape",
+        )
+    plan = _geometry(compiled)(shape[:-2], shape[-1] // taps, extents, patch, merge, kind, str(layout))
+    if out is None:
+        back = sorted(range(len(plan.order)), key=plan.order.__getitem__)
+        cut = moved(array, [plan.parts[axis] for axis in plan.order], back)
+        if not by_engine or _joins(cut, plan.image_seams):
+            view: Array = reshaped(cut, plan.image)
+            return view
+    result = _result(op, plan.image, array, out)
+    with errors_of(op):
+        _depth_to_space(
+            reshaped(array, plan.grid),
+            moved(result, plan.cells, plan.channels_last),
+            plan.blocks,
+            kind.mode,
+            "channels_last",
+        )
+    return result if out is None else out

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Applies a function to an array tile by tile."""
+
+from __future__ import annotations
+
+import importlib
+import operator
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, cast
+
+import numpy as np
+
+from .. import _core
+from .._arguments import is_integer
+from .._arrays.devices import to_device
+from .._arrays.kinds import is_array, is_numpy, is_torch
+from .._errors import InvalidType, InvalidValue, given_text, value_text
+from .._typing import Fill, Int, IntOrInts, Mask, Number, Overlap, Progress, Reduce, Scale, Tail, TilePadding, Window
+from .merge_arguments import mask_bytes
+from .merge_spec import MergeSpec, parts_of
+from .merger import Merger
+from .rasters import GeoTiff, is_geotiff
+from .results import Results
+from .sources import APPLY, Source
+from .tile import Tile, names_of
+from .tiling import Tiling
+
+
+def apply_tiled(
+    fn: Callable[[Any], Any],
+    x: Any,
+    tile: IntOrInts,
+    *,
+    overlap: Overlap,
+    window: Window | None = None,
+    tail: Tail = "shift",
+    batch: int | None = None,
+    out: Any = None,
+    progress: Progress = True,
+    reduce: Reduce | None = None,
+    axes: IntOrInts | None = None,
+    mask: Mask | None = None,
+    padding_mode: TilePadding = "constant",
+    value: Number = 0,
+    scale: Scale = 1,
+    offset: IntOrInts | None = None,
+    result: IntOrInts | None = None,
+    dtype: Any = None,
+    fill: Fill | None = None,
+    device: Any = None,
+    spec: MergeSpec | None = None,
+    threads: Int | None = None,
+) -> Any:
+    """Applies a function to overlapping tiles of an array and merges the results.
+
+    Shapes: with t = Tiling(x.shape, tile, ..), fn receives a tile of shape t[i].shape and returns a result of shape
+        t[i].result_shape, in which untiled axes may have other extents. With batch=n, both have a new first axis of up to n
+        tiles. The output has t.output_shape.
+
+    Arguments:
+        fn: a function, called with one tile after the other, in order. Each tile is a new array of the same kind as x, which
+            fn may change. It may return a tuple, a dict, or a list of arrays: each entry is merged by itself, with its own
+            extents of untiled axes and its own element type.
+        x: an array of NumPy or torch, or any array that supports DLPack; or a store (zarr, h5py, xarray, dask): an object
+            with shape and dtype that returns arrays for slices, of which one tile at a time is read; or an open data set of
+            rasterio, of shape (bands, height, width).
+        tile, overlap: as for Tiling.
+        window: as for Merger.
+        tail: as for Tiling.
+        batch: the largest number of tiles that fn receives at a time. Tiles of different shapes (tail="partial") are never
+            stacked.
+        out: as for Merger; it must not share memory with x. For several results a tuple or a dict, in which None stands for
+            a new array. "y.tif" for a data set of rasterio is a GeoTIFF with its CRS and its transform, scaled if the
+            results are; apply_tiled then returns its path.
+        progress: True shows a bar on a terminal and in a notebook, if tqdm is installed; a function is called with
+            (finished tiles, all tiles).
+        reduce: as for Merger.
+        axes: as for Tiling.
+        mask: as for Merger; fn is not called for tiles that are masked out.
+        padding_mode, value, scale, offset, result: as for Tiling.
+        dtype, fill: as for Merger.
+        device: where fn receives its tiles: a device of torch for tensors ("cuda"), of JAX for its arrays, and what
+            ``to_device`` takes for others. None: in the processor's memory.
+        spec: a MergeSpec, instead of window, reduce, dtype, mask and fill.
+        threads: as for Merger; it does not limit fn.
+
+    Formula: y = the merge of fn(tile i) over all tiles i. If fn treats each element alone, y = fn(x), bit for bit.
+
+    Types: returns what Merger.finish does; for several results a tuple, dict or list of that. A new output is an array of
+        the same kind as x, whatever kind fn returns, unless that kind lacks the element type (for example bfloat16 in NumPy,
+        if ml_dtypes is not imported). For stores it is a NumPy array. Results on another device are copied from there, one
+        tile at a time.
+
+    Errors: InvalidValue and InvalidType, also for a result of the wrong shape; the error names the tile, the given and the
+        expected shape. An exception of fn is passed on unchanged, with a note that names the tile.
+
+    Elsewhere: MONAI sliding_window_inference; dask map_overlap; MATLAB blockproc; torch, TensorFlow, ONNX, OpenVINO none.
+
+    Example:
+        >>> import numpy as np, patchfold
+        >>> x = np.random.default_rng(0).random((3, 100, 80), np.float32)
+        >>> y = patchfold.apply_tiled(np.sqrt, x, (32, 32), overlap=8)
+        >>> np.array_equal(y, np.sqrt(x))
+        True
+    """
+    if not callable(fn):
+        raise InvalidType(operator=APPLY, argument="fn", rule="must be a function", given=given_text(fn))
+    most = batch_of(batch)
+    source = Source(x)
+    tiling = Tiling(
+        source.shape,
+        tile,
+        overlap=overlap,
+        tail=tail,
+        axes=axes,
+        padding_mode=padding_mode,
+        value=value,
+        scale=scale,
+        offset=offset,
+        result=result,
+    )
+
+    def merger_of(out: Any) -> Merger:
+        _check_apart(x, out)
+        if source.raster is not None and is_geotiff(out):
+            out = GeoTiff(out, source.raster, tiling)
+        # The merger copies waiting parts: that needs less memory, and fn may return the same array every time.
+        return Merger(tiling, out=out, copy=True, kind=source.kind, threads=threads, **parts)
+
+    parts = parts_of(spec, window=window, reduce=reduce, dtype=dtype, mask=mask, fill=fill)
+    comes = mask_bytes(tiling._native, parts["mask"])
+    indices = [i for i in range(len(tiling)) if comes is None or comes[i]]
+    with Results(merger_of, out) as results, progress_of(progress, len(indices)) as done:
+        for group in groups_of(tiling, indices, most):
+            _run(fn, source, tiling, results, group, device, stacked=batch is not None)
+            done(len(group))
+        return results.finish()
+
+
+def batch_of(batch: Any) -> int:
+    if batch is None:
+        return 1
+    if not is_integer(batch):
+        raise InvalidType(
+            operator=APPLY, argument="batch", rule="must be a number of tiles, or None", given=given_text(batch)
+        )
+    most = operator.index(batch)
+    if most < 1:
+        raise InvalidValue(operator=APPLY, argument="batch", rule="must be at least 1", given=value_text(batch))
+    return most
+
+
+def groups_of(tiling: Tiling, indices: list[int], most: int) -> Iterator[list[Tile]]:
+    """Groups of up to `most` consecutive tiles of the same shape."""
+    group: list[Tile] = []
+    for index in indices:
+        tile = tiling[index]
+        if group and (len(group) == most or tile.shape != group[0].shape or tile.result_shape != group[0].result_shape):
+            yield group
+            group = []
+        group.append(tile)
+    if group:
+        yield group
+
+
+def _run(
+    fn: Callable[[Any], Any],
+    source: Source,
+    tiling: Tiling,
+    results: Results,
+    group: list[Tile],
+    device: Any,
+    *,
+    stacked: bool,
+) -> None:
+    try:
+        data = source.stack(tiling, group) if stacked else source.cut(tiling, group[0])
+        given = fn(to_device(data, device, APPLY))
+    except BaseException as error:
+        _note(error, group)
+        raise
+    del data
+    results.add(group, given, stacked=stacked)
+
+
+def _note(error: BaseException, group: list[Tile]) -> None:
+    if hasattr(error, "add_note"):
+        reads = ", ".join(_slices(tile.read) for tile in group[:4]) + (", .." if len(group) > 4 else "")
+        error.add_note(f"patchfold: {APPLY}: {names_of(group)}, read from x[{reads}]")
+
+
+def _slices(slices: tuple[slice, ...]) -> str:
+    return ", ".join(":" if each == slice(None) else f"{each.start}:{each.stop}" for each in slices)
+
+
+def _check_apart(x: Any, out: Any) -> None:
+    shared = out is not None and out is x
+    if (is_numpy(out) or is_torch(out)) and is_array(x):
+        shared = _core.may_share_memory(x, out)
+        if shared and is_numpy(x) and is_numpy(out):
+            try:
+                shared = np.shares_memory(x, out, max_work=cast(Any, 10**5))
+            except np.exceptions.TooHardError:
+                shared = True
+    if isinstance(x, np.memmap) and isinstance(out, np.memmap) and x.filename and out.filename:
+        with suppress(OSError):  # a file that no longer exists belongs to no other array
+            shared = shared or os.path.samefile(x.filename, out.filename)
+    if shared:
+        raise InvalidValue(operator=APPLY, argument="out", rule="must not share memory with x")
+
+
+@contextmanager
+def progress_of(progress: Any, total: int, unit: str = "tile") -> Iterator[Callable[[int], Any]]:
+    """Returns a function to be called with the number of finished tiles, or of another unit."""
+    if isinstance(progress, (bool, np.bool_)):
+        bar = _bar(total, unit) if progress else None
+        if bar is None:
+            yield lambda count: None
+            return
+        with bar:
+            yield bar.update
+        return
+    if not callable(progress):
+        raise InvalidType(
+            operator=APPLY, argument="progress", rule="must be True, False or a function", given=given_text(progress)
+        )
+    done = 0
+
+    def count(more: int) -> None:
+        nonlocal done
+        done += more
+        progress(done, total)
+
+    yield count
+
+
+def _bar(total: int, unit: str) -> Any:
+    try:
+        bars = importlib.import_module("tqdm.auto")
+    except ImportError:
+        return None
+    return bars.tqdm(total=total, unit=unit, disable=None)  # None: where standard error is no terminal

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Converts the arguments of a merge to the form that the library takes."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _core
+from .._arguments import is_integer
+from .._arrays.dtypes import SIZES
+from .._arrays.kinds import dtype_of, is_torch, shape_of
+from .._errors import InvalidType, InvalidValue, given_text, text_in, value_text
+
+MERGE = "merge"
+_SIGMA_SCALE = 0.125
+_SMALL = 1 << 20
+_MOST_WEIGHTS = 1 << 28
+_MOST_TILES = 1 << 32
+_EACH_WEIGHT = "must have a weight for each element of a whole tile's result"
+
+
+def name_of_type(dtype: Any) -> str:
+    """The name of an element type of NumPy, torch, ml_dtypes or patchfold."""
+    name = text_in(dtype)
+    return value_text(dtype).removeprefix("torch.") if name is None else name
+
+
+def element_type(argument: str, dtype: Any) -> tuple[str, int]:
+    """Name and size of an element type of NumPy, torch, ml_dtypes or patchfold; "opaque" if it cannot be added."""
+    name = name_of_type(dtype)
+    if name in SIZES:
+        return name, SIZES[name]
+    known = dtype_of(dtype)
+    if known is None:
+        raise InvalidType(operator=MERGE, argument=argument, rule="must be an element type", given=given_text(dtype))
+    if known.hasobject or not known.itemsize:
+        raise InvalidType(operator=MERGE, argument=argument, rule="elements must have a fixed size", given=str(known))
+    return (known.name if known.name in SIZES and known.isnative else "opaque"), known.itemsize
+
+
+def _of_torch(tensor: Any) -> Any:
+    """A tensor that NumPy sees: of the processor, and of a type that NumPy has."""
+    tensor = tensor.detach().cpu()
+    return tensor.double() if tensor.is_floating_point() else tensor
+
+
+def _reals(array: Any, argument: str, what: str) -> npt.NDArray[Any]:
+    """Weights of any real type."""
+    try:
+        weights = np.asarray(_of_torch(array) if is_torch(array) else array)
+    except (ValueError, TypeError, RuntimeError):  # rows of different lengths, or memory that NumPy cannot see
+        raise InvalidType(
+            operator=MERGE, argument=argument, rule=f"{what}must hold numbers", given=given_text(array)
+        ) from None
+    is_real = weights.dtype.kind in "biuf" or str(weights.dtype) in SIZES and weights.dtype.kind == "V"  # of ml_dtypes
+    if not is_real or isinstance(array, np.ma.MaskedArray):
+        given = given_text(array) if isinstance(array, np.ma.MaskedArray) else str(weights.dtype)
+        raise InvalidType(operator=MERGE, argument=argument, rule=f"{what}must hold real numbers", given=given)
+    return weights
+
+
+def weight_of(weight: Any, tile: Any) -> float | npt.NDArray[np.float64] | None:
+    """The weight of a tile in the form that the library takes, which checks its shape. An array that is much too large is
+    refused before it is converted: a view of one number may be as large as it likes."""
+    if weight is None:
+        return None
+    weights = _reals(weight, "weight", "")
+    if weights.ndim == 0:
+        return float(weights)
+    if weights.size > _SMALL and hasattr(tile, "shape"):
+        shape = shape_of(tile, MERGE, "tile")
+        if weights.size > math.prod(shape):
+            rule = "must broadcast to the shape of the tile's result"
+            raise InvalidValue(operator=MERGE, argument="weight", rule=rule, given=str(weights.shape), expected=str(shape))
+    return np.asarray(weights, np.float64)
+
+
+def _numbers(array: Any, what: str, rule: str, extents: tuple[int, ...] | None) -> npt.NDArray[np.float64]:
+    """Weights as float64: an array of these extents, if they are known."""
+    weights = _reals(array, "window", f"{what} ")
+    if extents is not None and weights.shape != extents:
+        raise InvalidValue(operator=MERGE, argument="window", rule=rule, given=str(weights.shape), expected=str(extents))
+    if weights.size > _MOST_WEIGHTS:
+        raise InvalidValue(
+            operator=MERGE, argument="window", rule="must have at most 2^28 weights", given=str(weights.shape)
+        )
+    return np.array(weights, np.float64, order="C")  # a copy, so that the caller cannot change it
+
+
+def window_value(window: Any) -> Any:
+    """A window as its own value, which no longer changes: None, a name, ("gaussian", sigma), a list of arrays, or an
+    array."""
+    read = window_of(window, None)
+    if isinstance(read, tuple):
+        return read if isinstance(window, tuple) else read[0]
+    for weights in read if isinstance(read, list) else [] if read is None else [read]:
+        weights.flags.writeable = False
+    return read
+
+
+def window_of(window: Any, extents: tuple[int, ...] | None) -> Any:
+    """Reads a window: None, (name, sigma), a list of arrays, or an array. extents: those of the result of a whole tile along
+    the tiled axes, which arrays have; None: not known yet."""
+    if window is None:
+        return None
+    name = text_in(window)
+    if name is not None:
+        if name not in _core.WORDS["WindowName"]:
+            raise InvalidValue(
+                operator=MERGE,
+                argument="window",
+                rule="must be a window's name, one list of weights for each tiled axis, or an array",
+                given=repr(window),
+                expected=", ".join(map(repr, _core.WORDS["WindowName"])),
+            )
+        return name, _SIGMA_SCALE
+    name = text_in(window[0]) if isinstance(window, tuple) and window else None
+    if name is not None:
+        if name != "gaussian" or len(window) != 2:
+            raise InvalidValue(
+                operator=MERGE,
+                argument="window",
+                rule="a name with a number must be the gaussian",
+                given=repr(window),
+                expected="('gaussian', sigma as a part of the tile)",
+            )
+        return name, _sigma(window[1])
+    if isinstance(window, (list, tuple)):
+        lengths = [None] * len(window) if extents is None else [(extent,) for extent in extents]
+        if len(window) != len(lengths):
+            raise InvalidValue(
+                operator=MERGE,
+                argument="window",
+                rule="must have one list of weights for each tiled axis",
+                given=f"{len(window)} entries",
+                expected=str(len(lengths)),
+            )
+        return [
+            _numbers(axis, f"entry {i}", f"entry {i} {_EACH_WEIGHT}", length)
+            for i, (axis, length) in enumerate(zip(window, lengths, strict=True))
+        ]
+    if not hasattr(window, "shape"):
+        raise InvalidType(
+            operator=MERGE,
+            argument="window",
+            rule="must be a window's name, one list of weights for each tiled axis, or an array",
+            given=given_text(window),
+        )
+    return _numbers(window, "it", _EACH_WEIGHT, extents)
+
+
+def _sigma(value: Any) -> float:
+    is_real = hasattr(value, "__float__") and not isinstance(value, (bool, np.complexfloating))
+    if is_real and not getattr(value, "ndim", 0):
+        try:
+            return float(value)
+        except (TypeError, ValueError, OverflowError):  # a class, a broken number, or one beyond float64
+            pass
+    raise InvalidType(operator=MERGE, argument="window", rule="sigma must be a number", given=given_text(value))
+
+
+def mask_array(mask: Any) -> npt.NDArray[np.bool_]:
+    """A mask as its own value, which no longer changes."""
+    found = _bools(mask)
+    if found.size > _MOST_TILES:
+        raise InvalidValue(operator=MERGE, argument="mask", rule="must have at most 2^32 entries", given=str(found.shape))
+    found = np.array(found, order="C")
+    found.flags.writeable = False
+    return found
+
+
+def _bools(mask: Any) -> npt.NDArray[np.bool_]:
+    try:
+        array = np.asarray(mask)
+    except (ValueError, TypeError, RuntimeError):
+        array = np.empty(0, object)
+    if array.dtype != bool or isinstance(mask, np.ma.MaskedArray):
+        raise InvalidType(
+            operator=MERGE,
+            argument="mask",
+            rule="must hold a bool for each tile",
+            given=given_text(mask),
+            expected="dtype bool",
+        )
+    return array
+
+
+def mask_bytes(tiling: _core.Tiling, mask: Any) -> bytes | None:
+    """One byte for each tile."""
+    if mask is None:
+        return None
+    array = _bools(mask)
+    if array.shape not in (tiling.grid, (tiling.size,)):
+        raise InvalidValue(
+            operator=MERGE,
+            argument="mask",
+            rule="must have an entry for each tile",
+            given=str(array.shape),
+            expected=f"{tiling.grid} or {(tiling.size,)}",
+        )
+    return array.tobytes()
+
+
+def merge_spec(
+    tiling: _core.Tiling,
+    window: Any,
+    reduce: Any,
+    dtype: Any,
+    copy: Any,
+    mask: bytes | None,
+    fill: Any,
+    memory_limit: Any,
+    sink_rows: int = 1,
+) -> _core.MergeSpec:
+    """Checks everything that can be checked before the first tile."""
+    if not isinstance(copy, (bool, np.bool_)):
+        raise InvalidType(operator=MERGE, argument="copy", rule="must be True or False", given=given_text(copy))
+    name = "" if dtype is None else element_type("dtype", dtype)[0]
+    if name == "opaque":
+        rule = "must be a number's type in this machine's byte order, or be left out"
+        raise InvalidType(operator=MERGE, argument="dtype", rule=rule, given=value_text(dtype))
+    if is_integer(memory_limit):
+        memory_limit = operator.index(memory_limit)
+        if memory_limit < 0:
+            given = value_text(memory_limit)
+            raise InvalidValue(operator=MERGE, argument="memory_limit", rule="must be at least 0", given=given)
+        memory_limit = min(memory_limit, 2**62)
+    spec = _core.MergeSpec.make(
+        reduce, window_of(window, tiling.result), name, mask, fill, bool(copy), memory_limit, sink_rows
+    )
+    _core.check_merge(tiling, spec)
+    return spec

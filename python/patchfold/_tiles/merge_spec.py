@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How results become one output, and of what type they are: values that can be sent to other processes."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _core
+from .._arguments import first_entries, is_integer, is_list
+from .._arrays.dtypes import SHARED_WITH_NUMPY
+from .._errors import InvalidType, InvalidValue, given_text, value_text
+from .._typing import Fill, Int, Mask, Reduce, Window
+from .merge_arguments import MERGE, element_type, mask_array, mask_bytes, merge_spec, window_of, window_value
+from .outputs import written_rows
+from .tile import TilingBase
+
+_MOST_KEPT = 4
+
+
+@dataclass(frozen=True, init=False)
+class ResultType:
+    """What the results of all tiles have in common: declared where it is known, or found by Tiling.probe. Immutable; can be
+    compared, hashed and pickled.
+
+    Arguments:
+        dtype: the element type, under a name of NumPy, torch or patchfold.
+        channels: extents of the axes that are not tiled, in order. None: those of the array.
+
+    Errors: InvalidType and InvalidValue with the operator "merge".
+
+    Example:
+        >>> import numpy as np, patchfold
+        >>> patchfold.ResultType(np.float32, (1,))
+        ResultType(dtype='float32', channels=(1,))
+    """
+
+    dtype: Any
+    """The name of the element type; a NumPy dtype where it has none that all systems know."""
+    channels: tuple[int, ...] | None
+
+    def __init__(self, dtype: Any, channels: Sequence[Int] | None = None) -> None:
+        name, _ = element_type("dtype", dtype)
+        object.__setattr__(self, "dtype", np.dtype(dtype) if name == "opaque" else name)
+        object.__setattr__(self, "channels", None if channels is None else _extents(channels))
+
+    def channels_in(self, tiling: TilingBase) -> tuple[int, ...]:
+        """The extents of the axes that are not tiled."""
+        return tiling._native.channels if self.channels is None else self.channels
+
+    def _like(self) -> Any:
+        """An array of that type without elements."""
+        if not isinstance(self.dtype, str) or self.dtype in SHARED_WITH_NUMPY:
+            return np.empty(0, self.dtype)
+        return _core.RawArray.from_dlpack(_core.new_buffer((0,), self.dtype), MERGE, "results")
+
+
+def _extents(channels: Any) -> tuple[int, ...]:
+    entries = first_entries(channels) if is_list(channels) else None
+    if entries is None or not all(map(is_integer, entries)) or any(operator.index(entry) < 0 for entry in entries):
+        raise InvalidType(
+            operator=MERGE,
+            argument="channels",
+            rule="must be the extents of the axes that are not tiled",
+            given=given_text(channels),
+            expected="(3,) for three channels, () for none",
+        )
+    return tuple(map(operator.index, entries))
+
+
+class MergeSpec:
+    """How the results of tiles become one output: what decides its bits, without the tiling and the type of the tiles.
+    Immutable; can be compared, hashed and pickled, so that processes can share it. Merger, merge_box, apply_tiled and
+    Tiling.bytes take one.
+
+    Arguments:
+        window, reduce, dtype, mask, fill: as for Merger. Arrays are copied.
+
+    Errors: InvalidValue and InvalidType with the operator "merge", for what is wrong whatever the tiling is. check finds the
+        rest.
+
+    Example:
+        >>> import pickle, patchfold
+        >>> spec = patchfold.MergeSpec(window="linear", reduce="mean")
+        >>> pickle.loads(pickle.dumps(spec)) == spec
+        True
+        >>> t = patchfold.Tiling((100, 90), (32, 32), overlap=8, tail="drop")
+        >>> try:
+        ...     spec.check(t)
+        ... except patchfold.InvalidValue as error:
+        ...     print(error.rule)
+        must cover every element of the output unless a fill is given
+    """
+
+    __slots__ = ("__weakref__", "_dtype", "_fill", "_kept", "_key", "_mask", "_reduce", "_window")
+
+    def __init__(
+        self,
+        *,
+        window: Window | None = None,
+        reduce: Reduce | None = None,
+        dtype: Any = None,
+        mask: Mask | None = None,
+        fill: Fill | None = None,
+    ) -> None:
+        name = "" if dtype is None else element_type("dtype", dtype)[0]
+        if name == "opaque":
+            rule = "must be a number's type in this machine's byte order, or be left out"
+            raise InvalidType(operator=MERGE, argument="dtype", rule=rule, given=value_text(dtype))
+        _core.MergeSpec.make(reduce, None, name, None, fill, False, None)
+        self._window = window_value(window)
+        self._reduce = None if reduce is None else str.__str__(reduce)
+        self._dtype = name or None
+        self._mask = None if mask is None else mask_array(mask)
+        self._fill = None if fill is None else _number(fill)
+        window_key = tuple(map(_key_of, self._window)) if isinstance(self._window, list) else _key_of(self._window)
+        self._key = (self._reduce, window_key, self._dtype, _key_of(self._mask), repr(self._fill))
+        self._kept: dict[Any, _core.BoxMerger] = {}
+
+    @property
+    def window(self) -> Any:
+        """The window: None, a name, ("gaussian", sigma), a list of arrays, or an array."""
+        return self._window
+
+    @property
+    def reduce(self) -> str | None:
+        """The reduction; None: that of the type, see reduction."""
+        return self._reduce
+
+    @property
+    def dtype(self) -> str | None:
+        """The name of the output's element type; None: that of the tiles."""
+        return self._dtype
+
+    @property
+    def mask(self) -> npt.NDArray[np.bool_] | None:
+        """A read-only array of bool; False marks a tile that will not come."""
+        return self._mask
+
+    @property
+    def fill(self) -> Any:
+        """The value of elements that no tile gives; None: there are none."""
+        return self._fill
+
+    def check(self, tiling: TilingBase, results: ResultType | None = None) -> None:
+        """Raises the error of every mistake that can be found before the work: a mask or a window that does not fit the
+        tiling, elements that no tile gives where there is no fill (gaps, dropped tails, masked tiles, weights of 0) and, if
+        results are declared, whatever depends on their type. It looks at the whole output, while merge_box looks at its box
+        alone.
+
+        Arguments:
+            tiling: the Tiling.
+            results: the ResultType of the tiles.
+        """
+        native = self._unchecked(checked_tiling(tiling)._native)
+        if results is None:
+            _core.check_cover(tiling._native, native)
+        else:
+            results = checked_results(results)
+            _core.check_results(tiling._native, native, results._like(), results.channels_in(tiling))
+
+    def output_type(self, results: ResultType) -> Any:
+        """The element type of the output, as ResultType.dtype gives types."""
+        return checked_results(results).dtype if self._dtype is None else self._dtype
+
+    def reduction(self, results: ResultType) -> str:
+        """The reduction for results of that type: "mean" or "center" where none is given.
+
+        Example:
+            >>> import patchfold
+            >>> patchfold.MergeSpec().reduction(patchfold.ResultType("uint8"))
+            'center'
+        """
+        dtype = checked_results(results).dtype
+        spec = _core.MergeSpec.make(self._reduce, self._any_window(), self._dtype or "", None, None, False, None)
+        return _core.reduction(spec, dtype if isinstance(dtype, str) else "opaque")
+
+    def _any_window(self) -> Any:
+        return self._window if self._window is None else ("ones", 0.0)
+
+    def _unchecked(self, tiling: _core.Tiling) -> _core.MergeSpec:
+        """The spec of the library, of which only the shapes of arrays have been checked."""
+        window = window_of(self._window, tiling.result)
+        mask = mask_bytes(tiling, self._mask)
+        return _core.MergeSpec.make(self._reduce, window, self._dtype or "", mask, self._fill, False, None)
+
+    def _parts(self) -> dict[str, Any]:
+        return {
+            "window": self._window,
+            "reduce": self._reduce,
+            "dtype": self._dtype,
+            "mask": self._mask,
+            "fill": self._fill,
+        }
+
+    def _box_merger(self, tiling: TilingBase, like: Any, dtype: str, channels: tuple[int, ...]) -> _core.BoxMerger:
+        """What all boxes of a merge share. The last few are kept: a window takes longer to sample than a small box."""
+        key = (tiling, dtype, channels)
+        found = self._kept.get(key)
+        if found is None:
+            found = _core.BoxMerger(tiling._native, self._unchecked(tiling._native), like, channels)
+            while len(self._kept) >= _MOST_KEPT:
+                self._kept.pop(next(iter(self._kept)), None)
+            self._kept[key] = found
+        return found
+
+    def __eq__(self, other: object) -> bool:
+        return self._key == other._key if isinstance(other, MergeSpec) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self._window, self._reduce, self._dtype, self._mask, self._fill)
+
+    def __dask_tokenize__(self) -> tuple[Any, ...]:
+        return "patchfold.MergeSpec", *self._key
+
+    def __repr__(self) -> str:
+        parts = [] if self._window is None else [f"window={_shown(self._window)}"]
+        parts += [f"{name}={value!r}" for name, value in (("reduce", self._reduce), ("dtype", self._dtype)) if value]
+        if self._mask is not None:
+            parts.append(f"mask={int(self._mask.sum())} of {self._mask.size} tiles")
+        if self._fill is not None:
+            parts.append(f"fill={self._fill!r}")
+        return f"MergeSpec({', '.join(parts)})"
+
+
+def checked_tiling(tiling: Any) -> TilingBase:
+    if not issubclass(type(tiling), TilingBase):
+        raise InvalidType(operator=MERGE, argument="tiling", rule="must be a Tiling", given=given_text(tiling))
+    return tiling  # type: ignore[no-any-return]
+
+
+def checked_results(results: Any) -> ResultType:
+    if not issubclass(type(results), ResultType):
+        raise InvalidType(
+            operator=MERGE,
+            argument="results",
+            rule="must be a ResultType",
+            given=given_text(results),
+            expected="ResultType('float32', channels=(3,)), or tiling.probe(fn, source)",
+        )
+    return results  # type: ignore[no-any-return]
+
+
+def check_declared(tiling: TilingBase, results: ResultType, argument: str, dtype: Any, channels: tuple[int, ...]) -> None:
+    """Checks the type of results against what has been declared."""
+    declared = results.channels_in(tiling)
+    if str(dtype) != str(results.dtype):
+        raise InvalidType(
+            operator=MERGE,
+            argument=argument,
+            rule="must have the declared type",
+            given=str(dtype),
+            expected=str(results.dtype),
+        )
+    if channels != declared:
+        raise InvalidValue(
+            operator=MERGE,
+            argument=argument,
+            rule="must have the declared extents of the axes that are not tiled",
+            given=str(channels),
+            expected=str(declared),
+        )
+
+
+def parts_of(spec: Any, **given: Any) -> dict[str, Any]:
+    """What a function merges with that takes a spec or its parts."""
+    return given if spec is None else spec_of(spec, **given)._parts()
+
+
+def spec_of(spec: Any, **given: Any) -> MergeSpec:
+    """A spec that is given, without any of its parts."""
+    if spec is None:
+        return MergeSpec()
+    if not issubclass(type(spec), MergeSpec):
+        raise InvalidType(
+            operator=MERGE, argument="spec", rule="must be a MergeSpec", given=given_text(spec), expected="MergeSpec(..)"
+        )
+    for name, value in given.items():
+        if value is not None:
+            raise InvalidValue(
+                operator=MERGE,
+                argument=name,
+                rule="must not be given beside a spec, which holds it",
+                given=value_text(value),
+            )
+    return spec  # type: ignore[no-any-return]
+
+
+def _number(fill: Any) -> Any:
+    """A number that the library took, as a plain one of Python."""
+    if isinstance(fill, (bool, np.bool_)):
+        return bool(fill)
+    if is_integer(fill):
+        return operator.index(fill)
+    return complex(fill) if isinstance(fill, (complex, np.complexfloating)) else float(fill)
+
+
+def _key_of(value: Any) -> Any:
+    return (value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value
+
+
+def _shown(window: Any) -> str:
+    if isinstance(window, np.ndarray):
+        return f"an array of {window.shape}"
+    return "lists" if isinstance(window, list) else repr(window)
+
+
+def _restored(window: Any, reduce: Any, dtype: Any, mask: Any, fill: Any) -> MergeSpec:
+    return MergeSpec(window=window, reduce=reduce, dtype=dtype, mask=mask, fill=fill)
+
+
+def forecast(
+    tiling: _core.Tiling, spec: Any, given: dict[str, Any], copy: Any, sink: Any, dtype: str, size: int, channels: Any
+) -> tuple[int, int, int]:
+    """The memory of a merge, for Tiling.bytes."""
+    parts = parts_of(spec, **given)
+    mask = parts.pop("mask")
+    is_flag = sink is None or isinstance(sink, (bool, np.bool_)) or is_integer(sink)
+    rows = 1 if is_flag else written_rows(sink, tiling)
+    native = merge_spec(tiling, copy=copy, mask=mask_bytes(tiling, mask), memory_limit=None, sink_rows=rows, **parts)
+    return _core.merge_memory(tiling, native, dtype, size, channels, bool(sink) if is_flag else True)

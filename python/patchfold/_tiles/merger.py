@@ -1,0 +1,361 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Merges the results of tiles."""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from .._arrays.kinds import is_array, is_numpy
+from .._arrays.memory import memory
+from .._errors import InvalidType, InvalidValue, given_text, value_text
+from .._explanation import Explanation
+from .._threads import checked_threads, limited
+from .._typing import Fill, Int, Mask, Reduce, Weight, Window
+from .merge_arguments import MERGE, mask_bytes, merge_spec, name_of_type, weight_of
+from .merge_spec import MergeSpec, ResultType, check_declared, checked_results, checked_tiling, parts_of
+from .outputs import File, Function, GivenArray, NewArray, Output, Rows, Store, check_extents
+from .rasters import RasterWriter, is_raster
+from .tile import Tile
+from .tiling import Tiling
+
+
+class Merger:
+    """Merges the results of tiles without seams. Each element is written once, when all tiles that give it have come; there
+    is no accumulator.
+
+    Arguments:
+        tiling: the Tiling that the tiles come from.
+        window: weights of the elements of a result: "ones", "linear", "hann", "cosine", "gaussian", ("gaussian", sigma as
+            a fraction of the tile), one list for each tiled axis, or an array with the extents of a whole result along the
+            tiled axes. Weights are finite and at least 0; an element of weight 0 is ignored. Default: "hann" for
+            reduce="mean", otherwise "ones".
+        reduce: the value of an element that several tiles give. Default: "mean"; but "center", which blends nothing, for
+            integers and booleans that come out as they come in, unless a window is given: means of labels would be other
+            labels.
+            "mean"           sum of weight * value / sum of weights
+            "sum"            sum of weight * value
+            "max", "min"     the largest, the smallest value; NaN if one of them is NaN
+            "first", "last"  the value of the tile with the lowest, the highest index
+            "center"         the value of the tile whose middle is nearest; at equal distance, of the lower index
+        dtype: element type of the output: the tiles' type (default), or float32 or float64 for means and sums.
+        out: where the output goes, and what finish returns:
+            None                   a new array of the same kind as the first tile
+            an array               of NumPy (also a memmap) or torch; it needs no initial values
+            "y.npy", "y.tif"       a file that is mapped into memory; it appears under its name when it is complete. A .tif
+                                   of 3 or 4 channels of uint8 or uint16 is a colour picture, otherwise grey pages
+            a store                an object with __setitem__ and shape (zarr, h5py), to which finished rows are assigned:
+                                   whole shards, or chunks where it has no shards, so that each is written once
+            a data set of rasterio that is open for writing; finished rows are written to it, and it stays open
+            a function             called as out(rows, band) with finished rows, in order and without gaps: rows is a slice
+                                   of the stream axis, band is that part of the output, which the function may keep;
+                                   finish returns None
+        copy: whether the merger copies what has to wait, so that a tile may be overwritten as soon as add returns. Otherwise
+            it borrows tiles: they must not change until all their elements are written, and it keeps their memory alive.
+        mask: a bool for each tile, in the shape of the grid or as a list. False marks a tile that will not come.
+        fill: the value of elements that no tile gives. Without a fill, such elements are an error.
+        memory_limit: bytes that may wait. A tile that would exceed it raises MemoryError.
+        kind: an array. If out is None, the new array is of the same kind as this one instead of the first tile.
+        spec: a MergeSpec, instead of window, reduce, dtype, mask and fill.
+        results: the ResultType of the tiles, if it is known. Then everything is checked at once and not with the first tile,
+            and a file is made at once.
+        threads: the largest number of threads of each call; see thread_limit.
+
+    The first tile decides the element type and the extents of axes that are not tiled. Tiles are NumPy arrays of every
+    element type, torch tensors that require no gradient, or any arrays that support DLPack, in any memory layout. 64-bit
+    integers have a mean only with the window "ones". Results do not depend on the order of tiles, threads or instruction
+    sets.
+
+    Errors: InvalidValue and InvalidType with the operator "merge". A refused tile leaves the merger as it was. An exception
+        of a store or a function comes out of add or finish unchanged, with a note; the merger takes no tiles afterwards. A
+        file that cannot be written raises OSError.
+
+    As a context manager, the merger finishes at the end of the block. If an exception leaves the block, it drops everything,
+    including an unfinished file.
+
+    Example:
+        >>> import numpy as np, patchfold
+        >>> x = np.arange(20.0).reshape(4, 5)
+        >>> t = patchfold.Tiling(x.shape, (3, 3), overlap=1)
+        >>> m = patchfold.Merger(t)
+        >>> for i, tile in enumerate(t.split(x)):
+        ...     m.add(i, tile)
+        >>> np.array_equal(m.finish(), x)
+        True
+        >>> m
+        <Merger(<Tiling((4, 5), (3, 3), stride=(2, 2), tail='shift'): 4 tiles, grid (2, 2)>): finished>
+    """
+
+    def __init__(
+        self,
+        tiling: Tiling,
+        *,
+        window: Window | None = None,
+        reduce: Reduce | None = None,
+        dtype: Any = None,
+        out: Any = None,
+        copy: bool = False,
+        mask: Mask | None = None,
+        fill: Fill | None = None,
+        memory_limit: Int | None = None,
+        kind: Any = None,
+        spec: MergeSpec | None = None,
+        results: ResultType | None = None,
+        threads: Int | None = None,
+    ) -> None:
+        checked_tiling(tiling)
+        if kind is not None:
+            _core.array_facts(kind, MERGE, "kind")
+        parts = parts_of(spec, window=window, reduce=reduce, dtype=dtype, mask=mask, fill=fill)
+        window, reduce, dtype, mask, fill = (parts[name] for name in ("window", "reduce", "dtype", "mask", "fill"))
+        settings = (("window", window), ("reduce", reduce), ("dtype", dtype), ("fill", fill))
+        self._threads = None if threads is None else checked_threads(threads, MERGE)
+        self._tiling = tiling
+        self._mask = mask_bytes(tiling._native, mask)
+        self._come = 0
+        self._output = _output_of(out, kind)
+        self._sink = self._output if isinstance(self._output, Rows) else None
+        rows = self._output.rows_in(tiling._native) if isinstance(self._output, Store) else 1
+        self._spec = merge_spec(tiling._native, window, reduce, dtype, copy, self._mask, fill, memory_limit, rows)
+        # Only what has passed the check is sure to have a text.
+        self._shown = "".join(f", {name}={_shown(given)}" for name, given in settings if given is not None)
+        self._dtype = None if dtype is None else dtype
+        self._name = _output_name(dtype)
+        self._lock = threading.RLock()
+        self._native: _core.Merger | None = None
+        self._closed = False
+        self._done = False
+        self._result: Any = None
+        if isinstance(self._output, (GivenArray, Store)):
+            shape = self._output.shape
+            check_extents(shape, self._axes_in(len(shape), "out"), tiling._native.output)
+        self._declared = None if results is None else checked_results(results)
+        if results is not None:
+            like, channels = results._like(), results.channels_in(tiling)
+            _core.check_results(tiling._native, self._spec, like, channels)
+            if not isinstance(self._output, NewArray):  # which is of the kind of the first tile
+                self._make(like, channels, results.dtype)
+
+    @property
+    def tiling(self) -> Tiling:
+        """Where the tiles lie."""
+        return self._tiling
+
+    def add(self, index: Int | tuple[Int, ...] | Tile, tile: Any, *, weight: Weight | None = None) -> None:
+        """Takes the result of a tile. Several threads may call it at once.
+
+        Arguments:
+            index: the number of the tile, its place in the grid, such as (0, 1), or the Tile.
+            tile: an array of shape t[index].result_shape, except for the extents of axes that are not tiled.
+            weight: how much the tile counts against others: a number, or an array that broadcasts to the tile's shape (a
+                confidence for each pixel, say). It is multiplied by the window, and copied. Weights are finite and at least
+                0, those above 0 between about 5e-91 and 2e90; where it is 0, the tile gives nothing. With "max" and "min"
+                it only matters where it is 0; "first", "last" and "center" take the value of one tile, so they refuse it.
+                64-bit integers have weights of 0 and 1 only. If all weights of an element are 0, it gets the fill; without
+                a fill the tile that comes last to it is refused.
+
+        Example:
+            >>> import numpy as np, patchfold
+            >>> m = patchfold.Merger(patchfold.Tiling((5,), (3,), overlap=1), window="ones")
+            >>> m.add(0, np.array([1.0, 1, 1]), weight=3)
+            >>> m.add((1,), np.array([5.0, 5, 5]), weight=[1, 1, 1])
+            >>> m.finish()
+            array([1., 1., 2., 5., 5.])
+        """
+        number = self._number_of(index)
+        weights = weight_of(weight, tile)
+        native = self._native
+        if native is None:
+            native = self._begin(number, tile)
+        with limited(self._threads):
+            native.add(number, tile, weights, self._sink)
+        with self._lock:
+            self._come += 1
+
+    def finish(self) -> Any:
+        """Returns the output. InvalidValue names tiles that have not come. Further calls return the same."""
+        with self._lock:
+            if self._done:
+                return self._result
+            native = self._begin_without_tiles() if self._native is None else self._native
+            with limited(self._threads):
+                native.finish(self._sink)
+            self._result = self._output.finish()
+            self._done = True
+            return self._result
+
+    def close(self) -> None:
+        """Drops waiting tiles and an unfinished file. Does nothing after finish."""
+        with self._lock:
+            if not self._done:
+                self._closed = True
+                self._native = None
+                self._output.drop()
+
+    @property
+    def waiting_bytes(self) -> int:
+        """Bytes of tiles that wait for other tiles, and of rows that wait for a store or function."""
+        native = self._native
+        return 0 if native is None else native.waiting_bytes()
+
+    @property
+    def peak_bytes(self) -> int:
+        """The largest value that waiting_bytes has had."""
+        native = self._native
+        return 0 if native is None else native.peak_bytes()
+
+    def __repr__(self) -> str:
+        if self._done:
+            state = "finished"
+        elif self._closed:
+            state = "closed"
+        else:
+            state = f"{self._come} of {len(self._tiling)} tiles have come, {self.waiting_bytes} bytes wait"
+        return f"<Merger({self._tiling!r}{self._shown}): {state}>"
+
+    def _explained(self) -> Explanation:
+        native, spec = self._tiling._native, self._spec
+        text = f"{self!r}\n\n{_core.explain_tiling(native, spec)}"
+        return Explanation(text, functools.partial(_core.draw_tiling, native, spec))
+
+    def _repr_html_(self) -> str:
+        return self._explained()._repr_html_()
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise InvalidType(
+            operator=MERGE,
+            argument="merger",
+            rule="cannot be pickled or copied, since it holds the tiles that wait",
+            expected="its tiling, which can be pickled: results from other processes go to one merger",
+        )
+
+    def __enter__(self) -> Merger:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None and not self._closed:
+                self.finish()
+        finally:
+            self.close()
+
+    def _number_of(self, index: Any) -> Any:
+        if issubclass(type(index), Tile):
+            return index.index
+        return self._tiling._index_of(index) if isinstance(index, tuple) else index
+
+    def _axes_in(self, rank: int, argument: str) -> tuple[int, ...]:
+        try:
+            return self._tiling._native.axes_in(rank)
+        except InvalidValue as error:
+            raise InvalidValue(operator=MERGE, argument=argument, **error._facts()) from None
+
+    def _begin(self, index: Any, tile: Any) -> _core.Merger:
+        """Makes the merger from the first tile, or refuses that tile."""
+        with self._lock:
+            if self._native is not None:
+                return self._native
+            if self._closed:
+                raise InvalidValue(operator=MERGE, argument="index", rule="no tile is taken after close")
+            channels, dtype = _core.facts_of_first(self._tiling._native, self._spec, index, tile)
+            if self._declared is not None:
+                check_declared(self._tiling, self._declared, "tile", dtype, channels)
+            return self._make(tile, channels, dtype)
+
+    def _make(self, like: Any, channels: tuple[int, ...], dtype: Any) -> _core.Merger:
+        output = self._output
+        tiling = self._tiling._native
+        if isinstance(output, GivenArray):  # the merger checks it together with everything else
+            native = _core.Merger(tiling, self._spec, like, channels, output.array)
+        else:
+            try:
+                shape = tiling.output_shape(channels)
+                output.begin(like, shape, dtype if self._name is None else self._name, tiling.axes_in(len(shape)))
+                native = _core.Merger(tiling, self._spec, like, channels, output.array)
+            except BaseException:
+                output.drop()
+                raise
+        self._native = native
+        return native
+
+    def _begin_without_tiles(self) -> _core.Merger:
+        """Begins without a tile, which is an error if the merger expects one."""
+        size = len(self._tiling)
+        missing = [i for i in range(size) if self._mask is None or self._mask[i]]
+        if self._closed:
+            raise InvalidValue(operator=MERGE, argument="tile", rule="nothing is left to finish after close")
+        if missing:
+            names = ", ".join(f"{i} at position {self._tiling[i].position}" for i in missing[:3])
+            raise InvalidValue(
+                operator=MERGE,
+                argument="tile",
+                rule="must all have come",
+                given=f"{len(missing)} missing: {names}{', ..' if len(missing) > 3 else ''}",
+                expected=f"{size} tiles",
+            )
+        given_out = self._output.array if isinstance(self._output, GivenArray) else None
+        if given_out is None and self._dtype is None:
+            raise InvalidValue(operator=MERGE, argument="dtype", rule="must be given where no tile comes that has a type")
+        if given_out is not None:
+            shape, dtype, _ = _core.array_facts(given_out, MERGE, "out")
+        else:
+            shape, dtype = self._tiling.output_shape, np.dtype(self._name)
+        axes = self._axes_in(len(shape), "out")
+        channels = tuple(extent for axis, extent in enumerate(shape) if axis not in axes)
+        extents = tuple(0 if axis in axes else extent for axis, extent in enumerate(shape))
+        like = given_out if given_out is not None else np.empty(extents, dtype)
+        return self._make(like, channels, dtype)
+
+
+def _shown(setting: Any) -> str:
+    """An argument in few words: arrays would take time to print."""
+    if is_array(setting):
+        return f"an array of {tuple(getattr(setting, 'shape', ()))}"
+    if isinstance(setting, list):
+        return "a list"
+    return value_text(repr(setting) if isinstance(setting, (str, tuple)) else setting)
+
+
+def _output_name(dtype: Any) -> str | None:
+    if dtype is None:
+        return None
+    try:
+        return str(np.dtype(dtype).name)
+    except TypeError:
+        return name_of_type(dtype)
+
+
+def _output_of(out: Any, kind: Any) -> Output:
+    """Returns the output behind an argument ``out``. ``kind``: a new output is an array of the same kind; None: of the same
+    kind as the first tile."""
+    if out is None:
+        return NewArray(kind)
+    if isinstance(out, Output):
+        return out
+    if is_raster(out):
+        return RasterWriter(out)
+    if issubclass(type(out), (str, os.PathLike)):
+        return File(out)
+    if is_array(out):
+        written = out if is_numpy(out) else memory(out, MERGE, "out", True)
+        if is_numpy(written) and not written.flags.writeable:
+            raise InvalidType(operator=MERGE, argument="out", rule="must be writeable", given="a read-only array")
+        return GivenArray(out)
+    if hasattr(type(out), "__setitem__") and hasattr(out, "shape"):
+        return Store(out)
+    if callable(out):
+        return Function(out)
+    raise InvalidType(
+        operator=MERGE,
+        argument="out",
+        rule="must be an array, the name of a file, a store with __setitem__ and shape, or a function",
+        given=given_text(out),
+    )

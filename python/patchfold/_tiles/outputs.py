@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the result of a merge goes: a new array, a given one, a file, a store, or a function."""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import operator
+import os
+import weakref
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from .. import _core
+from .._arguments import is_integer
+from .._arrays.dtypes import SHARED_WITH_NUMPY
+from .._arrays.kinds import is_torch, shape_of
+from .._arrays.memory import new_room
+from .._errors import InvalidType, InvalidValue, given_text
+from .merge_arguments import MERGE
+
+_TIFF = (".tif", ".tiff")
+_TIFF_TYPES = SHARED_WITH_NUMPY - {"bool"}
+
+
+class Output:
+    """The destination of a merger. ``array`` is written in place; if it is None, ``write`` receives rows in order."""
+
+    array: Any = None
+
+    def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axes: tuple[int, ...]) -> None:
+        """Called when shape and element type are known. axes: those that are tiled; rows come along the first of them; like:
+        the first tile."""
+
+    def finish(self) -> Any:
+        """Called when everything is written; returns the result."""
+
+    def drop(self) -> None:
+        """Called when no more rows will come."""
+
+
+class NewArray(Output):
+    """A new array of the same kind as ``kind`` or, without one, as the first tile."""
+
+    def __init__(self, kind: Any) -> None:
+        self._kind = kind
+        self._room: Any = None
+
+    def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axes: tuple[int, ...]) -> None:
+        self._room = new_room(like if self._kind is None else self._kind, like, shape, dtype)
+        self.array = self._room.memory
+
+    def finish(self) -> Any:
+        return self._room.result()
+
+
+class GivenArray(Output):
+    """A writable array of the caller."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+        self.shape = shape_of(array, MERGE, "out")
+
+    def finish(self) -> Any:
+        return self.array
+
+
+def checked_path(path: Any) -> Path:
+    """The path of a file that can be made."""
+    try:
+        checked = Path(path)
+        named = b"\0" not in os.fsencode(checked)
+    except (TypeError, UnicodeEncodeError):  # __fspath__ returns no text, or text that cannot name a file
+        named = False
+    if not named:
+        raise InvalidType(operator=MERGE, argument="out", rule="must have a name", given=given_text(path))
+    if checked.suffix.lower() not in (".npy", *_TIFF):
+        raise InvalidValue(
+            operator=MERGE,
+            argument="out",
+            rule="the name of a file must end in .npy, .tif or .tiff",
+            given=str(checked),
+        )
+    if not checked.parent.is_dir():
+        raise InvalidValue(
+            operator=MERGE, argument="out", rule="the folder of the file must exist", given=str(checked.parent)
+        )
+    if checked.is_dir():
+        raise InvalidValue(operator=MERGE, argument="out", rule="must not be a folder", given=str(checked))
+    return checked
+
+
+class File(Output):
+    """A file that is written under a temporary name in the same folder and renamed when it is complete."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = checked_path(path)
+        self._suffix = self._path.suffix.lower()
+        if self._suffix in _TIFF:
+            _tifffile()
+        self._remove: Callable[[], Any] = lambda: None
+
+    def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axes: tuple[int, ...]) -> None:
+        kind = np.dtype(dtype) if not isinstance(dtype, str) or dtype in SHARED_WITH_NUMPY else None
+        if kind is None or kind.isbuiltin == 2 or (self._suffix in _TIFF and kind.name not in _TIFF_TYPES):
+            raise InvalidType(
+                operator=MERGE,
+                argument="out",
+                rule="the file must be able to hold the element type",
+                given=str(dtype),
+                expected="dtype='float32'",
+            )
+        if self._suffix in _TIFF and len(shape) < 2:
+            raise InvalidValue(
+                operator=MERGE,
+                argument="out",
+                rule="a picture must have two axes or more",
+                given=str(shape),
+                expected=".npy",
+            )
+        name = os.fsdecode(os.fsencode(self._path.name)[:200])  # so that the longer temporary name is still legal
+        self._partial = self._path.with_name(f".{name}.{os.urandom(6).hex()}{self._suffix}")
+        self._remove = weakref.finalize(self, unlink, self._partial, os.getpid())
+        if self._suffix == ".npy":
+            self.array = np.lib.format.open_memmap(self._partial, mode="w+", dtype=kind, shape=shape)
+        else:
+            self.array = _new_tiff(self._partial, shape, kind, axes)
+        _reserve(self._partial)
+
+    def finish(self) -> Any:
+        self.array.flush()
+        os.replace(self._partial, self._path)
+        self._remove()
+        if isinstance(self.array, np.memmap):
+            self.array.filename = cast(Any, self._path.absolute())  # the final name instead of the temporary one
+        return self.array
+
+    def drop(self) -> None:
+        self._remove()
+
+
+def _new_tiff(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], axes: tuple[int, ...]) -> Any:
+    """A mapped TIFF file. Three or four channels of uint8 or uint16, before or behind two tiled axes, are a colour picture,
+    height x width x channels in the file; other channels behind the tiled axes are samples of a pixel. Everything else is
+    one grey page for each index of the leading axes."""
+    channels = [axis for axis in range(len(shape)) if axis not in axes]
+    options: dict[str, Any] = {"photometric": "minisblack"}
+    room = shape
+    is_first = False
+    if len(channels) == 1 and len(axes) >= 2:
+        is_colour = shape[channels[0]] in (3, 4) and dtype.name in ("uint8", "uint16")
+        is_first = is_colour and channels == [0] and len(axes) == 2
+        if is_first:
+            room = (*shape[1:], shape[0])
+        if is_colour and (is_first or channels[0] == len(shape) - 1):
+            options["photometric"] = "rgb"
+        if is_first or (channels[0] == len(shape) - 1 and shape[-1] > 1):
+            options["planarconfig"] = "contig"
+            more = room[-1] - (3 if options["photometric"] == "rgb" else 1)
+            options["extrasamples"] = ["unassalpha"] if is_colour else [0] * more
+            if not more:
+                del options["extrasamples"]
+    array = _tifffile().memmap(path, shape=room, dtype=dtype, bigtiff=True, **options)
+    return np.moveaxis(array, -1, 0) if is_first else array
+
+
+def unlink(path: Path, process: int) -> None:
+    """Removes an unfinished file, except in a forked child, where the file belongs to the parent."""
+    if os.getpid() == process:
+        with suppress(OSError):
+            path.unlink()
+
+
+def _reserve(path: Path) -> None:
+    """Reserves disk space: writing mapped memory without disk space would end the process."""
+    if not hasattr(os, "posix_fallocate"):
+        return
+    with open(path, "r+b") as file:
+        try:
+            os.posix_fallocate(file.fileno(), 0, max(1, os.fstat(file.fileno()).st_size))
+        except OSError as error:
+            if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS):
+                raise
+
+
+def _tifffile() -> Any:
+    try:
+        return importlib.import_module("tifffile")
+    except ImportError as error:
+        raise ImportError("patchfold needs tifffile to write TIFF files: pip install 'patchfold[tiff]'") from error
+
+
+class Rows(Output):
+    """Receives rows as soon as they are finished. The native merger calls room and write."""
+
+    def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axes: tuple[int, ...]) -> None:
+        self._like = like.new_empty(0) if is_torch(like) else np.empty(0)  # the kind of the tile, not the tile
+        self._dtype = dtype
+        self._axis = axes[0]
+        self._rank = len(shape)
+
+    def room(self, shape: tuple[int, ...]) -> Any:
+        return new_room(np.empty(0), self._like, shape, self._dtype)
+
+    def write(self, start: int, stop: int, band: Any) -> None:
+        raise NotImplementedError
+
+
+def written_rows(store: Any, tiling: _core.Tiling) -> int:
+    """The rows of a shard of a store or, without shards, of a chunk; 1 if it has neither."""
+    for name in ("shards", "chunks"):
+        extents = getattr(store, name, None)
+        if isinstance(extents, tuple) and len(extents) >= len(tiling.axes) and all(map(is_integer, extents)):
+            return min(max(1, operator.index(extents[tiling.axes_in(len(extents))[0]])), 2**60)
+    return 1
+
+
+class Store(Rows):
+    """An object with __setitem__ and shape: a zarr array, a data set of h5py."""
+
+    def __init__(self, store: Any) -> None:
+        self._store = store
+        self.shape = shape_of(store, MERGE, "out")
+
+    def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axes: tuple[int, ...]) -> None:
+        super().begin(like, shape, dtype, axes)
+        if self.shape != shape:
+            raise InvalidValue(
+                operator=MERGE,
+                argument="out",
+                rule="must have the shape of the output",
+                given=str(self.shape),
+                expected=str(shape),
+            )
+        theirs = getattr(self._store, "dtype", None)
+        if theirs is not None and str(theirs) != str(dtype):
+            raise InvalidType(
+                operator=MERGE,
+                argument="out",
+                rule="must have the element type of the output",
+                given=str(theirs),
+                expected=str(dtype),
+            )
+
+    def rows_in(self, tiling: _core.Tiling) -> int:
+        """The rows of what the store writes at a time, a shard or a chunk: rows that come in multiples of them are written
+        once."""
+        return written_rows(self._store, tiling)
+
+    def write(self, start: int, stop: int, band: Any) -> None:
+        where = [slice(None)] * self._rank
+        where[self._axis] = slice(start, stop)
+        self._store[tuple(where)] = band
+
+    def finish(self) -> Any:
+        return self._store
+
+
+class Function(Rows):
+    """A function of rows (a slice) and band (these rows of the output)."""
+
+    def __init__(self, function: Callable[[slice, Any], Any]) -> None:
+        self._function = function
+
+    def write(self, start: int, stop: int, band: Any) -> None:
+        self._function(slice(start, stop), band)
+
+
+def check_extents(shape: tuple[int, ...], axes: tuple[int, ...], extents: tuple[int, ...]) -> None:
+    """Checks the tiled axes of a given output. The other axes are unknown before the first tile."""
+    found = tuple(shape[axis] for axis in axes)
+    if found != extents:
+        raise InvalidValue(
+            operator=MERGE,
+            argument="out",
+            rule="must have the output's extents along the tiled axes",
+            given=f"{found} of {shape}",
+            expected=str(extents),
+        )

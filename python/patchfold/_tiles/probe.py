@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finds out whether a function of tiles returns one array or several, and of what types."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _core
+from .._arrays.devices import to_processor
+from .._arrays.kinds import is_array, shape_of
+from .._errors import InvalidType, InvalidValue, given_text
+from .merge_spec import ResultType
+from .sources import APPLY, Source
+from .tile import Tile, TilingBase, names_of
+from .tiling_arguments import TILING
+
+
+def probed(tiling: TilingBase, fn: Any, source: Any, tile: Tile, batch: bool) -> Any:
+    if not callable(fn):
+        raise InvalidType(operator=TILING, argument="fn", rule="must be a function", given=given_text(fn))
+    reader = Source(source, TILING, "source").of(tiling)
+    given = fn(reader.stack(tiling, [tile]) if batch else reader.cut(tiling, tile))
+
+    def type_of(result: Any) -> ResultType:
+        if batch:
+            check_stack(result, [tile])
+            result = result[0]
+        array = to_processor(result, TILING, f"result for tile {tile.index}")
+        spec = _core.MergeSpec.make(None, None, "", None, None, False, None)
+        channels, dtype = _core.facts_of_first(tiling._native, spec, tile.index, array)
+        return ResultType(dtype, channels)
+
+    kind = kind_of(given)
+    if kind is None:
+        return type_of(given)
+    if issubclass(kind, dict):
+        return {name: type_of(result) for name, result in given.items()}
+    types = [type_of(result) for result in given]
+    return kind._make(types) if hasattr(kind, "_make") else kind(types)
+
+
+def kind_of(results: Any) -> Any:
+    """The class of several results; None for one. A list is several results if it holds arrays, as Keras gives them."""
+    if isinstance(results, dict):
+        return dict
+    is_several = isinstance(results, tuple) or (isinstance(results, list) and bool(results) and all(map(is_array, results)))
+    return type(results) if is_several else None
+
+
+def check_stack(results: Any, group: list[Tile]) -> None:
+    has_shape = hasattr(results, "shape")
+    shape = shape_of(results, APPLY, f"result for {names_of(group)}") if has_shape else ()
+    if len(shape) < 1 or shape[0] != len(group):
+        raise InvalidValue(
+            operator=APPLY,
+            argument=f"result for {names_of(group)}",
+            rule="must have one entry along the first axis for each tile of the stack",
+            given=f"shape {shape}" if has_shape else given_text(results),
+            expected=str((len(group), *group[0].result_shape)),
+        )

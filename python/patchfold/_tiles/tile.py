@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Single tiles of a tiling, and what names them."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from .. import _core
+from .._arguments import is_integer
+from .._errors import InvalidType, InvalidValue, value_text
+from .tiling_arguments import TILING, wrong_type
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One tile. Its slices and pads have an entry for every axis; on axes that are not tiled they take everything."""
+
+    index: int
+    """Number of the tile, row-major over the grid: the last axis runs fastest."""
+    position: tuple[int, ...]
+    """Place in the grid, along the tiled axes."""
+    read: tuple[slice, ...]
+    """What the tile holds of the array: x[tile.read]."""
+    write: tuple[slice, ...]
+    """What the output gets: y[tile.write] = result[tile.keep], where no other tile lies."""
+    keep: tuple[slice, ...]
+    """The part of the tile's result that lies in the output."""
+    pad: tuple[tuple[int, int], ...]
+    """(begin, end) of each axis: padding around what is read."""
+    shape: tuple[int, ...]
+    """Shape of the tile, padding included."""
+    result_shape: tuple[int, ...]
+    """Shape of the tile's result, with the array's extents along the axes that are not tiled."""
+
+    def __hash__(self) -> int:
+        return hash((self.index, self.position, self.shape, self.result_shape))  # slices have no hash in Python 3.11
+
+
+class MergeBytes(NamedTuple):
+    """The largest memory of a merger in bytes, if tiles come in ascending order."""
+
+    tiles: int
+    """Tiles, or copies of their parts, that wait for their neighbours."""
+    rows: int
+    """Finished rows on their way to a sink; 0 without one."""
+    most: int
+    """Both, at the time when they are most together."""
+
+
+class TilingBase:
+    """What a Tiling holds. Sources and specs name a Tiling by this class, since Tiling itself needs them."""
+
+    __slots__ = ("__weakref__", "_given", "_native", "_text")
+    _given: dict[str, Any]
+    _native: _core.Tiling
+    _text: str
+
+
+class TileIndexError(InvalidValue, IndexError):
+    """There is no tile with that index."""
+
+
+def index_of(tiling: _core.Tiling, index: Any) -> int:
+    """The number of a tile that is given as such, by its place in the grid, or as a Tile."""
+    if issubclass(type(index), Tile):
+        index = index.index
+    if isinstance(index, tuple):
+        return _index_at(tiling, index)
+    if not is_integer(index):
+        raise wrong_type("index", "must be the index of a tile", index)
+    number, size = operator.index(index), tiling.size
+    if not -size <= number < size:
+        # An IndexError would silently end a for loop.
+        raise TileIndexError(
+            operator=TILING,
+            argument="index",
+            rule="must be the index of a tile",
+            given=value_text(number),
+            expected=f"{-size} to {size - 1}" if size else "none: there are no tiles",
+        )
+    return number + size if number < 0 else number
+
+
+def _index_at(tiling: _core.Tiling, position: tuple[Any, ...]) -> int:
+    grid = tiling.grid
+    if len(position) != len(grid) or not all(map(is_integer, position)):
+        raise InvalidType(
+            operator=TILING,
+            argument="index",
+            rule="must be the number of a tile, or its place in the grid",
+            given=value_text(position),
+            expected=f"a place in the grid {grid}",
+        )
+    number = 0
+    for place, extent in zip(map(operator.index, position), grid, strict=True):
+        if not -extent <= place < extent:
+            raise TileIndexError(
+                operator=TILING,
+                argument="index",
+                rule="must lie in the grid of tiles",
+                given=value_text(position),
+                expected=f"a place in the grid {grid}",
+            )
+        number = number * extent + place % extent
+    return number
+
+
+def names_of(group: list[Tile]) -> str:
+    first, last = group[0], group[-1]
+    if first is last:
+        return f"tile {first.index} at position {first.position}"
+    return f"tiles {first.index} to {last.index} at positions {first.position} to {last.position}"

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Converts the arguments of a tiling to the form that the library takes."""
+
+from __future__ import annotations
+
+import json
+import math
+import numbers
+import operator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from .._arguments import first_entries, is_integer, is_list
+from .._errors import InvalidType, InvalidValue, given_text, value_text
+
+TILING = "tiling"
+_LARGEST = 2**60
+_BOX = "must have a slice without a step, or (start, stop), for each tiled axis"
+
+
+def wrong_type(argument: str, rule: str, value: Any) -> InvalidType:
+    return InvalidType(operator=TILING, argument=argument, rule=rule, given=given_text(value))
+
+
+def _is_float(value: Any) -> bool:
+    return issubclass(type(value), (float, np.floating))
+
+
+def split_overlap(overlap: Any) -> tuple[Any, list[float]]:
+    """Overlaps in elements, and as fractions; one of the two is empty."""
+    if overlap is None:
+        return None, []
+    rule = "must be integers (elements) or floats (fractions of the tile), and not both"
+    entries = first_entries(overlap) if is_list(overlap) else (overlap,)
+    if entries is None:
+        raise wrong_type("overlap", rule, overlap)
+    real = list(map(_is_float, entries))
+    if entries and all(real):
+        return None, [float(entry) for entry in entries]
+    if any(real) or not all(map(is_integer, entries)):
+        raise wrong_type("overlap", rule, overlap)
+    pixels = tuple(map(operator.index, entries))
+    return (pixels if is_list(overlap) else pixels[0]), []
+
+
+def fraction(value: Any, whole: Any) -> Fraction:
+    """The simplest fraction that rounds to the float: the float 1 / 3 becomes the fraction 1/3."""
+    rule = "must be a number greater than 0, or one for each tiled axis"
+    if isinstance(value, (bool, np.bool_)):
+        raise wrong_type("scale", rule, whole)
+    if is_integer(value):
+        ratio = Fraction(operator.index(value))
+    elif issubclass(type(value), numbers.Rational):
+        try:
+            ratio = Fraction(int(value.numerator), int(value.denominator))
+        except (TypeError, ValueError, ZeroDivisionError):
+            raise wrong_type("scale", rule, whole) from None
+    elif _is_float(value):
+        number = float(value)
+        if not math.isfinite(number):
+            raise InvalidValue(operator=TILING, argument="scale", rule="must be greater than 0", given=str(number))
+        exact = Fraction(number)
+        near = exact.limit_denominator(10**6)
+        ratio = near if float(near) == number else exact
+    else:
+        raise wrong_type("scale", rule, whole)
+    if ratio <= 0:
+        raise InvalidValue(operator=TILING, argument="scale", rule="must be greater than 0", given=value_text(value))
+    if max(ratio.numerator, ratio.denominator) >= _LARGEST:
+        raise InvalidValue(
+            operator=TILING, argument="scale", rule="must be a fraction of numbers below 2**60", given=value_text(value)
+        )
+    return ratio
+
+
+def tile_extents(tile: Any, axes: Any, shape: Any) -> Any:
+    """The extents of a tile. A single number stands for every tiled axis, if their number is known."""
+    if not is_integer(tile):
+        return tile
+    number = operator.index(tile)
+    if axes is not None:
+        return (number,) * _length(axes)
+    if is_list(shape) and _length(shape) == 1:
+        return (number,)
+    raise InvalidType(
+        operator=TILING,
+        argument="tile",
+        rule="a single number does not say how many axes are tiled",
+        given=value_text(number),
+        expected=f"({value_text(number)}, {value_text(number)}) for the last two axes, or axes",
+    )
+
+
+def box_pairs(box: Any, output: tuple[int, ...], axes: tuple[int, ...]) -> list[tuple[int, int]]:
+    """A box of the output as (start, stop) for each tiled axis. It is never cut to the output: a caller whose box lies
+    elsewhere has miscounted."""
+    entries = (box,) if isinstance(box, slice) else first_entries(box) if is_list(box) else None
+    if entries is None:
+        raise wrong_type("box", _BOX, box)
+    if len(entries) != len(output):
+        raise InvalidValue(
+            operator=TILING, argument="box", rule=_BOX, given=f"{len(entries)} entries", expected=str(len(output))
+        )
+    return [_pair(entry, extent, axis) for entry, extent, axis in zip(entries, output, axes, strict=True)]
+
+
+def _pair(entry: Any, extent: int, axis: int) -> tuple[int, int]:
+    if isinstance(entry, slice):
+        ends = (entry.start, entry.stop) if entry.step is None or is_one(entry.step) else None
+    else:
+        ends = first_entries(entry) if is_list(entry) else None
+    if ends is None or len(ends) != 2 or not all(end is None or is_integer(end) for end in ends):
+        raise wrong_type("box", _BOX, entry)
+    start, stop = (default if end is None else operator.index(end) for end, default in zip(ends, (0, extent), strict=True))
+    start, stop = (end + extent if end < 0 else end for end in (start, stop))
+    if not 0 <= start <= stop <= extent:
+        raise InvalidValue(
+            operator=TILING,
+            argument="box",
+            rule="must lie in the output",
+            given=f"{value_text(entry)} along axis {axis}",
+            expected=f"from 0 to {extent}, start before stop",
+        )
+    return start, stop
+
+
+def is_one(step: Any) -> bool:
+    return is_integer(step) and operator.index(step) == 1
+
+
+def _length(value: Any) -> int:
+    return len(first_entries(value) or ()) if is_list(value) else 1
+
+
+def number_of(value: Any) -> Any:
+    """The number that a JSON text such as "nan" stands for, since JSON has no such number."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return complex(value) if value.endswith("j") else float(value)
+    except ValueError:
+        raise InvalidValue(operator=TILING, argument="value", rule="must be a number", given=value) from None
+
+
+def from_text(text: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What the JSON text of a tiling holds, and the arguments that make the tiling."""
+    if not isinstance(text, (str, bytes)):
+        raise wrong_type("text", "must be JSON text", text)
+    try:
+        entries = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidValue(operator=TILING, argument="text", rule=f"must be JSON: {error}") from None
+    required = ("shape", "axes", "tile", "stride", "tail", "padding_mode", "value", "scale", "offset", "result")
+    if not isinstance(entries, dict) or any(name not in entries for name in required):
+        raise InvalidValue(
+            operator=TILING,
+            argument="text",
+            rule="must be an object with every entry of a tiling",
+            given=str(text)[:80],
+            expected=", ".join(required),
+        )
+    arguments = {name: entries[name] for name in required}
+    try:
+        # Only integers: a text or a float could stand for a fraction with endless digits.
+        arguments["scale"] = [Fraction(*map(operator.index, ratio)) for ratio in entries["scale"]]
+    except (TypeError, ValueError, ArithmeticError):
+        raise InvalidValue(
+            operator=TILING, argument="scale", rule="must be a list of fractions", given=value_text(entries["scale"])
+        ) from None
+    arguments["value"] = number_of(entries["value"])
+    return entries, arguments

@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operators of OpenVINO, with the names, defaults and checks of its operation sets. Only `extension` needs openvino."""
+
+from __future__ import annotations
+
+import typing
+from typing import Literal, TypeAlias
+
+import numpy.typing as npt
+
+from .._core import Operator
+from .._typing import Array, DepthMode, Element, Int, Ints, Operation
+
+AutoPad: TypeAlias = Literal["valid", "same_lower", "same_upper"]
+
+_col2im: Operation = Operator("openvino.Col2Im", data="data").__call__
+_extract_image_patches: Operation = Operator("openvino.ExtractImagePatches", data="data").__call__
+_space_to_batch: Operation = Operator("openvino.SpaceToBatch", data="data").__call__
+_batch_to_space: Operation = Operator("openvino.BatchToSpace", data="data").__call__
+_space_to_depth: Operation = Operator("openvino.SpaceToDepth", data="data").__call__
+_depth_to_space: Operation = Operator("openvino.DepthToSpace", data="data").__call__
+
+
+@typing.overload
+def col2im(
+    data: npt.NDArray[Element],
+    output_size: Ints,
+    kernel_size: Ints,
+    *,
+    strides: Ints = (1, 1),
+    dilations: Ints = (1, 1),
+    pads_begin: Ints = (0, 0),
+    pads_end: Ints = (0, 0),
+    out: npt.NDArray[Element] | None = None,
+) -> npt.NDArray[Element]: ...
+@typing.overload
+def col2im(
+    data: Array,
+    output_size: Ints,
+    kernel_size: Ints,
+    *,
+    strides: Ints = (1, 1),
+    dilations: Ints = (1, 1),
+    pads_begin: Ints = (0, 0),
+    pads_end: Ints = (0, 0),
+    out: Array | None = None,
+) -> Array: ...
+def col2im(
+    data: Array,
+    output_size: Ints,
+    kernel_size: Ints,
+    *,
+    strides: Ints = (1, 1),
+    dilations: Ints = (1, 1),
+    pads_begin: Ints = (0, 0),
+    pads_end: Ints = (0, 0),
+    out: Array | None = None,
+) -> Array:
+    """OpenVINO Col2Im-15: sums columns into images.
+
+    Shapes: data is (N, C*K, L) or (C*K, L); the result is (N, C, H, W) or (C, H, W) where (H, W) = output_size, K is
+        the product of kernel_size, and L is the product of the positions (size + pads - (kernel - 1) * dilation - 1) //
+        stride + 1.
+
+    Arguments:
+        data: the columns.
+        output_size: height and width of the image, at least 1.
+        kernel_size: height and width of a patch, at least 1.
+        strides: step between patches, at least 1.
+        dilations: step between the taps (elements) of a patch, at least 0.
+        pads_begin: pads before the height and the width, at least 0.
+        pads_end: pads after the height and the width, at least 0.
+        out: an array of the result's shape and element type; it receives the result and is returned.
+
+    Formula: result[n, c, y] = the sum of data[n, c * K + tap, position] over all taps and positions with
+        position * stride + tap * dilation - pad_begin = y for both axes; 0 if there are none.
+
+    Types: numbers and booleans, summed as patchfold.fold does.
+
+    Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for
+        arguments of the wrong type (arrays given as output_size and kernel_size must both be int32 or both int64), and
+        for element types that cannot be added. Both name the rule, the given value and the expected one.
+
+    Elsewhere: patchfold.fold; torch nn.functional.fold; TensorFlow the gradient of image.extract_patches; ONNX Col2Im;
+        MATLAB col2im(B, [m n], [mm nn], 'distinct').
+
+    Example:
+        >>> import numpy as np, patchfold.openvino
+        >>> patchfold.openvino.col2im(np.ones((4, 4), np.float32), (3, 3), (2, 2))
+        array([[[1., 2., 1.],
+                [2., 4., 2.],
+                [1., 2., 1.]]], dtype=float32)
+    """
+    return _col2im(data, out, output_size, kernel_size, strides, dilations, pads_begin, pads_end)
+
+
+def extract_image_patches(
+    data: Array, *, sizes: Ints, strides: Ints, rates: Ints, auto_pad: AutoPad, out: Array | None = None
+) -> Array:
+    """OpenVINO ExtractImagePatches-3: copies patches to the channels.
+
+    Shapes: data is (N, C, H, W); the result is (N, kh*kw*C, oh, ow) with o = (size - (k - 1) * rate - 1) // stride + 1
+        for auto_pad="valid" (0 where no patch fits), and the size divided by stride, rounded up, otherwise.
+
+    Arguments:
+        data: the images.
+        sizes: rows and columns of a patch, at least 1.
+        strides: step between patches, at least 1.
+        rates: step between the taps (elements) of a patch, at least 1.
+        auto_pad: "valid" adds none; "same_upper" and "same_lower" add zeros on both sides, an odd one at the end or at
+            the beginning.
+        out: an array of the result's shape and element type; it receives the result and is returned.
+
+    Formula: result[n, tap * C + c, y] = data[n, c, y * stride + tap * rate - pad_begin] for both axes; 0 outside.
+
+    Types: any element type of fixed size; elements are copied bit by bit.
+
+    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
+        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
+        expected one.
+
+    Elsewhere: patchfold.unfold (order="kernel", positions="grid"); torch nn.functional.unfold (other order); TensorFlow
+        image.extract_patches (channels last); ONNX none; MATLAB im2col(A, [m n], 'sliding').
+
+    Example:
+        >>> import numpy as np, patchfold.openvino
+        >>> data = np.arange(9).reshape(1, 1, 3, 3)
+        >>> patchfold.openvino.extract_image_patches(
+        ...     data, sizes=(2, 2), strides=(1, 1), rates=(1, 1), auto_pad="valid"
+        ... )[0, :, 0, 0]
+        array([0, 1, 3, 4])
+    """
+    return _extract_image_patches(data, out, sizes, strides, rates, auto_pad)
+
+
+def space_to_batch(data: Array, block_shape: Ints, pads_begin: Ints, pads_end: Ints, *, out: Array | None = None) -> Array:
+    """OpenVINO SpaceToBatch-2: moves blocks of all axes but the batch to the batch.
+
+    Shapes: data is (N, D1..DM); the result is (N*K, (D1 + pads)/b1 .. (DM + pads)/bM) where K is the product of
+        block_shape. The three lists have one entry for each axis of data, the batch included.
+
+    Arguments:
+        data: the images.
+        block_shape: extents of a block, at least 1; 1 for the batch.
+        pads_begin: zeros before each axis, at least 0; 0 for the batch.
+        pads_end: zeros after each axis, at least 0; 0 for the batch.
+        out: an array of the result's shape and element type; it receives the result and is returned.
+
+    Formula: result[offset * N + n, y] = data[n, y * block + offset - pad_begin], for each axis; 0 outside.
+
+    Types: any element type of fixed size; elements are copied bit by bit.
+
+    Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for
+        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
+        expected one.
+
+    Elsewhere: patchfold.space_to_batch; torch none; TensorFlow space_to_batch_nd; ONNX none; MATLAB reshape and
+        permute.
+
+    Example:
+        >>> import numpy as np, patchfold.openvino
+        >>> data = np.arange(6).reshape(1, 1, 6)
+        >>> patchfold.openvino.space_to_batch(data, (1, 1, 2), (0, 0, 0), (0, 0, 0)).squeeze()
+        array([[0, 2, 4],
+               [1, 3, 5]])
+    """
+    return _space_to_batch(data, out, block_shape, pads_begin, pads_end)
+
+
+def batch_to_space(data: Array, block_shape: Ints, crops_begin: Ints, crops_end: Ints, *, out: Array | None = None) -> Array:
+    """OpenVINO BatchToSpace-2: moves blocks of the batch back to the other axes.
+
+    Shapes: data is (N*K, y1..yM); the result is (N, y1*b1 - crops .. yM*bM - crops) where K is the product of
+        block_shape. The three lists have one entry for each axis of data, the batch included.
+
+    Arguments:
+        data: the batches.
+        block_shape: extents of a block, at least 1; 1 for the batch.
+        crops_begin: elements removed at the begin of each axis, at least 0; 0 for the batch.
+        crops_end: elements removed at the end of each axis, at least 0; 0 for the batch.
+        out: an array of the result's shape and element type; it receives the result and is returned.
+
+    Formula: result[n, y * block + offset - crop_begin] = data[offset * N + n, y], for each axis.
+
+    Types: any element type of fixed size; elements are copied bit by bit.
+
+    Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for
+        arguments of the wrong type (arrays given as the three lists must have the same integer type), and for elements
+        without a fixed size. Both name the rule, the given value and the expected one.
+
+    Elsewhere: patchfold.batch_to_space; torch none; TensorFlow batch_to_space_nd; ONNX none; MATLAB reshape and
+        permute.
+
+    Example:
+        >>> import numpy as np, patchfold.openvino
+        >>> data = np.array([[[0, 2, 4]], [[1, 3, 5]]])
+        >>> patchfold.openvino.batch_to_space(data, (1, 1, 2), (0, 0, 1), (0, 0, 0))
+        array([[[1, 2, 3, 4, 5]]])
+    """
+    return _batch_to_space(data, out, block_shape, crops_begin, crops_end)
+
+
+def space_to_depth(data: Array, *, blocks_mode: DepthMode, block_size: Int = 1, out: Array | None = None) -> Array:
+    """OpenVINO SpaceToDepth-1: moves blocks of the spatial axes to the channels.
+
+    Shapes: data is (N, C, D1..DR); the result is (N, C*K, D1/b .. DR/b) where b = block_size and K = b to the power R.
+
+    Arguments:
+        data: the images; D1..DR must be multiples of b.
+        blocks_mode: the order of the new channels: "blocks_first" (offset * C + c) or "depth_first" (c * K + offset).
+        block_size: b, the block on every spatial axis, at least 1.
+        out: an array of the result's shape and element type; it receives the result and is returned.
+
+    Formula: result[n, offset * C + c, y] = data[n, c, y * b + offset], for each axis, with "blocks_first".
+
+    Types: any element type of fixed size; elements are copied bit by bit.
+
+    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
+        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
+        expected one.
+
+    Elsewhere: patchfold.space_to_depth; torch nn.functional.pixel_unshuffle (depth_first); TensorFlow
+        nn.space_to_depth; ONNX SpaceToDepth; MATLAB spaceToDepth.
+
+    Example:
+        >>> import numpy as np, patchfold.openvino
+        >>> data = np.arange(8).reshape(1, 2, 4)
+        >>> patchfold.openvino.space_to_depth(data, blocks_mode="depth_first", block_size=2)[0, :, 0]
+        array([0, 1, 4, 5])
+    """
+    return _space_to_depth(data, out, blocks_mode, block_size)
+
+
+def depth_to_space(data: Array, *, blocks_mode: DepthMode, block_size: Int = 1, out: Array | None = None) -> Array:
+    """OpenVINO DepthToSpace-1: moves channels back to blocks of the spatial axes.
+
+    Shapes: data is (N, C*K, y1..yR); the result is (N, C, y1*b .. yR*b) where b = block_size and K = b to the power R.
+
+    Arguments:
+        data: the deep images; their channels must be a multiple of K.
+        blocks_mode: the order of the channels: "blocks_first" (offset * C + c) or "depth_first" (c * K + offset).
+        block_size: b, the block on every spatial axis, at least 1.
+        out: an array of the result's shape and element type; it receives the result and is returned.
+
+    Formula: result[n, c, y * b + offset] = data[n, offset * C + c, y], for each axis, with "blocks_first".
+
+    Types: any element type of fixed size; elements are copied bit by bit.
+
+    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
+        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
+        expected one.
+
+    Elsewhere: patchfold.depth_to_space; torch nn.functional.pixel_shuffle (depth_first); TensorFlow nn.depth_to_space;
+        ONNX DepthToSpace; MATLAB depthToSpace.
+
+    Example:
+        >>> import numpy as np, patchfold.openvino
+        >>> data = np.array([[[0, 2], [4, 6], [1, 3], [5, 7]]])
+        >>> patchfold.openvino.depth_to_space(data, blocks_mode="blocks_first", block_size=2)
+        array([[[0, 1, 2, 3],
+                [4, 5, 6, 7]]])
+    """
+    return _depth_to_space(data, out, blocks_mode, block_size)
+
+
+def extension() -> str:
+    """The path of the library that OpenVINO's `Core.add_extension` takes: its models then run on patchfold's kernels.
+
+    Col2Im, ExtractImagePatches, SpaceToBatch, BatchToSpace, SpaceToDepth and DepthToSpace of models that are read or
+    converted after that, from OpenVINO's own files, ONNX, TensorFlow and torch, run here on the CPU plugin, with its threads
+    (`INFERENCE_NUM_THREADS`); and so do Col2Im of ONNX with one axis or three and more, and im2col, pixel_shuffle and
+    pixel_unshuffle of torch. Shapes may be static or dynamic. Elements are boolean, i8 .. i32, u8 .. u32, f16, bf16 or f32;
+    a model with others is refused, since the plugin cuts 64-bit numbers to 32 bits without saying so.
+
+    The first call compiles the library for the OpenVINO that is installed, which takes half a minute and a C++ compiler
+    (environment variable CXX, or else c++, g++, clang++). It is kept in the folder PATCHFOLD_CACHE, or else in
+    ~/.cache/patchfold, and used again as long as OpenVINO and patchfold stay the same.
+
+    Returns: the path, as C++ takes it too: `core.add_extension(path)`.
+
+    Errors: ImportError without OpenVINO; RuntimeError where there is no compiler, no headers, or the compiler fails;
+        PermissionError where the folder cannot be written, or others may write there.
+
+    Example, with openvino installed:
+        core = openvino.Core()
+        core.add_extension(patchfold.openvino.extension())
+        compiled = core.compile_model(core.read_model("model.onnx"), "CPU")
+    """
+    from ._extension import extension as path
+
+    return path()

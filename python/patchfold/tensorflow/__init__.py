@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operators of TensorFlow, with the names, defaults and checks of tf.raw_ops. Only `library` needs tensorflow."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Literal, TypeAlias
+
+from .._core import Operator
+from .._typing import Array, Int, Ints, Operation, Pairs
+
+DataFormat: TypeAlias = Literal["NHWC", "NCHW"]
+PaddingType: TypeAlias = Literal["SAME", "VALID"]
+
+_space_to_batch: Operation = Operator("tensorflow.SpaceToBatch", data="input").__call__
+_space_to_batch_nd: Operation = Operator("tensorflow.SpaceToBatchND", data="input").__call__
+_batch_to_space: Operation = Operator("tensorflow.BatchToSpace", data="input").__call__
+_batch_to_space_nd: Operation = Operator("tensorflow.BatchToSpaceND", data="input").__call__
+_space_to_depth: Operation = Operator("tensorflow.SpaceToDepth", data="input").__call__
+_depth_to_space: Operation = Operator("tensorflow.DepthToSpace", data="input").__call__
+_extract_image_patches: Operation = Operator("tensorflow.ExtractImagePatches", data="images").__call__
+_extract_volume_patches: Operation = Operator("tensorflow.ExtractVolumePatches", data="input").__call__
+
+
+def space_to_batch(input: Array, paddings: Pairs, block_size: Int, *, out: Array | None = None) -> Array:
+    """TensorFlow SpaceToBatch: moves blocks of the height and the width to the batch.
+
+    Shapes: input is (N, H, W, C); the result is (N*b*b, (H + pads)/b, (W + pads)/b, C).
+
+    Arguments:
+        input: the images.
+        paddings: [[top, bottom], [left, right]], at least 0; filled with zeros.
+        block_size: b, the block on both axes, at least 2.
+        out: an array of the result's shape and element type; it receives the result and is returned.
+
+    Formula: result[(i * b + j) * N + n, y, x, c] = input[n, y * b + i - top, x * b + j - left, c]; 0 outside.
+
+    Types: any element type of fixed size; elements are copied bit by bit.
+
+    Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for
+        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
+        expected one.
+
+    Elsewhere: patchfold.space_to_batch (layout="channels_last"); torch none; ONNX none; OpenVINO SpaceToBatch; MATLAB
+        reshape and permute.
+
+    Example:
+        >>> import numpy as np, patchfold.tensorflow
+        >>> input = np.arange(4).reshape(1, 2, 2, 1)
+        >>> patchfold.tensorflow.space_to_batch(input, [[0, 0], [0, 0]], 2).shape
+        (4, 1, 1, 1)
+    """
+    return _space_to_batch(input, out, paddings, block_size)
+
+
+def space_to_batch_nd(input: Array, block_shape: Ints, paddings: Pairs, *, out: Array | None = None) -> Array:
+    """TensorFlow SpaceToBatchND: moves blocks of the axes after the batch to the batch.
+
+    Shapes: input is (N, D1..DM, rest); the result is (N*K, (D1 + pads)/b1 .. (DM + pads)/bM, rest) where M is the
+        length of block_shape (0 is allowed) and K its product.
+
+    Arguments:
+        input: the images.
+        block_shape: extents of a block, at least 1.
+        paddings: a [begin, end] for each entry of block_shape, at least 0; filled with zeros.
+        out: an array of the result's shape and element type; it receives the result and is returned.
+
+    Formula: result[offset * N + n, y, rest] = input[n, y * block + offset - pad_begin, rest], for each axis; 0 outside.
+
+    Types: any element type of fixed size; elements are copied bit by bit.
+
+    Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for
+        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
+        expected one.
+
+    Elsewhere: patchfold.space_to_batch (layout="channels_last"); torch none; ONNX none; OpenVINO SpaceToBatch; MATLAB
+        reshape and permute.
+
+    Example:
+        >>> import numpy as np, patchfold.tensorflow
+        >>> patchfold.tensorflow.space_to_batch_nd(np.arange(5).reshape(1, 5), [2], [[1, 0]])
+        array([[0, 1, 3],
+               [0, 2, 4]])
+    """
+    return _space_to_batch_nd(input, out, block_shape, paddings)
+
+
+def batch_to_space(input: Array, crops: Pairs, block_size: Int, *, out: Array | None = None) -> Array:
+    """TensorFlow BatchToSpace: moves blocks of the batch back to the height and the width.
+
+    Shapes: input is (N*b*b, y, x, C); the result is (N, y*b - crops, x*b - crops, C).
+
+    Arguments:
+        input: the batches.
+        crops: [[top, bottom], [left, right]], at least 0.
+        block_size: b, the block on both axes, at least 2.
+        out: an array of the result's shape and element type; it receives the result and is returned.
+
+    Formula: result[n, y * b + i - top, x * b + j - left, c] = input[(i * b + j) * N + n, y, x, c].
+
+    Types: any element type of fixed size; elements are copied bit by bit.
+
+    Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for
+        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
+        expected one.
+
+    Elsewhere: patchfold.batch_to_space (layout="channels_last"); torch none; ONNX none; OpenVINO BatchToSpace; MATLAB
+        reshape and permute.
+
+    Example:
+        >>> import numpy as np, patchfold.tensorflow
+        >>> patchfold.tensorflow.batch_to_space(np.arange(4).reshape(4, 1, 1, 1), [[0, 0], [0, 0]], 2).squeeze()
+        array([[0, 1],
+               [2, 3]])
+    """
+    return _batch_to_space(input, out, crops, block_size)
+
+
+def batch_to_space_nd(input: Array, block_shape: Ints, crops: Pairs, *, out: Array | None = None) -> Array:
+    """TensorFlow BatchToSpaceND: moves blocks of the batch back to the axes after it.
+
+    Shapes: input is (N*K, y1..yM, rest); the result is (N, y1*b1 - crops .. yM*bM - crops, rest) where M is the length
+        of block_shape (0 is allowed) and K its product.
+
+    Arguments:
+        input: the batches.
+        block_shape: extents of a block, at least 1.
+        crops: a [begin, end] for each entry of block_shape, at least 0.
+        out: an array of the result's shape and element type; it receives the result and is returned.
+
+    Formula: result[n, y * block + offset - crop_begin, rest] = input[offset * N + n, y, rest], for each axis.
+
+    Types: any element type of fixed size; elements are copied bit by bit.
+
+    Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for
+        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
+        expected one.
+
+    Elsewhere: patchfold.batch_to_space (layout="channels_last"); torch none; ONNX none; OpenVINO BatchToSpace; MATLAB
+        reshape and permute.
+
+    Example:
+        >>> import numpy as np, patchfold.tensorflow
+        >>> patchfold.tensorflow.batch_to_space_nd(np.array([[0, 1, 3], [0, 2, 4]]), [2], [[1, 0]])
+        array([[0, 1, 2, 3, 4]])
+    """
+    return _batch_to_space_nd(input, out, block_shape, crops)
+
+
+def space_to_depth(input: Array, block_size: Int, data_format: DataFormat = "NHWC", *, out: Array | None = None) -> Array:
+    """TensorFlow SpaceToDepth: moves blocks of the height and the width to the channels.
+
+    Shapes: input is (N, H, W, C); the result is (N, H/b, W/b, b*b*C); with data_format="NCHW" (N, C, H, W) to (N,
+        b*b*C, H/b, W/b).
+
+    Arguments:
+        input: the images; H and W must be multiples of b.
+        block_size: b, the block on both axes, at least 2.
+        data_format: "NHWC" or "NCHW".
+        out: an array of the result's shape and element type; it receives the result and is returned.
+
+    Formula: result[n, y, x, (i * b + j) * C + c] = input[n, y * b + i, x * b + j, c].
+
+    Types: any element type of fixed size; elements are copied bit by bit.
+
+    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
+        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
+        expected one.
+
+    Elsewhere: patchfold.space_to_depth (layout="channels_last"); torch nn.functional.pixel_unshuffle (other order);
+        ONNX SpaceToDepth; OpenVINO SpaceToDepth; MATLAB spaceToDepth.
+
+    Example:
+        >>> import numpy as np, patchfold.tensorflow
+        >>> patchfold.tensorflow.space_to_depth(np.arange(4).reshape(1, 2, 2, 1), 2)
+        array([[[[0, 1, 2, 3]]]])
+    """
+    return _space_to_depth(input, out, block_size, data_format)
+
+
+def depth_to_space(input: Array, block_size: Int, data_format: DataFormat = "NHWC", *, out: Array | None = None) -> Array:
+    """TensorFlow DepthToSpace: moves channels back to blocks of the height and the width.
+
+    Shapes: input is (N, y, x, b*b*C); the result is (N, y*b, x*b, C); with data_format="NCHW" (N, b*b*C, y, x) to (N,
+        C, y*b, x*b).
+
+    Arguments:
+        input: the deep images; their channels must be a multiple of b*b.
+        block_size: b, the block on both axes, at least 2.
+        data_format: "NHWC" or "NCHW".
+        out: an array of the result's shape and element type; it receives the result and is returned.
+
+    Formula: result[n, y * b + i, x * b + j, c] = input[n, y, x, (i * b + j) * C + c].
+
+    Types: any element type of fixed size; elements are copied bit by bit.
+
+    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
+        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
+        expected one.
+
+    Elsewhere: patchfold.depth_to_space (layout="channels_last"); torch nn.functional.pixel_shuffle (other order); ONNX
+        DepthToSpace; OpenVINO DepthToSpace; MATLAB depthToSpace.
+
+    Example:
+        >>> import numpy as np, patchfold.tensorflow
+        >>> patchfold.tensorflow.depth_to_space(np.arange(4).reshape(1, 1, 1, 4), 2).squeeze()
+        array([[0, 1],
+               [2, 3]])
+    """
+    return _depth_to_space(input, out, block_size, data_format)
+
+
+def extract_image_patches(
+    images: Array, ksizes: Ints, strides: Ints, rates: Ints, padding: PaddingType, *, out: Array | None = None
+) -> Array:
+    """TensorFlow ExtractImagePatches (tf.image.extract_patches): copies patches to the channels.
+
+    Shapes: images is (N, H, W, C); the result is (N, oh, ow, kh*kw*C) with o = (size - (k - 1) * rate - 1) // stride +
+        1 for padding="VALID", and the size divided by stride, rounded up, for padding="SAME".
+
+    Arguments:
+        images: the images.
+        ksizes: [1, rows, columns, 1] of a patch, at least 1.
+        strides: [1, rows, columns, 1] between patches, at least 1.
+        rates: [1, rows, columns, 1] between the elements of a patch, at least 1.
+        padding: "VALID" adds none; "SAME" adds zeros on both sides, an odd one at the end.
+        out: an array of the result's shape and element type; it receives the result and is returned.
+
+    Formula: result[n, y, tap * C + c] = images[n, y * stride + tap * rate - pad_begin, c] for both axes; 0 outside.
+
+    Types: any element type of fixed size; elements are copied bit by bit.
+
+    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
+        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
+        expected one.
+
+    Elsewhere: patchfold.unfold (layout="channels_last", order="kernel", positions="grid"); torch nn.functional.unfold
+        (other order); ONNX none; OpenVINO ExtractImagePatches; MATLAB im2col(A, [m n], 'sliding').
+
+    Example:
+        >>> import numpy as np, patchfold.tensorflow
+        >>> images = np.arange(9).reshape(1, 3, 3, 1)
+        >>> patchfold.tensorflow.extract_image_patches(
+        ...     images, ksizes=[1, 2, 2, 1], strides=[1, 1, 1, 1], rates=[1, 1, 1, 1], padding="VALID"
+        ... )[0, 1, 1]
+        array([4, 5, 7, 8])
+    """
+    return _extract_image_patches(images, out, ksizes, strides, rates, padding)
+
+
+def extract_volume_patches(
+    input: Array, ksizes: Ints, strides: Ints, padding: PaddingType, *, out: Array | None = None
+) -> Array:
+    """TensorFlow ExtractVolumePatches (tf.extract_volume_patches): copies patches of volumes to the channels.
+
+    Shapes: input is (N, D, H, W, C); the result is (N, od, oh, ow, kd*kh*kw*C) with o = (size - k) // stride + 1 for
+        padding="VALID", and the size divided by stride, rounded up, for padding="SAME".
+
+    Arguments:
+        input: the volumes.
+        ksizes: [1, planes, rows, columns, 1] of a patch, at least 1.
+        strides: [1, planes, rows, columns, 1] between patches, at least 1.
+        padding: "VALID" adds none; "SAME" adds zeros on both sides, an odd one at the end. If the stride exceeds the
+            kernel, the first patch moves inward, as in TensorFlow.
+        out: an array of the result's shape and element type; it receives the result and is returned.
+
+    Formula: result[n, y, tap * C + c] = input[n, y * stride + tap - pad_begin, c] for the three axes; 0 outside.
+
+    Types: any element type of fixed size; elements are copied bit by bit.
+
+    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
+        arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
+        expected one.
+
+    Elsewhere: patchfold.unfold (layout="channels_last", order="kernel", positions="grid"); torch none (nn.Unfold has two
+        axes); ONNX none; OpenVINO none; MATLAB none.
+
+    Example:
+        >>> import numpy as np, patchfold.tensorflow
+        >>> volume = np.arange(8).reshape(1, 2, 2, 2, 1)
+        >>> patchfold.tensorflow.extract_volume_patches(volume, [1, 1, 2, 2, 1], [1, 1, 1, 1, 1], "VALID")
+        array([[[[[0, 1, 2, 3]]],
+        <BLANKLINE>
+        <BLANKLINE>
+                [[[4, 5, 6, 7]]]]])
+    """
+    return _extract_volume_patches(input, out, ksizes, strides, padding)
+
+
+def library() -> str:
+    """Adds patchfold's operator to TensorFlow, for graphs that hold it already: saved models with patchfold's calls.
+
+    Calls with tensors add it themselves.
+
+    Returns: the path of the library, as tensorflow.load_op_library takes it.
+
+    Raises: ImportError without tensorflow; FileNotFoundError where this build of patchfold has no library.
+
+    Example:
+        patchfold.tensorflow.library()
+        model = tensorflow.saved_model.load(folder)
+    """
+    importlib.import_module("tensorflow")
+    from ._tensors import library as path
+
+    return path()
