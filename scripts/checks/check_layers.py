@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the order of the tree: who includes whom, how long files are, and that each one names its licence.
+"""Checks the order of the tree: who includes or imports whom, how long files are, and that each one names its licence.
 
 usage: scripts/checks/check_layers.py [--root FOLDER] [--print | --check-docs | --write-docs]
 
   (nothing)      checks every source file; exits with 1 and one line per fault if there is one
-  --print        prints the picture of the rooms, as docs/design.md shows it
-  --check-docs   fails if the block between the markers in docs/design.md is another picture
-  --write-docs   puts the picture there
+  --print        prints the pictures of the rooms, as docs/design.md shows them
+  --check-docs   fails if the block between the markers in docs/design.md holds other pictures
+  --write-docs   puts the pictures there
   --root FOLDER  the tree to check (default: the one that holds this script)
 """
 import argparse
@@ -16,6 +16,8 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+
+import python_layers
 
 # The public headers in their own order: a header includes only what stands in its own group or before it.
 HEADER_GROUPS = {
@@ -55,7 +57,7 @@ DIALECTS = OPS + " src/dialects"
 TILING = DIALECTS + " src/explain src/tiling"
 INSIDE = TILING + " src/capi"
 
-# A file belongs to the longest folder of this table that holds it, or to SHARED.
+# A file belongs to the longest folder of this table that holds it, to SHARED, or to a room of its own.
 ROOMS = {
     PUBLIC: Room("the public surface", "", "all", ("dlpack/",)),
     SHARED: Room("checked arithmetic, small floats, ways to throw", "", "values"),
@@ -91,6 +93,9 @@ ROOMS = {
     "tests/install": Room("tests of the installed library", "", "all", None),
 }
 LIBRARY = [room for room in ROOMS if room.startswith("src/")]
+PYTHON = [python_layers.path_of(name) for name in python_layers.TABLE]
+ROOMS |= {room: Room(what, " ".join([python_layers.PACKAGE, *map(python_layers.path_of, may.split())]))
+          for room, (what, may) in zip(PYTHON, python_layers.TABLE.values())}
 
 # Headers of the compiler and the C library that the library may use besides the C++ standard library.
 LIBRARY_SYSTEM_HEADERS = re.compile(r"(fenv|cpuid|immintrin|xmmintrin|emmintrin|pmmintrin|arm_neon|std\w+|string|math)\.h$")
@@ -117,7 +122,7 @@ def tree_files(root):
 def room_of(name):
     if name in SHARED_FILES:
         return SHARED
-    folder = os.path.dirname(name)
+    folder = name
     while folder and folder not in ROOMS:
         folder = os.path.dirname(folder)
     return folder
@@ -154,20 +159,38 @@ def check_include(root, name, text):
             return None, None
         allowed = "the standard library" + "".join(f", <{prefix}..>" for prefix in room.foreign)
         return f"{room_name} may include only {allowed} from outside", None
-    other = room_of(target)
-    if not other:
-        return f"{target} stands in no room", None
-    if other == PUBLIC:
-        group = group_of(target)
-        if room_name == PUBLIC:
-            own = group_of(name)
-            if own is not None and GROUPS.index(group) > GROUPS.index(own):
-                return f"{target} stands after {name} in the order of the public headers", target
-        elif group not in room.headers:
-            return f"{room_name} may not include {target}", target
-    elif other != room_name and other not in room.rooms:
-        return f"{room_name} may not include {target if other == SHARED else other}", target
+    if room_of(target) != PUBLIC:
+        return check_room(name, target, "include"), target
+    group = group_of(target)
+    if room_name == PUBLIC:
+        own = group_of(name)
+        if own is not None and GROUPS.index(group) > GROUPS.index(own):
+            return f"{target} stands after {name} in the order of the public headers", target
+    elif group not in room.headers:
+        return f"{room_name} may not include {target}", target
     return None, target
+
+
+def check_room(name, target, verb):
+    """Why the room of `name` may not include or import that of `target`, or None."""
+    room, other = room_of(name), room_of(target)
+    if not other:
+        return f"{target} stands in no room"
+    if other != room and other not in ROOMS[room].rooms:
+        return f"{room} may not {verb} {target if other == SHARED else other}"
+    return None
+
+
+def dependencies(root, name, text):
+    """(line, why it may not be or None, file or None) of each file that a file includes or imports."""
+    if name.endswith(".py"):
+        for line, target in python_layers.imports(root, name, text):
+            yield line, check_room(name, target, "import"), target
+        return
+    for match in INCLUDE.finditer(text):
+        yield text.count("\n", 0, match.start()) + 1, *check_include(root, name, match[1] or match[2])
+    for line, module in python_layers.lost(root, text):
+        yield line, f"there is no module {module}", None
 
 
 def find_cycle(graph):
@@ -212,15 +235,13 @@ def check(root):
             faults.append(f"{name}:1: the first line must be the licence: {SPDX}")
         if len(lines) > MOST_LINES:
             faults.append(f"{name}:{len(lines)}: {len(lines)} lines; at most {MOST_LINES}")
-        if not name.endswith(CODE):
+        if not name.endswith(CODE) and not (name.startswith(python_layers.PACKAGE + "/") and name.endswith(".py")):
             continue
         room = room_of(name)
         if not room:
             faults.append(f"{name}:1: stands in no room of scripts/checks/check_layers.py")
             continue
-        for match in INCLUDE.finditer(text):
-            line = text.count("\n", 0, match.start()) + 1
-            fault, target = check_include(root, name, match[1] or match[2])
+        for line, fault, target in dependencies(root, name, text):
             if fault:
                 faults.append(f"{name}:{line}: {fault}")
             if target:
@@ -230,7 +251,7 @@ def check(root):
     for kind, graph in (("files", files), ("rooms", rooms)):
         cycle = find_cycle(graph)
         if cycle:
-            faults.append(f"{cycle[0]}:1: {kind} include each other in a circle: {' -> '.join(cycle)}")
+            faults.append(f"{cycle[0]}:1: {kind} need each other in a circle: {' -> '.join(cycle)}")
     for name in SHARED_FILES:
         source = name.replace(".hpp", ".cpp")
         if source in names:
@@ -248,40 +269,46 @@ def reduced(graph):
 
 
 def picture(root):
-    """The rooms as a Mermaid flowchart. An arrow points at a room that is included; where a longer way leads there too, it
-    is left out."""
+    """The rooms as two Mermaid flowcharts: of C++, and of the Python package. An arrow points at a room that is included or
+    imported; where a longer way leads there too, it is left out."""
     def exists(room):
         files = SHARED_FILES if room == SHARED else [path.name for path in (root / room).rglob("*")]
-        return any(name.endswith(CODE) for name in files)
+        return (root / room).is_file() or any(name.endswith((*CODE, ".py")) for name in files)
 
     def label(room):
         files = ", ".join(f"src/tensor/{os.path.basename(name)}" for name in SHARED_FILES)
-        return f'    {identifier(room)}["{files if room == SHARED else room + "/"}<br/>{ROOMS[room].what}"]'
+        shown = files if room == SHARED else room if room.endswith(".py") else room + "/"
+        return f'  {identifier(room)}["{shown}<br/>{ROOMS[room].what}"]'
 
     def identifier(room):
-        return room.replace("/", "_")
+        return re.sub("[/.]", "_", room)
 
-    lines = ["```mermaid", "flowchart BT"]
+    _, rooms, _ = check(root)
+
+    def arrows(drawn):
+        graph = reduced({room: rooms.get(room, set()) & set(drawn) for room in drawn})
+        return [f"  {identifier(room)} --> {identifier(other)}" for room in drawn for other in sorted(graph[room])]
+
+    begin, end = ["```mermaid", "flowchart BT"], ["```"]
     library = [room for room in [SHARED] + LIBRARY if exists(room)]
     fronts = [room for room in ("system", "formats", "bench", "cli", "python/native", "plugins", "examples", "reference") if exists(room)]
-    drawn = [PUBLIC] + library + fronts
-    _, rooms, _ = check(root)
-    arrows = reduced({room: rooms.get(room, set()) & set(drawn) for room in drawn})
-    lines += ["  subgraph library"] + [label(room) for room in reversed(library)] + ["  end"]
-    lines += [label(room)[2:] for room in [PUBLIC] + fronts]
-    lines += [f"  {identifier(room)} --> {identifier(other)}" for room in drawn for other in sorted(arrows[room])]
-    return "\n".join(lines + ["```"]) + "\n"
+    python = [room for room in PYTHON if exists(room)]
+    lines = [*begin, "  subgraph library", *("  " + label(room) for room in reversed(library)), "  end",
+             *map(label, [PUBLIC] + fronts), *arrows([PUBLIC] + library + fronts), *end]
+    if python:
+        lines += ["", *begin, *map(label, python), *arrows(python), *end]
+    return "\n".join(lines) + "\n"
 
 
 BEGIN, END = "<!-- rooms:begin -->\n", "<!-- rooms:end -->"
 
 
 def docs_block(root):
-    """docs/design.md in three parts: before the picture, the picture, after it."""
+    """docs/design.md in three parts: before the pictures, the pictures, after them."""
     path = root / "docs" / "design.md"
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     if BEGIN not in text or END not in text:
-        sys.exit(f"docs/design.md:1: must hold the picture of the rooms between {BEGIN.strip()} and {END}")
+        sys.exit(f"docs/design.md:1: must hold the pictures of the rooms between {BEGIN.strip()} and {END}")
     before, rest = text.split(BEGIN, 1)
     block, after = rest.split(END, 1)
     return path, before, block, after
@@ -301,8 +328,8 @@ def main():
         if options.write_docs:
             path.write_text(before + BEGIN + picture(options.root) + END + after, encoding="utf-8")
         elif block != picture(options.root):
-            sys.exit("docs/design.md: the picture of the rooms is another one than scripts/checks/check_layers.py --print gives")
-        print("layers: the picture in docs/design.md is right")
+            sys.exit("docs/design.md: the pictures of the rooms are others than scripts/checks/check_layers.py --print gives")
+        print("layers: the pictures in docs/design.md are right")
     else:
         faults, _, count = check(options.root)
         for fault in faults:

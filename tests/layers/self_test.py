@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-LICENCE = "// SPDX-License-Identifier: Apache-2.0\n"
+LICENCE = "SPDX-License-Identifier: Apache-2.0\n"
 SOUND = {
     "include/patchfold/tensor.hpp": "#include <cstdint>\n",
     "include/patchfold/plan.hpp": '#include "patchfold/tensor.hpp"\n',
@@ -25,6 +25,15 @@ SOUND = {
     "cli/main.cpp": '#include <CLI/CLI.hpp>\n#include "formats/npy.hpp"\n',
     "reference/fold.hpp": "#include <vector>\n",
     "tests/fold_test.cpp": '#include "reference/fold.hpp"\n#include "engine/plan.hpp"\n',
+    "python/native/arrays.cpp": 'nb::module_::import_("patchfold._arrays.memory");\n',
+    "python/patchfold/__init__.py": "from . import _core, onnx\nfrom ._operators.columns import fold\n",
+    "python/patchfold/_core.pyi": "def run() -> None: ...\n",
+    "python/patchfold/_errors.py": "import sys\n",
+    "python/patchfold/_arrays/memory.py": "from .._errors import Error\n",
+    "python/patchfold/_operators/columns.py": "from .. import _core\nfrom .._arrays import memory\n",
+    "python/patchfold/_operators/patches.py": "def cut():\n    from .columns import fold\n",
+    "python/patchfold/onnx/__init__.py": "from .._operators.columns import fold\n",
+    "python/patchfold/onnx/backend.py": "import patchfold.onnx\n",
 }
 # The arrows of its picture: what is included, but for steps that a longer way replaces.
 ARROWS = [
@@ -36,6 +45,10 @@ ARROWS = [
     "src_dialects --> src_ops",
     "formats --> shared",
     "cli --> formats",
+    "python_patchfold__arrays --> python_patchfold",
+    "python_patchfold__operators --> python_patchfold__arrays",
+    "python_patchfold_onnx --> python_patchfold__operators",
+    "python_patchfold___init___py --> python_patchfold_onnx",
 ]
 # What is added to which file, and the beginning of the line that must come back.
 FAULTS = [
@@ -59,7 +72,17 @@ FAULTS = [
      "reference/fold.hpp:3: reference may not include include/patchfold/operators.hpp"),
     ("reference/fold.hpp", '#include "tensor/fail.hpp"\n', 
      "reference/fold.hpp:3: reference may not include src/tensor/fail.hpp"),
-    ("src/ops/fold.hpp", '#include "ops/fold.cpp"\n', "src/ops/fold.cpp:1: files include each other in a circle"),
+    ("src/ops/fold.hpp", '#include "ops/fold.cpp"\n', "src/ops/fold.cpp:1: files need each other in a circle"),
+    ("python/patchfold/_operators/columns.py", "from .patches import cut\n",
+     "python/patchfold/_operators/columns.py:1: files need each other in a circle"),
+    ("python/patchfold/onnx/__init__.py", "if TYPE_CHECKING:\n    from .backend import run\n",
+     "python/patchfold/onnx/__init__.py:1: files need each other in a circle"),
+    ("python/patchfold/_arrays/memory.py", "def late():\n    from .._operators import columns\n",
+     "python/patchfold/_arrays/memory.py:4: python/patchfold/_arrays may not import python/patchfold/_operators"),
+    ("python/patchfold/_errors.py", "import patchfold._arrays.memory as memory\n",
+     "python/patchfold/_errors.py:3: python/patchfold may not import python/patchfold/_arrays"),
+    ("python/native/arrays.cpp", 'nb::module_::import_("patchfold._arrays.lost");\n',
+     "python/native/arrays.cpp:3: there is no module patchfold._arrays.lost"),
     ("gadgets/new.cpp", "\n", "gadgets/new.cpp:1: stands in no room"),
     ("src/ops/fold.cpp", "\n" * 450, "src/ops/fold.cpp:453: 453 lines; at most 450"),
 ]
@@ -68,6 +91,10 @@ FAULTS = [
 def run(check, root, *options):
     done = subprocess.run([sys.executable, check, "--root", str(root), *options], stdout=subprocess.PIPE, text=True)
     return done.returncode, done.stdout
+
+
+def licence_of(name):
+    return ("# " if name.endswith((".py", ".pyi")) else "// ") + LICENCE
 
 
 def write(root, files):
@@ -79,7 +106,7 @@ def write(root, files):
 
 def main():
     check = sys.argv[1]
-    sound = {name: LICENCE + text for name, text in SOUND.items()}
+    sound = {name: licence_of(name) + text for name, text in SOUND.items()}
     failures = 0
 
     def expect(what, files, code, beginning):
@@ -93,7 +120,7 @@ def main():
 
     expect("the sound tree", sound, 0, f"layers: 0 faults in {len(sound)} files")
     for name, text, beginning in FAULTS:
-        expect(f"{name} + {text.strip()!r}", {**sound, name: sound.get(name, LICENCE) + text}, 1, beginning)
+        expect(f"{name} + {text.strip()!r}", {**sound, name: sound.get(name, licence_of(name)) + text}, 1, beginning)
     expect("no licence", {**sound, "src/ops/bare.cpp": "int x;\n"}, 1, "src/ops/bare.cpp:1: the first line must be the licence")
     with tempfile.TemporaryDirectory() as folder:
         write(Path(folder), sound)

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rooms of the Python package, and which module imports which. For check_layers.py."""
+import ast
+import os
+import re
+
+PACKAGE = "python/patchfold"
+# What a room holds, and the rooms that it may import besides itself and the modules of the package's own folder.
+TABLE = {
+    "": ("errors, arguments, names of types, threads; _core, the compiled module", ""),
+    "_arrays": ("arrays of every library: kinds, memory, devices", ""),
+    "_operators": ("the operators by name, and what is made of them", "_arrays"),
+    "_orders": ("in which order somebody else's columns hold an image", "_arrays _operators"),
+    "_tiles": ("overlapping tiles: cutting arrays, and merging results", "_arrays"),
+    "_explain.py": ("what operators and tilings do, as text and pictures", "_arrays _operators _tiles"),
+    "keras.py": ("Keras's operators", ""),
+    "onnx": ("ONNX's operators; its node tests", "_arrays _operators"),
+    "openvino": ("OpenVINO's operators; the library that it loads", ""),
+    "tensorflow": ("TensorFlow's operators and tensors", "_arrays _operators"),
+    "torch": ("torch's operators and modules", "_arrays"),
+    "jax": ("operators for JAX", "_arrays _operators"),
+    "__init__.py": ("the public names", "_operators _orders _tiles _explain.py keras.py onnx openvino tensorflow torch jax monai "
+                                        "torchio dask"),
+    "monai": ("MONAI's inference by windows", "_arrays _tiles torch"),
+    "torchio": ("TorchIO's grids of patches", "_arrays _tiles torch"),
+    "dask": ("tiles and operators on dask's workers", "_arrays _operators _tiles"),
+    "models": ("finds operators in models of other systems", "__init__.py"),
+    "onnxruntime": ("rewrites models for ONNX Runtime", "_operators onnx models"),
+}
+NATIVE = re.compile(r'import_\("(patchfold[\w.]*)"\)')
+
+
+def path_of(room):
+    return f"{PACKAGE}/{room}".rstrip("/")
+
+
+def file_of(root, parts):
+    """The file of a module, or None if there is none."""
+    module = "/".join(parts)
+    return next((path for path in (module + ".py", module + "/__init__.py", module + ".pyi") if (root / path).is_file()), None)
+
+
+def imports(root, name, text):
+    """(line, file) of each import of a module of the package, also within functions and for types alone."""
+    package = os.path.dirname(name).split("/")
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else ["python"]
+            base = above + (node.module.split(".") if node.module else [])
+            wanted = [(base + [each.name], base) for each in node.names]
+        elif isinstance(node, ast.Import):
+            wanted = [(["python", *each.name.split(".")],) for each in node.names]
+        else:
+            continue
+        for choices in wanted:
+            target = next(filter(None, (file_of(root, parts) for parts in choices)), None)
+            if target:
+                yield node.lineno, target
+
+
+def lost(root, text):
+    """(line, module) of each module that the binding imports by a name that no module has."""
+    for match in NATIVE.finditer(text):
+        if not file_of(root, ["python", *match[1].split(".")]):
+            yield text.count("\n", 0, match.start()) + 1, match[1]
