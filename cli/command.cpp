@@ -38,9 +38,7 @@ struct Command::Parser {
   std::vector<CLI::Option*> options{};
   CommandInfo info{};
 
-  Parser(std::string doc, const std::string& name) : app(doc, name) {
-    info.name = name;
-    info.doc = std::move(doc);
+  Parser(std::string doc, const std::string& name) : app(std::move(doc), name) {
     command = name.substr(name.find(' ') + 1);
     command.resize(std::min(command.find(' '), command.size()));
   }
@@ -116,11 +114,9 @@ Command::Command(std::string doc, std::string name) : parser_(std::make_unique<P
 Command::~Command() = default;
 
 void Command::usage(std::string text) {
-  parser_->info.usage = text;
   parser_->app.formatter(std::make_shared<Formatter>(std::move(text)));
 }
 void Command::footer(std::string text) {
-  parser_->info.footer = text;
   parser_->app.footer(std::move(text));
 }
 void Command::keep_unknown() {
@@ -142,9 +138,8 @@ Command::Option Command::words(const std::string& name, std::vector<std::string>
 Command::Option Command::option(const std::string& name, std::string& value, std::string form, std::string doc,
                                 std::string group) {
   CLI::Option* option = parser_->app.add_option(name, value, doc)->option_text(form)->type_name("value");
-  if (!group.empty()) option->group(group);
-  return parser_->keep(option,
-                       {.names = names_of(name), .form = std::move(form), .doc = std::move(doc), .group = std::move(group)});
+  if (!group.empty()) option->group(std::move(group));
+  return parser_->keep(option, {.names = names_of(name), .form = std::move(form), .doc = std::move(doc)});
 }
 Command::Option Command::option(const std::string& name, std::vector<std::string>& values, int count, std::string form,
                                 std::string doc) {

@@ -15,12 +15,11 @@ namespace patchfold::cli {
 /// What a shell can complete a value with.
 enum class Completion { nothing, file, folder };
 
-/// What an option or a word says about itself in help, manual pages and completions.
+/// An option or a word as completions read it.
 struct OptionInfo {
   std::vector<std::string> names{};  ///< "-o", "--output"; of a word its name alone: "FOLDER"
   std::string form{};                ///< how a value is written: "N,.."; empty for flags and words
   std::string doc{};
-  std::string group{};  ///< empty: the common options
   bool is_word = false;
   bool is_flag = false;
   bool is_repeated = false;            ///< of words: any number of them
@@ -29,12 +28,8 @@ struct OptionInfo {
   Completion completion = Completion::nothing;
 };
 
-/// A command as help, manual pages and completions show it.
+/// A command as completions read it.
 struct CommandInfo {
-  std::string name{};  ///< "patchfold split"
-  std::string doc{};
-  std::string usage{};   ///< one line for each form
-  std::string footer{};  ///< the end of the help
   std::vector<OptionInfo> options{};
 };
 

@@ -8,7 +8,6 @@
 #include "cli/completion.hpp"
 #include "cli/errors.hpp"
 #include "cli/explain.hpp"
-#include "cli/manual.hpp"
 #include "cli/merge.hpp"
 #include "cli/ops.hpp"
 #include "cli/report.hpp"
@@ -52,10 +51,7 @@ constexpr CommandEntry entries[] = {
     {"errors", "errors [CODE]", "list the codes of errors, or what to do about one", run_on_words<run_errors>, errors_info},
     {"completion", "completion bash|zsh|fish", "print what makes a shell complete commands and options",
      run_on_words<run_completion>, completion_info},
-    {"man", "man [COMMAND]", "print a manual page", run_on_words<run_man>, man_info},
 };
-
-}  // namespace
 
 constexpr std::string_view program_doc =
     "patchfold cuts tensors into blocks and patches and puts them back, as ONNX, OpenVINO, TensorFlow, PyTorch and Keras "
@@ -71,6 +67,8 @@ constexpr std::string_view program_examples =
     "  patchfold split photo.png tiles --tile 512 --overlap 64\n"
     "  patchfold merge tiles photo-again.png\n"
     "  patchfold explain unfold --shape 1,3,8,8 --kernel_size 3,3 --padding 1\n";
+
+}  // namespace
 
 std::span<const CommandEntry> commands() noexcept {
   return entries;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of commands, from which the help, the manual pages and the completions are made.
+// The list of commands, from which the help and the completions are made.
 #pragma once
 
 #include <span>
@@ -23,11 +23,5 @@ struct CommandEntry {
 std::span<const CommandEntry> commands() noexcept;
 /// What `patchfold --help` prints.
 std::string program_help();
-
-/// What the program says about itself: its purpose, its examples, and what its exit codes mean.
-extern const std::string_view program_doc;
-extern const std::string_view program_files;
-extern const std::string_view program_examples;
-extern const std::string_view exit_codes_doc;
 
 }  // namespace patchfold::cli

@@ -146,12 +146,7 @@ CommandInfo explain_info(const OperatorSpec& op) {
 }
 
 CommandInfo explain_info() {
-  const std::string_view text = explain_help;
-  const std::size_t usage = text.find("Usage: "), end = text.find("\n\n", usage);
-  CommandInfo info{.name = "patchfold explain",
-                   .doc = std::string(text.substr(0, usage - 2)),
-                   .usage = std::string(text.substr(usage + 7, end - usage - 7)),
-                   .footer = std::string(text.substr(end + 2, text.size() - end - 3))};
+  CommandInfo info;
   for (const auto& [option, doc] : {std::pair("--plan", "show how the library runs the operator, too"),
                                     std::pair("--svg", "print a picture, as SVG"), std::pair("--json", "print JSON")})
     info.options.push_back({.names = {option}, .doc = doc, .is_flag = true, .values = 0});

@@ -8,6 +8,7 @@ class Patchfold < Formula
 
   depends_on "cli11" => :build
   depends_on "cmake" => :build
+  depends_on "help2man" => :build
   depends_on "highway" => :build
   depends_on "ninja" => :build
   depends_on "nlohmann-json" => :build

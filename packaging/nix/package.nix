@@ -8,6 +8,7 @@
   ninja,
   cli11,
   fmt,
+  help2man,
   libhwy,
   libjpeg,
   libpng,
@@ -28,6 +29,7 @@ stdenv.mkDerivation (finalAttrs: {
 
   nativeBuildInputs = [
     cmake
+    help2man
     ninja
   ];
   buildInputs = [

@@ -28,7 +28,7 @@ FOUND_AS = {"TBB": "oneTBB", "PNG": "libpng", "JPEG": "libjpeg-turbo", "ZLIB": "
 NO_LIBRARIES = {"Threads", "Python", "Python3", "nanobind", "OpenVINO", "liblzma", "zstd", "tiff"}
 # Libraries that libtiff needs where it is built with scripts/dependencies.
 THROUGH_TIFF = {"zstd", "xz"}
-BUILDERS = {"cmake", "debhelper-compat", "ninja", "ninja-build", "vcpkg-cmake", "vcpkg-cmake-config", "pkgconf"}
+BUILDERS = {"cmake", "debhelper-compat", "ninja", "ninja-build", "help2man", "vcpkg-cmake", "vcpkg-cmake-config", "pkgconf"}
 TESTS = {"libdlpack-dev", "libgmock-dev", "librapidcheck-dev", "python3", "shellcheck"}
 PYTHON = {"dh-sequence-python3", "python3-dev", "python3-numpy", "python", "pip"}
 

@@ -140,7 +140,6 @@ const Typed typed[] = {
     {"patchfold merge tiles out.png --window lin\t", "merge tiles out.png --window linear"},
     {"patchfold merge tiles out.png --proc\t", "merge tiles out.png --processed"},
     {"patchfold bench --gro\t", "bench --growth"},
-    {"patchfold man oper\t", "man operators"},
 };
 
 /// A folder with files to complete, and what the shell reads first.

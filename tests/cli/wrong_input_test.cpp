@@ -55,7 +55,7 @@ struct Wrong {
 };
 
 constexpr Wrong command_lines[] = {
-    {"walk", 2, "walk: is not a command; expected ops, run, split, merge, explain, bench, errors, completion or man"},
+    {"walk", 2, "walk: is not a command; expected ops, run, split, merge, explain, bench, errors or completion"},
     {"--wrong", 2, "--wrong: is not a command"},
     {"ops unfolt", 2, "unfold"},
     {"ops unfold fold", 2, "ops: "},

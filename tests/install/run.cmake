@@ -80,10 +80,13 @@ endif()
 
 if(EXISTS ${prefix}/bin/patchfold)
   run(${prefix}/bin/patchfold ops)
-  # Manual pages and completions lie where they are looked for, as the program prints them.
-  foreach(page "man split=share/man/man1/patchfold-split.1" "man=share/man/man1/patchfold.1"
-               "man operators=share/man/man7/patchfold-operators.7"
-               "completion bash=share/bash-completion/completions/patchfold"
+  # Completions lie where they are looked for, as the program prints them, and so do manual pages if there was help2man.
+  if(EXISTS ${build}/cli/share/man)
+    foreach(page patchfold patchfold-split)
+      run(${CMAKE_COMMAND} -E compare_files ${build}/cli/share/man/man1/${page}.1 ${prefix}/share/man/man1/${page}.1)
+    endforeach()
+  endif()
+  foreach(page "completion bash=share/bash-completion/completions/patchfold"
                "completion zsh=share/zsh/site-functions/_patchfold"
                "completion fish=share/fish/vendor_completions.d/patchfold.fish")
     string(REGEX MATCH "^(.*)=(.*)$" found "${page}")
