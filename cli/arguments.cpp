@@ -156,15 +156,15 @@ struct RunCommand {
 
 }  // namespace
 
-CommandInfo run_info() {
-  return RunCommand().command.info();
+std::vector<OptionInfo> run_options() {
+  return RunCommand().command.options();
 }
 
-CommandInfo run_info(const OperatorSpec& op) {
+std::vector<OptionInfo> run_options(const OperatorSpec& op) {
   RunRequest request;
   request.op = &op;
   Texts texts;
-  return OperatorCommand(request, texts).command.info();
+  return OperatorCommand(request, texts).command.options();
 }
 
 RunRequest parse_run(const std::vector<std::string>& words) {

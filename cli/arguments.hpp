@@ -45,7 +45,7 @@ struct RunRequest {
 RunRequest parse_run(const std::vector<std::string>& words);
 
 /// `patchfold run` without an operator, and with one.
-CommandInfo run_info();
-CommandInfo run_info(const OperatorSpec& op);
+std::vector<OptionInfo> run_options();
+std::vector<OptionInfo> run_options(const OperatorSpec& op);
 
 }  // namespace patchfold::cli

@@ -263,8 +263,8 @@ void set_variable(const char* name, const std::string& value) {
 
 }  // namespace
 
-CommandInfo bench_info() {
-  return BenchCommand().command.info();
+std::vector<OptionInfo> bench_options() {
+  return BenchCommand().command.options();
 }
 
 void run_bench(const std::vector<std::string>& words) {

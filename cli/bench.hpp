@@ -11,6 +11,6 @@ namespace patchfold::cli {
 
 /// Reads the words that follow `patchfold bench`, and measures. Throws Error.
 void run_bench(const std::vector<std::string>& words);
-CommandInfo bench_info();
+std::vector<OptionInfo> bench_options();
 
 }  // namespace patchfold::cli

@@ -36,7 +36,7 @@ struct Command::Parser {
   CLI::App app;
   std::string command{};  ///< the second word of the name
   std::vector<CLI::Option*> options{};
-  CommandInfo info{};
+  std::vector<OptionInfo> infos{};
 
   Parser(std::string doc, const std::string& name) : app(std::move(doc), name) {
     command = name.substr(name.find(' ') + 1);
@@ -45,7 +45,7 @@ struct Command::Parser {
 
   Option keep(CLI::Option* option, OptionInfo described) {
     options.push_back(option);
-    info.options.push_back(std::move(described));
+    infos.push_back(std::move(described));
     return Option{options.size() - 1};
   }
   /// Throws Error(usage) for what CLI11 could not read, in the words of this program.
@@ -105,8 +105,9 @@ struct Command::Parser {
       range << low << " to " << high;
       throw Error({ErrorCode::usage, command, option, "must be a number in its range", given, range.str()});
     };
-    CLI::Option* option = app.add_option(name, value, doc)->option_text(form)->type_name("value")->check(require_range);
-    return keep(option, {.names = std::move(names), .form = std::move(form), .doc = std::move(doc)});
+    CLI::Option* option =
+        app.add_option(name, value, doc)->option_text(std::move(form))->type_name("value")->check(require_range);
+    return keep(option, {.names = std::move(names), .doc = std::move(doc)});
   }
 };
 
@@ -137,14 +138,14 @@ Command::Option Command::words(const std::string& name, std::vector<std::string>
 }
 Command::Option Command::option(const std::string& name, std::string& value, std::string form, std::string doc,
                                 std::string group) {
-  CLI::Option* option = parser_->app.add_option(name, value, doc)->option_text(form)->type_name("value");
+  CLI::Option* option = parser_->app.add_option(name, value, doc)->option_text(std::move(form))->type_name("value");
   if (!group.empty()) option->group(std::move(group));
-  return parser_->keep(option, {.names = names_of(name), .form = std::move(form), .doc = std::move(doc)});
+  return parser_->keep(option, {.names = names_of(name), .doc = std::move(doc)});
 }
 Command::Option Command::option(const std::string& name, std::vector<std::string>& values, int count, std::string form,
                                 std::string doc) {
   CLI::Option* option = parser_->app.add_option(name, values, doc)->option_text(form)->type_name("value")->expected(count);
-  return parser_->keep(option, {.names = names_of(name), .form = std::move(form), .doc = std::move(doc), .values = count});
+  return parser_->keep(option, {.names = names_of(name), .doc = std::move(doc), .values = count});
 }
 Command::Option Command::option(const std::string& name, int& value, int low, int high, std::string form, std::string doc) {
   return parser_->add_number(name, value, low, high, std::move(form), std::move(doc));
@@ -163,14 +164,14 @@ Command::Option Command::option(const std::string& name, double& value, double l
 }
 Command::Option Command::flag(const std::string& name, bool& value, std::string doc) {
   CLI::Option* option = parser_->app.add_flag(name, value, doc)->option_text(" ");
-  return parser_->keep(option, {.names = names_of(name), .doc = std::move(doc), .is_flag = true, .values = 0});
+  return parser_->keep(option, {.names = names_of(name), .doc = std::move(doc), .values = 0});
 }
 
 void Command::choices(Option option, std::vector<std::string> values) {
-  parser_->info.options[static_cast<std::size_t>(option)].choices = std::move(values);
+  parser_->infos[static_cast<std::size_t>(option)].choices = std::move(values);
 }
 void Command::completes(Option option, Completion completion) {
-  parser_->info.options[static_cast<std::size_t>(option)].completion = completion;
+  parser_->infos[static_cast<std::size_t>(option)].completion = completion;
 }
 
 void Command::excludes(Option option, Option other) {
@@ -195,8 +196,8 @@ std::string Command::parse(std::vector<std::string> words) {
 std::string Command::help() const {
   return parser_->app.help();
 }
-const CommandInfo& Command::info() const noexcept {
-  return parser_->info;
+const std::vector<OptionInfo>& Command::options() const noexcept {
+  return parser_->infos;
 }
 bool Command::given(Option option) const {
   return parser_->at(option)->count() > 0;

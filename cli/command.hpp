@@ -12,28 +12,21 @@
 
 namespace patchfold::cli {
 
-/// What a shell can complete a value with.
+/// The files that a shell offers for a value.
 enum class Completion { nothing, file, folder };
 
 /// An option or a word as completions read it.
 struct OptionInfo {
   std::vector<std::string> names{};  ///< "-o", "--output"; of a word its name alone: "FOLDER"
-  std::string form{};                ///< how a value is written: "N,.."; empty for flags and words
   std::string doc{};
   bool is_word = false;
-  bool is_flag = false;
   bool is_repeated = false;            ///< of words: any number of them
-  int values = 1;                      ///< of options that are no flags: one word each
+  int values = 1;                      ///< of options: so many words; 0 for a flag
   std::vector<std::string> choices{};  ///< the values that there are; empty: any
   Completion completion = Completion::nothing;
 };
 
-/// A command as completions read it.
-struct CommandInfo {
-  std::vector<OptionInfo> options{};
-};
-
-/// What a command reads: options and words, each with the variable that receives its value, and the text of its help.
+/// The options and words of a command, each with the variable that receives its value, and the text of its help.
 ///
 /// A command adds what it takes, then calls parse() once. Variables have to live until then, and keep their value where
 /// nothing is given. CLI11 does the reading; command.cpp alone includes it, because it takes longer to compile than the rest
@@ -79,10 +72,10 @@ class Command {
   /// Reads the words that follow the command. Returns the help text if it was asked for, or nothing. Throws Error(usage).
   std::string parse(std::vector<std::string> words);
   std::string help() const;
-  const CommandInfo& info() const noexcept;
+  const std::vector<OptionInfo>& options() const noexcept;
   bool given(Option option) const;
   std::vector<std::string> remaining() const;
-  /// What to type in place of an option that there is not.
+  /// Returns a hint: what to type in place of an option that there is not.
   ErrorValue option_hint(std::string_view name) const;
 
  private:

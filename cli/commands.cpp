@@ -38,19 +38,21 @@ void run_on_words(const Words& words, bool&) {
 }
 
 constexpr CommandEntry entries[] = {
-    {"ops", "ops [OP]", "list the operators, or show one", run_on_words<run_ops>, ops_info},
+    {"ops", "ops [OP]", "list the operators, or show one", run_on_words<run_ops>, ops_options},
     {"run", "run OP INPUT... [--ARGUMENT VALUE]... -o OUT", "run an operator from file to file",
-     [](const Words& words, bool& in_words) { run_request(parse_run, run_operator, words, in_words); }, run_info},
+     [](const Words& words, bool& in_words) { run_request(parse_run, run_operator, words, in_words); }, run_options},
     {"split", "split PICTURE FOLDER --tile N [--overlap N]", "cut a picture of any size into tiles",
-     [](const Words& words, bool& in_words) { run_request(parse_split, run_split, words, in_words); }, split_info},
+     [](const Words& words, bool& in_words) { run_request(parse_split, run_split, words, in_words); }, split_options},
     {"merge", "merge FOLDER OUT", "put tiles together again, without seams",
-     [](const Words& words, bool& in_words) { run_request(parse_merge, run_merge, words, in_words); }, merge_info},
+     [](const Words& words, bool& in_words) { run_request(parse_merge, run_merge, words, in_words); }, merge_options},
     {"explain", "explain OP --shape N,.. [--ARGUMENT VALUE]...", "show what an operator does to a shape",
-     run_on_words<run_explain>, explain_info},
-    {"bench", "bench [PROBLEM]... [--threads N,..]", "measure how fast operators run", run_on_words<run_bench>, bench_info},
-    {"errors", "errors [CODE]", "list the codes of errors, or what to do about one", run_on_words<run_errors>, errors_info},
+     run_on_words<run_explain>, explain_options},
+    {"bench", "bench [PROBLEM]... [--threads N,..]", "measure how fast operators run", run_on_words<run_bench>,
+     bench_options},
+    {"errors", "errors [CODE]", "list the codes of errors, or what to do about one", run_on_words<run_errors>,
+     errors_options},
     {"completion", "completion bash|zsh|fish", "print what makes a shell complete commands and options",
-     run_on_words<run_completion>, completion_info},
+     run_on_words<run_completion>, completion_options},
 };
 
 constexpr std::string_view program_doc =

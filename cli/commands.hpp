@@ -17,7 +17,7 @@ struct CommandEntry {
   std::string_view summary;  ///< "cut a picture of any size into tiles"
   /// Runs it with the words that follow its name. Throws Error; `in_words` is false once the command line has been read.
   void (*run)(const std::vector<std::string>& words, bool& in_words);
-  CommandInfo (*info)();
+  std::vector<OptionInfo> (*options)();
 };
 
 std::span<const CommandEntry> commands() noexcept;

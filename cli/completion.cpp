@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+// `patchfold completion` prints a script for a shell. The script asks `patchfold __complete WORD...` at every tab: each line
+// of the answer is a word, and behind a tab its meaning; the line ":file" or ":folder" means that the shell lists those.
 #include "cli/completion.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "cli/arguments.hpp"
 #include "cli/commands.hpp"
@@ -13,11 +16,65 @@
 namespace patchfold::cli {
 namespace {
 
+constexpr std::string_view bash_script = R"bash(# shellcheck shell=bash
+# Completion of patchfold for bash 4 or newer.
+_patchfold() {
+  local values current=${COMP_WORDS[COMP_CWORD]}
+  values=$(command "${1/#\~/$HOME}" __complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2> /dev/null | cut -f 1)
+  COMPREPLY=()
+  case $values in
+    :file) compopt -o default ;;
+    :folder) compopt -o dirnames ;;
+    *) mapfile -t COMPREPLY < <(compgen -W "$values" -- "${current#=}") ;;
+  esac
+}
+complete -F _patchfold patchfold
+)bash";
+
+constexpr std::string_view zsh_script = R"zsh(#compdef patchfold
+_patchfold() {
+  local -a lines
+  lines=(${(f)"$(command ${(Q)~words[1]} __complete "${(@)words[2,CURRENT]}" 2> /dev/null)"})
+  compset -P '--*='
+  case $lines[1] in
+    :file) _files ;;
+    :folder) _files -/ ;;
+    *) lines=(${lines/$'\t'/:}) && _describe -t values value lines ;;
+  esac
+}
+if [[ $funcstack[1] == _patchfold ]]; then
+  _patchfold "$@"
+else
+  compdef _patchfold patchfold
+fi
+)zsh";
+
+constexpr std::string_view fish_script = R"fish(# Completion of patchfold for fish 3 or newer.
+function __patchfold
+    set -l words (commandline -opc | string replace -r '^~' ~)
+    set -l current (commandline -ct)
+    command -q $words[1]; or return
+    set -l option (string match -r -- '^--[^=]*=' "$current")
+    for line in (command $words[1] __complete $words[2..-1] "$current" 2>/dev/null)
+        switch $line
+            case :file
+                set line (__fish_complete_path (string replace -- "$option" '' "$current"))
+            case :folder
+                set line (__fish_complete_directories (string replace -- "$option" '' "$current"))
+        end
+        for value in $line
+            printf '%s\n' "$option$value"
+        end
+    end
+end
+complete -c patchfold -f -a '(__patchfold)'
+)fish";
+
 struct Shell {
-  const char* name;
-  std::string (*script)(std::span<const Completed>);
+  std::string_view name;
+  std::string_view script;
 };
-constexpr Shell shells[] = {{"bash", bash_completion}, {"zsh", zsh_completion}, {"fish", fish_completion}};
+constexpr Shell shells[] = {{"bash", bash_script}, {"zsh", zsh_script}, {"fish", fish_script}};
 
 constexpr const char* doc = "Prints a script with which a shell completes commands, operators, options and their values.";
 constexpr const char* footer =
@@ -28,7 +85,7 @@ constexpr const char* footer =
     "\n"
     "Example: patchfold completion bash";
 
-/// What `patchfold completion` reads.
+/// Reads the words of `patchfold completion`.
 struct CompletionCommand {
   CompletionCommand() {
     command.usage("patchfold completion bash|zsh|fish [-o FILE]");
@@ -43,52 +100,117 @@ struct CompletionCommand {
   Command command{doc, "patchfold completion"};
 };
 
-/// The name without its version, where that means this operator.
-std::string short_name(const OperatorSpec& op) {
-  const std::string_view name = op.name;
-  const std::size_t dash = name.rfind('-');
-  if (dash == std::string_view::npos) return {};
-  const std::string_view plain = name.substr(0, dash);
+std::string line_of(std::string_view word, std::string_view meaning = {}) {
+  return text_of(word, meaning.empty() ? "" : "\t", meaning, "\n");
+}
+
+bool takes_operator(std::string_view command) {
+  return command == "run" || command == "explain";
+}
+
+/// Returns the options of a command, with those of an operator if `op` is the name of one.
+std::vector<OptionInfo> options_of(std::string_view command, std::string_view op) {
+  const auto entry = std::ranges::find(commands(), command, &CommandEntry::name);
+  if (entry == commands().end()) return {};
+  if (!takes_operator(command) || op.empty()) return entry->options();
+  if (command == "explain" && op == "tiling") return explain_tiling_options();
   try {
-    return find_operator(plain).name == name ? std::string(plain) : "";
+    return command == "run" ? run_options(find_operator(op)) : explain_options(find_operator(op));
   } catch (const Error&) {
-    return {};
+    return entry->options();
   }
+}
+
+/// Returns the names that `command` takes for operators: each also without its version where that means the same operator.
+std::string operator_lines(std::string_view command) {
+  std::string lines;
+  for (const OperatorSpec& op : operators()) {
+    lines += line_of(op.name);
+    const std::string_view plain = op.name.substr(0, op.name.rfind('-'));
+    try {
+      if (plain != op.name && find_operator(plain).name == op.name) lines += line_of(plain);
+    } catch (const Error&) {
+    }
+  }
+  return command == "explain" ? lines + line_of("tiling") : lines;
+}
+
+std::string value_lines(const OptionInfo& option) {
+  std::string lines;
+  for (const std::string& choice : option.choices) lines += line_of(choice);
+  if (!lines.empty() || option.completion == Completion::nothing) return lines;
+  return line_of(option.completion == Completion::file ? ":file" : ":folder");
+}
+
+/// Returns the option of that name; for one that is unknown, which may be misspelt, an option with any value.
+OptionInfo option_named(const std::vector<OptionInfo>& options, std::string_view name) {
+  for (const OptionInfo& option : options)
+    if (std::ranges::find(option.names, name) != option.names.end()) return option;
+  return {.values = name.starts_with("--") ? 1 : 0};
 }
 
 }  // namespace
 
-std::vector<Completed> all_completed() {
-  std::vector<Completed> all;
-  for (const CommandEntry& entry : commands()) {
-    const bool takes_operator = entry.name == "run" || entry.name == "explain";
-    all.push_back({std::string(entry.name), "", entry.info(), takes_operator});
-    if (!takes_operator) continue;
-    for (const OperatorSpec& op : operators()) {
-      const CommandInfo info = entry.name == "run" ? run_info(op) : explain_info(op);
-      all.push_back({std::string(entry.name), std::string(op.name), info});
-      if (const std::string name = short_name(op); !name.empty()) all.push_back({std::string(entry.name), name, info});
+std::string candidates(const std::vector<std::string>& words) {
+  const OptionInfo help{.names = {"-h", "--help"}, .doc = "print this help", .values = 0};
+  std::vector<OptionInfo> options = {help, {.names = {"--version"}, .doc = "print the version", .values = 0}};
+  std::string command, op;
+  OptionInfo option;
+  int values = 0;  // of `option` that are still to come
+  int place = 0;   // of a word behind the command and the operator
+  const auto read = [&](std::string& name, const std::string& word) {
+    name = word;
+    options = options_of(command, op);
+    options.push_back(help);
+  };
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (values > 0) {
+      if (word != "=") --values;  // bash takes --option=value apart
+    } else if (word.starts_with('-') && word != "-") {
+      option = option_named(options, word);
+      values = word.find('=') == std::string::npos ? option.values : 0;
+    } else if (command.empty()) {
+      read(command, word);
+    } else if (op.empty() && takes_operator(command)) {
+      read(op, word);
+    } else {
+      ++place;
     }
-    if (entry.name == "explain") all.push_back({std::string(entry.name), "tiling", explain_tiling_info()});
   }
-  return all;
+  const std::string current = words.empty() ? "" : words.back();
+  if (values > 0) return value_lines(option);
+  if (const std::size_t equals = current.find('='); current.starts_with("--") && equals != std::string::npos)
+    return value_lines(option_named(options, current.substr(0, equals)));
+  std::string lines;
+  if (current.starts_with('-')) {
+    for (const OptionInfo& each : options)
+      for (const std::string& name : each.names)
+        if (!each.is_word) lines += line_of(name, each.doc);
+  } else if (command.empty()) {
+    for (const CommandEntry& entry : commands()) lines += line_of(entry.name, entry.summary);
+  } else if (op.empty() && takes_operator(command)) {
+    lines = operator_lines(command);
+  } else {
+    for (const OptionInfo& each : options)
+      if (each.is_word && (each.is_repeated || place-- == 0)) return value_lines(each);
+  }
+  return lines;
 }
 
-CommandInfo completion_info() {
-  return CompletionCommand().command.info();
+std::vector<OptionInfo> completion_options() {
+  return CompletionCommand().command.options();
 }
 
 void run_completion(const std::vector<std::string>& words) {
   CompletionCommand all;
   if (const std::string help = all.command.parse(words); !help.empty()) return print(help);
-  const auto shell =
-      std::find_if(std::begin(shells), std::end(shells), [&](const Shell& each) { return each.name == all.shell; });
+  const auto shell = std::ranges::find(shells, all.shell, &Shell::name);
   if (all.shell.empty()) fail_usage("completion", "SHELL", "is required", "", "bash, zsh or fish");
   if (shell == std::end(shells)) fail_usage("completion", "SHELL", "is unknown", all.shell, "bash, zsh or fish");
-  const std::string script = shell->script(all_completed());
-  if (all.output.empty()) return print(script);
+  if (all.output.empty()) return print(shell->script);
   formats::OutputFile file(all.output, "completion");
-  file.write(script.data(), script.size());
+  file.write(shell->script.data(), shell->script.size());
   file.commit();
 }
 

@@ -209,8 +209,8 @@ struct ErrorsCommand {
 
 }  // namespace
 
-CommandInfo errors_info() {
-  return ErrorsCommand().command.info();
+std::vector<OptionInfo> errors_options() {
+  return ErrorsCommand().command.options();
 }
 
 void run_errors(const std::vector<std::string>& words) {

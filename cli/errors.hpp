@@ -11,6 +11,6 @@ namespace patchfold::cli {
 
 /// Runs `patchfold errors` with the words that follow it. Throws Error(usage).
 void run_errors(const std::vector<std::string>& words);
-CommandInfo errors_info();
+std::vector<OptionInfo> errors_options();
 
 }  // namespace patchfold::cli

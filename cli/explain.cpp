@@ -141,16 +141,16 @@ void explain_with_options(const OperatorSpec& op, const std::vector<std::string>
 
 }  // namespace
 
-CommandInfo explain_info(const OperatorSpec& op) {
-  return ExplainCommand(op).command.info();
+std::vector<OptionInfo> explain_options(const OperatorSpec& op) {
+  return ExplainCommand(op).command.options();
 }
 
-CommandInfo explain_info() {
-  CommandInfo info;
+std::vector<OptionInfo> explain_options() {
+  std::vector<OptionInfo> options;
   for (const auto& [option, doc] : {std::pair("--plan", "show how the library runs the operator, too"),
                                     std::pair("--svg", "print a picture, as SVG"), std::pair("--json", "print JSON")})
-    info.options.push_back({.names = {option}, .doc = doc, .is_flag = true, .values = 0});
-  return info;
+    options.push_back({.names = {option}, .doc = doc, .values = 0});
+  return options;
 }
 
 void run_explain(const std::vector<std::string>& words) {

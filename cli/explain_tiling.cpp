@@ -41,8 +41,8 @@ struct TilingCommand {
 
 }  // namespace
 
-CommandInfo explain_tiling_info() {
-  return TilingCommand().command.info();
+std::vector<OptionInfo> explain_tiling_options() {
+  return TilingCommand().command.options();
 }
 
 void run_explain_tiling(const std::vector<std::string>& words) {

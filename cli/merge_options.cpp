@@ -96,8 +96,8 @@ MergeCommand::MergeCommand() {
 
 }  // namespace
 
-CommandInfo merge_info() {
-  return MergeCommand().command.info();
+std::vector<OptionInfo> merge_options() {
+  return MergeCommand().command.options();
 }
 
 MergeRequest parse_merge(const std::vector<std::string>& words) {

@@ -35,6 +35,6 @@ struct MergeRequest {
 
 /// Reads the words that follow `patchfold merge`. Every Error that it throws is one of usage.
 MergeRequest parse_merge(const std::vector<std::string>& words);
-CommandInfo merge_info();
+std::vector<OptionInfo> merge_options();
 
 }  // namespace patchfold::cli

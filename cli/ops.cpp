@@ -212,8 +212,8 @@ std::vector<std::string> operator_names() {
   return names;
 }
 
-CommandInfo ops_info() {
-  return OpsCommand().command.info();
+std::vector<OptionInfo> ops_options() {
+  return OpsCommand().command.options();
 }
 
 void run_ops(const std::vector<std::string>& words) {

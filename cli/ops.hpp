@@ -11,7 +11,7 @@ namespace patchfold::cli {
 
 /// Runs `patchfold ops` with the words that follow it. Throws Error(usage, unknown_operator).
 void run_ops(const std::vector<std::string>& words);
-CommandInfo ops_info();
+std::vector<OptionInfo> ops_options();
 
 /// The names of all operators.
 std::vector<std::string> operator_names();

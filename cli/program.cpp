@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cli/commands.hpp"
+#include "cli/completion.hpp"
 #include "cli/report.hpp"
 #include "cli/text.hpp"
 #include "patchfold/table.hpp"
@@ -47,6 +48,8 @@ void run_command(const std::vector<std::string>& words, bool& in_words) {
     print(program_help());
   else if (command == "--version")
     print("patchfold " PATCHFOLD_VERSION_STRING "\n");
+  else if (command == "__complete")
+    print(candidates({words.begin() + 1, words.end()}));
   else
     refuse_command(command, names);
 }

@@ -70,8 +70,8 @@ SplitCommand::SplitCommand() {
 
 }  // namespace
 
-CommandInfo split_info() {
-  return SplitCommand().command.info();
+std::vector<OptionInfo> split_options() {
+  return SplitCommand().command.options();
 }
 
 SplitRequest parse_split(const std::vector<std::string>& words) {

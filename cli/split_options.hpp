@@ -31,6 +31,6 @@ struct SplitRequest {
 
 /// Reads the words that follow `patchfold split`. Every Error that it throws is one of usage.
 SplitRequest parse_split(const std::vector<std::string>& words);
-CommandInfo split_info();
+std::vector<OptionInfo> split_options();
 
 }  // namespace patchfold::cli

@@ -10,9 +10,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <sstream>
 #include <stdexcept>
 
 #include "cli/commands.hpp"
+#include "cli/completion.hpp"
 #include "patchfold/table.hpp"
 #include "tests/cli/program.hpp"
 #include "tests/cli/tiles.hpp"
@@ -22,7 +24,7 @@ namespace {
 
 constexpr const char* prompt = "ready> ";
 
-/// What a command of the shell prints.
+/// Returns what a command of the shell prints.
 std::string output_of(const Folder& folder, const std::string& command) {
   const std::string whole = "cd '" + folder.path("").string() + "' && { " + command + "\n} > output.txt 2>&1";
   EXPECT_EQ(std::system(("bash -c '" +
@@ -142,8 +144,10 @@ const Typed typed[] = {
     {"patchfold bench --gro\t", "bench --growth"},
 };
 
-/// A folder with files to complete, and what the shell reads first.
+/// Writes files to complete, and the script that the shell reads first, which finds the program by its name.
 void prepare(const Folder& folder, const std::string& shell, const std::string& file) {
+  const std::string programs = std::filesystem::path(PATCHFOLD_PROGRAM).parent_path().string();
+  ASSERT_EQ(::setenv("PATH", (programs + ":" + std::getenv("PATH")).c_str(), 1), 0);
   ASSERT_EQ(folder.run("completion " + shell + " -o " + file).code, 0);
   folder.write("photo.png", "");
   folder.write("table/inside", "");
@@ -203,104 +207,66 @@ TEST(Completion, OfFishCompletesTypedLines) {
   }
 }
 
-/// Lines that bash offers for these words, sorted.
-class Bash {
- public:
-  explicit Bash(const Folder& folder) : folder_(folder) {
-    EXPECT_EQ(folder.run("completion bash -o patchfold.bash").code, 0);
-  }
-  void ask(const std::string& words, const std::string& current) {
-    script_ += "COMP_WORDS=(patchfold " + words + " '" + current +
-               "'); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _patchfold; " + "printf ' %s' \"${COMPREPLY[@]}\" ''; echo\n";
-  }
-  std::vector<std::string> answers() {
-    folder_.write("ask.bash", "source ./patchfold.bash\n" + script_);
-    const std::string text = output_of(folder_, "bash --norc ask.bash");
-    std::vector<std::string> lines;
-    for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
-      lines.push_back(text.substr(at, text.find('\n', at) - at));
-    return lines;
-  }
+/// Returns what is offered in place of the last word, each word between blanks.
+std::string offered(const std::vector<std::string>& words) {
+  std::string text = " ";
+  std::istringstream lines(cli::candidates(words));
+  for (std::string line; std::getline(lines, line);) text += line.substr(0, line.find('\t')) + " ";
+  return text;
+}
 
- private:
-  const Folder& folder_;
-  std::string script_{};
-};
+void expect_offered(const std::vector<std::string>& words, std::string_view word) {
+  const std::string text = offered(words);
+  EXPECT_NE(text.find(" " + std::string(word) + " "), std::string::npos) << word << "\n" << text;
+}
+
+/// Expects that every option of a help text is offered, and returns how many there are.
+std::size_t expect_options_of(const std::string& help, const std::vector<std::string>& words) {
+  std::size_t found = 0;
+  for (std::size_t at = help.find("\n  -"); at != std::string::npos; at = help.find("\n  -", at + 1), ++found) {
+    const std::size_t dashes = help.find("--", at);
+    expect_offered(words, help.substr(dashes, help.find_first_of(" ,\n", dashes) - dashes));
+  }
+  return found;
+}
+
+TEST(Completion, AnswersAQuestionOfTheScripts) {
+  const Folder folder;
+  const Outcome outcome = folder.run("__complete run unfold --layout ''");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.out, "channels_first\nchannels_last\n");
+  EXPECT_EQ(folder.run("__complete spl").out.find("ops\tlist the operators, or show one\nrun\t"), 0U);
+  EXPECT_EQ(folder.run("__complete").out, folder.run("__complete ''").out);
+  EXPECT_EQ(folder.run("__complete unknown --option value ''").out, "");
+  EXPECT_EQ(offered({"split", "--tile=64", "-q", "in.png", ""}), " :folder ");
+  EXPECT_EQ(offered({"run", "unfold", "--padding", "=", "same"}), offered({"run", "unfold", "--padding=same"}));
+}
 
 TEST(Completion, OffersTilingsWhereTheyAreExplained) {
-  const Folder folder;
-  Bash bash(folder);
-  for (const char* command : {"run", "explain"}) bash.ask(command, "til");
-  bash.ask("explain tiling", "--");
-  const auto answers = bash.answers();
-  ASSERT_EQ(answers.size(), 3U);
-  EXPECT_EQ(answers[0].find("tiling"), std::string::npos);
-  EXPECT_NE(answers[1].find(" tiling "), std::string::npos);
-  const std::string help = folder.run("explain tiling --help").out;
-  std::size_t found = 0;
-  for (std::size_t at = 0; (at = help.find("  --", at)) != std::string::npos; ++at, ++found) {
-    const std::string option = help.substr(at + 2, help.find_first_of(" ,\n", at + 2) - at - 2);
-    EXPECT_NE(answers[2].find(" " + option + " "), std::string::npos) << option << "\n" << answers[2];
-  }
-  EXPECT_GE(found, 10U) << help;
+  EXPECT_EQ(offered({"run", "til"}).find("tiling"), std::string::npos);
+  expect_offered({"explain", "til"}, "tiling");
+  EXPECT_GE(expect_options_of(Folder().run("explain tiling --help").out, {"explain", "tiling", "--"}), 10U);
 }
 
 TEST(Completion, OffersEveryArgumentOfEveryOperator) {
-  const Folder folder;
-  Bash bash(folder);
-  bash.ask("run", "");
   for (const auto& op : operators()) {
-    bash.ask("run " + std::string(op.name), "--");
-    bash.ask("explain " + std::string(op.name), "--");
-    for (const auto& argument : op.arguments)
-      if (!argument.choices.empty()) bash.ask("run " + std::string(op.name) + " --" + std::string(argument.name), "");
-  }
-  const auto answers = bash.answers();
-  auto answer = answers.begin();
-  const auto expect = [](const std::string& line, const std::string& word) {
-    EXPECT_NE(line.find(" " + word + " "), std::string::npos) << word << "\n" << line;
-  };
-  for (const auto& op : operators()) expect(*answer, std::string(op.name));
-  for (const auto& op : operators()) {
-    ASSERT_LT(answer + 2, answers.end());
-    ++answer;
+    const std::string name(op.name);
+    expect_offered({"run", ""}, name);
     for (const auto& argument : op.arguments) {
-      expect(answer[0], "--" + std::string(argument.name));
-      expect(answer[1], "--" + std::string(argument.name));
+      const std::string option = "--" + std::string(argument.name);
+      for (const char* command : {"run", "explain"}) expect_offered({command, name, "--"}, option);
+      for (const auto choice : argument.choices) expect_offered({"run", name, option, ""}, choice);
     }
-    for (const char* option : {"--output", "--json", "--batch", "--help"}) expect(answer[0], option);
-    expect(answer[1], "--dtype");
-    ++answer;
-    for (const auto& argument : op.arguments)
-      if (!argument.choices.empty()) {
-        ++answer;
-        for (const auto choice : argument.choices) expect(*answer, std::string(choice));
-      }
+    for (const char* option : {"--output", "--json", "--batch", "--help"}) expect_offered({"run", name, "--"}, option);
+    expect_offered({"explain", name, "--"}, "--dtype");
   }
-  EXPECT_EQ(answer + 1, answers.end());
 }
 
-/// Whatever the help of a command names is completed.
 TEST(Completion, OffersEveryOptionOfTheHelp) {
   const Folder folder;
-  Bash bash(folder);
-  std::vector<std::string> helps;
   for (const auto& command : cli::commands()) {
-    helps.push_back(folder.run(std::string(command.name) + " --help").out);
-    bash.ask(std::string(command.name), "--");
-  }
-  const auto answers = bash.answers();
-  ASSERT_EQ(answers.size(), helps.size());
-  for (std::size_t i = 0; i < helps.size(); ++i) {
-    std::size_t found = 0;
-    for (std::size_t at = helps[i].find("  -"); at != std::string::npos; at = helps[i].find("\n  -", at + 1)) {
-      const std::size_t dashes = helps[i].find("--", at);
-      const std::size_t end = helps[i].find_first_of(" ,\n", dashes);
-      const std::string option = helps[i].substr(dashes, end - dashes);
-      EXPECT_NE(answers[i].find(" " + option + " "), std::string::npos) << option << "\n" << answers[i];
-      ++found;
-    }
-    EXPECT_GE(found, cli::commands()[i].name == "explain" ? 0U : 1U) << helps[i];
+    const std::string name(command.name);
+    EXPECT_GE(expect_options_of(folder.run(name + " --help").out, {name, "--"}), name == "explain" ? 0U : 1U) << name;
   }
 }
 

@@ -65,7 +65,7 @@ TEST(Manual, HasAPageForEveryCommandWithItsOptions) {
     EXPECT_NE(overview.find(std::string(command.summary)), std::string::npos) << overview;
     const std::string page = read_page("patchfold-" + name);
     EXPECT_NE(page.find(" patchfold-" + name + " - " + std::string(command.summary)), std::string::npos) << page;
-    for (const cli::OptionInfo& option : command.info().options) {
+    for (const cli::OptionInfo& option : command.options()) {
       EXPECT_NE(page.find(option.names.back()), std::string::npos) << option.names.back();
       if (name == "explain") continue;  // whose help shows its options in sentences
       EXPECT_NE(page.find(option.doc), std::string::npos) << option.doc << "\n" << page;
