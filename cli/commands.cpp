@@ -4,15 +4,9 @@
 #include <algorithm>
 
 #include "cli/arguments.hpp"
-#include "cli/bench.hpp"
-#include "cli/completion.hpp"
-#include "cli/errors.hpp"
-#include "cli/explain.hpp"
-#include "cli/merge.hpp"
-#include "cli/ops.hpp"
+#include "cli/merge_options.hpp"
 #include "cli/report.hpp"
-#include "cli/run.hpp"
-#include "cli/split.hpp"
+#include "cli/split_options.hpp"
 #include "cli/text.hpp"
 #include "patchfold/plan.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of commands, from which the help and the completions are made.
+// The commands, and the list of them from which the help and the completions are made.
 #pragma once
 
 #include <span>
@@ -8,8 +8,13 @@
 #include <vector>
 
 #include "cli/command.hpp"
+#include "patchfold/table.hpp"
 
 namespace patchfold::cli {
+
+struct MergeRequest;
+struct RunRequest;
+struct SplitRequest;
 
 struct CommandEntry {
   std::string_view name;
@@ -21,7 +26,41 @@ struct CommandEntry {
 };
 
 std::span<const CommandEntry> commands() noexcept;
-/// What `patchfold --help` prints.
+/// Returns the text of `patchfold --help`.
 std::string program_help();
+
+/// Runs the operator of the request and writes its output, whole or not at all. Throws Error.
+void run_operator(const RunRequest& request);
+/// Cuts a picture or an array into tiles. Throws Error.
+void run_split(const SplitRequest& request);
+/// Puts tiles together. Throws Error.
+void run_merge(const MergeRequest& request);
+
+/// Prints the operator table as text, Markdown or JSON. Throws Error(usage, unknown_operator).
+void run_ops(const std::vector<std::string>& words);
+std::vector<OptionInfo> ops_options();
+
+/// Prints what an operator does to a tensor of one shape. Throws Error: every one but file_write is one of usage.
+void run_explain(const std::vector<std::string>& words);
+/// Returns the options of `patchfold explain` with an operator, and without one.
+std::vector<OptionInfo> explain_options(const OperatorSpec& op);
+std::vector<OptionInfo> explain_options();
+/// Prints where tiles lie and what a merge of them weighs. Throws as run_explain does.
+void run_explain_tiling(const std::vector<std::string>& words);
+std::vector<OptionInfo> explain_tiling_options();
+
+/// Measures how fast this machine runs problems, against the roof of the same run. Throws Error.
+void run_bench(const std::vector<std::string>& words);
+std::vector<OptionInfo> bench_options();
+
+/// Prints the catalogue of errors as text, Markdown or JSON. Throws Error(usage).
+void run_errors(const std::vector<std::string>& words);
+std::vector<OptionInfo> errors_options();
+
+/// Prints or writes the script with which a shell completes. Throws Error(usage, file_write).
+void run_completion(const std::vector<std::string>& words);
+std::vector<OptionInfo> completion_options();
+/// Returns the answer to `patchfold __complete WORD...`: a line for each word that may stand in place of the last one.
+std::string candidates(const std::vector<std::string>& words);
 
 }  // namespace patchfold::cli

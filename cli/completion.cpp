@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // `patchfold completion` prints a script for a shell. The script asks `patchfold __complete WORD...` at every tab: each line
 // of the answer is a word, and behind a tab its meaning; the line ":file" or ":folder" means that the shell lists those.
-#include "cli/completion.hpp"
-
 #include <algorithm>
 #include <iterator>
 
 #include "cli/arguments.hpp"
 #include "cli/commands.hpp"
-#include "cli/explain.hpp"
 #include "cli/report.hpp"
 #include "cli/text.hpp"
 #include "formats/output_file.hpp"

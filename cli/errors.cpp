@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/errors.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <optional>
 
 #include "cli/command.hpp"
+#include "cli/commands.hpp"
 #include "cli/report.hpp"
 #include "patchfold/patchfold.h"
 #include "patchfold/plan.hpp"

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/explain.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "cli/command.hpp"
+#include "cli/commands.hpp"
 #include "cli/example.hpp"
 #include "cli/options.hpp"
 #include "cli/report.hpp"

@@ -2,7 +2,7 @@
 // `patchfold explain tiling`.
 #include <algorithm>
 
-#include "cli/explain.hpp"
+#include "cli/commands.hpp"
 #include "cli/options.hpp"
 #include "cli/tile_options.hpp"
 #include "cli/tiling_options.hpp"

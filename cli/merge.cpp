@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/merge.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/merge_options.hpp"
 #include "cli/planned_tiles.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"

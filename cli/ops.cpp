@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/ops.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
 
 #include "cli/command.hpp"
+#include "cli/commands.hpp"
 #include "cli/example.hpp"
 #include "cli/report.hpp"
 
@@ -190,7 +189,9 @@ std::string json_of_all() {
 /// What `patchfold ops` reads.
 struct OpsCommand {
   OpsCommand() {
-    command.choices(op, operator_names());
+    std::vector<std::string> names;
+    for (const OperatorSpec& each : operators()) names.emplace_back(each.name);
+    command.choices(op, std::move(names));
     command.excludes(markdown_flag, op);
     command.excludes(json_flag, markdown_flag);
   }
@@ -205,12 +206,6 @@ struct OpsCommand {
 };
 
 }  // namespace
-
-std::vector<std::string> operator_names() {
-  std::vector<std::string> names;
-  for (const auto& op : operators()) names.emplace_back(op.name);
-  return names;
-}
 
 std::vector<OptionInfo> ops_options() {
   return OpsCommand().command.options();

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "cli/commands.hpp"
-#include "cli/completion.hpp"
 #include "cli/report.hpp"
 #include "cli/text.hpp"
 #include "patchfold/table.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/run.hpp"
-
 #include <chrono>
 #include <filesystem>
 
+#include "cli/arguments.hpp"
+#include "cli/commands.hpp"
 #include "cli/inputs.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/picture_layout.hpp"

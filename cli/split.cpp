@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/split.hpp"
-
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <mutex>
 
+#include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/picture_options.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
+#include "cli/split_options.hpp"
 #include "cli/text.hpp"
 #include "cli/tile_files.hpp"
 #include "cli/tile_source.hpp"

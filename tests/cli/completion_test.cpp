@@ -14,7 +14,6 @@
 #include <stdexcept>
 
 #include "cli/commands.hpp"
-#include "cli/completion.hpp"
 #include "patchfold/table.hpp"
 #include "tests/cli/program.hpp"
 #include "tests/cli/tiles.hpp"
