@@ -48,6 +48,12 @@ void add_common(Command& command, RunRequest& request, Texts& texts) {
   add_reporting(command, request.reporting);
 }
 
+/// Tells by its path how the data is read.
+Source::Kind kind_of_source(const std::string& path) {
+  if (formats::standard_descriptor(path, 0) >= 0) return Source::Kind::stream;
+  return formats::is_picture_path(path) ? Source::Kind::picture : Source::Kind::array;
+}
+
 /// The operator of that name.
 const OperatorSpec& operator_of(const std::string& name) {
   if (name.starts_with('-')) fail_usage("run", name, "an operator's name comes before its options");
@@ -71,7 +77,8 @@ void assign_inputs(const std::vector<std::string>& paths, const OperatorOptions&
   if (!op.data_input.empty()) {
     if (path == paths.end())
       throw Error({ErrorCode::missing, std::string(op.name), std::string(op.data_input), "is required", "", "a file"});
-    request.data = *path++;
+    request.data = {*path, kind_of_source(*path)};
+    ++path;
   }
   for (std::size_t i = 0; i < op.arguments.size() && path != paths.end(); ++i)
     if (op.arguments[i].is_input && !options.given(i)) request.shape_inputs.push_back({&op.arguments[i], *path++});
@@ -83,11 +90,12 @@ void check_files(RunRequest& request, const Texts& texts) {
   if (request.output.empty())
     fail_usage(name, "-o", "is required", "", "a path that ends in .npy, .png, .jpg or .tif, or - for standard output");
   request.format = format_of_output(name, "-o", request.output, texts.format);
-  const bool picture_in = formats::is_picture_path(request.data);
-  const bool is_stream = formats::standard_descriptor(request.data, 0) >= 0;  // its first bytes tell what it is
+  const bool picture_in = request.data.kind == Source::Kind::picture;
+  const bool is_stream = request.data.kind == Source::Kind::stream;
   const bool picture_out = request.format != formats::FileFormat::npy;
   if (picture_in && request.dtype) fail_usage(name, "--dtype", "does not apply to pictures", "", "--as, which converts");
-  if (request.data.empty() && request.as) fail_usage(name, "--as", "needs data to convert", "", "--dtype");
+  if (request.data.kind == Source::Kind::none && request.as)
+    fail_usage(name, "--as", "needs data to convert", "", "--dtype");
   request.picture.check(name, request.format, request.output);
   if (request.page && !picture_in && !is_stream) fail_usage(name, "--page", "applies to pictures only");
   if (picture_in || picture_out || is_stream) return;
@@ -95,7 +103,7 @@ void check_files(RunRequest& request, const Texts& texts) {
   if (request.batch) fail_usage(name, "--batch", "applies to pictures only");
 }
 
-/// What `patchfold run OP` reads.
+/// Reads the words of `patchfold run OP`.
 struct OperatorCommand {
   OperatorCommand(RunRequest& request, Texts& texts)
       : command(std::string(request.op->doc), text_of("patchfold run ", request.op->name)),
@@ -135,12 +143,11 @@ void parse_operator(const std::vector<std::string>& words, RunRequest& request, 
   request.as = parse_dtype("run", "--as", texts.as);
   assign_inputs(all.paths, all.options, request);
   check_files(request, texts);
-  // What comes through a pipe is known once it is read.
-  if (formats::standard_descriptor(request.data, 0) < 0) settle_layout(request, formats::is_picture_path(request.data));
+  if (request.data.kind != Source::Kind::stream) settle_layout(request);
   if (request.shape_inputs.empty()) request.bound = op.bind(request.arguments);
 }
 
-/// What `patchfold run` reads up to the operator's name.
+/// Reads the words of `patchfold run` up to the operator's name.
 struct RunCommand {
   RunCommand() {
     command.usage(run_usage);

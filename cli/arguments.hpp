@@ -14,26 +14,33 @@
 
 namespace patchfold::cli {
 
+/// The data input of an operator. A stream is an array or a picture: its first bytes tell, once run_operator() reads them.
+struct Source {
+  enum class Kind { none, array, picture, stream };
+
+  std::string path{};
+  Kind kind = Kind::none;
+};
+
 /// A shape input that is given as a file.
 struct ShapeInput {
   const ArgumentSpec* argument = nullptr;
   std::string path{};
 };
 
-/// What `patchfold run` is asked to do: show its help or run an operator.
+/// A request to `patchfold run`: to show its help, or to run an operator.
 struct RunRequest {
   std::string help{};  ///< if not empty, this text is shown and nothing is run
   const OperatorSpec* op = nullptr;
   std::vector<Argument> arguments{};  ///< as given on the command line
-  std::string data{};                 ///< path of the data input; empty if the operator has none
+  Source data{};
   std::vector<ShapeInput> shape_inputs{};
   std::optional<BoundOperator> bound{};  ///< if no shape input is a file
   std::string output{};
   formats::FileFormat format = formats::FileFormat::npy;  ///< of the output
-  std::optional<DType> dtype{};  ///< what the elements of the .npy data are; for coverage, what is counted in
-  std::optional<DType> as{};     ///< what the data is converted to on the way in
+  std::optional<DType> dtype{};  ///< the type of the elements of .npy data; for coverage, of the counts
+  std::optional<DType> as{};     ///< the type that the data is converted to on the way in
   bool chw = false;              ///< pictures are C x H x W
-  bool is_settled = false;       ///< the layout follows the data that came through a pipe
   bool batch = false;            ///< pictures have a batch axis of length 1 in front
   PictureOptions picture{};
   std::optional<int> page{};  ///< of a TIFF file

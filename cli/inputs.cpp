@@ -59,23 +59,11 @@ ConstTensorView with_batch(const ConstTensorView& picture) {
   return result;
 }
 
-bool is_picture_data(const RunRequest& request) {
-  if (formats::standard_descriptor(request.data, 0) < 0) return formats::is_picture_path(request.data);
-  return formats::format_of_file(request.data) != formats::FileFormat::npy;
-}
-
 formats::LoadedTensor load_data(const RunRequest& request, formats::Metadata& metadata) {
-  const bool is_stream = formats::standard_descriptor(request.data, 0) >= 0;
-  const bool picture = is_picture_data(request);
-  if (is_stream && picture && request.dtype)
-    fail_usage(request.op->name, "--dtype", "does not apply to pictures", "", "--as, which converts");
-  if (is_stream && !picture && request.page) fail_usage(request.op->name, "--page", "applies to pictures only");
-  auto tensor = picture ? formats::read_picture(request.data, request.page, &metadata)
-                        : formats::read_npy(request.data, request.dtype);
-  if (request.as) {
-    const std::filesystem::path path = request.data;
-    tensor = convert(tensor, *request.as, {"--as", path});
-  }
+  const std::filesystem::path path = request.data.path;
+  const bool picture = request.data.kind == Source::Kind::picture;
+  auto tensor = picture ? formats::read_picture(path, request.page, &metadata) : formats::read_npy(path, request.dtype);
+  if (request.as) tensor = convert(tensor, *request.as, {"--as", path});
   if (picture && request.chw) tensor.view = channels_first(tensor.view);
   if (picture && request.batch) tensor.view = with_batch(tensor.view);
   return tensor;

@@ -8,11 +8,8 @@
 
 namespace patchfold::cli {
 
-/// Whether the data input is a picture: by its name, or, of a stream, by its first bytes.
-bool is_picture_data(const RunRequest& request);
-
-/// The data input: a .npy file, or a picture as H x W x C or C x H x W; converted if that is asked for. `metadata` gets what
-/// a picture's file says besides.
+/// Reads the data input: an array, or a picture as H x W x C or C x H x W; converted if that is asked for. `metadata` gets the
+/// rest of a picture's file.
 formats::LoadedTensor load_data(const RunRequest& request, formats::Metadata& metadata);
 
 /// A tensor of integers as a shape input. Throws Error(type, length, overflow).

@@ -32,14 +32,14 @@ void spread_numbers(RunRequest& request) {
 
 }  // namespace
 
-void settle_layout(RunRequest& request, bool reads_picture) {
+void settle_layout(RunRequest& request) {
   const OperatorSpec& op = *request.op;
-  const bool in = reads_picture;
-  // What an operator without channels writes (coverage), or what lies in columns (reorder), has no layout of its own.
+  const bool in = request.data.kind == Source::Kind::picture;
+  // The output of an operator without channels (coverage), or of one on columns (reorder), has no layout of its own.
   if ((!in && !formats::is_picture_path(request.output)) || op.data_input.empty()) return;
   if (op.neutral == Copy::name) return;  // which takes either layout
   if (in && op.dialect == "neutral") spread_numbers(request);
-  const std::string& path = in ? request.data : request.output;
+  const std::string& path = in ? request.data.path : request.output;
   const auto refuse = [&](std::string_view but, std::string_view hint) {
     throw Error(
         {ErrorCode::usage,

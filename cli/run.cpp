@@ -28,6 +28,17 @@ struct Work {
   Plan plan{};
 };
 
+/// Reads the first bytes of a stream, which tell whether it is a picture, and gives the operator the layout that follows.
+void settle_stream(RunRequest& request) {
+  const bool picture = formats::format_of_file(request.data.path) != formats::FileFormat::npy;
+  request.data.kind = picture ? Source::Kind::picture : Source::Kind::array;
+  settle_layout(request);
+  if (request.shape_inputs.empty()) request.bound = request.op->bind(request.arguments);
+  if (picture && request.dtype)
+    fail_usage(request.op->name, "--dtype", "does not apply to pictures", "", "--as, which converts");
+  if (!picture && request.page) fail_usage(request.op->name, "--page", "applies to pictures only");
+}
+
 BoundOperator bind_with_files(const RunRequest& request) {
   std::vector<Argument> arguments = request.arguments;
   for (const auto& [argument, path] : request.shape_inputs)
@@ -47,9 +58,9 @@ std::optional<Dims> shape_with(const BoundOperator& bound, const Dims& shape) tr
 Dims output_shape(const BoundOperator& bound, const ConstTensorView& data, const RunRequest& request) try {
   return bound.output_shape(data.shape);
 } catch (const Error& error) {
-  if (request.data.empty()) throw;
+  if (request.data.kind == Source::Kind::none) throw;
   Error::Parts parts = error.parts();
-  if (is_picture_data(request)) {
+  if (request.data.kind == Source::Kind::picture) {
     if (error.code() != ErrorCode::rank || request.batch || !shape_with(bound, with_batch(data).shape)) throw;
     parts.given = data.shape;
     parts.expected = "--batch, which gives a picture a batch axis";
@@ -68,13 +79,6 @@ Dims output_shape(const BoundOperator& bound, const ConstTensorView& data, const
 }
 
 Work prepare(const RunRequest& request) {
-  if (!request.data.empty() && formats::standard_descriptor(request.data, 0) >= 0 && !request.is_settled) {
-    RunRequest settled = request;
-    settle_layout(settled, is_picture_data(request));
-    settled.is_settled = true;
-    if (settled.shape_inputs.empty()) settled.bound = settled.op->bind(settled.arguments);
-    return prepare(settled);
-  }
   const OperatorSpec& op = *request.op;
   const BoundOperator bound = request.bound ? *request.bound : bind_with_files(request);
 
@@ -128,7 +132,8 @@ ConstTensorView as_picture(ConstTensorView view, const RunRequest& request) {
   return request.chw ? channels_last(view) : view;
 }
 
-/// What the data's file says that is true of the output: of its colours, and, if it has as many rows and columns, all.
+/// Returns the part of the data's metadata that is true of the output: of its colours, and, if it has as many rows and
+/// columns, all.
 formats::Metadata carried(const Work& work, const RunRequest& request, std::vector<std::string>& losses) {
   if (work.metadata == formats::Metadata{}) return {};
   const Dims from = (request.chw ? channels_last(work.data.view) : work.data.view).shape;
@@ -144,7 +149,7 @@ formats::Metadata carried(const Work& work, const RunRequest& request, std::vect
                                                 {!work.metadata.xmp.empty(), "the XMP packet"},
                                                 {!work.metadata.geo.empty(), "the GeoTIFF tags"}};
   for (const auto& [is_lost, what] : kinds)
-    if (is_lost) losses.push_back(text_of(what, " of ", request.data, " left out: rows and columns are others"));
+    if (is_lost) losses.push_back(text_of(what, " of ", request.data.path, " left out: rows and columns are others"));
   return kept;
 }
 
@@ -173,21 +178,23 @@ JsonObject tensor_json(const std::string& file, const formats::ElementType& type
 
 }  // namespace
 
-void run_operator(const RunRequest& request) {
+void run_operator(const RunRequest& parsed) {
+  RunRequest request = parsed;
+  if (request.data.kind == Source::Kind::stream) settle_stream(request);
   Work work = prepare(request);
   const bool picture = request.format != formats::FileFormat::npy;
   std::vector<std::string> losses;
   const Seconds time = picture ? run_to_picture(work, request, losses) : run_to_npy(work, request);
   if (!picture) losses = formats::take_what_is_lost(work.metadata, formats::FileFormat::npy, 1);
 
-  const bool has_data = !request.data.empty();
+  const bool has_data = request.data.kind != Source::Kind::none;
   const auto elements = element_count(work.output.shape) + (has_data ? element_count(work.data.view.shape) : 0);
   const double bytes = static_cast<double>(elements) * static_cast<double>(work.type.size);
   const std::string line = text_of(output_name(request.output), ": ", formats::type_text(work.type), " ",
                                    shape_text(work.output.shape), ", ", decimal(time.count() * 1e3, 1), " ms, ",
                                    decimal(time.count() > 0 ? bytes / time.count() / 1e9 : 0.0, 1), " GB/s\n");
   std::optional<JsonObject> input;
-  if (has_data) input = tensor_json(request.data, work.data.type, work.data.view.shape);
+  if (has_data) input = tensor_json(request.data.path, work.data.type, work.data.view.shape);
   JsonObject json;
   json.add("command", "run")
       .add("operator", request.op->name)
