@@ -12,6 +12,7 @@
 #include "cli/split_options.hpp"
 #include "cli/text.hpp"
 #include "cli/tile_files.hpp"
+#include "cli/tile_folder.hpp"
 #include "cli/tile_source.hpp"
 #include "cli/workers.hpp"
 #include "formats/file.hpp"
@@ -92,119 +93,11 @@ formats::TilePlan plan_of(const SplitRequest& request, const TileSource& source,
   return plan;
 }
 
-/// The folder that tiles go to. Until plan.json is there, a mark says which split has begun in it: files with the names of
-/// tiles that neither of them knows are somebody else's.
-class TileFolder {
- public:
-  TileFolder(fs::path path, bool force) : path_(std::move(path)), force_(force) {}
-  TileFolder(const TileFolder&) = delete;
-  TileFolder& operator=(const TileFolder&) = delete;
-  /// Takes a new folder away again if no tile was written into it.
-  ~TileFolder() {
-    std::error_code ignored;
-    if (is_new_ && has_mark_ && !has_tiles_) fs::remove(mark_path(), ignored);
-    if (is_new_) fs::remove(path_, ignored);
-  }
-
-  fs::path plan_path() const { return path_ / "plan.json"; }
-  fs::path file(const std::string& name) const { return path_ / name; }
-
-  /// Makes the folder, and sees to it that it holds no tiles but those of `plan`.
-  void prepare(const formats::TilePlan& plan) {
-    std::error_code error;
-    is_new_ = fs::create_directories(path_, error);
-    if (error || !fs::is_directory(path_, error))
-      throw Error(
-          {ErrorCode::file_write, "split", path_.string(), "must be a folder, or cannot be made: " + error.message()});
-    mark_text_ = mark_text(plan);
-    if (!force_) check_plan(plan);
-    std::vector<fs::path> strangers;
-    for (const auto& name : formats::names_in(path_, "split"))
-      if (is_tile_name(name) && ((!is_ours() && !force_) || !std::binary_search(plan.files.begin(), plan.files.end(), name)))
-        strangers.push_back(path_ / name);
-    if (!strangers.empty() && !force_)
-      refuse(std::min_element(strangers.begin(), strangers.end())->filename().string() +
-             (is_ours() ? "" : ", which no plan.json lists"));
-    if (!force_) return;
-    // What is left after an interruption is not a whole split, so no plan may say so.
-    fs::remove(plan_path(), error);
-    for (const auto& stranger : strangers) fs::remove(stranger, error);
-  }
-
-  /// Before a tile is written.
-  void mark() {
-    if (is_ours()) return;
-    formats::OutputFile file(mark_path(), "split");
-    file.write(mark_text_.data(), mark_text_.size());
-    file.commit();
-    has_mark_ = true;
-  }
-  /// After a tile was written.
-  void count() noexcept { has_tiles_ = true; }
-  /// The tiles are all there.
-  void finish(const formats::TilePlan& plan) {
-    formats::write_tile_plan(plan_path(), plan);
-    std::error_code ignored;
-    fs::remove(mark_path(), ignored);
-  }
-
- private:
-  fs::path mark_path() const { return path_ / "unfinished-split"; }
-  bool is_ours() const noexcept { return has_plan_ || has_mark_; }
-
-  static std::string mark_text(const formats::TilePlan& plan) {
-    const std::string whole = text_of(plan.source, "\n", plan.page ? std::to_string(*plan.page) : "", "\n", plan.type, "\n",
-                                      plan.tiling.to_json(false), "\n", plan.files.front(), "\n", plan.files.back());
-    return text_of("patchfold split ", checksum(whole.data(), static_cast<std::int64_t>(whole.size())),
-                   " has not finished: run it again\n");
-  }
-  void check_plan(const formats::TilePlan& plan) {
-    std::error_code ignored;
-    if (fs::symlink_status(plan_path(), ignored).type() != fs::file_type::not_found) {
-      const auto member = formats::difference(formats::read_tile_plan(plan_path()), plan);
-      if (member) refuse("plan.json with another " + *member);
-      has_plan_ = true;
-    } else if (fs::symlink_status(mark_path(), ignored).type() != fs::file_type::not_found) {
-      const fs::path path = mark_path();
-      const formats::FileBytes mark = formats::open_file({"split", path});
-      const std::string_view text(reinterpret_cast<const char*>(mark.bytes.data()), mark.bytes.size());
-      if (text != mark_text_) refuse("unfinished-split, which another split left");
-      has_mark_ = true;
-    }
-  }
-  [[noreturn]] void refuse(const std::string& what) const {
-    throw Error({ErrorCode::value, "split", path_.string(), "must not hold the tiles of another split", what,
-                 "an empty folder, or --force, which replaces them"});
-  }
-
-  fs::path path_;
-  bool force_;
-  bool is_new_ = false;
-  bool has_plan_ = false;  ///< plan.json lists these tiles
-  bool has_mark_ = false;
-  std::string mark_text_{};
-  bool has_tiles_ = false;  ///< that this run wrote
-};
-
-/// Whether the file holds that tile, sound in every bit.
-bool holds(const fs::path& path, const ConstTensorView& tile, const formats::ElementType& type) try {
+/// Returns whether the file is there, can be read, and is as `is_same` wants it.
+template <class F>
+bool holds(const fs::path& path, F&& is_same) try {
   std::error_code error;
-  if (!fs::exists(fs::symlink_status(path, error))) return false;
-  const auto reader = formats::open_rows(path);
-  if (!(reader->shape() == tile.shape) || formats::type_text(reader->type()) != formats::type_text(type)) return false;
-  const LoadedTile held = read_tile(*reader, path);
-  return std::memcmp(held.memory.get(), tile.data, static_cast<std::size_t>(held.bytes)) == 0;
-} catch (const Error& error) {
-  if (error.code() == ErrorCode::out_of_memory) throw;
-  return false;
-}
-
-/// Whether the file holds these bytes.
-bool holds(const fs::path& path, const std::vector<std::byte>& bytes) try {
-  std::error_code error;
-  if (!fs::is_regular_file(path, error) || fs::file_size(path, error) != bytes.size()) return false;
-  const formats::FileBytes held = formats::open_file({"split", path});
-  return std::equal(held.bytes.begin(), held.bytes.end(), bytes.begin(), bytes.end());
+  return fs::exists(fs::symlink_status(path, error)) && is_same();
 } catch (const Error& error) {
   if (error.code() == ErrorCode::out_of_memory) throw;
   return false;
@@ -237,7 +130,7 @@ std::int64_t memory_of(const TileSource& source, const Tiling& tiling) {
   return (Checked(source.memory_bytes()) + tile * Checked(2 * workers)).value().value_or(INT64_MAX);
 }
 
-/// What is known before anything is cut.
+/// Returns the report as far as it is known before anything is cut.
 JsonObject split_json(const SplitRequest& request, const TileSource& source, const formats::TilePlan& plan) {
   JsonObject picture;
   picture.add("file", request.picture).add("dtype", formats::type_text(source.type())).add("shape", source.shape());
@@ -317,7 +210,7 @@ class Split {
     return bytes;
   }
 
-  /// Of a tile: what the whole picture alone has stays in the plan.
+  /// Returns the metadata of a tile; the rest of the picture's stays in the plan.
   formats::Metadata metadata_of(std::int64_t index) const {
     if (source_.is_npy()) return {};
     const Tile tile = plan_.tiling[index];
@@ -325,10 +218,16 @@ class Split {
   }
   std::uint32_t write_exactly(const fs::path& path, const ConstTensorView& tile, std::int64_t bytes,
                               const formats::WriteOptions& options) {
-    if (!holds(path, tile, source_.type())) {
+    const auto is_same = [&] {
+      const auto reader = formats::open_rows(path);
+      if (!(reader->shape() == tile.shape) || formats::type_text(reader->type()) != formats::type_text(source_.type()))
+        return false;
+      const LoadedTile held = read_tile(*reader, path);
+      return std::memcmp(held.memory.get(), tile.data, static_cast<std::size_t>(held.bytes)) == 0;
+    };
+    if (!holds(path, is_same)) {
       begin_writing();
       const auto writer = formats::create_rows(path, tile.shape, source_.type(), options);
-
       writer->write(tile);
       writer->commit();
       count();
@@ -338,7 +237,11 @@ class Split {
   /// JPEG changes pixels, so files are compared, and the checksum is that of the file.
   std::uint32_t write_jpeg(const fs::path& path, const ConstTensorView& tile, const formats::WriteOptions& options) {
     const std::vector<std::byte> file = formats::encode_jpeg(path, tile, options);
-    if (!holds(path, file)) {
+    const auto is_same = [&] {
+      const formats::FileBytes held = formats::open_file({"split", path});
+      return std::ranges::equal(held.bytes, file);
+    };
+    if (!holds(path, is_same)) {
       begin_writing();
       formats::OutputFile output(path, "jpeg");
       output.write(file.data(), file.size());
