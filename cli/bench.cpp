@@ -88,7 +88,7 @@ void print_row(const Measurement& row) {
                     row.gigabytes_per_second(), row.of_roof, row.of_mix, row.of_copy, row.strategy, row.problem));
 }
 
-/// What a reader wants to know at the end: which rows miss their target, and which roofs are not to be trusted.
+/// Prints which rows miss their target, and which roofs are not to be trusted.
 void print_conclusion(const std::vector<Measurement>& rows, const std::vector<double>& targets) {
   std::string over, defects;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -175,7 +175,7 @@ void run_growth(const std::vector<int>& counts, const bench::GrowthSettings& set
   if (json) print(as_json(growths));
 }
 
-/// What `patchfold bench` reads.
+/// Reads the words of `patchfold bench`.
 struct BenchCommand {
   BenchCommand();
 

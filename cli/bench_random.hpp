@@ -11,7 +11,7 @@
 
 namespace patchfold::cli {
 
-/// What `patchfold bench --random SEED COUNT` is asked to do.
+/// A request to `patchfold bench --random SEED COUNT`.
 struct RandomRequest {
   std::uint64_t seed = 0;
   std::int64_t count = 0;

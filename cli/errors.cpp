@@ -65,7 +65,7 @@ std::string show(const ErrorEntry& entry) {
                      entry.python.empty() ? "never raised" : entry.python, exit_codes(entry));
 }
 
-/// What throw_if_failed makes of a status.
+/// Returns the code of the error that throw_if_failed throws for a status.
 std::string_view code_of(Status status) {
   try {
     throw_if_failed(status, "");
@@ -188,7 +188,7 @@ JsonObject json(const ErrorEntry& entry) {
   return object;
 }
 
-/// What `patchfold errors` reads.
+/// Reads the words of `patchfold errors`.
 struct ErrorsCommand {
   ErrorsCommand() {
     std::vector<std::string> names;

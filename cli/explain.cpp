@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "patchfold/explain.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 #include "cli/example.hpp"
 #include "cli/options.hpp"
 #include "cli/report.hpp"
-#include "patchfold/explain.hpp"
 
 namespace patchfold::cli {
 namespace {
@@ -77,7 +78,7 @@ JsonObject json(const ProblemText& problem, ExplainOptions options) {
   return object;
 }
 
-/// How an explanation is shown.
+/// The options that choose the form of an explanation.
 struct Form {
   bool plan = false;
   bool svg = false;
@@ -91,13 +92,13 @@ void show(const ProblemText& problem, Form form) {
     if (form.svg) return print(explain_svg(problem));
     print(form.json ? json(problem, {.plan = form.plan}).text() + "\n" : explain(problem, {.plan = form.plan}));
   } catch (const Error& error) {
-    // What was asked for is an explanation, so the answer goes to standard output, the error beside it as everywhere.
+    // An explanation was asked for, so it goes to standard output, the error beside it as everywhere.
     if (!form.json && !form.svg && error.code() != ErrorCode::file_write) print(explain_error(problem));
     throw;
   }
 }
 
-/// What `patchfold explain OP` reads.
+/// Reads the words of `patchfold explain OP`.
 struct ExplainCommand {
   explicit ExplainCommand(const OperatorSpec& spec)
       : op(spec), command(std::string(op.doc), fmt::format("patchfold explain {}", op.name)), options(command, op) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view name = "explain tiling";
 
-/// What `patchfold explain tiling` reads.
+/// Reads the words of `patchfold explain tiling`.
 struct TilingCommand {
   TilingCommand() {
     tiling.add_results();

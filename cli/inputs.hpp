@@ -8,8 +8,8 @@
 
 namespace patchfold::cli {
 
-/// Reads the data input: an array, or a picture as H x W x C or C x H x W; converted if that is asked for. `metadata` gets the
-/// rest of a picture's file.
+/// Reads the data input: an array, or a picture as H x W x C or C x H x W; converted if that is asked for. `metadata` gets
+/// the rest of a picture's file.
 formats::LoadedTensor load_data(const RunRequest& request, formats::Metadata& metadata);
 
 /// A tensor of integers as a shape input. Throws Error(type, length, overflow).

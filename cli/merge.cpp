@@ -102,11 +102,11 @@ class Merge {
     return fmt::format("{}: {}, {}", output_name(request_.output), extents_text(shape_), formats::type_text(type_));
   }
   bool is_picture() const { return request_.format != formats::FileFormat::npy; }
-  /// Of the first tile; none is larger.
+  /// Returns the bytes of the first tile; none is larger.
   std::int64_t tile_bytes() const {
     return formats::byte_count(tiling_.result_shape(0, tiles_.channels()), tiles_.type().size).value_or(INT64_MAX);
   }
-  /// Of tiles that wait, of rows, and of tiles that are read.
+  /// Returns the bytes of tiles that wait, of rows, and of tiles that are read.
   std::int64_t memory_bytes() const {
     const MergeMemory merging = merge_memory(tiling_, spec_, by_rows_);
     return (Checked(merging.most) + Checked(tile_bytes()) * Checked(tiles_ahead_)).value().value_or(INT64_MAX);
@@ -132,7 +132,7 @@ class Merge {
         .add("losses", losses_json(losses));
     return json;
   }
-  /// How the elements are made to which several tiles contribute.
+  /// Tells in words how elements of several tiles become one.
   std::string blending_text() const {
     const Reduce reduce = reduction_of(spec_);
     if (reduce == Reduce::center) return "not blended (center)";
@@ -147,7 +147,7 @@ class Merge {
     request_.reporting.forecast(request_.output, line, json(std::nullopt));
   }
 
-  /// Of the picture that was split, in the size of the output.
+  /// Returns the metadata of the picture that was split, in the size of the output.
   formats::Metadata metadata() const {
     const auto& scale = tiling_.spec().scale;
     if (!is_picture() || tiling_.axes().size() != 2) return {};

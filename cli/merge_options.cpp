@@ -46,7 +46,7 @@ void convert(const Texts& texts, MergeRequest& request) {
     fail_usage("merge", "--tiff-tile", "must be a multiple of 16", std::to_string(request.tiff.tile));
 }
 
-/// What `patchfold merge` reads.
+/// Reads the words of `patchfold merge`.
 struct MergeCommand {
   MergeCommand();
 

@@ -186,7 +186,7 @@ std::string json_of_all() {
          "\n";
 }
 
-/// What `patchfold ops` reads.
+/// Reads the words of `patchfold ops`.
 struct OpsCommand {
   OpsCommand() {
     std::vector<std::string> names;

@@ -43,7 +43,7 @@ std::string describe(const ArgumentSpec& argument) {
   return text;
 }
 
-/// How a value of this argument is written: "N", "N,N", "same_upper|..".
+/// Returns the form of a value of this argument: "N", "N,N", "same_upper|..".
 std::string placeholder(const ArgumentSpec& argument) {
   switch (argument.kind) {
     case ArgumentKind::integer: return "N";
@@ -58,7 +58,7 @@ std::string placeholder(const ArgumentSpec& argument) {
   return "VALUE";
 }
 
-/// What shells offer for a value.
+/// Returns the words that shells offer for a value.
 std::vector<std::string> words_of(const ArgumentSpec& argument) {
   if (argument.kind == ArgumentKind::boolean) return {"true", "false"};
   if (argument.kind == ArgumentKind::padding) return {"valid", "same_upper", "same_lower"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the commands that take an operator share: its options, which come from the table, and the way that words are read.
+// Options that several commands share, among them those of operators, which come from the table.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace patchfold::cli {
 
-/// How values are written, for the end of a help text.
+/// Explains the forms of values at the end of a help text.
 inline constexpr const char* value_forms =
     "Values: N is an integer; N,.. a list with one entry for each axis; B:E,.. a list of (begin, end); padding is valid,\n"
     "same_upper, same_lower, N, a list, or a list of pairs. A dash may stand for an underscore: --kernel-size.";
@@ -46,7 +46,7 @@ class OperatorOptions {
   OperatorOptions(const OperatorOptions&) = delete;
   OperatorOptions& operator=(const OperatorOptions&) = delete;
 
-  /// As Command::parse(). Throws Error(unknown_argument) too, which names the options that there are.
+  /// Reads words as Command::parse() does. Throws Error(unknown_argument) too, which names the options that there are.
   std::string parse(const std::vector<std::string>& words);
   bool given(std::size_t argument) const { return command_.given(options_[argument]); }
   /// Those that were given, in the operator's order. Throws Error(type).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How pictures are written: what `run` and `merge` share.
+// The options of `run` and `merge` about pictures that are written.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ struct PictureOptions {
   formats::WriteOptions options() const;
 };
 
-/// What a file does not hold of what it was given: a line each on standard error.
+/// The losses of a file, which does not hold all that it was given: as JSON, and as a line each on standard error.
 JsonText losses_json(const std::vector<std::string>& losses);
 void print_losses(const std::string& output, const std::vector<std::string>& losses, bool quiet);
 

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether arrays of C x H x W become a picture, which is H x W x C.
+/// Returns whether arrays of C x H x W become a picture, which is H x W x C.
 bool turns_tiles(const MergeRequest& request, const Tiling& tiling) {
   if (request.format == formats::FileFormat::npy) return false;
   return request.chw || (tiling.spec().shape.size() == 3 && tiling.axes() == Dims{1, 2});
@@ -149,21 +149,21 @@ class PlannedTiles::Files {
       fail(first, ErrorCode::file_open, "is missing", count == 1 ? "" : fmt::format("{} missing tiles", count),
            fmt::format("{} tiles", tiling_.size()));
   }
-  /// Of a tile's file, as the output has its axes.
+  /// Returns the shape of a tile's file, with the axes of the output.
   Dims shape_of(std::int64_t index, const formats::RowReader& reader) const {
     const Dims& shape = reader.shape();
     return is_turned(index, shape) ? Dims{shape[1], shape[2], shape[0]} : shape;
   }
   bool is_turned(std::int64_t index, const Dims& shape) const { return turns_ && shape.size() == 3 && is_npy(index); }
-  /// Whether a tile of that shape is H x W x C, tiled along H and W.
+  /// Returns whether a tile of that shape is H x W x C, tiled along H and W.
   bool has_pixels(const Dims& shape) const { return shape.size() == 3 && tiling_.axes_in(3) == Dims{0, 1}; }
   PixelForm form_of(const formats::RowReader& reader) const { return {reader.type().dtype, reader.shape()[2]}; }
   bool is_promoted(const formats::RowReader& reader) const {
     return form_ && has_pixels(reader.shape()) && form_of(reader) != *form_;
   }
 
-  /// What results of different forms have in common: they become pictures of that form. Names the first of the few where the
-  /// others agree.
+  /// Finds the form that holds results of different forms, which become pictures of it. If there is none, throws an error
+  /// that names the first of the few that differ.
   void find_form() {
     struct Kind {
       Dims channels;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a long command has come, on a line of the terminal that is written again and again.
+// The progress of a long command, on a line of the terminal that is written again and again.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program says. Standard output has what a command was asked for: data, lists, explanations, forecasts, figures,
-// and with --json what is said as JSON. Standard error has what is said about the work: reports, progress and errors.
+// The program's output. Standard output has the answer of a command: data, lists, explanations, forecasts, figures, and with
+// --json the JSON. Standard error has words about the work: reports, progress and errors.
 #pragma once
 
 #include <string>
@@ -30,10 +30,10 @@ void note(std::string_view text) noexcept;
 /// Writes "patchfold: MESSAGE [CODE]" as one line to standard error, whatever characters the message holds; with `json` an
 /// object.
 void print_error(const Error& error, int exit_code, bool json) noexcept;
-/// Without a code where that is empty.
+/// Writes the same, without a code where that is empty.
 void print_error(std::string_view message, std::string_view code, int exit_code, bool json) noexcept;
 
-/// What a command says when its work is done.
+/// Reports the work of a command when it is done.
 struct Reporting {
   bool quiet = false;
   bool json = false;
@@ -44,7 +44,7 @@ struct Reporting {
   /// The answer to --dry-run: on standard output, unless data would go there.
   void forecast(std::string_view output, const std::string& line, const JsonObject& object) const;
 };
-/// Whether data that is written to this path goes to standard output.
+/// Returns whether data that is written to this path goes to standard output.
 bool is_standard_output(std::string_view path) noexcept;
 /// "standard output" for "-", otherwise the path.
 std::string output_name(std::string_view path);

@@ -33,7 +33,7 @@ void convert(const TilingOptions& tiling, const std::string& names, SplitRequest
   if (request.quality && request.format != "jpg") fail_usage("split", "--quality", "applies to --format jpg only");
 }
 
-/// What `patchfold split` reads.
+/// Reads the words of `patchfold split`.
 struct SplitCommand {
   SplitCommand();
 

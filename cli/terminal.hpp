@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What standard error can show. Colours repeat what words say, so nothing is lost without them.
+// The abilities of standard error. Colours repeat what words say, so nothing is lost without them.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace patchfold::cli {
 
-/// Whether it is a terminal on which a line can be written again; TERM=dumb is none.
+/// Returns whether it is a terminal on which a line can be written again; TERM=dumb is none.
 bool has_terminal() noexcept;
-/// Whether colours are wanted there: not if NO_COLOR is set to anything but an empty text (https://no-color.org).
+/// Returns whether colours are wanted there: not if NO_COLOR is set to anything but an empty text (https://no-color.org).
 bool has_colours() noexcept;
 /// Characters in a line; 80 where nobody knows.
 int terminal_width() noexcept;

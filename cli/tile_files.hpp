@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What split and merge share: tiles as files, as text, as checksums.
+// Tiles as files, as text and as checksums, for split and merge.
 #pragma once
 
 #include <filesystem>
@@ -20,7 +20,7 @@ struct LoadedTile {
   std::int64_t bytes = 0;
 };
 
-/// What the names of tiles tell.
+/// Chooses the numbers in the names of tiles.
 enum class TileNames : std::uint8_t {
   index,  ///< tile-0017.png
   grid,   ///< tile-02-05.png: row and column, or the place along each tiled axis
@@ -28,11 +28,12 @@ enum class TileNames : std::uint8_t {
 
 /// The name of a tile's file; its numbers have as many digits as the largest needs.
 std::string tile_name(const Tiling& tiling, std::int64_t index, TileNames names, const std::string& extension);
-/// Whether a file of that name can be a tile that split wrote.
+/// Returns whether a file of that name can be a tile that split wrote.
 bool is_tile_name(const std::string& name);
-/// Whether tiles of that name are JPEG files, whose checksum is that of the file, since their pixels are not the picture's.
+/// Returns whether tiles of that name are JPEG files: their checksum is that of the file, since their pixels are not the
+/// picture's.
 bool is_jpeg_name(const std::string& name);
-/// Whether the path names such a file in that folder.
+/// Returns whether the path names such a file in that folder.
 bool is_tile_in(const std::filesystem::path& path, const std::filesystem::path& folder);
 /// "tile 17 at [1, 5]".
 std::string tile_text(const Tiling& tiling, std::int64_t index);
@@ -41,7 +42,7 @@ std::string extents_text(const Dims& shape);
 /// "1.2 GB".
 std::string size_text(std::int64_t bytes);
 
-/// Without values. `path` stands for it in errors.
+/// Allocates a tile without values. `path` stands for it in errors.
 LoadedTile allocate_tile(const Dims& shape, const formats::ElementType& type, const std::filesystem::path& path);
 /// Reads the rows of a file that has been opened.
 LoadedTile read_tile(formats::RowReader& reader, const std::filesystem::path& path);

@@ -22,17 +22,17 @@ class TileSource {
 
   bool is_npy() const noexcept { return is_npy_; }
   const Dims& shape() const noexcept { return reader_ ? reader_->shape() : whole_.view.shape; }
-  /// Of a picture.
+  /// Returns the metadata of a picture.
   const formats::Metadata& metadata() const noexcept { return metadata_; }
   const formats::ElementType& type() const noexcept { return reader_ ? reader_->type() : whole_.type; }
 
-  /// To be called once, before anything is cut. The tiling must live as long, and have tiles.
+  /// Chooses the way of reading; to be called once, before anything is cut. The tiling must live as long, and have tiles.
   void lay_out(const Tiling& tiling);
   /// Bytes of rows that are held.
   std::int64_t memory_bytes() const noexcept { return rows_held_ * row_bytes(); }
   /// Holds what tiles of that row, along the first tiled axis, are cut from. Throws Error as RowReader::read does.
   void load_row(std::int64_t row);
-  /// As Tiling::cut, for a tile of that row; from several threads at once.
+  /// Cuts a tile of that row, as Tiling::cut does; from several threads at once.
   void cut(std::int64_t index, const TensorView& tile, Executor& executor) const;
 
  private:

@@ -32,9 +32,9 @@ class Exif {
   }
   std::uint64_t first_list() const noexcept { return number(4, 4); }
   std::uint64_t entries(std::uint64_t list) const noexcept { return number(list, 2); }
-  /// Where the number of the following list stands.
+  /// Returns the place of the number of the following list.
   std::uint64_t next_list(std::uint64_t list) const noexcept { return list + 2 + entries(list) * field_bytes; }
-  /// Where the value of a field stands.
+  /// Returns the place of a field's value.
   std::optional<std::uint64_t> value(std::uint64_t list, std::uint16_t tag) const noexcept {
     for (std::uint64_t i = 0; i < entries(list); ++i) {
       const std::uint64_t field = list + 2 + i * field_bytes;

@@ -32,7 +32,7 @@ int open_regular(const Subject& subject, std::int64_t& size) {
   subject.fail(ErrorCode::file_open, "must be a regular file", kind_of_file(status.kind));
 }
 
-/// For file systems that cannot map a file.
+/// Reads the whole file, for file systems that cannot map it.
 FileBytes read_whole(const InputFile& file, const Subject& subject) {
   auto memory = allocate(file.size(), subject);
   const auto count = file.read_at(0, memory.get(), file.size(), subject);

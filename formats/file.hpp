@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all readers and writers share: files as bytes, memory, and errors that name the file. Every function of formats/ that
+// Basics of all readers and writers: files as bytes, memory, and errors that name the file. Every function of formats/ that
 // is not noexcept throws std::bad_alloc if memory runs out.
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace patchfold::formats {
 
-/// Who reads or writes which file, as errors name them.
+/// The reader or writer and its file, as errors name them.
 struct Subject {
   std::string_view op;
   const std::filesystem::path& path;
@@ -31,7 +31,7 @@ struct Subject {
 /// The open descriptor that a path of the command line stands for: "-" (`dash`: 0 where it is read, 1 where it is written),
 /// /dev/stdin, /dev/stdout, /dev/stderr, /dev/fd/N or /proc/self/fd/N; -1 for other paths.
 int standard_descriptor(std::string_view path, int dash) noexcept;
-/// Whether a path names a device that takes bytes of any format.
+/// Returns whether a path names a device that takes bytes of any format.
 bool is_device_name(std::string_view path) noexcept;
 /// A file without a name in the folder for temporary files ($TMPDIR, or the system's). Throws Error(file_write).
 int open_unnamed_file(const Subject& subject);
@@ -77,9 +77,9 @@ class InputChunks {
   explicit InputChunks(InputFile file) : file_(std::move(file)), buffer_(std::size_t{1} << 16) {}
 
   const InputFile& file() const noexcept { return file_; }
-  /// The bytes that follow; none at the end, and where the system cannot read.
+  /// Reads the next bytes; returns none at the end of the file, or if the system cannot read.
   std::span<const std::byte> next() noexcept;
-  /// Throws Error(file_open) if that is why there were none.
+  /// Throws Error(file_open) if next() returned none because the system could not read.
   void throw_if_failed(const Subject& subject) const;
 
  private:
@@ -99,7 +99,7 @@ std::optional<std::int64_t> byte_count(const Dims& shape, std::size_t element_si
 /// `fortran_order`, the first.
 Dims dense_strides(const Dims& shape, std::size_t element_size, bool fortran_order = false);
 
-/// At most the first 40 characters, with '?' for what is not printable ASCII.
+/// Returns at most the first 40 characters, with '?' for those that are not printable ASCII.
 std::string excerpt(std::string_view text);
 /// The names of all entries of a folder, in any order. Throws Error(file_open).
 std::vector<std::string> names_in(const std::filesystem::path& folder, std::string_view op);

@@ -21,7 +21,7 @@ constexpr std::int64_t most_pixels_per_byte = 2 * 8 * 64;
 /// A progressive picture of many empty scans would take very long to read; real ones have about ten.
 constexpr int most_scans = 500;
 
-/// What libjpeg's callbacks reach: `base` comes first, so a pointer to it is a pointer to this.
+/// The state that libjpeg's callbacks reach: `base` comes first, so a pointer to it is a pointer to this.
 struct ErrorManager {
   jpeg_error_mgr base{};
   std::jmp_buf jump{};
@@ -64,7 +64,7 @@ jpeg_error_mgr* set_up(ErrorManager& manager) {
   return base;
 }
 
-/// Where libjpeg reads from; `base` comes first.
+/// The source of libjpeg's bytes; `base` comes first.
 struct Source {
   jpeg_source_mgr base{};
   InputChunks* input = nullptr;
@@ -168,7 +168,7 @@ class JpegDecoder {
   jpeg_decompress_struct codec_{};
 };
 
-/// Where libjpeg writes to; `base` comes first.
+/// The destination of libjpeg's bytes; `base` comes first.
 struct Destination {
   jpeg_destination_mgr base{};
   ByteSink* sink = nullptr;
@@ -224,7 +224,7 @@ class JpegEncoder {
   ~JpegEncoder() { jpeg_destroy_compress(&codec_); }
 
   const ErrorManager& errors() const noexcept { return errors_; }
-  /// What the file threw, if it is what stopped the writer.
+  /// Returns the exception by which the file stopped the writer, or null.
   const std::exception_ptr& failure() const noexcept { return destination_.failure; }
 
   bool start() {

@@ -15,11 +15,11 @@
 
 namespace patchfold::formats {
 
-/// From the markers APP1, APP2 and COM, which the codec has to be told to keep.
+/// Reads the markers APP1, APP2 and COM, which the codec has to be told to keep.
 Metadata jpeg_metadata(const jpeg_decompress_struct& codec);
-/// Between the defaults of the codec and its start.
+/// Sets the resolution; to be called between the defaults of the codec and its start.
 void set_jpeg_resolution(jpeg_compress_struct& codec, const Metadata& metadata);
-/// What is written after the start and before the pixels: markers and their bytes.
+/// Returns the markers, with their bytes, that stand between the start and the pixels.
 std::vector<std::pair<int, std::string>> jpeg_markers(const Metadata& metadata);
 
 }  // namespace patchfold::formats

@@ -44,7 +44,7 @@ class JsonValue {
   std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, Array, Object> value_{};
 };
 
-/// Without blanks, in ASCII.
+/// Writes a value as text, without blanks, in ASCII.
 std::string to_string(const JsonValue& value);
 /// A string with its quotes; bytes that are not UTF-8 are replaced.
 std::string quoted(const std::string& text, bool ascii = false);
@@ -55,10 +55,10 @@ struct JsonError {
   std::size_t byte = 0;                                           ///< where the text stops being JSON, from 1
 };
 
-/// Whether to keep a value in the list that stands under `key` in the outermost object.
+/// Returns whether to keep a value in the list that stands under `key` in the outermost object.
 using JsonFilter = std::function<bool(const std::string& key, const JsonValue& value)>;
 
-/// Throws JsonError. Nests at most `most_depth` levels.
+/// Reads a text. Throws JsonError. Nests at most `most_depth` levels.
 JsonValue parse_json(std::string_view text, int most_depth, const JsonFilter& filter = {});
 
 }  // namespace patchfold::formats

@@ -22,7 +22,7 @@ struct Literal {
   std::string_view text() const noexcept { return source.substr(1, source.size() - 2); }
 };
 
-/// What is wrong with a literal, and where.
+/// The fault of a literal, and its place.
 struct LiteralError {
   std::size_t position = 0;
   std::string_view expected{};

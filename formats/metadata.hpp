@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a picture's file says besides its pixels.
+// The metadata of a picture: all that its file holds beside the pixels.
 #pragma once
 
 #include <cstdint>
@@ -44,19 +44,19 @@ struct Metadata {
   friend bool operator==(const Metadata&, const Metadata&) = default;
 };
 
-/// What a file of that format and so many channels cannot hold, one line for each kind: "its GeoTIFF tags (PNG files hold
-/// none)". Takes it away.
+/// Takes away all that a file of that format and so many channels cannot hold. Returns a line for each kind: "its GeoTIFF
+/// tags (PNG files hold none)".
 std::vector<std::string> take_what_is_lost(Metadata& metadata, FileFormat format, std::int64_t channels);
 
-/// Of a part of the picture that begins at (y, x): what a tile needs to be seen and placed. Camera data, texts and the
-/// orientation belong to the whole picture.
+/// Returns the metadata that a part of the picture, which begins at (y, x), needs to be seen and placed. Camera data, texts
+/// and the orientation belong to the whole picture.
 Metadata metadata_of_part(const Metadata& metadata, std::int64_t y, std::int64_t x);
-/// Of the picture made larger by these factors.
+/// Returns the metadata of the picture made larger by these factors.
 Metadata metadata_of_scaled(const Metadata& metadata, double scale_y, double scale_x);
 
-/// For plan.json. Bytes are in base64.
+/// Returns the metadata as a member of plan.json. Bytes are in base64.
 JsonValue json_of(const Metadata& metadata);
-/// Throws the name of the member that is wrong, as std::string.
+/// Reads such a member. Throws the name of the member that is wrong, as std::string.
 Metadata metadata_of(const JsonValue& json);
 
 /// Fields of GeoTIFF, and of GDAL, that are carried; their values are numbers of float64 or uint16, or text.
@@ -86,15 +86,15 @@ int exif_orientation(std::string_view exif) noexcept;
 /// damaged one becomes the smallest that holds an orientation.
 std::string exif_with(std::string exif, int orientation);
 
-/// Whether an ICC profile is for pixels of so many channels: grey or RGB, with or without alpha.
+/// Returns whether an ICC profile is for pixels of so many channels: grey or RGB, with or without alpha.
 bool fits_icc(std::string_view icc, std::int64_t channels) noexcept;
-/// Without a resolution that says nothing.
+/// Returns the resolution, or nothing if it is not of use.
 std::optional<Resolution> sensible(const Resolution& resolution) noexcept;
 /// The chunks of a PNG file that hold the metadata, in their order.
 std::vector<std::pair<std::string, std::string>> png_chunks(const Metadata& metadata);
-/// As pixels per metre, inch or centimetre; Unit::none stays.
+/// Returns the resolution in pixels per metre, inch or centimetre; Unit::none stays.
 Resolution resolution_in(const Resolution& resolution, Resolution::Unit unit) noexcept;
-/// What is not UTF-8 is read as Latin-1.
+/// Returns the text as UTF-8; bytes that are none are read as Latin-1.
 std::string utf8_of(std::string_view text);
 
 }  // namespace patchfold::formats

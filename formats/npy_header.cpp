@@ -16,7 +16,7 @@ bool is_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
-/// Whether `text` has the form of UTF-8. Code points are only passed on, so their range does not matter.
+/// Returns whether `text` has the form of UTF-8. Code points are only passed on, so their range does not matter.
 bool is_utf8(std::string_view text) {
   std::size_t following = 0;
   for (const char c : text) {

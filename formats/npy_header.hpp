@@ -26,7 +26,7 @@ inline NpyHeader parse_npy_header(std::span<const std::byte> file, const Subject
   return parse_npy_header(file, static_cast<std::int64_t>(file.size()), subject);
 }
 
-/// Where the data ends. Throws Error(file_format) if the file is shorter.
+/// Returns the end of the data. Throws Error(file_format) if the file is shorter.
 std::int64_t checked_npy_end(const NpyHeader& header, std::int64_t file_size, const Subject& subject);
 
 /// The header that NumPy writes for a row-major tensor, byte for byte.

@@ -8,7 +8,7 @@
 namespace patchfold::formats {
 namespace {
 
-/// Whether the first axis is the outermost one: at most one axis has a length that counts.
+/// Returns whether the first axis is the outermost one: at most one axis has a length that counts.
 bool is_row_major_too(const Dims& shape) {
   return std::count_if(shape.begin(), shape.end(), [](auto extent) { return extent != 1; }) <= 1;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the 'descr' entry of a .npy header says about the bytes of an element.
+// The type of an element, as the entry 'descr' of a .npy header describes it.
 #pragma once
 
 #include <bit>
@@ -35,7 +35,7 @@ NpyType npy_type(const Literal& descr, const Subject& subject);
 /// The library's element type for it.
 ElementType element_type(const NpyType& type);
 
-/// Whether some numbers are in foreign byte order.
+/// Returns whether some numbers are in foreign byte order.
 bool is_foreign(const NpyType& type);
 
 /// Copies `count` elements, turning them into native byte order.

@@ -10,11 +10,11 @@
 
 namespace patchfold::formats {
 
-/// Whether the file's name ends in .png, .jpg, .jpeg, .tif or .tiff, in any case.
+/// Returns whether the file's name ends in .png, .jpg, .jpeg, .tif or .tiff, in any case.
 bool is_picture_path(const std::filesystem::path& path);
-/// Whether this build reads and writes PNG and JPEG.
+/// Returns whether this build reads and writes PNG and JPEG.
 bool has_pictures() noexcept;
-/// Whether this build reads and writes TIFF.
+/// Returns whether this build reads and writes TIFF.
 bool has_tiff() noexcept;
 
 /// Reads a picture as H x W x C, C always present: uint8 or uint16 from PNG and JPEG, any of the types that create_rows

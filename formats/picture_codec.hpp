@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the codecs of pictures share. PNG's and JPEG's call C libraries that report errors by longjmp: their functions that
+// Basics of the codecs of pictures. PNG's and JPEG's call C libraries that report errors by longjmp: their functions that
 // call setjmp own nothing that a destructor would have to release, and each one that reaches the library calls setjmp anew.
 #pragma once
 

@@ -67,7 +67,7 @@ class PngDecoder {
   int bit_depth() const noexcept { return png_get_bit_depth(png_, info_); }
   bool is_interlaced() const noexcept { return passes_ > 1; }
 
-  /// Of the chunks before the pixels.
+  /// Returns the metadata of the chunks before the pixels.
   Metadata metadata() const {
     Metadata metadata;
     read_colours(metadata);

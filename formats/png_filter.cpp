@@ -64,7 +64,7 @@ struct Choice {
   std::uint64_t (*cost)(const std::uint8_t*, const std::uint8_t*, std::size_t, std::size_t) noexcept;
   void (*apply)(const std::uint8_t*, const std::uint8_t*, std::size_t, std::size_t, std::uint8_t*) noexcept;
 };
-/// By their numbers in files.
+/// The filters by their numbers in files.
 constexpr Choice choices[] = {{cost<None>, apply<None>},
                               {cost<Sub>, apply<Sub>},
                               {cost<Up>, apply<Up>},

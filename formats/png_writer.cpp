@@ -56,7 +56,7 @@ class PngRowWriter final : public RowWriter {
     return pixels;
   }
   std::size_t pixel_bytes() const noexcept { return static_cast<std::size_t>(pixels_.channels() * pixels_.depth()); }
-  /// From a row to the next one: before each stand the zeros that filters see left of it.
+  /// Returns the bytes from a row to the next one: before each stand the zeros that filters see left of it.
   std::int64_t row_step() const noexcept { return static_cast<std::int64_t>(pixel_bytes() + pixels_.row_bytes()); }
   /// Row i of the batch; -1 is the row above it.
   std::byte* row(std::int64_t i) const noexcept {
@@ -103,7 +103,7 @@ class PngRowWriter final : public RowWriter {
     std::byte* const begin = filtered_.get() + ZlibBlocks::window;
     zlib_.compress({begin, bytes}, [this](std::span<std::byte> part, std::uint32_t crc) { write_data(part, crc); });
     left_ -= bytes;
-    // What the next rows look back to, and what is left.
+    // Keeps the bytes that the next rows look back to, and those that no part has taken.
     std::memmove(begin - ZlibBlocks::window, begin - ZlibBlocks::window + bytes, ZlibBlocks::window + left_);
     std::memcpy(row(-1), row(rows_in_batch_ - 1), pixels_.row_bytes());
     rows_in_batch_ = 0;

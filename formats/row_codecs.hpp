@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each format offers to rows.cpp.
+// The reader and the writer of each format, for rows.cpp.
 #pragma once
 
 #include "formats/rows.hpp"
 
 namespace patchfold::formats {
 
-/// Whether a file of a format that is read begins with these bytes, or, if they are few, may begin so.
+/// Returns whether a file of a format that is read begins with these bytes, or, if they are few, may begin so.
 bool begins_a_file(std::string_view first) noexcept;
 
 std::unique_ptr<RowReader> open_npy(InputFile file, const std::filesystem::path& path);

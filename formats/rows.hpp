@@ -30,7 +30,7 @@ class RowReader {
   const Dims& shape() const noexcept { return shape_; }
   const ElementType& type() const noexcept { return type_; }
   std::int64_t row_bytes() const noexcept { return row_bytes_; }
-  /// What the file says besides; of PNG files only what stands before the pixels.
+  /// Returns the file's metadata; of PNG files only the part before the pixels.
   const Metadata& metadata() const noexcept { return metadata_; }
   /// The row that is read next.
   std::int64_t next() const noexcept { return next_; }
@@ -105,7 +105,7 @@ class RowWriter {
   const ElementType& type() const noexcept { return type_; }
   /// The row that is written next.
   std::int64_t next() const noexcept { return next_; }
-  /// What the file does not hold of what it was given, one line for each kind; complete after commit().
+  /// Returns a line for each kind of data that was given and that the file does not hold; complete after commit().
   const std::vector<std::string>& losses() const noexcept { return losses_; }
   /// Appends rows of shape [count, rest of the file's shape..] with any strides. Throws Error(rank, shape, dtype) for rows
   /// that do not fit the file, and Error(file_write); nothing more can be written after that.
@@ -119,7 +119,7 @@ class RowWriter {
       : op_(op), path_(std::move(path)), shape_(shape), type_(std::move(type)) {}
   Subject subject() const noexcept { return {op_, path_}; }
   void lose(std::string what) { losses_.push_back(std::move(what)); }
-  /// What the file is to hold, without what it cannot, which is lost.
+  /// Returns the metadata of the options that the format can hold; lose() gets the rest.
   Metadata kept_metadata(const WriteOptions& options, FileFormat format);
   /// Refuses a picture that is black by mistake, and says what was clipped.
   void finish_values(const PixelRows& pixels);

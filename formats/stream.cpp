@@ -62,7 +62,7 @@ Stored store(int stream, const Subject& subject) {
     append(stored.file.get(), buffer.data(), held, subject);
     stored.size += static_cast<std::int64_t>(held);
     const std::string_view begin(reinterpret_cast<const char*>(buffer.data()), held);
-    // What no reader takes may have no end.
+    // A stream that no reader takes may have no end, so no more of it is read.
     if (count == 0 || (is_begin && !begins_a_file(begin))) return stored;
     held = 0;
   }

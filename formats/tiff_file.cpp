@@ -11,8 +11,8 @@
 namespace patchfold::formats {
 namespace {
 
-/// What libtiff may allocate at once for a file of this size: what it reads is no longer than the file, and its own tables
-/// for decoding are small.
+/// Returns the most that libtiff may allocate at once for a file of this size: it reads no more than the file, and its own
+/// tables for decoding are small.
 tmsize_t most_memory(std::int64_t file_size) {
   constexpr std::int64_t tables = std::int64_t{64} << 20;
   return file_size < std::numeric_limits<tmsize_t>::max() - tables ? file_size + tables : file_size;

@@ -26,7 +26,7 @@ class TiffFile {
  public:
   /// Opens a file for reading, at its first page. Null if that page is damaged.
   explicit TiffFile(InputFile file);
-  /// For writing. `file` must outlive this.
+  /// Opens a file for writing. `file` must outlive this.
   TiffFile(OutputFile& file, bool big);
   TiffFile(const TiffFile&) = delete;
   TiffFile& operator=(const TiffFile&) = delete;
@@ -34,7 +34,7 @@ class TiffFile {
 
   TIFF* get() const noexcept { return tiff_; }
   const InputFile& input() const noexcept { return *input_; }
-  /// Whether libtiff has reported an error.
+  /// Returns whether libtiff has reported an error.
   bool has_failed() const noexcept { return message_[0] != '\0' || failure_ || read_error_ != 0; }
   /// Throws what stopped libtiff: what a file of ours threw, Error(file_open) if the system could not read, or else
   /// Error(code) with this rule and libtiff's message.

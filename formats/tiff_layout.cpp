@@ -120,7 +120,7 @@ void read_blocks(TIFF* tiff, TiffLayout& layout) {
   }
 }
 
-/// Whether blocks are where libtiff will look for them, and as large as it will make them.
+/// Returns whether blocks are where libtiff will look for them, and as large as it will make them.
 bool is_consistent(TIFF* tiff, const TiffLayout& layout) {
   const auto across = ceil_div(layout.width, layout.block_width);
   const auto blocks = Checked(across) * Checked(ceil_div(layout.height, layout.block_height)) * Checked(layout.planes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a page of a TIFF file is stored.
+// The layout of a page of a TIFF file.
 #pragma once
 
 #include "formats/row_codecs.hpp"
@@ -29,8 +29,8 @@ struct TiffLayout {
   std::int64_t block_bytes() const noexcept { return block_width * block_height * sample_step(); }
 };
 
-/// Of the page at which the file stands. Throws Error(file_unsupported) for what is not read, and Error(file_format) for
-/// what the file is too short to hold.
+/// Reads the layout of the page at which the file stands. Throws Error(file_unsupported) for a layout that is not read, and
+/// Error(file_format) if the file is too short for it.
 TiffLayout read_tiff_layout(const TiffFile& file, const Subject& subject);
 
 }  // namespace patchfold::formats

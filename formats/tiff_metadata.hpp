@@ -8,7 +8,7 @@
 
 namespace patchfold::formats {
 
-/// Of the page at which the file stands.
+/// Reads the metadata of the page at which the file stands.
 Metadata tiff_metadata(TIFF* tiff);
 /// Sets the fields of a page that is written; false if libtiff refused one.
 bool set_tiff_metadata(TIFF* tiff, const Metadata& metadata);

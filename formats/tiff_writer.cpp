@@ -14,7 +14,7 @@ namespace {
 using Compression = TiffOptions::Compression;
 
 constexpr std::int64_t strip_bytes = std::int64_t{1} << 18;
-/// What libtiff counts strips, rows and bytes of a block with.
+/// The largest number of strips, of rows and of bytes of a block: libtiff counts them in int32.
 constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
 
 int compression_code(Compression compression) {
@@ -26,7 +26,7 @@ int compression_code(Compression compression) {
   }
 }
 
-/// What is written: blocks are strips of whole rows, or square tiles.
+/// The form of the file: blocks are strips of whole rows, or square tiles.
 struct TiffPlan {
   /// `besides`: bytes of metadata.
   TiffPlan(const Dims& shape, const ElementType& type, const TiffOptions& options, std::int64_t besides,

@@ -20,7 +20,7 @@ constexpr const char* format_name = "patchfold tiles";
 constexpr int newest_version = 1;
 constexpr int most_depth = 16;
 
-/// What is wrong with a plan.
+/// Reads the members of a plan, and names the one that is wrong.
 class Reader {
  public:
   explicit Reader(const std::filesystem::path& path) : path_(path) {}
