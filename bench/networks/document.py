@@ -101,7 +101,7 @@ def _fastest_of(rows: list[Data]) -> tuple[int, str]:
 
 
 def quoted(text: str, data: Data) -> str:
-    """README.md with the figures of one thread."""
+    """Returns README.md, or tests/claims.txt, with the figures of one thread."""
     rows = _threads(data["rows"]).get(1, [])
     if not rows:
         return text

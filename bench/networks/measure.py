@@ -159,7 +159,7 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--copies", type=Path, default=copies, metavar="FILE", help="the library built as bench_copies")
     parser.add_argument("--json", type=Path, metavar="FILE", help="store the figures here")
     parser.add_argument("--render", type=Path, metavar="FILE", help="measure nothing; take the figures that --json stored")
-    written = f"write {PICTURE} and the first part of {DOCUMENT}, and quote it in README.md"
+    written = f"write {PICTURE} and the first part of {DOCUMENT}, and quote it in README.md and tests/claims.txt"
     parser.add_argument("--write", action="store_true", help=written)
     docs = ROOT / "docs"
     parser.add_argument("--folder", type=Path, default=docs, metavar="FOLDER", help="where --write writes (default: docs)")
@@ -190,8 +190,8 @@ def main() -> int:
         write_part(options.folder, "networks", section(data))
         (options.folder / PICTURE).write_text(picture(data), encoding="utf-8")
         if options.folder.resolve() == ROOT / "docs":
-            readme = ROOT / "README.md"
-            readme.write_text(quoted(readme.read_text(encoding="utf-8"), data), encoding="utf-8")
+            for page in (ROOT / "README.md", ROOT / "tests" / "claims.txt"):
+                page.write_text(quoted(page.read_text(encoding="utf-8"), data), encoding="utf-8")
     else:
         print(section(data), end="")
     return int(any("patchfold" in row["mismatches"] for row in data["rows"]))

@@ -4,7 +4,7 @@
 usage: assemble.py ROOT FOLDER
 
 The pages of docs/ are written for a forge. In the site a link to another page leads to that page, a link to a public header
-to its page of the reference, and a link to any other file to the project's repository. Markers for tests are taken out.
+to its page of the reference, and a link to any other file to the project's repository. Comments are taken out.
 """
 
 import os
@@ -35,7 +35,7 @@ FENCE = re.compile(r"^(```+)[^\n]*\n.*?^\1$", re.M | re.S)
 LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\]]*\])*\])\(([^)\s]+)\)")
 
 
-def without_markers(text):
+def without_comments(text):
     """The text without comments; what stands in code stays."""
     kept = re.compile(rf"{FENCE.pattern}|(?s:[ \t]?<!--.*?-->)|(?<!`)`[^`\n]+`(?!`)", re.M | re.S)
     return kept.sub(lambda match: "" if match[0].lstrip().startswith("<!--") else match[0], text)
@@ -113,7 +113,7 @@ class Site:
         return f"![An arrow leads from each room to the rooms that it includes]({name})\n"
 
     def translated(self, page, text):
-        text = without_markers(text)
+        text = without_comments(text)
         text = re.sub(r"(?ms)^```mermaid\n(.*?)^```$", self.drawn, text)
         text = re.sub(r"(?m)^```(\w+) [a-z -]+$", r"```\1", text)
         return with_links(text, lambda link: f"{link[1]}({self.target(page, link[2])})")

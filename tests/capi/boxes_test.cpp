@@ -62,7 +62,6 @@ struct Pieces {
   }
 };
 
-// claim: boxes-same-bits
 TEST(CBoxes, HaveTheBitsOfTheMerge) {
   Boxes boxes;
   const auto merger = boxes.make();
@@ -135,7 +134,6 @@ TEST(CBoxes, WrongCallsSayWhy) {
   pf_box_merger_destroy(nullptr);
 }
 
-// claim: checked-before-work
 TEST(CBoxes, ChecksFindWeightsThatLeaveElementsWithoutAValue) {
   Boxes boxes;
   std::vector<double> weights(4 + 5, 1);
@@ -149,7 +147,6 @@ TEST(CBoxes, ChecksFindWeightsThatLeaveElementsWithoutAValue) {
             "for element [0, 0] of the tiled axes");
 }
 
-// claim: c-structs-grow, whole-chunks
 TEST(CBoxes, SinksGetWholeMultiplesOfRowsIfTheSpecSaysSo) {
   Boxes boxes;
   struct Bands {

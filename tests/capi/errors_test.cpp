@@ -195,7 +195,6 @@ TEST(Errors, OfOtherFunctions) {
   EXPECT_EQ(index, 5);
 }
 
-// claim: c-structs-grow
 TEST(Errors, LaterAttributesAreReadByTheirSizeIfWhatIsUnknownIsZero) {
   struct Later {
     pf_attribute known;
@@ -247,7 +246,6 @@ TEST(LastError, BelongsToTheThreadAndEndsWithTheNextCall) {
   EXPECT_STREQ(pf_last_error_part(PF_PART_RULE), "");
 }
 
-// claim: sizes-first
 TEST(LastError, OfAShapeTooLargeForMemoryIsNoCrash) {
   // A plan is made of numbers only: nothing is allocated in proportion to the tensors.
   const std::int64_t image_shape[] = {1, 1, std::int64_t{1} << 30, 2}, deep_shape[] = {1, 4, std::int64_t{1} << 29, 1};

@@ -148,7 +148,6 @@ TEST(NumThreads, AreThoseSet) {
   EXPECT_EQ(pf_get_num_threads(), machine);
 }
 
-// claim: same-bits
 TEST(InstructionSets, AllGiveTheSameResult) {
   Large problem;
   const auto expected = problem.expected();

@@ -82,7 +82,6 @@ int fail_each_allocation(pf_status expected, const std::function<pf_status()>& c
 
 const pf_attribute attributes[] = {pf_text("output_size", "4,4"), pf_text("kernel_size", "2,2")};
 
-// claim: running-gives-a-status
 TEST(OutOfMemory, OfRunIsAStatus) {
   Tensor<float> columns({1, 4, 9}), image({1, 1, 4, 4});
   const pf_tensor input = columns.view(), output = image.view();

@@ -279,7 +279,6 @@ void count(void* context) {
   ++*static_cast<std::atomic<int>*>(context);
 }
 
-// claim: c-release
 TEST(CMerger, ReleasesATileOnceAndARefusedOneNever) {
   Merge m;
   std::atomic<int> released[3] = {0, 0, 0};
@@ -351,7 +350,6 @@ TEST(CMerger, HandsRowsToASinkInOrder) {
   EXPECT_EQ(rows.values, std::vector<float>(8, 1));
 }
 
-// claim: c-release
 TEST(CMerger, ClosesAfterASinkThatFails) {
   for (const bool throws : {false, true}) {
     Merge m;
@@ -381,7 +379,6 @@ TEST(CMerger, ClosesAfterASinkThatFails) {
   }
 }
 
-// claim: c-handles
 TEST(CMerger, TakesTilesFromManyThreads) {
   const TilingSpec grid{.shape = {64, 64}, .tile = {16, 16}, .overlap = 8};
   const TilingPointer tiling = make_tiling(grid);
@@ -412,7 +409,6 @@ TEST(CMerger, TakesTilesFromManyThreads) {
   EXPECT_EQ(merged.values, image.values);  // contributions of equal bits stay
 }
 
-// claim: c-structs-grow
 TEST(CMerger, TakesStructsOfLaterVersions) {
   Merge m;
   struct Later {

@@ -71,7 +71,6 @@ struct Problem {
   std::int32_t n_inputs() const { return static_cast<std::int32_t>(inputs.size()); }
 };
 
-// claim: means-of-columns
 TEST(Fold, AveragesAndFills) {
   Tensor<std::uint8_t> columns({1, 2, 2}, {250, 254, 255, 10});
   const std::int64_t size[] = {4}, kernel[] = {2};
@@ -85,7 +84,6 @@ TEST(Fold, AveragesAndFills) {
   EXPECT_EQ(image.values, (std::vector<std::uint8_t>{250, 254, 10, 9}));  // 254 = (255 + 254) / 2, to the even one
 }
 
-// claim: c-operators
 TEST(EveryOperator, GivesWhatTheCppInterfaceGives) {
   for (const auto& spec : operators()) {
     const std::string name(spec.name);
@@ -154,7 +152,6 @@ TEST(Fill, HasTheSameBytesInEveryRoundingMode) {
     }
 }
 
-// claim: any-input, element-types
 TEST(EveryOperator, TakesElementsOfEveryTypeThatItCanMove) {
   for (const auto& spec : operators()) {
     for (pf_dtype dtype = 0; dtype <= PF_DTYPE_OPAQUE; ++dtype) {
@@ -211,7 +208,6 @@ void survive(Problem& problem) {
   pf_plan_destroy(plan);
 }
 
-// claim: hostile-arguments
 TEST(EveryOperator, SurvivesWrongValuesOfEveryArgument) {
   const std::int64_t numbers[74] = {INT64_MIN, -1, 0, 1, INT64_MAX, INT64_MAX / 2, std::int64_t{1} << 40};
   for (const auto& spec : operators()) {
@@ -243,7 +239,6 @@ TEST(EveryOperator, SurvivesWrongValuesOfEveryArgument) {
   }
 }
 
-// claim: hostile-arguments
 TEST(EveryOperator, SurvivesDataOfEveryRankAndExtent) {
   for (const auto& spec : operators()) {
     if (spec.data_input.empty()) continue;

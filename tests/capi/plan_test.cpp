@@ -40,7 +40,6 @@ struct Fold {
   }
 };
 
-// claim: plans-from-any-thread
 TEST(Plan, RunsOftenAndFromManyThreadsAtOnce) {
   Fold problem;
   problem.columns.count_up();

@@ -9,7 +9,6 @@
 namespace patchfold::test {
 namespace {
 
-// claim: c-operators
 TEST(Table, ListsEveryOperatorWithItsArguments) {
   const auto all = operators();
   ASSERT_EQ(static_cast<std::size_t>(pf_operator_count()), all.size());

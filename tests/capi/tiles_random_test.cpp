@@ -275,7 +275,6 @@ bool compare_merges(Random& random, const pf_tiling* c, const Tiling& cpp) {
   return ended == "ok";
 }
 
-// claim: c-tiles
 TEST(RandomTiles, AreThoseOfCpp) {
   const int cases = std::max(20, static_cast<int>(1500 * testing::scale_of_run()));
   int tilings = 0, merges = 0;

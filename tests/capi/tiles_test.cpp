@@ -104,7 +104,6 @@ struct Later {
   std::int64_t unknown[100];
 };
 
-// claim: c-structs-grow
 TEST(CTiling, TakesAndFillsStructsOfLaterVersions) {
   Tiles tiles;
   Later<pf_tiling_spec> spec{tiles.spec, {}};
@@ -229,7 +228,6 @@ TEST(CTiling, OfManyTilesIsArithmetic) {
   EXPECT_NE(std::strstr(TextPointer(text).get(), "1099511627761"), nullptr);
 }
 
-// claim: c-handles
 TEST(CTiling, CutsOnManyThreadsAtOnce) {
   const Tiles tiles;
   const TilingPointer tiling = tiles.make();

@@ -160,7 +160,6 @@ std::string without_slash(std::string words) {
   return words;
 }
 
-// claim: completions
 TEST(Completion, OfBashCompletesTypedLines) {
   const Folder folder;
   prepare(folder, "bash", "patchfold.bash");
@@ -170,7 +169,6 @@ TEST(Completion, OfBashCompletesTypedLines) {
   for (const auto& [keys, words] : typed) EXPECT_EQ(shell.type(keys), words) << keys;
 }
 
-// claim: completions
 TEST(Completion, OfZshCompletesTypedLines) {
   if (!has_program("zsh")) GTEST_SKIP() << "zsh is not installed";
   const Folder folder;
@@ -181,7 +179,6 @@ TEST(Completion, OfZshCompletesTypedLines) {
   for (const auto& [keys, words] : typed) EXPECT_EQ(without_slash(shell.type(keys)), without_slash(words)) << keys;
 }
 
-// claim: completions
 TEST(Completion, OfFishCompletesTypedLines) {
   if (!has_program("fish")) GTEST_SKIP() << "fish is not installed";
   const Folder folder;

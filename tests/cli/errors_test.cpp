@@ -17,7 +17,6 @@ std::string content_of(const char* path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// claim: errors-page
 TEST(Errors, ThePageIsUpToDate) {
   EXPECT_TRUE(content_of(PATCHFOLD_SOURCES "/docs/errors.md") == Folder().run("errors --markdown").out)
       << "write it again: patchfold errors --markdown > docs/errors.md";
@@ -65,7 +64,6 @@ TEST(Errors, HaveTheNamesThatTheHeadersDeclare) {
 }
 
 /// Every code that the program can be made to fail with by words and small files, and the exit codes that the page gives.
-// claim: errors-page
 TEST(Errors, EndMessagesWithTheirCode) {
   const Folder folder;
   folder.write("image.npy", npy_bytes(counting({1, 2, 4, 6})));

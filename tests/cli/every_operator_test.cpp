@@ -62,7 +62,6 @@ TEST(EveryOperator, RunsRandomProblemsFromFileToFile) {
   }
 }
 
-// claim: operators-page
 TEST(EveryOperator, RunsTheExampleThatTheProgramShows) {
   for (const auto& op : operators()) {
     SCOPED_TRACE(op.name);

@@ -117,7 +117,6 @@ TEST(Explain, RefusesWhatThePlanRefuses) {
   }
 }
 
-// claim: explain-svg
 TEST(Explain, DrawsPictures) {
   const Folder folder;
   const ProblemText problem = parse_problem("unfold f32 1x3x8x8 kernel_size=3,3");
@@ -136,7 +135,6 @@ TEST(Explain, DrawsPictures) {
   }
 }
 
-// claim: explain-pictures
 TEST(Explain, ThePicturesOfThePageAreUpToDate) {
   const Folder folder;
   std::ifstream page(PATCHFOLD_SOURCES "/docs/explain.md");
@@ -153,7 +151,6 @@ TEST(Explain, ThePicturesOfThePageAreUpToDate) {
   EXPECT_EQ(count, 3);
 }
 
-// claim: explain-errors
 TEST(Explain, SaysWhatWouldBeRight) {
   const Folder folder;
   for (const char* command : {"explain fold --shape 1,4,8 --output_size 4,4 --kernel_size 2,2",
@@ -165,7 +162,6 @@ TEST(Explain, SaysWhatWouldBeRight) {
   }
 }
 
-// claim: explain-tilings
 TEST(Explain, ShowsTilings) {
   const Folder folder;
   const std::string command = "explain tiling --shape 3,1000,700 --tile 256 --overlap 32";
@@ -189,7 +185,6 @@ TEST(Explain, ShowsTilings) {
   }
 }
 
-// claim: proportional
 TEST(Explain, LargeShapesNeedLittleMemory) {
   const Folder folder;
   const Outcome outcome = folder.run("explain unfold --shape 64,64,65536,65536 --kernel_size 3,3");

@@ -31,7 +31,6 @@ TEST(Files, SuccessIsOneLineOnStandardError) {
   EXPECT_EQ(folder.entries(), "columns.npy in.npy");
 }
 
-// claim: picture-formats
 TEST(Files, EveryElementTypeKeepsItsName) {
   const Folder folder;
   const struct {

@@ -116,7 +116,6 @@ const Json& member(const Json& object, const char* name) {
   return object.as<Json::Object>()->at(name);
 }
 
-// claim: json
 TEST(JsonOutput, HasTheDocumentedMembers) {
   const Folder folder;
   folder.write("image.npy", npy_bytes(npy<float>("<f4", {1, 3, 8, 8}, std::vector<float>(192))));
@@ -134,7 +133,6 @@ TEST(JsonOutput, HasTheDocumentedMembers) {
   expect_as_documented(json_of(folder, "errors"), "errors");
 }
 
-// claim: json
 TEST(JsonOutput, OfBenchmarksHasTheDocumentedMembers) {
   const Folder folder;
   const std::vector<std::string> bench = {"bench", "unfold f32 1x3x64x64 k3x3", "--rounds", "1", "--json"};
@@ -167,7 +165,6 @@ TEST(JsonOutput, SaysWhatTheTextSays) {
   EXPECT_EQ(formats::to_string(member(parse(json_of(folder, "merge tiles out.npy")), "grid")), "[4,5]");
 }
 
-// claim: reports
 TEST(JsonOutput, LeavesStandardOutputToData) {
   const Folder folder;
   folder.write("image.npy", npy_bytes(npy<float>("<f4", {1, 3, 8, 8}, std::vector<float>(192))));
@@ -181,7 +178,6 @@ TEST(JsonOutput, LeavesStandardOutputToData) {
   expect_as_documented(merge.err, "merge");
 }
 
-// claim: reports
 TEST(Reports, GoToStandardErrorAndAnswersToStandardOutput) {
   const Folder folder;
   folder.write("image.npy", npy_bytes(npy<float>("<f4", {1, 3, 8, 8}, std::vector<float>(192))));
@@ -207,7 +203,6 @@ TEST(Reports, GoToStandardErrorAndAnswersToStandardOutput) {
   EXPECT_EQ(folder.run("merge tiles - --dry-run").out, "");
 }
 
-// claim: json-errors
 TEST(JsonErrors, AreObjectsOnStandardError) {
   const Folder folder;
   folder.write("image.npy", npy_bytes(npy<float>("<f4", {1, 3, 8, 8}, std::vector<float>(192))));

@@ -56,7 +56,6 @@ std::string read_page(const std::string& name) {
   return plain({std::istreambuf_iterator<char>(file), {}});
 }
 
-// claim: manual-pages
 TEST(Manual, HasAPageForEveryCommandWithItsOptions) {
   if (!std::filesystem::exists(pages)) GTEST_SKIP() << "help2man is not installed";
   const std::string overview = read_page("patchfold");
@@ -73,7 +72,6 @@ TEST(Manual, HasAPageForEveryCommandWithItsOptions) {
   }
 }
 
-// claim: manual-pages
 TEST(Manual, IsSoundForManGroffAndMandoc) {
   if (!std::filesystem::exists(pages)) GTEST_SKIP() << "help2man is not installed";
   std::string missing;

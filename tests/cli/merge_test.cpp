@@ -30,7 +30,6 @@ class Merge : public ::testing::Test {
   Folder folder_;
 };
 
-// claim: merge-names-tiles
 TEST_F(Merge, NamesATileThatIsMissing) {
   fs::remove(tile("07"));
   expect_refused("merge tiles out.npy", {"merge: tile 7 at [1, 3]: tiles/tile-07.npy: is missing"});
@@ -49,7 +48,6 @@ TEST_F(Merge, SaysWhyATileCannotBeReached) {
   }
 }
 
-// claim: merge-names-tiles
 TEST_F(Merge, NamesATileThatIsDamaged) {
   const std::string sound = folder_.read("tiles/tile-05.npy");
   std::string changed = sound;
@@ -90,7 +88,6 @@ TEST_F(Merge, NamesTilesThatHaveChangedPlaces) {
   expect_refused("merge tiles out.npy", {"tile 3 at [0, 3]"});
 }
 
-// claim: merge-processed
 TEST_F(Merge, TakesResultsInPlace) {
   for (const auto& name : words(entries_of(folder_, "tiles"))) {
     if (name == "plan.json") continue;
@@ -107,7 +104,6 @@ TEST_F(Merge, TakesResultsInPlace) {
   for (std::size_t i = 0; i < merged.size(); ++i) ASSERT_EQ(merged[i], 2.0 * original[i]);
 }
 
-// claim: merge-processed
 TEST_F(Merge, TakesResultsFromElsewhere) {
   // Two channels, of another type, in a folder of their own.
   write_array(folder_, "rgb.npy", random_array({40, 50, 3}, DType::uint8));
@@ -134,7 +130,6 @@ TEST_F(Merge, TakesResultsFromElsewhere) {
   expect_refused("merge results out.npy", {"plan: results/plan.json: cannot be opened"});
 }
 
-// claim: scaled-results
 TEST_F(Merge, TakesResultsOfAnotherSize) {
   write_array(folder_, "in.npy", random_array({24, 36}, DType::uint8));
   for (const bool doubles : {true, false}) {
@@ -182,7 +177,6 @@ TEST_F(Merge, MeansAreRoundedOnce) {
   EXPECT_EQ(floats[2], 15.5);
 }
 
-// claim: no-means-of-labels
 TEST_F(Merge, SaysWhetherItBlends) {
   write_array(folder_, "in.npy", random_array({1, 6, 1}, DType::uint8));
   run_well(folder_, "split in.npy two --tile 1,4 --overlap 0,2 --axes 0,1");
@@ -251,7 +245,6 @@ TEST_F(Merge, ArraysTiledAlongOtherAxesAreNoPictures) {
   EXPECT_TRUE(read_array(folder_, "out.npy") == read_array(folder_, "in.npy"));
 }
 
-// claim: dry-run
 TEST_F(Merge, TellsBeforehandWhatWillBeWritten) {
   const std::string out = run_well(folder_, "merge tiles out.npy --dry-run");
   EXPECT_NE(out.find("out.npy: 40 x 50, float32, 8.0 kB without compression, from 12 tiles (3 x 4); needs"),

@@ -11,7 +11,6 @@
 namespace patchfold::cli_test {
 namespace {
 
-// claim: names-of-tiles
 TEST(TileNames, TellRowAndColumnOnRequest) {
   const Folder folder;
   const Array picture = random_array({30, 110}, DType::uint8);
@@ -55,7 +54,6 @@ TEST(TileNames, AreNotMixedInAFolder) {
   run_badly(folder, "split picture.npy tiles --tile 10 --names rows", {"--names", "given rows", "index or grid"}, 2);
 }
 
-// claim: batch
 TEST(Batch, GivesPicturesTheAxisThatOperatorsNeed) {
   if (!formats::has_pictures()) GTEST_SKIP() << "built without PNG and JPEG";
   const Folder folder;

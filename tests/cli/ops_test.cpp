@@ -47,7 +47,6 @@ TEST(Ops, ShowsOneOperatorWithItsArguments) {
   EXPECT_EQ(folder.run("ops onnx.Col2Im").out, folder.run("ops onnx.Col2Im-18").out);
 }
 
-// claim: operators-page
 TEST(Ops, ThePageOfOperatorsIsUpToDate) {
   const std::string text = Folder().run("ops --markdown").out;
   std::ifstream file(PATCHFOLD_SOURCES "/docs/operators.md", std::ios::binary);

@@ -64,7 +64,6 @@ TEST_F(Pictures, AreChannelsHeightWidthIfAskedFor) {
   EXPECT_EQ(out.elements<std::uint8_t>(), expected);
 }
 
-// claim: picture-formats
 TEST_F(Pictures, CanBeUnfoldedAndFoldedAgain) {
   run("unfold photo.png --kernel_size 2,2 --stride 2,2 --layout channels_last -o columns.npy");
   EXPECT_EQ(read("columns.npy").shape, (Shape{6, 12}));
@@ -72,7 +71,6 @@ TEST_F(Pictures, CanBeUnfoldedAndFoldedAgain) {
   EXPECT_EQ(pixels("again.png", {4, 6, 3}), pixels_);
 }
 
-// claim: means-of-columns
 TEST_F(Pictures, AreAveragedWherePatchesOverlap) {
   run("unfold photo.png --kernel_size 3,3 --padding 1 --layout channels_last -o columns.npy");
   run("fold columns.npy --output_size 4,6 --kernel_size 3,3 --padding 1 --layout channels_last --reduce mean -o again.png");
@@ -84,7 +82,6 @@ TEST_F(Pictures, AreAveragedWherePatchesOverlap) {
   EXPECT_NE(refused.err.find("fill: is for reduce mean"), std::string::npos) << refused.err;
 }
 
-// claim: pictures-layout
 TEST_F(Pictures, DecideTheLayoutOfTheOperator) {
   run("unfold photo.png --kernel_size 2,2 --stride 2,2 -o columns.npy");
   EXPECT_EQ(read("columns.npy").shape, (Shape{6, 12}));
@@ -108,7 +105,6 @@ TEST_F(Pictures, DecideTheLayoutOfTheOperator) {
   EXPECT_EQ(read("patches.npy").shape, (Shape{2, 3, 12}));
 }
 
-// claim: pictures-layout
 TEST_F(Pictures, AreNotReadInALayoutThatTheyDoNotHave) {
   folder_.write("columns.npy", npy_bytes(npy<float>("<f4", {12, 6}, std::vector<float>(72))));
   for (const auto& [arguments, message] : {
@@ -165,7 +161,6 @@ TEST_F(Pictures, FloatsAreRoundedAndClipped) {
   EXPECT_EQ(pixels("out.png", {2, 3, 1}), (std::vector<std::uint8_t>{0, 0, 2, 254, 255, 7}));
 }
 
-// claim: picture-formats
 TEST_F(Pictures, JpegsAreReadAndWritten) {
   run("space_to_depth photo.png --block 1,1 --layout channels_last -o photo.jpg");
   run("space_to_depth photo.jpg --block 1,1 --layout channels_last -o back.png");
@@ -181,7 +176,6 @@ TEST_F(Pictures, ChannelsFirstGoesOutAsItCameIn) {
   EXPECT_EQ(folder_.entries(), "deep.png grey.png out.png photo.png");
 }
 
-// claim: picture-formats
 TEST_F(Pictures, TiffIsReadAndWritten) {
   if (!formats::has_tiff()) GTEST_SKIP() << "built without TIFF";
   run("space_to_depth deep.png --block 1,1 --layout channels_last -o deep.tif");

@@ -18,7 +18,6 @@ std::string image() {
   return npy_bytes(counting({1, 3, 40, 30}));
 }
 
-// claim: pipes
 TEST(Pipes, CarryTheSameBytesAsFiles) {
   const Folder folder;
   folder.write("in.npy", image());
@@ -67,7 +66,6 @@ TEST(Pipes, BeginWhereTheStreamStands) {
   EXPECT_TRUE(folder.read("read.npy") == folder.read("out.npy"));
 }
 
-// claim: pipes
 TEST(Pipes, TilesAreCutFromOneAndMergedIntoOne) {
   const Folder folder;
   const Array picture = random_array({50, 70, 3}, DType::uint8);
@@ -82,7 +80,6 @@ TEST(Pipes, TilesAreCutFromOneAndMergedIntoOne) {
   EXPECT_EQ(folder.run("merge tiles - -q").err, "");
 }
 
-// claim: pipes
 TEST(Pipes, CarryPicturesWhoseFormatTheFirstBytesOrAnOptionTell) {
   if (!formats::has_pictures()) GTEST_SKIP() << "built without PNG and JPEG";
   const Folder folder;
@@ -121,7 +118,6 @@ TEST(Pipes, CarryTiffFilesThatMergeWrites) {
   EXPECT_TRUE(read_array(folder, "out.tif") == picture);
 }
 
-// claim: pipes
 TEST(Pipes, ToATerminalAreRefused) {
   const Folder folder;
   folder.write("in.npy", image());

@@ -49,7 +49,6 @@ TEST(ProgressLine, FitsIntoTheTerminal) {
   }
 }
 
-// claim: progress-on-terminals
 TEST_F(Progress, IsShownOnATerminalAlone) {
   for (const std::vector<std::string>& command :
        {words(split), words("merge tiles out.npy"), std::vector<std::string>{"bench", problem, "--rounds", "1"}}) {
@@ -79,7 +78,6 @@ TEST_F(Progress, CountsProblems) {
   EXPECT_TRUE(shows(outcome, "[##########----------]  1/2 problems  ")) << outcome.err;
 }
 
-// claim: no-color
 TEST_F(Progress, HasColoursOnATerminalThatWantsThem) {
   const std::vector<std::string> two = {"bench", problem, problem, "--rounds", "1"};  // the bar is half full in between
   EXPECT_TRUE(shows(folder.run(two, {.terminal = true}), std::string("[") + green + "##########\033[0m-"));
@@ -91,7 +89,6 @@ TEST_F(Progress, HasColoursOnATerminalThatWantsThem) {
   }
 }
 
-// claim: no-color
 TEST_F(Progress, ColoursSayNothingThatWordsDoNot) {
   const std::string wrong = "run unfold in.npy -o out.npy";
   const std::string plain = folder.run(wrong).err;

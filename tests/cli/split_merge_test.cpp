@@ -41,14 +41,12 @@ void expect_round_trips(const std::string& name, const Array& array, const std::
   }
 }
 
-// claim: tails, unchanged-tiles
 TEST(SplitMerge, PngComesOutAsItWas) {
   if (!formats::has_pictures()) GTEST_SKIP() << "built without pictures";
   for (const std::int64_t channels : {1, 3, 4}) expect_round_trips("a.png", random_array({53, 71, channels}, DType::uint8));
   expect_round_trips("a.png", random_array({53, 71, 3}, DType::uint16));
 }
 
-// claim: unchanged-tiles
 TEST(SplitMerge, TiffComesOutAsItWas) {
   if (!formats::has_tiff()) GTEST_SKIP() << "built without TIFF";
   for (const std::int64_t channels : {1, 3, 4}) {
@@ -65,7 +63,6 @@ TEST(SplitMerge, ArraysComeOutAsTheyWere) {
   expect_round_trips("a.npy", random_array({53, 71, 2}, DType::uint8), " --axes 0,1");
 }
 
-// claim: tiles-of-arrays
 TEST(SplitMerge, VolumesComeOutAsTheyWere) {
   const Array volume = random_array({2, 19, 23, 21}, DType::uint16);
   for (const char* options : {"--tile 8,9,10 --overlap 3", "--tile 30,8,8 --overlap 2 --tail pad --padding-mode symmetric",
@@ -79,7 +76,6 @@ TEST(SplitMerge, VolumesComeOutAsTheyWere) {
   }
 }
 
-// claim: tails
 TEST(SplitMerge, WhatIsDroppedIsFilled) {
   const Folder folder;
   const Array array = random_array({20, 20}, DType::uint8);

@@ -24,7 +24,6 @@ std::int64_t padded(std::string_view mode, std::int64_t at, std::int64_t extent)
   return at < extent ? at : period - (mode == "reflect" ? 0 : 1) - at;
 }
 
-// claim: tails
 TEST(Split, TilesHoldWhatTheFormulaSays) {
   // Smaller than a tile, just as long, a little longer, much longer.
   for (const std::int64_t height : {3, 8, 9, 13, 30})
@@ -57,7 +56,6 @@ TEST(Split, TilesHoldWhatTheFormulaSays) {
       }
 }
 
-// claim: tiles-of-arrays
 TEST(Split, ArraysInAnyOrderAndAlongAnyAxesGiveTheSameTiles) {
   const Folder folder;
   const Npy rows = counting({9, 10, 11});
@@ -87,7 +85,6 @@ TEST(Split, ArraysInAnyOrderAndAlongAnyAxesGiveTheSameTiles) {
   }
 }
 
-// claim: format-of-tiles
 TEST(Split, ChoosesAFormatThatHoldsThePicture) {
   if (!has_formats()) GTEST_SKIP() << "built without pictures or TIFF";
   struct Case {
@@ -107,7 +104,6 @@ TEST(Split, ChoosesAFormatThatHoldsThePicture) {
   }
 }
 
-// claim: checksums
 TEST(Split, ChecksumsAreThoseOfZlib) {
   if (std::system("python3 -c '' 2>/dev/null") != 0) GTEST_SKIP() << "no python3";
   const Folder folder;
@@ -153,7 +149,6 @@ class SplitAgain : public ::testing::Test {
   std::vector<std::string> contents_;
 };
 
-// claim: split-again
 TEST_F(SplitAgain, SkipsWhatIsThere) {
   expect_written(0);
   std::filesystem::remove(folder_.path("tiles/plan.json"));
@@ -162,7 +157,6 @@ TEST_F(SplitAgain, SkipsWhatIsThere) {
   expect_written(0, " --force");
 }
 
-// claim: split-again
 TEST_F(SplitAgain, WritesWhatIsMissingOrDamaged) {
   std::filesystem::remove(folder_.path("tiles/tile-03.npy"));
   expect_written(1);
@@ -187,7 +181,6 @@ TEST_F(SplitAgain, WritesNewTilesOfAPictureThatHasChanged) {
   EXPECT_NE(run_well(folder_, split_).find("1 written, 11 skipped"), std::string::npos);
 }
 
-// claim: split-refuses-others
 TEST_F(SplitAgain, DoesNotMixTilesOfDifferentSplits) {
   run_badly(folder_, "split photo.npy tiles --tile 16 --overlap 3",
             {"tiles: must not hold the tiles of another split", "--force"});
@@ -202,14 +195,12 @@ TEST_F(SplitAgain, DoesNotMixTilesOfDifferentSplits) {
   EXPECT_EQ(entries_of(folder_, "tiles"), "plan.json tile-0.npy tile-1.npy tile-2.npy tile-3.npy");
 }
 
-// claim: split-refuses-others
 TEST_F(SplitAgain, ADamagedPlanIsNotOverwrittenUnlessForced) {
   folder_.write("tiles/plan.json", "{");
   run_badly(folder_, split_, {"plan: tiles/plan.json: must be JSON"});
   expect_written(0, " --force");
 }
 
-// claim: dry-run
 TEST_F(SplitAgain, TellsBeforehandWhatWillBeWritten) {
   const std::string out = run_well(folder_, "split photo.npy new --tile 16 --overlap 2 --dry-run");
   EXPECT_NE(out.find("new: 12 tiles (3 x 4) of 16 x 16, uint8, 3.1 kB without compression; needs"), std::string::npos)
@@ -218,7 +209,6 @@ TEST_F(SplitAgain, TellsBeforehandWhatWillBeWritten) {
   EXPECT_EQ(run_well(folder_, split_ + " --quiet"), "");
 }
 
-// claim: tails
 TEST(Split, RefusesWhatItCannotDo) {
   const Folder folder;
   folder.write("a.npy", npy_bytes(counting({6, 20})));

@@ -51,7 +51,6 @@ TEST(TileOptions, AGaussianHasTheSigmaThatIsGiven) {
   }
 }
 
-// claim: scaled-results
 TEST(TileOptions, ResultsLieWhereOffsetSaysAndAreAsLargeAsResultSays) {
   const Folder folder;
   const std::vector<double> values = numbers(20);
@@ -92,7 +91,6 @@ TEST(TileOptions, ThreadsAreAsManyAsAreAskedFor) {
   set_num_threads(0);
 }
 
-// claim: limit-threads
 TEST(TileOptions, MoreThreadsThanProcessorsAreTakenInSilence) {
   const Folder folder;
   folder.write("in.npy", npy_bytes(counting({8, 64, 64})));

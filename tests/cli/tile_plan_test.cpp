@@ -60,7 +60,6 @@ TEST_F(TilePlan, IsWhatSplitWrote) {
   EXPECT_EQ(formats::difference(plan, plan), std::nullopt);
 }
 
-// claim: hostile-files
 TEST_F(TilePlan, TheProgramSurvivesChanges) {
   folder_.write("out.npy", "as it was");
   for (std::size_t at = 0; at < plan_.size(); at += 9)
@@ -77,7 +76,6 @@ TEST_F(TilePlan, TheProgramSurvivesChanges) {
     }
 }
 
-// claim: limit-plan, plan-names
 TEST_F(TilePlan, NamesOfFilesStayInTheFolder) {
   for (const char* name : {"../secret.npy", "/etc/passwd", "..", ".", "", "a/b.npy", "a\\\\b.npy", "tile\\u0000.npy"}) {
     expect_error("tile-0.npy", name, "member tiles[0].file must be the plain name of a file");
@@ -88,7 +86,6 @@ TEST_F(TilePlan, NamesOfFilesStayInTheFolder) {
   EXPECT_EQ(error_of(replaced("tile-0.npy", std::string(255, 'x'))), "");
 }
 
-// claim: plan-links
 TEST_F(TilePlan, LinksInTheFolderAreFollowed) {
   run_well(folder_, "merge tiles out.npy");
   const std::string merged = folder_.read("out.npy");
@@ -98,7 +95,6 @@ TEST_F(TilePlan, LinksInTheFolderAreFollowed) {
   EXPECT_EQ(folder_.read("again.npy"), merged);
 }
 
-// claim: limit-plan
 TEST_F(TilePlan, EveryMemberIsChecked) {
   expect_error("patchfold tiles", "other tiles", "member format must be");
   expect_error("\"version\": 1", "\"version\": 2", "is of a version that is not read");
@@ -138,7 +134,6 @@ TEST_F(TilePlan, EveryMemberIsChecked) {
   EXPECT_EQ(error_of(replaced("\"source\"", "\"by a tool\": [[1], {\"x\": 2}], \"source\"")), "");
 }
 
-// claim: proportional
 TEST_F(TilePlan, LargeNumbersTakeNoMemory) {
   // Sound plans for arrays that no tile here belongs to.
   const std::pair<const char*, const char*> plans[] = {
@@ -164,7 +159,6 @@ TEST_F(TilePlan, LargeNumbersTakeNoMemory) {
   }
 }
 
-// claim: memory-errors
 TEST_F(TilePlan, HolesAreNotFilledBeyondTheMemory) {
   const std::int64_t rows = std::int64_t{1} << 50;
   const formats::TilePlan plan{

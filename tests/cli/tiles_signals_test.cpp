@@ -73,7 +73,6 @@ TEST_F(TilesStopped, ASignalLeavesWholeTilesOfASplit) {
   EXPECT_TRUE(read_array(folder_, "out.png") == photo_);
 }
 
-// claim: files-whole-or-not
 TEST_F(TilesStopped, ASignalLeavesNothingOfAMerge) {
   run_well(folder_, split_);
   for (const char* name : {"out.png", "out.npy", "out.tif"}) {

@@ -22,7 +22,6 @@ using cli::for_each_index;
 using cli::InterruptGuard;
 using cli::pieces_in_memory;
 
-// claim: tiles-at-once
 TEST(Workers, HoldAPieceEachInAtMost64Megabytes) {
   EXPECT_EQ(pieces_in_memory(1000, 8), 8);
   EXPECT_EQ(pieces_in_memory(std::int64_t{16} << 20, 8), 4);
@@ -99,7 +98,6 @@ class MergeOnThreads : public ::testing::Test {
   Folder folder_;
 };
 
-// claim: png-threads
 TEST_F(MergeOnThreads, GivesTheSameBytesAsOnOne) {
   for (const std::string name : {".png", ".npy"}) {
     run_well(folder_, "merge tiles one" + name + " --processed --threads 1");
@@ -110,7 +108,6 @@ TEST_F(MergeOnThreads, GivesTheSameBytesAsOnOne) {
   }
 }
 
-// claim: tiles-at-once
 TEST_F(MergeOnThreads, HoldsUpToFourTilesForEachThread) {
   set_num_threads(3);
   const bool has_threads = get_num_threads() == 3;  // not without oneTBB

@@ -45,7 +45,6 @@ void expect_refused(const Folder& folder, const std::vector<std::string>& words,
   EXPECT_EQ(folder.entries(), before);
 }
 
-// claim: hostile-text, one-sentence-errors
 TEST(WrongOperators, AreRefusedWithALine) {
   for (const OperatorSpec& op : operators()) {
     const ProblemText right = inputs::right_problem(op);

@@ -27,7 +27,7 @@ FAULTS = [
     ("x.css", "@font-face { src: url(https://example.com/f.woff) }", "FAILED alone: x.css: loads https://example.com/f.woff"),
     ("a.html", '<img src="no.svg" alt="A picture of a">', "FAILED pictures: a.html: the picture no.svg is not there"),
     ("a.html", '<img src="p.svg">', "FAILED pictures: a.html: the picture p.svg does not say what it shows"),
-    ("a.html", "<!-- claim: x -->", "FAILED clean: a.html: has the marker claim: x"),
+    ("a.html", "<!-- Written by x -->", "FAILED clean: a.html: has the comment Written by x"),
     ("a.html", "<p>```python</p>", "FAILED clean: a.html: has unread markup: ```"),
     ("a.html", "<p>[b](b.md)</p>", "FAILED clean: a.html: has unread markup: ](b.md)"),
 ]

@@ -7,7 +7,7 @@ usage: site_test.py [--no-browser] [--external] SITE [ROOT]
   reachable   a reader who follows links from index.html finds every page
   alone       no page loads anything from elsewhere; links to elsewhere are https or a source's address
   pictures    every picture is there and says in words what it shows
-  clean       no marker for tests, no comment and no unread markup is left in the text
+  clean       no comment and no unread markup is left in the text
   complete    with ROOT: each page of docs/, header, module, operator and public name of the package has its place
   search      in a browser, from the disk: words are found, and their results lead to places that exist
   external    with --external: links to other sites are answered, where the other site can be reached at all
@@ -149,8 +149,8 @@ class Site:
     def clean(self):
         for name, page in self.pages.items():
             for comment in page.comments:
-                if "claim" in comment:
-                    yield f"{name}: has the marker {comment.strip()}"
+                if "Written by" in comment:
+                    yield f"{name}: has the comment {comment.strip()}"
             text = " ".join(page.text)
             for left in re.findall(r"<!--|```|\{py:\w+\}|\]\([\w./#-]+\)|\*\*\w[^*]*\*\*", text):
                 yield f"{name}: has unread markup: {left}"

@@ -225,7 +225,6 @@ std::vector<Case> cases() {
   };
 }
 
-// claim: errors-page, one-sentence-errors
 TEST(ErrorCatalogue, EveryEntryIsRaisedWithItsSentence) {
   std::map<ErrorCode, std::set<std::string>> raised;
   for (const Case& c : cases()) {
@@ -255,7 +254,6 @@ TEST(ErrorCatalogue, DescribesEachCodeOnce) {
   EXPECT_EQ(seen.size(), static_cast<std::size_t>(ErrorCode::usage) + 1);
 }
 
-// claim: one-sentence-errors
 TEST(Error, IsOnePrintableSentence) {
   const Error error(
       {ErrorCode::value, "op", std::string("a\0b\n", 4), "must be \x1b[31mshort\x7f", std::string(1500, 'x'), ""});

@@ -44,7 +44,6 @@ struct Plans {
   pf_plan* plan = nullptr;
 };
 
-// claim: memory-errors
 TEST(CWithoutMemory, GivesAStatusAndAMessage) {
   Problem p;
   const Expectation kept{.kept = 12};  // the thread keeps its last error, with its values and texts, and its last plan
@@ -151,7 +150,6 @@ struct Tiles {
   int added = 0, released = 0;
 };
 
-// claim: memory-errors
 TEST(CWithoutMemory, OfTilesAndTextsGivesAStatus) {
   const Expectation kept{.kept = 12};
   Tiles made;

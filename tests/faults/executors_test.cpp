@@ -80,7 +80,6 @@ struct Misbehaving final : Executor {
   bool was_asked = false;
 };
 
-// claim: running-gives-a-status
 TEST(Executors, ThatFailGiveAStatusAndThePlanRunsAfterwards) {
   for (const auto& text : all_problems()) {
     Task task(text);

@@ -73,7 +73,6 @@ void expect_all(const Failures& failures) {
 constexpr int read_errors[] = {EIO, ENOMEM};
 constexpr int write_errors[] = {EIO, ENOSPC, EDQUOT};
 
-// claim: faults
 TEST(CallsThatFail, AreErrorsOfTheFileThatIsRead) {
   const TempFolder folder;
   Failures failures;
@@ -127,7 +126,6 @@ TEST(CallsThatFail, InPartOrForASignalAreDoneAgain) {
   expect_all(failures);
 }
 
-// claim: faults
 TEST(CallsThatFail, LeaveTheFileThatIsWrittenAsItWas) {
   Failures failures;
   for (const bool exists : {true, false}) {

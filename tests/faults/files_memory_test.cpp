@@ -23,7 +23,6 @@ bool is_tiff(const std::filesystem::path& path) {
   return path.extension() == ".tif";
 }
 
-// claim: faults
 TEST(FilesWithoutMemory, AreReadInFullOrAreAnError) {
   const TempFolder folder;
   for (const Reading& reading : readings(folder))
@@ -47,7 +46,6 @@ Expectation untouched(const TempFolder& folder, const Writing& writing, bool exi
           .most_failures = exists ? 150 : 20};
 }
 
-// claim: faults
 TEST(FilesWithoutMemory, AreWrittenInFullOrStayAsTheyWere) {
   for (const bool exists : {true, false}) {
     const TempFolder folder;

@@ -32,7 +32,6 @@ TEST(Problems, ReachEveryOperatorAndEveryStrategy) {
     EXPECT_NE(std::find(operators_reached.begin(), operators_reached.end(), op.name), operators_reached.end()) << op.name;
 }
 
-// claim: faults
 TEST(MemoryRunsOut, WhileOperatorsAreBoundPlannedAndRun) {
   Pair pair;
   for (const kernels::Store store : stores)

@@ -70,7 +70,6 @@ std::string stopped_at(int n, int signal) {
   return "any:" + std::to_string(n) + ":SIG" + name;
 }
 
-// claim: files-whole-or-not
 TEST_P(Stopped, AtAnyCallLeavesTheOldFileOrTheNewOne) {
   const int signal = GetParam();
   const Folder folder;
@@ -106,7 +105,6 @@ TEST_P(Stopped, AtAnyCallLeavesTheOldFileOrTheNewOne) {
   }
 }
 
-// claim: split-again
 TEST_P(Stopped, AtAnyCallASplitGoesOnWhereItWas) {
   const int signal = GetParam();
   const Folder folder;
@@ -151,7 +149,6 @@ void expect_one_line(const Outcome& outcome, const std::string& part, const std:
   EXPECT_NE(outcome.err.find(part), std::string::npos) << where << outcome.err;
 }
 
-// claim: faults, files-whole-or-not
 TEST(WithoutRoom, EveryWriteThatFailsIsOneLineAndLeavesTheOldFile) {
   const Folder folder;
   prepare(folder);

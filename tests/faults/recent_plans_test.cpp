@@ -37,7 +37,6 @@ struct Row {
   std::vector<float> src, dst;
 };
 
-// claim: recent-plans
 TEST(RecentPlans, OfRepeatedCallsAreNotMadeAgain) {
   Row row(9);
   Row(8).call_in_c();  // makes the table of operators

@@ -31,7 +31,6 @@ std::int64_t allocations_of(const Plan& plan, const Task& task, std::byte* dst, 
   return count;
 }
 
-// claim: little-scratch, running-allocates-nothing
 TEST(Run, AllocatesNothingForAnyOperatorStrategyAndStore) {
   Pair pair;
   for (const auto store : {kernels::Store::plain, kernels::Store::past_cache})

@@ -72,7 +72,6 @@ TEST_F(Jpeg, ContentsCountAndNotTheName) {
   expect_near({}, 3);
 }
 
-// claim: other-colours
 TEST_F(Jpeg, CmykIsRefused) {
   write_bytes(path_, jpeg_file({.components = 4}, gradient(8, 8, 4)));
   expect_error([&] { read_picture(path_); }, ErrorCode::file_unsupported, "jpeg", path_,
@@ -99,7 +98,6 @@ TEST_F(Jpeg, WritesColoursAtFullResolution) {
 }
 
 // The last scan again and again: each costs time in proportion to the picture.
-// claim: limit-scans
 TEST_F(Jpeg, ScansWithoutEndAreRefused) {
   const auto with_scans = [](int repeats) {
     std::string file = jpeg_file({.separate = true}, gradient(8, 8, 3));

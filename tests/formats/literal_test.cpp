@@ -30,7 +30,6 @@ TEST(Literal, BracketsWithoutACommaOnlyGroup) {
   EXPECT_EQ(parse_literal("[3]").kind, Kind::list);
 }
 
-// claim: limit-npy
 TEST(Literal, MayHaveThirtyTwoLevels) {
   for (const std::string innermost : {"", "1", "'a'"})
     EXPECT_NO_THROW(parse_literal(std::string(32, '[') + innermost + std::string(32, ']'))) << innermost;

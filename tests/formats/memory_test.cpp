@@ -127,7 +127,6 @@ class FileMemory : public ::testing::Test {
   std::filesystem::path path_ = folder_ / "x.tif";
 };
 
-// claim: tiles-memory
 TEST_F(FileMemory, Npy) {
   expect_small_file("x.npy", {}, 3300, 3400);
 }
@@ -139,12 +138,10 @@ constexpr long png_kilobytes(int threads) {
   return 1100 + 2900L * threads;
 }
 
-// claim: tiles-memory
 TEST_F(FileMemory, Png) {
   expect_small_file("x.png", {}, png_kilobytes(default_executor().threads()), 3200);
 }
 
-// claim: png-memory
 TEST_F(FileMemory, PngOfManyThreads) {
   class Threads final : public Executor {
    public:
@@ -172,13 +169,11 @@ TEST_F(FileMemory, PngOfManyThreads) {
       "writing PNG by 8 threads");
 }
 
-// claim: tiles-memory
 TEST_F(FileMemory, Jpeg) {
   expect_small_file("x.jpg", {}, 4200, 3500);
 }
 
 // The codecs want these whole, a picture of 16 MB: once, and as coefficients of 16 bits.
-// claim: files-held-whole
 TEST_F(FileMemory, InterlacedPng) {
   constexpr std::uint32_t extent = 4000;
   path_ = folder_ / "x.png";
@@ -186,7 +181,6 @@ TEST_F(FileMemory, InterlacedPng) {
   expect_read(26500, extent, extent, "interlaced PNG");
 }
 
-// claim: files-held-whole
 TEST_F(FileMemory, ProgressiveJpeg) {
   constexpr int extent = 4000;
   path_ = folder_ / "x.jpg";
@@ -199,7 +193,6 @@ TEST_F(FileMemory, ProgressiveJpeg) {
 
 #ifdef PATCHFOLD_TESTS_WITH_TIFF
 
-// claim: tiles-memory
 TEST_F(FileMemory, TiffStrips) {
   using enum TiffOptions::Compression;
   struct Case {
@@ -214,12 +207,10 @@ TEST_F(FileMemory, TiffStrips) {
   }
 }
 
-// claim: tiles-memory
 TEST_F(FileMemory, TiffTiles) {
   expect_small_file("x.tif", {.compression = TiffOptions::Compression::lzw, .tile = 256}, 7200, 6400);
 }
 
-// claim: tiles-memory
 TEST_F(FileMemory, OneUncompressedStripOfTiff) {
   write_bytes(path_, tiff_file(grey_entries(side, side), ""));
   std::filesystem::resize_file(path_, 1000 + side * side);
@@ -227,7 +218,6 @@ TEST_F(FileMemory, OneUncompressedStripOfTiff) {
       3200, [&] { read_rows(path_, true); }, "reading one strip");
 }
 
-// claim: files-held-whole
 TEST_F(FileMemory, OneCompressedStripOfTiff) {
   constexpr std::uint32_t extent = 10000;
   const TiffSpec spec{.height = extent, .width = extent, .compression = 5};

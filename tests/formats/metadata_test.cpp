@@ -93,7 +93,6 @@ TEST(Exif, WhateverItsBytesAreNothingIsReadBeyondThem) {
     }
 }
 
-// claim: metadata
 TEST(Metadata, OfPngIsReadAndWritten) {
   const TempFolder folder;
   const std::string physical = "\0\0\x0B\x13\0\0\x0B\x14\1"s;  // 2835 x 2836 for each metre
@@ -123,7 +122,6 @@ TEST(Metadata, OfPngIsReadAndWritten) {
   EXPECT_TRUE(written(folder / "out.png", all, &losses) == all);
 }
 
-// claim: metadata
 TEST(Metadata, OfJpegIsReadAndWritten) {
   const TempFolder folder;
   std::string file = jpeg_file({}, noise(8 * 8 * 3));
@@ -168,7 +166,6 @@ Metadata of_geotiff() {
   return metadata;
 }
 
-// claim: metadata
 TEST(Metadata, OfTiffIsReadAndWritten) {
   const TempFolder folder;
   const Metadata all = of_geotiff();
@@ -196,7 +193,6 @@ TEST(Metadata, APartLiesWhereItWas) {
   EXPECT_EQ(large.resolution, (Resolution{1200, 300, Resolution::Unit::inch}));
 }
 
-// claim: metadata
 TEST(Metadata, WhatAFormatDoesNotHoldIsSaid) {
   const TempFolder folder;
   std::vector<std::string> losses;
@@ -219,7 +215,6 @@ TEST(Metadata, WhatAFormatDoesNotHoldIsSaid) {
   EXPECT_EQ(losses.size(), 1U);
 }
 
-// claim: metadata
 TEST(Metadata, PassesThroughJson) {
   Metadata all = of_geotiff();
   all.exif = exif(true, 6, "");

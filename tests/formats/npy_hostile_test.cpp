@@ -156,7 +156,6 @@ const std::vector<Case>& cases() {
   return all;
 }
 
-// claim: hostile-files, limit-axes, limit-npy
 TEST(NpyHostile, EveryCaseIsTheErrorThatItShouldBe) {
   const TempFolder folder;
   const auto path = folder / "x.npy";

@@ -105,7 +105,6 @@ TEST_F(NpyRead, ForeignFieldsOfRecordsAreTurnedAround) {
   EXPECT_EQ(tensor.type.descr, "[('a', '<i2', (2,)), ('b', '<i2'), ('c', [('d', '<u4'), ('e', '|S1')], (2,))]");
 }
 
-// claim: proportional
 TEST_F(NpyRead, EmptyForeignFieldsTakeNoTime) {
   const auto tensor = read("[('a', [('x', '>U0')], (2000000000,)), ('b', '>i2')]", "(1,)", "ab");
   EXPECT_EQ(elements_of(tensor.view), "ba");
@@ -166,7 +165,6 @@ TEST_F(NpyRead, FilesThatCannotBeOpened) {
   expect_error([&] { read_npy(""); }, ErrorCode::file_open, "npy", "", "cannot be opened");
 }
 
-// claim: regular-files
 TEST_F(NpyRead, FilesThatMayNotBeRead) {
   write_bytes(path_, "x");
   std::filesystem::permissions(path_, std::filesystem::perms::none);

@@ -151,7 +151,6 @@ TEST_F(NpyWrite, OutputThatIsNotCommittedLeavesNothing) {
   EXPECT_EQ(folder_.names(), std::vector<std::string>{"x.npy"});
 }
 
-// claim: sizes-first
 TEST_F(NpyWrite, OutputOfImpossibleSize) {
   const auto attempt = [&](const Dims& shape) { NpyOutput output(path_, shape, element_type(DType::float32)); };
   const std::string_view rule = "has a shape whose size does not fit into 63 bits";

@@ -111,7 +111,6 @@ TEST_F(OutputFilePosixTest, FullDiskWhileMapping) {
   EXPECT_EQ(folder_.names(), Names{"x.bin"});
 }
 
-// claim: pipes-and-devices
 TEST_F(OutputFilePosixTest, DevicesAreWrittenDirectly) {
   OutputFile null("/dev/null");
   EXPECT_TRUE(null.temporary().empty());
@@ -133,7 +132,6 @@ TEST_F(OutputFilePosixTest, DevicesAreWrittenDirectly) {
       ErrorCode::file_write, "file", "/dev/full", "cannot be written: No space left on device");
 }
 
-// claim: pipes-and-devices
 TEST_F(OutputFilePosixTest, PipesAreWrittenDirectly) {
   ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
   std::string received;

@@ -19,7 +19,6 @@ class OutputFileTest : public ::testing::Test {
   std::filesystem::path path_ = folder_ / "x.bin";
 };
 
-// claim: files-whole-or-not
 TEST_F(OutputFileTest, AppearsWhole) {
   OutputFile file(path_);
   EXPECT_EQ(file.temporary().parent_path(), folder_.path());
@@ -33,7 +32,6 @@ TEST_F(OutputFileTest, AppearsWhole) {
   file.commit();
 }
 
-// claim: files-whole-or-not
 TEST_F(OutputFileTest, OrNotAtAll) {
   { OutputFile(path_).write("abc", 3); }
   EXPECT_EQ(folder_.names(), Names{});

@@ -96,7 +96,6 @@ std::vector<Case> cases() {
   };
 }
 
-// claim: hostile-files, limit-png-jpeg
 TEST(PictureHostile, EveryCaseIsTheErrorThatItShouldBe) {
   const TempFolder folder;
   const auto path = folder / "x.png";
@@ -120,7 +119,6 @@ bool is_long_enough(const std::filesystem::path& path, const std::string& bytes)
 }
 
 // A file that is small must not make us ask for much memory.
-// claim: limit-png-jpeg
 TEST(PictureHostile, AFileHoldsNoMoreThanItsCompressionCanMakeOfIt) {
   const TempFolder folder;
   const auto path = folder / "x";

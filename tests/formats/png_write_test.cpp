@@ -51,7 +51,6 @@ std::string written(const TempFolder& folder, const ConstTensorView& picture, Ex
   return read_bytes(folder / "x.png");
 }
 
-// claim: png-threads
 TEST(PngWrite, ManyThreadsWriteTheBytesThatOneWrites) {
   const TempFolder folder;
   for (const auto& [shape, dtype] : {std::pair{Dims{900, 700, 3}, DType::uint8},
@@ -103,7 +102,6 @@ TEST(PngWrite, AnExecutorThatRefusesLeavesNoFile) {
   EXPECT_TRUE(folder.names().empty());
 }
 
-// claim: dark-floats
 TEST(PngWrite, FloatsOfABlackPictureAreRefused) {
   const TempFolder folder;
   for (const char* name : {"x.png", "x.jpg"}) {
@@ -129,7 +127,6 @@ TEST(PngWrite, FloatsOfABlackPictureAreRefused) {
   }
 }
 
-// claim: dark-floats
 TEST(PngWrite, ARangeMapsFloats) {
   const TempFolder folder;
   const auto pixels = [&](const std::vector<double>& numbers, ValueRange range) {

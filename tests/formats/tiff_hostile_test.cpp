@@ -92,7 +92,6 @@ std::vector<Case> cases() {
   };
 }
 
-// claim: hostile-files
 TEST(TiffHostile, EveryCaseIsTheErrorThatItShouldBe) {
   const TempFolder folder;
   const auto path = folder / "x.tif";
@@ -110,7 +109,6 @@ TEST(TiffHostile, EveryCaseIsTheErrorThatItShouldBe) {
 }
 
 // A file that is small must not make us ask for much memory: no compression makes more of a byte than this.
-// claim: limit-tiff
 TEST(TiffHostile, AFileHoldsNoMoreThanItsCompressionCanMakeOfIt) {
   const TempFolder folder;
   const auto path = folder / "x.tif";
@@ -158,7 +156,6 @@ TEST(TiffHostile, JpegThatEndsEarly) {
   expect_error([&] { read_picture(path); }, format, "tiff", path, "must be a sound TIFF file; given Premature end of JPEG");
 }
 
-// claim: tiff-messages
 TEST(TiffHostile, MessagesStayWithTheirFiles) {
   const TempFolder folder;
   std::vector<std::thread> threads;
@@ -174,7 +171,6 @@ TEST(TiffHostile, MessagesStayWithTheirFiles) {
   for (auto& thread : threads) thread.join();
 }
 
-// claim: limit-tiff-pages
 TEST(TiffHostile, PagesWithoutEnd) {
   const TempFolder folder;
   const auto path = folder / "x.tif";
@@ -189,7 +185,6 @@ TEST(TiffHostile, PagesWithoutEnd) {
   expect_error([&] { read_picture(path); }, unsupported, "tiff", path, "has too many pages; expected at most 65536");
 }
 
-// claim: failed-readers
 TEST(TiffHostile, AFileThatIsShortenedMeanwhile) {
   const TempFolder folder;
   const auto path = folder / "x.tif";

@@ -48,7 +48,6 @@ constexpr Type types[] = {{1, 8, DType::uint8},    {1, 16, DType::uint16},  {1, 
                           {2, 8, DType::int8},     {2, 16, DType::int16},   {2, 32, DType::int32},   {2, 64, DType::int64},
                           {3, 16, DType::float16}, {3, 32, DType::float32}, {3, 64, DType::float64}, {4, 8, DType::uint8}};
 
-// claim: picture-formats
 TEST_F(TiffRead, EveryTypeInEitherByteOrderAndForm) {
   for (const auto& [format, bits, dtype] : types)
     for (const std::string mode : {"w", "wb", "w8", "wb8"})
@@ -128,7 +127,6 @@ TEST_F(TiffRead, JpegInsideBecomesRgb) {
   }
 }
 
-// claim: orientation
 TEST_F(TiffRead, PixelsAreNotTurnedAndTheOrientationIsKept) {
   for (const int orientation : {1, 2, 3, 4, 5, 6, 7, 8}) {
     const TiffSpec spec{.orientation = orientation};
@@ -140,7 +138,6 @@ TEST_F(TiffRead, PixelsAreNotTurnedAndTheOrientationIsKept) {
   }
 }
 
-// claim: other-colours
 TEST_F(TiffRead, WhatIsNotRead) {
   expect_refused({.photometric = 3}, "must be grey or RGB; palettes, CMYK and other colours are not read; given a palette");
   expect_refused({.channels = 4, .photometric = 5}, "other colours are not read; given CMYK");
@@ -160,7 +157,6 @@ TEST_F(TiffRead, WhatIsNotRead) {
   expect_refused(TiffEntry{259, 3, 1, 34712}, "has a compression that is not read; given 34712, expected none, PackBits");
 }
 
-// claim: tiff-pages
 TEST_F(TiffRead, OnePageOfSeveral) {
   const std::string pixels = noise(35);
   const auto expect_page = [&](std::optional<int> page, std::uint32_t height, std::uint32_t width) {

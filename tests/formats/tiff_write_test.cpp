@@ -66,7 +66,6 @@ class TiffWrite : public ::testing::Test {
 constexpr DType written_types[] = {DType::uint8, DType::uint16, DType::uint32,  DType::uint64,  DType::int8,   DType::int16,
                                    DType::int32, DType::int64,  DType::float16, DType::float32, DType::float64};
 
-// claim: picture-formats, tiff-types
 TEST_F(TiffWrite, KeepsEveryBit) {
   for (const auto dtype : written_types)
     for (const auto compression : {Compression::none, Compression::deflate, Compression::lzw, Compression::zstd})
@@ -100,7 +99,6 @@ TEST_F(TiffWrite, IsCompressedAsAskedFor) {
   }
 }
 
-// claim: tiff-types
 TEST_F(TiffWrite, BrainFloatsBecomeSingles) {
   const std::vector<std::uint16_t> brain = {0, 0x3F80, 0xC040, 0x7F80, 0x7FC1, 1};
   const std::vector<std::uint32_t> single = {0, 0x3F800000, 0xC0400000, 0x7F800000, 0x7FC10000, 0x10000};

@@ -16,7 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// claim: strangers-tiles
 TEST(PictureFrictions, SplitReplacesNoTileOfAStranger) {
   const Folder folder;
   write_array(folder, "photo.png", random_array({16, 16, 3}, DType::uint8));
@@ -30,7 +29,6 @@ TEST(PictureFrictions, SplitReplacesNoTileOfAStranger) {
   EXPECT_EQ(entries_of(folder, "tiles"), "plan.json tile-0.png tile-1.png tile-2.png tile-3.png");
 }
 
-// claim: strangers-tiles, split-again
 TEST(PictureFrictions, AnUnfinishedSplitGoesOnAndAnotherDoesNot) {
   const Folder folder;
   write_array(folder, "photo.png", random_array({2000, 3000, 3}, DType::uint8));
@@ -58,7 +56,6 @@ class OtherProgramsTiles : public testing::Test {
   Folder folder_;
 };
 
-// claim: promoted-tiles
 TEST_F(OtherProgramsTiles, GreyAmongColoursIsPromoted) {
   // Grey of 1 bit, as ImageMagick writes a black tile; our reader makes 8 bits of it.
   const std::string black =
@@ -70,7 +67,6 @@ TEST_F(OtherProgramsTiles, GreyAmongColoursIsPromoted) {
   }
 }
 
-// claim: promoted-tiles
 TEST_F(OtherProgramsTiles, SixteenBitsAndAlphaAreKept) {
   Array deep{{8, 8, 2}, DType::uint16, {}};
   for (int i = 0; i < 64; ++i)
@@ -96,7 +92,6 @@ TEST_F(OtherProgramsTiles, SixteenBitsAndAlphaAreKept) {
   run_badly(folder_, "merge tiles again.png", {"tile 3 at [1, 1]: tiles/tile-3.png: "});
 }
 
-// claim: promoted-tiles
 TEST_F(OtherProgramsTiles, TheOddOneIsNamed) {
   run_well(folder_, "split photo.png arrays --tile 8 --format npy");
   write_array(folder_, "arrays/tile-0.npy", random_array({8, 8, 1}, DType::uint8));
@@ -108,7 +103,6 @@ TEST_F(OtherProgramsTiles, TheOddOneIsNamed) {
              "expected uint8"});
 }
 
-// claim: arrays-into-pictures
 TEST(PictureFrictions, TilesOfChannelsFirstMergeIntoAPicture) {
   const Folder folder;
   const Array chw = random_array({3, 30, 41}, DType::uint8);
@@ -125,7 +119,6 @@ TEST(PictureFrictions, TilesOfChannelsFirstMergeIntoAPicture) {
   EXPECT_TRUE(read_array(folder, "out.npy") == chw);
 }
 
-// claim: arrays-into-pictures
 TEST(PictureFrictions, ResultsOfChannelsFirstMergeIntoAPicture) {
   const Folder folder;
   const Array photo = random_array({20, 20, 3}, DType::uint8);
@@ -142,7 +135,6 @@ TEST(PictureFrictions, ResultsOfChannelsFirstMergeIntoAPicture) {
   run_badly(folder, "merge results out.npy --plan tiles/plan.json --chw", {"--chw: applies to .png, .jpg and .tif only"}, 2);
 }
 
-// claim: dark-floats
 TEST(PictureFrictions, FloatsFromZeroToOneAreNeverBlackInSilence) {
   const Folder folder;
   std::vector<float> numbers;
@@ -178,7 +170,6 @@ Array slopes(std::int64_t height, std::int64_t width) {
   return array;
 }
 
-// claim: jpeg-tiles
 TEST(PictureFrictions, TilesCanBeJpegFiles) {
   const Folder folder;
   const Array photo = slopes(100, 120);
@@ -247,7 +238,6 @@ formats::Metadata metadata_for(const std::string& name) {
   return metadata;
 }
 
-// claim: metadata, orientation
 TEST(PictureFrictions, MetadataSurvivesRunSplitAndMerge) {
   for (const std::string name : {"photo.png", "photo.jpg", "photo.tif"}) {
     SCOPED_TRACE(name);

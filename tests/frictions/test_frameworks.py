@@ -28,7 +28,6 @@ def test_tensorflows_tape_gets_a_gradient() -> None:
     assert (tape.gradient(total, x)[0, 0].numpy() == patchfold.coverage((4, 4), 3)).all()
 
 
-# claim: tensorflow-means
 def test_the_derivative_of_a_mean_is_not_that_of_a_sum() -> None:
     tf = pytest.importorskip("tensorflow")
     x = tf.Variable(tf.ones((1, 9, 4)))

@@ -13,7 +13,6 @@ def photograph() -> np.ndarray:
     return np.stack([255 - rows, 200 + columns % 56, (3 * rows + 2 * columns) % 256]).astype(np.uint8)
 
 
-# claim: means-of-columns, unfold-undone
 def test_overlapping_patches_of_8_bits_do_not_wrap() -> None:
     photo = photograph()
     patches = patchfold.unfold(photo, (8, 8), stride=4)

@@ -22,7 +22,6 @@ ONE_NUMBER = {
 }
 
 
-# claim: number-of-axes
 @pytest.mark.parametrize("name", ONE_NUMBER)
 def test_rank_3_and_rank_5_with_a_single_number_ask_for_a_list(name):
     call, argument = ONE_NUMBER[name]
@@ -40,7 +39,6 @@ def test_rank_3_and_rank_5_with_a_single_number_ask_for_a_list(name):
     call(x[0, 0], 2)
 
 
-# claim: pixel-shuffle
 def test_pixel_shuffle_of_one_picture_gives_what_torch_gives():
     deep = np.arange(16 * 6 * 6).reshape(16, 6, 6)
     torchs = deep.reshape(4, 2, 2, 6, 6).transpose(0, 3, 1, 4, 2).reshape(4, 12, 12)
@@ -50,7 +48,6 @@ def test_pixel_shuffle_of_one_picture_gives_what_torch_gives():
     assert np.array_equal(patchfold.space_to_depth(torchs, (2, 2), mode="depth_first"), deep)
 
 
-# claim: no-patch
 @pytest.mark.parametrize("name", ["unfold", "unfold_view", "iter_unfold"])
 def test_an_image_smaller_than_a_patch_is_an_error(name):
     function = getattr(patchfold, name)
@@ -69,7 +66,6 @@ def test_an_image_smaller_than_a_patch_is_an_error(name):
     )
 
 
-# claim: no-patch
 def test_allow_empty_returns_no_columns():
     assert patchfold.unfold(CHW, (8, 8), allow_empty=True).shape == (16 * 64, 0)
     assert patchfold.unfold(CHW, (8, 6), positions="grid", allow_empty=True).shape == (16 * 48, 0, 1)

@@ -21,7 +21,6 @@ def run_python(*arguments: str, **options: object) -> "subprocess.CompletedProce
     return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload,no-any-return]
 
 
-# claim: python-m-patchfold
 def test_python_m_patchfold_runs_the_command_line(tmp_path: Path) -> None:
     said = run_python("-m", "patchfold", "--version", cwd=tmp_path)
     assert said.returncode == 0 and patchfold.__version__ in said.stdout, said
@@ -32,7 +31,6 @@ def test_python_m_patchfold_runs_the_command_line(tmp_path: Path) -> None:
 NO_TORCH = "import sys; sys.modules['torch'] = None; import patchfold\n"
 
 
-# claim: lazy-torch
 def test_patchfold_torch_needs_no_import_of_its_own() -> None:
     pytest.importorskip("torch")
     program = (
@@ -143,7 +141,6 @@ def plans() -> dict[str, tuple[patchfold.Plan, Any]]:
     return {name: (patchfold.plan(op, x, **arguments), x) for name, (op, x, arguments) in made.items()}
 
 
-# claim: plans-pickled
 @pytest.mark.parametrize("name", plans())
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 def test_plans_can_be_pickled(name: str, protocol: int) -> None:
@@ -157,7 +154,6 @@ def test_plans_can_be_pickled(name: str, protocol: int) -> None:
     assert copy.copy(plan) is plan and copy.deepcopy([plan])[0] is plan
 
 
-# claim: plans-pickled
 def test_plans_with_an_output_can_be_pickled() -> None:
     x = np.ones((1, 1, 4, 4), np.float32)
     out = np.zeros((1, 9, 4), np.float32)[..., ::-1]
@@ -194,7 +190,6 @@ def test_a_plan_of_coverage_counts_in_its_own_type() -> None:
     assert "i16" in repr(plan) and plan(None, out=counts).tolist() == [1, 2, 3, 2, 1]
 
 
-# claim: plans-pickled
 def test_plans_of_torch_tensors_can_be_pickled() -> None:
     torch = pytest.importorskip("torch")
     x = torch.arange(16).reshape(1, 1, 4, 4).bfloat16()
@@ -203,7 +198,6 @@ def test_plans_of_torch_tensors_can_be_pickled() -> None:
     assert torch.equal(again(x), plan(x)) and again(x).dtype == torch.bfloat16
 
 
-# claim: plans-pickled
 def test_other_processes_can_use_a_plan() -> None:
     plan = patchfold.plan("unfold", np.ones((1, 1, 4, 4)), kernel_size=3)
     program = (

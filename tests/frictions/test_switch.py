@@ -24,7 +24,6 @@ def network(x):
     return torch.cat([x.sin(), x.cumsum(-1).cos()], 1)
 
 
-# claim: switch-monai
 @pytest.mark.parametrize("mode", ["constant", "gaussian"])
 def test_monais_users_switch_in_one_line(mode):
     results = []
@@ -40,7 +39,6 @@ def test_monais_users_switch_in_one_line(mode):
         torch.testing.assert_close(other, results[0], rtol=1e-5, atol=1e-5)
 
 
-# claim: switch-torchio
 @pytest.mark.parametrize("mode", ["crop", "average", "hann"])
 def test_torchios_users_switch_in_one_line(mode):
     import torchio
@@ -86,7 +84,6 @@ def test_the_page_runs(tmp_path, monkeypatch):
     assert (tmp_path / "scores.npy").stat().st_size > 2**21 and space["scores"].any()
 
 
-# claim: switch-memory
 def test_memory_stands_beside_theirs():
     done = subprocess.run(
         [sys.executable, str(SWITCH), "--size", "192", "--window", "32", "--rounds", "0", "--json"],

@@ -30,7 +30,6 @@ def says(error, call):
 # Silently wrong
 
 
-# claim: no-means-of-labels
 @pytest.mark.parametrize("dtype", [bool, np.uint8, np.int16, np.int64])
 def test_labels_survive(dtype):
     """Labels {0, 4} came back as {0, 2, 3, 4}."""
@@ -52,7 +51,6 @@ def merged(fn, x, **arguments):
     return merger.finish()
 
 
-# claim: no-means-of-labels
 def test_integers_are_blended_where_that_is_asked():
     x = np.zeros((24, 16), np.uint8)
     for arguments in ({"reduce": "mean"}, {"window": "hann"}, {"dtype": "float32"}):
@@ -65,7 +63,6 @@ def test_integers_are_blended_where_that_is_asked():
 # Missing: weights of a tile
 
 
-# claim: weights-of-tiles
 @pytest.mark.parametrize("copies", [False, True])
 @pytest.mark.parametrize("shape", [(), (16, 1), (16, 12), (3, 1, 1), (3, 16, 12)])
 def test_weights_of_tiles(shape, copies):
@@ -91,7 +88,6 @@ def test_weights_of_tiles(shape, copies):
         assert found[0].tobytes() == found[1].tobytes()
 
 
-# claim: weights-of-tiles
 def test_weights_of_torch():
     torch = pytest.importorskip("torch")
     merger = patchfold.Merger(T, window=torch.ones(16, 12, dtype=torch.float16))
@@ -100,7 +96,6 @@ def test_weights_of_torch():
     assert torch.equal(merger.finish(), torch.from_numpy(X))
 
 
-# claim: weights-of-tiles
 def test_weights_keep_equal_values_and_leave_out_zeros():
     line = patchfold.Tiling((6,), (4,), stride=2)
     for value in (np.float32(0.1), np.float32(-0.0), np.float32(np.nan)):
@@ -199,7 +194,6 @@ def test_tiles_have_a_hash():
     assert len({*T, *T}) == len(T) and hash(T[3]) == hash(pickle.loads(pickle.dumps(T[3])))
 
 
-# claim: tiles-by-place
 def test_tiles_by_place_and_by_slice():
     assert T.grid == (4, 5)
     assert T[0, 1] == T[1] and T[3, -1] == T[19] and T[np.int64(2), 0] == T[10]
@@ -225,7 +219,6 @@ def test_tiles_by_place_and_by_slice():
 Pair = namedtuple("Pair", "scores labels")
 
 
-# claim: several-results
 @pytest.mark.parametrize("batch", [None, 3])
 @pytest.mark.parametrize("kind", ["tuple", "list", "dict", "named", "ordered"])
 def test_a_function_with_several_results(kind, batch):
@@ -243,7 +236,6 @@ def test_a_function_with_several_results(kind, batch):
     np.testing.assert_array_equal(labels, (X[0] > 0).astype(np.uint8), strict=True)
 
 
-# claim: several-results
 def test_outputs_of_several_results(tmp_path):
     room = np.zeros(X.shape, np.float32)
     y = apply(lambda tile: {"a": np.sin(tile), "b": tile * 2}, out={"a": room, "b": tmp_path / "b.npy"})
@@ -295,7 +287,6 @@ def test_several_results_that_do_not_fit():
 # Missing: arrays smaller than a tile
 
 
-# claim: small-arrays
 @pytest.mark.parametrize("mode", ["constant", "edge", "reflect", "symmetric"])
 def test_an_array_smaller_than_the_tile(mode):
     """MONAI pads it; here tail="shift_or_pad" does, and cuts the result back."""

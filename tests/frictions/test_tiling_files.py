@@ -10,7 +10,6 @@ from patchfold import InvalidType, InvalidValue
 from test_tiling import PHOTO, X, apply, says
 
 
-# claim: tiff-pictures
 def test_a_tiff_of_a_picture_is_a_picture(tmp_path):
     """512 x 512 x 3 became 512 grey pages, each 3 wide."""
     tifffile = pytest.importorskip("tifffile")
@@ -38,7 +37,6 @@ def test_a_tiff_of_a_picture_is_a_picture(tmp_path):
     np.testing.assert_array_equal(tifffile.imread(tmp_path / "one.tif").reshape(one.shape), one)
 
 
-# claim: tiff-pictures
 def test_a_tiff_of_a_volume_has_pages(tmp_path):
     tifffile = pytest.importorskip("tifffile")
     for x, axes in ((X, None), (np.repeat(PHOTO[None], 5, 0), (0, 1, 2)), (PHOTO[..., 0], None)):
@@ -47,7 +45,6 @@ def test_a_tiff_of_a_volume_has_pages(tmp_path):
         np.testing.assert_array_equal(tifffile.imread(tmp_path / "y.tif"), x, strict=True)
 
 
-# claim: stores
 def test_xarray_h5py_and_zarr_without_adapters(tmp_path):
     sources = []
     if h5py := pytest.importorskip("h5py"):
@@ -99,7 +96,6 @@ def raster(rasterio, path, count=3, **more):
     return place
 
 
-# claim: rasters
 def test_rasterio_in_and_out(tmp_path):
     rasterio = pytest.importorskip("rasterio")
     place = raster(rasterio, tmp_path / "x.tif", nodata=-9)
@@ -129,7 +125,6 @@ def test_rasterio_in_and_out(tmp_path):
         assert y.transform[:6] == (20, 0, 500_000, 0, -40, 5_000_000)
 
 
-# claim: rasters
 def test_a_data_set_of_rasterio_as_output(tmp_path):
     rasterio = pytest.importorskip("rasterio")
     place = {"crs": "EPSG:32633", "transform": rasterio.transform.from_origin(7, 8, 1, 1)}

@@ -163,7 +163,6 @@ TEST(FailingSinks, EndTheMerge) {
 }
 
 /// Specs of a merge that no tile can mend.
-// claim: hostile-arguments
 TEST(WrongMerges, AreRefused) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   constexpr double infinite = std::numeric_limits<double>::infinity();

@@ -89,7 +89,6 @@ void expect_refused(const OperatorSpec& op, const Wrong& wrong) {
   EXPECT_NE(c.rule, "");
 }
 
-// claim: hostile-arguments
 TEST(WrongProblems, OfEveryOperatorAreRefused) {
   for (const OperatorSpec& op : operators())
     for (const Wrong& wrong : wrong_problems(op, facts::find(op.name))) expect_refused(op, wrong);
@@ -166,7 +165,6 @@ constexpr WrongTensor wrong_tensors[] = {
     {"no destination", ErrorCode::null_data, Named::any, false, [](Call& c) { c.dst.data = nullptr; }},
 };
 
-// claim: hostile-arguments, refused-calls-write-nothing
 TEST(WrongTensors, OfEveryOperatorAreRefused) {
   for (const OperatorSpec& op : operators()) {
     EXPECT_EQ(refusal([&] { Call(op).run(); }), std::nullopt) << op.name;

@@ -85,7 +85,6 @@ const NotAFile not_files[] = {
     {"a device", {ErrorCode::file_open}, [](const fs::path& path) { fs::create_symlink("/dev/zero", path); }},
 };
 
-// claim: regular-files
 TEST_P(Readers, OfNoFileRefuse) {
   for (const NotAFile& wrong : not_files) {
     SCOPED_TRACE(wrong.what);
@@ -118,7 +117,6 @@ TEST_P(Readers, OfAnEmptyFileRefuse) {
   EXPECT_EQ(reading.read({ErrorCode::file_format}), std::nullopt);
 }
 
-// claim: hostile-files
 TEST_P(Readers, OfAFileCutAnywhereRefuseOrReadTheSame) {
   const Reading reading(GetParam());
   for (std::size_t length = 0; length < reading.whole().size(); ++length) {
@@ -129,7 +127,6 @@ TEST_P(Readers, OfAFileCutAnywhereRefuseOrReadTheSame) {
   EXPECT_GT(reading.refused(), static_cast<int>(reading.whole().size()) / 2);
 }
 
-// claim: hostile-files
 TEST_P(Readers, OfAFileWithAnyByteChangedRefuseOrRead) {
   const Reading reading(GetParam());
   for (std::size_t at = 0; at < reading.whole().size(); ++at) {
@@ -144,7 +141,6 @@ TEST_P(Readers, OfAFileWithAnyByteChangedRefuseOrRead) {
   EXPECT_GT(reading.refused(), 10);
 }
 
-// claim: hostile-files
 TEST_P(Readers, OfNumbersThatLieRefuseOrRead) {
   const Reading reading(GetParam());
   int lies = 0;
@@ -165,7 +161,6 @@ INSTANTIATE_TEST_SUITE_P(Every, Readers, ::testing::ValuesIn(all_samples()), [](
 });
 
 /// Problem strings are read too.
-// claim: hostile-text
 TEST(ProblemStrings, WithNumbersThatLieAreRefusedOrRead) {
   int refused = 0, read = 0;
   for (const std::string text :

@@ -28,7 +28,6 @@ Wide floor_of(Wide a, Wide b) {
   return quotient;
 }
 
-// claim: sizes-do-not-wrap
 TEST(Checked, AddsSubtractsAndMultipliesAsWideNumbersDo) {
   for (const std::int64_t a : edges()) {
     for (const std::int64_t b : edges()) {

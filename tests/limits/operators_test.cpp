@@ -39,7 +39,6 @@ std::optional<Error> error_of(F&& f) {
   }
 }
 
-// claim: limit-sizes, sizes-do-not-wrap, sizes-first
 class Limits : public ::testing::Test {
  public:
   explicit Limits(const Subject& subject) : subject_(subject) {}

@@ -70,7 +70,6 @@ std::optional<ErrorCode> refusal(const Case& c, Plan* made = nullptr) {
   }
 }
 
-// claim: limit-sizes, sizes-do-not-wrap
 TEST(Strides, OfTheDataAreRefusedWhereTheyLeadOutOfMemory) {
   int refused = 0, planned = 0;
   for (const Subject& subject : subjects()) {
@@ -92,7 +91,6 @@ TEST(Strides, OfTheDataAreRefusedWhereTheyLeadOutOfMemory) {
   EXPECT_GT(planned, 1000);
 }
 
-// claim: destination-nests, limit-sizes
 TEST(Strides, OfTheOutputAreRefusedWhereTheyLeadOutOfMemoryOrMeet) {
   int refused = 0, planned = 0;
   for (const Subject& subject : subjects()) {
@@ -115,7 +113,6 @@ TEST(Strides, OfTheOutputAreRefusedWhereTheyLeadOutOfMemoryOrMeet) {
 }
 
 /// Few elements, so many bytes.
-// claim: limit-bytes, limit-sizes
 TEST(ElementSizes, AreRefusedWhereTheBytesAreTooMany) {
   int refused = 0, planned = 0;
   for (const Subject& subject : subjects()) {

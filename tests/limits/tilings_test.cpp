@@ -168,7 +168,6 @@ void check(const TilingSpec& spec, const MergeSpec& merge, Counts& counts) {
   EXPECT_LT(largest_allocation(), most_bytes);
 }
 
-// claim: limit-tilings, sizes-first
 TEST(Tilings, AreRefusedOrRight) {
   Counts counts;
   for (int form = 0; form < 12; ++form) {
@@ -227,7 +226,6 @@ std::string refusal_of(const TilingSpec& spec, const MergeSpec& merge) {
   }
 }
 
-// claim: limit-merge-lists
 TEST(Merges, OfMoreThanTheirListsHoldAreRefused) {
   const MergeSpec plain{.window = {WeightWindow::Kind::ones, 0.125, {}, {}}};
   // Each of about 2^15 segments lies in 2^14 tiles: 2^28 is passed.
@@ -241,7 +239,6 @@ TEST(Merges, OfMoreThanTheirListsHoldAreRefused) {
             "merge: window: must have at most 2^26 weights along all axes together; given [67108865]");
 }
 
-// claim: boxes-cost
 TEST(Boxes, TakeNoMoreThanWhatTouchesThem) {
   // 2^46 tiles: no list of all of them, of those along an axis, or of elements of the output could be made.
   const Tiling tiling({.shape = {1LL << 28, 1LL << 28}, .tile = {64, 64}, .overlap = 32});

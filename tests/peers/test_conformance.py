@@ -13,7 +13,6 @@ from cell import Cell
 EXPECTED = table.read()
 
 
-# claim: conformance-page, exact
 def test_cell(cell: tuple[Any, str, str], cases: int, seed: int, counts_folder: Path) -> None:
     system, op, dtype = cell
     if (system.name, op, dtype) not in EXPECTED.cells:

@@ -53,7 +53,6 @@ def test_torch_float8_has_no_sums(dtype: torch.dtype) -> None:
         patchfold.fold(torch.ones(1, 4, 4).to(dtype), (3, 3), 2)
 
 
-# claim: torch-tensors
 def test_torch_conj_and_neg_views_are_resolved() -> None:
     x = torch.randn(1, 1, 4, 4, dtype=torch.complex64)
     assert x.conj().is_conj()
@@ -66,7 +65,6 @@ def test_torch_conj_and_neg_views_are_resolved() -> None:
         patchfold.unfold(x, 2, out=out.conj())
 
 
-# claim: torch-tensors
 def test_torch_gradients_are_not_lost_silently() -> None:
     x = torch.ones(1, 1, 4, 4, requires_grad=True)
     with pytest.raises(patchfold.InvalidType, match=r"x: gradients would be lost here.*patchfold.torch, or x.detach\(\)"):
@@ -76,7 +74,6 @@ def test_torch_gradients_are_not_lost_silently() -> None:
         assert patchfold.unfold(x, 2).shape == (1, 4, 9)
 
 
-# claim: kinds-of-arrays, torch-tensors
 def test_torch_layouts() -> None:
     x = torch.randn(2, 3, 6, 8)
     expected = patchfold.unfold(x, (2, 3))
@@ -90,7 +87,6 @@ def test_torch_layouts() -> None:
         patchfold.unfold(x, (2, 3), out=out)
 
 
-# claim: refused-arrays
 @pytest.mark.parametrize(
     ("x", "rule"),
     [
@@ -114,7 +110,6 @@ def test_out_of_another_kind_works_if_the_elements_are_the_same() -> None:
         patchfold.unfold(x, 2, out=torch.empty(1, 4, 9, dtype=torch.float64))
 
 
-# claim: dlpack-arrays, kinds-of-arrays
 @pytest.mark.parametrize("dtype", JAX_NUMBERS + JAX_FLOAT8, ids=str)
 def test_jax_arrays_come_out_as_jax_arrays(dtype: object) -> None:
     data = np.arange(40).reshape(1, 2, 4, 5) % 3
@@ -171,7 +166,6 @@ def test_torch_writes_are_seen_by_autograd() -> None:
         result.backward()
 
 
-# claim: torch-tensors
 def test_torch_traces_and_tangents_are_not_lost_silently() -> None:
     x = torch.ones(1, 1, 4, 4)
     with pytest.raises(patchfold.InvalidType, match="a trace would hold the result as a constant"):

@@ -110,7 +110,6 @@ def shape_only(problem: Problem, result: Array) -> Array:
     raise Refusal("no")
 
 
-# claim: conformance-page
 @pytest.mark.parametrize(
     "verdict, change",
     [
@@ -297,7 +296,6 @@ def test_what_was_not_exercised_is_a_fault() -> None:
     assert "fake torch.fold int8: not expected" in faults(expected, [{**tally, "op": "torch.fold"}], ["fake"], 500)
 
 
-# claim: conformance-page
 def test_a_row_that_never_occurs_is_a_fault() -> None:
     op = "torch.unfold"
     refusal = {"system": "fake", "operators": [op], "by": "patchfold", "where": "negative_pads", "reason": "because"}
@@ -337,7 +335,6 @@ def test_what_is_expected_of_systems_names_operators_of_the_table() -> None:
     assert named <= set(OPERATORS)
 
 
-# claim: conformance-page
 def test_counts_of_the_page_may_differ_and_nothing_else() -> None:
     row = "| op | int8, int16 | equal | {} | 7 | |"
     assert without_counts(row.format(500)) == without_counts(row.format(612))

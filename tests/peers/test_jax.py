@@ -86,7 +86,6 @@ def same(got: Any, expected: Any) -> None:
     assert np.asarray(got).tobytes() == np.ascontiguousarray(expected).tobytes()
 
 
-# claim: jax-operators
 @every_call
 def test_results_are_those_of_the_neutral_operators(name, shape, arguments):
     ours, neutral = pair(name, arguments)
@@ -95,7 +94,6 @@ def test_results_are_those_of_the_neutral_operators(name, shape, arguments):
     same(jax.jit(ours)(x), neutral(x))
 
 
-# claim: jax-vmap
 @every_call
 def test_vmap_is_a_loop_over_samples(name, shape, arguments):
     ours, neutral = pair(name, arguments)
@@ -106,7 +104,6 @@ def test_vmap_is_a_loop_over_samples(name, shape, arguments):
     same(jax.jit(jax.vmap(ours, in_axes=-1))(moved), looped[0])
 
 
-# claim: jax-derivatives
 @every_call
 def test_derivatives_of_both_modes_and_orders(name, shape, arguments):
     ours, _ = pair(name, arguments)
@@ -126,7 +123,6 @@ MEANS: list[tuple[tuple[int, ...], dict[str, Any]]] = [
 ]
 
 
-# claim: jax-means
 @pytest.mark.parametrize(("shape", "arguments"), MEANS)
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8", "int32", "bool", "complex64"])
 def test_means_are_those_of_the_neutral_operator(shape, arguments, dtype):
@@ -140,7 +136,6 @@ def test_means_are_those_of_the_neutral_operator(shape, arguments, dtype):
     same(jax.vmap(ours)(some), np.stack([neutral(x) for x in some]))
 
 
-# claim: jax-means
 @pytest.mark.parametrize(("shape", "arguments"), MEANS)
 def test_means_have_derivatives_of_forward_mode_only(shape, arguments):
     ours, neutral = pair("fold", arguments | {"reduce": "mean"})
@@ -168,7 +163,6 @@ def test_arguments_are_those_of_the_neutral_operators():
             assert list(left.values()) == [each.replace(annotation=None) for each in ours.values()], name
 
 
-# claim: no-patch
 def test_an_image_smaller_than_a_patch():
     x = jnp.ones((1, 3, 4))
     for ours in (pj.unfold, jax.jit(lambda x, size: pj.unfold(x, size), static_argnums=1)):
@@ -211,7 +205,6 @@ def test_element_types(dtype):
         same(jax.grad(lambda x: pj.unfold(x, 2).sum())(x), patchfold.fold(np.ones((2, 12, 9), x.dtype), (4, 4), 2))
 
 
-# claim: jax-x64
 def test_x64_decides_about_types_of_64_bits():
     x = np.arange(16.0).reshape(1, 1, 4, 4)
     assert pj.unfold(x, 2).dtype == np.float32
@@ -245,7 +238,6 @@ def test_empty_arrays():
     same(pj.batch_to_space(np.zeros((2, 1, 1), np.float32), (2,), crops=[(1, 1)]), np.zeros((1, 1, 0), np.float32))
 
 
-# claim: jax-run
 @pytest.mark.parametrize("spec", [spec for spec in patchfold.operators() if spec.data_input], ids=lambda spec: spec.name)
 def test_run_takes_every_operator_and_has_its_gradient(spec):
     _, dtype, shape, *words = f"{spec.name} {spec.example}".split(" ")
@@ -324,13 +316,11 @@ def test_wrong_calls(call, words):
     assert words in str(caught.value), str(caught.value)
 
 
-# claim: jax-static
 def test_kernel_sizes_cannot_be_traced():
     with pytest.raises(TypeError, match="(?i)trace|concrete"):
         jax.jit(lambda x, k: pj.unfold(x, k))(jnp.ones((1, 1, 4, 4)), 2)
 
 
-# claim: jax-elsewhere
 @every_call
 def test_the_way_of_other_devices_gives_the_same(name, shape, arguments):
     """On the processor, since there is no other device here: through the host, as lowered for every other platform."""
@@ -345,7 +335,6 @@ def test_a_program_for_the_processor_calls_patchfold():
     assert "@patchfold" in text and "callback" not in text
 
 
-# claim: jax-threads
 def test_no_threads_but_those_of_xla():
     """In a process of its own: the threads are counted before and after a call that is large enough to be split."""
     program = """

@@ -38,7 +38,6 @@ def in_openvino(model: onnx.ModelProto, x: Floats) -> Any:
     return compiled({"x": x})[0]
 
 
-# claim: models-openvino
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_files_of_openvino_hold_the_same(case: Case, tmp_path: Path) -> None:
     model = openvino.Core().read_model(case.model().SerializeToString())
@@ -47,7 +46,6 @@ def test_files_of_openvino_hold_the_same(case: Case, tmp_path: Path) -> None:
     assert found == ([] if case.operator is None else [(case.operator, case.arguments)])
 
 
-# claim: models-few-axes
 @pytest.mark.parametrize("target", ["basic", "coreml", "litert", "openvino", "tensorrt"])
 @pytest.mark.parametrize("run", [in_onnxruntime, in_openvino])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -68,7 +66,6 @@ def extracting(padding: str) -> onnx.ModelProto:
     return model
 
 
-# claim: models-patches
 @pytest.mark.parametrize("run", [in_onnxruntime, in_openvino])
 @pytest.mark.parametrize("padding", ["SAME", "VALID"])
 def test_patches_of_tf2onnx_run(padding: str, run: Any) -> None:
@@ -78,7 +75,6 @@ def test_patches_of_tf2onnx_run(padding: str, run: Any) -> None:
     np.testing.assert_array_equal(made.view(np.uint32), expected.view(np.uint32))
 
 
-# claim: models-times
 def test_command_prints_nodes_and_times(tmp_path: Path) -> None:
     case = next(case for case in CASES if case.name == "Col2Im itself")
     path, out = tmp_path / "m.onnx", tmp_path / "out.onnx"

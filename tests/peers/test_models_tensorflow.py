@@ -125,13 +125,11 @@ def check(path: Path, case: Case) -> None:
     assert finding.source_shape == case.shape and finding.dtype == "float32"
 
 
-# claim: models-tensorflow
 @pytest.mark.parametrize("case", HAD, ids=lambda case: case.name)
 def test_saved_model_holds_what_the_onnx_model_holds(case: Case, tmp_path: Path) -> None:
     check(saved(Written(case).run, case.shape, tmp_path / "m"), case)
 
 
-# claim: models-tensorflow
 @pytest.mark.parametrize("case", HAD, ids=lambda case: case.name)
 def test_tflite_file_holds_what_the_onnx_model_holds(case: Case, tmp_path: Path) -> None:
     # LiteRT itself has neither transpositions of more than six axes nor convolutions of three.
@@ -167,7 +165,6 @@ def found(path: Path, **options: Any) -> list[tuple[str, dict[str, Any]]]:
     return [(finding.operator, finding.arguments) for finding in inspect(path, timed=False, **options).findings]
 
 
-# claim: models-tensorflow
 def test_operators_themselves_are_named(tmp_path: Path) -> None:
     assert found(saved(blocks, (2, 8, 8, 4), tmp_path / "blocks")) == BLOCKS
     assert found(lite(blocks, (2, 8, 8, 4), tmp_path / "blocks.tflite")) == BLOCKS
@@ -295,7 +292,6 @@ def huge(meta: Any) -> None:
                 dim.size = 1 << 40
 
 
-# claim: models-refused
 @pytest.mark.parametrize(
     ("how", "text"),
     [
@@ -316,7 +312,6 @@ def test_large_constants_are_not_made(sound: Path, tmp_path: Path) -> None:
     assert inspect(change(Path(shutil.copytree(sound, tmp_path / "m")), huge), timed=False).findings == ()
 
 
-# claim: models-refused
 def test_other_files_are_refused(sound: Path, tmp_path: Path) -> None:
     refused(tmp_path, "is no SavedModel: it has no file saved_model.pb")
     (tmp_path / "saved_model.pb").write_bytes((sound / "saved_model.pb").read_bytes()[:-300])

@@ -44,7 +44,6 @@ CASES = list(
 )
 
 
-# claim: switch-arguments
 @pytest.mark.parametrize(("sizes", "overlap", "mode"), CASES)
 def test_results_are_those_of_monai(sizes, overlap, mode):
     shape, roi = sizes
@@ -173,7 +172,6 @@ def test_types(dtype):
     )
 
 
-# claim: switch-integers
 def test_integers():
     """MONAI gives results the type of inputs and cannot divide integers, after the whole inference."""
     x = (volume(1, 1, 40, 30) * 255).to(torch.uint8)
@@ -251,7 +249,6 @@ def test_out(mode, tmp_path):
         ours.sliding_window_inference(x, (16, 16), 3, lambda w: (w, w), out=torch.empty(2, 1, 40, 30))
 
 
-# claim: switch-copies
 def test_windows_are_copies():
     x = volume(1, 1, 40, 30)
     before = x.clone()

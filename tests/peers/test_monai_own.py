@@ -58,7 +58,6 @@ CLASSES = their_tests()
 globals().update(CLASSES)
 
 
-# claim: monais-own-tests
 def test_their_file_has_tests():
     counts = {name: sum(each.startswith("test_") for each in dir(kind)) for name, kind in CLASSES.items()}
     assert len(counts) == 2 and sum(counts.values()) > 100, counts

@@ -70,7 +70,6 @@ def test_cases_are_all_that_onnx_has(node_tests: dict[str, Any]) -> None:
     assert sorted(name for name in node_tests if name.endswith("_expanded") and name[:-9] in found) == sorted(EXPANDED)
 
 
-# claim: onnx-backend
 @pytest.mark.parametrize("name", CASES)
 def test_node_case_passes(suite: type[unittest.TestCase], name: str) -> None:
     result = _run(suite, f"{name}_cpu")
@@ -121,7 +120,6 @@ NUMBERS = [
 ]  # fmt: skip
 
 
-# claim: onnx-backend
 @pytest.mark.parametrize("dtype", [*NUMBERS, object], ids=lambda dtype: dtype.__name__)
 def test_graph_of_depth_nodes_equals_the_reference(dtype: Any) -> None:
     model = _model(
@@ -209,7 +207,6 @@ def test_definition_that_is_newer_than_the_table_is_refused(monkeypatch: pytest.
         backend.run_node(_depth("SpaceToDepth", "x", "y"), [numpy.ones((1, 1, 2, 2))], opset_version=28)
 
 
-# claim: onnx-backend
 def test_first_unknown_operator_is_named() -> None:
     nodes = [
         _depth("SpaceToDepth", "x", "deep"),
@@ -317,7 +314,6 @@ def _sparse() -> onnx.SparseTensorProto:
     return helper.make_sparse_tensor(values, helper.make_tensor("at", TensorProto.INT64, [1], [0]), [2])
 
 
-# claim: onnx-external
 def test_sparse_and_external_tensors_are_refused() -> None:
     node = helper.make_node("Constant", [], ["y"], sparse_value=_sparse())
     with pytest.raises(backend.Unsupported, match="ai.onnx.Constant: node of y: is not run with this attribute"):

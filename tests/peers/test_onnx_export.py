@@ -58,7 +58,6 @@ def check(path, batch):
         assert torch.allclose(ours, torch.from_numpy(theirs), atol=1e-6), (ours.shape, theirs.shape)
 
 
-# claim: torch-onnx
 @pytest.mark.filterwarnings("ignore")
 def test_the_exporter_of_torchscript(tmp_path):
     path = str(tmp_path / "model.onnx")
@@ -68,7 +67,6 @@ def test_the_exporter_of_torchscript(tmp_path):
     check(path, 2)
 
 
-# claim: torch-onnx
 @pytest.mark.filterwarnings("ignore")
 def test_the_exporter_of_dynamo_with_a_batch_of_any_size(tmp_path):
     path = str(tmp_path / "model.onnx")

@@ -136,7 +136,6 @@ def namespace(row: Any, x: Any) -> tuple[str, dict[str, Any]]:
     return row.theirs, {"x": made, "torch": torch, "tf": tf, "jax": jax, "jnp": jnp, "keras": keras}
 
 
-# claim: porting-page
 @pytest.mark.parametrize("row", porting.ROWS, ids=lambda row: f"{row.system}: {row.theirs[:50]}")
 def test_calls_give_the_same(row: Any) -> None:
     x = np.random.default_rng(1).integers(-99, 99, math.prod(row.shape)).reshape(row.shape).astype(np.float32)

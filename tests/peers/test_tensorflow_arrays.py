@@ -21,7 +21,6 @@ def tensor(dtype: tf.DType, shape: tuple[int, ...]) -> tf.Tensor:
     return tf.constant(data.view(dtype.as_numpy_dtype).reshape(shape))
 
 
-# claim: dlpack-arrays
 @pytest.mark.parametrize("dtype", NUMBERS, ids=lambda dtype: dtype.name)
 def test_every_element_type_is_moved(dtype: tf.DType) -> None:
     x = tensor(dtype, (1, 2, 4, 5))
@@ -39,7 +38,6 @@ def test_numbers_are_summed(dtype: tf.DType) -> None:
     assert (y.numpy()[0, 0] == expected).all()
 
 
-# claim: tensorflow-float8
 @pytest.mark.parametrize("dtype", FLOAT8, ids=lambda dtype: dtype.name)
 def test_float8_is_moved_by_the_library_alone(dtype: tf.DType, monkeypatch: pytest.MonkeyPatch) -> None:
     """TensorFlow does not lend these through DLPack; as NumPy arrays they are taken."""

@@ -50,7 +50,6 @@ def numbers(shape):
     return RANDOM.integers(-9, 10, shape).astype(np.float32)
 
 
-# claim: tensorflow-gradients
 @every_call
 def test_tapes_record_the_adjoint(function, shape, arguments):
     """<A x, y> = <x, A' y>, in small integers, so that both sides are exact."""
@@ -67,7 +66,6 @@ def test_tapes_record_the_adjoint(function, shape, arguments):
     assert ((result.numpy() - start) * y).sum() == (x * gradient.numpy()).sum()
 
 
-# claim: tensorflow-gradients
 @every_call
 def test_second_derivatives(function, shape, arguments):
     x = tf.constant(numbers(shape))
@@ -94,7 +92,6 @@ def test_second_derivatives(function, shape, arguments):
     assert np.isclose((second.numpy().astype(np.float64) * direction).sum(), expected, rtol=1e-3)
 
 
-# claim: tensorflow-graphs
 @every_call
 def test_graphs_have_the_result_its_shape_and_its_gradient(function, shape, arguments):
     x = numbers(shape)
@@ -119,7 +116,6 @@ def test_graphs_have_the_result_its_shape_and_its_gradient(function, shape, argu
     assert np.array_equal(gradient.numpy(), tape.gradient(total, eager).numpy())
 
 
-# claim: tensorflow-graphs
 def test_graphs_of_any_batch():
     @tf.function(input_signature=[tf.TensorSpec((None, 3, None, 6))])
     def traced(x):

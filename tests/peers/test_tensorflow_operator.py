@@ -26,7 +26,6 @@ def unfolded(x):
     return patchfold.unfold(x, (3, 3), padding=1)
 
 
-# claim: tensorflow-operator
 @pytest.mark.parametrize("shape", [(2, 3, 5, 6), (None, 3, 5, 6), (None, None, None, None)])
 def test_calls_are_one_operator(shape):
     found = kinds(unfolded, tf.TensorSpec(shape))
@@ -36,7 +35,6 @@ def test_calls_are_one_operator(shape):
     assert np.array_equal(traced(x).numpy(), patchfold.unfold(x.numpy(), (3, 3), padding=1))
 
 
-# claim: tensorflow-operator
 def test_gradients_are_the_same_operator():
     def gradient(x):
         with tf.GradientTape() as tape:
@@ -68,7 +66,6 @@ print(numpy.asarray(result).sum(), numpy.asarray(gradient).sum())
 """
 
 
-# claim: tensorflow-saved
 def test_saved_models_are_loaded_by_other_processes(tmp_path):
     class Model(tf.Module):
         @tf.function(input_signature=[tf.TensorSpec((None, 3, 4, 4))])

@@ -44,7 +44,6 @@ def leaf(sizes: tuple[int, ...]) -> Any:
     return torch.randn(sizes, generator=torch.Generator().manual_seed(sum(sizes))).requires_grad_()
 
 
-# claim: torch-compile
 @pytest.mark.parametrize("backend", ["eager", "aot_eager", "inductor"])
 def test_one_graph_serves_every_shape(backend: str) -> None:
     model, shapes = MODELS["round trip"]

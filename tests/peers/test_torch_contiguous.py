@@ -42,7 +42,6 @@ def bits(tensor: Any) -> bytes:
     return bytes(tensor.reshape(-1).clone(memory_format=torch.contiguous_format).view(torch.uint8).numpy().tobytes())
 
 
-# claim: torch-contiguous
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_result_is_that_of_torch(dtype: Any) -> None:
     rng = random.Random(7)
@@ -60,7 +59,6 @@ def test_lazy_views_hold_their_values() -> None:
     assert torch.equal(ours.contiguous(x.conj().imag), x.conj().imag.contiguous())
 
 
-# claim: torch-contiguous
 def test_the_derivative_is_the_identity() -> None:
     x = torch.randn(2, 3, 4, dtype=torch.float64, requires_grad=True)
     weights = torch.randn(4, 3, 2, dtype=torch.float64)
@@ -76,7 +74,6 @@ def test_the_derivative_is_the_identity() -> None:
     assert torch.equal(torch.func.vmap(lambda t: ours.contiguous(t.mT))(y), y.mT)
 
 
-# claim: torch-contiguous
 def test_the_operator_passes_torchs_own_checks() -> None:
     operator = torch.ops.patchfold.contiguous.default
     for x in (

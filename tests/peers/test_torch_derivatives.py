@@ -37,7 +37,6 @@ def leaf(sizes: tuple[int, ...], dtype: Any = torch.float64) -> Any:
     return torch.randn(sizes, dtype=dtype, generator=torch.Generator().manual_seed(sum(sizes))).requires_grad_()
 
 
-# claim: torch-derivatives
 @pytest.mark.parametrize("dtype", [torch.float64, torch.complex128], ids=str)
 @pytest.mark.parametrize("name", ALL)
 def test_numerical_derivatives(name: str, dtype: Any) -> None:
@@ -85,7 +84,6 @@ def test_opcheck(name: str, requires_grad: bool) -> None:
     torch.library.opcheck(into, (input.detach(), *arguments[1:]), {"out": torch.zeros_like(expected)})
 
 
-# claim: torch-derivatives
 @pytest.mark.parametrize("name", CASES)
 def test_torch_func_gives_what_torchs_functions_give(name: str) -> None:
     call, sizes = CASES[name]
@@ -120,7 +118,6 @@ def test_torch_func_gives_what_torchs_functions_give(name: str) -> None:
         assert bool(expected.any())
 
 
-# claim: torch-derivatives
 @pytest.mark.parametrize("name", ALL)
 def test_vmap_over_any_axis(name: str) -> None:
     call, sizes = ALL[name]
@@ -153,7 +150,6 @@ def test_vmap_over_what_torch_batches(name: str) -> None:
     assert torch.equal(torch.func.vmap(lambda x: call(ours, x), 1)(batched), expected)
 
 
-# claim: torch-derivatives
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.complex64], ids=str)
 @pytest.mark.parametrize("name", CASES)
 def test_gradients_are_torchs_bit_for_bit(name: str, dtype: Any) -> None:

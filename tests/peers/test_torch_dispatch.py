@@ -71,7 +71,6 @@ def assert_same(result: Any, expected: Any) -> None:
     assert result._base is None and result.storage_offset() == 0
 
 
-# claim: torch-dispatch
 @names
 def test_everyday_calls_pass_by_the_dispatcher(name: str, dispatched: Dispatched) -> None:
     call, _ = CALLS[name]
@@ -201,7 +200,6 @@ class Recorded(TorchDispatchMode):  # type: ignore[misc]
         return func(*args, **(kwargs or {}))
 
 
-# claim: torch-dispatch
 @names
 def test_modes_see_the_operator(name: str) -> None:
     call, _ = CALLS[name]
@@ -296,7 +294,6 @@ def test_subclasses_decide_for_themselves(name: str) -> None:
     assert operator(name) in map(str, seen)
 
 
-# claim: torch-dispatch
 @names
 def test_transforms_of_torch_func(name: str) -> None:
     call, _ = CALLS[name]

@@ -24,7 +24,6 @@ CALLS = [
 every_call = pytest.mark.parametrize(("name", "shape", "given"), CALLS, ids=[name for name, _, _ in CALLS])
 
 
-# claim: torch-devices
 @every_call
 def test_the_result_lies_where_the_input_lies(name, shape, given):
     function = getattr(patchfold.torch, name)
@@ -36,7 +35,6 @@ def test_the_result_lies_where_the_input_lies(name, shape, given):
         assert function(torch.empty(shape, device="cuda:0"), *given, out=out) is out
 
 
-# claim: torch-devices
 @every_call
 def test_device_says_where_the_result_lies(name, shape, given):
     function = getattr(patchfold.torch, name)
@@ -115,7 +113,6 @@ MODULES = [
 ]
 
 
-# claim: torch-script
 @pytest.mark.parametrize(("make", "shape"), MODULES)
 @pytest.mark.filterwarnings("ignore:.torch.jit:FutureWarning")
 def test_scripted_modules_run_patchfold(make, shape):
@@ -147,7 +144,6 @@ def test_scripted_functions_run_patchfold():
     assert torch.equal(scripted(x), x)
 
 
-# claim: torch-decompositions
 def test_decompositions_leave_no_operator_of_ours():
     class Model(torch.nn.Module):
         def forward(self, x):

@@ -46,7 +46,6 @@ MODULES: list[tuple[Any, tuple[int, ...]]] = [
 ]
 
 
-# claim: torch-install
 @pytest.mark.parametrize(("module", "sizes"), MODULES, ids=[type(module).__name__ for module, _ in MODULES])
 def test_torchs_modules_run_on_patchfold_while_installed(module: Any, sizes: tuple[int, ...]) -> None:
     input = torch.randn(sizes)

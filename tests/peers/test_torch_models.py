@@ -112,7 +112,6 @@ def same(block, axes):
     return (block,) * axes if isinstance(block, int) else block
 
 
-# claim: models-torch
 @pytest.mark.parametrize("decomposed", [False, True], ids=["as traced", "decomposed"])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_program_holds_what_the_onnx_model_holds(case, decomposed, tmp_path):
@@ -152,7 +151,6 @@ class Theirs(torch.nn.Module):
         return F.pixel_shuffle(F.pixel_unshuffle(image, 2) + 1, 2)
 
 
-# claim: models-torch
 @pytest.mark.parametrize("module", [Own, Theirs])
 def test_operators_themselves_are_named(module):
     findings = inspect(exported(module(), torch.zeros(2, 4, 8, 8)), timed=False).findings
@@ -257,7 +255,6 @@ def size(number):
     return change
 
 
-# claim: models-refused
 @pytest.mark.parametrize(
     ("change", "text"),
     [
@@ -273,7 +270,6 @@ def test_damaged_programs_are_refused(change, text, tmp_path):
     refused(tmp_path, archive(change), text)
 
 
-# claim: models-refused
 def test_other_files_are_refused(tmp_path):
     refused(tmp_path, b"", "m.pt2: is no program of torch.export, or is cut short")
     refused(tmp_path, archive()[:400], "m.pt2: is no program of torch.export, or is cut short")
@@ -282,7 +278,6 @@ def test_other_files_are_refused(tmp_path):
         inspect(tmp_path / "none.pt2")
 
 
-# claim: models-pickles
 def test_pickles_of_a_program_are_not_run(tmp_path):
     """The example's input is a pickle that would write a file."""
     mark = tmp_path / "mark"

@@ -48,7 +48,6 @@ def random_case(rng: random.Random) -> tuple[str, tuple[int, ...], dict[str, int
     return f"{left} -> {right}", tuple(shape), sizes
 
 
-# claim: rearranged
 @pytest.mark.parametrize("seed", range(8))
 def test_einops_gives_the_same(seed: int) -> None:
     rng = random.Random(seed)
@@ -70,7 +69,6 @@ def test_tensors_of_every_type_and_given_outputs() -> None:
         assert patchfold.rearrange(x.to(dtype), PATTERN, p=2, out=out) is out and torch.equal(out, expected)
 
 
-# claim: rearranged-elsewhere
 def test_gradients_flow() -> None:
     x = torch.randn(2, 6, 4, requires_grad=True)
     result = patchfold.rearrange(x, PATTERN, p=2)
@@ -79,7 +77,6 @@ def test_gradients_flow() -> None:
     assert torch.equal(x.grad, patchfold.rearrange(weights, "b h (c p) -> b (h p) c", p=2))
 
 
-# claim: rearranged-elsewhere
 def test_it_is_part_of_a_compiled_graph() -> None:
     x = torch.randn(2, 6, 4)
     compiled = torch.compile(lambda t: patchfold.rearrange(t, PATTERN, p=3) * 2, backend="eager", fullgraph=True)

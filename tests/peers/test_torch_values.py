@@ -157,7 +157,6 @@ def formula_fold(columns: Any, extents: list[int], window: dict[str, Any]) -> An
     return result[:, :, 1:].reshape(columns.shape[0], channels, *extents)
 
 
-# claim: torch-axes-and-integers
 @pytest.mark.parametrize("dtype", [*INTEGERS, torch.float64], ids=str)
 @pytest.mark.parametrize("rank", [1, 2, 3])
 def test_integers_and_any_number_of_axes(dtype: Any, rank: int) -> None:

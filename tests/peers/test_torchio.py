@@ -51,7 +51,6 @@ def assert_same(expected, result):
 PADDINGS = [None, 0, 3.5, "constant", "edge", "reflect", "symmetric", "mean", "minimum", "wrap", "linear_ramp"]
 
 
-# claim: switch-arguments
 @pytest.mark.filterwarnings("ignore:The constant value")
 @pytest.mark.parametrize("padding", PADDINGS, ids=str)
 def test_patches_are_those_of_torchio(padding):

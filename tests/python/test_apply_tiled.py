@@ -43,7 +43,6 @@ def libraries():
 LIBRARIES = libraries()
 
 
-# claim: stacks
 @pytest.mark.parametrize("batch", [None, 1, 3, 100])
 @pytest.mark.parametrize("tail", ["shift", "pad", "partial"])
 @pytest.mark.parametrize("library", ["numpy", "torch", "jax"])
@@ -71,7 +70,6 @@ def test_functions_of_every_library_in_stacks_of_every_size(library, tail, batch
             assert [shape[0] for shape in shapes[:-1]] == [min(batch, len(tiling))] * (len(shapes) - 1)
 
 
-# claim: scaled-results
 def test_scaled_results_with_other_channels():
     """A function that doubles the resolution and makes one channel of three."""
     y = apply(lambda tile: tile.sum(0).repeat(2, 0).repeat(2, 1), scale=2)
@@ -89,7 +87,6 @@ def test_valid_convolutions_have_shorter_results():
     assert np.isnan(y[[0, -1]]).all()
 
 
-# claim: tiles-are-own
 def test_a_function_may_change_its_tile_and_give_the_same_memory_every_time():
     room = np.empty((3, 16, 12), np.float32)
 
@@ -123,7 +120,6 @@ def test_another_output_type():
     np.testing.assert_array_equal(y, X.astype(ml_dtypes.bfloat16).astype(np.float32), strict=True)
 
 
-# claim: kinds-of-results
 def test_the_result_is_of_the_kind_of_x():
     torch = pytest.importorskip("torch")
     y = apply(lambda tile: torch.from_numpy(tile))
@@ -156,7 +152,6 @@ def test_small_types_of_torch(name, copies):
     assert np.concatenate([band.view(np.uint8) for band in bands], 1).tobytes() == bits.tobytes()
 
 
-# claim: merge-grad
 def test_gradients_are_not_lost_silently():
     torch = pytest.importorskip("torch")
     x = torch.from_numpy(X)
@@ -208,7 +203,6 @@ def test_progress_is_told():
     assert len(told) == 4
 
 
-# claim: progress
 def test_a_bar_of_tqdm_on_a_terminal(capsys, monkeypatch):
     pytest.importorskip("tqdm")
     apply(np.sin, progress=True)
@@ -222,7 +216,6 @@ def test_a_bar_of_tqdm_on_a_terminal(capsys, monkeypatch):
     assert capsys.readouterr().err == ""
 
 
-# claim: exceptions-of-functions
 def test_what_a_function_raises_comes_out_with_a_note():
     class Own(Exception):
         pass
@@ -299,7 +292,6 @@ def test_files_to_files(tmp_path):
     np.testing.assert_array_equal(np.load(tmp_path / "x.npy"), np.cos(X), strict=True)
 
 
-# claim: files-from-python
 def test_an_unfinished_file_is_gone(tmp_path):
     calls = []
 
@@ -336,7 +328,6 @@ class Store:
         self.writes += 1
 
 
-# claim: stores
 @pytest.mark.parametrize("mode", ["constant", "edge", "reflect", "symmetric"])
 @pytest.mark.parametrize("shape", [(3, 50, 40), (2, 5, 3)])
 @pytest.mark.parametrize("batch", [None, 2])
@@ -361,7 +352,6 @@ def test_padding_of_stores_of_strings():
     assert seen == [["a", "bc"], ["d", ""]]
 
 
-# claim: stores
 def test_zarr_in_and_out():
     zarr = pytest.importorskip("zarr")
     x, y = (zarr.create_array(store={}, shape=X.shape, chunks=(3, 16, 16), dtype="float32") for _ in range(2))

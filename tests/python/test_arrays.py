@@ -47,7 +47,6 @@ def some(dtype: object, shape: tuple[int, ...]) -> np.ndarray:
     return random.integers(0, 256, (int(np.prod(shape)) * descr.itemsize,), np.uint8).view(descr).reshape(shape)
 
 
-# claim: copies-move-bits, opaque-arrays
 @pytest.mark.parametrize("dtype", NUMBERS + MOVED_ONLY, ids=str)
 def test_moves_every_element_type_bit_by_bit(dtype: object) -> None:
     image = some(dtype, (1, 1, 4, 5))
@@ -71,7 +70,6 @@ def test_sums_every_number(dtype: object) -> None:
     assert (result[0, 0] == expected).all()
 
 
-# claim: opaque-arrays
 @pytest.mark.parametrize("dtype", MOVED_ONLY, ids=str)
 def test_refuses_sums_of_what_has_no_addition(dtype: object) -> None:
     with pytest.raises(patchfold.InvalidType, match="fold: x: elements must be of a type that can be added") as caught:
@@ -102,7 +100,6 @@ def _field(array: np.ndarray) -> np.ndarray:
     return records["value"]
 
 
-# claim: kinds-of-arrays
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.complex128, "S3"], ids=str)
 def test_reads_any_layout(layout: str, dtype: object) -> None:
@@ -164,7 +161,6 @@ def test_subclasses_come_out_as_plain_arrays(tmp_path: object) -> None:
     assert type(patchfold.unfold(memory, 2)) is np.ndarray
 
 
-# claim: refused-arrays
 @pytest.mark.parametrize(
     ("x", "rule"),
     [
@@ -208,7 +204,6 @@ def test_refuses_a_wrong_out(out: object, error: str) -> None:
         patchfold.unfold(np.ones((1, 1, 3, 3), np.float32), 2, out=out)
 
 
-# claim: out-overlap
 def test_refuses_an_out_that_overlaps() -> None:
     memory = np.zeros(64, np.float32)
     x = memory[:16].reshape(1, 1, 4, 4)
@@ -218,7 +213,6 @@ def test_refuses_an_out_that_overlaps() -> None:
     assert (memory == 0).all()
 
 
-# claim: dlpack-arrays, kinds-of-arrays
 def test_dlpack_arrays_of_any_library() -> None:
     class Foreign:
         """Only what the array API standard asks of an array."""
@@ -386,7 +380,6 @@ def test_values_that_cannot_show_themselves() -> None:
         patchfold.unfold(np.zeros((1, 1, 4, 4)), 10**5000)
 
 
-# claim: own-exceptions
 def test_errors_of_the_caller_s_own_objects_come_through() -> None:
     class Raises:
         def __index__(self) -> int:

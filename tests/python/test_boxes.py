@@ -103,7 +103,6 @@ def test_other_boxes_are_refused(box, says):
         assert str(refused.value).startswith("tiling: box: ") and says in str(refused.value)
 
 
-# claim: boxes-same-bits
 @pytest.mark.parametrize("reduce", ["mean", "sum", "max", "min", "first", "last", "center"])
 def test_boxes_have_the_bits_of_the_merger(reduce):
     results = results_of(T)
@@ -131,7 +130,6 @@ def test_pieces_come_as_a_dict_or_as_pairs_and_go_to_a_new_or_a_given_array():
     assert np.array_equal(view, y[:, 10:50, 3:73]) and (out[:, :10] == -1).all() and (out[:, :, 73:] == -1).all()
 
 
-# claim: checked-before-work
 def test_errors_come_before_anything_is_written():
     results = results_of(T)
     pieces = pieces_of(T, results, BOX)
@@ -170,7 +168,6 @@ def test_where_no_piece_comes_the_declared_type_is_filled():
     assert merge_box(T, spec, BOX, {}, results=ResultType("float16")).dtype == np.float16
 
 
-# claim: boxes-cost
 def test_a_box_costs_what_the_box_needs():
     # 2^38 tiles: whatever looked at all of them, or at all tiles along an axis, would not end.
     huge = Tiling((2**28, 2**28), (512, 512), overlap=64)
@@ -252,7 +249,6 @@ def test_wrong_specs_are_refused_without_a_tiling(given, error):
         MergeSpec(**given)
 
 
-# claim: checked-before-work
 def test_a_check_finds_holes_masks_and_windows_before_any_work():
     def says(spec, text, tiling=T, results=None):
         with pytest.raises(patchfold.Error, match="^merge: ") as refused:

@@ -46,7 +46,6 @@ def random_bytes(seed: int, dtype: Any) -> Any:
     return make
 
 
-# claim: any-layout-copied, copies-move-bits
 @settings(max_examples=400, deadline=None)
 @given(layouts(), layouts(), st.sampled_from(DTYPES), st.integers(0, 2**32 - 1))
 def test_copies_from_any_layout_into_any_layout(one: Any, other: Any, dtype: Any, seed: int) -> None:

@@ -77,7 +77,6 @@ class Network:
         return self.results[-1]
 
 
-# claim: tiles-devices
 @pytest.mark.parametrize("stub", [Stub, OldStub])
 def test_results_on_a_gpu_are_taken_where_they_are(stub):
     x = np.random.default_rng(2).random((3, 40, 50), np.float32)
@@ -88,7 +87,6 @@ def test_results_on_a_gpu_are_taken_where_they_are(stub):
         assert all(len(result.asked) == 1 for result in network.results)  # one copy for each
 
 
-# claim: tiles-devices
 def test_stacks_on_a_gpu_are_copied_tile_by_tile():
     class Stack(Stub):
         @property
@@ -109,7 +107,6 @@ def test_several_results_on_a_gpu():
     assert np.array_equal(y, x) and np.array_equal(z, -x)
 
 
-# claim: tiles-devices
 def test_tiles_go_to_the_device():
     torch = pytest.importorskip("torch")
     seen = []

@@ -276,7 +276,6 @@ def check(kind: type[Exception], message: str, call) -> None:
         assert CLASSES[caught.value.code] == kind.__name__
 
 
-# claim: hostile-arguments
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.spec.name}: {row.label}")
 def test_wrong_arguments_of_every_operator(row):
     data, arguments = example(row.spec)
@@ -286,7 +285,6 @@ def test_wrong_arguments_of_every_operator(row):
     check(row.kind, row.message, lambda: function_of(row.spec)(*data, **arguments))
 
 
-# claim: python-errors
 @pytest.mark.parametrize(("call", "message"), SHAPED, ids=[call for call, _ in SHAPED])
 def test_wrong_calls(call, message):
     kind, _, text = message.partition(": ")
@@ -327,12 +325,10 @@ def test_errors_have_the_code_of_the_library(code, call):
     assert type(caught.value).__name__ == CLASSES[code]
 
 
-# claim: memory-errors
 def test_memory_and_executors_are_errors_of_python_itself():
     assert (CLASSES["out_of_memory"], CLASSES["executor"]) == ("MemoryError", "RuntimeError")
 
 
-# claim: python-errors
 def test_errors_are_those_of_python_too():
     assert issubclass(InvalidValue, ValueError) and issubclass(InvalidType, TypeError)
     assert issubclass(InvalidValue, patchfold.Error) and issubclass(InvalidType, patchfold.Error)
@@ -360,7 +356,6 @@ def test_a_module_with_wrong_calls_has_some_for_each_of_its_functions(module):
     assert module is patchfold or (folder / f"{name}.txt").exists() == bool(functions & met)
 
 
-# claim: refused-calls-write-nothing
 def test_nothing_is_written_before_an_error():
     out = np.full((1, 4, 9), 7, np.int32)
     for wrong in [{"kernel_size": 0}, {"kernel_size": 2, "value": 1j}, {"kernel_size": 3}]:

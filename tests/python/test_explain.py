@@ -53,7 +53,6 @@ def checked(svg: str) -> ElementTree.Element:
     return root
 
 
-# claim: explain-svg
 @pytest.mark.parametrize("spec", patchfold.operators(), ids=lambda spec: spec.name)
 def test_every_operator_has_a_picture(spec: patchfold.OperatorSpec) -> None:
     shape, given = example(spec)
@@ -80,7 +79,6 @@ def test_pictures_of_one_page_have_ids_of_their_own() -> None:
     assert len(ids) == 4
 
 
-# claim: explain-notebook
 def test_plans_tilings_and_mergers_show_themselves() -> None:
     image = np.zeros((1, 1, 6, 6), np.float32)
     plan = patchfold.plan("unfold", image, kernel_size=3)
@@ -105,7 +103,6 @@ def test_plans_tilings_and_mergers_show_themselves() -> None:
         patchfold.explain(tiling, kernel_size=3)  # type: ignore[call-overload]
 
 
-# claim: explain-errors
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="exceptions have notes from Python 3.11 on")
 def test_errors_say_what_would_be_right() -> None:
     with pytest.raises(patchfold.InvalidValue) as refused:

@@ -10,7 +10,6 @@ import pytest
 from order_formulas import cases, refused
 
 
-# claim: explain-order
 def test_names_the_order_of_six_systems() -> None:
     """Every one of 600 random cases: system, order and geometry."""
     systems = set()
@@ -29,7 +28,6 @@ def test_names_the_order_of_six_systems() -> None:
     assert len(systems) == 6
 
 
-# claim: explain-order
 def test_refuses_what_no_operator_makes() -> None:
     for kind, image, columns in refused(seed=7, count=150):
         answer = patchfold.explain_order(image, columns)
@@ -83,7 +81,6 @@ def test_knows_other_layouts() -> None:
     assert answer.operator == "batch_to_space" and "the inverse of tf.space_to_batch_nd" in str(answer)
 
 
-# claim: explain-order-ambiguous
 def test_says_when_values_leave_it_open() -> None:
     rng = np.random.default_rng(0)
     zeros = patchfold.explain_order(np.zeros((1, 2, 4, 4)), np.zeros((1, 8, 9)))
@@ -122,7 +119,6 @@ def test_refuses_what_is_no_array_of_numbers() -> None:
     assert not patchfold.explain_order(np.float32(1), np.float32(2))
 
 
-# claim: explain-order-bounded
 def test_takes_bounded_time_and_memory() -> None:
     rng = np.random.default_rng(1)
     shapes = [((1, 1, 60, 60, 60), (1, 720, 5040)), ((1, 1, 720, 720), (1, 720, 720)), ((4, 3, 256, 256), (4, 768, 256))]

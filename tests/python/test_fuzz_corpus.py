@@ -25,7 +25,6 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, *words], capture_output=True, text=True)
 
 
-# claim: corpus
 @pytest.mark.parametrize("words", [("--replay", str(FUZZ / "corpus")), ("--random", "2000")], ids=["corpus", "random"])
 def test_inputs_keep_the_rules(words):
     done = run(str(FUZZ / "arguments.py"), *words, "--stats")

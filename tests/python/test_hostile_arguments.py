@@ -344,7 +344,6 @@ def test_long_steps_that_are_never_made_do_not_overflow():
     assert patchfold.unfold_view(IMAGE, (1, 1), dilation=2**62).shape == (1, 2, 1, 1, 4, 4)
 
 
-# claim: hostile-text
 @pytest.mark.parametrize("text", ["[" * 10**6, '{"shape": [1', "9" * 5000])
 def test_json_that_cannot_be_read_is_refused(text):
     with pytest.raises(patchfold.InvalidValue, match="text: must be"):
@@ -357,7 +356,6 @@ def test_an_infinite_scale_in_json_is_refused():
         patchfold.Tiling.from_json(text.replace("[1, 1]", "[1e999]"))
 
 
-# claim: signals
 def test_signals_arrive_between_calls():
     # A process that was started in the background ignores the signal.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -387,7 +385,6 @@ print(patchfold.unfold(numpy.ones((1, 1, 4, 4)), 2).shape)
 """
 
 
-# claim: subinterpreters
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="newer Pythons refuse NumPy in a second interpreter themselves")
 def test_a_second_interpreter_cannot_import_and_does_no_harm():
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", SECOND_INTERPRETER], capture_output=True, text=True)

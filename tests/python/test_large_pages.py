@@ -61,7 +61,6 @@ class Foreign:
 IMAGE = (1, 16, 1024, 1024)
 
 
-# claim: large-pages
 @needs_large_pages
 @pytest.mark.parametrize("kind", [np.asarray, Foreign])
 def test_arrays_lie_on_large_pages(kind: Callable[[np.ndarray], Any]) -> None:
@@ -83,7 +82,6 @@ TORCH_FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-# claim: large-pages
 @needs_large_pages
 @pytest.mark.parametrize("name", TORCH_FUNCTIONS)
 def test_torch_tensors_lie_on_large_pages(name: str) -> None:
@@ -94,7 +92,6 @@ def test_torch_tensors_lie_on_large_pages(name: str) -> None:
     assert is_advised(result.data_ptr() + result.nbytes // 2)
 
 
-# claim: large-pages
 @needs_large_pages
 def test_jax_results_lie_on_large_pages() -> None:
     jax = pytest.importorskip("jax")
@@ -104,7 +101,6 @@ def test_jax_results_lie_on_large_pages() -> None:
         assert is_advised(result.unsafe_buffer_pointer() + result.nbytes // 2)
 
 
-# claim: large-pages
 @needs_large_pages
 def test_small_memory_is_left_as_it_is() -> None:
     for size, expected in ((4 * MEGABYTE - 1, False), (4 * MEGABYTE, True)):

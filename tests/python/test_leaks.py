@@ -113,7 +113,6 @@ def blocks(*, collect: bool) -> int:
     return sys.getallocatedblocks()
 
 
-# claim: soak
 @pytest.mark.parametrize("calls", [RIGHT, wrong()], ids=["right", "wrong"])
 def test_no_blocks_are_kept(calls):
     """Caches and free lists take blocks for a while; what is kept by one call in ten is seen every time."""

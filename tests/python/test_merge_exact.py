@@ -82,7 +82,6 @@ def merges(draw):
     return tiling, dtype, {"reduce": reduce, "window": window, "copy": draw(st.booleans())}
 
 
-# claim: unchanged-tiles
 @settings(max_examples=500, deadline=None)
 @given(st.data())
 def test_merge_of_split_is_the_array(data):
@@ -106,7 +105,6 @@ def test_merge_of_split_is_the_array(data):
         assert merger.peak_bytes == tiling.bytes(kind, **arguments).most
 
 
-# claim: merge-same-bits
 @settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_results_do_not_depend_on_order_threads_instructions_memory_or_the_way_out(data):
@@ -139,7 +137,6 @@ def test_results_do_not_depend_on_order_threads_instructions_memory_or_the_way_o
     assert len(found) == 1
 
 
-# claim: unchanged-tiles
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, ml_dtypes.bfloat16, np.complex64])
 @pytest.mark.parametrize("window", ["ones", "hann", "gaussian"])
 def test_payloads_and_signs_survive(dtype, window):
@@ -155,7 +152,6 @@ def test_payloads_and_signs_survive(dtype, window):
     assert merger.finish().tobytes() == x.tobytes()
 
 
-# claim: scaled-results
 @pytest.mark.parametrize("channels", [(), (1,), (5,), (2, 3), (0,)])
 @pytest.mark.parametrize("axes", [None, (-2, -1), (0, 1), (-3, -2)])
 def test_results_with_other_channels(channels, axes):

@@ -129,7 +129,6 @@ def faults(y, model, reduce, dtype, fill):
     return wrong
 
 
-# claim: means-exact
 @settings(max_examples=600, deadline=None)
 @given(st.data())
 def test_means_and_sums_are_exact_but_for_one_rounding(data):
@@ -155,7 +154,6 @@ def test_means_and_sums_are_exact_but_for_one_rounding(data):
     assert not faults(y, Merge(axes, tiles, weights=weight, mask=mask), reduce, y.dtype, y.dtype.type(1))
 
 
-# claim: center, selections
 @settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_selections_index_by_index(data):
@@ -190,7 +188,6 @@ def test_selections_index_by_index(data):
             assert y[at] == (max if reduce == "max" else min)(values)
 
 
-# claim: means-of-int64
 @settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_64_bit_integers_are_exact(data):
@@ -231,7 +228,6 @@ def test_complex_numbers_are_two_real_ones(data):
         assert not faults(getattr(y, part), model, reduce, np.float32, np.float32(7))
 
 
-# claim: blended-nan
 @pytest.mark.parametrize("window", ["ones", "hann", "gaussian"])
 def test_infinities_and_nan(window):
     """What arithmetic gives: infinities of one sign stay, of two signs are NaN, and NaN stays."""
@@ -241,7 +237,6 @@ def test_infinities_and_nan(window):
     assert y.tolist()[:3] == [1, 2, inf] and math.isnan(y[3]) and math.isnan(y[4]) and y[5] == 3
 
 
-# claim: windows
 @pytest.mark.parametrize("window", [*WINDOWS, *(("gaussian", sigma) for sigma in (1e-3, 0.03, 0.125, 0.2, 0.5, 2.0, 1e3))])
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 7, 16, 63, 256, 1000])
 def test_samples_of_windows(window, n):
@@ -250,7 +245,6 @@ def test_samples_of_windows(window, n):
     assert found.min() >= 2.0**-100
 
 
-# claim: windows
 def test_a_gaussian_has_the_width_that_is_asked_for():
     """exp(-2) two deviations from the middle, whatever the deviation."""
     for deviation in (1, 3, 10):

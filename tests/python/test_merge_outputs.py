@@ -16,7 +16,6 @@ from patchfold import InvalidValue
 from test_apply_tiled import NOTES, T, X, fill
 
 
-# claim: files-from-python
 def test_tiff_files(tmp_path):
     tifffile = pytest.importorskip("tifffile")
     patchfold.apply_tiled(np.sin, X, (16, 12), overlap=4, out=tmp_path / "y.tif", progress=False)
@@ -74,7 +73,6 @@ def test_a_file_that_cannot_be_begun_leaves_nothing(tmp_path, monkeypatch):
     np.testing.assert_array_equal(merger.finish(), X)
 
 
-# claim: files-from-python
 def test_a_finished_file_has_its_own_name(tmp_path):
     y = patchfold.apply_tiled(np.sin, X, (16, 12), overlap=4, out=tmp_path / "y.npy", progress=False)
     assert y.filename == tmp_path / "y.npy"
@@ -102,7 +100,6 @@ def test_a_forked_process_leaves_the_unfinished_file(tmp_path):
     np.testing.assert_array_equal(merger.finish(), X)
 
 
-# claim: rows-to-functions
 @pytest.mark.parametrize("axes", [(0, 1), (1, 2), (0, 2)])
 def test_rows_go_to_a_function_in_order(axes):
     tiling = patchfold.Tiling(X.shape, (2, 12), overlap=1, axes=axes)
@@ -117,7 +114,6 @@ def test_rows_go_to_a_function_in_order(axes):
     np.testing.assert_array_equal(np.concatenate(bands, axes[0]), X, strict=True)
 
 
-# claim: exceptions-of-sinks
 def test_a_sink_that_fails(tmp_path):
     calls = []
 
@@ -176,7 +172,6 @@ def test_the_lock_of_the_interpreter_is_free_meanwhile():
     pytest.fail("no other thread ran while tiles were merged")
 
 
-# claim: tiles-let-go
 def test_a_borrowed_tile_is_released_as_soon_as_it_is_not_needed():
     tiling = patchfold.Tiling((10, 4), (4, 4), overlap=(1, 0))
 
@@ -202,7 +197,6 @@ def test_a_borrowed_tile_is_released_as_soon_as_it_is_not_needed():
     assert alive() is None
 
 
-# claim: copied-tiles
 def test_a_copied_tile_may_be_overwritten_at_once():
     buffer = np.empty((3, 16, 12), np.float32)
     merger = patchfold.Merger(T, copy=True)
@@ -212,7 +206,6 @@ def test_a_copied_tile_may_be_overwritten_at_once():
     np.testing.assert_array_equal(merger.finish(), X)
 
 
-# claim: merge-memory
 @pytest.mark.parametrize("copies", [False, True])
 @pytest.mark.parametrize("to_sink", [False, True])
 @pytest.mark.parametrize("arguments", [{}, {"reduce": "center"}, {"reduce": "first"}, {"dtype": "float64"}])
@@ -228,7 +221,6 @@ def test_peak_bytes_are_what_was_announced(copies, to_sink, arguments):
     assert announced.rows == (0 if not to_sink else announced.rows) and (announced.rows > 0) == to_sink
 
 
-# claim: memory-limit
 def test_memory_limit():
     need = T.bytes("float32").most
     with pytest.raises(MemoryError) as caught:

@@ -66,7 +66,6 @@ def test_torchio_cube_stays_in_place():
     np.testing.assert_array_equal(y, x, strict=True)
 
 
-# claim: border-stays
 @pytest.mark.parametrize("window", ["hann", "linear", "cosine", "gaussian"])
 @pytest.mark.parametrize("overlap", [0, 1, 8, 24])
 def test_torchio_and_torchgeo_no_dark_border(window, overlap):
@@ -78,7 +77,6 @@ def test_torchio_and_torchgeo_no_dark_border(window, overlap):
     assert (split_and_merged(np.full((50, 70), 40, np.uint8), (32, 32), overlap=overlap, window=window) == 40).all()
 
 
-# claim: border-stays
 def test_torchaudio_first_and_last_tile_are_not_faded_on_the_outer_side():
     """Chunked separation fades every chunk at both ends, so the signal begins and ends in silence."""
     signal = np.random.default_rng(0).normal(size=(2, 44_100)).astype(np.float32)
@@ -155,7 +153,6 @@ def box(part):
     return (windows * np.arange(25).reshape(5, 5)).sum((-2, -1))
 
 
-# claim: receptive-field
 @pytest.mark.parametrize("tile", [(12, 12), (16, 13), (40, 9)])
 def test_stardist_tiles_that_overlap_by_the_receptive_field_are_the_whole(tile):
     """Where tiles overlap by the receptive field, what is far from their borders is exact: center takes it."""
@@ -165,7 +162,6 @@ def test_stardist_tiles_that_overlap_by_the_receptive_field_are_the_whole(tile):
         np.testing.assert_array_equal(y, box(x))
 
 
-# claim: zero-weights
 def test_stardist_a_margin_of_weight_0_is_cropped():
     """A window that is 0 at borders within the picture does the same, blended."""
     x = np.random.default_rng(0).integers(-99, 99, (100,)).astype(np.float64)

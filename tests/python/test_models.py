@@ -24,7 +24,6 @@ from patchfold.models._regions import Found  # noqa: E402
 from patchfold.onnxruntime import convert  # noqa: E402
 
 
-# claim: models-inspect
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_operator_is_found_whatever_it_is_made_of(case):
     report = inspect(case.model(), timed=False)
@@ -80,7 +79,6 @@ def test_named_map_is_the_operator_it_came_from(seed):
     np.testing.assert_array_equal(again.reshape(indices.shape), indices)
 
 
-# claim: models-proven
 @pytest.mark.parametrize("seed", range(40))
 def test_map_with_one_other_element_has_no_name(seed):
     draw = random.Random(seed)
@@ -143,7 +141,6 @@ def test_open_sizes_are_taken_or_given_and_said():
         inspect(case.model(), sizes={"width": 3})
 
 
-# claim: models-report
 def test_report_has_time_bytes_and_notes():
     case = Case("conv", (1, 3, 16, 16), [node("Conv", "x w", "y")], "", constants={"w": hot(3, 3, 3)})
     report = inspect(case.model())
@@ -160,7 +157,6 @@ def test_report_has_time_bytes_and_notes():
     assert re.fullmatch(r"  \S+ ms here; \S+ ms to copy as many bytes, \S+ times", lines[5])
 
 
-# claim: models-report
 @pytest.mark.parametrize(
     ("nodes", "shape", "constants", "details", "pattern"),
     [
@@ -176,7 +172,6 @@ def test_order_and_padding_are_said(nodes, shape, constants, details, pattern):
     assert finding.details() == details and finding.pattern == pattern and details in str(finding)
 
 
-# claim: models-report
 @pytest.mark.parametrize(
     ("operator", "arguments", "facts", "text"),
     [
@@ -235,7 +230,6 @@ def test_other_files_are_refused(tmp_path):
     refused(tmp_path / "empty.onnx", "empty.onnx: is no ONNX model")
 
 
-# claim: models-refused
 def test_cycles_and_missing_inputs_are_named():
     nodes = [node("Relu", "b", "a"), node("Relu", "a", "b"), node("Relu", "b", "y")]
     refused(Case("cycle", (1,), nodes, "").model(), "node Relu #0 (Relu): its input 'b' is made by no node before it")
@@ -278,7 +272,6 @@ def test_data_outside_its_place_is_refused(tmp_path, entries, text):
     refused(folder / "m.onnx", text)
 
 
-# claim: models-limits
 def test_large_shapes_are_neither_made_nor_read():
     case = Case("huge", (1 << 20, 1 << 20), [node("Transpose", "x", "t", perm=[1, 0]), node("Reshape", "t s", "y")], "")
     case.constants["s"] = ints(1 << 30, 1 << 10)
@@ -332,7 +325,6 @@ def test_command(tmp_path):
     assert "--size n: write NAME=N with a positive N" in run("inspect", str(path), "--size", "n").stderr
 
 
-# claim: models-limits
 def test_what_is_computed_from_data_has_no_name():
     weights = [node("Relu", "w", "v"), node("Conv", "x v", "y")]
     model = Case("weights", (1, 1, 5, 5), weights, "", constants={"w": hot(1, 2, 2)}).model()

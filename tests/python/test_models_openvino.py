@@ -69,7 +69,6 @@ def found(path):
     return [(finding.operator, finding.arguments) for finding in inspect(path, timed=False).findings]
 
 
-# claim: models-openvino
 def test_disguised_operator_is_found(tmp_path):
     writer = Writer()
     path = writer.save(tmp_path, shuffle(writer, parameter(writer, 1, 12, 4, 5)))
@@ -153,7 +152,6 @@ def refused(path, text):
     assert text in str(caught.value)
 
 
-# claim: models-refused
 def test_bad_files_are_refused(tmp_path):
     refused(tmp_path / "none.xml", "none.xml: cannot be read: No such file or directory")
     path = tmp_path / "m.xml"

@@ -47,7 +47,6 @@ def col2im(draw):
     return Case("drawn", shape, nodes, None, constants={"i": ints(*extents), "k": ints(*kernel)})
 
 
-# claim: models-portable
 @pytest.mark.parametrize("seed", range(60))
 def test_col2im_is_the_same_bit_for_bit(seed):
     case = col2im(random.Random(seed))
@@ -59,7 +58,6 @@ def test_col2im_is_the_same_bit_for_bit(seed):
     np.testing.assert_array_equal(bits(run(model, x)), bits(run(case.model(), x)))
 
 
-# claim: models-portable
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_every_model_computes_the_same(case):
     x = np.random.default_rng(1).random(case.shape, np.float32)
@@ -83,7 +81,6 @@ def most_axes(model):
     return max(len(value.type.tensor_type.shape.dim) for value in values)
 
 
-# claim: models-few-axes
 @pytest.mark.parametrize("target", FEW_AXES)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_targets_of_few_axes_get_them(case, target):
@@ -93,7 +90,6 @@ def test_targets_of_few_axes_get_them(case, target):
     assert (most_axes(model) > 5) == (case.name in STAYS_WIDE)
 
 
-# claim: models-few-axes
 @pytest.mark.parametrize("seed", range(60))
 def test_col2im_of_few_axes_is_the_same_bit_for_bit(seed):
     case = col2im(random.Random(seed))
@@ -109,7 +105,6 @@ def test_col2im_of_few_axes_is_the_same_bit_for_bit(seed):
     np.testing.assert_array_equal(bits(run(model, x)), bits(run(case.model(), x)))
 
 
-# claim: models-few-axes
 @pytest.mark.parametrize("name", ["pixel shuffle", "tokens of a vision transformer", "tokens back into pictures"])
 def test_open_batches_are_written_for_few_axes(name):
     case = next(case for case in CASES if case.name == name)
@@ -133,7 +128,6 @@ def extracting(shape, ksizes, strides, rates, padding, **options):
     return model
 
 
-# claim: models-patches
 @pytest.mark.parametrize("target", ["basic", "tensorrt", "coreml", "onnx:13"])
 @pytest.mark.parametrize("seed", range(10))
 def test_patches_of_tf2onnx_are_written(seed, target):
@@ -151,7 +145,6 @@ def test_patches_of_tf2onnx_are_written(seed, target):
     np.testing.assert_array_equal(bits(patchfold.unfold(x, **finding.arguments)), bits(expected))
 
 
-# claim: models-open-batch
 @pytest.mark.parametrize("kind", ["DepthToSpace", "SpaceToDepth"])
 @pytest.mark.parametrize("mode", ["DCR", "CRD"])
 def test_blocks_of_any_batch(kind, mode):
@@ -163,7 +156,6 @@ def test_blocks_of_any_batch(kind, mode):
         np.testing.assert_array_equal(run(model, x), run(case.model(), x))
 
 
-# claim: models-targets
 def test_targets_keep_what_they_have():
     flat = Case(
         "2-D", (1, 4, 12), [node("Col2Im", "x i k", "y")], None, constants={"i": ints(4, 5), "k": ints(2, 2)}
@@ -248,7 +240,6 @@ def test_what_cannot_be_written_is_refused(case, text):
     assert text in str(caught.value) and str(caught.value).startswith("node ")
 
 
-# claim: models-portable-sizes
 def test_open_extents_can_be_given():
     case = Case("open", (1, 4, "h", 4), [node("DepthToSpace", "x", "y", blocksize=2)], None)
     model = portable(case.model(), "basic", sizes={"h": 6})

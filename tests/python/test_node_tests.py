@@ -41,7 +41,6 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
     return Run(tmp_path, capsys)
 
 
-# claim: node-tests-compare
 def test_passes_where_results_are_equal(run: Run) -> None:
     run.add("pads", col2im())
     line = "pass test_data_set_0 onnx.Col2Im-18 float32 (1, 1, 5, 5)\n"
@@ -49,7 +48,6 @@ def test_passes_where_results_are_equal(run: Run) -> None:
     assert run("pads", "--quiet", "--threads", "1") == (0, "1 passed, 0 failed\n", "")
 
 
-# claim: node-tests-compare
 def test_fails_where_one_element_differs(run: Run) -> None:
     run.add("pads", col2im(14))
     run.add("pads", col2im(24), data_set="test_data_set_1")
@@ -84,7 +82,6 @@ def test_several_folders_are_named(run: Run) -> None:
     )
 
 
-# claim: node-tests-compare
 @pytest.mark.parametrize(("dtype", "step"), [(np.float16, 2048), (ml_dtypes.bfloat16, 256)])
 def test_half_precision_sums_may_be_rounded_at_every_step(run: Run, dtype: Any, step: int) -> None:
     """step + 1 + 1 is step if each addition is rounded, and step + 2 if the sum is."""

@@ -192,7 +192,6 @@ TENSORS: dict[str, tuple[TensorProto, str, str]] = {
 }
 
 
-# claim: onnx-external
 @pytest.mark.parametrize("name", TENSORS)
 def test_damaged_tensor_is_refused(name: str, tmp_path: Path) -> None:
     value, code, fragment = TENSORS[name]
@@ -234,7 +233,6 @@ def test_missing_files_are_named(tmp_path: Path) -> None:
     is_refused(folder, OPEN, "test_data_set_0", "cannot be read: Not a directory")
 
 
-# claim: regular-files
 def test_other_than_regular_files_are_refused(tmp_path: Path) -> None:
     for file in ("model.onnx", "test_data_set_0/input_0.pb"):
         path = col2im().write(tmp_path) / file
@@ -287,7 +285,6 @@ def test_files_that_are_no_messages_are_refused(tmp_path: Path) -> None:
     is_refused(tmp_path, FORMAT, "test_data_set_0/input_0.pb", rule)
 
 
-# claim: limit-onnx
 def test_files_that_are_too_large_are_not_read(tmp_path: Path) -> None:
     col2im().write(tmp_path)
     os.truncate(tmp_path / "model.onnx", (1 << 26) + 1)
@@ -324,7 +321,6 @@ def test_file_cut_anywhere_is_refused_or_run(file: str, tmp_path: Path) -> None:
     assert count > len(whole) / 2
 
 
-# claim: hostile-files
 @pytest.mark.parametrize("file", FILES)
 def test_file_with_any_byte_changed_is_refused_or_run(file: str, tmp_path: Path) -> None:
     path = col2im().write(tmp_path) / file

@@ -67,7 +67,6 @@ def check(folder: Path, data_sets: int) -> None:
     assert "first difference at " in printed.getvalue()
 
 
-# claim: onnx-node-tests
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_generated(case: Any, tmp_path: Path) -> None:
     for number, (inputs, outputs) in enumerate(case.data_sets):
@@ -76,7 +75,6 @@ def test_generated(case: Any, tmp_path: Path) -> None:
     check(tmp_path / case.name, len(case.data_sets))
 
 
-# claim: onnx-node-tests
 @pytest.mark.parametrize("name", CARRIED)
 def test_carried(name: str, tmp_path: Path) -> None:
     for path, content in CARRIED[name].items():

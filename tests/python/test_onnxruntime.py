@@ -39,7 +39,6 @@ def name(case: Case) -> str:
     return f"{case.operator}-{case.x.ndim}d{len(case.expected.shape)}"
 
 
-# claim: onnxruntime-operators
 @pytest.mark.parametrize("case", cases(), ids=name)
 def test_every_operator_computes_its_formula(case: Case) -> None:
     assert same_bits(run(case.model(), case.x), case.expected)
@@ -48,7 +47,6 @@ def test_every_operator_computes_its_formula(case: Case) -> None:
     assert same_bits(run(case.model(), case.x, threads=1), case.expected)
 
 
-# claim: onnxruntime-operators
 @pytest.mark.parametrize("dtype", TYPES)
 def test_every_element_type(dtype: str) -> None:
     for case in cases(dtype):
@@ -66,7 +64,6 @@ def test_shapes_are_known_before_a_run() -> None:
             assert tuple(session(case.model()).get_outputs()[0].shape) == case.expected.shape, case.operator
 
 
-# claim: onnxruntime-same-shape-again
 def test_one_session_takes_one_shape_after_another_from_many_threads() -> None:
     case = next(case for case in cases() if case.operator == "DepthToSpace")
     made = session(case.model(["n", "c", "h", "w"]))
@@ -79,7 +76,6 @@ def test_one_session_takes_one_shape_after_another_from_many_threads() -> None:
         assert all(pool.map(same, range(200)))
 
 
-# claim: onnxruntime-threads
 @pytest.mark.parametrize("threads", [1, 3])
 def test_large_problems_run_on_the_threads_of_the_session_alone(threads: int) -> None:
     x = numbers((4, 36, 128 * 128))
@@ -100,7 +96,6 @@ STANDARD = [
 ]
 
 
-# claim: onnxruntime-convert
 @pytest.mark.parametrize("case", STANDARD, ids=name)
 def test_convert_takes_over_the_standard_operators(case: Case) -> None:
     model = case.model()
@@ -135,7 +130,6 @@ def extracting(padding: str) -> Case:
     return Case("ExtractImagePatches", case.x, case.expected, lists, {}, "ai.onnx.contrib")
 
 
-# claim: onnxruntime-convert
 def test_convert_takes_over_the_patches_of_tf2onnx() -> None:
     case = extracting("SAME")
     model = case.model()
@@ -162,7 +156,6 @@ DISGUISED = {
 }
 
 
-# claim: onnxruntime-disguises
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_convert_takes_over_what_other_nodes_do(case: Any) -> None:
     model = case.model()
@@ -211,7 +204,6 @@ def test_convert_takes_over_overlapping_tokens_of_an_open_batch() -> None:
     assert all(map(same_bits, ours, theirs)) and len(ours) == len(theirs) == 2
 
 
-# claim: onnxruntime-left
 def test_what_cannot_be_taken_over_stays_and_runs_as_before() -> None:
     case = next(case for case in STANDARD if case.operator == "SpaceToDepth")
     for element in (onnx.TensorProto.STRING, onnx.TensorProto.COMPLEX64, onnx.TensorProto.INT4, onnx.TensorProto.UNDEFINED):
@@ -241,7 +233,6 @@ def test_what_cannot_be_taken_over_stays_and_runs_as_before() -> None:
         ("SpaceToDepth", {"blocksize": -1}, r"SpaceToDepth: blocksize: must be at least 1.*given -1"),
     ],
 )
-# claim: onnxruntime-errors
 def test_wrong_attributes_get_an_error(operator: str, change: dict[str, Any], text: str) -> None:
     case = next(case for case in cases() if case.operator == operator)
     attributes = {key: value for key, value in (case.attributes | change).items() if value is not None}
@@ -262,7 +253,6 @@ def test_wrong_attributes_get_an_error(operator: str, change: dict[str, Any], te
         ("BatchToSpace", {"crops_begin": [0, 0, -1, 0]}, r"BatchToSpace: crops_begin: .*given"),
     ],
 )
-# claim: onnxruntime-errors
 def test_wrong_inputs_get_an_error(operator: str, change: dict[str, Any], text: str) -> None:
     case = next(case for case in cases() if case.operator == operator)
     wrong = Case(operator, case.x, case.expected, case.inputs | change, case.attributes)
@@ -270,7 +260,6 @@ def test_wrong_inputs_get_an_error(operator: str, change: dict[str, Any], text: 
         run(wrong.model(), case.x)
 
 
-# claim: onnxruntime-errors
 def test_strings_are_refused() -> None:
     case = next(case for case in cases() if case.operator == "DepthToSpace")
     model = case.model()
@@ -280,7 +269,6 @@ def test_strings_are_refused() -> None:
         run(model, case.x.astype(str).astype(object))
 
 
-# claim: onnxruntime-errors
 def test_models_that_inspect_refuses_are_refused(tmp_path: Any) -> None:
     (tmp_path / "cut.onnx").write_bytes(STANDARD[0].model().SerializeToString()[:-40])
     with pytest.raises(ModelError, match=re.escape(str(tmp_path / "cut.onnx"))):

@@ -62,7 +62,6 @@ class Runtime:
         return library.RegisterCustomOps(None, ctypes.addressof(self.base))
 
 
-# claim: onnxruntime-several
 def test_each_onnxruntime_of_a_process_has_operators_of_its_own() -> None:
     one, other = Runtime(100), Runtime(200)
     for runtime in (one, other, one, other):

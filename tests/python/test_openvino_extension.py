@@ -71,7 +71,6 @@ def patches(dtype: Any) -> tuple[Any, Array]:
     return openvino.Model([node.output(0)], [parameter], "m"), x
 
 
-# claim: openvino-operators
 @pytest.mark.parametrize("case", cases(), ids=lambda case: f"{case.operator}-{len(case.expected.shape)}")
 def test_operators_of_openvinos_files_run_here(library: str, case: Case, tmp_path: Path) -> None:
     for shape in (case.x.shape, [-1, *case.x.shape[1:]], [-1] * case.x.ndim):
@@ -85,7 +84,6 @@ def test_operators_of_openvinos_files_run_here(library: str, case: Case, tmp_pat
         assert case.operator not in kinds(made)
 
 
-# claim: openvino-operators
 def test_patches_of_openvinos_files_run_here(library: str, tmp_path: Path) -> None:
     for dtype in (np.float32, np.uint8):
         model, x = patches(dtype)
@@ -97,7 +95,6 @@ def test_patches_of_openvinos_files_run_here(library: str, tmp_path: Path) -> No
         assert "ExtractImagePatches" not in kinds(made) and same_bits(made({"x": x})[0], expected)
 
 
-# claim: openvino-onnx
 @pytest.mark.parametrize("case", cases(), ids=lambda case: f"{case.operator}-{len(case.expected.shape)}")
 def test_operators_of_onnx_run_here(library: str, case: Case) -> None:
     if case.operator not in ("Col2Im", "DepthToSpace", "SpaceToDepth"):
@@ -116,7 +113,6 @@ def test_an_open_batch_leaves_the_other_extents_known(library: str) -> None:
     assert str(made.output(0).get_partial_shape()) == "[?,3,8,6]"
 
 
-# claim: openvino-narrow
 @pytest.mark.parametrize("dtype", ["int64", "uint64", "float64"])
 def test_types_that_the_plugin_narrows_are_refused(library: str, dtype: str, tmp_path: Path) -> None:
     for case in cases(dtype):
@@ -141,7 +137,6 @@ def test_types_that_the_plugin_narrows_are_refused(library: str, dtype: str, tmp
         ("DepthToSpace", {}, numbers((5,)), "DepthToSpace: "),
     ],
 )
-# claim: openvino-errors
 def test_wrong_models_get_an_error(library: str, operator: str, change: Any, x: Any, text: str) -> None:
     case = next(case for case in cases() if case.operator == operator)
     x = case.x if x is None else x
@@ -151,7 +146,6 @@ def test_wrong_models_get_an_error(library: str, operator: str, change: Any, x: 
             compiled(library, wrong.model(shape))({"x": x})
 
 
-# claim: openvino-errors
 def test_lists_of_more_axes_than_a_tensor_has_are_refused(library: str) -> None:
     case = next(case for case in cases() if case.operator == "Col2Im")
     model = Case("Col2Im", case.x, case.x, case.inputs, case.attributes, "").model()
@@ -163,7 +157,6 @@ def test_lists_of_more_axes_than_a_tensor_has_are_refused(library: str) -> None:
         del model.graph.input[-1]
 
 
-# claim: openvino-threads
 @pytest.mark.parametrize("threads", [1, 2])
 def test_large_problems_start_no_threads_of_their_own(library: str, threads: int) -> None:
     x = numbers((4, 36, 128 * 128))
@@ -177,7 +170,6 @@ def test_the_library_is_compiled_once(library: str, monkeypatch: pytest.MonkeyPa
     assert patchfold.openvino.extension() == library
 
 
-# claim: openvino-one-openvino
 def test_the_library_looks_for_openvino_in_no_place_of_its_own(library: str) -> None:
     if shutil.which("readelf") is None:
         pytest.skip("readelf is not installed")
@@ -185,7 +177,6 @@ def test_the_library_looks_for_openvino_in_no_place_of_its_own(library: str) -> 
     assert re.findall(r"RUNPATH.*\[(.*)\]", dynamic) == [str(patchfold.openvino._extension.LIBRARIES)]
 
 
-# claim: openvino-version
 def test_another_version_of_openvino_is_an_error(library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     build = patchfold.openvino._extension
     folder = Path(openvino.__file__).parent
@@ -202,7 +193,6 @@ def test_another_version_of_openvino_is_an_error(library: str, tmp_path: Path, m
         openvino.Core().add_extension(str(tmp_path / "other.so"))
 
 
-# claim: openvino-compiler
 def test_without_a_compiler_there_is_a_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATCHFOLD_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("CXX", "no-such-compiler -m64")
@@ -214,7 +204,6 @@ def test_without_a_compiler_there_is_a_clear_error(tmp_path: Path, monkeypatch: 
     assert list((tmp_path / "cache").iterdir()) == []
 
 
-# claim: openvino-cache
 def test_a_folder_of_others_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shared = tmp_path / "shared"
     shared.mkdir()

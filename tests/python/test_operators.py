@@ -18,7 +18,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 
-# claim: functions-are-rows
 @pytest.mark.parametrize("spec", HERE, ids=lambda spec: spec.name)
 def test_every_operator_has_a_function_with_the_arguments_of_the_table(spec):
     parameters = dict(inspect.signature(function_of(spec)).parameters)
@@ -64,7 +63,6 @@ def test_a_dialect_that_does_not_come_with_the_package_needs_its_own(dialect):
     assert done.returncode and f"import of {dialect} halted" in done.stderr
 
 
-# claim: no-frameworks
 def test_importing_patchfold_imports_no_other_framework():
     program = "import sys, patchfold; print(*{name.partition('.')[0] for name in sys.modules})"
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
@@ -100,7 +98,6 @@ def by_name(spec, data, arguments, out=None):
     return outcome(lambda: patchfold.run(spec.name, *(data or [None]), **arguments, out=out), spec.data_input)
 
 
-# claim: functions-are-rows
 @pytest.mark.parametrize("spec", HERE, ids=lambda spec: spec.name)
 def test_a_function_is_the_operator_of_its_name(spec):
     data, _ = example(spec)
@@ -139,7 +136,6 @@ def test_no_two_arguments_can_be_mixed_up_unseen(spec):
             ), (one, other)
 
 
-# claim: out
 @pytest.mark.parametrize("spec", HERE, ids=lambda spec: spec.name)
 def test_out_is_filled_and_returned_in_any_layout(spec):
     data, _ = example(spec)
@@ -185,7 +181,6 @@ def counting(shape):
     return np.arange(1, 1 + np.prod(shape, dtype=int), dtype=np.int64).reshape(shape)
 
 
-# claim: neutral-formulas, padding-modes
 @settings(max_examples=300, deadline=None)
 @given(windows(), st.sampled_from(["constant", "edge", "reflect", "symmetric", "wrap"]), st.integers(-3, 3))
 def test_unfold_is_its_formula(w, mode, value):
@@ -211,7 +206,6 @@ def test_unfold_is_its_formula(w, mode, value):
     np.testing.assert_array_equal(patchfold.unfold(x, w["kernel"], **call, **style), expected, strict=True)
 
 
-# claim: neutral-formulas
 @settings(max_examples=300, deadline=None)
 @given(windows())
 def test_fold_is_its_formula_and_coverage_what_it_gives_for_ones(w):
@@ -235,7 +229,6 @@ def test_fold_is_its_formula_and_coverage_what_it_gives_for_ones(w):
     np.testing.assert_array_equal(counted, formulas.fold(ones, w["extents"], *geometry, **plain)[0], strict=True)
 
 
-# claim: neutral-formulas
 @settings(max_examples=100, deadline=None)
 @given(windows(), st.sampled_from(["channel", "kernel"]), st.sampled_from(["channel", "kernel"]))
 def test_reorder_swaps_channels_and_taps(w, source, target):
@@ -250,7 +243,6 @@ def test_reorder_swaps_channels_and_taps(w, source, target):
     np.testing.assert_array_equal(result, expected, strict=True)
 
 
-# claim: neutral-formulas
 @settings(max_examples=200, deadline=None)
 @given(windows(), st.sampled_from(["blocks_first", "depth_first"]))
 def test_space_to_depth_is_its_formula_and_depth_to_space_its_inverse(w, mode):
@@ -261,7 +253,6 @@ def test_space_to_depth_is_its_formula_and_depth_to_space_its_inverse(w, mode):
     np.testing.assert_array_equal(patchfold.depth_to_space(deep, w["kernel"], mode=mode, layout=w["layout"]), x)
 
 
-# claim: neutral-formulas
 @settings(max_examples=200, deadline=None)
 @given(windows())
 def test_space_to_batch_is_its_formula_and_batch_to_space_its_inverse(w):
@@ -277,7 +268,6 @@ def test_space_to_batch_is_its_formula_and_batch_to_space_its_inverse(w):
         np.testing.assert_array_equal(back, x, strict=True)
 
 
-# claim: padding-rules
 @pytest.mark.parametrize("rule", ["valid", "same", "same_upper", "same_lower"])
 @pytest.mark.parametrize("extent", range(1, 9))
 def test_padding_rules(rule, extent):
@@ -306,7 +296,6 @@ def test_numbers_stand_for_every_axis_and_lists_for_each():
         np.testing.assert_array_equal(few, many, strict=True)
 
 
-# claim: number-of-axes
 def test_lists_tell_the_number_of_spatial_axes():
     x = counting((2, 3, 4))
     assert patchfold.unfold(x, (2,)).shape == (2, 6, 3)  # a batch of signals

@@ -33,7 +33,6 @@ def pins() -> dict[str, str]:
     return found
 
 
-# claim: wheel-sources-pinned
 def test_every_source_of_a_wheel_is_pinned() -> None:
     libraries = json.loads((ROOT / "scripts" / "dependencies.json").read_text(encoding="utf-8"))["libraries"]
     assert len({library["name"] for library in libraries}) == len(libraries) == 11
@@ -46,7 +45,6 @@ def test_every_source_of_a_wheel_is_pinned() -> None:
             assert (ROOT / library["build"]).is_file()
 
 
-# claim: wheel-sources-pinned
 def test_every_tool_of_a_wheel_is_pinned_within_what_a_build_takes() -> None:
     pinned = pins()
     for requirement in PROJECT["build-system"]["requires"]:

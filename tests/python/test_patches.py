@@ -21,7 +21,6 @@ def assemble(chunks, shape, dtype):
     return columns
 
 
-# claim: chunks
 @settings(max_examples=400, deadline=None)
 @given(st.data())
 def test_chunks_are_the_columns_of_unfold(data):
@@ -63,7 +62,6 @@ def test_chunks_are_the_columns_of_unfold(data):
         assert len(chunks) == 1
 
 
-# claim: chunks-of-images
 def test_whole_images_are_taken_together_where_they_fit():
     x = np.zeros((5, 3, 8, 8), np.float32)
     one_image = patchfold.unfold(x[:1], 3).nbytes
@@ -84,7 +82,6 @@ def test_a_large_image_is_cut_along_its_first_axis():
     ]
 
 
-# claim: chunks
 def test_no_more_than_a_chunk_is_held_at_a_time():
     x = np.broadcast_to(np.float32(1), (1, 1, 10**6, 10**6))  # the columns would take 36 terabytes
     chunks = patchfold.iter_unfold(x, 3, max_bytes=2**20)
@@ -116,7 +113,6 @@ def test_arguments_are_checked_by_the_call_and_not_by_the_loop():
         patchfold.iter_unfold(x.astype(object), 2)
 
 
-# claim: gathered
 @settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_gathered_patches_are_slices(data):

@@ -102,7 +102,6 @@ def expected_of(case: Case, x: np.ndarray) -> np.ndarray:
     return result
 
 
-# claim: rearranged
 @settings(max_examples=400, deadline=None)
 @given(cases(), st.sampled_from(["<i4", ">i8", "U2"]), st.booleans())
 def test_each_element_goes_where_the_pattern_says(case: Case, dtype: str, flipped: bool) -> None:

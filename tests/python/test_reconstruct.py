@@ -27,7 +27,6 @@ def same_bits(a: np.ndarray, b: np.ndarray) -> bool:
     return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
 
 
-# claim: unfold-undone, equal-columns
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize(("extents", "window"), WINDOWS)
 def test_unchanged_patches_give_the_image_bit_for_bit(kind, extents, window):
@@ -40,7 +39,6 @@ def test_unchanged_patches_give_the_image_bit_for_bit(kind, extents, window):
             assert same_bits(patchfold.fold(columns, extents, **how, reduce="mean"), image)
 
 
-# claim: means-of-columns
 @pytest.mark.parametrize("kind", ["b", "B", "h", "H", "i", "I", "e", "f"])
 @pytest.mark.parametrize(("extents", "window"), WINDOWS)
 def test_means_are_those_of_float64_rounded_once(kind, extents, window):
@@ -55,7 +53,6 @@ def test_means_are_those_of_float64_rounded_once(kind, extents, window):
     np.testing.assert_array_equal(found, expected, strict=True)
 
 
-# claim: nan-columns
 def test_nans_and_zeros_keep_their_bits_where_all_agree():
     payload = np.uint32(0x7FC01234).view(np.float32)
     image = np.full((1, 6, 6), -0.0, np.float32)

@@ -33,7 +33,6 @@ def merged(out=None, **given):
     return merger.finish(), merger.peak_bytes
 
 
-# claim: whole-chunks
 @pytest.mark.parametrize(
     ("attributes", "rows"),
     [
@@ -63,7 +62,6 @@ def test_stores_that_tell_no_chunks_get_rows_as_they_are_finished():
         assert store.written[0] == (0, 48) and np.array_equal(store.array, merged()[0])
 
 
-# claim: whole-chunks
 def test_a_sharded_zarr_array_gets_each_shard_once(tmp_path):
     path = tmp_path / "y.zarr"
     array = zarr.create_array(str(path), shape=X.shape, dtype="f4", chunks=(1, 25, 25), shards=(2, 100, 100))
@@ -119,7 +117,6 @@ class Store2:
         self.bands.append((key[0].start, key[0].stop, rows))
 
 
-# claim: checked-before-work
 def test_declared_results_are_checked_before_the_first_tile(tmp_path):
     facts = ResultType("float32")
     with pytest.raises(InvalidType, match="out: must have the element type of the output; given float64, expected float32"):
@@ -165,7 +162,6 @@ def test_mergers_and_apply_tiled_take_a_spec():
         Merger(T, spec="hann")
 
 
-# claim: thread-limit
 def test_a_limit_of_threads_holds_in_its_block_and_its_thread():
     before = patchfold.get_num_threads()
     patchfold.set_num_threads(4)

@@ -28,7 +28,6 @@ def archives(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return made
 
 
-# claim: source-archive
 def test_holds_what_a_build_needs_and_no_more(archives: list[Path]) -> None:
     tracked = subprocess.run(
         ["git", "ls-files", *BUILT], cwd=ROOT, capture_output=True, text=True, check=True

@@ -139,7 +139,6 @@ def test_a_list_that_another_thread_changes_is_one_value_or_the_other():
     assert met and met <= shapes
 
 
-# claim: lock-released
 def test_the_interpreter_runs_on_while_kernels_run():
     """Another thread, woken just before a large call, runs before the call has ended.
 

@@ -96,7 +96,6 @@ def test_every_argument_refuses_everything_else(function, valid, value):
             assert name == "memory_limit"
 
 
-# claim: proportional
 @pytest.mark.parametrize(
     ("entry", "value"),
     [

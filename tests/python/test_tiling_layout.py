@@ -49,7 +49,6 @@ def problems(draw, most=12, scaled=True):
     return shape, tile, arguments, model
 
 
-# claim: layout-of-tiles, tails
 @settings(max_examples=400, deadline=None)
 @given(problems())
 def test_every_number_of_a_layout(problem):
@@ -85,7 +84,6 @@ def test_every_number_of_a_layout(problem):
             assert found.keep[axis] == slice(begin - one.starts[k], stop - one.starts[k])
 
 
-# claim: coverage-of-tiles
 @settings(max_examples=150, deadline=None)
 @given(problems())
 def test_coverage_counts_tiles(problem):
@@ -102,7 +100,6 @@ def test_coverage_counts_tiles(problem):
     np.testing.assert_array_equal(found, expected)
 
 
-# claim: pickles
 @settings(max_examples=100, deadline=None)
 @given(problems(), st.sampled_from([0, -1, 2**64 - 1, 0.5, float("inf"), float("nan"), -0.0, 1 + 2j]))
 def test_json_and_pickles_give_the_same_tiling(problem, value):
@@ -123,7 +120,6 @@ def test_json_and_pickles_give_the_same_tiling(problem, value):
     assert t != patchfold.Tiling((*shape, 1), (*tile, 1), stride=(*arguments["stride"], 1), tail="drop") and t != "tiling"
 
 
-# claim: layout-of-tiles
 @settings(max_examples=200, deadline=None)
 @given(problems(scaled=False), st.sampled_from(TYPES), st.sampled_from(["constant", "edge", "reflect", "symmetric"]))
 def test_split_is_numpy_pad_and_slices(problem, kind, mode):

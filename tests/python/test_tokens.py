@@ -55,7 +55,6 @@ def in_memory(x: np.ndarray, kind: str) -> np.ndarray:
     return np.ascontiguousarray(x[..., ::-1])[..., ::-1] if kind == "mirrored" else np.ascontiguousarray(x)
 
 
-# claim: token-orders
 @pytest.mark.parametrize("batch", BATCHES, ids=str)
 @pytest.mark.parametrize("order", ["vit", "torch"])
 @pytest.mark.parametrize("kind", ["rows", "fortran", "steps", "mirrored"])
@@ -75,7 +74,6 @@ def test_orders_are_those_of_reshape_and_transpose(batch: tuple[int, ...], order
         assert same_bits(back, np.ascontiguousarray(last))
 
 
-# claim: token-orders
 @pytest.mark.parametrize("batch", BATCHES, ids=str)
 @pytest.mark.parametrize(("tp", "p", "m"), [(2, 3, 2), (2, 3, 1), (1, 3, 2), (4, 1, 4), (2, 2, 3)])
 def test_the_order_of_merge_blocks_is_that_of_reshape_and_transpose(batch: tuple[int, ...], tp: int, p: int, m: int) -> None:
@@ -126,7 +124,6 @@ def test_every_element_type_is_moved_bit_by_bit(dtype: Any) -> None:
     assert same_bits(patchfold.unpatchify(patchfold.patchify(image, 2), (8, 8), 2), image)
 
 
-# claim: token-views
 def test_the_result_shares_memory_where_nothing_has_to_move() -> None:
     rows = numbers((2, 12, 6, 3))
     for x, patch, layout, shared in [
@@ -160,7 +157,6 @@ def test_channels_that_are_absent() -> None:
     assert patchfold.unpatchify(np.zeros((2, 8, 0)), (12, 6), 3).shape == (2, 0, 12, 6)
 
 
-# claim: tokens-torch
 def test_torch_tensors_as_they_are() -> None:
     torch = pytest.importorskip("torch")
     x = torch.arange(2 * 3 * 12 * 6, dtype=torch.float32).reshape(2, 3, 12, 6)
@@ -180,7 +176,6 @@ def test_torch_tensors_as_they_are() -> None:
     assert whole.shape == (2, 3, 72)
 
 
-# claim: token-orders
 def test_tokens_times_weights_are_a_convolution() -> None:
     torch = pytest.importorskip("torch")
     images, weights = torch.randint(-9, 9, (2, 3, 8, 12)).double(), torch.randint(-9, 9, (5, 3, 4, 4)).double()
@@ -191,7 +186,6 @@ def test_tokens_times_weights_are_a_convolution() -> None:
     assert torch.equal(patchfold.unpatchify(columns, (8, 12), 4, order="torch"), images)
 
 
-# claim: tokens-torch
 def test_torch_derivatives_vmap_compile_and_other_devices() -> None:
     torch = pytest.importorskip("torch")
     x = torch.rand(2, 3, 12, 6, dtype=torch.float64)
@@ -209,7 +203,6 @@ def test_torch_derivatives_vmap_compile_and_other_devices() -> None:
     assert torch.equal(compiled(x), x * x)
 
 
-# claim: tokens-elsewhere
 def test_arrays_of_other_libraries_are_moved_by_them() -> None:
     jax = pytest.importorskip("jax")
     x = numbers((2, 3, 12, 6), "i2").astype(np.float32)
@@ -222,7 +215,6 @@ def test_arrays_of_other_libraries_are_moved_by_them() -> None:
     assert np.array_equal(slope, 2 * x)
 
 
-# claim: tokens-elsewhere
 def test_tensors_of_tensorflow() -> None:
     tf = pytest.importorskip("tensorflow")
     x = numbers((2, 12, 6, 3), "i2").astype(np.float32)

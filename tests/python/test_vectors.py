@@ -42,7 +42,6 @@ def parts_of(values: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]:
     return numpy.ascontiguousarray(values).reshape(-1).view(f"f{values.dtype.itemsize // 2}")
 
 
-# claim: exact
 @pytest.mark.parametrize("system, number, vector", CASES, ids=[f"{s}.jsonl:{n}" for s, n, _ in CASES])
 def test_vector(system: str, number: int, vector: dict[str, Any]) -> None:
     dtype = dtype_of(vector["dtype"])

@@ -36,7 +36,6 @@ def variants(x):
 X = np.arange(2 * 3 * 6 * 8, dtype=np.int32).reshape(2, 3, 6, 8)
 
 
-# claim: views
 @pytest.mark.parametrize("kind", variants(X))
 @pytest.mark.parametrize("layout", ["channels_first", "channels_last"])
 def test_unfold_view_is_unfold_without_a_copy(kind, layout):
@@ -51,7 +50,6 @@ def test_unfold_view_is_unfold_without_a_copy(kind, layout):
         view[...] = 0
 
 
-# claim: views
 @pytest.mark.parametrize("kind", variants(X))
 @pytest.mark.parametrize("layout", ["channels_first", "channels_last"])
 @pytest.mark.parametrize("mode", ["blocks_first", "depth_first"])

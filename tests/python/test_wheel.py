@@ -88,7 +88,6 @@ def test_holds_the_package(unpacked: Path) -> None:
     assert [path.name for path in program(unpacked).parent.iterdir()] == ["patchfold"]
 
 
-# claim: wheel-needs
 def test_loads_only_what_its_list_of_parts_says(unpacked: Path) -> None:
     loaded = parts(unpacked)["DYNAMIC_LINK"]
     assert not (FOR_ANY_LINUX and (loaded or parts(unpacked)["STATIC_LINK"]))
@@ -107,7 +106,6 @@ def test_loads_only_what_its_list_of_parts_says(unpacked: Path) -> None:
         assert "(RPATH)" not in dynamic and "(RUNPATH)" not in dynamic, path.name
 
 
-# claim: wheel-parts
 def test_every_part_has_a_version_and_a_permissive_licence_which_is_there(unpacked: Path) -> None:
     inside = parts(unpacked)["CONTAINS"]
     wanted = {"nanobind", "robin-map"}
@@ -147,7 +145,6 @@ def test_links_of_the_long_description_leave_the_page(unpacked: Path) -> None:
     assert "Project-URL: Source, https://" in head and "Description-Content-Type: text/markdown" in head
 
 
-# claim: wheel-has-program
 def test_runs_in_an_empty_environment_without_compilers(tmp_path: Path) -> None:
     run(sys.executable, "-m", "venv", tmp_path / "env")
     python = tmp_path / "env" / "bin" / "python"
@@ -196,7 +193,6 @@ def seconds_of_processor_time(call: Callable[[], object]) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-# claim: wheel-program-starts-fast
 def test_the_program_is_no_script(unpacked: Path) -> None:
     with zipfile.ZipFile(WHEEL) as wheel:
         entry = next(entry for entry in wheel.infolist() if entry.filename.endswith(".data/scripts/patchfold"))
@@ -207,7 +203,6 @@ def test_the_program_is_no_script(unpacked: Path) -> None:
     assert min(seconds_of_processor_time(lambda: run(program(unpacked), "--version")) for _ in range(5)) < 0.05
 
 
-# claim: wheel-pictures
 @pytest.mark.parametrize("name", ["again.png", "again.tif", "again.jpg"])
 def test_the_program_reads_and_writes_pictures(tmp_path: Path, unpacked: Path, name: str) -> None:
     own = program(unpacked)
@@ -233,7 +228,6 @@ def test_the_program_reads_and_writes_pictures(tmp_path: Path, unpacked: Path, n
     assert np.abs(expected.astype(int) - got).mean() < (3 if picture.suffix == ".jpg" else 1e-9)
 
 
-# claim: wheel-pictures
 @pytest.mark.parametrize("compression", ["none", "deflate", "lzw", "zstd", "lzma"])
 def test_the_program_reads_and_writes_compressed_tiff(tmp_path: Path, unpacked: Path, compression: str) -> None:
     own = program(unpacked)
@@ -254,12 +248,10 @@ def exported(library: Path) -> list[str]:
     return [row[7] for row in rows if len(row) == 8 and row[4] in ("GLOBAL", "WEAK") and row[6] != "UND"]
 
 
-# claim: wheel-hides
 def test_the_module_exports_nothing_but_its_entry(unpacked: Path) -> None:
     assert exported(next((unpacked / "patchfold").glob("_core.*.so"))) == ["PyInit__core"]
 
 
-# claim: wheel-hides
 def test_the_library_exports_none_of_the_libraries_that_it_holds(unpacked: Path) -> None:
     names = exported(next((unpacked / "patchfold" / "lib").glob("libpatchfold.so*")))
     assert len([name for name in names if name.startswith("pf_")]) > 30

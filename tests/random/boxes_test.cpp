@@ -247,7 +247,6 @@ std::int64_t wrong_elements(Random& random, const Whole& whole, const BoxMerger&
   return wrong;
 }
 
-// claim: boxes-same-bits
 TEST(Boxes, HaveTheBitsOfTheWholeMerge) {
   const auto wanted = static_cast<int>(boxes_of_a_day * scale_of_run());
   std::map<std::string, int> seen;
@@ -308,7 +307,6 @@ class Bands : public RowSink {
   std::int64_t next = 0;
 };
 
-// claim: whole-chunks
 TEST(Bands, AreWholeMultiplesOfTheRowsThatASinkWants) {
   const auto wanted = static_cast<int>(300 * scale_of_run());
   int joined = 0;

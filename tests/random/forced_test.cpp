@@ -208,7 +208,6 @@ double weight_of(std::string_view op) {
   return op == "fold" ? 3 : op == "fold, blocks" ? 0.3 : 1;
 }
 
-// claim: exact
 class Forced : public ::testing::Test {
  public:
   explicit Forced(const Subject& subject) : subject_(subject) {}

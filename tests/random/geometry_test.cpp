@@ -100,7 +100,6 @@ void check(const ProblemText& text, Random& random) {
   EXPECT_EQ(result, expected);
 }
 
-// claim: geometry
 TEST(Geometry, SaysWhatEveryOperatorDoes) {
   const int cases = std::max(1, static_cast<int>(60 * scale_of_run()));
   for (const Subject& subject : subjects()) {

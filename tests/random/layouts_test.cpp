@@ -134,7 +134,6 @@ class Placed {
   std::vector<std::byte> before_, expected_{};
 };
 
-// claim: any-input, any-layout, same-bits
 TEST(Layouts, EveryPairGivesWhatTheReferenceGives) {
   const AsAlways after;
   std::map<std::string, int> ran;

@@ -43,7 +43,6 @@ void write_digest(std::string_view op, int number, const Problem& problem) {
                static_cast<unsigned long long>(problem.result_digest));
 }
 
-// claim: exact, second-implementation
 class Operator : public ::testing::Test {
  public:
   explicit Operator(const Subject& subject) : subject_(subject) {}
@@ -98,7 +97,6 @@ std::vector<std::string> required(const Subject& subject) {
   return names;
 }
 
-// claim: second-implementation
 TEST(Table, EveryOperatorIsTested) {
   std::vector<std::string> tested;
   for (const auto& subject : subjects()) tested.emplace_back(subject.op);

@@ -12,7 +12,6 @@ namespace {
 using openvino::AutoPad;
 using tensorflow::PaddingType;
 
-// claim: openvino-batch
 TEST(OpenvinoBatchEntries, MustBeOneZeroAndZero) {
   const Dims none = {0, 0, 0};
   expect_error(openvino::SpaceToBatch{{2, 1, 2}, none, none}, {2, 3, 4}, {ErrorCode::value}, {"block_shape"});
@@ -23,7 +22,6 @@ TEST(OpenvinoBatchEntries, MustBeOneZeroAndZero) {
   expect_error(openvino::BatchToSpace{{1, 1, 2}, none, {1, 0, 0}}, {4, 3, 4}, {ErrorCode::value}, {"crops_end"});
 }
 
-// claim: same-padding
 TEST(Same, OddTotalsGoToTheBeginningOrTheEnd) {
   const struct {
     std::int64_t extent, kernel, stride, dilation, patches;
@@ -56,7 +54,6 @@ TEST(Same, OddTotalsGoToTheBeginningOrTheEnd) {
   }
 }
 
-// claim: same-padding
 TEST(Same, IsExactForExtentsThatFloat32CannotHold) {
   const std::int64_t extent = 16777217;  // 2^24 + 1
   for (const auto pad : {AutoPad::same_lower, AutoPad::same_upper}) {
@@ -70,7 +67,6 @@ TEST(Same, IsExactForExtentsThatFloat32CannotHold) {
 }
 
 // Every dialect moves every type; padding gives zero bytes whatever the type.
-// claim: any-input, copies-move-bits, element-types
 TEST(ElementTypes, EveryMovementOperatorTakesAll) {
   const Ints patches = {1, 3, 7, 9, 10, 12, 16, 18, 2, 0, 8, 0, 11, 0, 17, 0,
                         4, 6, 0, 0, 13, 15, 0,  0,  5, 0, 0, 0, 14, 0, 0,  0};
@@ -102,7 +98,6 @@ TEST(ElementTypes, EveryMovementOperatorTakesAll) {
   expect_moved(torch::PixelShuffle{2}, {1, 8, 1, 2}, {1, 2, 2, 4}, {1, 3, 2, 4, 5, 7, 6, 8, 9, 11, 10, 12, 13, 15, 14, 16});
 }
 
-// claim: element-types, sums-of-types
 TEST(ElementTypes, EveryFoldTakesAllThatCanBeAdded) {
   const Ints expected = {1, 9, 11, 9, 17, 48, 52, 33, 16, 39, 41, 24};
   expect_iota(Fold{.output_size = {3, 4}, .kernel_size = 2}, {1, 4, 6}, {1, 1, 3, 4}, expected, summable_types());
@@ -116,7 +111,6 @@ TEST(ElementTypes, EveryFoldTakesAllThatCanBeAdded) {
                 summable_types());
 }
 
-// claim: sums-of-types
 TEST(ElementTypes, FoldNamesTheTypeThatItCannotAdd) {
   const auto refuse = [](DType dtype, std::size_t size) {
     const auto name = name_of(dtype);

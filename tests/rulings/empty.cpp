@@ -5,7 +5,6 @@
 namespace patchfold::vectors {
 namespace {
 
-// claim: empty
 TEST(EmptyBatch, GivesAnEmptyResultOfTheRightShape) {
   expect_iota(Unfold{.kernel_size = 2}, {0, 3, 4, 4}, {0, 12, 9}, {});
   expect_iota(Fold{.output_size = {4, 4}, .kernel_size = 2}, {0, 12, 9}, {0, 3, 4, 4}, {});
@@ -37,7 +36,6 @@ TEST(EmptyBatch, GivesAnEmptyResultOfTheRightShape) {
   expect_iota(torch::PixelUnshuffle{2}, {0, 3, 4, 4}, {0, 12, 2, 2}, {});
 }
 
-// claim: empty
 TEST(NoChannels, GivesAnEmptyResultOfTheRightShape) {
   expect_iota(Unfold{.kernel_size = 2}, {2, 0, 4, 4}, {2, 0, 9}, {});
   expect_iota(Fold{.output_size = {4, 4}, .kernel_size = 2}, {2, 0, 9}, {2, 0, 4, 4}, {});
@@ -65,7 +63,6 @@ TEST(NoChannels, GivesAnEmptyResultOfTheRightShape) {
   expect_iota(torch::PixelUnshuffle{2}, {2, 0, 4, 4}, {2, 0, 2, 2}, {});
 }
 
-// claim: empty
 TEST(NoChannels, AreRefusedByTorchFoldAndUnfold) {
   expect_error(torch::Fold{.output_size = {4, 4}, .kernel_size = {2, 2}}, {2, 0, 9}, {ErrorCode::value, ErrorCode::shape});
   expect_error(torch::Fold{.output_size = {4, 4}, .kernel_size = {2, 2}}, {0, 9}, {ErrorCode::value, ErrorCode::shape});
@@ -73,7 +70,6 @@ TEST(NoChannels, AreRefusedByTorchFoldAndUnfold) {
   expect_error(torch::Unfold{.kernel_size = {2, 2}, .padding = 2}, {2, 3, 0, 4}, {ErrorCode::value, ErrorCode::shape});
 }
 
-// claim: openvino-empty
 TEST(ZeroExtents, OpenvinoExtractImagePatchesMultipliesTheChannels) {
   for (const auto pad : {openvino::AutoPad::valid, openvino::AutoPad::same_lower, openvino::AutoPad::same_upper}) {
     const openvino::ExtractImagePatches op = {{3, 3}, {5, 5}, {1, 1}, pad};

@@ -39,7 +39,6 @@ TEST(FarDilations, InTwoDimensions) {
 }
 
 /// Adding as many ones as there are taps would take for ever.
-// claim: proportional
 TEST(FarKernels, AreCountedByCoverageAtOnce) {
   const auto counts = [](const Coverage& op) {
     std::vector<std::int64_t> counted(static_cast<std::size_t>(element_count(op.output_size)));
@@ -132,7 +131,6 @@ TEST(LargestDilation, WithAKernelOfOne) {
   expect_iota(Unfold{.kernel_size = {2}, .dilation = std::int64_t{1} << 59, .allow_empty = true}, {1, 1, 3}, {1, 2, 0}, {});
 }
 
-// claim: limit-bytes
 TEST(Sizes, BeyondSixtyThreeBitsAreRefused) {
   const auto overflow = ErrorCode::overflow;
   const std::int64_t half = std::int64_t{1} << 62;

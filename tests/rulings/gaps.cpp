@@ -61,7 +61,6 @@ TEST(ManyAxes, FoldWithDilation) {
       {2, 16, 8}, {2, 2, 3, 3, 2, 4}, 0xa01edb9ddb84b395u);
 }
 
-// claim: any-input
 TEST(ManyAxes, SixSpatialAxes) {
   const Padding pads = {{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {1, 0}};
   expect_fingerprint(Unfold{.kernel_size = 2, .padding = pads}, {1, 2, 2, 3, 2, 3, 2, 3}, {1, 128, 12}, 0xd260e0374c5100f1u);

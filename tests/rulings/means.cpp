@@ -56,7 +56,6 @@ void expect_mean(DType dtype, const std::vector<T>& contributions, T expected) {
     }
 }
 
-// claim: means-of-columns
 TEST(Means, OfIntegersAreExactAndRoundHalvesToEven) {
   expect_mean<std::uint8_t>(DType::uint8, {255, 254, 253, 200}, 240);  // 240.5
   expect_mean<std::uint8_t>(DType::uint8, {255, 254, 253, 204}, 242);  // 241.5
@@ -81,7 +80,6 @@ TEST(Means, OfIntegersAreExactAndRoundHalvesToEven) {
   expect_mean<std::int64_t>(DType::int64, {high, high, high, high - 2}, high - 1);  // high - 0.5
 }
 
-// claim: means-of-columns
 TEST(Means, OfBooleansAreTheMajoritys) {
   expect_mean<std::uint8_t>(DType::boolean, {1, 1, 0}, 1);
   expect_mean<std::uint8_t>(DType::boolean, {1, 0}, 0);
@@ -91,7 +89,6 @@ TEST(Means, OfBooleansAreTheMajoritys) {
   expect_mean<std::uint8_t>(DType::boolean, {255, 255}, 255);
 }
 
-// claim: means-of-columns
 TEST(Means, OfFloatsAreRoundedOnce) {
   expect_mean<U16>(DType::float16, {0x7bff, 0x7bff, 0x7bfe}, 0x7bff);          // the sum is beyond float16
   expect_mean<U16>(DType::float16, {0x0001, 0x0002}, 0x0002);                  // 1.5 units of the smallest
@@ -119,7 +116,6 @@ TEST(Means, OfFloatsAreRoundedOnce) {
   expect_mean<C128>(DType::complex128, {C128{0.1, 1}, C128{0.2, -1}, C128{0.3, 0}}, C128{0.2, 0});
 }
 
-// claim: equal-columns
 TEST(Means, OfEqualBitsAreTheseBits) {
   for (const std::size_t count : {1, 2, 3, 5, 7, 9}) {
     for (const U16 bits : std::vector<U16>{0x8000, 0x0001, 0x3555, 0x7bff, 0xfc00, 0x7e01, 0xfd55, 0x7c01}) {
@@ -137,7 +133,6 @@ TEST(Means, OfEqualBitsAreTheseBits) {
   expect_mean<U64>(DType::complex64, {0x7fc0012300000000, 0x7fc001233f800000}, 0x7fc001233f000000);
 }
 
-// claim: nan-columns
 TEST(Means, OfWhatIsNotFinite) {
   const U32 inf = 0x7f800000, minus = 0xff800000, nan = 0x7fc00000, one = 0x3f800000;
   expect_mean<U32>(DType::float32, {inf, one}, inf);
@@ -154,7 +149,6 @@ TEST(Means, OfWhatIsNotFinite) {
   expect_mean<U32>(DType::float32, {0x80000000, 0x00000000}, 0x00000000);
 }
 
-// claim: means-of-columns
 TEST(Means, FillWhatNothingTouches) {
   const Fold op = {.output_size = {7}, .kernel_size = {2}, .stride = 3, .reduce = FoldReduce::mean};
   const std::vector<std::uint8_t> columns = {10, 30, 20, 40};
@@ -170,7 +164,6 @@ TEST(Means, FillWhatNothingTouches) {
 }
 
 // More elements than a sum of float64 holds exactly.
-// claim: means-of-columns
 TEST(Means, OfVeryManyElements) {
   constexpr std::int64_t taps = (std::int64_t{1} << 20) + 3;
   const Fold op = {.output_size = {2}, .kernel_size = {taps}, .dilation = 0, .reduce = FoldReduce::mean};
@@ -189,7 +182,6 @@ std::vector<std::byte> noise(std::int64_t bytes, unsigned seed) {
   return noise;
 }
 
-// claim: unfold-undone
 TEST(Means, UndoUnfoldBitForBit) {
   const struct {
     Dims image, kernel, stride, dilation, padding;
@@ -233,7 +225,6 @@ TEST(Means, UndoUnfoldBitForBit) {
   }
 }
 
-// claim: means-of-columns
 TEST(Means, RefuseArgumentsOfSums) {
   const auto refused = [](const Fold& op) {
     try {

@@ -50,7 +50,6 @@ void expect_bits(const Problem& problem, const Dims& in, const Dims& out, const 
   expect_moved(problem, in, out, source);
 }
 
-// claim: copies-move-bits
 TEST(Bits, PassThroughUnfold) {
   expect_bits(
       Unfold{.kernel_size = 3, .padding = 1}, {1, 2, 4, 5}, {1, 18, 20},
@@ -119,7 +118,6 @@ TEST(Bits, PassThroughUnfoldWithKernelEqualToStrideInOneAndThreeDimensions) {
                25, 28, 31, 34, 26, 29, 32, 35, 27, 30, 33, 36, 37, 40, 43, 46, 38, 41, 44, 47, 39, 42, 45, 48});
 }
 
-// claim: copies-move-bits
 TEST(Bits, PassThroughDepthToSpace) {
   expect_bits(DepthToSpace{.block = 2}, {1, 8, 2, 3}, {1, 2, 4, 6},
               {1, 13, 2, 14, 3, 15, 25, 37, 26, 38, 27, 39, 4,  16, 5,  17, 6,  18, 28, 40, 29, 41, 30, 42,
@@ -135,7 +133,6 @@ TEST(Bits, PassThroughDepthToSpace) {
                25, 31, 26, 32, 27, 33, 37, 43, 38, 44, 39, 45, 28, 34, 29, 35, 30, 36, 40, 46, 41, 47, 42, 48});
 }
 
-// claim: copies-move-bits
 TEST(Bits, PassThroughSpaceToDepth) {
   expect_bits(SpaceToDepth{.block = 2}, {1, 2, 4, 6}, {1, 8, 2, 3},
               {1, 3, 5,  13, 15, 17, 25, 27, 29, 37, 39, 41, 2, 4,  6,  14, 16, 18, 26, 28, 30, 38, 40, 42,
@@ -146,7 +143,6 @@ TEST(Bits, PassThroughSpaceToDepth) {
                25, 27, 29, 37, 39, 41, 26, 28, 30, 38, 40, 42, 31, 33, 35, 43, 45, 47, 32, 34, 36, 44, 46, 48});
 }
 
-// claim: copies-move-bits
 TEST(Bits, PassThroughBatchToSpace) {
   expect_bits(BatchToSpace{.block = 2}, {8, 1, 2, 2}, {2, 1, 4, 4},
               {1, 9,  2, 10, 17, 25, 18, 26, 3, 11, 4, 12, 19, 27, 20, 28,
@@ -157,14 +153,12 @@ TEST(Bits, PassThroughBatchToSpace) {
               {1, 2, 13, 14, 3, 4, 15, 16, 5, 6, 7, 8, 19, 20, 9, 10, 21, 22, 11, 12});
 }
 
-// claim: copies-move-bits
 TEST(Bits, PassThroughSpaceToBatch) {
   expect_bits(SpaceToBatch{.block = {2, 3}, .padding = {{1, 0}, {1, 2}}}, {1, 2, 3, 3}, {6, 2, 2, 2},
               {0, 0, 0, 6, 0, 0,  0, 15, 0, 0, 4, 0, 0,  0, 13, 0, 0, 0, 5, 0, 0,  0, 14, 0,
                0, 3, 0, 9, 0, 12, 0, 18, 1, 0, 7, 0, 10, 0, 16, 0, 2, 0, 8, 0, 11, 0, 17, 0});
 }
 
-// claim: copies-move-bits
 TEST(Bits, PassThroughReorder) {
   expect_bits(Reorder{.kernel_size = {2, 3}}, {1, 12, 5}, {1, 12, 5},
               {1,  2,  3,  4,  5,  31, 32, 33, 34, 35, 6,  7,  8,  9,  10, 36, 37, 38, 39, 40,
@@ -172,7 +166,6 @@ TEST(Bits, PassThroughReorder) {
                21, 22, 23, 24, 25, 51, 52, 53, 54, 55, 26, 27, 28, 29, 30, 56, 57, 58, 59, 60});
 }
 
-// claim: copies-move-bits
 TEST(Bits, PassThroughCopy) {
   expect_bits(Copy{}, {2, 1, 13}, {2, 1, 13}, iota({2, 1, 13}));
   expect_bits(Copy{}, {}, {}, {1});
@@ -228,7 +221,6 @@ TEST(FoldOfSingleContributions, BooleansBecomeZeroOrOne) {
 }
 
 // Overlap is judged by byte ranges, so elements that are distinct do not help.
-// claim: interleaved
 TEST(InterleavedBuffers, AreRefused) {
   std::vector<float> buffer(8);
   const ConstTensorView src{buffer.data(), {1, 1, 4}, {32, 32, 8}, DType::float32, 4};

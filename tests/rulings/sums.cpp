@@ -40,7 +40,6 @@ void expect_sum(DType dtype, const std::vector<T>& contributions, T expected) {
   }
 }
 
-// claim: halves-rounded-once
 TEST(Float16Sums, AreRoundedOnce) {
   expect_sum<std::uint16_t>(DType::float16, {0x6800, 0x3c00, 0x3c00}, 0x6801);  // 2050; rounding every step gives 2048
   expect_sum<std::uint16_t>(DType::float16, {0x3c00, 0x3c00, 0x6800}, 0x6801);
@@ -57,7 +56,6 @@ TEST(Float16Sums, AreRoundedOnce) {
   expect_sum<std::uint16_t>(DType::float16, {0x0001, 0x0001, 0x0001, 0x0001, 0x0001, 0x0001, 0x0001, 0x8001}, 0x0006);
 }
 
-// claim: halves-rounded-once
 TEST(Bfloat16Sums, AreRoundedOnce) {
   expect_sum<std::uint16_t>(DType::bfloat16, {0x4380, 0x3f80, 0x3f80}, 0x4381);  // 258; rounding every step gives 256
   expect_sum<std::uint16_t>(DType::bfloat16, {0x3f80, 0x3f80, 0x4380}, 0x4381);
@@ -71,7 +69,6 @@ TEST(Bfloat16Sums, AreRoundedOnce) {
   expect_sum<std::uint16_t>(DType::bfloat16, {0x0001, 0x0001}, 0x0002);
 }
 
-// claim: sums-in-order
 TEST(Float32Sums, RunInAscendingOrderOfTheTap) {
   expect_sum<std::uint32_t>(DType::float32, {0x4cbebc20, 0x3f800000, 0xccbebc20}, 0x00000000);
   expect_sum<std::uint32_t>(DType::float32, {0x3f800000, 0x4cbebc20, 0xccbebc20}, 0x00000000);
@@ -134,7 +131,6 @@ std::uint64_t bits_fingerprint(const Bytes& bytes, std::size_t size) {
 
 const Fold wide_fold = {.output_size = {17, 19}, .kernel_size = 3, .padding = 1};
 
-// claim: same-bits
 TEST(FloatSums, DependOnNeitherThreadsNorInstructionSet) {
   auto sets = instruction_sets();
   sets.push_back("");
@@ -164,7 +160,6 @@ TEST(FloatSums, AgreeInEveryDialect) {
 }
 
 // The same memory, described with channels last and a grid of positions; then images one at a time; then reversed rows.
-// claim: same-bits
 TEST(FloatSums, DoNotDependOnTheMemoryLayout) {
   for (const auto& test : wide) {
     const auto dtype = test.dtype;
@@ -190,7 +185,6 @@ TEST(FloatSums, DoNotDependOnTheMemoryLayout) {
   }
 }
 
-// claim: sums-integers
 TEST(IntegerSums, Wrap) {
   expect_sum<std::int8_t>(DType::int8, {127, 1}, -128);
   expect_sum<std::int8_t>(DType::int8, {100, 100}, -56);
@@ -206,7 +200,6 @@ TEST(IntegerSums, Wrap) {
   expect_sum<std::uint64_t>(DType::uint64, {18446744073709551615u, 2}, 1);
 }
 
-// claim: sums-booleans
 TEST(BooleanSums, AreOrOfBytesThatAreNotZero) {
   using Byte = std::uint8_t;
   expect_sum<Byte>(DType::boolean, {0}, 0);
@@ -221,7 +214,6 @@ TEST(BooleanSums, AreOrOfBytesThatAreNotZero) {
   expect_sum<Byte>(DType::boolean, std::vector<Byte>(16, 16), 1);
 }
 
-// claim: sums-complex, sums-in-order
 TEST(ComplexSums, AddTheParts) {
   using C64 = std::complex<float>;
   using C128 = std::complex<double>;
@@ -232,7 +224,6 @@ TEST(ComplexSums, AddTheParts) {
   expect_sum<C128>(DType::complex128, {C128(1e17, 1), C128(-1e17, 2), C128(1, 3)}, C128(1, 6));
 }
 
-// claim: sums-in-order
 TEST(Float64Sums, RunInAscendingOrderOfTheTap) {
   expect_sum<double>(DType::float64, {1e17, 1, -1e17}, 0);
   expect_sum<double>(DType::float64, {1e17, -1e17, 1}, 1);
@@ -240,7 +231,6 @@ TEST(Float64Sums, RunInAscendingOrderOfTheTap) {
   expect_sum<double>(DType::float64, {1, 1, 9007199254740992}, 9007199254740994);
 }
 
-// claim: sums-in-order, sums-positive-zero
 TEST(ZeroSums, ArePositive) {
   for (const std::size_t n : {1, 2, 9}) {
     expect_sum<std::uint16_t>(DType::float16, std::vector<std::uint16_t>(n, 0x8000), 0);
@@ -270,7 +260,6 @@ void expect_nan(DType dtype, const std::vector<T>& contributions, T exponent, T 
   EXPECT_TRUE((value & exponent) == exponent && (value & mantissa) != 0) << name_of(dtype) << " 0x" << std::hex << value;
 }
 
-// claim: sums-nan
 TEST(NanSums, StayNan) {
   expect_nan<std::uint32_t>(DType::float32, {0x7f800001}, 0x7f800000, 0x007fffff);
   expect_nan<std::uint32_t>(DType::float32, {0x3f800000, 0xffbfffff, 0x3f800000}, 0x7f800000, 0x007fffff);
@@ -304,7 +293,6 @@ void expect_accumulated(DType dtype, const std::vector<T>& columns, T held, T ex
     EXPECT_TRUE(bytes_of(&value, sizeof(T)) == bytes_of(&expected, sizeof(T))) << name_of(dtype);
 }
 
-// claim: accumulate
 TEST(Accumulate, AddsTheRoundedSumToWhatIsThere) {
   using U16 = std::uint16_t;
   expect_accumulated<float>(DType::float32, {1e8f, 1, -1e8f}, 0.5f, 0.5f);

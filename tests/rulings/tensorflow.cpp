@@ -34,7 +34,6 @@ Ints reference_result(const std::string& op, const Dims& shape, const reference:
   return result;
 }
 
-// claim: tensorflow-blocks
 TEST(TensorflowSpaceToBatchND, BlocksMoreThanFourAxes) {
   const Ints expected = {1,   3,   65,  67,  2,   4,   66,  68,  5,   7,   69,  71,  6,   8,  70,  72,  9,   11,  73,
                          75,  10,  12,  74,  76,  13,  15,  77,  79,  14,  16,  78,  80,  17, 19,  81,  83,  18,  20,
@@ -49,7 +48,6 @@ TEST(TensorflowSpaceToBatchND, BlocksMoreThanFourAxes) {
                 iota({1, 4, 2, 2, 2, 4}));
 }
 
-// claim: tensorflow-vect
 TEST(TensorflowDepth, RefusesVectorisedChannels) {
   const auto format = tensorflow::DataFormat::NCHW_VECT_C;
   expect_error(tensorflow::SpaceToDepth{2, format}, {1, 1, 2, 2, 4}, {ErrorCode::value}, {"NCHW_VECT_C"});
@@ -72,7 +70,6 @@ const struct {
     {8, 3, 2, 4, {1, 2, 3, 3, 4, 5, 5, 6, 7, 7, 8, 0}, {1, 2, 3, 3, 4, 5, 5, 6, 7, 7, 8, 0}},
 };
 
-// claim: same-padding
 TEST(TensorflowSame, VolumesDoNotClampThePadding) {
   for (const auto& test : cases_of_same) {
     const auto [extent, k, s, patches] = std::tuple(test.extent, test.kernel, test.stride, test.patches);
@@ -117,7 +114,6 @@ TEST(TensorflowSame, IsShownInExplanations) {
 }
 
 // TensorFlow counts (extent - kernel + stride) / stride, rounded towards zero, and refuses a negative count only.
-// claim: no-patch
 TEST(TensorflowValid, FollowsTheShapeFunctionOfTensorflow) {
   const struct {
     std::int64_t kernel, stride;

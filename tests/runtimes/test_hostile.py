@@ -50,7 +50,6 @@ def columns(extents: tuple[int, ...], kernel: tuple[int, ...] = (2,)) -> str:
     return network("PatchfoldCol2Im", "extension", [("f32", (2, 18, 20)), *lists], **SETTINGS)
 
 
-# claim: openvino-errors
 @pytest.mark.parametrize("shape", [(33,), (2 * 10**9,), (2**31 + 5,), (2**40,), (1, 2), ()])
 def test_lists_that_are_none_or_far_too_long_are_refused(shape: tuple[int, ...]) -> None:
     x = numbers((2, 18, 20))
@@ -59,7 +58,6 @@ def test_lists_that_are_none_or_far_too_long_are_refused(shape: tuple[int, ...])
         run(columns(shape), [])
 
 
-# claim: openvino-errors
 @pytest.mark.parametrize("shape", [(4,), (1, 4), (2, 2, 1), (0,)])
 def test_pairs_have_two_numbers_each(shape: tuple[int, ...]) -> None:
     x = numbers((1, 3, 3, 1))
@@ -88,7 +86,6 @@ def kinds() -> dict[str, Callable[[Any], Any]]:
     }
 
 
-# claim: openvino-saved
 @pytest.mark.parametrize("kind", [*kinds(), "Im2Col", "SpaceToDepthNHWC"])
 def test_a_model_that_was_read_can_be_saved_and_read_again(kind: str, tmp_path: Path) -> None:
     x = numbers((6, 12, 4, 6))

@@ -12,7 +12,6 @@ from networks import NETWORKS
 from systems import in_onnxruntime, in_openvino, left_over
 
 
-# claim: runtimes-networks
 @pytest.mark.parametrize("name", NETWORKS)
 @pytest.mark.parametrize("run", [in_onnxruntime, in_openvino])
 def test_networks_compute_the_same(name: str, run: Any) -> None:

@@ -23,7 +23,6 @@ def test_there_are_node_tests_of_all_operators() -> None:
     assert len(TESTS) >= 9 and len({FAMILY.match(case.name)[1] for case in TESTS}) == 3  # type: ignore[index]
 
 
-# claim: runtimes-node-tests
 @pytest.mark.parametrize("case", TESTS, ids=lambda case: case.name)
 def test_onnxruntime_passes(case: Any) -> None:
     for inputs, expected in case.data_sets:
@@ -31,7 +30,6 @@ def test_onnxruntime_passes(case: Any) -> None:
         assert same_bits(in_onnxruntime(case.model, arrays(inputs), True)[0], arrays(expected)[0])
 
 
-# claim: runtimes-node-tests
 @pytest.mark.parametrize("case", TESTS, ids=lambda case: case.name)
 def test_openvino_passes(case: Any) -> None:
     assert isinstance(case.model.graph.input[0].type, TypeProto)

@@ -51,7 +51,6 @@ def rounds(case: Case) -> bool:
     return case.operator == "Col2Im" and case.x.dtype == np.float16
 
 
-# claim: runtimes-operators
 @pytest.mark.parametrize("dtype", ONNX_TYPES)
 def test_models_of_onnx_in_onnxruntime(dtype: str) -> None:
     compared = 0
@@ -69,7 +68,6 @@ def test_models_of_onnx_in_onnxruntime(dtype: str) -> None:
     assert compared or dtype not in ("float32", "float64")
 
 
-# claim: runtimes-operators
 @pytest.mark.parametrize("dtype", OPENVINO_TYPES)
 def test_models_of_onnx_in_openvino(dtype: str) -> None:
     compared = 0
@@ -112,7 +110,6 @@ def of_openvino(dtype: str) -> list[tuple[Any, Array]]:
     return made
 
 
-# claim: runtimes-operators
 @pytest.mark.parametrize("dtype", OPENVINO_TYPES)
 def test_models_of_openvino(dtype: str, tmp_path: Path) -> None:
     for number, (model, x) in enumerate(of_openvino(dtype)):
@@ -152,7 +149,6 @@ def named(value: Any) -> str:
     return type(value).__name__ if isinstance(value, torch.nn.Module) else ""
 
 
-# claim: runtimes-operators
 @pytest.mark.parametrize("opened", [False, True])
 @pytest.mark.parametrize("dynamo", [False, True])
 @pytest.mark.parametrize(("module", "shape"), TORCH, ids=named)
@@ -178,7 +174,6 @@ def test_models_of_torchs_exporters(module: torch.nn.Module, shape: tuple[int, .
             assert same_bits(run(model, [x], ours)[0], expected), (run.__name__, ours)
 
 
-# claim: openvino-torch
 @pytest.mark.parametrize("opened", [False, True])
 @pytest.mark.parametrize("exported", [False, True])
 @pytest.mark.parametrize(("module", "shape"), TORCH, ids=named)
@@ -201,7 +196,6 @@ def test_models_of_torch_in_openvino(module: torch.nn.Module, shape: tuple[int, 
     assert runs_here(made) != (exported and isinstance(module, Unfold))
 
 
-# claim: openvino-tensorflow
 @pytest.mark.parametrize("opened", [False, True])
 @pytest.mark.parametrize("name", ["patches", "to_batch", "from_batch", "to_depth", "from_depth"])
 def test_models_of_tensorflow_in_openvino(name: str, opened: bool, tmp_path: Path) -> None:

@@ -37,7 +37,6 @@ def stacked(fn):
     return (lambda tiles: np.stack([fn(tile) for tile in tiles])) if fn is not None else None
 
 
-# claim: scale-same-bits
 @pytest.mark.parametrize(("fn", "settings"), SETTINGS)
 @pytest.mark.parametrize("cut", [(1, 50, 40), (3, 17, 130), (2, 150, 9)])
 def test_dask_arrays_give_the_bits_of_one_machine(fn, settings, cut):
@@ -48,7 +47,6 @@ def test_dask_arrays_give_the_bits_of_one_machine(fn, settings, cut):
     assert y.compute(scheduler="sync").tobytes() == want.tobytes()
 
 
-# claim: scale-same-bits
 def test_random_problems_give_the_bits_of_one_machine():
     rng = np.random.default_rng(1)
     for _ in range(60):
@@ -69,7 +67,6 @@ def test_random_problems_give_the_bits_of_one_machine():
         assert got.tobytes() == want.tobytes(), (x.shape, x.dtype, tile, overlap, settings, chunks)
 
 
-# claim: scale-lazy
 def test_nothing_is_computed_before_it_is_asked_for():
     calls = []
 
@@ -86,7 +83,6 @@ def test_nothing_is_computed_before_it_is_asked_for():
     assert len(calls) == math.prod(map(len, tiling.touching((slice(0, 40), slice(0, 30)))))
 
 
-# claim: scale-tasks
 def test_a_task_for_each_tile_and_one_for_each_chunk():
     source = dask.array.from_array(X, chunks=-1)
     y = apply_tiled(blur, source, TILE, overlap=OVERLAP, chunks=(64, 64))
@@ -95,7 +91,6 @@ def test_a_task_for_each_tile_and_one_for_each_chunk():
     assert len(layers["patchfold-chunk"]) == y.npartitions == 9
 
 
-# claim: scale-pieces
 def test_pieces_travel_and_not_tiles():
     """What the tasks of chunks receive has as many elements as the tiles give to them, and no task gives out a view."""
     source = dask.array.from_array(X, chunks=-1)
@@ -110,7 +105,6 @@ def test_pieces_travel_and_not_tiles():
             assert piece.base is None
 
 
-# claim: scale-sources
 @pytest.mark.parametrize("options", [{"shards": (3, 64, 64)}, {}, {"zarr_format": 2}])
 def test_zarr_stores_are_read_and_written(tmp_path, options):
     source = store_of(tmp_path / "x.zarr", X, **options)
@@ -130,7 +124,6 @@ def test_shards_of_a_new_store_are_the_chunks(tmp_path):
     assert np.array_equal(report.array[:], patchfold.apply_tiled(twice, x, (512, 512), overlap=32, progress=False))
 
 
-# claim: scale-coordinates
 def test_coordinates_of_xarray_stay(tmp_path):
     coords = {"band": [1, 2, 3], "y": np.arange(150) * 0.5, "x": np.arange(130.0), "time": 7}
     x = xarray.DataArray(X, dims=("band", "y", "x"), coords=coords, name="image", attrs={"crs": "none"})
@@ -161,7 +154,6 @@ def image_at(path, x, version):
     return path
 
 
-# claim: scale-sources
 @pytest.mark.parametrize("version", ["0.4", "0.5"])
 def test_ome_zarr_images_stay_images(tmp_path, version):
     source = image_at(tmp_path / "x.ome.zarr", X, version)
@@ -181,7 +173,6 @@ def test_pixels_of_a_scaled_image_have_another_size(tmp_path):
     assert scales[0]["datasets"][0]["coordinateTransformations"] == [{"type": "scale", "scale": [1.0, 1.0, 1.0]}]
 
 
-# claim: scale-split
 @pytest.mark.parametrize("tail", ["shift", "pad"])
 def test_split_and_merge(tmp_path, tail):
     report = split(X, TILE, tmp_path / "t.zarr", overlap=OVERLAP, tail=tail, progress=False)
@@ -199,7 +190,6 @@ def test_split_and_merge(tmp_path, tail):
         split(X, TILE, tmp_path / "p.zarr", overlap=OVERLAP, tail="partial")
 
 
-# claim: scale-once
 def test_a_model_is_loaded_once(tmp_path):
     model = once(load, str(tmp_path))
     y = apply_tiled(model, dask.array.from_array(X, chunks=-1), TILE, overlap=OVERLAP, chunks=(64, 64))
@@ -210,7 +200,6 @@ def test_a_model_is_loaded_once(tmp_path):
         once(3)
 
 
-# claim: scale-check
 def test_a_function_with_random_results_is_found():
     calls = itertools.count()
     y = apply_tiled(lambda tile: tile + next(calls), X, TILE, overlap=OVERLAP, check=2)
@@ -220,7 +209,6 @@ def test_a_function_with_random_results_is_found():
     assert apply_tiled(blur, X, TILE, overlap=OVERLAP, check=10**6).compute().tobytes() == want.tobytes()
 
 
-# claim: scale-errors
 def test_results_of_another_shape_name_the_tile():
     def odd(tile):
         return tile[:, :-1] if tile[0, 0, 0] == X[0, 36, 20] else tile
@@ -283,7 +271,6 @@ def limit_now():
     return limit
 
 
-# claim: scale-one-thread
 def test_a_task_uses_one_thread(monkeypatch):
     limits = []
 

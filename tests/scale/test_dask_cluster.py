@@ -39,7 +39,6 @@ def client(cluster):
         yield connected
 
 
-# claim: scale-killed
 def test_a_killed_worker_costs_only_the_tiles_that_it_held(tmp_path, cluster, client):
     source = store_of(tmp_path / "x.zarr", X, chunks=(1, 64, 64), shards=(1, 128, 128))
     target = zarr.create_array(
@@ -67,7 +66,6 @@ def test_a_killed_worker_costs_only_the_tiles_that_it_held(tmp_path, cluster, cl
     assert apply_tiled(slow_blur, source, TILE, overlap=OVERLAP, out=target, progress=False).written == 0
 
 
-# claim: scale-once
 def test_each_worker_loads_a_model_once(tmp_path, client):
     models = tmp_path / "models"
     models.mkdir()
@@ -77,7 +75,6 @@ def test_each_worker_loads_a_model_once(tmp_path, client):
     assert 1 <= len(loaded) == len(set(loaded)) <= 2 and str(os.getpid()) not in loaded
 
 
-# claim: scale-resources
 @pytest.mark.parametrize("written", [True, False])
 def test_tiles_run_where_the_resources_are(tmp_path, written):
     places = tmp_path / "places"
@@ -110,7 +107,6 @@ def test_tiles_run_where_the_resources_are(tmp_path, written):
     assert [path.name for path in places.iterdir()] == [str(started.pid)]
 
 
-# claim: scale-errors
 def test_a_function_that_ends_its_workers_ends_the_run(tmp_path, client):
     with dask.config.set({"distributed.scheduler.allowed-failures": 1}), pytest.raises(Exception) as caught:
         apply_tiled(
@@ -123,7 +119,6 @@ def test_a_function_that_ends_its_workers_ends_the_run(tmp_path, client):
     assert not (tmp_path / "y.zarr").exists()
 
 
-# claim: scale-errors
 def test_a_scheduler_that_dies_ends_the_run(tmp_path):
     options = ("--port", "0", "--no-dashboard", "--scheduler-file", tmp_path / "s")
     scheduler = subprocess.Popen([sys.executable, "-m", "distributed.cli.dask_scheduler", *options], env=ENVIRONMENT)
@@ -171,7 +166,6 @@ def command(*arguments, cwd=HERE):
     return subprocess.run(given, capture_output=True, text=True, cwd=cwd, timeout=300)
 
 
-# claim: scale-command
 def test_the_command_line(tmp_path):
     store_of(tmp_path / "x.zarr", X, chunks=(1, 64, 64))
     given = ("apply", "scale_functions:blur", tmp_path / "x.zarr", tmp_path / "y.zarr", "--tile", "64,64", "--overlap", "16")

@@ -23,7 +23,6 @@ def same(lazy, want):
     assert lazy.shape == got.shape == want.shape and lazy.dtype == want.dtype and got.tobytes() == want.tobytes()
 
 
-# claim: scale-operators
 @pytest.mark.parametrize("seed", range(5))
 def test_random_calls_have_the_same_bits(seed):
     rng = np.random.default_rng(seed)
@@ -59,7 +58,6 @@ def test_random_calls_have_the_same_bits(seed):
         tried += 1
 
 
-# claim: scale-operators
 @pytest.mark.parametrize("layout", ["channels_first", "channels_last"])
 @pytest.mark.parametrize("mode", ["blocks_first", "depth_first"])
 def test_blocks_have_the_same_bits(layout, mode):

@@ -40,7 +40,6 @@ def ended_after(chunks):
     return progress
 
 
-# claim: scale-resume
 @pytest.mark.parametrize("given", [True, False])
 def test_a_run_that_was_ended_computes_only_what_is_missing(tmp_path, given):
     out = tmp_path / "y.zarr"
@@ -79,7 +78,6 @@ def test_a_run_that_was_ended_computes_only_what_is_missing(tmp_path, given):
     assert again.array[:].tobytes() == WANT.tobytes()
 
 
-# claim: scale-resume
 def test_a_process_that_is_killed_leaves_a_run_that_goes_on(tmp_path):
     program = f"""
 import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})
@@ -106,7 +104,6 @@ apply_tiled(slow_blur, photo(), {TILE}, overlap={OVERLAP}, out=sys.argv[1], chun
     assert report.array[:].tobytes() == WANT.tobytes() and not (tmp_path / "y.zarr.partial").exists()
 
 
-# claim: scale-another-run
 @pytest.mark.parametrize(
     ("changed", "says"),
     [
@@ -128,7 +125,6 @@ def test_the_record_of_another_run_is_refused(tmp_path, changed, says):
     assert run(out=tmp_path / "y.zarr", **changed).written == 0
 
 
-# claim: scale-another-run
 def test_a_store_without_a_record_is_never_touched(tmp_path):
     store_of(tmp_path / "y.zarr", X)
     with pytest.raises(InvalidValue, match="out: must not exist, unless a run that is recorded beside it began it"):
@@ -146,7 +142,6 @@ def test_a_store_that_somebody_removed_is_made_again(tmp_path):
     assert run(out=tmp_path / "y.zarr").written == 16
 
 
-# claim: scale-whole-shards
 @pytest.mark.parametrize(("chunks", "axis"), [((40, 60), 2), ((50, 40), 1), ((20, 20), 1)])
 def test_chunks_that_are_not_whole_shards_are_refused(tmp_path, chunks, axis):
     target = zarr.create_array(tmp_path / "y.zarr", shape=X.shape, dtype="float32", chunks=(3, 20, 20), shards=(3, 40, 40))
@@ -179,7 +174,6 @@ class Full(LocalStore):
         await super().set(key, value)
 
 
-# claim: scale-errors
 def test_a_full_disk_leaves_a_run_that_goes_on(tmp_path):
     Full.room = 5
     target = zarr.create_array(Full(tmp_path / "y.zarr"), shape=X.shape, dtype="float32", chunks=(3, 40, 40))
@@ -193,7 +187,6 @@ def test_a_full_disk_leaves_a_run_that_goes_on(tmp_path):
     assert report.written == 11 and target[:].tobytes() == WANT.tobytes()
 
 
-# claim: scale-token
 def test_functions_that_cannot_be_recognised_need_a_token(tmp_path):
     class Model:
         def __call__(self, tile):
@@ -227,7 +220,6 @@ def test_stores_in_memory_are_for_one_process(tmp_path):
         run(out=target)
 
 
-# claim: scale-report
 def test_a_report_counts(tmp_path):
     report = run(out=tmp_path / "y.zarr")
     tiling = patchfold.Tiling(X.shape, TILE, overlap=OVERLAP)

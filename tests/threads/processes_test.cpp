@@ -114,7 +114,6 @@ TEST(Fork, WITHOUT_SANITIZERS(FromSeveralThreadsAtOnce)) {
   EXPECT_EQ(wrong, std::nullopt);
 }
 
-// claim: fork
 TEST(Fork, LeavesAChildOneThreadOnlyIfItsParentSharedWork) {
   set_num_threads(3);
   const int of_parent = get_num_threads();
@@ -170,7 +169,6 @@ class Exit : public ::testing::Test {
   void SetUp() override { ::testing::GTEST_FLAG(death_test_style) = "threadsafe"; }
 };
 
-// claim: end-of-process
 TEST_F(Exit, WhileOtherThreadsCall) {
   for (int n = 0; n < 3; ++n)
     EXPECT_EXIT(
@@ -193,7 +191,6 @@ TEST_F(Exit, InAThreadWhileTheFirstOneCalls) {
       ::testing::ExitedWithCode(0), "");
 }
 
-// claim: end-of-process
 TEST_F(Exit, RunsDestructorsThatCall) {
   EXPECT_EXIT(
       {

@@ -120,7 +120,6 @@ struct Seen {
   }
 };
 
-// claim: thread-limit
 TEST(NumberOfThreads, IsLimitedForCallsOfOneThread) {
   const int before = get_num_threads();
   set_num_threads(8);

@@ -27,7 +27,6 @@ TEST(Dims, GivesRowMajorStrides) {
   EXPECT_THROW(contiguous_strides({std::int64_t{1} << 61}, 8), Error);
 }
 
-// claim: limit-axes
 TEST(Dims, RefusesMoreEntriesThanItHolds) {
   EXPECT_THROW(Dims::filled(max_rank + 1, 1), Error);
 }

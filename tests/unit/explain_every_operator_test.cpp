@@ -222,7 +222,6 @@ TEST(ExplainEveryOperator, NamesTheSourcesThatTheReferenceReads) {
 }
 
 /// The counts of fold are those of the reference's fold of ones, and the grid shows them.
-// claim: explained
 TEST(ExplainEveryOperator, CountsAsTheReferenceDoes) {
   const char* problem = "fold f32 1x12x30 output_size=5,6 kernel_size=2,2 stride=1,1 padding=1:0,0:1";
   Reference reference(problem);

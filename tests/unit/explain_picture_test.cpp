@@ -47,7 +47,6 @@ std::size_t count_of(std::string_view text, std::string_view part) {
 }
 
 /// What the heat map shows is what the walk over all taps and positions counts.
-// claim: explain-counts
 TEST(ExplainPicture, CountsWithoutAWalkWhatTheWalkCounts) {
   for (const std::string& problem : every_example()) {
     SCOPED_TRACE(problem);
@@ -65,7 +64,6 @@ TEST(ExplainPicture, CountsWithoutAWalkWhatTheWalkCounts) {
 }
 
 /// The order that is called the operator's own is the one in which its elements lie.
-// claim: explain-orders
 TEST(ExplainPicture, OrdersAreThoseOfTheElements) {
   std::size_t seen = 0;
   for (const std::string& problem : every_example()) {
@@ -165,7 +163,6 @@ TEST(ExplainPicture, ShowsCountsOrdersAndColumns) {
   EXPECT_EQ(count_of(svg, "q2\">4</text>"), 4U);
 }
 
-// claim: explain-large
 TEST(ExplainPicture, LargeShapesTakeLittleAndSaySo) {
   for (const char* problem :
        {"unfold f32 64x64x65536x65536 k3x3 p1", "unfold f32 1x1x4096x4096 k1x1 s4096 positions=grid",

@@ -188,7 +188,6 @@ TEST(Explain, TensorsWithoutElements) {
               HasSubstr("  image has no elements\n"));
 }
 
-// claim: explained
 TEST(Explain, ShowsThePlanIfItIsAskedFor) {
   const ProblemText problem = parse_problem("unfold f32 1x3x8x8 k3x3");
   const std::string text = explain(problem), with_plan = explain(problem, {.plan = true});
@@ -225,7 +224,6 @@ TEST(Explain, TinyShapesShowTheColumnsAsTheyAre) {
   EXPECT_THAT(explain_problem("unfold f32 1x3x8x8 k3x3"), Not(HasSubstr("Matrix: ")));
 }
 
-// claim: limit-explain
 TEST(Explain, LargeProblemsShowWhatNeedsNoRun) {
   for (const char* problem :
        {"unfold f32 64x64x4096x4096 k3x3 p1",

@@ -47,7 +47,6 @@ TEST(ExplainTiling, EveryTailIsTold) {
 }
 
 /// Merging tiles of which one holds ones and the others zeros gives the parts of that tile.
-// claim: explain-shares
 TEST(ExplainTiling, PartsAreThoseOfAMerge) {
   const Tiling tiling(TilingSpec{.shape = {23}, .tile = {8}, .stride = 5, .tail = Tail::shift});
   using Kind = WeightWindow::Kind;
@@ -109,7 +108,6 @@ TEST(ExplainTiling, LinesAreShortAndPlain) {
   }
 }
 
-// claim: explain-large
 TEST(ExplainTiling, LargeTilingsAreCutShortAndSaySo) {
   const Tiling tiling(TilingSpec{.shape = {std::int64_t{1} << 38, 1 << 20}, .tile = {64, 64}, .stride = 1});
   EXPECT_THAT(explain(tiling), AllOf(HasSubstr("coverage: left out, since an axis has more than 65536 tiles"),

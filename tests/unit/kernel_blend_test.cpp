@@ -134,7 +134,6 @@ void check_row(DType from, DType to, const std::string& set, Dice& dice) {
   }
 }
 
-// claim: blended-nan
 TEST(KernelBlend, EveryInstructionSetMakesTheBitsOfAPlainLoop) {
   on_every_instruction_set("blend", [](const std::string& set) {
     Dice dice(7);
@@ -231,7 +230,6 @@ void check_mean(DType dtype, const std::string& set, Dice& dice) {
   }
 }
 
-// claim: means-of-bytes
 TEST(KernelBlend, MeansOf8BitElementsAreThoseOfFloat64) {
   on_every_instruction_set("blend means", [](const std::string& set) {
     Dice dice(8);
@@ -303,7 +301,6 @@ TEST(KernelBlend, SumsBeyondTheLargestSmallFloatAreInfinityOrTheLargest) {
   }
 }
 
-// claim: means-of-int64
 TEST(KernelBlend, A64BitMeanRoundsToNearestEvenBeyondWhatFloat64Holds) {
   const std::int64_t large = std::numeric_limits<std::int64_t>::max();
   const std::int64_t a[] = {large, -3, 1, large, -large - 1}, b[] = {large - 1, -2, 2, large, -large - 1};
@@ -316,7 +313,6 @@ TEST(KernelBlend, A64BitMeanRoundsToNearestEvenBeyondWhatFloat64Holds) {
   EXPECT_EQ(std::vector(made, made + 5), (std::vector<std::int64_t>{large, -5, 3, large, -large - 1}));
 }
 
-// claim: selections
 TEST(KernelBlend, ExtremesKeepTheFirstNaNAndTheFirstOfEqualOnes) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const float a[] = {1, nan, 3, -0.0F}, b[] = {2, 5, nan, 0.0F}, c[] = {0, 9, 4, 0.0F};

@@ -190,7 +190,6 @@ const Refusal refusals[] = {
      "mean, expected float32"},
 };
 
-// claim: holes, limit-merges
 TEST_P(Refused, SaysWhy) {
   NoRows rows;
   try {

@@ -20,7 +20,6 @@ TEST(MergeSelection, AnElementBetweenTwoMiddlesBelongsToTheFormerTile) {
   EXPECT_EQ(output, (std::vector<float>{1, 1, 1, 1, 1, 3, 3, 3, 3}));
 }
 
-// claim: zero-weights
 TEST(MergeSelection, ATileWithoutWeightIsNotSelected) {
   const Tiling tiling(TilingSpec{.shape = {9}, .tile = {5}, .overlap = 1});
   const std::vector<float> left(5, 1), right(5, 3);

@@ -17,7 +17,6 @@
 namespace patchfold {
 namespace {
 
-// claim: merge-same-bits
 TEST(Merge, OneThreadOrManyInAnyOrderGiveTheSameBits) {
   const Tiling tiling(two_axes({37, 45}, {12, 10}, 4));
   std::vector<std::vector<float>> tiles;
@@ -58,7 +57,6 @@ TEST(Merge, OneThreadOrManyInAnyOrderGiveTheSameBits) {
   set_num_threads(0);
 }
 
-// claim: merge-memory
 TEST(Merge, WhatIsAnnouncedIsWhatIsHeldAtThePeak) {
   for (const bool copy : {false, true})
     for (const bool to_sink : {false, true})
@@ -85,7 +83,6 @@ TEST(Merge, WhatIsAnnouncedIsWhatIsHeldAtThePeak) {
       }
 }
 
-// claim: merge-memory
 TEST(Merge, MemoryDoesNotGrowAlongTheStreamAxis) {
   const auto most = [](std::int64_t height) {
     return merge_memory(Tiling(two_axes({height, 100}, {32, 32}, 8)), {}, true).most;
@@ -93,7 +90,6 @@ TEST(Merge, MemoryDoesNotGrowAlongTheStreamAxis) {
   EXPECT_EQ(most(32 + 24 * 10), most(32 + 24 * 1000));
 }
 
-// claim: tiles-let-go
 TEST(Merge, ATileIsLetGoWhenNobodyWaitsForIt) {
   const Tiling tiling(TilingSpec{.shape = {30}, .tile = {10}, .overlap = 2});
   std::vector<float> output(30);
@@ -234,7 +230,6 @@ TEST(Merge, AnExecutorThatFailsIsAnError) {
             "merge: executor: the executor did not run the work");
 }
 
-// claim: memory-limit
 TEST(Merge, ALimitIsKept) {
   const Tiling tiling(TilingSpec{.shape = {100}, .tile = {10}, .overlap = 2});
   MergeSpec spec;
@@ -254,7 +249,6 @@ TEST(Merge, ALimitIsKept) {
       "bytes, expected tile 0 next, or 200 bytes");
 }
 
-// claim: memory-limit
 TEST(Merge, UnderALimitTilesInOrderAlwaysHaveRoom) {
   const Tiling tiling(two_axes({40, 40}, {10, 10}, 5));
   const std::vector<float> array = ramp(1600);

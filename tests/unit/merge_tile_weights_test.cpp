@@ -132,7 +132,6 @@ class Weighed {
   std::vector<double> sums_{}, sizes_{}, weights_{};
 };
 
-// claim: weights-of-tiles
 TEST(TileWeights, MultiplyThoseOfTheWindow) {
   const struct {
     TilingSpec tiling;
@@ -181,7 +180,6 @@ MergeSpec spec_of(Reduce reduce) {
   return {.reduce = reduce, .window = {.kind = WeightWindow::Kind::ones}};
 }
 
-// claim: weights-of-tiles
 TEST(TileWeights, ANumberHoldsForTheWholeTile) {
   Two mean(spec_of(Reduce::mean));
   mean.add(1, {.number = 1});
@@ -195,7 +193,6 @@ TEST(TileWeights, ANumberHoldsForTheWholeTile) {
   EXPECT_EQ(sum.output, (std::vector<float>{0.5, 1, 61.5, 82, 100, 120}));
 }
 
-// claim: weights-of-tiles
 TEST(TileWeights, EqualContributionsGiveThatValue) {
   for (const float value : {0.1F, -0.0F, 1e-45F, 3e38F}) {
     Two two(spec_of(Reduce::mean));
@@ -207,7 +204,6 @@ TEST(TileWeights, EqualContributionsGiveThatValue) {
   }
 }
 
-// claim: weights-of-tiles
 TEST(TileWeights, ZeroLeavesElementsOut) {
   const std::vector<double> third = {1, 1, 0, 1}, first_only = {0, 1, 1, 1};
   const ConstTensorView own = view(third.data(), {4});
@@ -302,7 +298,6 @@ TEST(TileWeights, Of64BitIntegersAre0Or1) {
   EXPECT_EQ(output, (std::vector<std::int64_t>{1, 2, 30, 22, (std::int64_t{1} << 62) + 1, 60}));
 }
 
-// claim: memory-limit
 TEST(TileWeights, CountWhileTheirTileWaits) {
   MergeSpec spec = spec_of(Reduce::mean);
   const std::vector<double> own = {1, 2, 3, 4};
@@ -331,7 +326,6 @@ TEST(TileWeights, CountWhileTheirTileWaits) {
   }
 }
 
-// claim: no-means-of-labels
 TEST(MergeDefaults, IntegersAreNotBlendedUnlessThatIsAsked) {
   const auto of = [](DType dtype) { return MergeSpec{.dtype = dtype, .element_size = size_of(dtype)}; };
   for (const DType dtype : {DType::boolean, DType::uint8, DType::int16, DType::uint32, DType::int64}) {

@@ -56,7 +56,6 @@ std::int64_t selected_tile(const Tiling& tiling, const MergeSpec& spec, std::int
   return best;
 }
 
-// claim: center, selections
 TEST(MergeValues, SelectionsTakeTheTileThatTheDefinitionNames) {
   // Up to 4 x 3 tiles meet at an element.
   const Tiling tiling(TilingSpec{.shape = {29, 23}, .tile = {13, 9}, .stride = {4, 4}});

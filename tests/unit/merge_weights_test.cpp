@@ -43,7 +43,6 @@ std::vector<WeightWindow> windows_with_formulas() {
   return windows;
 }
 
-// claim: windows
 TEST(Merge, WeightsAreThoseOfTheFormulas) {
   for (const WeightWindow& window : windows_with_formulas())
     for (const int n : {1, 2, 3, 8, 63, 256}) {
@@ -57,7 +56,6 @@ TEST(Merge, WeightsAreThoseOfTheFormulas) {
 }
 
 /// The mean by its definition, over tiles with values of their own.
-// claim: means-exact
 TEST(Merge, AMeanIsTheSumOfWeightedValuesOverTheSumOfWeights) {
   const Tiling tiling(TilingSpec{.shape = {23, 19}, .tile = {8, 6}, .stride = {3, 4}});  // up to 3 x 2 tiles for an element
   std::vector<std::vector<float>> tiles;

@@ -100,7 +100,6 @@ TEST(OpenWindows, OpensACombineOnlyIfEveryPixelHasOneElement) {
   }
 }
 
-// claim: limit-problem-axes
 TEST(Normalise, RefusesMoreThanSixteenAxes) {
   Problem problem;
   std::int64_t stride = 4;

@@ -133,7 +133,6 @@ TEST(Plan, AnExecutorThatThrowsBecomesAStatus) {
   EXPECT_EQ(plan.run(large.columns.data(), large.image.data()), Status::ok);
 }
 
-// claim: same-bits
 TEST(Plan, GivesTheSameBitsForAnyNumberOfThreadsAndAnyOrderOfPieces) {
   Large large;
   const Plan plan = large.plan();
@@ -154,7 +153,6 @@ TEST(Plan, GivesTheSameBitsForAnyNumberOfThreadsAndAnyOrderOfPieces) {
   EXPECT_GT(most, 2);
 }
 
-// claim: plans-from-any-thread
 TEST(Plan, RunsFromManyThreadsAtOnce) {
   Large large;
   const Plan plan = large.plan();
@@ -167,7 +165,6 @@ TEST(Plan, RunsFromManyThreadsAtOnce) {
   for (const auto& image : images) EXPECT_EQ(image, large.image);
 }
 
-// claim: float-environment
 TEST(Plan, SumsWithDefaultRoundingAndDenormalsAndRestoresTheCallersEnvironment) {
   // 1 + 2^-24 is half way between two floats: upward rounding would give the upper one.
   const std::vector<float> columns = {1.0f, 0x1p-24f};

@@ -65,7 +65,6 @@ reference::Arguments with(reference::Arguments arguments, const std::string& nam
   return arguments;
 }
 
-// claim: recent-plans
 TEST(RecentPlan, IsOfTheSameOperatorShapeStridesAndType) {
   const reference::Arguments padded = with(kernel_of_2, "padding", std::int64_t{1});
   for (int round = 0; round < 3; ++round) {

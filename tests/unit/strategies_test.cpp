@@ -52,7 +52,6 @@ TEST(Strategies, EveryOneIsReachedByAProblemOfTheBenchmark) {
 }
 
 /// A run needs scratch memory for a stage, a brick or a band, and never for a copy of what it reads or writes.
-// claim: little-scratch
 TEST(Strategies, NeedLessThanTwoMegabytesOfScratchMemory) {
   std::ifstream file(PATCHFOLD_PROBLEMS);
   ASSERT_TRUE(file) << PATCHFOLD_PROBLEMS;
@@ -88,7 +87,6 @@ TEST(Store, IsForcedForMergesToo) {
 
 /// Rows too long for scratch memory, written past the cache to a place that does not begin a line: memory for a whole row
 /// was asked for then.
-// claim: little-scratch
 TEST(Streams, OfLongRowsNeedNoMemoryForThem) {
   engine::force({"streams", kernels::Store::past_cache});
   constexpr std::int64_t width = std::int64_t{1} << 20;

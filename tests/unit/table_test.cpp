@@ -53,7 +53,6 @@ TEST(Table, DescribesEveryArgument) {
   }
 }
 
-// claim: operators-page
 TEST(Table, DefaultsReadAsValuesAndAreTheStructsOwn) {
   int defaults = 0;
   for (const OperatorSpec& op : operators())
@@ -185,7 +184,6 @@ TEST(ProblemText, ReadsTheShortFormsOfTheNeutralOperators) {
             "unfold f32 1x1x9x9 kernel_size=3 padding=1:2,0:1");
 }
 
-// claim: hostile-text
 TEST(ProblemText, RefusesWhatIsNoProblem) {
   for (const char* text : {"", "unfold", "unfold f33 1", "unfold f32", "unfold f32 1xx2", "unfold f32 1x2 q3",
                            "unfold f32 1x2 size=3", "nothing f32 1", "unfold opaque0 1"})

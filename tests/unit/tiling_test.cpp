@@ -14,7 +14,6 @@
 namespace patchfold {
 namespace {
 
-// claim: little-tilings
 TEST(TilingLayout, NothingGrowsWithTheNumberOfTiles) {
   const Tiling tiling(TilingSpec{.shape = {std::int64_t{1} << 50}, .tile = {64}, .stride = 1});
   EXPECT_EQ(tiling.size(), (std::int64_t{1} << 50) - 63);
@@ -32,7 +31,6 @@ TEST(TilingLayout, WordsStandForChoices) {
   EXPECT_EQ(word_of(static_cast<Reduce>(7)), "?");
 }
 
-// claim: small-arrays
 TEST(TilingLayout, ShortAxesArePaddedAndOthersShifted) {
   const Tiling tiling(TilingSpec{.shape = {5, 20}, .tile = {8, 8}, .stride = 6, .tail = Tail::shift_or_pad});
   EXPECT_EQ(tiling.grid(), (Dims{1, 3}));
@@ -59,7 +57,6 @@ TEST(TilingLayout, AnAxisThatIsShorterThanTheTileMayHoldChannels) {
       "along axis 1, or tail=shift_or_pad, tail=pad or tail=partial");
 }
 
-// claim: scaled-results
 TEST(TilingLayout, ResultsOfAnotherSizeHaveAScale) {
   const Tiling tiling(TilingSpec{.shape = {3, 20, 30}, .tile = {8, 10}, .stride = 5});
   EXPECT_EQ(tiling.scale_of(0, {3, 16, 20}), (Ratio{2, 1}));

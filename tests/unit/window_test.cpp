@@ -41,7 +41,6 @@ std::int64_t walked_source(PaddingMode mode, std::int64_t n, std::int64_t c) {
   return forward[static_cast<std::size_t>(((c % period) + period) % period)];
 }
 
-// claim: padding-modes
 TEST(RunAt, ReadsWhatNumpyPadReads) {
   for (const PaddingMode mode : {PaddingMode::edge, PaddingMode::reflect, PaddingMode::symmetric, PaddingMode::wrap})
     for (std::int64_t n = 1; n <= 5; ++n)

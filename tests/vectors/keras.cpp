@@ -12,7 +12,6 @@ using keras::Fold;
 using keras::PaddingType;
 using keras::Unfold;
 
-// claim: specification-examples
 TEST(KerasExtractPatches, strides_default_to_the_size) {
   expect_iota(ExtractPatches{.size = {2, 2}}, {1, 3, 4, 2}, {1, 1, 2, 8},
               {1, 2, 3, 4, 9, 10, 11, 12, 5, 6, 7, 8, 13, 14, 15, 16});
@@ -76,13 +75,11 @@ TEST(KerasUnfold, positional_order_is_dilation_padding_stride) {
   expect_iota(Unfold{2, {2, 3}, 0, 2}, {1, 1, 5, 5}, {1, 4, 2}, {1, 11, 4, 14, 11, 21, 14, 24});
 }
 
-// claim: no-patch
 TEST(KerasUnfold, image_smaller_than_a_patch_gives_no_columns) {
   expect_iota(Unfold{.kernel_size = 4}, {1, 2, 3, 3}, {1, 32, 0}, {});
   expect_iota(Unfold{.kernel_size = 6}, {1, 2, 3, 3}, {1, 72, 0}, {});
 }
 
-// claim: no-patch
 TEST(KerasExtractPatches, image_smaller_than_a_patch_is_refused_unless_it_is_empty) {
   expect_error(ExtractPatches{.size = 4}, {1, 3, 3, 2}, {ErrorCode::value}, {"images", "at least 4 on axis 1"});
   expect_error(ExtractPatches{.size = 2, .dilation_rate = {1, 3}, .data_format = DataFormat::channels_first}, {2, 3, 3},
@@ -100,14 +97,12 @@ TEST(KerasFold, sums_where_patches_overlap) {
               {9, 10, 13, 14, 3, 4, 7, 8, 11, 12, 15, 16});
 }
 
-// claim: keras-fold
 TEST(KerasFold, pixels_that_no_patch_reaches_are_zero) {
   expect_iota(Fold{.output_size = {3, 5}, .kernel_size = 2, .stride = 2}, {1, 4, 2}, {1, 1, 3, 5},
               {1, 3, 2, 4, 0, 5, 7, 6, 8, 0, 0, 0, 0, 0, 0});
 }
 
 // Keras multiplies by ones and zeros, and infinity times zero is NaN.
-// claim: keras-infinity
 TEST(KerasExtractPatches, an_infinity_stays_in_its_place) {
   constexpr std::uint32_t inf = 0x7f800000, one = 0x3f800000, nan = 0x7f800001;
   expect_same<std::uint32_t>(ExtractPatches{.size = 2}, DType::float32, {1, 2, 4, 1},
@@ -117,7 +112,6 @@ TEST(KerasExtractPatches, an_infinity_stays_in_its_place) {
                              {one, inf, nan, one});
 }
 
-// claim: dilation-zero, negative-pads, stride-zero
 TEST(KerasWindows, zeros_and_negative_pads_are_refused) {
   const auto refuse = [](const Problem& problem, const Dims& in, std::string_view argument) {
     expect_error(problem, in, {ErrorCode::value}, {argument});

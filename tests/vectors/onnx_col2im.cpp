@@ -11,7 +11,6 @@ using onnx::Col2Im;
 constexpr DType types[] = {DType::float32, DType::float64, DType::float16, DType::bfloat16, DType::int16,
                            DType::int32,   DType::int64,   DType::uint16,  DType::uint32,   DType::uint64};
 
-// claim: specification-examples
 TEST(OnnxCol2Im, test_col2im) {
   const Col2Im op = {.image_shape = {5, 5}, .block_shape = {1, 5}};
   expect_values(op, {1, 5, 5}, {1, 6, 11, 16, 21, 2, 7, 12, 17, 22, 3, 8, 13, 18, 23, 4, 9, 14, 19, 24, 5, 0, 15, 20, 25},
@@ -28,7 +27,6 @@ TEST(OnnxCol2Im, test_col2im_strides) {
 
 // The text prints 14 for the last element of the first row; its two contributions are 10 and 14. ONNX's own test data has
 // since been changed to 24.
-// claim: onnx-pads
 TEST(OnnxCol2Im, test_col2im_pads) {
   const Col2Im op = {.image_shape = {5, 5}, .block_shape = {1, 5}, .pads = {0, 1, 0, 1}};
   expect_values(
@@ -75,7 +73,6 @@ TEST(OnnxCol2Im, image_shape_and_block_shape_must_be_int64) {
   expect_error_of_binding("onnx.Col2Im-18", arguments(DType::int64, DType::int32), {ErrorCode::type});
 }
 
-// claim: onnx-empty-lists
 TEST(OnnxCol2Im, empty_lists_are_the_defaults) {
   const Ints expected = {1, 9, 11, 9, 17, 48, 52, 33, 16, 39, 41, 24};
   for (const Dims& ones : {Dims{}, Dims{1, 1}})
@@ -101,7 +98,6 @@ TEST(OnnxCol2Im, input_must_have_rank_3) {
   expect_error(op, {1, 1, 5, 5}, {ErrorCode::rank});
 }
 
-// claim: onnx-one-axis
 TEST(OnnxCol2Im, one_dimensional_images) {
   expect_iota(Col2Im{.image_shape = {5}, .block_shape = {3}, .strides = {2}}, {1, 3, 2}, {1, 1, 5}, {1, 3, 7, 4, 6});
 }

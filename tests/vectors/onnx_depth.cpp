@@ -10,7 +10,6 @@ using onnx::DepthToSpace;
 using onnx::Mode;
 using onnx::SpaceToDepth;
 
-// claim: specification-examples
 TEST(OnnxDepthToSpace, test_depthtospace_example) {
   expect_iota(DepthToSpace{.blocksize = 2, .mode = Mode::DCR}, {1, 8, 2, 3}, {1, 2, 4, 6},
               {1, 13, 2, 14, 3, 15, 25, 37, 26, 38, 27, 39, 4,  16, 5,  17, 6,  18, 28, 40, 29, 41, 30, 42,

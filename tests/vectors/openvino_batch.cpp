@@ -9,7 +9,6 @@ namespace {
 using openvino::BatchToSpace;
 using openvino::SpaceToBatch;
 
-// claim: specification-examples
 TEST(OpenvinoSpaceToBatch, space_to_batch_4D) {
   expect_iota(SpaceToBatch{{1, 1, 1, 1}, {0, 0, 0, 0}, {0, 0, 0, 0}}, {1, 1, 2, 2}, {1, 1, 2, 2}, {1, 2, 3, 4},
               numeric_types());

@@ -164,13 +164,11 @@ INSTANTIATE_TEST_SUITE_P(OpReference, OpenvinoCol2ImReference, testing::ValuesIn
                          [](const auto& info) { return std::string(info.param.name); });
 
 // The text's examples. Its formula is the norm: the positions that it prints for examples 2 and 3 do not follow from it.
-// claim: specification-examples
 TEST(OpenvinoCol2ImExamples, Example1) {
   expect_fingerprint(openvino::Col2Im{.output_size = {16, 16}, .kernel_size = {2, 2}}, {3, 12, 225}, {3, 3, 16, 16},
                      0xd3ff777460b7f350);
 }
 
-// claim: openvino-examples
 TEST(OpenvinoCol2ImExamples, Example2) {
   const openvino::Col2Im op = {.output_size = {16, 16},
                                .kernel_size = {3, 3},
@@ -182,7 +180,6 @@ TEST(OpenvinoCol2ImExamples, Example2) {
   expect_error(op, {1, 27, 25}, {ErrorCode::position_count}, {"25", "49"});
 }
 
-// claim: openvino-examples
 TEST(OpenvinoCol2ImExamples, Example3) {
   const openvino::Col2Im op = {
       .output_size = {32, 32}, .kernel_size = {2, 2}, .dilations = {2, 2}, .pads_begin = {3, 3}, .pads_end = {3, 3}};

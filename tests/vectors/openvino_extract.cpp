@@ -10,7 +10,6 @@ namespace {
 using openvino::AutoPad;
 using openvino::ExtractImagePatches;
 
-// claim: specification-examples
 TEST(OpenvinoExtractImagePatches, doc_example_1) {
   expect_iota(ExtractImagePatches{{3, 3}, {5, 5}, {1, 1}, AutoPad::valid}, {1, 1, 10, 10}, {1, 9, 2, 2},
               {1,  6,  51, 56, 2,  7,  52, 57, 3,  8,  53, 58, 11, 16, 61, 66, 12, 17,

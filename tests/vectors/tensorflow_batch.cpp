@@ -20,7 +20,6 @@ void expect_both(const Problem& op, const Problem& inverse, const Dims& in, cons
 }
 
 // Examples 1 to 4 of the text are DepthInput2x2's neighbours: SmallInput2x2, DepthInput2x2, LargerInput2x2, BatchInput2x2.
-// claim: specification-examples
 TEST(TensorflowSpaceToBatch, doc_examples_as_printed) {
   expect_iota(SpaceToBatch{{{0, 0}, {0, 0}}, 2}, {1, 2, 2, 1}, {4, 1, 1, 1}, {1, 2, 3, 4});
   expect_iota(SpaceToBatch{{{0, 0}, {0, 0}}, 2}, {1, 2, 2, 3}, {4, 1, 1, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});

@@ -16,7 +16,6 @@ void expect_both(std::int64_t block_size, DataFormat format, const Dims& in, con
   expect_values(DepthToSpace{block_size, format}, deep, expected, in, iota(in), summable_types());
 }
 
-// claim: specification-examples
 TEST(TensorflowSpaceToDepth, Basic) {
   expect_both(2, DataFormat::NHWC, {1, 2, 2, 1}, {1, 1, 1, 4}, {1, 2, 3, 4});
 }

@@ -13,7 +13,6 @@ using enum tensorflow::PaddingType;
 constexpr DType types[] = {DType::float16, DType::float32,   DType::float64,   DType::bfloat16,
                            DType::boolean, DType::complex64, DType::complex128};
 
-// claim: specification-examples
 TEST(TensorflowExtractImagePatches, Ksize1x1Stride1x1Rate1x1) {
   for (const auto padding : {VALID, SAME})
     expect_iota(ExtractImagePatches{{1, 1, 1, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}, padding}, {2, 3, 4, 5}, {2, 3, 4, 5},

@@ -12,7 +12,6 @@ using torch::Unfold;
 constexpr DType types[] = {DType::float32, DType::float64, DType::complex64, DType::complex128,
                            DType::float16, DType::int32,   DType::int64};
 
-// claim: specification-examples
 TEST(TorchFold, doc_example) {
   expect_iota(Fold{.output_size = {4, 5}, .kernel_size = {2, 2}}, {1, 12, 12}, {1, 3, 4, 5},
               {1,  15,  17,  19,  16,  30,  86,  90,  94,  60,  38,  102, 106, 110, 68,  33,  79,  81,  83,  48,
@@ -21,7 +20,6 @@ TEST(TorchFold, doc_example) {
               types);
 }
 
-// claim: specification-examples
 TEST(TorchUnfold, doc_example) {
   expect_iota(Unfold{.kernel_size = {2, 3}}, {2, 5, 3, 4}, {2, 30, 4},
               {1,   2,   5,   6,   2,   3,   6,   7,   3,   4,   7,   8,   5,   6,   9,   10,  6,   7,   10,  11,  7,   8,

@@ -118,7 +118,6 @@ def run_python(programs: dict[str, str], folder: Path) -> dict[str, Values]:
     return found
 
 
-# claim: page-copies
 @pytest.mark.parametrize("system", [*SYSTEMS, OURS[0]])
 def test_python_programs_give_what_the_page_shows(system: str, taken: Any, tmp_path: Path) -> None:
     module = SYSTEMS.get(system, "patchfold")
@@ -191,13 +190,11 @@ def compiled(system: str, taken: Any, folder: Path) -> None:
         compare(state, system, entry["text"], printed(part, problem.output), problem.output)
 
 
-# claim: page-copies
 @pytest.mark.parametrize("system", OURS[1:3])
 def test_compiled_programs_give_what_the_page_shows(system: str, taken: Any, tmp_path: Path) -> None:
     compiled(system, taken, tmp_path)
 
 
-# claim: page-copies
 def test_commands_give_what_the_page_shows(taken: Any, tmp_path: Path) -> None:
     system = OURS[3]
     tools = tmp_path / "tools"
@@ -216,7 +213,6 @@ def test_commands_give_what_the_page_shows(taken: Any, tmp_path: Path) -> None:
         compare(state, system, text, np.load(folder / "x.npy"), problem.input)
 
 
-# claim: page-copies
 def test_the_page_shows_the_same(visit: Any, taken: Any) -> None:
     visit.open()
     for state, problem, _ in taken:
@@ -258,7 +254,6 @@ def test_the_page_offers_the_programs(visit: Any) -> None:
                 assert visit.page.locator(f"pre[aria-label='{name} code']").text_content() == entry["text"]
 
 
-# claim: page-why
 def test_where_no_program_stands_a_sentence_says_why(taken: Any) -> None:
     for state, _, entries in taken:
         for name, entry in entries.items():

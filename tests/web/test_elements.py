@@ -122,7 +122,6 @@ def test_a_link_carries_the_state(visit):
     assert "onnx.Col2Im" in visit.page.inner_text("#call")
 
 
-# claim: page-link
 def test_the_link_follows_each_change(visit):
     visit.open()
     visit.choose("operator", "space_to_depth")
@@ -143,7 +142,6 @@ def test_a_changed_hash_is_taken_without_loading(visit):
     assert visit.page.input_value("#operator") == "fold"
 
 
-# claim: page-link
 @pytest.mark.parametrize(
     ("hash_", "said"),
     [

@@ -9,7 +9,6 @@ from expected import OFFERED
 from formulas import random_state, unfold_trace
 
 
-# claim: page-trace
 @pytest.mark.parametrize("operator", ["unfold", "fold"])
 def test_traces_and_numbers_are_those_of_the_definition(visit, operator):
     visit.open()

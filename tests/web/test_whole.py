@@ -112,7 +112,6 @@ def test_first_use_from_the_disk(browser):
     assert min(times) < 3
 
 
-# claim: page-small
 def test_the_page_is_small_and_alone():
     text = PAGE.read_bytes()
     compressed = len(gzip.compress(text, 9))
