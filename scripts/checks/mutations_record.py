@@ -3,9 +3,9 @@
 import collections
 import subprocess
 
-from mutations import LIST, ROOT
+from mutations import ROOT
 
-RECORD = LIST.with_name("mutations_record.txt")
+RECORD = ROOT / "build" / "mutations_record.txt"
 SURVIVED = "SURVIVED"
 
 
@@ -16,7 +16,7 @@ def git(*arguments):
 
 
 def commit():
-    changed = git("status", "--porcelain", "--", ".", f":!{RECORD.relative_to(ROOT)}")[1]
+    changed = git("status", "--porcelain")[1]
     return git("describe", "--always", "--abbrev=10", "--exclude=*")[1] + ("+" if changed else "")
 
 
