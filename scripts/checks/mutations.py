@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bugs of mutations.txt: how they are written, and where they go. For mutate and draw_mutations.py."""
+"""The bugs of mutations.txt: how they are written, and where they go."""
 import ast
 import hashlib
 import re

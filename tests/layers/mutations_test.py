@@ -10,7 +10,6 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, sys.argv.pop())
-from draw_mutations import swaps_of  # noqa: E402
 from mutations import Misfit, read_mutations  # noqa: E402
 
 SOURCES = {
@@ -73,18 +72,6 @@ class Places(unittest.TestCase):
         for text in ("x | all | room\n+ return 4;", "x | all | room\n- a\n\nx | all | room\n- b", "no bug"):
             with self.assertRaises(SystemExit, msg=text):
                 self.bug(text)
-
-
-class Swaps(unittest.TestCase):
-    def test_operators_of_code_are_swapped_and_nothing_else(self):
-        def found(line, is_python=False):
-            return [operator.strip() for _, operator in swaps_of(line, is_python)]
-
-        self.assertEqual(found("if (a < b && c + 1 >= d) x = std::min(e, f);"), ["<", ">=", "&&", "+", "std::min"])
-        self.assertEqual(found("if x < y or z == 1:  # a != b", True), ["<", "==", "or"])
-        self.assertEqual(found('fail("a < b" + text);'), [])
-        self.assertEqual(found("// a < b"), [])
-        self.assertEqual(found("#include <a> < b"), [])
 
 
 if __name__ == "__main__":

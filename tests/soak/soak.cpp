@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random operators, tilings and merges from several threads for a given time, each result checked; and what the process
-// holds meanwhile. scripts/checks/soak builds and runs it.
+// Runs random operators, tilings and merges from several threads for a given time, checks each result, and watches the memory of
+// the process: `soak SECONDS [--threads N] [--seed S]`. Ctrl-C ends it early. Exits with 1 after a mismatch or growth.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
