@@ -10,7 +10,7 @@ namespace patchfold::system {
 
 /// A whole file. Nobody may shorten it while it is mapped.
 const void* map_to_read(int descriptor, std::size_t bytes) noexcept;
-/// What is written there goes into the file.
+/// Maps the file; what is written there goes into the file.
 void* map_to_write(int descriptor, std::size_t bytes) noexcept;
 void unmap(const void* mapping, std::size_t bytes) noexcept;
 

@@ -21,7 +21,7 @@ Extents in_pairs(const Extents& pads) {
   return pairs;
 }
 
-/// Where an empty list would be NULL.
+/// Returns a pointer to the list that is not null even if it is empty.
 const std::int64_t* data_of(const Extents& list) {
   static const std::int64_t none = 0;
   return list.empty() ? &none : list.data();
@@ -33,7 +33,7 @@ pf_tensor tensor_of(const Extents& shape, pf_dtype dtype, void* data = nullptr) 
 
 }  // namespace
 
-/// What a call gets: the settings, and the inputs that are integers.
+/// The attributes of a call: the settings, and the inputs that are integers.
 struct Operation::Attributes {
   std::vector<Extents> sorted;  // pairs that were given otherwise
   std::vector<pf_attribute> list;

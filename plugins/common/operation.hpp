@@ -17,7 +17,7 @@ namespace patchfold::plugins {
 
 using Extents = std::vector<std::int64_t>;
 
-/// What the library refuses: "Col2Im: block_shape: RULE; given .., expected ..", in the names of the node.
+/// An error of the library: "Col2Im: block_shape: RULE; given .., expected ..", in the names of the node.
 struct Refused : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -32,11 +32,11 @@ struct Setting {
   double number = 0;
 };
 
-/// What an argument of a node is called in the library; nullptr: the same.
+/// An argument of a node, and its name in the library; nullptr: the same name.
 struct Argument {
   const char* name;
   const char* own = nullptr;
-  /// How its integers are pairs (begin, end): not at all; all begins, then all ends; pair by pair.
+  /// How its integers form pairs (begin, end): not at all; all begins, then all ends; pair by pair.
   enum class Pairs { none, begins_ends, in_turn } pairs = Pairs::none;
 };
 

@@ -24,7 +24,7 @@ bool went_well(const Api& api, Status* status) {
   return false;
 }
 
-/// What `work` throws, as a status. Nothing may be thrown into ONNX Runtime.
+/// Returns what `work` throws as a status, because ONNX Runtime cannot catch it.
 template <class Work>
 Status* guarded(const Api& api, Work&& work) noexcept {
   try {
@@ -284,7 +284,7 @@ Status* run(void* kernel, KernelContext* context) {
   return guarded(known.api(), [&] { known.compute(context); });
 }
 
-/// Where all of the input's extents are known, the output's are too, and a wrong node is refused before the session runs.
+/// Infers the output's extents if all of the input's are known, and then refuses a wrong node before the session runs.
 Status* infer_shape(const CustomOp* op, ShapeContext* context) {
   const auto& [definition, api] = operator_of(op).parts();
   return guarded(api, [&] {

@@ -9,7 +9,7 @@
 namespace patchfold::plugins::openvino {
 namespace {
 
-/// What the library takes: attributes that are given, and the two lists of pads as one.
+/// Returns the settings of the library: attributes that are given, and the two lists of pads as one.
 std::vector<Setting> settings_of(const std::vector<Setting>& attributes) {
   std::vector<Setting> settings;
   Setting pads;
@@ -100,7 +100,7 @@ void Node::refuse_type(const ov::element::Type& type) const {
 void Node::check_list(std::size_t input, const ov::PartialShape& shape) const {
   const Argument& argument = kind_.definition.inputs[input - 1];
   const bool pairs = argument.pairs == Argument::Pairs::in_turn;
-  // No more axes than a tensor may have: as many are made for an output of open extents.
+  // Refuses more axes than a tensor may have: an output of open extents gets as many.
   ov::PartialShape wanted{ov::Dimension(0, PF_MAX_RANK)};
   if (pairs) wanted.push_back(2);
   OPENVINO_ASSERT(shape.compatible(wanted), "patchfold: ", get_friendly_name(), ": ", kind_.definition.name, ": ",

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* op_name = "PatchfoldLinear";
 
-/// Of patchfold's Python module, which gives it after the library is loaded.
+/// The function of patchfold's Python module, which sets it after it has loaded this library.
 std::atomic<RunFunction*> run_function = nullptr;
 
 class OwnStatus {

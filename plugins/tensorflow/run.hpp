@@ -18,7 +18,7 @@ struct Run {
   std::int32_t rank;
   std::size_t element_size;
   void* context;
-  /// Where the result of these extents is to lie; nullptr if there is no memory, which `refuse` has been told then.
+  /// Returns memory for a result of these extents. If there is none, tells `refuse` and returns nullptr.
   void* (*allocate)(void* context, const std::int64_t* extents, std::int32_t rank);
   void (*refuse)(void* context, Fault fault, const char* message);
 };

@@ -13,7 +13,7 @@
 
 namespace patchfold::capi {
 
-/// What a caller hands over to describe an operator.
+/// The description of an operator, as a caller hands it over.
 struct Request {
   const char* op;
   const pf_attribute* attributes;
@@ -38,7 +38,7 @@ struct Given {
 
 /// Finds the operator and reads its attributes and shape inputs. `function` stands in messages before there is an operator.
 Given read(const Request& request, std::string_view function);
-/// The same, and binds them.
+/// Reads them in the same way, and binds them.
 Call bind(const Request& request, std::string_view function);
 
 /// Shape alone; rank and extents are checked.
@@ -50,7 +50,7 @@ ConstTensorView data_of(const Given& given);
 
 /// An element type from its number; empty if there is none.
 std::optional<DType> dtype_of(pf_dtype number) noexcept;
-/// The same; throws Error(dtype) if there is none.
+/// Returns the element type of a number; throws Error(dtype) if there is none.
 DType dtype_of(pf_dtype number, std::string_view op, std::string_view argument);
 
 /// Writes a list where a caller asks for one: *count is the room that `to` has, then the length of the list. `to` may be

@@ -157,7 +157,7 @@ auto shape_input(std::string_view name, std::string_view doc) {
   return field;
 }
 
-/// What a row says beside its arguments.
+/// The texts of a row beside those of its arguments.
 struct RowText {
   ops::Names names;
   std::string_view doc;
@@ -166,7 +166,7 @@ struct RowText {
   IndexTypes index_types = IndexTypes::int32_or_int64;
 };
 
-/// What a row checks arguments against. It is shared, so that the table may move its rows.
+/// The facts that a row checks arguments against. They are shared, so that the table may move its rows.
 struct Fields {
   OperatorSpec spec;
   ops::Names names;

@@ -234,7 +234,7 @@ std::span<const OperatorSpec> operators() {
 
 namespace {
 
-/// What to type instead of a name that no operator has.
+/// Returns what to type instead of a name that no operator has.
 ErrorValue operator_hint(std::string_view name) {
   const auto names_of = [](std::string_view dialect) {
     std::string names;

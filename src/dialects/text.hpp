@@ -15,11 +15,11 @@ std::string_view phrase(ArgumentKind kind) noexcept;
 std::optional<Padding::Rule> padding_rule(std::string_view word) noexcept;
 /// The argument of that name, or of that name before it was renamed; null if there is none.
 const ArgumentSpec* find_argument(const OperatorSpec& op, std::string_view name) noexcept;
-/// The same; throws Error(unknown_argument).
+/// Returns the argument of that name; throws Error(unknown_argument).
 const ArgumentSpec& known_argument(const OperatorSpec& op, std::string_view name);
-/// What follows the operator's name in the text of a problem.
+/// Parses what follows the operator's name in the text of a problem.
 ProblemText parse_problem_of(const OperatorSpec& op, std::string_view text);
-/// A decimal integer and nothing else.
+/// Parses a decimal integer and nothing else.
 std::optional<std::int64_t> parse_integer(std::string_view text) noexcept;
 /// Integers between separators; a trailing separator is allowed. Nothing if one is not an integer or there are too many.
 std::optional<Dims> parse_list(std::string_view text, char separator);

@@ -28,7 +28,7 @@ class Compiled {
   /// is aligned to 64 bytes, and nobody else uses it meanwhile.
   virtual void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
                         std::byte* scratch) const noexcept = 0;
-  /// The same for work whose source is in the cache: what is needed afterwards may be fetched meanwhile.
+  /// Does the same for a source in the cache, and may fetch meanwhile what is needed afterwards.
   virtual void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last, std::byte* scratch,
                         kernels::Ahead&) const noexcept {
     run_rows(src, dst, first, last, scratch);

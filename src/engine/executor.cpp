@@ -76,8 +76,8 @@ class Lanes {
   void* context_;
 };
 
-/// The number of processors that this process may use, as oneTBB counts them. oneTBB itself is not asked: it cannot do
-/// without memory. Counted once: that takes longer than a small plan.
+/// Returns the number of processors that this process may use, as oneTBB counts them. oneTBB itself is not asked: it cannot
+/// do without memory. Counted once: that takes longer than a small plan.
 int machine_threads() noexcept {
   static constinit std::atomic<int> known{0};
   int threads = known.load(std::memory_order_relaxed);
@@ -154,7 +154,7 @@ class TbbExecutor final : public Executor {
     return arena_;
   }
 
-  /// An arena that failed to start would be waited for for ever.
+  /// Drops an arena that failed to start: a call would wait for it for ever.
   void forget_arena() {
     const std::lock_guard lock(mutex_);
     arena_.reset();

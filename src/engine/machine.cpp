@@ -45,7 +45,7 @@ Caches described() {
   return c;
 }
 
-/// Three sizes in bytes, with commas; nothing if the text is anything else.
+/// Reads three sizes in bytes, with commas; returns nothing for any other text.
 std::optional<Caches> parsed(const char* text) {
   Caches c;
   for (std::int64_t* size : {&c.l1, &c.l2, &c.l3}) {

@@ -26,15 +26,15 @@ const Caches& caches() noexcept;
 /// Bytes that a stage should take: it is read many times while outputs stream past it.
 std::int64_t stage_bytes() noexcept;
 
-/// How to write the destination of work that reads and writes so many bytes: past the cache where both together would push
+/// Decides how work that reads and writes so many bytes writes its destination: past the cache if both together would push
 /// out of it what the caller needs next. A test may force the answer.
 kernels::Store store_of(double read, double written) noexcept;
-/// The same for a problem, whose tensors' ranges are what it reads and writes.
+/// Decides it for a problem, which reads and writes the ranges of its tensors.
 kernels::Store store_of(const Problem& problem) noexcept;
-/// For tests: the answer of store_of() from now on; nothing: what it computes. Not for use while other threads plan.
+/// For tests: makes store_of() return this from now on; nothing: what it computes. Not while other threads plan.
 void force_store(std::optional<kernels::Store> store) noexcept;
 
-/// "plain" or "past the cache".
+/// Returns "plain" or "past the cache".
 std::string_view name_of(kernels::Store store) noexcept;
 
 }  // namespace patchfold::engine

@@ -40,7 +40,7 @@ inline std::int64_t phase_length(const Window& w) noexcept {
   return (w.extent + w.stride - 1) / w.stride;
 }
 
-/// The windows from the outermost to the one whose positions lie side by side in memory.
+/// Orders the windows from the outermost to the one whose positions lie side by side in memory.
 std::vector<int> walk_order(const std::vector<Window>& windows, std::int64_t element_size);
 
 /// A row of the walk is its innermost axis, and with it those further out that a vector can go across, since their rows lie
@@ -79,7 +79,7 @@ class MapWalk {
   bool is_one_row() const noexcept { return flat_ == 0; }
   /// Axes outside of a row, which number the rows.
   std::size_t outer_axes() const noexcept { return flat_; }
-  /// The elements [from, to) of the outermost axis of the row that a tuple of taps ties.
+  /// Returns the elements [from, to) of a row's outermost axis that a tuple of taps meets.
   const WalkTap& row_tap(const Met& met) const noexcept { return met.taps[flat_]; }
   std::int64_t phase_of(const Met& met) const noexcept;
 
@@ -104,18 +104,18 @@ class MapWalk {
     return true;
   }
 
-  /// The extents of the axes that number the rows.
+  /// Returns the extents of the axes that number the rows.
   Dims rows() const;
   /// Bytes on the far side to a row; nothing if the taps do not tie it.
   std::optional<std::int64_t> row_offset(const Dims& row, const Met& met) const;
 
   /// Writes which lanes of some vectors of a row each of the terms ties, vector by vector.
   Masks add_masks(const std::vector<const Met*>& terms, std::int64_t lane, std::int64_t vectors);
-  /// The same, once for terms with the same lanes; -1 if they are all of them.
+  /// Adds masks, once for terms with the same lanes. Returns -1 if the terms have all lanes.
   std::int64_t shared_masks(const std::vector<const Met*>& terms, std::int64_t lane, std::int64_t vectors);
   /// Takes back what add_masks() wrote last.
   void forget(const Masks& masks) { masks_.resize(static_cast<std::size_t>(masks.at)); }
-  /// All masks, with 8 bytes to spare.
+  /// Returns all masks, with 8 bytes to spare.
   std::vector<std::uint8_t> take_masks();
 
  private:

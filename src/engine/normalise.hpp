@@ -15,7 +15,7 @@ enum class Opened : std::uint8_t { partitions, all };
 
 /// Replaces windows by two dims each: positions and taps. The sides of a combine must correspond one to one.
 Problem open_windows(Problem problem, Opened opened);
-/// A window of one position in a sum has at most one term for each element: its taps become positions, of one tap.
+/// Turns windows of one position in a sum: at most one term meets an element, so taps become positions of one tap.
 Problem turn_single(Problem problem);
 /// Removes dims of extent 1.
 Problem drop_single(Problem problem);
@@ -25,7 +25,7 @@ Problem merge_dims(Problem problem);
 /// form, which moves as a whole.
 std::int64_t take_unit(Problem& problem);
 
-/// turn_single, open_windows, drop_single, merge_dims. Throws Error(limit) if more than max_axes axes remain.
+/// Applies turn_single, open_windows, drop_single and merge_dims. Throws Error(limit) if more than max_axes axes remain.
 Problem normalise(const Problem& problem, std::string_view op);
 
 }  // namespace patchfold::engine

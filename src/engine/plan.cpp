@@ -31,7 +31,7 @@ struct Call {
   engine::ScratchParts parts;
 };
 
-/// The Executor::Body of a Call.
+/// Runs a piece of a Call; an Executor::Body.
 void run_piece(void* context, std::int64_t piece) noexcept {
   Call& call = *static_cast<Call*>(context);
   const Compiled& compiled = call.compiled;

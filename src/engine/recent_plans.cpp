@@ -32,7 +32,7 @@ struct RecentPlans {
   std::vector<Recent> list{};  ///< the last one first
 };
 
-/// Those of this thread and of the key's generation; null if there is no place for any.
+/// Returns this thread's plans of the key's generation; null if there is no memory for any.
 std::vector<Recent>* plans_for(const PlanKey& key) noexcept {
   auto* const plans = key.is_whole() ? of_this_thread<RecentPlans>() : nullptr;
   if (plans == nullptr) return nullptr;

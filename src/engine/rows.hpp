@@ -24,7 +24,7 @@ struct Axis {
 /// Enough for two axes of every window, every dim, and the chunks of the row.
 using AxisList = FixedList<Axis, 2 * max_axes + 1>;
 
-/// The axes of the image.
+/// Returns the axes of the image.
 inline AxisList image_axes(const Problem& problem) {
   AxisList axes;
   for (const Dim& dim : problem.dims) axes.push_back({Axis::Kind::dim, -1, dim.extent, dim.src_stride, dim.dst_stride});

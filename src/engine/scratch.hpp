@@ -32,7 +32,7 @@ class ThreadScratch {
   ThreadScratch& operator=(const ThreadScratch&) = delete;
   ~ThreadScratch() { used_->in_use = false; }
 
-  /// False if the memory could not be allocated.
+  /// Returns false if the memory could not be allocated.
   bool is_there() const noexcept { return is_there_; }
   std::byte* data() const noexcept { return used_->bytes.get(); }
 
@@ -50,7 +50,7 @@ class ThreadScratch {
 #ifdef __cpp_lib_atomic_ref
 using AtomicWord = std::atomic_ref<std::uint64_t>;
 #else
-/// What is needed of std::atomic_ref, which libc++ has from version 19 on.
+/// The part of std::atomic_ref that is used here; libc++ has it from version 19 on.
 class AtomicWord {
  public:
   explicit AtomicWord(std::uint64_t& word) noexcept : word_(&word) {}
@@ -80,7 +80,7 @@ class ScratchParts {
     }
   }
 
-  /// The number of a part that nobody else has until it is given back.
+  /// Returns the number of a part that nobody else has until it is given back.
   std::int64_t take() noexcept {
     if (parts_ == 0) return 0;
     for (;; std::this_thread::yield())

@@ -20,7 +20,7 @@ inline double spanned_bytes(const Problem& problem) noexcept {
   return size(problem.src_range) + size(problem.dst_range);
 }
 
-/// The next number of bytes that is whole lines.
+/// Rounds bytes up to whole lines.
 inline std::int64_t whole_lines(std::int64_t bytes) noexcept {
   return ceil_div(bytes, kernels::line_bytes) * kernels::line_bytes;
 }
@@ -33,9 +33,9 @@ inline std::int64_t stage_pitch(std::int64_t bytes) noexcept {
   return lines % page == 0 ? lines + kernels::line_bytes : lines;
 }
 
-/// A copy between a tensor and scratch memory, of elements as `problem` has them. `written`: bytes of the whole tensor of
-/// which it writes a part, 0 if it writes scratch memory; they tell whether to write past the cache. `accumulate`: it adds
-/// to what is there.
+/// Plans a copy between a tensor and scratch memory, of elements as `problem` has them. `written`: bytes of the whole tensor
+/// of which it writes a part, 0 if it writes scratch memory; they tell whether to write past the cache. `accumulate`: it
+/// adds to what is there.
 inline std::unique_ptr<Compiled> plan_copy(const Problem& problem, const std::vector<Dim>& axes, std::int64_t written,
                                            bool accumulate = false) {
   Problem copy;

@@ -24,7 +24,7 @@ inline std::int64_t piece_count(int threads, std::int64_t rows, double bytes) no
   return static_cast<std::int64_t>(std::clamp(wanted, 1.0, static_cast<double>(rows)));
 }
 
-/// First and last row of a piece; they differ by one row at most.
+/// Returns the rows [first, last) of a piece. Pieces differ by one row at most.
 inline std::pair<std::int64_t, std::int64_t> rows_of_piece(std::int64_t piece, std::int64_t pieces,
                                                            std::int64_t rows) noexcept {
   // rows * piece may not fit into 64 bits.

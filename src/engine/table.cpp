@@ -48,7 +48,7 @@ constexpr Strategy strategies[] = {
 
 Forced forced_rows;
 
-/// By the first of the rows that are tried and fit; null if none does.
+/// Plans with the first row that is tried and fits; returns null if none does.
 std::unique_ptr<Compiled> plan_by(const Problem& normal, auto&& is_tried) {
   for (const Strategy& strategy : strategies) {
     if (!is_tried(strategy)) continue;
@@ -60,7 +60,7 @@ std::unique_ptr<Compiled> plan_by(const Problem& normal, auto&& is_tried) {
   return nullptr;
 }
 
-/// The row that an environment variable names.
+/// Returns the row that an environment variable names.
 std::string_view row_of(const char* variable) {
   const char* name = std::getenv(variable);
   if (name == nullptr || *name == 0) return {};

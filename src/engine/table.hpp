@@ -11,7 +11,7 @@
 
 namespace patchfold::engine {
 
-/// The names in the strategy table, in the order in which strategies are tried.
+/// Returns the names in the strategy table, in the order in which strategies are tried.
 std::vector<std::string_view> strategy_names();
 
 /// Makes the plan of a problem in normal form, by the first strategy that fits it.

@@ -11,7 +11,7 @@ namespace patchfold::engine {
 
 using DimList = FixedList<Dim, 2 * max_rank>;
 
-/// The last dim that is `wanted`, or -1.
+/// Returns the last dim that is `wanted`, or -1.
 inline int find(const DimList& dims, auto&& wanted) {
   for (int i = dims.size() - 1; i >= 0; --i)
     if (wanted(dims[i])) return i;
@@ -26,7 +26,7 @@ inline Dim take(DimList& dims, int i) {
   return dim;
 }
 
-/// Product of the extents. The destination's size bounds it, so it fits.
+/// Multiplies the extents. The destination's size bounds the product, so it fits.
 std::int64_t count_tuples(const auto& axes) noexcept {
   std::int64_t count = 1;
   for (const auto& axis : axes) count *= axis.extent;
@@ -62,7 +62,7 @@ class Odometer {
   std::array<std::int64_t, 2 * max_rank> index_;
 };
 
-/// The same through dims, with the offsets of the tuple on both sides.
+/// Counts through dims, with the offsets of the tuple on both sides.
 class Counter : Odometer<DimList> {
  public:
   Counter(const DimList& dims, std::int64_t start) noexcept : Odometer(dims, start) {

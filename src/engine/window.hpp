@@ -25,13 +25,13 @@ struct Run {
   bool outside = false;  ///< reads nothing: the element is filled
 };
 
-/// The image coordinate that c reads.
+/// Returns the image coordinate that c reads.
 inline std::int64_t source_at(const Run& run, std::int64_t c) noexcept {
   return run.step == 0 ? run.source : run.source + (c - run.begin) * run.step;
 }
 
-/// The run that holds coordinate c. Its modes are those of numpy.pad; the image's extent is at least 1 unless the mode is
-/// constant.
+/// Returns the run that holds coordinate c. Its modes are those of numpy.pad; the image's extent is at least 1 unless the
+/// mode is constant.
 inline Run run_at(const Window& window, std::int64_t c) noexcept {
   constexpr std::int64_t low = std::numeric_limits<std::int64_t>::min();
   constexpr std::int64_t high = std::numeric_limits<std::int64_t>::max();
@@ -79,7 +79,7 @@ inline bool are_near(const Problem& problem) noexcept {
   });
 }
 
-/// What part of the positions of an extract have windows that lie inside the image: 0 to 1.
+/// Returns the share of the positions of an extract whose windows lie inside the image: 0 to 1.
 inline double inside_share(const Problem& problem) noexcept {
   if (problem.verb != Verb::extract || !are_near(problem)) return 0;
   double share = 1;
@@ -135,7 +135,7 @@ class TapSolver {
   }
 
  private:
-  /// x with a * x = 1 (mod m), by Euclid's algorithm; 0 for m = 1.
+  /// Returns x with a * x = 1 (mod m), by Euclid's algorithm; 0 for m = 1.
   static std::int64_t inverse(std::int64_t a, std::int64_t m) noexcept {
     std::int64_t r0 = m, r1 = a, x0 = 0, x1 = 1;
     while (r1 != 0) {

@@ -63,7 +63,7 @@ struct Elements {
       return hn::PromoteTo(d, hn::PromoteTo(Words(), v));
     }
   }
-  /// Rounded to nearest even; integers saturate.
+  /// Rounds to nearest even; integers saturate.
   static HWY_INLINE auto narrow(V v) {
     const D d;
     const hn::Rebind<T, D> raw;

@@ -7,10 +7,10 @@
 
 namespace patchfold::kernels {
 
-/// weighted_rows() for every type.
+/// Returns weighted_rows() in plain loops, for every type.
 Blend weighted_rows_scalar(DType from, DType to, bool keep_equal) noexcept;
 
-/// One number of normalise().
+/// Computes one number of normalise().
 void normalise_one(const RawWeights& weights, std::int64_t row, std::int64_t j) noexcept;
 
 }  // namespace patchfold::kernels

@@ -93,7 +93,7 @@ HWY_INLINE void add_zero_to_halves(D d, V (&v)[number]) {
   }
 }
 
-/// The same for whole vectors: finish is asked once for all of them.
+/// Finishes whole vectors: `finish` is tested once for all of them.
 template <class D, class V = hn::Vec<D>, std::size_t number>
 HWY_INLINE void finish_all(D d, V (&v)[number], Finish finish) {
   constexpr std::size_t size = sizeof(hn::TFromD<D>);

@@ -38,10 +38,10 @@ std::int64_t vector_bytes() noexcept;
 /// Whether rows are whole vectors, so that split and join can write whole lines.
 bool streams_whole(std::int64_t unit, const Streams& streams) noexcept;
 
-/// What adding an element to +0 does to it: integers stay, -0 becomes +0, signalling NaNs become quiet, booleans 0 or 1.
+/// How adding an element to +0 changes it: integers stay, -0 becomes +0, signalling NaNs become quiet, booleans 0 or 1.
 enum class Finish : std::uint8_t { none, float32, float64, float16, bfloat16, boolean };
 Finish finish_of(DType dtype) noexcept;
-/// The same done to elements side by side.
+/// Adds elements that lie side by side to +0, each in its place.
 void finish_elements(std::byte* elements, std::int64_t bytes, Finish finish) noexcept;
 
 /// dst[row * row_pitch + (i * ways + way) * unit] = src[way * pitch + row * stream_row_pitch + i * unit]; the same units and

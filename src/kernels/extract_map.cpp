@@ -31,7 +31,7 @@ class Columns {
     at_ -= begin_;
   }
 
-  /// Where the next `bytes` bytes go, at most `most`; a vector beyond them may be written too.
+  /// Returns where the next `bytes` bytes go, at most `most`; a vector beyond them may be written too.
   HWY_INLINE std::byte* next(std::int64_t bytes) {
     if (is_past_) return buffer_ + held_;
     return end_ - at_ >= bytes + line_bytes ? at_ : buffer_;
@@ -137,7 +137,7 @@ struct ExtractMapOf {
   }
 #endif
 
-  /// A vector of which only what lies in [begin, end) is read.
+  /// Loads a vector, and reads only the bytes in [begin, end).
   static Vector load_in(const ExtractMaps& maps, const std::byte* at) {
     return load_within<bytes>(at, maps.begin, maps.end, [](const std::byte* from) HWY_ATTR { return load(from); });
   }

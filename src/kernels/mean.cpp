@@ -96,7 +96,7 @@ struct Mean {
   }
 
 #if HWY_TARGET != HWY_SCALAR
-  /// A vector of means, from element i on.
+  /// Returns a vector of means, from element i on.
   static HWY_INLINE auto means_of(const std::byte* accumulators, std::int64_t i, const MeanRow& row, bool& certain) {
     using L = MeanLanes<T>;
     const typename L::D d;

@@ -50,7 +50,7 @@ struct MeanKernel {
                 const MeanRow& row) noexcept;
 };
 
-/// The kernel of a summable type on the instruction set in use.
+/// Returns the kernel of a summable type on the instruction set in use.
 const MeanKernel& mean_kernel(DType dtype) noexcept;
 
 /// Whether a stored element may be other than the mean.

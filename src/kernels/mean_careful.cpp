@@ -49,7 +49,7 @@ struct Kinds {
     if (std::isinf(value)) (value > 0 ? has_infinity : has_minus_infinity) = true;
   }
   bool are_finite() const { return !has_nan && !has_infinity && !has_minus_infinity; }
-  /// Their mean, if they are not finite.
+  /// Returns the mean of elements that are not all finite.
   double mean() const {
     if (has_nan || (has_infinity && has_minus_infinity)) return std::numeric_limits<double>::quiet_NaN();
     return has_infinity ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity();

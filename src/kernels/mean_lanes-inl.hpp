@@ -44,14 +44,14 @@ struct MeanLanes {
       value = hn::IfThenElse(hn::Gt(value, hn::Set(d, 1)), hn::Set(d, std::numeric_limits<double>::quiet_NaN()), value);
     return value;
   }
-  /// The same as a sum, since the product is exact; processors that add and convert in one place multiply in another.
+  /// Adds value * 1, which is exact, because processors that add and convert in one unit multiply in another.
   static HWY_INLINE Sums add(Sums sums, V value) { return hn::MulAdd(value, hn::Set(D(), 1), sums); }
-  /// The lanes that are not set become a number that changes no sum.
+  /// Replaces the lanes that are not set by a number that changes no sum.
   static HWY_INLINE V masked(hn::Mask<D> mask, V value) { return hn::IfThenElse(mask, value, nothing()); }
   static HWY_INLINE Sums load_sums(const std::byte* from) { return hn::LoadU(D(), reinterpret_cast<const double*>(from)); }
   static HWY_INLINE void save_sums(Sums sums, std::byte* to) { hn::StoreU(sums, D(), reinterpret_cast<double*>(to)); }
 
-  /// The quotients as elements, and whether all of them are certain.
+  /// Returns the quotients as elements, and whether all of them are certain.
   static HWY_INLINE auto over(Sums sums, V count, bool& certain) {
     const D d;
     auto quotient = hn::Div(sums, count);

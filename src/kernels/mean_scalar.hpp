@@ -50,7 +50,7 @@ struct Pair {
     high = sum.high;
     low += sum.low;
   }
-  /// The quotient by a whole number up to 2^26, rounded once.
+  /// Returns the quotient by a whole number up to 2^26, rounded once.
   double over(double count) const noexcept {
     const Pair whole = low == 0 ? Pair{high, 0} : sum_of(high, low);
     const double quotient = whole.high / count;

@@ -38,7 +38,7 @@ HWY_INLINE void copy_halves(std::byte* dst, const std::byte* src, std::int64_t b
 #endif
 }
 
-/// Whole vectors, the last of which overlaps the one before.
+/// Copies whole vectors, the last of which overlaps the one before.
 HWY_INLINE void copy_vectors(std::byte* dst, const std::byte* src, std::int64_t bytes) {
 #if HWY_TARGET != HWY_SCALAR
   const hn::CappedTag<std::uint8_t, 64> d;

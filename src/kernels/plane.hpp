@@ -36,7 +36,7 @@ struct Plane {
 
 using MovePlane = void (*)(std::byte* dst, const std::byte* src, std::int64_t unit, const Plane& plane);
 
-/// The kernel for planes like this one, of units of so many bytes, on the instruction set in use.
+/// Returns the kernel for planes like this one, of units of so many bytes, on the instruction set in use.
 MovePlane plane_kernel(std::int64_t unit, const Plane& plane) noexcept;
 
 /// What registers do with units of some size.
@@ -90,8 +90,8 @@ constexpr PlaneWay plane_way(std::int64_t unit, PlaneVectors vectors, std::int64
   return PlaneWay::units;
 }
 
-/// How many lines that lie so many bytes apart a first-level cache holds: those whose distance is a multiple of many lines
-/// meet in few of its sets.
+/// Returns how many lines that lie `step` bytes apart a first-level cache holds: those whose distance is a multiple of many
+/// lines meet in few of its sets.
 constexpr std::int64_t lines_near(std::int64_t step) noexcept {
   constexpr std::int64_t sets = 64, ways = 8, line = 64;
   return ways * sets / std::gcd(step != 0 && step % line == 0 ? step / line : 1, sets);
@@ -104,8 +104,8 @@ struct Blocks {
   double cycles = 0;  ///< a rough estimate for the plane
 };
 
-/// The cheapest blocks where rows lie `step` places apart in the source. Blocks that do not fit at the end overlap those
-/// before.
+/// Returns the cheapest blocks if rows lie `step` places apart in the source. Blocks that do not fit at the end overlap
+/// those before.
 constexpr Blocks blocks_of(PlaneVectors vectors, std::int64_t rows, std::int64_t columns, std::int64_t step) noexcept {
   const auto parts = [](std::int64_t length, std::int64_t side) { return (length + side - 1) / side; };
   Blocks best{1, 0.9 * static_cast<double>(rows * columns)};

@@ -61,7 +61,7 @@ HWY_INLINE void put(V value, std::byte* at) {
     hn::StoreU(value, D(), reinterpret_cast<std::uint8_t*>(at));
 }
 
-/// Whole lines, past the cache; the destination is aligned to a line.
+/// Copies whole lines past the cache; the destination is aligned to a line.
 HWY_INLINE void copy_lines(std::byte* dst, const std::byte* src, std::int64_t bytes) {
   std::int64_t i = 0;
   for (; i + 4 * line_bytes <= bytes; i += 4 * line_bytes) {
@@ -72,7 +72,7 @@ HWY_INLINE void copy_lines(std::byte* dst, const std::byte* src, std::int64_t by
   for (; i < bytes; i += step) put<true>(get(src + i), dst + i);
 }
 
-/// Any number of bytes, by pieces that overlap. Ranges do not overlap each other.
+/// Copies any number of bytes by pieces that overlap. The two ranges do not overlap.
 HWY_INLINE void copy_bytes(std::byte* dst, const std::byte* src, std::int64_t bytes) {
   if (bytes >= step) {
     for (std::int64_t i = 0; i + step <= bytes; i += step) put<false>(get(src + i), dst + i);
@@ -82,8 +82,8 @@ HWY_INLINE void copy_bytes(std::byte* dst, const std::byte* src, std::int64_t by
   copy_piece(dst, src, bytes);
 }
 
-/// The line that begins `left` bytes before a row ends and goes on with the next row. The rows begin at least a line apart,
-/// so that nothing but the two is read.
+/// Writes the line that begins `left` bytes before a row ends and goes on with the next row. The rows begin at least a line
+/// apart, so that nothing but the two is read.
 HWY_INLINE void put_seam(std::byte* dst, const std::byte* row_rest, const std::byte* next_row, std::int64_t left) {
   const D d;
   for (std::int64_t at = 0; at < line_bytes; at += step) {
@@ -99,7 +99,7 @@ HWY_INLINE void put_seam(std::byte* dst, const std::byte* row_rest, const std::b
   }
 }
 
-/// Short rows of whole lines, each of which begins a line of the destination.
+/// Copies short rows of whole lines, each of which begins a line of the destination.
 void copy_rows_past_cache(std::byte* dst, const std::byte* src, std::int64_t src_pitch, std::int64_t row_bytes,
                           std::int64_t rows, Ahead& ahead) {
   const std::int64_t group = stretch / row_bytes;
@@ -223,7 +223,7 @@ void CopyRows(std::byte* dst, std::int64_t dst_pitch, const std::byte* src, std:
   for (; rows > 0; --rows, dst += dst_pitch, src += src_pitch) copy_side_by_side(dst, src, src_pitch, row_bytes, 1, ahead);
 }
 
-/// One range that ends at the end of a line.
+/// Copies one range that ends at the end of a line.
 void copy_rows_whole(std::byte* dst, const std::byte* src, std::int64_t bytes, Ahead& ahead) {
   copy_side_by_side(dst, src, bytes, bytes, 1, ahead);
 }

@@ -27,7 +27,7 @@ struct SumKernel {
   void (*store_add)(std::byte* dst, std::int64_t dst_stride, const std::byte* accumulators, std::int64_t count) noexcept;
 };
 
-/// The kernel of a summable type on the instruction set in use.
+/// Returns the kernel of a summable type on the instruction set in use.
 const SumKernel& sum_kernel(DType dtype) noexcept;
 
 /// Instruction sets built in and supported, best first; and the choice among them ("" is the best).

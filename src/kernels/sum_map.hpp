@@ -86,10 +86,10 @@ struct SumMapKernel {
   void (*sum)(const SumProgram& program, const SumMap& map) = nullptr;
 };
 
-/// For a summable type, on the instruction set in use.
+/// Returns the kernel of a summable type on the instruction set in use.
 const SumMapKernel& sum_map_kernel(DType dtype) noexcept;
 
-/// The same for means of at most 2^15 terms, as kernels/mean.hpp says.
+/// Returns the kernel for means of at most 2^15 terms, as kernels/mean.hpp says.
 const SumMapKernel& mean_map_kernel(DType dtype) noexcept;
 
 }  // namespace patchfold::kernels

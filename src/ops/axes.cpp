@@ -31,7 +31,7 @@ Pads pads_of(const Padding& padding, int i, const SpatialAxis& axis, std::int64_
   return {begin, total - begin};
 }
 
-/// Where padding has an entry for each end instead of each axis.
+/// Returns what to type if padding has an entry for each end instead of each axis.
 ErrorValue four_pads_hint(const SpatialArgument& padding, int rank) {
   if (padding.pads == nullptr || padding.length != 2 * rank) return {};
   const PadsList& pads = *padding.pads;

@@ -39,7 +39,7 @@ struct CountedTensor {
 /// another rank it could mean two numbers of axes, so it is refused with both ways to write it. Throws Error(rank).
 int spatial_rank(const ArgumentNames& names, const SpatialArgument& decides, const CountedTensor& tensor);
 
-/// What to type if a picture or a volume seems to have its channels last: the last axis holds 1 to 4, and `fits` holds for
+/// Returns what to type if channels seem to be last in a picture or volume: the last axis holds 1 to 4, and `fits` holds for
 /// its spatial extents in that layout. Otherwise nothing.
 template <class Fits>
 ErrorValue channels_last_hint(const Dims& image, int rank, Layout layout, Fits fits) {
@@ -77,7 +77,7 @@ Dims positions_of(const Geometry& geometry);
 
 /// Places the taps of all axes on one axis of the columns, row-major: the last tap moves `step` elements.
 void place_taps(Geometry& geometry, int axis, std::int64_t step);
-/// The same for the positions.
+/// Gives the positions their places in the columns.
 void place_positions(Geometry& geometry, int axis, std::int64_t step);
 
 }  // namespace patchfold::ops

@@ -116,7 +116,7 @@ Geometry geometry_of(const Unfold& op, const Dims& image, const Names& names) {
 
 namespace {
 
-/// What to type if the axes of columns seem to be meant in another way.
+/// Returns what to type if the axes of columns seem to be meant in another way.
 ErrorValue columns_hint(const Fold& op, const Dims& columns, const Geometry& geometry, const Names& names) {
   if (names.op != Fold::name) return {};  // other dialects have one form of columns
   const Dims per_axis = positions_of(geometry);

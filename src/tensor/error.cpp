@@ -114,7 +114,7 @@ std::size_t cut_of(std::string_view text, std::size_t most) {
   return cut;
 }
 
-/// What callers and files bring along may be of any length and hold any bytes.
+/// Makes text of callers and files printable: it may be of any length and hold any bytes.
 std::string printable(std::string text) {
   constexpr std::size_t most = 1000;
   if (text.size() > most) text.replace(cut_of(text, most), std::string::npos, "..");

@@ -22,7 +22,7 @@ constexpr bool holds(DType dtype) noexcept {
   return chosen::types.size() == 0 || std::ranges::find(chosen::types, dtype) != chosen::types.end();
 }
 
-/// The same for the C++ type of elements.
+/// Returns whether this build holds the C++ type of elements.
 template <class T>
 consteval bool holds() {
   return std::ranges::any_of(dtypes(), [](DType dtype) {

@@ -20,7 +20,7 @@ inline bool advance(Dims& index, const Dims& begin, const Dims& end) noexcept {
   return false;
 }
 
-/// The same for a box that begins at 0.
+/// Steps through a box that begins at 0.
 inline bool advance(Dims& index, const Dims& extents) noexcept {
   for (int axis = index.size() - 1; axis >= 0; --axis) {
     if (++index[axis] < extents[axis]) return true;

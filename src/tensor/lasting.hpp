@@ -16,7 +16,7 @@ union Lasting {
   T value;
 };
 
-/// What a lambda returned at its first call. Threads that come at the same time may each make one, and one is kept: a child
+/// Keeps what a lambda returned at its first call. Threads at the same time may each make one, and one is kept: a child
 /// that is forked meanwhile must not wait for a thread that it does not have.
 template <class F>
 const auto& lasting(F make) {

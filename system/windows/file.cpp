@@ -17,7 +17,7 @@ namespace patchfold::system {
 namespace {
 
 constexpr DWORD shared = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
-/// What one call may move.
+/// Bytes that one call may move.
 constexpr std::size_t most = std::size_t{1} << 30;
 
 int open(const std::filesystem::path& path, DWORD access, DWORD how, DWORD attributes, int flags) noexcept {

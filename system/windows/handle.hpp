@@ -13,7 +13,7 @@ namespace patchfold::system {
 HANDLE handle_of(int descriptor) noexcept;
 /// Sets errno to what GetLastError() means.
 void set_errno() noexcept;
-/// What is no UTF-16 becomes U+FFFD.
+/// Converts UTF-16 to UTF-8. Halves of pairs that stand alone become U+FFFD.
 std::string utf8_of(std::wstring_view text);
 
 }  // namespace patchfold::system

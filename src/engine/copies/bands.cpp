@@ -76,7 +76,7 @@ class Bands final : public Compiled {
     void run(const std::byte* from, std::byte* to, std::byte* scratch) const noexcept {
       plan->run_rows(from + src, to + dst, 0, plan->rows(), scratch);
     }
-    /// The same, and fetches the lines that are next.
+    /// Does the same, and fetches the lines that are needed next.
     void run(const std::byte* from, std::byte* to, std::byte* scratch, kernels::Ahead& ahead) const noexcept {
       plan->run_rows(from + src, to + dst, 0, plan->rows(), scratch, ahead);
     }
@@ -118,7 +118,7 @@ class Bands final : public Compiled {
       at->second.lines += static_cast<std::int64_t>(copy.plan->bytes()) / 2 / kernels::line_bytes;
   }
 
-  /// What a row of work reads, to be fetched while `lines` lines are written.
+  /// Returns the lines that a row of work reads, to be fetched while `lines` lines are written.
   kernels::Ahead ahead_of(const std::byte* src, std::int64_t row, std::int64_t lines) const noexcept {
     const std::int64_t group = row % tuples_ % plan_.groups;
     const Reach band = plan_.band_at(row / tuples_ * plan_.band);
@@ -173,7 +173,7 @@ class Bands final : public Compiled {
     }
   }
 
-  /// The same for the copies from the stage. Taps whose coordinates have the same residue are one copy.
+  /// Adds the copies from the stage. Taps whose coordinates have the same residue are one copy.
   void add_from_stage(Copies& copies, const Reach& band, int i, const std::vector<Dim>& axes, Copy copy) const {
     if (i == plan_.windows.size()) {
       copy.plan = plan_copy(problem_, axes, problem_.dst_range.end - problem_.dst_range.begin);

@@ -61,8 +61,8 @@ class BandsPlanner {
     return bytes;
   }
 
-  /// Which dims are staged together: those whose neighbours share lines on either side, and others while that is little, and
-  /// while enough rows of work remain for many threads.
+  /// Chooses the dims that are staged together: those whose neighbours share lines on either side, and others while that is
+  /// little, and while enough rows of work remain for many threads.
   bool choose_group() {
     constexpr std::int64_t near_bytes = 256, little = 64 << 10;
     const auto budget = static_cast<double>(stage_bytes());
@@ -128,7 +128,7 @@ class BandsPlanner {
     return std::max(w.pad_begin, behind) > (most - 1) * step && w.positions > (most - 1) * plan_.band;
   }
 
-  /// Where the axes of the stage lie: in the order of the destination.
+  /// Gives the axes of the stage their places, in the order of the destination.
   void place_axes() {
     struct Axis {
       std::int64_t near, extent;

@@ -10,7 +10,7 @@ namespace patchfold::engine {
 
 /// Each returns the plan of a problem in normal form, or null if the strategy does not fit the problem.
 
-/// No destination elements.
+/// A destination without elements.
 std::unique_ptr<Compiled> make_nothing(const Problem& problem);
 /// One contiguous run of bytes on both sides.
 std::unique_ptr<Compiled> make_memcpy(const Problem& problem);
@@ -32,8 +32,8 @@ bool extract_maps_pay(const Problem& problem);
 /// Extracts by way of scratch memory, band by band: in the order of the destination, with the borders filled in.
 std::unique_ptr<Compiled> make_bands(const Problem& problem);
 bool bands_pay(const Problem& problem);
-/// What consists of parts without windows: extracts of which most windows lie inside the image, and the inverses of block
-/// operators where the image takes a part of the outermost blocks only.
+/// Copies that consist of parts without windows: extracts of which most windows lie inside the image, and the inverses of
+/// block operators where the image takes a part of the outermost blocks only.
 std::unique_ptr<Compiled> make_parts(const Problem& problem);
 bool parts_pay(const Problem& problem);
 /// Any extract or combine_copy, row by row.

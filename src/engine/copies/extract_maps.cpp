@@ -19,7 +19,7 @@
 namespace patchfold::engine {
 namespace {
 
-/// What the maps are, and where they lie while columns are written.
+/// The maps, and where they lie while columns are written.
 struct MapLayout {
   std::vector<Window> windows{};  ///< of the map as it is read
   int inner = 0;                  ///< the window whose positions lie side by side
@@ -152,7 +152,7 @@ class ExtractMaps final : public Compiled {
     std::int64_t to = 0;
   };
 
-  /// One for the whole strides of the inner window, and one for the rest.
+  /// Adds one for the whole strides of the inner window, and one for the rest.
   void add_sorts(std::vector<Sort>& sorts, std::int64_t count) {
     const Window& inner = problem_.windows[maps_.inner];
     const std::int64_t element = problem_.element_size, whole = inner.extent / inner.stride;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t most_listed_steps = 1 << 16;  ///< of a program (arbitrary: 2 MB)
 
-/// From the positions of each tap to the coordinates of the image, or, where it is sorted, to the elements of a phase.
+/// Returns the axis from the positions of each tap to image coordinates, or, if sorted, to the elements of a phase.
 WalkAxis extract_axis(const Window& w, bool is_sorted, std::int64_t phase_pitch) {
   WalkAxis axis{w.positions, is_sorted ? phase_length(w) : w.extent, (is_sorted ? 1 : w.stride) * w.image_stride};
   for (std::int64_t q = 0; q < w.kernel; ++q) {
@@ -59,7 +59,7 @@ class ExtractPlanWriter {
   }
 
  private:
-  /// The rows of a tap. Those of one outer axis are one step.
+  /// Writes the rows of a tap. Those of one outer axis are one step.
   void write_tap(const MapWalk::Met& met) {
     const std::int64_t row_bytes = walk_.row() * kernel_.lane_size;
     const std::int64_t masks = row_masks(met);

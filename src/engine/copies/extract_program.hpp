@@ -20,9 +20,9 @@ struct ExtractPlan {
   kernels::ExtractProgram program() const noexcept { return {steps, masks.data(), low, high}; }
 };
 
-/// The program of a map whose columns have no gaps: its taps in the order of the windows, and behind them its positions in
-/// the order of walk_order(). Image strides are those of the map as it is read; along the innermost window they are those of
-/// one phase, each of which begins `phase_pitch` bytes behind the one before. Nothing if the program would be long.
+/// Writes the program of a map whose columns have no gaps: its taps in the order of the windows, and behind them its
+/// positions in the order of walk_order(). Image strides are those of the map as it is read; along the innermost window they
+/// are those of one phase, which begins `phase_pitch` bytes behind the one before. Nothing if the program would be long.
 std::optional<ExtractPlan> plan_extract(const std::vector<Window>& windows, const kernels::ExtractMapKernel& kernel,
                                         std::int64_t element_size, std::int64_t phase_pitch);
 

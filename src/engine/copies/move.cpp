@@ -107,7 +107,7 @@ class Move final : public Compiled {
     }
   }
 
-  /// Of a row along a dim.
+  /// Returns the image's stride of a row along a dim.
   std::int64_t row_image_stride() const noexcept { return extracts_ ? plan_.row.src_stride : plan_.row.dst_stride; }
 
   void emit(const std::byte* src, std::byte* dst, std::int64_t src_at, std::int64_t dst_at, std::int64_t image_stride,

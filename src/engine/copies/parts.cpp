@@ -58,7 +58,7 @@ bool extracts(const Problem& problem) noexcept {
   return problem.verb == Verb::extract;
 }
 
-/// The problem with a section of its first window only.
+/// Returns the problem with only a section of its first window.
 Problem with_section(Problem problem, const Section& section) {
   Window& w = problem.windows[0];
   w.positions = section.positions;
@@ -69,7 +69,7 @@ Problem with_section(Problem problem, const Section& section) {
   return problem;
 }
 
-/// The same with a section that lies inside the image, which is two dims.
+/// Returns the same with a section inside the image, as two dims.
 Problem opened(const Problem& problem, const Section& section) {
   Problem rest = with_section(problem, section);
   const Window w = rest.windows[0];

@@ -58,7 +58,7 @@ void Planes::take_unit() {
   }
 }
 
-/// The choices with these columns and any rows.
+/// Considers the choices with these columns and any rows.
 void Planes::consider_rows(const Choice& choice) {
   for (const bool to : {true, false}) {
     Choice filled = choice;
@@ -67,7 +67,7 @@ void Planes::consider_rows(const Choice& choice) {
   }
 }
 
-/// The choices that exchange the columns with rows which vectors of the source run along.
+/// Considers exchanging the columns with rows that vectors of the source run along.
 void Planes::consider_exchanges(int columns) {
   for (int i = 0; i < axes_.size(); ++i) {
     const std::int64_t from = std::abs(axes_[i].from);
@@ -134,7 +134,7 @@ std::int64_t Planes::length(const List& list) const noexcept {
   return product;
 }
 
-/// The step between the units of a list on one side, 0 if they are not equal.
+/// Returns the step between the units of a list on one side; 0 if the steps differ.
 std::int64_t Planes::step(const List& list, bool to) const noexcept {
   std::int64_t reach = 0;
   for (int k = 0; k < list.size(); ++k) {

@@ -44,10 +44,10 @@ class Planes {
   Planes() = default;
   Planes(std::int64_t unit, const BrickAxes& axes);
 
-  /// An estimate of what a whole brick takes while it lies in the cache.
+  /// Estimates the cycles that a whole brick takes while it lies in the cache.
   double cycles() const noexcept { return cycles_; }
 
-  /// To be called once, before the first move.
+  /// Makes the lists of offsets. Call it once, before the first move.
   void prepare();
 
   std::int64_t rows() const noexcept { return static_cast<std::int64_t>(offsets_[0].size()); }

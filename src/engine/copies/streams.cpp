@@ -80,14 +80,14 @@ bool pay(const Problem& problem, const StreamDims& dims) {
   return past_cache && row_bytes >= (dims.unit <= 2 && ways <= 3 ? line_bytes : 256);
 }
 
-/// The direction that pays, or else the first that fits.
+/// Returns the direction that pays, or else the first that fits.
 std::optional<StreamDims> choose(const Problem& problem) {
   std::optional<StreamDims> split = find_streams(problem, false), join = find_streams(problem, true);
   return split && (!join || pay(problem, *split) || !pay(problem, *join)) ? split : join;
 }
 
 /// Rows go in groups, which are written past the cache in one go: a group of streams, or of rows with those between them.
-/// What does not lie in whole lines is put together in scratch memory first.
+/// Rows that are not whole lines are put together in scratch memory first.
 class StreamCopy final : public Compiled {
  public:
   StreamCopy(const Problem& problem, const StreamDims& dims) : Compiled(problem), dims_(dims), store_(store_of(problem)) {

@@ -31,7 +31,7 @@ namespace {
 using kernels::line_bytes;
 using kernels::Store;
 
-/// A copy turned so that every dim goes forward in the destination: what lies backwards does so in the source.
+/// Returns the copy with every dim forward in the destination; a dim of opposite signs is backward in the source.
 Problem turned(Problem problem) {
   for (Dim& dim : problem.dims) {
     if (dim.dst_stride >= 0) continue;
@@ -160,7 +160,7 @@ class Strided final : public Compiled {
     return bytes;
   }
 
-  /// How long a brick is along each dim.
+  /// Decides how long a brick is along each dim.
   void plan_bricks() {
     const int count = dims_.size();
     for (int i = 0; i < count; ++i) brick_.push_back(1);
@@ -206,7 +206,7 @@ class Strided final : public Compiled {
     }
   }
 
-  /// How long the runs of a brick are in the destination.
+  /// Decides how long the runs of a brick are in the destination.
   void plan_store() {
     const int count = dims_.size();
     run_bytes_ = unit_;
@@ -283,7 +283,7 @@ class Strided final : public Compiled {
     for (Planes& hop : hops_) hop.prepare();
   }
 
-  /// The dims of a side that are nearest, until they take a line.
+  /// Returns the nearest dims of a side, as many as fill a line.
   AxisOrder nearest(const AxisOrder& order) const {
     AxisOrder near;
     std::int64_t bytes = unit_;
@@ -294,7 +294,7 @@ class Strided final : public Compiled {
     return near;
   }
 
-  /// The units of a brick in an order, the first `front` dims without gaps.
+  /// Places the units of a brick in an order, the first `front` dims without gaps.
   Place place_of(const AxisOrder& order, int front) const {
     Place place;
     std::int64_t pitch = unit_;
@@ -325,7 +325,7 @@ class Strided final : public Compiled {
     if (finish_ != kernels::Finish::none) kernels::finish_elements(at, scratch_per_piece_ - last_place_, finish_);
   }
 
-  /// The lines of the source that a brick reads, to be fetched while the one before is written: runs in two more axes.
+  /// Returns the source lines of a brick, to be fetched while the one before is written: runs in two more axes.
   kernels::Ahead lines_of(const std::byte* src, const Extents& extents) const noexcept {
     kernels::Ahead ahead;
     std::int64_t run = unit_, volume = unit_, at = 0, count = dims_.size();

@@ -28,7 +28,7 @@ inline std::int64_t accumulator_size(const Problem& problem) noexcept {
                           : kernels::sum_kernel(problem.dtype).accumulator_size;
 }
 
-/// Real numbers in an element.
+/// Returns how many real numbers an element holds.
 inline std::int64_t parts_of(DType dtype) noexcept {
   return visit(dtype, []<class T>(std::type_identity<T>) { return ComplexNumber<T> ? 2 : 1; });
 }

@@ -52,7 +52,7 @@ struct PhaseJoin {
   std::int64_t outer = 1;      ///< phases of the outer of two axes, whose rows alternate
 };
 
-/// What bands with the same windows share.
+/// The plan that bands with the same windows share.
 struct MapPart {
   std::vector<Window> windows{};
   SumPlan plan;
@@ -72,7 +72,7 @@ int channels_of(const Problem& problem) {
   });
 }
 
-/// The dim whose elements are rows of few positions, one behind the other on both sides; or -1.
+/// Returns the dim whose elements are rows of few positions, one after the other on both sides; or -1.
 int rows_of(const Problem& problem) {
   constexpr std::int64_t short_row = 256;  // bytes (arbitrary)
   for (const Window& w : problem.windows) {
@@ -86,7 +86,7 @@ int rows_of(const Problem& problem) {
   return -1;
 }
 
-/// A dim becomes a window of one tap, so that its elements are a part of the map.
+/// Makes a dim a window of one tap, so that its elements are a part of the map.
 void take_into_map(Problem& problem, int i) {
   if (i < 0) return;
   const Dim dim = take(problem.dims, i);
@@ -97,7 +97,7 @@ void take_into_map(Problem& problem, int i) {
   problem.windows.push_back(w);
 }
 
-/// With channels and short rows as parts of the map.
+/// Returns the problem with channels and short rows as parts of the map.
 Problem with_larger_maps(Problem problem) {
   if (problem.windows.empty()) return problem;
   take_into_map(problem, channels_of(problem));
@@ -160,7 +160,7 @@ std::vector<MapBand> bands_of(const Problem& problem, const MapCut& cut) {
   return bands;
 }
 
-/// How vectors join phases, if they can.
+/// Plans how vectors join phases, if they can.
 PhaseJoin plan_join(const std::vector<Window>& windows, const SumPlan& plan, std::int64_t element) {
   constexpr std::int64_t least_row = 32;  // bytes of a phase that are worth a call for each row (measured)
   const Window& inner = windows[static_cast<std::size_t>(plan.order.back())];
@@ -183,7 +183,7 @@ PhaseJoin plan_join(const std::vector<Window>& windows, const SumPlan& plan, std
   return join;
 }
 
-/// The copies of so many maps to the image: one for the whole strides of all windows, and for each window one for the rest.
+/// Returns the copies of `maps` maps to the image: one for whole strides of all windows, one for the rest of each window.
 std::vector<MapCopy> copies_of(const Problem& problem, const MapCut& cut, const MapPart& part, std::int64_t maps) {
   struct Region {
     std::int64_t from = 0, to = 0;
@@ -224,7 +224,7 @@ std::vector<MapCopy> copies_of(const Problem& problem, const MapCut& cut, const 
   return copies;
 }
 
-/// The programs of all bands. Nothing if they would be many or long.
+/// Returns the programs of all bands; nothing if they would be many or long.
 std::optional<std::vector<MapPart>> parts_of_maps(const Problem& problem, const MapCut& cut,
                                                   const std::vector<MapBand>& bands, const kernels::SumMapKernel& kernel) {
   constexpr std::size_t most_parts = 8;  // arbitrary
@@ -357,7 +357,7 @@ class SumMaps final : public Compiled {
       kernels::fill_row(to + hole.first * element, element, means_.fill().data(), element, hole.count, element);
   }
 
-  /// What some maps of a band make of the image.
+  /// Returns the part of the image that some maps of a band make.
   Box image_part(const MapPart& part, std::int64_t band, std::int64_t maps) const noexcept {
     Box box;
     box.push_back({-1, maps, 0, 1, cut_.grouped.src_stride, cut_.grouped.dst_stride});

@@ -14,7 +14,7 @@ constexpr std::size_t most_listed_terms = 1 << 16;  ///< of a program (arbitrary
 /// Bytes of a row that are worth a step for each tap (measured).
 constexpr std::int64_t worth_a_step = 256;
 
-/// From the elements of a phase to the positions of each tap.
+/// Returns the axes from the elements of a phase to the positions of each tap.
 std::vector<WalkAxis> sum_axes(const std::vector<Window>& windows) {
   std::vector<WalkAxis> axes;
   for (const Window& w : windows) {
@@ -62,7 +62,7 @@ class SumPlanWriter {
     return done;
   }
 
-  /// How many taps meet at each element, phase by phase.
+  /// Counts the taps that meet at each element, phase by phase.
   void count() {
     const auto count_axis = [](const WalkAxis& axis) {
       std::vector<double> met(static_cast<std::size_t>(axis.phases * axis.length));
@@ -99,7 +99,7 @@ class SumPlanWriter {
  private:
   using Met = MapWalk::Met;
 
-  /// Phase by phase, and within a phase row by row.
+  /// Writes the program phase by phase, and within a phase row by row.
   bool write_runs() {
     Dims phases;
     for (std::size_t k = 0; k < walk_.size(); ++k) phases.push_back(walk_.axis(k).phases);
@@ -148,7 +148,7 @@ class SumPlanWriter {
     return plan_.terms.size() <= most_listed_terms;
   }
 
-  /// A few taps of one phase at a time, as the columns lie in memory.
+  /// Writes a few taps of one phase at a time, as the columns lie in memory.
   bool write_steps() {
     const std::int64_t together = reads_ == Reads::in_order ? 1 : kernels::most_step_terms;
     std::vector<std::vector<Met>> groups(static_cast<std::size_t>(plan_.elements / block_));

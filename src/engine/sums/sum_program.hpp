@@ -39,7 +39,7 @@ struct SumPlan {
   kernels::SumProgram program() const noexcept { return {steps, runs, terms.data(), masks.data(), lanes, counts.data()}; }
 };
 
-/// The program of a map with these windows, of which one has its positions side by side. Nothing if it would be long.
+/// Writes the program of a map whose windows include one with positions side by side. Nothing if it would be long.
 std::optional<SumPlan> plan_sums(const std::vector<Window>& windows, const kernels::SumMapKernel& kernel,
                                  std::int64_t element_size, Reads reads, bool is_mean);
 

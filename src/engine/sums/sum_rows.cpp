@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t row_elements = 4096;
 /// Elements of a row whose neighbours lie apart.
 constexpr std::int64_t strided_chunk = 256;
-/// Where less than one in so many elements of a row meets a tap, each element is a row of its own.
+/// If less than one in so many elements of a row meets a tap, each element is a row of its own.
 constexpr std::int64_t sparse = 8;
 
 RowPlan plan_sum(const Problem& problem) {
@@ -68,7 +68,7 @@ class SumRows final : public Compiled {
   }
 
  private:
-  /// What points into the row along one window: the taps in ascending order, each `step` bytes after the one before.
+  /// The taps that point into the row along one window, in ascending order, each `step` bytes after the one before.
   /// Along the row's own window the offset of a tap depends on where the row begins, so `step` is not used.
   struct Loop {
     Taps taps{};
@@ -144,7 +144,7 @@ class SumRows final : public Compiled {
     if (!certain) care();
   }
 
-  /// How many taps of the row's own window meet in each element, by slot.
+  /// Counts the taps of the row's own window that meet in each element, by slot.
   void count_row(std::int64_t begin, std::int64_t count, const Slots& slots, const Loops& loops,
                  double* met) const noexcept {
     const std::int64_t parts = parts_of(problem_.dtype);
@@ -162,7 +162,7 @@ class SumRows final : public Compiled {
     return {axis.window, extent, begin, 1, axis.src_stride, axis.dst_stride};
   }
 
-  /// The taps of the row's own window that can point into [begin, begin + count) at all.
+  /// Returns the taps of the row's own window that can point into [begin, begin + count) at all.
   Loop loop_along_row(std::int64_t begin, std::int64_t count) const noexcept {
     const Window& w = problem_.windows[plan_.row.window];
     if (w.positions == 0) return {};

@@ -13,7 +13,7 @@ namespace patchfold::engine {
 std::unique_ptr<Compiled> make_counts(const Problem& problem);
 /// Whether positions of the columns, or elements within a position, are neighbours in memory.
 bool has_neighbours(const Problem& problem);
-/// Such columns. Does not fit windows of very many taps.
+/// Sums and means of columns with neighbours. Does not fit windows of very many taps.
 std::unique_ptr<Compiled> make_sum_maps(const Problem& problem);
 /// Columns in any other layout: copied to scratch memory, band by band, and added up there.
 std::unique_ptr<Compiled> make_sum_bands(const Problem& problem);
