@@ -36,8 +36,8 @@ SHORTEST = 0.002  # seconds of a round; shorter work is repeated within it
 WARM_UPS, FEW_PAGES = 20, 64
 PAUSE = 0.005  # threads that wait for more work in a loop go to sleep meanwhile
 ENVIRONMENT = {
-    # Systems that allocate each result get the memory of the one before back, not new pages from the kernel. Small pieces
-    # that are kept for later would lie between, and push each result to a place of its own.
+    # Systems that allocate each result get back the memory of the one before, not new pages from the kernel. malloc keeps no
+    # small pieces, which would lie between and push each result to a new place.
     "GLIBC_TUNABLES": f"glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold={1 << 40}:glibc.malloc.tcache_count=0",
     # Pages of the same size for all, as the program has them.
     "NUMPY_MADVISE_HUGEPAGE": "0",

@@ -61,7 +61,7 @@ IndexTensor index_tensor_of(const pf_tensor& tensor, std::string_view op, std::s
 
   IndexTensor result{.values = {}, .shape = view.shape, .dtype = view.dtype};
   for (std::int64_t entry = 0; entry < count; ++entry) {
-    // Unsigned, so that strides that make no sense cannot overflow; they are the caller's.
+    // The caller's strides may make no sense. Unsigned addresses do not overflow.
     auto address = reinterpret_cast<std::uintptr_t>(view.data);
     std::int64_t rest = entry;
     for (int axis = view.shape.size() - 1; axis >= 0; --axis) {

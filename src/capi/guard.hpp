@@ -25,8 +25,8 @@ pf_status store_error(const Error& error) noexcept;
 pf_status store_error(ErrorCode code, std::string_view rule) noexcept;
 pf_status store_internal(const char* what) noexcept;
 
-/// Calls f; nothing leaves it but a status. What a caller's function that f calls leaves as this thread's message is
-/// forgotten.
+/// Calls f and turns what it throws into a status. Clears the messages that functions of the caller have left on this thread
+/// meanwhile.
 template <class F>
 pf_status guarded(F&& f) noexcept {
   clear_error();

@@ -31,7 +31,7 @@ std::span<const T> list_of(const T* entries, std::int32_t count, std::string_vie
   return {required(entries, op, argument), static_cast<std::size_t>(count)};
 }
 
-/// The enumerator that a caller means by `given` and that has this number in the library.
+/// Returns the enumerator with this number in the library; errors show `given`, the caller's number.
 template <Worded E>
 E enumerator_of(std::int64_t number, std::int32_t given, std::string_view op, std::string_view argument) {
   const auto value = static_cast<E>(number);

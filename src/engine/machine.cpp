@@ -18,8 +18,8 @@ constexpr Caches usual{32 << 10, 512 << 10, 16 << 20};
 
 std::optional<kernels::Store> forced_store;
 
-/// The data caches of the first processor as Linux describes them. The C library's sysconf counts what all processors of a
-/// socket have, also where a machine is given a part of it.
+/// Returns the data caches of the first processor as Linux describes them. The C library's sysconf counts the caches of a
+/// whole socket, even if the machine is a part of it.
 Caches described() {
   Caches c = usual;
   for (int index = 0; index < 8; ++index) {
@@ -85,8 +85,8 @@ std::string_view name_of(kernels::Store store) noexcept {
 
 kernels::Store store_of(double read, double written) noexcept {
   if (forced_store) return *forced_store;
-  // Measured with plain loops whose buffers are used again: mixes of reads and writes gain from 0.7 of the cache on, and
-  // what mostly writes from 1.1 on.
+  // Measured with plain loops that use their buffers again: stores past the cache pay for mixes of reads and writes from 0.7
+  // of the cache on, and for mostly writes from 1.1 on.
   const double share = written > 3 * read ? 1.1 : 0.7;
   // A larger cache is that of many cores, and slow: where it has 260 MB, stores past it win from a few MB on, and an unfold to
   // 80 MB takes a third of the time with them.

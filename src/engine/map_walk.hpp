@@ -15,10 +15,10 @@
 
 namespace patchfold::engine {
 
-/// One tap of an axis, and the near elements [from, to) that it ties.
+/// One tap of an axis, and the elements [from, to) of the near side that it meets.
 struct WalkTap {
   std::int64_t phase = 0;   ///< residue modulo the stride of the coordinates that it meets
-  std::int64_t offset = 0;  ///< bytes on the far side to what element 0 is tied to
+  std::int64_t offset = 0;  ///< bytes on the far side to the element that meets element 0
   std::int64_t from = 0;
   std::int64_t to = 0;
 };
@@ -31,7 +31,7 @@ struct WalkAxis {
   std::vector<WalkTap> taps{};  ///< ascending
 };
 
-/// Along each window the coordinates of one residue modulo the stride form a phase: coordinate m * stride + residue is its
+/// Counts the phases of a window. The coordinates of one residue modulo the stride form a phase: m * stride + residue is its
 /// element m.
 inline std::int64_t phase_count(const Window& w) noexcept {
   return w.stride < w.extent ? w.stride : w.extent;

@@ -17,7 +17,7 @@ std::vector<std::string_view> strategy_names();
 /// Makes the plan of a problem in normal form, by the first strategy that fits it.
 std::unique_ptr<Compiled> plan_normal(const Problem& normal);
 
-/// For tests and measurements: how plans that are made from now on are made. Not for use while other threads plan.
+/// For tests and measurements: forces how later plans are made. Not for use while other threads plan.
 struct Forced {
   std::string_view strategy{};            ///< the only row that is tried; "": all. A problem that it does not fit is planned
                                           ///< as always.

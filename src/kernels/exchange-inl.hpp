@@ -161,7 +161,7 @@ struct Exchange {
     });
   }
 
-  /// Columns whose lines stay near until all rows have been read from them.
+  /// Returns how many columns can be read row by row while their lines stay in the first-level cache.
   static std::int64_t near_columns(const Plane& p) {
     return std::min<std::int64_t>(128, p.src_columns.stride == 0 ? 128 : lines_near(p.src_columns.stride) / 2);
   }

@@ -11,8 +11,8 @@
 // Sums begin as -0, to which every element adds itself unchanged, and are those of kernels/elements.hpp otherwise. Up to
 // `most_met` elements an integer sum of float64 is exact, and n equal floats add up to n times their value.
 //
-// What a sum cannot tell is left to careful_mean(): whether contributions that are not finite have the same bits, and the
-// mean of finite ones whose sum overflows. A boolean byte above 1 is added as NaN, so that it gets there too.
+// A sum does not tell whether contributions that are not finite have the same bits, nor the mean of finite ones whose sum
+// overflows: careful_mean() computes these. A boolean byte above 1 is added as NaN, so that it gets there too.
 #pragma once
 
 #include <array>

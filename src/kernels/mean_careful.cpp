@@ -41,7 +41,7 @@ double count_of(std::span<const MetTaps> taps) {
   return count;
 }
 
-/// What the numbers are, where one of them may be NaN or infinite.
+/// Whether numbers are finite, and if not, what they are.
 struct Kinds {
   bool has_nan = false, has_infinity = false, has_minus_infinity = false;
   void add(double value) {

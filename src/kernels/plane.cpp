@@ -64,7 +64,7 @@ HWY_INLINE void move_unit(std::byte* dst, const std::byte* src, std::int64_t uni
     copy_vectors(dst, src, unit);
 }
 
-/// One unit after the other. What the loops need is in local variables: bytes that are stored might be those of the plane.
+/// Moves one unit after the other. The loops use local variables, because stored bytes might alias the plane.
 template <std::int64_t constant>
 void move_units(std::byte* dst, const std::byte* src, std::int64_t unit, const Plane& p) {
   const std::int64_t *to_columns = p.dst_columns.offsets, *from_columns = p.src_columns.offsets;
@@ -95,7 +95,7 @@ struct Planes {
   static HWY_INLINE V load_whole(const std::byte* at) { return hn::LoadU(D(), reinterpret_cast<const T*>(at)); }
   static HWY_INLINE void store_whole(V value, std::byte* at) { hn::StoreU(value, D(), reinterpret_cast<T*>(at)); }
 
-  /// A vector of elements `step` places apart; what lies behind the last of them is read too.
+  /// Loads a vector of elements `step` places apart; reads the bytes behind the last of them too.
   template <int step>
   static HWY_INLINE V load(const std::byte* at) {
     if constexpr (step == 1)

@@ -52,7 +52,7 @@ PlaneVectors plane_vectors(std::int64_t unit) noexcept;
 /// How a kernel moves a plane.
 enum class PlaneWay : std::uint8_t {
   units,       ///< one by one
-  join,        ///< a few columns become rows that lie side by side
+  join,        ///< a few columns become side by side in a row
   split,       ///< the inverse
   exchange,    ///< rows become columns, in blocks
   straighten,  ///< columns lie backwards, or at every second place of the source

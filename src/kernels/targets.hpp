@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The name of the instruction set that the kernels of each file run on now, for tests: it differs from the chosen one if the
-// file was compiled without that set.
+// For tests: the instruction set on which the kernels of each file run now. It differs from the chosen one if the file was
+// compiled without that set.
 #pragma once
 
 namespace patchfold::kernels {

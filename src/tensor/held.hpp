@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this build holds: the operators and the element types that CMake's options chose. Of the others, rows of the operator
-// table and kernels are not made.
+// The operators and the element types that this build holds: those that CMake's options chose. The others have no rows of
+// the operator table and no kernels.
 #pragma once
 
 #include <algorithm>

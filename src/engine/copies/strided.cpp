@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any copy without windows, whatever the strides on both sides.
 //
-// The index space is cut into bricks. A brick is as long along the axes that are nearest in the destination, and along those
-// that are nearest in the source, that it takes whole lines of both sides; and it is so small that it stays in the cache. In
-// it planes of two axes are moved (engine/copies/planes.hpp). Where the destination is larger than the cache, or elements
-// change on their way, a brick is put together in scratch memory, in the order of the destination, and leaves in long runs.
-// A brick also goes by way of scratch memory where two easy moves are cheaper than one: where short axes of both sides
-// alternate, and where the units of the destination do not lie side by side. Long units need no planes: they go straight
-// from the source to the destination.
+// The index space is cut into bricks. A brick is long along the axes that are nearest in the destination, and along those
+// that are nearest in the source, so it takes whole lines of both sides. It is small enough to stay in the cache, and is
+// moved as planes of two axes (engine/copies/planes.hpp). If the destination is larger than the cache, or elements change on
+// their way, a brick is put together in scratch memory, in the order of the destination, and written in long runs. Other
+// bricks go that way if two easy moves are cheaper than one: short axes of both sides alternate, or units of the destination
+// do not lie side by side. Long units need no planes: they are copied directly from the source to the destination.
 #include <algorithm>
 #include <array>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the strategies for sums need in order to make means of them: kernels, what elements without contributions become, and
-// a second look at the elements that need care.
+// Makes means of the strategies for sums: kernels, the value of elements without contributions, and a second look at the
+// elements that need care.
 #pragma once
 
 #include <algorithm>

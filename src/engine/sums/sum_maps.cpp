@@ -61,7 +61,7 @@ struct MapPart {
   std::vector<MapCopy> last_copies{};  ///< of the last group
 };
 
-/// The dim whose elements lie side by side on both sides, such as channels last, and fill a line or are continued by
+/// Returns the dim whose elements lie side by side on both sides, such as channels last, and fill a line or are continued by
 /// positions; or -1.
 int channels_of(const Problem& problem) {
   return find(problem.dims, [&](const Dim& dim) {
