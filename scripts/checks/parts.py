@@ -10,6 +10,8 @@ usage: scripts/checks/parts.py start PART..
   start     forgets what is known of the parts
   add       adds to a part what its options say:
               --report FILE      outcomes, reasons for skipping and instruction sets of a report that ctest or pytest wrote (JUnit)
+              --needed "NAME|NAME"  modules that are installed: a test of a report that skips for lack of one counts as failed
+              --status N         exit status of what wrote the report: if it is not 0 and nothing failed, one failure is added
               --merge FOLDER     what the parts in another folder of results have together
               --passed N  --failed N  --skipped N REASON
               --sets "NAME NAME"   instruction sets that it ran on
@@ -111,7 +113,14 @@ def reason(case):
     return lines[-1].removeprefix("skipped: ") if lines else "no reason given"
 
 
-def of_report(path):
+def lacks(case, needed):
+    """Which of the needed modules pytest could not import; pytest says it in the text if it skips a whole file."""
+    skipped = case.find("skipped")
+    match = needed and re.search(rf"could not import .{{0,6}}\b({needed})\b", f"{skipped.get('message', '')} {skipped.text or ''}")
+    return f"could not import {match[1]}" if match else ""
+
+
+def of_report(path, needed=""):
     part = Part()
     try:
         cases = list(tree.parse(path).getroot().iter("testcase"))
@@ -124,7 +133,10 @@ def of_report(path):
         part.failed = 1
     for case in cases:
         ended, output = outcome(case), case.findtext("system-out") or ""
-        if ended == "skipped":
+        if ended == "skipped" and (lacking := lacks(case, needed)):
+            print(f"FAILED {case.get('name')}: {lacking}, which is installed")
+            part.failed += 1
+        elif ended == "skipped":
             part.skipped[reason(case)] += 1
         elif ended == "passed":
             part.passed += 1
@@ -196,6 +208,8 @@ def main(arguments):
     add = commands.add_parser("add")
     add.add_argument("part")
     add.add_argument("--report", action="append", default=[])
+    add.add_argument("--needed", default="")
+    add.add_argument("--status", type=count, default=0)
     add.add_argument("--merge", action="append", default=[])
     add.add_argument("--passed", type=count, default=0)
     add.add_argument("--failed", type=count, default=0)
@@ -211,7 +225,7 @@ def main(arguments):
         return 0
     if given.command == "add":
         part = Part.read(Part.path(given.part))
-        for other in [*map(of_report, given.report), *map(of_folder, given.merge)]:
+        for other in [*(of_report(path, given.needed) for path in given.report), *map(of_folder, given.merge)]:
             part.merge(other)
         part.passed += given.passed
         part.failed += given.failed
@@ -224,6 +238,9 @@ def main(arguments):
             elif name not in part.sets:
                 print(f"FAILED no test of {given.part} ran on {name}")
                 part.failed += 1
+        if given.status and not part.failed:
+            print(f"FAILED {given.part} ended with {given.status}, and no test reported a failure")
+            part.failed = 1
         part.write(given.part)
         return 0
     if given.command == "counts":

@@ -83,6 +83,23 @@ class Parts(unittest.TestCase):
         self.assertEqual(self.run_program("counts", "python"), (1, "python: 1 passed, 2 failed, 2 skipped\n"))
         self.assertIn("2: needs zarr", self.run_program("table", "python")[1])
 
+    def test_a_test_that_lacks_what_is_installed_failed(self):
+        text = PYTEST.replace("needs zarr", "could not import 'zarr': No module named 'zarr'", 1)
+        whole = text.replace('<skipped message="needs zarr"/>', '<skipped message="collection skipped">could not import \'numpy\'</skipped>')
+        for name, report, failed in ("part", text, 3), ("whole", whole, 4):
+            self.assertIn("FAILED a: could not import zarr", self.add(name, "--report", self.report(report), "--needed", "numpy|zarr"))
+            self.assertEqual(self.run_program("counts", name), (1, f"{name}: 1 passed, {failed} failed, {5 - 1 - failed} skipped\n"))
+        self.add("other", "--report", self.report(text), "--needed", "numpy")
+        self.assertEqual(self.run_program("counts", "other"), (1, "other: 1 passed, 2 failed, 2 skipped\n"))
+
+    def test_a_run_that_fails_in_silence_failed(self):
+        good = self.report('<testsuite><testcase name="good"/></testsuite>')
+        self.assertIn("ended with 3", self.add("a", "--report", good, "--status", "3"))
+        self.assertEqual(self.run_program("counts", "a"), (1, "a: 1 passed, 1 failed, 0 skipped\n"))
+        self.add("b", "--report", good, "--status", "0")
+        self.assertEqual(self.run_program("counts", "b"), (0, "b: 1 passed, 0 failed, 0 skipped\n"))
+        self.assertEqual(self.add("c", "--failed", "1", "--status", "1"), "")
+
     def test_results_of_a_part_add_up(self):
         self.add("a", "--passed", "2", "--skipped", "1", "no disk")
         self.add("a", "--passed", "1", "--skipped", "2", "no disk")
