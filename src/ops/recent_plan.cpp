@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys of neutral operators, which those of all dialects are. A member that an operator gets must be named here too, or its
+// Keys of neutral operators. An operator of a dialect is one, with other names. A member that an operator gets must be named here too, or its
 // function does not compile.
 #include <type_traits>
 
