@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys of neutral operators. An operator of a dialect is one, with other names. A member that an operator gets must be named here too, or its
-// function does not compile.
+// Keys of neutral operators; an operator of a dialect is one of these, with other names. A member that an operator gets must
+// be named here too, or its function does not compile.
 #include <type_traits>
 
 #include "ops/lowering.hpp"
