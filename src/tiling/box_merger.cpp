@@ -4,46 +4,48 @@
 #include <utility>
 #include <vector>
 
-#include "ops/operands.hpp"
 #include "tensor/fail.hpp"
-#include "tensor/index.hpp"
 #include "tiling/names.hpp"
 #include "tiling/rules.hpp"
 #include "tiling/run_cells.hpp"
+#include "tiling/tile_checks.hpp"
 
 namespace patchfold {
 
 using namespace tiling;
 
-/// What does not depend on the box.
+/// Holds what does not depend on the box. It never changes, so that boxes may be merged by several threads at once.
 struct BoxMerger::State {
   Tiling tiling;
-  MergeSpec spec;  ///< without what the facts hold
+  MergeSpec spec;  ///< without the window's numbers and the mask, which the facts hold
   std::shared_ptr<const TileFacts> facts;
 };
 
 namespace {
 
-/// A piece that has been checked, and where it lies.
+/// A piece that has been checked.
 struct TilePlace {
   std::int64_t tile = 0;
   ConstTensorView view{};
-  Dims begin{};  ///< its first element in the output, along the tiled axes
+  Dims begin{};  ///< where its first element lies in the output, along the tiled axes
 };
 
-/// The pieces of one call.
+constexpr TileWords piece_words{
+    .tile = "piece of tile", .index = "pieces", .index_rule = "must have indices of tiles", .view = "piece"};
+
+/// Checks the pieces of one call and finds them by their tiles: they lie in the order of the tiles, each of which has one.
 class Pieces {
  public:
-  Pieces(const Rules& rules, std::span<const Piece> given, const std::byte* output, const engine::ByteRange& range)
-      : rules_(rules) {
+  Pieces(const Rules& rules, std::span<const Piece> given, const CheckedOutput& output)
+      : rules_(rules), checks_(rules, piece_words) {
     places_.reserve(given.size());
-    for (const Piece& piece : given) add(piece, output, range);
+    for (const Piece& piece : given) places_.push_back(placed(piece, output));
     std::sort(places_.begin(), places_.end(), [](const TilePlace& a, const TilePlace& b) { return a.tile < b.tile; });
     for (std::size_t i = 1; i < places_.size(); ++i)
-      if (places_[i].tile == places_[i - 1].tile) refuse(places_[i].tile, ErrorCode::value, "must not come twice");
+      if (places_[i].tile == places_[i - 1].tile) checks_.refuse_second(places_[i].tile);
   }
 
-  /// Null if it has not come.
+  /// Returns the piece of a tile, or null if it has not come.
   const TilePlace* find(std::int64_t tile) const {
     const auto found = std::lower_bound(places_.begin(), places_.end(), tile,
                                         [](const TilePlace& place, std::int64_t wanted) { return place.tile < wanted; });
@@ -51,45 +53,29 @@ class Pieces {
   }
 
  private:
-  [[noreturn]] void refuse(std::int64_t tile, ErrorCode code, std::string_view rule, ErrorValue given = {},
-                           ErrorValue expected = {}) const {
-    fail(code, op_merge, "piece of tile " + tile_text(rules_.cells.tiling(), tile), rule, std::move(given),
-         std::move(expected));
-  }
-
-  void add(const Piece& piece, const std::byte* output, const engine::ByteRange& output_range) {
-    const Tiling& tiling = rules_.cells.tiling();
+  /// Checks a piece. Returns it with its place.
+  TilePlace placed(const Piece& piece, const CheckedOutput& output) const {
     const std::int64_t tile = piece.index;
-    if (tile < 0 || tile >= tiling.size())
-      fail(ErrorCode::value, op_merge, "pieces", "must have indices of tiles", tile,
-           tiling.size() == 0 ? "none: there are no tiles" : "0 to " + text(tiling.size() - 1));
-    if (rules_.cells.is_masked(tile)) refuse(tile, ErrorCode::value, "must not come: the mask leaves it out");
-    if (!rules_.cells.touches(tile)) refuse(tile, ErrorCode::value, "must touch the box");
-    TilePlace place{tile, piece.view, {}};
+    checks_.check_index(tile);
+    if (!rules_.cells.touches(tile)) checks_.refuse(tile, ErrorCode::value, "must touch the box");
+    TilePlace place{tile, {}, {}};
     Dims extents;
     const Dims position = rules_.cells.position_of(tile);
     for (int i = 0; i < position.size(); ++i) {
-      const Span part = shared_part(rules_.cells.box()[static_cast<std::size_t>(i)], tiling.span(i, position[i]).write);
+      const Span part =
+          shared_part(rules_.cells.box()[static_cast<std::size_t>(i)], rules_.cells.tiling().span(i, position[i]).write);
       place.begin.push_back(part.begin);
       extents.push_back(part.size());
     }
-    const Dims shape = rules_.box(extents);
-    const ConstTensorView& view = piece.view;
-    if (!(view.shape == shape))
-      refuse(tile, ErrorCode::shape, "must be the part of the tile's result that lies in the box", view.shape, shape);
-    if (view.dtype != rules_.dtype || static_cast<std::int64_t>(view.element_size) != rules_.element)
-      refuse(tile, ErrorCode::dtype, "must have the type of the merge",
-             text(view.dtype) + " of " + text(view.element_size) + " bytes",
-             text(rules_.dtype) + " of " + text(rules_.element) + " bytes");
-    if (view.data == nullptr && element_count(shape) > 0) refuse(tile, ErrorCode::null_data, "has elements, but no data");
-    const ops::Sound sound = ops::check_view(op_merge, "piece", view);
-    if (engine::overlap(static_cast<const std::byte*>(view.data), sound.range, output, output_range))
-      refuse(tile, ErrorCode::overlap, "must not share memory with the output");
-    place.view.strides = sound.strides;
-    places_.push_back(place);
+    if (const Dims shape = rules_.box(extents); !(piece.view.shape == shape))
+      checks_.refuse(tile, ErrorCode::shape, "must be the part of the tile's result that lies in the box", piece.view.shape,
+                     shape);
+    place.view = checks_.checked_view(tile, piece.view, output);
+    return place;
   }
 
   const Rules& rules_;
+  TileChecks checks_;
   std::vector<TilePlace> places_{};
 };
 
@@ -110,15 +96,12 @@ void BoxMerger::merge(const Box& box, std::span<const Piece> given, const Tensor
   const Rules rules(state_->tiling, state_->spec, state_->facts, box);
   rules.check_weights();
   const Dims shape = rules.box(rules.cells.box_extents());
-  // Pieces are checked one by one; this one stands for them, so that the output is checked as that of an operator.
-  const ConstTensorView like{output.data, shape, Dims::filled(shape.size(), 0), rules.output_dtype,
-                             static_cast<std::size_t>(rules.output_element)};
-  const ops::Operands operands = ops::check_operands(op_merge, "pieces", like, "output", output, shape);
-  if (output.data == nullptr && element_count(shape) > 0)
-    fail(ErrorCode::null_data, op_merge, "output", "has elements, but no data");
-  const Pieces pieces(rules, given, static_cast<const std::byte*>(output.data), operands.problem.dst_range);
+  const CheckedOutput to = check_output(rules, "pieces", output, shape);
+  const Pieces pieces(rules, given, to);
   if (element_count(rules.cells.box_extents()) == 0) return;
 
+  Dims origin;
+  for (const Span span : box) origin.push_back(span.begin);
   AxisWeights weights(rules);
   std::vector<CellPlan> work;
   std::vector<std::int64_t> missing;
@@ -131,16 +114,12 @@ void BoxMerger::merge(const Box& box, std::span<const Piece> given, const Tensor
       rules.cells.each_contributor(segments, [&](std::int64_t tile, const Dims&) {
         const TilePlace* place = pieces.find(tile);
         if (place == nullptr) return missing.push_back(tile);
-        const auto* data = static_cast<const std::byte*>(place->view.data);
-        for (int i = 0; i < begin.size(); ++i)
-          data += (begin[i] - place->begin[i]) * place->view.strides[static_cast<int>(rules.axes[i])];
-        sources.push_back(tile, data, place->view.strides);
+        const std::int64_t offset = rules.offset(place->begin, begin, place->view.strides);
+        sources.push_back(tile, static_cast<const std::byte*>(place->view.data) + offset, place->view.strides);
       });
       if (!missing.empty()) continue;
-      auto* to = static_cast<std::byte*>(output.data);
-      for (int i = 0; i < begin.size(); ++i)
-        to += (begin[i] - box[static_cast<std::size_t>(i)].begin) * operands.dst_strides[static_cast<int>(rules.axes[i])];
-      work.emplace_back(rules, weights, segments, std::move(sources), to, operands.dst_strides);
+      work.emplace_back(rules, weights, segments, std::move(sources), to.data + rules.offset(origin, begin, to.strides),
+                        to.strides);
     }
   if (!missing.empty()) {
     std::sort(missing.begin(), missing.end());

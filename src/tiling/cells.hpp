@@ -74,6 +74,12 @@ class Cells {
     return starts_[static_cast<std::size_t>(axis)]
                   [static_cast<std::size_t>(k - tiles_[static_cast<std::size_t>(axis)].begin)];
   }
+  /// Returns the output's element at which the result of the tile at a position begins, along each tiled axis.
+  Dims start_of(const Dims& position) const {
+    Dims start;
+    for (int axis = 0; axis < position.size(); ++axis) start.push_back(this->start(axis, position[axis]));
+    return start;
+  }
   /// Whether some element of the box lies in the tile's result.
   bool touches(std::int64_t tile) const noexcept;
   /// A tile's number along each tiled axis.

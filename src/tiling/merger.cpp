@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public functions of a merge: a lock, and calls of what does the work.
+// The public functions of a merge. Those of a Merger lock its State, which does the work.
 #include <mutex>
 #include <utility>
 #include <vector>
 
-#include "ops/operands.hpp"
 #include "tensor/fail.hpp"
-#include "tensor/index.hpp"
 #include "tiling/merger_state.hpp"
 #include "tiling/names.hpp"
 
@@ -16,7 +14,7 @@ using namespace tiling;
 
 namespace {
 
-/// Whether elements may be labels, of which there is no mean.
+/// Returns whether elements may be labels, whose means are no labels.
 bool is_countable(DType dtype) {
   const ElementKind kind = kind_of(dtype);
   return kind == ElementKind::boolean || kind == ElementKind::signed_integer || kind == ElementKind::unsigned_integer;
@@ -29,16 +27,7 @@ RowSink::~RowSink() = default;
 Merger::Merger(const Tiling& tiling, const MergeSpec& spec, const TensorView& output, Executor& executor)
     : state_(std::make_unique<State>(tiling, spec, executor, false)) {
   const Rules& rules = state_->rules;
-  const Dims shape = tiling.output_shape(rules.channels);
-  // Sources are checked as they come; this one stands for them, so that the output is checked as that of an operator.
-  ConstTensorView like{output.data, shape, Dims::filled(shape.size(), 0), rules.output_dtype,
-                       static_cast<std::size_t>(rules.output_element)};
-  const ops::Operands operands = ops::check_operands(op_merge, "tiles", like, "output", output, shape);
-  if (output.data == nullptr && element_count(shape) > 0)
-    fail(ErrorCode::null_data, op_merge, "output", "has elements, but no data");
-  state_->output = output;
-  state_->output.strides = operands.dst_strides;
-  state_->output_range = operands.problem.dst_range;
+  state_->output = check_output(rules, "tiles", output, tiling.output_shape(rules.channels));
 }
 
 Merger::Merger(const Tiling& tiling, const MergeSpec& spec, RowSink& sink, Executor& executor)

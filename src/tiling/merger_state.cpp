@@ -19,15 +19,13 @@ Memory allocate(std::int64_t bytes, std::string_view what) {
   return memory;
 }
 
-/// "tile 17 at position [2, 5]".
-std::string tile_name(const Tiling& tiling, std::int64_t tile) {
-  return "tile " + tile_text(tiling, tile);
-}
+constexpr TileWords tile_words{.tile = "tile", .index = "index", .index_rule = "must be the index of a tile", .view = {}};
 
 }  // namespace
 
 Merger::State::State(const Tiling& tiling, const MergeSpec& spec, Executor& executor, bool to_sink)
     : rules(tiling, spec, to_sink),
+      checks(rules, tile_words),
       weights(rules),
       ledger(rules.cells, sizes_of(rules, spec.copy, to_sink)),
       executor(executor),
@@ -45,75 +43,39 @@ Merger::State::State(const Tiling& tiling, const MergeSpec& spec, Executor& exec
 
 ConstTensorView Merger::State::checked(std::int64_t index, const ConstTensorView& tile) const {
   if (has_failed) fail(ErrorCode::value, op_merge, "tile", "must not come after the merger has failed", failure);
-  if (index < 0 || index >= tiles().size())
-    fail(ErrorCode::value, op_merge, "index", "must be the index of a tile", index,
-         tiles().size() == 0 ? "none: there are no tiles" : "0 to " + text(tiles().size() - 1));
-  const auto refuse = [&](ErrorCode code, std::string_view rule, const auto&... given) {
-    fail(code, op_merge, tile_name(tiles(), index), rule, given...);
-  };
-  if (rules.cells.is_masked(index)) refuse(ErrorCode::value, "must not come: the mask leaves it out");
-  if (ledger.has_come(index)) refuse(ErrorCode::value, "must not come twice");
+  checks.check_index(index);
+  if (ledger.has_come(index)) checks.refuse_second(index);
   const Dims shape = rules.box(rules.cells.result_of(index));
-  if (!(tile.shape == shape)) refuse_shape(tiles(), op_merge, tile_name(tiles(), index), index, tile.shape, shape);
-  if (tile.dtype != rules.dtype || static_cast<std::int64_t>(tile.element_size) != rules.element)
-    refuse(ErrorCode::dtype, "must have the type of the merge",
-           text(tile.dtype) + " of " + text(tile.element_size) + " bytes",
-           text(rules.dtype) + " of " + text(rules.element) + " bytes");
-  if (tile.data == nullptr && element_count(shape) > 0) refuse(ErrorCode::null_data, "has elements, but no data");
-  const ops::Sound sound = sound_view(index, tile);
-  if (sink == nullptr && engine::overlap(static_cast<const std::byte*>(tile.data), sound.range,
-                                         static_cast<const std::byte*>(output.data), output_range))
-    refuse(ErrorCode::overlap, "must not share memory with the output");
-  return {tile.data, tile.shape, sound.strides, tile.dtype, tile.element_size};
+  if (!(tile.shape == shape)) refuse_shape(tiles(), op_merge, checks.name(index), index, tile.shape, shape);
+  return checks.checked_view(index, tile, output);
 }
 
-/// The tile's name takes time to write, so it is written only for an error.
-ops::Sound Merger::State::sound_view(std::int64_t index, const ConstTensorView& tile) const {
-  try {
-    return ops::check_view(op_merge, "tile", tile);
-  } catch (const Error& error) {
-    Error::Parts parts = error.parts();
-    parts.argument = tile_name(tiles(), index);
-    throw Error(std::move(parts));
-  }
+/// Returns the address, in a tile at that position, of the element at `place` of the output.
+const std::byte* Merger::State::address(const ConstTensorView& tile, const Dims& position, const Dims& place) const {
+  return static_cast<const std::byte*>(tile.data) + rules.offset(rules.cells.start_of(position), place, tile.strides);
 }
 
-/// The first element of a cell that begins at `begin` of the output, in a tile at that position.
-const std::byte* Merger::State::first_of(const ConstTensorView& tile, const Dims& position, const Dims& begin) const {
-  const auto* data = static_cast<const std::byte*>(tile.data);
-  for (int i = 0; i < begin.size(); ++i)
-    data += (begin[i] - rules.cells.start(i, position[i])) * tile.strides[static_cast<int>(rules.axes[i])];
-  return data;
-}
-
-/// The weights from an element of the output on that a tile at that position gives itself.
-Factors Merger::State::factors_of(const OwnWeights* own, const Dims& position, const Dims& begin) const {
+/// Returns the weights of its own that a tile at that position has from the element at `place` of the output on.
+Factors Merger::State::factors_of(const OwnWeights* own, const Dims& position, const Dims& place) const {
   if (own == nullptr) return {};
-  const double* first = own->values.data();
-  for (int i = 0; i < begin.size(); ++i)
-    first += (begin[i] - rules.cells.start(i, position[i])) * own->strides[static_cast<int>(rules.axes[i])];
-  return {first, own};
+  return {own->values.data() + rules.offset(rules.cells.start_of(position), place, own->strides), own};
 }
 
-/// The plan that writes a cell to the output, or to the memory of its slab.
+/// Plans to write a cell to the output, or to the memory of its slab's band.
 CellPlan Merger::State::plan_into(Cell cell, const Dims& segments, Sources sources) {
-  std::byte* to = nullptr;
-  Dims strides = output.strides;
-  std::int64_t row = rules.cells.segment(0, cell.slab).span.begin;
-  if (sink == nullptr) {
-    to = static_cast<std::byte*>(output.data);
-  } else {
-    to = rows.at(rules.cells.band(cell.slab).begin).get();
-    row -= rules.cells.band_rows(cell.slab).begin;
-    strides = contiguous_strides(band_shape(cell.slab), static_cast<std::size_t>(rules.output_element));
-  }
-  to += row * strides[static_cast<int>(rules.axes[0])];
-  for (int i = 1; i < segments.size(); ++i)
-    to += rules.cells.segment(i, segments[i]).span.begin * strides[static_cast<int>(rules.axes[i])];
-  return CellPlan(rules, weights, segments, std::move(sources), to, strides);
+  const Dims begin = rules.first_of(segments);
+  Dims origin = Dims::filled(begin.size(), 0);
+  if (sink == nullptr)
+    return CellPlan(rules, weights, segments, std::move(sources), output.data + rules.offset(origin, begin, output.strides),
+                    output.strides);
+  origin[0] = rules.cells.band_rows(cell.slab).begin;
+  const Dims strides = contiguous_strides(band_shape(cell.slab), static_cast<std::size_t>(rules.output_element));
+  std::byte* band = rows.at(rules.cells.band(cell.slab).begin).get();
+  return CellPlan(rules, weights, segments, std::move(sources), band + rules.offset(origin, begin, strides), strides);
 }
 
-CellPlan Merger::State::plan_cell(Cell cell, std::int64_t arriving, const ConstTensorView& tile, const OwnWeights* own) {
+/// Plans a cell that the arriving tile finishes: the other tiles wait.
+CellPlan Merger::State::plan_finished(Cell cell, std::int64_t arriving, const ConstTensorView& tile, const OwnWeights* own) {
   const Dims segments = rules.cells.segments_of(cell);
   Sources sources(tile.shape.size(), static_cast<std::size_t>(rules.cells.contributor_count(segments)));
   const Dims begin = rules.first_of(segments);
@@ -122,11 +84,11 @@ CellPlan Merger::State::plan_cell(Cell cell, std::int64_t arriving, const ConstT
     piece_strides = contiguous_strides(rules.box(rules.cells.extents(segments)), static_cast<std::size_t>(rules.element));
   rules.cells.each_contributor(segments, [&](std::int64_t from, const Dims& position) {
     if (from == arriving)
-      return sources.push_back(from, first_of(tile, position, begin), tile.strides, factors_of(own, position, begin));
+      return sources.push_back(from, address(tile, position, begin), tile.strides, factors_of(own, position, begin));
     const Held& one = *held[from];
     const Factors factors = factors_of(one.weights.get(), position, begin);
     if (copy) return sources.push_back(from, one.pieces.at(cell).get(), piece_strides, factors);
-    sources.push_back(from, first_of(one.view, position, begin), one.view.strides, factors);
+    sources.push_back(from, address(one.view, position, begin), one.view.strides, factors);
   });
   return plan_into(cell, segments, std::move(sources));
 }
@@ -139,7 +101,7 @@ void Merger::State::check_covered(const CellPlan& cell) const {
          ErrorValue("0 in all tiles of element ", at));
 }
 
-/// The shape of the band that holds a slab.
+/// Returns the shape of the band that holds a slab.
 Dims Merger::State::band_shape(std::int64_t slab) const {
   Dims extents = tiles().output();
   extents[0] = rules.cells.band_rows(slab).size();
@@ -182,8 +144,8 @@ void Merger::State::send_rows() {
   }
 }
 
-/// The most bytes that a tile which comes early may take until its turn: its own, and those of all bands that it contributes
-/// to.
+/// Returns the most bytes that a tile which comes early may take until its turn: its own, and those of all bands that it
+/// contributes to.
 std::int64_t Merger::State::early_bytes_of(const Arrival& arrival) const {
   std::int64_t bytes = arrival.tile_bytes;
   std::int64_t last = -1;
@@ -201,13 +163,12 @@ void Merger::State::check_room(const Arrival& arrival) const {
   std::int64_t bytes = in_order + ledger.weight_bytes() + arrival.weight_bytes + (is_early ? early_bytes_of(arrival) : 0);
   for (const auto& [tile, taken] : early) bytes += taken;
   if (bytes > *limit && !is_early)
-    fail(ErrorCode::out_of_memory, op_merge, tile_name(tiles(), arrival.tile),
-         "has weights for which memory_limit leaves no room", text(*limit) + " bytes",
-         "a number as weight, or " + text(bytes) + " bytes");
+    checks.refuse(arrival.tile, ErrorCode::out_of_memory, "has weights for which memory_limit leaves no room",
+                  text(*limit) + " bytes", "a number as weight, or " + text(bytes) + " bytes");
   if (bytes > *limit)
-    fail(ErrorCode::out_of_memory, op_merge, tile_name(tiles(), arrival.tile),
-         "comes too early: memory_limit would leave no room for the tiles before it", text(*limit) + " bytes",
-         "tile " + text(next_tile) + " next, or " + text(bytes) + " bytes");
+    checks.refuse(arrival.tile, ErrorCode::out_of_memory,
+                  "comes too early: memory_limit would leave no room for the tiles before it", text(*limit) + " bytes",
+                  "tile " + text(next_tile) + " next, or " + text(bytes) + " bytes");
 }
 
 void Merger::State::add(std::int64_t index, const ConstTensorView& given, const TileWeights& given_weights,
@@ -215,7 +176,7 @@ void Merger::State::add(std::int64_t index, const ConstTensorView& given, const 
   const ConstTensorView tile = checked(index, given);
   std::unique_ptr<const OwnWeights> own;
   if (given_weights.array || given_weights.number != 1)
-    own = own_weights(rules, given_weights, tile.shape, tile_name(tiles(), index));
+    own = own_weights(rules, given_weights, tile.shape, checks.name(index));
   Arrival arrival = ledger.preview(index);
   if (own && !arrival.waiting.empty()) arrival.weight_bytes = own->bytes();
   if (limit) check_room(arrival);
@@ -225,14 +186,14 @@ void Merger::State::add(std::int64_t index, const ConstTensorView& given, const 
     auto waiting = std::make_unique<Held>();
     for (const std::int64_t slab : arrival.held) hold_rows(slab, work);
     work.reserve(work.size() + arrival.finished.size() + (copy ? arrival.waiting.size() : 0));
-    for (const Cell cell : arrival.finished) check_covered(work.emplace_back(plan_cell(cell, index, tile, own.get())));
+    for (const Cell cell : arrival.finished) check_covered(work.emplace_back(plan_finished(cell, index, tile, own.get())));
     if (copy) {
       for (const Cell cell : arrival.waiting) {
         const Dims segments = rules.cells.segments_of(cell);
         Memory& piece = waiting->pieces[cell] =
             allocate(rules.cells.volume(segments) * ledger.sizes().tile_element, "tiles");
         Sources source(tile.shape.size(), 1);
-        source.push_back(index, first_of(tile, rules.cells.position_of(index), rules.first_of(segments)), tile.strides);
+        source.push_back(index, address(tile, rules.cells.position_of(index), rules.first_of(segments)), tile.strides);
         work.emplace_back(rules, segments, std::move(source), piece.get());
       }
     } else {

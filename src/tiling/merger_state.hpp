@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "ops/operands.hpp"
 #include "tiling/cell_plan.hpp"
 #include "tiling/ledger.hpp"
 #include "tiling/rules.hpp"
 #include "tiling/run_cells.hpp"
+#include "tiling/tile_checks.hpp"
 
 namespace patchfold {
 
@@ -23,17 +23,19 @@ namespace tiling {
 
 using Memory = std::unique_ptr<std::byte[]>;
 
-/// A tile that waits: some of its cells still miss other tiles.
+/// A tile that waits, since some of its cells still miss other tiles. It has its elements either as the view that was given,
+/// which the owner keeps alive, or as copies.
 struct Held {
   ConstTensorView view{};
   std::shared_ptr<const void> owner{};
-  std::map<Cell, Memory> pieces{};              ///< copies of the elements in each unfinished cell, instead of the view
+  std::map<Cell, Memory> pieces{};              ///< copies: the elements in each unfinished cell
   std::unique_ptr<const OwnWeights> weights{};  ///< null: all 1
 };
 
 }  // namespace tiling
 
-/// What a Merger holds: the rules of the merge, the ledger, the tiles that wait, and the slabs that are being filled.
+/// Does the work of a Merger. It holds the rules of the merge, the ledger, the tiles that wait, and the bands that are being
+/// filled. `mutex` guards all of it: Merger's functions lock it and call these, which lock nothing.
 ///
 /// A tile that arrives finishes some cells, which are made at once, and waits for the others. `add` first works out and
 /// allocates everything, then makes the elements, then lets the ledger accept the tile; up to there a failure leaves no
@@ -42,8 +44,6 @@ struct Held {
 ///
 /// With a memory_limit the next tile in order always has room. A tile that comes early is taken only if what it may need
 /// until its turn still fits beside the most that tiles in order need.
-///
-/// Merger's functions lock `mutex` and call these.
 struct Merger::State {
   using Cell = tiling::Cell;
   using CellPlan = tiling::CellPlan;
@@ -84,13 +84,12 @@ struct Merger::State {
   }
 
   const Tiling& tiles() const { return rules.cells.tiling(); }
-  /// Checks a tile that is given. Returns it with strides of 0 along axes of one element or none.
+  /// Checks a tile that has come. Returns it with strides of 0 along axes of one element or none.
   ConstTensorView checked(std::int64_t index, const ConstTensorView& tile) const;
-  ops::Sound sound_view(std::int64_t index, const ConstTensorView& tile) const;
   void hold_rows(std::int64_t slab, std::vector<CellPlan>& work);
-  const std::byte* first_of(const ConstTensorView& tile, const Dims& position, const Dims& segments) const;
-  tiling::Factors factors_of(const tiling::OwnWeights* own, const Dims& position, const Dims& begin) const;
-  CellPlan plan_cell(Cell cell, std::int64_t arriving, const ConstTensorView& tile, const tiling::OwnWeights* own);
+  const std::byte* address(const ConstTensorView& tile, const Dims& position, const Dims& place) const;
+  tiling::Factors factors_of(const tiling::OwnWeights* own, const Dims& position, const Dims& place) const;
+  CellPlan plan_finished(Cell cell, std::int64_t arriving, const ConstTensorView& tile, const tiling::OwnWeights* own);
   void check_covered(const CellPlan& cell) const;
   CellPlan plan_into(Cell cell, const Dims& segments, tiling::Sources sources);
   Dims band_shape(std::int64_t slab) const;
@@ -99,6 +98,7 @@ struct Merger::State {
 
   mutable std::mutex mutex{};
   tiling::Rules rules;
+  tiling::TileChecks checks;
   tiling::AxisWeights weights;
   tiling::Ledger ledger;
   Executor& executor;
@@ -107,8 +107,7 @@ struct Merger::State {
   std::int64_t in_order = 0;                     ///< with a limit: the most bytes that wait if tiles come in order
   std::int64_t next_tile = 0;                    ///< every tile before it has come, or is masked
   std::map<std::int64_t, std::int64_t> early{};  ///< with a limit: bytes kept for each tile that came before its turn
-  TensorView output{};                           ///< where elements are written, without a sink
-  engine::ByteRange output_range{};
+  tiling::CheckedOutput output{};                ///< where elements are written, without a sink
   RowSink* sink = nullptr;
   std::map<std::int64_t, tiling::Memory> rows{};  ///< with a sink: the memory of each band that is held, by its first slab
   tiling::TileTable<std::unique_ptr<Held>> held;  ///< tiles that wait

@@ -163,6 +163,12 @@ int Rules::tiled(int axis) const noexcept {
   return -1;
 }
 
+std::int64_t Rules::offset(const Dims& from, const Dims& to, const Dims& strides) const noexcept {
+  std::int64_t offset = 0;
+  for (int i = 0; i < axes.size(); ++i) offset += (to[i] - from[i]) * strides[static_cast<int>(axes[i])];
+  return offset;
+}
+
 Dims Rules::first_of(const Dims& segments) const {
   Dims at;
   for (int i = 0; i < segments.size(); ++i) at.push_back(cells.segment(i, segments[i]).span.begin);
@@ -227,10 +233,9 @@ Sizes sizes_of(const Rules& rules, bool copy, bool to_sink) {
 }
 
 Dims Rules::inside_tile(std::int64_t tile, const Dims& segments) const {
-  const Dims position = cells.position_of(tile);
-  Dims inside;
-  for (int i = 0; i < segments.size(); ++i)
-    inside.push_back(cells.segment(i, segments[i]).span.begin - cells.tiling().span(i, position[i]).start);
+  Dims inside = first_of(segments);
+  const Dims start = cells.start_of(cells.position_of(tile));
+  for (int i = 0; i < inside.size(); ++i) inside[i] -= start[i];
   return inside;
 }
 

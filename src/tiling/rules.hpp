@@ -68,6 +68,9 @@ struct Rules {
   Dims first_of(const Dims& segments) const;
   /// Where a cell begins in the result of a tile.
   Dims inside_tile(std::int64_t tile, const Dims& segments) const;
+  /// Returns how far it is from one element to another of the same channels, given by their places along the tiled axes: in
+  /// the unit of the strides, which are those along all axes of a result.
+  std::int64_t offset(const Dims& from, const Dims& to, const Dims& strides) const noexcept;
   /// Extents of a box of these extents along the tiled axes, with channels.
   Dims box(const Dims& tiled_extents) const;
 
