@@ -118,8 +118,8 @@ void BoxMerger::merge(const Box& box, std::span<const Piece> given, const Tensor
         sources.push_back(tile, static_cast<const std::byte*>(place->view.data) + offset, place->view.strides);
       });
       if (!missing.empty()) continue;
-      work.emplace_back(rules, weights, segments, std::move(sources), to.data + rules.offset(origin, begin, to.strides),
-                        to.strides);
+      work.push_back(plan_cell(rules, weights, segments, std::move(sources),
+                               to.data + rules.offset(origin, begin, to.strides), to.strides));
     }
   if (!missing.empty()) {
     std::sort(missing.begin(), missing.end());

@@ -14,166 +14,189 @@ namespace {
 /// Bytes of the output in a piece of a long row: as much work as is worth handing to another thread.
 constexpr std::int64_t piece_bytes = 64 * 1024;
 
-}  // namespace
-
-CellPlan::CellPlan(const Rules& rules, AxisWeights& weights, const Dims& segments, Sources sources, std::byte* output,
-                   const Dims& output_strides)
-    : rules_(rules), segments_(segments), sources_(std::move(sources)), output_(output) {
-  const bool is_ones = rules.weights.is_ones() && !sources_.has_factors();
-  const bool keeps_values = !(rules.reduce == Reduce::sum && rules.is_weighted && !is_ones);
-  has_zeros_ = rules.weights.has_zero() || sources_.has_zeros();
-  // One array for each source: that of the window, or the tile's own where the window is ones.
-  const bool are_given =
-      rules.is_weighted && (sources_.has_factors() ? rules.weights.is_ones() : !rules.weights.is_separable());
-  if (sources_.size() == 0)
-    kind_ = Kind::fill;
-  else if (has_zeros_)
-    kind_ = are_given ? Kind::given : Kind::general;
-  else if (sources_.size() == 1 && keeps_values && rules.dtype == rules.output_dtype)
-    kind_ = Kind::copy;
-  else if (are_given)
-    kind_ = Kind::given;
-  else if (rules.is_weighted)
-    kind_ = rules.weights.is_separable() && !sources_.has_factors() && rules.cells.is_whole(segments) ? Kind::sums
-                                                                                                      : Kind::general;
-  else
-    kind_ = Kind::plain;
-  lay_out(output_strides, rules.output_element);
-  if (kind_ == Kind::general || kind_ == Kind::given)
-    for (std::size_t s = 0; s < sources_.size(); ++s) insides_.push_back(rules_.inside_tile(sources_.tile(s), segments_));
-  if (kind_ == Kind::given) take_given();
-  if (kind_ == Kind::sums) weigh(weights);
-}
-
-CellPlan::CellPlan(const Rules& rules, const Dims& segments, Sources source, std::byte* piece)
-    : rules_(rules), segments_(segments), sources_(std::move(source)), output_(piece) {
-  const Dims box = rules.box(rules.cells.extents(segments));
-  lay_out(contiguous_strides(box, static_cast<std::size_t>(rules.element)), rules.element);
-}
-
-void CellPlan::lay_out(const Dims& output_strides, std::int64_t output_element) {
-  extents_ = rules_.cells.extents(segments_);
-  const Dims box = rules_.box(extents_);
+/// Returns the rows of a box of the output, whose elements have `element` bytes.
+CellRows rows_of(const Rules& rules, const Sources& sources, const Dims& box, const Dims& output_strides,
+                 std::int64_t element) {
+  CellRows rows;
   for (int axis = 0; axis < box.size(); ++axis) {
-    rows_ *= box[axis];  // 0 if a channel axis is empty
-    if (box[axis] > 1) outer_.push_back({box[axis], output_strides[axis], rules_.tiled(axis), axis});
+    rows.number *= box[axis];  // 0 if a channel axis is empty
+    if (box[axis] > 1) rows.outer.push_back({box[axis], output_strides[axis], rules.tiled(axis), axis});
   }
-  std::stable_sort(outer_.begin(), outer_.end(),
-                   [](const Axis& a, const Axis& b) { return std::abs(a.stride) > std::abs(b.stride); });
-  step_ = output_element;
-  source_steps_.assign(sources_.size(), rules_.element);
-  factor_steps_.assign(sources_.size(), 0);
+  std::stable_sort(rows.outer.begin(), rows.outer.end(),
+                   [](const CellRows::Axis& a, const CellRows::Axis& b) { return std::abs(a.stride) > std::abs(b.stride); });
+  rows.step = element;
+  rows.steps.assign(sources.size(), {rules.element});
   // From the innermost axis on, axes become part of the row while they continue it in the output and in all sources.
-  const auto continues = [&](const Axis& axis) {
-    if (axis.tiled >= 0 && run_ >= 0) return false;
-    if (count_ == 1) return true;
-    if (run_ >= 0 || axis.stride != step_ * count_) return false;
-    for (std::size_t i = 0; i < sources_.size(); ++i)
-      if (sources_.stride(i, axis.axis) != source_steps_[i] * count_) return false;
-    for (std::size_t i = 0; axis.tiled < 0 && i < sources_.size(); ++i)
-      if (const Factors& own = sources_.factors(i); own.first && own.stride(axis.axis) != factor_steps_[i] * count_)
-        return false;
+  const auto continues = [&](const CellRows::Axis& axis) {
+    if (axis.tiled >= 0 && rows.run >= 0) return false;
+    if (rows.count == 1) return true;
+    if (rows.run >= 0 || axis.stride != rows.step * rows.count) return false;
+    for (std::size_t s = 0; s < sources.size(); ++s) {
+      if (sources.stride(s, axis.axis) != rows.steps[s].bytes * rows.count) return false;
+      const Factors& own = sources.factors(s);
+      if (axis.tiled < 0 && own.first && own.stride(axis.axis) != rows.steps[s].weights * rows.count) return false;
+    }
     return true;
   };
-  while (!outer_.empty() && rows_ > 0 && continues(outer_.back())) {
-    const Axis axis = outer_.back();
-    outer_.pop_back();
-    if (count_ == 1) {
-      step_ = axis.stride;
-      for (std::size_t i = 0; i < sources_.size(); ++i) {
-        source_steps_[i] = sources_.stride(i, axis.axis);
-        if (const Factors& own = sources_.factors(i); own.first && axis.tiled < 0) factor_steps_[i] = own.stride(axis.axis);
+  while (!rows.outer.empty() && rows.number > 0 && continues(rows.outer.back())) {
+    const CellRows::Axis axis = rows.outer.back();
+    rows.outer.pop_back();
+    if (rows.count == 1) {
+      rows.step = axis.stride;
+      for (std::size_t s = 0; s < sources.size(); ++s) {
+        rows.steps[s].bytes = sources.stride(s, axis.axis);
+        if (const Factors& own = sources.factors(s); own.first && axis.tiled < 0)
+          rows.steps[s].weights = own.stride(axis.axis);
       }
     }
     if (axis.tiled >= 0) {
-      run_ = axis.tiled;
-      repeat_ = count_;
+      rows.run = axis.tiled;
+      rows.repeat = rows.count;
     }
-    count_ *= axis.extent;
-    rows_ /= axis.extent;
+    rows.count *= axis.extent;
+    rows.number /= axis.extent;
   }
+  if (rows.run < 0) rows.repeat = rows.count;
   // Pieces are whole lines of every element type, so that each begins a line if the row does.
-  const std::int64_t wanted = std::max<std::int64_t>(1, count_ / std::max<std::int64_t>(1, piece_bytes / output_element));
-  piece_count_ = wanted == 1 ? count_ : ceil_div(ceil_div(count_, wanted), kernels::line_bytes) * kernels::line_bytes;
-  row_pieces_ = ceil_div(count_, piece_count_);
+  const std::int64_t wanted = std::max<std::int64_t>(1, rows.count / std::max<std::int64_t>(1, piece_bytes / element));
+  rows.piece_count =
+      wanted == 1 ? rows.count : ceil_div(ceil_div(rows.count, wanted), kernels::line_bytes) * kernels::line_bytes;
+  rows.pieces = ceil_div(rows.count, rows.piece_count);
+  return rows;
 }
 
-void CellPlan::weigh(AxisWeights& weights) {
-  for (int i = 0; i < segments_.size(); ++i)
-    along_.push_back(&weights.of(i, segments_[i], i == run_ ? repeat_ * rules_.parts : 1));
-  if (run_ < 0) along_.push_back(&weights.ones(count_ * rules_.parts));
+ProductWeights product_weights(const CellPlan& plan, AxisWeights& weights) {
+  const CellRows& rows = plan.rows;
+  const int rank = plan.segments.size();
+  const int last = rank - 1;
+  ProductWeights products;
+  products.is_late = rows.run >= 0 && rows.run < last && rank > 2;  // the product of two weights has one order only
+  if (!products.is_late && !rows.outer.empty() && rows.outer.back().tiled == (rows.run == last ? last - 1 : last))
+    products.factor = rows.outer.back().tiled;
+
+  std::vector<const AxisWeights::List*> lists;
   Dims tiles;
-  for (int i = 0; i < segments_.size(); ++i) tiles.push_back(rules_.cells.segment(i, segments_[i]).tiles.size());
-  Dims number = Dims::filled(tiles.size(), 0);
-  numbers_.resize(sources_.size() * static_cast<std::size_t>(tiles.size()));
-  std::int64_t* next = numbers_.data();
-  do next = std::copy(number.begin(), number.end(), next);
-  while (advance(number, tiles));
-}
-
-void CellPlan::take_given() {
-  static constexpr double one = 1;
-  const Dims none = Dims::filled(rules_.box(extents_).size(), 0);
-  for (std::size_t s = 0; s < sources_.size(); ++s) {
-    const Factors& own = sources_.factors(s);
-    Given given{&one, none};
-    if (own.first != nullptr)
-      given = {own.first, own.of->strides};
-    else if (!rules_.weights.is_separable())
-      given.first = rules_.weights.place(insides_[s], rules_.axes, given.strides);
-    given_.push_back(given);
+  Dims lengths;  // of a tile's weights in a list
+  for (int i = 0; i < rank; ++i) {
+    const std::int64_t repeat = i == rows.run ? rows.repeat * plan.rules.parts : 1;
+    lists.push_back(&weights.of(i, plan.segments[i], repeat));
+    tiles.push_back(plan.rules.cells.segment(i, plan.segments[i]).tiles.size());
+    lengths.push_back(plan.extents[i] * repeat);
   }
+  const AxisWeights::List& row =
+      rows.run < 0 ? weights.ones(rows.count * plan.rules.parts) : *lists[static_cast<std::size_t>(rows.run)];
+  products.rows.reserve(plan.sources.size());
+  products.along.reserve(plan.sources.size() * lists.size());
+  Dims number = Dims::filled(rank, 0);  // of a source, in the segment's tiles along each axis
+  do {
+    for (int i = 0; i < rank; ++i)
+      products.along.push_back(lists[static_cast<std::size_t>(i)]->weights.data() + number[i] * lengths[i]);
+    const std::int64_t first = rows.run < 0 ? 0 : number[rows.run] * lengths[rows.run];
+    products.rows.push_back({row.weights.data() + first, row.rough.empty() ? nullptr : row.rough.data() + first});
+  } while (advance(number, tiles));
+  return products;
 }
 
-bool CellPlan::are_beside() const noexcept {
-  if (rules_.parts > 1) return false;
-  if (run_ < 0) return std::all_of(factor_steps_.begin(), factor_steps_.end(), [](std::int64_t step) { return step == 1; });
-  const auto axis = static_cast<int>(rules_.axes[run_]);
-  return repeat_ == 1 &&
-         std::all_of(given_.begin(), given_.end(), [&](const Given& given) { return given.strides[axis] == 1; });
+GivenWeights given_weights(const CellPlan& plan) {
+  static constexpr double one = 1;
+  const Rules& rules = plan.rules;
+  const Dims none = Dims::filled(rules.box(plan.extents).size(), 0);
+  GivenWeights given;
+  given.sources.reserve(plan.sources.size());
+  for (std::size_t s = 0; s < plan.sources.size(); ++s) {
+    const Factors& own = plan.sources.factors(s);
+    GivenWeights::Source& source = given.sources.emplace_back(GivenWeights::Source{&one, none});
+    if (own.first != nullptr)
+      source = {own.first, own.of->strides};
+    else if (!rules.weights.is_separable())
+      source.first = rules.weights.place(rules.inside_tile(plan.sources.tile(s), plan.segments), rules.axes, source.strides);
+  }
+  return given;
 }
 
-bool CellPlan::find_uncovered(Dims& at) const {
-  const Dims box = rules_.box(extents_);
-  if ((kind_ != Kind::general && kind_ != Kind::given) || !sources_.has_zeros() || element_count(box) == 0) return false;
+PairWeights pair_weights(const CellPlan& plan) {
+  PairWeights pairs;
+  for (std::size_t s = 0; s < plan.sources.size(); ++s)
+    pairs.insides.push_back(plan.rules.inside_tile(plan.sources.tile(s), plan.segments));
+  return pairs;
+}
+
+/// Chooses how the elements of a plan are made that has everything else. Returns it with what it needs.
+CellPlan::Way way_of(const CellPlan& plan, AxisWeights& weights) {
+  const Rules& rules = plan.rules;
+  const Weights& window = rules.weights;
+  const Sources& sources = plan.sources;
+  if (sources.size() == 0) return Fill();
+  const bool is_ones = window.is_ones() && !sources.has_factors();
+  const bool keeps_values = is_ones || !rules.is_weighted || rules.reduce != Reduce::sum;
+  if (sources.size() == 1 && keeps_values && !plan.has_zeros && rules.dtype == rules.output_dtype) return Copy();
+  if (rules.is_weighted && (sources.has_factors() ? window.is_ones() : !window.is_separable())) return given_weights(plan);
+  const auto are_products = [&] {
+    return window.is_separable() && !sources.has_factors() && rules.cells.is_whole(plan.segments);
+  };
+  if (plan.has_zeros || (rules.is_weighted && !are_products())) return pair_weights(plan);
+  if (rules.is_weighted) return product_weights(plan, weights);
+  return Unweighted();
+}
+
+}  // namespace
+
+CellPlan plan_cell(const Rules& rules, AxisWeights& weights, const Dims& segments, Sources sources, std::byte* output,
+                   const Dims& output_strides) {
+  CellPlan plan{rules, segments, rules.cells.extents(segments), std::move(sources), output};
+  plan.has_zeros = rules.weights.has_zero() || plan.sources.has_zeros();
+  plan.rows = rows_of(rules, plan.sources, rules.box(plan.extents), output_strides, rules.output_element);
+  plan.way = way_of(plan, weights);
+  return plan;
+}
+
+CellPlan plan_copy(const Rules& rules, const Dims& segments, Sources source, std::byte* piece) {
+  CellPlan plan{rules, segments, rules.cells.extents(segments), std::move(source), piece};
+  const Dims box = rules.box(plan.extents);
+  plan.rows =
+      rows_of(rules, plan.sources, box, contiguous_strides(box, static_cast<std::size_t>(rules.element)), rules.element);
+  plan.way = Copy();
+  return plan;
+}
+
+double CellPlan::bytes() const noexcept {
+  return static_cast<double>(rows.number) * static_cast<double>(rows.count) *
+         static_cast<double>(rules.output_element + static_cast<std::int64_t>(sources.size()) * rules.element);
+}
+
+bool CellPlan::continues(const CellPlan& before) const noexcept {
+  if (rows.number != before.rows.number || rows.run < 0 || rows.run != before.rows.run) return false;
+  if (rows.outer.size() != before.rows.outer.size() || rows.pieces > 1 || before.rows.pieces > 1) return false;
+  for (int i = 0; i < segments.size(); ++i)
+    if (i != rows.run && segments[i] != before.segments[i]) return false;
+  return true;
+}
+
+bool find_uncovered(const CellPlan& plan, Dims& at) {
+  const Rules& rules = plan.rules;
+  const Dims box = rules.box(plan.extents);
+  if (!plan.sources.has_zeros() || element_count(box) == 0) return false;
+  const PairWeights weights = pair_weights(plan);
   at = Dims::filled(box.size(), 0);
-  Dims inside = Dims::filled(segments_.size(), 0);
+  Dims inside = Dims::filled(plan.segments.size(), 0);
   const auto contributes = [&](std::size_t source) {
-    if (!(rules_.weights.at(insides_[source], inside).high > 0)) return false;
-    const Factors& own = sources_.factors(source);
+    if (!(rules.weights.at(weights.insides[source], inside).high > 0)) return false;
+    const Factors& own = plan.sources.factors(source);
     if (!own.first) return true;
     std::int64_t offset = 0;
     for (int axis = 0; axis < at.size(); ++axis) offset += at[axis] * own.stride(axis);
     return own.first[offset] > 0;
   };
   do {
-    for (int i = 0; i < inside.size(); ++i) inside[i] = at[static_cast<int>(rules_.axes[i])];
+    for (int i = 0; i < inside.size(); ++i) inside[i] = at[static_cast<int>(rules.axes[i])];
     bool is_covered = false;
-    for (std::size_t s = 0; s < sources_.size() && !is_covered; ++s) is_covered = contributes(s);
+    for (std::size_t s = 0; s < plan.sources.size() && !is_covered; ++s) is_covered = contributes(s);
     if (is_covered) continue;
-    const Dims first = rules_.first_of(segments_);
-    for (int i = 0; i < first.size(); ++i) at[static_cast<int>(rules_.axes[i])] += first[i];
+    const Dims first = rules.first_of(plan.segments);
+    for (int i = 0; i < first.size(); ++i) at[static_cast<int>(rules.axes[i])] += first[i];
     return true;
   } while (advance(at, box));
   return false;
-}
-
-bool CellPlan::is_even() const noexcept {
-  return step_ == rules_.output_element &&
-         std::all_of(source_steps_.begin(), source_steps_.end(), [&](std::int64_t step) { return step == rules_.element; });
-}
-
-double CellPlan::bytes() const noexcept {
-  return static_cast<double>(rows_) * static_cast<double>(count_) *
-         static_cast<double>(rules_.output_element + static_cast<std::int64_t>(sources_.size()) * rules_.element);
-}
-
-bool CellPlan::continues(const CellPlan& before) const noexcept {
-  if (rows_ != before.rows_ || run_ < 0 || run_ != before.run_ || outer_.size() != before.outer_.size()) return false;
-  if (row_pieces_ > 1 || before.row_pieces_ > 1) return false;
-  for (int i = 0; i < segments_.size(); ++i)
-    if (i != run_ && segments_[i] != before.segments_[i]) return false;
-  return true;
 }
 
 }  // namespace patchfold::tiling

@@ -66,12 +66,12 @@ CellPlan Merger::State::plan_into(Cell cell, const Dims& segments, Sources sourc
   const Dims begin = rules.first_of(segments);
   Dims origin = Dims::filled(begin.size(), 0);
   if (sink == nullptr)
-    return CellPlan(rules, weights, segments, std::move(sources), output.data + rules.offset(origin, begin, output.strides),
-                    output.strides);
+    return plan_cell(rules, weights, segments, std::move(sources), output.data + rules.offset(origin, begin, output.strides),
+                     output.strides);
   origin[0] = rules.cells.band_rows(cell.slab).begin;
   const Dims strides = contiguous_strides(band_shape(cell.slab), static_cast<std::size_t>(rules.output_element));
   std::byte* band = rows.at(rules.cells.band(cell.slab).begin).get();
-  return CellPlan(rules, weights, segments, std::move(sources), band + rules.offset(origin, begin, strides), strides);
+  return plan_cell(rules, weights, segments, std::move(sources), band + rules.offset(origin, begin, strides), strides);
 }
 
 /// Plans a cell that the arriving tile finishes: the other tiles wait.
@@ -96,7 +96,7 @@ CellPlan Merger::State::plan_finished(Cell cell, std::int64_t arriving, const Co
 /// Refuses a cell that holds elements to which no tile contributes. Cells without a tile are refused before any tile comes.
 void Merger::State::check_covered(const CellPlan& cell) const {
   Dims at;
-  if (!rules.has_fill && cell.find_uncovered(at))
+  if (!rules.has_fill && find_uncovered(cell, at))
     fail(ErrorCode::value, op_merge, "weight", "must be above 0 in at least one tile of each element unless a fill is given",
          ErrorValue("0 in all tiles of element ", at));
 }
@@ -194,7 +194,7 @@ void Merger::State::add(std::int64_t index, const ConstTensorView& given, const 
             allocate(rules.cells.volume(segments) * ledger.sizes().tile_element, "tiles");
         Sources source(tile.shape.size(), 1);
         source.push_back(index, address(tile, rules.cells.position_of(index), rules.first_of(segments)), tile.strides);
-        work.emplace_back(rules, segments, std::move(source), piece.get());
+        work.push_back(plan_copy(rules, segments, std::move(source), piece.get()));
       }
     } else {
       waiting->view = tile;

@@ -11,8 +11,8 @@
 namespace patchfold::tiling {
 namespace {
 
-/// Cells beside each other are made so many rows, of so many bytes in the longest of these cells, at a time: calls for
-/// single rows take as long as the rows, and many rows leave the cache before the next cell continues them.
+/// Cells beside each other are made in turn, at most so many rows or bytes of the longest of these cells at a time. Single
+/// rows would take as long to call as to make, and many rows leave the cache before the next cell continues them.
 constexpr std::int64_t rows_together = 8;
 constexpr std::int64_t bytes_together = 8192;
 
@@ -32,15 +32,16 @@ void run_cells(const std::vector<CellPlan>& work, Executor& executor) {
   begins.push_back(work.size());
   std::atomic<bool> had_memory = true;
   const auto make_group = [&](std::size_t group, std::int64_t first, std::int64_t last) {
-    std::vector<CellWriter> cells;
+    std::vector<std::unique_ptr<CellWriter>> cells;
     cells.reserve(begins[group + 1] - begins[group]);
-    for (std::size_t i = begins[group]; i < begins[group + 1]; ++i)
-      if (!cells.emplace_back(work[i]).seek(first)) throw std::bad_alloc();
     std::int64_t row_bytes = 1;
-    for (std::size_t i = begins[group]; i < begins[group + 1]; ++i) row_bytes = std::max(row_bytes, work[i].row_bytes());
+    for (std::size_t i = begins[group]; i < begins[group + 1]; ++i) {
+      cells.push_back(writer_of(work[i], first));
+      row_bytes = std::max(row_bytes, work[i].row_bytes());
+    }
     const std::int64_t together = std::clamp<std::int64_t>(bytes_together / row_bytes, 1, rows_together);
     for (; first < last; first += together)
-      for (CellWriter& cell : cells) cell.make(std::min(together, last - first));
+      for (const auto& cell : cells) cell->make(std::min(together, last - first));
   };
   auto pieces_of_work = [&](std::int64_t first, std::int64_t last) noexcept {
     auto group =

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tiling/blend_writer.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/move.hpp"
+#include "kernels/stream.hpp"
+
+namespace patchfold::tiling {
+namespace {
+
+/// How many elements of all sources together are packed or weighed at a time: so many stay in the first-level cache.
+constexpr std::int64_t part_elements = 4096;
+/// Bytes of rows that are made in the first-level cache before they leave past it.
+constexpr std::int64_t staged_bytes = 8192;
+/// Rows of fewer bytes are not written past the cache: most of their lines are shared with other cells.
+constexpr std::int64_t least_streamed = 128;
+
+}  // namespace
+
+BlendWriter::BlendWriter(const CellPlan& plan, std::int64_t piece, std::int64_t most_rows)
+    : CellWriter(plan, piece),
+      terms_(sources()),
+      streams_(plan.rules.store == kernels::Store::past_cache && plan.rows.step == plan.rules.output_element &&
+               plan.row_bytes() >= least_streamed) {
+  const Rules& rules = plan.rules;
+  const bool leaves_gaps = plan.rows.step != rules.output_element;
+  const bool has_gaps = std::any_of(plan.rows.steps.begin(), plan.rows.steps.end(),
+                                    [&](const CellRows::Step& step) { return step.bytes != rules.element; });
+  if (most_rows == 0 || has_gaps || leaves_gaps || (streams_ && plan.row_bytes() > staged_bytes)) {
+    // Whole lines of every element type, so that each part of a row begins with a line if the first one does.
+    const std::int64_t share =
+        part_elements / static_cast<std::int64_t>(sources() + 1) / kernels::line_bytes * kernels::line_bytes;
+    part_ = std::min(part_, std::max(kernels::line_bytes, share));
+    if (!plan.has_zeros && !leaves_gaps) lines_ = rules.lines;
+  } else {
+    most_rows_ = streams_ ? std::min(most_rows, staged_bytes / plan.row_bytes()) : most_rows;
+  }
+  if (has_gaps)
+    packed_ = std::make_unique_for_overwrite<std::byte[]>(sources() * static_cast<std::size_t>(part_ * rules.element));
+  if (streams_ || leaves_gaps)
+    made_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(most_rows_ * part_ * rules.output_element));
+  if (!plan.has_zeros) return;
+  raw_.resize(sources());
+  chosen_.resize(sources());
+  chosen_tiles_.resize(sources());
+}
+
+std::unique_ptr<double[]> BlendWriter::numbers(std::size_t for_each) const {
+  return std::make_unique_for_overwrite<double[]>(for_each *
+                                                  static_cast<std::size_t>(most_rows_ * part_ * plan_.rules.parts));
+}
+
+void BlendWriter::weigh(std::int64_t, std::int64_t, std::int64_t) noexcept {}
+
+/// Sets the elements in terms_.
+void BlendWriter::place_elements(std::int64_t rows, std::int64_t begin, std::int64_t count) noexcept {
+  const std::int64_t element = plan_.rules.element;
+  for (std::size_t s = 0; s < sources(); ++s) {
+    const std::int64_t step = plan_.rows.steps[s].bytes;
+    const std::byte* from = src_[s] + begin * step;
+    if (step != element) {
+      std::byte* packed = packed_.get() + static_cast<std::int64_t>(s) * part_ * element;
+      kernels::copy_row(packed, element, from, step, count, element);
+      from = packed;
+    }
+    terms_[s].elements = from;
+    terms_[s].pitch = pitch(s);
+    terms_[s].ahead = rows * pitch(s);
+  }
+}
+
+void BlendWriter::write(std::int64_t rows, std::int64_t begin, std::int64_t count) noexcept {
+  const Rules& rules = plan_.rules;
+  place_elements(rows, begin, count);
+  weigh(rows, begin, count);
+  std::byte* dst = dst_ + begin * plan_.rows.step;
+  const std::int64_t bytes = count * rules.output_element;
+  kernels::BlendRows block{dst, pitch(), terms_.data(), static_cast<std::int64_t>(sources()), rows, count * rules.parts};
+  const auto is_line = [](auto value) { return static_cast<std::int64_t>(value) % kernels::line_bytes == 0; };
+  if (lines_ != nullptr && is_line(bytes) && is_line(reinterpret_cast<std::uintptr_t>(dst))) return lines_(block);
+  if (made_) {
+    block.dst = made_.get();
+    block.pitch = bytes;
+  } else if (rules.store == kernels::Store::past_cache) {
+    for (std::int64_t r = rows; r < 2 * rows; ++r)
+      for (std::int64_t i = 0; i < bytes; i += kernels::line_bytes) __builtin_prefetch(dst + r * pitch() + i, 1);
+  }
+  if (plan_.has_zeros)
+    make_stretches(block.dst, count);
+  else
+    rules.blend(block);
+  kernels::Ahead nothing;
+  if (streams_)
+    kernels::copy_rows(dst, pitch(), made_.get(), bytes, bytes, rows, rules.store, nothing);
+  else if (made_)
+    kernels::copy_row(dst, plan_.rows.step, made_.get(), rules.output_element, count, rules.output_element);
+}
+
+/// Makes a part of a row in which some weights are 0: one stretch after the other to which the same tiles contribute.
+void BlendWriter::make_stretches(std::byte* dst, std::int64_t count) noexcept {
+  const Rules& rules = plan_.rules;
+  std::int64_t first = 0;
+  while (first < count) {
+    std::int64_t last = first + 1;
+    const auto same = [&](std::int64_t j) {
+      for (std::size_t s = 0; s < sources(); ++s)
+        if (takes_part(s, j) != takes_part(s, first)) return false;
+      return true;
+    };
+    while (last < count && same(last)) ++last;
+    std::size_t chosen = 0;
+    for (std::size_t s = 0; s < sources(); ++s) {
+      if (!takes_part(s, first)) continue;
+      chosen_tiles_[chosen] = plan_.sources.tile(s);
+      chosen_[chosen++] = {terms_[s].elements + first * rules.element, terms_[s].weights + first * rules.parts, 1};
+    }
+    std::byte* to = dst + first * rules.output_element;
+    if (chosen == 0)
+      kernels::fill_row(to, rules.output_element, rules.fill.data(), rules.output_element, last - first,
+                        rules.output_element);
+    else
+      reduce_chosen(to, last - first, chosen);
+    first = last;
+  }
+}
+
+/// Makes elements from the first `chosen` terms of chosen_.
+void BlendWriter::reduce_chosen(std::byte* dst, std::int64_t count, std::size_t chosen) noexcept {
+  const Rules& rules = plan_.rules;
+  if (rules.blend != nullptr)
+    return rules.blend({dst, 0, chosen_.data(), static_cast<std::int64_t>(chosen), 1, count * rules.parts});
+  const std::size_t one = rules.cells.selected({chosen_tiles_.data(), chosen}, plan_.segments);
+  std::memcpy(dst, chosen_[one].elements, static_cast<std::size_t>(count * rules.element));
+}
+
+}  // namespace patchfold::tiling
