@@ -187,34 +187,17 @@ MergeSpec merge_spec(nb::handle reduce, nb::handle window, const std::string& dt
   return spec;
 }
 
-std::shared_ptr<const void> Released::owner_of(const std::shared_ptr<Released>& released, nb::object object) {
-  PyObject* pointer = object.release().ptr();
-  return {static_cast<const void*>(pointer), [released, pointer](const void*) {
-            const std::lock_guard lock(released->mutex_);
-            released->objects_.push_back(pointer);
-          }};
-}
-
-void Released::drop() {
-  std::vector<PyObject*> objects;
-  {
-    const std::lock_guard lock(mutex_);
-    objects.swap(objects_);
-  }
-  for (PyObject* object : objects) Py_DECREF(object);
-}
-
 /// Adds a call to those that are inside the merger, and takes it away again.
 class TileMerger::Visit {
  public:
   Visit(TileMerger& merger, nb::handle sink) : merger_(merger) {
     if (merger.call_of_this_thread() != nullptr)
       throw Error({ErrorCode::value, std::string(op), "out", "must not call the merger that writes to it", "", ""});
-    const std::lock_guard lock(merger.calls_mutex_);
+    const std::lock_guard lock(merger.mutex_);
     call_ = merger.calls_.insert(merger.calls_.end(), {std::this_thread::get_id(), sink, {}, {}});
   }
   ~Visit() {
-    const std::lock_guard lock(merger_.calls_mutex_);
+    const std::lock_guard lock(merger_.mutex_);
     merger_.calls_.erase(call_);
   }
   Visit(const Visit&) = delete;
@@ -238,10 +221,27 @@ class TileMerger::Visit {
 };
 
 TileMerger::Call* TileMerger::call_of_this_thread() {
-  const std::lock_guard lock(calls_mutex_);
+  const std::lock_guard lock(mutex_);
   for (Call& call : calls_)
     if (call.thread == std::this_thread::get_id()) return &call;
   return nullptr;
+}
+
+std::shared_ptr<const void> TileMerger::owner_of(nb::object object) {
+  PyObject* pointer = object.release().ptr();
+  return {static_cast<const void*>(pointer), [this, pointer](const void*) {
+            const std::lock_guard lock(mutex_);
+            released_.push_back(pointer);
+          }};
+}
+
+void TileMerger::drop_released() {
+  std::vector<PyObject*> objects;
+  {
+    const std::lock_guard lock(mutex_);
+    objects.swap(released_);
+  }
+  for (PyObject* object : objects) Py_DECREF(object);
 }
 
 /// Hands rows to the sink of the call that finished them: the library writes them in the thread of that call.
@@ -278,16 +278,16 @@ void TileMerger::work(nb::handle sink, What&& what, F&& f) {
     const Unlocked unlocked;
     f();
   } catch (const SinkFailed&) {
-    released_->drop();
+    drop_released();
     visit.raise(what());
   } catch (const Error& error) {
-    released_->drop();
+    drop_released();
     throw in_python_names(error);
   } catch (...) {
-    released_->drop();
+    drop_released();
     throw;
   }
-  released_->drop();
+  drop_released();
 }
 
 TileMerger::TileMerger(const Tiling& tiling, MergeSpec spec, nb::handle like, nb::handle channels, nb::handle out)
@@ -317,7 +317,7 @@ TileMerger::TileMerger(const Tiling& tiling, MergeSpec spec, nb::handle like, nb
 
 TileMerger::~TileMerger() {
   merger_.reset();
-  released_->drop();
+  drop_released();
 }
 
 void TileMerger::add(nb::handle index, nb::handle tile, nb::handle weight, nb::handle sink) {
@@ -327,7 +327,7 @@ void TileMerger::add(nb::handle index, nb::handle tile, nb::handle weight, nb::h
   if (!same_elements(operand, like_))
     throw Error({ErrorCode::dtype, std::string(op), name(), "must have the element type of the first tile",
                  dtype_text(operand), dtype_text(like_)});
-  auto owner = Released::owner_of(released_, std::move(operand.owner));
+  auto owner = owner_of(std::move(operand.owner));
   const TileWeights weights = weights_of(weight);
   work(sink, name, [&] { merger_->add(number, operand.view, weights, std::move(owner)); });
 }

@@ -61,23 +61,12 @@ void check_destination(const MergeSpec& spec, const Operand& out, const Operand&
 /// An error of a merge, in which types that the library does not know have the names that the arrays give them.
 Error with_type_of(const Operand& like, const Error& error);
 
-/// Objects that a merger has released. To drop the last reference of an object may run any Python code, so they are dropped
-/// later, when the interpreter's lock is held and the merger's is not.
-class Released {
- public:
-  /// An owner for Merger::add: when it is destroyed, from any thread, the object counts as released.
-  static std::shared_ptr<const void> owner_of(const std::shared_ptr<Released>& released, nb::object object);
-  /// Drops the objects. The interpreter's lock must be held.
-  void drop();
-
- private:
-  std::mutex mutex_{};
-  std::vector<PyObject*> objects_{};
-};
-
 /// patchfold::Merger as Python calls it: into an array, or into a sink. A sink has room(shape), which gives an object with
 /// `memory` and `result()`, and write(start, stop, band). It comes with every call and is not kept, so that no reference to
 /// it hides from the garbage collector.
+///
+/// To drop the last reference of a tile may run any Python code. The merger releases tiles in threads that do not hold the
+/// interpreter's lock, so released tiles wait in a list until a call ends, holds that lock, and has left the merger.
 class TileMerger {
  public:
   TileMerger(const Tiling& tiling, MergeSpec spec, nb::handle like, nb::handle channels, nb::handle out);
@@ -102,16 +91,20 @@ class TileMerger {
     Span rows;                 ///< while these rows were written
   };
   Call* call_of_this_thread();
+  /// Makes an owner for Merger::add. When it is destroyed, from any thread, the object counts as released.
+  std::shared_ptr<const void> owner_of(nb::object object);
+  /// Drops the objects that have been released. The interpreter's lock must be held.
+  void drop_released();
   template <class What, class F>
   void work(nb::handle sink, What&& what, F&& f);
 
   Tiling tiling_;
   Operand like_;  ///< the type of all tiles; it holds no memory
   Operand out_;
-  std::shared_ptr<Released> released_ = std::make_shared<Released>();
   std::unique_ptr<Sink> sink_{};
-  std::mutex calls_mutex_{};  ///< guards calls_, also where the interpreter has no lock
+  std::mutex mutex_{};  ///< guards the two lists; nothing is called while it is held
   std::list<Call> calls_{};
+  std::vector<PyObject*> released_{};
   std::optional<Merger> merger_{};
 };
 
