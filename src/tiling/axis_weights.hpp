@@ -11,25 +11,27 @@
 
 namespace patchfold::tiling {
 
-/// Lists of weights along single axes. Most segments of an axis lie in their tiles as others do, and share a list: nearly
-/// all cells of a merge find theirs made. The Merger keeps one of these; CellPlans point to its lists.
+/// Makes and keeps the lists of weights along single axes. Most segments of an axis lie in their tiles as others do, and
+/// share a list, so nearly all cells of a merge find theirs made. A merge has one AxisWeights. A list stays where it is and
+/// never changes, since CellPlans point to it.
 class AxisWeights {
  public:
-  /// For each tile of the segment the weights of the segment's elements, one tile after the other.
+  /// The weights of a segment's elements in each of its tiles, one tile after the other.
   struct List {
     std::vector<double> weights{};
     std::vector<float> rough{};  ///< the same in float32, for means that begin with sums of float32; else empty
   };
 
   explicit AxisWeights(const Rules& rules) : rules_(rules) {}
-  /// The list of a segment, with each weight `repeat` times. Means have weights that add up to 1 over the tiles.
+  /// Returns the list of a segment, with each weight `repeat` times. For means, weights add up to 1 over the tiles.
   const List& of(int axis, std::int64_t segment, std::int64_t repeat);
-  /// A list of `count` weights of 1.
+  /// Returns a list of `count` weights of 1.
   const List& ones(std::int64_t count);
 
  private:
-  /// The axis, or -1 for weights of 1; the extent; the number of tiles; where the segment begins in its first and in its
-  /// last tile; the repeat. Only the last tile of an axis may lie out of step, so these two say where all others begin.
+  /// What a list depends on: the axis, or -1 for weights of 1; the extent; the number of tiles; where the segment begins in
+  /// its first and in its last tile; the repeat. Only the last tile of an axis may be shifted, so these two places settle
+  /// those in all other tiles.
   using Key = std::tuple<int, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
   List made(int axis, const Segment& segment, std::int64_t repeat) const;
   List with_rough(std::vector<double> weights) const;

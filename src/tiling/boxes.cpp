@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tiles touch a box of the output, and with what.
+// Finds the tiles that touch a box of the output, and the part of each tile that lies in it.
 #include <algorithm>
 
 #include "tensor/fail.hpp"

@@ -13,19 +13,19 @@
 namespace patchfold::tiling {
 namespace {
 
-/// The most tiles along one axis: each has a span in a list.
+/// The most tiles along one axis: a list has the span of each.
 constexpr std::int64_t most_tiles = std::int64_t{1} << 22;
 /// The most tiles of all segments of an axis together.
 constexpr std::int64_t most_covers = std::int64_t{1} << 28;
 /// The most cells of a slab: the ledger keeps a count for each.
 constexpr std::int64_t most_cells = std::int64_t{1} << 27;
 
-/// Twice the coordinate of a tile's middle.
+/// Returns twice the coordinate of a tile's middle.
 std::int64_t middle(const TileSpan& span, std::int64_t result) {
   return 2 * span.start + result;
 }
 
-/// The segments of one axis of a box. `tiles` touch it; `covered` gets the segments of each of them. For every end of a
+/// Cuts one axis of a box into segments. `tiles` touch it; `covered` gets the segments of each tile. For every end of a
 /// segment, the last multiple of `rows` before it ends a segment too.
 std::vector<Segment> cut_axis(const Tiling& tiling, int axis, bool by_middles, Span box, Span tiles, std::int64_t rows,
                               std::vector<Span>& covered) {
@@ -78,7 +78,7 @@ std::vector<Segment> cut_axis(const Tiling& tiling, int axis, bool by_middles, S
   return segments;
 }
 
-/// Joins slabs that end between two multiples of `rows` with those behind them.
+/// Joins slabs that end between two multiples of `rows` with those behind them. Returns the band of each slab.
 std::vector<Span> bands_of(const std::vector<Segment>& slabs, std::int64_t rows) {
   std::vector<Span> bands;
   const auto count = static_cast<std::int64_t>(slabs.size());
@@ -163,8 +163,8 @@ Dims Cells::extents(const Dims& segments) const {
   return extents;
 }
 
-/// The tile that center, first or last select if it is not masked, found without a list of the others; -1 if it is masked,
-/// or if no tile covers the cell.
+/// Finds the tile that center, first or last select, without a list of the others. Returns -1 if it is masked, or if no tile
+/// covers the cell.
 std::int64_t Cells::preferred(const Dims& segments) const noexcept {
   std::int64_t tile = 0;
   for (int axis = 0; axis < segments.size(); ++axis) {

@@ -18,7 +18,7 @@ struct Segment {
   std::int64_t centre = 0;  ///< the number of the one whose middle is nearest
 };
 
-/// The name of a cell. Cells with the same segment of the stream axis form a slab; `inner` is the row-major number of the
+/// Names a cell. Cells with the same segment of the stream axis form a slab; `inner` is the row-major number of the
 /// cell's segments along the other axes, so a slab has the cells 0 to Cells::cells_in_slab() - 1.
 struct Cell {
   std::int64_t slab = 0;
@@ -27,13 +27,14 @@ struct Cell {
   friend auto operator<=>(const Cell&, const Cell&) = default;
 };
 
-/// All cells of a merge, or of a box of its output. Along each tiled axis the ends of the tiles cut the output into
+/// Cuts a merge, or a box of its output, into all its cells. Along each tiled axis the ends of the tiles cut the output into
 /// segments; a cell is one segment of each axis. For Reduce::center the middles between neighbouring tiles cut as well, so
 /// that one tile is the nearest everywhere in a cell.
 ///
 /// Cells exist so that overlaps need no special cases. Where tiles cross, where three of them overlap, where the last tile
 /// is moved back and where a mask leaves tiles out, only the list of a cell's tiles differs, and everything that is done for
-/// one element of a cell is done for all of them.
+/// one element of a cell is done for all of them. The alternative, an accumulator and a plane of weights to which tiles are
+/// added, writes each element several times, and rounds in the order in which tiles come.
 ///
 /// The cells of a box are those of the whole output, cut to the box: an element has the same tiles, and its cell is all that
 /// it needs. Nothing is stored for tiles that do not touch the box, but they keep their numbers.
@@ -43,33 +44,33 @@ struct Cell {
 /// makes their elements. Cells never change.
 class Cells {
  public:
-  /// `selects`: one tile gives each element (first, last, center). The mask must live as long as the cells; the box has been
-  /// checked.
-  /// `rows`: bands are whole multiples of so many rows of the stream axis, but for the last one.
+  /// Cuts a box that has been checked. `selects`: one tile gives each element (first, last, center). The mask must live as
+  /// long as the cells. `rows`: bands are whole multiples of so many rows of the stream axis, but for the last one.
   Cells(const Tiling& tiling, Reduce reduce, bool selects, std::span<const std::uint8_t> mask, const Box& box,
         std::int64_t rows = 1);
 
   const Tiling& tiling() const noexcept { return tiling_; }
   const Box& box() const noexcept { return box_; }
-  /// Extents of the box along the tiled axes.
+  /// Returns the extents of the box along the tiled axes.
   Dims box_extents() const noexcept;
-  /// Segments of the stream axis.
+  /// Returns the number of segments of the stream axis.
   std::int64_t slabs() const noexcept { return static_cast<std::int64_t>(axes_[0].size()); }
   std::int64_t cells_in_slab() const noexcept { return inner_; }
-  /// The slabs [begin, end) of the band that holds a slab: neighbours that leave a merge together. Mostly a slab is a band.
+  /// Returns the slabs [begin, end) of the band that holds a slab: neighbours that leave a merge together. Mostly a slab is
+  /// a band.
   Span band(std::int64_t slab) const noexcept { return bands_[static_cast<std::size_t>(slab)]; }
-  /// The elements of the stream axis in a band.
+  /// Returns the elements of the stream axis in the band that holds a slab.
   Span band_rows(std::int64_t slab) const noexcept {
     return {segment(0, band(slab).begin).span.begin, segment(0, band(slab).end - 1).span.end};
   }
   bool is_masked(std::int64_t tile) const noexcept { return !mask_.empty() && mask_[static_cast<std::size_t>(tile)] == 0; }
 
-  /// The segment numbers of a cell along the tiled axes.
+  /// Returns the segment numbers of a cell along the tiled axes.
   Dims segments_of(Cell cell) const;
   const Segment& segment(int axis, std::int64_t number) const {
     return axes_[static_cast<std::size_t>(axis)][static_cast<std::size_t>(number)];
   }
-  /// Where tile k of an axis begins: Tiling::span(axis, k).start.
+  /// Returns where tile k of an axis begins, from a list: Tiling::span(axis, k).start.
   std::int64_t start(int axis, std::int64_t k) const {
     return starts_[static_cast<std::size_t>(axis)]
                   [static_cast<std::size_t>(k - tiles_[static_cast<std::size_t>(axis)].begin)];
@@ -80,20 +81,20 @@ class Cells {
     for (int axis = 0; axis < position.size(); ++axis) start.push_back(this->start(axis, position[axis]));
     return start;
   }
-  /// Whether some element of the box lies in the tile's result.
+  /// Returns whether some element of the box lies in the tile's result.
   bool touches(std::int64_t tile) const noexcept;
-  /// A tile's number along each tiled axis.
+  /// Returns a tile's number along each tiled axis.
   Dims position_of(std::int64_t tile) const noexcept;
-  /// Extents of a tile's result along the tiled axes.
+  /// Returns the extents of a tile's result along the tiled axes.
   Dims result_of(std::int64_t tile) const;
-  /// The cell's extents along the tiled axes.
+  /// Returns a cell's extents along the tiled axes.
   Dims extents(const Dims& segments) const;
-  /// The product of its extents.
+  /// Returns the product of a cell's extents.
   std::int64_t volume(const Dims& segments) const { return element_count(extents(segments)); }
 
-  /// The tiles that contribute to the cell, in ascending order; one at most if `selects`.
+  /// Returns the tiles that contribute to a cell, in ascending order; one at most if one tile gives each element.
   std::vector<std::int64_t> contributors(const Dims& segments) const;
-  /// Calls f(tile, position) for each of them, with its number along each tiled axis.
+  /// Calls f(tile, position) for each tile that contributes to a cell; the position is its number along each tiled axis.
   template <class F>
   void each_contributor(const Dims& segments, F f) const {
     if (selects_) {
@@ -106,21 +107,20 @@ class Cells {
     });
   }
   std::int64_t contributor_count(const Dims& segments) const;
-  /// Whether every combination of the tiles along the axes contributes to the cell: the mask leaves none of them out.
+  /// Returns whether every combination of the tiles along the axes contributes to a cell: the mask leaves none of them out.
   bool is_whole(const Dims& segments) const;
-  /// Which of these tiles, in ascending order, gives the elements for center, first or last: an index into `tiles`.
+  /// Chooses the tile that gives a cell's elements for center, first or last. Returns its index in `tiles`, which ascend.
   std::size_t selected(std::span<const std::int64_t> tiles, const Dims& segments) const noexcept;
 
-  /// The cells whose elements the tile contributes to.
+  /// Returns the cells to whose elements a tile contributes.
   std::vector<Cell> cells_of(std::int64_t tile) const;
-  /// Finds a cell that no tile contributes to. False if there is none.
+  /// Finds a cell that no tile contributes to. Returns false if there is none.
   bool find_hole(Dims& segments) const;
 
  private:
   Cell cell_at(const Dims& segments) const;
   std::int64_t preferred(const Dims& segments) const noexcept;
-  /// Calls f(tile, position) for the tiles that contribute to a cell if none is selected, in ascending order, until it
-  /// returns false.
+  /// Calls f(tile, position) for all tiles that cover a cell and are not masked, in ascending order, until f returns false.
   template <class F>
   void each_tile(const Dims& segments, F f) const {
     Dims first;

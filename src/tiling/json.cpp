@@ -8,7 +8,7 @@
 namespace patchfold {
 namespace {
 
-/// One member of the spans of a tile, for each tiled axis: "[[0, 512], [448, 960]]".
+/// Returns a list of pairs, one for each tiled axis: "[[0, 512], [448, 960]]". `span_of` takes each from the tile's span.
 template <class F>
 std::string pairs(const Tile& tile, F span_of) {
   std::string list = "[";

@@ -20,12 +20,12 @@ using tiling::op_tiling;
   fail(ErrorCode::value, op_tiling, argument, rule, given, expected);
 }
 
-/// The number of tiles that lie wholly inside an axis.
+/// Returns the number of tiles that lie wholly inside an axis.
 std::int64_t whole_tiles(std::int64_t extent, std::int64_t tile, std::int64_t stride) {
   return extent < tile ? 0 : (extent - tile) / stride + 1;
 }
 
-/// Whether these tiles leave elements at the end of the axis to which another tile would reach.
+/// Returns whether the tiles that lie wholly inside an axis leave elements at its end, so that one more tile is needed.
 bool leaves_tail(std::int64_t extent, std::int64_t tile, std::int64_t stride) {
   const std::int64_t whole = whole_tiles(extent, tile, stride);
   return std::max(whole * stride, whole == 0 ? 0 : (whole - 1) * stride + tile) < extent;
@@ -58,7 +58,7 @@ void check_magnitudes(std::string_view argument, const Dims& values) {
     if (!Checked(value).is_below()) fail(ErrorCode::overflow, op_tiling, argument, "must stay below 2^60", values);
 }
 
-/// A number or a list as a list with one entry for each tiled axis.
+/// Spreads a number over the tiled axes, or checks the length of a list. Returns one entry for each tiled axis.
 Dims spread(const Axes& given, int tiled, std::string_view argument) {
   if (given.is_scalar()) return Dims::filled(tiled, given.values()[0]);
   check_count(argument, static_cast<std::size_t>(given.values().size()), tiled, given);
@@ -98,7 +98,7 @@ Dims strides_of(const TilingSpec& spec) {
   return stride;
 }
 
-/// value * num / den. Throws Error(value) unless it is a whole number.
+/// Returns value * num / den. Throws Error(value) unless it is a whole number.
 std::int64_t scaled(std::int64_t value, std::int64_t num, std::int64_t den, std::string_view what) {
   const auto product = checked_mul(value, num);
   if (!Checked(product).is_below())
@@ -109,8 +109,8 @@ std::int64_t scaled(std::int64_t value, std::int64_t num, std::int64_t den, std:
   return *product / den;
 }
 
-/// Along tiled axis i the tile is longer than the array. A last axis of up to four elements, which tile only because the
-/// last axes do, most likely holds channels.
+/// Refuses a tile that is longer than the array along tiled axis i. The last axis of an array is tiled by default; where it
+/// has up to four elements, it most likely holds channels, and the error says so.
 [[noreturn]] void refuse_long_tile(const TilingSpec& spec, const Dims& axes, int i) {
   const std::int64_t axis = axes[i];
   const std::int64_t extent = spec.shape[axis];

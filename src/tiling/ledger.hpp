@@ -10,14 +10,14 @@
 
 namespace patchfold::tiling {
 
-/// Sizes in bytes.
+/// The sizes that a Ledger counts with, in bytes.
 struct Sizes {
   std::int64_t tile_element = 0;    ///< of all channels at one place of a tile
   std::int64_t output_element = 0;  ///< of all channels at one place of the output; 0 if the merge holds no rows
   bool copy = false;                ///< the parts of a tile that wait are copied cell by cell; else the whole tile is kept
 };
 
-/// What the arrival of a tile changes.
+/// Says what the arrival of a tile changes. A Ledger makes it and later counts it; the Merger does what it says.
 struct Arrival {
   std::int64_t tile = 0;
   std::vector<Cell> finished{};      ///< cells of the tile that now have all their tiles
@@ -25,7 +25,7 @@ struct Arrival {
   std::vector<std::int64_t> held{};  ///< slabs whose first cell is finished: their bands need memory from now on
   std::int64_t tile_bytes = 0;       ///< bytes of the tile that begin to wait
   std::int64_t row_bytes = 0;        ///< bytes of the bands that begin to be held
-  std::int64_t weight_bytes = 0;     ///< of weights of the tile's own, if it begins to wait; the Merger sets it
+  std::int64_t weight_bytes = 0;     ///< bytes of the tile's own weights, if it begins to wait; the Merger sets it
 };
 
 /// Counts, for each cell, the tiles that have not come yet, and adds up the bytes that wait. The Merger asks it what to do
@@ -35,23 +35,23 @@ struct Arrival {
 /// Two kinds of bytes wait: tiles with their weights, until every cell that they contribute to is finished, and bands, from
 /// the first finished cell of their slabs until the last of these leaves. Slabs leave in ascending order.
 ///
-/// One tile is handled as preview, which says what would happen and changes nothing; accept, once the elements of the
-/// finished cells are made; and settle, which releases the tiles that no cell needs any more. Then, while
-/// next_is_finished(): next_left(). Not safe to use from several threads.
+/// For each tile the Merger calls preview, which says what would happen and changes nothing; accept, once the elements of
+/// the finished cells are made; and settle, which releases the tiles that no cell needs any more. Then it calls next_left()
+/// while next_is_finished(). Not safe to use from several threads.
 class Ledger {
  public:
   Ledger(const Cells& cells, const Sizes& sizes);
 
   const Sizes& sizes() const noexcept { return sizes_; }
   bool has_come(std::int64_t tile) const { return come_[static_cast<std::size_t>(tile)]; }
-  /// What the arrival of the tile would change. Changes nothing.
+  /// Returns what the arrival of a tile would change. Changes nothing.
   Arrival preview(std::int64_t tile) const;
   /// Counts the tile as come. Changes nothing if it throws.
   void accept(const Arrival& arrival);
   /// Counts the finished cells as made. Returns the tiles that no cell needs any more.
   std::vector<std::int64_t> settle(const Arrival& arrival);
-  /// Whether every cell of the next slab is finished. `is_held` is false for a slab that no tile contributes to: it has no
-  /// memory yet.
+  /// Returns whether every cell of the next slab is finished. `is_held` is false for a slab that no tile contributes to: it
+  /// has no memory yet.
   bool next_is_finished(bool& is_held);
   /// Counts the memory of the next slab where `is_held` was false.
   void hold_next();
@@ -59,14 +59,16 @@ class Ledger {
   void next_left();
 
   std::int64_t next() const noexcept { return next_; }  ///< the slab that leaves next; cells.slabs() after the last
-  /// Of the band that holds a slab: its bytes, and whether it has memory.
+  /// Returns the bytes of the band that holds a slab.
   std::int64_t band_bytes(std::int64_t slab) const;
+  /// Returns whether the band that holds a slab has memory.
   bool is_band_held(std::int64_t slab) const { return held_bands_[static_cast<std::size_t>(cells_.band(slab).begin)]; }
+  /// Returns all bytes that wait.
   std::int64_t bytes() const noexcept { return tile_bytes_ + row_bytes_; }
-  /// Of the weights of tiles that wait; they count in bytes().
+  /// Returns those of them that are weights of tiles.
   std::int64_t weight_bytes() const noexcept { return weight_bytes_; }
   const MergeMemory& peak() const noexcept { return peak_; }
-  /// The first tiles that have not come, at most `most` of them; `count` gets the number of all.
+  /// Returns the first tiles that have not come, at most `most` of them; `count` gets the number of all.
   std::vector<std::int64_t> missing(std::size_t most, std::int64_t& count) const;
 
  private:
@@ -94,7 +96,7 @@ class Ledger {
   MergeMemory peak_{};
 };
 
-/// The most that waits if the tiles come in ascending order.
+/// Returns the most that waits if the tiles come in ascending order.
 MergeMemory forecast(const Cells& cells, const Sizes& sizes);
 
 }  // namespace patchfold::tiling

@@ -16,7 +16,7 @@
 namespace patchfold::tiling {
 namespace {
 
-/// The most tiles of a merge of the whole output: the ledger keeps some bits for each.
+/// The most tiles of a merge of the whole output: the ledger keeps some bits for each tile.
 constexpr std::int64_t most_tiles_at_all = std::int64_t{1} << 32;
 
 bool is_complex(DType dtype) {
@@ -25,7 +25,7 @@ bool is_complex(DType dtype) {
 bool is_integer64(DType dtype) {
   return visit(dtype, []<class T>(std::type_identity<T>) { return std::integral<T> && sizeof(T) == 8; });
 }
-/// The type of the real and of the imaginary part; other types are their own parts.
+/// Returns the type of the real and of the imaginary part of complex numbers; other types as they are.
 DType part_of(DType dtype) {
   return visit(dtype, [&]<class T>(std::type_identity<T>) {
     if constexpr (ComplexNumber<T>)
@@ -77,7 +77,7 @@ kernels::Blend blend_for(Reduce reduce, DType dtype, DType output, bool is_ones)
   return blend;
 }
 
-/// The rows of which a sink gets multiples.
+/// Returns the number of rows of which a sink gets multiples.
 std::int64_t rows_of(const MergeSpec& spec, bool to_sink) {
   if (spec.sink_rows < 1) fail(ErrorCode::value, op_merge, "sink_rows", "must be at least 1", spec.sink_rows);
   return to_sink ? spec.sink_rows : 1;
@@ -191,8 +191,8 @@ void Rules::check_holes() const {
   if (cells.find_hole(segments)) refuse_hole(first_of(segments), "tile");
 }
 
-/// Whether each element of a cell has a weight above 0, told from the weights along each axis: where every combination of
-/// tiles contributes, a product is above 0 if one is along each axis. False: not told.
+/// Returns true if the weights along each axis alone show that each element of a cell has a weight above 0. Where every
+/// combination of tiles contributes, one weight above 0 along each axis is enough. False leaves it open.
 bool Rules::is_covered_along_axes(const Dims& segments) const {
   if (!weights.is_separable() || !cells.is_whole(segments)) return false;
   for (int axis = 0; axis < segments.size(); ++axis) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A checked MergeSpec: what holds for all cells of a merge.
+// A MergeSpec that has been checked, and what follows from it for all cells of a merge.
 #pragma once
 
 #include <array>
@@ -17,10 +17,11 @@
 
 namespace patchfold::tiling {
 
-/// What a spec holds for whole tiles and for all of them: the sampled window, and the mask. It is as large as a tile, and as
-/// there are tiles, so the merges of all boxes share it.
+/// Holds the large parts of a spec: the sampled window, with a weight for each element of a tile, and the mask, with an
+/// entry for each tile. They do not depend on the box that is merged, so a BoxMerger makes them once, and all its merges
+/// share them. Never changes.
 struct TileFacts {
-  /// Checks the window. Throws Error(value, length).
+  /// Checks and samples the window. Throws Error(value, length).
   TileFacts(const Tiling& tiling, const MergeSpec& spec);
 
   Weights weights;
@@ -34,11 +35,12 @@ struct Rules {
   /// Checks the spec for a merge of the whole output. Throws Error(value, dtype, ..), also for elements that no tile gives
   /// where there is no fill.
   Rules(const Tiling& tiling, const MergeSpec& spec, bool to_sink);
-  /// The same for a box of the output, and bands of multiples of `rows`. What the facts hold is not read in the spec.
+  /// Checks the spec for a merge of a box of the output, whose bands are multiples of `rows`. Window and mask are those of
+  /// the facts, not those of the spec.
   Rules(const Tiling& tiling, const MergeSpec& spec, std::shared_ptr<const TileFacts> facts, const Box& box,
         std::int64_t rows = 1);
-  /// Throws Error(value) for an element of the box all of whose weights are 0 where there is no fill. Where the mask leaves
-  /// out tiles, or the window is an array, it looks at every element.
+  /// Throws Error(value) if all weights of an element of the box are 0 and there is no fill. Looks at every element where
+  /// the mask leaves out tiles, or the window is an array.
   void check_weights() const;
 
   std::shared_ptr<const TileFacts> facts;
@@ -60,18 +62,18 @@ struct Rules {
   std::array<std::byte, 16> fill{};
   kernels::Store store = kernels::Store::plain;  ///< how elements of one tile are stored
 
-  /// The tiled axes of a result, which are also those of the output.
+  /// The tiled axes in the shape of a result, which are also those in the shape of the output.
   Dims axes;
-  /// The tiled axis that an axis of the result is, or -1.
+  /// Returns which tiled axis an axis of the result is, or -1.
   int tiled(int axis) const noexcept;
-  /// The first element of a cell along the tiled axes of the output.
+  /// Returns a cell's first element along the tiled axes of the output.
   Dims first_of(const Dims& segments) const;
-  /// Where a cell begins in the result of a tile.
+  /// Returns a cell's first element along the tiled axes of a tile's result.
   Dims inside_tile(std::int64_t tile, const Dims& segments) const;
   /// Returns how far it is from one element to another of the same channels, given by their places along the tiled axes: in
   /// the unit of the strides, which are those along all axes of a result.
   std::int64_t offset(const Dims& from, const Dims& to, const Dims& strides) const noexcept;
-  /// Extents of a box of these extents along the tiled axes, with channels.
+  /// Returns the shape with these extents along the tiled axes, and the channels along the other axes.
   Dims box(const Dims& tiled_extents) const;
 
  private:
@@ -81,7 +83,7 @@ struct Rules {
   bool is_covered_along_axes(const Dims& segments) const;
 };
 
-/// What the Ledger of such a merge counts with.
+/// Returns the sizes for the Ledger of a merge with these rules.
 Sizes sizes_of(const Rules& rules, bool copy, bool to_sink);
 
 }  // namespace patchfold::tiling

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of those tiles of a tiling that have one.
+// A table of values for some of the tiles of a tiling.
 #pragma once
 
 #include <array>
@@ -10,14 +10,15 @@
 
 namespace patchfold::tiling {
 
-/// A table of values by the index of a tile; T() stands for none. Pages of 64 values exist while one of them is set, so
-/// that a tile without a value takes a bit. Finding a value takes two loads: a merge looks up every tile of every cell.
+/// Holds a value for each tile that has one, by the tile's index; T() stands for none. A page of 64 values exists while one
+/// of them is set, so a tile takes a bit while its page is empty. Finding a value takes two loads, fewer than in a map: a
+/// merge looks up every tile of every cell.
 template <class T>
 class TileTable {
  public:
   explicit TileTable(std::int64_t tiles) : pages_((static_cast<std::size_t>(tiles) + page_size - 1) / page_size) {}
 
-  /// The value of a tile that has one.
+  /// Returns the value of a tile that has one.
   T& operator[](std::int64_t tile) noexcept { return page_of(tile)->values[slot_of(tile)]; }
   const T& operator[](std::int64_t tile) const noexcept { return page_of(tile)->values[slot_of(tile)]; }
   /// Gives a value to a tile that has none. Changes nothing if it throws.
@@ -27,7 +28,7 @@ class TileTable {
     page->values[slot_of(tile)] = std::move(value);
     ++page->used;
   }
-  /// Takes the value of a tile; T() if it has none.
+  /// Takes the value of a tile out of the table and returns it, or T() if there is none.
   T take(std::int64_t tile) noexcept {
     auto& page = page_of(tile);
     if (!page) return T();

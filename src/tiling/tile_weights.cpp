@@ -15,6 +15,7 @@ namespace {
 /// The largest weight; the least one above 0 is its inverse. Products with the weights of a window stay numbers of float64.
 constexpr double most = 0x1p300;
 
+/// Reads the weights of one tile, and names it in errors.
 class Reader {
  public:
   Reader(const Rules& rules, const std::string& tile) : rules_(rules), name_("weight of " + tile) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights of one tile's result, as its giver says them.
+// Weights that come with the result of one tile.
 #pragma once
 
 #include <cstdint>
@@ -11,26 +11,27 @@
 
 namespace patchfold::tiling {
 
-/// TileWeights that have been checked and copied. A merge multiplies those of its window by them.
+/// Holds TileWeights that have been checked and copied: the tile may wait longer than its caller's array lives. A merge
+/// multiplies the weights of its window by them. Never changes.
 struct OwnWeights {
   std::vector<double> values{};
   Dims strides{};         ///< in elements, for each axis of the result; 0 where one weight holds along the axis
   bool has_zero = false;  ///< at least one element contributes nothing
 
-  /// The bytes that are counted: a single number needs no more room than a tile's other facts.
+  /// Returns the bytes that count as waiting: none for a single number, which needs no more room than a tile's other facts.
   std::int64_t bytes() const noexcept {
     return values.size() > 1 ? static_cast<std::int64_t>(values.size() * sizeof(double)) : 0;
   }
 };
 
-/// Checks the weights of a tile whose result has that shape. Null if they change nothing. `tile` names the tile in errors.
-/// Throws Error(value, dtype, shape, ..).
+/// Checks and copies the weights of a tile whose result has that shape. Returns null if they change nothing. `tile` names
+/// the tile in errors. Throws Error(value, dtype, shape, ..).
 std::unique_ptr<const OwnWeights> own_weights(const Rules& rules, const TileWeights& given, const Dims& shape,
                                               const std::string& tile);
 
-/// The weights of the elements of a cell: those of a tile from the cell's first element on.
+/// The part of a tile's own weights that lies in a cell. Points to the tile's OwnWeights, which must live longer.
 struct Factors {
-  const double* first = nullptr;  ///< null: all 1
+  const double* first = nullptr;  ///< the weight of the cell's first element; null: all weights are 1
   const OwnWeights* of = nullptr;
   std::int64_t stride(int axis) const noexcept { return of->strides[axis]; }
 };

@@ -45,7 +45,7 @@ std::string number_text(double value) {
 
 namespace {
 
-/// The first `count` of n samples.
+/// Returns the first `count` of n samples of a window with a formula.
 std::vector<double> first_samples(const WeightWindow& window, std::int64_t n, std::int64_t count) {
   if (window.kind == Kind::gaussian && !(window.sigma_scale > 0 && std::isfinite(window.sigma_scale)))
     fail(ErrorCode::value, tiling::op_merge, "sigma_scale", "must be greater than 0", number_text(window.sigma_scale));
