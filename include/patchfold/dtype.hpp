@@ -218,20 +218,29 @@ constexpr decltype(auto) visit(DType dtype, F&& f) {
 }
 
 namespace detail {
-/// The element type of a C++ type. Integers are known by their size, since C++ has several of 64 bits.
+/// Returns the element type that visit() gives the C++ type T, or that of integers of its size, of which C++ has several.
 template <class T>
 consteval std::optional<DType> dtype_of_type() {
-  using U = std::remove_const_t<T>;
-  const auto kind = std::is_same_v<U, bool>                                 ? ElementKind::boolean
-                    : std::is_integral_v<U> && std::is_signed_v<U>          ? ElementKind::signed_integer
-                    : std::is_integral_v<U>                                 ? ElementKind::unsigned_integer
-                    : std::is_same_v<U, float> || std::is_same_v<U, double> ? ElementKind::real
-                    : ComplexNumber<U>                                      ? ElementKind::complex
-                                                                            : ElementKind::opaque;
-  for (const DTypeInfo& each : dtype_table)
-    if (each.kind == kind && each.size == sizeof(U)) return each.dtype;
+  if (std::is_same_v<T, bool>) return DType::boolean;
+  const auto kind = std::is_signed_v<T> ? ElementKind::signed_integer : ElementKind::unsigned_integer;
+  for (const DTypeInfo& each : dtype_table) {
+    if (each.dtype == DType::opaque) continue;
+    if (std::is_integral_v<T> && each.kind == kind && each.size == sizeof(T)) return each.dtype;
+    if (visit(each.dtype, []<class E>(std::type_identity<E>) { return std::is_same_v<E, T>; })) return each.dtype;
+  }
   return std::nullopt;
 }
 }  // namespace detail
+
+/// The element type of a C++ type; empty if it has none. Specialise it for a type of your own:
+///   template <>
+///   inline constexpr std::optional<patchfold::DType> patchfold::dtype_for<my::Half> = patchfold::DType::float16;
+template <class T>
+inline constexpr std::optional<DType> dtype_for = detail::dtype_of_type<T>();
+
+/// A type, const or not, that has an element type of its size.
+template <class T>
+concept Element = dtype_for<std::remove_const_t<T>>.has_value() &&
+                  size_of(*dtype_for<std::remove_const_t<T>>) == sizeof(T);
 
 }  // namespace patchfold

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "patchfold/dtype.hpp"
 #include "patchfold/export.hpp"
@@ -114,10 +115,90 @@ PATCHFOLD_API ConstTensorView contiguous(const void* data, const Dims& shape, DT
 PATCHFOLD_API TensorView contiguous_opaque(void* data, const Dims& shape, std::size_t element_size);
 PATCHFOLD_API ConstTensorView contiguous_opaque(const void* data, const Dims& shape, std::size_t element_size);
 
-/// A row-major tensor with the element type of the pointer.
+/// A tensor whose strides are given in elements, as torch, Eigen and DLPack count them. Throws Error(length) unless there is
+/// one for each axis, and Error(overflow) if one does not fit into 63 bits in bytes.
+PATCHFOLD_API TensorView strided(void* data, const Dims& shape, const Dims& element_strides, DType dtype);
+PATCHFOLD_API ConstTensorView strided(const void* data, const Dims& shape, const Dims& element_strides, DType dtype);
+
+namespace detail {
+
 template <class T>
-requires(detail::dtype_of_type<T>().has_value()) auto view(T* data, const Dims& shape) {
-  return contiguous(data, shape, *detail::dtype_of_type<T>());
+inline constexpr DType dtype_of_element = *dtype_for<std::remove_const_t<T>>;
+
+/// What looks like a std::mdspan.
+template <class T>
+concept MultiSpan = requires(const T& span, std::size_t axis) {
+  requires Element<std::remove_pointer_t<decltype(span.data_handle())>>;
+  span.rank();
+  span.extent(axis);
+  span.is_strided();
+  span.mapping().stride(axis);
+};
+
+/// What looks like a DLTensor.
+template <class T>
+concept Dlpack = requires(const T& tensor) {
+  tensor.data;
+  tensor.device.device_type;
+  tensor.ndim;
+  tensor.dtype.lanes;
+  tensor.shape;
+  tensor.strides;
+  tensor.byte_offset;
+};
+
+/// Throws Error(shape) unless a tensor of the shape has so many elements.
+PATCHFOLD_API void check_count(std::size_t elements, const Dims& shape);
+/// Throws Error(strides).
+[[noreturn]] PATCHFOLD_API void fail_not_strided();
+/// Returns the element type. Throws Error(value) for another device than the CPU, Error(rank) and Error(dtype) for what the
+/// library has not.
+PATCHFOLD_API DType check_dlpack(int device, int rank, int code, int bits, int lanes);
+
+}  // namespace detail
+
+// view(..) describes elements that somebody else owns. Nothing is copied; the view is valid as long as they are. It is a
+// ConstTensorView if they are const.
+
+/// A row-major tensor of elements of the pointer's type.
+template <Element T>
+auto view(T* data, const Dims& shape) {
+  return contiguous(data, shape, detail::dtype_of_element<T>);
+}
+/// One with strides in elements.
+template <Element T>
+auto view(T* data, const Dims& shape, const Dims& element_strides) {
+  return strided(data, shape, element_strides, detail::dtype_of_element<T>);
+}
+/// A row-major tensor of all elements of a std::vector, a std::span or another range that lies in one piece. Throws
+/// Error(shape) for a shape of another number of elements.
+template <class Range>
+requires requires(Range&& range) { std::span(std::forward<Range>(range)); }
+auto view(Range&& range, const Dims& shape) {
+  const std::span elements(std::forward<Range>(range));
+  detail::check_count(elements.size(), shape);
+  return view(elements.data(), shape);
+}
+/// The tensor of a std::mdspan, or of anything with its members. Throws Error(strides) for a layout without strides.
+template <detail::MultiSpan Span>
+auto view(const Span& span) {
+  if (!span.is_strided()) detail::fail_not_strided();
+  Dims shape, strides;
+  for (std::size_t axis = 0; axis < span.rank(); ++axis) {
+    shape.push_back(static_cast<std::int64_t>(span.extent(axis)));
+    strides.push_back(static_cast<std::int64_t>(span.mapping().stride(axis)));
+  }
+  return view(span.data_handle(), shape, strides);
+}
+/// The tensor of a DLTensor of DLPack, on the CPU. Memory that DLPack calls read-only must be used as an input only.
+template <detail::Dlpack Tensor>
+TensorView view(const Tensor& tensor) {
+  const DType dtype = detail::check_dlpack(static_cast<int>(tensor.device.device_type), tensor.ndim, tensor.dtype.code,
+                                           tensor.dtype.bits, tensor.dtype.lanes);
+  const auto dims = [&](const auto* list) { return Dims(std::span(list, static_cast<std::size_t>(tensor.ndim))); };
+  void* const data = tensor.data == nullptr ? nullptr : static_cast<std::byte*>(tensor.data) + tensor.byte_offset;
+  const Dims shape = dims(tensor.shape);
+  return tensor.strides == nullptr ? contiguous(data, shape, dtype) : strided(data, shape, dims(tensor.strides), dtype);
 }
 
 /// One number for all spatial axes, or a list with one number for each axis. The length of a list is the number of spatial

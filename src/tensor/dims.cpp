@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sstream>
+#include <utility>
 
 #include "patchfold/tensor.hpp"
 #include "tensor/checked.hpp"
@@ -64,6 +65,19 @@ View make(Pointer data, const Dims& shape, DType dtype, std::size_t element_size
   return {data, shape, contiguous_strides(shape, element_size), dtype, element_size};
 }
 
+template <class View, class Pointer>
+View make_strided(Pointer data, const Dims& shape, const Dims& element_strides, DType dtype) {
+  if (element_strides.size() != shape.size())
+    fail(ErrorCode::length, "tensor", "strides", "must have one entry for each axis", element_strides, shape.size());
+  View view{data, shape, {}, dtype, size_of(dtype)};
+  for (const std::int64_t stride : element_strides) {
+    const Checked bytes = Checked(stride) * Checked(view.element_size);
+    if (!bytes.value()) fail(ErrorCode::overflow, "tensor", "strides", "must fit into 63 bits in bytes", element_strides);
+    view.strides.push_back(*bytes.value());
+  }
+  return view;
+}
+
 }  // namespace
 
 TensorView contiguous(void* data, const Dims& shape, DType dtype) {
@@ -78,5 +92,35 @@ TensorView contiguous_opaque(void* data, const Dims& shape, std::size_t element_
 ConstTensorView contiguous_opaque(const void* data, const Dims& shape, std::size_t element_size) {
   return make<ConstTensorView>(data, shape, DType::opaque, element_size);
 }
+TensorView strided(void* data, const Dims& shape, const Dims& element_strides, DType dtype) {
+  return make_strided<TensorView>(data, shape, element_strides, dtype);
+}
+ConstTensorView strided(const void* data, const Dims& shape, const Dims& element_strides, DType dtype) {
+  return make_strided<ConstTensorView>(data, shape, element_strides, dtype);
+}
+
+namespace detail {
+
+void check_count(std::size_t elements, const Dims& shape) {
+  if (std::cmp_not_equal(element_count(shape), elements))
+    fail(ErrorCode::shape, "tensor", "shape", "must have as many elements as the range", shape, {elements, " elements"});
+}
+
+void fail_not_strided() {
+  fail(ErrorCode::strides, "tensor", "span", "must have a layout with strides");
+}
+
+DType check_dlpack(int device, int rank, int code, int bits, int lanes) {
+  constexpr int cpu = 1;
+  if (device != cpu) fail(ErrorCode::value, "tensor", "device", "must be the CPU", device, cpu);
+  if (rank < 0 || rank > max_rank)
+    fail(ErrorCode::rank, "tensor", "ndim", "must be from 0 to " + std::to_string(max_rank), rank);
+  for (const DTypeInfo& each : dtype_table)
+    if (each.dlpack == code && each.size * 8 == bits && lanes == 1) return each.dtype;
+  fail(ErrorCode::dtype, "tensor", "dtype", "must be an element type of this library",
+       ErrorValue("code ", code, ", ", bits, " bits, ", lanes, " lanes"));
+}
+
+}  // namespace detail
 
 }  // namespace patchfold

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Views of what programs have: pointers, ranges, multi-dimensional spans, DLPack's tensors, types of their own.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "patchfold/operators.hpp"
+
+namespace {
+
+struct MyHalf {
+  std::uint16_t bits;
+};
+struct TooLarge {
+  std::uint64_t bits;
+};
+
+}  // namespace
+
+template <>
+inline constexpr std::optional<patchfold::DType> patchfold::dtype_for<MyHalf> = patchfold::DType::float16;
+template <>
+inline constexpr std::optional<patchfold::DType> patchfold::dtype_for<TooLarge> = patchfold::DType::float16;
+
+namespace patchfold {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+/// A stand-in for std::mdspan with two axes, the first of which may have any stride.
+template <class T>
+struct Matrix {
+  struct Mapping {
+    std::size_t pitch;
+    std::size_t stride(std::size_t axis) const { return axis == 0 ? pitch : 1; }
+  };
+  T* elements;
+  std::array<std::size_t, 2> extents;
+  std::size_t pitch;
+  bool strided = true;
+
+  T* data_handle() const { return elements; }
+  static constexpr std::size_t rank() { return 2; }
+  std::size_t extent(std::size_t axis) const { return extents[axis]; }
+  bool is_strided() const { return strided; }
+  Mapping mapping() const { return {pitch}; }
+};
+
+/// A stand-in for DLPack's DLTensor.
+struct Dl {
+  struct Device {
+    int device_type = 1;
+    int device_id = 0;
+  };
+  struct Type {
+    std::uint8_t code = 2;
+    std::uint8_t bits = 32;
+    std::uint16_t lanes = 1;
+  };
+  void* data = nullptr;
+  Device device{};
+  std::int32_t ndim = 0;
+  Type dtype{};
+  std::int64_t* shape = nullptr;
+  std::int64_t* strides = nullptr;
+  std::uint64_t byte_offset = 0;
+};
+
+template <class F>
+std::string message_of(F&& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Views, KnowTheTypesOfTheLibraryAndOfTheProgram) {
+  EXPECT_EQ(dtype_for<bool>, DType::boolean);
+  EXPECT_EQ(dtype_for<long>, DType::int64);
+  EXPECT_EQ(dtype_for<long long>, DType::int64);
+  EXPECT_EQ(dtype_for<unsigned char>, DType::uint8);
+  EXPECT_EQ(dtype_for<Float16>, DType::float16);
+  EXPECT_EQ(dtype_for<Bfloat16>, DType::bfloat16);
+  EXPECT_EQ(dtype_for<Float8E5M2>, DType::float8_e5m2);
+  EXPECT_EQ(dtype_for<std::complex<double>>, DType::complex128);
+  EXPECT_FALSE(dtype_for<void*>);
+  MyHalf halves[6] = {};
+  EXPECT_EQ(view(halves, {2, 3}).dtype, DType::float16);
+  EXPECT_FALSE(Element<TooLarge>);  // its size is not that of a float16
+  EXPECT_FALSE(Element<Opaque>);
+}
+
+TEST(Views, AreConstWhereElementsAre) {
+  std::vector<float> vector(6);
+  static_assert(std::is_same_v<decltype(view(vector, {6})), TensorView>);
+  static_assert(std::is_same_v<decltype(view(std::as_const(vector), {6})), ConstTensorView>);
+  static_assert(std::is_same_v<decltype(view(std::span<const float>(vector), {6})), ConstTensorView>);
+  EXPECT_EQ(view(vector, {2, 3}).data, vector.data());
+}
+
+TEST(Views, OfRangesHaveAllTheirElements) {
+  std::vector<std::int16_t> vector(6);
+  std::array<std::int16_t, 6> array{};
+  EXPECT_EQ(view(vector, {2, 3}).strides, (Dims{6, 2}));
+  EXPECT_EQ(view(array, {3, 2}).strides, (Dims{4, 2}));
+  EXPECT_EQ(message_of([&] { (void)view(vector, {2, 2}); }),
+            "tensor: shape: must have as many elements as the range; given [2, 2], expected 6 elements");
+}
+
+TEST(Views, TakeStridesInElements) {
+  std::vector<double> vector(6);
+  const TensorView transposed = view(vector.data(), {3, 2}, {1, 3});
+  EXPECT_EQ(transposed.strides, (Dims{8, 24}));
+  EXPECT_THAT(message_of([&] { (void)view(vector.data(), {3, 2}, {1}); }), StartsWith("tensor: strides: must have one entry"));
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  EXPECT_THAT(message_of([&] { (void)view(vector.data(), {3}, {most}); }), HasSubstr("must fit into 63 bits in bytes"));
+}
+
+TEST(Views, TakeMultidimensionalSpans) {
+  std::vector<float> vector(20);
+  const TensorView matrix = view(Matrix<float>{vector.data(), {4, 3}, 5});
+  EXPECT_EQ(matrix.shape, (Dims{4, 3}));
+  EXPECT_EQ(matrix.strides, (Dims{20, 4}));
+  static_assert(std::is_same_v<decltype(view(std::declval<Matrix<const float>>())), ConstTensorView>);
+  EXPECT_EQ(message_of([&] { (void)view(Matrix<float>{vector.data(), {4, 3}, 5, false}); }),
+            "tensor: span: must have a layout with strides");
+}
+
+TEST(Views, TakeTensorsOfDlpack) {
+  std::vector<float> vector(20);
+  std::int64_t shape[] = {4, 3}, strides[] = {5, 1};
+  Dl tensor{.data = vector.data(), .ndim = 2, .shape = shape, .strides = strides, .byte_offset = 8};
+  EXPECT_EQ(view(tensor).data, vector.data() + 2);
+  EXPECT_EQ(view(tensor).strides, (Dims{20, 4}));
+  EXPECT_EQ(view(tensor).dtype, DType::float32);
+  tensor.strides = nullptr;
+  EXPECT_EQ(view(tensor).strides, (Dims{12, 4}));
+  for (const DTypeInfo& info : dtype_table) {
+    if (info.dtype == DType::opaque) continue;
+    tensor.dtype = {static_cast<std::uint8_t>(info.dlpack), static_cast<std::uint8_t>(info.size * 8), 1};
+    EXPECT_EQ(view(tensor).dtype, info.dtype) << info.name;
+  }
+  tensor.dtype.lanes = 2;
+  EXPECT_THAT(message_of([&] { (void)view(tensor); }), StartsWith("tensor: dtype: must be an element type of this library"));
+  tensor.dtype.lanes = 1;
+  tensor.device.device_type = 2;
+  EXPECT_EQ(message_of([&] { (void)view(tensor); }), "tensor: device: must be the CPU; given 2, expected 1");
+  tensor.device.device_type = 1;
+  for (const int rank : {-1, max_rank + 1}) {
+    tensor.ndim = rank;
+    EXPECT_THAT(message_of([&] { (void)view(tensor); }), StartsWith("tensor: ndim: must be from 0 to 32"));
+  }
+}
+
+}  // namespace
+}  // namespace patchfold
