@@ -220,14 +220,15 @@ TEST(FoldOfSingleContributions, BooleansBecomeZeroOrOne) {
                             {1, 1, 6}, {0, 1, 1, 1, 1, 0});
 }
 
-// Overlap is judged by byte ranges, so elements that are distinct do not help.
-TEST(InterleavedBuffers, AreRefused) {
-  std::vector<float> buffer(8);
+// Overlap is judged by elements: buffers whose elements are interleaved share none.
+TEST(InterleavedBuffers, AreDistinct) {
+  std::vector<float> buffer{0, -1, 1, -1, 2, -1, 3, -1};
   const ConstTensorView src{buffer.data(), {1, 1, 4}, {32, 32, 8}, DType::float32, 4};
   const TensorView dst{buffer.data() + 1, {1, 1, 4}, {32, 32, 8}, DType::float32, 4};
   const Plan plan = Unfold{.kernel_size = {1}}.plan(src, dst);
-  EXPECT_EQ(plan.run(src.data, dst.data), Status::overlap);
-  EXPECT_EQ(buffer, std::vector<float>(8));
+  EXPECT_EQ(plan.run(src.data, dst.data), Status::ok);
+  EXPECT_EQ(buffer, (std::vector<float>{0, 0, 1, 1, 2, 2, 3, 3}));
+  EXPECT_EQ(plan.run(src.data, buffer.data() + 2), Status::overlap);
 }
 
 }  // namespace

@@ -3,17 +3,21 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <random>
+#include <set>
 #include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "patchfold/operators.hpp"
+#include "tensor/index.hpp"
 
 namespace {
 
@@ -162,6 +166,93 @@ TEST(Views, TakeTensorsOfDlpack) {
     tensor.ndim = rank;
     EXPECT_THAT(message_of([&] { (void)view(tensor); }), StartsWith("tensor: ndim: must be from 0 to 32"));
   }
+}
+
+/// Runs space_to_depth with blocks of 1, which is a copy, from one view to the other.
+Status copy(const ConstTensorView& from, const TensorView& to) {
+  return SpaceToDepth{.block = 1}.plan(from, to).run(from.data, to.data);
+}
+
+TEST(Overlap, IsOfElementsAndNotOfRanges) {
+  // Pixels of six channels: the first three are copied to the last three, as a concat in place does.
+  std::vector<float> pixels(4 * 5 * 6);
+  for (std::size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<float>(i);
+  const Dims shape{1, 3, 4, 5}, strides{0, 1, 30, 6};
+  ASSERT_EQ(copy(view(pixels.data(), shape, strides), view(pixels.data() + 3, shape, strides)), Status::ok);
+  for (std::size_t pixel = 0; pixel < 20; ++pixel)
+    for (std::size_t channel = 0; channel < 3; ++channel)
+      EXPECT_EQ(pixels[pixel * 6 + channel + 3], static_cast<float>(pixel * 6 + channel));
+  EXPECT_EQ(copy(view(pixels.data() + 3, shape, strides), view(pixels.data(), shape, strides)), Status::ok);
+  EXPECT_EQ(copy(view(pixels.data(), shape, strides), view(pixels.data() + 2, shape, strides)), Status::overlap);
+  EXPECT_EQ(copy(view(pixels.data(), shape, strides), view(pixels.data() + 4, shape, strides)), Status::overlap);
+}
+
+TEST(Overlap, IsSeenWhereColumnsOfOneRowAreCopied) {
+  std::vector<std::uint8_t> rows(8 * 10);
+  const Dims left{1, 1, 8, 5}, strides{0, 0, 10, 1};
+  EXPECT_EQ(copy(view(rows.data(), left, strides), view(rows.data() + 5, left, strides)), Status::ok);
+  EXPECT_EQ(copy(view(rows.data(), left, strides), view(rows.data() + 4, left, strides)), Status::overlap);
+  EXPECT_EQ(copy(view(rows.data() + 70, left, {0, 0, -10, 1}), view(rows.data() + 5, left, strides)), Status::ok);
+  EXPECT_EQ(copy(view(rows.data() + 70, left, {0, 0, -10, 1}), view(rows.data() + 1, left, strides)), Status::overlap);
+}
+
+TEST(Overlap, OfWindowsCountsAllTheirElements) {
+  // The image takes the first 4 of each 10 bytes; its columns, one row for each tap and position, the others.
+  std::vector<std::uint8_t> memory(10 * 40);
+  const Unfold unfold{.kernel_size = {2, 2}};
+  const ConstTensorView image = view(memory.data(), {1, 1, 4, 4}, {0, 0, 10, 1});
+  const auto run = [&](std::int64_t offset) {
+    const TensorView columns = view(memory.data() + offset, {1, 4, 9}, {0, 90, 10});
+    return unfold.plan(image, columns).run(image.data, columns.data);
+  };
+  EXPECT_EQ(run(4), Status::ok);
+  EXPECT_EQ(run(9), Status::ok);
+  EXPECT_EQ(run(3), Status::overlap);
+  EXPECT_EQ(run(10), Status::overlap);
+}
+
+/// The bytes of a view's elements, from the beginning of its memory.
+std::set<std::ptrdiff_t> bytes_of(const ConstTensorView& view, const std::uint8_t* memory) {
+  std::set<std::ptrdiff_t> bytes;
+  Dims index = Dims::filled(view.shape.size(), 0);
+  do {
+    std::ptrdiff_t at = static_cast<const std::uint8_t*>(view.data) - memory;
+    for (int axis = 0; axis < index.size(); ++axis) at += index[axis] * view.strides[axis];
+    for (std::size_t i = 0; i < view.element_size; ++i) bytes.insert(at + static_cast<std::ptrdiff_t>(i));
+  } while (advance(index, view.shape));
+  return bytes;
+}
+
+TEST(Overlap, IsNeverMissed) {
+  std::mt19937 random(7);
+  const auto draw = [&](int from, int to) { return std::uniform_int_distribution<int>(from, to)(random); };
+  std::vector<std::uint8_t> memory(4096);
+  int run = 0, refused_in_vain = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const Dims shape{draw(1, 4), draw(1, 4), draw(1, 4)};
+    const auto any_view = [&] {
+      // The destination must nest, so strides are those of boxes cut from larger ones, with axes in any order.
+      std::array<int, 3> order{0, 1, 2};
+      std::ranges::shuffle(order, random);
+      TensorView view{memory.data() + 2048 + draw(-40, 40), shape, Dims::filled(3, 0), DType::uint16, 2};
+      std::int64_t pitch = 2;
+      for (const int axis : order) {
+        view.strides[axis] = draw(0, 3) == 0 ? -pitch : pitch;
+        pitch *= shape[axis] + draw(0, 2);
+        if (draw(0, 2) == 0) pitch += draw(0, 12);
+      }
+      return view;
+    };
+    const TensorView from = any_view(), to = any_view();
+    const std::set<std::ptrdiff_t> read = bytes_of(from, memory.data()), written = bytes_of(to, memory.data());
+    const bool meet = std::ranges::any_of(read, [&](std::ptrdiff_t at) { return written.contains(at); });
+    const Status status = Copy{}.plan(from, to).run(from.data, to.data, serial_executor());
+    EXPECT_TRUE(!meet || status == Status::overlap) << to_string(shape) << to_string(from.strides) << to_string(to.strides);
+    run += status == Status::ok;
+    refused_in_vain += !meet && status == Status::overlap;
+  }
+  EXPECT_GT(run, 2000);
+  EXPECT_LT(refused_in_vain, run);
 }
 
 }  // namespace
