@@ -29,7 +29,7 @@
 namespace patchfold {
 
 /// The result of running a plan. Running a plan throws nothing.
-enum class Status { ok, null_data, overlap, out_of_memory, executor_failed, scratch_too_small };
+enum class [[nodiscard]] Status { ok, null_data, overlap, out_of_memory, executor_failed, scratch_too_small };
 
 /// The meaning of a status, as a sentence.
 PATCHFOLD_API std::string_view describe(Status status) noexcept;
@@ -83,12 +83,17 @@ class CallableExecutor final : public Executor {
   CallableExecutor(int threads, F f) : threads_(threads), f_(std::move(f)) {}
   int threads() const noexcept override { return threads_; }
   bool run(std::int64_t pieces, Body body, void* context) noexcept override {
+    const auto task = [=](std::int64_t piece) noexcept { body(context, piece); };
+#if defined(__cpp_exceptions)
     try {
-      f_(pieces, [=](std::int64_t piece) noexcept { body(context, piece); });
-      return true;
+      f_(pieces, task);
     } catch (...) {
       return false;
     }
+#else
+    f_(pieces, task);
+#endif
+    return true;
   }
 
  private:
@@ -134,6 +139,28 @@ class PATCHFOLD_API Plan {
 template <class Op>
 Plan plan(const Op& op, const ConstTensorView& src, const TensorView& dst) {
   return op.plan(src, dst);
+}
+
+/// A plan, or why there is none.
+struct [[nodiscard]] Planning {
+  Plan plan{};                       ///< without an error
+  std::optional<ErrorCode> error{};  ///< that of the Error which plan() would throw; out_of_memory also for std::bad_alloc
+  std::string message{};             ///< its what(); empty if there was no memory for it
+  explicit operator bool() const noexcept { return !error; }
+};
+
+namespace detail {
+PATCHFOLD_API Planning try_plan(Plan (*make)(const void* op, const ConstTensorView& src, const TensorView& dst),
+                                const void* op, const ConstTensorView& src, const TensorView& dst) noexcept;
+}
+
+/// plan() for programs without exceptions. They pass through code of this header, so that, where a compiler leaves out the
+/// tables for unwinding with -fno-exceptions, it needs -funwind-tables.
+template <class Op>
+Planning try_plan(const Op& op, const ConstTensorView& src, const TensorView& dst) noexcept {
+  return detail::try_plan([](const void* given, const ConstTensorView& from,
+                             const TensorView& to) { return static_cast<const Op*>(given)->plan(from, to); },
+                          &op, src, dst);
 }
 
 /// Throws the Error of a status other than ok.

@@ -143,6 +143,24 @@ std::string_view Plan::strategy() const noexcept {
   return compiled_ ? compiled_->strategy : "nothing";
 }
 
+Planning detail::try_plan(Plan (*make)(const void*, const ConstTensorView&, const TensorView&), const void* op,
+                          const ConstTensorView& src, const TensorView& dst) noexcept {
+  Planning result;
+  try {
+    result.error = ErrorCode::out_of_memory;
+    result.plan = make(op, src, dst);
+    result.error.reset();
+  } catch (const Error& error) {
+    result.error = error.code();
+    try {
+      result.message = error.what();
+    } catch (...) {
+    }
+  } catch (...) {
+  }
+  return result;
+}
+
 std::string_view describe(Status status) noexcept {
   switch (status) {
     case Status::ok: return "done";

@@ -67,7 +67,7 @@ TEST(Run, WithoutMemoryIsAStatusAndTheNextRunIsRightOnceGlibcHasNotedTheThreadsD
     // A thread of its own has no scratch memory yet.
     Status failed = Status::ok, again = Status::ok;
     std::thread([&] {
-      small.plan().run(small.src().data, small.dst().data, serial_executor());
+      (void)small.plan().run(small.src().data, small.dst().data, serial_executor());
       task.spoil();
       {
         const FailingMemory memory(0, true);

@@ -255,5 +255,17 @@ TEST(Overlap, IsNeverMissed) {
   EXPECT_LT(refused_in_vain, run);
 }
 
+TEST(TryPlan, ReturnsThePlanOrTheError) {
+  std::vector<float> image(16), columns(36);
+  const Unfold unfold{.kernel_size = {2, 2}};
+  const Planning planned = try_plan(unfold, view(image, {1, 1, 4, 4}), view(columns, {1, 4, 9}));
+  ASSERT_TRUE(planned);
+  EXPECT_EQ(planned.plan.run(image.data(), columns.data()), Status::ok);
+  const Planning refused = try_plan(unfold, view(image, {1, 1, 4, 4}), view(columns, {1, 9, 4}));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error, ErrorCode::shape);
+  EXPECT_THAT(refused.message, StartsWith("unfold: columns: must have the shape of the operator's result"));
+}
+
 }  // namespace
 }  // namespace patchfold

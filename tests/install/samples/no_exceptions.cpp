@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C interface in a C++ program without exceptions and without type information.
+// The C and C++ interfaces in a program without exceptions and without type information.
 #include <patchfold/patchfold.h>
 
 #include <cstdio>
 #include <cstring>
+#include <patchfold/patchfold.hpp>
 
 #if defined(__cpp_exceptions) || defined(__cpp_rtti)
 #error "this program is compiled with -fno-exceptions -fno-rtti"
@@ -19,5 +20,13 @@ int main() {
   // The library throws inside and must return.
   const pf_status status = pf_output_shape("unfold", &attribute, 1, &input, 1, found, &rank);
   std::printf("%s: %s\n", pf_status_name(status), pf_last_error());
-  return status == PF_ERROR_VALUE && std::strcmp(pf_last_error_part(PF_PART_ARGUMENT), "kernel_size") == 0 ? 0 : 1;
+  if (status != PF_ERROR_VALUE || std::strcmp(pf_last_error_part(PF_PART_ARGUMENT), "kernel_size") != 0) return 1;
+
+  namespace pf = patchfold;
+  float columns[4] = {};
+  const pf::Unfold unfold{.kernel_size = {2, 2}};
+  const pf::Planning wrong = pf::try_plan(unfold, pf::view(image, {1, 1, 2, 2}), pf::view(columns, {1, 2, 2}));
+  std::printf("%s\n", wrong.message.c_str());
+  const pf::Planning right = pf::try_plan(unfold, pf::view(image, {1, 1, 2, 2}), pf::view(columns, {1, 4, 1}));
+  return wrong.error == pf::ErrorCode::shape && right && right.plan.run(image, columns) == pf::Status::ok ? 0 : 1;
 }
