@@ -91,7 +91,7 @@ def shortened(code):
 def names_of(code):
     """What a piece declares: one type, or functions."""
     text = re.sub(r"^template <.*?>$", "", "\n".join(code), flags=re.M)
-    text = re.sub(r"\b(PF_API|PATCHFOLD_API|static|friend|extern) ?|\[\[nodiscard\]\]|//.*", "", text)
+    text = re.sub(r"\b(PF_CHECKED|PF_API|PATCHFOLD_API|static|friend|extern) ?|\[\[nodiscard\]\]|//.*", "", text)
     for pattern in NAMED:
         if found := pattern.search(text):
             return [found[1]]

@@ -42,6 +42,15 @@
 #define PF_API PATCHFOLD_API
 #endif
 
+/* Marks functions whose result says whether they did their work: a compiler warns of a call that ignores it. */
+#if (defined(__cplusplus) && __cplusplus >= 201703L) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
+#define PF_CHECKED [[nodiscard]]
+#elif defined(__GNUC__)
+#define PF_CHECKED __attribute__((warn_unused_result))
+#else
+#define PF_CHECKED
+#endif
+
 /* Version of this header. PF_VERSION is major * 1000000 + minor * 1000 + patch. */
 #define PF_VERSION_MAJOR PATCHFOLD_VERSION_MAJOR
 #define PF_VERSION_MINOR PATCHFOLD_VERSION_MINOR
@@ -165,7 +174,7 @@ enum PF_INT32 {
 /* "float32"; NULL for a number that is not an element type. */
 PF_API const char* pf_dtype_name(pf_dtype dtype);
 /* The type of that name ("float32" or "f32"). PF_ERROR_VALUE if there is none. */
-PF_API pf_status pf_dtype_from_name(const char* name, pf_dtype* dtype);
+PF_CHECKED PF_API pf_status pf_dtype_from_name(const char* name, pf_dtype* dtype);
 /* Bytes of one element; 0 for PF_DTYPE_OPAQUE and for a number that is not an element type. */
 PF_API uint32_t pf_dtype_size(pf_dtype dtype);
 /* 1 if fold can add elements of this type, otherwise 0. */
@@ -274,11 +283,11 @@ typedef struct pf_executor {
 PF_API const pf_executor* pf_serial_executor(void);
 /* Sets the number of threads of the library's own executor; 0 means as many as the machine has. PF_ERROR_VALUE for a
  * negative number. */
-PF_API pf_status pf_set_num_threads(int32_t threads);
+PF_CHECKED PF_API pf_status pf_set_num_threads(int32_t threads);
 PF_API int32_t pf_get_num_threads(void);
 /* Limits calls of the calling thread to so many threads of the library's own executor; 0: no limit. Neither other threads
  * nor pf_set_num_threads notice. PF_ERROR_VALUE for a negative number. before: receives the limit until now; may be NULL. */
-PF_API pf_status pf_limit_threads(int32_t threads, int32_t* before);
+PF_CHECKED PF_API pf_status pf_limit_threads(int32_t threads, int32_t* before);
 
 /* ---- Running ---- */
 
@@ -295,23 +304,25 @@ PF_API pf_status pf_limit_threads(int32_t threads, int32_t* before);
  *               with the data. */
 
 /* Checks, plans and runs an operator. executor: may be NULL. Each thread keeps the plans of its last calls. */
-PF_API pf_status pf_run(const char* op, const pf_attribute* attributes, int32_t n_attributes, const pf_tensor* inputs,
-                        int32_t n_inputs, const pf_tensor* output, const pf_executor* executor);
+PF_CHECKED PF_API pf_status pf_run(const char* op, const pf_attribute* attributes, int32_t n_attributes,
+                                   const pf_tensor* inputs, int32_t n_inputs, const pf_tensor* output,
+                                   const pf_executor* executor);
 
 /* Computes the shape of the output. Only the shape of the data tensor is used; its data may be NULL.
  *   shape  receives the extents; if NULL, only the rank is computed
  *   rank   in: the number of entries that shape has room for (PF_MAX_RANK is always enough; ignored if shape is NULL);
  *          out: the number of axes, also if there is too little room, which is PF_ERROR_LENGTH */
-PF_API pf_status pf_output_shape(const char* op, const pf_attribute* attributes, int32_t n_attributes,
-                                 const pf_tensor* inputs, int32_t n_inputs, int64_t* shape, int32_t* rank);
+PF_CHECKED PF_API pf_status pf_output_shape(const char* op, const pf_attribute* attributes, int32_t n_attributes,
+                                            const pf_tensor* inputs, int32_t n_inputs, int64_t* shape, int32_t* rank);
 
 /* A checked problem together with the strategy that runs it: one operator, shapes, strides and element type. Immutable. */
 typedef struct pf_plan pf_plan;
 
 /* Makes a plan. The data pointers of the data input and of the output are ignored and may be NULL.
  *   plan  receives the plan, or NULL after an error. The caller owns it and destroys it with pf_plan_destroy(). */
-PF_API pf_status pf_plan_create(const char* op, const pf_attribute* attributes, int32_t n_attributes,
-                                const pf_tensor* inputs, int32_t n_inputs, const pf_tensor* output, pf_plan** plan);
+PF_CHECKED PF_API pf_status pf_plan_create(const char* op, const pf_attribute* attributes, int32_t n_attributes,
+                                           const pf_tensor* inputs, int32_t n_inputs, const pf_tensor* output,
+                                           pf_plan** plan);
 
 /* Runs a plan, from any number of threads at once, each with its own dst and scratch.
  *   src, dst   the elements with index 0 on every axis; may be NULL if the tensor has no elements. src is ignored if the
@@ -320,18 +331,18 @@ PF_API pf_status pf_plan_create(const char* op, const pf_attribute* attributes, 
  *              PF_ERROR_VALUE. The run then allocates nothing. If NULL, with scratch_bytes 0, the run uses memory that the
  *              library keeps for the calling thread.
  *   executor   may be NULL */
-PF_API pf_status pf_plan_run(const pf_plan* plan, const void* src, void* dst, void* scratch, size_t scratch_bytes,
-                             const pf_executor* executor);
+PF_CHECKED PF_API pf_status pf_plan_run(const pf_plan* plan, const void* src, void* dst, void* scratch, size_t scratch_bytes,
+                                        const pf_executor* executor);
 
 /* Bytes of scratch memory that a run with this many threads needs; threads must be at least 1. */
-PF_API pf_status pf_plan_scratch_bytes(const pf_plan* plan, int32_t threads, size_t* bytes);
+PF_CHECKED PF_API pf_status pf_plan_scratch_bytes(const pf_plan* plan, int32_t threads, size_t* bytes);
 
 /* How the plan runs, as lines of text: strategy, normal form, pieces, bytes moved.
  *   buffer    receives as much of the text as fits, always ended by a NUL. May be NULL if capacity is 0.
  *   capacity  bytes of buffer
  *   length    receives the length of the whole text in bytes, without its NUL; the text was cut if length >= capacity.
  *             May be NULL. */
-PF_API pf_status pf_plan_describe(const pf_plan* plan, char* buffer, size_t capacity, size_t* length);
+PF_CHECKED PF_API pf_status pf_plan_describe(const pf_plan* plan, char* buffer, size_t capacity, size_t* length);
 
 /* Destroys a plan; NULL is allowed. No call may use the plan afterwards. */
 PF_API void pf_plan_destroy(pf_plan* plan);
@@ -351,8 +362,9 @@ typedef struct pf_explain_options {
  * input is ignored and may be NULL.
  *   options  may be NULL
  *   text     receives the text, or NULL after an error. The caller owns it and frees it with pf_text_destroy(). */
-PF_API pf_status pf_explain(const char* op, const pf_attribute* attributes, int32_t n_attributes, const pf_tensor* inputs,
-                            int32_t n_inputs, const pf_explain_options* options, char** text);
+PF_CHECKED PF_API pf_status pf_explain(const char* op, const pf_attribute* attributes, int32_t n_attributes,
+                                       const pf_tensor* inputs, int32_t n_inputs, const pf_explain_options* options,
+                                       char** text);
 
 /* Frees a text that a function returned; NULL is allowed. */
 PF_API void pf_text_destroy(char* text);
@@ -413,10 +425,10 @@ PF_API int32_t pf_operator_count(void);
 /* Name of an operator; NULL unless 0 <= index < pf_operator_count(). */
 PF_API const char* pf_operator_name(int32_t index);
 /* Index of the operator that `op` names. */
-PF_API pf_status pf_find_operator(const char* op, int32_t* index);
+PF_CHECKED PF_API pf_status pf_find_operator(const char* op, int32_t* index);
 /* Fills the fields of *info after size, as far as size reaches. PF_ERROR_VALUE for an index out of range. */
-PF_API pf_status pf_operator_info(int32_t index, pf_operator* info);
-PF_API pf_status pf_argument_info(int32_t index, int32_t argument, pf_argument* info);
+PF_CHECKED PF_API pf_status pf_operator_info(int32_t index, pf_operator* info);
+PF_CHECKED PF_API pf_status pf_argument_info(int32_t index, int32_t argument, pf_argument* info);
 
 /* ---- Instruction sets ---- */
 
@@ -426,7 +438,7 @@ PF_API int32_t pf_instruction_set_count(void);
 PF_API const char* pf_instruction_set_name(int32_t index);
 /* Selects one of them for every thread; NULL or "" selects the best. PF_ERROR_VALUE for any other name. Results are
  * identical on every set. */
-PF_API pf_status pf_use_instruction_set(const char* name);
+PF_CHECKED PF_API pf_status pf_use_instruction_set(const char* name);
 
 #ifdef __cplusplus
 }

@@ -162,7 +162,7 @@ typedef struct pf_tiling pf_tiling;
 /* Makes a tiling. Errors have the operator "tiling".
  *   tiling  receives it, or NULL after an error. The caller owns it and destroys it with pf_tiling_destroy(). Mergers do not
  *           need it once they are made. */
-PF_API pf_status pf_tiling_create(const pf_tiling_spec* spec, pf_tiling** tiling);
+PF_CHECKED PF_API pf_status pf_tiling_create(const pf_tiling_spec* spec, pf_tiling** tiling);
 /* Destroys a tiling; NULL is allowed. No call may use it, or the pointers of its pf_tiling_layout, afterwards. */
 PF_API void pf_tiling_destroy(pf_tiling* tiling);
 
@@ -186,14 +186,14 @@ typedef struct pf_tiling_layout {
 } pf_tiling_layout;
 
 /* Fills the fields of *layout after size, as far as size reaches. */
-PF_API pf_status pf_tiling_info(const pf_tiling* tiling, pf_tiling_layout* layout);
+PF_CHECKED PF_API pf_status pf_tiling_info(const pf_tiling* tiling, pf_tiling_layout* layout);
 
 /* Where tile `index` lies: its place in the grid, and its span along each tiled axis. PF_ERROR_VALUE unless
  * 0 <= index < count.
  *   position, spans  room for n_tiled entries each, or NULL */
-PF_API pf_status pf_tiling_tile(const pf_tiling* tiling, int64_t index, int64_t* position, pf_tile_span* spans);
+PF_CHECKED PF_API pf_status pf_tiling_tile(const pf_tiling* tiling, int64_t index, int64_t* position, pf_tile_span* spans);
 /* Tile k of grid[i] along tiled axis i. PF_ERROR_VALUE unless 0 <= i < n_tiled and 0 <= k < grid[i]. */
-PF_API pf_status pf_tiling_span(const pf_tiling* tiling, int32_t i, int64_t k, pf_tile_span* span);
+PF_CHECKED PF_API pf_status pf_tiling_span(const pf_tiling* tiling, int32_t i, int64_t k, pf_tile_span* span);
 
 /* A box of the output has a span for each tiled axis: an array of n_tiled entries. The axes that are not tiled are whole.
  * PF_ERROR_VALUE unless it lies in the output. */
@@ -201,49 +201,49 @@ PF_API pf_status pf_tiling_span(const pf_tiling* tiling, int32_t i, int64_t k, p
 /* The tiles whose results touch a box: along each tiled axis the tiles [begin, end), which together are every combination.
  * Empty spans if a span of the box is empty or lies in a gap. Takes O(log n) for n tiles along an axis.
  *   tiles  room for n_tiled entries */
-PF_API pf_status pf_tiling_touching(const pf_tiling* tiling, const pf_span* box, pf_span* tiles);
+PF_CHECKED PF_API pf_status pf_tiling_touching(const pf_tiling* tiling, const pf_span* box, pf_span* tiles);
 /* The part of the result of tile `index` that lies in a box: along each tiled axis the elements [begin, end) of the result,
  * {0, 0} where they share none.
  *   part  room for n_tiled entries */
-PF_API pf_status pf_tiling_piece(const pf_tiling* tiling, int64_t index, const pf_span* box, pf_span* part);
+PF_CHECKED PF_API pf_status pf_tiling_piece(const pf_tiling* tiling, int64_t index, const pf_span* box, pf_span* part);
 
 /* The shapes below are given as pf_output_shape gives them: *rank is the room that shape has, then the number of axes; shape
  * may be NULL. channels are n_channels extents of the axes of a result that are not tiled, in order: those of the array
  * (pf_tiling_layout), or what a function makes of them. */
 
 /* Shape of tile `index` of the array, with the axes that are not tiled. */
-PF_API pf_status pf_tiling_tile_shape(const pf_tiling* tiling, int64_t index, int64_t* shape, int32_t* rank);
+PF_CHECKED PF_API pf_status pf_tiling_tile_shape(const pf_tiling* tiling, int64_t index, int64_t* shape, int32_t* rank);
 /* Shape of the result of tile `index`. */
-PF_API pf_status pf_tiling_result_shape(const pf_tiling* tiling, int64_t index, const int64_t* channels, int32_t n_channels,
-                                        int64_t* shape, int32_t* rank);
+PF_CHECKED PF_API pf_status pf_tiling_result_shape(const pf_tiling* tiling, int64_t index, const int64_t* channels,
+                                                   int32_t n_channels, int64_t* shape, int32_t* rank);
 /* Shape of the output of a merge. */
-PF_API pf_status pf_tiling_output_shape(const pf_tiling* tiling, const int64_t* channels, int32_t n_channels, int64_t* shape,
-                                        int32_t* rank);
+PF_CHECKED PF_API pf_status pf_tiling_output_shape(const pf_tiling* tiling, const int64_t* channels, int32_t n_channels,
+                                                   int64_t* shape, int32_t* rank);
 /* The tiled axes of results of that rank: those of the spec, where negative ones count from this rank.
  *   axes  room for n_tiled entries */
-PF_API pf_status pf_tiling_axes_in(const pf_tiling* tiling, int32_t rank, int64_t* axes);
+PF_CHECKED PF_API pf_status pf_tiling_axes_in(const pf_tiling* tiling, int32_t rank, int64_t* axes);
 /* Extents of the axes that are not tiled in a result of tile `index` that has this shape of `rank` extents.
  * PF_ERROR_SHAPE for a shape that no result of the tile has.
  *   channels    receives them as shapes are given; may be NULL
  *   n_channels  as *rank */
-PF_API pf_status pf_tiling_result_channels(const pf_tiling* tiling, int64_t index, const int64_t* shape, int32_t rank,
-                                           int64_t* channels, int32_t* n_channels);
+PF_CHECKED PF_API pf_status pf_tiling_result_channels(const pf_tiling* tiling, int64_t index, const int64_t* shape,
+                                                      int32_t rank, int64_t* channels, int32_t* n_channels);
 /* The scale with which results of tile `index` would have this shape of `rank` extents, in lowest terms. {0, 0} if it is
  * that of the spec, if results have an offset or a border of their own, or if it is not the same along all tiled axes. */
-PF_API pf_status pf_tiling_scale_of(const pf_tiling* tiling, int64_t index, const int64_t* shape, int32_t rank,
-                                    pf_ratio* scale);
+PF_CHECKED PF_API pf_status pf_tiling_scale_of(const pf_tiling* tiling, int64_t index, const int64_t* shape, int32_t rank,
+                                               pf_ratio* scale);
 
 /* Copies tile `index` of `array`, padding included, to `tile`, which has the shape that pf_tiling_tile_shape gives, the
  * array's element type and memory of its own. executor: may be NULL. */
-PF_API pf_status pf_tiling_cut(const pf_tiling* tiling, int64_t index, const pf_tensor* array, const pf_tensor* tile,
-                               const pf_executor* executor);
+PF_CHECKED PF_API pf_status pf_tiling_cut(const pf_tiling* tiling, int64_t index, const pf_tensor* array,
+                                          const pf_tensor* tile, const pf_executor* executor);
 /* Counts how many tiles contribute to each element of the output.
  *   counts  receives the numbers: int64, of the shape `output` of pf_tiling_layout: the tiled axes alone */
-PF_API pf_status pf_tiling_coverage(const pf_tiling* tiling, const pf_tensor* counts);
+PF_CHECKED PF_API pf_status pf_tiling_coverage(const pf_tiling* tiling, const pf_tensor* counts);
 /* The tiling as JSON: {"shape": .., "tile": .., ..}.
  *   with_tiles  not 0: also the list "tiles", of about 200 bytes for each tile
  *   text        receives the text, or NULL after an error. The caller owns it and frees it with pf_text_destroy(). */
-PF_API pf_status pf_tiling_json(const pf_tiling* tiling, int32_t with_tiles, char** text);
+PF_CHECKED PF_API pf_status pf_tiling_json(const pf_tiling* tiling, int32_t with_tiles, char** text);
 
 /* ---- Merging ---- */
 
@@ -292,17 +292,18 @@ typedef struct pf_merge_bytes {
 
 /* Checks a spec as pf_merger_create does, but for two things that it alone checks: memory_limit, and whether weights of 0
  * leave elements without a value, which takes as long as visiting every element of the output. */
-PF_API pf_status pf_merge_check(const pf_tiling* tiling, const pf_merge_spec* spec);
+PF_CHECKED PF_API pf_status pf_merge_check(const pf_tiling* tiling, const pf_merge_spec* spec);
 /* The same with that check of weights of 0: what a merge is refused for, but for memory_limit. */
-PF_API pf_status pf_merge_check_weights(const pf_tiling* tiling, const pf_merge_spec* spec);
+PF_CHECKED PF_API pf_status pf_merge_check_weights(const pf_tiling* tiling, const pf_merge_spec* spec);
 /* The reduction of a merge with that spec: the given one, or the one that PF_REDUCE_STANDARD stands for. */
-PF_API pf_status pf_merge_reduction(const pf_tiling* tiling, const pf_merge_spec* spec, pf_reduce* reduce);
+PF_CHECKED PF_API pf_status pf_merge_reduction(const pf_tiling* tiling, const pf_merge_spec* spec, pf_reduce* reduce);
 /* Computes, without data, the memory that a merge needs. to_sink: not 0 if it is made by pf_merger_create_to_sink. Fills the
  * fields of *bytes after size, as far as size reaches. */
-PF_API pf_status pf_merge_memory(const pf_tiling* tiling, const pf_merge_spec* spec, int32_t to_sink, pf_merge_bytes* bytes);
+PF_CHECKED PF_API pf_status pf_merge_memory(const pf_tiling* tiling, const pf_merge_spec* spec, int32_t to_sink,
+                                            pf_merge_bytes* bytes);
 /* The n samples of a window with a formula; PF_WINDOW_STANDARD gives those of hann. sigma_scale: as in pf_merge_spec.
  *   samples  room for n numbers */
-PF_API pf_status pf_window_samples(pf_window window, double sigma_scale, int64_t n, double* samples);
+PF_CHECKED PF_API pf_status pf_window_samples(pf_window window, double sigma_scale, int64_t n, double* samples);
 
 /* Receives the output of a merge in parts, so that it never has to be in memory as a whole.
  *   write    takes rows [begin, end) of the output's stream axis and returns 0 when it has taken them. `band` is the output
@@ -350,23 +351,25 @@ typedef struct pf_merger pf_merger;
  *   output    its memory is the merger's until the merger is finished or destroyed; shape and strides are copied
  *   executor  copied; its context must live as long as the merger. NULL: the library's own threads
  *   merger    receives the merger, or NULL after an error. The caller owns it and destroys it with pf_merger_destroy(). */
-PF_API pf_status pf_merger_create(const pf_tiling* tiling, const pf_merge_spec* spec, const pf_tensor* output,
-                                  const pf_executor* executor, pf_merger** merger);
+PF_CHECKED PF_API pf_status pf_merger_create(const pf_tiling* tiling, const pf_merge_spec* spec, const pf_tensor* output,
+                                             const pf_executor* executor, pf_merger** merger);
 /* Makes a merger that hands rows of the output to *sink as soon as they are finished. sink: copied; its context must live as
  * long as the merger. */
-PF_API pf_status pf_merger_create_to_sink(const pf_tiling* tiling, const pf_merge_spec* spec, const pf_row_sink* sink,
-                                          const pf_executor* executor, pf_merger** merger);
+PF_CHECKED PF_API pf_status pf_merger_create_to_sink(const pf_tiling* tiling, const pf_merge_spec* spec,
+                                                     const pf_row_sink* sink, const pf_executor* executor,
+                                                     pf_merger** merger);
 /* Takes the result of tile `index`: a tensor of the shape that pf_tiling_result_shape gives and of the spec's element type.
  * Unless spec.copy is set, its memory must not change before it is released. Weights are finite and at least 0, and those
  * above 0 lie between 2^-300 and 2^300. For mean and sum they weigh the values (0 or 1 for 64-bit integers); for max and min
  * it only matters which are 0; first, last and center take none.
  *   options  may be NULL */
-PF_API pf_status pf_merger_add(pf_merger* merger, int64_t index, const pf_tensor* tile, const pf_tile_options* options);
+PF_CHECKED PF_API pf_status pf_merger_add(pf_merger* merger, int64_t index, const pf_tensor* tile,
+                                          const pf_tile_options* options);
 /* Completes the output. PF_ERROR_MISSING, which names the first missing tiles, unless all have come; the merge can go on
  * then. */
-PF_API pf_status pf_merger_finish(pf_merger* merger);
+PF_CHECKED PF_API pf_status pf_merger_finish(pf_merger* merger);
 /* The bytes that wait now, and the most that have waited at one time; each may be NULL. */
-PF_API pf_status pf_merger_waiting(const pf_merger* merger, int64_t* now, int64_t* peak);
+PF_CHECKED PF_API pf_status pf_merger_waiting(const pf_merger* merger, int64_t* now, int64_t* peak);
 /* Destroys a merger, finished or not, and releases the tiles that wait; NULL is allowed. No call may use it afterwards. */
 PF_API void pf_merger_destroy(pf_merger* merger);
 
@@ -388,15 +391,15 @@ typedef struct pf_box_merger pf_box_merger;
  * merges them; pf_merge_check finds them before. copy, memory_limit and sink_rows of the spec do not matter.
  *   merger  receives the merger, or NULL after an error. The caller owns it and destroys it with pf_box_merger_destroy(). It
  *           does not need the tiling or the spec once it is made. */
-PF_API pf_status pf_box_merger_create(const pf_tiling* tiling, const pf_merge_spec* spec, pf_box_merger** merger);
+PF_CHECKED PF_API pf_status pf_box_merger_create(const pf_tiling* tiling, const pf_merge_spec* spec, pf_box_merger** merger);
 /* Writes a box of the output. An error, but for PF_ERROR_OUT_OF_MEMORY, comes before anything is written.
  *   box       n_tiled spans
  *   pieces    n_pieces of them, in any order: one of every tile that contributes to the box. PF_ERROR_MISSING names those
  *             that are missing. For first, last and center these are the tiles that give elements, unless weights are 0
  *   output    of the extents of the box along the tiled axes, with the channels between them
  *   executor  may be NULL */
-PF_API pf_status pf_box_merger_merge(const pf_box_merger* merger, const pf_span* box, const pf_piece* pieces,
-                                     int64_t n_pieces, const pf_tensor* output, const pf_executor* executor);
+PF_CHECKED PF_API pf_status pf_box_merger_merge(const pf_box_merger* merger, const pf_span* box, const pf_piece* pieces,
+                                                int64_t n_pieces, const pf_tensor* output, const pf_executor* executor);
 /* Destroys a merger of boxes; NULL is allowed. No call may use it afterwards. */
 PF_API void pf_box_merger_destroy(pf_box_merger* merger);
 

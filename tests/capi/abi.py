@@ -29,7 +29,7 @@ class Headers:
     def __init__(self, folder):
         text = "\n".join((folder / name).read_text(encoding="utf-8") for name in HEADERS)
         text = re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
-        self.functions = [self.without_names(one) for one in re.findall(r"^PF_API ([^;]*);", text, re.M)]
+        self.functions = [self.without_names(one) for one in re.findall(r"^(?:PF_CHECKED )?PF_API ([^;]*);", text, re.M)]
         self.types = [" ".join(one.split()) for one in re.findall(r"^typedef ([^{};]*);", text, re.M)]
         self.structs = {name: self.fields(body)
                         for name, body in re.findall(r"^typedef struct (\w+) \{([^{}]*)\} \1;", text, re.M)}
