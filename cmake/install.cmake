@@ -22,7 +22,7 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/patchfold-config.cmake.i
                               ${PROJECT_BINARY_DIR}/patchfold-config.cmake INSTALL_DESTINATION ${config_folder})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/patchfold-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/patchfold-config.cmake ${PROJECT_BINARY_DIR}/patchfold-config-version.cmake
-        DESTINATION ${config_folder})
+        ${CMAKE_CURRENT_LIST_DIR}/patchfold-c.cmake DESTINATION ${config_folder})
 
 # pkg-config: patchfold.pc is for the shared library; with --static it adds what the static one needs. Where both are
 # installed, linkers take the shared one for -lpatchfold, so patchfold-static.pc names the archive itself.
