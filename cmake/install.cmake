@@ -5,11 +5,18 @@ include(CMakePackageConfigHelpers)
 set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/patchfold)
 set(pkgconfig_folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/patchfold DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+set(left_out "")
+if(NOT PATCHFOLD_WITH_EXPLAIN)
+  set(left_out PATTERN explain.hpp EXCLUDE)
+endif()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/patchfold DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${left_out})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 foreach(kind ${PATCHFOLD_KINDS})
   install(TARGETS patchfold_${kind} EXPORT patchfold-${kind} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
           ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  if(kind STREQUAL static AND PATCHFOLD_WITH_EXPLAIN)
+    install(TARGETS patchfold_explain EXPORT patchfold-static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endif()
   install(EXPORT patchfold-${kind} NAMESPACE patchfold:: DESTINATION ${config_folder})
 endforeach()
 
@@ -25,7 +32,8 @@ install(FILES ${PROJECT_BINARY_DIR}/patchfold-config.cmake ${PROJECT_BINARY_DIR}
         ${CMAKE_CURRENT_LIST_DIR}/patchfold-c.cmake DESTINATION ${config_folder})
 
 # pkg-config: patchfold.pc is for the shared library; with --static it adds what the static one needs. Where both are
-# installed, linkers take the shared one for -lpatchfold, so patchfold-static.pc names the archive itself.
+# installed, linkers take the shared one for -lpatchfold, so patchfold-static.pc names the archive itself. patchfold-explain.pc is
+# for both archives.
 # Relative to the file itself, so that the installed tree may be moved.
 file(RELATIVE_PATH path_to_prefix /${pkgconfig_folder} /)
 list(TRANSFORM cxx_runtime PREPEND -l OUTPUT_VARIABLE static_libs)
@@ -56,4 +64,9 @@ if("static" IN_LIST PATCHFOLD_KINDS)
   set(pc_libs_private "")
   configure_file(${CMAKE_CURRENT_LIST_DIR}/patchfold.pc.in ${PROJECT_BINARY_DIR}/patchfold-static.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/patchfold-static.pc DESTINATION ${pkgconfig_folder})
+  if(PATCHFOLD_WITH_EXPLAIN)
+    string(PREPEND pc_libs "\${libdir}/${CMAKE_STATIC_LIBRARY_PREFIX}patchfold_explain${CMAKE_STATIC_LIBRARY_SUFFIX} ")
+    configure_file(${CMAKE_CURRENT_LIST_DIR}/patchfold.pc.in ${PROJECT_BINARY_DIR}/patchfold-explain.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/patchfold-explain.pc DESTINATION ${pkgconfig_folder})
+  endif()
 endif()

@@ -4,7 +4,7 @@
 set(scripts "${SKBUILD_SCRIPTS_DIR}")
 if(NOT scripts)
   set(scripts scripts)
-  install(TARGETS patchfold_static ARCHIVE DESTINATION library COMPONENT python)
+  install(TARGETS patchfold_static patchfold_explain ARCHIVE DESTINATION library COMPONENT python)
 endif()
 
 if(PATCHFOLD_BUILD_CLI)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Explains what an operator does to a tensor of a given shape, and where tiles lie, as text and as pictures for people.
+// The shared library holds it, unless it was built without PATCHFOLD_WITH_EXPLAIN; users of the static library link
+// patchfold::explain besides.
 #pragma once
 
 #include <span>

@@ -360,6 +360,8 @@ typedef struct pf_explain_options {
  * shapes and bytes, positions, how often each element is used, and which element comes from which; for large shapes it
  * leaves out what would take long, and says so. op, attributes and inputs are those of pf_run; the data pointer of the data
  * input is ignored and may be NULL.
+ * Users of the static library link patchfold::explain, too. A library that was built without PATCHFOLD_WITH_EXPLAIN returns
+ * PF_ERROR_UNKNOWN_OPERATOR.
  *   options  may be NULL
  *   text     receives the text, or NULL after an error. The caller owns it and frees it with pf_text_destroy(). */
 PF_CHECKED PF_API pf_status pf_explain(const char* op, const pf_attribute* attributes, int32_t n_attributes,

@@ -3,7 +3,9 @@
 #pragma once
 
 #include "patchfold/error.hpp"
+#if __has_include("patchfold/explain.hpp")  // not installed by a build without PATCHFOLD_WITH_EXPLAIN
 #include "patchfold/explain.hpp"
+#endif
 #include "patchfold/geometry.hpp"
 #include "patchfold/keras.hpp"
 #include "patchfold/onnx.hpp"

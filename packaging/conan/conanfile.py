@@ -73,7 +73,7 @@ class PatchfoldConan(ConanFile):
 
     def package_info(self):
         kind = "shared" if self.options.shared else "static"
-        self.cpp_info.libs = ["patchfold"]
+        self.cpp_info.libs = ["patchfold"] if self.options.shared else ["patchfold_explain", "patchfold"]
         self.cpp_info.set_property("cmake_file_name", "patchfold")
         self.cpp_info.set_property("cmake_target_name", "patchfold::patchfold")
         self.cpp_info.set_property("cmake_target_aliases", [f"patchfold::{kind}"])

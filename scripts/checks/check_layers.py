@@ -54,8 +54,8 @@ KERNELS = SHARED + " src/tensor src/kernels"
 ENGINE = KERNELS + " src/engine"
 OPS = ENGINE + " src/ops"
 DIALECTS = OPS + " src/dialects"
-TILING = DIALECTS + " src/explain src/tiling"
-INSIDE = TILING + " src/capi"
+TILING = DIALECTS + " src/tiling"
+INSIDE = TILING + " src/capi src/explain"
 
 # A file belongs to the longest folder of this table that holds it, to SHARED, or to a room of its own.
 ROOMS = {

@@ -33,7 +33,3 @@ pf_status pf_explain(const char* op, const pf_attribute* attributes, int32_t n_a
     *text = explained({op, attributes, n_attributes, inputs, n_inputs}, options);
   });
 }
-
-void pf_text_destroy(char* text) {
-  delete[] text;
-}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the library is: version, element types, operators, instruction sets.
+// What the library is: version, element types, operators, instruction sets; and the end of its texts.
 #include <string>
 #include <vector>
 
@@ -202,4 +202,8 @@ const char* pf_instruction_set_name(int32_t index) {
 
 pf_status pf_use_instruction_set(const char* name) {
   return guarded([&] { patchfold::use_instruction_set(name == nullptr ? "" : name); });
+}
+
+void pf_text_destroy(char* text) {
+  delete[] text;
 }

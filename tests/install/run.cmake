@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The installed library in projects of others. Variables: build (a built tree), source, work (a folder of ours), c_compiler,
-# cxx_compiler, libdir, nm, strip, with_tbb.
+# cxx_compiler, libdir, nm, strip, with_tbb, with_explain.
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/common.cmake)
 
@@ -78,6 +78,22 @@ compile_with_flags(pkg_default patchfold)
 if("static" IN_LIST kinds)
   compile_with_flags(pkg_static --static patchfold)
   compile_with_flags(pkg_archive patchfold-static)
+endif()
+
+# Explanations: a part of the shared library, an archive beside the static one.
+if(with_explain)
+  if("static" IN_LIST kinds)
+    run(${work}/c_only/explained)
+  endif()
+  foreach(pair shared:patchfold static:patchfold-explain)
+    string(REGEX MATCH "(.*):(.*)" pair ${pair})
+    if(CMAKE_MATCH_1 IN_LIST kinds)
+      execute_process(COMMAND ${pkg_config} --cflags --libs ${CMAKE_MATCH_2} OUTPUT_VARIABLE flags COMMAND_ERROR_IS_FATAL ANY)
+      separate_arguments(flags UNIX_COMMAND "${flags}")
+      run(${c_compiler} -std=c99 -Wall -Wextra -Werror ${CMAKE_CURRENT_LIST_DIR}/samples/explained.c -o ${work}/explained ${flags})
+      run(${work}/explained)
+    endif()
+  endforeach()
 endif()
 
 if(EXISTS ${prefix}/bin/patchfold)

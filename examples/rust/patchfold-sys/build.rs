@@ -8,13 +8,19 @@ fn main() {
     for name in ["PKG_CONFIG", "PKG_CONFIG_PATH", "PATCHFOLD_STATIC"] {
         println!("cargo:rerun-if-env-changed={name}");
     }
-    let package =
-        if env::var_os("PATCHFOLD_STATIC").map_or(false, |value| value == "1") { "patchfold-static" } else { "patchfold" };
     let program = env::var("PKG_CONFIG").unwrap_or_else(|_| "pkg-config".into());
-    let answer = Command::new(&program)
-        .args(["--libs", package])
-        .output()
-        .unwrap_or_else(|error| panic!("{program} cannot be run: {error}; install pkg-config"));
+    let libs = |package: &str| {
+        Command::new(&program)
+            .args(["--libs", package])
+            .output()
+            .unwrap_or_else(|error| panic!("{program} cannot be run: {error}; install pkg-config"))
+    };
+    let mut package = "patchfold";
+    if env::var_os("PATCHFOLD_STATIC").map_or(false, |value| value == "1") {
+        // A library without explanations has no archive of them.
+        package = if libs("patchfold-explain").status.success() { "patchfold-explain" } else { "patchfold-static" };
+    }
+    let answer = libs(package);
     if !answer.status.success() {
         panic!(
             "{program} does not find {package}: {}; install patchfold, or put the folder of patchfold.pc into PKG_CONFIG_PATH",

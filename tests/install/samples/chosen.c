@@ -54,6 +54,10 @@ int main(void) {
   expect(pf_run("unfold", attributes, 2, &wides, 1, &wide_matrix, NULL) == PF_ERROR_DTYPE, "another type is refused");
   expect(strstr(pf_last_error(), "left out of this build") && strstr(pf_last_error(), "float32"), "and the error says why");
   expect(pf_run("fold", attributes, 3, &wide_matrix, 1, &wides, NULL) == PF_ERROR_DTYPE, "in sums, too");
+  char* text = NULL;
+  expect(pf_explain("unfold", attributes, 2, &images, 1, NULL, &text) == PF_ERROR_UNKNOWN_OPERATOR && text == NULL &&
+             strstr(pf_last_error(), "PATCHFOLD_WITH_EXPLAIN"),
+         "an explanation is refused, with the option that it needs");
   expect(pf_operator_count() == 2, "the table lists what is there");
   printf("%d operators, %d instruction sets, best %s\n", (int)pf_operator_count(), (int)pf_instruction_set_count(),
          pf_instruction_set_name(0));
