@@ -19,7 +19,7 @@ void check_number(std::string_view op, std::string_view argument, std::int64_t v
 /// Throws Error(rank) unless the shape has `rank` axes.
 void check_rank(std::string_view op, std::string_view argument, const Dims& shape, int rank);
 
-/// The names of a depth operator, one of whose arguments, `block`, gives all sizes.
+/// Returns the names of a depth operator, one of whose arguments, `block`, gives all sizes.
 constexpr ops::Names depth_names(std::string_view op, std::string_view data, std::string_view block) {
   return {.op = op, .data = data, .output_size = block, .kernel_size = block, .stride = block};
 }

@@ -15,7 +15,7 @@ using dialects::check_rank;
 using ops::Names;
 using ops::Neutral;
 
-/// One entry for each of `rank` axes, each at least `bound`. Throws Error(missing, length, value).
+/// Returns one entry for each of `rank` axes, each at least `bound`. Throws Error(missing, length, value).
 Dims entries(const Axes& axes, int rank, std::int64_t bound, std::string_view argument, const Names& names) {
   const Dims list = axes.is_scalar() ? ops::spread(axes, rank) : axes.values();
   dialects::check_length(names.op, argument, list, rank);
@@ -23,7 +23,7 @@ Dims entries(const Axes& axes, int rank, std::int64_t bound, std::string_view ar
   return list;
 }
 
-/// An image that is not empty must hold a patch.
+/// Throws unless an image that is not empty holds a patch.
 void check_valid(const Dims& images, int first, const Dims& size, const Dims& rates, const Names& names) {
   for (int i = 0; i < size.size(); ++i) {
     const std::int64_t extent = images[first + i];

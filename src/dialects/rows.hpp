@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a dialect declares an operator.
+// Lets a dialect declare an operator.
 //
 //   constexpr Names fold_names{..};             names its arguments
 //   Neutral neutral(const Fold&, const Dims&, const Names&)
@@ -43,7 +43,7 @@ void assign(Axes& member, const ArgumentValue& value, const Target& target);
 void assign(PadsList& member, const ArgumentValue& value, const Target& target);
 void assign(Padding& member, const ArgumentValue& value, const Target& target);
 void assign(Scalar& member, const ArgumentValue& value, const Target& target);
-/// The word, if it is one of the argument's choices; throws Error(type, value).
+/// Returns the word, if it is one of the argument's choices; throws Error(type, value).
 std::string_view choose(const ArgumentValue& value, const Target& target);
 
 template <Worded E>
@@ -55,7 +55,7 @@ void assign(std::optional<E>& member, const ArgumentValue& value, const Target& 
   member = value_of<E>(choose(value, target));
 }
 
-/// A default as text that parse_value() reads.
+/// Returns a default as text that parse_value() reads.
 std::string default_text(std::int64_t value);
 std::string default_text(bool value);
 std::string default_text(const Dims& value);
@@ -121,7 +121,7 @@ struct MemberTraits<pointer> {
   using Value = M;
 };
 
-/// An attribute: `attribute<&Unfold::stride>("stride", Need::optional, "step between patches, at least 1")`.
+/// Returns an attribute: `attribute<&Unfold::stride>("stride", Need::optional, "step between patches, at least 1")`.
 template <auto member>
 [[gnu::cold]] auto attribute(std::string_view name, Need need, std::string_view doc) {
   using Op = typename MemberTraits<member>::Owner;
@@ -141,7 +141,7 @@ template <auto member>
   return field;
 }
 
-/// An attribute that was called `old_name` before, which is still read until 1.0.
+/// Returns an attribute that was called `old_name` before, which is still read until 1.0.
 template <auto member>
 auto renamed(std::string_view name, std::string_view old_name, Need need, std::string_view doc) {
   auto field = attribute<member>(name, need, doc);
@@ -149,7 +149,7 @@ auto renamed(std::string_view name, std::string_view old_name, Need need, std::s
   return field;
 }
 
-/// An input of the operator that holds integers.
+/// Returns an input of the operator that holds integers.
 template <auto member>
 auto shape_input(std::string_view name, std::string_view doc) {
   auto field = attribute<member>(name, Need::required, doc);
@@ -157,7 +157,7 @@ auto shape_input(std::string_view name, std::string_view doc) {
   return field;
 }
 
-/// The texts of a row beside those of its arguments.
+/// The texts of a row beside its arguments.
 struct RowText {
   ops::Names names;
   std::string_view doc;
@@ -166,7 +166,7 @@ struct RowText {
   IndexTypes index_types = IndexTypes::int32_or_int64;
 };
 
-/// The facts that a row checks arguments against. They are shared, so that the table may move its rows.
+/// The fields that a row checks arguments against. They are shared, so that the table may move its rows.
 struct Fields {
   OperatorSpec spec;
   ops::Names names;
@@ -183,9 +183,9 @@ std::shared_ptr<const Fields> begin_row(const RowText& text, std::vector<AnyFiel
 /// Adds what its example shows: whether the operator sums, whether it has a data input, and which neutral
 /// operator it is.
 OperatorSpec complete_row(const Fields& fields, const ops::Neutral& neutral, const Dims& data);
-/// The row's example.
+/// Returns the row's example.
 ProblemText example_of(const OperatorSpec& spec);
-/// The names of an operator's tensors that a front end has for them.
+/// Returns the names of an operator's tensors that a front end has for them.
 ops::Names names_for(const ops::Names& own, const TensorNames& tensors);
 
 template <class Op>
@@ -208,7 +208,7 @@ struct Bind {
   NeutralOf<Op> neutral;
   std::shared_ptr<const Fields> fields;
 
-  /// The operator with its arguments, checked.
+  /// Returns the operator with its arguments, checked.
   Op make(std::span<const Argument> arguments) const {
     Op op{};
     fields->set(&op, arguments);
@@ -247,7 +247,7 @@ struct Dialect {
   std::vector<OperatorSpec> rows;
 };
 
-/// The names of the same operator in another version.
+/// Returns the names of the same operator in another version.
 constexpr ops::Names named(ops::Names names, std::string_view op) {
   names.op = op;
   return names;

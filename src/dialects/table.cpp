@@ -102,7 +102,7 @@ const Table& table() {
   });
 }
 
-/// The options of a neutral operator that differ from its defaults: " layout=channels_last order=kernel".
+/// Returns the options of a neutral operator that differ from its defaults: " layout=channels_last order=kernel".
 template <class Op>
 std::string options_of(const Op& op) {
   std::string text;

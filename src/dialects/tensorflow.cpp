@@ -9,7 +9,7 @@
 
 namespace patchfold::tensorflow {
 
-/// The rows of tensorflow_patches.cpp.
+/// Returns the rows of tensorflow_patches.cpp.
 std::vector<OperatorSpec> patch_rows();
 
 namespace {

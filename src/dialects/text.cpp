@@ -17,7 +17,7 @@ namespace patchfold {
 namespace dialects {
 namespace {
 
-/// Without blanks, and without one pair of brackets around the whole.
+/// Returns the text without blanks, and without one pair of brackets around the whole.
 std::string trimmed(std::string_view text) {
   std::string result;
   for (const char c : text)
@@ -54,7 +54,7 @@ std::optional<double> parse_real(std::string_view text) {
   return value;
 }
 
-/// 3, -1.5, 1e-3, nan, inf, 2j, 1.5-2j.
+/// Reads a number: 3, -1.5, 1e-3, nan, inf, 2j, 1.5-2j.
 std::optional<Scalar> parse_number(std::string_view text) {
   if (const auto integer = parse_integer(text)) return Scalar(*integer);
   std::uint64_t big = 0;
@@ -80,7 +80,7 @@ std::optional<ArgumentValue> wrap(const std::optional<T>& value) {
   return ArgumentValue(*value);
 }
 
-/// "3" is one number, "3," and "3,5" are lists.
+/// Reads axes: "3" is one number, "3," and "3,5" are lists.
 std::optional<ArgumentValue> parse_axes(std::string_view text) {
   if (const auto number = parse_integer(text)) return ArgumentValue(*number);
   return wrap(parse_list(text, ','));

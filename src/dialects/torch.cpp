@@ -18,7 +18,7 @@ using ops::Neutral;
 constexpr Names fold_names{.op = Fold::name, .data = "input"};
 constexpr Names unfold_names{.op = Unfold::name, .data = "input"};
 
-/// Two axes unless a list says otherwise, and the ranges that fold and unfold share.
+/// Checks the ranges that fold and unfold share. Returns the number of axes: two unless a list says otherwise.
 int check_sliding(const auto& op, ops::SpatialArgument output_size, const Names& names) {
   ops::check_given(names.op, "kernel_size", !op.kernel_size.empty());
   const int rank = ops::deciding_argument(names.op, {output_size, ops::spatial("kernel_size", op.kernel_size),
@@ -37,13 +37,13 @@ PadsList both_ends(const Axes& padding, int rank) {
   return dialects::pairs_of(pads, pads);
 }
 
-/// Only the batch may be empty.
+/// Throws if any axis but the batch is empty.
 void check_not_empty(const Dims& input, int without_batch, const Names& names) {
   for (int axis = input.size() == without_batch ? 0 : 1; axis < input.size(); ++axis)
     if (input[axis] == 0) fail(ErrorCode::value, names.op, names.data, "only the batch axis may be empty", input);
 }
 
-/// The padded image must hold a patch.
+/// Throws unless the padded image holds a patch.
 void check_positions(const Dims& extents, const ops::Sliding& sliding, const Names& names) {
   Geometry geometry;
   ops::add_axes(geometry, extents, sliding, names);

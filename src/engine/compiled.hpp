@@ -16,7 +16,8 @@ namespace patchfold::engine {
 
 /// A normalised problem and the strategy that runs it; one derived class for each strategy. Its work is cut into `rows`: the
 /// smallest parts that can run in any order and at the same time, since each writes destination elements of its own.
-/// plan_normal() makes it, a Plan shares it and runs ranges of its rows, from several threads at once. Immutable.
+/// plan_normal() makes it, a Plan shares it and runs ranges of its rows, from several threads at once. It never changes
+/// after its constructor; what a run changes lies in the destination and in scratch memory.
 class Compiled {
  public:
   explicit Compiled(const Problem& problem) : problem_(problem) {}
@@ -28,7 +29,7 @@ class Compiled {
   /// is aligned to 64 bytes, and nobody else uses it meanwhile.
   virtual void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
                         std::byte* scratch) const noexcept = 0;
-  /// Does the same for a source in the cache, and may fetch meanwhile what is needed afterwards.
+  /// Runs the rows of work whose source is in the cache. A strategy may fetch lines that are needed afterwards meanwhile.
   virtual void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last, std::byte* scratch,
                         kernels::Ahead&) const noexcept {
     run_rows(src, dst, first, last, scratch);
@@ -39,10 +40,11 @@ class Compiled {
   std::int64_t rows() const noexcept { return rows_; }
   double bytes() const noexcept { return bytes_; }
   std::int64_t scratch_per_piece() const noexcept { return scratch_per_piece_; }
-  /// Pieces that a run with so many threads is cut into, and how many of them need scratch memory at the same time.
+  /// Returns the number of pieces that a run with so many threads is cut into.
   std::int64_t pieces(int threads) const noexcept;
+  /// Returns how many of these pieces need scratch memory at the same time.
   std::int64_t scratch_parts(int threads) const noexcept;
-  /// Bytes of scratch memory, of any alignment, for a run with so many threads.
+  /// Returns the bytes of scratch memory, of any alignment, that a run with so many threads needs.
   std::size_t scratch_bytes(int threads) const noexcept;
 
   std::string_view strategy{};  ///< name of the row of the strategy table that made this

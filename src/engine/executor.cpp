@@ -25,6 +25,7 @@ Executor::~Executor() = default;
 
 namespace {
 
+/// Runs all pieces on the calling thread.
 class SerialExecutor final : public Executor {
  public:
   int threads() const noexcept override { return 1; }
@@ -41,8 +42,9 @@ constinit thread_local int limit_of_thread = 0;
 
 #ifdef PATCHFOLD_WITH_TBB
 
-/// Pieces as lanes, each of which takes its share and then what others have left: at most so many run at the same time,
-/// however many threads there are, and what is run again finds its part in the cache of the same processor.
+/// Runs pieces as lanes. Each lane takes its own share of the pieces and then what others have left. So at most that many
+/// pieces run at the same time, however many threads there are, and a run that comes again finds its part in the cache of
+/// the same processor.
 class Lanes {
  public:
   static constexpr std::int64_t most = 256;  ///< arbitrary: they are on the stack, as run() must do without memory
@@ -66,6 +68,7 @@ class Lanes {
   }
 
  private:
+  /// The pieces [next, end) that a lane has not begun. It has a cache line of its own, since other lanes take pieces of it.
   struct alignas(64) Share {
     std::atomic<std::int64_t> next = 0;
     std::int64_t end = 0;
@@ -76,8 +79,8 @@ class Lanes {
   void* context_;
 };
 
-/// Returns the number of processors that this process may use, as oneTBB counts them. oneTBB itself is not asked: it cannot
-/// do without memory. Counted once: that takes longer than a small plan.
+/// Returns the number of processors that this process may use, as oneTBB counts them. oneTBB itself is not asked, because
+/// its answer needs memory. The number is counted once, because that takes longer than a small plan.
 int machine_threads() noexcept {
   static constinit std::atomic<int> known{0};
   int threads = known.load(std::memory_order_relaxed);
@@ -85,7 +88,7 @@ int machine_threads() noexcept {
   return threads;
 }
 
-/// oneTBB in its own arena, so that set_num_threads() concerns this library only.
+/// Runs pieces by oneTBB, in an arena of its own, so that set_num_threads() concerns this library only.
 ///
 /// There are two situations in which oneTBB would wait for ever. In a child that was forked after oneTBB had started
 /// threads, those threads are missing, but what they held (places in the arena, locks of the scheduler, tasks) is never
@@ -108,7 +111,7 @@ class TbbExecutor final : public Executor {
     return run_lanes(lanes, pieces, body, context);
   }
 
-  /// Taken before a fork, so that no other thread holds the lock while the process is copied.
+  /// Takes the lock before a fork, so that no other thread holds it while the process is copied.
   void before_fork() { mutex_.lock(); }
   void in_parent() { mutex_.unlock(); }
   void in_child() {
@@ -154,7 +157,7 @@ class TbbExecutor final : public Executor {
     return arena_;
   }
 
-  /// Drops an arena that failed to start: a call would wait for it for ever.
+  /// Forgets an arena that failed to start: a run would wait for it for ever.
   void forget_arena() {
     const std::lock_guard lock(mutex_);
     arena_.reset();

@@ -18,8 +18,8 @@ constexpr Caches usual{32 << 10, 512 << 10, 16 << 20};
 
 std::optional<kernels::Store> forced_store;
 
-/// Returns the data caches of the first processor as Linux describes them. The C library's sysconf counts the caches of a
-/// whole socket, even if the machine is a part of it.
+/// Returns the data caches of the first processor as Linux describes them. The C library's sysconf is not asked: it counts
+/// the caches of all processors of a socket, also where a virtual machine is given a part of it.
 Caches described() {
   Caches c = usual;
   for (int index = 0; index < 8; ++index) {
@@ -45,7 +45,7 @@ Caches described() {
   return c;
 }
 
-/// Reads three sizes in bytes, with commas; returns nothing for any other text.
+/// Reads three sizes in bytes, with commas; returns nothing if the text is anything else.
 std::optional<Caches> parsed(const char* text) {
   Caches c;
   for (std::int64_t* size : {&c.l1, &c.l2, &c.l3}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cache sizes of the machine, and the choices that follow from them.
+// Knows the cache sizes of the machine, and makes the choices that follow from them.
 #pragma once
 
 #include <cstdint>
@@ -18,20 +18,20 @@ struct Caches {
   std::int64_t l3 = 0;
 };
 
-/// Asked of the system once; common sizes where it does not say. The environment variable PATCHFOLD_CACHES=L1,L2,L3 replaces
-/// what the system says, in bytes (any other text is ignored), so that the choices for another machine can be seen and
-/// measured on this one.
+/// Returns what the system said when it was asked first; common sizes where it does not say. The environment variable
+/// PATCHFOLD_CACHES=L1,L2,L3 replaces what the system says, in bytes (any other text is ignored), so that the choices for
+/// another machine can be seen and measured on this one.
 const Caches& caches() noexcept;
 
-/// Bytes that a stage should take: it is read many times while outputs stream past it.
+/// Returns the bytes that a stage should take: it is read many times while outputs stream past it.
 std::int64_t stage_bytes() noexcept;
 
-/// Decides how work that reads and writes so many bytes writes its destination: past the cache if both together would push
-/// out of it what the caller needs next. A test may force the answer.
+/// Returns how to write the destination of work that reads and writes so many bytes: past the cache where both together
+/// would push out of it what the caller needs next. A test may force the answer.
 kernels::Store store_of(double read, double written) noexcept;
-/// Decides it for a problem, which reads and writes the ranges of its tensors.
+/// Returns how to write the destination of a problem, which reads and writes the ranges of its tensors.
 kernels::Store store_of(const Problem& problem) noexcept;
-/// For tests: makes store_of() return this from now on; nothing: what it computes. Not while other threads plan.
+/// Makes store_of() answer this from now on; nothing: what it computes. For tests. No other thread may plan meanwhile.
 void force_store(std::optional<kernels::Store> store) noexcept;
 
 /// Returns "plain" or "past the cache".

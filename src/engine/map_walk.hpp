@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the programs for maps share: a walk over the elements of a map, or over the positions of its columns, tap by tap.
+// Walks over the elements of a map, or over the positions of its columns, tap by tap, for those who write programs for maps.
 //
 // The near side is walked element by element. A tap ties them to elements on the far side, side by side on both: element e
 // belongs to the far element e + shift, if that exists. Masks say which elements of a vector have one.
@@ -23,6 +23,7 @@ struct WalkTap {
   std::int64_t to = 0;
 };
 
+/// An axis of the near side, with the taps along it. Lengths and taps count elements, not bytes.
 struct WalkAxis {
   std::int64_t length = 1;      ///< elements on the near side
   std::int64_t far_length = 1;  ///< and on the far side
@@ -31,22 +32,26 @@ struct WalkAxis {
   std::vector<WalkTap> taps{};  ///< ascending
 };
 
-/// Counts the phases of a window. The coordinates of one residue modulo the stride form a phase: m * stride + residue is its
-/// element m.
+/// Returns the number of phases along a window: the coordinates of one residue modulo the stride form a phase, in which
+/// coordinate m * stride + residue is element m.
 inline std::int64_t phase_count(const Window& w) noexcept {
   return w.stride < w.extent ? w.stride : w.extent;
 }
+/// Returns the number of elements of the longest phase.
 inline std::int64_t phase_length(const Window& w) noexcept {
   return (w.extent + w.stride - 1) / w.stride;
 }
 
-/// Orders the windows from the outermost to the one whose positions lie side by side in memory.
+/// Returns the windows from the outermost to the one whose positions lie side by side in memory.
 std::vector<int> walk_order(const std::vector<Window>& windows, std::int64_t element_size);
 
-/// A row of the walk is its innermost axis, and with it those further out that a vector can go across, since their rows lie
-/// one behind the other on both sides.
+/// The walk through one map. It lists rows of lanes, the taps that tie each, and the masks of the lanes that they tie; the
+/// writers of programs turn these into steps for kernels. A row is the innermost axis, together with the axes further out
+/// that a vector can go across because their rows lie one behind the other on both sides: on short rows, vectors of one axis
+/// would be mostly empty. A walk depends on the windows alone, so one serves all maps.
 class MapWalk {
  public:
+  /// The vectors of a kernel and the masks of their lanes.
   struct Vectors {
     std::int64_t lanes = 1;       ///< a power of two
     std::int64_t lane_size = 1;   ///< bytes
@@ -58,6 +63,7 @@ class MapWalk {
     std::vector<WalkTap> taps{};
     std::int64_t offset = 0;
   };
+  /// Masks that add_masks() wrote.
   struct Masks {
     std::int64_t at = 0;     ///< in `masks`
     std::int64_t lanes = 0;  ///< that are set
@@ -66,20 +72,20 @@ class MapWalk {
   /// Axes are given in the order of the windows; `order` names them from the outermost to the innermost.
   MapWalk(const std::vector<WalkAxis>& axes, const std::vector<int>& order, Vectors vectors, std::int64_t element_size);
 
-  /// All of these count axes in `order`.
+  /// These functions count axes in `order`.
   std::size_t size() const noexcept { return axes_.size(); }
   const WalkAxis& axis(std::size_t k) const noexcept { return axes_[k]; }
   Taps taps() const;
-  /// Lanes of a row, and of one element of its outermost axis.
+  /// Returns the lanes of a row; row_step(): those of one element of its outermost axis; parts(): those of an element.
   std::int64_t row() const noexcept { return row_; }
   std::int64_t row_step() const noexcept { return row_ / axes_[flat_].length; }
   std::int64_t parts() const noexcept { return parts_; }
-  /// Whether a row is one axis, or all of them.
+  /// Returns whether a row is one axis; is_one_row(): whether it is all of them.
   bool is_single_row() const noexcept { return flat_ + 1 == axes_.size(); }
   bool is_one_row() const noexcept { return flat_ == 0; }
-  /// Axes outside of a row, which number the rows.
+  /// Returns the number of axes outside of a row, which number the rows.
   std::size_t outer_axes() const noexcept { return flat_; }
-  /// Returns the elements [from, to) of a row's outermost axis that a tuple of taps meets.
+  /// Returns the elements [from, to) of the outermost axis of the row that a tuple of taps ties.
   const WalkTap& row_tap(const Met& met) const noexcept { return met.taps[flat_]; }
   std::int64_t phase_of(const Met& met) const noexcept;
 
@@ -106,16 +112,17 @@ class MapWalk {
 
   /// Returns the extents of the axes that number the rows.
   Dims rows() const;
-  /// Bytes on the far side to a row; nothing if the taps do not tie it.
+  /// Returns the bytes on the far side to a row; nothing if the taps do not tie it.
   std::optional<std::int64_t> row_offset(const Dims& row, const Met& met) const;
 
-  /// Writes which lanes of some vectors of a row each of the terms ties, vector by vector.
+  /// Appends masks of the lanes that each of the terms ties in some vectors of a row, vector by vector.
   Masks add_masks(const std::vector<const Met*>& terms, std::int64_t lane, std::int64_t vectors);
-  /// Adds masks, once for terms with the same lanes. Returns -1 if the terms have all lanes.
+  /// Returns where these masks lie, and appends them unless terms with the same lanes have them already; returns -1 if every
+  /// lane is tied.
   std::int64_t shared_masks(const std::vector<const Met*>& terms, std::int64_t lane, std::int64_t vectors);
   /// Takes back what add_masks() wrote last.
   void forget(const Masks& masks) { masks_.resize(static_cast<std::size_t>(masks.at)); }
-  /// Returns all masks, with 8 bytes to spare.
+  /// Returns all masks, with 8 bytes to spare behind them.
   std::vector<std::uint8_t> take_masks();
 
  private:

@@ -12,14 +12,14 @@
 namespace patchfold::engine {
 namespace {
 
-/// Whether no coordinate of the window lies outside the image.
+/// Returns whether all coordinates of the window lie inside the image.
 bool all_inside(const Window& w) {
   if (w.positions == 0) return false;
   const std::int64_t last = (w.positions - 1) * w.stride + (w.kernel - 1) * w.dilation - w.pad_begin;
   return w.pad_begin <= 0 && last < w.extent;
 }
 
-/// Whether the window's elements and the image's coordinates correspond one to one.
+/// Returns whether the window's elements and the image's coordinates correspond one to one.
 bool is_partition(const Window& w) {
   return w.kernel == w.stride && (w.dilation == 1 || w.kernel == 1) && w.pad_begin == 0 &&
          w.positions == w.extent / w.stride && w.extent % w.stride == 0;

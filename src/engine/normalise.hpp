@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The normal form of a problem: as few dims and windows as possible, in the order of the destination. Operators that move
-// the same bytes become the same problem, and so the same strategy. Each pass is a pure function.
+// Brings a problem into normal form: as few dims and windows as possible, in the order of the destination. Operators that
+// move the same bytes become the same problem, and so the same strategy. Each pass is a pure function.
 #pragma once
 
 #include "engine/problem.hpp"
 
 namespace patchfold::engine {
 
-/// Which windows become dims.
+/// Names the windows that open_windows() replaces by dims.
 ///   partitions  those whose column elements and image elements correspond one to one, and windows of one tap or one
 ///               position that lie inside the image
 ///   all         every window that lies inside the image
@@ -15,7 +15,7 @@ enum class Opened : std::uint8_t { partitions, all };
 
 /// Replaces windows by two dims each: positions and taps. The sides of a combine must correspond one to one.
 Problem open_windows(Problem problem, Opened opened);
-/// Turns windows of one position in a sum: at most one term meets an element, so taps become positions of one tap.
+/// Turns the taps of a window of one position into positions of one tap: a sum has at most one term for each element there.
 Problem turn_single(Problem problem);
 /// Removes dims of extent 1.
 Problem drop_single(Problem problem);
@@ -25,7 +25,7 @@ Problem merge_dims(Problem problem);
 /// form, which moves as a whole.
 std::int64_t take_unit(Problem& problem);
 
-/// Applies turn_single, open_windows, drop_single and merge_dims. Throws Error(limit) if more than max_axes axes remain.
+/// Runs turn_single, open_windows, drop_single and merge_dims. Throws Error(limit) if more than max_axes axes remain.
 Problem normalise(const Problem& problem, std::string_view op);
 
 }  // namespace patchfold::engine

@@ -18,7 +18,7 @@ namespace {
 
 using engine::Compiled;
 
-/// Bytes from the beginning of a line to p.
+/// Returns the bytes from the beginning of a line to p.
 std::int64_t past_line(const std::byte* p) noexcept {
   return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(p) % kernels::line_bytes);
 }
@@ -89,7 +89,7 @@ struct Call {
   engine::ScratchParts parts;
 };
 
-/// Runs a piece of a Call; an Executor::Body.
+/// Runs a piece of a Call, as an Executor::Body.
 void run_piece(void* context, std::int64_t piece) noexcept {
   Call& call = *static_cast<Call*>(context);
   const Compiled& compiled = call.compiled;

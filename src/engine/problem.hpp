@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every operator becomes: a problem. The engine knows no operators and no tensor views, only extents, byte strides and
-// windows.
+// Defines the problem, which every operator becomes. The engine knows no operators and no tensor views, only extents, byte
+// strides and windows.
 #pragma once
 
 #include <array>
@@ -16,14 +16,14 @@ namespace patchfold::engine {
 /// Most dims and windows together that a normalised problem may have.
 inline constexpr int max_axes = 16;
 
-/// What is done with the elements.
+/// Names what a problem does with its elements.
 ///   extract       image -> columns: each column element is a copy of the image element at its coordinate, or what `mode`
 ///                 says if the coordinate lies outside the image
 ///   combine_copy  columns -> image: each image element is a copy of the one column element that points at it
 ///                 (stride = kernel)
 ///   combine_sum   columns -> image: each image element is the sum of all column elements that point at it, in ascending
 ///                 order of the taps
-///   combine_mean  the same, divided by how many there are; `fill` if there are none
+///   combine_mean  columns -> image: that sum, divided by the number of its terms; `fill` if there are none
 enum class Verb : std::uint8_t { extract, combine_copy, combine_sum, combine_mean };
 
 }  // namespace patchfold::engine
@@ -39,7 +39,7 @@ inline constexpr auto words<engine::Verb> =
 
 namespace patchfold::engine {
 
-/// An axis that source and destination share, such as the batch. Strides are in bytes.
+/// An axis that source and destination share, such as the batch. Strides are in bytes; any sign, and 0, is allowed.
 struct Dim {
   std::int64_t extent = 1;
   std::int64_t src_stride = 0;
@@ -72,7 +72,7 @@ struct ByteRange {
   std::int64_t end = 0;
 };
 
-/// Whether tensors at a and b share bytes.
+/// Returns whether tensors at a and b share bytes.
 inline bool overlap(const std::byte* a, ByteRange ra, const std::byte* b, ByteRange rb) noexcept {
   if (ra.begin == ra.end || rb.begin == rb.end) return false;
   const auto address = [](const std::byte* p, std::int64_t offset) {

@@ -22,17 +22,21 @@ constexpr std::size_t most_plans = 64;
 /// Tables of a plan have about as many bytes as its call moves, or what its strategy lists at most.
 constexpr double most_of_one = 8 << 20, most_of_all = 64 << 20;
 
+/// A plan that a thread keeps, with the words of the call that it is for. `words` holds all that a plan depends on, so equal
+/// words mean an equal plan.
 struct Recent {
   std::vector<std::uint64_t> words;
   std::unique_ptr<const Planned> planned;
   double bytes;  ///< at most, roughly
 };
+/// The plans that a thread keeps, all of one generation: another instruction set makes them stale.
 struct RecentPlans {
   std::uint64_t generation = 0;
   std::vector<Recent> list{};  ///< the last one first
 };
 
-/// Returns this thread's plans of the key's generation; null if there is no memory for any.
+/// Returns the plans of this thread and of the key's generation; null if the key is not whole, or if this
+/// thread keeps none.
 std::vector<Recent>* plans_for(const PlanKey& key) noexcept {
   auto* const plans = key.is_whole() ? of_this_thread<RecentPlans>() : nullptr;
   if (plans == nullptr) return nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a problem's axes become rows of work: one axis runs inside the row, the tuples of the others number the rows.
+// Cuts a problem into rows of work: one axis runs inside the row, the tuples of the others number the rows.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace patchfold::engine {
 
-/// What moves when an axis steps: both sides of a dim, or a window's position, tap or image coordinate.
+/// An axis of a walk. A step along it moves both sides of a dim, or a window's position, tap or image coordinate.
 struct Axis {
   enum class Kind : std::uint8_t { dim, position, tap, coordinate } kind = Kind::dim;
   int window = -1;
@@ -21,7 +21,7 @@ struct Axis {
   std::int64_t dst_stride = 0;
 };
 
-/// Enough for two axes of every window, every dim, and the chunks of the row.
+/// Has room for two axes of every window, every dim, and the chunks of the row.
 using AxisList = FixedList<Axis, 2 * max_axes + 1>;
 
 /// Returns the axes of the image.
@@ -52,8 +52,9 @@ inline int order_axes(AxisList& axes, std::int64_t unit) noexcept {
   return longest;
 }
 
-/// The row axis and the axes that number the rows. A long row axis is cut into chunks, so that threads can share it: the
-/// numbering axes are those outside the row axis, the chunks of the row, and those inside of it.
+/// The row axis and the axes that number the rows. A long row axis is cut into chunks, so that threads can share it. The
+/// numbering axes are those outside the row axis, the chunks of the row, and those inside of it, in this order, so rows are
+/// numbered in the order of the destination.
 struct RowPlan {
   Axis row{};
   AxisList counted{};
@@ -65,6 +66,8 @@ struct RowPlan {
   std::int64_t row_count(std::int64_t begin) const noexcept { return std::min(chunk, row.extent - begin); }
 };
 
+/// Returns the rows of these axes. A chunk has innermost_chunk units if the row axis is the innermost, otherwise
+/// strided_chunk units.
 inline RowPlan plan_rows(AxisList axes, std::int64_t unit, std::int64_t innermost_chunk,
                          std::int64_t strided_chunk) noexcept {
   RowPlan plan;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scratch memory of a run: where it comes from, and how the pieces of the run share it.
+// Gives a run its scratch memory, and each piece of the run its part of it.
 #pragma once
 
 #include <array>
@@ -15,8 +15,8 @@
 
 namespace patchfold::engine {
 
-/// Scratch memory of the calling thread, kept for its next runs. An executor may run other plans on this thread while it
-/// waits for the pieces of one: those get memory of their own.
+/// Scratch memory of the calling thread, kept for its next runs, so that a run allocates nothing. An executor may run other
+/// plans on this thread while it waits for the pieces of one: those get memory of their own.
 class ThreadScratch {
  public:
   explicit ThreadScratch(std::size_t size) noexcept {
@@ -50,7 +50,7 @@ class ThreadScratch {
 #ifdef __cpp_lib_atomic_ref
 using AtomicWord = std::atomic_ref<std::uint64_t>;
 #else
-/// The part of std::atomic_ref that is used here; libc++ has it from version 19 on.
+/// Has the part of std::atomic_ref that is used here, for libc++ before version 19.
 class AtomicWord {
  public:
   explicit AtomicWord(std::uint64_t& word) noexcept : word_(&word) {}
@@ -72,7 +72,7 @@ class ScratchParts {
  public:
   static constexpr std::int64_t most = 1024;
 
-  /// With no parts there is nothing to lend: take() is always 0 then.
+  /// Makes `parts` parts, at most `most`. With 0 parts there is nothing to lend: take() returns 0 then.
   explicit ScratchParts(std::int64_t parts) noexcept : parts_(parts) {
     for (std::int64_t word = 0; word * bits < parts; ++word) {
       const std::int64_t rest = parts - word * bits;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the strategies that work band by band share.
+// Copies between tensors and scratch memory, for the strategies that work band by band.
 #pragma once
 
 #include <memory>
@@ -14,28 +14,28 @@
 
 namespace patchfold::engine {
 
-/// Bytes that the tensors of a problem span.
+/// Returns the bytes that the tensors of a problem span.
 inline double spanned_bytes(const Problem& problem) noexcept {
   const auto size = [](ByteRange range) { return static_cast<double>(range.end - range.begin); };
   return size(problem.src_range) + size(problem.dst_range);
 }
 
-/// Rounds bytes up to whole lines.
+/// Rounds a number of bytes up to whole lines.
 inline std::int64_t whole_lines(std::int64_t bytes) noexcept {
   return ceil_div(bytes, kernels::line_bytes) * kernels::line_bytes;
 }
 
-/// Bytes from row to row of scratch memory: whole lines, and not a multiple of a page, whose lines would share few places in
-/// a cache.
+/// Returns the bytes from row to row of scratch memory: whole lines, and not a multiple of a page, because rows that lie
+/// whole pages apart share few places in a cache.
 inline std::int64_t stage_pitch(std::int64_t bytes) noexcept {
   constexpr std::int64_t page = 4096;
   const std::int64_t lines = whole_lines(bytes);
   return lines % page == 0 ? lines + kernels::line_bytes : lines;
 }
 
-/// Plans a copy between a tensor and scratch memory, of elements as `problem` has them. `written`: bytes of the whole tensor
-/// of which it writes a part, 0 if it writes scratch memory; they tell whether to write past the cache. `accumulate`: it
-/// adds to what is there.
+/// Plans a copy between a tensor and scratch memory, of elements as `problem` has them. `written`: the bytes of the whole
+/// tensor of which the copy writes a part, 0 if it writes scratch memory; they decide whether it writes past the cache.
+/// `accumulate`: it adds to the elements that are there.
 inline std::unique_ptr<Compiled> plan_copy(const Problem& problem, const std::vector<Dim>& axes, std::int64_t written,
                                            bool accumulate = false) {
   Problem copy;

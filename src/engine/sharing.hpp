@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How rows of work are shared out over threads: how many pieces there are, and which rows are in each piece.
+// Shares rows of work out over threads: decides how many pieces there are, and which rows each piece has.
 #pragma once
 
 #include <algorithm>
@@ -8,15 +8,16 @@
 
 namespace patchfold::engine {
 
-/// Bytes that are worth handing to another thread: some 10 us of copying, where waking a thread takes 2 to 32 us.
+/// The fewest bytes that are worth handing to another thread: 10 us of copying, where waking a thread takes 2 to 32 us.
 inline constexpr double bytes_per_piece = 128 * 1024;
 /// Pieces for each thread, so that one that ends early takes more (arbitrary).
 inline constexpr double pieces_per_thread = 4;
 
-/// No piece is larger, so that work can be stopped between two of them soon (arbitrary: some milliseconds of copying).
+/// The most bytes of a piece, so that work can be stopped soon, between two pieces (arbitrary: some milliseconds of
+/// copying).
 inline constexpr double most_bytes_of_piece = 32 * 1024 * 1024;
 
-/// Pieces for work that reads and writes `bytes`.
+/// Returns the number of pieces for work that reads and writes `bytes`.
 inline std::int64_t piece_count(int threads, std::int64_t rows, double bytes) noexcept {
   if (rows <= 1) return 1;
   const double shared = threads <= 1 ? 1 : static_cast<double>(threads) * pieces_per_thread;
@@ -24,7 +25,7 @@ inline std::int64_t piece_count(int threads, std::int64_t rows, double bytes) no
   return static_cast<std::int64_t>(std::clamp(wanted, 1.0, static_cast<double>(rows)));
 }
 
-/// Returns the rows [first, last) of a piece. Pieces differ by one row at most.
+/// Returns the rows [first, last) of a piece. The pieces' numbers of rows differ by one at most.
 inline std::pair<std::int64_t, std::int64_t> rows_of_piece(std::int64_t piece, std::int64_t pieces,
                                                            std::int64_t rows) noexcept {
   // rows * piece may not fit into 64 bits.

@@ -20,8 +20,8 @@ bool always(const Problem&) {
   return true;
 }
 
-/// `make` returns null for a problem that the strategy does not fit. `pays` tells, before anything is allocated, whether a
-/// problem that it fits is faster with it than with the rows behind it.
+/// A row of the table. `make` returns null for a problem that the strategy does not fit. `pays` returns, before anything is
+/// allocated, whether a problem that the strategy fits is faster with it than with the rows below.
 struct Strategy {
   std::string_view name;
   std::unique_ptr<Compiled> (*make)(const Problem&);
@@ -48,7 +48,7 @@ constexpr Strategy strategies[] = {
 
 Forced forced_rows;
 
-/// Plans with the first row that is tried and fits; returns null if none does.
+/// Returns the plan of the first row that is tried and fits; null if none does.
 std::unique_ptr<Compiled> plan_by(const Problem& normal, auto&& is_tried) {
   for (const Strategy& strategy : strategies) {
     if (!is_tried(strategy)) continue;
@@ -60,7 +60,7 @@ std::unique_ptr<Compiled> plan_by(const Problem& normal, auto&& is_tried) {
   return nullptr;
 }
 
-/// Returns the row that an environment variable names.
+/// Returns the name of the row that an environment variable asks for.
 std::string_view row_of(const char* variable) {
   const char* name = std::getenv(variable);
   if (name == nullptr || *name == 0) return {};
@@ -104,7 +104,7 @@ std::unique_ptr<Compiled> plan_normal(const Problem& normal) {
 
 std::shared_ptr<const Compiled> compile(const Problem& problem, std::string_view op) {
   apply_environment();
-  // What has no elements may have any extents, whose products need not fit.
+  // A problem without elements may have any extents, and their products need not fit into 64 bits.
   return plan_normal(is_nothing(problem) ? problem : normalise(problem, op));
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Chooses the strategy that runs a problem in normal form.
 #pragma once
 
 #include <memory>
@@ -17,13 +18,14 @@ std::vector<std::string_view> strategy_names();
 /// Makes the plan of a problem in normal form, by the first strategy that fits it.
 std::unique_ptr<Compiled> plan_normal(const Problem& normal);
 
-/// For tests and measurements: forces how later plans are made. Not for use while other threads plan.
+/// Overrides the choice of strategies and stores, for tests and measurements.
 struct Forced {
   std::string_view strategy{};            ///< the only row that is tried; "": all. A problem that it does not fit is planned
                                           ///< as always.
   std::optional<kernels::Store> store{};  ///< in place of what store_of() computes
   std::string_view without{};             ///< a row that is not tried, as long as another one fits; "": none
 };
+/// Makes all later plans as `forced` says. No other thread may plan meanwhile.
 void force(const Forced& forced) noexcept;
 /// Forces what PATCHFOLD_ONLY_ROW and PATCHFOLD_WITHOUT, the names of rows, ask for.
 void force_rows_of_environment();

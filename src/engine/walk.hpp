@@ -11,14 +11,14 @@ namespace patchfold::engine {
 
 using DimList = FixedList<Dim, 2 * max_rank>;
 
-/// Returns the last dim that is `wanted`, or -1.
+/// Returns the index of the last dim that is `wanted`, or -1.
 inline int find(const DimList& dims, auto&& wanted) {
   for (int i = dims.size() - 1; i >= 0; --i)
     if (wanted(dims[i])) return i;
   return -1;
 }
 
-/// Takes the i-th dim out of the list; for i = -1 a dim of extent 1.
+/// Takes the i-th dim out of the list and returns it; for i = -1 returns a dim of extent 1.
 inline Dim take(DimList& dims, int i) {
   if (i < 0) return {};
   const Dim dim = dims[i];
@@ -26,7 +26,7 @@ inline Dim take(DimList& dims, int i) {
   return dim;
 }
 
-/// Multiplies the extents. The destination's size bounds the product, so it fits.
+/// Returns the product of the extents. The destination's size bounds it, so it fits into 64 bits.
 std::int64_t count_tuples(const auto& axes) noexcept {
   std::int64_t count = 1;
   for (const auto& axis : axes) count *= axis.extent;
@@ -62,7 +62,7 @@ class Odometer {
   std::array<std::int64_t, 2 * max_rank> index_;
 };
 
-/// Counts through dims, with the offsets of the tuple on both sides.
+/// Counts through the index tuples of dims, the last fastest, and keeps the offsets of the tuple on both sides.
 class Counter : Odometer<DimList> {
  public:
   Counter(const DimList& dims, std::int64_t start) noexcept : Odometer(dims, start) {

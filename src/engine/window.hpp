@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of one window, in both directions: from a coordinate to the source that it reads, and from an image
-// coordinate to the taps that point at it. Nothing here grows with a kernel, a stride or a pad.
+// Has the arithmetic of one window, in both directions: from a coordinate to the source that it reads, and from an image
+// coordinate to the taps that point at it. Time and memory do not grow with a kernel, a stride or a pad.
 #pragma once
 
 #include <algorithm>
@@ -17,6 +17,7 @@ namespace patchfold::engine {
 
 /// A stretch of coordinates [begin, end) that reads the image in equal steps: coordinate c reads source + (c - begin) *
 /// step, with a step of -1, 0 or 1. Inside the image it is the image itself; beside it, what the padding mode reads there.
+/// A border is a few runs however wide it is, so copies never list its coordinates.
 struct Run {
   std::int64_t begin = 0;
   std::int64_t end = 0;
@@ -70,7 +71,7 @@ inline Inside inside_of(const Window& w) noexcept {
   return {from, std::max(from, end)};
 }
 
-/// Whether no number of a problem is so large that the arithmetic of bands could overflow.
+/// Returns whether all numbers of a problem are so small that the arithmetic of bands cannot overflow.
 inline bool are_near(const Problem& problem) noexcept {
   constexpr std::int64_t most = std::int64_t{1} << 30;
   return std::ranges::all_of(problem.windows, [](const Window& w) {
@@ -79,7 +80,7 @@ inline bool are_near(const Problem& problem) noexcept {
   });
 }
 
-/// Returns the share of the positions of an extract whose windows lie inside the image: 0 to 1.
+/// Returns the share, 0 to 1, of the positions of an extract whose windows lie inside the image.
 inline double inside_share(const Problem& problem) noexcept {
   if (problem.verb != Verb::extract || !are_near(problem)) return 0;
   double share = 1;

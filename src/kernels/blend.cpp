@@ -111,7 +111,7 @@ struct Weighted {
   using Out = typename Elements<To, D>::Raw;
   static constexpr std::int64_t lanes = hn::MaxLanes(D());
 
-  /// The elements from column j of row r, in dst.
+  /// Writes the elements from column j of row r on, in dst.
   template <int vectors, bool past_cache>
   static HWY_INLINE void block(const BlendRows& b, Out* dst, std::int64_t r, std::int64_t j, bool keep_equal) {
     const D d;

@@ -14,7 +14,7 @@
 
 namespace patchfold::kernels {
 
-/// The elements and weights of one tile, in rows. Element j of row r has the weight scale * scales[r] * weights[j],
+/// The elements of one tile, rows of them side by side. Element j of row r has the weight scale * scales[r] * weights[j],
 /// multiplied in this order, or scale * weights[j] without scales; `weights` begins weights_pitch later for each row.
 struct BlendTerm {
   const std::byte* elements = nullptr;
@@ -51,8 +51,8 @@ using Blend = void (*)(const BlendRows& rows);
 /// rows of twice as many real ones.
 Blend weighted_rows(DType from, DType to, bool keep_equal) noexcept;
 
-/// Returns the kernel that writes past the cache: dst and each row are aligned to a line, and rows are whole lines. For
-/// float32 and float64 where vectors are long enough, otherwise null. finish_stores() has to follow.
+/// Returns the kernel that writes weighted rows past the cache: dst and each row must be aligned to a line, and rows must be
+/// whole lines. For float32 and float64 where vectors are long enough, otherwise null. finish_stores() has to follow.
 Blend weighted_lines(DType dtype, bool keep_equal) noexcept;
 
 /// Weights that are divided by the sum of their terms: those of some rows, `count` numbers each.
@@ -73,10 +73,10 @@ struct RawWeights {
 void normalise(const RawWeights& weights) noexcept;
 
 enum class Integers64 : std::uint8_t { mean, sum };
-/// Returns the kernel for int64 and uint64 without weights, in 128-bit integers.
+/// Returns the kernel for int64 and uint64 without weights, which adds in 128-bit integers.
 Blend integer64_rows(DType dtype, Integers64 what) noexcept;
 
-/// Returns the kernel for the largest or the smallest: the first of equal ones; the first NaN if any. Real types.
+/// Returns the kernel for the largest or the smallest: of equal ones the first; the first NaN if there is one. Real types.
 Blend extreme_rows(DType dtype, bool largest) noexcept;
 
 }  // namespace patchfold::kernels

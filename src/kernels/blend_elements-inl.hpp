@@ -102,8 +102,8 @@ struct Elements<Boolean, D> {
   static HWY_INLINE auto narrow(hn::Vec<D> v) { return hn::Min(Bytes::narrow(v), hn::Set(hn::Rebind<Raw, D>(), 1)); }
 };
 
-/// A number rounded to nearest even to a format with so many bits of mantissa, whose smallest normal number is given, in
-/// float64.
+/// Returns a number rounded to nearest even to a format with so many bits of mantissa, whose smallest normal number is
+/// given, in float64.
 template <class D>
 HWY_INLINE hn::Vec<D> round_to_bits(D d, hn::Vec<D> v, int mantissa_bits, double smallest) {
   const auto magnitude = hn::Abs(v);

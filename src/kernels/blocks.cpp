@@ -20,7 +20,7 @@ HWY_BEFORE_NAMESPACE();
 namespace patchfold::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// The element as Finish says; float32 and float64 may stand for both parts of a complex number.
+/// Adds +0 to the element as Finish says; float32 and float64 may stand for both parts of a complex number.
 template <class Float, class T>
 HWY_INLINE T plus_zero(T value) {
   Float parts[sizeof(T) / sizeof(Float)];
@@ -30,7 +30,7 @@ HWY_INLINE T plus_zero(T value) {
   return value;
 }
 
-/// A 16-bit float with this quiet bit and this infinity.
+/// Adds +0 to a 16-bit float with this quiet bit and this infinity.
 template <std::uint16_t quiet, std::uint16_t infinity>
 std::uint16_t half_plus_zero(std::uint16_t value) {
   if (value == 0x8000) return 0;
@@ -93,7 +93,7 @@ HWY_INLINE void add_zero_to_halves(D d, V (&v)[number]) {
   }
 }
 
-/// Finishes whole vectors: `finish` is tested once for all of them.
+/// Finishes whole vectors; `finish` is looked at once for all of them.
 template <class D, class V = hn::Vec<D>, std::size_t number>
 HWY_INLINE void finish_all(D d, V (&v)[number], Finish finish) {
   constexpr std::size_t size = sizeof(hn::TFromD<D>);

@@ -14,7 +14,7 @@
 
 namespace patchfold::kernels {
 
-/// Whether split and join are made for `ways` streams of elements of `unit` bytes.
+/// Returns whether split and join are made for `ways` streams of elements of `unit` bytes.
 bool has_vectors(std::int64_t unit, std::int64_t ways) noexcept;
 
 /// `rows` rows, each of `count` groups of `ways` elements: the work of one split or join.
@@ -32,16 +32,17 @@ struct Streams {
 /// 8, ways 2, 3, 4, 8 or 16.
 void split(std::byte* dst, const std::byte* src, std::int64_t unit, const Streams& streams, Store store) noexcept;
 
-/// Bytes of the vectors that split and join load and store: their rows must fill one to be fast.
+/// Returns the bytes of the vectors that split and join load and store: their rows must fill one to be fast.
 std::int64_t vector_bytes() noexcept;
 
-/// Whether rows are whole vectors, so that split and join can write whole lines.
+/// Returns whether rows are whole vectors, so that split and join can write whole lines.
 bool streams_whole(std::int64_t unit, const Streams& streams) noexcept;
 
-/// How adding an element to +0 changes it: integers stay, -0 becomes +0, signalling NaNs become quiet, booleans 0 or 1.
+/// Names the change of an element that is added to +0: integers stay, -0 becomes +0, signalling NaNs become quiet, booleans
+/// 0 or 1.
 enum class Finish : std::uint8_t { none, float32, float64, float16, bfloat16, boolean };
 Finish finish_of(DType dtype) noexcept;
-/// Adds elements that lie side by side to +0, each in its place.
+/// Adds +0 to elements side by side.
 void finish_elements(std::byte* elements, std::int64_t bytes, Finish finish) noexcept;
 
 /// dst[row * row_pitch + (i * ways + way) * unit] = src[way * pitch + row * stream_row_pitch + i * unit]; the same units and

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How one element of each summable type is added: widened to its accumulator, added, rounded once. sum.cpp, and sum_map.cpp
-// where there are no vectors, loop over them; lanes-inl.hpp says the same for vectors.
+// Adds one element of each summable type: widened to its accumulator, added, rounded once. sum.cpp, and sum_map.cpp where
+// there are no vectors, loop over them; lanes-inl.hpp does the same with vectors.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ consteval auto summed_as() {
     return std::type_identity<void>();
 }
 
-/// What the sums of elements of type T are compiled for: integers of one size share their code, and complex numbers are
-/// pairs of real ones. void for types that are not summed.
+/// The type that the sums of elements of type T are compiled for: integers of one size share their code, and complex numbers
+/// are pairs of real ones. void for types that are not summed.
 template <class T>
 using SummedAs = typename decltype(summed_as<T>())::type;
 

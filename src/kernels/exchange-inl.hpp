@@ -74,8 +74,8 @@ struct Exchange {
   template <std::int64_t bytes>
   using Piece = std::conditional_t<bytes == 8, std::uint64_t, std::uint32_t>;
 
-  /// `size` units of a column, `step` places apart, in the lower lanes; the others may be anything. Nothing is read from
-  /// `end` on.
+  /// Loads `size` units of a column, `step` places apart, in the lower lanes; the others may be anything. Nothing is read
+  /// from `end` on.
   template <int size, int step>
   static HWY_INLINE V load_column(const std::byte* from, const std::byte* end) {
     const D d;
@@ -110,7 +110,7 @@ struct Exchange {
     }
   }
 
-  /// A block whose columns become rows.
+  /// Moves a block, whose columns become rows.
   template <int size, int step>
   static HWY_INLINE void exchange_block(const std::byte* from, const std::int64_t* columns, std::byte* const* rows,
                                         std::int64_t at, const std::byte* end) {
@@ -142,7 +142,7 @@ struct Exchange {
     }
   }
 
-  // What the loops need is in local variables: bytes that are stored might be those of the plane.
+  // The loops read local variables, because a store of bytes might, for all that the compiler knows, change the plane.
 
   template <int size, int step>
   static void exchange_blocks(std::byte* dst, const std::byte* src, std::int64_t, const Plane& p) {
@@ -166,7 +166,7 @@ struct Exchange {
     return std::min<std::int64_t>(128, p.src_columns.stride == 0 ? 128 : lines_near(p.src_columns.stride) / 2);
   }
 
-  /// exchange_blocks() in groups of columns, so that the lines of a group stay in the cache.
+  /// Runs exchange_blocks() in groups of columns, so that the lines of a group stay in the cache.
   template <int size, int step>
   static void exchange_groups(std::byte* dst, const std::byte* src, std::int64_t, const Plane& p) {
     const std::int64_t most = std::max<std::int64_t>(size, near_columns(p));
@@ -179,7 +179,7 @@ struct Exchange {
     }
   }
 
-  /// One by one, `count` rows at a time.
+  /// Exchanges one by one, `count` rows at a time.
   template <int count>
   static void exchange_rows(std::byte* dst, const std::byte* src, std::int64_t, const Plane& p) {
     const std::int64_t row_step = p.src_rows.stride, columns = p.columns;
@@ -194,7 +194,7 @@ struct Exchange {
     });
   }
 
-  /// One by one, of `count` columns.
+  /// Exchanges `count` columns one by one.
   template <int count>
   static void exchange_columns(std::byte* dst, const std::byte* src, std::int64_t, const Plane& p) {
     const std::int64_t row_step = p.src_rows.stride, rows = p.rows;
@@ -212,7 +212,7 @@ struct Exchange {
     return p.rows > size && p.columns > near_columns(p) ? exchange_groups<size, step> : exchange_blocks<size, step>;
   }
 
-  /// The kernel for planes like this one, in blocks of `side` rows and columns; 1: they are exchanged one by one.
+  /// Returns the kernel for planes like this one, in blocks of `side` rows and columns; 1: they are exchanged one by one.
   template <int step>
   static MovePlane kernel(std::int64_t side, const Plane& p) {
     if constexpr (lanes >= 16)

@@ -137,7 +137,7 @@ struct ExtractMapOf {
   }
 #endif
 
-  /// Loads a vector, and reads only the bytes in [begin, end).
+  /// Loads a vector, but reads only those of its bytes that lie in [begin, end).
   static Vector load_in(const ExtractMaps& maps, const std::byte* at) {
     return load_within<bytes>(at, maps.begin, maps.end, [](const std::byte* from) HWY_ATTR { return load(from); });
   }
@@ -152,7 +152,7 @@ struct ExtractMapOf {
     }
   }
 
-  /// Whether whole vectors of the rows reach beyond what may be read.
+  /// Returns whether whole vectors of the rows reach beyond the bytes that may be read.
   static bool reaches_edge(const ExtractStep& step, const std::byte* at, const ExtractMaps& maps) {
     const std::int64_t last = (step.rows - 1) * step.pitch, width = (step.row_bytes + bytes - 1) / bytes * bytes;
     return maps.begin - at > std::min<std::int64_t>(0, last) || maps.end - at < std::max<std::int64_t>(0, last) + width;
@@ -283,7 +283,7 @@ struct ExtractMapOf {
   static constexpr ExtractMapKernel kernel{lanes, sizeof(T), mask_bytes, extract};
 };
 
-/// Whether this build holds elements of the size of T, or of two of them.
+/// Returns whether this build holds elements of the size of T, or of two of them.
 template <class T>
 consteval bool holds_lanes() {
   constexpr std::size_t size = sizeof(T);

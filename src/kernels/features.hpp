@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which instruction sets have which fast paths: the one place that says so.
+// Lists which instruction sets have which fast paths; no other place says so.
 //
 // Highway compiles a kernel once for each of its targets and numbers them; on x86 a lower number is a newer set, which has
 // all that those with higher numbers have. So what holds for AVX3 holds for AVX3_DL and for every set that Highway adds
@@ -13,7 +13,8 @@
 
 namespace patchfold::kernels {
 
-/// Masked loads and stores that cost no more than whole ones, and one instruction that picks lanes from two vectors.
+/// Returns whether there are masked loads and stores that cost no more than whole ones, and one instruction that picks lanes
+/// from two vectors.
 constexpr bool has_avx512(std::int64_t target) noexcept {
   return target <= HWY_AVX3;  // targets of other architectures have higher numbers
 }

@@ -61,7 +61,7 @@ struct Halves {
   }
 };
 
-/// The lower halves of lanes whose upper halves are zero.
+/// Returns the lower halves of lanes whose upper halves are zero.
 template <class D, class U>
 HWY_INLINE auto lower_halves(D, U bits) {
   const hn::Rebind<std::uint16_t, D> narrow;

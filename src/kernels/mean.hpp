@@ -11,8 +11,8 @@
 // Sums begin as -0, to which every element adds itself unchanged, and are those of kernels/elements.hpp otherwise. Up to
 // `most_met` elements an integer sum of float64 is exact, and n equal floats add up to n times their value.
 //
-// A sum does not tell whether contributions that are not finite have the same bits, nor the mean of finite ones whose sum
-// overflows: careful_mean() computes these. A boolean byte above 1 is added as NaN, so that it gets there too.
+// careful_mean() makes the means that a sum does not tell: of elements that are not finite, whose bits it compares, and of
+// finite elements whose sum overflows. A boolean byte above 1 is added as NaN, so that it gets there too.
 #pragma once
 
 #include <array>
@@ -30,8 +30,8 @@ inline constexpr std::int64_t most_met = std::int64_t{1} << 20;
 /// One element, repeated. Kernels load a vector of it.
 using FillLine = std::array<std::byte, 64>;
 
-/// What the accumulators of a row are divided by: met[i] * others. Both are whole numbers, their product is at most
-/// most_met; where it is 0 the element becomes `fill`. Complex numbers have two of `met`.
+/// The divisors of the accumulators of a row: met[i] * others. Both are whole numbers, their product is at most most_met;
+/// where it is 0 the element becomes `fill`. Complex numbers have two of `met`.
 struct MeanRow {
   const double* met = nullptr;
   double others = 1;
@@ -53,7 +53,7 @@ struct MeanKernel {
 /// Returns the kernel of a summable type on the instruction set in use.
 const MeanKernel& mean_kernel(DType dtype) noexcept;
 
-/// Whether a stored element may be other than the mean.
+/// Returns whether a stored element may differ from the mean.
 bool needs_care(DType dtype, const std::byte* element) noexcept;
 
 /// Elements in equal steps.

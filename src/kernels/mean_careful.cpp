@@ -41,7 +41,7 @@ double count_of(std::span<const MetTaps> taps) {
   return count;
 }
 
-/// Whether numbers are finite, and if not, what they are.
+/// Notes which kinds of numbers came, where one of them may be NaN or infinite.
 struct Kinds {
   bool has_nan = false, has_infinity = false, has_minus_infinity = false;
   void add(double value) {
@@ -49,14 +49,14 @@ struct Kinds {
     if (std::isinf(value)) (value > 0 ? has_infinity : has_minus_infinity) = true;
   }
   bool are_finite() const { return !has_nan && !has_infinity && !has_minus_infinity; }
-  /// Returns the mean of elements that are not all finite.
+  /// Returns their mean, if they are not finite.
   double mean() const {
     if (has_nan || (has_infinity && has_minus_infinity)) return std::numeric_limits<double>::quiet_NaN();
     return has_infinity ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity();
   }
 };
 
-/// The mean of one part, whose bits are not the same in all.
+/// Returns the mean of one part, whose bits are not the same in all.
 template <class T>
 T mean_of(const std::byte* src, std::span<const MetTaps> taps) {
   T mean{};

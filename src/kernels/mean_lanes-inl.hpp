@@ -44,7 +44,8 @@ struct MeanLanes {
       value = hn::IfThenElse(hn::Gt(value, hn::Set(d, 1)), hn::Set(d, std::numeric_limits<double>::quiet_NaN()), value);
     return value;
   }
-  /// Adds value * 1, which is exact, because processors that add and convert in one unit multiply in another.
+  /// Adds by multiplying with 1, which changes no sum, because that product is exact. Processors that add and convert in one
+  /// unit multiply in another, so both units work.
   static HWY_INLINE Sums add(Sums sums, V value) { return hn::MulAdd(value, hn::Set(D(), 1), sums); }
   /// Replaces the lanes that are not set by a number that changes no sum.
   static HWY_INLINE V masked(hn::Mask<D> mask, V value) { return hn::IfThenElse(mask, value, nothing()); }

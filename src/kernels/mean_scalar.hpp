@@ -16,7 +16,7 @@ namespace patchfold::kernels {
 __extension__ using Integer128 = __int128;
 __extension__ using UnsignedInteger128 = unsigned __int128;
 
-/// The quotient rounded to nearest even; count >= 1.
+/// Returns the quotient rounded to nearest even; count >= 1.
 template <class Integer>
 Integer rounded_quotient_of(Integer sum, std::int64_t count) noexcept {
   Integer quotient = sum / count;
@@ -39,7 +39,7 @@ struct Pair {
   double high = -0.0;
   double low = 0;
 
-  /// Knuth's sum of two numbers, and its error.
+  /// Returns the sum of two numbers and its error, by Knuth's algorithm.
   static Pair sum_of(double a, double b) noexcept {
     const double sum = a + b;
     const double rest = sum - a;
@@ -62,7 +62,7 @@ struct Pair {
   }
 };
 
-/// What elements of type T are added up in, and the quotient as an element.
+/// Adds up elements of type T in an accumulator, and makes an element of the quotient.
 template <class T>
 struct MeanOf {
   using Accumulator = double;
@@ -112,7 +112,7 @@ requires(sizeof(T) == 8) struct MeanOf<T> {
   }
 };
 
-/// The real type that means of T are made of, `parts` to an element; void for types that are not summed.
+/// Returns the real type that means of T are made of, `parts` to an element; void for types that are not summed.
 template <class T>
 consteval auto averaged_as() {
   if constexpr (ComplexNumber<T>)

@@ -8,7 +8,7 @@
 
 namespace patchfold::kernels {
 
-/// Between `half` and twice as many bytes.
+/// Copies between `half` and twice as many bytes.
 template <std::size_t half>
 inline void copy_overlapping(std::byte* dst, const std::byte* src, std::size_t bytes) noexcept {
   std::byte front[half], back[half];

@@ -23,7 +23,7 @@ HWY_BEFORE_NAMESPACE();
 namespace patchfold::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Between `half` and twice as many bytes, in two halves that may overlap.
+/// Copies between `half` and twice as many bytes, in two halves that may overlap.
 template <std::int64_t half>
 HWY_INLINE void copy_halves(std::byte* dst, const std::byte* src, std::int64_t bytes) {
 #if HWY_TARGET != HWY_SCALAR
@@ -53,7 +53,8 @@ HWY_INLINE void copy_vectors(std::byte* dst, const std::byte* src, std::int64_t 
 #endif
 }
 
-/// A constant size turns memcpy into a load and a store. -n stands for units of n to 2 n bytes, 0 for larger ones.
+/// Moves a unit. A constant size turns memcpy into a load and a store. -n stands for units of n to 2 n bytes, 0 for larger
+/// ones.
 template <std::int64_t constant>
 HWY_INLINE void move_unit(std::byte* dst, const std::byte* src, std::int64_t unit) {
   if constexpr (constant > 0)
@@ -64,7 +65,7 @@ HWY_INLINE void move_unit(std::byte* dst, const std::byte* src, std::int64_t uni
     copy_vectors(dst, src, unit);
 }
 
-/// Moves one unit after the other. The loops use local variables, because stored bytes might alias the plane.
+/// Moves one unit after the other. The loops read local variables: bytes that are stored might be those of the plane.
 template <std::int64_t constant>
 void move_units(std::byte* dst, const std::byte* src, std::int64_t unit, const Plane& p) {
   const std::int64_t *to_columns = p.dst_columns.offsets, *from_columns = p.src_columns.offsets;
@@ -95,7 +96,7 @@ struct Planes {
   static HWY_INLINE V load_whole(const std::byte* at) { return hn::LoadU(D(), reinterpret_cast<const T*>(at)); }
   static HWY_INLINE void store_whole(V value, std::byte* at) { hn::StoreU(value, D(), reinterpret_cast<T*>(at)); }
 
-  /// Loads a vector of elements `step` places apart; reads the bytes behind the last of them too.
+  /// Loads a vector of elements `step` places apart; what lies behind the last of them is read too.
   template <int step>
   static HWY_INLINE V load(const std::byte* at) {
     if constexpr (step == 1)
@@ -104,7 +105,7 @@ struct Planes {
       return hn::ConcatEven(D(), load_whole(at + side * unit), load_whole(at));
   }
 
-  /// The same, but nothing is read from `end` on.
+  /// Loads a vector of elements `step` places apart, but reads nothing from `end` on.
   template <int step>
   static HWY_INLINE V load_within(const std::byte* at, const std::byte* end) {
     constexpr std::int64_t reach = step * side * unit;
@@ -147,7 +148,7 @@ struct Planes {
     });
   }
 
-  /// The same for `ways` rows whose columns follow one another in the source, forwards or backwards.
+  /// Moves `ways` rows whose columns follow one another in the source, forwards or backwards.
   template <int ways>
   static void split(std::byte* dst, const std::byte* src, std::int64_t, const Plane& p) {
     const D d;

@@ -39,7 +39,7 @@ using MovePlane = void (*)(std::byte* dst, const std::byte* src, std::int64_t un
 /// Returns the kernel for planes like this one, of units of so many bytes, on the instruction set in use.
 MovePlane plane_kernel(std::int64_t unit, const Plane& plane) noexcept;
 
-/// What registers do with units of some size.
+/// The abilities of registers for units of some size.
 struct PlaneVectors {
   std::int64_t lanes = 1;  ///< units in a register; 1: units are moved one by one
   bool spreads = false;    ///< units can be stored at every second place
@@ -49,7 +49,7 @@ struct PlaneVectors {
 };
 PlaneVectors plane_vectors(std::int64_t unit) noexcept;
 
-/// How a kernel moves a plane.
+/// Names the ways in which a kernel moves a plane.
 enum class PlaneWay : std::uint8_t {
   units,       ///< one by one
   join,        ///< a few columns become side by side in a row
@@ -90,21 +90,21 @@ constexpr PlaneWay plane_way(std::int64_t unit, PlaneVectors vectors, std::int64
   return PlaneWay::units;
 }
 
-/// Returns how many lines that lie `step` bytes apart a first-level cache holds: those whose distance is a multiple of many
+/// Returns how many lines that lie so many bytes apart a first-level cache holds: lines whose distance is a multiple of many
 /// lines meet in few of its sets.
 constexpr std::int64_t lines_near(std::int64_t step) noexcept {
   constexpr std::int64_t sets = 64, ways = 8, line = 64;
   return ways * sets / std::gcd(step != 0 && step % line == 0 ? step / line : 1, sets);
 }
 
-/// How rows are exchanged with columns: in blocks of `side` rows and columns. 1: one by one, since there are too few of
-/// either, or since of rows at every second place 16 bytes hold only one.
+/// The blocks in which rows are exchanged with columns: `side` rows and columns. 1: one by one, since there are too few of
+/// either, or since 16 bytes hold only one unit of a row at every second place.
 struct Blocks {
   std::int64_t side = 1;
   double cycles = 0;  ///< a rough estimate for the plane
 };
 
-/// Returns the cheapest blocks if rows lie `step` places apart in the source. Blocks that do not fit at the end overlap
+/// Returns the cheapest blocks where rows lie `step` places apart in the source. Blocks that do not fit at the end overlap
 /// those before.
 constexpr Blocks blocks_of(PlaneVectors vectors, std::int64_t rows, std::int64_t columns, std::int64_t step) noexcept {
   const auto parts = [](std::int64_t length, std::int64_t side) { return (length + side - 1) / side; };

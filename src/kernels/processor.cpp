@@ -47,7 +47,7 @@ Features features() noexcept {
 
 constexpr std::uint32_t ymm_saved = 0x6, zmm_saved = 0xe6;
 
-/// What Highway lets the compiler use in each set. A set needs what those above it need too.
+/// The features that Highway lets the compiler use in each set. A set also needs those of all sets above it.
 constexpr struct {
   std::int64_t target;
   Features needed;
@@ -91,7 +91,8 @@ std::int64_t beyond_static() noexcept {
 
 }  // namespace
 
-/// What the compiler takes for granted is always there, and so are plain loops.
+/// Returns the sets that can run here. The set that the compiler takes for granted is always among them, and so are plain
+/// loops.
 std::int64_t SupportedTargets() {
   return beyond_static() | HWY_STATIC_TARGET | HWY_SCALAR;
 }

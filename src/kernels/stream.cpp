@@ -72,7 +72,7 @@ HWY_INLINE void copy_lines(std::byte* dst, const std::byte* src, std::int64_t by
   for (; i < bytes; i += step) put<true>(get(src + i), dst + i);
 }
 
-/// Copies any number of bytes by pieces that overlap. The two ranges do not overlap.
+/// Copies any number of bytes, by pieces that overlap. Ranges do not overlap each other.
 HWY_INLINE void copy_bytes(std::byte* dst, const std::byte* src, std::int64_t bytes) {
   if (bytes >= step) {
     for (std::int64_t i = 0; i + step <= bytes; i += step) put<false>(get(src + i), dst + i);
@@ -82,8 +82,8 @@ HWY_INLINE void copy_bytes(std::byte* dst, const std::byte* src, std::int64_t by
   copy_piece(dst, src, bytes);
 }
 
-/// Writes the line that begins `left` bytes before a row ends and goes on with the next row. The rows begin at least a line
-/// apart, so that nothing but the two is read.
+/// Puts together the line that begins `left` bytes before a row ends and goes on with the next row. The rows begin at least
+/// a line apart, so that nothing but the two is read.
 HWY_INLINE void put_seam(std::byte* dst, const std::byte* row_rest, const std::byte* next_row, std::int64_t left) {
   const D d;
   for (std::int64_t at = 0; at < line_bytes; at += step) {
@@ -278,7 +278,7 @@ void gather_exactly(std::byte* dst, const Sources& s, Cursor& at, std::int64_t p
   });
 }
 
-/// The same with one vector for each piece: what lies behind a piece is copied along and overwritten by the next.
+/// Gathers with one vector for each piece: the bytes behind a piece are copied along and overwritten by the next.
 template <std::int64_t vector>
 void gather_beyond(std::byte* dst, const Sources& s, Cursor& at, std::int64_t pieces) {
 #if HWY_TARGET == HWY_SCALAR

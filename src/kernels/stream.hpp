@@ -11,7 +11,7 @@ namespace patchfold::kernels {
 
 inline constexpr std::int64_t line_bytes = 64;
 
-/// How destinations are written: through the cache, or past it (which pays when they do not fit).
+/// Tells whether a destination is written through the cache, or past it (which pays when it does not fit).
 enum class Store : std::uint8_t { plain, past_cache };
 
 /// Lines that will be read soon, fetched a few at a time while other work goes on: groups of rows of lines.

@@ -176,8 +176,8 @@ const SumKernel& sum_kernel(DType dtype) noexcept {
 
 namespace {
 
-/// Asked for once: asking Highway again would undo a choice. What the compiler takes for granted is always there: Highway
-/// leaves NEON out on processors without AES, which no kernel uses.
+/// Returns the sets that can run here. They are asked for once: asking Highway again would undo a choice. What the compiler
+/// takes for granted is always there: Highway leaves NEON out on processors without AES, which no kernel uses.
 const std::vector<std::int64_t>& targets() {
   return lasting([] {
     std::vector<std::int64_t> found;

@@ -30,8 +30,9 @@ struct SumKernel {
 /// Returns the kernel of a summable type on the instruction set in use.
 const SumKernel& sum_kernel(DType dtype) noexcept;
 
-/// Instruction sets built in and supported, best first; and the choice among them ("" is the best).
+/// Returns the instruction sets that are built in and that the processor has, best first.
 std::vector<std::string> instruction_sets();
+/// Chooses one of them ("": the best). Returns false if it is not there.
 bool use_instruction_set(std::string_view name);
 
 }  // namespace patchfold::kernels

@@ -33,7 +33,7 @@ struct SumStep {
 };
 inline constexpr std::int64_t most_step_terms = 8;
 
-/// What is added to a run: vectors that lie side by side in the columns of a map.
+/// A term of a run: vectors that lie side by side in the columns of a map, and are added to the run.
 struct SumTerm {
   std::int64_t offset = 0;  ///< bytes from the map's columns to its first vector
   std::int64_t masks = 0;   ///< bytes into SumProgram::masks: for each vector of the run its lanes, a bit each
@@ -86,7 +86,7 @@ struct SumMapKernel {
   void (*sum)(const SumProgram& program, const SumMap& map) = nullptr;
 };
 
-/// Returns the kernel of a summable type on the instruction set in use.
+/// Returns the kernel for a summable type, on the instruction set in use.
 const SumMapKernel& sum_map_kernel(DType dtype) noexcept;
 
 /// Returns the kernel for means of at most 2^15 terms, as kernels/mean.hpp says.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a file of kernels answers when it is asked for its instruction set. Included once for each, so that every file has
-// the name of the set that it was compiled for.
+// Answers which instruction set a file of kernels was compiled for. Included once for each set, so that every file has its
+// name.
 #include <hwy/highway.h>
 
 #if defined(PATCHFOLD_KERNELS_TARGETS_INL) == defined(HWY_TARGET_TOGGLE)

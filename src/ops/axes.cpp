@@ -10,7 +10,7 @@
 namespace patchfold::ops {
 namespace {
 
-/// A size that must stay below the limit in magnitude.
+/// Returns the size; throws Error(overflow) unless it is below the limit in magnitude.
 std::int64_t bounded(Checked size, std::string_view op, std::string_view argument, std::int64_t given) {
   if (!size.is_below())
     fail(ErrorCode::overflow, op, argument, "extents, pads and effective kernels must stay below 2^60", given);
@@ -31,7 +31,7 @@ Pads pads_of(const Padding& padding, int i, const SpatialAxis& axis, std::int64_
   return {begin, total - begin};
 }
 
-/// Returns what to type if padding has an entry for each end instead of each axis.
+/// Returns what to type where padding has an entry for each end instead of each axis.
 ErrorValue four_pads_hint(const SpatialArgument& padding, int rank) {
   if (padding.pads == nullptr || padding.length != 2 * rank) return {};
   const PadsList& pads = *padding.pads;

@@ -23,11 +23,11 @@ struct SpatialArgument {
 SpatialArgument spatial(std::string_view name, const Axes& axes);
 SpatialArgument spatial(std::string_view name, const Padding& padding);
 
-/// The argument that decides how many axes are spatial: a list, or a single number (length -1) if there is no list.
+/// Returns the argument that decides how many axes are spatial: a list, or a single number (length -1) if there is no list.
 /// Throws Error(length) if two lists differ or one is empty.
 SpatialArgument deciding_argument(std::string_view op, std::initializer_list<SpatialArgument> arguments);
 
-/// What the tensor is whose spatial axes are counted.
+/// The tensor whose spatial axes are counted.
 struct CountedTensor {
   const Dims& shape;
   std::string_view needs;                      ///< the rule about its axes
@@ -35,12 +35,12 @@ struct CountedTensor {
   std::optional<Layout> image = std::nullopt;  ///< of an image; none for columns
 };
 
-/// The number of spatial axes. A list says it. A single number stands for the two spatial axes of a tensor of rank 4; in
-/// another rank it could mean two numbers of axes, so it is refused with both ways to write it. Throws Error(rank).
+/// Returns the number of spatial axes. A list says it. A single number stands for the two spatial axes of a tensor of rank
+/// 4; in another rank it could mean two numbers of axes, so it is refused with both ways to write it. Throws Error(rank).
 int spatial_rank(const ArgumentNames& names, const SpatialArgument& decides, const CountedTensor& tensor);
 
-/// Returns what to type if channels seem to be last in a picture or volume: the last axis holds 1 to 4, and `fits` holds for
-/// its spatial extents in that layout. Otherwise nothing.
+/// Returns what to type if a picture or a volume seems to have its channels last: the last axis holds 1 to 4, and `fits`
+/// holds for its spatial extents in that layout. Otherwise returns nothing.
 template <class Fits>
 ErrorValue channels_last_hint(const Dims& image, int rank, Layout layout, Fits fits) {
   const int batch = image.size() - rank - 1;
@@ -49,17 +49,17 @@ ErrorValue channels_last_hint(const Dims& image, int rank, Layout layout, Fits f
   return {"channels last? ", Setting("layout", "channels_last")};
 }
 
-/// The value for one axis.
+/// Returns the value for one axis.
 inline std::int64_t at(const Axes& axes, int axis) {
   return axes.values()[axes.is_scalar() ? 0 : axis];
 }
-/// One entry for each of `rank` axes.
+/// Returns one entry for each of `rank` axes.
 Dims spread(const Axes& axes, int rank);
 
 /// Throws Error(missing) for an argument that was left out.
 void check_given(std::string_view op, std::string_view name, bool given);
 
-/// How patches slide along the spatial axes. Lists have one entry for each axis.
+/// The slide of patches along the spatial axes. Lists have one entry for each axis.
 struct Sliding {
   const Axes& kernel;
   const Axes& stride;
@@ -71,13 +71,13 @@ struct Sliding {
 /// Error(value, overflow) for kernels below 1, strides below 1, dilations below 0, and sizes that overflow.
 void add_axes(Geometry& geometry, const Dims& extents, const Sliding& sliding, const ArgumentNames& names);
 
-/// Extents and positions of all spatial axes.
+/// Return the extents and the positions of all spatial axes.
 Dims extents_of(const Geometry& geometry);
 Dims positions_of(const Geometry& geometry);
 
 /// Places the taps of all axes on one axis of the columns, row-major: the last tap moves `step` elements.
 void place_taps(Geometry& geometry, int axis, std::int64_t step);
-/// Gives the positions their places in the columns.
+/// Places the positions in the same way.
 void place_positions(Geometry& geometry, int axis, std::int64_t step);
 
 }  // namespace patchfold::ops

@@ -14,7 +14,7 @@ Order order_of(DepthMode mode) {
   return mode == DepthMode::blocks_first ? Order::kernel : Order::channel;
 }
 
-/// Number of spatial axes.
+/// Returns the number of spatial axes.
 int block_rank(const Axes& block, Layout layout, const Dims& data, const Names& names) {
   check_given(names.op, names.kernel_size, !block.empty());
   const int rank = spatial_rank(names, deciding_argument(names.op, {spatial(names.kernel_size, block)}),

@@ -10,7 +10,7 @@
 namespace patchfold {
 namespace {
 
-/// A one of every summable type, alive as long as the program: the columns of coverage.
+/// Returns a one of every summable type, alive as long as the program: the columns of coverage.
 const std::byte* one_of(DType dtype) {
   const auto& ones = lasting([] {
     std::array<std::array<std::byte, 16>, dtype_table.size()> table{};
@@ -27,7 +27,7 @@ engine::Verb verb_of(const Geometry& geometry) {
   return geometry.sums ? engine::Verb::combine_sum : engine::Verb::combine_copy;
 }
 
-/// Bytes that one step of an index moves. Strides of axes that do not matter are 0.
+/// Returns the bytes that one step of an index moves. Strides of axes that do not matter are 0.
 std::int64_t bytes_of(Place place, const Dims& strides) {
   return place.step == 0 ? 0 : wrapping_mul(strides[place.axis], place.step);
 }

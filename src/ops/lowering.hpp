@@ -19,8 +19,8 @@ using Names = ArgumentNames;
 /// A neutral operator with all its arguments.
 using Neutral = std::variant<Unfold, Fold, Coverage, Reorder, Copy, SpaceToBatch, BatchToSpace, SpaceToDepth, DepthToSpace>;
 
-/// The geometry of a neutral operator for data of one shape. Throws Error for every argument and shape that the operator
-/// does not take, with these names.
+/// Returns the geometry of a neutral operator for data of one shape. Throws Error for every argument and shape that the
+/// operator does not take, with these names.
 Geometry geometry_of(const Unfold& op, const Dims& image, const Names& names);
 Geometry geometry_of(const Fold& op, const Dims& columns, const Names& names);
 Geometry geometry_of(const Coverage& op, const Dims& none, const Names& names);
@@ -32,7 +32,7 @@ Geometry geometry_of(const SpaceToDepth& op, const Dims& image, const Names& nam
 Geometry geometry_of(const DepthToSpace& op, const Dims& deep, const Names& names);
 
 Lowering lower(const Neutral& op, const Dims& data, const Names& names);
-/// One of the last plans of this thread, or a new one.
+/// Returns one of the last plans of this thread, or a new one.
 Plan plan(const Neutral& op, const Names& names, const ConstTensorView& data, const TensorView& output);
 
 }  // namespace patchfold::ops

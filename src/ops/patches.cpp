@@ -48,7 +48,7 @@ void place_patches(Geometry& geometry, const PatchLayout& layout, const Names& n
 
 namespace {
 
-/// A mode that copies from the image needs an image to copy from.
+/// Throws if a padding mode copies from the image, and the image is empty.
 void check_padding_mode(const Unfold& op, const Geometry& geometry, const Names& names) {
   if (op.padding_mode == PaddingMode::constant || geometry.positions == 0) return;
   for (const SpatialAxis& axis : geometry.axes)
@@ -74,7 +74,7 @@ void check_reduce(const Fold& op, const Names& names) {
 
 namespace {
 
-/// An axis without a position is a kernel that does not fit, as a rule a mistake.
+/// Throws if an axis has no position: a kernel that does not fit is, as a rule, a mistake.
 void check_positions(const Unfold& op, const Geometry& geometry, const Names& names) {
   Dims patch, padded;
   bool empty = false;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // All arithmetic on sizes that come from outside: it never wraps, and division rounds the way the formulas mean it.
 //
-// What has passed its check is below `size_limit` in magnitude: extents, pads, effective kernels, counts of elements, and
-// offsets in bytes. Sums and differences of up to seven such numbers, and products with a step that stays within one of
-// them, need no further check; code that relies on it says so where it is not plain.
+// Numbers that have passed their check are below `size_limit` in magnitude: extents, pads, effective kernels, counts of
+// elements, and offsets in bytes. Sums and differences of up to seven such numbers, and products with a step that stays
+// within one of them, need no further check; code that relies on it says so where it is not plain.
 #pragma once
 
 #include <concepts>
@@ -47,7 +47,7 @@ class Checked {
   constexpr Checked(std::optional<std::int64_t> value) noexcept : value_(value) {}
 
   constexpr std::optional<std::int64_t> value() const noexcept { return value_; }
-  /// Whether there is a value and its magnitude is below the limit.
+  /// Returns whether there is a value and its magnitude is below the limit.
   constexpr bool is_below(std::int64_t limit = size_limit) const noexcept {
     return value_ && -limit < *value_ && *value_ < limit;
   }
@@ -65,7 +65,7 @@ class Checked {
   std::optional<std::int64_t> value_{};
 };
 
-/// Product of the factors with `first`; 0 if one of them is 0, however large the others are.
+/// Returns the product of the factors with `first`; 0 if one of them is 0, however large the others are.
 constexpr Checked checked_product(const Dims& factors, Checked first = 1) noexcept {
   Checked product = first;
   for (const std::int64_t factor : factors) {
@@ -75,26 +75,26 @@ constexpr Checked checked_product(const Dims& factors, Checked first = 1) noexce
   return product;
 }
 
-/// a * b, or the largest number: for what is only compared.
+/// Returns a * b, or the largest number: for numbers that are only compared.
 constexpr std::int64_t saturating_mul(std::int64_t a, std::int64_t b) noexcept {
   return checked_mul(a, b).value_or((a < 0) == (b < 0) ? std::numeric_limits<std::int64_t>::max()
                                                        : std::numeric_limits<std::int64_t>::min());
 }
 
-/// a * b, modulo 2^64: for strides of axes that hold one element, whose product is never used.
+/// Returns a * b, modulo 2^64: for strides of axes that hold one element, whose product is never used.
 constexpr std::int64_t wrapping_mul(std::int64_t a, std::int64_t b) noexcept {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
 }
 
-/// Largest integer not above a / b, for b > 0.
+/// Returns the largest integer not above a / b, for b > 0.
 constexpr std::int64_t floor_div(std::int64_t a, std::int64_t b) noexcept {
   return a / b - (a % b < 0 ? 1 : 0);
 }
-/// Smallest integer not below a / b, for b > 0.
+/// Returns the smallest integer not below a / b, for b > 0.
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) noexcept {
   return a / b + (a % b > 0 ? 1 : 0);
 }
-/// a - b * floor_div(a, b), for b > 0.
+/// Returns a - b * floor_div(a, b), for b > 0.
 constexpr std::int64_t floor_mod(std::int64_t a, std::int64_t b) noexcept {
   const std::int64_t rest = a % b;
   return rest < 0 ? rest + b : rest;

@@ -33,7 +33,7 @@ bool is_whole(double value) {
   return exponent >= 52 || (bits & ((std::uint64_t{1} << (52 - exponent)) - 1)) == 0;
 }
 
-/// The nearest float64, ties to even.
+/// Returns the nearest float64, ties to even.
 double nearest_float64(std::uint64_t value) {
   const int excess = std::max(0, 11 - std::countl_zero(value));  // bits more than the 53 of float64
   std::uint64_t units = value >> excess;
@@ -45,7 +45,7 @@ double nearest_float64(std::uint64_t value) {
   return static_cast<double>(units) * static_cast<double>(std::uint64_t{1} << excess);  // both steps are exact
 }
 
-/// The nearest float32, ties to even; a NaN keeps its sign and the beginning of its payload.
+/// Returns the nearest float32, ties to even; a NaN keeps its sign and the beginning of its payload.
 float nearest_float32(double value) {
   constexpr SmallFormat float32{8, 23, 127, true, false};
   constexpr std::uint64_t payload = (std::uint64_t{1} << 51) - 1;

@@ -10,11 +10,11 @@
 
 namespace patchfold {
 
-/// The bytes of `scalar` as an element of type `dtype`, in the first size_of(dtype) bytes of the result; zeros for opaque,
-/// which takes only the number 0. Throws Error(value) if the type cannot hold it: an integer out of range, a fraction or
-/// NaN for an integer type, an imaginary part for a real type, infinity for a float8 without one. Floating-point types
-/// round to nearest even, whatever the caller's rounding mode; a number that rounds beyond the largest becomes infinity, or
-/// is an error without infinity.
+/// Returns the bytes of `scalar` as an element of type `dtype`, in the first size_of(dtype) bytes of the result; zeros for
+/// opaque, which takes only the number 0. Throws Error(value) if the type cannot hold it: an integer out of range, a
+/// fraction or NaN for an integer type, an imaginary part for a real type, infinity for a float8 without one. Floating-point
+/// types round to nearest even, whatever the caller's rounding mode; a number that rounds beyond the largest becomes
+/// infinity, or is an error without infinity.
 std::array<std::byte, 16> encode(const Scalar& scalar, DType dtype, std::string_view op, std::string_view argument);
 
 }  // namespace patchfold

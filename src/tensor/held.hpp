@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators and the element types that this build holds: those that CMake's options chose. The others have no rows of
-// the operator table and no kernels.
+// Tells which operators and element types this build holds, as CMake's options chose. Of the others, rows of the operator
+// table and kernels are not made.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace patchfold {
 
-/// Whether this build holds the operator, whatever its version is.
+/// Returns whether this build holds the operator, whatever its version is.
 constexpr bool holds(std::string_view op) noexcept {
   return chosen::operators.size() == 0 ||
          std::ranges::find(chosen::operators, op.substr(0, op.rfind('-'))) != chosen::operators.end();
@@ -22,7 +22,7 @@ constexpr bool holds(DType dtype) noexcept {
   return chosen::types.size() == 0 || std::ranges::find(chosen::types, dtype) != chosen::types.end();
 }
 
-/// Returns whether this build holds the C++ type of elements.
+/// Returns whether this build holds elements of the C++ type T.
 template <class T>
 consteval bool holds() {
   return std::ranges::any_of(dtypes(), [](DType dtype) {
@@ -30,13 +30,13 @@ consteval bool holds() {
   });
 }
 
-/// Whether elements that this build holds may be moved in units of so many bytes.
+/// Returns whether elements that this build holds may be moved in units of so many bytes.
 constexpr bool holds_unit(std::size_t bytes) {
   return std::ranges::any_of(
       dtypes(), [=](DType dtype) { return holds(dtype) && (size_of(dtype) == 0 || bytes % size_of(dtype) == 0); });
 }
 
-/// visit() with Opaque in the place of types that this build does not hold, so that f is not compiled for these.
+/// Calls visit() with Opaque in the place of types that this build does not hold, so that f is not compiled for these.
 template <class F>
 constexpr decltype(auto) visit_held(DType dtype, F&& f) {
   return visit(dtype, [&]<class T>(std::type_identity<T>) -> decltype(auto) {

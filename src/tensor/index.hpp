@@ -20,7 +20,7 @@ inline bool advance(Dims& index, const Dims& begin, const Dims& end) noexcept {
   return false;
 }
 
-/// Steps through a box that begins at 0.
+/// Steps to the next index of a box that begins at 0; returns false after the last one.
 inline bool advance(Dims& index, const Dims& extents) noexcept {
   for (int axis = index.size() - 1; axis >= 0; --axis) {
     if (++index[axis] < extents[axis]) return true;
@@ -29,7 +29,7 @@ inline bool advance(Dims& index, const Dims& extents) noexcept {
   return false;
 }
 
-/// The index whose row-major number is `number`.
+/// Returns the index whose row-major number is `number`.
 inline Dims index_at(std::int64_t number, const Dims& extents) noexcept {
   Dims index = Dims::filled(extents.size(), 0);
   for (int axis = extents.size() - 1; axis >= 0; --axis) {
@@ -39,7 +39,7 @@ inline Dims index_at(std::int64_t number, const Dims& extents) noexcept {
   return index;
 }
 
-/// The row-major number of an index.
+/// Returns the row-major number of an index.
 inline std::int64_t number_at(const Dims& index, const Dims& extents) noexcept {
   std::int64_t number = 0;
   for (int axis = 0; axis < index.size(); ++axis) number = number * extents[axis] + index[axis];

@@ -16,8 +16,8 @@ union Lasting {
   T value;
 };
 
-/// Keeps what a lambda returned at its first call. Threads at the same time may each make one, and one is kept: a child
-/// that is forked meanwhile must not wait for a thread that it does not have.
+/// Returns what a lambda returned at its first call. Threads that come at the same time may each call it, and one result is
+/// kept. No lock is taken: a child that is forked meanwhile must not wait for a thread that it does not have.
 template <class F>
 const auto& lasting(F make) {
   static_assert(std::is_class_v<F>, "a lambda: functions of one type would share what they make");

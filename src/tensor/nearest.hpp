@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of several words somebody meant.
+// Guesses which of several words somebody meant.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,7 @@ class Nearest {
     found_ = candidate;
     return true;
   }
-  /// The nearest one, or nothing.
+  /// Returns the nearest one, or nothing.
   std::string_view found() const noexcept { return found_; }
 
  private:

@@ -10,8 +10,8 @@
 
 namespace patchfold {
 
-/// The calling thread's own T, or null where there is none any more: after the thread has destroyed it, destructors of older
-/// thread-local objects, and of static objects in the first thread, may still call the library.
+/// Returns the calling thread's own T, or null where there is none any more: after the thread has destroyed it, destructors
+/// of older thread-local objects, and of static objects in the first thread, may still call the library.
 template <class T>
 T* of_this_thread() {
 #if defined(__MINGW32__) && !defined(__clang__)

@@ -19,7 +19,7 @@ inline double power_of_two(int exponent) noexcept {
 }
 }  // namespace detail
 
-/// The value of a pattern; exact.
+/// Returns the value of a pattern; exact.
 inline double decode(const SmallFormat& f, std::uint32_t bits) noexcept {
   using detail::double_bias;
   using detail::double_mantissa;
@@ -53,9 +53,9 @@ struct Rounded {
   bool is_beyond = false;
 };
 
-/// The nearest pattern, ties to even, whatever the caller's rounding mode. What lies beyond the largest number becomes
-/// infinity, or the largest number in formats without infinity. Every NaN becomes one quiet NaN that keeps the sign where
-/// the format has one for it. Formats may have up to 32 bits.
+/// Returns the nearest pattern, ties to even, whatever the caller's rounding mode. What lies beyond the largest number
+/// becomes infinity, or the largest number in formats without infinity. Every NaN becomes one quiet NaN that keeps the sign
+/// where the format has one for it. Formats may have up to 32 bits.
 inline Rounded round_to(const SmallFormat& f, double value) noexcept {
   using detail::double_bias;
   using detail::double_mantissa;
@@ -93,7 +93,7 @@ inline Rounded round_to(const SmallFormat& f, double value) noexcept {
   return {sign | static_cast<std::uint32_t>(units)};
 }
 
-/// The pattern alone.
+/// Returns the pattern alone.
 inline std::uint32_t encode(const SmallFormat& f, double value) noexcept {
   return round_to(f, value).bits;
 }

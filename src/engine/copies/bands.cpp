@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Extracts whose windows overlap or leave the image, in any layout of either side. The image is cut into bands of positions.
-// What a band reads is copied to scratch memory, the stage: in the order of the destination, with what lies outside filled
-// in. From there the columns are copies without borders. All copies are those of the other strategies, so both sides are
-// read and written in whole lines, and elements are brought into order once, not once for each tap.
+// The strategy "bands": extracts whose windows overlap or leave the image, in any layout of either side. The image is cut
+// into bands of positions. The part of the image that a band reads is copied to scratch memory, the stage: in the order of
+// the destination, with the elements outside the image filled in. From there the columns are copies without borders. All
+// copies are those of the other strategies, so both sides are read and written in whole lines, and elements are brought into
+// order once, not once for each tap.
 #include "engine/copies/bands.hpp"
 
 #include <algorithm>
@@ -23,6 +24,9 @@ namespace {
 
 using Reach = BandLayout::Reach;
 
+/// A plan of the strategy: the copies of all bands, of which bands with the same reaches share one set. A row of work is one
+/// band of one group of tuples; its stage lies in the piece's scratch memory. Stages that are filled row by row, from which
+/// columns are written row by row, took as long in all layouts.
 class Bands final : public Compiled {
  public:
   Bands(const Problem& problem, BandLayout layout) : Compiled(problem), plan_(std::move(layout)) {
@@ -70,13 +74,14 @@ class Bands final : public Compiled {
   }
 
  private:
+  /// A copy of a band, with the offsets of its first elements. All bands of its kind share it.
   struct Copy {
     std::unique_ptr<Compiled> plan{};
     std::int64_t src = 0, dst = 0;
     void run(const std::byte* from, std::byte* to, std::byte* scratch) const noexcept {
       plan->run_rows(from + src, to + dst, 0, plan->rows(), scratch);
     }
-    /// Does the same, and fetches the lines that are needed next.
+    /// Runs the copy, and fetches meanwhile the lines that the next band reads.
     void run(const std::byte* from, std::byte* to, std::byte* scratch, kernels::Ahead& ahead) const noexcept {
       plan->run_rows(from + src, to + dst, 0, plan->rows(), scratch, ahead);
     }
@@ -91,7 +96,8 @@ class Bands final : public Compiled {
     return {band.positions, band.from, band.end, length};
   }
 
-  /// Bands that lie inside the image are all alike, so those before the first and behind the last of them are planned.
+  /// Plans the copies of all bands. Bands that lie inside the image are all alike, so only one of them is planned, and those
+  /// before the first and behind the last of them.
   void add_all_copies() {
     const std::int64_t bands = ceil_div(plan_.windows[0].positions, plan_.band);
     for (const bool forwards : {true, false})
@@ -150,7 +156,7 @@ class Bands final : public Compiled {
     return ahead;
   }
 
-  /// Adds the copies to the stage along the windows from `i` on, for the others as `axes` and `copy` say.
+  /// Adds the copies to the stage along the windows from `i` on; `axes` and `copy` have the windows before.
   void add_to_stage(Copies& copies, const Reach& band, int i, const std::vector<Dim>& axes, Copy copy) const {
     if (i == plan_.windows.size()) {
       copy.plan = plan_copy(problem_, axes, 0);
@@ -173,7 +179,8 @@ class Bands final : public Compiled {
     }
   }
 
-  /// Adds the copies from the stage. Taps whose coordinates have the same residue are one copy.
+  /// Adds the copies from the stage to the columns in the same way. Taps whose coordinates have the same residue are one
+  /// copy.
   void add_from_stage(Copies& copies, const Reach& band, int i, const std::vector<Dim>& axes, Copy copy) const {
     if (i == plan_.windows.size()) {
       copy.plan = plan_copy(problem_, axes, problem_.dst_range.end - problem_.dst_range.begin);

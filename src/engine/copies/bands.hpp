@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an extract is cut into bands, and where the elements of a band lie in scratch memory.
+// Decides how an extract is cut into bands, and where the elements of a band lie in scratch memory.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,10 @@
 
 namespace patchfold::engine {
 
-/// The stage of a band has an axis for the coordinates of each window, and one for each dim that is staged along.
-/// Coordinates of the sorted window are sorted by residue modulo its stride, so that the positions of a tap are neighbours.
+/// The bands of an extract and the layout of their stage, which is the scratch memory that holds the image part of a band.
+/// The stage has an axis for the coordinates of each window, and one for each dim that is staged along. Coordinates of the
+/// sorted window are sorted by residue modulo its stride, so that the positions of a tap are neighbours. The stage has no
+/// axis for taps: it would be as large as the columns, and lost to a program for maps.
 struct BandLayout {
   /// Positions of one window, and which of the coordinates that they reach lie inside the image.
   struct Reach {
@@ -32,7 +34,7 @@ struct BandLayout {
   };
 
   Reach reach(int window, std::int64_t position, std::int64_t positions) const noexcept;
-  /// Bands are those of the first window; the others have all their positions.
+  /// Returns the reach of a window in a band. Bands cut the first window; the others have all their positions.
   Reach reach(int window, const Reach& band) const noexcept {
     return window == 0 ? band : reach(window, 0, windows[window].positions);
   }
@@ -51,11 +53,12 @@ struct BandLayout {
   bool has_outside = false;
 };
 
-/// Whether the stage sorts the coordinates of a window: those whose positions are neighbours in the destination and not in
+/// Returns whether the stage sorts the coordinates of a window: its positions are neighbours in the destination and not in
 /// the image.
 bool sorts_coordinates(const Window& window, std::int64_t element) noexcept;
 
-/// Nothing for a problem that is no extract with constant borders, or whose stage would not fit into the cache.
+/// Lays out the bands of a problem. Returns nothing if it is not an extract with constant borders, or if its stage would not
+/// fit into the cache.
 std::optional<BandLayout> lay_out_bands(const Problem& problem);
 
 }  // namespace patchfold::engine

@@ -28,11 +28,13 @@ bool is_possible(const Problem& problem) noexcept {
   return true;
 }
 
+/// Chooses a BandLayout in three steps: the dims that are staged together, the positions of a band, the order of the stage.
+/// The first two steps may find that the problem does not fit.
 class BandsPlanner {
  public:
   explicit BandsPlanner(const Problem& problem) : element_(problem.element_size) {
     plan_.windows = problem.windows;
-    // Bands are cut from the window whose positions lie farthest apart in the destination: what they write is long then.
+    // Bands are cut from the window whose positions lie farthest apart in the destination, so that each writes long runs.
     for (Window& w : plan_.windows)
       if (w.positions > 1 && std::abs(w.position_stride) > std::abs(plan_.windows[0].position_stride))
         std::swap(w, plan_.windows[0]);
@@ -48,12 +50,12 @@ class BandsPlanner {
   }
 
  private:
-  /// Coordinates along a window in the stage, for so many positions.
+  /// Returns the coordinates along a window in the stage, for so many positions.
   std::int64_t length(int i, std::int64_t positions) const noexcept {
     return ceil_div(reached(plan_.windows[i], positions), plan_.places[i].phases) * plan_.places[i].phases;
   }
 
-  /// Bytes of the stage for so many positions of the first window and one element of each dim.
+  /// Returns the bytes of the stage for so many positions of the first window and one element of each dim.
   double bytes_for(std::int64_t positions) const noexcept {
     auto bytes = static_cast<double>(element_);
     for (int i = 0; i < plan_.windows.size(); ++i)
@@ -61,8 +63,8 @@ class BandsPlanner {
     return bytes;
   }
 
-  /// Chooses the dims that are staged together: those whose neighbours share lines on either side, and others while that is
-  /// little, and while enough rows of work remain for many threads.
+  /// Chooses the dims that are staged together: those whose neighbours share lines on either side, and others while the
+  /// stage is small and enough rows of work remain for many threads. Returns false if the stage would be too large.
   bool choose_group() {
     constexpr std::int64_t near_bytes = 256, little = 64 << 10;
     const auto budget = static_cast<double>(stage_bytes());
@@ -98,7 +100,7 @@ class BandsPlanner {
     return true;
   }
 
-  /// As many positions as fit into a part of the cache.
+  /// Chooses as many positions for a band as fit into a part of the cache. Returns false if a stage would be too large.
   bool choose_band() {
     const Window& w = plan_.windows[0];
     const auto each = static_cast<double>(plan_.group * count_tuples(plan_.inner));
@@ -112,7 +114,7 @@ class BandsPlanner {
         high = middle - 1;
     }
     if (each * bytes_for(low) > 2 * budget) return false;
-    // Neither so many that few rows of work remain, nor fewer than share most of what they read.
+    // Not so many positions that few rows of work remain, and not so few that bands would read most elements twice.
     const auto parts = static_cast<std::int64_t>(moved_ * static_cast<double>(plan_.group) / most_moved);
     const std::int64_t shared = std::min(low, ceil_div(2 * reached(w, 1), w.stride));
     low = std::clamp(ceil_div(w.positions, std::max<std::int64_t>(1, parts)), shared, low);
@@ -120,7 +122,8 @@ class BandsPlanner {
     return true;
   }
 
-  /// Bands that lie inside the image are all alike, others are planned one by one: that must not grow with a pad.
+  /// Returns whether very many bands would be planned. Bands inside the image are all alike, but others are planned one by
+  /// one, and their number grows with a pad.
   bool has_many_borders() const noexcept {
     constexpr std::int64_t most = 4096;
     const Window& w = plan_.windows[0];
@@ -128,8 +131,9 @@ class BandsPlanner {
     return std::max(w.pad_begin, behind) > (most - 1) * step && w.positions > (most - 1) * plan_.band;
   }
 
-  /// Gives the axes of the stage their places, in the order of the destination.
+  /// Places the axes of the stage in the order of the destination.
   void place_axes() {
+    /// An axis of the stage: its stride in the destination, its extent, and the place for its step in the stage.
     struct Axis {
       std::int64_t near, extent;
       std::int64_t* step;

@@ -8,20 +8,21 @@
 
 namespace patchfold::engine {
 
-/// Each returns the plan of a problem in normal form, or null if the strategy does not fit the problem.
+// Each make_ function returns the plan of a problem in normal form, or null if the strategy does not fit the problem. The
+// comments say which problems it fits. The pays functions stand in the table (engine/table.cpp).
 
-/// A destination without elements.
+/// Problems without destination elements.
 std::unique_ptr<Compiled> make_nothing(const Problem& problem);
-/// One contiguous run of bytes on both sides.
+/// Copies of one contiguous run of bytes.
 std::unique_ptr<Compiled> make_memcpy(const Problem& problem);
 
 // Copies without windows, such as those of the block operators.
 
-/// Small elements that lie together on one side and are a few streams on the other. Also sums of one term each, which are
-/// copies but for zeros and NaNs, where streams are joined.
+/// Copies of small elements that lie together on one side and are a few streams on the other. Also sums of one term each,
+/// which are copies but for zeros and NaNs, where streams are joined.
 std::unique_ptr<Compiled> make_streams(const Problem& problem);
 bool streams_pay(const Problem& problem);
-/// Any strides on both sides. Also extracts whose windows overlap inside the image, and sums of one term each.
+/// Copies with any strides on both sides. Also extracts whose windows overlap inside the image, and sums of one term each.
 std::unique_ptr<Compiled> make_strided(const Problem& problem);
 
 // Other copies.
@@ -32,14 +33,14 @@ bool extract_maps_pay(const Problem& problem);
 /// Extracts by way of scratch memory, band by band: in the order of the destination, with the borders filled in.
 std::unique_ptr<Compiled> make_bands(const Problem& problem);
 bool bands_pay(const Problem& problem);
-/// Copies that consist of parts without windows: extracts of which most windows lie inside the image, and the inverses of
+/// Problems that consist of parts without windows: extracts of which most windows lie inside the image, and the inverses of
 /// block operators where the image takes a part of the outermost blocks only.
 std::unique_ptr<Compiled> make_parts(const Problem& problem);
 bool parts_pay(const Problem& problem);
 /// Any extract or combine_copy, row by row.
 std::unique_ptr<Compiled> make_move(const Problem& problem);
 
-/// Whether a problem has no destination elements.
+/// Returns whether a problem has no destination elements.
 bool is_nothing(const Problem& problem) noexcept;
 
 }  // namespace patchfold::engine

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Extracts of small images, map by map. A map is the image of one tuple of the dims. All maps are read alike, so one
-// program, a list of vectors in the order of the columns, makes the columns of all (engine/copies/extract_program.hpp).
-// Where the innermost window has a stride, or the image does not lie along it, a group of maps is sorted by phases in
-// scratch memory first.
+// The strategy "extract maps": extracts of small images, map by map. A map is the image of one tuple of the dims. All maps
+// are read alike, so one program, a list of vectors in the order of the columns, makes the columns of all
+// (engine/copies/extract_program.hpp). Where the innermost window has a stride, or the image does not lie along it, a group
+// of maps is sorted by phases in scratch memory first.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -32,7 +32,7 @@ struct MapLayout {
   std::int64_t groups = 1;
 };
 
-/// Whether taps, in the order of the windows, and behind them positions, in walk_order(), have no gaps.
+/// Returns whether the columns have no gaps: taps in the order of the windows, and behind them positions in walk_order().
 bool are_dense(const std::vector<Window>& windows, const std::vector<int>& order, std::int64_t element) {
   std::int64_t run = element;
   for (auto i = order.rbegin(); i != order.rend(); ++i) {
@@ -95,6 +95,8 @@ std::optional<MapLayout> lay_out_maps(const Problem& problem) {
   return maps;
 }
 
+/// A plan of the strategy: one program, which each row of work runs for a group of maps. A vector of the program may read
+/// beyond a map, but never beyond the source tensor.
 class ExtractMaps final : public Compiled {
  public:
   ExtractMaps(const Problem& problem, MapLayout maps, ExtractPlan plan, const kernels::ExtractMapKernel& kernel)
@@ -152,7 +154,7 @@ class ExtractMaps final : public Compiled {
     std::int64_t to = 0;
   };
 
-  /// Adds one for the whole strides of the inner window, and one for the rest.
+  /// Adds the copies of so many maps: one for the whole strides of the inner window, and one for the rest.
   void add_sorts(std::vector<Sort>& sorts, std::int64_t count) {
     const Window& inner = problem_.windows[maps_.inner];
     const std::int64_t element = problem_.element_size, whole = inner.extent / inner.stride;
@@ -204,7 +206,7 @@ bool extract_maps_pay(const Problem& problem) {
 std::unique_ptr<Compiled> make_extract_maps(const Problem& problem) {
   std::optional<MapLayout> maps = lay_out_maps(problem);
   if (!maps) return nullptr;
-  // Asked for once: another thread may change the instruction set.
+  // The kernel is asked for once: another thread may change the instruction set.
   const auto* kernel = kernels::extract_map_kernel(std::min<std::int64_t>(problem.element_size, 8));
   if (kernel == nullptr) return nullptr;
   std::optional<ExtractPlan> plan = plan_extract(maps->windows, *kernel, problem.element_size, maps->phase_pitch);

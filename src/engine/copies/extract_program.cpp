@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::size_t most_listed_steps = 1 << 16;  ///< of a program (arbitrary: 2 MB)
 
-/// Returns the axis from the positions of each tap to image coordinates, or, if sorted, to the elements of a phase.
+/// Returns the axis of a walk from the positions of each tap to the coordinates of the image, or, where it is sorted, to the
+/// elements of a phase.
 WalkAxis extract_axis(const Window& w, bool is_sorted, std::int64_t phase_pitch) {
   WalkAxis axis{w.positions, is_sorted ? phase_length(w) : w.extent, (is_sorted ? 1 : w.stride) * w.image_stride};
   for (std::int64_t q = 0; q < w.kernel; ++q) {
@@ -33,6 +34,7 @@ std::vector<WalkAxis> extract_axes(const std::vector<Window>& windows, const std
   return axes;
 }
 
+/// Writes one ExtractPlan, tap by tap in the order of the columns.
 class ExtractPlanWriter {
  public:
   ExtractPlanWriter(const std::vector<Window>& windows, const std::vector<int>& order,
@@ -76,7 +78,7 @@ class ExtractPlanWriter {
     } while (advance(row, rows));
   }
 
-  /// Makes the step part of the one before, if that is possible.
+  /// Makes the step a part of the one before, and returns true, if that is possible.
   bool continues(const kernels::ExtractStep& step) {
     if (plan_.steps.empty()) return false;
     kernels::ExtractStep& before = plan_.steps.back();

@@ -11,7 +11,7 @@
 
 namespace patchfold::engine {
 
-/// A program and what it consists of.
+/// A program with the lists that it consists of. It holds no pointers into tensors.
 struct ExtractPlan {
   std::vector<kernels::ExtractStep> steps{};
   std::vector<std::uint8_t> masks{};
@@ -22,7 +22,8 @@ struct ExtractPlan {
 
 /// Writes the program of a map whose columns have no gaps: its taps in the order of the windows, and behind them its
 /// positions in the order of walk_order(). Image strides are those of the map as it is read; along the innermost window they
-/// are those of one phase, which begins `phase_pitch` bytes behind the one before. Nothing if the program would be long.
+/// are those of one phase, each of which begins `phase_pitch` bytes behind the one before. Returns nothing if the program
+/// would be long.
 std::optional<ExtractPlan> plan_extract(const std::vector<Window>& windows, const kernels::ExtractMapKernel& kernel,
                                         std::int64_t element_size, std::int64_t phase_pitch);
 

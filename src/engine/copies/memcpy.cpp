@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One contiguous run of bytes on both sides. It is cut into rows of a fixed size, so that threads can share it.
+// The strategy "memcpy": one contiguous run of bytes on both sides. It is cut into rows of a fixed size, so that threads can
+// share it.
 #include <algorithm>
 
 #include "engine/copies/copies.hpp"
@@ -12,6 +13,7 @@
 namespace patchfold::engine {
 namespace {
 
+/// A plan of the strategy. All bytes of both sides are one unit.
 class Memcpy final : public Compiled {
  public:
   explicit Memcpy(Problem problem) : Compiled(problem), store_(store_of(problem)) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies any extract or combine_copy, row by row. A row lies along one axis: a dim, or the positions or the taps of a
-// window. Along it the coordinate advances in equal steps, so the row consists of a few runs (window.hpp), each of which
-// reads the image in equal steps or reads nothing. All other windows have one coordinate for the whole row. Extract writes
-// every column element, copied or filled. combine_copy is the same walk with source and destination exchanged; it skips
-// coordinates outside the image.
+// The strategy "move": copies any extract or combine_copy, row by row. A row lies along one axis: a dim, or the positions or
+// the taps of a window. Along it the coordinate advances in equal steps, so the row consists of a few runs (window.hpp),
+// each of which reads the image in equal steps or reads nothing. All other windows have one coordinate for the whole row.
+// Extract writes every column element, copied or filled. combine_copy is the same walk with source and destination
+// exchanged; it skips coordinates outside the image.
 #include "kernels/move.hpp"
 
 #include <algorithm>
@@ -21,6 +21,8 @@ namespace {
 /// Elements of a row whose neighbours lie apart: the lines that it touches stay in the cache for the axes inside it.
 constexpr std::int64_t strided_chunk = 256;
 
+/// A plan of the strategy. It has no tables, so it fits every copy, with every stride and padding mode: runs are found while
+/// it runs.
 class Move final : public Compiled {
  public:
   explicit Move(const Problem& problem) : Compiled(problem), extracts_(problem.verb == Verb::extract) {
@@ -47,7 +49,8 @@ class Move final : public Compiled {
   }
 
  private:
-  /// The image's stride is not known to fit where the step leaves the image, so an axis keeps only its size for the order.
+  /// Returns an axis of the walk. The image's stride times the step may overflow where the step leaves the image, so the
+  /// axis keeps only its size, for the order.
   Axis axis_of(Axis::Kind kind, int window, std::int64_t extent, std::int64_t step, std::int64_t column_stride) const {
     const std::int64_t image_stride = problem_.windows[window].image_stride;
     const std::int64_t image = saturating_mul(step, image_stride);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Problems without destination elements.
+// The strategy "nothing": problems without destination elements.
 #include "engine/copies/copies.hpp"
 
 namespace patchfold::engine {
 namespace {
 
+/// A plan of the strategy: no rows of work.
 class Nothing final : public Compiled {
  public:
   using Compiled::Compiled;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Problems whose windows are whole except at the edges, cut into parts without windows.
+// The strategy "parts": problems whose windows are whole except at the edges, cut into parts without windows.
 //
-// Of an extract these are the positions whose windows lie inside the image; of the few positions around them the taps inside
-// are parts too, and all else is filled. Of blocks that do not fill the image, or that it crops, they are the whole blocks
-// and at most one cut block at either end of an axis; in sums and means there are also elements behind the last block, which
-// are zero or filled.
+// The parts of an extract are the positions whose windows lie inside the image, and the taps inside the image of the few
+// positions around them; all else is filled. The parts of blocks that do not fill the image, or that it crops, are the whole
+// blocks and at most one cut block at either end of an axis; in sums and means also the elements behind the last block,
+// which are zero or filled.
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -21,7 +21,8 @@
 namespace patchfold::engine {
 namespace {
 
-/// Plans one after the other: their rows count through all of them.
+/// A plan of the strategy: the plans of the parts, one after the other, whose rows are numbered through. Parts write
+/// different elements, so their rows may run in any order.
 class Parts final : public Compiled {
  public:
   explicit Parts(const Problem& problem) : Compiled(problem) {}
@@ -58,7 +59,7 @@ bool extracts(const Problem& problem) noexcept {
   return problem.verb == Verb::extract;
 }
 
-/// Returns the problem with only a section of its first window.
+/// Returns the problem with a section of its first window only.
 Problem with_section(Problem problem, const Section& section) {
   Window& w = problem.windows[0];
   w.positions = section.positions;
@@ -69,7 +70,7 @@ Problem with_section(Problem problem, const Section& section) {
   return problem;
 }
 
-/// Returns the same with a section inside the image, as two dims.
+/// Returns the problem with a section of its first window that lies inside the image, as two dims.
 Problem opened(const Problem& problem, const Section& section) {
   Problem rest = with_section(problem, section);
   const Window w = rest.windows[0];
@@ -81,7 +82,7 @@ Problem opened(const Problem& problem, const Section& section) {
   return rest;
 }
 
-/// Positions around the inside of one window that are cut into taps one by one; more are copied row by row.
+/// The most positions around the inside of one window that are cut into taps one by one; more are copied row by row.
 constexpr std::int64_t most_cut = 3;
 
 std::vector<Section> sections_of_extract(const Window& w) {

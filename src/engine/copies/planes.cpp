@@ -43,7 +43,7 @@ void Planes::prepare() {
   list_offsets(best_.columns, 2);
 }
 
-/// Units that lie side by side on both sides become one.
+/// Joins units that lie side by side on both sides.
 void Planes::take_unit() {
   for (bool found = true; found;) {
     found = false;
@@ -67,7 +67,7 @@ void Planes::consider_rows(const Choice& choice) {
   }
 }
 
-/// Considers exchanging the columns with rows that vectors of the source run along.
+/// Considers the choices that exchange the columns with rows along which the vectors of the source run.
 void Planes::consider_exchanges(int columns) {
   for (int i = 0; i < axes_.size(); ++i) {
     const std::int64_t from = std::abs(axes_[i].from);
@@ -134,7 +134,7 @@ std::int64_t Planes::length(const List& list) const noexcept {
   return product;
 }
 
-/// Returns the step between the units of a list on one side; 0 if the steps differ.
+/// Returns the step between the units of a list on one side, 0 if the steps differ.
 std::int64_t Planes::step(const List& list, bool to) const noexcept {
   std::int64_t reach = 0;
   for (int k = 0; k < list.size(); ++k) {
@@ -156,8 +156,8 @@ void Planes::consider(Choice choice) {
   best_ = choice;
 }
 
-/// Lines of one side that have to be fetched again from behind the first-level cache, for each unit that is moved:
-/// neighbours in a line share it only where few other lines are touched between them.
+/// Returns how many lines of one side have to be fetched again from behind the first-level cache, for each unit that is
+/// moved: neighbours in a line share it only where few other lines are touched between them.
 double Planes::misses(const Choice& choice, bool to) const noexcept {
   constexpr double near_lines = 256, sets = 64;  // of a first-level cache
   const auto stride = [&](int i) { return std::abs(to ? axes_[i].to : axes_[i].from); };
@@ -181,7 +181,7 @@ double Planes::misses(const Choice& choice, bool to) const noexcept {
   return 1 / std::min(shared, std::max(1.0, line / static_cast<double>(unit_)));
 }
 
-/// Cycles for a brick. The constants are rough: they only have to tell choices apart that differ much.
+/// Returns the cycles for a brick. The constants are rough: they only have to tell choices apart that differ much.
 double Planes::price(const Choice& choice) const noexcept {
   std::int64_t volume = 1;
   for (const BrickAxis& axis : axes_) volume *= axis.length;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a brick is moved plane by plane: which of its axes become the rows and the columns of planes (kernels/plane.hpp).
+// Moves a brick plane by plane, and decides which of its axes become the rows and the columns of planes (kernels/plane.hpp).
 //
 // There are several choices: rows that are exchanged with columns in registers, columns that are put in order or spread in
 // registers, and units one by one. Each is given a price in cycles, and the cheapest is taken.
@@ -17,7 +17,7 @@
 
 namespace patchfold::engine {
 
-/// Bytes of the units that planes are made of, at most: longer ones are runs (arbitrary).
+/// The most bytes of the units that planes are made of: longer units are runs (arbitrary).
 inline constexpr std::int64_t longest_plane_unit = 1024;
 
 /// An axis of a brick.
@@ -30,7 +30,7 @@ struct BrickAxis {
 
 using BrickAxes = FixedList<BrickAxis, 2 * max_rank>;
 
-/// How many units a brick has along each of its axes.
+/// The number of units that a brick has along each of its axes.
 using Extents = std::array<std::int64_t, max_axes>;
 
 /// Some axes, the nearest first.
@@ -39,15 +39,18 @@ inline bool has(const AxisOrder& order, int axis) {
   return std::ranges::find(order, axis) != order.end();
 }
 
+/// Moves bricks of one shape. The constructor chooses rows and columns once, for a whole brick; bricks at the edges of the
+/// index space move their fewer units in the same way. Rows and columns are lists of offsets in place of two strides,
+/// because an axis that is too short to fill a register is continued by the next dim of its side.
 class Planes {
  public:
   Planes() = default;
   Planes(std::int64_t unit, const BrickAxes& axes);
 
-  /// Estimates the cycles that a whole brick takes while it lies in the cache.
+  /// Returns an estimate of the cycles that a whole brick takes while it lies in the cache.
   double cycles() const noexcept { return cycles_; }
 
-  /// Makes the lists of offsets. Call it once, before the first move.
+  /// Lists the offsets of the choice. To be called once, before the first move; plans that only compare prices need none.
   void prepare();
 
   std::int64_t rows() const noexcept { return static_cast<std::int64_t>(offsets_[0].size()); }
@@ -61,6 +64,7 @@ class Planes {
  private:
   using List = AxisOrder;
   enum class Side : std::uint8_t { from, to, both };
+  /// The axes that become the rows and the columns of planes, the nearest first. No axis is in both.
   struct Choice {
     List rows{}, columns{};
   };

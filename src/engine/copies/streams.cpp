@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks to planes and back: small elements that lie together on one side are a few streams on the other. Splitting reads
-// rows and writes streams, joining reads streams and writes rows, both by way of registers.
+// The strategy "streams": blocks to planes and back. Small elements that lie together on one side are a few streams on the
+// other. Splitting reads rows and writes streams, joining reads streams and writes rows, both by way of registers.
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -61,10 +61,12 @@ std::optional<StreamDims> find_streams(const Problem& problem, bool joins) {
   return dims;
 }
 
-/// Whether streams are faster than bricks (strategy "strided"): rows are long, or follow one another. Two to four streams
-/// are, if a row fills a vector, except three that are split past the cache; within it what is split is moved as fast as
-/// bricks, but these take longer to plan. All others are only past the cache, if a row has a few lines there: 256 bytes, or
-/// one line for two or three streams of elements of 1 or 2 bytes.
+/// Returns whether streams are faster than bricks (strategy "strided").
+///   rows              must be long, or follow one another
+///   2 to 4 streams    are faster if a row fills a vector, except when 3 are split past the cache. Within the cache a split
+///                     is as fast as bricks, but bricks take longer to plan
+///   all others        are faster past the cache only, if a row has a few lines: 256 bytes, or one line for two or three
+///                     streams of elements of 1 or 2 bytes
 bool pay(const Problem& problem, const StreamDims& dims) {
   // Bytes of the shortest row that few streams win with (arbitrary: two vectors of SSE4), and of the shortest that is worth
   // a call of its own.
@@ -86,8 +88,8 @@ std::optional<StreamDims> choose(const Problem& problem) {
   return split && (!join || pay(problem, *split) || !pay(problem, *join)) ? split : join;
 }
 
-/// Rows go in groups, which are written past the cache in one go: a group of streams, or of rows with those between them.
-/// Rows that are not whole lines are put together in scratch memory first.
+/// A plan of the strategy. Rows go in groups, which are written past the cache in one go: a group of streams, or of rows
+/// with those between them. Where the destination does not begin a line, lines are put together in scratch memory first.
 class StreamCopy final : public Compiled {
  public:
   StreamCopy(const Problem& problem, const StreamDims& dims) : Compiled(problem), dims_(dims), store_(store_of(problem)) {
@@ -115,7 +117,7 @@ class StreamCopy final : public Compiled {
              static_cast<double>(dims_.rows.extent * count_tuples(dims_.inside) * count_tuples(dims_.outside));
     pitch_ = group_ * block_bytes_ + line_bytes;
     const std::int64_t scratch = dims_.joins ? pitch_ : dims_.ways.extent * pitch_;
-    // What is too long for scratch memory is written through the cache.
+    // A group that is too long for scratch memory is written through the cache.
     if (past_cache && scratch <= 2 * stage_bytes()) scratch_per_piece_ = whole_lines(scratch);
   }
 
@@ -154,7 +156,7 @@ class StreamCopy final : public Compiled {
             0};
   }
 
-  /// Whether the kernel can write whole lines there: lines begin with the pointer and every `step`.
+  /// Returns whether the kernel can write whole lines there: lines begin with the pointer and every `step`.
   bool is_whole(const std::byte* dst, std::int64_t step, const kernels::Streams& streams) const noexcept {
     const auto lines = reinterpret_cast<std::uintptr_t>(dst) | static_cast<std::uintptr_t>(step);
     return scratch_per_piece_ == 0 || (lines % line_bytes == 0 && kernels::streams_whole(dims_.unit, streams));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any copy without windows, whatever the strides on both sides.
+// The strategy "strided": any copy without windows, whatever the strides on both sides.
 //
 // The index space is cut into bricks. A brick is long along the axes that are nearest in the destination, and along those
 // that are nearest in the source, so it takes whole lines of both sides. It is small enough to stay in the cache, and is
@@ -30,7 +30,7 @@ namespace {
 using kernels::line_bytes;
 using kernels::Store;
 
-/// Returns the copy with every dim forward in the destination; a dim of opposite signs is backward in the source.
+/// Turns a copy so that every dim goes forward in the destination; dims that go backwards then do so in the source.
 Problem turned(Problem problem) {
   for (Dim& dim : problem.dims) {
     if (dim.dst_stride >= 0) continue;
@@ -42,12 +42,15 @@ Problem turned(Problem problem) {
   return merge_dims(drop_single(std::move(problem)));
 }
 
-/// Where the units of a brick lie in scratch memory.
+/// The places of the units of a brick in scratch memory.
 struct Place {
   Extents strides{};  ///< bytes, of each dim
   std::int64_t bytes = 0;
 };
 
+/// A plan of the strategy. A row of work is one brick, which writes destination elements of its own. The way of
+/// a brick is chosen once, by price (plan_route). Buffers of 256 bytes for gathered lines cost more calls than they hide; of
+/// more than 4 KB, writing and gathering no longer overlap.
 class Strided final : public Compiled {
  public:
   explicit Strided(const Problem& given) : Compiled(turned(given)), store_(store_of(given)) {
@@ -113,6 +116,7 @@ class Strided final : public Compiled {
   }
 
  private:
+  /// A brick: where its first unit lies on both sides, and its units along each dim, fewer at the end of a dim.
   struct Brick {
     std::int64_t src = 0;
     std::int64_t dst = 0;
@@ -131,9 +135,9 @@ class Strided final : public Compiled {
     return brick;
   }
 
-  /// Whether units go from the source to where they belong, without planes and scratch memory: long ones, and, past the
-  /// cache, those that fill lines of the destination one after the other and come from lines that hold little else. Within
-  /// the cache planes are as fast for units of up to two lines, and for those that memcpy copies well.
+  /// Returns whether units go from the source to where they belong, without planes and scratch memory: long units, and, past
+  /// the cache, units that fill lines of the destination one after the other and come from lines that hold little else.
+  /// Within the cache planes are as fast for units of up to two lines, and for units that memcpy copies well.
   bool is_direct() const noexcept {
     constexpr std::int64_t least_unit = 12, least = 8 << 10;
     if (finish_ != kernels::Finish::none) return false;
@@ -282,7 +286,7 @@ class Strided final : public Compiled {
     for (Planes& hop : hops_) hop.prepare();
   }
 
-  /// Returns the nearest dims of a side, as many as fill a line.
+  /// Returns the dims that are nearest on a side, until they take a line.
   AxisOrder nearest(const AxisOrder& order) const {
     AxisOrder near;
     std::int64_t bytes = unit_;
@@ -293,7 +297,7 @@ class Strided final : public Compiled {
     return near;
   }
 
-  /// Places the units of a brick in an order, the first `front` dims without gaps.
+  /// Returns the places of the units of a brick in an order, the first `front` dims without gaps.
   Place place_of(const AxisOrder& order, int front) const {
     Place place;
     std::int64_t pitch = unit_;
@@ -306,7 +310,8 @@ class Strided final : public Compiled {
     return place;
   }
 
-  /// Bytes from run to run in scratch memory: an odd number of lines, so that runs do not meet in the same sets of a cache.
+  /// Returns the bytes from run to run in scratch memory: an odd number of lines, so that runs do not meet in the same sets
+  /// of a cache.
   static std::int64_t pitch_of(std::int64_t run) noexcept {
     return run < 2 * line_bytes ? run : (ceil_div(run, line_bytes) | 1) * line_bytes;
   }
@@ -324,7 +329,8 @@ class Strided final : public Compiled {
     if (finish_ != kernels::Finish::none) kernels::finish_elements(at, scratch_per_piece_ - last_place_, finish_);
   }
 
-  /// Returns the source lines of a brick, to be fetched while the one before is written: runs in two more axes.
+  /// Returns the lines of the source that a brick reads, to be fetched while the brick before is written: runs in two more
+  /// axes.
   kernels::Ahead lines_of(const std::byte* src, const Extents& extents) const noexcept {
     kernels::Ahead ahead;
     std::int64_t run = unit_, volume = unit_, at = 0, count = dims_.size();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coverage is a sum of ones, but nothing is added: the result of an image element is the number of taps that point at its
-// coordinate along each window, multiplied over all windows. The row's own window is solved once for all rows that begin at
-// the same coordinate.
+// The strategy "counts", for coverage. Coverage is a sum of ones, but nothing is added: the result of an image element is
+// the number of taps that point at its coordinate along each window, multiplied over all windows. The row's own window is
+// solved once for all rows that begin at the same coordinate.
 #include <algorithm>
 
 #include "engine/rows.hpp"
@@ -15,6 +15,7 @@ namespace {
 /// Elements of a row at most (arbitrary: their numbers fit into a common L1 cache).
 constexpr std::int64_t chunk_elements = 1024;
 
+/// A plan of the strategy. The time of a run does not depend on how many taps and positions meet.
 class Counts final : public Compiled {
  public:
   Counts(const Problem& problem, const RowPlan& plan) : Compiled(problem), plan_(plan) {
@@ -66,7 +67,8 @@ class Counts final : public Compiled {
 std::unique_ptr<Compiled> make_counts(const Problem& problem) {
   if (problem.verb != Verb::combine_sum || problem.own_source == nullptr) return nullptr;
   RowPlan plan = plan_rows(image_axes(problem), problem.element_size, chunk_elements, chunk_elements);
-  // The same chunk of all rows, one after the other: its numbers are solved for once.
+  // The chunk axis becomes the outermost: rows that begin at the same coordinate follow one another, and share their
+  // numbers.
   std::rotate(plan.counted.begin(), plan.counted.begin() + plan.chunk_axis, plan.counted.begin() + plan.chunk_axis + 1);
   plan.chunk_axis = 0;
   return std::make_unique<Counts>(problem, plan);

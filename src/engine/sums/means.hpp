@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes means of the strategies for sums: kernels, the value of elements without contributions, and a second look at the
-// elements that need care.
+// Helps the strategies for sums to make means: kernels, the value of elements without contributions, and a second
+// computation of the elements that need care.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace patchfold::engine {
 
-/// Whether a problem adds: sums, and means, which are divided afterwards.
+/// Returns whether a problem adds: a sum, or a mean, which is divided afterwards.
 inline bool adds(const Problem& problem) noexcept {
   return problem.verb == Verb::combine_sum || problem.verb == Verb::combine_mean;
 }
@@ -22,19 +22,19 @@ inline bool is_mean(const Problem& problem) noexcept {
   return problem.verb == Verb::combine_mean;
 }
 
-/// Bytes of what an element is added up in.
+/// Returns the bytes of the accumulator of an element.
 inline std::int64_t accumulator_size(const Problem& problem) noexcept {
   return is_mean(problem) ? kernels::mean_kernel(problem.dtype).accumulator_size
                           : kernels::sum_kernel(problem.dtype).accumulator_size;
 }
 
-/// Returns how many real numbers an element holds.
+/// Returns the number of real numbers in an element: 2 if it is complex.
 inline std::int64_t parts_of(DType dtype) noexcept {
   return visit(dtype, []<class T>(std::type_identity<T>) { return ComplexNumber<T> ? 2 : 1; });
 }
 
-/// Whether the kernels for rows and programs can make every mean of a problem. If so many elements might meet that their sum
-/// is not exact any more, the mean is made carefully from the beginning.
+/// Returns whether the kernels for rows and programs can make every mean of a problem. If so many elements might meet that
+/// their sum is not exact any more, careful_mean() makes every mean.
 inline bool few_meet(const Problem& problem) noexcept {
   std::int64_t most = 1;
   for (const Window& w : problem.windows) {
@@ -56,9 +56,12 @@ struct BoxAxis {
 };
 using Box = FixedList<BoxAxis, 2 * max_axes + 1>;
 
+/// Finishes the means of a problem: knows the fill, and makes those elements again, from all their terms, whose sum does not
+/// tell the mean (kernels/mean.hpp). Strategies divide every sum first and repair the few that need care, since checking
+/// each term would cost more than the sums.
 class Means {
  public:
-  /// The problem must live as long as this.
+  /// Keeps a reference: the problem must live as long as this object.
   explicit Means(const Problem& problem) : problem_(problem) {
     if (!is_mean(problem)) return;
     const auto size = static_cast<std::size_t>(problem.element_size);
@@ -68,8 +71,8 @@ class Means {
 
   const kernels::FillLine& fill() const noexcept { return fill_; }
 
-  /// Makes the elements of a box that need care again; all of them if `all`. `src` and `dst` stand where every index of the
-  /// box and every coordinate is 0.
+  /// Makes those elements of a box again that need care; all of them if `all`. `src` and `dst` stand where every index of
+  /// the box and every coordinate is 0.
   void care(const std::byte* src, std::byte* dst, const Box& box, bool all = false) const noexcept {
     std::array<std::int64_t, 2 * max_axes + 1> index{};
     for (const BoxAxis& axis : box)

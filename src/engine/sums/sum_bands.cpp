@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of columns in any layout. The image is cut into bands. The columns that meet a band are copied to scratch memory,
-// where positions lie side by side in the order of the image; from there they are added up as any other problem is. Both
-// steps are those of other strategies, so columns are read in whole lines, each of them once or twice.
+// The strategy "sum bands": sums of columns in any layout. The image is cut into bands. The columns that meet a band are
+// copied to scratch memory, where positions lie side by side in the order of the image; from there they are added up as any
+// other problem is. Both steps are those of other strategies, so columns are read in whole lines, each of them once or
+// twice.
 #include <algorithm>
 #include <map>
 #include <vector>
@@ -16,7 +17,7 @@
 namespace patchfold::engine {
 namespace {
 
-/// How the image is cut: coordinates of one window into bands, and dims into tuples whose columns are copied together.
+/// The cut of the image: coordinates of one window into bands, and dims into tuples whose columns are copied together.
 struct BandCut {
   int banded = 0;         ///< window
   std::int64_t rows = 1;  ///< of a band
@@ -26,7 +27,7 @@ struct BandCut {
   DimList outer{};
 };
 
-/// Bytes of the columns that meet so many coordinates of the banded window, for one tuple of the dims.
+/// Returns the bytes of the columns that meet so many coordinates of the banded window, for one tuple of the dims.
 double columns_of(const Problem& problem, int banded, std::int64_t rows) noexcept {
   auto bytes = static_cast<double>(problem.element_size);
   for (int i = 0; i < problem.windows.size(); ++i) {
@@ -47,7 +48,8 @@ std::optional<BandCut> cut_bands(const Problem& problem) {
     if (std::abs(problem.windows[i].image_stride) > std::abs(problem.windows[cut.banded].image_stride)) cut.banded = i;
   const Window& banded = problem.windows[cut.banded];
   const auto budget = static_cast<double>(std::clamp<std::int64_t>(caches().l2 / 2, 128 << 10, 1 << 20));
-  // What bands share is copied for each of them, so a band is some times as high as that, if there is room.
+  // Columns that two bands share are copied for each of them, so a band is several times as high as what it shares, if there
+  // is room.
   const std::int64_t halo = (banded.kernel - 1) * banded.dilation;
   const std::int64_t low = std::min(banded.extent, ceil_div(std::max(banded.stride, halo), banded.stride) * banded.stride);
   const double bytes = columns_of(problem, cut.banded, low);
@@ -96,7 +98,7 @@ struct SumBand {
   std::int64_t bytes = 0;
 };
 
-/// `window` is the banded one, narrowed to the band; `length` is how many of the grouped dim there are.
+/// Plans a band. `window` is the banded window, narrowed to the band; `length` counts the elements of the grouped dim.
 SumBand plan_band(const Problem& problem, const BandCut& cut, const Window& window, std::int64_t length) {
   Problem sum = problem;
   sum.windows[cut.banded] = window;
@@ -131,6 +133,8 @@ SumBand plan_band(const Problem& problem, const BandCut& cut, const Window& wind
   return band;
 }
 
+/// A plan of the strategy: the copies and sums of all bands, of which bands with the same windows share one. A row of work
+/// is one band of one group of tuples.
 class SumBands final : public Compiled {
  public:
   SumBands(const Problem& problem, const BandCut& cut) : Compiled(problem), cut_(cut) {
@@ -175,9 +179,10 @@ class SumBands final : public Compiled {
   }
 
  private:
+  /// The window of a band, and the positions before its first.
   struct At {
     Window window{};
-    std::int64_t positions = 0;  ///< before its own
+    std::int64_t positions = 0;
   };
   using Key = std::array<std::int64_t, 4>;
 

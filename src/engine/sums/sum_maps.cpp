@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums map by map. A map is the image of one tuple of the dims, or a band of it if it is large. All maps meet the same taps
-// in the same places, so one program, a list of vectors and of their terms, makes them all (engine/sums/sum_program.hpp). A
-// group of maps is summed in scratch memory that stays in the first-level cache, and copied to the image by the other
-// strategies.
+// The strategy "sum maps": sums map by map. A map is the image of one tuple of the dims, or a band of it if it is large. All
+// maps meet the same taps in the same places, so one program, a list of vectors and of their terms, makes them all
+// (engine/sums/sum_program.hpp). A group of maps is summed in scratch memory that stays in the first-level cache, and copied
+// to the image by the other strategies.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -20,7 +20,7 @@
 namespace patchfold::engine {
 namespace {
 
-/// How the image is cut: coordinates of one window into bands, and one dim into groups of maps.
+/// The cut of the image: coordinates of one window into bands, and one dim into groups of maps.
 struct MapCut {
   int banded = 0;         ///< window
   std::int64_t rows = 1;  ///< of a band
@@ -52,7 +52,7 @@ struct PhaseJoin {
   std::int64_t outer = 1;      ///< phases of the outer of two axes, whose rows alternate
 };
 
-/// The plan that bands with the same windows share.
+/// The program and the copies that bands with the same windows share.
 struct MapPart {
   std::vector<Window> windows{};
   SumPlan plan;
@@ -72,7 +72,7 @@ int channels_of(const Problem& problem) {
   });
 }
 
-/// Returns the dim whose elements are rows of few positions, one after the other on both sides; or -1.
+/// Returns the dim whose elements are rows of few positions, one behind the other on both sides; or -1.
 int rows_of(const Problem& problem) {
   constexpr std::int64_t short_row = 256;  // bytes (arbitrary)
   for (const Window& w : problem.windows) {
@@ -86,7 +86,7 @@ int rows_of(const Problem& problem) {
   return -1;
 }
 
-/// Makes a dim a window of one tap, so that its elements are a part of the map.
+/// Turns a dim into a window of one tap, so that its elements are a part of the map.
 void take_into_map(Problem& problem, int i) {
   if (i < 0) return;
   const Dim dim = take(problem.dims, i);
@@ -160,7 +160,7 @@ std::vector<MapBand> bands_of(const Problem& problem, const MapCut& cut) {
   return bands;
 }
 
-/// Plans how vectors join phases, if they can.
+/// Plans how vectors join the phases; a plan of 0 axes if they cannot.
 PhaseJoin plan_join(const std::vector<Window>& windows, const SumPlan& plan, std::int64_t element) {
   constexpr std::int64_t least_row = 32;  // bytes of a phase that are worth a call for each row (measured)
   const Window& inner = windows[static_cast<std::size_t>(plan.order.back())];
@@ -183,8 +183,10 @@ PhaseJoin plan_join(const std::vector<Window>& windows, const SumPlan& plan, std
   return join;
 }
 
-/// Returns the copies of `maps` maps to the image: one for whole strides of all windows, one for the rest of each window.
+/// Plans the copies of so many maps to the image: one for the whole strides of all windows, and for each window one for the
+/// rest.
 std::vector<MapCopy> copies_of(const Problem& problem, const MapCut& cut, const MapPart& part, std::int64_t maps) {
+  /// A box of the sorted map that is one copy: offsets in scratch memory and in the image.
   struct Region {
     std::int64_t from = 0, to = 0;
     std::vector<Dim> dims{};
@@ -224,7 +226,7 @@ std::vector<MapCopy> copies_of(const Problem& problem, const MapCut& cut, const 
   return copies;
 }
 
-/// Returns the programs of all bands; nothing if they would be many or long.
+/// Writes the programs of all bands. Returns nothing if they would be many or long.
 std::optional<std::vector<MapPart>> parts_of_maps(const Problem& problem, const MapCut& cut,
                                                   const std::vector<MapBand>& bands, const kernels::SumMapKernel& kernel) {
   constexpr std::size_t most_parts = 8;  // arbitrary
@@ -252,6 +254,8 @@ std::optional<std::vector<MapPart>> parts_of_maps(const Problem& problem, const 
   return parts;
 }
 
+/// A plan of the strategy. A row of work is one band of one group of maps, and all its sums stay in the piece's scratch
+/// memory until they are final. Programs depend on the windows alone, so they do not grow with batch and channels.
 class SumMaps final : public Compiled {
  public:
   SumMaps(const Problem& problem, const MapCut& cut, const std::vector<MapBand>& bands, std::vector<MapPart> parts,
@@ -328,6 +332,7 @@ class SumMaps final : public Compiled {
   }
 
  private:
+  /// A band: where its columns begin, and the part that it shares.
   struct Band {
     std::int64_t src = 0;
     const MapPart* part = nullptr;
@@ -357,7 +362,7 @@ class SumMaps final : public Compiled {
       kernels::fill_row(to + hole.first * element, element, means_.fill().data(), element, hole.count, element);
   }
 
-  /// Returns the part of the image that some maps of a band make.
+  /// Returns the box of the image that some maps of a band fill.
   Box image_part(const MapPart& part, std::int64_t band, std::int64_t maps) const noexcept {
     Box box;
     box.push_back({-1, maps, 0, 1, cut_.grouped.src_stride, cut_.grouped.dst_stride});
@@ -392,7 +397,7 @@ std::unique_ptr<Compiled> make_sum_maps(const Problem& given) {
   const std::optional<MapCut> cut = cut_maps(problem);
   if (!cut) return nullptr;
   const std::vector<MapBand> bands = bands_of(problem, *cut);
-  // Asked for once: another thread may change the instruction set.
+  // The kernel is asked for once: another thread may change the instruction set.
   const kernels::SumMapKernel& kernel =
       is_mean(problem) ? kernels::mean_map_kernel(problem.dtype) : kernels::sum_map_kernel(problem.dtype);
   std::optional<std::vector<MapPart>> parts = parts_of_maps(problem, *cut, bands, kernel);

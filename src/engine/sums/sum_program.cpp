@@ -14,7 +14,7 @@ constexpr std::size_t most_listed_terms = 1 << 16;  ///< of a program (arbitrary
 /// Bytes of a row that are worth a step for each tap (measured).
 constexpr std::int64_t worth_a_step = 256;
 
-/// Returns the axes from the elements of a phase to the positions of each tap.
+/// Returns the axes of a walk from the elements of a phase to the positions of each tap.
 std::vector<WalkAxis> sum_axes(const std::vector<Window>& windows) {
   std::vector<WalkAxis> axes;
   for (const Window& w : windows) {
@@ -34,6 +34,8 @@ std::vector<WalkAxis> sum_axes(const std::vector<Window>& windows) {
   return axes;
 }
 
+/// Writes one SumPlan. There are two ways, chosen by where the columns of a map lie when they are read (Reads): run by run
+/// (write_runs) or tap by tap (write_steps).
 class SumPlanWriter {
  public:
   SumPlanWriter(const std::vector<Window>& windows, const kernels::SumMapKernel& kernel, std::int64_t element_size,
@@ -62,7 +64,7 @@ class SumPlanWriter {
     return done;
   }
 
-  /// Counts the taps that meet at each element, phase by phase.
+  /// Writes how many taps meet at each element, phase by phase.
   void count() {
     const auto count_axis = [](const WalkAxis& axis) {
       std::vector<double> met(static_cast<std::size_t>(axis.phases * axis.length));
@@ -99,7 +101,7 @@ class SumPlanWriter {
  private:
   using Met = MapWalk::Met;
 
-  /// Writes the program phase by phase, and within a phase row by row.
+  /// Writes the runs, phase by phase, and within a phase row by row. Returns false if they would be many.
   bool write_runs() {
     Dims phases;
     for (std::size_t k = 0; k < walk_.size(); ++k) phases.push_back(walk_.axis(k).phases);
@@ -148,7 +150,7 @@ class SumPlanWriter {
     return plan_.terms.size() <= most_listed_terms;
   }
 
-  /// Writes a few taps of one phase at a time, as the columns lie in memory.
+  /// Writes steps, each of a few taps of one phase, as the columns lie in memory. Returns false if they would be many.
   bool write_steps() {
     const std::int64_t together = reads_ == Reads::in_order ? 1 : kernels::most_step_terms;
     std::vector<std::vector<Met>> groups(static_cast<std::size_t>(plan_.elements / block_));

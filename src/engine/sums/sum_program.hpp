@@ -14,12 +14,13 @@
 
 namespace patchfold::engine {
 
-/// How the columns of a map reach the processor.
+/// Tells in which order the columns of a map are read.
 ///   in_order  from memory, which is fastest if they are read from the first byte to the last: tap by tap
 ///   together  from a cache, or in pieces that lie apart: a few taps at a time, so that sums are loaded less often
 enum class Reads : std::uint8_t { in_order, together };
 
-/// A program and what it consists of.
+/// A program with the lists that it consists of. It holds no pointers into tensors: offsets count from the map's columns and
+/// from its sums.
 struct SumPlan {
   /// Elements of a mean's map that no tap meets.
   struct Hole {
@@ -39,7 +40,8 @@ struct SumPlan {
   kernels::SumProgram program() const noexcept { return {steps, runs, terms.data(), masks.data(), lanes, counts.data()}; }
 };
 
-/// Writes the program of a map whose windows include one with positions side by side. Nothing if it would be long.
+/// Writes the program of a map with these windows, of which one has its positions side by side. Returns nothing if the
+/// program would be long.
 std::optional<SumPlan> plan_sums(const std::vector<Window>& windows, const kernels::SumMapKernel& kernel,
                                  std::int64_t element_size, Reads reads, bool is_mean);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums row by row of the image: a row of image elements is summed in scratch memory and written once. For each tap, taken in
-// ascending order, the column elements that point into the row are added. Along the row's own window a tap points at every
-// stride-th element, so accumulators are kept by residue: those that one tap meets are neighbours.
+// The strategy "sum rows": any sum, row by row of the image. A row of image elements is summed in scratch memory and written
+// once. For each tap, taken in ascending order, the column elements that point into the row are added. Along the row's own
+// window a tap points at every stride-th element, so accumulators are kept by residue: those that one tap meets are
+// neighbours.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -38,6 +39,7 @@ struct Slots {
   std::int64_t depth = 1;
 };
 
+/// A plan of the strategy. It has no tables, so it fits every sum: taps are solved for while it runs.
 class SumRows final : public Compiled {
  public:
   SumRows(const Problem& problem, const RowPlan& plan) : Compiled(problem), plan_(plan), means_(problem_) {
@@ -162,7 +164,7 @@ class SumRows final : public Compiled {
     return {axis.window, extent, begin, 1, axis.src_stride, axis.dst_stride};
   }
 
-  /// Returns the taps of the row's own window that can point into [begin, begin + count) at all.
+  /// Returns the taps of the row's own window that can point into [begin, begin + count).
   Loop loop_along_row(std::int64_t begin, std::int64_t count) const noexcept {
     const Window& w = problem_.windows[plan_.row.window];
     if (w.positions == 0) return {};
@@ -207,7 +209,7 @@ class SumRows final : public Compiled {
     }
   }
 
-  /// Positions whose tap points into a row: the first one, and the slot of its element. The others follow both.
+  /// The positions whose tap points into a row: the first one, and the slot of its element. The others follow both.
   struct Met {
     std::int64_t first = 0, positions = 0, slot = 0;
   };
@@ -222,7 +224,7 @@ class SumRows final : public Compiled {
     return {low, high - low, element % slots.residues * slots.depth + element / slots.residues};
   }
 
-  /// Adds what one tap of the row's own window points at. `src` stands at the window's tap 0 and position 0.
+  /// Adds the elements of one tap of the row's own window. `src` stands at the window's tap 0 and position 0.
   void add_tap(Add add, const std::byte* src, std::int64_t tap, std::int64_t begin, std::int64_t count, const Slots& slots,
                std::byte* scratch) const noexcept {
     const Window& w = problem_.windows[plan_.row.window];

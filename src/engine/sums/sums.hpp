@@ -11,9 +11,9 @@ namespace patchfold::engine {
 
 /// Coverage: sums of ones. Its time does not grow with the taps and positions that meet.
 std::unique_ptr<Compiled> make_counts(const Problem& problem);
-/// Whether positions of the columns, or elements within a position, are neighbours in memory.
+/// Returns whether positions of the columns, or elements within a position, are neighbours in memory.
 bool has_neighbours(const Problem& problem);
-/// Sums and means of columns with neighbours. Does not fit windows of very many taps.
+/// Sums of columns that have such neighbours. Does not fit windows of very many taps.
 std::unique_ptr<Compiled> make_sum_maps(const Problem& problem);
 /// Columns in any other layout: copied to scratch memory, band by band, and added up there.
 std::unique_ptr<Compiled> make_sum_bands(const Problem& problem);
