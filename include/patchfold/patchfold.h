@@ -50,7 +50,6 @@
 #else
 #define PF_CHECKED
 #endif
-
 /* Version of this header. PF_VERSION is major * 1000000 + minor * 1000 + patch. */
 #define PF_VERSION_MAJOR PATCHFOLD_VERSION_MAJOR
 #define PF_VERSION_MINOR PATCHFOLD_VERSION_MINOR
