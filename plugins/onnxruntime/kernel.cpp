@@ -298,7 +298,7 @@ Status* infer_shape(const CustomOp* op, ShapeContext* context) {
       if (extent < 0) return;
     }
     const Operation operation(definition, settings_of(api, definition, context));
-    const Extents result = operation.output_shape(shape, {});
+    const Extents result = operation.output_shape(shape, std::vector<Extents>());
     ElementType type = undefined;
     check(api.element_type(given, &type));
     TypeAndShape* made = nullptr;
