@@ -29,7 +29,7 @@
 namespace patchfold {
 
 /// The result of running a plan. Running a plan throws nothing.
-enum class [[nodiscard]] Status { ok, null_data, overlap, out_of_memory, executor_failed, scratch_too_small };
+enum class Status { ok, null_data, overlap, out_of_memory, executor_failed, scratch_too_small };
 
 /// The meaning of a status, as a sentence.
 PATCHFOLD_API std::string_view describe(Status status) noexcept;
@@ -115,10 +115,10 @@ class PATCHFOLD_API Plan {
   /// Runs the plan. `src` and `dst` point at the elements with index 0 on every axis. `scratch` is memory of any alignment,
   /// at least scratch_bytes(executor.threads()) bytes; the run then allocates nothing. Without it, the run uses memory that
   /// the library keeps for the calling thread.
-  Status run(const void* src, void* dst, Executor& executor = default_executor(),
-             const std::optional<std::span<std::byte>>& scratch = std::nullopt) const noexcept;
-  Status run(const void* src, void* dst, std::span<std::byte> scratch,
-             Executor& executor = default_executor()) const noexcept {
+  [[nodiscard]] Status run(const void* src, void* dst, Executor& executor = default_executor(),
+                           const std::optional<std::span<std::byte>>& scratch = std::nullopt) const noexcept;
+  [[nodiscard]] Status run(const void* src, void* dst, std::span<std::byte> scratch,
+                           Executor& executor = default_executor()) const noexcept {
     return run(src, dst, executor, scratch);
   }
   /// Bytes of scratch memory that a run with this many threads needs.
