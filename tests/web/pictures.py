@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the pictures of the page that docs/explain.md shows: usage: pictures.py FOLDER, which gets page-light.png and others."""
+"""Writes the pictures of the page that docs/explain.md shows.
+
+usage: pictures.py FOLDER, which gets page-light.png and others
+"""
 
 import shutil
 import sys
