@@ -299,8 +299,8 @@ PF_CHECKED PF_API pf_status pf_limit_threads(int32_t threads, int32_t* before);
  *               machine's memory; the call reads them through their strides. The operator's pf_index_types says which
  *               integer types they may have. A trailing shape input may be left out of the array and be given as an
  *               attribute of its name.
- *   output      a tensor of the shape that pf_output_shape gives and of the data's element type. It must not share memory
- *               with the data. */
+ *   output      a tensor of the shape that pf_output_shape gives and of the data's element type. None of its elements may
+ *               share memory with an element of the data. */
 
 /* Checks, plans and runs an operator. executor: may be NULL. Each thread keeps the plans of its last calls. */
 PF_CHECKED PF_API pf_status pf_run(const char* op, const pf_attribute* attributes, int32_t n_attributes,

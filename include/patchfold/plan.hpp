@@ -154,8 +154,8 @@ PATCHFOLD_API Planning try_plan(Plan (*make)(const void* op, const ConstTensorVi
                                 const void* op, const ConstTensorView& src, const TensorView& dst) noexcept;
 }
 
-/// plan() for programs without exceptions. They pass through code of this header, so that, where a compiler leaves out the
-/// tables for unwinding with -fno-exceptions, it needs -funwind-tables.
+/// Makes a plan as plan() does, for programs without exceptions: returns the error instead of throwing it. Inside, an
+/// exception passes through code of this header. A compiler that leaves out tables for unwinding needs -funwind-tables.
 template <class Op>
 Planning try_plan(const Op& op, const ConstTensorView& src, const TensorView& dst) noexcept {
   return detail::try_plan([](const void* given, const ConstTensorView& from,

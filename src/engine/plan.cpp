@@ -23,7 +23,7 @@ std::int64_t past_line(const std::byte* p) noexcept {
   return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(p) % kernels::line_bytes);
 }
 
-/// The elements that one side of a problem touches: all sums of multiples of steps, from the lowest address on.
+/// The elements that one side of a problem touches. Each lies at the lowest address plus some multiple of each step.
 class Lattice {
  public:
   struct Step {
@@ -55,8 +55,8 @@ class Lattice {
   FixedList<Step, 4 * max_rank> steps_{};
 };
 
-/// Returns whether an element of the source may share memory with one of the destination, where their ranges meet. Elements
-/// that lie apart in each period of some stride do not: channels of one pixel, columns of one row.
+/// Returns whether an element of the source may share memory with one of the destination. They share none if, for some
+/// stride, each period holds both of them side by side: channels of one pixel, columns of one row.
 bool elements_meet(const engine::Problem& problem, const std::byte* src, const std::byte* dst) noexcept {
   Lattice from(src + problem.src_offset, problem.element_size), to(dst + problem.dst_offset, problem.element_size);
   for (const engine::Dim& dim : problem.dims) {
