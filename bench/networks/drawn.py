@@ -97,8 +97,10 @@ class Call:
 
 
 def recorded() -> list[dict[str, Any]]:
-    lines = RECORDING.read_text(encoding="utf-8").splitlines()
-    return [json.loads(line) for line in lines[1:]]
+    _, *lines = RECORDING.read_text(encoding="utf-8").splitlines()
+    calls = [(call, model["model"]) for model in map(json.loads, lines) for call in model["calls"]]
+    calls.sort(key=lambda made: (made[0]["op"], made[0]["shape"], json.dumps(made[0])))
+    return [call | {"model": model} for call, model in calls]
 
 
 def origin() -> dict[str, Any]:

@@ -5,16 +5,14 @@
 usage: bench/networks/record.py [--only TEXT] [--out FILE]
 
 Every model runs once, with one picture of its own size, on torch's meta device, which computes shapes and no numbers. The
-first line of the file names the origin, its version and the models that are left out, with the reason; each other line is a
-call:
+first line of the file names the origin, its version and the models that are left out, with the reason; each other line has a
+model and those of its calls that no model before it makes:
 
   op       conv, unfold, fold, pixel_shuffle, pixel_unshuffle or copy (a view that is made contiguous)
   shape    of the picture; for copy, of the view
   kernel, stride, padding, dilation, groups   of the windows; stride, dilation and groups of 1 and padding of 0 are left out
   block    of a shuffle
   strides  of a view, in elements
-  uses     how often all models make the call
-  model    one model that makes it
 
 A convolution cuts windows (im2col), and its gradient adds them up (col2im). For a transposed convolution, shape is that of
 its result. Windows of 1 x 1 with stride 1 are left out: they are the picture. Needs timm and what it requires, and ten
@@ -27,7 +25,6 @@ import argparse
 import contextlib
 import json
 import sys
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +86,7 @@ class Recorder(TorchDispatchMode):
 
     def __init__(self) -> None:
         super().__init__()
-        self.calls: Counter[str] = Counter()
+        self.calls: set[str] = set()
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = quick(function, args)
@@ -97,11 +94,11 @@ class Recorder(TorchDispatchMode):
             result = function(*args, **(kwargs or {}))
         call = call_of(function, args, kwargs, result)
         if call:
-            self.calls[line_of(call)] += 1
+            self.calls.add(line_of(call))
         return result
 
 
-def calls_of(name: str) -> Counter[str]:
+def calls_of(name: str) -> set[str]:
     with torch.device("meta"), torch.no_grad():
         model = timm.create_model(name, pretrained=False).eval()
     picture = torch.empty(1, *model.pretrained_cfg["input_size"], device="meta")
@@ -121,25 +118,22 @@ def main() -> None:
     parser.add_argument("--only", default="", metavar="TEXT")
     parser.add_argument("--out", type=Path, default=RECORDING, metavar="FILE")
     options = parser.parse_args()
-    uses: Counter[str] = Counter()
-    model_of: dict[str, str] = {}
-    left_out = {}
+    seen: set[str] = set()
+    models, left_out = [], {}
     names = [name for name in timm.list_models() if options.only in name]
     for i, name in enumerate(names):
         print(f"{i + 1} of {len(names)}: {name}", file=sys.stderr, flush=True)
         try:
-            calls = calls_of(name)
+            calls = calls_of(name) - seen
         except Exception as error:
             left_out[name] = f"{type(error).__name__}: {error}".splitlines()[0][:100]
             print(f"  {left_out[name]}", file=sys.stderr, flush=True)
             continue
-        uses += calls
-        for call in calls:
-            model_of.setdefault(call, name)
+        if calls:
+            models.append(line_of({"model": name, "calls": [json.loads(call) for call in sorted(calls)]}))
+        seen |= calls
     origin = {"origin": f"timm {timm.__version__}", "torch": torch.__version__.split("+")[0], "models": len(names)}
-    lines = [line_of(origin | {"left_out": left_out})]
-    order = sorted(uses, key=lambda call: (json.loads(call)["op"], json.loads(call)["shape"], call))
-    lines += [line_of(json.loads(call) | {"uses": uses[call], "model": model_of[call]}) for call in order]
+    lines = [line_of(origin | {"left_out": left_out}), *models]
     options.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
