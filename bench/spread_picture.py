@@ -150,5 +150,8 @@ def spread_picture(title: str, caption: tuple[str, str], systems: list[str], sec
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y:.0f}" width="{WIDTH}" height="{y:.0f}" '
         f"font-family=\"system-ui, 'Segoe UI', 'Helvetica Neue', 'DejaVu Sans', Arial, sans-serif\" fill=\"{INK}\" "
         f'role="img">\n<title>{escape(title)}, for {", ".join(systems)}</title>\n'
-        f'<rect width="{WIDTH}" height="{y:.0f}" rx="8" fill="#ffffff"/>\n' + "\n".join(head + drawn) + "\n</svg>\n"
+        f'<rect width="{WIDTH}" height="{y:.0f}" rx="8" fill="#ffffff"/>'
+        # A line of the file ends with a text.
+        + "".join(head + drawn).replace("</text>", "</text>\n")
+        + "</svg>\n"
     )

@@ -41,8 +41,8 @@ def grid(x: float, numbers: npt.NDArray[Any], classes: npt.NDArray[Any]) -> list
     made = []
     for (row, column), number in np.ndenumerate(numbers):
         left, top = x + CELL * column, TOP + CELL * row
-        made.append(f'<rect class="cell {classes[row, column]}" x="{left:g}" y="{top}" width="{CELL}" height="{CELL}"/>')
-        made.append(f'<text class="number" x="{left + CELL / 2:g}" y="{top + 21}">{number}</text>')
+        cell = f'<rect class="cell {classes[row, column]}" x="{left:g}" y="{top}" width="{CELL}" height="{CELL}"/>'
+        made.append(f'{cell}<text class="number" x="{left + CELL / 2:g}" y="{top + 21}">{number}</text>')
     return made
 
 
