@@ -41,18 +41,18 @@ def tests_of(root):
 
 
 def entries_of(text):
-    """Yields (line, pages with quotes, tests) of each paragraph."""
+    """Yields (line, pages with quotes, tests) of each entry. A page behind tests begins the next one."""
     lines = []
     for number, line in enumerate([*text.split("\n"), ""], 1):
-        if line.startswith("    ") and lines:
-            lines[-1] = (lines[-1][0], f"{lines[-1][1]} {line.strip()}")
-        elif line and not line.startswith("#"):
-            lines.append((number, line))
-        elif not line and lines:
+        if lines and not line.startswith(" ") and (not line or lines[-1][1].startswith(" ")):
             quotes = [(at, *said.partition(":")[::2]) for at, said in lines if not said.startswith(" ")]
             tests = [name.strip() for _, said in lines if said.startswith(" ") for name in said.split(",")]
             yield lines[0][0], quotes, tests
             lines = []
+        if line.startswith("    ") and lines:
+            lines[-1] = (lines[-1][0], f"{lines[-1][1]} {line.strip()}")
+        elif line and not line.startswith("#"):
+            lines.append((number, line))
 
 
 def main():
