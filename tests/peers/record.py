@@ -3,10 +3,10 @@
 
 usage: record.py SYSTEM...      writes tests/python/vectors/SYSTEM.jsonl
 
-A line is {op, dtype, attributes, shape, data, result_shape, result} with the bytes in base64, or {.., refused} with the
-system's own words where it takes no such problem. What patchfold answers plays no part: recorded is each answer that the
-table expects to be equal, and of the others those that the definition gives. The first line says which version answered.
-Kept are a few problems of each type, and those that show something not shown before.
+A line is {op, dtype, vectors}. A vector is {attributes, shape, data, result_shape, result} with the bytes in base64, or
+{attributes, shape, refused} with the system's own words where it takes no such problem. What patchfold answers plays no
+part: recorded is each answer that the table expects to be equal, and of the others those that the definition gives. The
+first line says which version answered. Kept are a few problems of each type, and those that show something not shown before.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ class Recorder:
         self.seen: set[str] = set()
         self.refusals = 0
         self.of_type: Counter[str] = Counter()
+        self.vectors: list[dict[str, Any]] = []  # of one operator and type
         self.lines: list[dict[str, Any]] = []
 
     def consider(self, problem: Problem) -> None:
@@ -56,16 +57,11 @@ class Recorder:
         if any(rule.covers(problem) for rule in self.expected.refusals.get((self.system.name, problem.op), [])):
             return
         (other,) = answers(self.system.run, [problem])
-        line = {
-            "op": problem.op,
-            "dtype": problem.dtype,
-            "attributes": problem.attributes,
-            "shape": list(problem.data.shape),
-        }
+        line = {"attributes": problem.attributes, "shape": list(problem.data.shape)}
         if isinstance(other, Refusal):
             if self.refusals < REFUSALS:
                 self.refusals += 1
-                self.lines.append({**line, "refused": str(other).strip().splitlines()[0][:120]})
+                self.vectors.append({**line, "refused": str(other).strip().splitlines()[0][:120]})
         else:
             found = features(problem)
             wanted = self.of_type[problem.dtype] < OF_A_TYPE and problem.data.size >= LEAST_ELEMENTS
@@ -76,12 +72,13 @@ class Recorder:
             self.seen |= found
             self.of_type[problem.dtype] += problem.data.size >= LEAST_ELEMENTS
             line |= {"data": text_of(problem.data), "result_shape": list(other.shape), "result": text_of(other)}
-            self.lines.append(line)
+            self.vectors.append(line)
 
     def record(self, op: str, dtypes: tuple[str, ...]) -> None:
         self.seen, self.refusals, self.of_type = set(), 0, Counter()
         taken = [d for d in dtypes if self.expected.rows(self.system.name, op, d)[-1].verdict != "refuses"]
         for dtype in taken:
+            self.vectors = []
 
             @hypothesis.seed(zlib.crc32(f"{self.system.name} {op} {dtype}".encode()))
             @hypothesis.settings(max_examples=EXAMPLES // len(taken) + 10, **SETTINGS)
@@ -90,6 +87,8 @@ class Recorder:
                 self.consider(problems[0])
 
             draw()
+            if self.vectors:
+                self.lines.append({"op": op, "dtype": dtype, "vectors": self.vectors})
 
 
 def main() -> None:
@@ -102,7 +101,7 @@ def main() -> None:
         head = {"system": name, "version": recorder.system.version}
         lines = [json.dumps(line, separators=(",", ":")) for line in (head, *recorder.lines)]
         target.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        print(f"{target.name}: {len(recorder.lines)} vectors, {target.stat().st_size} bytes")
+        print(f"{target.name}: {len(recorder.lines)} lines, {target.stat().st_size} bytes")
 
 
 if __name__ == "__main__":

@@ -220,15 +220,15 @@ def test_what_a_system_answers_is_recorded_whatever_patchfold_does() -> None:
     problem = Problem("torch.unfold", "int8", numpy.ones((1, 1, 3, 3), "int8"), {"kernel_size": 2})
     recorder = Recorder(fake(last_bit), expect("torch.unfold", "int8"))
     recorder.consider(problem)
-    (line,) = recorder.lines
-    assert line["result"] == text_of(last_bit(problem, ours(problem)))
+    (vector,) = recorder.vectors
+    assert vector["result"] == text_of(last_bit(problem, ours(problem)))
 
     def refuse(problem: Problem, result: Array) -> Array:
         raise Refusal("no")
 
     recorder = Recorder(fake(refuse), expect("torch.unfold", "int8"))
     recorder.consider(problem)
-    assert [line["refused"] for line in recorder.lines] == ["no"]
+    assert [vector["refused"] for vector in recorder.vectors] == ["no"]
 
 
 def fold_of(terms: list[float], dtype: str = "float16") -> Problem:

@@ -25,10 +25,10 @@ def dtype_of(name: str) -> numpy.dtype[Any]:
 def load(system: str) -> list[dict[str, Any]]:
     head, *lines = (FOLDER / f"{system}.jsonl").read_text(encoding="utf-8").splitlines()
     assert json.loads(head)["system"] == system
-    return [json.loads(line) for line in lines]
+    return [line | vector for line in map(json.loads, lines) for vector in line.pop("vectors")]
 
 
-CASES = [(system, number, vector) for system in SYSTEMS for number, vector in enumerate(load(system), 2)]
+CASES = [(system, number, vector) for system in SYSTEMS for number, vector in enumerate(load(system))]
 
 
 def array_of(text: str, dtype: numpy.dtype[Any], shape: list[int]) -> numpy.ndarray[Any, Any]:
