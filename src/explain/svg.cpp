@@ -171,24 +171,24 @@ void Svg::indented(double x, double y, std::string_view classes, std::string_vie
 void Svg::rect(double x, double y, double width, double height, std::string_view classes, double radius) {
   body_ += "<rect x=\"" + coordinate(x) + "\" y=\"" + coordinate(y) + "\" width=\"" + coordinate(std::max(0.0, width)) +
            "\" height=\"" + coordinate(std::max(0.0, height)) + "\" class=\"" + std::string(classes) + "\"" +
-           (radius > 0 ? " rx=\"" + coordinate(radius) + "\"" : "") + "/>\n";
+           (radius > 0 ? " rx=\"" + coordinate(radius) + "\"" : "") + "/>";
 }
 
 void Svg::line(double x1, double y1, double x2, double y2, std::string_view classes) {
   body_ += "<line x1=\"" + coordinate(x1) + "\" y1=\"" + coordinate(y1) + "\" x2=\"" + coordinate(x2) + "\" y2=\"" +
-           coordinate(y2) + "\" class=\"" + std::string(classes) + "\"/>\n";
+           coordinate(y2) + "\" class=\"" + std::string(classes) + "\"/>";
 }
 
 void Svg::curve(const std::vector<double>& points, std::string_view classes) {
   std::string list;
   for (std::size_t i = 0; i + 1 < points.size(); i += 2)
     list += (i ? " " : "") + coordinate(points[i]) + "," + coordinate(points[i + 1]);
-  body_ += "<polyline points=\"" + list + "\" class=\"" + std::string(classes) + "\"/>\n";
+  body_ += "<polyline points=\"" + list + "\" class=\"" + std::string(classes) + "\"/>";
 }
 
 void Svg::corner(double x, double y, double size, std::string_view classes) {
   body_ += "<path d=\"M" + coordinate(x) + " " + coordinate(y) + "h" + coordinate(size) + "l" + coordinate(-size) + " " +
-           coordinate(size) + "z\" class=\"" + std::string(classes) + "\"/>\n";
+           coordinate(size) + "z\" class=\"" + std::string(classes) + "\"/>";
 }
 
 double Svg::paragraph(double x, double y, std::string_view classes, std::string_view text, std::size_t columns) {
