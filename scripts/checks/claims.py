@@ -15,7 +15,7 @@ TABLE = "tests/claims.txt"
 TESTS = {
     ".cpp": re.compile(r"(?:TEST|TEST_F|TEST_P|TYPED_TEST)\((\w+), *(\w+)\)|class (\w+) : public ::testing::Test"),
     ".py": re.compile(r"^(?:async )?def (test_\w+)", re.MULTILINE),
-    ".txt": re.compile(r"^ *add_test\(NAME ([\w.${}]+)", re.MULTILINE),
+    ".txt": re.compile(r"^ *add_test\(NAME ([\w.${}]+)|^(\w+\.\w+) \| ", re.MULTILINE),
 }
 
 
@@ -27,7 +27,7 @@ def plain(text):
 
 
 def tests_of(root):
-    """Returns the names of all tests: Suite.Name, folder/file.py::test_name, and the names that ctest knows."""
+    """Returns the names of all tests: Suite.Name, also of vectors.txt, folder/file.py::test_name, and those that ctest knows."""
     found = set()
     for room in (root / "tests", root / "fuzz"):
         for path in room.rglob("*"):

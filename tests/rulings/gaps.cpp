@@ -58,14 +58,14 @@ TEST(ManyAxes, FoldWithDilation) {
                0, 0, 0, 0, 0, 0, 29, 26, 0, 30, 0, 7, 4, 0, 8, 0, 0,  0,  0, 0,  0, 0,  0,  0, 0,  0, 15, 12, 0, 16});
   expect_fingerprint(
       Fold{.output_size = {3, 3, 2, 4}, .kernel_size = {2, 2, 1, 2}, .dilation = {2, 1, 1, 3}, .padding = {0, 1, 0, 0}},
-      {2, 16, 8}, {2, 2, 3, 3, 2, 4}, 0xa01edb9ddb84b395u);
+      {2, 16, 8}, {2, 2, 3, 3, 2, 4}, 0x2f9e15ba157b913u);
 }
 
 TEST(ManyAxes, SixSpatialAxes) {
   const Padding pads = {{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {1, 0}};
-  expect_fingerprint(Unfold{.kernel_size = 2, .padding = pads}, {1, 2, 2, 3, 2, 3, 2, 3}, {1, 128, 12}, 0xd260e0374c5100f1u);
+  expect_fingerprint(Unfold{.kernel_size = 2, .padding = pads}, {1, 2, 2, 3, 2, 3, 2, 3}, {1, 128, 12}, 0x6ab5731d6b0bdcbcu);
   expect_fingerprint(Fold{.output_size = {2, 3, 2, 3, 2, 3}, .kernel_size = 2, .padding = pads}, {1, 128, 12},
-                     {1, 2, 2, 3, 2, 3, 2, 3}, 0x1b069ec82c3a7975u);
+                     {1, 2, 2, 3, 2, 3, 2, 3}, 0x88d3ef4008c82d6fu);
 }
 
 TEST(ManyAxes, ChannelsLastGrid) {

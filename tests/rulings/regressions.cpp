@@ -38,9 +38,9 @@ TEST(Regressions, PadsAndStridesNearTheLargestInteger) {
 // PaddlePaddle failed for images one pixel wide and for larger batches.
 TEST(Regressions, FoldToWidthOneInABatchOf128) {
   expect_fingerprint(torch::Fold{.output_size = {257, 1}, .kernel_size = {65, 1}, .padding = {1, 0}, .stride = {64, 1}},
-                     {128, 65, 4}, {128, 1, 257, 1}, 0x6f453d42d8376f91u);
+                     {128, 65, 4}, {128, 1, 257, 1}, 0xf61a18d4dd25de0fu);
   expect_fingerprint(torch::Fold{.output_size = {4, 4}, .kernel_size = {2, 2}}, {128, 12, 9}, {128, 3, 4, 4},
-                     0x9330d6c94632a9cdu);
+                     0x7c6953efc1af4c1eu);
 }
 
 // unfoldNd added what fell into the pads to the first pixel; ONNX Runtime and ONNX disagreed on unequal pads.

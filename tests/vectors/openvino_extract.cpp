@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ExtractImagePatches-3: the outputs that the text of opset 3 prints for five examples, and OpenVINO's shape, error and
-// padding tests.
-// Expected extents of the sweep are counted here, one candidate patch after the other.
+// OpenVINO's shape, error and padding tests of ExtractImagePatches-3. Expected extents of the sweep are counted here, one
+// candidate patch after the other.
 #include "vectors/support.hpp"
 
 namespace patchfold::vectors {
@@ -9,45 +8,6 @@ namespace {
 
 using openvino::AutoPad;
 using openvino::ExtractImagePatches;
-
-TEST(OpenvinoExtractImagePatches, doc_example_1) {
-  expect_iota(ExtractImagePatches{{3, 3}, {5, 5}, {1, 1}, AutoPad::valid}, {1, 1, 10, 10}, {1, 9, 2, 2},
-              {1,  6,  51, 56, 2,  7,  52, 57, 3,  8,  53, 58, 11, 16, 61, 66, 12, 17,
-               62, 67, 13, 18, 63, 68, 21, 26, 71, 76, 22, 27, 72, 77, 23, 28, 73, 78},
-              numeric_types());
-}
-
-TEST(OpenvinoExtractImagePatches, doc_example_2) {
-  expect_iota(ExtractImagePatches{{4, 4}, {8, 8}, {1, 1}, AutoPad::valid}, {1, 1, 10, 10}, {1, 16, 1, 1},
-              {1, 2, 3, 4, 11, 12, 13, 14, 21, 22, 23, 24, 31, 32, 33, 34}, numeric_types());
-}
-
-TEST(OpenvinoExtractImagePatches, doc_example_3) {
-  expect_iota(
-      ExtractImagePatches{{4, 4}, {9, 9}, {1, 1}, AutoPad::same_upper}, {1, 1, 10, 10}, {1, 16, 2, 2},
-      {0, 0,  0, 89, 0,  0,  81, 90, 0,  0, 82, 0, 0,  0, 83, 0, 0, 9,  0, 99, 1,  10, 91, 100, 2,  0, 92, 0, 3,  0, 93, 0,
-       0, 19, 0, 0,  11, 20, 0,  0,  12, 0, 0,  0, 13, 0, 0,  0, 0, 29, 0, 0,  21, 30, 0,  0,   22, 0, 0,  0, 23, 0, 0,  0},
-      numeric_types());
-}
-
-TEST(OpenvinoExtractImagePatches, doc_example_4) {
-  expect_iota(ExtractImagePatches{{3, 3}, {5, 5}, {2, 2}, AutoPad::valid}, {1, 1, 10, 10}, {1, 9, 2, 2},
-              {1,  6,  51, 56, 3,  8,  53, 58, 5,  10, 55, 60, 21, 26, 71, 76, 23, 28,
-               73, 78, 25, 30, 75, 80, 41, 46, 91, 96, 43, 48, 93, 98, 45, 50, 95, 100},
-              numeric_types());
-}
-
-TEST(OpenvinoExtractImagePatches, doc_example_5) {
-  expect_iota(ExtractImagePatches{{2, 2}, {3, 3}, {1, 1}, AutoPad::valid}, {1, 2, 5, 5}, {1, 8, 2, 2},
-              {1, 4, 16, 19, 26, 29, 41, 44, 2, 5,  17, 20, 27, 30, 42, 45,
-               6, 9, 21, 24, 31, 34, 46, 49, 7, 10, 22, 25, 32, 35, 47, 50},
-              numeric_types());
-}
-
-TEST(OpenvinoExtractImagePatches, doc_layer) {
-  expect_fingerprint(ExtractImagePatches{{3, 3}, {5, 5}, {1, 1}, AutoPad::valid}, {64, 3, 10, 10}, {64, 27, 2, 2},
-                     0xa62eea1a737f2869u);
-}
 
 TEST(OpenvinoExtractImagePatchesTypeProp, static_shapes) {
   const Dims k3 = {3, 3}, s5 = {5, 5}, r1 = {1, 1}, r2 = {2, 2};

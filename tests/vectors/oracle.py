@@ -4,19 +4,16 @@
 
 usage: oracle.py PROBLEM        prints the result of a problem, such as "torch.unfold 1x1x3x3 kernel_size=2", whose data is
                                 1, 2, 3, ..: its shape, its fingerprint, and its values as they stand in these tests
-       oracle.py --check TESTS  runs vectors_test and works out everything that it expects
+       oracle.py --check        works out every result of vectors.txt
 
-With --check the tests write down each of their expectations, and every one of them must be what this program makes. The last
-line is "oracle: N passed, N failed". Exits with 1 if one failed, or if there was none.
+The last line of a check is "oracle: N passed, N failed". Exits with 1 if one failed, or if there was none.
 """
 import itertools
-import json
 import math
-import os
-import subprocess
+import re
 import sys
-import tempfile
 from fractions import Fraction
+from pathlib import Path
 
 
 class Tensor:
@@ -350,64 +347,65 @@ def result_of(problem, shape, data):
     return OPERATORS[name](Tensor(shape, data), arguments)
 
 
-def fingerprint(values):
-    """FNV-1a, 64 bit, over the values as little-endian 64-bit integers."""
+def fingerprint(tensor):
+    """FNV-1a, 64 bit, over the extents and the values as little-endian 64-bit integers."""
     result = 0xCBF29CE484222325
-    for value in values:
+    for value in (*tensor.shape, *tensor.values):
         for byte in value.to_bytes(8, "little", signed=True):
             result = (result ^ byte) * 0x100000001B3 % 2**64
-    return result
+    return f"{result:#x}"
 
 
-def wrong(expectation):
+def listed(text):
+    """[1, 5, 6, 7] of "1 5..7"."""
+    ends = [(int(first), int(last or first)) for first, _, last in (word.partition("..") for word in text.split())]
+    return [value for first, last in ends for value in range(first, last + 1)]
+
+
+def wrong(problem, shape, data, expected):
     """What differs from what a test expects, or nothing."""
-    shape = expectation["shape"]
-    data = expectation.get("data") or list(range(1, math.prod(shape) + 1))
-    found = result_of(expectation["problem"], shape, data)
-    if list(found.shape) != expectation["result_shape"]:
-        return f"the shape is {list(found.shape)}"
-    if "fingerprint" in expectation:
-        made = fingerprint(found.values)
-        return "" if made == expectation["fingerprint"] else f"the fingerprint is {made:#x}"
-    at = next((i for i, pair in enumerate(zip(found.values, expectation["values"])) if pair[0] != pair[1]), None)
-    if len(found.values) != len(expectation["values"]):
-        return f"there are {len(found.values)} values"
-    return "" if at is None else f"element {at} is {found.values[at]}"
+    found = result_of(problem, shape, data)
+    if ":" not in expected:
+        return "" if fingerprint(found) == expected else f"the fingerprint is {fingerprint(found)}"
+    extents, _, values = expected.partition(":")
+    if "x".join(map(str, found.shape)) != extents:
+        return f"the shape is {found.shape}"
+    pairs_of_values = itertools.zip_longest(found.values, listed(values))
+    return next((f"element {at} is {a}, not {b}" for at, (a, b) in enumerate(pairs_of_values) if a != b), "")
 
 
-def check(tests):
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "expectations")
-        # Each expectation once, whatever the tests then say of the library.
-        subprocess.run([tests, "--gtest_brief=1"], env={**os.environ, "PATCHFOLD_EXPECTATIONS": path}, stdout=subprocess.DEVNULL)
-        with open(path, encoding="utf-8") as file:
-            lines = list(dict.fromkeys(file))
+def check():
     passed = failed = 0
-    for line in lines:
-        expectation = json.loads(line)
-        try:
-            fault = wrong(expectation)
-        except (AssertionError, IndexError, KeyError, ValueError) as error:
-            fault = f"oracle.py does not take it: {error!r}"
-        if fault:
-            print(f"FAILED {expectation['problem']} of {expectation['shape']}: {fault}")
-            failed += 1
-        else:
-            passed += 1
+    for line in Path(__file__).with_name("vectors.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("#"):
+            continue
+        name, _, text, *data, result = line.split(" | ")
+        choices = itertools.product(*(part.split("|") for part in re.split(r"[{}]", text)))
+        for choice, expected in zip(choices, [result] if ":" in result else result.split(), strict=True):
+            op, extents, *words = "".join(choice).split()
+            shape = [int(extent) for extent in extents.split("x")]
+            values = listed(data[0]) if data else list(range(1, math.prod(shape) + 1))
+            try:
+                fault = wrong(" ".join([op, *words]), shape, values, expected)
+            except (AssertionError, IndexError, KeyError, ValueError) as error:
+                fault = f"oracle.py does not take it: {error!r}"
+            if fault:
+                print(f"FAILED {name}: {''.join(choice)}: {fault}")
+            passed, failed = passed + (not fault), failed + bool(fault)
     print(f"oracle: {passed} passed, {failed} failed")
     return 1 if failed or not passed else 0
 
 
 def main():
-    if len(sys.argv) == 3 and sys.argv[1] == "--check":
-        return check(sys.argv[2])
+    if sys.argv[1:] == ["--check"]:
+        return check()
     if len(sys.argv) != 2 or sys.argv[1] in ("-h", "--help"):
         print(__doc__, end="")
         return 0 if len(sys.argv) == 2 else 2
     op, shape, *words = sys.argv[1].split()
     extents = [int(extent) for extent in shape.split("x")]
     found = result_of(" ".join([op, *words]), extents, list(range(1, math.prod(extents) + 1)))
-    print("{" + ", ".join(map(str, found.shape)) + "}", f"{fingerprint(found.values):#x}")
+    print("{" + ", ".join(map(str, found.shape)) + "}", fingerprint(found))
     print("{" + ", ".join(map(str, found.values)) + "}")
     return 0
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Helpers of the tests with literal vectors: operators without their type, and comparisons element by element. Expected
-// values always come from the caller, and oracle.py makes them too: where the environment variable PATCHFOLD_EXPECTATIONS
-// names a file, every expectation but the largest is appended to it.
+// values always come from the caller.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +15,6 @@
 #include <vector>
 
 #include "patchfold/patchfold.hpp"
-#include "vectors/text.hpp"
 
 namespace patchfold::vectors {
 
@@ -24,32 +22,20 @@ using Ints = std::vector<std::int64_t>;
 using Bytes = std::vector<std::byte>;
 using Types = std::span<const DType>;
 
-/// The operator as text, if text.hpp can write it: rulings also use operators that no vector has.
-template <class Op>
-std::string text_if_known(const Op& op) {
-  if constexpr (requires { text_of(op); })
-    return text_of(op);
-  else
-    return {};
-}
-
 /// An operator whose type is forgotten.
 struct Problem {
   template <class Op>
   requires requires { Op::name; }
   Problem(const Op& op)  // NOLINT: tests pass operators as they are
       : name(Op::name),
-        text(text_if_known(op)),
         output_shape([op](const Dims& in) { return op.output_shape(in); }),
         plan([op](const ConstTensorView& src, const TensorView& dst) { return op.plan(src, dst); }) {}
-  Problem(std::string_view bound_name, std::string bound_text, const BoundOperator& op)
+  Problem(std::string_view bound_name, const BoundOperator& op)
       : name(bound_name),
-        text(std::move(bound_text)),
         output_shape([op](const Dims& in) { return op.output_shape(in); }),
         plan([op](const ConstTensorView& src, const TensorView& dst) { return op.plan(src, dst); }) {}
 
   std::string name;
-  std::string text;  ///< with arguments; empty if text.hpp does not know the operator
   std::function<Dims(const Dims&)> output_shape;
   std::function<Plan(const ConstTensorView&, const TensorView&)> plan;
 };
@@ -68,13 +54,13 @@ Types summable_types();
 Ints iota(const Dims& shape, std::int64_t first = 1);
 /// The elements as bytes. Integers wrap, floating-point types round to nearest even, complex ones get 0i, booleans != 0.
 Bytes encode(DType dtype, const Ints& values);
+/// FNV-1a, 64 bit, over the values as little-endian 64-bit integers.
+std::uint64_t fingerprint(const Ints& values);
 Bytes bytes_of(const void* data, std::size_t size);
 template <class T>
 Bytes bytes_of(const std::vector<T>& values) {
   return bytes_of(values.data(), values.size() * sizeof(T));
 }
-/// FNV-1a, 64 bit, over the values as little-endian 64-bit integers.
-std::uint64_t fingerprint(const Ints& values);
 
 /// Runs with one thread and with the default executor, which must agree; returns what was written. The destination
 /// holds 0xCD before.
@@ -88,7 +74,8 @@ void expect_values(const Problem& problem, const Dims& in, const Ints& data, con
                    Types types = one_type());
 /// The input is 1, 2, 3, ..
 void expect_iota(const Problem& problem, const Dims& in, const Dims& out, const Ints& expected, Types types = one_type());
-/// The input is 1, 2, 3, .. as int64.
+/// Of the result's extents and elements; the input is 1, 2, 3, .. as int64.
+std::uint64_t fingerprint(const Problem& problem, const Dims& in);
 void expect_fingerprint(const Problem& problem, const Dims& in, const Dims& out, std::uint64_t expected);
 /// The bytes of one type.
 void expect_bytes(const Problem& problem, DType dtype, const Dims& in, const Bytes& data, const Dims& out,
