@@ -130,7 +130,7 @@ struct Runner {
     Status status = Status::ok;
     if (own_scratch) {
       const std::size_t size = plan.scratch_bytes(executor.threads());
-      const GuardedBytes scratch(size, true);
+      const kernels::Fenced scratch(size, true);
       status = plan.run(src, data, scratch.bytes(), executor);
     } else {
       status = plan.run(src, data, executor);
@@ -191,7 +191,7 @@ std::optional<std::string> check(Problem& problem, bool sums, Random& random) {
 
   // The source, between pages that cannot be touched.
   const Arrangement src = random_arrangement(random, text.shape, type.size, true, features);
-  const GuardedBytes src_memory(src.bytes, random.chance(75));
+  const kernels::Fenced src_memory(src.bytes, random.chance(75));
   const auto src_noise = random_bytes(random, src.bytes);
   std::copy(src_noise.begin(), src_noise.end(), src_memory.bytes().begin());
   Features data_features;

@@ -120,7 +120,7 @@ class Case {
     const reference::Array held_array{list(shape_), dtype, type.size, held};
     expected_ = before_;
     scatter(dst_, reference::run(text_.op, data, arguments, &held_array).bytes, inner(expected_));
-    memory_ = std::make_unique<GuardedBytes>(before_.size() + 64, false);
+    memory_ = std::make_unique<kernels::Fenced>(before_.size() + 64, false);
     scratch_seed_ = random.next();
   }
 
@@ -164,7 +164,7 @@ class Case {
       return std::nullopt;  // one piece
     // What scratch memory holds is garbage, and what lies right behind it is not to be touched.
     const std::size_t size = plan.scratch_bytes(threads);
-    const GuardedBytes scratch(size, (++scratch_seed_ & 1) != 0);
+    const kernels::Fenced scratch(size, (++scratch_seed_ & 1) != 0);
     std::fill(scratch.bytes().begin(), scratch.bytes().end(), std::byte{0xff});
 
     // Memory begins at a page, so the guard of whole lines keeps the shift.
@@ -196,9 +196,9 @@ class Case {
   Dims shape_;
   Lie lie_;
   Arrangement src_, dst_;
-  GuardedBytes src_memory_;
+  kernels::Fenced src_memory_;
   std::vector<std::byte> src_before_{}, before_{}, expected_{};
-  std::unique_ptr<GuardedBytes> memory_{};
+  std::unique_ptr<kernels::Fenced> memory_{};
   std::size_t shift_ = 0;
   std::uint64_t scratch_seed_ = 0;
 };

@@ -130,7 +130,7 @@ class Placed {
   ProblemText text_;
   BoundOperator op_;
   Arrangement src_, dst_;
-  GuardedBytes from_, to_;
+  kernels::Fenced from_, to_;
   std::vector<std::byte> before_, expected_{};
 };
 

@@ -3,29 +3,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
 #include <numeric>
 #include <sstream>
 #include <utility>
 
-#include "system/memory.hpp"
-
 namespace patchfold::testing {
-
-GuardedBytes::GuardedBytes(std::size_t size, bool at_end) : size_(size) {
-  const std::size_t page = system::page_size();
-  const std::size_t inner = (size + page - 1) / page * page + page;
-  mapped_ = inner + 2 * page;
-  mapping_ = system::allocate_pages(mapped_);
-  if (mapping_ == nullptr) throw std::bad_alloc();
-  auto* inside = static_cast<std::byte*>(mapping_) + page;
-  if (!system::forbid_pages(mapping_, page) || !system::forbid_pages(inside + inner, page)) throw std::bad_alloc();
-  first_ = at_end ? inside + inner - size : inside;
-}
-
-GuardedBytes::~GuardedBytes() {
-  system::free_pages(mapping_, mapped_);
-}
 
 namespace {
 

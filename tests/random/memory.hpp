@@ -2,32 +2,15 @@
 // Tensors that lie in memory in every legal way.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "elements.hpp"
+#include "unit/fenced.hpp"
 
 namespace patchfold::testing {
-
-/// Bytes between two pages that cannot be touched.
-class GuardedBytes {
- public:
-  /// `at_end`: the last byte borders on the page behind, otherwise the first byte on the page before.
-  GuardedBytes(std::size_t size, bool at_end);
-  ~GuardedBytes();
-  GuardedBytes(const GuardedBytes&) = delete;
-  GuardedBytes& operator=(const GuardedBytes&) = delete;
-  std::span<std::byte> bytes() const { return {first_, size_}; }
-
- private:
-  void* mapping_;
-  std::size_t mapped_;
-  std::byte* first_;
-  std::size_t size_;
-};
 
 /// A shape with byte strides, within a range of bytes.
 struct Arrangement {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for tests of kernels, in which no byte too many can be read or written unseen, and random numbers.
+// Memory for tests, in which no byte too many can be read or written unseen, and random numbers.
 #pragma once
 
 #include <algorithm>
