@@ -30,6 +30,15 @@ struct Merge {
 
   Merge() = default;
   Merge(const Merge&) = delete;
+  void weigh(pf_window window, const double* list, std::int64_t count) {
+    spec.window = window;
+    spec.weights = list;
+    spec.n_weights = count;
+  }
+  void leave_out(const std::uint8_t* tiles, std::int64_t count) {
+    spec.mask = tiles;
+    spec.n_mask = count;
+  }
   MergerPointer make() {
     pf_merger* merger = nullptr;
     EXPECT_OK(pf_merger_create(tiling.get(), &spec, output_pointer, &executor, &merger));
@@ -67,58 +76,23 @@ TEST(CMerger, RefusesWrongSpecs) {
          m.spec.window = PF_WINDOW_GAUSSIAN;
          m.spec.sigma_scale = -1;
        }},
-      {"ok",
-       [](Merge& m) {
-         m.spec.window = PF_WINDOW_AXES;
-         m.spec.weights = m.weights;
-         m.spec.n_weights = 4;
-       }},
+      {"ok", [](Merge& m) { m.weigh(PF_WINDOW_AXES, m.weights, 4); }},
       {"length: merge: window: must have a weight for each element of a whole tile's result; given 3, expected [4]",
-       [](Merge& m) {
-         m.spec.window = PF_WINDOW_AXES;
-         m.spec.weights = m.weights;
-         m.spec.n_weights = 3;
-       }},
+       [](Merge& m) { m.weigh(PF_WINDOW_AXES, m.weights, 3); }},
       {"length: merge: window: must have a weight for each element of a whole tile's result; given 5, expected [4]",
-       [](Merge& m) {
-         m.spec.window = PF_WINDOW_AXES;
-         m.spec.weights = m.weights;
-         m.spec.n_weights = 5;
-       }},
+       [](Merge& m) { m.weigh(PF_WINDOW_AXES, m.weights, 5); }},
       {"length: merge: window: must have a weight for each element of a whole tile's result; given 9223372036854775807, "
        "expected [4]",
-       [](Merge& m) {
-         m.spec.window = PF_WINDOW_ARRAY;
-         m.spec.weights = m.weights;
-         m.spec.n_weights = INT64_MAX;
-       }},
+       [](Merge& m) { m.weigh(PF_WINDOW_ARRAY, m.weights, INT64_MAX); }},
       {"length: merge: window: must have a weight for each element of a whole tile's result; given -4, expected [4]",
-       [](Merge& m) {
-         m.spec.window = PF_WINDOW_ARRAY;
-         m.spec.weights = m.weights;
-         m.spec.n_weights = -4;
-       }},
-      {"missing: merge: weights: must not be NULL",
-       [](Merge& m) {
-         m.spec.window = PF_WINDOW_ARRAY;
-         m.spec.n_weights = 4;
-       }},
-      {"missing: merge: weights: must not be NULL",
-       [](Merge& m) {
-         m.spec.window = PF_WINDOW_AXES;
-         m.spec.n_weights = 4;
-       }},
+       [](Merge& m) { m.weigh(PF_WINDOW_ARRAY, m.weights, -4); }},
+      {"missing: merge: weights: must not be NULL", [](Merge& m) { m.weigh(PF_WINDOW_ARRAY, nullptr, 4); }},
+      {"missing: merge: weights: must not be NULL", [](Merge& m) { m.weigh(PF_WINDOW_AXES, nullptr, 4); }},
       {"length: merge: mask: must have an entry for each tile; given 2, expected 3",
-       [](Merge& m) {
-         m.spec.mask = m.mask;
-         m.spec.n_mask = 2;
-       }},
+       [](Merge& m) { m.leave_out(m.mask, 2); }},
       {"length: merge: mask: must have an entry for each tile; given -1, expected 3",
-       [](Merge& m) {
-         m.spec.mask = m.mask;
-         m.spec.n_mask = -1;
-       }},
-      {"missing: merge: mask: must not be NULL", [](Merge& m) { m.spec.n_mask = 3; }},
+       [](Merge& m) { m.leave_out(m.mask, -1); }},
+      {"missing: merge: mask: must not be NULL", [](Merge& m) { m.leave_out(nullptr, 3); }},
       {"missing: merge: channels: must not be NULL", [](Merge& m) { m.spec.n_channels = 1; }},
       {"length: merge: channels: the number of entries must be at least 0; given -1",
        [](Merge& m) { m.spec.n_channels = -1; }},
