@@ -66,15 +66,17 @@ class Fault(ValueError):
 
 
 def read(folder: Path = FOLDER) -> Table:
-    """A file for each system, named after it, and one with the names of groups of types."""
+    """A file for each system, named after it, in which rows stand below their operators, and one with names of groups."""
     content: dict[str, Any] = {"cell": [], "refusal": [], "uncovered": []}
     for path in sorted(folder.glob("*.toml")):
         part = tomllib.loads(path.read_text(encoding="utf-8"))
         if path.stem == "types":
             content["types"] = part
         else:
-            for kind, entries in part.items():
-                content[kind] += [{"system": path.stem, **entry} for entry in entries]
+            for group in part["of"]:
+                known = {"system": path.stem, "operators": group.pop("operators")}
+                for kind, entries in group.items():
+                    content[kind] += [known | entry for entry in entries]
     return parse(content)
 
 
