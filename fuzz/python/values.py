@@ -19,39 +19,12 @@ NUMBERS = DTYPES[:12]
 INTEGERS = [0, 1, 2, 3, 4, 5, 7, -1, -2, 10, 60, 100, 2**31 - 1, 2**31, -(2**31), 2**32, 2**40, 2**53, 2**62]
 INTEGERS += [2**63 - 1, 2**63, -(2**63), -(2**63) - 1, 2**64 - 1, 2**64, 2**70, 10**5000]
 FLOATS = [0.0, 1.0, -1.0, 0.5, 1e300, 5e-324, float("nan"), float("inf"), float("-inf"), -0.0, 1 / 3]
-WORDS = ["", "valid", "same", "same_lower", "constant", "edge", "reflect", "symmetric", "wrap", "channels_first", "grid"]
-WORDS += ["channels_last", "channel", "depth_first", "blocks_first", "SAME", "VALID", "NHWC", "NCHW"]
-WORDS += [
-    "CRD",
-    "DCR",
-    "hann",
-    "ones",
-    "gaussian",
-    "mean",
-    "max",
-    "center",
-    "shift",
-    "pad",
-    "partial",
-    "drop",
-    "unfold",
-    "fold",
-]
-WORDS += [
-    "kernel",
-    "flat",
-    "float32",
-    "opaque",
-    "bfloat16",
-    "\ud800",
-    "a\0b",
-    "\0",
-    "x" * 100_000,
-    "\U0001f600" * 50,
-    "V",
-    "[",
-    "1:2",
-]
+WORDS = (
+    "valid same same_lower constant edge reflect symmetric wrap channels_first grid channels_last channel depth_first "
+    "blocks_first SAME VALID NHWC NCHW CRD DCR hann ones gaussian mean max center shift pad partial drop unfold fold "
+    "kernel flat float32 opaque bfloat16"
+).split()
+WORDS = ["", *WORDS, "\ud800", "a\0b", "\0", "x" * 100_000, "\U0001f600" * 50, "V", "[", "1:2"]
 
 
 def plain_array(shape: tuple[int, ...], dtype: np.dtype[Any], first: int = 0) -> Any:

@@ -53,18 +53,10 @@ def test_the_layout_of_the_interface_is_that_of_the_header(tmp_path):
         ),
         "Api": (
             "XLA_FFI_Api",
-            [
-                "struct_size",
-                "extension_start",
-                "api_version",
-                "internal_api",
-                "XLA_FFI_Error_Create",
-                "XLA_FFI_Error_GetMessage",
-                "XLA_FFI_Error_Destroy",
-                "XLA_FFI_Handler_Register",
-                "XLA_FFI_ThreadPool_Schedule",
-                "XLA_FFI_ThreadPool_NumThreads",
-            ],
+            (
+                "struct_size extension_start api_version internal_api XLA_FFI_Error_Create XLA_FFI_Error_GetMessage "
+                "XLA_FFI_Error_Destroy XLA_FFI_Handler_Register XLA_FFI_ThreadPool_Schedule XLA_FFI_ThreadPool_NumThreads"
+            ).split(),
             None,
         ),
         "Buffer": ("XLA_FFI_Buffer", ["struct_size", "extension_start", "dtype", "data", "rank", "dims"], None),

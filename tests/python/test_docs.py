@@ -59,15 +59,8 @@ MODULES = [name for name in modules() if not any(f"{name}.".startswith(f"{needin
 FUNCTIONS: dict[str, Callable[..., Any]] = {spec.name: function_of(spec) for spec in HERE} | {
     name: getattr(patchfold, name)
     for name in (
-        "unfold_view",
-        "space_to_depth_view",
-        "iter_unfold",
-        "gather_patches",
-        "apply_tiled",
-        "patchify",
-        "rearrange",
-        "unpatchify",
-    )
+        "unfold_view space_to_depth_view iter_unfold gather_patches apply_tiled patchify rearrange unpatchify"
+    ).split()
 }
 SECTIONS = ("Shapes", "Arguments", "Formula", "Types", "Errors", "Elsewhere", "Example")
 SYSTEMS = ("torch", "TensorFlow", "ONNX", "OpenVINO", "MATLAB")

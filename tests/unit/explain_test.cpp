@@ -77,9 +77,8 @@ TEST(Explain, SumsRunInTheOrderOfTheTapsInEveryLayout) {
 }
 
 TEST(Explain, ShowsWhatAMeanIsDividedBy) {
-  const std::string text = explain_problem(
-      "fold f32 1x4x4 output_size=4,4 kernel_size=2,2 stride=2,1 padding=0:0,-1:0 "
-      "reduce=mean fill=7");
+  const std::string text =
+      explain_problem("fold f32 1x4x4 output_size=4,4 kernel_size=2,2 stride=2,1 padding=0:0,-1:0 reduce=mean fill=7");
   EXPECT_THAT(text, HasSubstr("which elements of columns are averaged, in ascending order of the tap\n"));
   EXPECT_THAT(text, HasSubstr("output[0, 0, 0, 2] = (columns[0, 0, 1] + columns[0, 1, 0]) / 2\n"));
   EXPECT_THAT(text, HasSubstr("output[0, 0, 0, 0] = 7, the fill\n"));
@@ -167,9 +166,9 @@ TEST(Explain, ReadsPadsInEveryForm) {
 }
 
 TEST(Explain, OneAxisAndThree) {
-  EXPECT_THAT(explain_problem("unfold f32 2x10 k3, d2"), HasSubstr("    effective kernel = (3 - 1) * 2 + 1 = 5\n"
-                                                                   "    positions = floor((10 + 0 + 0 - 5) / 1) + 1 = "
-                                                                   "floor(5 / 1) + 1 = 6\n"));
+  EXPECT_THAT(explain_problem("unfold f32 2x10 k3, d2"),
+              HasSubstr("    effective kernel = (3 - 1) * 2 + 1 = 5\n"
+                        "    positions = floor((10 + 0 + 0 - 5) / 1) + 1 = floor(5 / 1) + 1 = 6\n"));
   EXPECT_THAT(explain_problem("unfold f32 2x10 k3, d2"), HasSubstr("  image[0, :]\n    1 1 2 2 3 3 2 2 1 1\n"));
   EXPECT_THAT(explain_problem("unfold f32 1x3x3x3 k2x2x2"),
               HasSubstr("  image[0, 0, :, :]\n    1 2 1\n    2 4 2\n    1 2 1\n"
@@ -226,9 +225,7 @@ TEST(Explain, TinyShapesShowTheColumnsAsTheyAre) {
 
 TEST(Explain, LargeProblemsShowWhatNeedsNoRun) {
   for (const char* problem :
-       {"unfold f32 64x64x4096x4096 k3x3 p1",
-        "fold u8 1x9x1099511627776 output_size=1048578,1048578 "
-        "kernel_size=3,3",
+       {"unfold f32 64x64x4096x4096 k3x3 p1", "fold u8 1x9x1099511627776 output_size=1048578,1048578 kernel_size=3,3",
         "unfold f32 1x1x4096x4096 k1x1 s4096", "coverage i32 - output_size=2000,2000 kernel_size=1000,1000",
         "coverage i32 - output_size=9, kernel_size=1000000000000, padding=1000000000000,"}) {
     SCOPED_TRACE(problem);

@@ -71,14 +71,12 @@ const Refusal refusals[] = {
      {.shape = {8}, .tile = {9}},
      {},
      "tiling: tile: must not be larger than the array if the last tile is shifted; given [9], expected at most 8 along axis "
-     "0, "
-     "or tail=shift_or_pad, tail=pad or tail=partial"},
+     "0, or tail=shift_or_pad, tail=pad or tail=partial"},
     {"tail_error",
      {.shape = {9}, .tile = {4}, .tail = Tail::error},
      {},
      "tiling: shape: must be covered by whole tiles if the tail is an error; given 9 along axis 0, expected 4 and 4 for "
-     "each "
-     "further tile"},
+     "each further tile"},
     {"huge_stride",
      {.shape = {8}, .tile = {4}, .stride = std::int64_t{1} << 62},
      {},
@@ -92,26 +90,22 @@ const Refusal refusals[] = {
      {.shape = {9}, .tile = {4}, .scale = {{1, 2}}},
      {},
      "tiling: scale: starts of the last tiles must be whole numbers of output elements; given 5 * 1 / 2, expected a "
-     "multiple of "
-     "2"},
+     "multiple of 2"},
     {"scale_0", {.shape = {8}, .tile = {4}, .scale = {{0, 1}}}, {}, "tiling: scale: must be greater than 0; given 0/1"},
     {"gap",
      {.shape = {9}, .tile = {2}, .overlap = -1},
      {},
      "merge: tiling: must cover every element of the output unless a fill is given; given no tile for element [2] of the "
-     "tiled "
-     "axes"},
+     "tiled axes"},
     {"dropped",
      {.shape = {9}, .tile = {4}, .tail = Tail::drop},
      {},
      "merge: tiling: must cover every element of the output unless a fill is given; given no tile for element [8] of the "
-     "tiled "
-     "axes"},
+     "tiled axes"},
     {"masked",
      {.shape = {4, 4}, .tile = {2, 2}},
      {.mask = {1, 1, 0, 1}},
-     "merge: tiling: must cover every element of the output unless a fill is given; given no tile for element [2, 0] of "
-     "the "
+     "merge: tiling: must cover every element of the output unless a fill is given; given no tile for element [2, 0] of the "
      "tiled axes"},
     {"mask_length",
      {.shape = {8}, .tile = {4}},
@@ -120,9 +114,8 @@ const Refusal refusals[] = {
     {"weight_hole",
      {.shape = {8}, .tile = {4}, .overlap = 1},
      with_axes({{1, 1, 0, 1}}),
-     "merge: tiling: must cover every element of the output unless a fill is given; given no weight above 0 for element "
-     "[2] of "
-     "the tiled axes"},
+     "merge: tiling: must cover every element of the output unless a fill is given; given no weight above 0 for element [2] "
+     "of the tiled axes"},
     {"weight_negative",
      {.shape = {8}, .tile = {4}},
      with_axes({{1, -1, 1, 1}}),
@@ -134,9 +127,8 @@ const Refusal refusals[] = {
     {"weight_huge",
      {.shape = {8}, .tile = {4}},
      with_axes({{1, 0x1p901, 1, 1}}),
-     "merge: window: weights must have products that float64 can hold; given 1.6905424996341288e+271, "
-     "expected "
-     "0, or 1.9010915662951598e-211 to 5.2601359015483735e+210"},
+     "merge: window: weights must have products that float64 can hold; given 1.6905424996341288e+271, expected 0, or "
+     "1.9010915662951598e-211 to 5.2601359015483735e+210"},
     {"tiles_along_an_axis",
      {.shape = {(1 << 22) + 1}, .tile = {1}, .overlap = 0},
      {},
@@ -152,8 +144,8 @@ const Refusal refusals[] = {
     {"tiles_over_each_other",
      {.shape = {1 << 16}, .tile = {1 << 15}, .stride = 1},
      {},
-     "merge: tiling: must have fewer overlapping tiles for a merge; given 32768, expected shorter "
-     "results, or a stride above 1"},
+     "merge: tiling: must have fewer overlapping tiles for a merge; given 32768, expected shorter results, or a stride "
+     "above 1"},
     {"weight_count",
      {.shape = {8}, .tile = {4}},
      with_axes({{1, 1, 1}}),
@@ -170,14 +162,12 @@ const Refusal refusals[] = {
      {.shape = {8}, .tile = {4}},
      {.reduce = Reduce::mean, .dtype = DType::int64, .element_size = 8},
      "merge: window: must be ones for 64-bit integers, which float64 does not hold; given int64, expected the window ones, "
-     "or "
-     "another reduction"},
+     "or another reduction"},
     {"opaque",
      {.shape = {8}, .tile = {4}},
      {.dtype = DType::opaque, .element_size = 12},
      "merge: dtype: must be numbers for the reduction mean; given opaque, expected numbers, or one of the reductions first, "
-     "last "
-     "and center"},
+     "last and center"},
     {"complex_max",
      {.shape = {8}, .tile = {4}},
      {.reduce = Reduce::max, .dtype = DType::complex64, .element_size = 8},
@@ -186,8 +176,7 @@ const Refusal refusals[] = {
      {.shape = {8}, .tile = {4}},
      {.output_dtype = DType::int8},
      "merge: output dtype: must be the tiles' type, or a float for means and sums of real numbers; given int8 for the "
-     "reduction "
-     "mean, expected float32"},
+     "reduction mean, expected float32"},
 };
 
 TEST_P(Refused, SaysWhy) {

@@ -139,20 +139,18 @@ TEST(Merge, ATileThatIsRefusedChangesNothing) {
               add(1, {12, 11});
             }),
             "merge: tile 1 at position [0, 1]: must have the shape of the tile's result; given [12, 11], expected [12, 12]");
-  EXPECT_EQ(
-      error_of([&] {
-        merger.add(1, contiguous(static_cast<const void*>(tile.data()), {12, 12}, DType::int32));
-      }),
-      "merge: tile 1 at position [0, 1]: must have the type of the merge; given int32 of 4 bytes, expected float32 of 4 "
-      "bytes");
+  EXPECT_EQ(error_of([&] {
+              merger.add(1, contiguous(static_cast<const void*>(tile.data()), {12, 12}, DType::int32));
+            }),
+            "merge: tile 1 at position [0, 1]: must have the type of the merge; given int32 of 4 bytes, expected float32 of "
+            "4 bytes");
   EXPECT_EQ(error_of([&] {
               merger.add(1, contiguous(static_cast<const void*>(nullptr), {12, 12}, DType::float32));
             }),
             "merge: tile 1 at position [0, 1]: has elements, but no data");
-  EXPECT_EQ(
-      error_of([&] { merger.finish(); }),
-      "merge: tile: must all have come; given 3 missing: 0 at position [0, 0], 1 at position [0, 1], 2 at position [1, 0], "
-      "expected 4 tiles");
+  EXPECT_EQ(error_of([&] { merger.finish(); }),
+            "merge: tile: must all have come; given 3 missing: 0 at position [0, 0], 1 at position [0, 1], 2 at position "
+            "[1, 0], expected 4 tiles");
   for (std::int64_t i = 0; i < 3; ++i) {
     tile = cut(tiling, array, i);
     MergeSpec copied = spec;
@@ -243,10 +241,9 @@ TEST(Merge, ALimitIsKept) {
   Merger merger = merger_of();
   merger.add(3, view(std::as_const(tile).data(), {10}));
   merger.add(7, view(std::as_const(tile).data(), {10}));
-  EXPECT_EQ(
-      error_of([&] { merger.add(9, view(std::as_const(tile).data(), {10})); }),
-      "merge: tile 9 at position [9]: comes too early: memory_limit would leave no room for the tiles before it; given 160 "
-      "bytes, expected tile 0 next, or 200 bytes");
+  EXPECT_EQ(error_of([&] { merger.add(9, view(std::as_const(tile).data(), {10})); }),
+            "merge: tile 9 at position [9]: comes too early: memory_limit would leave no room for the tiles before it; "
+            "given 160 bytes, expected tile 0 next, or 200 bytes");
 }
 
 TEST(Merge, UnderALimitTilesInOrderAlwaysHaveRoom) {

@@ -262,13 +262,11 @@ TEST(TileWeights, ThatCannotBeUsedAreRefused) {
       {Reduce::center,
        {.number = 2},
        "must not be given where one tile gives each element; given center, expected the reduction mean or sum, or a mask "
-       "that "
-       "leaves out whole tiles"},
+       "that leaves out whole tiles"},
       {Reduce::first,
        {.number = 0},
        "must not be given where one tile gives each element; given first, expected the reduction mean or sum, or a mask "
-       "that "
-       "leaves out whole tiles"}};
+       "that leaves out whole tiles"}};
   for (const auto& [reduce, weights, message] : cases) {
     Two two(spec_of(reduce));
     EXPECT_EQ(error_of([&, &weights = weights] { two.add(1, weights); }),
@@ -287,10 +285,9 @@ TEST(TileWeights, Of64BitIntegersAre0Or1) {
   const std::vector<std::int64_t> left = {1, 2, 3, 4}, right = {30, 40, (std::int64_t{1} << 62) + 1, 60};
   std::vector<std::int64_t> output(6);
   Merger merger(tiling, spec, view(output.data(), {6}));
-  EXPECT_EQ(
-      error_of([&] { merger.add(0, view(left.data(), {4}), {.number = 0.5}); }),
-      "merge: weight of tile 0 at position [0]: must be 0 or 1 for 64-bit integers, which float64 does not hold; given "
-      "0.5, expected 0, 1, or tiles of another type");
+  EXPECT_EQ(error_of([&] { merger.add(0, view(left.data(), {4}), {.number = 0.5}); }),
+            "merge: weight of tile 0 at position [0]: must be 0 or 1 for 64-bit integers, which float64 does not hold; "
+            "given 0.5, expected 0, 1, or tiles of another type");
   const std::vector<double> own = {1, 1, 0, 1};
   merger.add(0, view(left.data(), {4}), {.array = view(own.data(), {4})});
   merger.add(1, view(right.data(), {4}));
