@@ -12,30 +12,18 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import patchfold.torch as ours  # noqa: E402
+from test_torch_dispatch import Recorded  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
-from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
 NAMES = ("fold", "unfold", "pixel_shuffle", "pixel_unshuffle")
 TORCHS = {name: getattr(functional, name) for name in NAMES}
 
 
-class Operators(TorchDispatchMode):  # type: ignore[misc]
-    """Counts the operators that are called."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.names: list[str] = []
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        self.names.append(str(func))
-        return func(*args, **(kwargs or {}))
-
-
 def runs_on_patchfold(call: Callable[[], Any]) -> bool:
-    with Operators() as operators:
+    with Recorded() as recorded:
         call()
-    return any(name.startswith("patchfold.") for name in operators.names)
+    return any(name.startswith("patchfold.") for name in recorded.names)
 
 
 MODULES: list[tuple[Any, tuple[int, ...]]] = [

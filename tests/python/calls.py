@@ -15,6 +15,22 @@ from patchfold import ArgumentSpec, OperatorSpec
 Arguments = dict[str, Any]
 
 
+class Foreign:
+    """Only what the array API standard asks of an array."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array
+
+    def __dlpack__(self, **options: object) -> object:
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.array.__dlpack_device__()
+
+    def __array_namespace__(self) -> object:
+        return np
+
+
 def newest() -> list[OperatorSpec]:
     """The operators without the older versions of any."""
     version = {spec.name: int((re.findall(r"-(\d+)$", spec.name) or ["0"])[0]) for spec in patchfold.operators()}

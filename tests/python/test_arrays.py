@@ -11,6 +11,7 @@ import ml_dtypes
 import numpy as np
 import patchfold
 import pytest
+from calls import Foreign
 
 NUMBERS = [
     np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64,
@@ -214,21 +215,6 @@ def test_refuses_an_out_that_overlaps() -> None:
 
 
 def test_dlpack_arrays_of_any_library() -> None:
-    class Foreign:
-        """Only what the array API standard asks of an array."""
-
-        def __init__(self, array: np.ndarray) -> None:
-            self.array = array
-
-        def __dlpack__(self, **options: object) -> object:
-            return self.array.__dlpack__(**options)
-
-        def __dlpack_device__(self) -> tuple[int, int]:
-            return self.array.__dlpack_device__()
-
-        def __array_namespace__(self) -> object:
-            return np
-
     array = np.arange(24, dtype=np.int16).reshape(2, 3, 4)[:, ::-1].reshape(1, 2, 3, 4)
     result = patchfold.unfold(Foreign(array), 2)
     assert type(result) is np.ndarray

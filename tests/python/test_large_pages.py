@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import patchfold
 import pytest
+from calls import Foreign
 from patchfold import _core
 
 SMAPS = Path("/proc/self/smaps")
@@ -40,22 +41,6 @@ def has_large_pages() -> bool:
 
 
 needs_large_pages = pytest.mark.skipif(not has_large_pages(), reason="this system has no large pages to ask for")
-
-
-class Foreign:
-    """Only what the array API standard asks of an array."""
-
-    def __init__(self, array: np.ndarray) -> None:
-        self.array = array
-
-    def __dlpack__(self, **options: object) -> object:
-        return self.array.__dlpack__(**options)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return self.array.__dlpack_device__()
-
-    def __array_namespace__(self) -> object:
-        return np
 
 
 IMAGE = (1, 16, 1024, 1024)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import patchfold
 import pytest
-from calls import HERE, example, function_of, right_calls
+from calls import HERE, Foreign, example, function_of, right_calls
 from test_errors import NAMES, ROWS, SHAPED
 from test_errors import X as PLACE
 from test_tiling_errors import NAMES as TILE_NAMES
@@ -18,17 +18,6 @@ from test_tiling_errors import TABLE
 
 X = np.arange(2 * 3 * 8 * 8, dtype=np.float32).reshape(2, 3, 8, 8)
 TILING = patchfold.Tiling(X.shape, (4, 4), overlap=1)
-
-
-class Foreign:
-    def __dlpack__(self, **options: Any) -> Any:
-        return X.__dlpack__(**options)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return (1, 0)
-
-    def __array_namespace__(self) -> Any:
-        return np
 
 
 def merged(**options: Any) -> Any:
@@ -65,7 +54,7 @@ def tables() -> list[Callable[[], Any]]:
 
 RIGHT: list[Callable[[], Any]] = [
     *tables(),
-    lambda: patchfold.unfold(Foreign(), 3),
+    lambda: patchfold.unfold(Foreign(X), 3),
     lambda: patchfold.unfold_view(X, 3).sum(),
     lambda: patchfold.space_to_depth_view(X, 2).sum(),
     lambda: list(patchfold.iter_unfold(X, 3, max_bytes=10**4)),
@@ -171,6 +160,6 @@ def test_a_foreign_array_is_let_go():
             released.append(1)
 
     for size in (3, 0) * 50:
-        quietly(lambda size=size: patchfold.unfold(Watched(), size))
+        quietly(lambda size=size: patchfold.unfold(Watched(X), size))
     gc.collect()
     assert len(released) == 100
