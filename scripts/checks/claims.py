@@ -9,6 +9,7 @@ tests/claims.txt says how its entries are written. Line breaks, emphasis, links,
 import argparse
 import re
 import sys
+from itertools import accumulate
 from pathlib import Path
 
 TABLE = "tests/claims.txt"
@@ -46,7 +47,9 @@ def entries_of(text):
     for number, line in enumerate([*text.split("\n"), ""], 1):
         if lines and not line.startswith(" ") and (not line or lines[-1][1].startswith(" ")):
             quotes = [(at, *said.partition(":")[::2]) for at, said in lines if not said.startswith(" ")]
-            tests = [name.strip() for _, said in lines if said.startswith(" ") for name in said.split(",")]
+            words = [name.strip() for _, said in lines if said.startswith(" ") for name in said.split(",")]
+            files = accumulate((word.partition("::")[0] for word in words), lambda before, file: file or before)
+            tests = [file + word.removeprefix(file) for file, word in zip(files, words)]
             yield lines[0][0], quotes, tests
             lines = []
         if line.startswith("    ") and lines:
