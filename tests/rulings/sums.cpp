@@ -6,38 +6,14 @@
 #include <complex>
 #include <limits>
 
-#include "vectors/support.hpp"
+#include "contributions.hpp"
 
 namespace patchfold::vectors {
 namespace {
 
-// Every pixel of each image below receives the contributions in this order; taps that fall outside hold what is dropped.
 template <class T>
 void expect_sum(DType dtype, const std::vector<T>& contributions, T expected) {
-  const auto taps = static_cast<std::int64_t>(contributions.size());
-  const struct {
-    Dims image, kernel, padding;
-  } geometries[] = {{{1}, {taps}, {taps - 1}},
-                    {{67}, {taps}, {taps - 1}},
-                    {{5, 33}, {1, taps}, {0, taps - 1}},
-                    {{5, 33}, {taps, 1}, {taps - 1, 0}},
-                    {{2, 3, 17}, {1, taps, 1}, {0, taps - 1, 0}}};
-  for (const auto& [image, kernel, padding] : geometries) {
-    PadsList pads;
-    std::int64_t positions = 1;
-    for (int i = 0; i < image.size(); ++i) {
-      pads.push_back({padding[i], padding[i]});
-      positions *= image[i] + 2 * padding[i] - kernel[i] + 1;
-    }
-    const std::int64_t channels = 3;
-    std::vector<T> columns;
-    for (std::int64_t c = 0; c < channels; ++c)
-      for (const auto value : contributions) columns.insert(columns.end(), static_cast<std::size_t>(positions), value);
-    Dims out = {1, channels};
-    out.append(image);
-    expect_same(Fold{.output_size = image, .kernel_size = kernel, .padding = pads}, dtype, {1, channels * taps, positions},
-                columns, out, std::vector<T>(static_cast<std::size_t>(element_count(out)), expected));
-  }
+  expect_folded(FoldReduce::sum, dtype, contributions, expected);
 }
 
 TEST(Float16Sums, AreRoundedOnce) {
