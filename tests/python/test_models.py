@@ -16,9 +16,9 @@ from model_zoo import CASES, Case, hot, ints, moved, node
 onnx = pytest.importorskip("onnx")
 from onnx import TensorProto, helper  # noqa: E402
 from onnx.reference import ReferenceEvaluator  # noqa: E402
+from patchfold._orders.index_map import maps, whole  # noqa: E402
+from patchfold._orders.names import Name, name_of  # noqa: E402
 from patchfold.models import ModelError, inspect, portable  # noqa: E402
-from patchfold.models._index_map import find, whole  # noqa: E402
-from patchfold.models._names import Name, name_of  # noqa: E402
 from patchfold.models._notes import of as notes_of  # noqa: E402
 from patchfold.models._regions import Found  # noqa: E402
 from patchfold.onnxruntime import convert  # noqa: E402
@@ -86,7 +86,7 @@ def test_map_with_one_other_element_has_no_name(seed):
     indices = getattr(patchfold, kind)(whole(shape) + 1, **arguments) - 1
     at = draw.randrange(indices.size)
     indices.reshape(-1)[at] = (indices.reshape(-1)[at] + 1) % int(np.prod(shape))
-    assert find(indices, shape) is None and name_of(indices, shape) is None
+    assert next(maps(indices, shape), None) is None and name_of(indices, shape) is None
 
 
 def test_several_operators_and_what_is_between_them():

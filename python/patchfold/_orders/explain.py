@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from .._arrays.kinds import is_torch
 from .._errors import InvalidType, InvalidValue, given_text
-from .layouts import Shape
-from .names import Found, call_of, systems_of
-from .search import Search, indices_of
+from .calls import call_of
+from .index_map import OUTSIDE, UNKNOWN, IndexMap, Indices, maps
+from .names import Name, named
+from .systems import systems_of
 
 EXPLAIN_ORDER = "explain_order"
 MOST = 1 << 26
@@ -52,11 +53,12 @@ class OrderAnswer:
     def __str__(self) -> str:
         if not self:
             return f"none: no operator of the family makes these columns of this image. {self.reason}"
-        lines = [f"{self.call}", f"  order={self.order!r}: axes {self.layout}"]
-        lines.append(
-            f"  kernel_size={self.kernel_size}, stride={self.stride}, dilation={self.dilation}, padding={self.padding}"
-            + ("" if self.fill is None else f", filled with {self.fill}")
-        )
+        lines = [f"{self.call}", f"  order={self.order!r}: axes {self.layout}" if self.order else f"  axes {self.layout}"]
+        if self.kernel_size:
+            lines.append(
+                f"  kernel_size={self.kernel_size}, stride={self.stride}, dilation={self.dilation}, padding={self.padding}"
+                + ("" if self.fill is None else f", filled with {self.fill}")
+            )
         lines += [f"  as {system}" for system in self.systems]
         return "\n".join([*lines, f"  {self.reason}"] if self.reason else lines)
 
@@ -93,71 +95,111 @@ def explain_order(image: Any, columns: Any) -> OrderAnswer:
         return _none("A single number has no patches.")
     if source.shape == result.shape and bool(((source == result) | ((source != source) & (result != result))).all()):
         return _none("They are equal: nothing is cut, and nothing moves.")
-    indices, missing = indices_of(source, result)
+    indices, missing = _indices_of(source, result)
     if indices is None:
-        inverse = _inverse_answer(source, result)
-        return inverse or _none(missing)
-    search = Search(source, result, indices)
-    found = search.run()
-    if found is not None:
-        return _answer(found, search, source.shape)
-    return _inverse_answer(source, result) or _none(search.reason())
+        return _none(missing)
+    if np.count_nonzero(indices >= 0) < 4:
+        return _none(
+            "Too few elements of image differ to tell: take one whose elements all differ, np.arange(n).reshape(..)."
+        )
+    for map in maps(indices, source.shape):
+        outside = _padding(map, source, result)
+        name = None if outside is None else named(map, only_blocks=False)
+        if outside is not None and name is not None:
+            fill = outside[0].item() if outside.size else None
+            return _answer(name, map, fill, _has_rival(name, map, source, result))
+    return _none("Its elements are all there, but in another order, or cut in another way.")
 
 
 def _none(reason: str) -> OrderAnswer:
     return OrderAnswer("", "", "", "", reason=reason)
 
 
-def _answer(found: Found, search: Search, shape: Shape) -> OrderAnswer:
-    operator, call = call_of(found, shape)
-    ambiguous = search.has_rival(found)
-    reasons = []
-    if found.image.channels == 1:
+def _indices_of(image: npt.NDArray[Any], columns: npt.NDArray[Any]) -> tuple[Indices | None, str]:
+    """Returns for each element of the columns the element of the image that has its value: OUTSIDE for what can only be
+    padding, UNKNOWN for what may be several. Or None, and why."""
+    values, wanted = image.reshape(-1), columns.reshape(-1)
+    if values.dtype != wanted.dtype:
+        kind = wanted.dtype if wanted.dtype.kind in "fc" and values.dtype.kind in "biuf" else np.result_type(values, wanted)
+        values, wanted = values.astype(kind), wanted.astype(kind)
+    unique, first, counts = np.unique(values, return_index=True, return_counts=True)
+    place = np.minimum(np.searchsorted(unique, wanted), unique.size - 1)
+    near = unique[place]
+    hit = (near == wanted) | ((near != near) & (wanted != wanted))
+    indices = np.where(hit, np.where(counts[place] == 1, first[place], UNKNOWN), OUTSIDE).astype(np.int64)
+    strange = wanted[~hit]
+    if strange.size and not bool(((strange == strange[0]) | ((strange != strange) & (strange[0] != strange[0]))).all()):
+        other = strange[strange != strange[0]]
+        examples = f"{strange[0]} and {other[0] if other.size else strange[0]}"
+        return None, (
+            f"{strange.size} of {wanted.size} elements of columns are nowhere in image, such as {examples}: "
+            "they are sums, or come from another image."
+        )
+    # Padding may hold a number that the image holds too: 0, or what the columns have most of.
+    indices[wanted == 0] = UNKNOWN if not strange.size else indices[wanted == 0]
+    known = indices[indices >= 0]
+    if known.size and not strange.size:
+        often = int(np.bincount(known).argmax()) if values.size <= 1 << 24 else int(known[0])
+        indices[indices == often] = UNKNOWN
+    return indices.reshape(columns.shape), ""
+
+
+def _padding(map: IndexMap, image: npt.NDArray[Any], columns: npt.NDArray[Any]) -> npt.NDArray[Any] | None:
+    """Returns the elements of the columns that the map has outside; None unless these are one number, and every other
+    element is what the map says."""
+    reference = map.indices()
+    inside = reference != OUTSIDE
+    expected = image.reshape(-1)[np.maximum(reference, 0)]
+    if expected.dtype != columns.dtype:
+        expected = expected.astype(columns.dtype) if columns.dtype.kind in "fc" else expected
+    same = (expected == columns) | ((expected != expected) & (columns != columns))
+    outside: npt.NDArray[Any] = columns[~inside]
+    one = (outside == outside[:1]) | ((outside != outside) & (outside[:1] != outside[:1]))
+    return outside if bool((same | ~inside).all()) and bool(one.all()) else None
+
+
+def _has_rival(name: Name, map: IndexMap, image: npt.NDArray[Any], columns: npt.NDArray[Any]) -> bool:
+    """Returns whether the other order of channels and taps gives these columns, too."""
+    found = name.found
+    if found is None or name.inverted or found.image.channels == 1:
+        return False
+    axis = found.image.axis_of(("c", 0))
+    digits = list(map.digits)
+    for place, each in enumerate(digits):
+        if len(each) > 1 and each[0].axis == axis:
+            digits[place] = (*each[1:], each[0])
+        elif len(each) > 1 and each[-1].axis == axis:
+            digits[place] = (each[-1], *each[:-1])
+    rival = replace(map, digits=tuple(digits))
+    return rival != map and _padding(rival, image, columns) is not None
+
+
+def _answer(name: Name, map: IndexMap, fill: Any, has_rival: bool) -> OrderAnswer:
+    operator, call = call_of(name, map, fill)
+    found, reasons = name.found, []
+    if found is None:
+        return OrderAnswer(operator, call, "", name.pattern.partition(" -> ")[2], systems=systems_of(name, fill))
+    if name.inverted:
+        reasons.append("image holds the blocks, and columns the image that they make.")
+    elif found.image.channels == 1:
         reasons.append("With one channel, the orders channel and kernel are the same.")
-    elif ambiguous:
+    elif has_rival:
         reasons.append("Values of image repeat, so that the other order fits, too: take an image whose elements all differ.")
-    if found.open:
+    if found.open and not name.inverted:
         reasons.append("Not to be seen in these columns: " + ", ".join(found.open) + ".")
     return OrderAnswer(
         operator,
         call,
-        found.layout.order,
-        found.layout.text(found.image),
+        found.order,
+        found.image.text(found.axes),
         found.kernel,
         found.stride,
         found.dilation,
         found.padding,
-        found.fill,
-        systems_of(found),
-        ambiguous and found.image.channels > 1,
+        fill,
+        systems_of(name, fill),
+        has_rival,
         " ".join(reasons),
-    )
-
-
-def _inverse_answer(source: npt.NDArray[Any], result: npt.NDArray[Any]) -> OrderAnswer | None:
-    """The answer where the image holds the columns and the columns the image, and each element moves once."""
-    if source.size != result.size:
-        return None
-    indices, _ = indices_of(result, source)
-    if indices is None:
-        return None
-    search = Search(result, source, indices)
-    found = search.run()
-    if found is None or not found.is_blocks() or found.fill is not None:
-        return None
-    operator, call = call_of(found, result.shape, inverse=True)
-    return OrderAnswer(
-        operator,
-        call,
-        found.layout.order,
-        found.layout.text(found.image),
-        found.kernel,
-        found.stride,
-        found.dilation,
-        found.padding,
-        None,
-        tuple(f"the inverse of {name}" for name in systems_of(found)),
-        reason="image holds the blocks, and columns the image that they make.",
     )
 
 

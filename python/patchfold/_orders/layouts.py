@@ -2,24 +2,26 @@
 """How systems lay out the columns of an image: which axes hold batches, channels, taps and positions, and in which order.
 
 Every relation of an image and its columns is one index map: columns[b, c, taps, positions] = image[b, c, coordinates], with
-coordinate = position * stride + tap * dilation - pad. A layout says on which axes of the columns these digits lie.
+coordinate = position * stride + tap * dilation - pad. A layout says on which axes of the columns these indices lie.
 """
 
 from __future__ import annotations
 
-import functools
 import itertools
-import math
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
 
-Shape = tuple[int, ...]
-Digit = tuple[str, int]
+from .index_map import Shape
+
+Kind = tuple[str, int]
 """("b", i), ("c", 0), ("k", i) or ("p", i): an index on batch axis i, the channel, a tap or a position on spatial axis i."""
+Axes = tuple[tuple[Kind, ...], ...]
+"""The indices that each axis of columns counts, the slowest first."""
 
-SPATIAL = {1: "x", 2: "hw", 3: "dhw"}
+
+def letters(rank: int) -> str:
+    """Returns a letter for each of so many spatial axes."""
+    return {1: "x", 2: "hw", 3: "dhw"}.get(rank, "hijklmno")
 
 
 @dataclass(frozen=True)
@@ -32,18 +34,42 @@ class ImageLayout:
     place: str
     """Of the channels: "first", "last", or "none" where no axis holds them."""
 
-    def canonical(self, shape: Shape) -> tuple[Shape, Shape]:
-        """The axes of an image of this shape in the order (batch.., channel, spatial..), and their extents."""
-        axes = tuple(range(len(shape)))
-        if self.place == "last":
-            axes = (*axes[: len(self.batch)], axes[-1], *axes[len(self.batch) : -1])
-        return axes, (*self.batch, self.channels, *self.spatial)
+    def axis_of(self, kind: Kind) -> int:
+        """Returns the axis of the image that an index counts along; -1 for channels that no axis holds."""
+        word, i = kind
+        if word == "b":
+            return i
+        if word == "c":
+            return {"first": len(self.batch), "last": len(self.batch) + len(self.spatial), "none": -1}[self.place]
+        return len(self.batch) + (self.place == "first") + i
+
+    def spread(self, letter: str) -> tuple[Kind, ...]:
+        """Returns the indices that a letter stands for: "b", "c", "k" or "p"; "K" and "P" in reverse order."""
+        count = {"b": len(self.batch), "c": int(self.place != "none")}.get(letter, len(self.spatial))
+        kinds = tuple((letter.lower(), i) for i in range(count))
+        return kinds[::-1] if letter.isupper() else kinds
+
+    def text(self, axes: Axes) -> str:
+        """Writes axes as einops has them: "b (c kh kw) (h w)"."""
+
+        def name(kind: Kind) -> str:
+            word, i = kind
+            if word in "bc":
+                return word if word == "c" or len(self.batch) == 1 else f"b{i}"
+            return ("k" if word == "k" else "") + letters(len(self.spatial))[i]
+
+        return " ".join(grouped([name(kind) for kind in axis]) for axis in axes)
+
+
+def grouped(names: list[str]) -> str:
+    """Writes what an axis holds as einops has it."""
+    return names[0] if len(names) == 1 else "(" + " ".join(names) + ")" if names else "1"
 
 
 def image_layouts(shape: Shape) -> list[ImageLayout]:
-    """Every way to read the axes of an image, the likeliest first: two spatial axes, at most one batch axis."""
+    """Returns every way to read the axes of an image, the likeliest first: two spatial axes, at most one batch axis."""
     found = []
-    for rank, place in itertools.product((2, 3, 1), ("first", "last", "none")):
+    for rank, place in itertools.product((2, 3, 1, *range(4, len(shape) + 1)), ("first", "last", "none")):
         batch = len(shape) - rank - (place != "none")
         if batch < 0:
             continue
@@ -51,14 +77,14 @@ def image_layouts(shape: Shape) -> list[ImageLayout]:
         channels = 1 if place == "none" else rest[0] if place == "first" else rest[-1]
         spatial = rest[1:] if place == "first" else rest[:-1] if place == "last" else rest
         # Four axes are a batch of pictures, five one of volumes, three one picture with channels.
-        likely = (batch > 1, place == "none", len(shape) - 2 != rank and len(shape) != 3)
+        likely = (rank > 3, batch > 1, place == "none", len(shape) - 2 != rank and len(shape) != 3)
         found.append((likely, ImageLayout(shape[:batch], channels, spatial, place)))
     return [layout for _, layout in sorted(found, key=lambda each: each[0])]
 
 
 @dataclass(frozen=True)
 class ColumnLayout:
-    """The axes of columns. `axes` is a text: b, c, k and p are the digits of batches, channels, taps and positions, each
+    """The axes of columns. `axes` is a text: b, c, k and p are the indices of batches, channels, taps and positions, each
     axis by itself or, in brackets, merged; K and P are merged with the first spatial axis running fastest."""
 
     axes: str
@@ -66,33 +92,15 @@ class ColumnLayout:
     """Of a patch: "channel" (row = channel * taps + tap), "kernel" (row = tap * channels + channel), or "column" (as
     channel, with taps down the columns first)."""
 
-    def digits(self, image: ImageLayout) -> list[list[Digit]]:
-        """The digits of each axis, the slowest first. Where the image has no channels, they are left out."""
-        channels = 0 if image.place == "none" else 1
-
-        def of(letter: str) -> list[Digit]:
-            places = range({"b": len(image.batch), "c": channels}.get(letter, len(image.spatial)))
-            return [(letter.lower(), i) for i in (reversed(places) if letter.isupper() else places)]
-
-        axes: list[list[Digit]] = []
+    def of(self, image: ImageLayout) -> Axes:
+        """Returns the indices of each axis. Where the image has no channels, they are left out."""
+        axes: list[tuple[Kind, ...]] = []
         for merged, alone in re.findall(r"\(([^)]*)\)|(\w)", self.axes):
             if alone:
-                axes += [[digit] for digit in of(alone)]  # none for what the image has not
+                axes += [(kind,) for kind in image.spread(alone)]  # none for what the image has not
             else:
-                axes.append([digit for letter in merged.split() for digit in of(letter)])
-        return axes
-
-    def text(self, image: ImageLayout) -> str:
-        """The axes in words as einops has them: "b (c kh kw) (h w)"."""
-
-        def name(digit: Digit) -> str:
-            kind, i = digit
-            if kind in "bc":
-                return kind if kind == "c" or len(image.batch) == 1 else f"b{i}"
-            return ("k" if kind == "k" else "") + SPATIAL[len(image.spatial)][i]
-
-        words = [(len(digits), " ".join(map(name, digits))) for digits in self.digits(image)]
-        return " ".join(word if count == 1 else f"({word})" for count, word in words)
+                axes.append(tuple(kind for letter in merged.split() for kind in image.spread(letter)))
+        return tuple(axes)
 
 
 LAYOUTS = (
@@ -117,38 +125,4 @@ LAYOUTS = (
     ColumnLayout("b (p) c k", "channel"),
     ColumnLayout("b (p) k c", "kernel"),
 )
-"""The layouts that are looked for, the likeliest first."""
-
-
-@dataclass(frozen=True)
-class Extents:
-    """The extents of all digits."""
-
-    kernel: Shape
-    positions: Shape
-
-    def of(self, digit: Digit, image: ImageLayout) -> int:
-        kind, i = digit
-        return {"b": image.batch, "c": (image.channels,), "k": self.kernel, "p": self.positions}[kind][i]
-
-
-def products(shape: Shape, image: ImageLayout, axes: Sequence[Sequence[Digit]]) -> list[tuple[int, list[Digit]]] | None:
-    """For each axis that holds taps or positions their product, and these digits; None if the extents are others."""
-    if len(axes) != len(shape):
-        return None
-    found = []
-    for extent, digits in zip(shape, axes, strict=True):
-        known = prod(image.batch[i] if kind == "b" else image.channels for kind, i in digits if kind in "bc")
-        unknown = [digit for digit in digits if digit[0] in "kp"]
-        if known < 1 or extent < 1 or extent % known != 0 or (not unknown and extent != known):
-            return None
-        if unknown:
-            found.append((extent // known, unknown))
-    return found
-
-
-@functools.lru_cache(maxsize=4096)
-def divisors(number: int) -> Shape:
-    """All divisors of a number, in ascending order."""
-    small = [i for i in range(1, math.isqrt(number) + 1) if number % i == 0]
-    return tuple(sorted({*small, *(number // i for i in small)}))
+"""The layouts that have a name, the likeliest first."""

@@ -1,190 +1,170 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The names of a relation of image and columns: what to call in patchfold, and what other systems call it."""
+"""The names of index maps: which operator of the family a map is, its arguments, and its pattern in einops' notation."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from .._errors import Error
-from .._operators.columns import unfold
-from .layouts import ColumnLayout, Extents, ImageLayout, Shape
+from .index_map import IndexMap, Indices, maps, whole
+from .layouts import grouped, letters
+from .readings import Found, readings
 
-INVERSE = {"unfold": "fold", "space_to_depth": "depth_to_space", "space_to_batch": "batch_to_space"}
-
-
-class Found(NamedTuple):
-    """A relation of image and columns: layouts, geometry, and what of it the columns do not show."""
-
-    image: ImageLayout
-    layout: ColumnLayout
-    kernel: Shape
-    positions: Shape
-    stride: Shape
-    dilation: Shape
-    padding: tuple[tuple[int, int], ...]
-    open: tuple[str, ...] = ()
-    fill: Any = None
-
-    def is_blocks(self) -> bool:
-        """Whether patches are blocks that fill the image, so that each element moves once."""
-        cut = zip(self.kernel, self.stride, self.positions, self.image.spatial, strict=True)
-        fills = all((kernel == stride or count == 1) and kernel * count == extent for kernel, stride, count, extent in cut)
-        return fills and all(step == 1 for step in self.dilation) and all(pad == (0, 0) for pad in self.padding)
-
-    def oddity(self) -> int:
-        """How unlikely the geometry is: dilation, gaps between patches, more taps than positions, large or negative pads."""
-        reach = [(k - 1) * d + 1 for k, d in zip(self.kernel, self.dilation, strict=True)]
-        return (
-            2 * any(step > 1 for step in self.dilation)
-            + 2 * any(step > 4 for step in self.dilation)
-            + 2 * any(s > r and p > 1 for s, r, p in zip(self.stride, reach, self.positions, strict=True))
-            + 2 * any(min(pad) < 0 or max(pad) >= r for pad, r in zip(self.padding, reach, strict=True))
-            + 3 * (prod(self.kernel) > prod(self.positions))
-            - 3 * self.is_blocks()
-        )
-
-    def indices(self, shape: Shape) -> npt.NDArray[np.int64] | None:
-        """For each element of the columns the element of an image of this shape, -1 in padding; None for a geometry that no
-        image has."""
-        axes, extents = self.image.canonical(shape)
-        numbers = np.arange(1, prod(shape) + 1, dtype=np.int64).reshape(shape).transpose(axes).reshape(extents)
-        try:
-            columns = unfold(
-                np.ascontiguousarray(numbers),
-                self.kernel,
-                stride=self.stride,
-                dilation=self.dilation,
-                padding=self.padding,
-                positions="grid",
-            )
-        except Error:
-            return None
-        digits = [("b", i) for i in range(len(self.image.batch))] + [("c", 0)]
-        digits += [("k", i) for i in range(len(self.kernel))] + [("p", i) for i in range(len(self.kernel))]
-        extent = Extents(self.kernel, self.positions)
-        places = {digit: place for place, digit in enumerate(digits)}
-        wanted = self.layout.digits(self.image)
-        sizes = [extent.of(digit, self.image) for digit in digits]
-        if columns.size != prod(sizes):
-            return None
-        flat = [places[digit] for axis in wanted for digit in axis]
-        rest = [place for place in range(len(digits)) if place not in flat]  # the channel of an image that has none
-        merged = [prod(extent.of(digit, self.image) for digit in axis) for axis in wanted]
-        indices: npt.NDArray[np.int64] = columns.reshape(sizes).transpose([*rest, *flat]).reshape(merged) - 1
-        return indices
+INVERSE = {"unfold": "fold", "space_to_depth": "depth_to_space", "space_to_batch": "batch_to_space", "blocks": "blocks"}
 
 
-def _numbers(values: Shape) -> str:
-    return f"({values[0]},)" if len(values) == 1 else str(values)
+@dataclass(frozen=True)
+class Name:
+    """What a map is: the neutral operator, its arguments, and the pattern, `source -> result` in einops' notation.
+
+    `operator` is a function of patchfold, or "blocks" for a rearrangement of blocks that none of them is in one step.
+    `exact` tells whether its result is the map's as it stands; otherwise the axes of the result lie in another order, which
+    the pattern shows.
+    """
+
+    operator: str
+    arguments: dict[str, Any] = field(default_factory=dict)
+    pattern: str = ""
+    exact: bool = True
+    found: Found | None = None
+    columns: tuple[int, ...] = ()
+    """The shape that the function gives, or takes if it is an inverse."""
+    inverted: bool = False
+
+    def __str__(self) -> str:
+        given = ", ".join(f"{name}={value!r}" for name, value in self.arguments.items())
+        return f"{self.operator}({given})" if given else self.operator
 
 
-def call_of(found: Found, shape: Shape, *, inverse: bool = False) -> tuple[str, str]:
-    """The function of patchfold, and the call as it is typed."""
-    layout, image = found.layout, found.image
-    arguments = []
-    operator = "unfold"
-    rank = len(found.kernel)
-    last = image.place == "last"
-    near = layout.axes.replace("(p)", "p").replace("(c k)", "k").replace("(k c)", "k")
-    given = "image"
-    if image.place == "none":
-        given = f"image.reshape{(*image.batch, 1, *image.spatial)}"
-    blocks = found.is_blocks()
-    if layout.axes in ("(k b) c p", "(k b) p c") and all(k == s for k, s in zip(found.kernel, found.stride, strict=True)):
-        operator = "space_to_batch"
-        arguments.append(_numbers(found.kernel))
-        if any(pad != (0, 0) for pad in found.padding):
-            arguments.append(f"padding={found.padding}")
-        ours = last == (layout.axes == "(k b) p c")
-    elif blocks and "(p)" not in layout.axes and near == ("b p k" if last else "b k p"):
-        operator = "space_to_depth"
-        arguments += [_numbers(found.kernel), f"mode={'depth_first' if layout.order == 'channel' else 'blocks_first'!r}"]
-        ours = True
-    else:
-        arguments.append(_numbers(found.kernel))
-        if any(step != 1 for step in found.stride):
-            arguments.append(f"stride={_numbers(found.stride)}")
-        if any(step != 1 for step in found.dilation):
-            arguments.append(f"dilation={_numbers(found.dilation)}")
-        if any(pad != (0, 0) for pad in found.padding):
-            same = all(begin == end for begin, end in found.padding)
-            arguments.append(f"padding={_numbers(tuple(b for b, _ in found.padding)) if same else found.padding}")
-        if found.fill is not None and found.fill != 0:
-            arguments.append(f"value={found.fill}")
-        ours = near == ("b p k" if last else "b k p")
-        if layout.order in ("channel", "kernel") and ours:
-            arguments.append(f"order={layout.order!r}")
-        if ours and "(p)" not in layout.axes and rank > 1:
-            arguments.append("positions='grid'")
-    if last and operator != "unfold" or last and ours:
-        arguments.append("layout='channels_last'")
-    if inverse:
-        operator = INVERSE[operator]
-        if operator == "fold":
-            arguments.insert(0, str(image.spatial))
-    call = f"patchfold.{operator}({', '.join([given, *arguments])})"
-    if not ours:
-        call += f", its axes rearranged to {layout.text(image)}"
-    return operator, call
+def name_of(indices: Indices, source: Sequence[int]) -> Name | None:
+    """Returns the name of a map; None if it is no operator of the family: a copy, a transposition, a slice, or another
+    map."""
+    source = tuple(source)
+    if np.array_equal(indices.reshape(-1), whole(source).reshape(-1)):
+        return None
+    map = next(maps(indices, source), None)
+    name = None if map is None else named(map, only_blocks=True)
+    if name and name.inverted and name.exact and name.found and name.columns != source:
+        return replace(name, exact=False)
+    return name
 
 
-def systems_of(found: Found) -> tuple[str, ...]:
-    """Operators of other systems that give columns in this layout, with their settings."""
-    axes, place, rank = found.layout.axes, found.image.place, len(found.kernel)
-    blocks, one = found.is_blocks(), found.image.channels == 1
-    plain = all(step == 1 for step in found.dilation)
-    begins_at_0 = all(begin == 0 for begin, _ in found.padding)
-    zero = found.fill is None or found.fill == 0
-    channel, kernel = found.layout.order == "channel" or one, found.layout.order == "kernel" or one
-    flat, grid = ("b (c k) (p)", "b (k c) (p)"), ("b (c k) p", "b (k c) p")
+def named(map: IndexMap, *, only_blocks: bool) -> Name | None:
+    """Returns the name of a map in digits.
+
+    only_blocks: None for what moves elements, but cuts less than two axes of the source: transpositions, heads of attention.
+    """
+    back = map.inverse()
+    for naming in (_plain, _blocks):
+        # What puts blocks back is the inverse of a map that cuts. In 1-D a map may have two names.
+        ways = [way for way in (naming(map, only_blocks), back and _inverted(naming(back, only_blocks))) if way]
+        if ways:
+            return min(ways, key=lambda way: str(way.arguments.get("layout", "")))
+    cuts = sum(len(digits) > 1 for digits in map.places())
+    found = None if only_blocks and (not cuts or back and cuts == 1) else next(readings(map), None)
+    if found:
+        return _name(map, found)
+    return Name("blocks", {}, _pattern(map)) if back and not only_blocks else None
+
+
+def _plain(map: IndexMap, only_blocks: bool) -> Name | None:
+    """Returns the name of a map that cuts patches and has them on one axis, as a function has them."""
+    cut = [axis for axis, digits in enumerate(map.places()) if len(digits) > 1]
     names = []
-    first = place in ("first", "none") and place != "none"
-    if first and axes in flat and channel and zero:
-        names.append("torch.nn.functional.unfold; the columns of ONNX Col2Im and OpenVINO Col2Im")
-    if first and axes in grid and rank in (2, 3) and zero:
-        if channel:
-            names.append("jax.lax.conv_general_dilated_patches")
-        if kernel and rank == 2 and _same_or_valid(found):
-            names.append("OpenVINO ExtractImagePatches")
-    if place == "last" and axes in ("b p (c k)", "b p (k c)") and kernel and zero and _same_or_valid(found):
-        names.append({1: "tf.signal.frame", 2: "tf.image.extract_patches", 3: "tf.extract_volume_patches"}[rank])
-    if blocks and first and axes in grid:
-        if channel:
-            names.append("ONNX SpaceToDepth and DepthToSpace, mode CRD; torch pixel_unshuffle; OpenVINO depth_first")
-        if kernel:
-            names.append("ONNX SpaceToDepth and DepthToSpace, mode DCR; OpenVINO blocks_first; tf.nn.space_to_depth, NCHW")
-    if blocks and place == "last" and axes in ("b p (c k)", "b p (k c)") and kernel:
-        names.append("tf.nn.space_to_depth, NHWC")
-    if axes in ("(k b) c p", "(k b) p c") and all(k == s for k, s in zip(found.kernel, found.stride, strict=True)):
-        names.append("tf.space_to_batch_nd; OpenVINO SpaceToBatch")
-    if place == "none" and rank == 2 and not found.image.batch and axes in ("b (c K) (P)",) and plain and begins_at_0:
-        if all(step == 1 for step in found.stride) and all(end == 0 for _, end in found.padding):
-            names.append("MATLAB im2col, 'sliding'")
-        if all(k == s for k, s in zip(found.kernel, found.stride, strict=True)):
-            names.append("MATLAB im2col, 'distinct'")
-    if blocks and axes in ("b (p) (c k)", "b (p) (k c)"):
-        if channel:
-            names.append("tokens of a vision transformer, patchfold.patchify(image, .., order='torch')")
-        if kernel:
-            names.append("tokens of a vision transformer, patchfold.patchify(image, .., order='vit')")
-    if axes in ("b c p k", "b p c k") and plain and not any(map(any, found.padding)):
-        names.append("torch.Tensor.unfold, numpy.lib.stride_tricks.sliding_window_view")
-    return tuple(names)
+    for found in readings(map) if cut else ():
+        # One axis in two, as heads of attention, cuts no blocks.
+        beside = cut[:1] != [0] and any(word == "c" for word, _ in found.column())
+        if found.is_plain() and (len(cut) > 1 or beside or found.is_batched() or not found.is_split()):
+            name, whole = _name(map, found), found.spatial_axes() == cut
+            if not only_blocks:
+                return name
+            names += [(not name.exact, not whole, name)] if whole or name.exact else []
+    return min(names, key=lambda each: each[:2])[2] if names else None
 
 
-def _same_or_valid(found: Found) -> bool:
-    """Whether the padding is that of valid, same_upper or same_lower."""
-    valid, upper, lower = True, True, True
-    for i, extent in enumerate(found.image.spatial):
-        stride, effective = found.stride[i], (found.kernel[i] - 1) * found.dilation[i] + 1
-        total = max((-(-extent // stride) - 1) * stride + effective - extent, 0)
-        begin, count = found.padding[i][0], found.positions[i]
-        same = count == -(-extent // stride)
-        valid = valid and begin == 0 and count == max((extent - effective) // stride + 1, 0)
-        upper = upper and same and begin == total // 2
-        lower = lower and same and begin == total - total // 2
-    return valid or upper or lower
+def _name(map: IndexMap, found: Found) -> Name:
+    """Returns the function that cuts as `found` says."""
+    last = found.image.place == "last"
+    layout = {"layout": "channels_last"} if last else {}
+    padding: dict[str, Any] = {}
+    if any(any(pads) for pads in found.padding):
+        same = all(begin == end for begin, end in found.padding)
+        padding["padding"] = tuple(begin for begin, _ in found.padding) if same else list(found.padding)
+    sequence, column = found.sequence(), found.column()
+    taps, positions, channels, batch = (found.seen(letter) for letter in "kpcb")
+    grid = [*positions, *channels] if last else [*channels, *positions]
+    pattern = _pattern(map, found)
+    if found.is_batched() and not found.is_flat():
+        arguments = {"block": found.kernel} | padding | layout
+        rest = (*found.positions, found.image.channels) if last else (found.image.channels, *found.positions)
+        columns = (prod(found.kernel) * found.image.batch[0], *rest)
+        return Name("space_to_batch", arguments, pattern, sequence == [*taps, *batch, *grid], found, columns)
+    inner = [*taps, *channels] if found.order == "kernel" else [*channels, *taps]
+    exact = sequence == [*batch, *(positions + inner if last else inner + positions)]
+    beside = not channels or channels[0] in column
+    depth, counts = found.image.channels * prod(found.kernel), found.positions
+    if found.is_flat():
+        counts = (prod(counts),)
+    columns = (*found.image.batch, *((*counts, depth) if last else (depth, *counts)))
+    if found.is_blocks() and column and beside and not found.is_flat():
+        mode = "blocks_first" if found.order == "kernel" else "depth_first"
+        return Name("space_to_depth", {"block": found.kernel, "mode": mode} | layout, pattern, exact, found, columns)
+    arguments = {"kernel_size": found.kernel}
+    for key, values in (("stride", found.stride), ("dilation", found.dilation)):
+        if any(value != 1 for value in values):
+            arguments[key] = values
+    arguments |= padding | layout
+    if found.order == "kernel":
+        arguments["order"] = "kernel"
+    if not found.is_flat() and len(found.kernel) > 1:
+        arguments["positions"] = "grid"
+    return Name("unfold", arguments, pattern, exact, found, columns)
+
+
+def _blocks(map: IndexMap, only_blocks: bool) -> Name | None:
+    """Returns the name of blocks of at least two axes that change places: each axis is cut into digits, which are merged
+    anew."""
+    merges = any(len({digit.axis for digit in digits}) > 1 for digits in map.digits)
+    cuts = sum(len(digits) > 1 for digits in map.places())
+    return (
+        Name("blocks", {}, _pattern(map), True, next(readings(map), None)) if map.inverse() and merges and cuts > 1 else None
+    )
+
+
+def _inverted(name: Name | None) -> Name | None:
+    """Returns the name of the map that undoes one of the family."""
+    if name is None:
+        return None
+    arguments = name.arguments
+    if name.operator == "unfold" and name.found:
+        arguments = {"output_size": name.found.image.spatial, **arguments}
+    to, arrow, result = name.pattern.partition(" -> ")
+    return Name(INVERSE[name.operator], arguments, f"{result}{arrow}{to}", name.exact, name.found, name.columns, True)
+
+
+def _pattern(map: IndexMap, found: Found | None = None) -> str:
+    """Writes a map in einops' notation: b for a batch, c for channels, kh for the taps of h, or h1 and h2 where axes are
+    merely cut."""
+    spatial = [axis for axis, digits in enumerate(map.places()) if len(digits) > 1]
+    taps = set()  # numbers of digits, in the order of the result
+    if found:
+        spatial = found.spatial_axes()
+        taps = {number for number, (word, _) in enumerate(found.sequence()) if word == "k"}
+    flat = [digit for digits in map.digits for digit in digits]
+    others = iter("bcefg" if 0 not in spatial else "cefg")
+    names = [""] * len(flat)
+    left = []
+    for axis in range(len(map.source)):
+        letter = letters(len(spatial))[spatial.index(axis) % 8] if axis in spatial else next(others, f"a{axis}")
+        here = [number for number, digit in enumerate(flat) if digit.axis == axis]
+        here.sort(key=lambda number: (number in taps, -flat[number].step))
+        for place, number in enumerate(here):
+            alone = len(here) == 1 or (taps and number not in taps)
+            names[number] = letter if alone else f"k{letter}" if taps else f"{letter}{place + 1}"
+        left.append(grouped([names[number] for number in here]))
+    rest = iter(names)
+    return " ".join(left) + " -> " + " ".join(grouped([next(rest) for _ in digits]) for digits in map.digits)

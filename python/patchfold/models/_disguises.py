@@ -16,9 +16,9 @@ from onnx import helper
 from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
 
+from .._orders.index_map import OUTSIDE, Indices, whole
 from . import _onnx
 from ._expand import Nodes
-from ._index_map import OUTSIDE, Indices, whole
 from ._onnx_nodes import bodies_of
 from ._regions import Found, Graph, find_all
 

@@ -15,9 +15,9 @@ import numpy as np
 
 import patchfold
 
+from .._orders.index_map import whole
+from .._orders.names import Name, name_of
 from . import _notes
-from ._index_map import whole
-from ._names import Name, name_of
 from ._read import read
 from ._regions import Found, find_all
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ._index_map import OUTSIDE, Indices
+from .._orders.index_map import OUTSIDE, Indices
 from ._regions import MOST_ELEMENTS, Move
 
 # Elements of a tensor that is computed while reading: shapes, indices, filters.

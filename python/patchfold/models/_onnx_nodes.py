@@ -11,9 +11,9 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
-from ._index_map import Indices
+from .._orders.index_map import Indices
+from .._orders.names import Name
 from ._moves import MOST_CONSTANT, NOT_COPYING, copying_convolution, padded
-from ._names import Name
 from ._regions import MOST_ELEMENTS, Step
 from ._tensorflow_nodes import patches
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ._index_map import Indices
+from .._orders.index_map import Indices
+from .._orders.names import Name
 from ._moves import NOT_COPYING, copying_convolution, padded, same_pads
-from ._names import Name
 from ._regions import MOST_ELEMENTS, Move
 
 Data = Mapping[str, str]

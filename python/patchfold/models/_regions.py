@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ._index_map import OUTSIDE, Indices, whole
-from ._names import Name, name_of
+from .._orders.index_map import OUTSIDE, Indices, whole
+from .._orders.names import Name, name_of
 
 # Elements of a tensor whose index map is computed: 128 MiB of indices.
 MOST_ELEMENTS = 1 << 24
@@ -145,17 +145,18 @@ def _named_ends(graph: Graph, origins: dict[str, _Origin], done: set[str]) -> di
         if tensor in done or (tensor in moved and tensor not in ends and tensor not in graph.results):
             continue
         name = _name(graph, origins[tensor])
-        if name is not None:
+        if name is None or (name.found and name.found.crops()):  # What only crops an operator's result is no part of it.
+            for number in sorted(origins[tensor].steps, reverse=True):
+                made = graph.steps[number].outputs
+                earlier = [t for t in made if t in origins and t not in done and t != tensor and t not in named]
+                inner = next((n for t in earlier if (n := _name(graph, origins[t])) is not None), None)
+                if inner is not None:
+                    tensor, name = earlier[0], inner
+                    break
+        else:
             tensor, name = _plainer(graph, origins, tensor, name)
+        if name is not None:
             named[tensor] = (name, origins[tensor])
-            continue
-        for number in sorted(origins[tensor].steps, reverse=True):
-            step = graph.steps[number]
-            earlier = [t for t in step.outputs if t in origins and t not in done and t != tensor and t not in named]
-            name = next((n for t in earlier if (n := _name(graph, origins[t])) is not None), None)
-            if name is not None:
-                named[earlier[0]] = (name, origins[earlier[0]])
-                break
     return named
 
 
@@ -167,7 +168,7 @@ def _plainer(graph: Graph, origins: dict[str, _Origin], tensor: str, name: Name)
             for earlier in graph.steps[number].outputs:
                 if earlier in origins and np.array_equal(origins[earlier].indices.reshape(-1), flat):
                     other = _name(graph, origins[earlier])
-                    if other is not None and other.operator != "blocks":
+                    if other is not None and other.operator != "blocks" and (other.found is None or other.found.is_plain()):
                         return earlier, other
     return tensor, name
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ._index_map import Indices
+from .._orders.index_map import Indices
+from .._orders.names import Name
 from ._moves import MOST_PARTS, NOT_COPYING, copying_convolution, gathered, joined, padded, repeated, same_pads, sized
-from ._names import Name
 from ._regions import Move
 
 Attributes = Mapping[str, Any]

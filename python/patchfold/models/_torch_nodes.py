@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ._index_map import Indices
+from .._orders.index_map import Indices
+from .._orders.names import Name
 from ._moves import (
     MOST_PARTS,
     NOT_COPYING,
@@ -21,7 +22,6 @@ from ._moves import (
     repeated,
     windowed,
 )
-from ._names import Name
 from ._regions import Move
 
 Shapes = Sequence["tuple[int, ...] | None"]

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Index maps: for each element of a result, which element of the source it is. `maps` writes one as digits, and proves it.
+
+What only moves data is an array of indices into its source, with OUTSIDE where the result holds padding. Every operator of
+the family is such a map of one form: each axis of the result counts in mixed radix, and each digit steps along one axis
+of the source.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+OUTSIDE, UNKNOWN = -1, -2
+"""What stands for no element of the source, and for an element that is not known."""
+Indices = NDArray[np.int64]
+Shape = tuple[int, ...]
+
+_MOST_WAYS = 64
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Digit:
+    """A digit of an axis of the result: `extent` values, each `step` elements further along `axis` of the source."""
+
+    extent: int
+    axis: int
+    step: int
+
+
+@dataclass(frozen=True)
+class IndexMap:
+    """Digits of each axis of the result, the slowest first; the source's coordinates where all digits are 0."""
+
+    source: Shape
+    shape: Shape
+    digits: tuple[tuple[Digit, ...], ...]
+    begins: Shape
+
+    def coordinates(self, where: Sequence[Any]) -> list[Any]:
+        """Returns the coordinates in the source, inside or not, of elements of the result: `where` has their index on each
+        axis of the result, in arrays that broadcast."""
+        found: list[Any] = list(self.begins)
+        for index, digits in zip(where, self.digits, strict=True):
+            for digit in reversed(digits):
+                found[digit.axis] = found[digit.axis] + index % digit.extent * digit.step
+                index = index // digit.extent
+        return found
+
+    def at(self, where: Sequence[Any]) -> Indices:
+        """Returns indices into the source in row-major order, OUTSIDE where a coordinate lies outside. where: as for
+        `coordinates`."""
+        index, inside = np.int64(0), np.bool_(True)
+        for at, extent, stride in zip(self.coordinates(where), self.source, strides(self.source), strict=True):
+            index = index + at * stride
+            inside = inside & ((at >= 0) & (at < extent))
+        return np.where(inside, index, OUTSIDE)
+
+    def indices(self) -> Indices:
+        """Writes the map out."""
+        return np.array(np.broadcast_to(self.at(np.indices(self.shape, sparse=True)), self.shape))
+
+    def places(self) -> list[list[Digit]]:
+        """Returns the digits of each axis of the source, in the order of the result."""
+        flat = [digit for digits in self.digits for digit in digits]
+        return [[digit for digit in flat if digit.axis == axis] for axis in range(len(self.source))]
+
+    def inverse(self) -> IndexMap | None:
+        """Returns the map from the result to the source; None unless each element of the source is in the result once, and
+        digits count upwards."""
+        found: list[list[tuple[int, Digit]]] = [[] for _ in self.source]
+        for axis, digits in enumerate(self.digits):
+            for digit, step in zip(digits, strides([digit.extent for digit in digits]), strict=True):
+                found[digit.axis].append((digit.step, Digit(digit.extent, axis, step)))
+        counted = [sorted(digits, key=lambda pair: -pair[0]) for digits in found]
+        for extent, begin, pairs in zip(self.source, self.begins, counted, strict=True):
+            extents = [digit.extent for _, digit in pairs]
+            if begin != 0 or math.prod(extents) != extent or [step for step, _ in pairs] != strides(extents):
+                return None
+        turned = tuple(tuple(digit for _, digit in pairs) for pairs in counted)
+        return IndexMap(self.shape, self.source, turned, (0,) * len(self.shape))
+
+
+def strides(shape: Sequence[int]) -> list[int]:
+    """Returns the elements between neighbours along each axis of a row-major array."""
+    return [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
+
+
+def whole(shape: Sequence[int]) -> Indices:
+    """Returns the map of an array to itself."""
+    return np.arange(math.prod(shape), dtype=np.int64).reshape(tuple(shape))
+
+
+def maps(indices: Indices, source: Sequence[int]) -> Iterator[IndexMap]:
+    """Yields the maps in digits that agree with every element of `indices` that is not UNKNOWN: one, if all are known."""
+    source, flat = tuple(source), indices.reshape(-1)
+    known = np.flatnonzero(flat >= 0)
+    if known.size == 0 or indices.ndim == 0:
+        return
+    counted = []
+    for axis, extent in enumerate(indices.shape):
+        ways = _digits(np.moveaxis(indices, axis, 0).reshape(extent, -1))
+        counted.append([way for digits in itertools.islice(ways, 8) for way in _assigned(digits, source)])
+        if not counted[-1]:
+            return
+    some = known[:: max(1, known.size // 512)]
+    where = np.unravel_index(some, indices.shape)
+    first = [int(at[0]) for at in where]
+    for choice in itertools.islice(itertools.product(*counted), _MOST_WAYS):
+        from_0 = IndexMap(source, indices.shape, choice, (0,) * len(source)).coordinates(first)
+        begins = tuple(int(at) - int(by) for at, by in zip(np.unravel_index(flat[some[0]], source), from_0, strict=True))
+        map = IndexMap(source, indices.shape, choice, begins)
+        if np.array_equal(map.at(where), flat[some]) and bool(((map.indices() == indices) | (indices == UNKNOWN)).all()):
+            yield map
+
+
+def _digits(rows: Indices) -> Iterator[list[tuple[int, int]]]:
+    """Yields extents and steps (in the source's row-major order) of the digits that may count `rows`, the slowest first.
+    There is one way at most, if two neighbouring rows always have an element that is known in both."""
+    count = len(rows)
+    if count == 1:
+        yield []
+        return
+    found = _steps(rows)
+    if found is None:
+        return
+    steps, seen = found
+    extents = [extent for extent in range(1, math.isqrt(count) + 1) if count % extent == 0]
+    extents = sorted({*(count // extent for extent in extents), *extents[1:]}, reverse=True)
+    if seen.all():
+        same = steps == steps[0]
+        run = count if same.all() else int(np.argmin(same)) + 1
+        extents = [run] if run in extents else []
+    for extent in extents:
+        within = steps[seen & (np.arange(1, count) % extent != 0)]
+        if within.size and within[0] != 0 and (within == within[0]).all():
+            for slower in _digits(rows.reshape(count // extent, -1)):
+                yield [*slower, (extent, int(within[0]))]
+
+
+def _steps(rows: Indices) -> tuple[Indices, NDArray[np.bool_]] | None:
+    """Returns the steps between neighbouring rows, and where one is seen; None if elements of a row step differently."""
+    bounds = np.iinfo(np.int64)
+    least, most = np.full(len(rows) - 1, bounds.max), np.full(len(rows) - 1, bounds.min)
+    for begin in range(0, rows.shape[1], max(1, _CHUNK // len(rows))):
+        part = rows[:, begin : begin + max(1, _CHUNK // len(rows))]
+        both, steps = (part[:-1] >= 0) & (part[1:] >= 0), part[1:] - part[:-1]
+        least = np.minimum(least, np.where(both, steps, bounds.max).min(axis=1))
+        most = np.maximum(most, np.where(both, steps, bounds.min).max(axis=1))
+        if (least < most).any():
+            return None
+    return least, least == most
+
+
+def _assigned(digits: list[tuple[int, int]], source: Shape) -> Iterator[tuple[Digit, ...]]:
+    """Yields the ways to give each digit an axis of the source. A digit that runs over the end of an axis may count two."""
+    ways = [list(_ways(extent, step, source)) for extent, step in digits]
+    for choice in itertools.islice(itertools.product(*ways), _MOST_WAYS):
+        yield tuple(digit for part in choice for digit in part)
+
+
+def _ways(extent: int, step: int, source: Shape) -> Iterator[tuple[Digit, ...]]:
+    axes = [(stride, axis) for axis, stride in enumerate(strides(source)) if source[axis] > 1 and stride <= abs(step)]
+    if not axes:
+        return
+    stride, axis = max(axes)
+    if step % stride != 0:
+        return
+    along = step // stride
+    fits = source[axis] // abs(along) if source[axis] % along == 0 else 0
+    if step > 0 and along * (extent - 1) >= source[axis] and fits > 1 and extent % fits == 0:
+        for slower in _ways(extent // fits, step * fits, source):
+            yield (*slower, Digit(fits, axis, along))
+    yield (Digit(extent, axis, along),)
