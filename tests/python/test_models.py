@@ -41,6 +41,68 @@ def test_operator_is_found_whatever_it_is_made_of(case):
         np.testing.assert_array_equal(ours.reshape(y.shape), y)
 
 
+@pytest.mark.parametrize("case", [case for case in CASES if case.name != "Col2Im itself"], ids=lambda case: case.name)
+def test_explain_order_names_what_inspect_finds(case):
+    """But sums (Col2Im itself) and what a convolution computes: these are no numbers of the image."""
+    x = np.arange(1, 1 + np.prod(case.shape), dtype=np.float32).reshape(case.shape)
+    (y,) = ReferenceEvaluator(case.model()).run(None, {"x": x})
+    answer = patchfold.explain_order(x, y)
+    if case.operator is None:
+        assert not answer or answer.operator in ("rearrange", "unfold"), answer  # It names what moves without blocks, too.
+        return
+    assert answer.operator in (case.operator, "rearrange" if case.operator == "blocks" else "", "patchify"), answer
+    if ", its axes rearranged to " not in answer.call:
+        np.testing.assert_array_equal(eval(answer.call, {"patchfold": patchfold, "image": x}), y)
+
+
+def cut(axes, order):
+    """A map that splits axes of a source, which counts upwards, and puts their parts in an order."""
+    source = tuple(int(np.prod(parts)) for parts in axes)
+    return source, whole(source).reshape([part for parts in axes for part in parts]).transpose(order)
+
+
+@pytest.mark.parametrize(
+    ("axes", "order", "shape", "call"),
+    [
+        ([[2], [4, 2], [3, 2], [5]], (0, 1, 3, 4, 2, 5), (2, 4, 3, 20),
+         "'b (h1 h2) (w1 w2) c -> b h1 w1 (w2 h2 c)', h2=2, w2=2"),
+        ([[2], [4, 2], [3, 2], [5]], (0, 1, 3, 4, 2, 5), (2, 12, 20),
+         "'b (h1 h2) (w1 w2) c -> b (h1 w1) (w2 h2 c)', h2=2, w2=2"),
+        ([[2], [4, 2], [3, 2], [5]], (0, 3, 1, 2, 4, 5), (2, 3, 4, 20),
+         "'b (h1 h2) (w1 w2) c -> b w1 h1 (h2 w2 c)', h2=2, w2=2"),
+        ([[2], [5], [3, 2], [2, 4], [2, 3]], (0, 2, 4, 6, 5, 7, 3, 1), (2, 12, 120),
+         "'b c (d1 d2) (h1 h2) (w1 w2) -> b (d1 h1 w1) (h2 w2 d2 c)', d2=2, h2=4, w2=3"),
+    ],
+    ids=["Swin's PatchMerging", "Swin's PatchMerging, tokens", "InternVL's first pixel shuffle", "ViT3D: p1 p2 pf c"],
+)  # fmt: skip
+def test_orders_of_models_have_a_name(axes, order, shape, call):
+    source, moved_parts = cut(axes, order)
+    indices = moved_parts.reshape(shape)
+    assert name_of(indices, source).operator == "blocks"
+    answer = patchfold.explain_order(whole(source), indices)
+    assert answer.call == f"patchfold.rearrange(image, {call})"
+    np.testing.assert_array_equal(eval(answer.call, {"patchfold": patchfold, "image": whole(source)}), indices)
+    assert patchfold.explain_order(indices, whole(source)).operator == "rearrange"
+
+
+@pytest.mark.parametrize(
+    ("shape", "arguments", "text"),
+    [
+        ((4, 3, 8, 12), {"order": "qwen"}, "(2, 2, 2), order='qwen'"),
+        ((4, 8, 12, 3), {"order": "qwen", "layout": "channels_last"}, "(2, 2, 2), order='qwen', layout='channels_last'"),
+        ((2, 3, 8, 12), {"merge_size": 2}, "(2, 2), order='vit', merge_size=2"),
+        ((3, 12, 18), {"order": "torch", "merge_size": 3}, "(2, 2), order='torch', merge_size=3"),
+    ],
+)
+def test_tokens_with_merge_blocks_have_a_name(shape, arguments, text):
+    tokens = patchfold.patchify(whole(shape), 2, **arguments)
+    assert name_of(tokens, shape).operator == "blocks"
+    assert patchfold.explain_order(whole(shape), tokens).call == f"patchfold.patchify(image, {text})"
+    back = patchfold.explain_order(tokens, whole(shape))
+    assert back.operator == "unpatchify"
+    np.testing.assert_array_equal(eval(back.call, {"patchfold": patchfold, "image": tokens}), whole(shape))
+
+
 def drawn(draw):
     """A random operator of patchfold, a shape and arguments that fit."""
     layout = draw.choice(["channels_first", "channels_last"])
@@ -77,6 +139,39 @@ def test_named_map_is_the_operator_it_came_from(seed):
     assert name is not None and name.exact
     again = getattr(patchfold, name.operator)(whole(shape) + 1, **name.arguments) - 1
     np.testing.assert_array_equal(again.reshape(indices.shape), indices)
+    image = whole(shape) + 1  # 0 is padding
+    answer = patchfold.explain_order(image, indices + 1)
+    np.testing.assert_array_equal(eval(answer.call, {"patchfold": patchfold, "image": image}), indices + 1)
+    assert (answer.operator == name.operator and answer.layout) or answer.kernel_size[:-1] == (1,) * (len(shape) - 3)
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_inspect_and_explain_order_agree_on_blocks(seed):
+    """Axes cut in two at random, their parts in any order, merged at random: both name the map, or neither."""
+    draw = random.Random(seed)
+    axes = [[draw.randint(2, 3)] for _ in range(draw.randint(0, 2))]
+    axes += [[draw.randint(2, 3), draw.randint(2, 3)] for _ in range(draw.randint(2, 3))]
+    draw.shuffle(axes)
+    parts = list(range(sum(map(len, axes))))
+    draw.shuffle(parts)
+    source, indices = cut(axes, parts)
+    shape = list(indices.shape)
+    for _ in range(draw.randint(1, len(shape) - 1)):
+        at = draw.randrange(len(shape) - 1)
+        shape[at : at + 2] = [shape[at] * shape[at + 1]]
+    indices = indices.reshape(shape)
+    name, answer = name_of(indices, source), patchfold.explain_order(whole(source), indices)
+    assert answer, (source, shape)
+    if ", its axes rearranged to " not in answer.call:
+        np.testing.assert_array_equal(eval(answer.call, {"patchfold": patchfold, "image": whole(source)}), indices)
+    if name is not None:
+        assert answer.operator in (name.operator, "rearrange"), (name, answer)
+        assert name.operator != "blocks" or answer.operator == "rearrange"
+    else:  # No axis has parts of two, or less than two are cut: heads of attention, transpositions.
+        digits = next(maps(indices, source)).digits
+        parts = [digit.axis for axis in digits for digit in axis]
+        merges = any(len({digit.axis for digit in axis}) > 1 for axis in digits)
+        assert not merges or sum(parts.count(axis) > 1 for axis in range(len(source))) < 2
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -24,6 +24,7 @@ Shape = tuple[int, ...]
 
 _MOST_WAYS = 64
 _CHUNK = 1 << 20
+_MOST_LINKED = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,32 @@ def _steps(rows: Indices) -> tuple[Indices, NDArray[np.bool_]] | None:
         most = np.maximum(most, np.where(both, steps, bounds.min).max(axis=1))
         if (least < most).any():
             return None
-    return least, least == most
+    seen = least == most
+    return (least, seen) if seen.all() or not (rows == UNKNOWN).any() else _linked_steps(rows)
+
+
+def _linked_steps(rows: Indices) -> tuple[Indices, NDArray[np.bool_]]:
+    """Returns the same where few elements are known: a row is linked to any that has an element known in both."""
+    count = len(rows)
+    column, row = (index[:_MOST_LINKED] for index in np.nonzero(rows.T >= 0))
+    beside = column[1:] == column[:-1]
+    pairs, first = np.unique((row[:-1] * count + row[1:])[beside], return_index=True)
+    far = np.diff(rows[row, column])[beside][first]
+    links: list[list[tuple[int, int]]] = [[] for _ in range(count)]
+    for pair, distance in zip(pairs.tolist(), far.tolist(), strict=True):
+        links[pair // count].append((pair % count, distance))
+        links[pair % count].append((pair // count, -distance))
+    group, at = np.full(count, -1), np.zeros(count, np.int64)
+    for start in range(count):
+        waiting = [start] if group[start] < 0 else []
+        group[waiting] = start
+        while waiting:
+            here = waiting.pop()
+            for there, distance in links[here]:
+                if group[there] < 0:
+                    group[there], at[there] = start, at[here] + distance
+                    waiting.append(there)
+    return np.diff(at), group[1:] == group[:-1]
 
 
 def _assigned(digits: list[tuple[int, int]], source: Shape) -> Iterator[tuple[Digit, ...]]:

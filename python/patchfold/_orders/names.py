@@ -80,7 +80,7 @@ def _plain(map: IndexMap, only_blocks: bool) -> Name | None:
         beside = cut[:1] != [0] and any(word == "c" for word, _ in found.column())
         if found.is_plain() and (len(cut) > 1 or beside or found.is_batched() or not found.is_split()):
             name, whole = _name(map, found), found.spatial_axes() == cut
-            if not only_blocks:
+            if not only_blocks and (whole or name.exact or map.inverse() is None):
                 return name
             names += [(not name.exact, not whole, name)] if whole or name.exact else []
     return min(names, key=lambda each: each[:2])[2] if names else None
@@ -130,9 +130,9 @@ def _blocks(map: IndexMap, only_blocks: bool) -> Name | None:
     anew."""
     merges = any(len({digit.axis for digit in digits}) > 1 for digits in map.digits)
     cuts = sum(len(digits) > 1 for digits in map.places())
-    return (
-        Name("blocks", {}, _pattern(map), True, next(readings(map), None)) if map.inverse() and merges and cuts > 1 else None
-    )
+    if map.inverse() is None or not merges or cuts < 2:
+        return None
+    return Name("blocks", {}, _pattern(map), True, next((found for found in readings(map) if found.is_blocks()), None))
 
 
 def _inverted(name: Name | None) -> Name | None:

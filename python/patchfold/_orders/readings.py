@@ -143,7 +143,7 @@ def readings(map: IndexMap) -> Iterator[Found]:
         ):
             found = _read(map, image, _roles(map, image, dict(zip(spatial, taps, strict=True))))
             others += [found] if found else []
-    yield from sorted(others, key=lambda found: not found.is_plain())
+    yield from sorted(others, key=lambda found: (not found.is_plain(), found.oddity()))
 
 
 def _roles(map: IndexMap, image: ImageLayout, taps: dict[int, int]) -> Axes:
