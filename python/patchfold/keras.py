@@ -56,7 +56,7 @@ def extract_patches(
 
     Elsewhere: patchfold.unfold (layout="channels_last", order="kernel", positions="grid"); TensorFlow
         image.extract_patches, extract_volume_patches; torch nn.functional.unfold (other order); ONNX none; OpenVINO
-        ExtractImagePatches; MATLAB im2col.
+        ExtractImagePatches; MATLAB im2col. patchfold.reconstruct with these words puts patches back.
 
     Example:
         >>> import numpy as np, patchfold.keras

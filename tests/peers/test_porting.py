@@ -3,11 +3,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import math
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,13 +28,7 @@ import tensorflow as tf  # noqa: E402
 import torch  # noqa: E402
 from onnx.reference import ReferenceEvaluator  # noqa: E402
 from openvino import opset15  # noqa: E402
-
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts/checks/porting.py"
-spec = importlib.util.spec_from_file_location("porting", SCRIPT)
-assert spec is not None and spec.loader is not None
-porting: Any = importlib.util.module_from_spec(spec)
-sys.modules["porting"] = porting
-spec.loader.exec_module(porting)
+from patchfold._orders.elsewhere import PUT_BACK, ROWS  # noqa: E402
 
 
 class OnnxNodes(dict[str, Any]):
@@ -136,7 +127,7 @@ def namespace(row: Any, x: Any) -> tuple[str, dict[str, Any]]:
     return row.theirs, {"x": made, "torch": torch, "tf": tf, "jax": jax, "jnp": jnp, "keras": keras}
 
 
-@pytest.mark.parametrize("row", porting.ROWS, ids=lambda row: f"{row.system}: {row.theirs[:50]}")
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.system}: {row.theirs[:50]}")
 def test_calls_give_the_same(row: Any) -> None:
     x = np.random.default_rng(1).integers(-99, 99, math.prod(row.shape)).reshape(row.shape).astype(np.float32)
     text, names = namespace(row, x)
@@ -145,3 +136,10 @@ def test_calls_give_the_same(row: Any) -> None:
     np.testing.assert_array_equal(ours, expected)
     if row.same:
         np.testing.assert_array_equal(np.asarray(eval(row.same, {"x": names["x"], "patchfold": patchfold})), expected)
+
+
+@pytest.mark.parametrize("system, cut, back", PUT_BACK)
+def test_patches_are_put_back(system: str, cut: str, back: str) -> None:
+    x = np.random.default_rng(1).random((2, 8, 10, 3), np.float32)
+    patches = np.asarray(eval(cut, {"x": tf.constant(x), "tf": tf, "keras": keras}))
+    np.testing.assert_array_equal(eval(back, {"patches": patches, "patchfold": patchfold}), x)

@@ -16,6 +16,7 @@ from typing import Any
 import patchfold
 import pytest
 from calls import HERE, function_of
+from patchfold._orders.elsewhere import ROWS
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "python.md"
@@ -106,6 +107,13 @@ def test_docstrings_are_complete(name):
     assert ">>> " in sections["Example"]
     assert "InvalidValue" in sections["Errors"] or "as for unfold" in sections["Errors"]
     assert "InvalidType" in sections["Errors"] or "as for unfold" in sections["Errors"]
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if "reshape" not in row.theirs], ids=lambda row: row.theirs[:40])
+def test_docstrings_name_the_calls_of_other_systems(row):
+    """The calls that docs/porting.md has, which are calls of one operator there."""
+    ours = row.ours[row.ours.index("patchfold.") :].partition("(")[0].removeprefix("patchfold.")
+    assert row.theirs.partition("(")[0].rpartition(".")[2] in sections_of(getattr(patchfold, ours))["Elsewhere"]
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

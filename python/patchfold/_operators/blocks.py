@@ -123,7 +123,8 @@ def space_to_depth(
         fixed size. Both name the rule, the given value and the expected one.
 
     Elsewhere: torch nn.functional.pixel_unshuffle, nn.PixelUnshuffle (mode="depth_first"); TensorFlow
-        nn.space_to_depth (layout="channels_last"); ONNX SpaceToDepth; OpenVINO SpaceToDepth; MATLAB spaceToDepth.
+        nn.space_to_depth (layout="channels_last"); ONNX SpaceToDepth; OpenVINO SpaceToDepth; MATLAB spaceToDepth;
+        Keras ops.space_to_depth.
 
     Example:
         >>> import numpy as np, patchfold
@@ -169,7 +170,8 @@ def depth_to_space(
         without a fixed size. Both name the rule, the given value and the expected one.
 
     Elsewhere: torch nn.functional.pixel_shuffle, nn.PixelShuffle (mode="depth_first"); TensorFlow nn.depth_to_space
-        (layout="channels_last"); ONNX DepthToSpace; OpenVINO DepthToSpace; MATLAB depthToSpace.
+        (layout="channels_last"); ONNX DepthToSpace; OpenVINO DepthToSpace; MATLAB depthToSpace; Keras
+        ops.depth_to_space.
 
     Example:
         >>> import numpy as np, patchfold

@@ -120,9 +120,10 @@ def unfold(
         arguments of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the
         expected one.
 
-    Elsewhere: torch nn.functional.unfold, nn.Unfold (two spatial axes); TensorFlow image.extract_patches
-        (order="kernel", positions="grid", layout="channels_last"); ONNX none; OpenVINO ExtractImagePatches
-        (order="kernel", positions="grid"); MATLAB im2col(A, [m n], 'sliding') of A.T.
+    Elsewhere: torch nn.functional.unfold, nn.Unfold (two spatial axes); TensorFlow image.extract_patches,
+        extract_volume_patches (order="kernel", positions="grid", layout="channels_last"); ONNX none; OpenVINO
+        ExtractImagePatches (order="kernel", positions="grid"); MATLAB im2col(A, [m n], 'sliding') of A.T; JAX
+        lax.conv_general_dilated_patches (positions="grid"); Keras ops.unfold, ops.image.extract_patches (as TensorFlow's).
 
     Example:
         >>> import numpy as np, patchfold
@@ -232,7 +233,8 @@ def fold(
         expected one.
 
     Elsewhere: torch nn.functional.fold, nn.Fold (two spatial axes); TensorFlow the gradient of image.extract_patches,
-        signal.overlap_and_add; ONNX Col2Im; OpenVINO Col2Im; MATLAB col2im(B, [m n], [mm nn], 'distinct').
+        signal.overlap_and_add; ONNX Col2Im; OpenVINO Col2Im; MATLAB col2im(B, [m n], [mm nn], 'distinct'); Keras
+        ops.fold.
 
     Example:
         >>> import numpy as np, patchfold

@@ -100,7 +100,8 @@ def reconstruct(
     Errors: InvalidValue for a shape that is not that of the image, and for what fold refuses; InvalidType as from fold.
 
     Elsewhere: torch fold(unfold(x)) / fold(unfold(ones)); sklearn feature_extraction.image.reconstruct_from_patches_2d;
-        kornia combine_tensor_patches.
+        kornia combine_tensor_patches; TensorFlow and Keras none: with layout="channels_last", order="kernel",
+        positions="grid" it puts patches of their extract_patches back.
 
     Example:
         >>> import numpy as np, patchfold

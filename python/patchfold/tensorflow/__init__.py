@@ -235,7 +235,8 @@ def extract_image_patches(
         expected one.
 
     Elsewhere: patchfold.unfold (layout="channels_last", order="kernel", positions="grid"); torch nn.functional.unfold
-        (other order); ONNX none; OpenVINO ExtractImagePatches; MATLAB im2col(A, [m n], 'sliding').
+        (other order); ONNX none; OpenVINO ExtractImagePatches; MATLAB im2col(A, [m n], 'sliding'). patchfold.reconstruct
+        with these words puts patches back.
 
     Example:
         >>> import numpy as np, patchfold.tensorflow
