@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which call is it elsewhere: the one table of what other systems call the operators of patchfold.
 
-`explain_order` says by it who makes an order, scripts/checks/porting.py writes docs/porting.md from it, a test holds docstrings to
-it, and tests/peers runs each of its calls in its system.
+`explain_order` says by it who makes an order, and scripts/checks/porting.py writes docs/porting.md from it. A test holds
+docstrings to it, and tests/peers runs each of its calls in its system.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ LAST = 'layout="channels_last"'
 PIC, DEEP, COLUMNS = (2, 3, 8, 10), (2, 12, 4, 5), (2, 27, 20)
 FLAT, GRID, LAST_GRID = "b (c k) (p)|b (k c) (p)", "b (c k) p|b (k c) p", "b p (c k)|b p (k c)"
 BATCH, DOWN, TOKENS = "(k b) c p|(k b) p c", "b (c K) (P)", "b (p) (c k)|b (p) (k c)"
-WINDOWS, SWIN = "b c p k|b p c k", "(b p) k c"
+WINDOWS, SWIN, ANY = "b c p k|b p c k", "(b p) k c", "first last none"
 BACK = f"patchfold.fold(x, (8, 10), {W})"
 ROWS = [
     Row("torch", "torch.nn.functional.unfold(x, 3, stride=2, padding=1)", f"patchfold.unfold(x, {W})", PIC,
@@ -89,11 +89,11 @@ ROWS = [
         "patchfold.space_to_batch(x, 2, padding=(1, 0))", PIC,
         "patchfold.openvino.space_to_batch(x, [1, 1, 2, 2], [0, 0, 1, 0], [0, 0, 1, 0])", "openvino.SpaceToBatch-2",
         "lists have an entry for the batch, too",
-        made=Made("OpenVINO SpaceToBatch", "first last none", BATCH, "", "dense")),
+        made=Made("OpenVINO SpaceToBatch", ANY, BATCH, "", "dense")),
     Row("OpenVINO", "BatchToSpace(x, [1, 1, 2, 2], [0, 0, 1, 0], [0, 0, 1, 0])",
         "patchfold.batch_to_space(x, 2, crops=(1, 0))", (8, 3, 5, 5),
         "patchfold.openvino.batch_to_space(x, [1, 1, 2, 2], [0, 0, 1, 0], [0, 0, 1, 0])", "openvino.BatchToSpace-2",
-        made=Made("OpenVINO BatchToSpace", "first last none", BATCH, "", "dense", back=True)),
+        made=Made("OpenVINO BatchToSpace", ANY, BATCH, "", "dense", back=True)),
     Row("OpenVINO", 'SpaceToDepth(x, mode="blocks_first", block_size=2)', "patchfold.space_to_depth(x, 2)", PIC,
         'patchfold.openvino.space_to_depth(x, blocks_mode="blocks_first", block_size=2)', "openvino.SpaceToDepth-1",
         made=Made("OpenVINO SpaceToDepth, blocks_first", "first", GRID, "kernel", "blocks")),
@@ -114,11 +114,11 @@ ROWS = [
     Row("TensorFlow", "tf.space_to_batch(x, [2, 2], [[1, 1], [0, 0]])",
         f"patchfold.space_to_batch(x, 2, padding=(1, 0), {LAST})", (2, 8, 10, 3),
         "patchfold.tensorflow.space_to_batch_nd(x, [2, 2], [[1, 1], [0, 0]])", "tensorflow.SpaceToBatchND",
-        made=Made("tf.space_to_batch_nd", "first last none", BATCH, "", "dense")),
+        made=Made("tf.space_to_batch_nd", ANY, BATCH, "", "dense")),
     Row("TensorFlow", "tf.batch_to_space(x, [2, 2], [[1, 1], [0, 0]])",
         f"patchfold.batch_to_space(x, 2, crops=(1, 0), {LAST})", (8, 5, 5, 3),
         "patchfold.tensorflow.batch_to_space_nd(x, [2, 2], [[1, 1], [0, 0]])", "tensorflow.BatchToSpaceND",
-        made=Made("tf.batch_to_space", "first last none", BATCH, "", "dense", back=True)),
+        made=Made("tf.batch_to_space", ANY, BATCH, "", "dense", back=True)),
     Row("TensorFlow", "tf.nn.space_to_depth(x, 2)", f"patchfold.space_to_depth(x, 2, {LAST})", (2, 8, 10, 3),
         "patchfold.tensorflow.space_to_depth(x, 2)", "tensorflow.SpaceToDepth",
         made=Made("tf.nn.space_to_depth, NHWC", "last", LAST_GRID, "kernel", "blocks")),
@@ -163,19 +163,17 @@ ROWS = [
 MADE = [
     Made("tf.signal.frame", "last", LAST_GRID, "kernel", "zero 1-D same_or_valid"),
     Made("tf.nn.space_to_depth, NCHW", "first", GRID, "kernel", "blocks"),
-    Made("tokens of a vision transformer, patchfold.patchify(image, .., order='torch')", "first last none", TOKENS, "channel",
-         "blocks"),
-    Made("tokens of a vision transformer, patchfold.patchify(image, .., order='vit')", "first last none", TOKENS, "kernel",
-         "blocks"),
-    Made("torch.Tensor.unfold, numpy.lib.stride_tricks.sliding_window_view", "first last none", WINDOWS, "",
+    Made("tokens of a vision transformer, patchfold.patchify(image, .., order='torch')", ANY, TOKENS, "channel", "blocks"),
+    Made("tokens of a vision transformer, patchfold.patchify(image, .., order='vit')", ANY, TOKENS, "kernel", "blocks"),
+    Made("torch.Tensor.unfold, numpy.lib.stride_tricks.sliding_window_view", ANY, WINDOWS, "",
          "undilated unpadded"),
     Made("scikit-image view_as_windows", "none", WINDOWS, "", "alone undilated unpadded"),
     Made("scikit-image view_as_blocks", "none", WINDOWS, "", "alone blocks"),
     Made("window_partition of a Swin transformer", "last", SWIN, "", "2-D blocks"),
 ]  # fmt: skip
 
-# How patches of other systems are put back: the call that cuts x, and the call that gives x again. Where patches overlap, each
-# element is the mean of its copies, which are equal.
+# How patches of other systems are put back: the call that cuts x, and the call that gives x again. Where patches overlap,
+# each element is the mean of its copies, which are equal.
 PUT_BACK = [
     ("TensorFlow", 'tf.image.extract_patches(x, [1, 3, 3, 1], [1, 2, 2, 1], [1, 1, 1, 1], "SAME")',
      f'patchfold.reconstruct(patches, (2, 8, 10, 3), 3, stride=2, padding="same", {LAST}, {P})'),

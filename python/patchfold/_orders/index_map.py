@@ -22,9 +22,8 @@ OUTSIDE, UNKNOWN = -1, -2
 Indices = NDArray[np.int64]
 Shape = tuple[int, ...]
 
-_MOST_WAYS = 64
+_MOST_WAYS, _MOST_FITS = 64, 4096
 _CHUNK = 1 << 20
-_MOST_LINKED = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -105,21 +104,62 @@ def maps(indices: Indices, source: Sequence[int]) -> Iterator[IndexMap]:
     known = np.flatnonzero(flat >= 0)
     if known.size == 0 or indices.ndim == 0:
         return
-    counted = []
-    for axis, extent in enumerate(indices.shape):
-        ways = _digits(np.moveaxis(indices, axis, 0).reshape(extent, -1))
-        counted.append([way for digits in itertools.islice(ways, 8) for way in _assigned(digits, source)])
-        if not counted[-1]:
-            return
     some = known[:: max(1, known.size // 512)]
     where = np.unravel_index(some, indices.shape)
     first = [int(at[0]) for at in where]
-    for choice in itertools.islice(itertools.product(*counted), _MOST_WAYS):
-        from_0 = IndexMap(source, indices.shape, choice, (0,) * len(source)).coordinates(first)
-        begins = tuple(int(at) - int(by) for at, by in zip(np.unravel_index(flat[some[0]], source), from_0, strict=True))
-        map = IndexMap(source, indices.shape, choice, begins)
-        if np.array_equal(map.at(where), flat[some]) and bool(((map.indices() == indices) | (indices == UNKNOWN)).all()):
-            yield map
+    for counted in _countings(indices, where, flat[some]):
+        ways = [list(_assigned(digits, source)) for digits in counted]
+        for choice in itertools.islice(itertools.product(*ways), _MOST_WAYS):
+            from_0 = IndexMap(source, indices.shape, choice, (0,) * len(source)).coordinates(first)
+            begins = tuple(int(at) - int(by) for at, by in zip(np.unravel_index(flat[some[0]], source), from_0, strict=True))
+            map = IndexMap(source, indices.shape, choice, begins)
+            if np.array_equal(map.at(where), flat[some]) and bool(((map.indices() == indices) | (indices == UNKNOWN)).all()):
+                yield map
+
+
+def _countings(indices: Indices, where: Sequence[Indices], values: Indices) -> Iterator[Sequence[list[tuple[int, int]]]]:
+    """Yields extents and steps of the digits that may count each axis. where, values: some known elements."""
+    rows = [np.moveaxis(indices, axis, 0).reshape(extent, -1) for axis, extent in enumerate(indices.shape)]
+    yield from itertools.islice(itertools.product(*(list(itertools.islice(_digits(each), 8)) for each in rows)), _MOST_WAYS)
+    if not (indices == UNKNOWN).any() or any(len(each) > 1 and _steps(each) is None for each in rows):
+        return
+    # Where few elements are known, neighbours are not: steps of digits that have prime extents follow from any of them.
+    orders = itertools.product(*(list(itertools.islice(_prime_orders(extent), _MOST_FITS)) for extent in indices.shape))
+    for extents in itertools.islice(orders, _MOST_FITS):
+        digits = [np.unravel_index(index, axis) for index, axis in zip(where, extents, strict=True) if axis]
+        matrix = np.stack([*(digit for axis in digits for digit in axis), np.ones_like(values)], axis=1)
+        few = slice(None, None, max(1, values.size // 128))
+        solution, _, rank, _ = np.linalg.lstsq(matrix[few].astype(np.float64), values[few].astype(np.float64), rcond=None)
+        whole_steps = np.rint(solution).astype(np.int64)
+        if rank == matrix.shape[1] and np.array_equal(matrix @ whole_steps, values) and whole_steps[:-1].all():
+            steps = iter(whole_steps.tolist())
+            yield [_joined([(extent, next(steps)) for extent in axis]) for axis in extents]
+
+
+def _prime_orders(number: int) -> Iterator[Shape]:
+    """Yields the prime factors of a number, in every order."""
+    left, primes = number, []
+    for each in range(2, math.isqrt(number) + 1):
+        while left % each == 0:
+            left //= each
+            primes.append(each)
+    primes += [left] if left > 1 else []
+    if len(primes) < 2:
+        yield tuple(primes)
+        return
+    for prime in sorted(set(primes)):
+        for rest in _prime_orders(number // prime):
+            yield (prime, *rest)
+
+
+def _joined(digits: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Returns digits with those made one that count on."""
+    found: list[tuple[int, int]] = []
+    for extent, step in digits:
+        if found and found[-1][1] == step * extent:
+            extent *= found.pop()[0]
+        found.append((extent, step))
+    return found
 
 
 def _digits(rows: Indices) -> Iterator[list[tuple[int, int]]]:
@@ -157,32 +197,7 @@ def _steps(rows: Indices) -> tuple[Indices, NDArray[np.bool_]] | None:
         most = np.maximum(most, np.where(both, steps, bounds.min).max(axis=1))
         if (least < most).any():
             return None
-    seen = least == most
-    return (least, seen) if seen.all() or not (rows == UNKNOWN).any() else _linked_steps(rows)
-
-
-def _linked_steps(rows: Indices) -> tuple[Indices, NDArray[np.bool_]]:
-    """Returns the same where few elements are known: a row is linked to any that has an element known in both."""
-    count = len(rows)
-    column, row = (index[:_MOST_LINKED] for index in np.nonzero(rows.T >= 0))
-    beside = column[1:] == column[:-1]
-    pairs, first = np.unique((row[:-1] * count + row[1:])[beside], return_index=True)
-    far = np.diff(rows[row, column])[beside][first]
-    links: list[list[tuple[int, int]]] = [[] for _ in range(count)]
-    for pair, distance in zip(pairs.tolist(), far.tolist(), strict=True):
-        links[pair // count].append((pair % count, distance))
-        links[pair % count].append((pair // count, -distance))
-    group, at = np.full(count, -1), np.zeros(count, np.int64)
-    for start in range(count):
-        waiting = [start] if group[start] < 0 else []
-        group[waiting] = start
-        while waiting:
-            here = waiting.pop()
-            for there, distance in links[here]:
-                if group[there] < 0:
-                    group[there], at[there] = start, at[here] + distance
-                    waiting.append(there)
-    return np.diff(at), group[1:] == group[:-1]
+    return least, least == most
 
 
 def _assigned(digits: list[tuple[int, int]], source: Shape) -> Iterator[tuple[Digit, ...]]:

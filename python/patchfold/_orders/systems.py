@@ -43,7 +43,10 @@ FACTS: dict[str, Callable[[Found, Any], bool]] = {
 
 
 def systems_of(name: Name, fill: Any = None) -> tuple[str, ...]:
-    """Returns the operators of other systems that give columns in this layout, with their settings. fill: what padding holds."""
+    """Returns the operators of other systems that give columns in this layout, with their settings.
+
+    fill: what padding holds.
+    """
     found = name.found
     if found is None:
         return ()
