@@ -70,7 +70,7 @@ def render(operators, targets, elsewhere):
             lines += [f"* `patches = {cut}`: `{back}`"]
         lines += [""] if any(each[0] == system for each in elsewhere.PUT_BACK) else []
         lines += [f"{system} lacks: {dict(elsewhere.MISSING)[system]}.", ""]
-    lines += ["## Other names", "", *table(["here", "elsewhere"], elsewhere.NAMES)]
+    lines += ["[What is it called here?](python.md#names) has the names of more libraries.", ""]
     lines += [
         "## What targets lack",
         "",

@@ -139,7 +139,9 @@ def iter_unfold(
             allow_empty,
         )
     if not hasattr(type(x), "__getitem__") or not (hasattr(x, "reshape") or hasattr(_module(x), "reshape")):
-        raise InvalidType(operator=name, argument="x", rule="must be an array with slices and reshape", given=type_name(x))
+        raise InvalidType(
+            operator=name, argument="x", rule="must be an array with slices and reshape", given=type_name(x)
+        )
     shape, grid = whole.input_shape, whole.output_shape
     rank = spatial_rank(kernel_size, stride, dilation, padding)
     split = len(shape) - rank

@@ -194,13 +194,3 @@ MISSING = [
     ("Keras", "space_to_batch, batch_to_space"),
     ("MATLAB", "sums of overlapping patches; space_to_batch, batch_to_space"),
 ]
-NAMES = [
-    ("`coverage`", "torch's `fold(unfold(ones))`; overlap count, weight map, divisor"),
-    ("`reorder`", "Reshape and Transpose: channel-major to kernel-major, CRD to DCR"),
-    ("`copy`", "NumPy's `ascontiguousarray` and `copyto`, torch's `Tensor.contiguous`, ONNX's Identity"),
-    ("`rearrange`", "`einops.rearrange`; reshape, transpose, reshape"),
-    ("`unfold`", "im2col, `aten::im2col`, `nn.Unfold`, NumPy's `sliding_window_view`, patches, patchify"),
-    ("`fold`", "col2im, `aten::col2im`, `nn.Fold`, unfoldNd's `foldNd`, overlap-add"),
-    ("`space_to_depth`", "pixel-unshuffle, `nn.PixelUnshuffle`, reorg (YOLO), focus"),
-    ("`depth_to_space`", "pixel-shuffle, `nn.PixelShuffle`, sub-pixel convolution"),
-]

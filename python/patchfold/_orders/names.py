@@ -66,9 +66,9 @@ def named(map: IndexMap, *, only_blocks: bool) -> Name | None:
             return min(ways, key=lambda way: str(way.arguments.get("layout", "")))
     cuts = sum(len(digits) > 1 for digits in map.places())
     found = None if only_blocks and (not cuts or back and cuts == 1) else next(readings(map), None)
-    if found:
+    if found and (only_blocks or found.layout or not back):
         return _name(map, found)
-    return Name("blocks", {}, _pattern(map)) if back and not only_blocks else None
+    return Name("blocks", {}, _pattern(map), True, found) if back and not only_blocks else None
 
 
 def _plain(map: IndexMap, only_blocks: bool) -> Name | None:

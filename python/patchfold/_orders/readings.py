@@ -59,21 +59,19 @@ class Found(NamedTuple):
         beside_taps = self.layout.startswith("(k b)") or any(word == "b" for word, _ in self.column())
         return fills and beside_taps and len(self.image.batch) == 1 and self.image.place != "none"
 
-    def is_blocks(self) -> bool:
-        """Returns whether patches are blocks that fill the image, so that each element moves once."""
-        cut = zip(self.kernel, self.stride, self.positions, self.image.spatial, strict=True)
-        fills = all((kernel == stride or count == 1) and kernel * count == extent for kernel, stride, count, extent in cut)
-        return fills and all(step == 1 for step in self.dilation) and all(pad == (0, 0) for pad in self.padding)
-
     def is_split(self) -> bool:
         """Returns whether each element of the image is in one patch, once."""
         cut = zip(self.positions, self.kernel, self.stride, self.dilation, self.image.spatial, self.padding, strict=True)
         return all(
             count * kernel == extent
             and pads == (0, 0)
-            and (dilation == 1 if stride == kernel or count == 1 else stride == 1)
+            and (dilation == 1 if stride == kernel or count == 1 else (stride, dilation) == (1, count))
             for count, kernel, stride, dilation, extent, pads in cut
         )
+
+    def is_blocks(self) -> bool:
+        """Returns whether patches are blocks that fill the image, so that each element moves once."""
+        return self.is_split() and max(self.dilation) == 1
 
     def oddity(self) -> int:
         """Returns how unlikely the geometry is: dilation, gaps between patches, more taps than positions, large or negative
