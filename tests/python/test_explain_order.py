@@ -97,6 +97,17 @@ def test_says_when_values_leave_it_open() -> None:
     assert not same and "They are equal" in str(same)
 
 
+def test_few_elements_that_differ_are_enough() -> None:
+    """Images in which a tenth to a third of the elements differ from all others, so that few neighbours are known."""
+    rng = np.random.default_rng(20)
+    for share in (0.4, 0.6, 1.0):
+        for order in ("channel", "kernel"):
+            image = rng.integers(1, int(3 * 24 * 30 * share), (1, 3, 24, 30))
+            columns = patchfold.unfold(image, (3, 2), stride=(2, 3), padding=1, order=order)
+            answer = patchfold.explain_order(image, columns)
+            assert answer.order == order and answer.kernel_size == (3, 2) and answer.stride == (2, 3), (share, str(answer))
+
+
 def test_types_may_differ() -> None:
     image = np.arange(2 * 5 * 5, dtype=np.uint8).reshape(1, 2, 5, 5)
     columns = patchfold.unfold(image, 3)

@@ -26,12 +26,13 @@ class OrderAnswer:
     """What ``explain_order`` found. It is true if an operator was found; ``str()`` says everything in a few lines."""
 
     operator: str
-    """The function of patchfold: "unfold", "space_to_depth", "space_to_batch", or an inverse; "" if there is none."""
+    """The function of patchfold: "unfold", "space_to_depth", "space_to_batch", or an inverse; "patchify", "unpatchify" or
+    "rearrange" for other blocks; "" if there is none."""
     call: str
     """What to type: "patchfold.unfold(image, (3, 3), order='channel')"; "" if there is none."""
     order: str
     """Inside a patch: "channel" for row = channel * taps + tap, "kernel" for row = tap * channels + channel, "column" as
-    channel, with the taps of a patch counted down its columns, as MATLAB does."""
+    channel, with the taps of a patch counted down its columns, as MATLAB does. "" where the layout alone says it."""
     layout: str
     """The axes of the columns in einops' notation: "b (c kh kw) (h w)", where kh and kw are taps, h and w positions."""
     kernel_size: tuple[int, ...] = ()
@@ -71,7 +72,9 @@ def explain_order(image: Any, columns: Any) -> OrderAnswer:
     ``columns``: torch.nn.functional.unfold, tf.image.extract_patches, space_to_depth and pixel_unshuffle in both orders,
     which ONNX calls DCR and CRD, space_to_batch, OpenVINO's ExtractImagePatches, MATLAB's im2col, tokens of vision
     transformers, sliding windows, with any kernel, stride and dilation, and with padding by one number. Given in the other
-    direction, it finds the inverses of these that copy: depth_to_space, batch_to_space, fold of blocks.
+    direction, it finds the inverses of these that copy: depth_to_space, batch_to_space, fold of blocks. Whatever else cuts
+    axes and puts their parts in another order, such as PatchMerging of a Swin transformer, gets the call of rearrange, or of
+    patchify if these are tokens with merge blocks.
 
     Arguments:
         image: an array of 1 to 8 axes, at most 2**26 elements, in any layout of batch, channels and 1 to 3 spatial axes.
