@@ -25,8 +25,8 @@ E choice_of(std::string_view command, std::string_view option, const std::string
 template <Worded E>
 std::vector<std::string> choices_of(bool (*keep)(E) noexcept = nullptr) {
   std::vector<std::string> choices;
-  for (const auto& [value, word] : words<E>)
-    if (keep == nullptr || keep(value)) choices.emplace_back(word);
+  for (const Word<E>& each : words<E>)
+    if (keep == nullptr || keep(each.value)) choices.emplace_back(each.word);
   return choices;
 }
 

@@ -49,7 +49,7 @@ TileSource::Band TileSource::band_of(std::int64_t row) const {
   const TilingSpec& whole = tiling_->spec();
   const TileSpan span = tiling_->span(0, row);
   const bool is_padded = span.extent > span.read.size();
-  const bool is_mirrored = whole.padding_mode == PaddingMode::reflect || whole.padding_mode == PaddingMode::symmetric;
+  const bool is_mirrored = source_of(whole.padding_mode) == PaddingSource::mirrored;
   const std::int64_t before = is_padded && is_mirrored && row > 0 ? 1 : 0;
   const Span rows{tiling_->span(0, row - before).read.begin, span.read.end};
   Dims shape = whole.shape;

@@ -291,12 +291,32 @@ inline constexpr auto words<Padding::Rule> = std::to_array<Word<Padding::Rule>>(
 
 /// What a coordinate outside the image reads, as numpy.pad defines these modes.
 enum class PaddingMode : std::uint8_t { constant, edge, reflect, symmetric, wrap };
+
+/// Which element of the image a padding mode puts at a coordinate outside.
+enum class PaddingSource : std::uint8_t {
+  none,      ///< no element: a value fills the padding
+  nearest,   ///< the one at the border
+  mirrored,  ///< one about as far inside as the coordinate lies outside
+  opposite,  ///< one at the other end
+};
+/// A padding mode, its word, and what it reads.
+struct PaddingModeInfo : Word<PaddingMode> {
+  PaddingSource source;
+};
 template <>
-inline constexpr auto words<PaddingMode> = std::to_array<Word<PaddingMode>>({{PaddingMode::constant, "constant"},
-                                                                             {PaddingMode::edge, "edge"},
-                                                                             {PaddingMode::reflect, "reflect"},
-                                                                             {PaddingMode::symmetric, "symmetric"},
-                                                                             {PaddingMode::wrap, "wrap"}});
+inline constexpr auto words<PaddingMode> =
+    std::to_array<PaddingModeInfo>({{{PaddingMode::constant, "constant"}, PaddingSource::none},
+                                    {{PaddingMode::edge, "edge"}, PaddingSource::nearest},
+                                    {{PaddingMode::reflect, "reflect"}, PaddingSource::mirrored},
+                                    {{PaddingMode::symmetric, "symmetric"}, PaddingSource::mirrored},
+                                    {{PaddingMode::wrap, "wrap"}, PaddingSource::opposite}});
+
+/// The source of a mode; none for a number that is not an enumerator.
+constexpr PaddingSource source_of(PaddingMode mode) noexcept {
+  for (const PaddingModeInfo& each : words<PaddingMode>)
+    if (each.value == mode) return each.source;
+  return PaddingSource::none;
+}
 
 /// A number of any type. It is converted to the element type where it is used; a number that the element type cannot hold is
 /// an error. Floating-point element types round to nearest even.

@@ -51,9 +51,9 @@ inline constexpr auto words<Tail> = std::to_array<Word<Tail>>({{Tail::shift, "sh
 constexpr bool pads(Tail tail) noexcept {
   return tail == Tail::pad || tail == Tail::shift_or_pad;
 }
-/// Whether tiles can be padded in that mode: wrap needs the far end of the array, which no tile at this end holds.
+/// Whether tiles can be padded in that mode: no tile at one end of the array holds the other.
 constexpr bool pads_tiles(PaddingMode mode) noexcept {
-  return mode != PaddingMode::wrap;
+  return source_of(mode) != PaddingSource::opposite;
 }
 
 /// The value of an output element to which several tiles contribute.

@@ -27,7 +27,8 @@ struct Word {
   std::string_view word;
 };
 
-/// The table of an enumeration. Specialise it beside the enumeration.
+/// The table of an enumeration. Specialise it beside the enumeration. Its rows are of type Word<E>, or derive from it where
+/// more than a word is known of each value.
 template <class E>
 inline constexpr std::nullptr_t words = nullptr;
 

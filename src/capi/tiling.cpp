@@ -13,10 +13,6 @@ static_assert(static_cast<int>(Tail::shift) == PF_TAIL_SHIFT && static_cast<int>
               static_cast<int>(Tail::partial) == PF_TAIL_PARTIAL && static_cast<int>(Tail::drop) == PF_TAIL_DROP &&
               static_cast<int>(Tail::error) == PF_TAIL_ERROR &&
               static_cast<int>(Tail::shift_or_pad) == PF_TAIL_SHIFT_OR_PAD);
-static_assert(static_cast<int>(PaddingMode::constant) == PF_PADDING_CONSTANT &&
-              static_cast<int>(PaddingMode::edge) == PF_PADDING_EDGE &&
-              static_cast<int>(PaddingMode::reflect) == PF_PADDING_REFLECT &&
-              static_cast<int>(PaddingMode::symmetric) == PF_PADDING_SYMMETRIC);
 
 Scalar scalar_of(const pf_scalar& given, std::string_view op, std::string_view argument) {
   check_reserved(given.reserved, op, argument);

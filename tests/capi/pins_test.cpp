@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers and layouts that callers have compiled in.
+#include <algorithm>
 #include <cstddef>
 #include <iterator>
 
 #include "capi.hpp"
 #include "patchfold/error.hpp"
+#include "patchfold/tiling.hpp"
 
 namespace patchfold::test {
 namespace {
@@ -96,6 +98,24 @@ TEST(DType, KeepsItsNumberAndName) {
   for (const auto& row : rows) {
     EXPECT_EQ(row.dtype, row.number) << row.name;
     EXPECT_STREQ(pf_dtype_name(row.dtype), row.name);
+  }
+}
+
+TEST(PaddingMode, KeepsItsNumberAndName) {
+  const struct {
+    pf_padding_mode mode;
+    int number;
+    const char* word;
+  } rows[] = {
+      {PF_PADDING_CONSTANT, 0, "constant"},
+      {PF_PADDING_EDGE, 1, "edge"},
+      {PF_PADDING_REFLECT, 2, "reflect"},
+      {PF_PADDING_SYMMETRIC, 3, "symmetric"},
+  };
+  EXPECT_EQ(std::ssize(rows), std::ranges::count_if(words<PaddingMode>, pads_tiles, &Word<PaddingMode>::value));
+  for (const auto& row : rows) {
+    EXPECT_EQ(row.mode, row.number) << row.word;
+    EXPECT_EQ(word_of(static_cast<PaddingMode>(row.mode)), row.word);
   }
 }
 
