@@ -5,7 +5,6 @@
 #include <cassert>
 #include <cfloat>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "reference/numbers.hpp"
@@ -37,18 +36,6 @@ double quotient(double sum, double error, double count) {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-template <class T>
-T load(const std::byte* element) {
-  T value;
-  std::memcpy(&value, element, sizeof(T));
-  return value;
-}
-
-template <class T>
-void save(std::byte* element, T value) {
-  std::memcpy(element, &value, sizeof(T));
-}
 
 /// One part of all elements.
 using Parts = std::vector<const std::byte*>;
@@ -106,28 +93,21 @@ std::vector<double> doubles(const Parts& parts, F number) {
   return values;
 }
 
-void mean_of_parts(DType dtype, const Parts& parts, std::byte* to) {
-  switch (dtype) {
-    case DType::boolean: {
+void mean_of_parts(const Type& type, const Parts& parts, std::byte* to) {
+  switch (type.kind) {
+    case Kind::boolean: {
       const auto yes = std::ranges::count_if(parts, [](const std::byte* part) { return load<std::uint8_t>(part) != 0; });
       return save(to, static_cast<std::uint8_t>(2 * yes > std::ssize(parts)));
     }
-    case DType::int8: return integer_mean<std::int8_t>(parts, to);
-    case DType::int16: return integer_mean<std::int16_t>(parts, to);
-    case DType::int32: return integer_mean<std::int32_t>(parts, to);
-    case DType::int64: return integer_mean<std::int64_t>(parts, to);
-    case DType::uint8: return integer_mean<std::uint8_t>(parts, to);
-    case DType::uint16: return integer_mean<std::uint16_t>(parts, to);
-    case DType::uint32: return integer_mean<std::uint32_t>(parts, to);
-    case DType::uint64: return integer_mean<std::uint64_t>(parts, to);
-    case DType::float16:
-    case DType::bfloat16: {
-      const Format format = format_of(dtype);
-      const auto number = [&](const std::byte* part) { return decode(format, load<std::uint16_t>(part)); };
-      return save(to, static_cast<std::uint16_t>(encode(format, mean_in_double(doubles(parts, number)))));
+    case Kind::signed_integer:
+    case Kind::unsigned_integer: return with_integer(type, [&](auto zero) { integer_mean<decltype(zero)>(parts, to); });
+    case Kind::small_float: {
+      const auto number = [&](const std::byte* part) { return load_small(type, part); };
+      return save_small(type, to, mean_in_double(doubles(parts, number)));
     }
-    case DType::float32: return save(to, static_cast<float>(mean_in_double(doubles(parts, load<float>))));
-    case DType::float64: return save(to, mean_of_doubles(doubles(parts, load<double>)));
+    case Kind::real:
+      if (type.size == 4) return save(to, static_cast<float>(mean_in_double(doubles(parts, load<float>))));
+      return save(to, mean_of_doubles(doubles(parts, load<double>)));
     default: assert(false);
   }
 }
@@ -135,9 +115,10 @@ void mean_of_parts(DType dtype, const Parts& parts, std::byte* to) {
 }  // namespace
 
 void Mean::store(std::byte* element) const {
-  const bool is_complex = dtype_ == DType::complex64 || dtype_ == DType::complex128;
-  const DType real = dtype_ == DType::complex64 ? DType::float32 : is_complex ? DType::float64 : dtype_;
+  const Type& type = type_of(dtype_);
+  const bool is_complex = type.kind == Kind::complex;
   const std::size_t part_size = is_complex ? size_ / 2 : size_;
+  const Type part_type = is_complex ? Type{dtype_, Kind::real, part_size} : type;
   for (std::size_t part = 0; part < size_; part += part_size) {
     Parts parts;
     for (std::size_t at = 0; at < bytes_.size(); at += size_) parts.push_back(bytes_.data() + at + part);
@@ -145,7 +126,7 @@ void Mean::store(std::byte* element) const {
     if (std::ranges::all_of(parts, same))
       std::copy_n(parts.front(), part_size, element + part);
     else
-      mean_of_parts(real, parts, element + part);
+      mean_of_parts(part_type, parts, element + part);
   }
 }
 

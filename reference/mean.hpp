@@ -9,7 +9,7 @@
 namespace reference {
 
 /// The mean of elements, complex ones part by part. If all have the same bits, these are the mean. Otherwise it is their sum
-/// divided by their number, rounded to nearest even: integers exactly, booleans by majority, float16, bfloat16 and float32
+/// divided by their number, rounded to nearest even: integers exactly, booleans by majority, small floats and float32
 /// added in float64 in the order given, float64 in pairs of float64. NaN is the quiet one without a sign.
 class Mean {
  public:

@@ -1,24 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/numbers.hpp"
 
-#include <cassert>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 namespace reference {
-
-Format format_of(DType dtype) {
-  switch (dtype) {
-    case DType::float16: return {5, 10, 15, Format::Special::ieee};
-    case DType::bfloat16: return {8, 7, 127, Format::Special::ieee};
-    case DType::float8_e4m3fn: return {4, 3, 7, Format::Special::one_nan};
-    case DType::float8_e4m3fnuz: return {4, 3, 8, Format::Special::unsigned_zero};
-    case DType::float8_e5m2: return {5, 2, 15, Format::Special::ieee};
-    case DType::float8_e5m2fnuz: return {5, 2, 16, Format::Special::unsigned_zero};
-    default: assert(false); return {};
-  }
-}
 
 double decode(const Format& format, unsigned code) {
   const unsigned mantissa_mask = (1u << format.mantissa_bits) - 1;
@@ -74,6 +60,18 @@ unsigned encode(const Format& format, double value) {
   return sign | code;
 }
 
+double load_small(const Type& type, const std::byte* element) {
+  return decode(type.format, type.size == 1 ? load<std::uint8_t>(element) : load<std::uint16_t>(element));
+}
+
+void save_small(const Type& type, std::byte* element, double value) {
+  const unsigned code = encode(type.format, value);
+  if (type.size == 1)
+    save(element, static_cast<std::uint8_t>(code));
+  else
+    save(element, static_cast<std::uint16_t>(code));
+}
+
 namespace {
 
 template <class T>
@@ -93,49 +91,34 @@ double imaginary(const Number& number) {
   return value == nullptr ? 0 : value->imag();
 }
 
-template <class T>
-void put(std::vector<std::byte>& bytes, std::size_t offset, T value) {
-  assert(offset + sizeof(T) <= bytes.size());
-  std::memcpy(bytes.data() + offset, &value, sizeof(T));
-}
-
 }  // namespace
 
 std::vector<std::byte> element_of(const Number& number, DType dtype, std::size_t element_size) {
   std::vector<std::byte> bytes(element_size);
-  switch (dtype) {
-    case DType::boolean:
-      put(bytes, 0, static_cast<std::uint8_t>(convert<double>(number) != 0 || imaginary(number) != 0));
+  const Type& type = type_of(dtype);
+  assert(type.size <= element_size);
+  std::byte* const to = bytes.data();
+  switch (type.kind) {
+    case Kind::boolean: save(to, static_cast<std::uint8_t>(convert<double>(number) != 0 || imaginary(number) != 0)); break;
+    case Kind::signed_integer:
+    case Kind::unsigned_integer: with_integer(type, [&](auto zero) { save(to, convert<decltype(zero)>(number)); }); break;
+    case Kind::small_float: save_small(type, to, convert<double>(number)); break;
+    case Kind::real:
+      if (type.size == 4)
+        save(to, convert<float>(number));
+      else
+        save(to, convert<double>(number));
       break;
-    case DType::int8: put(bytes, 0, convert<std::int8_t>(number)); break;
-    case DType::int16: put(bytes, 0, convert<std::int16_t>(number)); break;
-    case DType::int32: put(bytes, 0, convert<std::int32_t>(number)); break;
-    case DType::int64: put(bytes, 0, convert<std::int64_t>(number)); break;
-    case DType::uint8: put(bytes, 0, convert<std::uint8_t>(number)); break;
-    case DType::uint16: put(bytes, 0, convert<std::uint16_t>(number)); break;
-    case DType::uint32: put(bytes, 0, convert<std::uint32_t>(number)); break;
-    case DType::uint64: put(bytes, 0, convert<std::uint64_t>(number)); break;
-    case DType::float16:
-    case DType::bfloat16:
-      put(bytes, 0, static_cast<std::uint16_t>(encode(format_of(dtype), convert<double>(number))));
+    case Kind::complex:
+      if (type.size == 8) {
+        save(to, convert<float>(number));
+        save(to + 4, static_cast<float>(imaginary(number)));
+      } else {
+        save(to, convert<double>(number));
+        save(to + 8, imaginary(number));
+      }
       break;
-    case DType::float32: put(bytes, 0, convert<float>(number)); break;
-    case DType::float64: put(bytes, 0, convert<double>(number)); break;
-    case DType::complex64:
-      put(bytes, 0, convert<float>(number));
-      put(bytes, 4, static_cast<float>(imaginary(number)));
-      break;
-    case DType::complex128:
-      put(bytes, 0, convert<double>(number));
-      put(bytes, 8, imaginary(number));
-      break;
-    case DType::float8_e4m3fn:
-    case DType::float8_e4m3fnuz:
-    case DType::float8_e5m2:
-    case DType::float8_e5m2fnuz:
-      put(bytes, 0, static_cast<std::uint8_t>(encode(format_of(dtype), convert<double>(number))));
-      break;
-    case DType::opaque: break;
+    case Kind::opaque: break;
   }
   return bytes;
 }

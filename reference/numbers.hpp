@@ -1,29 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small floating-point formats, and the bytes of a fill value.
+// Numbers in memory, small floating-point formats, and the bytes of a fill value.
 #pragma once
+
+#include <cassert>
+#include <cstring>
 
 #include "reference/reference.hpp"
 
 namespace reference {
 
-/// A floating-point format of at most 16 bits.
-struct Format {
-  int exponent_bits;
-  int mantissa_bits;
-  int bias;
-  enum class Special {
-    ieee,           ///< the highest exponent holds infinities and NaN
-    one_nan,        ///< no infinities; all ones is NaN
-    unsigned_zero,  ///< no infinities, no -0; its code is NaN
-  } special;
-};
+template <class T>
+T load(const std::byte* element) {
+  T value;
+  std::memcpy(&value, element, sizeof(T));
+  return value;
+}
 
-/// The format of float16, bfloat16 and the float8 types.
-Format format_of(DType dtype);
+template <class T>
+void save(std::byte* element, T value) {
+  std::memcpy(element, &value, sizeof(T));
+}
+
+/// Calls f with a 0 of the C++ type that has these integers.
+template <class F>
+void with_integer(const Type& type, F f) {
+  const bool is_signed = type.kind == Kind::signed_integer;
+  switch (type.size) {
+    case 1: return is_signed ? f(std::int8_t{}) : f(std::uint8_t{});
+    case 2: return is_signed ? f(std::int16_t{}) : f(std::uint16_t{});
+    case 4: return is_signed ? f(std::int32_t{}) : f(std::uint32_t{});
+    case 8: return is_signed ? f(std::int64_t{}) : f(std::uint64_t{});
+    default: assert(false);
+  }
+}
+
 /// Exact.
 double decode(const Format& format, unsigned code);
 /// To nearest, ties to even.
 unsigned encode(const Format& format, double value);
+
+/// The value of a small float in memory; exact.
+double load_small(const Type& type, const std::byte* element);
+/// Stores it, rounded as encode() does.
+void save_small(const Type& type, std::byte* element, double value);
 
 /// A number in an element type; zero bytes for opaque elements.
 std::vector<std::byte> element_of(const Number& number, DType dtype, std::size_t element_size);

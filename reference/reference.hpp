@@ -37,6 +37,56 @@ enum class DType {
   opaque,
 };
 
+/// What elements are. Small floats are those that C++ has no type for.
+enum class Kind { boolean, signed_integer, unsigned_integer, small_float, real, complex, opaque };
+
+/// A floating-point format of at most 16 bits.
+struct Format {
+  int exponent_bits;
+  int mantissa_bits;
+  int bias;
+  enum class Special {
+    ieee,           ///< the highest exponent holds infinities and NaN
+    one_nan,        ///< no infinities; all ones is NaN
+    unsigned_zero,  ///< no infinities, no -0; its code is NaN
+  } special;
+};
+
+/// What is known of an element type.
+struct Type {
+  DType dtype;
+  Kind kind;
+  std::size_t size = 0;  ///< bytes; 0 for opaque elements
+  Format format{};       ///< of small floats
+};
+
+/// One row for each element type, in the order of the enumerators.
+inline constexpr Type types[] = {
+    {DType::boolean, Kind::boolean, 1},
+    {DType::int8, Kind::signed_integer, 1},
+    {DType::int16, Kind::signed_integer, 2},
+    {DType::int32, Kind::signed_integer, 4},
+    {DType::int64, Kind::signed_integer, 8},
+    {DType::uint8, Kind::unsigned_integer, 1},
+    {DType::uint16, Kind::unsigned_integer, 2},
+    {DType::uint32, Kind::unsigned_integer, 4},
+    {DType::uint64, Kind::unsigned_integer, 8},
+    {DType::float16, Kind::small_float, 2, {5, 10, 15, Format::Special::ieee}},
+    {DType::bfloat16, Kind::small_float, 2, {8, 7, 127, Format::Special::ieee}},
+    {DType::float32, Kind::real, 4},
+    {DType::float64, Kind::real, 8},
+    {DType::complex64, Kind::complex, 8},
+    {DType::complex128, Kind::complex, 16},
+    {DType::float8_e4m3fn, Kind::small_float, 1, {4, 3, 7, Format::Special::one_nan}},
+    {DType::float8_e4m3fnuz, Kind::small_float, 1, {4, 3, 8, Format::Special::unsigned_zero}},
+    {DType::float8_e5m2, Kind::small_float, 1, {5, 2, 15, Format::Special::ieee}},
+    {DType::float8_e5m2fnuz, Kind::small_float, 1, {5, 2, 16, Format::Special::unsigned_zero}},
+    {DType::opaque, Kind::opaque},
+};
+constexpr const Type& type_of(DType dtype) {
+  return types[static_cast<std::size_t>(dtype)];
+}
+
 using List = std::vector<std::int64_t>;
 /// (begin, end) for each axis.
 using Pairs = std::vector<std::pair<std::int64_t, std::int64_t>>;

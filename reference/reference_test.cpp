@@ -134,7 +134,7 @@ TEST(Reference, SumsStartFromPlusZero) {
 }
 
 TEST(Reference, SmallFormatsRoundToNearestEven) {
-  const auto half = reference::format_of(DType::float16);
+  const auto half = reference::type_of(DType::float16).format;
   EXPECT_EQ(reference::encode(half, 1.0), 0x3C00u);
   EXPECT_EQ(reference::encode(half, 65519.0), 0x7BFFu);
   EXPECT_EQ(reference::encode(half, 65520.0), 0x7C00u);
@@ -142,22 +142,22 @@ TEST(Reference, SmallFormatsRoundToNearestEven) {
   EXPECT_EQ(reference::encode(half, std::ldexp(3.0, -25)), 2u);
   EXPECT_EQ(reference::encode(half, -std::ldexp(1.0, -30)), 0x8000u);
   EXPECT_EQ(reference::encode(half, std::ldexp(1023.5, -24)), 0x0400u);
-  const auto brain = reference::format_of(DType::bfloat16);
+  const auto brain = reference::type_of(DType::bfloat16).format;
   EXPECT_EQ(reference::encode(brain, 1.0 + 1.0 / 256), 0x3F80u);
   EXPECT_EQ(reference::encode(brain, 1.0 + 3.0 / 256), 0x3F82u);
   for (const auto dtype : {DType::float16, DType::bfloat16, DType::float8_e4m3fn, DType::float8_e4m3fnuz, DType::float8_e5m2,
                            DType::float8_e5m2fnuz}) {
-    const auto format = reference::format_of(dtype);
+    const auto format = reference::type_of(dtype).format;
     for (unsigned code = 0; code < 1u << (1 + format.exponent_bits + format.mantissa_bits); ++code) {
       const double value = reference::decode(format, code);
       if (std::isnan(value)) continue;
       ASSERT_EQ(reference::encode(format, value), code) << static_cast<int>(dtype);
     }
   }
-  EXPECT_EQ(reference::decode(reference::format_of(DType::float8_e4m3fn), 0x7E), 448.0);
-  EXPECT_EQ(reference::decode(reference::format_of(DType::float8_e4m3fnuz), 0x7F), 240.0);
-  EXPECT_EQ(reference::decode(reference::format_of(DType::float8_e5m2), 0x7B), 57344.0);
-  EXPECT_EQ(reference::decode(reference::format_of(DType::float8_e5m2fnuz), 0x7F), 57344.0);
+  EXPECT_EQ(reference::decode(reference::type_of(DType::float8_e4m3fn).format, 0x7E), 448.0);
+  EXPECT_EQ(reference::decode(reference::type_of(DType::float8_e4m3fnuz).format, 0x7F), 240.0);
+  EXPECT_EQ(reference::decode(reference::type_of(DType::float8_e5m2).format, 0x7B), 57344.0);
+  EXPECT_EQ(reference::decode(reference::type_of(DType::float8_e5m2fnuz).format, 0x7F), 57344.0);
 }
 
 TEST(Reference, BlocksGoToTheBatchAndBack) {

@@ -6,7 +6,7 @@
 
 namespace reference {
 
-/// A sum that starts from +0. float32, float64 and complex numbers round after every addition; float16 and bfloat16 are
+/// A sum that starts from +0. float32, float64 and complex numbers round after every addition; small floats are
 /// added in float32 and rounded once, to nearest even; integers wrap; booleans are combined with OR.
 class Sum {
  public:
