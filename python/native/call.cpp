@@ -7,6 +7,7 @@
 #include "python/native/interpreter_lock.hpp"
 #include "python/native/torch_tensors.hpp"
 #include "python/native/values.hpp"
+#include "src/tensor/fail.hpp"
 
 namespace patchfold::python {
 namespace {
@@ -46,8 +47,7 @@ bool is_of_tensorflow(nb::handle object) {
 
 [[noreturn]] void refuse_sum(const OperatorSpec& op, std::string_view argument, const Operand& src) {
   throw Error({ErrorCode::dtype, std::string(op.name), std::string(argument), "elements must be of a type that can be added",
-               dtype_text(src),
-               "bool, an integer, float16, bfloat16, float32, float64 or a complex type, in this machine's byte order"});
+               dtype_text(src), summable_type_names() + ", in this machine's byte order"});
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "kernels/elements.hpp"
 #include "kernels/features.hpp"
 #include "patchfold/dtype.hpp"
 
@@ -179,8 +180,7 @@ struct Elements<Float16, D> {
 };
 
 template <class T>
-concept HasElements = std::is_floating_point_v<T> ||(std::integral<T> && sizeof(T) <= 4) || std::same_as<T, Boolean> ||
-                      std::same_as<T, Float16> || std::same_as<T, Bfloat16>;
+concept HasElements = Summable<T> && !ComplexNumber<T> && !(std::integral<T> && sizeof(T) == 8);
 
 #endif
 

@@ -11,14 +11,17 @@
 
 namespace patchfold::kernels {
 
+/// A type whose elements can be added.
+template <class T>
+concept Summable = is_summable(dtype_for<T>.value_or(DType::opaque));
+
 template <class T>
 consteval auto summed_as() {
   if constexpr (std::is_integral_v<T>)
     return std::type_identity<std::make_unsigned_t<T>>();
   else if constexpr (ComplexNumber<T>)
     return std::type_identity<typename T::value_type>();
-  else if constexpr (std::is_floating_point_v<T> || std::is_same_v<T, Boolean> || std::is_same_v<T, Float16> ||
-                     std::is_same_v<T, Bfloat16>)
+  else if constexpr (Summable<T>)
     return std::type_identity<T>();
   else
     return std::type_identity<void>();

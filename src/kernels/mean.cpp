@@ -154,10 +154,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace patchfold::kernels {
 
-static_assert(std::ranges::all_of(dtypes(), [](DType dtype) {
-  return visit(dtype, []<class T>(std::type_identity<T>) { return !std::is_void_v<AveragedAs<T>>; }) == is_summable(dtype);
-}));
-
 HWY_EXPORT(mean_kernel_of);
 
 const MeanKernel& mean_kernel(DType dtype) noexcept {

@@ -9,6 +9,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "kernels/elements.hpp"
 #include "kernels/number.hpp"
 
 namespace patchfold::kernels {
@@ -117,8 +118,7 @@ template <class T>
 consteval auto averaged_as() {
   if constexpr (ComplexNumber<T>)
     return std::type_identity<typename T::value_type>();
-  else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, Boolean> || std::is_same_v<T, Float16> ||
-                     std::is_same_v<T, Bfloat16>)
+  else if constexpr (Summable<T>)
     return std::type_identity<T>();
   else
     return std::type_identity<void>();

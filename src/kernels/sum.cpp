@@ -164,10 +164,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace patchfold::kernels {
 
-static_assert(std::ranges::all_of(dtypes(), [](DType dtype) {
-  return visit(dtype, []<class T>(std::type_identity<T>) { return !std::is_void_v<SummedAs<T>>; }) == is_summable(dtype);
-}));
-
 HWY_EXPORT(kernel_of);
 
 const SumKernel& sum_kernel(DType dtype) noexcept {

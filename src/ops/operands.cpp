@@ -105,7 +105,7 @@ Operands check_operands(std::string_view op, std::string_view src_name, const Co
 void check_summable(std::string_view op, std::string_view argument, const ConstTensorView& tensor) {
   if (!is_summable(tensor.dtype))
     fail(ErrorCode::dtype, op, argument, "elements must be of a type that can be added", type_of(tensor),
-         "bool, an integer, float16, bfloat16, float32, float64 or a complex type");
+         summable_type_names());
 }
 
 Plan make_plan(std::string_view op, const engine::Problem& problem) {

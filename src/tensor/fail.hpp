@@ -34,6 +34,14 @@ inline std::string text(DType dtype) {
   return std::string(name_of(dtype));
 }
 
+/// Returns the types whose elements can be added, as errors list them.
+inline std::string summable_type_names() {
+  std::string types = "bool, an integer";
+  for (const DTypeInfo& each : dtype_table)
+    if (each.summable && each.kind == ElementKind::real) types.append(", ").append(each.name);
+  return types + " or a complex type";
+}
+
 /// Throws Error{code, op, argument, rule, given, expected, hint}.
 [[noreturn]] void fail(ErrorCode code, std::string_view op, std::string_view argument, std::string_view rule,
                        ErrorValue given = {}, ErrorValue expected = {}, ErrorValue hint = {});

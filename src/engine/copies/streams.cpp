@@ -39,10 +39,10 @@ std::optional<StreamDims> find_streams(const Problem& problem, bool joins) {
   dims.joins = joins;
   const std::int64_t unit = dims.unit = take_unit(rest);
   if (problem.verb == Verb::combine_sum && unit != problem.element_size) {
-    // Elements of these types are finished one by one, not several in a unit.
-    const kernels::Finish finish = kernels::finish_of(problem.dtype);
-    for (const auto single : {kernels::Finish::float16, kernels::Finish::bfloat16, kernels::Finish::boolean})
-      if (finish == single) return std::nullopt;
+    // Elements of other types are finished one by one, not several in a unit.
+    using kernels::Finish;
+    const Finish finish = kernels::finish_of(problem.dtype);
+    if (finish != Finish::none && finish != Finish::float32 && finish != Finish::float64) return std::nullopt;
   }
   dims.ways =
       take(rest.dims,
