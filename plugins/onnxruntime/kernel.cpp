@@ -5,6 +5,8 @@
 #include <new>
 #include <optional>
 
+#include "patchfold/dtype.hpp"
+
 namespace patchfold::plugins::ort {
 namespace {
 
@@ -65,28 +67,8 @@ struct Info {
 };
 
 pf_dtype dtype_of(ElementType type, const char* name) {
-  switch (type) {
-    case float32: return PF_DTYPE_FLOAT32;
-    case uint8: return PF_DTYPE_UINT8;
-    case int8: return PF_DTYPE_INT8;
-    case uint16: return PF_DTYPE_UINT16;
-    case int16: return PF_DTYPE_INT16;
-    case int32: return PF_DTYPE_INT32;
-    case int64: return PF_DTYPE_INT64;
-    case boolean: return PF_DTYPE_BOOLEAN;
-    case float16: return PF_DTYPE_FLOAT16;
-    case float64: return PF_DTYPE_FLOAT64;
-    case uint32: return PF_DTYPE_UINT32;
-    case uint64: return PF_DTYPE_UINT64;
-    case complex64: return PF_DTYPE_COMPLEX64;
-    case complex128: return PF_DTYPE_COMPLEX128;
-    case bfloat16: return PF_DTYPE_BFLOAT16;
-    case float8_e4m3fn: return PF_DTYPE_FLOAT8_E4M3FN;
-    case float8_e4m3fnuz: return PF_DTYPE_FLOAT8_E4M3FNUZ;
-    case float8_e5m2: return PF_DTYPE_FLOAT8_E5M2;
-    case float8_e5m2fnuz: return PF_DTYPE_FLOAT8_E5M2FNUZ;
-    default: break;
-  }
+  for (const DTypeInfo& each : dtype_table)
+    if (type != undefined && each.onnx == type) return static_cast<pf_dtype>(each.dtype);
   throw Refused(std::string(name) + ": the input's elements must be numbers or booleans of whole bytes; given " +
                 (type == text ? "strings" : "ONNX's element type " + std::to_string(static_cast<int>(type))));
 }

@@ -25,20 +25,13 @@ std::vector<Setting> settings_of(const std::vector<Setting>& attributes) {
   return settings;
 }
 
+/// Returns the type of the library; empty for types that OpenVINO's CPU plugin does not leave as they are.
 std::optional<pf_dtype> dtype_of(const ov::element::Type& type) {
-  switch (static_cast<ov::element::Type_t>(type)) {
-    case ov::element::Type_t::boolean: return PF_DTYPE_BOOLEAN;
-    case ov::element::Type_t::i8: return PF_DTYPE_INT8;
-    case ov::element::Type_t::i16: return PF_DTYPE_INT16;
-    case ov::element::Type_t::i32: return PF_DTYPE_INT32;
-    case ov::element::Type_t::u8: return PF_DTYPE_UINT8;
-    case ov::element::Type_t::u16: return PF_DTYPE_UINT16;
-    case ov::element::Type_t::u32: return PF_DTYPE_UINT32;
-    case ov::element::Type_t::f16: return PF_DTYPE_FLOAT16;
-    case ov::element::Type_t::bf16: return PF_DTYPE_BFLOAT16;
-    case ov::element::Type_t::f32: return PF_DTYPE_FLOAT32;
-    default: return std::nullopt;
-  }
+  const std::string name = type == ov::element::boolean ? "bool" : type.get_type_name();
+  pf_dtype dtype = PF_DTYPE_OPAQUE;
+  const bool is_kept =
+      pf_dtype_from_name(name.c_str(), &dtype) == PF_OK && pf_dtype_is_summable(dtype) == 1 && pf_dtype_size(dtype) <= 4;
+  return is_kept ? std::optional(dtype) : std::nullopt;
 }
 
 Extents integers_of(const ov::Tensor& tensor) {
