@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The form: what the state says, as fields. Only fields that matter to the operator and its dialect are there.
 import { choice, field, make } from "./dom.js";
-import { BLOCKS, DIALECTS, OPERATORS, complete, dialectsOf, withAxes } from "./state.js";
+import { BLOCKS, DIALECTS, DTYPES, OPERATORS, PADDING_MODES, complete, dialectsOf, withAxes } from "./state.js";
 
 const NAMES = {
   unfold: "unfold (im2col)",
@@ -113,7 +113,7 @@ export function controls(state, derived, change) {
     fields.push(field("Padding rule", choice("padding_rule", words, value, (rule) => change({ padding_rule: rule, chosen: null }), { explicit: "numbers" })));
   }
   if (pads && (state.padding_rule === "explicit" || !rules)) fields.push(list("padding", operator === "batch_to_space" ? "Crops" : "Pads", "3, or 1:2 for each axis"));
-  if (neutral && extracting) fields.push(select("padding_mode", "Outside is", ["constant", "edge", "reflect", "symmetric", "wrap"], { constant: "zero" }));
+  if (neutral && extracting) fields.push(select("padding_mode", "Outside is", PADDING_MODES, { constant: "zero" }));
   if (neutral && (operator === "unfold" || operator === "fold")) {
     fields.push(select("order", "Order in a patch", ["channel", "kernel"], { channel: "channel first", kernel: "kernel first" }));
     fields.push(select("positions", "Positions", ["flat", "grid"], { flat: "on one axis", grid: "as a grid" }));
@@ -125,7 +125,7 @@ export function controls(state, derived, change) {
   if (neutral || (dialect === "tensorflow" && (operator === "space_to_depth" || operator === "depth_to_space")) || (dialect === "keras" && operator === "extract_patches"))
     fields.push(select("layout", "Layout", ["channels_first", "channels_last"], { channels_first: "channels first", channels_last: "channels last" }));
   if (neutral && operator === "fold") fields.push(select("reduce", "Where patches meet", ["sum", "mean"]));
-  fields.push(select("dtype", "Type", ["float32", "float64", "float16", "int32", "int64", "uint8"]));
+  fields.push(select("dtype", "Type", DTYPES));
   if (INPUT_NAMES[operator]) {
     const given = state.input === null ? "" : written(state.input);
     const holder = textField("input", `Shape of ${INPUT_NAMES[operator]}`, `empty: ${written(derived)}, which follows`, given, state, change);

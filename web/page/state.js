@@ -18,13 +18,13 @@
 //   padding_rule  explicit, valid, same_upper (TensorFlow's SAME, Keras's same), same_lower. extract_patches of tensorflow,
 //              openvino and keras takes rules only: explicit counts as valid. unfold, fold and blocks of other dialects than
 //              patchfold take explicit pads only: a rule counts as pads of 0.
-//   padding_mode  constant, edge, reflect, symmetric, wrap: what lies outside the image; unfold and extract_patches of patchfold
+//   padding_mode  one of PADDING_MODES: what lies outside the image; unfold and extract_patches of patchfold
 //   order      channel or kernel: the slow index inside a patch; unfold and fold of patchfold
 //   positions  flat or grid: one axis for all patches, or one for each spatial axis; unfold and fold of patchfold
 //   mode       blocks_first (ONNX DCR, TensorFlow) or depth_first (ONNX CRD, torch): channels of space_to_depth and
 //              depth_to_space of patchfold and openvino, and of depth_to_space of onnx. Others leave no choice.
 //   reduce     sum or mean: fold of patchfold
-//   dtype      float32, float64, float16, int32, int64, uint8
+//   dtype      one of DTYPES
 //   input      null, or the shape of the operator's own input where it is not what follows from `shape`: to see an error
 //   chosen     null, or {side: "image" | "columns", index}: an element, by its number in row-major order of that tensor as it lies
 //   view       {batch, channel, slice, show}: what is shown of large images, from 0; show: numbers, coverage
@@ -46,6 +46,8 @@
 export const OPERATORS = ["unfold", "fold", "extract_patches", "space_to_depth", "depth_to_space", "space_to_batch", "batch_to_space"];
 export const DIALECTS = ["patchfold", "torch", "onnx", "tensorflow", "openvino", "keras"];
 export const BLOCKS = ["space_to_depth", "depth_to_space", "space_to_batch", "batch_to_space"];
+export const PADDING_MODES = ["constant", "edge", "reflect", "symmetric", "wrap"];
+export const DTYPES = ["float32", "float64", "float16", "int32", "int64", "uint8"];
 export const PANELS = ["patches", "orders", "which", "seams", "cost", "picture", "copy"];
 const OFFERED = {
   unfold: ["patchfold", "torch", "keras"],
@@ -123,12 +125,12 @@ const schema = record({
   dilation: list(integer(1, 64), 1, 3),
   padding: list(list(integer(0, 64), 2, 2), 1, 3),
   padding_rule: word("explicit", "valid", "same_upper", "same_lower"),
-  padding_mode: word("constant", "edge", "reflect", "symmetric", "wrap"),
+  padding_mode: word(...PADDING_MODES),
   order: word("channel", "kernel"),
   positions: word("flat", "grid"),
   mode: word("blocks_first", "depth_first"),
   reduce: word("sum", "mean"),
-  dtype: word("float32", "float64", "float16", "int32", "int64", "uint8"),
+  dtype: word(...DTYPES),
   input: optional(list(integer(0, 1 << 20), 0, 8)),
   chosen: optional(record({ side: word("image", "columns"), index: integer(0, 2 ** 31) })),
   view: record({ batch: integer(0, 4095), channel: integer(0, 4095), slice: integer(0, 4095), show: word("numbers", "coverage") }),

@@ -47,6 +47,7 @@ function own({ axes, batch, channels, extents, kernel, stride, dilation, pads, p
 
 function why(problem) {
   const { cuts, filled, dtype, mean, pads, extents } = problem;
+  if (!["constant", "edge", "reflect", "symmetric", "wrap"].includes(filled)) return `jnp.pad has no mode for ${filled}: choose another padding.`;
   if (filled === "reflect" && pads.some((pair, axis) => Math.max(...pair) > 0 && extents[axis] === 1)) return "jnp.pad does not reflect an axis of length 1.";
   if (cuts !== "fold") return "";
   if (mean && !dtype.startsWith("float")) return "JAX has no fold, and its division gives no integers: choose float32 or float64.";

@@ -50,7 +50,7 @@ function why(problem) {
   const { cuts, blocks, dtype, filled, pads, extents, mean } = problem;
   if (blocks) return "";
   if (cuts === "unfold" && !dtype.startsWith("float")) return "ONNX has no operator that cuts patches, and its Conv, which can, takes no integers: choose float32.";
-  if (filled === "symmetric") return "ONNX's Pad has no mode for symmetric: choose another padding.";
+  if (!["constant", "edge", "reflect", "wrap"].includes(filled)) return `ONNX's Pad has no mode for ${filled}: choose another padding.`;
   const least = filled === "reflect" ? 1 : 0;
   if (["reflect", "wrap"].includes(filled) && pads.some((pair, axis) => Math.max(...pair) + least > extents[axis]))
     return `ONNX's Pad takes no ${filled} padding that is larger than the image.`;

@@ -41,7 +41,7 @@ function why(problem) {
   if (blocks) return "";
   if (axes === 3) return `OpenVINO's ${cuts === "fold" ? "Col2Im" : "ExtractImagePatches"} takes two spatial axes.`;
   if (mean) return "OpenVINO's Col2Im adds and takes no mean: divide its result by the Col2Im of ones.";
-  if (filled === "wrap") return "OpenVINO's Pad has no mode for wrap: choose another padding.";
+  if (!["constant", "edge", "reflect", "symmetric"].includes(filled)) return `OpenVINO's Pad has no mode for ${filled}: choose another padding.`;
   const least = filled === "reflect" ? 1 : 0;
   if (["reflect", "symmetric"].includes(filled) && pads.some((pair, axis) => Math.max(...pair) + least > extents[axis]))
     return `OpenVINO's Pad takes no ${filled} padding that is larger than the image.`;

@@ -45,7 +45,7 @@ function why(problem) {
   if (blocks) return "";
   if (axes > 2) return `torch.nn.functional.${cuts} takes two spatial axes.`;
   if (!dtype.startsWith("float")) return `torch.nn.functional.${cuts} takes no integers: choose float32 or float64.`;
-  if (filled === "symmetric") return "torch has no symmetric padding: choose another padding.";
+  if (!(filled in MODES)) return `torch has no ${filled} padding: choose another padding.`;
   const least = filled === "reflect" ? 1 : 0;
   if (["reflect", "wrap"].includes(filled) && pads.some((pair, axis) => Math.max(...pair) + least > extents[axis]))
     return `torch takes no ${filled} padding that is larger than the image.`;
