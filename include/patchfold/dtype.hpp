@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Element types: the one table of their names, sizes and codes, and visit(), the one switch over them.
 //
-// A new element type is an enumerator, a row of `dtype_table` and a case of visit(), all in this file, and its number in
-// patchfold.h. Nothing depends on the order of the enumerators.
+// CONTRIBUTING.md says what a new element type takes. Nothing depends on the order of the enumerators.
 #pragma once
 
 #include <array>
@@ -55,8 +54,9 @@ struct DTypeInfo {
   std::uint8_t size;    ///< bytes; 0 for opaque
   bool summable;        ///< whether fold can add elements of this type
   char numpy_kind;      ///< dtype.kind: with the size, files name the type by it ("f4"); 'V' if NumPy itself lacks the type
-  std::int16_t dlpack;  ///< DLDataTypeCode; its bits are those of the element; -1 for opaque
-  std::int16_t onnx;    ///< TensorProto.DataType; 0 (undefined) for opaque
+  std::int16_t dlpack;  ///< DLDataTypeCode; its bits are those of the element; -1 if DLPack lacks the type
+  std::int16_t onnx;    ///< TensorProto.DataType; 0 (undefined) if ONNX lacks the type
+  std::int16_t torch;   ///< ScalarType of torch.export's files; 0 if torch lacks the type
 };
 
 /// One row for each element type. A row stands at the number of its enumerator.
@@ -64,26 +64,26 @@ inline constexpr auto dtype_table = [] {
   using enum DType;
   using Kind = ElementKind;
   return std::to_array<DTypeInfo>({
-      {boolean, "bool", "bool", Kind::boolean, 1, true, 'b', 6, 9},
-      {int8, "int8", "i8", Kind::signed_integer, 1, true, 'i', 0, 3},
-      {int16, "int16", "i16", Kind::signed_integer, 2, true, 'i', 0, 5},
-      {int32, "int32", "i32", Kind::signed_integer, 4, true, 'i', 0, 6},
-      {int64, "int64", "i64", Kind::signed_integer, 8, true, 'i', 0, 7},
-      {uint8, "uint8", "u8", Kind::unsigned_integer, 1, true, 'u', 1, 2},
-      {uint16, "uint16", "u16", Kind::unsigned_integer, 2, true, 'u', 1, 4},
-      {uint32, "uint32", "u32", Kind::unsigned_integer, 4, true, 'u', 1, 12},
-      {uint64, "uint64", "u64", Kind::unsigned_integer, 8, true, 'u', 1, 13},
-      {float16, "float16", "f16", Kind::real, 2, true, 'f', 2, 10},
-      {bfloat16, "bfloat16", "bf16", Kind::real, 2, true, 'V', 4, 16},
-      {float32, "float32", "f32", Kind::real, 4, true, 'f', 2, 1},
-      {float64, "float64", "f64", Kind::real, 8, true, 'f', 2, 11},
-      {complex64, "complex64", "c64", Kind::complex, 8, true, 'c', 5, 14},
-      {complex128, "complex128", "c128", Kind::complex, 16, true, 'c', 5, 15},
-      {float8_e4m3fn, "float8_e4m3fn", "f8e4m3fn", Kind::real, 1, false, 'V', 10, 17},
-      {float8_e4m3fnuz, "float8_e4m3fnuz", "f8e4m3fnuz", Kind::real, 1, false, 'V', 11, 18},
-      {float8_e5m2, "float8_e5m2", "f8e5m2", Kind::real, 1, false, 'V', 12, 19},
-      {float8_e5m2fnuz, "float8_e5m2fnuz", "f8e5m2fnuz", Kind::real, 1, false, 'V', 13, 20},
-      {opaque, "opaque", "opaque", Kind::opaque, 0, false, 'V', -1, 0},
+      {boolean, "bool", "bool", Kind::boolean, 1, true, 'b', 6, 9, 12},
+      {int8, "int8", "i8", Kind::signed_integer, 1, true, 'i', 0, 3, 2},
+      {int16, "int16", "i16", Kind::signed_integer, 2, true, 'i', 0, 5, 3},
+      {int32, "int32", "i32", Kind::signed_integer, 4, true, 'i', 0, 6, 4},
+      {int64, "int64", "i64", Kind::signed_integer, 8, true, 'i', 0, 7, 5},
+      {uint8, "uint8", "u8", Kind::unsigned_integer, 1, true, 'u', 1, 2, 1},
+      {uint16, "uint16", "u16", Kind::unsigned_integer, 2, true, 'u', 1, 4, 28},
+      {uint32, "uint32", "u32", Kind::unsigned_integer, 4, true, 'u', 1, 12, 34},
+      {uint64, "uint64", "u64", Kind::unsigned_integer, 8, true, 'u', 1, 13, 35},
+      {float16, "float16", "f16", Kind::real, 2, true, 'f', 2, 10, 6},
+      {bfloat16, "bfloat16", "bf16", Kind::real, 2, true, 'V', 4, 16, 13},
+      {float32, "float32", "f32", Kind::real, 4, true, 'f', 2, 1, 7},
+      {float64, "float64", "f64", Kind::real, 8, true, 'f', 2, 11, 8},
+      {complex64, "complex64", "c64", Kind::complex, 8, true, 'c', 5, 14, 10},
+      {complex128, "complex128", "c128", Kind::complex, 16, true, 'c', 5, 15, 11},
+      {float8_e4m3fn, "float8_e4m3fn", "f8e4m3fn", Kind::real, 1, false, 'V', 10, 17, 29},
+      {float8_e4m3fnuz, "float8_e4m3fnuz", "f8e4m3fnuz", Kind::real, 1, false, 'V', 11, 18, 31},
+      {float8_e5m2, "float8_e5m2", "f8e5m2", Kind::real, 1, false, 'V', 12, 19, 30},
+      {float8_e5m2fnuz, "float8_e5m2fnuz", "f8e5m2fnuz", Kind::real, 1, false, 'V', 13, 20, 32},
+      {opaque, "opaque", "opaque", Kind::opaque, 0, false, 'V', -1, 0, 0},
   });
 }();
 static_assert([] {

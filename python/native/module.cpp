@@ -37,13 +37,22 @@ nb::tuple table_row(const OperatorSpec& op) {
                         nb::tuple(arguments));
 }
 
-/// (name, bytes, NumPy's kind, ONNX's code) of the element types that have numbers, for patchfold._arrays.dtypes.
+/// (name, bytes, NumPy's kind, whether fold adds it, ONNX's code, torch's code) of the element types that have numbers, for
+/// patchfold._arrays.dtypes.
 nb::list dtypes_of_numbers() {
   nb::list rows;
   for (const DTypeInfo& info : dtype_table)
     if (info.dtype != DType::opaque)
-      rows.append(nb::make_tuple(text(info.name), info.size, nb::str(&info.numpy_kind, 1), info.onnx));
+      rows.append(nb::make_tuple(text(info.name), info.size, nb::str(&info.numpy_kind, 1), info.summable, info.onnx,
+                                 info.torch));
   return rows;
+}
+
+nb::list padding_modes_of_tiles() {
+  nb::list modes;
+  for (const PaddingModeInfo& each : words<PaddingMode>)
+    if (pads_tiles(each.value)) modes.append(text(each.word));
+  return modes;
 }
 
 nb::list table() {
@@ -173,6 +182,7 @@ NB_MODULE(_core_of_main, module) {
 
   module.def("table", &table);
   module.def("dtypes", &dtypes_of_numbers);
+  module.def("tile_padding_modes", &padding_modes_of_tiles);
   module.def("set_num_threads", &set_threads, nb::arg("threads").none(),
              "How many threads one call may use, from now on and in the whole process; 0: as many as the machine has.");
   module.def("get_num_threads", &get_num_threads, "How many threads one call may use.");

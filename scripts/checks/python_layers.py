@@ -24,8 +24,8 @@ TABLE = {
     "monai": ("MONAI's inference by windows", "_arrays _tiles torch"),
     "torchio": ("TorchIO's grids of patches", "_arrays _tiles torch"),
     "dask": ("tiles and operators on dask's workers", "_arrays _operators _tiles"),
-    "models": ("finds operators in models of other systems", "_orders __init__.py"),
-    "onnxruntime": ("rewrites models for ONNX Runtime", "_operators onnx models"),
+    "models": ("finds operators in models of other systems", "_arrays _orders __init__.py"),
+    "onnxruntime": ("rewrites models for ONNX Runtime", "_arrays _operators onnx models"),
 }
 NATIVE = re.compile(r'import_\("(patchfold[\w.]*)"\)')
 

@@ -17,10 +17,19 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python"))
 import patchfold.torch  # noqa: E402
 from model_zoo import CASES  # noqa: E402
 from onnx import helper  # noqa: E402
+from patchfold._arrays.dtypes import BY_TORCH_CODE  # noqa: E402
 from patchfold.models import ModelError, inspect  # noqa: E402
 from patchfold.models._torch import evaluated  # noqa: E402
 
 F = torch.nn.functional
+
+
+def test_element_types_have_the_numbers_of_torch_export():
+    from torch._export.serde import serialize
+
+    theirs = serialize._TORCH_TO_SERIALIZE_DTYPE
+    for number, name in BY_TORCH_CODE.items():
+        assert theirs[getattr(torch, name)].value == number
 
 
 class Written(torch.nn.Module):

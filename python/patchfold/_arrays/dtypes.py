@@ -8,8 +8,12 @@ from .. import _core
 _ROWS = _core.dtypes()
 
 #: Bytes of an element, by the name of its type.
-SIZES = {name: size for name, size, _, _ in _ROWS}
+SIZES = {name: size for name, size, *_ in _ROWS}
 #: Types that NumPy has without ml_dtypes.
-SHARED_WITH_NUMPY = frozenset(name for name, _, kind, _ in _ROWS if kind != "V")
-#: The types' numbers in ONNX files (TensorProto.DataType).
-ONNX_CODES = frozenset(code for _, _, _, code in _ROWS)
+SHARED_WITH_NUMPY = frozenset(name for name, _, kind, *_ in _ROWS if kind != "V")
+#: Types that fold adds.
+SUMMABLE = frozenset(name for name, _, _, summable, *_ in _ROWS if summable)
+#: The types by their numbers in ONNX files (TensorProto.DataType).
+BY_ONNX_CODE = {onnx: name for name, *_, onnx, _ in _ROWS if onnx}
+#: The types by their numbers in torch.export's files (ScalarType).
+BY_TORCH_CODE = {torch: name for name, *_, torch in _ROWS if torch}

@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from fractions import Fraction
 from typing import Any
 
+from .._core import tile_padding_modes
 from .._errors import Error
 from . import apply_tiled, merge, once, split
 
@@ -73,7 +74,7 @@ def _parser() -> argparse.ArgumentParser:
     tiles.add_argument("--axes", type=_integers, help="the tiled axes; default: the last ones")
     tails = ["shift", "shift_or_pad", "pad", "partial", "drop", "error"]
     tiles.add_argument("--tail", default="shift", choices=tails, help="default: shift")
-    tiles.add_argument("--padding-mode", default="constant", choices=["constant", "edge", "reflect", "symmetric"])
+    tiles.add_argument("--padding-mode", default="constant", choices=tile_padding_modes())
     tiles.add_argument("--value", type=float, default=0, help="of padding; default: 0")
     tiles.add_argument("--level", type=int, default=0, help="of an OME-Zarr image; default: 0, the finest")
     blend = argparse.ArgumentParser(add_help=False)

@@ -15,6 +15,7 @@ import numpy as np
 
 import patchfold
 
+from .._arrays.dtypes import SHARED_WITH_NUMPY, SIZES
 from .._orders.index_map import whole
 from .._orders.names import Name, name_of
 from . import _notes
@@ -178,10 +179,8 @@ def _pattern(found: Found) -> str:
 
 
 def _item_size(dtype: str) -> int | None:
-    if dtype == "bfloat16":
-        return 2
     try:
-        return int(np.dtype(dtype).itemsize)
+        return SIZES.get(dtype) or int(np.dtype(dtype).itemsize)
     except TypeError:
         return None
 
@@ -190,7 +189,8 @@ def _timed(found: Found, amount: int | None) -> tuple[float | None, float | None
     if amount is None or amount == 0 or amount > MOST_TIMED or found.name.operator == "blocks" or found.source_shape is None:
         return None, None
     # Only sums look at elements: other operators take as long for any type of the size.
-    dtype = "uint16" if found.dtype == "bfloat16" else found.dtype
+    is_foreign = found.dtype in SIZES and found.dtype not in SHARED_WITH_NUMPY
+    dtype = f"uint{8 * SIZES[found.dtype]}" if is_foreign else found.dtype
     x = np.ones(found.source_shape, dtype)
     function = getattr(patchfold, found.name.operator)
     try:

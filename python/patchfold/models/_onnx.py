@@ -72,7 +72,7 @@ class _Reader:
         for tensor in graph.initializer:
             shape = self._checked_shape(tensor)
             result.shapes[tensor.name] = shape
-            result.dtypes[tensor.name] = _dtype(tensor.data_type)
+            result.dtypes[tensor.name] = dtype_of(tensor.data_type)
             values = self._values(tensor, shape)
             if values is not None:
                 constants[tensor.name] = values
@@ -97,7 +97,7 @@ class _Reader:
     def _note_type(self, graph: Graph, value: onnx.ValueInfoProto) -> None:
         if not value.type.HasField("tensor_type"):
             return
-        graph.dtypes[value.name] = _dtype(value.type.tensor_type.elem_type)
+        graph.dtypes[value.name] = dtype_of(value.type.tensor_type.elem_type)
         shape = self.known.get(value.name) or _shape_of(value)
         if shape is not None:
             graph.shapes[value.name] = shape
@@ -226,7 +226,8 @@ def _shape_of(value: onnx.ValueInfoProto) -> tuple[int, ...] | None:
     return tuple(dim.dim_value for dim in dims) if all(dim.HasField("dim_value") for dim in dims) else None
 
 
-def _dtype(number: int) -> str:
+def dtype_of(number: int) -> str:
+    """ONNX's name of an element type, but float32 and float64 for FLOAT and DOUBLE."""
     names = {v: k.lower() for k, v in onnx.TensorProto.DataType.items()}
     name = str(names.get(number, f"type {number}"))
     return {"float": "float32", "double": "float64"}.get(name, name)

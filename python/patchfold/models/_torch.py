@@ -18,10 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays.dtypes import BY_TORCH_CODE
 from ._errors import ModelError, naming
 from ._moves import MOST_CONSTANT
 from ._regions import Graph, Step
-from ._torch_nodes import FILLING, TYPES, Tensor, folded, move_of, name_of_node, note_of
+from ._torch_nodes import FILLING, Tensor, folded, move_of, name_of_node, note_of
 
 MOST_JSON = 1 << 28
 SCHEMA = 8  # the version of torch.export's format that torch 2.7 to 2.15 write
@@ -161,7 +162,7 @@ class _Reader:
         if entry is None or entry["use_pickle"] or entry["tensor_meta"] is None:
             return None
         meta = entry["tensor_meta"]
-        shape, dtype = self._shape(meta, name), TYPES.get(meta["dtype"], "")
+        shape, dtype = self._shape(meta, name), BY_TORCH_CODE.get(meta["dtype"], "")
         strides = [self._size(stride) for stride in meta["strides"]]
         offset = self._size(meta["storage_offset"])
         file = f"{self.root}data/{folder}/{entry['path_name']}"
@@ -196,7 +197,7 @@ class _Reader:
             shape = self._shape(meta, name)
             if shape is not None:
                 result.shapes[name] = shape
-            result.dtypes[name] = TYPES.get(meta["dtype"], "")
+            result.dtypes[name] = BY_TORCH_CODE.get(meta["dtype"], "")
         visible = {a["as_tensor"]["name"] for a in graph["inputs"] if "as_tensor" in a}
         graphs.append(result)
         for number, node in enumerate(graph["nodes"]):

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays.dtypes import BY_TORCH_CODE, SHARED_WITH_NUMPY
 from .._orders.index_map import Indices
 from .._orders.names import Name
 from ._moves import (
@@ -27,12 +28,6 @@ from ._regions import Move
 Shapes = Sequence["tuple[int, ...] | None"]
 Values = Mapping[str, Any]  # arguments by their names in the schema; None for a tensor that is computed
 
-# torch.export's numbers of element types.
-TYPES = {
-    1: "uint8", 2: "int8", 3: "int16", 4: "int32", 5: "int64", 6: "float16", 7: "float32", 8: "float64", 10: "complex64",
-    11: "complex128", 12: "bool", 13: "bfloat16", 28: "uint16", 29: "float8_e4m3fn", 30: "float8_e5m2",
-    31: "float8_e4m3fnuz", 32: "float8_e5m2fnuz", 34: "uint32", 35: "uint64",
-}  # fmt: skip
 # Operators whose result is their input in another shape, which the file says.
 SHAPED = {
     f"aten.{name}"
@@ -213,7 +208,7 @@ def folded(kind: str, values: Values, shape: tuple[int, ...] | None) -> list[np.
     """What a node makes of constants, where it makes an array of `shape`; nothing for other nodes."""
     if shape is None:
         return []
-    dtype = TYPES.get(values.get("dtype") or 0)
+    dtype = BY_TORCH_CODE.get(values.get("dtype") or 0)
     made: Any = None
     if kind == "aten.arange":
         start, end, step = values.get("start", 0), values["end"], values.get("step", 1)
@@ -231,7 +226,7 @@ def folded(kind: str, values: Values, shape: tuple[int, ...] | None) -> list[np.
             made = _ARITHMETIC[kind](a, b * values.get("alpha", 1) if "alpha" in values else b)
     if made is None:
         return []
-    return [made.astype(dtype) if dtype is not None and dtype != "bfloat16" else made]
+    return [made.astype(dtype) if dtype in SHARED_WITH_NUMPY else made]
 
 
 _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {

@@ -16,7 +16,7 @@ from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import AttributeProto, ModelProto, TensorProto, helper, numpy_helper
 from onnx.checker import ValidationError
 
-from .._arrays.dtypes import ONNX_CODES
+from .._arrays.dtypes import BY_ONNX_CODE
 from .._errors import Error, InvalidValue
 from . import backend
 
@@ -85,7 +85,7 @@ def _array(tensor: TensorProto, path: Path) -> NumpyArray:
     """The tensor's values, checked first: to_array() would open other files, infer extents of -1 and wrap values."""
     if tensor.data_type == TensorProto.UNDEFINED:
         _fail(path, "file_format", "must be a tensor with an element type")
-    if tensor.data_type not in ONNX_CODES:
+    if tensor.data_type not in BY_ONNX_CODE:
         _fail(path, "file_unsupported", "has an element type that is not read", tensor.data_type)
     if tensor.data_location == TensorProto.EXTERNAL or tensor.external_data or tensor.HasField("segment"):
         _fail(path, "file_unsupported", "keeps its values in other files, which are not read")

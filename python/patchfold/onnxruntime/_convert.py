@@ -10,19 +10,17 @@ import numpy as np
 import onnx
 from onnx import helper
 
+from .._arrays.dtypes import BY_ONNX_CODE, SUMMABLE
 from ..models import _onnx
 from ..models._expand import Nodes
 from ..models._onnx_nodes import attributes_of, text_of
 from ..models._rewriter import CONTRIB, FAMILY, Rewriter, copy_of, drop_domain
 from ._disguises import DOMAIN, take_over
 
-# Element types of ONNX Runtime's tensors that take whole bytes. Others stay with ONNX Runtime's own operators.
-MOVED = {
-    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-    *("float16", "bfloat16", "float32", "float64"),
-    *("float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz"),
-}
-SUMMED = {name for name in MOVED if not name.startswith("float8")}
+# ONNX's names of the element types that ONNX Runtime's tensors hold. Others stay with ONNX Runtime's own operators.
+_HELD = {code: name for code, name in BY_ONNX_CODE.items() if not name.startswith("complex")}
+MOVED = {_onnx.dtype_of(code) for code in _HELD}
+SUMMED = {_onnx.dtype_of(code) for code, name in _HELD.items() if name in SUMMABLE}
 
 
 def convert(model: Any) -> onnx.ModelProto:
