@@ -131,7 +131,7 @@ TEST(DType, HasTheNameAndSizeOfTheLibrary) {
     EXPECT_OK(pf_dtype_from_name(std::string(short_name_of(dtype)).c_str(), &again));
     EXPECT_EQ(again, number);
   }
-  for (const pf_dtype none : {INT32_MIN, -1, PF_DTYPE_OPAQUE + 1, INT32_MAX}) {
+  for (const pf_dtype none : {INT32_MIN, -1, static_cast<pf_dtype>(dtypes().size()), INT32_MAX}) {
     EXPECT_EQ(pf_dtype_name(none), nullptr);
     EXPECT_EQ(pf_dtype_size(none), 0u);
     EXPECT_EQ(pf_dtype_is_summable(none), 0);

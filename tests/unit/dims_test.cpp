@@ -37,18 +37,19 @@ TEST(DTypes, HaveNamesBothWays) {
     EXPECT_EQ(dtype_of(short_name_of(dtype)), dtype);
     EXPECT_EQ(size_of(dtype) == 0, dtype == DType::opaque);
   }
-  EXPECT_EQ(dtypes().size(), 20u);
   EXPECT_FALSE(dtype_of("float"));
 }
 
 TEST(DTypes, HaveOneRowForEachCppTypeAndEachCode) {
   std::set<std::pair<int, int>> dlpack;
   std::set<int> onnx;
+  std::set<int> torch;
   for (const DTypeInfo& info : dtype_table) {
     const auto size = visit(info.dtype, []<class T>(std::type_identity<T>) { return sizeof(T); });
     EXPECT_EQ(info.size, info.dtype == DType::opaque ? 0 : size) << info.name;
-    EXPECT_TRUE(dlpack.emplace(info.dlpack, info.size).second) << info.name;
-    EXPECT_TRUE(onnx.insert(info.onnx).second) << info.name;
+    EXPECT_TRUE(info.dlpack == -1 || dlpack.emplace(info.dlpack, info.size).second) << info.name;
+    EXPECT_TRUE(info.onnx == 0 || onnx.insert(info.onnx).second) << info.name;
+    EXPECT_TRUE(info.torch == 0 || torch.insert(info.torch).second) << info.name;
   }
   EXPECT_EQ(visit(DType(200), []<class T>(std::type_identity<T>) { return std::is_same_v<T, Opaque>; }), true);
   EXPECT_FALSE(is_enumerator(DType(200)));
