@@ -107,7 +107,7 @@ TEST(Errors, OfCallsHaveStatusAndMessage) {
          r.inputs[0].element_size = 0;
        }},
       {"dtype: space_to_depth: image: there is no such element type; given -1", [](Request& r) { r.inputs[0].dtype = -1; }},
-      {"dtype: space_to_depth: image: there is no such element type; given 20", [](Request& r) { r.inputs[0].dtype = 20; }},
+      {"dtype: space_to_depth: image: there is no such element type; given 99", [](Request& r) { r.inputs[0].dtype = 99; }},
       {"dtype: space_to_depth: image: element_size must be that of float32; given 8, expected 4",
        [](Request& r) { r.inputs[0].element_size = 8; }},
       {"dtype: space_to_depth: image: element_size of opaque elements must be at least 1; given 0",

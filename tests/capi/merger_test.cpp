@@ -58,7 +58,7 @@ TEST(CMerger, RefusesWrongSpecs) {
       {"value: merge: spec: size must be the size of the struct; given 103, expected 112",
        [](Merge& m) { m.spec.size = 103; }},
       {"value: merge: spec: reserved must be 0; given -1", [](Merge& m) { m.spec.reserved = -1; }},
-      {"dtype: merge: dtype: there is no such element type; given 20", [](Merge& m) { m.spec.dtype = 20; }},
+      {"dtype: merge: dtype: there is no such element type; given 99", [](Merge& m) { m.spec.dtype = 99; }},
       {"value: merge: dtype: the element size must be that of the type; given 8, expected 4",
        [](Merge& m) { m.spec.element_size = 8; }},
       {"value: merge: reduce: must be the number of mean, sum, max, min, first, last or center; given 8",

@@ -86,8 +86,9 @@ Problem make_unfold(Random& random, const Request& request) {
   const int rank = random_rank(random, request);
   const bool scalars = rank == 2 && random.chance(40);
   Rules rules = neutral_rules(random, scalars);
+  const auto modes = all_words<PaddingMode>();
   const std::string mode =
-      random.chance(50) ? "constant" : random.pick(std::vector<std::string>{"edge", "reflect", "symmetric", "wrap"});
+      random.chance(50) ? "constant" : random.pick(std::vector<std::string>(modes.begin() + 1, modes.end()));
   if (mode != "constant") rules.zero_extents = false;
   const Geometry g = random_geometry(random, rank, rules, request);
   describe(g, problem.features);
@@ -159,7 +160,7 @@ std::vector<Subject> window_subjects() {
     both.emplace_back(feature);
   std::vector<std::string> extract = both;
   extract.emplace_back("fill value");
-  for (const auto* mode : {"constant", "edge", "reflect", "symmetric", "wrap"}) {
+  for (const auto mode : all_words<PaddingMode>()) {
     extract.push_back("mode " + std::string(mode));
     extract.push_back("mode " + std::string(mode) + ", pads > extent");
   }

@@ -70,7 +70,7 @@ TEST(TilingLayout, ChoicesThatAreNoneAreRefused) {
   EXPECT_EQ(error_of([&] { Tiling{spec}; }),
             "tiling: tail: must be shift, shift_or_pad, pad, partial, drop or error; given 6");
   spec.tail = Tail::pad;
-  for (const auto mode : {PaddingMode::wrap, static_cast<PaddingMode>(5)}) {
+  for (const auto mode : {PaddingMode::wrap, static_cast<PaddingMode>(200)}) {
     spec.padding_mode = mode;
     EXPECT_EQ(error_of([&] { Tiling{spec}; }),
               "tiling: padding_mode: must be constant, edge, reflect or symmetric; given " + std::string(word_of(mode)));
