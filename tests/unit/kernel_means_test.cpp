@@ -62,9 +62,9 @@ TEST(Means, OfVectorsAreThoseOfSingleElements) {
         const std::size_t parts = dtype == DType::complex64 || dtype == DType::complex128 ? 2 : 1;
         std::vector<double> met;
         for (std::size_t i = 0; i < count; ++i) {
-          // Means of booleans are never above 1.
-          const bool all = dtype == DType::boolean || dice.chance(80);
-          const auto number = all ? static_cast<double>(rows.size()) : static_cast<double>(dice.between(1, 3));
+          // Fewer would make means beyond the largest element.
+          const auto number =
+              static_cast<double>(rows.size()) + (dice.chance(80) ? 0 : static_cast<double>(dice.between(0, 2)));
           met.insert(met.end(), parts, dice.chance(10) ? 0 : number);
         }
         const double others = dice.chance(90) ? 1 : dice.chance(80) ? 3 : 0;
