@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "every_set.hpp"
 #include "fenced.hpp"
@@ -188,10 +189,17 @@ void check_map(Dice& dice, DType dtype, bool has_steps, const std::string& set) 
   }
 }
 
+/// Returns whether -0 * 1 + -0, fused, is -0. Valgrind 3.19 makes +0 of it.
+bool keeps_signs_of_zero() {
+  volatile double zero = -0.0;
+  return std::signbit(std::fma(zero, 1.0, zero));
+}
+
 template <class T>
 void check_means(Dice& dice, DType dtype, bool has_steps, const std::string& set) {
   const SumMapKernel& kernel = mean_map_kernel(dtype);
   const Made made(dice, kernel, lane_of(dtype), has_steps);
+  const bool keeps_signs = keeps_signs_of_zero();
   for (std::int64_t l = 0; l < made.random.lanes(); ++l) {
     const std::vector<std::int64_t>& met = made.random.met(l);
     if (met.empty()) continue;
@@ -201,7 +209,11 @@ void check_means(Dice& dice, DType dtype, bool has_steps, const std::string& set
     const bool is_certain = MeanOf<T>::store(sum, static_cast<double>(met.size()), mean);
     ASSERT_TRUE(is_certain || !made.certain) << set << ", " << name_of(dtype);
     if (!is_certain) continue;
-    ASSERT_EQ(std::memcmp(&mean, made.elements.data() + l * kernel.lane_size, sizeof(T)), 0)
+    std::uint64_t expected = 0;
+    std::memcpy(&expected, &mean, sizeof(T));
+    const std::uint64_t given = get(made.elements.data() + l * kernel.lane_size, kernel.lane_size);
+    if (!keeps_signs && expected == std::uint64_t{1} << (8 * sizeof(T) - 1) && given == 0) continue;
+    ASSERT_EQ(given, expected)
         << set << ", " << name_of(dtype) << (has_steps ? ", steps" : ", runs") << ", lane " << l << " of "
         << made.random.lanes() << ", " << met.size() << " terms";
   }
