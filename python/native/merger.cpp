@@ -191,8 +191,7 @@ MergeSpec merge_spec(nb::handle reduce, nb::handle window, const std::string& dt
 class TileMerger::Visit {
  public:
   Visit(TileMerger& merger, nb::handle sink) : merger_(merger) {
-    if (merger.call_of_this_thread() != nullptr)
-      throw Error({ErrorCode::value, std::string(op), "out", "must not call the merger that writes to it", "", ""});
+    merger.check_outside();
     const std::lock_guard lock(merger.mutex_);
     call_ = merger.calls_.insert(merger.calls_.end(), {std::this_thread::get_id(), sink, {}, {}});
   }
@@ -225,6 +224,11 @@ TileMerger::Call* TileMerger::call_of_this_thread() {
   for (Call& call : calls_)
     if (call.thread == std::this_thread::get_id()) return &call;
   return nullptr;
+}
+
+void TileMerger::check_outside() {
+  if (call_of_this_thread() != nullptr)
+    throw Error({ErrorCode::value, std::string(op), "out", "must not call the merger that writes to it", "", ""});
 }
 
 std::shared_ptr<const void> TileMerger::owner_of(nb::object object) {
@@ -362,6 +366,7 @@ void bind_merger(nb::module_& module) {
       .def("add", &TileMerger::add, nb::arg("index").none(), nb::arg("tile").none(), nb::arg("weight").none(),
            nb::arg("sink").none())
       .def("finish", &TileMerger::finish, nb::arg("sink").none())
+      .def("check_outside", &TileMerger::check_outside)
       .def("waiting_bytes", &TileMerger::waiting_bytes)
       .def("peak_bytes", &TileMerger::peak_bytes);
   module.def(

@@ -76,6 +76,8 @@ class TileMerger {
 
   void add(nb::handle index, nb::handle tile, nb::handle weight, nb::handle sink);
   void finish(nb::handle sink);
+  /// Throws Error(value) in a function that this merger calls: it would wait for itself.
+  void check_outside();
   std::int64_t waiting_bytes();
   std::int64_t peak_bytes();
 

@@ -142,9 +142,10 @@ def test_a_sink_must_not_call_its_merger():
     merger = patchfold.Merger(T, out=sink)
     with pytest.raises(InvalidValue, match="merge: out: must not call the merger that writes to it"):
         fill(merger)
-    merger = patchfold.Merger(T, out=lambda rows, band: merger.finish())
-    with pytest.raises(InvalidValue, match="must not call the merger"):
-        fill(merger)
+    for call in ("finish", "close"):
+        merger = patchfold.Merger(T, out=lambda rows, band, call=call: getattr(merger, call)())
+        with pytest.raises(InvalidValue, match="must not call the merger"):
+            fill(merger)
 
 
 def test_the_lock_of_the_interpreter_is_free_meanwhile():
