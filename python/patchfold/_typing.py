@@ -3,7 +3,7 @@
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any, Literal, Protocol, SupportsComplex, SupportsFloat, SupportsIndex, TypeAlias, TypeVar
+from typing import Any, Literal, Protocol, SupportsComplex, SupportsFloat, SupportsIndex, TypeAlias, TypedDict, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -87,3 +87,38 @@ Progress: TypeAlias = bool | Callable[[int, int], Any]
 """Whether to show a bar; or a function that is called with (done, all)."""
 
 Fill: TypeAlias = Number
+
+
+class WindowSettings(TypedDict, total=False):
+    """Where the patches of unfold lie, and of all that undoes it. One class for the overloads of several functions."""
+
+    stride: IntOrInts
+    dilation: IntOrInts
+    padding: Padding
+
+
+class ColumnsSettings(WindowSettings, total=False):
+    layout: Layout
+    order: Order
+
+
+class UnfoldSettings(ColumnsSettings, total=False):
+    padding_mode: PaddingMode
+    value: Number
+    allow_empty: bool
+
+
+class FoldSettings(ColumnsSettings, total=False):
+    reduce: FoldReduce
+    fill: Number
+
+
+class ReconstructSettings(ColumnsSettings, total=False):
+    positions: Positions
+    fill: Number
+
+
+class TokenSettings(TypedDict, total=False):
+    order: TokenOrder
+    merge_size: Int | None
+    layout: Layout

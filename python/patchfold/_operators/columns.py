@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from .._typing import (
     Array,
     Element,
     FoldReduce,
+    FoldSettings,
     IntOrInts,
     Ints,
     Layout,
@@ -27,7 +28,12 @@ from .._typing import (
     PaddingMode,
     Positions,
     Shape,
+    UnfoldSettings,
+    WindowSettings,
 )
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _unfold: Operation = Operator("unfold", data="x").__call__
 _fold: Operation = Operator("fold", data="x").__call__
@@ -40,34 +46,20 @@ def unfold(
     x: npt.NDArray[Element],
     kernel_size: IntOrInts,
     *,
-    stride: IntOrInts = 1,
-    dilation: IntOrInts = 1,
-    padding: Padding = 0,
-    padding_mode: PaddingMode = "constant",
-    value: Number = 0,
-    layout: Layout = "channels_first",
-    order: Order = "channel",
     positions: Literal["flat"] = "flat",
-    allow_empty: bool = False,
     columns: Positions | None = None,
     out: npt.NDArray[Element] | None = None,
+    **settings: Unpack[UnfoldSettings],
 ) -> npt.NDArray[Element]: ...
 @overload
 def unfold(
     x: Array,
     kernel_size: IntOrInts,
     *,
-    stride: IntOrInts = 1,
-    dilation: IntOrInts = 1,
-    padding: Padding = 0,
-    padding_mode: PaddingMode = "constant",
-    value: Number = 0,
-    layout: Layout = "channels_first",
-    order: Order = "channel",
     positions: Positions = "flat",
-    allow_empty: bool = False,
     columns: Positions | None = None,
     out: Array | None = None,
+    **settings: Unpack[UnfoldSettings],
 ) -> Array: ...
 def unfold(
     x: Array,
@@ -148,17 +140,11 @@ def fold(
     output_size: Ints,
     kernel_size: IntOrInts,
     *,
-    stride: IntOrInts = 1,
-    dilation: IntOrInts = 1,
-    padding: Padding = 0,
-    layout: Layout = "channels_first",
-    order: Order = "channel",
     positions: Literal["flat"] = "flat",
     accumulate: bool = False,
-    reduce: FoldReduce = "sum",
-    fill: Number = 0,
     columns: Positions | None = None,
     out: npt.NDArray[Element] | None = None,
+    **settings: Unpack[FoldSettings],
 ) -> npt.NDArray[Element]: ...
 @overload
 def fold(
@@ -166,17 +152,11 @@ def fold(
     output_size: Ints,
     kernel_size: IntOrInts,
     *,
-    stride: IntOrInts = 1,
-    dilation: IntOrInts = 1,
-    padding: Padding = 0,
-    layout: Layout = "channels_first",
-    order: Order = "channel",
     positions: Positions = "flat",
     accumulate: bool = False,
-    reduce: FoldReduce = "sum",
-    fill: Number = 0,
     columns: Positions | None = None,
     out: Array | None = None,
+    **settings: Unpack[FoldSettings],
 ) -> Array: ...
 def fold(
     x: Array,
@@ -251,67 +231,42 @@ def fold(
 
 @overload
 def coverage(
-    output_size: Shape,
-    kernel_size: IntOrInts,
-    *,
-    stride: IntOrInts = 1,
-    dilation: IntOrInts = 1,
-    padding: Padding = 0,
-    out: None = None,
+    output_size: Shape, kernel_size: IntOrInts, *, out: None = None, **window: Unpack[WindowSettings]
 ) -> np.ndarray[Shape, np.dtype[np.float32]]: ...
 @overload
 def coverage(
-    output_size: Ints,
-    kernel_size: IntOrInts,
-    *,
-    stride: IntOrInts = 1,
-    dilation: IntOrInts = 1,
-    padding: Padding = 0,
-    out: None = None,
+    output_size: Ints, kernel_size: IntOrInts, *, out: None = None, **window: Unpack[WindowSettings]
 ) -> npt.NDArray[np.float32]: ...
 @overload
 def coverage(
     output_size: Shape,
     kernel_size: IntOrInts,
     *,
-    stride: IntOrInts = 1,
-    dilation: IntOrInts = 1,
-    padding: Padding = 0,
     dtype: type[Element] | np.dtype[Element],
     out: None = None,
+    **window: Unpack[WindowSettings],
 ) -> np.ndarray[Shape, np.dtype[Element]]: ...
 @overload
 def coverage(
     output_size: Ints,
     kernel_size: IntOrInts,
     *,
-    stride: IntOrInts = 1,
-    dilation: IntOrInts = 1,
-    padding: Padding = 0,
     dtype: type[Element] | np.dtype[Element],
     out: None = None,
+    **window: Unpack[WindowSettings],
 ) -> npt.NDArray[Element]: ...
 @overload
 def coverage(
-    output_size: Ints,
-    kernel_size: IntOrInts,
-    *,
-    stride: IntOrInts = 1,
-    dilation: IntOrInts = 1,
-    padding: Padding = 0,
-    dtype: npt.DTypeLike,
-    out: None = None,
+    output_size: Ints, kernel_size: IntOrInts, *, dtype: npt.DTypeLike, out: None = None, **window: Unpack[WindowSettings]
 ) -> npt.NDArray[Any]: ...
 @overload
 def coverage(
     output_size: Ints,
     kernel_size: IntOrInts,
     *,
-    stride: IntOrInts = 1,
-    dilation: IntOrInts = 1,
-    padding: Padding = 0,
     dtype: npt.DTypeLike = np.float32,
     out: Array,
+    **window: Unpack[WindowSettings],
 ) -> Array: ...
 def coverage(
     output_size: Ints,

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +12,23 @@ from .. import _core
 from .._arguments import read_once, read_pads
 from .._arrays.kinds import shape_of
 from .._errors import Error, InvalidType, InvalidValue, given_text, text_in, value_text
-from .._typing import Array, Element, IntOrInts, Ints, Layout, Number, Order, Padding, Positions, Shape
+from .._typing import (
+    Array,
+    Element,
+    IntOrInts,
+    Ints,
+    Layout,
+    Number,
+    Order,
+    Padding,
+    Positions,
+    ReconstructSettings,
+    Shape,
+)
 from .columns import fold
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _fold = _core.Operator("fold", data="columns")
 
@@ -24,14 +39,8 @@ def reconstruct(
     shape: Shape,
     kernel_size: IntOrInts,
     *,
-    stride: IntOrInts = 1,
-    dilation: IntOrInts = 1,
-    padding: Padding = 0,
-    layout: Layout = "channels_first",
-    order: Order = "channel",
-    positions: Positions = "flat",
-    fill: Number = 0,
     out: npt.NDArray[Element] | None = None,
+    **settings: Unpack[ReconstructSettings],
 ) -> np.ndarray[Shape, np.dtype[Element]]: ...
 @overload
 def reconstruct(
@@ -39,14 +48,8 @@ def reconstruct(
     shape: Ints,
     kernel_size: IntOrInts,
     *,
-    stride: IntOrInts = 1,
-    dilation: IntOrInts = 1,
-    padding: Padding = 0,
-    layout: Layout = "channels_first",
-    order: Order = "channel",
-    positions: Positions = "flat",
-    fill: Number = 0,
     out: npt.NDArray[Element] | None = None,
+    **settings: Unpack[ReconstructSettings],
 ) -> npt.NDArray[Element]: ...
 @overload
 def reconstruct(
@@ -54,14 +57,8 @@ def reconstruct(
     shape: Ints,
     kernel_size: IntOrInts,
     *,
-    stride: IntOrInts = 1,
-    dilation: IntOrInts = 1,
-    padding: Padding = 0,
-    layout: Layout = "channels_first",
-    order: Order = "channel",
-    positions: Positions = "flat",
-    fill: Number = 0,
     out: Array | None = None,
+    **settings: Unpack[ReconstructSettings],
 ) -> Array: ...
 def reconstruct(
     columns: Array,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import prod
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +14,13 @@ from .. import _core
 from .._arrays.kinds import is_numpy, is_torch, shape_of
 from .._arrays.memory import memory, new_numpy, new_torch
 from .._errors import InvalidValue, errors_of
-from .._typing import Array, Element, Int, IntOrInts, Ints, Layout, TokenOrder
+from .._typing import Array, Element, Int, IntOrInts, Ints, Layout, TokenOrder, TokenSettings
 from .moves import moved, read
 from .patches import reshaped
 from .token_orders import Geometry, Seams, Shape, check_extents, geometry, integers, merge_of, order_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _space_to_depth = _core.Operator("space_to_depth", data="x")
 _depth_to_space = _core.Operator("depth_to_space", data="x")
@@ -52,20 +55,16 @@ def patchify(
     x: npt.NDArray[Element],
     patch_size: IntOrInts,
     *,
-    order: TokenOrder = "vit",
-    merge_size: Int | None = None,
-    layout: Layout = "channels_first",
     out: npt.NDArray[Element] | None = None,
+    **settings: Unpack[TokenSettings],
 ) -> npt.NDArray[Element]: ...
 @overload
 def patchify(
     x: Array,
     patch_size: IntOrInts,
     *,
-    order: TokenOrder = "vit",
-    merge_size: Int | None = None,
-    layout: Layout = "channels_first",
     out: Array | None = None,
+    **settings: Unpack[TokenSettings],
 ) -> Array: ...
 def patchify(
     x: Array,
@@ -167,10 +166,8 @@ def unpatchify(
     size: Ints,
     patch_size: IntOrInts,
     *,
-    order: TokenOrder = "vit",
-    merge_size: Int | None = None,
-    layout: Layout = "channels_first",
     out: npt.NDArray[Element] | None = None,
+    **settings: Unpack[TokenSettings],
 ) -> npt.NDArray[Element]: ...
 @overload
 def unpatchify(
@@ -178,10 +175,8 @@ def unpatchify(
     size: Ints,
     patch_size: IntOrInts,
     *,
-    order: TokenOrder = "vit",
-    merge_size: Int | None = None,
-    layout: Layout = "channels_first",
     out: Array | None = None,
+    **settings: Unpack[TokenSettings],
 ) -> Array: ...
 def unpatchify(
     tokens: Array,
