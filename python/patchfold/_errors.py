@@ -32,12 +32,12 @@ class Error(Exception):
 
     def __init__(
         self,
-        *,
         operator: str = "",
         argument: str = "",
         rule: str = "",
         given: str = "",
         expected: str = "",
+        *,
         code: str = "",
         hint: str = "",
     ) -> None:
@@ -78,7 +78,7 @@ class InvalidType(Error, TypeError):
 def _restore(
     kind: type[Error], operator: str, argument: str, rule: str, given: str, expected: str, code: str, hint: str = ""
 ) -> Error:
-    return kind(operator=operator, argument=argument, rule=rule, given=given, expected=expected, code=code, hint=hint)
+    return kind(operator, argument, rule, given, expected, code=code, hint=hint)
 
 
 @contextmanager
@@ -88,7 +88,7 @@ def errors_of(name: str) -> Iterator[None]:
         yield
     except Error as error:
         argument = "x" if error.argument == "shape" else error.argument
-        raise type(error)(operator=name, argument=argument, **error._facts()) from None
+        raise type(error)(name, argument, **error._facts()) from None
 
 
 def type_name(value: Any) -> str:

@@ -84,10 +84,10 @@ def explain(
     given = text_in(dtype)
     name = _dtype_name(spec, dtype) if given is None else given
     if spec.data_input and shape is None:
-        raise InvalidType(operator=spec.name, argument="shape", rule="is required", expected="the shape of the data")
+        raise InvalidType(spec.name, "shape", "is required", expected="the shape of the data")
     if hasattr(shape, "shape"):
         rule = "must be the shape of the data, not the data"
-        raise InvalidType(operator=spec.name, argument="shape", rule=rule, given=type_name(shape), expected="x.shape")
+        raise InvalidType(spec.name, "shape", rule, type_name(shape), "x.shape")
     values = values_of(spec, attributes)
     try:
         text = native.explain(shape, name, plan, *values)
@@ -125,5 +125,5 @@ def _dtype_name(spec: OperatorSpec, dtype: Any) -> str:
     known = dtype_of(dtype)
     if known is None:
         rule = "must be an element type of NumPy or of this library"
-        raise InvalidType(operator=spec.name, argument="dtype", rule=rule, given=given_text(dtype))
+        raise InvalidType(spec.name, "dtype", rule, given_text(dtype))
     return str(known.name)

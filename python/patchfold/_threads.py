@@ -55,10 +55,10 @@ class thread_limit:  # a function in all but its form
 
 def checked_threads(threads: Any, name: str) -> int:
     if not is_integer(threads):
-        raise InvalidType(operator=name, argument="threads", rule="must be a number of threads", given=given_text(threads))
+        raise InvalidType(name, "threads", "must be a number of threads", given_text(threads))
     number = operator.index(threads)
     if number < 1:
-        raise InvalidValue(operator=name, argument="threads", rule="must be at least 1", given=value_text(number))
+        raise InvalidValue(name, "threads", "must be at least 1", value_text(number))
     return min(number, 2**30)
 
 

@@ -48,13 +48,9 @@ def to_processor(array: Any, op: str, argument: str) -> Any:
     except (BufferError, NotImplementedError, TypeError, ValueError):
         if callable(getattr(array, "get", None)):
             return array.get()
-        raise InvalidType(
-            operator=op,
-            argument=argument,
-            rule="must lie in the processor's memory, or be copied there by its library",
-            given=f"{type_name(array)} on DLPack device type {value_text(kind)}",
-            expected="a copy on the CPU",
-        ) from None
+        rule = "must lie in the processor's memory, or be copied there by its library"
+        given = f"{type_name(array)} on DLPack device type {value_text(kind)}"
+        raise InvalidType(op, argument, rule, given, "a copy on the CPU") from None
     try:
         return np.from_dlpack(copy)
     except (BufferError, RuntimeError, TypeError):  # NumPy lacks the element type
@@ -76,11 +72,7 @@ def to_device(array: Any, device: Any, op: str) -> Any:
             return array.to_device(device)
     except (RuntimeError, TypeError, ValueError) as error:
         rule = "must be a device that the array's library has"
-        raise InvalidValue(operator=op, argument="device", rule=rule, given=f"{given_text(device)}: {error}") from error
-    raise InvalidType(
-        operator=op,
-        argument="device",
-        rule="must be left out for arrays that cannot lie on another device",
-        given=f"{given_text(device)} and {type_name(array)}",
-        expected="torch.from_numpy(x)" if is_numpy(array) else "an array of torch, JAX, or with to_device",
-    )
+        raise InvalidValue(op, "device", rule, f"{given_text(device)}: {error}") from error
+    rule = "must be left out for arrays that cannot lie on another device"
+    expected = "torch.from_numpy(x)" if is_numpy(array) else "an array of torch, JAX, or with to_device"
+    raise InvalidType(op, "device", rule, f"{given_text(device)} and {type_name(array)}", expected)

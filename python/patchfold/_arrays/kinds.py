@@ -63,7 +63,5 @@ def shape_of(array: Any, name: str, argument: str) -> tuple[int, ...]:
     entries = first_entries(array.shape) if is_list(array.shape) else None
     extents = None if entries is None else tuple(map(read_integer, entries))
     if extents is None or not all(type(extent) is int for extent in extents):
-        raise InvalidType(
-            operator=name, argument=argument, rule="its shape must be a tuple of integers", given=given_text(array.shape)
-        )
+        raise InvalidType(name, argument, "its shape must be a tuple of integers", given_text(array.shape))
     return extents

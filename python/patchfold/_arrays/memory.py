@@ -28,33 +28,18 @@ def memory(array: Any, op: str, argument: str, to_write: bool) -> Memory:
     if is_torch(array):
         return _checked_torch_memory(array, op, argument, to_write)
     if not speaks_dlpack(array):
-        raise InvalidType(
-            operator=op,
-            argument=argument,
-            rule="must be an array: NumPy's, torch's, or any with __dlpack__",
-            given=type_name(array),
-            expected="" if to_write else array_instead(array, argument),
-            hint=_traced_hint(array),
-        )
+        rule = "must be an array: NumPy's, torch's, or any with __dlpack__"
+        expected = "" if to_write else array_instead(array, argument)
+        raise InvalidType(op, argument, rule, type_name(array), expected, hint=_traced_hint(array))
     device = array.__dlpack_device__()
     where = device_type(device)
     if where is None:
-        raise InvalidType(
-            operator=op,
-            argument=argument,
-            rule="__dlpack_device__ must give a device type and a number",
-            given=given_text(device),
-            expected="(1, 0) for the processor's memory",
-        )
+        rule = "__dlpack_device__ must give a device type and a number"
+        raise InvalidType(op, argument, rule, given_text(device), "(1, 0) for the processor's memory")
     if where != 1:
         raise _not_on_cpu(op, argument, f"DLPack device type {value_text(where)}")
     if to_write:
-        raise InvalidType(
-            operator=op,
-            argument=argument,
-            rule="must be an array that can be written to: NumPy's or torch's",
-            given=type_name(array),
-        )
+        raise InvalidType(op, argument, "must be an array that can be written to: NumPy's or torch's", type_name(array))
     if module_of(array) == "tensorflow" and array.dtype.name not in SIZES:  # its strings crash in __dlpack__
         raise _unknown_type(op, argument, array.dtype.name)
     return RawArray.from_dlpack(array, op, argument)
@@ -182,9 +167,7 @@ def _checked_torch_memory(tensor: Any, op: str, argument: str, to_write: bool) -
         raise _not_on_cpu(op, argument, f"a tensor on {tensor.device}")
     if tensor.layout is not torch.strided or tensor.is_nested:
         given = "a nested tensor" if tensor.is_nested else str(tensor.layout)
-        raise InvalidType(
-            operator=op, argument=argument, rule="must be a dense tensor", given=given, expected="torch.strided"
-        )
+        raise InvalidType(op, argument, "must be a dense tensor", given, "torch.strided")
     if tensor.requires_grad and torch.is_grad_enabled():
         raise _for_patchfold_torch(op, argument, "gradients would be lost here", "a tensor that requires grad")
     if torch.autograd.forward_ad._current_level >= 0 and torch.autograd.forward_ad.unpack_dual(tensor).tangent is not None:
@@ -195,9 +178,7 @@ def _checked_torch_memory(tensor: Any, op: str, argument: str, to_write: bool) -
         raise _unknown_type(op, argument, str(tensor.dtype))
     if tensor.is_conj() or tensor.is_neg():
         if to_write:
-            raise InvalidType(
-                operator=op, argument=argument, rule="must hold its elements as they are", given="a conj or neg view"
-            )
+            raise InvalidType(op, argument, "must hold its elements as they are", "a conj or neg view")
         tensor = tensor.resolve_conj().resolve_neg()
     if to_write and not tensor.is_inference():
         torch.autograd.graph.increment_version(tensor)  # so that a backward pass that saved it raises an error
@@ -206,13 +187,8 @@ def _checked_torch_memory(tensor: Any, op: str, argument: str, to_write: bool) -
             raise TypeError
         return torch_memory(tensor.detach() if tensor.requires_grad else tensor)
     except (RuntimeError, TypeError) as error:  # tensors of transforms and of subclasses have no memory
-        raise InvalidType(
-            operator=op,
-            argument=argument,
-            rule="must be a tensor with memory of its own",
-            given=type_name(tensor),
-            expected="the same function of patchfold.torch",
-        ) from error
+        rule = "must be a tensor with memory of its own"
+        raise InvalidType(op, argument, rule, type_name(tensor), "the same function of patchfold.torch") from error
 
 
 def _name_of(tensor: Any) -> str:
@@ -223,14 +199,12 @@ def _for_patchfold_torch(op: str, argument: str, rule: str, given: str) -> Inval
     expected = "the same function of patchfold.torch, or x.detach()"
     if op in ("tiling", "merge", "apply_tiled"):
         expected = "a tensor made under torch.no_grad(), or .detach()"
-    return InvalidType(operator=op, argument=argument, rule=rule, given=given, expected=expected)
+    return InvalidType(op, argument, rule, given, expected)
 
 
 def _unknown_type(op: str, argument: str, given: str) -> InvalidType:
-    return InvalidType(operator=op, argument=argument, rule="must have an element type of this library", given=given)
+    return InvalidType(op, argument, "must have an element type of this library", given)
 
 
 def _not_on_cpu(op: str, argument: str, given: str) -> InvalidType:
-    return InvalidType(
-        operator=op, argument=argument, rule="must lie in the processor's memory", given=given, expected="a copy on the CPU"
-    )
+    return InvalidType(op, argument, "must lie in the processor's memory", given, "a copy on the CPU")

@@ -319,7 +319,7 @@ def coverage(
     except TypeError:  # only dtype can be wrong here: the other arguments are already checked
         pass
     rule = "must be a NumPy type whose elements can be added"
-    raise InvalidType(operator="coverage", argument="dtype", rule=rule, given=given_text(dtype))
+    raise InvalidType("coverage", "dtype", rule, given_text(dtype))
 
 
 def reorder(

@@ -24,13 +24,7 @@ def transposed(call: str) -> str:
     """The adjoint of a call without a fill; that of an adjoint is the operator."""
     word, _, rest = call.partition(" ")
     if "reduce=mean" in call.split(" "):
-        raise InvalidValue(
-            operator="fold",
-            argument="reduce",
-            rule="has no derivative for a mean",
-            given="mean",
-            expected="fold(..) / coverage(..)",
-        )
+        raise InvalidValue("fold", "reduce", "has no derivative for a mean", "mean", "fold(..) / coverage(..)")
     return tangent_of(rest) if word == _ADJOINT else f"{_ADJOINT} {tangent_of(call)}"
 
 

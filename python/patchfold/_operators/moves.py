@@ -52,5 +52,5 @@ def read(array: Any, op: str, argument: str, out: Any) -> Read:
     if isinstance(array, type) or not (movable or module_of(array) == "tensorflow") or out is not None:
         memory(array, op, argument, False)  # refuses what is no array
         known = "a NumPy array or a torch tensor" + ("" if out is not None else ", or have reshape and transpose")
-        raise InvalidType(operator=op, argument=argument, rule=f"must be {known}", given=type_name(array))
+        raise InvalidType(op, argument, f"must be {known}", type_name(array))
     return Read(array, shape_of(array, op, argument), False)

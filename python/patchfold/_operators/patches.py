@@ -139,9 +139,7 @@ def iter_unfold(
             allow_empty,
         )
     if not hasattr(type(x), "__getitem__") or not (hasattr(x, "reshape") or hasattr(_module(x), "reshape")):
-        raise InvalidType(
-            operator=name, argument="x", rule="must be an array with slices and reshape", given=type_name(x)
-        )
+        raise InvalidType(name, "x", "must be an array with slices and reshape", type_name(x))
     shape, grid = whole.input_shape, whole.output_shape
     rank = spatial_rank(kernel_size, stride, dilation, padding)
     split = len(shape) - rank
@@ -156,13 +154,8 @@ def iter_unfold(
     bytes_of_column = max(1, rows * _core.array_facts(x, name, "x")[2])
     most = operator.index(max_bytes) // bytes_of_column
     if most < 1:
-        raise InvalidValue(
-            operator=name,
-            argument="max_bytes",
-            rule="must hold one column, C*K elements",
-            given=value_text(max_bytes),
-            expected=f"at least {bytes_of_column}",
-        )
+        rule = "must hold one column, C*K elements"
+        raise InvalidValue(name, "max_bytes", rule, value_text(max_bytes), f"at least {bytes_of_column}")
 
     def chunks() -> Iterator[Chunk]:
         for ranges in _portions((*batch, *positions), most):
@@ -194,7 +187,7 @@ def _module(array: Any) -> Any:
 def _integer(name: str, argument: str, value: Any, rule: str) -> None:
     """Refuses a value that read_once could not read as an integer."""
     if type(value) is not int:
-        raise InvalidType(operator=name, argument=argument, rule=rule, given=given_text(value))
+        raise InvalidType(name, argument, rule, given_text(value))
 
 
 @overload

@@ -42,9 +42,7 @@ class Plan(NamedTuple):
 def _refuse(
     argument: str, rule: str, given: object, expected: str = "", code: str = "value", hint: str = ""
 ) -> InvalidValue:
-    return InvalidValue(
-        operator=OP, argument=argument, rule=rule, given=value_text(given), expected=expected, code=code, hint=hint
-    )
+    return InvalidValue(OP, argument, rule, value_text(given), expected, code=code, hint=hint)
 
 
 def _side(text: str, is_left: bool) -> tuple[Group, ...]:
@@ -189,5 +187,5 @@ def sizes_of(axes: dict[str, Any]) -> Sizes:
     for name, size in sizes:
         if type(size) is not int:
             rule = "must be an integer, the size of an axis"
-            raise InvalidType(operator=OP, argument=name, rule=rule, given=given_text(axes[name]))
+            raise InvalidType(OP, name, rule, given_text(axes[name]))
     return sizes

@@ -99,7 +99,7 @@ def rearrange(x: Array, pattern: str, /, *, out: Array | None = None, **axes: In
     """
     text = text_in(pattern)
     if text is None:
-        raise InvalidType(operator=OP, argument="pattern", rule="must be a text", given=given_text(pattern))
+        raise InvalidType(OP, "pattern", "must be a text", given_text(pattern))
     sizes = sizes_of(axes)
     given: Any = x
     if type(given) is np.ndarray:

@@ -116,14 +116,7 @@ def reconstruct(
         made = _fold.output_shape(held, extents, *windows, pads, layout, order, positions) if held else whole
         if made != whole:
             rule = "must be the shape of the image that the columns were cut from"
-            raise InvalidValue(
-                operator="reconstruct",
-                argument="shape",
-                rule=rule,
-                given=value_text(whole),
-                expected=str(made),
-                code="shape",
-            )
+            raise InvalidValue("reconstruct", "shape", rule, value_text(whole), str(made), code="shape")
         return fold(
             columns,
             extents,
@@ -143,16 +136,14 @@ def reconstruct(
             raise
         argument = {"x": "columns", "shape": "columns", "output_size": "shape"}.get(error.argument, error.argument)
         facts = {"rule": error.rule, "given": error.given, "expected": error.expected, "code": error.code}
-        raise type(error)(operator="reconstruct", argument=argument, **facts) from None
+        raise type(error)("reconstruct", argument, **facts) from None
 
 
 def _extents(axes: int, shape: Any, windows: list[Any], layout: Any, positions: Any) -> tuple[int, ...]:
     """The spatial extents in the shape of an image whose columns have so many axes. Their number is the length of any list.
     With single numbers only, flat columns tell it, and a grid is read as by unfold. What else is wrong, fold says."""
     if not isinstance(shape, tuple) or not all(type(extent) is int for extent in shape):
-        raise InvalidType(
-            operator="reconstruct", argument="shape", rule="must be a list of integers", given=given_text(shape)
-        )
+        raise InvalidType("reconstruct", "shape", "must be a list of integers", given_text(shape))
     flat = text_in(positions) != "grid"
     lists = [value for value in windows if type(value) is tuple]
     rank = len(lists[0]) if lists else len(shape) - axes + 1 if flat else len(shape) - 2
@@ -160,19 +151,17 @@ def _extents(axes: int, shape: Any, windows: list[Any], layout: Any, positions: 
         rule = "a shape of rank 3 is one image of 2 spatial axes or a batch of 1; give a list to say which"
         size = value_text(windows[0])
         raise InvalidValue(
-            operator="reconstruct",
-            argument="shape",
-            rule=rule,
-            given=value_text(shape),
-            expected=f"kernel_size=({size}, {size}) or kernel_size=({size},)",
+            "reconstruct",
+            "shape",
+            rule,
+            value_text(shape),
+            f"kernel_size=({size}, {size}) or kernel_size=({size},)",
             code="rank",
         )
     batch = len(shape) - rank - 1
     if rank < 1 or batch < 0:
         rule = "must have a channel axis and the spatial axes"
         expected = f"rank {rank + 1} or more" if rank > 0 else f"rank {axes} or more"
-        raise InvalidValue(
-            operator="reconstruct", argument="shape", rule=rule, given=value_text(shape), expected=expected, code="rank"
-        )
+        raise InvalidValue("reconstruct", "shape", rule, value_text(shape), expected, code="rank")
     first = batch if text_in(layout) == "channels_last" else batch + 1
     return shape[first : first + rank]

@@ -70,7 +70,7 @@ def operators() -> tuple[OperatorSpec, ...]:
 def operator_named(op: str) -> tuple[_core.Operator, OperatorSpec]:
     name = text_in(op)
     if name is None:
-        raise InvalidType(operator="operator", rule="must be the name of an operator", given=given_text(op))
+        raise InvalidType("operator", rule="must be the name of an operator", given=given_text(op))
     return _found(name)
 
 
@@ -88,13 +88,8 @@ def values_of(spec: OperatorSpec, attributes: Mapping[str, Any]) -> list[Any]:
             attributes[argument.name] = positions_of(spec.name, attributes.pop(argument.old_name), stacklevel=4)
     for name in attributes:
         if name not in known:
-            raise InvalidType(
-                operator=spec.name,
-                argument=name,
-                rule="is not an argument of this operator",
-                expected=", ".join(known),
-                hint=_core.did_you_mean(name, known),
-            )
+            rule = "is not an argument of this operator"
+            raise InvalidType(spec.name, name, rule, expected=", ".join(known), hint=_core.did_you_mean(name, known))
     return [attributes.get(name) for name in known]
 
 

@@ -128,7 +128,7 @@ def order_of(op: str, order: Any, layout: Any) -> Order:
         if text_in(word) not in words:
             rule = "must be one of " + ", ".join(map(repr, words))
             kind = InvalidValue if isinstance(word, str) else InvalidType
-            raise kind(operator=op, argument=argument, rule=rule, given=given_text(word))
+            raise kind(op, argument, rule, given_text(word))
     return ORDERS[str.__str__(order)]
 
 
@@ -138,13 +138,11 @@ def integers(op: str, argument: str, value: Any) -> Any:
     numbers = read if type(read) is tuple else (read,)
     if not numbers or not all(type(number) is int for number in numbers):
         rule = "must be an integer or a sequence of integers"
-        raise InvalidType(operator=op, argument=argument, rule=rule, given=given_text(value))
+        raise InvalidType(op, argument, rule, given_text(value))
     if min(numbers) < 1:
-        raise InvalidValue(operator=op, argument=argument, rule="must be at least 1", given=value_text(value))
+        raise InvalidValue(op, argument, "must be at least 1", value_text(value))
     if max(numbers) >= _LIMIT:
-        raise InvalidValue(
-            operator=op, argument=argument, rule="must stay below 2^60", given=value_text(value), code="limit"
-        )
+        raise InvalidValue(op, argument, "must stay below 2^60", value_text(value), code="limit")
     return read
 
 
@@ -153,15 +151,13 @@ def merge_of(op: str, order: Order, merge_size: Any, rank: int) -> Shape:
     size = order.merge_size if merge_size is None else integers(op, "merge_size", merge_size)
     if type(size) is not int:
         rule = "must be one number, for rows and columns"
-        raise InvalidValue(operator=op, argument="merge_size", rule=rule, given=str(size))
+        raise InvalidValue(op, "merge_size", rule, str(size))
     most = 6 if size == 1 else 4
     if rank > most:
-        raise InvalidValue(
-            operator=op, argument="patch_size", rule="has too many entries", given=str(rank), expected=f"at most {most}"
-        )
+        raise InvalidValue(op, "patch_size", "has too many entries", str(rank), f"at most {most}")
     if size > 1 and rank < 2:
         rule = "needs rows and columns"
-        raise InvalidValue(operator=op, argument="merge_size", rule=rule, given=str(size), expected="1")
+        raise InvalidValue(op, "merge_size", rule, str(size), "1")
     return (1,) * (rank - 2) + (size,) * min(rank, 2)
 
 
@@ -169,14 +165,8 @@ def check_extents(op: str, argument: str, extents: Shape, patch: Shape, merge: S
     steps = tuple(p * m for p, m in zip(patch, merge, strict=True))
     what = "patch_size" if max(merge) == 1 else "patch_size * merge_size"
     if any(extent % step for extent, step in zip(extents, steps, strict=True)):
-        raise InvalidValue(
-            operator=op,
-            argument=argument,
-            rule=f"the spatial extents must be multiples of {what}",
-            given=str(extents),
-            expected=f"multiples of {steps}; pad or crop",
-            code="divisible",
-        )
+        rule = f"the spatial extents must be multiples of {what}"
+        raise InvalidValue(op, argument, rule, str(extents), f"multiples of {steps}; pad or crop", code="divisible")
     if 0 in extents:
         rule = f"the spatial extents must be at least {what}"
-        raise InvalidValue(operator=op, argument=argument, rule=rule, given=str(extents), expected=f"at least {steps}")
+        raise InvalidValue(op, argument, rule, str(extents), f"at least {steps}")

@@ -46,7 +46,7 @@ def _result(op: str, shape: Shape, like: Any, out: Any) -> Any:
     given = shape_of(out, op, "out")
     if given != shape:
         rule = "must have the shape of the result"
-        raise InvalidValue(operator=op, argument="out", rule=rule, given=str(given), expected=str(shape), code="shape")
+        raise InvalidValue(op, "out", rule, str(given), str(shape), code="shape")
     return out.view(np.ndarray) if is_numpy(out) else out
 
 
@@ -125,11 +125,11 @@ def patchify(
     size = integers(op, "patch_size", patch_size)
     if type(size) is int and not kind.frames and len(shape) > 4:
         raise InvalidValue(
-            operator=op,
-            argument="patch_size",
-            rule="one number stands for the rows and columns of an array of 3 or 4 axes",
-            given=f"{size} for {len(shape)} axes",
-            expected=f"({size}, {size}) for frames (.., C, H, W), or (frames, {size}, {size}) for volumes (.., C, T, H, W)",
+            op,
+            "patch_size",
+            "one number stands for the rows and columns of an array of 3 or 4 axes",
+            f"{size} for {len(shape)} axes",
+            f"({size}, {size}) for frames (.., C, H, W), or (frames, {size}, {size}) for volumes (.., C, T, H, W)",
             code="rank",
         )
     patch = size if type(size) is tuple else (kind.frames, size, size) if kind.frames else (size, size)
@@ -138,7 +138,7 @@ def patchify(
     if len(shape) < rank + 1:
         expected = f"rank {rank + 1} or more" + ("; a grey picture is x[None]" if len(shape) == rank else "")
         rule = "must have an axis of channels and one for each entry of patch_size"
-        raise InvalidValue(operator=op, argument="x", rule=rule, given=str(shape), expected=expected, code="rank")
+        raise InvalidValue(op, "x", rule, str(shape), expected, code="rank")
     batch, rest = shape[: len(shape) - rank - 1], list(shape[len(shape) - rank - 1 :])
     channels = rest.pop(-1 if layout == "channels_last" else 1 if kind.frames else 0)
     check_extents(op, "x", tuple(rest), patch, merge)
@@ -229,34 +229,22 @@ def unpatchify(
     extents = integers(op, "size", size)
     if type(extents) is not tuple:
         rule = "must have one entry for each spatial axis"
-        raise InvalidValue(operator=op, argument="size", rule=rule, given=str(extents), expected="(rows, columns)")
+        raise InvalidValue(op, "size", rule, str(extents), "(rows, columns)")
     patch = integers(op, "patch_size", patch_size)
     if type(patch) is int:
         patch = (kind.frames, patch, patch) if kind.frames else (patch, patch)
     if len(patch) != len(extents):
-        raise InvalidValue(
-            operator=op,
-            argument="size",
-            rule="must have as many entries as patch_size",
-            given=str(extents),
-            expected=f"{len(patch)} entries, for patches of {patch}",
-            code="length",
-        )
+        rule = "must have as many entries as patch_size"
+        raise InvalidValue(op, "size", rule, str(extents), f"{len(patch)} entries, for patches of {patch}", code="length")
     merge = merge_of(op, kind, merge_size, len(patch))
     check_extents(op, "size", extents, patch, merge)
     if len(shape) < 2:
         rule = "must be (.., tokens, elements of a token)"
-        raise InvalidValue(operator=op, argument="tokens", rule=rule, given=str(shape), code="rank")
+        raise InvalidValue(op, "tokens", rule, str(shape), code="rank")
     count, taps = prod(extents) // prod(patch), prod(patch)
     if shape[-2] != count or shape[-1] % taps:
-        raise InvalidValue(
-            operator=op,
-            argument="tokens",
-            rule="must have a token for each patch and, in each, as many elements of every channel as the patch has",
-            given=str(shape),
-            expected=f"(.., {count}, a multiple of {taps})",
-            code="shape",
-        )
+        rule = "must have a token for each patch and, in each, as many elements of every channel as the patch has"
+        raise InvalidValue(op, "tokens", rule, str(shape), f"(.., {count}, a multiple of {taps})", code="shape")
     plan = _geometry(compiled)(shape[:-2], shape[-1] // taps, extents, patch, merge, kind, str(layout))
     if out is None:
         back = sorted(range(len(plan.order)), key=plan.order.__getitem__)

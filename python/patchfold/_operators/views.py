@@ -19,13 +19,9 @@ def torch_shape_and_strides(name: str, x: Any) -> tuple[tuple[int, ...], tuple[i
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(x, torch.Tensor) and x.layout is torch.strided:
         return tuple(x.shape), tuple(x.stride())
-    raise InvalidType(
-        operator=name,
-        argument="x",
-        rule="must be a NumPy array or a dense torch tensor: others have no strided views",
-        given=type_name(x),
-        expected=f"patchfold.{name.removesuffix('_view')}, which copies" if speaks_dlpack(x) else "",
-    )
+    rule = "must be a NumPy array or a dense torch tensor: others have no strided views"
+    expected = f"patchfold.{name.removesuffix('_view')}, which copies" if speaks_dlpack(x) else ""
+    raise InvalidType(name, "x", rule, type_name(x), expected)
 
 
 @overload

@@ -106,7 +106,7 @@ def apply_tiled(
         True
     """
     if not callable(fn):
-        raise InvalidType(operator=APPLY, argument="fn", rule="must be a function", given=given_text(fn))
+        raise InvalidType(APPLY, "fn", "must be a function", given_text(fn))
     most = batch_of(batch)
     source = Source(x)
     tiling = Tiling(
@@ -143,12 +143,10 @@ def batch_of(batch: Any) -> int:
     if batch is None:
         return 1
     if not is_integer(batch):
-        raise InvalidType(
-            operator=APPLY, argument="batch", rule="must be a number of tiles, or None", given=given_text(batch)
-        )
+        raise InvalidType(APPLY, "batch", "must be a number of tiles, or None", given_text(batch))
     most = operator.index(batch)
     if most < 1:
-        raise InvalidValue(operator=APPLY, argument="batch", rule="must be at least 1", given=value_text(batch))
+        raise InvalidValue(APPLY, "batch", "must be at least 1", value_text(batch))
     return most
 
 
@@ -208,7 +206,7 @@ def _check_apart(x: Any, out: Any) -> None:
         with suppress(OSError):  # a file that no longer exists belongs to no other array
             shared = shared or os.path.samefile(x.filename, out.filename)
     if shared:
-        raise InvalidValue(operator=APPLY, argument="out", rule="must not share memory with x")
+        raise InvalidValue(APPLY, "out", "must not share memory with x")
 
 
 @contextmanager
@@ -223,9 +221,7 @@ def progress_of(progress: Any, total: int, unit: str = "tile") -> Iterator[Calla
             yield bar.update
         return
     if not callable(progress):
-        raise InvalidType(
-            operator=APPLY, argument="progress", rule="must be True, False or a function", given=given_text(progress)
-        )
+        raise InvalidType(APPLY, "progress", "must be True, False or a function", given_text(progress))
     done = 0
 
     def count(more: int) -> None:

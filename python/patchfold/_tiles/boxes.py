@@ -87,12 +87,8 @@ def merge_box(
     elif results is not None:
         like, dtype, channels = results._like(), results.dtype, results.channels_in(tiling)
     else:
-        raise InvalidType(
-            operator=MERGE,
-            argument="results",
-            rule="must be given where no piece comes that has a type",
-            expected="ResultType('float32')",
-        )
+        rule = "must be given where no piece comes that has a type"
+        raise InvalidType(MERGE, "results", rule, expected="ResultType('float32')")
     merger = spec._box_merger(tiling, like, str(dtype), channels)
     with limit:
         if out is not None:
@@ -110,7 +106,7 @@ def _listed(tiling: Tiling, pieces: Any) -> list[tuple[int, Any]]:
     try:
         entries = [(index, piece) for index, piece in pieces]
     except (TypeError, ValueError):
-        raise InvalidType(operator=MERGE, argument="pieces", rule=_PIECES, given=given_text(pieces)) from None
+        raise InvalidType(MERGE, "pieces", _PIECES, given_text(pieces)) from None
     return [(tiling._index_of(index), piece) for index, piece in entries]
 
 
@@ -118,4 +114,4 @@ def _axes_in(tiling: Tiling, rank: int) -> tuple[int, ...]:
     try:
         return tiling._native.axes_in(rank)
     except InvalidValue as error:
-        raise InvalidValue(operator=MERGE, argument="piece", **error._facts()) from None
+        raise InvalidValue(MERGE, "piece", **error._facts()) from None

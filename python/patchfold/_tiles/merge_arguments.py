@@ -37,9 +37,9 @@ def element_type(argument: str, dtype: Any) -> tuple[str, int]:
         return name, SIZES[name]
     known = dtype_of(dtype)
     if known is None:
-        raise InvalidType(operator=MERGE, argument=argument, rule="must be an element type", given=given_text(dtype))
+        raise InvalidType(MERGE, argument, "must be an element type", given_text(dtype))
     if known.hasobject or not known.itemsize:
-        raise InvalidType(operator=MERGE, argument=argument, rule="elements must have a fixed size", given=str(known))
+        raise InvalidType(MERGE, argument, "elements must have a fixed size", str(known))
     return (known.name if known.name in SIZES and known.isnative else "opaque"), known.itemsize
 
 
@@ -54,13 +54,11 @@ def _reals(array: Any, argument: str, what: str) -> npt.NDArray[Any]:
     try:
         weights = np.asarray(_of_torch(array) if is_torch(array) else array)
     except (ValueError, TypeError, RuntimeError):  # rows of different lengths, or memory that NumPy cannot see
-        raise InvalidType(
-            operator=MERGE, argument=argument, rule=f"{what}must hold numbers", given=given_text(array)
-        ) from None
+        raise InvalidType(MERGE, argument, f"{what}must hold numbers", given_text(array)) from None
     is_real = weights.dtype.kind in "biuf" or str(weights.dtype) in SIZES and weights.dtype.kind == "V"  # of ml_dtypes
     if not is_real or isinstance(array, np.ma.MaskedArray):
         given = given_text(array) if isinstance(array, np.ma.MaskedArray) else str(weights.dtype)
-        raise InvalidType(operator=MERGE, argument=argument, rule=f"{what}must hold real numbers", given=given)
+        raise InvalidType(MERGE, argument, f"{what}must hold real numbers", given)
     return weights
 
 
@@ -76,7 +74,7 @@ def weight_of(weight: Any, tile: Any) -> float | npt.NDArray[np.float64] | None:
         shape = shape_of(tile, MERGE, "tile")
         if weights.size > math.prod(shape):
             rule = "must broadcast to the shape of the tile's result"
-            raise InvalidValue(operator=MERGE, argument="weight", rule=rule, given=str(weights.shape), expected=str(shape))
+            raise InvalidValue(MERGE, "weight", rule, str(weights.shape), str(shape))
     return np.asarray(weights, np.float64)
 
 
@@ -84,11 +82,9 @@ def _numbers(array: Any, what: str, rule: str, extents: tuple[int, ...] | None) 
     """Weights as float64: an array of these extents, if they are known."""
     weights = _reals(array, "window", f"{what} ")
     if extents is not None and weights.shape != extents:
-        raise InvalidValue(operator=MERGE, argument="window", rule=rule, given=str(weights.shape), expected=str(extents))
+        raise InvalidValue(MERGE, "window", rule, str(weights.shape), str(extents))
     if weights.size > _MOST_WEIGHTS:
-        raise InvalidValue(
-            operator=MERGE, argument="window", rule="must have at most 2^28 weights", given=str(weights.shape)
-        )
+        raise InvalidValue(MERGE, "window", "must have at most 2^28 weights", str(weights.shape))
     return np.array(weights, np.float64, order="C")  # a copy, so that the caller cannot change it
 
 
@@ -111,46 +107,27 @@ def window_of(window: Any, extents: tuple[int, ...] | None) -> Any:
     name = text_in(window)
     if name is not None:
         if name not in _core.WORDS["WindowName"]:
-            raise InvalidValue(
-                operator=MERGE,
-                argument="window",
-                rule="must be a window's name, one list of weights for each tiled axis, or an array",
-                given=repr(window),
-                expected=", ".join(map(repr, _core.WORDS["WindowName"])),
-            )
+            rule = "must be a window's name, one list of weights for each tiled axis, or an array"
+            raise InvalidValue(MERGE, "window", rule, repr(window), ", ".join(map(repr, _core.WORDS["WindowName"])))
         return name, _SIGMA_SCALE
     name = text_in(window[0]) if isinstance(window, tuple) and window else None
     if name is not None:
         if name != "gaussian" or len(window) != 2:
-            raise InvalidValue(
-                operator=MERGE,
-                argument="window",
-                rule="a name with a number must be the gaussian",
-                given=repr(window),
-                expected="('gaussian', sigma as a part of the tile)",
-            )
+            rule = "a name with a number must be the gaussian"
+            raise InvalidValue(MERGE, "window", rule, repr(window), "('gaussian', sigma as a part of the tile)")
         return name, _sigma(window[1])
     if isinstance(window, (list, tuple)):
         lengths = [None] * len(window) if extents is None else [(extent,) for extent in extents]
         if len(window) != len(lengths):
-            raise InvalidValue(
-                operator=MERGE,
-                argument="window",
-                rule="must have one list of weights for each tiled axis",
-                given=f"{len(window)} entries",
-                expected=str(len(lengths)),
-            )
+            rule = "must have one list of weights for each tiled axis"
+            raise InvalidValue(MERGE, "window", rule, f"{len(window)} entries", str(len(lengths)))
         return [
             _numbers(axis, f"entry {i}", f"entry {i} {_EACH_WEIGHT}", length)
             for i, (axis, length) in enumerate(zip(window, lengths, strict=True))
         ]
     if not hasattr(window, "shape"):
-        raise InvalidType(
-            operator=MERGE,
-            argument="window",
-            rule="must be a window's name, one list of weights for each tiled axis, or an array",
-            given=given_text(window),
-        )
+        rule = "must be a window's name, one list of weights for each tiled axis, or an array"
+        raise InvalidType(MERGE, "window", rule, given_text(window))
     return _numbers(window, "it", _EACH_WEIGHT, extents)
 
 
@@ -161,14 +138,14 @@ def _sigma(value: Any) -> float:
             return float(value)
         except (TypeError, ValueError, OverflowError):  # a class, a broken number, or one beyond float64
             pass
-    raise InvalidType(operator=MERGE, argument="window", rule="sigma must be a number", given=given_text(value))
+    raise InvalidType(MERGE, "window", "sigma must be a number", given_text(value))
 
 
 def mask_array(mask: Any) -> npt.NDArray[np.bool_]:
     """A mask as its own value, which no longer changes."""
     found = _bools(mask)
     if found.size > _MOST_TILES:
-        raise InvalidValue(operator=MERGE, argument="mask", rule="must have at most 2^32 entries", given=str(found.shape))
+        raise InvalidValue(MERGE, "mask", "must have at most 2^32 entries", str(found.shape))
     found = np.array(found, order="C")
     found.flags.writeable = False
     return found
@@ -180,13 +157,7 @@ def _bools(mask: Any) -> npt.NDArray[np.bool_]:
     except (ValueError, TypeError, RuntimeError):
         array = np.empty(0, object)
     if array.dtype != bool or isinstance(mask, np.ma.MaskedArray):
-        raise InvalidType(
-            operator=MERGE,
-            argument="mask",
-            rule="must hold a bool for each tile",
-            given=given_text(mask),
-            expected="dtype bool",
-        )
+        raise InvalidType(MERGE, "mask", "must hold a bool for each tile", given_text(mask), "dtype bool")
     return array
 
 
@@ -196,13 +167,8 @@ def mask_bytes(tiling: _core.Tiling, mask: Any) -> bytes | None:
         return None
     array = _bools(mask)
     if array.shape not in (tiling.grid, (tiling.size,)):
-        raise InvalidValue(
-            operator=MERGE,
-            argument="mask",
-            rule="must have an entry for each tile",
-            given=str(array.shape),
-            expected=f"{tiling.grid} or {(tiling.size,)}",
-        )
+        rule = "must have an entry for each tile"
+        raise InvalidValue(MERGE, "mask", rule, str(array.shape), f"{tiling.grid} or {(tiling.size,)}")
     return array.tobytes()
 
 
@@ -219,16 +185,16 @@ def merge_spec(
 ) -> _core.MergeSpec:
     """Checks everything that can be checked before the first tile."""
     if not isinstance(copy, (bool, np.bool_)):
-        raise InvalidType(operator=MERGE, argument="copy", rule="must be True or False", given=given_text(copy))
+        raise InvalidType(MERGE, "copy", "must be True or False", given_text(copy))
     name = "" if dtype is None else element_type("dtype", dtype)[0]
     if name == "opaque":
         rule = "must be a number's type in this machine's byte order, or be left out"
-        raise InvalidType(operator=MERGE, argument="dtype", rule=rule, given=value_text(dtype))
+        raise InvalidType(MERGE, "dtype", rule, value_text(dtype))
     if is_integer(memory_limit):
         memory_limit = operator.index(memory_limit)
         if memory_limit < 0:
             given = value_text(memory_limit)
-            raise InvalidValue(operator=MERGE, argument="memory_limit", rule="must be at least 0", given=given)
+            raise InvalidValue(MERGE, "memory_limit", "must be at least 0", given)
         memory_limit = min(memory_limit, 2**62)
     spec = _core.MergeSpec.make(
         reduce, window_of(window, tiling.result), name, mask, fill, bool(copy), memory_limit, sink_rows

@@ -63,13 +63,8 @@ class ResultType:
 def _extents(channels: Any) -> tuple[int, ...]:
     entries = first_entries(channels) if is_list(channels) else None
     if entries is None or not all(map(is_integer, entries)) or any(operator.index(entry) < 0 for entry in entries):
-        raise InvalidType(
-            operator=MERGE,
-            argument="channels",
-            rule="must be the extents of the axes that are not tiled",
-            given=given_text(channels),
-            expected="(3,) for three channels, () for none",
-        )
+        rule = "must be the extents of the axes that are not tiled"
+        raise InvalidType(MERGE, "channels", rule, given_text(channels), "(3,) for three channels, () for none")
     return tuple(map(operator.index, entries))
 
 
@@ -111,7 +106,7 @@ class MergeSpec:
         name = "" if dtype is None else element_type("dtype", dtype)[0]
         if name == "opaque":
             rule = "must be a number's type in this machine's byte order, or be left out"
-            raise InvalidType(operator=MERGE, argument="dtype", rule=rule, given=value_text(dtype))
+            raise InvalidType(MERGE, "dtype", rule, value_text(dtype))
         _core.MergeSpec.make(reduce, None, name, None, fill, False, None)
         self._window = window_value(window)
         self._reduce = None if reduce is None else str.__str__(reduce)
@@ -233,19 +228,14 @@ class MergeSpec:
 
 def checked_tiling(tiling: Any) -> TilingBase:
     if not issubclass(type(tiling), TilingBase):
-        raise InvalidType(operator=MERGE, argument="tiling", rule="must be a Tiling", given=given_text(tiling))
+        raise InvalidType(MERGE, "tiling", "must be a Tiling", given_text(tiling))
     return tiling  # type: ignore[no-any-return]
 
 
 def checked_results(results: Any) -> ResultType:
     if not issubclass(type(results), ResultType):
-        raise InvalidType(
-            operator=MERGE,
-            argument="results",
-            rule="must be a ResultType",
-            given=given_text(results),
-            expected="ResultType('float32', channels=(3,)), or tiling.probe(fn, source)",
-        )
+        expected = "ResultType('float32', channels=(3,)), or tiling.probe(fn, source)"
+        raise InvalidType(MERGE, "results", "must be a ResultType", given_text(results), expected)
     return results  # type: ignore[no-any-return]
 
 
@@ -253,21 +243,10 @@ def check_declared(tiling: TilingBase, results: ResultType, argument: str, dtype
     """Checks the type of results against what has been declared."""
     declared = results.channels_in(tiling)
     if str(dtype) != str(results.dtype):
-        raise InvalidType(
-            operator=MERGE,
-            argument=argument,
-            rule="must have the declared type",
-            given=str(dtype),
-            expected=str(results.dtype),
-        )
+        raise InvalidType(MERGE, argument, "must have the declared type", str(dtype), str(results.dtype))
     if channels != declared:
-        raise InvalidValue(
-            operator=MERGE,
-            argument=argument,
-            rule="must have the declared extents of the axes that are not tiled",
-            given=str(channels),
-            expected=str(declared),
-        )
+        rule = "must have the declared extents of the axes that are not tiled"
+        raise InvalidValue(MERGE, argument, rule, str(channels), str(declared))
 
 
 def parts_of(spec: Any, **given: Any) -> dict[str, Any]:
@@ -280,17 +259,10 @@ def spec_of(spec: Any, **given: Any) -> MergeSpec:
     if spec is None:
         return MergeSpec()
     if not issubclass(type(spec), MergeSpec):
-        raise InvalidType(
-            operator=MERGE, argument="spec", rule="must be a MergeSpec", given=given_text(spec), expected="MergeSpec(..)"
-        )
+        raise InvalidType(MERGE, "spec", "must be a MergeSpec", given_text(spec), "MergeSpec(..)")
     for name, value in given.items():
         if value is not None:
-            raise InvalidValue(
-                operator=MERGE,
-                argument=name,
-                rule="must not be given beside a spec, which holds it",
-                given=value_text(value),
-            )
+            raise InvalidValue(MERGE, name, "must not be given beside a spec, which holds it", value_text(value))
     return spec  # type: ignore[no-any-return]
 
 

@@ -230,12 +230,9 @@ class Merger:
         return self._explained()._repr_html_()
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        raise InvalidType(
-            operator=MERGE,
-            argument="merger",
-            rule="cannot be pickled or copied, since it holds the tiles that wait",
-            expected="its tiling, which can be pickled: results from other processes go to one merger",
-        )
+        rule = "cannot be pickled or copied, since it holds the tiles that wait"
+        expected = "its tiling, which can be pickled: results from other processes go to one merger"
+        raise InvalidType(MERGE, "merger", rule, expected=expected)
 
     def __enter__(self) -> Merger:
         return self
@@ -258,7 +255,7 @@ class Merger:
         try:
             return self._tiling._native.axes_in(rank)
         except InvalidValue as error:
-            raise InvalidValue(operator=MERGE, argument=argument, **error._facts()) from None
+            raise InvalidValue(MERGE, argument, **error._facts()) from None
 
     def _begin(self, index: Any, tile: Any) -> _core.Merger:
         """Makes the merger from the first tile, or refuses that tile."""
@@ -266,7 +263,7 @@ class Merger:
             if self._native is not None:
                 return self._native
             if self._closed:
-                raise InvalidValue(operator=MERGE, argument="index", rule="no tile is taken after close")
+                raise InvalidValue(MERGE, "index", "no tile is taken after close")
             channels, dtype = _core.facts_of_first(self._tiling._native, self._spec, index, tile)
             if self._declared is not None:
                 check_declared(self._tiling, self._declared, "tile", dtype, channels)
@@ -293,19 +290,14 @@ class Merger:
         size = len(self._tiling)
         missing = [i for i in range(size) if self._mask is None or self._mask[i]]
         if self._closed:
-            raise InvalidValue(operator=MERGE, argument="tile", rule="nothing is left to finish after close")
+            raise InvalidValue(MERGE, "tile", "nothing is left to finish after close")
         if missing:
             names = ", ".join(f"{i} at position {self._tiling[i].position}" for i in missing[:3])
-            raise InvalidValue(
-                operator=MERGE,
-                argument="tile",
-                rule="must all have come",
-                given=f"{len(missing)} missing: {names}{', ..' if len(missing) > 3 else ''}",
-                expected=f"{size} tiles",
-            )
+            given = f"{len(missing)} missing: {names}{', ..' if len(missing) > 3 else ''}"
+            raise InvalidValue(MERGE, "tile", "must all have come", given, f"{size} tiles")
         given_out = self._output.array if isinstance(self._output, GivenArray) else None
         if given_out is None and self._dtype is None:
-            raise InvalidValue(operator=MERGE, argument="dtype", rule="must be given where no tile comes that has a type")
+            raise InvalidValue(MERGE, "dtype", "must be given where no tile comes that has a type")
         if given_out is not None:
             shape, dtype, _ = _core.array_facts(given_out, MERGE, "out")
         else:
@@ -349,15 +341,11 @@ def _output_of(out: Any, kind: Any) -> Output:
     if is_array(out):
         written = out if is_numpy(out) else memory(out, MERGE, "out", True)
         if is_numpy(written) and not written.flags.writeable:
-            raise InvalidType(operator=MERGE, argument="out", rule="must be writeable", given="a read-only array")
+            raise InvalidType(MERGE, "out", "must be writeable", "a read-only array")
         return GivenArray(out)
     if hasattr(type(out), "__setitem__") and hasattr(out, "shape"):
         return Store(out)
     if callable(out):
         return Function(out)
-    raise InvalidType(
-        operator=MERGE,
-        argument="out",
-        rule="must be an array, the name of a file, a store with __setitem__ and shape, or a function",
-        given=given_text(out),
-    )
+    rule = "must be an array, the name of a file, a store with __setitem__ and shape, or a function"
+    raise InvalidType(MERGE, "out", rule, given_text(out))

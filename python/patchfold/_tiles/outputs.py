@@ -77,20 +77,13 @@ def checked_path(path: Any) -> Path:
     except (TypeError, UnicodeEncodeError):  # __fspath__ returns no text, or text that cannot name a file
         named = False
     if not named:
-        raise InvalidType(operator=MERGE, argument="out", rule="must have a name", given=given_text(path))
+        raise InvalidType(MERGE, "out", "must have a name", given_text(path))
     if checked.suffix.lower() not in (".npy", *_TIFF):
-        raise InvalidValue(
-            operator=MERGE,
-            argument="out",
-            rule="the name of a file must end in .npy, .tif or .tiff",
-            given=str(checked),
-        )
+        raise InvalidValue(MERGE, "out", "the name of a file must end in .npy, .tif or .tiff", str(checked))
     if not checked.parent.is_dir():
-        raise InvalidValue(
-            operator=MERGE, argument="out", rule="the folder of the file must exist", given=str(checked.parent)
-        )
+        raise InvalidValue(MERGE, "out", "the folder of the file must exist", str(checked.parent))
     if checked.is_dir():
-        raise InvalidValue(operator=MERGE, argument="out", rule="must not be a folder", given=str(checked))
+        raise InvalidValue(MERGE, "out", "must not be a folder", str(checked))
     return checked
 
 
@@ -107,21 +100,9 @@ class File(Output):
     def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axes: tuple[int, ...]) -> None:
         kind = np.dtype(dtype) if not isinstance(dtype, str) or dtype in SHARED_WITH_NUMPY else None
         if kind is None or kind.isbuiltin == 2 or (self._suffix in _TIFF and kind.name not in _TIFF_TYPES):
-            raise InvalidType(
-                operator=MERGE,
-                argument="out",
-                rule="the file must be able to hold the element type",
-                given=str(dtype),
-                expected="dtype='float32'",
-            )
+            raise InvalidType(MERGE, "out", "the file must be able to hold the element type", str(dtype), "dtype='float32'")
         if self._suffix in _TIFF and len(shape) < 2:
-            raise InvalidValue(
-                operator=MERGE,
-                argument="out",
-                rule="a picture must have two axes or more",
-                given=str(shape),
-                expected=".npy",
-            )
+            raise InvalidValue(MERGE, "out", "a picture must have two axes or more", str(shape), ".npy")
         name = os.fsdecode(os.fsencode(self._path.name)[:200])  # so that the longer temporary name is still legal
         self._partial = self._path.with_name(f".{name}.{os.urandom(6).hex()}{self._suffix}")
         self._remove = weakref.finalize(self, unlink, self._partial, os.getpid())
@@ -229,22 +210,10 @@ class Store(Rows):
     def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axes: tuple[int, ...]) -> None:
         super().begin(like, shape, dtype, axes)
         if self.shape != shape:
-            raise InvalidValue(
-                operator=MERGE,
-                argument="out",
-                rule="must have the shape of the output",
-                given=str(self.shape),
-                expected=str(shape),
-            )
+            raise InvalidValue(MERGE, "out", "must have the shape of the output", str(self.shape), str(shape))
         theirs = getattr(self._store, "dtype", None)
         if theirs is not None and str(theirs) != str(dtype):
-            raise InvalidType(
-                operator=MERGE,
-                argument="out",
-                rule="must have the element type of the output",
-                given=str(theirs),
-                expected=str(dtype),
-            )
+            raise InvalidType(MERGE, "out", "must have the element type of the output", str(theirs), str(dtype))
 
     def rows_in(self, tiling: _core.Tiling) -> int:
         """The rows of what the store writes at a time, a shard or a chunk: rows that come in multiples of them are written
@@ -274,10 +243,5 @@ def check_extents(shape: tuple[int, ...], axes: tuple[int, ...], extents: tuple[
     """Checks the tiled axes of a given output. The other axes are unknown before the first tile."""
     found = tuple(shape[axis] for axis in axes)
     if found != extents:
-        raise InvalidValue(
-            operator=MERGE,
-            argument="out",
-            rule="must have the output's extents along the tiled axes",
-            given=f"{found} of {shape}",
-            expected=str(extents),
-        )
+        rule = "must have the output's extents along the tiled axes"
+        raise InvalidValue(MERGE, "out", rule, f"{found} of {shape}", str(extents))

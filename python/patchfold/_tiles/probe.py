@@ -17,7 +17,7 @@ from .tiling_arguments import TILING
 
 def probed(tiling: TilingBase, fn: Any, source: Any, tile: Tile, batch: bool) -> Any:
     if not callable(fn):
-        raise InvalidType(operator=TILING, argument="fn", rule="must be a function", given=given_text(fn))
+        raise InvalidType(TILING, "fn", "must be a function", given_text(fn))
     reader = Source(source, TILING, "source").of(tiling)
     given = fn(reader.stack(tiling, [tile]) if batch else reader.cut(tiling, tile))
 
@@ -51,10 +51,6 @@ def check_stack(results: Any, group: list[Tile]) -> None:
     has_shape = hasattr(results, "shape")
     shape = shape_of(results, APPLY, f"result for {names_of(group)}") if has_shape else ()
     if len(shape) < 1 or shape[0] != len(group):
-        raise InvalidValue(
-            operator=APPLY,
-            argument=f"result for {names_of(group)}",
-            rule="must have one entry along the first axis for each tile of the stack",
-            given=f"shape {shape}" if has_shape else given_text(results),
-            expected=str((len(group), *group[0].result_shape)),
-        )
+        rule = "must have one entry along the first axis for each tile of the stack"
+        given = f"shape {shape}" if has_shape else given_text(results)
+        raise InvalidValue(APPLY, f"result for {names_of(group)}", rule, given, str((len(group), *group[0].result_shape)))

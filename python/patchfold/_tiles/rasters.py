@@ -49,35 +49,18 @@ class RasterWriter(Rows):
     def __init__(self, dataset: Any) -> None:
         self._dataset = dataset
         if dataset.mode == "r":
-            raise InvalidType(
-                operator=MERGE,
-                argument="out",
-                rule="must be open for writing",
-                given=str(dataset),
-                expected="rasterio.open(.., 'w', ..)",
-            )
+            raise InvalidType(MERGE, "out", "must be open for writing", str(dataset), "rasterio.open(.., 'w', ..)")
 
     def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axes: tuple[int, ...]) -> None:
         super().begin(like, shape, dtype, axes)
         bands = raster_shape(shape, axes)
         expected = (self._dataset.count, self._dataset.height, self._dataset.width)
         if bands != expected:
-            raise InvalidValue(
-                operator=MERGE,
-                argument="out",
-                rule="must have the output's bands, height and width",
-                given=str(expected),
-                expected=str(bands),
-            )
+            raise InvalidValue(MERGE, "out", "must have the output's bands, height and width", str(expected), str(bands))
         theirs = set(self._dataset.dtypes)
         if theirs != {str(dtype)}:
-            raise InvalidType(
-                operator=MERGE,
-                argument="out",
-                rule="must have the element type of the output",
-                given=", ".join(sorted(theirs)),
-                expected=str(dtype),
-            )
+            rule = "must have the element type of the output"
+            raise InvalidType(MERGE, "out", rule, ", ".join(sorted(theirs)), str(dtype))
 
     def write(self, start: int, stop: int, band: Any) -> None:
         rows = np.asarray(band).reshape(-1, *band.shape[-2:])
@@ -96,13 +79,8 @@ class GeoTiff(RasterWriter):
     def __init__(self, path: Any, source: Any, tiling: Any) -> None:
         self._path = checked_path(path)
         if tiling.axes[-2:] != (1, 2):
-            raise InvalidValue(
-                operator=MERGE,
-                argument="out",
-                rule="a GeoTIFF must have tiles along height and width",
-                given=f"axes={tiling.axes}",
-                expected="axes=(1, 2), or an array or .npy as out",
-            )
+            rule = "a GeoTIFF must have tiles along height and width"
+            raise InvalidValue(MERGE, "out", rule, f"axes={tiling.axes}", "axes=(1, 2), or an array or .npy as out")
         across, down = (den / num for num, den in reversed(tiling._given["scale"][-2:]))
         place = source.transform  # of pixels that are now so many of the old ones wide and high
         a, b, c, d, e, f = (place.a * across, place.b * down, place.c, place.d * across, place.e * down, place.f)
@@ -114,13 +92,8 @@ class GeoTiff(RasterWriter):
         rasterio: Any = importlib.import_module("rasterio")
         count, height, width = raster_shape(shape, axes)
         if not rasterio.dtypes.check_dtype(str(dtype)):
-            raise InvalidType(
-                operator=MERGE,
-                argument="out",
-                rule="the file must be able to hold the element type",
-                given=str(dtype),
-                expected="dtype='float32', or results of another type",
-            )
+            rule = "the file must be able to hold the element type"
+            raise InvalidType(MERGE, "out", rule, str(dtype), "dtype='float32', or results of another type")
         partial = self._path.with_name(f".{self._path.stem[:100]}.{os.urandom(6).hex()}.tif")
         self._remove = weakref.finalize(self, unlink, partial, os.getpid())
         self._partial = partial
@@ -154,11 +127,7 @@ class GeoTiff(RasterWriter):
 def raster_shape(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, int, int]:
     """Bands, height and width of an output with these tiled axes."""
     if len(shape) not in (2, 3) or axes[-2:] != (len(shape) - 2, len(shape) - 1):
-        raise InvalidValue(
-            operator=MERGE,
-            argument="out",
-            rule="results must have bands, height and width, or height and width, which are tiled",
-            given=f"{shape} with the tiled axes {axes}",
-        )
+        rule = "results must have bands, height and width, or height and width, which are tiled"
+        raise InvalidValue(MERGE, "out", rule, f"{shape} with the tiled axes {axes}")
     count, height, width = (1, *shape)[-3:]
     return count, height, width

@@ -77,7 +77,7 @@ class Results:
         except Error as error:
             argument = f"result {self._names[i]!r}" + (f": {error.argument}" if error.argument else "")
             facts = {"rule": error.rule, "given": error.given, "expected": error.expected, "code": error.code}
-            raise type(error)(operator=error.operator, argument=argument, **facts) from None
+            raise type(error)(error.operator, argument, **facts) from None
 
     def _entries(self, results: Any, group: list[Tile]) -> list[Any]:
         kind = kind_of(results)
@@ -86,11 +86,11 @@ class Results:
         names = None if kind is None else _names_of(results)
         if (names or []) != self._names or (kind is None) != (self._kind is None):
             raise InvalidValue(
-                operator=APPLY,
-                argument=f"result for {names_of(group)}",
-                rule="must have the same entries as out" if self._out is not None else "must have the entries of the first",
-                given="one array" if names is None else _text_of(kind, names),
-                expected="one array" if self._kind is None else _text_of(self._kind, self._names),
+                APPLY,
+                f"result for {names_of(group)}",
+                "must have the same entries as out" if self._out is not None else "must have the entries of the first",
+                "one array" if names is None else _text_of(kind, names),
+                "one array" if self._kind is None else _text_of(self._kind, self._names),
             )
         return [results] if names is None else [results[name] for name in names]
 
@@ -104,13 +104,8 @@ class Results:
             return
         names = _names_of(results)
         if self._out is not None:
-            raise InvalidType(
-                operator=APPLY,
-                argument="out",
-                rule="must have an entry for each result",
-                given=given_text(self._out),
-                expected=_text_of(kind, names) + ", None among them for a new array",
-            )
+            expected = _text_of(kind, names) + ", None among them for a new array"
+            raise InvalidType(APPLY, "out", "must have an entry for each result", given_text(self._out), expected)
         self._kind, self._names = kind, names
         self._mergers.pop().close()
         self._mergers = [self._stack.enter_context(self._merger_of(None)) for _ in names]
@@ -119,7 +114,7 @@ class Results:
 def _names_of(results: Any) -> list[Any]:
     names = list(results) if isinstance(results, dict) else list(range(len(results)))
     if not names:
-        raise InvalidValue(operator=APPLY, argument="result", rule="must have an entry", given=repr(results))
+        raise InvalidValue(APPLY, "result", "must have an entry", repr(results))
     return names
 
 
@@ -138,4 +133,4 @@ def _check_outs(out: Any) -> None:
             elif all(is_numpy(each) or is_torch(each) for each in (one, other)):
                 shared = _core.may_share_memory(one, other)
             if shared:
-                raise InvalidValue(operator=APPLY, argument="out", rule="must be another one for each result")
+                raise InvalidValue(APPLY, "out", "must be another one for each result")

@@ -73,36 +73,21 @@ def index_of(tiling: _core.Tiling, index: Any) -> int:
     number, size = operator.index(index), tiling.size
     if not -size <= number < size:
         # An IndexError would silently end a for loop.
-        raise TileIndexError(
-            operator=TILING,
-            argument="index",
-            rule="must be the index of a tile",
-            given=value_text(number),
-            expected=f"{-size} to {size - 1}" if size else "none: there are no tiles",
-        )
+        expected = f"{-size} to {size - 1}" if size else "none: there are no tiles"
+        raise TileIndexError(TILING, "index", "must be the index of a tile", value_text(number), expected)
     return number + size if number < 0 else number
 
 
 def _index_at(tiling: _core.Tiling, position: tuple[Any, ...]) -> int:
     grid = tiling.grid
     if len(position) != len(grid) or not all(map(is_integer, position)):
-        raise InvalidType(
-            operator=TILING,
-            argument="index",
-            rule="must be the number of a tile, or its place in the grid",
-            given=value_text(position),
-            expected=f"a place in the grid {grid}",
-        )
+        rule = "must be the number of a tile, or its place in the grid"
+        raise InvalidType(TILING, "index", rule, value_text(position), f"a place in the grid {grid}")
     number = 0
     for place, extent in zip(map(operator.index, position), grid, strict=True):
         if not -extent <= place < extent:
-            raise TileIndexError(
-                operator=TILING,
-                argument="index",
-                rule="must lie in the grid of tiles",
-                given=value_text(position),
-                expected=f"a place in the grid {grid}",
-            )
+            rule = "must lie in the grid of tiles"
+            raise TileIndexError(TILING, "index", rule, value_text(position), f"a place in the grid {grid}")
         number = number * extent + place % extent
     return number
 

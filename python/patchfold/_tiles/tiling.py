@@ -84,12 +84,8 @@ class Tiling(TilingBase):
         result: IntOrInts | None = None,
     ) -> None:
         if overlap is None and stride is None:
-            raise InvalidType(
-                operator=TILING,
-                argument="overlap",
-                rule="is required, or stride",
-                expected="0 for tiles side by side, elements, or a fraction of the tile",
-            )
+            expected = "0 for tiles side by side, elements, or a fraction of the tile"
+            raise InvalidType(TILING, "overlap", "is required, or stride", expected=expected)
         extents = tile_extents(tile, axes, shape)
         pixels, fractions = split_overlap(overlap)
         if isinstance(scale, (str, bytes)):
@@ -99,7 +95,7 @@ class Tiling(TilingBase):
             raise wrong_type("scale", "must be a number greater than 0, or one for each tiled axis", scale)
         ratios = [fraction(each, scale) for each in scales]
         if not ratios:
-            raise InvalidValue(operator=TILING, argument="scale", rule="must have an entry", given="an empty list")
+            raise InvalidValue(TILING, "scale", "must have an entry", "an empty list")
         self._native = _core.Tiling.make(
             shape,
             extents,
@@ -178,9 +174,7 @@ class Tiling(TilingBase):
             return range(*index.indices(len(self)))
         except (TypeError, ValueError):
             given = value_text(index)
-            raise InvalidType(
-                operator=TILING, argument="index", rule="a slice must have integers, and a step that is not 0", given=given
-            ) from None
+            raise InvalidType(TILING, "index", "a slice must have integers, and a step that is not 0", given) from None
 
     def _tile_at(self, number: int) -> Tile:
         native = self._native
@@ -342,13 +336,7 @@ class Tiling(TilingBase):
         """
         shape, _, _ = _core.array_facts(x, TILING, "x")
         if shape != self.shape:
-            raise InvalidValue(
-                operator=TILING,
-                argument="x",
-                rule="must have the shape of the tiling",
-                given=str(shape),
-                expected=str(self.shape),
-            )
+            raise InvalidValue(TILING, "x", "must have the shape of the tiling", str(shape), str(self.shape))
         return (self.cut(x, index) for index in range(len(self)))
 
     def coverage(self) -> npt.NDArray[np.int64]:
@@ -403,7 +391,7 @@ class Tiling(TilingBase):
         # A list of another length is not compared, since a few numbers can ask for billions of tiles.
         same = isinstance(listed, list) and len(listed) == len(tiling)
         if "tiles" in entries and not (same and json.loads(tiling.to_json())["tiles"] == listed):
-            raise InvalidValue(operator=TILING, argument="tiles", rule="must be those that follow from shape and tile")
+            raise InvalidValue(TILING, "tiles", "must be those that follow from shape and tile")
         return tiling
 
     def __repr__(self) -> str:

@@ -21,7 +21,7 @@ _BOX = "must have a slice without a step, or (start, stop), for each tiled axis"
 
 
 def wrong_type(argument: str, rule: str, value: Any) -> InvalidType:
-    return InvalidType(operator=TILING, argument=argument, rule=rule, given=given_text(value))
+    return InvalidType(TILING, argument, rule, given_text(value))
 
 
 def _is_float(value: Any) -> bool:
@@ -60,18 +60,16 @@ def fraction(value: Any, whole: Any) -> Fraction:
     elif _is_float(value):
         number = float(value)
         if not math.isfinite(number):
-            raise InvalidValue(operator=TILING, argument="scale", rule="must be greater than 0", given=str(number))
+            raise InvalidValue(TILING, "scale", "must be greater than 0", str(number))
         exact = Fraction(number)
         near = exact.limit_denominator(10**6)
         ratio = near if float(near) == number else exact
     else:
         raise wrong_type("scale", rule, whole)
     if ratio <= 0:
-        raise InvalidValue(operator=TILING, argument="scale", rule="must be greater than 0", given=value_text(value))
+        raise InvalidValue(TILING, "scale", "must be greater than 0", value_text(value))
     if max(ratio.numerator, ratio.denominator) >= _LARGEST:
-        raise InvalidValue(
-            operator=TILING, argument="scale", rule="must be a fraction of numbers below 2**60", given=value_text(value)
-        )
+        raise InvalidValue(TILING, "scale", "must be a fraction of numbers below 2**60", value_text(value))
     return ratio
 
 
@@ -84,13 +82,8 @@ def tile_extents(tile: Any, axes: Any, shape: Any) -> Any:
         return (number,) * _length(axes)
     if is_list(shape) and _length(shape) == 1:
         return (number,)
-    raise InvalidType(
-        operator=TILING,
-        argument="tile",
-        rule="a single number does not say how many axes are tiled",
-        given=value_text(number),
-        expected=f"({value_text(number)}, {value_text(number)}) for the last two axes, or axes",
-    )
+    expected = f"({value_text(number)}, {value_text(number)}) for the last two axes, or axes"
+    raise InvalidType(TILING, "tile", "a single number does not say how many axes are tiled", value_text(number), expected)
 
 
 def box_pairs(box: Any, output: tuple[int, ...], axes: tuple[int, ...]) -> list[tuple[int, int]]:
@@ -100,9 +93,7 @@ def box_pairs(box: Any, output: tuple[int, ...], axes: tuple[int, ...]) -> list[
     if entries is None:
         raise wrong_type("box", _BOX, box)
     if len(entries) != len(output):
-        raise InvalidValue(
-            operator=TILING, argument="box", rule=_BOX, given=f"{len(entries)} entries", expected=str(len(output))
-        )
+        raise InvalidValue(TILING, "box", _BOX, f"{len(entries)} entries", str(len(output)))
     return [_pair(entry, extent, axis) for entry, extent, axis in zip(entries, output, axes, strict=True)]
 
 
@@ -116,13 +107,8 @@ def _pair(entry: Any, extent: int, axis: int) -> tuple[int, int]:
     start, stop = (default if end is None else operator.index(end) for end, default in zip(ends, (0, extent), strict=True))
     start, stop = (end + extent if end < 0 else end for end in (start, stop))
     if not 0 <= start <= stop <= extent:
-        raise InvalidValue(
-            operator=TILING,
-            argument="box",
-            rule="must lie in the output",
-            given=f"{value_text(entry)} along axis {axis}",
-            expected=f"from 0 to {extent}, start before stop",
-        )
+        given = f"{value_text(entry)} along axis {axis}"
+        raise InvalidValue(TILING, "box", "must lie in the output", given, f"from 0 to {extent}, start before stop")
     return start, stop
 
 
@@ -141,7 +127,7 @@ def number_of(value: Any) -> Any:
     try:
         return complex(value) if value.endswith("j") else float(value)
     except ValueError:
-        raise InvalidValue(operator=TILING, argument="value", rule="must be a number", given=value) from None
+        raise InvalidValue(TILING, "value", "must be a number", value) from None
 
 
 def from_text(text: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -151,23 +137,16 @@ def from_text(text: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     try:
         entries = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InvalidValue(operator=TILING, argument="text", rule=f"must be JSON: {error}") from None
+        raise InvalidValue(TILING, "text", f"must be JSON: {error}") from None
     required = ("shape", "axes", "tile", "stride", "tail", "padding_mode", "value", "scale", "offset", "result")
     if not isinstance(entries, dict) or any(name not in entries for name in required):
-        raise InvalidValue(
-            operator=TILING,
-            argument="text",
-            rule="must be an object with every entry of a tiling",
-            given=str(text)[:80],
-            expected=", ".join(required),
-        )
+        rule = "must be an object with every entry of a tiling"
+        raise InvalidValue(TILING, "text", rule, str(text)[:80], ", ".join(required))
     arguments = {name: entries[name] for name in required}
     try:
         # Only integers: a text or a float could stand for a fraction with endless digits.
         arguments["scale"] = [Fraction(*map(operator.index, ratio)) for ratio in entries["scale"]]
     except (TypeError, ValueError, ArithmeticError):
-        raise InvalidValue(
-            operator=TILING, argument="scale", rule="must be a list of fractions", given=value_text(entries["scale"])
-        ) from None
+        raise InvalidValue(TILING, "scale", "must be a list of fractions", value_text(entries["scale"])) from None
     arguments["value"] = number_of(entries["value"])
     return entries, arguments

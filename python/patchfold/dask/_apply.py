@@ -124,7 +124,7 @@ def apply_tiled(
         True
     """
     if not callable(fn):
-        raise InvalidType(operator=NAME, argument="fn", rule="must be a function", given=given_text(fn))
+        raise InvalidType(NAME, "fn", "must be a function", given_text(fn))
     given = source_of(source, level)
     tiling = Tiling(
         given.array.shape,
@@ -202,7 +202,7 @@ def merged(fn: Any, given: Source, tiling: Tiling, spec: MergeSpec, options: Opt
     if results is None:
         if not groups:
             rule = "must be given where fn is called for no tile"
-            raise InvalidValue(operator=NAME, argument="results", rule=rule, expected="a ResultType")
+            raise InvalidValue(NAME, "results", rule, expected="a ResultType")
         results = compute_one(options.client, *graph.probe())
     spec.check(tiling, results)
     shape = tiling.box_shape((slice(None),) * len(tiling.axes), results.channels)
@@ -276,20 +276,13 @@ def _numpy_type(name: str) -> np.dtype[Any]:
     try:
         return np.dtype(name)
     except TypeError:
-        raise InvalidType(
-            operator=NAME,
-            argument="dtype",
-            rule="dask needs an element type of NumPy for the result",
-            given=name,
-            expected="dtype='float32'",
-        ) from None
+        rule = "dask needs an element type of NumPy for the result"
+        raise InvalidType(NAME, "dtype", rule, name, "dtype='float32'") from None
 
 
 def _checked(check: Any, numbers: list[int]) -> frozenset[int]:
     if not is_integer(check) or check < 0:
-        raise InvalidValue(
-            operator=NAME, argument="check", rule="must be a number of tiles, at least 0", given=value_text(check)
-        )
+        raise InvalidValue(NAME, "check", "must be a number of tiles, at least 0", value_text(check))
     count = min(int(check), len(numbers))
     return frozenset(numbers[k * len(numbers) // count] for k in range(count))
 
@@ -298,7 +291,7 @@ def _token_of(fn: Any, token: str | None, out: Any) -> str:
     """What stands for the function in the record of a run."""
     if token is not None:
         if not isinstance(token, str):
-            raise InvalidType(operator=NAME, argument="token", rule="must be a text", given=given_text(token))
+            raise InvalidType(NAME, "token", "must be a text", given_text(token))
         return token
     name = getattr(fn, "__qualname__", type(fn).__qualname__)
     try:
@@ -306,10 +299,6 @@ def _token_of(fn: Any, token: str | None, out: Any) -> str:
     except Exception as error:
         if out is None:
             return f"{name} {tokenize(os.urandom(8))}"
-        raise InvalidValue(
-            operator=NAME,
-            argument="fn",
-            rule="must be a function that pickles to the same bytes each time, so that a run can be resumed",
-            given=f"{given_text(fn)}: {error}",
-            expected="token='name and version of the model', or patchfold.dask.once(load, path)",
-        ) from None
+        rule = "must be a function that pickles to the same bytes each time, so that a run can be resumed"
+        expected = "token='name and version of the model', or patchfold.dask.once(load, path)"
+        raise InvalidValue(NAME, "fn", rule, f"{given_text(fn)}: {error}", expected) from None

@@ -107,12 +107,8 @@ def chunk_extents(
     try:
         given = list(chunks)
     except TypeError:
-        raise InvalidType(
-            operator=NAME,
-            argument="chunks",
-            rule="must be extents of chunks, for each tiled axis or for each axis of the result",
-            given=given_text(chunks),
-        ) from None
+        rule = "must be extents of chunks, for each tiled axis or for each axis of the result"
+        raise InvalidType(NAME, "chunks", rule, given_text(chunks)) from None
     if len(given) == len(axes):
         entries: list[Any] = list(shape)
         for axis, each in zip(axes, given, strict=True):
@@ -120,31 +116,19 @@ def chunk_extents(
     else:
         entries = given
     if len(entries) != len(shape):
-        raise InvalidValue(
-            operator=NAME,
-            argument="chunks",
-            rule="must have an entry for each tiled axis, or for each axis of the result",
-            given=value_text(given),
-            expected=f"{len(axes)} or {len(shape)} entries",
-        )
+        rule = "must have an entry for each tiled axis, or for each axis of the result"
+        raise InvalidValue(NAME, "chunks", rule, value_text(given), f"{len(axes)} or {len(shape)} entries")
     try:
         extents = _core.normalize_chunks(tuple(entries), shape=shape, dtype=dtype)
     except (ValueError, TypeError, ArithmeticError) as error:
-        raise InvalidValue(
-            operator=NAME, argument="chunks", rule=f"must be chunks of dask: {error}", given=value_text(given)
-        ) from None
+        raise InvalidValue(NAME, "chunks", f"must be chunks of dask: {error}", value_text(given)) from None
     extents = tuple(tuple(int(extent) for extent in each) for each in extents)
     if any(extent < 1 for each, whole in zip(extents, shape, strict=True) for extent in each if whole):
-        raise InvalidValue(operator=NAME, argument="chunks", rule="must be at least 1", given=value_text(given))
+        raise InvalidValue(NAME, "chunks", "must be at least 1", value_text(given))
     for axis, each in enumerate(extents):
         if axis not in axes and len(each) > 1:
-            raise InvalidValue(
-                operator=NAME,
-                argument="chunks",
-                rule=f"axis {axis} is not tiled and must be whole",
-                given=f"chunks of {each[0]}",
-                expected=str(shape[axis]),
-            )
+            rule = f"axis {axis} is not tiled and must be whole"
+            raise InvalidValue(NAME, "chunks", rule, f"chunks of {each[0]}", str(shape[axis]))
     if shards is not None:
         _check_whole(extents, shards, shape)
     return extents
@@ -154,10 +138,6 @@ def _check_whole(extents: tuple[tuple[int, ...], ...], shards: tuple[int, ...], 
     """A shard that two tasks write would lose what one of them wrote."""
     for axis, (each, shard) in enumerate(zip(extents, shards, strict=True)):
         if any(begin % shard for begin in starts(each)[:-1]):
-            raise InvalidValue(
-                operator=NAME,
-                argument="chunks",
-                rule="must be whole shards of out (chunks, where it has no shards)",
-                given=f"{each[0]} along axis {axis} of {shape[axis]}",
-                expected=f"a multiple of {shard}",
-            )
+            rule = "must be whole shards of out (chunks, where it has no shards)"
+            given = f"{each[0]} along axis {axis} of {shape[axis]}"
+            raise InvalidValue(NAME, "chunks", rule, given, f"a multiple of {shard}")

@@ -77,24 +77,19 @@ class Job:
         del data
         if isinstance(given, (tuple, dict, list)):
             raise InvalidValue(
-                operator=NAME,
-                argument=f"result for {names_of(tiles)}",
-                rule="must be one array",
-                given=f"a {type(given).__name__} of {len(given)}",
-                expected="one call for each of several results",
+                NAME,
+                f"result for {names_of(tiles)}",
+                "must be one array",
+                f"a {type(given).__name__} of {len(given)}",
+                "one call for each of several results",
             )
         given = to_processor(given, NAME, f"result for {names_of(tiles)}")
         if not self.stacked:
             return [given]
         shape = tuple(_core.array_facts(given, NAME, f"result for {names_of(tiles)}")[0])
         if shape[:1] != (len(tiles),):
-            raise InvalidValue(
-                operator=NAME,
-                argument=f"result for {names_of(tiles)}",
-                rule="must have a first axis of the batch's tiles",
-                given=str(shape),
-                expected=str((len(tiles), "..")),
-            )
+            rule = "must have a first axis of the batch's tiles"
+            raise InvalidValue(NAME, f"result for {names_of(tiles)}", rule, str(shape), str((len(tiles), "..")))
         return [given[k] for k in range(len(tiles))]
 
     def check_result(self, tile: Tile, result: Any) -> None:
@@ -112,7 +107,7 @@ class Job:
         for what, given, wanted in rules:
             if given != wanted:
                 rule = f"must have the {what} that was declared, or that the first result had"
-                raise InvalidValue(operator=NAME, argument=name, rule=rule, given=given, expected=wanted)
+                raise InvalidValue(NAME, name, rule, given, wanted)
 
 
 def run_tiles(job: Job, numbers: tuple[int, ...], targets: tuple[Index, ...], layout: Layout, *parts: Any) -> Any:
@@ -142,13 +137,9 @@ def run_tiles(job: Job, numbers: tuple[int, ...], targets: tuple[Index, ...], la
 def _check_again(tiles: list[Tile], first: list[Any], second: list[Any]) -> None:
     for tile, one, other in zip(tiles, first, second, strict=True):
         if _bits(one) != _bits(other):
-            raise InvalidValue(
-                operator=NAME,
-                argument="fn",
-                rule="must give the same bits each time: a tile that is computed again would make a seam",
-                given=f"two results for {names_of([tile])}",
-                expected="a model in evaluation mode, without dropout or random numbers, or seeds made from the tile",
-            )
+            rule = "must give the same bits each time: a tile that is computed again would make a seam"
+            expected = "a model in evaluation mode, without dropout or random numbers, or seeds made from the tile"
+            raise InvalidValue(NAME, "fn", rule, f"two results for {names_of([tile])}", expected)
 
 
 def _bits(array: Any) -> bytes:

@@ -43,13 +43,8 @@ def layout_of(
     chunks = tuple(max(each[0], 1) if each else 1 for each in extents)
     for axis, each in enumerate(extents):
         if any(extent != chunks[axis] for extent in each[:-1]) or (each and each[-1] > chunks[axis]):
-            raise InvalidValue(
-                operator=NAME,
-                argument="chunks",
-                rule="must be the same everywhere for a store, but for the last along an axis",
-                given=str(each[:8]),
-                expected=str(chunks[axis]),
-            )
+            rule = "must be the same everywhere for a store, but for the last along an axis"
+            raise InvalidValue(NAME, "chunks", rule, str(each[:8]), str(chunks[axis]))
     if source.image is not None and len(shape) == len(source.array.shape):
         return Layout(shape, dtype, chunks, "0", _image_attributes(source.image, tiling))
     if source.labelled is not None:

@@ -42,13 +42,8 @@ class Manifest:
         except ValueError:
             entries = None
         if not isinstance(entries, dict):
-            raise InvalidValue(
-                operator=NAME,
-                argument="out",
-                rule="has a manifest that cannot be read",
-                given=f"{self._text}/{_FILE}",
-                expected="overwrite=True, or another out",
-            )
+            rule = "has a manifest that cannot be read"
+            raise InvalidValue(NAME, "out", rule, f"{self._text}/{_FILE}", "overwrite=True, or another out")
         return entries
 
     def begin(self, entries: dict[str, Any]) -> None:
@@ -67,11 +62,11 @@ class Manifest:
                 name, there, expected = f"{name}: {differs}", there.get(differs), expected[differs]
             same = ", or a token= from the beginning if it is the same function" if name == "function" else ""
             raise InvalidValue(
-                operator=NAME,
-                argument="out",
-                rule=f"belongs to a run with another {name} (see {self._text}/{_FILE})",
-                given=_short(expected),
-                expected=f"{_short(there)}, or another out, or overwrite=True to begin anew{same}",
+                NAME,
+                "out",
+                f"belongs to a run with another {name} (see {self._text}/{_FILE})",
+                _short(expected),
+                f"{_short(there)}, or another out, or overwrite=True to begin anew{same}",
             )
 
     def mark(self, index: Index) -> None:

@@ -74,7 +74,5 @@ def once(make: Callable[..., Any], *args: Any, **kwargs: Any) -> Once:
         -3
     """
     if not callable(make):
-        raise InvalidType(
-            operator="dask.once", argument="make", rule="must be a function that returns a function", given=given_text(make)
-        )
+        raise InvalidType("dask.once", "make", "must be a function that returns a function", given_text(make))
     return Once(make, args, kwargs)

@@ -264,17 +264,10 @@ class _Blocks:
 def _checked(name: str, x: Any, *settings: Any) -> tuple[str, Any, Any]:
     """Checks a call as the operator itself does. Returns its shapes and the pads of its spatial axes."""
     if not isinstance(x, dask.array.Array):
-        raise InvalidType(
-            operator=f"dask.{name}",
-            argument="x",
-            rule="must be a dask array",
-            given=given_text(x),
-            expected=f"patchfold.{name}(x, ..), or dask.array.from_array(x, chunks=..)",
-        )
+        expected = f"patchfold.{name}(x, ..), or dask.array.from_array(x, chunks=..)"
+        raise InvalidType(f"dask.{name}", "x", "must be a dask array", given_text(x), expected)
     if any(math.isnan(extent) for extent in x.shape):
-        raise InvalidType(
-            operator=f"dask.{name}", argument="x", rule="must know its chunks", expected="x.compute_chunk_sizes()"
-        )
+        raise InvalidType(f"dask.{name}", "x", "must know its chunks", expected="x.compute_chunk_sizes()")
     kind = x.dtype.name
     if kind not in SIZES:
         if name == "fold":

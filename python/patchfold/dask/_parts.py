@@ -87,6 +87,6 @@ class Region:
             begin, end, _ = each.indices(extent)
             if begin < box.start or end > box.stop:
                 rule = f"has no elements {begin} to {end}, only {box.start} to {box.stop}"
-                raise InvalidValue(operator="dask", argument="source", rule=rule)
+                raise InvalidValue("dask", "source", rule)
             inside.append(slice(begin - box.start, end - box.start))
         return self._data[tuple(inside)]

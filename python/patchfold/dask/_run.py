@@ -183,13 +183,9 @@ def check_store(client: Any, in_memory: bool) -> None:
     """A store in the memory of this process is no place for the results of others."""
     local = client is None and _threads() in (dask.threaded.get, dask.local.get_sync)
     if in_memory and not local:
-        raise InvalidValue(
-            operator=NAME,
-            argument="out",
-            rule="must be a store that every worker can open",
-            given="a store in the memory of this process",
-            expected="a path that the workers share, or the URL of an object store",
-        )
+        rule = "must be a store that every worker can open"
+        given = "a store in the memory of this process"
+        raise InvalidValue(NAME, "out", rule, given, "a path that the workers share, or the URL of an object store")
 
 
 def check_resources(client: Any, resources: Any, lazy: bool) -> None:
@@ -197,28 +193,24 @@ def check_resources(client: Any, resources: Any, lazy: bool) -> None:
     if not resources:
         return
     if lazy and dask.config.get("optimization.fuse.active", None) is not False:
-        raise InvalidValue(
-            operator=NAME,
-            argument="resources",
-            rule="need an out: dask forgets them when it optimises the graph of a lazy array",
-            given=repr(resources),
-            expected="out='y.zarr', or dask.config.set({'optimization.fuse.active': False}) around all that computes",
-        )
+        rule = "need an out: dask forgets them when it optimises the graph of a lazy array"
+        expected = "out='y.zarr', or dask.config.set({'optimization.fuse.active': False}) around all that computes"
+        raise InvalidValue(NAME, "resources", rule, repr(resources), expected)
     if not isinstance(resources, Mapping) or client is None:
         raise InvalidValue(
-            operator=NAME,
-            argument="resources",
-            rule="needs a client of distributed" if client is None else "must be names with amounts",
-            given=repr(resources),
-            expected="client=distributed.Client(..), or no resources" if client is None else "{'GPU': 1}",
+            NAME,
+            "resources",
+            "needs a client of distributed" if client is None else "must be names with amounts",
+            repr(resources),
+            "client=distributed.Client(..), or no resources" if client is None else "{'GPU': 1}",
         )
     workers = client.scheduler_info(n_workers=-1)["workers"].values()
     offers = [worker.get("resources") or {} for worker in workers]
     if offers and not any(all(each.get(name, 0) >= need for name, need in resources.items()) for each in offers):
         raise InvalidValue(
-            operator=NAME,
-            argument="resources",
-            rule="must be what a worker offers",
-            given=repr(dict(resources)),
-            expected=f"{offers[0]}; a worker is started with: dask worker ADDRESS --resources 'GPU=1'",
+            NAME,
+            "resources",
+            "must be what a worker offers",
+            repr(dict(resources)),
+            f"{offers[0]}; a worker is started with: dask worker ADDRESS --resources 'GPU=1'",
         )

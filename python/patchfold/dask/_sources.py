@@ -102,30 +102,20 @@ def source_of(x: Any, level: Int = 0) -> Source:
     if isinstance(x, np.ndarray):
         array = _array.from_array(x, name=f"patchfold-source-{tokenize(x)}")
         return Source(array, array.name, array.name)
-    raise InvalidType(operator=NAME, argument="source", rule="must be one of these", given=given_text(x), expected=_KINDS)
+    raise InvalidType(NAME, "source", "must be one of these", given_text(x), _KINDS)
 
 
 def _opened(path: Any) -> Any:
     try:
         return zarr.open(path, mode="r")
     except Exception as error:
-        raise InvalidValue(
-            operator=NAME,
-            argument="source",
-            rule="must be the path or URL of a zarr array or an OME-Zarr image",
-            given=f"{os.fspath(path)}: {type(error).__name__}: {error}",
-        ) from error
+        rule = "must be the path or URL of a zarr array or an OME-Zarr image"
+        raise InvalidValue(NAME, "source", rule, f"{os.fspath(path)}: {type(error).__name__}: {error}") from error
 
 
 def _check_known(array: Any) -> None:
     if any(np.isnan(extent) for extent in array.shape):
-        raise InvalidValue(
-            operator=NAME,
-            argument="source",
-            rule="must know its chunks",
-            given=str(array.chunks),
-            expected="array.compute_chunk_sizes()",
-        )
+        raise InvalidValue(NAME, "source", "must know its chunks", str(array.chunks), "array.compute_chunk_sizes()")
 
 
 def _token_of_store(array: Any) -> str:
@@ -139,22 +129,11 @@ def _image(group: Any, given: Int) -> Source:
     scales = attributes.get("ome", attributes).get("multiscales")
     if not scales:
         names = ", ".join(sorted(group.array_keys())) or "none"
-        raise InvalidType(
-            operator=NAME,
-            argument="source",
-            rule="must be an array, or a group with the multiscales of an OME-Zarr image",
-            given=f"a group with the arrays {names}",
-            expected="the path of one array of it",
-        )
+        rule = "must be an array, or a group with the multiscales of an OME-Zarr image"
+        raise InvalidType(NAME, "source", rule, f"a group with the arrays {names}", "the path of one array of it")
     levels = scales[0]["datasets"]
     if not 0 <= level < len(levels):
-        raise InvalidValue(
-            operator=NAME,
-            argument="level",
-            rule="must be a level of the image",
-            given=str(level),
-            expected=f"0 to {len(levels) - 1}",
-        )
+        raise InvalidValue(NAME, "level", "must be a level of the image", str(level), f"0 to {len(levels) - 1}")
     array: Any = group[levels[level]["path"]]
     image = {"axes": scales[0].get("axes"), "name": scales[0].get("name"), "dataset": levels[level]}
     return Source(array, _token_of_store(array), f"{array.store_path}", image=image)

@@ -44,15 +44,11 @@ class Output:
 
     def __init__(self, array: Any) -> None:
         if not isinstance(array, zarr.Array):
-            raise InvalidType(
-                operator=NAME,
-                argument="out",
-                rule="must be a zarr array, or the path or URL of a new one",
-                given=given_text(array),
-                expected="zarr.create_array(..), 'y.zarr', or no out for a dask array",
-            )
+            rule = "must be a zarr array, or the path or URL of a new one"
+            given = given_text(array)
+            raise InvalidType(NAME, "out", rule, given, "zarr.create_array(..), 'y.zarr', or no out for a dask array")
         if array.read_only:
-            raise InvalidValue(operator=NAME, argument="out", rule="must be open for writing", expected="mode='r+'")
+            raise InvalidValue(NAME, "out", "must be open for writing", expected="mode='r+'")
         self._array: Any = array
         self.manifest = manifest_of(array.store, array.path)
         self.text = str(array.store_path)
@@ -82,7 +78,7 @@ class Output:
             ("must have the element type of the result", self._array.dtype, dtype),
         ):
             if given != expected:
-                raise InvalidValue(operator=NAME, argument="out", rule=rule, given=str(given), expected=str(expected))
+                raise InvalidValue(NAME, "out", rule, str(given), str(expected))
 
     def begin(self, layout: Layout, entries: dict[str, Any], overwrite: bool) -> set[Index]:
         """Makes what is missing, and returns the chunks that an earlier run wrote."""
@@ -112,7 +108,7 @@ class NewOutput(Output):
         """kind: "array", "image" (OME-Zarr) or "labelled" (a data set of xarray)."""
         name = os.fspath(path)
         if not isinstance(name, str) or not name or "\0" in name:
-            raise InvalidType(operator=NAME, argument="out", rule="must have a name", given=given_text(path))
+            raise InvalidType(NAME, "out", "must have a name", given_text(path))
         self._local = None if "://" in name else Path(name)
         self.text = name
         self._inside = {"array": "", "image": "0", "labelled": ""}[kind]
@@ -120,7 +116,7 @@ class NewOutput(Output):
         if self._local is not None:
             if not self._local.parent.is_dir():
                 rule = "the folder of the store must exist"
-                raise InvalidValue(operator=NAME, argument="out", rule=rule, given=str(self._local.parent))
+                raise InvalidValue(NAME, "out", rule, str(self._local.parent))
             self._store: Any = LocalStore(self._local.with_name(self._local.name + ".partial"))
             self.manifest = manifest_of(LocalStore(self._local), "")
         else:
@@ -145,13 +141,8 @@ class NewOutput(Output):
         there = self._exists()
         if found is None:
             if there and not overwrite:
-                raise InvalidValue(
-                    operator=NAME,
-                    argument="out",
-                    rule="must not exist, unless a run that is recorded beside it began it",
-                    given=self.text,
-                    expected="another out, or overwrite=True",
-                )
+                rule = "must not exist, unless a run that is recorded beside it began it"
+                raise InvalidValue(NAME, "out", rule, self.text, "another out, or overwrite=True")
             return self._anew(layout, entries)
         self.manifest.check(found, entries)
         if self._local is None and not there or self._local is not None and not (there or self._store.root.is_dir()):

@@ -70,15 +70,10 @@ def split(
     given = source_of(source, level)
     tiling = Tiling(given.array.shape, tile, overlap=overlap, tail=tail, axes=axes, padding_mode=padding_mode, value=value)
     if tail == "partial":
-        raise InvalidValue(
-            operator="dask.split",
-            argument="tail",
-            rule="must give tiles of one shape",
-            given="'partial'",
-            expected="'shift', 'pad', 'shift_or_pad', 'drop' or 'error'",
-        )
+        rule = "must give tiles of one shape"
+        raise InvalidValue("dask.split", "tail", rule, "'partial'", "'shift', 'pad', 'shift_or_pad', 'drop' or 'error'")
     if not len(tiling):
-        raise InvalidValue(operator="dask.split", argument="source", rule="must have a tile", given=str(given.array.shape))
+        raise InvalidValue("dask.split", "source", "must have a tile", str(given.array.shape))
     client = client_of(client)
     output = output_of(out, "array")
     check_store(client, output.in_memory)
@@ -148,18 +143,12 @@ def merge(
     """
     given = source_of(tiles)
     if given.store is None:
-        raise InvalidType(
-            operator="dask.merge", argument="tiles", rule="must be a zarr array of tiles", given=given_text(tiles)
-        )
+        raise InvalidType("dask.merge", "tiles", "must be a zarr array of tiles", given_text(tiles))
     array = given.store
     if tiling is None:
         if ATTRIBUTE not in array.attrs:
-            raise InvalidValue(
-                operator="dask.merge",
-                argument="tiling",
-                rule=f"is required, since the tiles have no attribute {ATTRIBUTE}",
-                expected="patchfold.Tiling(shape, tile, overlap=..)",
-            )
+            rule = f"is required, since the tiles have no attribute {ATTRIBUTE}"
+            raise InvalidValue("dask.merge", "tiling", rule, expected="patchfold.Tiling(shape, tile, overlap=..)")
         tiling = Tiling.from_json(json.dumps(array.attrs[ATTRIBUTE]))
     spec = MergeSpec(window=window, reduce=reduce, dtype=dtype, mask=mask, fill=fill)
     spec.check(tiling)
@@ -167,7 +156,7 @@ def merge(
     fits = array.ndim > len(tiling.axes) and array.shape[0] == len(tiling)
     if not fits:
         rule = "must have a tile of the tiling for each entry of the first axis"
-        raise InvalidValue(operator="dask.merge", argument="tiles", rule=rule, given=str(array.shape), expected=expected)
+        raise InvalidValue("dask.merge", "tiles", rule, str(array.shape), expected)
     axes = tiling._native.axes_in(array.ndim - 1)
     channels = tuple(extent for axis, extent in enumerate(array.shape[1:]) if axis not in axes)
     options = Options(

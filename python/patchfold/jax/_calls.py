@@ -37,9 +37,7 @@ def apply(native: _core.Operator, x: Any, *values: Any) -> jax.Array:
     """The result of an operator for an array, inside or outside transforms."""
     if not isinstance(x, (jax.Array, np.ndarray)):
         rule = "must be an array of JAX or NumPy"
-        raise InvalidType(
-            operator=native.name, argument="x", rule=rule, given=given_text(x), expected="jax.numpy.asarray(x)"
-        )
+        raise InvalidType(native.name, "x", rule, given_text(x), "jax.numpy.asarray(x)")
     x = jnp.asarray(x)
     call = _core.linear_call(native, x.shape, _dtype_name(native.name, x.dtype), *values)
     result: jax.Array = _call.bind(x, call=call, dtype=x.dtype)
@@ -52,7 +50,7 @@ def create(native: _core.Operator, dtype: Any, *values: Any) -> jax.Array:
         known = jax.dtypes.canonicalize_dtype(dtype)
     except TypeError:
         rule = "must be an element type of JAX"
-        raise InvalidType(operator=native.name, argument="dtype", rule=rule, given=given_text(dtype)) from None
+        raise InvalidType(native.name, "dtype", rule, given_text(dtype)) from None
     call = _core.linear_call(native, (), _dtype_name(native.name, known), *values)
     result: jax.Array = _call.bind(call=call, dtype=known)
     return result
@@ -65,7 +63,7 @@ def _dtype_name(op: str, dtype: Any) -> str:
         return name
     if jnp.issubdtype(dtype, jax.dtypes.extended) or _bits(dtype) != 8 * dtype.itemsize:
         rule = "must have elements of whole bytes"
-        raise InvalidType(operator=op, argument="x", rule=rule, given=name)
+        raise InvalidType(op, "x", rule, name)
     return f"opaque{dtype.itemsize}"
 
 

@@ -123,13 +123,7 @@ def sliding_window_inference(
         (torch.Size([1, 2, 40, 30]), True)
     """
     if not isinstance(inputs, torch.Tensor):
-        raise InvalidType(
-            operator=NAME,
-            argument="inputs",
-            rule="must be a torch tensor",
-            given=given_text(inputs),
-            expected="torch.as_tensor(..)",
-        )
+        raise InvalidType(NAME, "inputs", "must be a torch tensor", given_text(inputs), "torch.as_tensor(..)")
     plain: torch.Tensor = cast(Any, inputs).as_tensor() if _is_meta_tensor(inputs) else inputs
     windows = Windows(tuple(plain.shape), roi_size, overlap)
     windows.check_buffers(buffer_steps, buffer_dim)

@@ -74,13 +74,8 @@ class SlidingWindowInferer:
         """Runs the network on the windows of inputs, and returns what sliding_window_inference returns."""
         condition = kwargs.get("condition")
         if condition is not None and tuple(condition.shape) != tuple(inputs.shape):
-            raise InvalidValue(
-                operator=NAME,
-                argument="condition",
-                rule="must have the shape of inputs",
-                given=value_text(tuple(condition.shape)),
-                expected=value_text(tuple(inputs.shape)),
-            )
+            rule = "must have the shape of inputs"
+            raise InvalidValue(NAME, "condition", rule, value_text(tuple(condition.shape)), value_text(tuple(inputs.shape)))
         device = kwargs.pop("device", self.device)
         large = self.cpu_thresh is not None and inputs.shape[2:].numel() > self.cpu_thresh
         return sliding_window_inference(

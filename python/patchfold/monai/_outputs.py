@@ -67,7 +67,7 @@ class Outputs:
         if keys != self.keys or len(found) != len(self._each) or not found:
             given = f"{len(found)} results" if keys is None else value_text(keys)
             rule = "must return at least one tensor, and the same number and keys each time"
-            raise InvalidValue(operator=NAME, argument="predictor", rule=rule, given=given)
+            raise InvalidValue(NAME, "predictor", rule, given)
         if own is not None:
             own = self._own(own, len(group))
         for output, result in zip(self._each, found, strict=True):
@@ -97,20 +97,12 @@ class Outputs:
         if isinstance(result, np.ndarray):
             result = torch.from_numpy(result)
         if not isinstance(result, torch.Tensor):
-            raise InvalidType(
-                operator=NAME,
-                argument="predictor",
-                rule="must return a tensor, or a sequence or mapping of tensors",
-                given=given_text(result),
-            )
+            rule = "must return a tensor, or a sequence or mapping of tensors"
+            raise InvalidType(NAME, "predictor", rule, given_text(result))
         if not (result.dtype.is_floating_point or result.dtype.is_complex):
-            raise InvalidType(
-                operator=NAME,
-                argument="predictor",
-                rule="must return floating or complex numbers, which can be blended",
-                given=str(result.dtype),
-                expected="scores of each class, and argmax of the output; or patchfold.apply_tiled, which keeps labels",
-            )
+            rule = "must return floating or complex numbers, which can be blended"
+            expected = "scores of each class, and argmax of the output; or patchfold.apply_tiled, which keeps labels"
+            raise InvalidType(NAME, "predictor", rule, str(result.dtype), expected)
         rank = 2 + len(self._windows.roi)
         if result.ndim != rank or result.shape[0] != count or 0 in result.shape[2:]:
             rule = "must return (windows, channels, spatial axes)"

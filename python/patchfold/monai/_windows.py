@@ -20,7 +20,7 @@ _LEAST_WEIGHT = 1e-3  # the documented floor of MONAI's weights
 
 
 def value_error(argument: str, rule: str, given: Any, expected: str = "") -> InvalidValue:
-    return InvalidValue(operator=NAME, argument=argument, rule=rule, given=value_text(given), expected=expected)
+    return InvalidValue(NAME, argument, rule, value_text(given), expected)
 
 
 def _each(argument: str, value: Any, count: int) -> tuple[Any, ...]:
@@ -91,7 +91,7 @@ class Windows:
     @staticmethod
     def _roi(size: Any, extent: int, given: Any) -> int:
         if size is not None and not is_integer(size):
-            raise InvalidType(operator=NAME, argument="roi_size", rule="must hold integers or None", given=given_text(given))
+            raise InvalidType(NAME, "roi_size", "must hold integers or None", given_text(given))
         return operator.index(size) if size is not None and size > 0 else extent
 
     def __len__(self) -> int:
@@ -139,9 +139,7 @@ class Windows:
 
     def check_condition(self, condition: Any) -> None:
         if not isinstance(condition, torch.Tensor):
-            raise InvalidType(
-                operator=NAME, argument="condition", rule="must be a torch tensor", given=given_text(condition)
-            )
+            raise InvalidType(NAME, "condition", "must be a torch tensor", given_text(condition))
         shape = tuple(condition.shape)
         if shape[:1] + shape[2:] != self.shape[:1] + self.extents:
             raise value_error(

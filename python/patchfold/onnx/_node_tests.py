@@ -37,7 +37,7 @@ _HALF_UNIT = {"float16": 2.0**-10, "bfloat16": 2.0**-7}
 
 
 def _fail(path: Path, code: str, rule: str, given: object = "", expected: object = "") -> NoReturn:
-    raise InvalidValue(operator="onnx", argument=str(path), rule=rule, given=str(given), expected=str(expected), code=code)
+    raise InvalidValue("onnx", str(path), rule, str(given), str(expected), code=code)
 
 
 def _read(path: Path, most: int) -> bytes:

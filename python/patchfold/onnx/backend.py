@@ -114,23 +114,13 @@ class _Call:
 
     def _integers(self, argument: str, value: NumpyArray) -> NumpyArray:
         if value.dtype != np.int64 or value.ndim != 1:
-            raise InvalidType(
-                operator=self.spec.name,
-                argument=argument,
-                rule="must be a list of int64",
-                given=f"{value.dtype} of shape {value.shape}",
-            )
+            raise InvalidType(self.spec.name, argument, "must be a list of int64", f"{value.dtype} of shape {value.shape}")
         return value
 
     def _moved_strings(self, data: NumpyArray, arguments: dict[str, Any]) -> NumpyArray:
         """Strings are Python objects, which are not copied as bytes: their positions are moved instead."""
         if self.spec.sums:
-            raise InvalidType(
-                operator=self.spec.name,
-                argument=self.spec.data_input,
-                rule="elements of this type cannot be added",
-                given="string",
-            )
+            raise InvalidType(self.spec.name, self.spec.data_input, "elements of this type cannot be added", "string")
         positions = _apply(self.spec, np.arange(data.size).reshape(data.shape), arguments)
         moved: NumpyArray = data.reshape(-1)[positions]
         return moved
@@ -166,11 +156,7 @@ def _attributes(node: NodeProto) -> dict[str, Any]:
 
 def _array(tensor: TensorProto) -> NumpyArray:
     if tensor.data_location == TensorProto.EXTERNAL:
-        raise InvalidValue(
-            operator="onnx",
-            argument=tensor.name,
-            rule="must lie in the model; onnx.load() with its file brings it there",
-        )
+        raise InvalidValue("onnx", tensor.name, "must lie in the model; onnx.load() with its file brings it there")
     return numpy_helper.to_array(tensor)
 
 
@@ -215,24 +201,13 @@ def _checked(info: ValueInfoProto, given: Any) -> NumpyArray:
             raise Unsupported(operator="onnx", argument=info.name, rule=rule, given=str(tensor_type.elem_type)) from None
         fits, wanted = value.dtype == dtype, dtype.name
     if not fits:
-        raise InvalidType(
-            operator="onnx",
-            argument=info.name,
-            rule="element type of the input",
-            given=str(value.dtype),
-            expected=wanted,
-        )
+        raise InvalidType("onnx", info.name, "element type of the input", str(value.dtype), wanted)
     if tensor_type.HasField("shape"):
         declared = [dim.dim_value if dim.HasField("dim_value") else None for dim in tensor_type.shape.dim]
         pairs = zip(declared, value.shape, strict=False)
         if len(declared) != value.ndim or any(d is not None and d != extent for d, extent in pairs):
-            raise InvalidValue(
-                operator="onnx",
-                argument=info.name,
-                rule="shape of the input",
-                given=str(value.shape),
-                expected=f"({', '.join('?' if d is None else str(d) for d in declared)})",
-            )
+            expected = f"({', '.join('?' if d is None else str(d) for d in declared)})"
+            raise InvalidValue("onnx", info.name, "shape of the input", str(value.shape), expected)
     return value
 
 
@@ -266,11 +241,11 @@ class PreparedModel(onnx.backend.base.BackendRep):
         values = dict(self._initialisers)
         for name, value in given.items():
             if name not in self._inputs:
-                raise InvalidValue(operator="onnx", argument=name, rule="is not an input", expected=", ".join(self._inputs))
+                raise InvalidValue("onnx", name, "is not an input", expected=", ".join(self._inputs))
             values[name] = _checked(self._inputs[name], value)
         for name in self._inputs:
             if name not in values:
-                raise InvalidValue(operator="onnx", argument=name, rule="the input is missing")
+                raise InvalidValue("onnx", name, "the input is missing")
         for step in self._steps:
             step.run(values)
         return _result(self._outputs, values)
@@ -280,13 +255,7 @@ class PreparedModel(onnx.backend.base.BackendRep):
         for names in (required, list(self._inputs)):
             if len(inputs) == len(names):
                 return dict(zip(names, inputs, strict=True))
-        raise InvalidValue(
-            operator="onnx",
-            argument="inputs",
-            rule="one array for each input",
-            given=str(len(inputs)),
-            expected=", ".join(required),
-        )
+        raise InvalidValue("onnx", "inputs", "one array for each input", str(len(inputs)), ", ".join(required))
 
 
 def _result(names: Sequence[str], values: Values) -> tuple[Any, ...]:
@@ -331,13 +300,7 @@ class PatchfoldBackend(onnx.backend.base.Backend):
         if isinstance(inputs, Mapping):
             inputs = [inputs[name] for name in node.input]
         if len(inputs) != len(node.input):
-            raise InvalidValue(
-                operator=node.op_type,
-                argument="inputs",
-                rule="one array for each input",
-                given=str(len(inputs)),
-                expected=", ".join(node.input),
-            )
+            raise InvalidValue(node.op_type, "inputs", "one array for each input", str(len(inputs)), ", ".join(node.input))
         values = {name: np.asarray(value) for name, value in zip(node.input, inputs, strict=True)}
         step.run(values)
         return _result(list(node.output), values)

@@ -58,15 +58,11 @@ class GridAggregator(torchio.GridAggregator):
     def __init__(self, sampler: Any, overlap_mode: str = "crop", downsampling_factor: int = 1, *, out: Any = None) -> None:
         if not is_integer(downsampling_factor) or downsampling_factor < 1:
             given = value_text(downsampling_factor)
-            raise InvalidValue(
-                operator=AGGREGATOR, argument="downsampling_factor", rule="must be an integer of at least 1", given=given
-            )
+            raise InvalidValue(AGGREGATOR, "downsampling_factor", "must be an integer of at least 1", given)
         if overlap_mode not in _OVERLAP_MODES:
             expected = ", ".join(map(repr, _OVERLAP_MODES))
             rule = "must be one of TorchIO's modes"
-            raise InvalidValue(
-                operator=AGGREGATOR, argument="overlap_mode", rule=rule, given=value_text(overlap_mode), expected=expected
-            )
+            raise InvalidValue(AGGREGATOR, "overlap_mode", rule, value_text(overlap_mode), expected)
         check_out(AGGREGATOR, out)
         self.overlap_mode = overlap_mode
         self._factor = factor = operator.index(downsampling_factor)
@@ -80,7 +76,7 @@ class GridAggregator(torchio.GridAggregator):
         uneven = [n for n in (*self._patch, *(half if padded else ())) if n % factor]
         if uneven:
             rule = "must divide the patch size" + (" and half of the overlap, which is the padding" if padded else "")
-            raise InvalidValue(operator=AGGREGATOR, argument="downsampling_factor", rule=rule, given=value_text(factor))
+            raise InvalidValue(AGGREGATOR, "downsampling_factor", rule, value_text(factor))
         self._tile = tuple(n // factor for n in self._patch)
         self._extents = tuple(n // factor for n in shape)
         self._half = tuple(n // factor for n in half)
@@ -96,13 +92,9 @@ class GridAggregator(torchio.GridAggregator):
         batch = batch_tensor.detach().cpu()
         rows = torch.as_tensor(locations).cpu().tolist()
         if batch.ndim != 5 or len(rows) != batch.shape[0] or tuple(batch.shape[2:]) != self._tile:
-            raise PatchShapeError(
-                operator=AGGREGATOR,
-                argument="batch_tensor",
-                rule="must have a patch of the locations' extents for each location",
-                given=value_text(tuple(batch.shape)),
-                expected=f"({len(rows)}, channels, *{value_text(self._tile)})",
-            )
+            rule = "must have a patch of the locations' extents for each location"
+            expected = f"({len(rows)}, channels, *{value_text(self._tile)})"
+            raise PatchShapeError(AGGREGATOR, "batch_tensor", rule, value_text(tuple(batch.shape)), expected)
         cells = [self._cell(row) for row in rows]
         if self._sink is None:
             self._was_long = self.overlap_mode == "crop" and batch.dtype == torch.int64
@@ -114,7 +106,7 @@ class GridAggregator(torchio.GridAggregator):
         """Returns the volume, or ``out``. Voxels that no patch gave are 0 in the mode "crop" and NaN in the others, as in
         TorchIO. No patch is taken afterwards in the modes "average" and "hann"."""
         if self._sink is None:
-            raise InvalidValue(operator=AGGREGATOR, argument="batch_tensor", rule="must have come: no patch was added")
+            raise InvalidValue(AGGREGATOR, "batch_tensor", "must have come: no patch was added")
         if self._was_long:
             message = "patchfold: GridAggregator: int64 becomes int32, as in TorchIO: ITK has no 64-bit integers"
             warnings.warn(message, RuntimeWarning, stacklevel=2)
@@ -125,13 +117,8 @@ class GridAggregator(torchio.GridAggregator):
         known = isinstance(row, list) and len(row) == 6
         cell = tuple(starts.get(first, -1) for starts, first in zip(self._starts, row[:3], strict=True)) if known else (-1,)
         if -1 in cell or [last - first for first, last in zip(row[:3], row[3:], strict=True)] != list(self._patch):
-            raise InvalidValue(
-                operator=AGGREGATOR,
-                argument="locations",
-                rule="must be rows of the sampler's locations",
-                given=value_text(row),
-                expected="batch[torchio.LOCATION]",
-            )
+            rule = "must be rows of the sampler's locations"
+            raise InvalidValue(AGGREGATOR, "locations", rule, value_text(row), "batch[torchio.LOCATION]")
         return cell
 
     def _begin(self, batch: torch.Tensor) -> Cropped | Blended:
@@ -152,7 +139,5 @@ class GridAggregator(torchio.GridAggregator):
         tiling = Tiling((channels, *self._extents), self._tile, stride=strides)
         if tiling.grid != self._grid or starts_of(tiling) != starts:
             rule = "must divide the distance of patches, which is patch_size - patch_overlap"
-            raise InvalidValue(
-                operator=AGGREGATOR, argument="downsampling_factor", rule=rule, given=value_text(self._factor)
-            )
+            raise InvalidValue(AGGREGATOR, "downsampling_factor", rule, value_text(self._factor))
         return tiling

@@ -27,7 +27,7 @@ def _three(argument: str, value: Any) -> tuple[int, int, int]:
     entries = tuple(value) if hasattr(value, "__iter__") and not isinstance(value, str) else (value,) * 3
     if len(entries) != 3 or not all(map(is_integer, entries)):
         rule = "must be an integer, or one for each of the three spatial axes"
-        raise InvalidValue(operator=_SAMPLER, argument=argument, rule=rule, given=value_text(value))
+        raise InvalidValue(_SAMPLER, argument, rule, value_text(value))
     first, second, third = map(operator.index, entries)
     return first, second, third
 
@@ -101,12 +101,8 @@ class GridSampler(torchio.GridSampler):
     def __call__(self, subject: torchio.Subject | None = None, num_patches: int | None = None) -> Iterator[torchio.Subject]:  # type: ignore[override]
         """Yields the patches of a subject, by default of the sampler's own, in the order of their locations."""
         if num_patches is not None:
-            raise InvalidValue(
-                operator=_SAMPLER,
-                argument="num_patches",
-                rule="is None: a grid sampler does not support limiting the number of patches",
-                given=value_text(num_patches),
-            )
+            rule = "is None: a grid sampler does not support limiting the number of patches"
+            raise InvalidValue(_SAMPLER, "num_patches", rule, value_text(num_patches))
         (self._source if subject is None else subject).check_consistent_space()
         tiling = self._tiling if subject is None else self._tiling_of(subject)
         images = self._images if subject is None else self._prepared(subject)
@@ -138,9 +134,7 @@ class GridSampler(torchio.GridSampler):
         for holds, argument, rule, given, limit in facts:
             if not holds:
                 expected = f"at most {limit}" if limit == shape and limit else value_text(limit) if limit else ""
-                raise InvalidValue(
-                    operator=_SAMPLER, argument=argument, rule=rule, given=value_text(given), expected=expected
-                )
+                raise InvalidValue(_SAMPLER, argument, rule, value_text(given), expected)
         return Tiling(shape, patch, overlap=overlap)
 
     @staticmethod
