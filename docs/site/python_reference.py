@@ -17,7 +17,7 @@ SPECIAL = ("__call__", "__len__", "__iter__", "__getitem__", "__enter__")
 def signature_of(function, name, bound):
     """The parameters with their defaults; types stand in the text, and `*` where names begin to be needed."""
     shown, bare = [], False
-    parameters = [each for each in function.parameters if not (bound and each.name in ("self", "cls"))]
+    parameters = [each for each in with_taken(function) if not (bound and each.name in ("self", "cls"))]
     for each in parameters:
         kind = each.kind.value if each.kind else ""
         if kind == "keyword-only" and not bare:
@@ -31,6 +31,19 @@ def signature_of(function, name, bound):
         shown.insert(last + 1, "/")
     returns = f" -> {function.returns}" if function.returns is not None and name != "__init__" else ""
     return f"({', '.join(shown)}){returns}"
+
+
+def with_taken(function):
+    """The parameters of a function; those that @takes gives it stand as it puts them, in place of the ** at the end."""
+    for decorator in function.decorators:
+        if found := re.fullmatch(r"takes\((\w+), (.+)\)", str(decorator.value)):
+            names = function.module[found[1]].all_members
+            owners = [function.module[owner] for owner in found[2].split(", ")]
+            taken = [each for owner in owners for each in owner.parameters if each.name in names]
+            own = list(function.parameters)[:-1]
+            last = [each for each in own if each.kind.value == "keyword-only" and each.default is not None]
+            return [*(each for each in own if each not in last), *taken, *last]
+    return list(function.parameters)
 
 
 def described(text):

@@ -89,8 +89,11 @@ Progress: TypeAlias = bool | Callable[[int, int], Any]
 Fill: TypeAlias = Number
 
 
+# Keyword arguments that several functions take. A function gets them by patchfold._signatures.takes.
+
+
 class WindowSettings(TypedDict, total=False):
-    """Where the patches of unfold lie, and of all that undoes it. One class for the overloads of several functions."""
+    """Where the patches of unfold lie, and of all that undoes it."""
 
     stride: IntOrInts
     dilation: IntOrInts
@@ -103,17 +106,29 @@ class ColumnsSettings(WindowSettings, total=False):
 
 
 class UnfoldSettings(ColumnsSettings, total=False):
+    """Those of unfold but positions, which decides the type of the result."""
+
     padding_mode: PaddingMode
     value: Number
     allow_empty: bool
 
 
+class UnfoldCall(UnfoldSettings, total=False):
+    positions: Positions
+
+
 class FoldSettings(ColumnsSettings, total=False):
+    """Those of fold but positions."""
+
     reduce: FoldReduce
     fill: Number
 
 
-class ReconstructSettings(ColumnsSettings, total=False):
+class FoldCall(FoldSettings, total=False):
+    positions: Positions
+
+
+class ReconstructCall(ColumnsSettings, total=False):
     positions: Positions
     fill: Number
 
@@ -122,3 +137,25 @@ class TokenSettings(TypedDict, total=False):
     order: TokenOrder
     merge_size: Int | None
     layout: Layout
+
+
+class MergeSettings(TypedDict, total=False):
+    """Those of MergeSpec."""
+
+    window: Window | None
+    reduce: Reduce | None
+    dtype: Any
+    mask: Mask | None
+    fill: Fill | None
+
+
+class TiledSettings(MergeSettings, total=False):
+    """Those of MergeSpec, and of Tiling but overlap and stride."""
+
+    tail: Tail
+    axes: IntOrInts | None
+    padding_mode: TilePadding
+    value: Number
+    scale: Scale
+    offset: IntOrInts | None
+    result: IntOrInts | None

@@ -16,6 +16,7 @@ from .._errors import InvalidType, given_text
 from .._typing import (
     Array,
     Element,
+    FoldCall,
     FoldReduce,
     FoldSettings,
     IntOrInts,
@@ -28,6 +29,7 @@ from .._typing import (
     PaddingMode,
     Positions,
     Shape,
+    UnfoldCall,
     UnfoldSettings,
     WindowSettings,
 )
@@ -56,10 +58,9 @@ def unfold(
     x: Array,
     kernel_size: IntOrInts,
     *,
-    positions: Positions = "flat",
     columns: Positions | None = None,
     out: Array | None = None,
-    **settings: Unpack[UnfoldSettings],
+    **settings: Unpack[UnfoldCall],
 ) -> Array: ...
 def unfold(
     x: Array,
@@ -152,11 +153,10 @@ def fold(
     output_size: Ints,
     kernel_size: IntOrInts,
     *,
-    positions: Positions = "flat",
     accumulate: bool = False,
     columns: Positions | None = None,
     out: Array | None = None,
-    **settings: Unpack[FoldSettings],
+    **settings: Unpack[FoldCall],
 ) -> Array: ...
 def fold(
     x: Array,

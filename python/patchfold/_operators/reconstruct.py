@@ -12,19 +12,8 @@ from .. import _core
 from .._arguments import read_once, read_pads
 from .._arrays.kinds import shape_of
 from .._errors import Error, InvalidType, InvalidValue, given_text, text_in, value_text
-from .._typing import (
-    Array,
-    Element,
-    IntOrInts,
-    Ints,
-    Layout,
-    Number,
-    Order,
-    Padding,
-    Positions,
-    ReconstructSettings,
-    Shape,
-)
+from .._signatures import takes
+from .._typing import Array, Element, IntOrInts, Ints, ReconstructCall, Shape
 from .columns import fold
 
 if TYPE_CHECKING:
@@ -40,7 +29,7 @@ def reconstruct(
     kernel_size: IntOrInts,
     *,
     out: npt.NDArray[Element] | None = None,
-    **settings: Unpack[ReconstructSettings],
+    **settings: Unpack[ReconstructCall],
 ) -> np.ndarray[Shape, np.dtype[Element]]: ...
 @overload
 def reconstruct(
@@ -49,7 +38,7 @@ def reconstruct(
     kernel_size: IntOrInts,
     *,
     out: npt.NDArray[Element] | None = None,
-    **settings: Unpack[ReconstructSettings],
+    **settings: Unpack[ReconstructCall],
 ) -> npt.NDArray[Element]: ...
 @overload
 def reconstruct(
@@ -58,21 +47,11 @@ def reconstruct(
     kernel_size: IntOrInts,
     *,
     out: Array | None = None,
-    **settings: Unpack[ReconstructSettings],
+    **settings: Unpack[ReconstructCall],
 ) -> Array: ...
+@takes(ReconstructCall, fold)
 def reconstruct(
-    columns: Array,
-    shape: Ints,
-    kernel_size: IntOrInts,
-    *,
-    stride: IntOrInts = 1,
-    dilation: IntOrInts = 1,
-    padding: Padding = 0,
-    layout: Layout = "channels_first",
-    order: Order = "channel",
-    positions: Positions = "flat",
-    fill: Number = 0,
-    out: Array | None = None,
+    columns: Array, shape: Ints, kernel_size: IntOrInts, *, out: Array | None = None, **settings: Unpack[ReconstructCall]
 ) -> Array:
     """Puts an image together from its patches: where they overlap, it is their mean. Undoes unfold.
 
@@ -109,28 +88,18 @@ def reconstruct(
         >>> patchfold.reconstruct(np.array([[10, 20, 30], [21, 30, 40]]), (1, 4), (2,))
         array([[10, 20, 30, 40]])
     """
-    whole, windows, pads = read_once(shape), tuple(map(read_once, (kernel_size, stride, dilation))), read_pads(padding)
+    whole, kernel_size, pads = read_once(shape), read_once(kernel_size), read_pads(settings["padding"])
+    windows = (kernel_size, read_once(settings["stride"]), read_once(settings["dilation"]))
+    settings |= {"stride": windows[1], "dilation": windows[2], "padding": pads}
+    layout, positions = settings["layout"], settings["positions"]
     try:
         held = shape_of(columns, "reconstruct", "columns") if hasattr(columns, "shape") else ()
         extents = _extents(len(held), whole, [*windows, pads], layout, positions)
-        made = _fold.output_shape(held, extents, *windows, pads, layout, order, positions) if held else whole
+        made = _fold.output_shape(held, extents, *windows, pads, layout, settings["order"], positions) if held else whole
         if made != whole:
             rule = "must be the shape of the image that the columns were cut from"
             raise InvalidValue("reconstruct", "shape", rule, value_text(whole), str(made), code="shape")
-        return fold(
-            columns,
-            extents,
-            windows[0],
-            stride=windows[1],
-            dilation=windows[2],
-            padding=pads,
-            layout=layout,
-            order=order,
-            positions=positions,
-            reduce="mean",
-            fill=fill,
-            out=out,
-        )
+        return fold(columns, extents, kernel_size, reduce="mean", out=out, **settings)
     except Error as error:
         if error.operator == "reconstruct":
             raise

@@ -8,7 +8,7 @@ import operator
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -17,7 +17,8 @@ from .._arguments import is_integer
 from .._arrays.devices import to_device
 from .._arrays.kinds import is_array, is_numpy, is_torch
 from .._errors import InvalidType, InvalidValue, given_text, value_text
-from .._typing import Fill, Int, IntOrInts, Mask, Number, Overlap, Progress, Reduce, Scale, Tail, TilePadding, Window
+from .._signatures import takes
+from .._typing import Int, IntOrInts, MergeSettings, Overlap, Progress, TiledSettings
 from .merge_arguments import mask_bytes
 from .merge_spec import MergeSpec, parts_of
 from .merger import Merger
@@ -27,31 +28,24 @@ from .sources import APPLY, Source
 from .tile import Tile, names_of
 from .tiling import Tiling
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
+
+@takes(TiledSettings, Tiling.__init__, MergeSpec.__init__)
 def apply_tiled(
     fn: Callable[[Any], Any],
     x: Any,
     tile: IntOrInts,
     *,
     overlap: Overlap,
-    window: Window | None = None,
-    tail: Tail = "shift",
     batch: int | None = None,
     out: Any = None,
     progress: Progress = True,
-    reduce: Reduce | None = None,
-    axes: IntOrInts | None = None,
-    mask: Mask | None = None,
-    padding_mode: TilePadding = "constant",
-    value: Number = 0,
-    scale: Scale = 1,
-    offset: IntOrInts | None = None,
-    result: IntOrInts | None = None,
-    dtype: Any = None,
-    fill: Fill | None = None,
     device: Any = None,
     spec: MergeSpec | None = None,
     threads: Int | None = None,
+    **settings: Unpack[TiledSettings],
 ) -> Any:
     """Applies a function to overlapping tiles of an array and merges the results.
 
@@ -66,9 +60,10 @@ def apply_tiled(
         x: an array of NumPy or torch, or any array that supports DLPack; or a store (zarr, h5py, xarray, dask): an object
             with shape and dtype that returns arrays for slices, of which one tile at a time is read; or an open data set of
             rasterio, of shape (bands, height, width).
-        tile, overlap: as for Tiling.
-        window: as for Merger.
-        tail: as for Tiling.
+        tile, overlap, tail, axes, padding_mode, value, scale, offset, result: as for Tiling.
+        window, reduce, dtype: as for Merger.
+        mask: as for Merger; fn is not called for tiles that are masked out.
+        fill: as for Merger.
         batch: the largest number of tiles that fn receives at a time. Tiles of different shapes (tail="partial") are never
             stacked.
         out: as for Merger; it must not share memory with x. For several results a tuple or a dict, in which None stands for
@@ -76,11 +71,6 @@ def apply_tiled(
             results are; apply_tiled then returns its path.
         progress: True shows a bar on a terminal and in a notebook, if tqdm is installed; a function is called with
             (finished tiles, all tiles).
-        reduce: as for Merger.
-        axes: as for Tiling.
-        mask: as for Merger; fn is not called for tiles that are masked out.
-        padding_mode, value, scale, offset, result: as for Tiling.
-        dtype, fill: as for Merger.
         device: where fn receives its tiles: a device of torch for tensors ("cuda"), of JAX for its arrays, and what
             ``to_device`` takes for others. None: in the processor's memory.
         spec: a MergeSpec, instead of window, reduce, dtype, mask and fill.
@@ -109,18 +99,8 @@ def apply_tiled(
         raise InvalidType(APPLY, "fn", "must be a function", given_text(fn))
     most = batch_of(batch)
     source = Source(x)
-    tiling = Tiling(
-        source.shape,
-        tile,
-        overlap=overlap,
-        tail=tail,
-        axes=axes,
-        padding_mode=padding_mode,
-        value=value,
-        scale=scale,
-        offset=offset,
-        result=result,
-    )
+    tiling, parts = tiled(source.shape, tile, overlap, settings)
+    parts = parts_of(spec, **parts)
 
     def merger_of(out: Any) -> Merger:
         _check_apart(x, out)
@@ -129,7 +109,6 @@ def apply_tiled(
         # The merger copies waiting parts: that needs less memory, and fn may return the same array every time.
         return Merger(tiling, out=out, copy=True, kind=source.kind, threads=threads, **parts)
 
-    parts = parts_of(spec, window=window, reduce=reduce, dtype=dtype, mask=mask, fill=fill)
     comes = mask_bytes(tiling._native, parts["mask"])
     indices = [i for i in range(len(tiling)) if comes is None or comes[i]]
     with Results(merger_of, out) as results, progress_of(progress, len(indices)) as done:
@@ -137,6 +116,15 @@ def apply_tiled(
             _run(fn, source, tiling, results, group, device, stacked=batch is not None)
             done(len(group))
         return results.finish()
+
+
+def tiled(
+    shape: tuple[int, ...], tile: IntOrInts, overlap: Overlap, settings: TiledSettings
+) -> tuple[Tiling, dict[str, Any]]:
+    """Returns the tiling of an array, and the parts of the MergeSpec of its results."""
+    given: dict[str, Any] = dict(settings)
+    parts = {name: given.pop(name) for name in MergeSettings.__annotations__}
+    return Tiling(shape, tile, overlap=overlap, **given), parts
 
 
 def batch_of(batch: Any) -> int:

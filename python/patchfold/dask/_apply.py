@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dask.array
 import numpy as np
@@ -17,11 +17,12 @@ from dask.base import tokenize
 
 from .._arguments import is_integer
 from .._errors import InvalidType, InvalidValue, given_text, value_text
-from .._tiles.apply import batch_of, groups_of
+from .._signatures import takes
+from .._tiles.apply import batch_of, groups_of, tiled
 from .._tiles.merge_arguments import element_type, mask_bytes
 from .._tiles.merge_spec import MergeSpec, ResultType
 from .._tiles.tiling import Tiling
-from .._typing import Fill, Int, IntOrInts, Mask, Number, Overlap, Progress, Reduce, Scale, Tail, TilePadding, Window
+from .._typing import Int, IntOrInts, Overlap, Progress, TiledSettings
 from ._chunks import NAME, Chunks, chunk_extents
 from ._graph import Graph, read_box, with_job
 from ._job import Job
@@ -32,6 +33,9 @@ from ._run import check_resources, check_store, client_of, compute_chunks, compu
 from ._sources import Source, source_of
 from ._stores import output_of
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 _array: Any = dask.array  # whose functions have no types
 
 
@@ -39,28 +43,17 @@ _BUFFERS = 32 << 20
 """Bytes that stores and the network take once, whatever is computed."""
 
 
+@takes(TiledSettings, Tiling.__init__, MergeSpec.__init__)
 def apply_tiled(
     fn: Callable[[Any], Any],
     source: Any,
     tile: IntOrInts,
     *,
     overlap: Overlap,
-    window: Window | None = None,
-    tail: Tail = "shift",
     batch: int | None = None,
     out: Any = None,
     chunks: Any = None,
     progress: Progress = True,
-    reduce: Reduce | None = None,
-    axes: IntOrInts | None = None,
-    mask: Mask | None = None,
-    padding_mode: TilePadding = "constant",
-    value: Number = 0,
-    scale: Scale = 1,
-    offset: IntOrInts | None = None,
-    result: IntOrInts | None = None,
-    dtype: Any = None,
-    fill: Fill | None = None,
     device: Any = None,
     results: ResultType | None = None,
     level: Int = 0,
@@ -69,6 +62,7 @@ def apply_tiled(
     token: str | None = None,
     overwrite: bool = False,
     client: Any = None,
+    **settings: Unpack[TiledSettings],
 ) -> Any:
     """Applies a function to overlapping tiles of a dask or zarr array, on many processes, and merges the results.
 
@@ -126,19 +120,8 @@ def apply_tiled(
     if not callable(fn):
         raise InvalidType(NAME, "fn", "must be a function", given_text(fn))
     given = source_of(source, level)
-    tiling = Tiling(
-        given.array.shape,
-        tile,
-        overlap=overlap,
-        tail=tail,
-        axes=axes,
-        padding_mode=padding_mode,
-        value=value,
-        scale=scale,
-        offset=offset,
-        result=result,
-    )
-    spec = MergeSpec(window=window, reduce=reduce, dtype=dtype, mask=mask, fill=fill)
+    tiling, parts = tiled(given.array.shape, tile, overlap, settings)
+    spec = MergeSpec(**parts)
     spec.check(tiling)
     options = Options(
         batch=batch_of(batch),

@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import dask.array
 import numpy as np
@@ -18,10 +18,14 @@ from .. import _core
 from .._arrays.dtypes import SIZES
 from .._errors import InvalidType, given_text
 from .._operators import blocks, columns
+from .._signatures import takes
 from .._threads import thread_limit
-from .._typing import DepthMode, FoldReduce, IntOrInts, Ints, Layout, Number, Order, Padding, PaddingMode, Positions
+from .._typing import DepthMode, FoldCall, IntOrInts, Ints, Layout, PaddingMode, UnfoldCall
 from ._chunks import starts
 from ._parts import Box, Parts, assembled
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _OPERATORS: dict[str, Any] = {
     name: _core.Operator(name, data="x") for name in ("unfold", "fold", "space_to_depth", "depth_to_space")
@@ -30,20 +34,8 @@ _OPERATORS: dict[str, Any] = {
 _array: Any = dask.array  # whose functions have no types
 
 
-def unfold(
-    x: Any,
-    kernel_size: IntOrInts,
-    *,
-    stride: IntOrInts = 1,
-    dilation: IntOrInts = 1,
-    padding: Padding = 0,
-    padding_mode: PaddingMode = "constant",
-    value: Number = 0,
-    layout: Layout = "channels_first",
-    order: Order = "channel",
-    positions: Positions = "flat",
-    allow_empty: bool = False,
-) -> Any:
+@takes(UnfoldCall, columns.unfold)
+def unfold(x: Any, kernel_size: IntOrInts, **settings: Unpack[UnfoldCall]) -> Any:
     """``patchfold.unfold`` of a dask array: lazy, chunk by chunk, the same bits.
 
     Shapes, Arguments, Formula, Types: as for patchfold.unfold; x is a dask array. The chunks of the result follow those of x
@@ -61,13 +53,14 @@ def unfold(
         >>> bool((y == patchfold.unfold(x.compute(), 3, padding=1, positions="grid")).all().compute())
         True
     """
-    settings = (kernel_size, stride, dilation, padding, padding_mode, value, layout, order, positions, allow_empty)
-    name, shapes, pads = _checked("unfold", x, *settings)
+    values = (kernel_size, *settings.values())
+    layout, positions = settings["layout"], settings["positions"]
+    name, shapes, pads = _checked("unfold", x, *values)
     axes = [axis for axis, *_ in pads]
-    kernel, step, between = (_for_axes(each, len(axes)) for each in (kernel_size, stride, dilation))
+    kernel, step, between = (_for_axes(each, len(axes)) for each in (kernel_size, settings["stride"], settings["dilation"]))
     padded = x
     for axis, _, begin, end in pads:
-        padded = _padded(padded, axis, begin, end, padding_mode, value)
+        padded = _padded(padded, axis, begin, end, settings["padding_mode"], settings["value"])
     grid = [
         max((padded.shape[axis] - (k - 1) * d - 1) // s + 1, 0) if padded.shape[axis] else 0
         for axis, k, s, d in zip(axes, kernel, step, between, strict=True)
@@ -87,25 +80,13 @@ def unfold(
             found[axes[i]] = slice(first * step[i], end)
         return found
 
-    options: dict[str, Any] = {"kernel_size": kernel, "stride": step, "dilation": between, "layout": layout, "order": order}
-    options |= {"positions": positions, "allow_empty": True}
-    return _built(name, padded, shapes[1], axes, places, cuts, grid, box, _Unfold(options), (x.name, settings))
+    options: dict[str, Any] = {"kernel_size": kernel, "stride": step, "dilation": between, "layout": layout}
+    options |= {"order": settings["order"], "positions": positions, "allow_empty": True}
+    return _built(name, padded, shapes[1], axes, places, cuts, grid, box, _Unfold(options), (x.name, values))
 
 
-def fold(
-    x: Any,
-    output_size: Ints,
-    kernel_size: IntOrInts,
-    *,
-    stride: IntOrInts = 1,
-    dilation: IntOrInts = 1,
-    padding: Padding = 0,
-    layout: Layout = "channels_first",
-    order: Order = "channel",
-    positions: Positions = "flat",
-    reduce: FoldReduce = "sum",
-    fill: Number = 0,
-) -> Any:
+@takes(FoldCall, columns.fold)
+def fold(x: Any, output_size: Ints, kernel_size: IntOrInts, **settings: Unpack[FoldCall]) -> Any:
     """``patchfold.fold`` of a dask array: lazy, chunk by chunk, the same bits.
 
     Shapes, Arguments, Formula, Types: as for patchfold.fold without accumulate; x is a dask array. The chunks of the result
@@ -121,11 +102,13 @@ def fold(
         >>> bool((y == patchfold.fold(x.compute(), (4, 4), 2, positions="grid")).all().compute())
         True
     """
-    settings = (output_size, kernel_size, stride, dilation, padding, layout, order, positions, False, reduce, fill)
-    name, shapes, pads = _checked("fold", x, *settings)
+    *first, reduce, fill = settings.values()
+    values = (output_size, kernel_size, *first, False, reduce, fill)
+    layout, positions = settings["layout"], settings["positions"]
+    name, shapes, pads = _checked("fold", x, *values)
     axes = [axis for axis, *_ in pads]
     extents = [extent for _, extent, _, _ in pads]
-    kernel, step, between = (_for_axes(each, len(axes)) for each in (kernel_size, stride, dilation))
+    kernel, step, between = (_for_axes(each, len(axes)) for each in (kernel_size, settings["stride"], settings["dilation"]))
     grid = [
         (extent + begin + end - (k - 1) * d - 1) // s + 1
         for (_, extent, begin, end), k, s, d in zip(pads, kernel, step, between, strict=True)
@@ -165,12 +148,12 @@ def fold(
         shifts = [cuts[i][k] - (ranges[i][0] * step[i] - pads[i][2]) for i, k in enumerate(spatial)]
         return tuple(sizes), tuple(shifts), all(end > begin for begin, end in ranges)
 
-    options: dict[str, Any] = {"kernel_size": kernel, "stride": step, "dilation": between, "layout": layout, "order": order}
-    options |= {"positions": positions, "reduce": reduce, "fill": fill}
+    options: dict[str, Any] = {"kernel_size": kernel, "stride": step, "dilation": between, "layout": layout}
+    options |= {"order": settings["order"], "positions": positions, "reduce": reduce, "fill": fill}
     call = _Fold(options, tuple(axes), fill if reduce == "mean" else 0)
     # The spatial axes of the columns stand for those of the image.
     sources = [places[0]] if positions == "flat" else places
-    return _built(name, x, shapes[1], sources, axes, cuts, extents, box, call, (x.name, settings), part)
+    return _built(name, x, shapes[1], sources, axes, cuts, extents, box, call, (x.name, values), part)
 
 
 def space_to_depth(x: Any, block: IntOrInts, *, mode: DepthMode = "blocks_first", layout: Layout = "channels_first") -> Any:

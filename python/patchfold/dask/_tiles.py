@@ -6,14 +6,15 @@ from __future__ import annotations
 import json
 import math
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._errors import InvalidType, InvalidValue, given_text
+from .._signatures import takes
 from .._tiles.merge_spec import MergeSpec, ResultType
 from .._tiles.tiling import Tiling
-from .._typing import Fill, Int, IntOrInts, Mask, Number, Overlap, Progress, Reduce, Tail, TilePadding, Window
+from .._typing import Int, IntOrInts, MergeSettings, Number, Overlap, Progress, Tail, TilePadding
 from ._apply import Options, merged
 from ._chunks import Index
 from ._graph import Graph
@@ -23,6 +24,9 @@ from ._report import Report
 from ._run import check_store, client_of, compute_chunks
 from ._sources import Source, source_of
 from ._stores import output_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 ATTRIBUTE = "patchfold_tiling"
 
@@ -112,20 +116,17 @@ def split(
     )
 
 
+@takes(MergeSettings, MergeSpec.__init__)
 def merge(
     tiles: Any,
     out: Any = None,
     *,
     tiling: Tiling | None = None,
-    window: Window | None = None,
-    reduce: Reduce | None = None,
-    mask: Mask | None = None,
-    dtype: Any = None,
-    fill: Fill | None = None,
     chunks: Any = None,
     progress: Progress = True,
     overwrite: bool = False,
     client: Any = None,
+    **settings: Unpack[MergeSettings],
 ) -> Any:
     """Merges the tiles of a zarr array, as split wrote it or another program after it, on the workers of dask.
 
@@ -150,7 +151,7 @@ def merge(
             rule = f"is required, since the tiles have no attribute {ATTRIBUTE}"
             raise InvalidValue("dask.merge", "tiling", rule, expected="patchfold.Tiling(shape, tile, overlap=..)")
         tiling = Tiling.from_json(json.dumps(array.attrs[ATTRIBUTE]))
-    spec = MergeSpec(window=window, reduce=reduce, dtype=dtype, mask=mask, fill=fill)
+    spec = MergeSpec(**settings)
     spec.check(tiling)
     expected = f"{len(tiling)} tiles with {tiling._native.result} along the tiled axes"
     fits = array.ndim > len(tiling.axes) and array.shape[0] == len(tiling)

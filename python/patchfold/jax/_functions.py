@@ -1,16 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
 """The neutral operators for JAX. Every function binds the primitive of _calls.py once."""
 
-from typing import Any, TypeAlias
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import jax
 import numpy as np
 import numpy.typing as npt
 
 from .._core import Operator
+from .._operators import columns
 from .._operators.table import operator_named, values_of
-from .._typing import DepthMode, FoldReduce, IntOrInts, Ints, Layout, Number, Order, Padding, PaddingMode, Positions
+from .._signatures import takes
+from .._typing import (
+    DepthMode,
+    FoldCall,
+    IntOrInts,
+    Ints,
+    Layout,
+    Order,
+    Padding,
+    Positions,
+    UnfoldCall,
+    WindowSettings,
+)
 from ._calls import apply, create
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Data: TypeAlias = jax.Array | npt.NDArray[Any]
 
@@ -25,20 +43,8 @@ _space_to_depth = Operator("space_to_depth", data="x")
 _depth_to_space = Operator("depth_to_space", data="x")
 
 
-def unfold(
-    x: Data,
-    kernel_size: IntOrInts,
-    *,
-    stride: IntOrInts = 1,
-    dilation: IntOrInts = 1,
-    padding: Padding = 0,
-    padding_mode: PaddingMode = "constant",
-    value: Number = 0,
-    layout: Layout = "channels_first",
-    order: Order = "channel",
-    positions: Positions = "flat",
-    allow_empty: bool = False,
-) -> jax.Array:
+@takes(UnfoldCall, columns.unfold)
+def unfold(x: Data, kernel_size: IntOrInts, **settings: Unpack[UnfoldCall]) -> jax.Array:
     """Copies every patch of an image into columns (im2col). Shapes, arguments, formula and errors: patchfold.unfold.
 
     Arguments other than x are fixed when a function is traced. Under vmap, x is one sample.
@@ -63,24 +69,11 @@ def unfold(
         >>> columns(jnp.ones((8, 3, 16, 16))).shape
         (8, 27, 256)
     """
-    window = (kernel_size, stride, dilation, padding, padding_mode, value)
-    return apply(_unfold, x, *window, layout, order, positions, allow_empty)
+    return apply(_unfold, x, kernel_size, *settings.values())
 
 
-def fold(
-    x: Data,
-    output_size: Ints,
-    kernel_size: IntOrInts,
-    *,
-    stride: IntOrInts = 1,
-    dilation: IntOrInts = 1,
-    padding: Padding = 0,
-    layout: Layout = "channels_first",
-    order: Order = "channel",
-    positions: Positions = "flat",
-    reduce: FoldReduce = "sum",
-    fill: Number = 0,
-) -> jax.Array:
+@takes(FoldCall, columns.fold)
+def fold(x: Data, output_size: Ints, kernel_size: IntOrInts, **settings: Unpack[FoldCall]) -> jax.Array:
     """Sums or averages columns into the image that they were cut from (col2im). Shapes, arguments, formula and errors:
     patchfold.fold.
 
@@ -104,18 +97,13 @@ def fold(
         >>> jax.grad(energy)(jnp.ones((1, 4, 4)))[0, 0]
         Array([2., 4., 4., 8.], dtype=float32)
     """
-    window = (kernel_size, stride, dilation, padding)
-    return apply(_fold, x, output_size, *window, layout, order, positions, None, reduce, fill)
+    *first, reduce, fill = settings.values()
+    return apply(_fold, x, output_size, kernel_size, *first, None, reduce, fill)
 
 
+@takes(WindowSettings, columns.coverage)
 def coverage(
-    output_size: Ints,
-    kernel_size: IntOrInts,
-    *,
-    stride: IntOrInts = 1,
-    dilation: IntOrInts = 1,
-    padding: Padding = 0,
-    dtype: npt.DTypeLike = np.float32,
+    output_size: Ints, kernel_size: IntOrInts, *, dtype: npt.DTypeLike = np.float32, **window: Unpack[WindowSettings]
 ) -> jax.Array:
     """Counts how many patches touch each pixel. Shapes, arguments, formula and errors: patchfold.coverage.
 
@@ -124,7 +112,7 @@ def coverage(
         >>> patchfold.jax.coverage((5,), 3)
         Array([1., 2., 3., 2., 1.], dtype=float32)
     """
-    return create(_coverage, dtype, output_size, kernel_size, stride, dilation, padding)
+    return create(_coverage, dtype, output_size, kernel_size, *window.values())
 
 
 def reorder(

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Keyword arguments that stand in one place and are taken by several functions."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def takes(settings: Any, *owners: Callable[..., Any]) -> Callable[[Function], Function]:
+    """Returns a decorator for a function that ends with ``**name: Unpack[settings]``: settings is a TypedDict whose keys are
+    parameters of the owners. The function's signature shows them in the owners' order, after the parameters that must be
+    given; each call gets all of them in this order, with the owners' defaults."""
+    taken = [each for owner in owners for each in inspect.signature(owner).parameters.values()]
+    taken = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in taken if each.name in settings.__annotations__]
+    defaults = {each.name: each.default for each in taken}
+
+    def decorated(function: Function) -> Function:
+        signature = inspect.signature(function)
+        *own, rest = signature.parameters.values()
+        last = [each for each in own if each.kind is each.KEYWORD_ONLY and each.default is not each.empty]
+        parameters = [*(each for each in own if each not in last), *taken, *last]
+        names = {each.name for each in parameters}
+
+        @functools.wraps(function)
+        def call(*args: Any, **given: Any) -> Any:
+            for name in given:
+                if name not in names:
+                    raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}")
+            return function(*args, **(defaults | given))
+
+        made: Any = call
+        made.__signature__ = signature.replace(parameters=parameters)
+        hints = {name: hint for name, hint in function.__annotations__.items() if name != rest.name}
+        made.__annotations__ = hints | {name: settings.__annotations__[name] for name in defaults}
+        return made  # type: ignore[no-any-return]
+
+    return decorated

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Keyword arguments that stand in one place: types, signatures and errors are those of functions that write them out."""
+
+import inspect
+import typing
+
+import patchfold
+import pytest
+from patchfold import _typing
+
+PLACES = [
+    (_typing.UnfoldCall, patchfold.unfold),
+    (_typing.FoldCall, patchfold.fold),
+    (_typing.ReconstructCall, patchfold.fold),
+    (_typing.WindowSettings, patchfold.coverage),
+    (_typing.TokenSettings, patchfold.patchify),
+    (_typing.TokenSettings, patchfold.unpatchify),
+    (_typing.MergeSettings, patchfold.MergeSpec.__init__),
+    (_typing.MergeSettings, patchfold.Merger.__init__),
+    (_typing.TiledSettings, patchfold.apply_tiled),
+]
+
+
+@pytest.mark.parametrize(("settings", "owner"), PLACES, ids=lambda each: each.__qualname__)
+def test_the_types_are_those_of_the_function_that_has_the_defaults(settings, owner):
+    hints = typing.get_type_hints(owner)
+    assert settings.__annotations__ == {name: hints[name] for name in settings.__annotations__}
+
+
+def test_tiled_calls_take_the_arguments_of_a_tiling_and_of_a_merge():
+    shown = inspect.signature(patchfold.apply_tiled).parameters
+    taken = {}
+    for owner in (patchfold.Tiling.__init__, patchfold.MergeSpec.__init__):
+        taken |= {name: each for name, each in inspect.signature(owner).parameters.items() if each.kind is each.KEYWORD_ONLY}
+    assert taken.pop("overlap").default is None and taken.pop("stride").default is None
+    assert {name: shown[name] for name in taken} == taken
+    assert taken.keys() == _typing.TiledSettings.__annotations__.keys()
+    hints = typing.get_type_hints(patchfold.Tiling.__init__) | typing.get_type_hints(patchfold.MergeSpec.__init__)
+    assert _typing.TiledSettings.__annotations__ == {name: hints[name] for name in taken}
+
+
+@pytest.mark.parametrize(("module", "name"), [
+    ("", "apply_tiled"), ("", "reconstruct"), ("dask", "apply_tiled"), ("dask", "merge"), ("dask", "unfold"),
+    ("dask", "fold"), ("jax", "unfold"), ("jax", "fold"), ("jax", "coverage"),
+])  # fmt: skip
+def test_a_wrong_call_gets_the_error_of_python(module, name):
+    if module:
+        pytest.importorskip(module)
+    function = getattr(getattr(patchfold, module) if module else patchfold, name)
+    signature = inspect.signature(function)
+    assert not [each for each in signature.parameters.values() if each.kind is each.VAR_KEYWORD]
+    assert typing.get_type_hints(function).keys() == {*signature.parameters, "return"}
+    with pytest.raises(TypeError, match=rf"^{name}\(\) got an unexpected keyword argument 'nonsense'"):
+        function(nonsense=1)
+    first = next(iter(signature.parameters))
+    with pytest.raises(TypeError, match=rf"^{name}\(\) missing \d required positional arguments?: '{first}'"):
+        function()
