@@ -8,6 +8,7 @@
 
 #include "cli/report.hpp"
 #include "patchfold/words.hpp"
+#include "src/tensor/other_words.hpp"
 
 namespace patchfold::cli {
 
@@ -16,7 +17,7 @@ namespace patchfold::cli {
 template <Worded E>
 E choice_of(std::string_view command, std::string_view option, const std::string& word, bool (*allows)(E) noexcept = nullptr,
             std::string_view more = {}) {
-  const auto value = value_of<E>(word);
+  const auto value = value_of<E>(word_here(word));
   if (value && (allows == nullptr || allows(*value))) return *value;
   fail_usage(command, option, "is unknown", word, listed_words<E>(allows).append(more));
 }

@@ -15,6 +15,7 @@
 #include "python/native/tiling.hpp"
 #include "python/native/values.hpp"
 #include "src/tensor/nearest.hpp"
+#include "src/tensor/other_words.hpp"
 
 namespace patchfold::python {
 namespace {
@@ -161,6 +162,17 @@ NB_MODULE(_core_of_main, module) {
                   nb::arg("writable"), nb::arg("owner"))
       .def_static("from_dlpack", &RawArray::from_dlpack, nb::arg("object"), nb::arg("op"), nb::arg("argument"));
   module.def("did_you_mean", &did_you_mean, nb::arg("word"), nb::arg("words"));
+  module.def(
+      "word_here", [](const nb::str& word) { return text(word_here(utf8_of(word))); }, nb::arg("word"));
+  module.def(
+      "operator_here", [](const nb::str& name) { return text(operator_here(utf8_of(name))); }, nb::arg("name"));
+  module.def(
+      "spelled_order",
+      [](const nb::str& order) {
+        const auto places = spelled_order(utf8_of(order));
+        return places ? nb::object(to_tuple(*places)) : nb::none();
+      },
+      nb::arg("order"));
   module.def("new_buffer", &new_buffer, nb::arg("shape"), nb::arg("dtype"));
   module.def(
       "prefer_large_pages",

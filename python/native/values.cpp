@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "python/native/numpy_arrays.hpp"
+#include "src/tensor/other_words.hpp"
 
 namespace patchfold::python {
 namespace {
@@ -180,11 +181,12 @@ constexpr std::array<std::string_view, 4> padding_rules = {"valid", "same", "sam
   throw Error({ErrorCode::value, std::string(place.op), std::string(place.argument), rule, text_of(object), expected});
 }
 
-/// A text that is one of the words, or nothing.
+/// The word that a text is or stands for, or nothing.
 std::optional<std::string> word_of(nb::handle object, std::span<const std::string_view> words) {
-  std::string word = utf8_of(object);
-  if (std::find(words.begin(), words.end(), word) == words.end()) return std::nullopt;
-  return word;
+  const std::string text = utf8_of(object);
+  for (const std::string_view word : {std::string_view(text), word_here(text)})
+    if (std::find(words.begin(), words.end(), word) != words.end()) return std::string(word);
+  return std::nullopt;
 }
 
 }  // namespace

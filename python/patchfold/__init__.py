@@ -21,6 +21,7 @@ from ._explain import explain
 from ._explanation import Explanation
 from ._operators.blocks import batch_to_space, depth_to_space, space_to_batch, space_to_depth
 from ._operators.columns import coverage, fold, reorder, unfold
+from ._operators.elsewhere import called_here as _called_here
 from ._operators.patches import Chunk, gather_patches, iter_unfold
 from ._operators.rearrange import copy, rearrange
 from ._operators.reconstruct import reconstruct
@@ -110,7 +111,9 @@ if not _t.TYPE_CHECKING:  # which would take every name for one of this module
     def __getattr__(name: str) -> _t.Any:
         needed = _LAZY.get(name)
         if needed is None:
-            raise AttributeError(f"module 'patchfold' has no attribute {name!r}", name=name, obj=_sys.modules[__name__])
+            here = _called_here(name)
+            why = f"module 'patchfold' has no attribute {name!r}" + (f"; it is {here} here" if here else "")
+            raise AttributeError(why, name=name, obj=_sys.modules[__name__])
         try:
             return _importlib.import_module(f".{name}", __name__)
         except ModuleNotFoundError as error:

@@ -52,15 +52,28 @@ Padding: TypeAlias = IntOrInts | Pairs | Literal["valid", "same", "same_upper", 
 Number: TypeAlias = SupportsIndex | SupportsFloat | SupportsComplex
 """A number of Python or NumPy."""
 
-PaddingMode: TypeAlias = Literal["constant", "edge", "reflect", "symmetric", "wrap"]
+PaddingMode: TypeAlias = (
+    Literal["constant", "edge", "reflect", "symmetric", "wrap"]
+    | Literal["zeros", "replicate", "circular"]
+    | Literal["CONSTANT", "REFLECT", "SYMMETRIC"]
+)
+"""What padding holds, in the words of NumPy, torch and TensorFlow."""
+
 Layout: TypeAlias = Literal["channels_first", "channels_last"]
-Order: TypeAlias = Literal["channel", "kernel"]
+Order: TypeAlias = Literal["channel", "kernel", "c k", "k c", "c kh kw", "kh kw c", "c kd kh kw", "kd kh kw c"]
+"""The slow index of an axis of channels and taps, or all of them in order."""
+
 Positions: TypeAlias = Literal["flat", "grid"]
 FoldReduce: TypeAlias = Literal["sum", "mean"]
 DepthMode: TypeAlias = Literal["blocks_first", "depth_first"]
-TokenOrder: TypeAlias = Literal["vit", "torch", "qwen"]
+TokenOrder: TypeAlias = Literal["vit", "torch", "qwen"] | str
+"""The order of a model, or the axes of a token in order: "p1 p2 pf c"."""
 
-TilePadding: TypeAlias = Literal["constant", "edge", "reflect", "symmetric"]
+TilePadding: TypeAlias = (
+    Literal["constant", "edge", "reflect", "symmetric"]
+    | Literal["zeros", "replicate"]
+    | Literal["CONSTANT", "REFLECT", "SYMMETRIC"]
+)
 Tail: TypeAlias = Literal["shift", "shift_or_pad", "pad", "partial", "drop", "error"]
 Reduce: TypeAlias = Literal["mean", "sum", "max", "min", "first", "last", "center"]
 WindowName: TypeAlias = Literal["ones", "linear", "hann", "cosine", "gaussian"]

@@ -48,7 +48,7 @@ class Room:
 # needs a symbol that the library hides.
 SHARED = "shared"
 SHARED_FILES = ["src/tensor/checked.hpp", "src/tensor/fail.hpp", "src/tensor/index.hpp",
-                "src/tensor/nearest.hpp", "src/tensor/small_float.hpp"]
+                "src/tensor/nearest.hpp", "src/tensor/other_words.hpp", "src/tensor/small_float.hpp"]
 
 KERNELS = SHARED + " src/tensor src/kernels"
 ENGINE = KERNELS + " src/engine"

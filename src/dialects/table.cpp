@@ -16,6 +16,7 @@
 #include "tensor/held.hpp"
 #include "tensor/lasting.hpp"
 #include "tensor/nearest.hpp"
+#include "tensor/other_words.hpp"
 
 namespace patchfold {
 
@@ -244,9 +245,7 @@ ErrorValue operator_hint(std::string_view name) {
   };
   for (const DialectSpec& dialect : all_dialects())
     if (dialect.name == name) return {"the ", name, " operators are ", names_of(name)};
-  // Other systems' names of the neutral operators.
-  for (const auto& [other, ours] : {std::pair<std::string_view, std::string_view>("im2col", "unfold"), {"col2im", "fold"}})
-    if (name == other) return {"it is called ", ours, " here"};
+  if (const std::string_view here = operator_here(name); !here.empty()) return {"it is called ", here, " here"};
   Nearest nearest(name);
   std::string_view meant;
   std::string same;  // the operators that have this name in their dialects

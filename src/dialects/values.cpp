@@ -8,6 +8,7 @@
 #include "dialects/rows.hpp"
 #include "dialects/text.hpp"
 #include "tensor/fail.hpp"
+#include "tensor/other_words.hpp"
 
 namespace patchfold {
 namespace dialects {
@@ -98,7 +99,7 @@ std::string_view choose(const ArgumentValue& value, const Target& target) {
   const std::string& word = get<std::string>(value, target);
   std::string known;
   for (const std::string_view choice : target.argument.choices) {
-    if (choice == word) return choice;
+    if (choice == word || choice == word_here(word)) return choice;
     known += (known.empty() ? "" : ", ") + std::string(choice);
   }
   fail(ErrorCode::value, target.op.name, target.argument.name, "must be one of the words that the argument knows", word,

@@ -204,7 +204,7 @@ def wrong_types(spec, argument) -> Iterator[Row]:
         for value in (0, b"valid", True, ["valid"]):
             message = f"{place}{words}; {typed(value)}"
             yield Row(f"{argument.name}={value!r}", spec, (X,), {argument.name: value}, InvalidType, message)
-        for value in ("nonsense", "", argument.choices[0].swapcase()):
+        for value in ("nonsense", "", argument.choices[-1].swapcase()):
             message = f"{place}{words}; given {value!r}"
             yield Row(f"{argument.name}={value!r}", spec, (X,), {argument.name: value}, InvalidValue, message)
         expected = words.removeprefix("must be ")

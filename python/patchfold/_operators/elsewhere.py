@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Says what a function that people know from another system is called here."""
+
+from __future__ import annotations
+
+import sys
+
+from .. import _core
+from .table import operators
+
+
+def _plain(name: str) -> str:
+    return name.partition("-")[0].replace("_", "").lower()
+
+
+def called_here(name: str) -> str:
+    """The call of the function that has this name elsewhere: "patchfold.unfold(image, kernel_size)"; empty if none has."""
+    if name.startswith("_"):
+        return ""
+    here = _core.operator_here(name)
+    names = {spec: spec.name if here else spec.name.rpartition(".")[2] for spec in operators()}
+    found = [spec for spec, own in names.items() if _plain(own) == _plain(here or name)]
+    if not found:
+        return ""
+    spec = found[-1]  # the newest version
+    dialect, _, operator = spec.name.partition("-")[0].rpartition(".")
+    module = f"patchfold.{dialect}".rstrip(".")
+    known = [each for each in vars(sys.modules.get(module, _core)) if not each.startswith("_")]
+    function = next((each for each in known if _plain(each) == _plain(operator)), operator)
+    if "view" in name and f"{function}_view" in known:
+        function += "_view"
+    needed = [spec.data_input, *(argument.name for argument in spec.arguments if argument.required)]
+    return f"{module}.{function}({', '.join(needed)})"
