@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "ops/lowering.hpp"
+#include "patchfold/error.hpp"
 #include "patchfold/tensor.hpp"
 
 namespace patchfold::dialects {
@@ -16,8 +17,15 @@ void check_each(std::string_view op, std::string_view argument, const Dims& list
 void check_each(std::string_view op, std::string_view argument, const PadsList& list, std::int64_t bound);
 /// Throws Error(value) unless the number is at least `bound`.
 void check_number(std::string_view op, std::string_view argument, std::int64_t value, std::int64_t bound);
-/// Throws Error(rank) unless the shape has `rank` axes.
-void check_rank(std::string_view op, std::string_view argument, const Dims& shape, int rank);
+/// Throws Error(rank) unless the shape has `rank` axes. Without a hint it says how a batch axis is added, if only that
+/// lacks.
+void check_rank(std::string_view op, std::string_view argument, const Dims& shape, int rank, ErrorValue hint = {});
+
+/// Returns what to type for columns with an axis for each spatial axis, which only the neutral fold takes.
+ErrorValue grid_hint(const Dims& columns, int rank, const ops::Names& names);
+/// Returns what to type for an image that has not the two spatial axes that these extents of a patch say: more of them, or
+/// an axis of channels.
+ErrorValue image_hint(const Axes& kernel, const Dims& image, const ops::Names& names);
 
 /// Returns the names of a depth operator, one of whose arguments, `block`, gives all sizes.
 constexpr ops::Names depth_names(std::string_view op, std::string_view data, std::string_view block) {

@@ -69,7 +69,12 @@ PadsList both_ends(const Axes& padding, const Names& names) {
 }
 
 Neutral neutral(const Unfold& op, const Dims& x, const Names& names) {
-  check_rank(names.op, names.data, x, 4);
+  ErrorValue hint;
+  if (x.size() > 4 && !op.kernel_size.empty()) {
+    hint = dialects::image_hint(op.kernel_size, x, names);
+    if (!hint.empty()) hint.append(" of the neutral unfold");
+  }
+  check_rank(names.op, names.data, x, 4, std::move(hint));
   return patchfold::Unfold{.kernel_size = entries(op.kernel_size, 2, 1, "kernel_size", names),
                            .stride = entries(op.stride, 2, 1, "stride", names),
                            .dilation = entries(op.dilation, 2, 1, "dilation", names),
@@ -78,7 +83,7 @@ Neutral neutral(const Unfold& op, const Dims& x, const Names& names) {
 }
 
 Neutral neutral(const Fold& op, const Dims& x, const Names& names) {
-  check_rank(names.op, names.data, x, 3);
+  check_rank(names.op, names.data, x, 3, x.size() == 4 ? dialects::grid_hint(x, 2, names) : ErrorValue());
   return patchfold::Fold{.output_size = entries(op.output_size, 2, 1, "output_size", names),
                          .kernel_size = entries(op.kernel_size, 2, 1, "kernel_size", names),
                          .stride = entries(op.stride, 2, 1, "stride", names),

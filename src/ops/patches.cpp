@@ -118,11 +118,10 @@ namespace {
 
 /// Returns what to type if the axes of columns seem to be meant in another way.
 ErrorValue columns_hint(const Fold& op, const Dims& columns, const Geometry& geometry, const Names& names) {
-  if (names.op != Fold::name) return {};  // other dialects have one form of columns
   const Dims per_axis = positions_of(geometry);
   const bool first = op.layout == Layout::channels_first;
   const int rank = geometry.axes.size(), axes = columns.size();
-  if (op.positions == Positions::flat && axes > rank) {
+  if (names.op == Fold::name && op.positions == Positions::flat && axes > rank) {  // dialects have one form of columns
     const int channel = first ? axes - rank - 1 : axes - 1, others = first ? channel + 1 : axes - rank - 1;
     if (columns.slice(others, others + rank) == per_axis && columns[channel] % geometry.taps == 0 && rank > 1)
       return {"columns with one axis for each spatial axis: ", Setting("positions", "grid")};

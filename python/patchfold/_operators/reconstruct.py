@@ -104,7 +104,8 @@ def reconstruct(
         if error.operator == "reconstruct":
             raise
         argument = {"x": "columns", "shape": "columns", "output_size": "shape"}.get(error.argument, error.argument)
-        facts = {"rule": error.rule, "given": error.given, "expected": error.expected, "code": error.code}
+        facts = error._facts()
+        facts["hint"] = facts["hint"].replace("shape.", "columns.")
         raise type(error)("reconstruct", argument, **facts) from None
 
 

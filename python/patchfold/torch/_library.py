@@ -117,7 +117,9 @@ class _Row:
         except InvalidValue as error:
             if error.argument != "shape":
                 raise
-            raise InvalidValue(operator=error.operator, argument="input", **error._facts()) from None
+            facts = error._facts()
+            facts["hint"] = facts["hint"].replace("shape.", "input.")
+            raise InvalidValue(operator=error.operator, argument="input", **facts) from None
 
     def shape_of(self, sizes: Sequence[Any], values: Sequence[Any]) -> Sequence[Any]:
         """The library's rule; the traceable one where a size is a symbol."""
