@@ -9,10 +9,12 @@ from typing import Literal, TypeAlias
 import numpy.typing as npt
 
 from ._core import Operator
-from ._typing import Array, Element, IntOrInts, Operation
+from ._operators import inverses as _inverses
+from ._typing import Array, Element, IntOrInts, Layout, Operation
 
 PaddingType: TypeAlias = Literal["valid", "same"]
 DataFormat: TypeAlias = Literal["channels_last", "channels_first"]
+Reduction: TypeAlias = Literal["mean", "sum"]
 
 _extract_patches: Operation = Operator("keras.extract_patches", data="images").__call__
 _unfold: Operation = Operator("keras.unfold", data="x").__call__
@@ -66,6 +68,63 @@ def extract_patches(
                [2, 3, 6, 7]])
     """
     return _extract_patches(images, out, size, strides, dilation_rate, padding, data_format)
+
+
+def reconstruct_patches(
+    patches: Array,
+    size: IntOrInts,
+    output_size: IntOrInts | None = None,
+    strides: IntOrInts | None = None,
+    padding: PaddingType = "valid",
+    data_format: DataFormat | None = None,
+    *,
+    dilation_rate: IntOrInts = 1,
+    reduction: Reduction = "mean",
+    out: Array | None = None,
+) -> Array:
+    """keras.ops.image.reconstruct_patches: puts patches back into the images or volumes that they were cut from.
+
+    Beyond Keras, patches may overlap and be dilated. It is the inverse of extract_patches.
+
+    Shapes: patches is (N, oh, ow, kh*kw*C) or (oh, ow, kh*kw*C), with three positions for volumes; the result is (N, H, W,
+        C) or (H, W, C), where (H, W) is output_size. With data_format="channels_first" the channels stand before the
+        spatial axes on both sides.
+
+    Arguments:
+        patches: the patches, as extract_patches makes them.
+        size, strides, padding, data_format, dilation_rate: those of the extract_patches.
+        output_size: the spatial extents of the images; one number stands for every axis. None, with padding="valid" only,
+            means the extents that the patches cover.
+        reduction: "mean" of the elements that meet, which gives the images back where nobody changed the patches; or "sum".
+        out: an array of the result's shape and element type; it receives the result and is returned.
+
+    Formula: result[n, y, c] = the mean or the sum of patches[n, position, tap * C + c] over all taps and positions with
+        position * stride + tap * dilation_rate - pad_begin = y for each axis; 0 if there are none.
+
+    Types: numbers and booleans, summed and averaged as patchfold.fold does.
+
+    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
+        arguments of the wrong type, and for element types that cannot be added. Both name the rule, the given value and the
+        expected one.
+
+    Elsewhere: patchfold.fold (layout="channels_last", order="kernel", positions="grid"); torch nn.functional.fold (other
+        order); TensorFlow the gradient of image.extract_patches; ONNX Col2Im; OpenVINO Col2Im; MATLAB col2im.
+
+    Example:
+        >>> import numpy as np, patchfold.keras
+        >>> images = np.arange(16).reshape(1, 4, 4, 1)
+        >>> patches = patchfold.keras.extract_patches(images, 2)
+        >>> bool((patchfold.keras.reconstruct_patches(patches, 2) == images).all())
+        True
+    """
+    op = "keras.reconstruct_patches"
+    rule = _inverses.word_of(op, "padding", padding, {"valid": "valid", "same": "same"})
+    last = _inverses.word_of(op, "data_format", data_format or "channels_last", {"channels_last": "1", "channels_first": ""})
+    names = {"kernel_size": "size", "stride": "strides", "dilation": "dilation_rate"}
+    layout: Layout = "channels_last" if last else "channels_first"
+    window = (size, size if strides is None else strides, dilation_rate)
+    result: Array = _inverses.put_back(op, patches, out, output_size, window, rule, layout, reduction, names)
+    return result
 
 
 @typing.overload

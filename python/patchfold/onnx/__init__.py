@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 import numpy.typing as npt
 
 from .._core import Operator
+from .._operators import inverses as _inverses
 from .._typing import Array, Element, Int, Ints, Operation
 
 Mode: TypeAlias = Literal["DCR", "CRD"]
@@ -85,6 +86,46 @@ def col2im(
                  [1., 2., 1.]]]], dtype=float32)
     """
     return _col2im(input, out, image_shape, block_shape, dilations, pads, strides)
+
+
+def im2col(
+    input: Array,
+    block_shape: Ints,
+    *,
+    dilations: Ints | None = None,
+    pads: Ints | None = None,
+    strides: Ints | None = None,
+    out: Array | None = None,
+) -> Array:
+    """Copies patches of images into columns that ONNX Col2Im takes. ONNX has no such operator.
+
+    Shapes: input is (N, C, I1..IR); the result is (N, C*K, L), with K and L as for col2im.
+
+    Arguments:
+        input: the images.
+        block_shape, dilations, pads, strides: as for col2im.
+        out: an array of the result's shape and element type; it receives the result and is returned.
+
+    Formula: result[n, c * K + tap, position] = input[n, c, position * stride + tap * dilation - pad_begin]; 0 outside.
+
+    Types: any element type of fixed size; elements are copied bit by bit.
+
+    Errors: InvalidValue for numbers and shapes that break a rule; InvalidType for data that is not an array, for arguments
+        of the wrong type, and for elements without a fixed size. Both name the rule, the given value and the expected one.
+
+    Elsewhere: patchfold.unfold; torch nn.functional.unfold; TensorFlow image.extract_patches (other order); OpenVINO
+        ExtractImagePatches (other order); MATLAB im2col(A, [m n], 'sliding').
+
+    Example:
+        >>> import numpy as np, patchfold.onnx
+        >>> patchfold.onnx.im2col(np.arange(9).reshape(1, 1, 3, 3), (2, 2), strides=(1, 1))[0, 0]
+        array([0, 1, 3, 4])
+    """
+    op = "onnx.im2col"
+    window = (block_shape, 1 if strides is None else strides, 1 if dilations is None else dilations)
+    names = {"kernel_size": "block_shape", "stride": "strides", "dilation": "dilations", "padding": "pads"}
+    result: Array = _inverses.im2col(op, input, out, window, pads, names)
+    return result
 
 
 def depth_to_space(input: Array, blocksize: Int, *, mode: Mode = "DCR", out: Array | None = None) -> Array:

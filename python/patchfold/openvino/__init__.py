@@ -9,9 +9,11 @@ from typing import Literal, TypeAlias
 import numpy.typing as npt
 
 from .._core import Operator
+from .._operators import inverses as _inverses
 from .._typing import Array, DepthMode, Element, Int, Ints, Operation
 
 AutoPad: TypeAlias = Literal["valid", "same_lower", "same_upper"]
+Reduction: TypeAlias = Literal["mean", "sum"]
 
 _col2im: Operation = Operator("openvino.Col2Im", data="data").__call__
 _extract_image_patches: Operation = Operator("openvino.ExtractImagePatches", data="data").__call__
@@ -131,6 +133,56 @@ def extract_image_patches(
         array([0, 1, 3, 4])
     """
     return _extract_image_patches(data, out, sizes, strides, rates, auto_pad)
+
+
+def reconstruct_patches(
+    patches: Array,
+    output_size: Ints,
+    *,
+    sizes: Ints,
+    strides: Ints,
+    rates: Ints,
+    auto_pad: AutoPad,
+    reduction: Reduction = "mean",
+    out: Array | None = None,
+) -> Array:
+    """Puts the patches of ExtractImagePatches-3 back into the images that they were cut from. OpenVINO has no such operator.
+
+    Shapes: patches is (N, kh*kw*C, oh, ow); the result is (N, C, H, W), where (H, W) is output_size.
+
+    Arguments:
+        patches: the patches, as extract_image_patches makes them.
+        output_size: rows and columns of the images.
+        sizes, strides, rates, auto_pad: those of the extract_image_patches.
+        reduction: "mean" of the elements that meet, which gives the images back where nobody changed the patches; or "sum".
+        out: an array of the result's shape and element type; it receives the result and is returned.
+
+    Formula: result[n, c, y] = the mean or the sum of patches[n, tap * C + c, position] over all taps and positions with
+        position * stride + tap * rate - pad_begin = y for both axes; 0 if there are none.
+
+    Types: numbers and booleans, summed and averaged as patchfold.fold does.
+
+    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
+        arguments of the wrong type, and for element types that cannot be added. Both name the rule, the given value and the
+        expected one.
+
+    Elsewhere: patchfold.fold (order="kernel", positions="grid"); torch nn.functional.fold (other order); TensorFlow the
+        gradient of image.extract_patches; ONNX Col2Im (other order); MATLAB col2im.
+
+    Example:
+        >>> import numpy as np, patchfold.openvino
+        >>> data = np.arange(9).reshape(1, 1, 3, 3)
+        >>> window = dict(sizes=(2, 2), strides=(1, 1), rates=(1, 1), auto_pad="valid")
+        >>> patches = patchfold.openvino.extract_image_patches(data, **window)
+        >>> bool((patchfold.openvino.reconstruct_patches(patches, (3, 3), **window) == data).all())
+        True
+    """
+    op = "openvino.reconstruct_patches"
+    rule = _inverses.word_of(op, "auto_pad", auto_pad, {word: word for word in ("valid", "same_upper", "same_lower")})
+    names = {"kernel_size": "sizes", "stride": "strides", "dilation": "rates", "padding": "auto_pad"}
+    window = (sizes, strides, rates)
+    result: Array = _inverses.put_back(op, patches, out, output_size, window, rule, "channels_first", reduction, names)
+    return result
 
 
 def space_to_batch(data: Array, block_shape: Ints, pads_begin: Ints, pads_end: Ints, *, out: Array | None = None) -> Array:

@@ -7,10 +7,12 @@ import importlib
 from typing import Literal, TypeAlias
 
 from .._core import Operator
+from .._operators import inverses as _inverses
 from .._typing import Array, Int, Ints, Operation, Pairs
 
 DataFormat: TypeAlias = Literal["NHWC", "NCHW"]
 PaddingType: TypeAlias = Literal["SAME", "VALID"]
+Reduction: TypeAlias = Literal["mean", "sum"]
 
 _space_to_batch: Operation = Operator("tensorflow.SpaceToBatch", data="input").__call__
 _space_to_batch_nd: Operation = Operator("tensorflow.SpaceToBatchND", data="input").__call__
@@ -247,6 +249,78 @@ def extract_image_patches(
         array([4, 5, 7, 8])
     """
     return _extract_image_patches(images, out, ksizes, strides, rates, padding)
+
+
+def extract_patches(
+    images: Array, sizes: Ints, strides: Ints, rates: Ints, padding: PaddingType, *, out: Array | None = None
+) -> Array:
+    """tf.image.extract_patches: copies patches to the channels. It is extract_image_patches under its newer name,
+    whose first list is sizes.
+
+    Example:
+        >>> import numpy as np, patchfold.tensorflow
+        >>> images = np.arange(9).reshape(1, 3, 3, 1)
+        >>> patchfold.tensorflow.extract_patches(images, [1, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], "VALID").shape
+        (1, 2, 2, 4)
+    """
+    return _extract_image_patches(images, out, sizes, strides, rates, padding)
+
+
+def reconstruct_patches(
+    patches: Array,
+    output_size: Ints,
+    sizes: Ints,
+    strides: Ints,
+    rates: Ints,
+    padding: PaddingType,
+    *,
+    reduction: Reduction = "mean",
+    out: Array | None = None,
+) -> Array:
+    """Puts the patches of extract_patches back into the images that they were cut from. TensorFlow has no such operator.
+
+    Shapes: patches is (N, oh, ow, kh*kw*C); the result is (N, H, W, C), where (H, W) is output_size.
+
+    Arguments:
+        patches: the patches, as extract_patches makes them.
+        output_size: rows and columns of the images.
+        sizes, strides, rates, padding: those of the extract_patches.
+        reduction: "mean" of the elements that meet, which gives the images back where nobody changed the patches; or
+            "sum", which is the gradient of extract_patches.
+        out: an array of the result's shape and element type; it receives the result and is returned.
+
+    Formula: result[n, y, c] = the mean or the sum of patches[n, position, tap * C + c] over all taps and positions with
+        position * stride + tap * rate - pad_begin = y for both axes; 0 if there are none.
+
+    Types: numbers and booleans, summed and averaged as patchfold.fold does.
+
+    Derivatives: of sums, and of means where patches do not overlap.
+
+    Errors: InvalidValue for numbers, words and shapes that break a rule; InvalidType for data that is not an array, for
+        arguments of the wrong type, and for element types that cannot be added. Both name the rule, the given value and the
+        expected one.
+
+    Elsewhere: patchfold.fold (layout="channels_last", order="kernel", positions="grid"); torch nn.functional.fold (other
+        order); keras.ops.image.reconstruct_patches; ONNX Col2Im; OpenVINO Col2Im; MATLAB col2im.
+
+    Example:
+        >>> import numpy as np, patchfold.tensorflow
+        >>> images = np.arange(2 * 7 * 5 * 3).reshape(2, 7, 5, 3)
+        >>> window = dict(sizes=[1, 3, 3, 1], strides=[1, 2, 2, 1], rates=[1, 1, 1, 1], padding="SAME")
+        >>> patches = patchfold.tensorflow.extract_patches(images, **window)
+        >>> bool((patchfold.tensorflow.reconstruct_patches(patches, (7, 5), **window) == images).all())
+        True
+    """
+    op = "tensorflow.reconstruct_patches"
+    window = (
+        _inverses.inner(op, "sizes", sizes, 2),
+        _inverses.inner(op, "strides", strides, 2),
+        _inverses.inner(op, "rates", rates, 2),
+    )
+    rule = _inverses.word_of(op, "padding", padding, {"SAME": "same", "VALID": "valid"})
+    names = {"kernel_size": "sizes", "stride": "strides", "dilation": "rates"}
+    result: Array = _inverses.put_back(op, patches, out, output_size, window, rule, "channels_last", reduction, names)
+    return result
 
 
 def extract_volume_patches(
