@@ -8,6 +8,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 from .._arguments import read_once
+from .._core import spelled_order
 from .._errors import InvalidType, InvalidValue, given_text, text_in, value_text
 from .._typing import DepthMode
 
@@ -21,11 +22,13 @@ other. None: no view is possible."""
 
 
 class Order(NamedTuple):
-    mode: DepthMode
-    """Of the elements of a token: "blocks_first" for (taps, channel), "depth_first" for (channel, taps)."""
+    mode: DepthMode | None
+    """Of the elements of a token: "blocks_first" for (taps, channel), "depth_first" for (channel, taps), or None."""
     merge_size: int
     frames: int
     """Frames of a patch where patch_size is one number; 0 if images have no axis of frames."""
+    spelled: Shape = ()
+    """The axes of a patch, and -1 for the channels, as a caller spelled them out."""
 
 
 ORDERS = {
@@ -102,13 +105,14 @@ def geometry(batch: Shape, channels: int, extents: Shape, patch: Shape, merge: S
     spatial = places(cells, "outer") + places(cells, "inner")
     blocks = [1 if merge[i] > 1 and name == "outer" else patch[i] for _, name, i in (cells[axis] for axis in spatial)]
     positions = places(parts, "outer") + places(parts, "inner")
-    elements = [places(parts, "tap"), places(parts, "channel")]
-    if order.mode == "depth_first":
-        elements.reverse()
+    taps, channel = places(parts, "tap"), places(parts, "channel")
+    elements = [*channel, *taps] if order.mode == "depth_first" else [*taps, *channel]
+    if order.spelled:
+        elements = [taps[axis] if axis >= 0 else channel[0] for axis in order.spelled]
     depth = channels * prod(patch)
     counts = [parts[axis][0] for axis in positions]
     sizes = [size for size, _, _ in parts]
-    in_order = [*places(parts, "batch"), *positions, *elements[0], *elements[1]]
+    in_order = [*places(parts, "batch"), *positions, *elements]
     return Geometry(
         image=tuple(image),
         cells=tuple(size for size, _, _ in cells),
@@ -124,12 +128,25 @@ def geometry(batch: Shape, channels: int, extents: Shape, patch: Shape, merge: S
 
 
 def order_of(op: str, order: Any, layout: Any) -> Order:
+    spelled = None if text_in(order) is None or order in ORDERS else spelled_order(order)
     for argument, word, words in (("order", order, ORDERS), ("layout", layout, ("channels_first", "channels_last"))):
-        if text_in(word) not in words:
+        if text_in(word) not in words and not (argument == "order" and spelled):
             rule = "must be one of " + ", ".join(map(repr, words))
             kind = InvalidValue if isinstance(word, str) else InvalidType
-            raise kind(op, argument, rule, given_text(word))
-    return ORDERS[str.__str__(order)]
+            hint = "" if argument == "layout" else "or the axes of a token in order: 'p1 p2 c', 'c pf ph pw'"
+            raise kind(op, argument, rule, given_text(word), hint=hint)
+    if spelled is None:
+        return ORDERS[str.__str__(order)]
+    axes = tuple(range(len(spelled) - 1))
+    mode: DepthMode | None = "blocks_first" if spelled == (*axes, -1) else "depth_first" if spelled == (-1, *axes) else None
+    return Order(mode, 1, 0, spelled)
+
+
+def check_spelled(op: str, order: Order, patch: Shape, given: Any) -> None:
+    """Refuses an order that spells out other axes than a patch has."""
+    if order.spelled and len(order.spelled) != len(patch) + 1:
+        rule = "must name c and an axis for each entry of patch_size"
+        raise InvalidValue(op, "order", rule, given_text(given), f"c and {len(patch)} axes, for patches of {patch}")
 
 
 def integers(op: str, argument: str, value: Any) -> Any:
@@ -161,12 +178,24 @@ def merge_of(op: str, order: Order, merge_size: Any, rank: int) -> Shape:
     return (1,) * (rank - 2) + (size,) * min(rank, 2)
 
 
-def check_extents(op: str, argument: str, extents: Shape, patch: Shape, merge: Shape) -> None:
+def check_extents(op: str, argument: str, extents: Shape, patch: Shape, merge: Shape, frames: int | None = None) -> None:
+    """Refuses extents that patches do not fill. frames: the axis of the frames of a video, counted from the end."""
     steps = tuple(p * m for p, m in zip(patch, merge, strict=True))
     what = "patch_size" if max(merge) == 1 else "patch_size * merge_size"
     if any(extent % step for extent, step in zip(extents, steps, strict=True)):
-        rule = f"the spatial extents must be multiples of {what}"
-        raise InvalidValue(op, argument, rule, str(extents), f"multiples of {steps}; pad or crop", code="divisible")
+        rule, expected = f"the spatial extents must be multiples of {what}", f"multiples of {steps}; pad or crop"
+        hint = "" if frames is None else _frames_hint(extents[0], steps[0], frames)
+        raise InvalidValue(op, argument, rule, str(extents), expected, code="divisible", hint=hint)
     if 0 in extents:
         rule = f"the spatial extents must be at least {what}"
         raise InvalidValue(op, argument, rule, str(extents), f"at least {steps}")
+
+
+def _frames_hint(given: int, step: int, axis: int) -> str:
+    """Says what to do with frames that are no multiple of a step."""
+    if given % step == 0:
+        return ""
+    if given == 1:
+        return f"a picture is shown {step} times: numpy.repeat(x, {step}, axis={axis})"
+    last = f"x.take([-1] * {-given % step}, axis={axis})"
+    return f"a video repeats its last frame: numpy.concatenate([x, {last}], axis={axis})"

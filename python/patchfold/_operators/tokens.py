@@ -17,13 +17,14 @@ from .._errors import InvalidValue, errors_of
 from .._typing import Array, Element, Int, IntOrInts, Ints, Layout, TokenOrder, TokenSettings
 from .moves import moved, read
 from .patches import reshaped
-from .token_orders import Geometry, Seams, Shape, check_extents, geometry, integers, merge_of, order_of
+from .token_orders import Geometry, Order, Seams, Shape, check_extents, check_spelled, geometry, integers, merge_of, order_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _space_to_depth = _core.Operator("space_to_depth", data="x")
 _depth_to_space = _core.Operator("depth_to_space", data="x")
+_copy = _core.Operator("copy", data="x")
 
 
 def _joins(array: Any, seams: Seams) -> bool:
@@ -35,6 +36,18 @@ def _joins(array: Any, seams: Seams) -> bool:
 def _geometry(compiled: bool) -> Callable[..., Geometry]:
     """geometry(), without its cache where torch.compile traces: that would be no part of the graph."""
     return geometry.__wrapped__ if compiled else geometry
+
+
+def _in_order(plan: Geometry) -> Shape:
+    """The extents of all parts, in the order of the tokens."""
+    return tuple(plan.parts[axis] for axis in plan.order)
+
+
+def _missing_axis(kind: Order) -> str:
+    """How an array that lacks one axis gets it."""
+    if kind.frames:
+        return f"; a picture is a video that shows it {kind.frames} times: numpy.stack([x] * {kind.frames})"
+    return "; a grey picture is x[None]"
 
 
 def _result(op: str, shape: Shape, like: Any, out: Any) -> Any:
@@ -80,14 +93,17 @@ def patchify(
     Shapes: x is (B.., C, I1..IR), or (B.., I1..IR, C) with layout="channels_last"; the result is (B.., n, D) with D =
         C * the product of patch_size, and n = the product of I / patch_size. R is the length of patch_size. One number
         stands for rows and columns, R = 2, of an x of 3 or 4 axes. For order="qwen" x has frames, (B.., T, C, H, W) or
-        (B.., T, H, W, C), R = 3, and one number p stands for (2, p, p).
+        (B.., T, H, W, C), R = 3, and one number p stands for (2, p, p): (2, 3, H, W) is one video of two frames, and a batch
+        of pictures x, each shown twice, is numpy.stack([x, x], axis=1).
 
     Arguments:
         x: the images or videos; the extents must be multiples of the patches (and of the merge blocks). Pad or crop first.
         patch_size: extents of a patch, at least 1: one for each spatial axis, or one number as above.
         order: "vit": a token is (rows, columns, channel), tokens are in row-major order. "torch": a token is (channel,
             rows, columns), as the weights of a convolution are. "qwen": a token is (channel, frames, rows, columns), and
-            tokens stand together in merge blocks of 2 x 2: (t, y / 2, x / 2, y % 2, x % 2).
+            tokens stand together in merge blocks of 2 x 2: (t, y / 2, x / 2, y % 2, x % 2). Or the axes of a token spelled
+            out, as in the patterns of models: "p1 p2 c", "(p1 p2 pf c)": c for the channels, and for each entry of
+            patch_size pf, pt or pd (frames, depth), p1 or ph (rows), p2 or pw (columns).
         merge_size: patches along the rows and along the columns of a merge block; None for 2 with "qwen" and 1 otherwise.
         layout: where the channels lie, "channels_first" or "channels_last".
         out: a NumPy array or torch tensor of the result's shape and element type; it receives the result and is returned.
@@ -134,14 +150,15 @@ def patchify(
         )
     patch = size if type(size) is tuple else (kind.frames, size, size) if kind.frames else (size, size)
     rank = len(patch)
+    check_spelled(op, kind, patch, order)
     merge = merge_of(op, kind, merge_size, rank)
     if len(shape) < rank + 1:
-        expected = f"rank {rank + 1} or more" + ("; a grey picture is x[None]" if len(shape) == rank else "")
+        expected = f"rank {rank + 1} or more" + (_missing_axis(kind) if len(shape) == rank else "")
         rule = "must have an axis of channels and one for each entry of patch_size"
         raise InvalidValue(op, "x", rule, str(shape), expected, code="rank")
     batch, rest = shape[: len(shape) - rank - 1], list(shape[len(shape) - rank - 1 :])
     channels = rest.pop(-1 if layout == "channels_last" else 1 if kind.frames else 0)
-    check_extents(op, "x", tuple(rest), patch, merge)
+    check_extents(op, "x", tuple(rest), patch, merge, -rank - 1 if kind.frames else None)
     plan = _geometry(compiled)(batch, channels, tuple(rest), patch, merge, kind, str(layout))
     if out is None:
         cut = moved(array, plan.parts, plan.order)
@@ -150,6 +167,9 @@ def patchify(
             return view
     result = _result(op, plan.tokens, array, out)
     with errors_of(op):
+        if kind.mode is None:
+            _copy(moved(array, plan.parts, plan.order), reshaped(result, _in_order(plan)))
+            return result if out is None else out
         _space_to_depth(
             moved(array, plan.cells, plan.channels_last),
             reshaped(result, plan.grid),
@@ -199,7 +219,7 @@ def unpatchify(
         size: the spatial extents of the images, multiples of the patches (and of the merge blocks).
         patch_size: extents of a patch, at least 1: one for each spatial axis. One number p stands for (p, p), and for
             (2, p, p) with order="qwen".
-        order: "vit", "torch" or "qwen", as for patchify.
+        order: "vit", "torch", "qwen", or the axes of a token, as for patchify.
         merge_size: as for patchify.
         layout: where the channels lie in the result, "channels_first" or "channels_last".
         out: a NumPy array or torch tensor of the result's shape and element type; it receives the result and is returned.
@@ -236,6 +256,7 @@ def unpatchify(
     if len(patch) != len(extents):
         rule = "must have as many entries as patch_size"
         raise InvalidValue(op, "size", rule, str(extents), f"{len(patch)} entries, for patches of {patch}", code="length")
+    check_spelled(op, kind, patch, order)
     merge = merge_of(op, kind, merge_size, len(patch))
     check_extents(op, "size", extents, patch, merge)
     if len(shape) < 2:
@@ -248,12 +269,15 @@ def unpatchify(
     plan = _geometry(compiled)(shape[:-2], shape[-1] // taps, extents, patch, merge, kind, str(layout))
     if out is None:
         back = sorted(range(len(plan.order)), key=plan.order.__getitem__)
-        cut = moved(array, [plan.parts[axis] for axis in plan.order], back)
+        cut = moved(array, _in_order(plan), back)
         if not by_engine or _joins(cut, plan.image_seams):
             view: Array = reshaped(cut, plan.image)
             return view
     result = _result(op, plan.image, array, out)
     with errors_of(op):
+        if kind.mode is None:
+            _copy(reshaped(array, _in_order(plan)), moved(result, plan.parts, plan.order))
+            return result if out is None else out
         _depth_to_space(
             reshaped(array, plan.grid),
             moved(result, plan.cells, plan.channels_last),

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Words, names and directions that people bring from other systems: padding modes, spelled orders, operators, inverses."""
+
+import itertools
+
+import numpy as np
+import patchfold
+import patchfold.keras
+import patchfold.onnx
+import patchfold.openvino
+import patchfold.tensorflow
+import pytest
+
+PADDING = {
+    "zeros": "constant",
+    "CONSTANT": "constant",
+    "replicate": "edge",
+    "REFLECT": "reflect",
+    "SYMMETRIC": "symmetric",
+    "circular": "wrap",
+}
+
+
+@pytest.mark.parametrize(("theirs", "ours"), PADDING.items())
+def test_padding_modes_of_torch_and_tensorflow(theirs, ours):
+    x = np.arange(1, 36).reshape(1, 5, 7)
+    want = patchfold.unfold(x, (3, 2), padding=(2, 1), padding_mode=ours)
+    assert np.array_equal(patchfold.unfold(x, (3, 2), padding=(2, 1), padding_mode=theirs), want)
+    assert np.array_equal(patchfold.run("unfold", x, kernel_size=(3, 2), padding=(2, 1), padding_mode=theirs), want)
+    chunks = list(patchfold.iter_unfold(x, (3, 2), padding=(2, 1), padding_mode=theirs, max_bytes=500))
+    assert len(chunks) > 1 and np.array_equal(np.concatenate([chunk.columns[0] for chunk in chunks], axis=-1), want)
+    if ours != "wrap":  # which reads the other end, as no tile can
+        one, other = (patchfold.Tiling((7,), (4,), overlap=0, tail="pad", padding_mode=word) for word in (theirs, ours))
+        assert one == other and np.array_equal(one.cut(x[0, 0], 1), other.cut(x[0, 0], 1))
+
+
+def test_orders_that_are_spelled_out():
+    x = np.arange(2 * 5 * 5).reshape(2, 5, 5)
+    for spelled, order in (("c kh kw", "channel"), ("(kh kw c)", "kernel"), ("c k", "channel"), ("p1 p2 c", "kernel")):
+        columns = patchfold.unfold(x, (3, 3), order=spelled)
+        assert np.array_equal(columns, patchfold.unfold(x, (3, 3), order=order))
+        assert np.array_equal(patchfold.fold(columns, (5, 5), (3, 3), order=spelled), x * patchfold.coverage((5, 5), 3))
+    with pytest.raises(patchfold.InvalidValue, match="'channel', 'kernel'"):
+        patchfold.unfold(x, (3, 3), order="kw kh c")
+
+
+@pytest.mark.parametrize("names", list(itertools.permutations(("p1", "p2", "pf", "c"))), ids="-".join)
+@pytest.mark.parametrize("layout", ["channels_first", "channels_last"])
+def test_tokens_in_any_order(names, layout):
+    x = np.arange(2 * 3 * 4 * 6 * 8).reshape(2, 3, 4, 6, 8)
+    order = " ".join(names)
+    want = patchfold.rearrange(x, f"b c (f pf) (h p1) (w p2) -> b (f h w) ({order})", pf=2, p1=3, p2=4)
+    given = x if layout == "channels_first" else np.moveaxis(x, 1, -1)
+    tokens = patchfold.patchify(given, (2, 3, 4), order=f"({order})", layout=layout)
+    assert np.array_equal(tokens, want)
+    out = np.zeros(want.shape, want.dtype, order="F")
+    assert patchfold.patchify(given, (2, 3, 4), order=order, layout=layout, out=out) is out and np.array_equal(out, want)
+    back = patchfold.unpatchify(tokens, (4, 6, 8), (2, 3, 4), order=order, layout=layout)
+    assert np.array_equal(back, given)
+    out = np.zeros(given.shape, given.dtype, order="F")
+    patchfold.unpatchify(tokens, (4, 6, 8), (2, 3, 4), order=order, layout=layout, out=out)
+    assert np.array_equal(out, given)
+
+
+def test_tokens_in_merge_blocks_in_any_order():
+    x = np.arange(2 * 3 * 8 * 8).reshape(2, 3, 8, 8)
+    want = patchfold.rearrange(x, "b c (h m p) (w n q) -> b (h w m n) (q c p)", m=2, n=2, p=2, q=2)
+    assert np.array_equal(patchfold.patchify(x, 2, order="p2 c p1", merge_size=2), want)
+
+
+WINDOWS = list(itertools.product([(2, 2), (3, 1)], [(1, 1), (2, 3)], [(1, 1), (2, 1)]))
+
+
+@pytest.mark.parametrize("padding", ["VALID", "SAME"])
+@pytest.mark.parametrize(("kernel", "stride", "rate"), WINDOWS)
+def test_patches_put_back(kernel, stride, rate, padding):
+    """The mean gives back what patches cover, and the sum is the adjoint: <unfold x, p> = <x, fold p>."""
+    rng = np.random.default_rng(0)
+    x = rng.integers(1, 100, (2, 7, 9, 3))
+
+    def check(patches, put):
+        covered = put(np.ones_like(patches), reduction="mean")
+        assert np.array_equal(put(patches), x * covered)
+        other = rng.integers(-9, 9, patches.shape)
+        assert (patches * other).sum() == (x * put(other, reduction="sum")).sum()
+
+    lists = {"sizes": [1, *kernel, 1], "strides": [1, *stride, 1], "rates": [1, *rate, 1], "padding": padding}
+    patches = patchfold.tensorflow.extract_patches(x, **lists)
+    check(patches, lambda p, **more: patchfold.tensorflow.reconstruct_patches(p, (7, 9), **lists, **more))
+
+    word = padding.lower()
+    settings = {"strides": stride, "padding": word, "dilation_rate": rate}
+    check(
+        patchfold.keras.extract_patches(x, kernel, **settings),
+        lambda p, **more: patchfold.keras.reconstruct_patches(p, kernel, (7, 9), **settings, **more),
+    )
+
+    def first(array):
+        return np.moveaxis(array, -1, 1)
+
+    pads = {"sizes": kernel, "strides": stride, "rates": rate, "auto_pad": "valid" if padding == "VALID" else "same_lower"}
+    patches = patchfold.openvino.extract_image_patches(first(x), **pads)
+    check(
+        np.moveaxis(patches, 1, -1),
+        lambda p, **more: np.moveaxis(patchfold.openvino.reconstruct_patches(first(p), (7, 9), **pads, **more), 1, -1),
+    )
+
+
+def test_keras_works_out_the_extents_that_patches_cover():
+    x = np.arange(2 * 7 * 8).reshape(2, 7, 8)
+    patches = patchfold.keras.extract_patches(x, 3, 2, data_format="channels_first")
+    back = patchfold.keras.reconstruct_patches(patches, 3, None, 2, data_format="channels_first")
+    assert np.array_equal(back, x[:, :7, :7])
+    volume = np.arange(4 * 4 * 6 * 2).reshape(4, 4, 6, 2)
+    blocks = patchfold.keras.extract_patches(volume, (2, 2, 3))
+    assert np.array_equal(patchfold.keras.reconstruct_patches(blocks, (2, 2, 3)), volume)
+
+
+def test_columns_of_onnx():
+    x = np.random.default_rng(1).integers(0, 9, (2, 3, 6, 7))
+    settings = {"dilations": (2, 1), "pads": (1, 0, 2, 1), "strides": (1, 2)}
+    columns = patchfold.onnx.im2col(x, (2, 3), **settings)
+    covered = patchfold.onnx.col2im(np.ones_like(columns), (6, 7), (2, 3), **settings)
+    assert np.array_equal(patchfold.onnx.col2im(columns, (6, 7), (2, 3), **settings), x * covered)
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("im2col", "patchfold.unfold(image, kernel_size)"),
+        ("col2im", "patchfold.fold(columns, output_size, kernel_size)"),
+        ("unfoldNd", "patchfold.unfold(image, kernel_size)"),
+        ("view_as_windows", "patchfold.unfold_view(image, kernel_size)"),
+        ("sliding_window_view", "patchfold.unfold_view(image, kernel_size)"),
+        ("extract_patches", "patchfold.keras.extract_patches(images, size)"),
+        ("extract_image_patches", "patchfold.tensorflow.extract_image_patches(images, ksizes, strides, rates, padding)"),
+        ("extract_patches_2d", "patchfold.unfold(image, kernel_size)"),
+        ("pixel_shuffle", "patchfold.torch.pixel_shuffle(input, upscale_factor)"),
+        ("PixelUnshuffle", "patchfold.torch.pixel_unshuffle(input, downscale_factor)"),
+        ("space_to_batch_nd", "patchfold.tensorflow.space_to_batch_nd(input, block_shape, paddings)"),
+    ],
+)
+def test_names_from_elsewhere_say_what_they_are_called_here(name, call):
+    with pytest.raises(AttributeError) as caught:
+        getattr(patchfold, name)
+    assert str(caught.value) == f"module 'patchfold' has no attribute {name!r}; it is {call} here"
+
+
+def test_other_names_have_no_hint():
+    for name in ("nonsense", "__wrapped__", "_core2"):
+        with pytest.raises(AttributeError) as caught:
+            getattr(patchfold, name)
+        assert str(caught.value) == f"module 'patchfold' has no attribute {name!r}"
