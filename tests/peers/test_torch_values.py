@@ -292,3 +292,64 @@ def test_autocast_leaves_types_alone_as_torch_does() -> None:
             assert ours.unfold(image, 2).dtype == theirs.unfold(image, 2).dtype == dtype
             assert ours.fold(columns, 3, 2).dtype == theirs.fold(columns, 3, 2).dtype == dtype
             assert ours.pixel_shuffle(image, 2).dtype == theirs.pixel_shuffle(image, 2).dtype == dtype
+
+
+MODES = ["edge", "reflect", "symmetric", "wrap", "replicate", "circular", "REFLECT", "SYMMETRIC", "zeros"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("shape", "window"),
+    [
+        ((2, 3, 5, 6), {"kernel_size": (3, 3), "padding": (1, 1)}),
+        ((3, 5, 6), {"kernel_size": (2, 3), "padding": (7, 1), "stride": (2, 1), "dilation": (1, 2)}),
+        ((2, 3, 7), {"kernel_size": (3,), "padding": (4,)}),
+        ((2, 1, 4, 1, 4), {"kernel_size": (2, 1, 3), "padding": (1, 2, 3)}),
+    ],
+)
+def test_unfold_pads_with_elements_of_the_image(mode: str, shape: tuple[int, ...], window: dict[str, Any]) -> None:
+    x = torch.arange(float(np.prod(shape)), dtype=torch.float64).reshape(shape).requires_grad_()
+    pads = [(each, each) for each in window["padding"]]
+    want = patchfold.unfold(x.detach().numpy(), **{**window, "padding": pads}, padding_mode=mode)
+    got = ours.unfold(x, **window, padding_mode=mode)
+    assert np.array_equal(got.detach().numpy(), want)
+    out = torch.empty_like(got, requires_grad=False)
+    assert ours.unfold(x.detach(), **window, padding_mode=mode, out=out) is out and np.array_equal(out.numpy(), want)
+    assert torch.autograd.gradcheck(lambda t: ours.unfold(t, **window, padding_mode=mode), (x,), check_forward_ad=True)
+
+
+def test_padding_modes_in_graphs_and_maps_of_samples() -> None:
+    x = torch.randn(4, 2, 3, 5, 6)
+
+    def function(t: Any) -> Any:
+        return ours.unfold(t, 3, padding=1, padding_mode="reflect")
+
+    want = torch.stack([function(each) for each in x])
+    assert torch.equal(torch.func.vmap(function)(x), want)
+    compiled = torch.compile(function, fullgraph=True, backend="aot_eager", dynamic=True)
+    assert torch.equal(compiled(x[0]), want[0]) and torch.equal(compiled(x[1, :, :, :4]), function(x[1, :, :, :4]))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: ours.unfold(torch.zeros(2, 3, 5, 5, 5), 3), r"for 3 spatial axes: kernel_size=\(3, 3, 3\)$"),
+        (lambda: ours.unfold(torch.zeros(5, 5), 3), r"a grey picture: input.reshape\(1, 5, 5\)$"),
+        (
+            lambda: ours.fold(torch.zeros(2, 27, 3, 3), 5, 3),
+            r'input.reshape\(2, 27, 9\), or the neutral fold with positions="grid"$',
+        ),
+        (lambda: ours.fold(torch.zeros(2, 9, 27), 5, 3), r"axes look swapped: input.swapaxes\(1, 2\)$"),
+        (
+            lambda: ours.unfold(torch.zeros(1, 1, 5, 5), 3, padding_mode="mirror"),
+            "padding_mode: must be one of 'constant', 'edge'",
+        ),
+        (
+            lambda: ours.unfold(torch.zeros(1, 1, 5, 5), 3, padding=-1, padding_mode="edge"),
+            "padding: every entry must be at least 0",
+        ),
+    ],
+)
+def test_errors_say_what_to_type(call: Any, message: str) -> None:
+    with pytest.raises(patchfold.InvalidValue, match=message):
+        call()

@@ -10,8 +10,11 @@ from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function_unary
 from torch.types import Device
 
-from ._arguments import IntOrInts
+from .._typing import PaddingMode
+from ._arguments import IntOrInts, check_tensor
 from ._library import CONTIGUOUS, FOLD, PIXEL_SHUFFLE, PIXEL_UNSHUFFLE, UNFOLD
+from ._padding import mode_of, pad
+from ._shapes import require
 
 
 def fold(
@@ -82,6 +85,7 @@ def unfold(
     padding: IntOrInts = 0,
     stride: IntOrInts = 1,
     *,
+    padding_mode: PaddingMode = "constant",
     out: Tensor | None = None,
     device: Device = None,
 ) -> Tensor:
@@ -95,14 +99,16 @@ def unfold(
         input: the image, any strides, any device; if it is not on the CPU it is copied there, and the result back.
         kernel_size: extents of a patch, at least 1.
         dilation: step between the elements of a patch, at least 1.
-        padding: zeros at both ends of each axis, at least 0.
+        padding: elements added at both ends of each axis, at least 0.
         stride: step between patches, at least 1.
+        padding_mode: what is added: "constant" (also "zeros"): zeros; or elements of the image, as numpy.pad does: "edge"
+            (also "replicate"), "reflect", "symmetric", "wrap" (also "circular"). They are added first, by torch.
         out: a tensor of the result's shape and element type; it receives the result and is returned. It has no
             derivative.
         device: where the result lies; that of input if not given.
 
     Formula: result[n, c * K + tap, position] = input[n, c, position * stride + tap * dilation - padding], for each
-        axis; 0 outside the image.
+        axis; 0 outside the image, or what padding_mode says.
 
     Types: any element type; elements are copied bit by bit.
 
@@ -127,10 +133,24 @@ def unfold(
     """
     if has_torch_function_unary(input):
         result: Tensor = handle_torch_function(
-            unfold, (input,), input, kernel_size, dilation, padding, stride, out=out, device=device
+            unfold, (input,), input, kernel_size, dilation, padding, stride, **_given(padding_mode), out=out, device=device
         )
         return result
+    mode = mode_of("torch.unfold", padding_mode)
+    if mode != "constant":
+        check_tensor("torch.unfold", "input", input)
+        window = UNFOLD.normal((kernel_size, dilation, padding, stride))
+        for each in window[2]:
+            require(each >= 0, "torch.unfold", "padding", "every entry must be at least 0", window[2])
+        if not torch.compiler.is_compiling():  # which cannot trace the library's own rule, and meets it in the operator
+            UNFOLD.shape_of(input.shape, window)
+        input, padding = pad(input, [(each, each) for each in window[2]], mode), [0] * len(window[2])
     return UNFOLD.run_to(device, input, out, kernel_size, dilation, padding, stride)
+
+
+def _given(padding_mode: PaddingMode) -> dict[str, PaddingMode]:
+    """The argument that torch's function lacks, where it is not its default."""
+    return {} if padding_mode == "constant" else {"padding_mode": padding_mode}
 
 
 def pixel_shuffle(
