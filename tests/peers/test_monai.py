@@ -290,3 +290,34 @@ def test_wrong_arguments(change, message):
 def test_errors_of_the_predictor_pass():
     with pytest.raises(ZeroDivisionError):
         ours.sliding_window_inference(volume(1, 1, 40, 30), 16, 4, lambda x: 1 / 0)
+
+
+@pytest.mark.parametrize(
+    ("word", "theirs"),
+    [("edge", "replicate"), ("wrap", "circular"), ("zeros", "constant"), ("CONSTANT", "constant"), ("REFLECT", "reflect")],
+)
+def test_words_for_padding_of_numpy_and_tensorflow(word, theirs):
+    image, seen = torch.rand(1, 2, 6, 6), []
+    for mode in (word, theirs):
+        ours.sliding_window_inference(image, (8, 9), 1, lambda x: seen.append(x) or x, padding_mode=mode)
+    assert torch.equal(*seen)
+
+
+def test_symmetric_padding():
+    image, seen = torch.rand(1, 2, 6, 6), []
+    ours.sliding_window_inference(image, (8, 9), 1, lambda x: seen.append(x) or x, padding_mode="symmetric")
+    assert np.array_equal(seen[0][0], np.pad(image[0], ((0, 0), (1, 1), (1, 2)), mode="symmetric"))
+
+
+@pytest.mark.parametrize("mode", ["constant", "gaussian"])
+def test_out_may_be_a_function(mode):
+    image, bands = torch.rand(1, 2, 20, 30), []
+    settings = {"roi_size": (8, 8), "sw_batch_size": 4, "predictor": lambda x: x * 2, "overlap": 0.5, "mode": mode}
+    want = ours.sliding_window_inference(image, **settings)
+    assert (
+        ours.sliding_window_inference(image, **settings, out=lambda rows, band: bands.append((rows, band.clone()))) is None
+    )
+    assert [rows.start for rows, _ in bands] == [0, *(rows.stop for rows, _ in bands[:-1])] and bands[-1][0].stop == 20
+    assert torch.equal(torch.cat([band for _, band in bands], dim=2), want)
+    with pytest.raises(InvalidValue, match="out: takes the rows of one image where it is a function"):
+        ours.sliding_window_inference(image.expand(2, -1, -1, -1), **settings, out=bands.append)

@@ -10,8 +10,10 @@ from typing import Any, cast
 import torch
 from torch.nn import functional
 
+from .._core import word_here
 from .._errors import InvalidType, given_text
 from .._tiles.apply import progress_of
+from ..torch._padding import pad
 from ._outputs import Outputs, packed, unpacked
 from ._windows import NAME, Windows, importance_map
 
@@ -85,7 +87,7 @@ def sliding_window_inference(
             are int(roi * (1 - overlap)) elements apart, at least 1; the last one ends with the image.
         mode: how results are blended: "constant" (mean) or "gaussian" (weights of compute_importance_map).
         sigma_scale: as for compute_importance_map.
-        padding_mode, cval: as mode and value of torch.nn.functional.pad.
+        padding_mode, cval: as mode and value of torch.nn.functional.pad; the modes of numpy.pad under their names, too.
         sw_device: where windows go before the predictor sees them; default: where inputs are.
         device: where results are blended and where the output lies; default: where inputs are. "cpu" blends in bounded
             memory.
@@ -99,8 +101,9 @@ def sliding_window_inference(
         args, kwargs: go to the predictor. A keyword ``condition`` is a tensor with the batch and spatial extents of inputs;
             the predictor gets its windows as ``condition``.
         out: where the output goes: a tensor, an array of NumPy (also a memmap) or a store (zarr, h5py) of the output's
-            shape and type, on the processor, for a predictor with one result. A predictor's own keyword ``out`` needs
-            functools.partial.
+            shape and type, on the processor, for a predictor with one result. Or a function, for one image: out(rows, band)
+            receives the band (1, C', rows, ..) of the output along its first spatial axis, in order, and the call returns
+            None. A predictor's own keyword ``out`` needs functools.partial.
 
     Formula: y = sum of weight * result / sum of weight, over the windows that give an element.
 
@@ -133,7 +136,7 @@ def sliding_window_inference(
     condition = kwargs.pop("condition", None)
     if condition is not None:
         windows.check_condition(condition)
-    mode, padding_mode = word(mode), word(padding_mode)
+    mode, padding_mode = word(mode), _padding_word(word(padding_mode))
     weights = windows.weights(mode, sigma_scale, roi_weight_map)
     outputs = Outputs(windows, weights, plain, where, out)
     importance = None if process_fn is None else _for_process_fn(windows, weights, roi_weight_map, plain, runs_on)
@@ -142,7 +145,11 @@ def sliding_window_inference(
         # torch.cat copies: a predictor may change what it gets.
         part = torch.cat([x[windows.read(i)] for i in group])
         if any(windows.padding):
-            part = functional.pad(part, windows.padding, padding_mode, cval if padding_mode == "constant" else None)
+            if padding_mode == "symmetric":  # which torch lacks
+                pairs = zip(windows.padding[::2], windows.padding[1::2], strict=True)
+                part = pad(part, list(pairs)[::-1], padding_mode)
+            else:
+                part = functional.pad(part, windows.padding, padding_mode, cval if padding_mode == "constant" else None)
         return part.to(runs_on)
 
     with progress_of(progress, len(windows)) as done:
@@ -163,6 +170,12 @@ def sliding_window_inference(
     if out is None and _is_meta_tensor(inputs):
         merged = [_with_meta(each, inputs) for each in merged]
     return packed(outputs.keys, merged)
+
+
+def _padding_word(mode: Any) -> Any:
+    """torch's word for a mode of padding; any other value as it is, which torch refuses."""
+    here = word_here(mode) if isinstance(mode, str) else mode
+    return {"edge": "replicate", "wrap": "circular"}.get(here, here)
 
 
 def _is_meta_tensor(x: torch.Tensor) -> bool:

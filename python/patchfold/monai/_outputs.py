@@ -36,6 +36,10 @@ def packed(keys: list[Any] | None, merged: list[Any]) -> Any:
     return merged[0] if len(merged) == 1 else tuple(merged)
 
 
+def _is_function(out: Any) -> bool:
+    return callable(out) and not hasattr(out, "shape")
+
+
 class Outputs:
     """One output for each tensor that the predictor returns. The first results decide how many, and their extents."""
 
@@ -51,7 +55,10 @@ class Outputs:
         self._weights = weights
         self._dtype = inputs.dtype
         self._device = device
-        check_out(NAME, out)
+        if not _is_function(out):
+            check_out(NAME, out)
+        elif windows.shape[0] != 1:
+            raise value_error("out", "takes the rows of one image where it is a function", windows.shape, "a batch of 1")
         self._out = out
         self._each: list[_Output] = []
         self.keys: list[Any] | None = None
@@ -218,9 +225,13 @@ class _Merged(_Output):
         # Results may have more digits than a 16-bit output.
         self._wide = torch.promote_types(dtype, torch.float32) if self._weighted else dtype
         self._window: Any = "ones" if has_own or weights is None else weights[0, 0].numpy()
-        self._destination = Destination(NAME, out, (zoom.windows.shape[0], channels, *zoom.extents), dtype)
-        is_array = isinstance(self._destination.array, (torch.Tensor, np.ndarray))
-        self._in_place = is_array and self._wide == dtype
+        self._array: Any = None
+        if _is_function(out):
+            self._write = out
+        else:
+            destination = Destination(NAME, out, (zoom.windows.shape[0], channels, *zoom.extents), dtype)
+            self._array, self._write = destination.array, destination.write
+        self._in_place = isinstance(self._array, (torch.Tensor, np.ndarray)) and self._wide == dtype
         self._merger: Merger | None = None
 
     def add(self, group: range, result: torch.Tensor, own: torch.Tensor | None) -> None:
@@ -239,15 +250,15 @@ class _Merged(_Output):
                 self._merger = None
 
     def finish(self) -> Any:
-        return self._destination.array
+        return self._array
 
     def _begin(self, image: int) -> Merger:
         def take(rows: slice, band: Any) -> None:
             spatial = [slice(None)] * (len(self.zoom.extents) - 1)
-            place = (slice(image, image + 1), slice(None), rows, *spatial)
-            self._destination.write(place, torch.as_tensor(band)[None].to(self.dtype))
+            place: Any = (slice(image, image + 1), slice(None), rows, *spatial)
+            self._write(rows if self._array is None else place, torch.as_tensor(band)[None].to(self.dtype))
 
-        out = self._destination.array[image] if self._in_place else take
+        out = self._array[image] if self._in_place else take
         # Where all weights are 0 there is no mean.
         fill = math.nan if self._weighted else None
         return Merger(self._tiling, window=self._window, reduce="mean", copy=True, out=out, fill=fill)
