@@ -128,6 +128,14 @@ def extracting(shape, ksizes, strides, rates, padding, **options):
     return model
 
 
+def with_attributes(shape, **attributes):
+    """The same node with its settings where they do not belong."""
+    extract = helper.make_node("ExtractImagePatches", ["x"], ["y"], domain="ai.onnx.contrib", **attributes)
+    model = Case("patches", shape, [extract], None).model()
+    model.opset_import.append(helper.make_opsetid("ai.onnx.contrib", 1))
+    return model
+
+
 @pytest.mark.parametrize("target", ["basic", "tensorrt", "coreml", "onnx:13"])
 @pytest.mark.parametrize("seed", range(10))
 def test_patches_of_tf2onnx_are_written(seed, target):
@@ -220,6 +228,14 @@ def test_other_targets_are_refused(target, text):
         (Case("none", (1, 3, 4, 4), [node("SpaceToDepth", "x", "y", blocksize=0)], None), "must be at least 1; given 0"),
         (Case("data", (2,), [node("Cast", "x", "s", to=7), node("Col2Im", "c s k", "y")], None,
               constants={"c": np.zeros((1, 4, 4), np.float32), "k": ints(2, 2)}), "one of them is computed"),
+        (Case("attributes", (1, 4, 4), [node("Col2Im", "x", "y", image_shape=[3, 3], block_shape=[2, 2])], None),
+         "image_shape and block_shape must be constants; here image_shape and block_shape are attributes, not inputs"),
+        (Case("missing", (1, 4, 4), [node("Col2Im", "x i", "y")], None, constants={"i": ints(3, 3)}),
+         "block_shape is missing"),
+        (Case("input", (1, 4, 4, 4), [node("SpaceToDepth", "x b", "y")], None, constants={"b": ints(2)}),
+         "its blocksize must be an attribute; here it is an input, b"),
+        (with_attributes((1, 5, 5, 3), ksizes=[1, 2, 2, 1], strides=[1, 1, 1, 1], rates=[1, 1, 1, 1], padding="SAME"),
+         "must be constants; here ksizes, strides, rates and padding are attributes, not inputs"),
         (Case("ranks", (1, 4, 4), [node("Col2Im", "x i k", "y", strides=[1])], None,
               constants={"i": ints(3, 3), "k": ints(2, 2)}), "must be for as many axes"),
         (Case("small", (1, 4, 4), [node("Col2Im", "x i k", "y")], None, constants={"i": ints(1, 3), "k": ints(2, 2)}),

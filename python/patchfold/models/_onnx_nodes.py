@@ -109,7 +109,7 @@ def _direct(node: onnx.NodeProto, constants: Constants) -> Name:
         mode = "depth_first" if attributes.get("mode", "DCR") == "CRD" else "blocks_first"
         operator = "depth_to_space" if node.op_type == "DepthToSpace" else "space_to_depth"
         return Name(operator, {"block": attributes.get("blocksize"), "mode": mode})
-    shape, block = (constants.get(tensor) for tensor in node.input[1:3])
+    shape, block = (constants.get(tensor) for tensor in [*node.input, "", ""][1:3])
     arguments: dict[str, Any] = {
         "output_size": "?" if shape is None else tuple(int(value) for value in shape),
         "kernel_size": "?" if block is None else tuple(int(value) for value in block),

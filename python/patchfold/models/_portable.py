@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -125,9 +125,9 @@ class _Writer(Rewriter):
         attributes = attributes_of(node)
         nodes = Nodes(prefix)
         if kind == "Col2Im":
-            extents, kernel = (_listed(constants.get(tensor)) for tensor in node.input[1:3])
+            extents, kernel = (_listed(constants.get(tensor)) for tensor in [*node.input, "", ""][1:3])
             if extents is None or kernel is None:
-                raise ModelError(f"{label}: its image_shape and block_shape must be constants; one of them is computed")
+                raise ModelError(_no_constants(label, node, ("image_shape", "block_shape")))
             if self.target.has(kind, len(kernel), ""):
                 return None
             windows = _windows(label, attributes, extents, kernel)
@@ -160,7 +160,7 @@ class _Writer(Rewriter):
     def _patches(self, nodes: Nodes, node: onnx.NodeProto, constants: Mapping[str, Any], label: str) -> str:
         given = [constants.get(tensor) for tensor in node.input[1:5]]
         if len(given) < 4 or any(values is None for values in given):
-            raise ModelError(f"{label}: its ksizes, strides, rates and padding must be constants; one of them is computed")
+            raise ModelError(_no_constants(label, node, ("ksizes", "strides", "rates", "padding")))
         kernel, strides, rates = ([int(value) for value in np.asarray(values).reshape(-1)] for values in given[:3])
         padding = text_of(given[3])
         shape = self.shapes.get(node.input[0])
@@ -185,6 +185,8 @@ class _Writer(Rewriter):
         shape, block = self.shapes.get(node.input[0]), attributes.get("blocksize", 0)
         if shape is None or len(shape) != 4 or min(shape[1:]) < 1:
             raise ModelError(f"{label}: the shape of its input is not known but for the batch; give open extents by sizes")
+        if block < 1 and "blocksize" not in attributes and len(node.input) > 1:
+            raise ModelError(f"{label}: its blocksize must be an attribute; here it is an input, {node.input[1]}")
         if block < 1:
             raise ModelError(f"{label}: its blocksize must be at least 1; given {block}")
         crd = attributes.get("mode", "DCR") == "CRD"
@@ -194,6 +196,23 @@ class _Writer(Rewriter):
             raise ModelError(f"{label}: {list(parts)} must be multiples of {unit}, which its blocksize {block} needs")
         narrow = self.target.most_axes is not None
         return write(nodes, node.input[0], shape[0], shape[1], shape[2:], (block, block), crd, narrow)
+
+
+def _no_constants(label: str, node: onnx.NodeProto, names: Sequence[str]) -> str:
+    """Why inputs of a node, which follow its data, are no constants."""
+    given = {attribute.name for attribute in node.attribute}
+    attributes = [name for name in names if name in given]
+    missing = names[max(len(node.input) - 1, 0) :]
+    why = "one of them is computed"
+    if attributes:
+        why = f"here {_and(attributes)} {'is an attribute' if len(attributes) == 1 else 'are attributes'}, not inputs"
+    elif missing:
+        why = f"{_and(missing)} {'is' if len(missing) == 1 else 'are'} missing"
+    return f"{label}: its {_and(names)} must be constants; {why}"
+
+
+def _and(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _listed(values: Any) -> list[int] | None:
