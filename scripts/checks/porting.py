@@ -23,7 +23,7 @@ PAGE = "docs/porting.md"
 WRITTEN = [
     ("Col2Im, patches side by side", "Reshape, Transpose, Reshape; Pad and Slice where pads or a rest are left"),
     ("Col2Im, patches that overlap", "Pad, Reshape, Slice for each axis, then Split and Add: from +0, taps in ascending order"),
-    ("DepthToSpace, SpaceToDepth", "Reshape, Transpose, Reshape; two of each in mode DCR with tensors of five axes"),
+    ("DepthToSpace, SpaceToDepth", "Reshape, Transpose, Reshape; more of each where a target takes fewer axes"),
     ("ExtractImagePatches (ai.onnx.contrib)", "Pad, a Slice for each tap, Concat, Reshape"),
 ]
 
@@ -72,13 +72,16 @@ def render(operators, targets, elsewhere):
         lines += [f"{system} lacks: {dict(elsewhere.MISSING)[system]}.", ""]
     lines += ["[What is it called here?](python.md#names) has the names of more libraries.", ""]
     lines += [
-        "## What targets lack",
+        "## What targets take",
         "",
         "What converters and runtimes do not take of ONNX's operators, and what `patchfold.models.portable(model, target)` writes",
         "instead ([models.md](models.md)). The result is the same in every bit.",
         "",
     ]
     lines += table(["target", "lacks", "source"], [[f"`{t.name}`", t.lacks, t.source] for t in targets])
+    limits = [t for t in targets if t.most_axes or t.types]
+    cells = [[f"`{t.name}`", str(t.most_axes), t.axes_source, ", ".join(sorted(t.types)) or "all", t.types_source or "-"] for t in limits]
+    lines += table(["target", "axes of a tensor", "source", "element types of what is cut and joined", "source"], cells)
     lines += table(["an operator that the target lacks", "becomes"], WRITTEN)
     return "\n".join(lines).rstrip() + "\n"
 

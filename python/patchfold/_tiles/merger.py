@@ -191,7 +191,7 @@ class Merger:
             return self._result
 
     def close(self) -> None:
-        """Drops waiting tiles and an unfinished file. Does nothing after finish. InvalidValue in a function that is `out`."""
+        """Drops waiting tiles and an unfinished file. Does nothing after finish. Refused in a function that is `out`."""
         if self._native is not None:
             self._native.check_outside()  # Before the lock, which finish holds while it waits for such a function.
         with self._lock:

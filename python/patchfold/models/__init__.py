@@ -7,13 +7,13 @@ operators that a target has. Models of ONNX need the package onnx. `python -m pa
 
 from typing import TYPE_CHECKING, Any
 
-from ._errors import ModelError
+from ._errors import ModelError, NotPortable
 from ._inspect import Finding, Inspection, inspect
 
 if TYPE_CHECKING:
     from ._portable import portable
 
-__all__ = ["Finding", "Inspection", "ModelError", "inspect", "portable"]
+__all__ = ["Finding", "Inspection", "ModelError", "NotPortable", "inspect", "portable"]
 
 
 def __getattr__(name: str) -> Any:

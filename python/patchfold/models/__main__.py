@@ -6,14 +6,28 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from . import ModelError, inspect
+from . import ModelError, NotPortable, inspect
+from ._inspect import taken
+from ._targets import TARGETS
+
+STAYS = 3
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs a command. Exits with 0, or with 2 for a wrong call, 1 for a model that cannot be read."""
-    parser = argparse.ArgumentParser(prog="python -m patchfold.models", description=__doc__)
+    """Runs a command.
+
+    Exits with 0, with 1 for a model that cannot be read or written, 2 for a wrong call, 3 where nodes are left that the
+    target does not take; then the report lists them.
+    """
+    targets = ", ".join((*sorted(TARGETS), "or onnx:N for version N of operators"))
+    parser = argparse.ArgumentParser(
+        prog="python -m patchfold.models", description=__doc__,
+        epilog="exits with 0; 1: a model cannot be read or written; 2: wrong call; 3: TARGET does not take all nodes",
+    )  # fmt: skip
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     command = commands.add_parser(
         "inspect", help="prints the operators that cut or join blocks, also those made of other nodes"
@@ -21,17 +35,16 @@ def main(arguments: list[str] | None = None) -> int:
     command.add_argument(
         "model", metavar="MODEL", help="an .onnx, .xml, .pt2 or .tflite file, or the folder of a SavedModel"
     )
-    command.add_argument("--size", action="append", default=[], metavar="NAME=N", help="the extent of an open dimension")
     command.add_argument("--json", action="store_true", help="prints one JSON object")
     command.add_argument("--no-time", action="store_true", help="does not time the operators")
+    command.add_argument("--target", metavar="TARGET", help=f"lists the nodes that a target does not take: {targets}")
     command = commands.add_parser("portable", help="writes a model that computes the same with operators that a target has")
     command.add_argument("model", metavar="MODEL", help="an .onnx file")
-    command.add_argument(
-        "target", metavar="TARGET", help="coreml, litert, openvino, tensorrt, basic, or onnx:N for version N of operators"
-    )
+    command.add_argument("target", metavar="TARGET", help=targets)
     command.add_argument("out", metavar="OUT", help="the .onnx file to write; must not be there")
-    command.add_argument("--size", action="append", default=[], metavar="NAME=N", help="the extent of an open dimension")
     command.add_argument("--no-time", action="store_true", help="does not run the models")
+    for command in commands.choices.values():
+        command.add_argument("--size", action="append", default=[], metavar="NAME=N", help="the extent of an open dimension")
     given = parser.parse_args(arguments)
     sizes = {}
     for text in given.size:
@@ -42,24 +55,38 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if given.command == "portable":
             return write(given.model, given.target, given.out, sizes, not given.no_time)
-        report = inspect(given.model, sizes=sizes, timed=not given.no_time)
+        report = inspect(given.model, sizes=sizes, timed=not given.no_time, target=given.target)
     except (ModelError, ImportError) as error:
         print(f"patchfold.models: {error}", file=sys.stderr)
         return 1
     print(report.json() if given.json else report)
-    return 0
+    return STAYS if report.stays else 0
 
 
 def write(path: str, target: str, out: str, sizes: dict[str, int], timed: bool) -> int:
-    """Writes the model of a file for a target, and prints how many nodes it has and how long it takes before and after."""
-    import onnx
-
+    """Writes the model of a file for a target; prints its nodes, what the target does not take, and ONNX Runtime's times."""
     from . import portable
     from ._times import time_of
 
+    stays: Sequence[str] = ()
+    try:
+        model = portable(path, target, sizes=sizes)
+    except NotPortable as error:
+        model, stays = error.model, error.stays
+    save(path, model, out)
+    if stays:
+        print("\n".join(taken(target, stays)))
+    if timed:
+        print(f"ONNX Runtime: {time_of(path, sizes)} before, {time_of(out, sizes)} after")
+    return STAYS if stays else 0
+
+
+def save(path: str, model: Any, out: str) -> None:
+    """Writes a model to a file that is not there yet, and prints how many nodes it and the one that it was made of have."""
+    import onnx
+
     if os.path.exists(out):
         raise ModelError(f"{out}: is there already")
-    model = portable(path, target, sizes=sizes)
     part = Path(f"{out}.part")
     try:
         onnx.save(model, part)
@@ -70,9 +97,6 @@ def write(path: str, target: str, out: str, sizes: dict[str, int], timed: bool) 
         part.unlink(missing_ok=True)
     before = len(onnx.load(path, load_external_data=False).graph.node)
     print(f"{out}: {before} nodes before, {len(model.graph.node)} after")
-    if timed:
-        print(f"ONNX Runtime: {time_of(path, sizes)} before, {time_of(out, sizes)} after")
-    return 0
 
 
 if __name__ == "__main__":

@@ -19,21 +19,24 @@ from onnx.reference.op_run import OpRun
 from .._orders.index_map import OUTSIDE, Indices, whole
 from . import _onnx
 from ._expand import Nodes
-from ._onnx_nodes import bodies_of
-from ._regions import Found, Graph, find_all
+from ._onnx_nodes import inputs_of
+from ._regions import Found, Graph
 
 # What is open is taken as these, the first axis and the others.
 SIZES = ((2, 64), (3, 320))
 # Nodes that stand for an operator, and the tensor that they make.
 Written = tuple[Nodes, str]
-# The operator as it was found with either size; what the names of new nodes and constants begin with.
-Ways = Callable[[Found, Found, str], Iterator[Written]]
+# The operators to write anew in a graph.
+Find = Callable[[Graph], Sequence[Found]]
+# The operator as it was found with either size, which element of the source each element of the result is with either, and
+# what the names of new nodes and constants begin with.
+Ways = Callable[[tuple[Found, Found], tuple[Indices, Indices], str], Iterator[Written]]
 
 
 def rewrite(
     model: onnx.ModelProto,
     sizes: Mapping[str, int],
-    wanted: Callable[[Graph, Found], bool],
+    find: Find,
     ways: Ways,
     operators: Sequence[type[OpRun]] = (),
 ) -> int:
@@ -42,28 +45,28 @@ def rewrite(
     Arguments:
         model: the model, which is changed.
         sizes: as for inspect.
-        wanted: whether an operator is to be written anew.
+        find: gives the operators that are to be written anew.
         ways: how it may be written; the first way is taken that does what the nodes did.
         operators: what the ways use beside ONNX's operators.
 
     Returns: how many were written anew.
     """
     graph, spare = (_onnx.read(model, sizes, others)[0] for others in SIZES)
-    entries = [entry for entry in find_all(graph) if len(entry.nodes) > 1 and wanted(graph, entry)]
+    entries = find(graph)
     if not entries:
         return 0
-    others = {entry.result: entry for entry in (entries if graph.shapes == spare.shapes else find_all(spare))}
+    others = {entry.result: entry for entry in (entries if graph.shapes == spare.shapes else find(spare))}
     count = 0
     for number, first in enumerate(entries):
         other = others.get(first.result)
         if other is None or _settings(first) != _settings(other):
             continue
         found = (first, other)
-        expected = [_map_of(graph, first), _map_of(spare, other)]
-        if any(indices is None for indices in expected):
+        one, two = _map_of(graph, first), _map_of(spare, other)
+        if one is None or two is None:
             continue
-        for nodes, last in ways(first, other, f"patchfold/{number}"):
-            if all(_is(nodes, last, entry, indices, operators) for entry, indices in zip(found, expected, strict=True)):
+        for nodes, last in ways(found, (one, two), f"patchfold/{number}"):
+            if _is(nodes, last, first, one, operators) and _is(nodes, last, other, two, operators):
                 count += _replace(model.graph, nodes, last, first)
                 break
     return count
@@ -101,9 +104,9 @@ def _open(a: tuple[int, ...] | None, b: tuple[int, ...] | None) -> list[int] | N
     return [a[0] if a[0] == b[0] else -1, *a[1:]]
 
 
-def _is(nodes: Nodes, last: str, found: Found, expected: Indices | None, operators: Sequence[type[OpRun]]) -> bool:
+def _is(nodes: Nodes, last: str, found: Found, expected: Indices, operators: Sequence[type[OpRun]]) -> bool:
     """Whether what is written does what was there: run on indices, with 0 for what lies outside."""
-    if found.source_shape is None or expected is None:
+    if found.source_shape is None:
         return False
     value = helper.make_tensor_value_info
     inputs = [value(found.source, onnx.TensorProto.INT64, None)]
@@ -132,7 +135,7 @@ def _replace(graph: onnx.GraphProto, nodes: Nodes, last: str, found: Found) -> b
     kept[place : place + 1] = nodes.nodes
     made = {node.output[0] for node in nodes.nodes}
     while True:
-        used = {value.name for value in graph.output} | {tensor for node in kept for tensor in _inputs(node)}
+        used = {value.name for value in graph.output} | {tensor for node in kept for tensor in inputs_of(node)}
         left = [node for node in kept if node.output[0] in made or any(tensor in used for tensor in node.output)]
         if len(left) == len(kept):
             break
@@ -141,13 +144,3 @@ def _replace(graph: onnx.GraphProto, nodes: Nodes, last: str, found: Found) -> b
     graph.node.extend(kept)
     graph.initializer.extend(nodes.constants)
     return True
-
-
-def _inputs(node: onnx.NodeProto) -> Iterator[str]:
-    """What a node takes, and what its bodies take from outside."""
-    yield from node.input
-    for body in bodies_of(node):
-        for inner in body.node:
-            yield from _inputs(inner)
-        for value in body.output:
-            yield value.name

@@ -1,12 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a model can be refused for."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
+
+# Nodes that a message names.
+MOST_NAMED = 3
 
 
 class ModelError(ValueError):
     """A model that cannot be read, or that cannot be written for a target. The text names the node or the tensor."""
+
+
+class NotPortable(ModelError):
+    """A model that holds nodes which its target does not take, also after they were written anew.
+
+    model: the model as far as it was written. stays: a sentence about each node that the target does not take.
+    """
+
+    def __init__(self, target: str, model: Any, stays: Sequence[str]):
+        self.model, self.stays = model, tuple(stays)
+        more = f"; and {len(stays) - MOST_NAMED} more" if len(stays) > MOST_NAMED else ""
+        many = "1 node" if len(stays) == 1 else f"{len(stays)} nodes"
+        super().__init__(f"{target} does not take {many}: {'; '.join(stays[:MOST_NAMED])}{more}")
 
 
 @contextmanager

@@ -19,10 +19,10 @@ from onnx import helper, numpy_helper
 
 
 class Nodes:
-    """Collects nodes and constants whose names begin with a prefix of their own."""
+    """Collects nodes and constants whose names begin with a prefix of their own. Tensors have `most_axes` at most."""
 
-    def __init__(self, prefix: str):
-        self.prefix = prefix
+    def __init__(self, prefix: str, most_axes: int | None = None):
+        self.prefix, self.most_axes = prefix, most_axes
         self.nodes: list[onnx.NodeProto] = []
         self.constants: list[onnx.TensorProto] = []
 
@@ -47,6 +47,22 @@ class Nodes:
         """Axis i of the result is axis order[i] of x."""
         return x if list(order) == sorted(order) else self.add("Transpose", [x], perm=list(order))[0]
 
+    def rearranged(self, x: str, extents: Sequence[int], order: Sequence[int], shape: Sequence[int]) -> str:
+        """x read as an array of `extents`, its axes in `order`, as `shape`. -1 stands for one extent that is open.
+
+        Where that takes too many axes, neighbours that stay neighbours are one axis, and what is left moves in steps.
+        """
+        if self.most_axes is None or len(extents) <= self.most_axes:
+            return self.reshape(self.transpose(self.reshape(x, extents), order), shape)
+        at = [axis for axis in range(len(extents)) if extents[axis] != 1]
+        target = [axis for axis in order if extents[axis] != 1]
+        while at != target:
+            groups, order = _step(at, target, self.most_axes)
+            merged = [math.prod(extents[axis] for axis in group) for group in groups]
+            x = self.transpose(self.reshape(x, [max(extent, -1) for extent in merged]), order)
+            at = [axis for number in order for axis in groups[number]]
+        return self.reshape(x, shape)
+
     def pad(self, x: str, begins: Sequence[int], ends: Sequence[int]) -> str:
         """Zeros around x."""
         return self.add("Pad", [x, self.ints([*begins, *ends])])[0] if any([*begins, *ends]) else x
@@ -56,10 +72,35 @@ class Nodes:
         settings = [self.ints(begins), self.ints(ends), self.ints(axes)]
         return self.add("Slice", [x, *settings, *([self.ints(steps)] if any(step != 1 for step in steps) else [])])[0]
 
-    def axes(self) -> int:
-        """The most axes that a tensor is given by one of the reshapes."""
-        shapes = {node.input[1] for node in self.nodes if node.op_type == "Reshape"}
-        return max((tensor.dims[0] for tensor in self.constants if tensor.name in shapes), default=0)
+
+def _step(at: Sequence[int], target: Sequence[int], most: int) -> tuple[list[list[int]], list[int]]:
+    """One transposition of at most so many axes that brings `at` closest to `target`: groups of `at`, and their order."""
+    units = _runs(at, target)
+    if len(units) <= most:
+        return units, sorted(range(len(units)), key=lambda number: target.index(units[number][0]))
+
+    def merged(cuts: tuple[int, ...]) -> list[list[int]]:
+        ends = (0, *cuts, len(units))
+        return [[axis for unit in units[a:b] for axis in unit] for a, b in itertools.pairwise(ends)]
+
+    steps = (
+        (groups, list(order))
+        for cuts in itertools.combinations(range(1, len(units)), most - 1)
+        for groups in [merged(cuts)]
+        for order in itertools.permutations(range(most))
+    )
+    return min(steps, key=lambda step: len(_runs([axis for number in step[1] for axis in step[0][number]], target)))
+
+
+def _runs(at: Sequence[int], target: Sequence[int]) -> list[list[int]]:
+    """The axes of `at` in groups of neighbours that are neighbours in `target` too, in the same order."""
+    runs: list[list[int]] = []
+    for axis in at:
+        if runs and target.index(runs[-1][-1]) + 1 == target.index(axis):
+            runs[-1].append(axis)
+        else:
+            runs.append([axis])
+    return runs
 
 
 @dataclass(frozen=True)
@@ -90,41 +131,23 @@ class Window:
 
 
 def blocks_to_planes(
-    nodes: Nodes, x: str, batch: int, channels: int, extents: Sequence[int], block: Sequence[int], crd: bool, narrow: bool
+    nodes: Nodes, x: str, batch: int, channels: int, extents: Sequence[int], block: Sequence[int], crd: bool
 ) -> str:
-    """SpaceToDepth of two axes: (N, C, H, W) to (N, C * K, H / block, W / block). batch -1: not known.
-
-    narrow: with tensors of five axes at most, batch and channels being one of them.
-    """
+    """SpaceToDepth of two axes: (N, C, H, W) to (N, C * K, H / block, W / block). batch -1: not known."""
     (a, b), (h, w) = block, (extent // size for extent, size in zip(extents, block, strict=True))
-    if narrow:
-        x = nodes.reshape(x, [-1, h, a, w, b])
-        x = nodes.transpose(x, [0, 2, 4, 1, 3])
-        if not crd:
-            x = nodes.reshape(x, [-1, channels, a * b, h, w])
-            x = nodes.transpose(x, [0, 2, 1, 3, 4])
-    else:
-        x = nodes.reshape(x, [batch, channels, h, a, w, b])
-        x = nodes.transpose(x, [0, 1, 3, 5, 2, 4] if crd else [0, 3, 5, 1, 2, 4])
-    return nodes.reshape(x, [batch, channels * a * b, h, w])
+    order = [0, 1, 3, 5, 2, 4] if crd else [0, 3, 5, 1, 2, 4]
+    return nodes.rearranged(x, [batch, channels, h, a, w, b], order, [batch, channels * a * b, h, w])
 
 
 def planes_to_blocks(
-    nodes: Nodes, x: str, batch: int, channels: int, extents: Sequence[int], block: Sequence[int], crd: bool, narrow: bool
+    nodes: Nodes, x: str, batch: int, channels: int, extents: Sequence[int], block: Sequence[int], crd: bool
 ) -> str:
-    """DepthToSpace of two axes: (N, C, h, w) to (N, C / K, h * block, w * block). batch -1: not known. narrow: as above."""
+    """DepthToSpace of two axes: (N, C, h, w) to (N, C / K, h * block, w * block). batch -1: not known."""
     (a, b), (h, w) = block, extents
     depth = channels // (a * b)
-    if narrow:
-        if not crd:
-            x = nodes.reshape(x, [-1, a * b, depth, h, w])
-            x = nodes.transpose(x, [0, 2, 1, 3, 4])
-        x = nodes.reshape(x, [-1, a, b, h, w])
-        x = nodes.transpose(x, [0, 3, 1, 4, 2])
-    else:
-        x = nodes.reshape(x, [batch, depth, a, b, h, w] if crd else [batch, a, b, depth, h, w])
-        x = nodes.transpose(x, [0, 1, 4, 2, 5, 3] if crd else [0, 3, 4, 1, 5, 2])
-    return nodes.reshape(x, [batch, depth, h * a, w * b])
+    axes = [batch, depth, a, b, h, w] if crd else [batch, a, b, depth, h, w]
+    order = [0, 1, 4, 2, 5, 3] if crd else [0, 3, 4, 1, 5, 2]
+    return nodes.rearranged(x, axes, order, [batch, depth, h * a, w * b])
 
 
 def im2col(nodes: Nodes, x: str, windows: Sequence[Window], shape: Sequence[int], *, last: bool, kernel: bool) -> str:
@@ -152,64 +175,66 @@ def im2col(nodes: Nodes, x: str, windows: Sequence[Window], shape: Sequence[int]
 def col2im(nodes: Nodes, x: str, windows: Sequence[Window], channels: int = 0) -> str:
     """(N, C*K, L) to (N, C, I1..IR), for any N and C.
 
-    channels: C, for tensors of five axes at most where R is at most 2: then batch and channels are one axis. 0: any C.
+    channels: C, where the number of axes is limited: then batch and channels are one axis. 0: any C.
     """
     rank = len(windows)
     kernel, grid = [w.kernel for w in windows], [w.positions for w in windows]
-    lead = [0] if channels else [0, 0]  # the axes before the taps, kept
-    x = nodes.reshape(x, [*([-1] if channels else [0, -1]), *kernel, *grid])
+    lead = [-1] if channels else [0, -1]  # the axes before the taps
+    kept = [-1] if channels else [0, 0]  # the same in later reshapes
     n = len(lead)
     if all(window.is_partition for window in windows):
-        x = nodes.transpose(x, [*range(n), *(axis for number in range(rank) for axis in (n + rank + number, n + number))])
         covered = [k * count for k, count in zip(kernel, grid, strict=True)]
-        x = nodes.reshape(x, [*lead, *covered])
-        x = nodes.pad(x, [0] * (rank + n), [*lead, *(w.padded - c for w, c in zip(windows, covered, strict=True))])
+        order = [*range(n), *(axis for number in range(rank) for axis in (n + rank + number, n + number))]
+        x = nodes.rearranged(x, [*lead, *kernel, *grid], order, [*kept, *covered])
+        x = nodes.pad(x, [0] * (rank + n), [*[0] * n, *(w.padded - c for w, c in zip(windows, covered, strict=True))])
         x = _cropped(nodes, x, n, windows)
         x = _summed(nodes, nodes.add("Unsqueeze", [x, nodes.ints([n])])[0], 1, rank, n)
     else:
         # Tap and position of an axis side by side, so that one reshape makes one of both.
-        x = nodes.transpose(x, [*range(n), *(axis for number in range(rank) for axis in (n + number, n + rank + number))])
+        order = [*range(n), *(axis for number in range(rank) for axis in (n + number, n + rank + number))]
         shape = [extent for pair in zip(kernel, grid, strict=True) for extent in pair]
+        x = nodes.rearranged(x, [*lead, *kernel, *grid], order, [*kept, math.prod(shape)])
         for number, window in enumerate(windows):
-            x = _spread(nodes, x, shape, number, window, lead)
+            x = _spread(nodes, x, shape, number, window, kept)
             shape[2 * number + 1] = window.padded
-        x = nodes.transpose(x, [*range(n), *(n + 2 * a for a in range(rank)), *(n + 1 + 2 * a for a in range(rank))])
         taps = math.prod(kernel)
-        x = nodes.reshape(x, [*lead, taps, *(window.padded for window in windows)])
+        order = [*range(n), *(n + 2 * a for a in range(rank)), *(n + 1 + 2 * a for a in range(rank))]
+        x = nodes.rearranged(x, [*kept, *shape], order, [*kept, taps, *(window.padded for window in windows)])
         x = _summed(nodes, _cropped(nodes, x, n + 1, windows), taps, rank, n)
     return nodes.reshape(x, [-1, channels, *(window.extent for window in windows)]) if channels else x
 
 
-def _spread(nodes: Nodes, x: str, shape: Sequence[int], number: int, window: Window, lead: list[int]) -> str:
+def _spread(nodes: Nodes, x: str, shape: Sequence[int], number: int, window: Window, kept: list[int]) -> str:
     """Puts the positions of each tap where they lie in the padded image: tap q moves by q * dilation, positions by stride.
 
     Rows of one tap each, one element of the dilation longer than the image, are read as one row and cut again at the image's
-    length: so each row begins one dilation later than the row before it.
+    length: so each row begins one dilation later than the row before it. The axes on either side are one axis each, the
+    earlier ones one with what is kept where that is one axis.
     """
-    whole = list(shape[: 2 * number]), list(shape[2 * number + 2 :])
-    # The axes on either side as one: what is done to a row is the same for all of them.
-    merged = [math.prod(part)] if (part := whole[0]) else [], [math.prod(part)] if (part := whole[1]) else []
+    before, after = math.prod(shape[: 2 * number]), math.prod(shape[2 * number + 2 :])
+    lead = kept if len(kept) == 1 else [*kept, before]
     kernel, count, row = window.kernel, window.positions, window.padded + window.dilation
 
-    def shaped(x: str, sides: tuple[list[int], list[int]], *middle: int) -> str:
-        return nodes.reshape(x, [*lead, *sides[0], *middle, *sides[1]])
+    def shaped(x: str, *middle: int, lead: list[int] = lead) -> str:
+        return nodes.reshape(x, [*lead, *middle, after])
 
-    def padded(x: str, sides: tuple[list[int], list[int]], *ends: int) -> str:
-        still = [[0] * len(side) for side in sides]
-        return nodes.pad(x, [*lead, *still[0], *(0 for _ in ends), *still[1]], [*lead, *still[0], *ends, *still[1]])
+    def padded(x: str, lead: list[int], *ends: int) -> str:
+        return nodes.pad(x, [0] * (len(lead) + len(ends) + 1), [*[0] * len(lead), *ends, 0])
 
-    length, sides, axis = count, whole, len(lead) + len(merged[0])
+    length, axis = count, len(lead)
     if window.stride > 1:
-        sides = merged
-        x = padded(shaped(x, merged, kernel, count, 1), merged, 0, 0, window.stride - 1)
+        rows = [-1] if len(kept) == 1 else [*kept, before * kernel]
+        x = padded(shaped(x, count, 1, lead=rows), rows, 0, window.stride - 1)
         length = count * window.stride
-        x = shaped(x, merged, kernel, length)
+        x = shaped(x, kernel, length)
         if length > row:
             x, length = nodes.cut(x, [axis + 1], [0], [row]), row
-    x = padded(x, sides, 0, row - length)
-    x = shaped(x, merged, kernel * row)
+    else:
+        x = shaped(x, kernel, length)
+    x = padded(x, lead, 0, row - length)
+    x = shaped(x, kernel * row)
     x = nodes.cut(x, [axis], [0], [kernel * window.padded])
-    return shaped(x, whole, kernel, window.padded)
+    return shaped(x, kernel, window.padded)
 
 
 def _cropped(nodes: Nodes, x: str, axis: int, windows: Sequence[Window]) -> str:

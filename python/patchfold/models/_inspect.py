@@ -7,7 +7,7 @@ import json
 import math
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from .._arrays.dtypes import SHARED_WITH_NUMPY, SIZES
 from .._orders.index_map import whole
 from .._orders.names import Name, name_of
 from . import _notes
+from ._check import stays_of, target_of, types_of
 from ._read import read
 from ._regions import Found, find_all
 
@@ -109,19 +110,29 @@ class Inspection:
     model: str
     findings: tuple[Finding, ...]
     notes: tuple[str, ...]
+    target: str = ""
+    stays: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         count = len(self.findings)
         verbs = "cuts or joins" if count == 1 else "cut or join"
         lines = [f"{self.model}: {count or 'no'} operator{'' if count == 1 else 's'} that {verbs} blocks"]
-        return "\n".join([*lines, *(f"note: {note}" for note in self.notes), *(str(finding) for finding in self.findings)])
+        lines += [f"note: {note}" for note in self.notes] + [str(finding) for finding in self.findings]
+        return "\n".join([*lines, *taken(self.target, self.stays)] if self.target else lines)
 
     def json(self) -> str:
-        """The report as one JSON object: model, notes, and findings with the members of Finding."""
+        """The report as one JSON object: model, notes, target, stays, and findings with the members of Finding."""
         return json.dumps(asdict(self), indent=2)
 
 
-def inspect(model: Any, *, sizes: Mapping[str, int] | None = None, timed: bool = True) -> Inspection:
+def taken(target: str, stays: Sequence[str]) -> list[str]:
+    """What a target takes of a model, in lines."""
+    return [f"{target} does not take:", *(f"  {stay}" for stay in stays)] if stays else [f"{target} takes all of it"]
+
+
+def inspect(
+    model: Any, *, sizes: Mapping[str, int] | None = None, timed: bool = True, target: str | None = None
+) -> Inspection:
     """Finds the operators of the family in a model: im2col, col2im, space-to-depth, patches and their kin.
 
     Nodes that only move elements (Reshape, Transpose, Slice, Concat, Pad with zeros, Gather with constant indices, a
@@ -138,16 +149,20 @@ def inspect(model: Any, *, sizes: Mapping[str, int] | None = None, timed: bool =
             Others are taken as 1 on the first axis and 64 on the rest, in a .pt2 file as they were exported, and the report
             says so.
         timed: whether to time each operator here, beside a copy of as many bytes.
+        target: judges the model by the rules of a target of `portable`, as it stands; the result's `stays` lists the nodes
+            that the target does not take, with the rule.
 
     Returns: an Inspection, whose text is the report.
 
-    Raises: ModelError for a file that is no model, is cut short or contradicts itself; ImportError for an ONNX model without
-        the package onnx, and for a SavedModel or a .tflite file without TensorFlow.
+    Raises: ModelError for a file that is no model, is cut short or contradicts itself, and for an unknown target;
+        ImportError for an ONNX model without the package onnx, and for a SavedModel or a .tflite file without TensorFlow.
     """
+    wanted = None if target is None else target_of(target)
     path, graphs = read(model, dict(sizes or {}))
-    findings = [_finding(found, timed) for graph in graphs for found in find_all(graph)]
+    found = [entry for graph in graphs for entry in find_all(graph)]
     notes = tuple(note for graph in graphs for note in graph.notes)
-    return Inspection(path or "model", tuple(findings), notes)
+    stays = () if wanted is None else (*types_of(found, wanted), *stays_of(graphs, wanted))
+    return Inspection(path or "model", tuple(_finding(entry, timed) for entry in found), notes, target or "", stays)
 
 
 def _finding(found: Found, timed: bool) -> Finding:

@@ -1,94 +1,108 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators of the family that are made of nodes with many axes, written again with tensors of few. Needs onnx."""
+"""Chains of nodes that move elements through tensors of many axes, written again with tensors of few. Needs onnx."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import onnx
 
 from ._disguises import Written, open_shapes, rewrite
-from ._expand import Nodes, Window, blocks_to_planes, im2col, planes_to_blocks
-from ._regions import Found, Graph
+from ._expand import Nodes, Window, im2col
+from ._index_map import Indices, find
+from ._names import Name
+from ._regions import Found, Graph, find_all
 
 
 def rewrite_with_few_axes(model: onnx.ModelProto, sizes: Mapping[str, int], most_axes: int) -> None:
     """Writes chains of nodes anew that have tensors of more than `most_axes` axes, where that can be done."""
 
-    def wanted(graph: Graph, found: Found) -> bool:
-        steps = [step for step in graph.steps if step.node in found.nodes]
-        return any(len(graph.shapes.get(t, ())) > most_axes for step in steps for t in step.outputs)
+    def is_wide(graph: Graph, tensor: str) -> bool:
+        return len(graph.shapes.get(tensor, ())) > most_axes
 
-    def ways(first: Found, other: Found, prefix: str) -> Iterator[Written]:
-        return (way for way in _candidates(first, other, prefix) if way[0].axes() <= most_axes)
+    def windows(graph: Graph) -> list[Found]:
+        """Patches that overlap, which no transposition makes."""
+        wide = {step.node for step in graph.steps if any(is_wide(graph, tensor) for tensor in step.outputs)}
+        return [found for found in find_all(graph) if found.name.operator == "unfold" and wide & set(found.nodes)]
 
-    rewrite(model, sizes, wanted, ways)
+    def blocks(graph: Graph) -> list[Found]:
+        """What moves from one tensor of few axes to another one through tensors of many."""
+        makers = {tensor: number for number, step in enumerate(graph.steps) for tensor in step.outputs}
+        return [
+            found
+            for step in graph.steps
+            if step.move is not None and any(is_wide(graph, tensor) for tensor in step.inputs)
+            for tensor in step.outputs
+            if not is_wide(graph, tensor) and (found := region(graph, makers, tensor)) is not None
+        ]
+
+    def region(graph: Graph, makers: Mapping[str, int], result: str) -> Found | None:
+        numbers, sources, waiting = set(), set(), [result]
+        while waiting:
+            tensor = waiting.pop()
+            if tensor != result and not is_wide(graph, tensor):
+                sources.add(tensor)
+                continue
+            number = makers.get(tensor)
+            if number is None or graph.steps[number].move is None:
+                return None
+            if number not in numbers:
+                numbers.add(number)
+                waiting += graph.steps[number].inputs
+        if len(sources) != 1:
+            return None
+        steps, source = [graph.steps[number] for number in sorted(numbers)], sources.pop()
+        nodes, kinds = tuple(step.node for step in steps), tuple(step.kind for step in steps)
+        shapes = graph.shapes.get(source), graph.shapes.get(result)
+        return Found(Name("blocks"), nodes, kinds, source, result, *shapes, graph.dtypes.get(source, ""))
+
+    def moved(sizes: tuple[Found, Found], maps: tuple[Indices, Indices], prefix: str) -> Iterator[Written]:
+        nodes = Nodes(prefix, most_axes)
+        last = _rearranged(nodes, sizes, maps)
+        if last is not None:
+            yield nodes, last
+
+    rewrite(model, sizes, windows, _patches)
+    rewrite(model, sizes, blocks, moved)
 
 
-def _candidates(found: Found, other: Found, prefix: str) -> Iterator[Written]:
-    """Ways to write an operator of two spatial axes."""
-    name = found.name
-    source, result = open_shapes(found, other)
-    block = name.arguments.get("block", name.arguments.get("kernel_size"))
-    step = name.arguments.get("stride", name.arguments.get("block"))
-    if source is None or result is None or not isinstance(block, tuple) or len(block) != 2:
+def _rearranged(nodes: Nodes, sizes: tuple[Found, Found], maps: tuple[Indices, Indices]) -> str | None:
+    """Writes a map whose digits change places; None for another map, and where more than one extent is open."""
+    digits, shapes = [], []
+    for found, indices in zip(sizes, maps, strict=True):
+        map = None if found.source_shape is None else find(indices, found.source_shape)
+        if map is None or map.indices().size != math.prod(map.source):
+            return None
+        digits.append([digit for axis in map.digits for digit in axis])
+        shapes.append(map.shape)
+    if [digit.axis for digit in digits[0]] != [digit.axis for digit in digits[1]] or len(shapes[0]) != len(shapes[1]):
+        return None
+    extents = _open([digit.extent for digit in digits[0]], [digit.extent for digit in digits[1]])
+    places = sorted(range(len(extents)), key=lambda place: (digits[0][place].axis, -digits[0][place].step))
+    order = [places.index(place) for place in range(len(extents))]
+    return nodes.rearranged(sizes[0].source, [extents[place] for place in places], order, _open(*shapes))
+
+
+def _open(a: Sequence[int], b: Sequence[int]) -> list[int]:
+    return [one if one == other else -1 for one, other in zip(a, b, strict=True)]
+
+
+def _patches(sizes: tuple[Found, Found], maps: tuple[Indices, Indices], prefix: str) -> Iterator[Written]:
+    """Ways to write patches that overlap, of two spatial axes."""
+    arguments, (source, result) = sizes[0].name.arguments, open_shapes(*sizes)
+    kernel = arguments["kernel_size"]
+    apart = arguments.get("stride") == kernel and not {"padding", "dilation"} & set(arguments)
+    if source is None or result is None or len(kernel) != 2 or len(source) != 4 or apart or "layout" in arguments:
         return
-    if name.operator == "unfold" and "layout" not in name.arguments and len(source) == 4:
-        if step != block or "padding" in name.arguments or "dilation" in name.arguments:
-            nodes = Nodes(prefix)
-            shape = [0, *result[1:]] if result[0] == source[0] else result
-            kernel_first = name.arguments.get("order") == "kernel"
-            windows = _windows(source[2:], name.arguments)
-            yield nodes, im2col(nodes, found.source, windows, shape, last=False, kernel=kernel_first)
-            return
-    if step != block or "padding" in name.arguments:
-        return
-    crd = name.arguments.get("mode", name.arguments.get("order", "channel")) in ("depth_first", "channel")
-    if name.operator in ("space_to_depth", "unfold") and len(source) == 4 and min(source[1:]) > 0:
-        if any(extent % size for extent, size in zip(source[2:], block, strict=True)):
-            return
-        yield from _ways(prefix, lambda nodes: blocks_to_planes(
-            nodes, found.source, source[0], source[1], source[2:], block, crd, True), block, source, result)  # fmt: skip
-    if name.operator in ("depth_to_space", "fold") and len(result) == 4 and min(result[1:]) > 0:
-        grid = [extent // size for extent, size in zip(result[2:], block, strict=True)]
-        taps = math.prod(block)
-
-        def back(nodes: Nodes, swapped: bool) -> str:
-            x = found.source
-            if swapped:
-                x = nodes.transpose(x, [0, 2, 1])
-            if len(source) != 4:
-                x = nodes.reshape(x, [result[0], result[1] * taps, *grid])
-            return planes_to_blocks(nodes, x, result[0], result[1] * taps, grid, block, crd, True)
-
-        for swapped in (False, True):
-            if not swapped or len(source) == 3:
-                nodes = Nodes(prefix)
-                yield nodes, back(nodes, swapped)
+    nodes = Nodes(prefix)
+    shape = [0, *result[1:]] if result[0] == source[0] else result
+    order = arguments.get("order") == "kernel"
+    yield nodes, im2col(nodes, sizes[0].source, _windows(source[2:], arguments), shape, last=False, kernel=order)
 
 
 def _windows(extents: Sequence[int], arguments: Mapping[str, Any]) -> list[Window]:
     pads = [pad if isinstance(pad, tuple) else (pad, pad) for pad in arguments.get("padding", (0, 0))]
     lists = (arguments.get(key, (1, 1)) for key in ("kernel_size", "stride", "dilation"))
     return [Window(*axis, *pad) for *axis, pad in zip(extents, *lists, pads, strict=True)]
-
-
-def _ways(
-    prefix: str, write: Callable[[Nodes], str], block: Sequence[int], source: Sequence[int], result: Sequence[int]
-) -> Iterator[Written]:
-    """Planes as they are, as columns, and as tokens."""
-    nodes = Nodes(prefix)
-    planes = write(nodes)
-    if len(result) == 4:
-        yield nodes, planes
-    if len(result) != 3:
-        return
-    depth = source[1] * math.prod(block)
-    count = math.prod(extent // size for extent, size in zip(source[2:], block, strict=True))
-    columns = nodes.reshape(planes, [source[0], depth, count])
-    yield nodes, columns
-    nodes = Nodes(prefix)
-    columns = nodes.reshape(write(nodes), [source[0], depth, count])
-    yield nodes, nodes.transpose(columns, [0, 2, 1])

@@ -136,6 +136,10 @@ RULES: list[tuple[Callable[[_Facts], Any], str | Callable[[_Facts], str]]] = [
         "the channels' order is torch's pixel_shuffle (CRD); TensorFlow, LiteRT and ONNX's DCR have blocks_first",
     ),
     (
+        lambda f: f.is_of("depth_to_space", "space_to_depth") and f.arguments.get("mode") == "blocks_first",
+        "the channels' order is blocks_first (DCR); torch's pixel_shuffle and pixel_unshuffle have another one, depth_first",
+    ),
+    (
         lambda f: f.is_of("space_to_depth") and f.arguments.get("mode") == "depth_first",
         "ONNX has SpaceToDepth in this order from version 28 of its operators on",
     ),

@@ -20,6 +20,7 @@ from ._onnx_nodes import FOLDED, attributes_of, bodies_of, constant_of, elements
 from ._regions import MOST_ELEMENTS, Graph, Step
 
 STANDARD = ("", "ai.onnx")
+OTHERS = (".xml", ".pt2", ".tflite")
 GROWING = ("ConstantOfShape", "Expand", "Tile", "Pad", "Range")
 
 
@@ -32,6 +33,8 @@ def read(model: Any, sizes: Mapping[str, int], others: tuple[int, int] = (1, 64)
     if not isinstance(model, onnx.ModelProto):
         path = Path(model)
         folder = path.resolve().parent
+        if path.suffix.lower() in OTHERS or path.is_dir():
+            raise ModelError(f"{path}: must be an .onnx file; models of other systems are inspected only")
         try:
             model = onnx.load(str(path), load_external_data=False)
         except OSError as error:

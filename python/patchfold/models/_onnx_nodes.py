@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -148,6 +148,16 @@ def patches_of(node: onnx.NodeProto, constants: Constants, shape: tuple[int, ...
 def bodies_of(node: onnx.NodeProto) -> list[onnx.GraphProto]:
     """The graphs that a node holds, such as the branches of If."""
     return [body for a in node.attribute for body in ([a.g] if a.type == onnx.AttributeProto.GRAPH else a.graphs)]
+
+
+def inputs_of(node: onnx.NodeProto) -> Iterator[str]:
+    """What a node takes, and what its bodies take from outside."""
+    yield from node.input
+    for body in bodies_of(node):
+        for inner in body.node:
+            yield from inputs_of(inner)
+        for value in body.output:
+            yield value.name
 
 
 def attributes_of(node: onnx.NodeProto) -> dict[str, Any]:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,30 +12,15 @@ import onnx
 import onnx.version_converter
 
 from . import _onnx
-from ._errors import ModelError
+from ._check import OLDEST, stays_of, target_of, types_of
+from ._errors import ModelError, NotPortable
 from ._expand import Nodes, Window, blocks_to_planes, col2im, im2col, planes_to_blocks
 from ._moves import same_pads
 from ._narrow import rewrite_with_few_axes
-from ._onnx_nodes import attributes_of, bodies_of, text_of
+from ._onnx_nodes import attributes_of, bodies_of, inputs_of, text_of
+from ._regions import find_all
 from ._rewriter import CONTRIB, Rewriter, copy_of, drop_domain
-from ._targets import TARGETS, Target, of_version
-
-# The nodes that an operator is written with have these forms from this version of ONNX's operators on.
-OLDEST = 13
-
-
-def target_of(text: str) -> Target:
-    """A target by its name, or "onnx:N" for version N of ONNX's operators."""
-    number = re.fullmatch(r"onnx:(\d{1,3})", text)
-    if number:
-        version = int(number[1])
-        newest = onnx.defs.onnx_opset_version()
-        if not OLDEST <= version <= newest:
-            raise ModelError(f"target {text!r}: the version must be from {OLDEST} to {newest}, which this onnx knows")
-        return of_version(version)
-    if text not in TARGETS:
-        raise ModelError(f"there is no target {text!r}: write {', '.join(sorted(TARGETS))}, or onnx:N, as onnx:17")
-    return TARGETS[text]
+from ._targets import Target
 
 
 def portable(model: Any, target: str, *, sizes: Mapping[str, int] | None = None) -> onnx.ModelProto:
@@ -45,28 +29,34 @@ def portable(model: Any, target: str, *, sizes: Mapping[str, int] | None = None)
     Col2Im, DepthToSpace and SpaceToDepth become Reshape and Transpose, with Pad, Slice and Add where patches overlap. Each
     element's sum starts from +0 and adds its taps in ascending order, so the result is Col2Im's bit for bit; Inf and NaN
     stay where they are. TensorFlow's ExtractImagePatches, which tf2onnx leaves in the domain ai.onnx.contrib, becomes Pad,
-    Slice and Concat. For targets whose tensors have five axes at most, nodes that are an operator of the family in
-    disguise are written again with such tensors. All other nodes stay as they are.
+    Slice and Concat. Where tensors have more axes than the target takes, chains of nodes that only move elements through
+    them are written again with fewer. All other nodes stay as they are. What comes out is judged by the target's rules,
+    which docs/models.md lists: operators of the family, axes of all tensors, element types.
 
     Arguments:
         model: path of an .onnx file, or an onnx.ModelProto, which is not changed.
-        target: "tensorrt" (no Col2Im), "openvino" (Col2Im of two axes only), "coreml" (DepthToSpace in mode DCR only),
-            "litert" (that and SpaceToDepth), "onnx:N" for version N of ONNX's operators, or "basic": no operator of the
-            family at all, for converters that have none.
+        target: "tensorrt" (no Col2Im), "openvino" (Col2Im of two axes only), "coreml" and "nnapi" (DepthToSpace in mode DCR
+            only), "litert" (that and SpaceToDepth), "onnx:N" for version N of ONNX's operators, or "basic": no operator of
+            the family at all, for converters that have none.
         sizes: as for inspect; needed where DepthToSpace or SpaceToDepth have open extents other than the batch.
 
     Returns: an onnx.ModelProto; the same nodes where the target has all that the model uses.
 
-    Raises: ModelError for what inspect refuses, an unknown target, and operators whose shape or kernel is computed.
+    Raises: NotPortable where nodes are left that the target does not take; its `stays` lists them, its `model` is what was
+        written. ModelError for what inspect refuses, an unknown target, and operators whose shape or kernel is computed.
     """
     wanted = target_of(target)
-    shapes = _known_shapes(model, dict(sizes or {}))
+    sizes = dict(sizes or {})
+    shapes = _known_shapes(model, sizes)
     result = copy_of(model)
+    before = {tensor for node in result.graph.node for tensor in inputs_of(node)}
+    before -= {value.name for value in result.graph.input}
+    types = [stay for graph in _onnx.read(result, sizes) for stay in types_of(find_all(graph), wanted)]
     opset = next((entry.version for entry in result.opset_import if entry.domain in _onnx.STANDARD), OLDEST)
     if opset < OLDEST:
         result, opset = _converted(result, OLDEST), OLDEST
     if wanted.most_axes is not None:
-        rewrite_with_few_axes(result, dict(sizes or {}), wanted.most_axes)
+        rewrite_with_few_axes(result, sizes, wanted.most_axes)
     _Writer(wanted, shapes).graph(result.graph, {}, "patchfold")
     drop_domain(result, CONTRIB)
     if wanted.opset is not None and wanted.opset < opset:
@@ -74,7 +64,22 @@ def portable(model: Any, target: str, *, sizes: Mapping[str, int] | None = None)
         for entry in result.opset_import:
             if entry.domain in _onnx.STANDARD:
                 entry.version = wanted.opset
+    _drop_unused(result.graph, before)
+    stays = types + stays_of(_onnx.read(result, sizes), wanted)
+    if stays:
+        raise NotPortable(wanted.name, result, stays)
     return result
+
+
+def _drop_unused(graph: onnx.GraphProto, before: set[str]) -> None:
+    """Leaves out constants that were used before and are not any more, for which runtimes warn."""
+    used = {tensor for node in graph.node for tensor in inputs_of(node)} | {value.name for value in graph.output}
+    kept = [tensor for tensor in graph.initializer if tensor.name in used or tensor.name not in before]
+    del graph.initializer[:]
+    graph.initializer.extend(kept)
+    for node in graph.node:
+        for body in bodies_of(node):
+            _drop_unused(body, before)
 
 
 def _known_shapes(model: Any, sizes: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
@@ -123,7 +128,7 @@ class _Writer(Rewriter):
         kind = node.op_type
         label = f"node {node.name or node.output[0]} ({kind})"
         attributes = attributes_of(node)
-        nodes = Nodes(prefix)
+        nodes = Nodes(prefix, self.target.most_axes)
         if kind == "Col2Im":
             extents, kernel = (_listed(constants.get(tensor)) for tensor in [*node.input, "", ""][1:3])
             if extents is None or kernel is None:
@@ -138,19 +143,14 @@ class _Writer(Rewriter):
             if self.target.has(kind, 2, attributes.get("mode", "DCR")):
                 return None
             last = self._blocks(nodes, node, label)
-        self._check_axes(nodes, label)
         # The last node makes what the operator made.
         nodes.nodes[-1].output[list(nodes.nodes[-1].output).index(last)] = node.output[0]
         return nodes
 
-    def _check_axes(self, nodes: Nodes, label: str) -> None:
-        most = self.target.most_axes
-        if most is not None and nodes.axes() > most:
-            raise ModelError(f"{label}: needs tensors of {nodes.axes()} axes; {self.target.name} has {most}")
-
     def _channels(self, label: str, tensor: str, kernel: list[int]) -> int:
-        """The channels of a Col2Im where they must be known; 0 where the target takes any number of axes."""
-        if self.target.most_axes is None:
+        """The channels of a Col2Im where they must be known; 0 where the target takes as many axes as it is written with."""
+        most = self.target.most_axes
+        if most is None or most >= max(2 + 2 * len(kernel), 6):
             return 0
         shape, taps = self.shapes.get(tensor), math.prod(kernel)
         if shape is None or len(shape) != 3 or shape[1] < 1 or taps < 1 or shape[1] % taps:
@@ -194,8 +194,7 @@ class _Writer(Rewriter):
         unit = block * block if node.op_type == "DepthToSpace" else block
         if any(part % unit for part in parts):
             raise ModelError(f"{label}: {list(parts)} must be multiples of {unit}, which its blocksize {block} needs")
-        narrow = self.target.most_axes is not None
-        return write(nodes, node.input[0], shape[0], shape[1], shape[2:], (block, block), crd, narrow)
+        return write(nodes, node.input[0], shape[0], shape[1], shape[2:], (block, block), crd)
 
 
 def _no_constants(label: str, node: onnx.NodeProto, names: Sequence[str]) -> str:

@@ -16,8 +16,8 @@ from . import _onnx
 from ._errors import naming
 from ._expand import Nodes
 from ._onnx_nodes import bodies_of, constant_of, is_patches
+from ._targets import FAMILY
 
-FAMILY = ("Col2Im", "DepthToSpace", "SpaceToDepth")
 # Where tf2onnx leaves TensorFlow's ExtractImagePatches, as (N, H, W, C) with its settings as further inputs.
 CONTRIB = "ai.onnx.contrib"
 SETTINGS = (onnx.TensorProto.INT64, onnx.TensorProto.INT32, onnx.TensorProto.STRING)

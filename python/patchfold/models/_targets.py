@@ -7,18 +7,29 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 COL2IM_SINCE = 18
+FAMILY = ("Col2Im", "DepthToSpace", "SpaceToDepth")
 
 
 @dataclass(frozen=True)
 class Target:
-    """What a target takes. `has` tells whether it has an operator of the family, of so many spatial axes, in a mode."""
+    """What a target takes.
+
+    has: tells whether it has an operator of the family, of so many spatial axes, in a mode.
+    lacks: the same in words. source: where that stands.
+    most_axes: axes of a tensor, all that a node takes or makes. axes_source: where that stands.
+    types: element types of tensors that are cut and joined; empty: all. types_source: where that stands.
+    opset: the version of ONNX's operators.
+    """
 
     name: str
     has: Callable[[str, int, str], bool]
     lacks: str
     source: str
+    most_axes: int | None = None
+    axes_source: str = ""
+    types: frozenset[str] = frozenset()
+    types_source: str = ""
     opset: int | None = None
-    most_axes: int | None = None  # axes of a tensor
 
 
 TARGETS = {
@@ -28,27 +39,54 @@ TARGETS = {
         Target(
             "coreml",
             lambda kind, rank, mode: kind == "DepthToSpace" and mode == "DCR",
-            "Col2Im, SpaceToDepth, DepthToSpace in mode CRD of open shapes, and tensors of more than five axes; Pad, which"
-            " ONNX Runtime keeps on the processor, is written all the same",
-            "ONNX Runtime, coreml_supported_mlprogram_ops.md; coremltools, issue 1723",
-            most_axes=5,
+            "Col2Im, SpaceToDepth, DepthToSpace in mode CRD, but of fixed shapes in newer releases; Pad, which ONNX Runtime"
+            " keeps on the processor, is written all the same",
+            "ONNX Runtime, coreml_supported_mlprogram_ops.md",
+            5,
+            "coremltools, issue 1723; ONNX Runtime, pull request 17086",
+            frozenset({"float16", "float32"}),
+            "ONNX Runtime, coreml/builders/impl/base_op_builder.cc",
         ),
         Target(
             "litert",
             lambda kind, rank, mode: kind == "SpaceToDepth" or (kind == "DepthToSpace" and mode == "DCR"),
-            "Col2Im, DepthToSpace in mode CRD, and slices and pads of more than five axes",
+            "Col2Im, DepthToSpace in mode CRD",
             "tensorflow.org/mlir/tfl_ops",
-            most_axes=5,
+            5,
+            "TensorFlow, lite/kernels/strided_slice.cc, and transpose.cc before it took 6",
+        ),
+        Target(
+            "nnapi",
+            lambda kind, rank, mode: kind == "DepthToSpace" and mode == "DCR",
+            "Col2Im, SpaceToDepth, DepthToSpace in mode CRD",
+            "ONNX Runtime, nnapi_supported_ops.md",
+            4,
+            "Android, NeuralNetworks.h: Supported tensor rank",
+            frozenset({"float32"}),
+            "ONNX Runtime, nnapi_builtin/builders/impl/base_op_builder.cc",
         ),
         Target(
             "openvino",
             lambda kind, rank, mode: kind != "Col2Im" or rank == 2,
             "Col2Im of one axis, or of three and more",
             "OpenVINO, Col2Im-15",
+            8,
+            "OpenVINO's GPU plugin, pull request 16810",
         ),
-        Target("tensorrt", lambda kind, rank, mode: kind != "Col2Im", "Col2Im", "onnx-tensorrt, docs/operators.md"),
+        Target(
+            "tensorrt",
+            lambda kind, rank, mode: kind != "Col2Im",
+            "Col2Im",
+            "onnx-tensorrt, docs/operators.md",
+            8,
+            "TensorRT, nvinfer1::Dims::MAX_DIMS",
+            frozenset({"float16", "bfloat16", "float32", "int32", "int64", "bool"}),
+            "onnx-tensorrt, docs/operators.md: float64 becomes float32, int8 and uint8 are quantized types and inputs only",
+        ),
     )
 }
+# What patchfold.onnxruntime.convert leaves to ONNX Runtime.
+ONNXRUNTIME = Target("patchfold's library", lambda kind, rank, mode: False, "", "")
 
 
 def of_version(version: int) -> Target:

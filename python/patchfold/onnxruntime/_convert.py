@@ -14,7 +14,8 @@ from .._arrays.dtypes import BY_ONNX_CODE, SUMMABLE
 from ..models import _onnx
 from ..models._expand import Nodes
 from ..models._onnx_nodes import attributes_of, text_of
-from ..models._rewriter import CONTRIB, FAMILY, Rewriter, copy_of, drop_domain
+from ..models._rewriter import CONTRIB, Rewriter, copy_of, drop_domain
+from ..models._targets import FAMILY
 from ._disguises import DOMAIN, take_over
 
 # ONNX's names of the element types that ONNX Runtime's tensors hold. Others stay with ONNX Runtime's own operators.

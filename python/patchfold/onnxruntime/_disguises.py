@@ -11,9 +11,10 @@ from onnx.reference.op_run import OpRun
 
 from .. import onnx as definitions
 from .._operators.columns import unfold
+from .._orders.index_map import Indices
 from ..models._disguises import Written, open_shapes, rewrite
 from ..models._expand import Nodes
-from ..models._regions import Found, Graph
+from ..models._regions import Found, Graph, find_all
 
 DOMAIN = "patchfold"
 
@@ -28,15 +29,16 @@ def take_over(model: onnx.ModelProto, dtypes: Collection[str]) -> int:
     Returns: how many were written anew.
     """
 
-    def wanted(graph: Graph, found: Found) -> bool:
+    def wanted(graph: Graph) -> list[Found]:
         # A convolution with filters of one 1 each gives NaN beside Inf and NaN, and 0 for -0.
-        return found.dtype in dtypes and "Conv" not in found.kinds
+        return [f for f in find_all(graph) if len(f.nodes) > 1 and f.dtype in dtypes and "Conv" not in f.kinds]
 
     return rewrite(model, {}, wanted, _ways, (Im2Col, SpaceToDepth, DepthToSpace))
 
 
-def _ways(found: Found, other: Found, prefix: str) -> Iterator[Written]:
-    source, result = open_shapes(found, other)
+def _ways(sizes: tuple[Found, Found], maps: tuple[Indices, Indices], prefix: str) -> Iterator[Written]:
+    found = sizes[0]
+    source, result = open_shapes(*sizes)
     if source is None or result is None:
         return
     arguments = found.name.arguments

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes an ONNX model whose operators run on patchfold's kernels in ONNX Runtime."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from ..models import ModelError, _onnx
+from ..models.__main__ import STAYS, save
+from ..models._check import stays_of
+from ..models._inspect import taken
+from ..models._targets import ONNXRUNTIME
+from ._convert import convert
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Writes the model of a file. Exits as `python -m patchfold.models` does; 3 where operators stay ONNX Runtime's own."""
+    parser = argparse.ArgumentParser(prog="python -m patchfold.onnxruntime", description=__doc__)
+    parser.add_argument("model", metavar="MODEL", help="an .onnx file")
+    parser.add_argument("out", metavar="OUT", help="the .onnx file to write; must not be there")
+    given = parser.parse_args(arguments)
+    try:
+        model = convert(given.model)
+        save(given.model, model, given.out)
+    except ModelError as error:
+        print(f"patchfold.onnxruntime: {error}", file=sys.stderr)
+        return 1
+    stays = stays_of(_onnx.read(model, {}), ONNXRUNTIME)
+    if stays:
+        print("\n".join(taken(ONNXRUNTIME.name, stays)))
+    return STAYS if stays else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
