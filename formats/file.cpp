@@ -41,7 +41,7 @@ FileBytes read_whole(const InputFile& file, const Subject& subject) {
 
 }  // namespace
 
-void Subject::fail(ErrorCode code, std::string rule, std::string given, std::string expected) const {
+void Subject::fail(ErrorCode code, std::string rule, std::string given, ErrorValue expected) const {
   std::string name = path.string();
   if (name == "-") name = code == ErrorCode::file_write ? "standard output" : "standard input";
   throw Error({code, std::string(op), std::move(name), std::move(rule), std::move(given), std::move(expected)});

@@ -23,7 +23,7 @@ struct Subject {
   std::string_view op;
   const std::filesystem::path& path;
 
-  [[noreturn]] void fail(ErrorCode code, std::string rule, std::string given = {}, std::string expected = {}) const;
+  [[noreturn]] void fail(ErrorCode code, std::string rule, std::string given = {}, ErrorValue expected = {}) const;
   /// The same for a failed system call: "RULE: what errno means".
   [[noreturn]] void fail_system(ErrorCode code, std::string_view rule, int error_number) const;
 };

@@ -31,23 +31,6 @@ Pads pads_of(const Padding& padding, int i, const SpatialAxis& axis, std::int64_
   return {begin, total - begin};
 }
 
-/// Returns what to type where padding has an entry for each end instead of each axis.
-ErrorValue four_pads_hint(const SpatialArgument& padding, int rank) {
-  if (padding.pads == nullptr || padding.length != 2 * rank) return {};
-  const PadsList& pads = *padding.pads;
-  ErrorValue hint(padding.name, " has ", padding.length, " entries, so ", padding.length, " spatial axes; write ");
-  PadsList pairs;
-  for (int i = 0; i < pads.size(); ++i)
-    if (pads[i] != Pads{pads[0].begin, pads[0].begin}) {
-      hint.append("a pair (begin, end) for each axis");
-      return hint;
-    }
-  for (int i = 0; i < rank; ++i) pairs.push_back(pads[0]);
-  hint.append(Setting(padding.name, pads[0].begin), ", ", Setting(padding.name, Dims::filled(rank, pads[0].begin)), " or ",
-              Setting(padding.name, pairs));
-  return hint;
-}
-
 }  // namespace
 
 Dims extents_of(const Geometry& geometry) {
@@ -67,7 +50,7 @@ SpatialArgument spatial(std::string_view name, const Axes& axes) {
 }
 SpatialArgument spatial(std::string_view name, const Padding& padding) {
   const bool list = padding.rule() == Padding::Rule::given && !padding.is_scalar();
-  return {name, list ? padding.pads().size() : -1, &padding.pads()};
+  return {name, list ? padding.pads().size() : -1};
 }
 
 SpatialArgument deciding_argument(std::string_view op, std::initializer_list<SpatialArgument> arguments) {
@@ -79,7 +62,7 @@ SpatialArgument deciding_argument(std::string_view op, std::initializer_list<Spa
     if (decisive.length < 0) decisive = argument;
     if (argument.length != decisive.length)
       fail(ErrorCode::length, op, argument.name, "must have as many entries as " + text(decisive.name), argument.length,
-           decisive.length, four_pads_hint(argument, decisive.length));
+           decisive.length);
   }
   return decisive;
 }
@@ -88,26 +71,14 @@ int spatial_rank(const ArgumentNames& names, const SpatialArgument& decides, con
   const Dims& shape = tensor.shape;
   const int listed = decides.length;
   const int least = listed < 0 ? 3 : listed + 1;
-  if (shape.size() < least) {
-    ErrorValue hint = four_pads_hint(decides, 2);
-    if (hint.empty() && shape.size() == 2 && tensor.image && (listed < 0 || listed == 2)) {
-      Dims grey = shape;
-      if (*tensor.image == Layout::channels_first) grey = {1, shape[0], shape[1]};
-      if (*tensor.image == Layout::channels_last) grey.push_back(1);
-      hint = {"a grey picture: ", Rearrangement{std::string(names.data), Rearrangement::Kind::reshape, grey}};
-      if (listed < 0) hint.append(" and ", Setting(names.kernel_size, spread(tensor.kernel, 2)));
-    }
+  if (shape.size() < least)
     fail_rank(names.op, names.data, tensor.needs, shape,
-              listed < 0 ? ErrorValue("rank 4") : ErrorValue("rank ", least, " or more"), std::move(hint));
-  }
+              listed < 0 ? ErrorValue("rank 4") : ErrorValue("rank ", least, " or more"));
   if (listed >= 0) return listed;
   if (shape.size() == 4) return 2;
   if (tensor.kernel.values()[0] < 1)
     fail(ErrorCode::value, names.op, names.kernel_size, "must be at least 1 on every axis", tensor.kernel);
-  const int other = shape.size() == 3 ? 1 : 3;
-  fail_rank(names.op, names.data, "a single number says how many axes are spatial in rank 4 only", shape,
-            ErrorValue(Setting(names.kernel_size, spread(tensor.kernel, 2)), " for two spatial axes, ",
-                       Setting(names.kernel_size, spread(tensor.kernel, other)), " for ", other == 1 ? "one" : "three"));
+  fail_rank(names.op, names.data, one_number_is_ambiguous, shape, {});
 }
 
 void check_given(std::string_view op, std::string_view name, bool given) {

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <optional>
 #include <string_view>
 
 #include "patchfold/error.hpp"
@@ -17,8 +16,7 @@ namespace patchfold::ops {
 /// An argument that may be a list with one entry for each spatial axis.
 struct SpatialArgument {
   std::string_view name;
-  int length;                      ///< -1: a single number, which fits any number of axes
-  const PadsList* pads = nullptr;  ///< of a padding
+  int length;  ///< -1: a single number, which fits any number of axes
 };
 SpatialArgument spatial(std::string_view name, const Axes& axes);
 SpatialArgument spatial(std::string_view name, const Padding& padding);
@@ -30,24 +28,16 @@ SpatialArgument deciding_argument(std::string_view op, std::initializer_list<Spa
 /// The tensor whose spatial axes are counted.
 struct CountedTensor {
   const Dims& shape;
-  std::string_view needs;                      ///< the rule about its axes
-  const Axes& kernel;                          ///< the argument that may be a single number
-  std::optional<Layout> image = std::nullopt;  ///< of an image; none for columns
+  std::string_view needs;  ///< the rule about its axes
+  const Axes& kernel;      ///< the argument that may be a single number
 };
 
-/// Returns the number of spatial axes. A list says it. A single number stands for the two spatial axes of a tensor of rank
-/// 4; in another rank it could mean two numbers of axes, so it is refused with both ways to write it. Throws Error(rank).
-int spatial_rank(const ArgumentNames& names, const SpatialArgument& decides, const CountedTensor& tensor);
+/// The rule that a single number breaks where the rank does not tell how many axes are spatial.
+inline constexpr std::string_view one_number_is_ambiguous = "a single number says how many axes are spatial in rank 4 only";
 
-/// Returns what to type if a picture or a volume seems to have its channels last: the last axis holds 1 to 4, and `fits`
-/// holds for its spatial extents in that layout. Otherwise returns nothing.
-template <class Fits>
-ErrorValue channels_last_hint(const Dims& image, int rank, Layout layout, Fits fits) {
-  const int batch = image.size() - rank - 1;
-  if (layout == Layout::channels_last || rank < 2 || batch < 0 || image.back() < 1 || image.back() > 4) return {};
-  if (!fits(image.slice(batch, batch + rank))) return {};
-  return {"channels last? ", Setting("layout", "channels_last")};
-}
+/// Returns the number of spatial axes. A list says it. A single number stands for the two spatial axes of a tensor of rank
+/// 4; in another rank it could mean two numbers of axes, so it is refused. Throws Error(rank).
+int spatial_rank(const ArgumentNames& names, const SpatialArgument& decides, const CountedTensor& tensor);
 
 /// Returns the value for one axis.
 inline std::int64_t at(const Axes& axes, int axis) {

@@ -15,10 +15,10 @@ Order order_of(DepthMode mode) {
 }
 
 /// Returns the number of spatial axes.
-int block_rank(const Axes& block, Layout layout, const Dims& data, const Names& names) {
+int block_rank(const Axes& block, const Dims& data, const Names& names) {
   check_given(names.op, names.kernel_size, !block.empty());
   const int rank = spatial_rank(names, deciding_argument(names.op, {spatial(names.kernel_size, block)}),
-                                {data, "must have a channel axis and the spatial axes", block, layout});
+                                {data, "must have a channel axis and the spatial axes", block});
   for (int i = 0; i < rank; ++i)
     if (at(block, i) < 1) fail(ErrorCode::value, names.op, names.kernel_size, "must be at least 1 on every axis", block);
   check_shape(names.op, names.data, data);
@@ -28,13 +28,8 @@ int block_rank(const Axes& block, Layout layout, const Dims& data, const Names& 
 }  // namespace
 
 Geometry geometry_of(const SpaceToDepth& op, const Dims& image, const Names& names) {
-  const int rank = block_rank(op.block, op.layout, image, names);
+  const int rank = block_rank(op.block, image, names);
   const ChannelAxes axes = channel_axes(image.size(), rank, op.layout);
-  const auto divides = [&](const Dims& extents) {
-    for (int i = 0; i < rank; ++i)
-      if (extents[i] % at(op.block, i) != 0) return false;
-    return true;
-  };
   bool is_uniform = true;
   for (int i = 1; i < rank; ++i) is_uniform = is_uniform && at(op.block, i) == at(op.block, 0);
   for (int i = 0; i < rank; ++i)
@@ -42,8 +37,7 @@ Geometry geometry_of(const SpaceToDepth& op, const Dims& image, const Names& nam
       fail(ErrorCode::divisible, names.op, names.data,
            "spatial extents must be multiples of " + std::string(names.kernel_size),
            image.slice(axes.others, axes.others + rank),
-           ErrorValue("multiples of ", is_uniform ? Axes(at(op.block, 0)) : op.block),
-           names.op == SpaceToDepth::name ? channels_last_hint(image, rank, op.layout, divides) : ErrorValue());
+           ErrorValue("multiples of ", is_uniform ? Axes(at(op.block, 0)) : op.block));
   const Axes block = spread(op.block, rank);
   Geometry geometry = geometry_of(Unfold{.kernel_size = block,
                                          .stride = block,
@@ -57,7 +51,7 @@ Geometry geometry_of(const SpaceToDepth& op, const Dims& image, const Names& nam
 }
 
 Geometry geometry_of(const DepthToSpace& op, const Dims& deep, const Names& names) {
-  const int rank = block_rank(op.block, op.layout, deep, names);
+  const int rank = block_rank(op.block, deep, names);
   const ChannelAxes axes = channel_axes(deep.size(), rank, op.layout);
   const Axes block = spread(op.block, rank);
   Checked taps = 1;

@@ -2,6 +2,7 @@
 // From a geometry to a problem and its plan.
 #include "ops/lowering.hpp"
 
+#include "ops/hints.hpp"
 #include "ops/operands.hpp"
 #include "tensor/checked.hpp"
 #include "tensor/encode.hpp"
@@ -78,7 +79,11 @@ Plan Lowering::plan(const ConstTensorView& data, const TensorView& output) const
 namespace ops {
 
 Lowering lower(const Neutral& op, const Dims& data, const Names& names) {
-  return {std::visit([&](const auto& neutral) { return geometry_of(neutral, data, names); }, op), names};
+  try {
+    return {std::visit([&](const auto& neutral) { return geometry_of(neutral, data, names); }, op), names};
+  } catch (const Error& error) {
+    throw with_hints(error, op, data, names);
+  }
 }
 
 }  // namespace ops

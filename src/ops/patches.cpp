@@ -84,14 +84,8 @@ void check_positions(const Unfold& op, const Geometry& geometry, const Names& na
     empty = empty || axis.positions == 0;
   }
   if (op.allow_empty || !empty) return;
-  ErrorValue hint = channels_last_hint(geometry.data, patch.size(), op.layout, [&](const Dims& extents) {
-    for (int i = 0; i < patch.size(); ++i)
-      if (extents[i] + padded[i] - geometry.axes[i].extent < patch[i]) return false;
-    return true;
-  });
-  if (hint.empty()) hint = {Setting("allow_empty", true), " returns no columns"};
   fail(ErrorCode::value, names.op, names.kernel_size, "a patch must fit into the padded image",
-       ErrorValue("patches of ", patch, " and an image of ", padded), {}, std::move(hint));
+       ErrorValue("patches of ", patch, " and an image of ", padded));
 }
 
 }  // namespace
@@ -102,7 +96,7 @@ Geometry geometry_of(const Unfold& op, const Dims& image, const Names& names) {
       deciding_argument(names.op, {spatial(names.kernel_size, op.kernel_size), spatial(names.stride, op.stride),
                                    spatial(names.dilation, op.dilation), spatial(names.padding, op.padding)});
   const int rank =
-      spatial_rank(names, decides, {image, "must have a channel axis and the spatial axes", op.kernel_size, op.layout});
+      spatial_rank(names, decides, {image, "must have a channel axis and the spatial axes", op.kernel_size});
   check_shape(names.op, names.data, image);
   const ChannelAxes axes = channel_axes(image.size(), rank, op.layout);
   Geometry geometry{.padding_mode = op.padding_mode, .value = op.value, .data = image};
@@ -113,29 +107,6 @@ Geometry geometry_of(const Unfold& op, const Dims& image, const Names& names) {
   place_patches(geometry, {image.slice(0, axes.batch), image[axes.channel], op.layout, op.order, op.positions}, names);
   return geometry;
 }
-
-namespace {
-
-/// Returns what to type if the axes of columns seem to be meant in another way.
-ErrorValue columns_hint(const Fold& op, const Dims& columns, const Geometry& geometry, const Names& names) {
-  const Dims per_axis = positions_of(geometry);
-  const bool first = op.layout == Layout::channels_first;
-  const int rank = geometry.axes.size(), axes = columns.size();
-  if (names.op == Fold::name && op.positions == Positions::flat && axes > rank) {  // dialects have one form of columns
-    const int channel = first ? axes - rank - 1 : axes - 1, others = first ? channel + 1 : axes - rank - 1;
-    if (columns.slice(others, others + rank) == per_axis && columns[channel] % geometry.taps == 0 && rank > 1)
-      return {"columns with one axis for each spatial axis: ", Setting("positions", "grid")};
-  }
-  if (op.positions == Positions::flat && axes >= 2) {
-    const int channel = first ? axes - 2 : axes - 1, position = first ? axes - 1 : axes - 2;
-    if (columns[channel] == geometry.positions && columns[position] % geometry.taps == 0)
-      return {"axes look swapped: ",
-              Rearrangement{std::string(names.data), Rearrangement::Kind::swap_axes, {axes - 2, axes - 1}}};
-  }
-  return {};
-}
-
-}  // namespace
 
 Geometry geometry_of(const Fold& op, const Dims& columns, const Names& names) {
   check_given(names.op, names.output_size, !op.output_size.empty());
@@ -164,13 +135,13 @@ Geometry geometry_of(const Fold& op, const Dims& columns, const Names& names) {
   if (rows % geometry.taps != 0)
     fail(ErrorCode::divisible, names.op, names.data,
          "the C*K axis must be a multiple of the product of " + std::string(names.kernel_size), rows,
-         ErrorValue("a multiple of ", geometry.taps), columns_hint(op, columns, geometry, names));
+         ErrorValue("a multiple of ", geometry.taps));
   const Dims per_axis = positions_of(geometry);
   const Dims given = columns.slice(axes.others, axes.others + (is_flat ? 1 : rank));
   constexpr std::string_view rule = "the number of positions must be that of the sizes, strides, dilations and pads";
   if (is_flat && given[0] != geometry.positions)
     fail(ErrorCode::position_count, names.op, names.data, rule, given[0],
-         ErrorValue(geometry.positions, " = product of ", per_axis), columns_hint(op, columns, geometry, names));
+         ErrorValue(geometry.positions, " = product of ", per_axis));
   if (!is_flat && given != per_axis) fail(ErrorCode::position_count, names.op, names.data, rule, given, per_axis);
   place_patches(geometry, {columns.slice(0, axes.batch), rows / geometry.taps, op.layout, op.order, op.positions}, names);
   return geometry;

@@ -16,8 +16,7 @@ Geometry geometry_of(const Reorder& op, const Dims& columns, const Names& names)
   constexpr std::string_view needs = "must have a C*K axis and the position axes";
   if (decides.length < 0 && is_flat)
     fail(ErrorCode::length, names.op, names.kernel_size,
-         "must be a list: flat columns do not tell the number of spatial axes", op.kernel_size,
-         ErrorValue(Setting(names.kernel_size, spread(op.kernel_size, 2)), " for two"));
+         "must be a list: flat columns do not tell the number of spatial axes", op.kernel_size);
   if (is_flat && columns.size() < 2) fail_rank(names.op, names.data, needs, columns, "rank 2 or more");
   const int rank = is_flat ? decides.length : spatial_rank(names, decides, {columns, needs, op.kernel_size});
   check_shape(names.op, names.data, columns);

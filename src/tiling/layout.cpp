@@ -109,23 +109,6 @@ std::int64_t scaled(std::int64_t value, std::int64_t num, std::int64_t den, std:
   return *product / den;
 }
 
-/// Refuses a tile that is longer than the array along tiled axis i. The last axis of an array is tiled by default; where it
-/// has up to four elements, it most likely holds channels, and the error says so.
-[[noreturn]] void refuse_long_tile(const TilingSpec& spec, const Dims& axes, int i) {
-  const std::int64_t axis = axes[i];
-  const std::int64_t extent = spec.shape[axis];
-  const int rank = spec.shape.size();
-  if (spec.axes.empty() && axis == rank - 1 && extent <= 4 && spec.tile.size() < rank) {
-    Dims before;
-    for (int k = 0; k < spec.tile.size(); ++k) before.push_back(axes[k] - 1);
-    fail_value("tile", "axis " + text(axis) + " has " + text(extent) + " elements: channels last?", spec.tile,
-               ErrorValue(Setting("axes", before)));
-  }
-  fail_value("tile", "must not be larger than the array if the last tile is shifted", spec.tile,
-             ErrorValue("at most ", extent, " along axis ", axis, ", or ", Setting("tail", "shift_or_pad"), ", ",
-                        Setting("tail", "pad"), " or ", Setting("tail", "partial")));
-}
-
 }  // namespace
 
 Tiling::Tiling(const TilingSpec& spec) : spec_(spec), tile_(spec.tile) {
@@ -160,7 +143,7 @@ Tiling::Tiling(const TilingSpec& spec) : spec_(spec), tile_(spec.tile) {
     const std::int64_t whole = whole_tiles(extent, tile, stride);
     const bool tail = leaves_tail(extent, tile, stride);
     const Tail rule = this->tail(i);
-    if (tail && rule == Tail::shift && tile > extent) refuse_long_tile(spec, axes_, i);
+    if (tail && rule == Tail::shift && tile > extent) tiling::refuse_long_tile(spec, axes_, i);
     if (tail && rule == Tail::error)
       fail_value("shape", "must be covered by whole tiles if the tail is an error",
                  text(extent) + " along axis " + text(axes_[i]),
@@ -239,18 +222,6 @@ namespace tiling {
 
 std::string tile_text(const Tiling& tiling, std::int64_t tile) {
   return text(tile) + " at position " + text(index_at(tile, tiling.grid()));
-}
-
-void refuse_shape(const Tiling& tiling, std::string_view op, std::string_view argument, std::int64_t index,
-                  const Dims& given, const Dims& expected) {
-  ErrorValue fitting(expected);
-  if (const auto scale = tiling.scale_of(index, given)) {
-    const auto is = [&](std::int64_t num, std::int64_t den) { return *scale == Ratio{num, den}; };
-    const std::string ratio = text(scale->num) + (scale->den == 1 ? "" : "/" + text(scale->den));
-    const std::string size = is(1, 1) ? "" : is(2, 1) ? "twice " : is(1, 2) ? "half " : ratio + " times ";
-    fitting.append(": results are ", size, "as large as tiles, so make the tiling with scale=", ratio);
-  }
-  fail(ErrorCode::shape, op, argument, "must have the shape of the tile's result", given, std::move(fitting));
 }
 
 Dims interleaved(const Tiling& tiling, const Dims& channels, const Dims& tiled) {

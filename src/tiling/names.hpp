@@ -22,7 +22,9 @@ std::string tile_text(const Tiling& tiling, std::int64_t tile);
 /// `count`, or fewer.
 ErrorValue missing_text(const Tiling& tiling, std::span<const std::int64_t> first, std::int64_t count);
 
-/// Throws Error(shape) for the result of a tile. If the result only has another scale than the tiling, the error says which.
+/// Throws Error(value) for a tile that is longer than the array along tiled axis i, with what would do.
+[[noreturn]] void refuse_long_tile(const TilingSpec& spec, const Dims& axes, int i);
+/// Throws Error(shape) for the result of a tile, with the scale or the border of the tiling that would fit it.
 [[noreturn]] void refuse_shape(const Tiling& tiling, std::string_view op, std::string_view argument, std::int64_t index,
                                const Dims& given, const Dims& expected);
 

@@ -263,7 +263,8 @@ def test_results_of_the_wrong_shape_or_type_name_the_tile():
     with pytest.raises(InvalidType) as caught:
         apply(lambda tile: None)
     assert str(caught.value) == (
-        "merge: tile 0 at position (0, 0): must be an array: NumPy's, torch's, or any with __dlpack__; given NoneType"
+        "apply_tiled: result for tile 0 at position (0, 0): must be an array; given None; mask= says which elements hold"
+        " data, and leaves tiles without any out"
     )
 
 

@@ -15,6 +15,8 @@ from .._typing import DepthMode
 Shape = tuple[int, ...]
 
 _LIMIT = 1 << 60
+# Of what is taken for a picture with its channels last.
+MOST_CHANNELS = 4
 
 Seams = tuple[Shape, ...] | None
 """(axis, next axis, its extent): the two are one without a copy where the stride of the first is extent times that of the
@@ -183,9 +185,9 @@ def check_extents(op: str, argument: str, extents: Shape, patch: Shape, merge: S
     steps = tuple(p * m for p, m in zip(patch, merge, strict=True))
     what = "patch_size" if max(merge) == 1 else "patch_size * merge_size"
     if any(extent % step for extent, step in zip(extents, steps, strict=True)):
-        rule, expected = f"the spatial extents must be multiples of {what}", f"multiples of {steps}; pad or crop"
+        rule, expected = f"the spatial extents must be multiples of {what}", f"multiples of {steps}"
         hint = "" if frames is None else _frames_hint(extents[0], steps[0], frames)
-        raise InvalidValue(op, argument, rule, str(extents), expected, code="divisible", hint=hint)
+        raise InvalidValue(op, argument, rule, str(extents), expected, code="divisible", hint=hint or "pad or crop")
     if 0 in extents:
         rule = f"the spatial extents must be at least {what}"
         raise InvalidValue(op, argument, rule, str(extents), f"at least {steps}")
@@ -199,3 +201,43 @@ def _frames_hint(given: int, step: int, axis: int) -> str:
         return f"a picture is shown {step} times: numpy.repeat(x, {step}, axis={axis})"
     last = f"x.take([-1] * {-given % step}, axis={axis})"
     return f"a video repeats its last frame: numpy.concatenate([x, {last}], axis={axis})"
+
+
+def image_axes(op: str, shape: Shape, patch: Shape, merge: Shape, kind: Order, layout: str) -> tuple[Shape, int, Shape]:
+    """The batch, the channels and the spatial extents of an image. An error says which change of the call would do."""
+    try:
+        return _image_axes(op, shape, patch, merge, kind, layout)
+    except InvalidValue as error:
+        refused = error
+    last = layout == "channels_last"
+    shown = f"a picture is a video that shows it {patch[0]} times: numpy.stack([x] * {patch[0]})"
+    changes = {
+        "a grey picture is x[..., None]" if last else "a grey picture is x[None]": (
+            (*shape, 1) if last else (1, *shape),
+            layout,
+        ),
+        shown: ((patch[0], *shape), layout),
+        'channels last? layout="channels_last"': (shape, "channels_last"),
+    }
+    rank, few = len(patch) + 1 - len(shape), bool(shape) and shape[-1] <= MOST_CHANNELS
+    likely = (rank == 1 and not kind.frames, rank == 1 and kind.frames > 0, rank <= 0 and not last and few)
+    for (hint, (changed, where)), is_likely in zip(changes.items(), likely, strict=True):
+        if not is_likely:
+            continue
+        try:
+            _image_axes(op, changed, patch, merge, kind, where)
+        except InvalidValue:
+            continue
+        raise InvalidValue(op, "x", **{**refused._facts(), "hint": hint}) from None
+    raise refused
+
+
+def _image_axes(op: str, shape: Shape, patch: Shape, merge: Shape, kind: Order, layout: str) -> tuple[Shape, int, Shape]:
+    axes = len(patch) + 1
+    if len(shape) < axes:
+        rule = "must have an axis of channels and one for each entry of patch_size"
+        raise InvalidValue(op, "x", rule, str(shape), f"rank {axes} or more", code="rank")
+    batch, rest = shape[: len(shape) - axes], list(shape[len(shape) - axes :])
+    channels = rest.pop(-1 if layout == "channels_last" else 1 if kind.frames else 0)
+    check_extents(op, "x", tuple(rest), patch, merge, -axes if kind.frames else None)
+    return batch, channels, tuple(rest)

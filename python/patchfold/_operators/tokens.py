@@ -17,7 +17,18 @@ from .._errors import InvalidValue, errors_of
 from .._typing import Array, Element, Int, IntOrInts, Ints, Layout, TokenOrder, TokenSettings
 from .moves import moved, read
 from .patches import reshaped
-from .token_orders import Geometry, Order, Seams, Shape, check_extents, check_spelled, geometry, integers, merge_of, order_of
+from .token_orders import (
+    Geometry,
+    Seams,
+    Shape,
+    check_extents,
+    check_spelled,
+    geometry,
+    image_axes,
+    integers,
+    merge_of,
+    order_of,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -41,13 +52,6 @@ def _geometry(compiled: bool) -> Callable[..., Geometry]:
 def _in_order(plan: Geometry) -> Shape:
     """The extents of all parts, in the order of the tokens."""
     return tuple(plan.parts[axis] for axis in plan.order)
-
-
-def _missing_axis(kind: Order) -> str:
-    """How an array that lacks one axis gets it."""
-    if kind.frames:
-        return f"; a picture is a video that shows it {kind.frames} times: numpy.stack([x] * {kind.frames})"
-    return "; a grey picture is x[None]"
 
 
 def _result(op: str, shape: Shape, like: Any, out: Any) -> Any:
@@ -152,14 +156,8 @@ def patchify(
     rank = len(patch)
     check_spelled(op, kind, patch, order)
     merge = merge_of(op, kind, merge_size, rank)
-    if len(shape) < rank + 1:
-        expected = f"rank {rank + 1} or more" + (_missing_axis(kind) if len(shape) == rank else "")
-        rule = "must have an axis of channels and one for each entry of patch_size"
-        raise InvalidValue(op, "x", rule, str(shape), expected, code="rank")
-    batch, rest = shape[: len(shape) - rank - 1], list(shape[len(shape) - rank - 1 :])
-    channels = rest.pop(-1 if layout == "channels_last" else 1 if kind.frames else 0)
-    check_extents(op, "x", tuple(rest), patch, merge, -rank - 1 if kind.frames else None)
-    plan = _geometry(compiled)(batch, channels, tuple(rest), patch, merge, kind, str(layout))
+    batch, channels, rest = image_axes(op, shape, patch, merge, kind, str(layout))
+    plan = _geometry(compiled)(batch, channels, rest, patch, merge, kind, str(layout))
     if out is None:
         cut = moved(array, plan.parts, plan.order)
         if not by_engine or _joins(cut, plan.token_seams):

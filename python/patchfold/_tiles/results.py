@@ -45,6 +45,14 @@ class Results:
 
     def add(self, group: list[Tile], results: Any, *, stacked: bool) -> None:
         """Takes the results for a group of tiles; a stack of them has a first axis."""
+        if results is None:
+            raise InvalidType(
+                operator=APPLY,
+                argument=f"result for {names_of(group)}",
+                rule="must be an array",
+                given="None",
+                hint="mask= says which elements hold data, and leaves tiles without any out",
+            )
         entries = self._entries(results, group)
         for i, (entry, merger) in enumerate(zip(entries, self._mergers, strict=True)):
             with self._named(i):
@@ -76,8 +84,7 @@ class Results:
             yield
         except Error as error:
             argument = f"result {self._names[i]!r}" + (f": {error.argument}" if error.argument else "")
-            facts = {"rule": error.rule, "given": error.given, "expected": error.expected, "code": error.code}
-            raise type(error)(error.operator, argument, **facts) from None
+            raise type(error)(error.operator, argument, **error._facts()) from None
 
     def _entries(self, results: Any, group: list[Tile]) -> list[Any]:
         kind = kind_of(results)

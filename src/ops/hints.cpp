@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/hints.hpp"
+
+#include <concepts>
+#include <string>
+#include <utility>
+
+#include "ops/axes.hpp"
+#include "ops/patches.hpp"
+#include "patchfold/words.hpp"
+
+namespace patchfold::ops {
+namespace {
+
+constexpr int most_channels = 4;  // of what is taken for a picture with its channels last
+
+/// The arguments that may be changed. None: the operator has no such argument.
+template <class Op>
+struct Changeable {
+  Axes Op::*kernel = nullptr;
+  Padding Op::*padding = nullptr;
+  Layout Op::*layout = nullptr;  ///< of an operator with an axis of channels
+};
+template <class Op>
+constexpr Changeable<Op> changeable{};
+template <>
+constexpr Changeable<Unfold> changeable<Unfold>{&Unfold::kernel_size, &Unfold::padding, &Unfold::layout};
+template <>
+constexpr Changeable<Fold> changeable<Fold>{&Fold::kernel_size, &Fold::padding};
+template <>
+constexpr Changeable<Coverage> changeable<Coverage>{&Coverage::kernel_size, &Coverage::padding};
+template <>
+constexpr Changeable<Reorder> changeable<Reorder>{&Reorder::kernel_size};
+template <>
+constexpr Changeable<SpaceToBatch> changeable<SpaceToBatch>{&SpaceToBatch::block, &SpaceToBatch::padding};
+template <>
+constexpr Changeable<BatchToSpace> changeable<BatchToSpace>{&BatchToSpace::block, &BatchToSpace::crops};
+template <>
+constexpr Changeable<SpaceToDepth> changeable<SpaceToDepth>{&SpaceToDepth::block, nullptr, &SpaceToDepth::layout};
+template <>
+constexpr Changeable<DepthToSpace> changeable<DepthToSpace>{&DepthToSpace::block, nullptr, &DepthToSpace::layout};
+
+/// A call with changes; `text` says which, as a caller types them.
+template <class Op>
+struct Change {
+  Op op;
+  Dims data;
+  Names names;
+  ErrorValue text{};
+
+  template <class T>
+  Change set(T Op::*member, const T& value, const Setting& typed) const {
+    Change changed = *this;
+    changed.op.*member = value;
+    changed.say(typed);
+    return changed;
+  }
+  Change kernel_of(int rank) const {
+    const Dims list = spread(op.*changeable<Op>.kernel, rank);
+    return set(changeable<Op>.kernel, Axes(list), Setting(names.kernel_size, list));
+  }
+  Change channels_last() const {
+    return set(changeable<Op>.layout, Layout::channels_last, Setting("layout", "channels_last"));
+  }
+  Change arranged(Rearrangement::Kind kind, const Dims& shape, const Dims& numbers) const {
+    Change changed = *this;
+    changed.data = shape;
+    changed.say(Rearrangement{std::string(names.data), kind, numbers});
+    return changed;
+  }
+  bool plans() const {
+    try {
+      geometry_of(op, data, names);
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  }
+
+ private:
+  template <class Part>
+  void say(const Part& part) {
+    if (!text.empty()) text.append(" and ");
+    text.append(part);
+  }
+};
+
+ErrorValue& operator+=(ErrorValue& value, const ErrorValue& more) {
+  for (const ErrorValue::Part& part : more.parts()) std::visit([&](const auto& each) { value.append(each); }, part);
+  return value;
+}
+
+/// Adds a part to a list such as "a, b or c".
+void add_choice(ErrorValue& list, std::string_view separator, const ErrorValue& choice) {
+  if (!list.empty()) list.append(separator);
+  list += choice;
+}
+
+/// The lists of kernels that say how many axes are spatial, where one number does not.
+template <class Op>
+ErrorValue kernels(const Change<Op>& call) {
+  ErrorValue list;
+  const int other = call.data.size() == 3 ? 1 : 3;
+  for (const int rank : {2, other}) {
+    Change<Op> change = call.kernel_of(rank);
+    if constexpr (changeable<Op>.layout != nullptr)
+      if (rank > 1 && !change.plans() && call.names.op == Op::name) change = change.channels_last();
+    if (!change.plans()) continue;
+    add_choice(list, ", ", change.text);
+    list.append(rank == 1 ? " for one" : rank == 2 ? " for two" : " for three", rank == 2 ? " spatial axes" : "");
+  }
+  return list.empty() ? ErrorValue("a list with one entry for each spatial axis") : list;
+}
+
+/// What to type where padding has an entry for each end instead of each axis.
+template <class Op>
+ErrorValue pads(const Change<Op>& call) {
+  const Padding& given = call.op.*changeable<Op>.padding;
+  const int entries = given.pads().size(), rank = entries / 2;
+  if (given.rule() != Padding::Rule::given || given.is_scalar() || entries < 2 || entries % 2 != 0) return {};
+  const std::int64_t pad = given.pads()[0].begin;
+  bool is_uniform = true;
+  PadsList pairs;
+  for (int i = 0; i < entries; ++i) {
+    const Pads entry = given.pads()[i];
+    if (entry.begin != entry.end) return {};
+    is_uniform = is_uniform && entry.begin == pad;
+    if (i % 2 == 1) pairs.push_back({given.pads()[i - 1].begin, entry.begin});
+  }
+  const std::string_view name = call.names.padding;
+  const ErrorValue reason(name, " has ", entries, " entries, so ", entries, " spatial axes; write ");
+  if (!is_uniform) {
+    // Which of the numbers make a pair differs from system to system.
+    ErrorValue hint = reason;
+    hint.append("a pair (begin, end) for each axis");
+    return call.set(changeable<Op>.padding, Padding(pairs), Setting(name, pairs)).plans() ? hint : ErrorValue();
+  }
+  ErrorValue list;
+  for (const auto& [padding, typed] :
+       {std::pair(Padding(pad), Setting(name, pad)), std::pair(Padding(pairs), Setting(name, Dims::filled(rank, pad))),
+        std::pair(Padding(pairs), Setting(name, pairs))}) {
+    const Change<Op> change = call.set(changeable<Op>.padding, padding, typed);
+    if (change.plans()) add_choice(list, list.empty() || typed.value.index() != 4 ? ", " : " or ", change.text);
+  }
+  if (list.empty()) return {};
+  ErrorValue hint = reason;
+  return hint += list;
+}
+
+/// What to type where an image seems to have its axes in another order, or no axis of channels.
+template <class Op>
+ErrorValue axes_of_image(const Change<Op>& call, ErrorCode code) {
+  const Dims& shape = call.data;
+  const bool last = call.op.*changeable<Op>.layout == Layout::channels_last;
+  if (code == ErrorCode::rank && shape.size() == 2) {
+    const Dims grey = last ? Dims{shape[0], shape[1], 1} : Dims{1, shape[0], shape[1]};
+    Change<Op> change = call.arranged(Rearrangement::Kind::reshape, grey, grey);
+    if ((call.op.*changeable<Op>.kernel).is_scalar()) change = change.kernel_of(2);
+    ErrorValue hint("a grey picture: ");
+    return change.plans() ? hint += change.text : ErrorValue();
+  }
+  const bool maybe_last = call.names.op == Op::name && !last && shape.size() > 2 && shape.back() <= most_channels;
+  if ((code != ErrorCode::value && code != ErrorCode::divisible) || !maybe_last || shape.back() < 1) return {};
+  const Change<Op> change = call.channels_last();
+  ErrorValue hint("channels last? ");
+  return change.plans() ? hint += change.text : ErrorValue();
+}
+
+/// What to type where columns seem to have their axes in another order.
+ErrorValue axes_of_columns(const Change<Fold>& call) {
+  const int axes = call.data.size();
+  const auto grid = call.set(&Fold::positions, Positions::grid, Setting("positions", "grid"));
+  if (call.op.positions != Positions::flat || axes < 2) return {};
+  ErrorValue hint("columns with one axis for each spatial axis: ");
+  if (call.names.op == Fold::name && grid.plans()) return hint += grid.text;  // dialects have one form of columns
+  Dims swapped = call.data;
+  std::swap(swapped[axes - 2], swapped[axes - 1]);
+  const auto change = call.arranged(Rearrangement::Kind::swap_axes, swapped, {axes - 2, axes - 1});
+  hint = ErrorValue("axes look swapped: ");
+  return change.plans() ? hint += change.text : ErrorValue();
+}
+
+template <class Op>
+void propose(Error::Parts& parts, const Change<Op>& call) {
+  const bool counts_axes = parts.code == ErrorCode::rank || parts.code == ErrorCode::length;
+  if constexpr (changeable<Op>.kernel != nullptr)
+    if (counts_axes && parts.rule.starts_with(one_number_is_ambiguous)) parts.expected = kernels(call);
+  if constexpr (std::same_as<Op, Reorder>)
+    if (const auto change = call.kernel_of(2); parts.code == ErrorCode::length && change.plans()) {
+      parts.expected = change.text;
+      parts.expected.append(" for two");
+    }
+  if constexpr (changeable<Op>.padding != nullptr)
+    if (counts_axes) parts.hint = pads(call);
+  if constexpr (changeable<Op>.layout != nullptr)
+    if (parts.hint.empty()) parts.hint = axes_of_image(call, parts.code);
+  if constexpr (std::same_as<Op, Unfold>)
+    if (parts.hint.empty() && parts.code == ErrorCode::value && call.names.op == Op::name) {
+      const auto change = call.set(&Unfold::allow_empty, true, Setting("allow_empty", true));
+      if (change.plans()) {
+        parts.hint = change.text;
+        parts.hint.append(" returns no columns");
+      }
+    }
+  if constexpr (std::same_as<Op, Fold>)
+    if (parts.code == ErrorCode::divisible || parts.code == ErrorCode::position_count)
+      parts.hint = axes_of_columns(call);
+}
+
+}  // namespace
+
+Error with_hints(const Error& error, const Neutral& op, const Dims& data, const Names& names) {
+  Error::Parts parts = error.parts();
+  std::visit([&]<class Op>(const Op& neutral) { propose(parts, Change<Op>{neutral, data, names}); }, op);
+  return Error(std::move(parts));
+}
+
+}  // namespace patchfold::ops

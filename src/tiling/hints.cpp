@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// What to type instead of a tiling that was refused, or that results do not fit. Every proposal is a change of the tiling,
+// which is made before it is written.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "patchfold/tiling.hpp"
+#include "tensor/fail.hpp"
+#include "tiling/names.hpp"
+
+namespace patchfold::tiling {
+namespace {
+
+/// Returns whether a tiling can be made, and results leave no gaps between tiles.
+bool can_be_made(const TilingSpec& spec) {
+  try {
+    const Tiling tiling(spec);
+    for (int i = 0; i < tiling.result().size(); ++i) {
+      const TileSpan first = tiling.span(i, 0);
+      if (tiling.grid()[i] > 1 && tiling.span(i, 1).start > first.start + first.result) return false;
+    }
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// Returns one number where all are equal.
+Setting setting(std::string_view name, const Dims& values) {
+  const bool same = std::all_of(values.begin(), values.end(), [&](std::int64_t value) { return value == values[0]; });
+  return same ? Setting(name, values[0]) : Setting(name, values);
+}
+
+/// Adds what fits functions that drop as many elements at both ends of each tile.
+void propose_border(ErrorValue& fitting, const Tiling& tiling, const Dims& results) {
+  TilingSpec spec = tiling.spec();
+  const bool is_scaled = std::any_of(spec.scale.begin(), spec.scale.end(), [](Ratio one) { return one.num != one.den; });
+  const bool has_offset = std::any_of(spec.offset.begin(), spec.offset.end(), [](std::int64_t one) { return one != 0; });
+  if (is_scaled || has_offset || !(tiling.result() == spec.tile)) return;
+  spec.offset = {};
+  spec.result = results;
+  Dims overlap;
+  for (int i = 0; i < results.size(); ++i) {
+    const std::int64_t lost = spec.tile[i] - results[i];
+    if (lost < 0 || lost % 2 != 0) return;
+    spec.offset.push_back(lost / 2);
+    overlap.push_back(std::max(lost, spec.tile[i] - tiling.stride()[i]));
+  }
+  const bool has_gaps = !can_be_made(spec);
+  if (has_gaps) {
+    spec.overlap = overlap;
+    spec.overlap_fraction.clear();
+    spec.stride = {};
+  }
+  if (!can_be_made(spec)) return;
+  const Dims fill{0};
+  fitting.append(": if results lack a border of tiles, make the tiling with ");
+  if (has_gaps) fitting.append(setting("overlap", overlap), " and ");
+  fitting.append(setting("offset", spec.offset), " and ", setting("result", spec.result), ", and merge with ",
+                 Setting("fill", fill[0]), " for the border of the whole");
+}
+
+/// Adds the scale that fits functions whose results are k times as large as tiles, or 1/k times.
+bool propose_scale(ErrorValue& fitting, const Tiling& tiling, std::int64_t index, const Dims& given) {
+  const auto scale = tiling.scale_of(index, given);
+  if (!scale || (scale->num != 1 && scale->den != 1)) return false;
+  TilingSpec spec = tiling.spec();
+  spec.scale = {*scale};
+  if (!can_be_made(spec)) return false;
+  const auto is = [&](std::int64_t num, std::int64_t den) { return *scale == Ratio{num, den}; };
+  const std::string ratio = text(scale->num) + (scale->den == 1 ? "" : "/" + text(scale->den));
+  const std::string size = is(1, 1) ? "" : is(2, 1) ? "twice " : is(1, 2) ? "half " : ratio + " times ";
+  fitting.append(": results are ", size, "as large as tiles, so make the tiling with scale=", ratio);
+  return true;
+}
+
+}  // namespace
+
+void refuse_shape(const Tiling& tiling, std::string_view op, std::string_view argument, std::int64_t index,
+                  const Dims& given, const Dims& expected) {
+  ErrorValue fitting(expected);
+  Dims extents;
+  for (const TileSpan& span : tiling[index].spans) extents.push_back(span.extent);
+  const bool is_whole = extents == tiling.spec().tile;
+  if (!propose_scale(fitting, tiling, index, given) && given.size() == expected.size() && is_whole) {
+    Dims results, others = given;
+    for (const std::int64_t axis : tiling.axes_in(given.size())) {
+      results.push_back(given[axis]);
+      others[axis] = expected[axis];
+    }
+    if (others == expected && !(results == tiling.spec().tile)) propose_border(fitting, tiling, results);
+  }
+  fail(ErrorCode::shape, op, argument, "must have the shape of the tile's result", given, std::move(fitting));
+}
+
+void refuse_long_tile(const TilingSpec& spec, const Dims& axes, int i) {
+  const std::int64_t axis = axes[i], extent = spec.shape[axis];
+  const int rank = spec.shape.size();
+  // The last axis of an array is tiled by default; where it is short, it most likely holds channels or bands.
+  TilingSpec before = spec;
+  for (int k = 0; k < spec.tile.size(); ++k) before.axes.push_back(axes[k] - 1);
+  const bool maybe_last = spec.axes.empty() && axis == rank - 1 && spec.tile.size() < rank && can_be_made(before);
+  if (maybe_last && extent <= 4)
+    fail(ErrorCode::value, op_tiling, "tile", "axis " + text(axis) + " has " + text(extent) + " elements: channels last?",
+         spec.tile, ErrorValue(Setting("axes", before.axes)));
+  ErrorValue fitting("at most ", extent, " along axis ", axis);
+  if (maybe_last) fitting.append(", ", Setting("axes", before.axes), " if the bands come last");
+  std::vector<Setting> tails;
+  for (const Tail tail : {Tail::shift_or_pad, Tail::pad, Tail::partial}) {
+    TilingSpec other = spec;
+    other.tail = tail;
+    if (can_be_made(other)) tails.emplace_back("tail", std::string(word_of(tail)));
+  }
+  for (std::size_t k = 0; k < tails.size(); ++k)
+    fitting.append(k == 0 ? ", or " : k + 1 == tails.size() ? " or " : ", ", tails[k]);
+  fail(ErrorCode::value, op_tiling, "tile", "must not be larger than the array if the last tile is shifted", spec.tile,
+       std::move(fitting));
+}
+
+}  // namespace patchfold::tiling

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every message that proposes another call is followed: what it proposes is typed, and must run.
+
+The calls are those of the folder `wrong_calls`, of wrong_tiles.txt, and some of tiles whose results have other sizes.
+"""
+
+import ast
+import inspect
+import re
+
+import numpy as np
+import patchfold
+import pytest
+import test_errors
+import test_tiling_errors
+from test_errors import SHAPED
+from test_tiling_errors import TABLE
+
+LITERAL = r"""(?:\([^()=]*\)|\[(?:[^\[\]=])*\]|"[^"]*"|'[^']*'|-?\d+/\d+|-?\d+(?:\.\d+)?|True|False|None)"""
+SETTING = re.compile(rf"(?<![\w.(])(\w+)=({LITERAL})")
+# What is typed in the place of the array, and other names of arguments.
+ARRAYS = re.compile(r"(\w+)(\.reshape\([\d, ]+\)|\.swapaxes\(\d+, \d+\)|\[None\]|\[\.\.\., None\])")
+CALLS = re.compile(r"(numpy\.\w+)\((\w+|\[\w+, \w+\])\)")
+OTHER_NAME = re.compile(r"did you mean (\w+)\?")
+AND = re.compile(r",? and (?:merge with )?")
+OR = re.compile(r", (?!and )(?:or )?| or ")
+# What the array must be, and what a name should have been: other arguments may be wrong all the same.
+PARTIAL = re.compile(r"numpy\.asarray|^rename$")
+
+TILES = {
+    "crop": lambda t: t[..., 4:-4, 4:-4],
+    "twice": lambda t: t.repeat(2, -1).repeat(2, -2),
+    "half": lambda t: t[..., ::2, ::2],
+    "video": lambda t: np.zeros((4 * (t.shape[0] - 1) + 1, *t.shape[1:]), np.float32),
+    "margin": lambda t: t[:-1, :-1],
+    "same": lambda t: t,
+    "CHW": np.zeros((3, 1024, 1024), np.float32),
+    "HW": np.zeros((1024, 1024), np.float32),
+    "BANDS": np.zeros((200, 300, 12), np.float32),
+    "MANY": np.zeros((200, 300, 200), np.float32),
+    "VIDEO": np.zeros((17, 16, 16), np.float32),
+    "patchfold": patchfold,
+    "np": np,
+}
+# Calls whose results or arrays have other sizes, and what their messages must propose.
+SIZES = {
+    "patchfold.apply_tiled(crop, CHW, (512, 512), overlap=8)": "offset=4 and result=504, and merge with fill=0",
+    "patchfold.apply_tiled(crop, HW, (20, 20), overlap=8)": "offset=4 and result=12, and merge with fill=0",
+    "patchfold.apply_tiled(crop, HW, (20, 20), overlap=0)": "overlap=8 and offset=4 and result=12, and merge with fill=0",
+    "patchfold.apply_tiled(crop, HW, (64, 32), overlap=(8, 10))": "offset=4 and result=(56, 24), and merge with fill=0",
+    "patchfold.apply_tiled(twice, HW, (64, 64), overlap=8)": "scale=2",
+    "patchfold.apply_tiled(half, HW, (64, 64), overlap=8)": "scale=1/2",
+    "patchfold.apply_tiled(half, HW, (62, 62), overlap=7)": "",
+    "patchfold.apply_tiled(video, VIDEO, (5,), axes=(0,), overlap=1)": "",
+    "patchfold.apply_tiled(margin, HW, (258, 258), overlap=2)": "",
+    "patchfold.apply_tiled(same, BANDS, (64, 64), overlap=8)": 'axes=(0, 1) if the bands come last, or tail="shift_or_pad", '
+    'tail="pad" or tail="partial"',
+    "patchfold.apply_tiled(same, MANY, (64, 250), overlap=8)": 'tail="shift_or_pad", tail="pad" or tail="partial"',
+    "patchfold.apply_tiled(same, CHW.transpose(1, 2, 0), (64, 64), overlap=8)": "axes=(0, 1)",
+}
+# Calls that were proposed something which fails.
+SHAPES = {
+    "patchfold.unfold(np.zeros((5, 5)), 7)": "",
+    "patchfold.unfold(np.zeros((5, 5)), 3)": "x.reshape(1, 5, 5) and kernel_size=(3, 3)",
+    "patchfold.depth_to_space(np.zeros((4, 6)), 2)": "",
+    "patchfold.space_to_depth(np.zeros((4, 6, 3)), 2)": 'block=(2, 2) and layout="channels_last" for two spatial axes',
+    "patchfold.space_to_depth(np.zeros((5, 7, 9)), 2)": "",
+    "patchfold.unfold(np.zeros((1, 3, 9, 9)), (2**31, 2**31))": "",
+    "patchfold.unfold(np.zeros((1, 3, 9, 9)), 3, padding=(1, 1, 1, 1))": "padding=1, padding=(1, 1) or "
+    "padding=[(1, 1), (1, 1)]",
+    "patchfold.unfold(np.zeros((1, 3, 9, 9)), 3, padding=(1, 1, 1, 1), stride=0)": "",
+    "patchfold.patchify(np.zeros((56, 84)), 14)": "x[None]",
+    "patchfold.patchify(np.zeros((56, 84)), 14, layout='channels_last')": "x[..., None]",
+    "patchfold.patchify(np.zeros((56, 84)), 15)": "",
+    "patchfold.patchify(np.zeros((3, 56, 84)), 14, order='qwen')": "numpy.stack([x, x])",
+    "patchfold.patchify(np.zeros((3, 56, 85)), 14, order='qwen')": "",
+    "patchfold.patchify(np.zeros((56, 84, 3)), 14)": 'layout="channels_last"',
+    "patchfold.patchify(np.zeros((56, 85, 3)), 14)": "",
+}  # fmt: skip
+
+
+def run(call, names):
+    """The result of a call, read to its end."""
+    result = eval(compile(ast.fix_missing_locations(ast.Expression(call)), "call", "eval"), names)
+    return list(result) if inspect.isgenerator(result) else result
+
+
+def refused(call, names):
+    """The error of a call."""
+    try:
+        run(ast.parse(call, mode="eval").body, dict(names))
+    except Exception as error:
+        return error
+    return None
+
+
+def proposals(error):
+    """Each call that a message proposes: the changes that it consists of."""
+    given = [error.expected.partition(": ")[2] or error.expected, error.hint] if isinstance(error, patchfold.Error) else []
+    found = []
+    for text in given:
+        for name in OTHER_NAME.findall(text):
+            found.append([("rename", name)])
+        kept = re.findall(LITERAL, text)  # commas within a value separate nothing
+        numbers = iter(range(len(kept)))
+        guarded = re.sub(LITERAL, lambda _: f"<{next(numbers)}>", text)  # noqa: B023
+        for part in OR.split(guarded) if "=" in guarded or ARRAYS.search(text) or CALLS.search(text) else []:
+            changes = []
+            for piece in AND.split(part):
+                piece = re.sub(r"<(\d+)>", lambda match: kept[int(match[1])], piece)  # noqa: B023
+                changes += [("set", match[1], match[2]) for match in SETTING.finditer(piece)]
+                changes += [("array", match[0]) for match in (*ARRAYS.finditer(piece), *CALLS.finditer(piece))]
+            found += [changes] if changes else []
+    return found
+
+
+def changed(call, changes, error, names):
+    """A call with changes, as someone who reads the message types it."""
+    tree = ast.parse(call, mode="eval").body
+    function = eval(compile(ast.Expression(tree.func), "function", "eval"), dict(names))
+    parameters = list(inspect.signature(function).parameters)
+    for kind, *values in changes:
+        place = (
+            values[0] if kind == "set" else "x" if "x" in parameters else parameters[ast.unparse(tree.func).endswith(".add")]
+        )
+        if kind == "rename":
+            for word in tree.keywords:
+                word.arg = values[0] if word.arg == error.argument else word.arg
+            texts = [each for each in tree.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+            if error.argument == "operator":
+                texts[0].value = values[0]
+            continue
+        if kind == "array":
+            here = [word.value for word in tree.keywords if word.arg == place] or [tree.args[parameters.index(place)]]
+            target = ast.unparse(here[0])
+            text = values[0].replace("numpy.", "np.")
+            text = re.sub(r"\b(?:x|columns|image|data|tokens)\b", f"({target})".replace("\\", r"\\"), text)
+        else:
+            text = values[1]
+        value = ast.parse(text, mode="eval").body
+        if place in parameters[: len(tree.args)] and parameters.index(place) < len(tree.args):
+            tree.args[parameters.index(place)] = value
+        else:
+            tree.keywords = [word for word in tree.keywords if word.arg != place]
+            tree.keywords.append(ast.keyword(place, value))
+    return tree
+
+
+def cases():
+    for table, names in ((SHAPED, test_errors.NAMES), (TABLE, test_tiling_errors.NAMES)):
+        for call, _ in table:
+            yield call, names
+    for call in (*SIZES, *SHAPES):
+        yield call, TILES
+
+
+FOLLOWED = [
+    pytest.param(call, names, error, changes, id=f"{call} -> {changes}")
+    for call, names in cases()
+    if (error := refused(call, names)) is not None
+    for changes in proposals(error)
+]
+
+
+@pytest.mark.parametrize(("call", "names", "error", "changes"), FOLLOWED)
+def test_what_a_message_proposes_runs(call, names, error, changes):
+    tree = changed(call, changes, error, names)
+    assert ast.unparse(tree) != ast.unparse(ast.parse(call, mode="eval").body)
+    if any(PARTIAL.search(part) for change in changes for part in change):
+        try:
+            run(tree, dict(names))
+        except patchfold.Error as other:
+            assert (other.argument, other.rule) != (error.argument, error.rule)
+        return
+    run(tree, dict(names))
+
+
+@pytest.mark.parametrize("call", [*SIZES, *SHAPES])
+def test_what_would_do_is_proposed_and_nothing_else(call):
+    error = refused(call, TILES)
+    wanted = {**SIZES, **SHAPES}[call]
+    text = f"{error.expected}; {error.hint}"
+    assert wanted in text
+    assert bool(wanted) == bool(proposals(error)), text
+
+
+def test_proposals_are_found():
+    assert len(FOLLOWED) > 60
