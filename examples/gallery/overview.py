@@ -74,7 +74,7 @@ met = np.array(["", "", "twice", "", "four"], dtype=object)[counts]
 wide = 4 * CELL
 places = (16, 16 + wide + 64, 16 + wide + 64 + 6 * CELL + 64, 16 + 2 * wide + 6 * CELL + 204)
 parts = [
-    *words(places[0], "image", "3 x 4", "two of its six patches of 2 x 2", 3),
+    *words(places[0], "image", "shape (1, 1, 3, 4)", "two of its six patches of 2 x 2", 3),
     *grid(places[0], image[0, 0], patch),
     frame(places[0], 0, 1, 2, 2),
     arrow(places[0] + wide + 12),
@@ -85,10 +85,10 @@ parts = [
     *words(places[2], "sums", "fold(columns, (3, 4), 2)", "what meets is added up", 3),
     *grid(places[2], sums[0, 0], met),
     f'<text class="under" x="{places[2] + wide + 30:g}" y="134">or</text>',
-    *words(places[3], "the image again", "reconstruct(columns, ..)", "what meets is averaged", 3),
+    *words(places[3], "the image again", "reconstruct(columns, image.shape, 2)", "what meets is averaged", 3),
     *grid(places[3], again[0, 0], plain),
 ]
-width = places[3] + wide + 60
+width = places[3] + wide + 150
 said = "unfold copies each patch of an image into a column; fold adds them up where they overlap; reconstruct averages them"
 svg = "\n".join(
     [

@@ -149,7 +149,7 @@ void write_patches(Text& text, const Subject& subject) {
   }
   if (axes.size() > 1)
     text.line("  a " + std::string(geometry.is_block ? "block" : "patch") +
-              " has one of these along every axis, the last axis first");
+              " has one start along each axis; from one to the next the last axis moves first");
 }
 
 void write_vector(Text& text, const Subject& subject) {

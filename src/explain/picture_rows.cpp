@@ -28,13 +28,15 @@ double draw_vector(Svg& svg, double y, const Subject& subject) {
   if (vector.orders.empty()) return y;
   const Geometry& geometry = subject.geometry();
   const std::string whose = geometry.is_block ? "block" : "patch";
+  const bool is_batch = subject.op.neutral.starts_with("space_to_batch") || subject.op.neutral.starts_with("batch_to_space");
+  const std::string channel = is_batch ? "image of the batch" : "channel";
   const std::string columns(geometry.extracts() ? "output" : subject.op.data_input);
   y += part_gap;
   svg.text(Svg::margin, y, "head", "Order inside a " + whose);
   const auto shown = static_cast<std::int64_t>(vector.orders.front().first.size());
   y = svg.paragraph(
       Svg::margin, y + 17, "soft small",
-      "Each cell is channel.tap (c.t), one colour for each channel; t' counts taps down the columns. Rows lie along axis " +
+      "Each cell is " + channel + ".tap (c.t), one colour for each " + channel + "; t' counts taps down the columns. Rows lie along axis " +
           std::to_string(vector.columns_axis) + " of " + columns + ". " +
           (shown < vector.elements()
                ? "The first " + std::to_string(shown) + " of " + counted(vector.elements(), "row") + " are shown."

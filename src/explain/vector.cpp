@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "explain/lines.hpp"
 #include "tensor/checked.hpp"
@@ -31,7 +32,8 @@ std::vector<Factor> factors_of(const Geometry& geometry, std::string_view image,
     if (axis.position.axis == columns_axis && axis.position.step != 0)
       factors.push_back({axis.positions, axis.position.step, position});
   }
-  std::ranges::stable_sort(factors, std::ranges::greater{}, &Factor::step);
+  // Of two equal steps one belongs to a factor of 1, which lies inside the other.
+  std::ranges::stable_sort(factors, std::ranges::greater{}, [](const Factor& f) { return std::pair(f.step, f.extent); });
   return factors;
 }
 

@@ -40,7 +40,7 @@ void write_axis(Text& text, std::string head, const SpatialAxis& axis, bool bloc
             (axis.positions > 1 ? "; the last one ends at " : "; it ends at ") + n(last_end));
   if (const std::int64_t rest = slack % axis.stride; rest > 0)
     text.line("    " + counted(rest, "coordinate") + " at the end of the padded image " + (rest == 1 ? "is" : "are") +
-              " in no " + patch + ": " + n(slack) + " is not a multiple of " + n(axis.stride));
+              " in no " + patch + ": the stride of " + n(axis.stride) + " does not divide " + n(slack));
   if (const std::int64_t gap = axis.stride - effective; gap > 0)
     text.line("    " + counted(gap, "coordinate") + " between " + patches + " " + (gap == 1 ? "is" : "are") +
               " in none: the stride exceeds the effective kernel");

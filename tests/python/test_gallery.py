@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The programs of examples/gallery write the pictures of docs/."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
+import patchfold
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -42,6 +44,17 @@ def test_the_gallery_has_four_programs_and_pages_show_each():
 def test_the_picture_of_the_first_screen_is_what_its_program_draws(tmp_path):
     run("overview", tmp_path)
     assert (tmp_path / "overview.svg").read_bytes() == (ROOT / "docs" / "overview.svg").read_bytes()
+
+
+def test_the_calls_of_the_picture_run_as_they_stand():
+    svg = (ROOT / "docs" / "overview.svg").read_text()
+    shape, *calls = re.findall(r'<text class="call"[^>]*>([^<]*)</text>', svg)
+    image = np.arange(12).reshape(eval(shape.removeprefix("shape ")))
+    names = {"image": image, **{name: getattr(patchfold, name) for name in ("unfold", "fold", "reconstruct")}}
+    columns = names["columns"] = eval(calls[0], names)
+    sums, again = (eval(call, names) for call in calls[1:])
+    numbers = [int(number) for number in re.findall(r'<text class="number"[^>]*>(\d+)</text>', svg)]
+    assert numbers == [int(number) for part in (image, columns, sums, again) for number in part.reshape(-1)]
 
 
 def test_a_picture_is_read_as_it_was_written(tmp_path, monkeypatch):

@@ -133,6 +133,8 @@ TEST(ExplainPicture, FormulasOfExtentsAreFilledIn) {
             "2 (axis 0 of image)\n3 (axis 1 of image) * 3 * 3 (taps) = 27\n4 * 4 (positions) = 16\n");
   EXPECT_EQ(lines("unfold f32 2x3x8x8 k3x3 order=kernel positions=grid"),
             "2 (axis 0 of image)\n3 * 3 (taps) * 3 (axis 1 of image) = 27\n6 (positions)\n6 (positions)\n");
+  EXPECT_EQ(lines("unfold f32 1x1x8x8 k3x3 order=kernel"),
+            "1 (axis 0 of image)\n3 * 3 (taps) * 1 (axis 1 of image) = 9\n6 * 6 (positions) = 36\n");
   EXPECT_EQ(lines("fold f32 1x12x9 output_size=4,4 kernel_size=2,2"),
             "1 (axis 0 of columns)\n12 (axis 1 of columns) / (2 * 2 (taps)) = 3\n4, as given\n4, as given\n");
   EXPECT_EQ(lines("batch_to_space f32 4x1x3x2 block=2,2 crops=1:0,0:0"),

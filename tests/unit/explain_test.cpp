@@ -26,7 +26,7 @@ TEST(Explain, UnfoldByHand) {
                       "  axis 2 of image: extent 8, kernel 3, stride 2, dilation 1, pads 1 and 1\n"
                       "    positions = floor((8 + 1 + 1 - 3) / 2) + 1 = floor(7 / 2) + 1 = 4\n"
                       "    patches start at -1, 1, 3, 5; the last one ends at 7\n"
-                      "    1 coordinate at the end of the padded image is in no patch: 7 is not a multiple of 2\n"
+                      "    1 coordinate at the end of the padded image is in no patch: the stride of 2 does not divide 7\n"
                       "  axis 3 of image: the same\n"
                       "  3 * 3 = 9 taps in a patch, 4 * 4 = 16 positions\n"));
   // Of the 12 taps on an axis 1 lies outside: 11 * 11 of 144 are inside, three times; 3 * (144 - 121) = 69.
