@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <optional>
 #include <sstream>
 #include <tuple>
@@ -250,16 +249,6 @@ BenchCommand::BenchCommand() {
   command.excludes(worst, json_flag);
 }
 
-/// Sets an environment variable, which the library reads before it makes the first plan.
-void set_variable(const char* name, const std::string& value) {
-  if (value.empty()) return;
-#ifdef _WIN32
-  _putenv_s(name, value.c_str());
-#else
-  ::setenv(name, value.c_str(), 1);
-#endif
-}
-
 }  // namespace
 
 std::vector<OptionInfo> bench_options() {
@@ -274,8 +263,7 @@ void run_bench(const std::vector<std::string>& words) {
   RandomRequest& random = all.random;
   bench::GrowthSettings& growth = all.growth;
   const std::vector<int> counts = parse_threads(threads);
-  set_variable("PATCHFOLD_ONLY_ROW", all.only_row);
-  set_variable("PATCHFOLD_WITHOUT", all.without);
+  if (!all.only_row.empty() || !all.without.empty()) detail::choose_rows(all.only_row, all.without);
   if (all.grows) {
     if (!problems.empty()) fail_usage("bench", "--growth", "takes no problem", problems.front());
     growth.cache_bytes = cache_megabytes > 0 ? cache_megabytes * (1 << 20) : bench::last_level_cache();

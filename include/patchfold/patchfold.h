@@ -15,7 +15,7 @@
  *   - Errors: a function that can fail returns a pf_status: PF_OK, or the reason of the failure. pf_last_error() returns the
  *     message, pf_last_error_part() one part of it. A failed call has written nothing through its pointers, except after
  *     an error that only running can find (PF_ERROR_EXECUTOR): then the content of the output is unspecified. No function
- *     throws, prints or aborts.
+ *     throws, prints or aborts. A line on standard error names an environment variable that cannot be used.
  *   - NULL: a pointer must not be NULL unless its comment allows that; PF_ERROR_MISSING names the one that is. A pointer
  *     to 0 entries may be NULL. Text is UTF-8 and ends with a NUL.
  *   - Memory: the library keeps no pointer of the caller, so its memory may be freed or changed after the call; a pf_merger
@@ -328,7 +328,7 @@ PF_CHECKED PF_API pf_status pf_plan_create(const char* op, const pf_attribute* a
  *              operator has no data input.
  *   scratch    memory of any alignment. It needs at least pf_plan_scratch_bytes() for the executor's threads; less is
  *              PF_ERROR_VALUE. The run then allocates nothing. If NULL, with scratch_bytes 0, the run uses memory that the
- *              library keeps for the calling thread.
+ *              library keeps for the calling thread: one of its first runs allocates it.
  *   executor   may be NULL */
 PF_CHECKED PF_API pf_status pf_plan_run(const pf_plan* plan, const void* src, void* dst, void* scratch, size_t scratch_bytes,
                                         const pf_executor* executor);
@@ -437,8 +437,8 @@ PF_CHECKED PF_API pf_status pf_argument_info(int32_t index, int32_t argument, pf
  * NULL for an index out of range). */
 PF_API int32_t pf_instruction_set_count(void);
 PF_API const char* pf_instruction_set_name(int32_t index);
-/* Selects one of them for every thread; NULL or "" selects the best. PF_ERROR_VALUE for any other name. Results are
- * identical on every set. */
+/* Selects one of them for every thread, in capitals or not; NULL or "" selects the best. PF_ERROR_VALUE for any other name.
+ * Results are identical on every set. */
 PF_CHECKED PF_API pf_status pf_use_instruction_set(const char* name);
 
 #ifdef __cplusplus

@@ -114,7 +114,7 @@ class PATCHFOLD_API Plan {
 
   /// Runs the plan. `src` and `dst` point at the elements with index 0 on every axis. `scratch` is memory of any alignment,
   /// at least scratch_bytes(executor.threads()) bytes; the run then allocates nothing. Without it, the run uses memory that
-  /// the library keeps for the calling thread.
+  /// the library keeps for the calling thread: one of its first runs allocates it.
   [[nodiscard]] Status run(const void* src, void* dst, Executor& executor = default_executor(),
                            const std::optional<std::span<std::byte>>& scratch = std::nullopt) const noexcept;
   [[nodiscard]] Status run(const void* src, void* dst, std::span<std::byte> scratch,
@@ -174,17 +174,20 @@ void run(const Op& op, const ConstTensorView& src, const TensorView& dst, Execut
 
 /// Instruction sets that this build contains and this processor has, best first ("AVX3", "AVX2", "SSE4", ..).
 PATCHFOLD_API std::vector<std::string> instruction_sets();
-/// Selects one of them for every thread; "" selects the best. Throws Error(value) for any other name. Results are identical
-/// on every set. Running calls and existing plans may switch midway. Only plans of sums and of small maps keep their set,
-/// because their tables fit its vectors; `run` never uses such a plan after a change. The environment variable
-/// PATCHFOLD_INSTRUCTION_SET selects a set at the first use. PATCHFOLD_CACHES, three sizes in bytes such as
-/// 32768,524288,33554432, plans for a machine with such caches. PATCHFOLD_ONLY_ROW names the strategy that plans whatever it
-/// fits, PATCHFOLD_WITHOUT one that plans nothing.
+/// Selects one of them for every thread, in capitals or not; "" selects the best. Throws Error(value) for any other name.
+/// Results are identical on every set. Running calls and existing plans may switch midway. Only plans of sums and of small
+/// maps keep their set, because their tables fit its vectors; `run` never uses such a plan after a change. Before the first
+/// selection it is the set that the environment variable PATCHFOLD_INSTRUCTION_SET names, or else the best. docs/embedding.md
+/// lists the environment variables.
 PATCHFOLD_API void use_instruction_set(std::string_view name);
 
 // The plans of each thread's last calls, for patchfold's own front ends: planning a small call takes several times as long
 // as running it. A front end finds a plan by all that determines it, in whatever form the call has there.
 namespace detail {
+
+/// Plans with the row `only` of the strategy table whatever it fits, and with the row `without` nothing; "": as always. For
+/// measurements. Throws Error(value) for a name that no row has. No other thread may plan meanwhile.
+PATCHFOLD_API void choose_rows(std::string_view only, std::string_view without);
 
 /// A number that changes whenever an older plan may differ from a new one, for example after use_instruction_set().
 PATCHFOLD_API std::uint64_t plan_generation() noexcept;

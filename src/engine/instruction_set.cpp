@@ -3,10 +3,8 @@
 
 #include <atomic>
 #include <cstdint>
-#include <cstdlib>
 
-#include "engine/table.hpp"
-#include "kernels/sum.hpp"
+#include "kernels/processor.hpp"
 #include "patchfold/plan.hpp"
 #include "tensor/fail.hpp"
 
@@ -38,15 +36,4 @@ void use_instruction_set(std::string_view name) {
        known);
 }
 
-namespace engine {
-
-void apply_environment() {
-  static constinit std::atomic<bool> applied{false};
-  if (applied.load(std::memory_order_acquire)) return;
-  if (const char* name = std::getenv("PATCHFOLD_INSTRUCTION_SET")) use_instruction_set(name);
-  force_rows_of_environment();
-  applied.store(true, std::memory_order_release);
-}
-
-}  // namespace engine
 }  // namespace patchfold

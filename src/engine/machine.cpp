@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <optional>
 #include <string>
 
+#include "tensor/environment.hpp"
 #include "tensor/lasting.hpp"
 
 namespace patchfold::engine {
@@ -58,9 +58,12 @@ std::optional<Caches> parsed(const char* text) {
   return c;
 }
 
+constinit EnvironmentVariable wanted("PATCHFOLD_CACHES");
+
 Caches found() {
-  const char* text = std::getenv("PATCHFOLD_CACHES");
+  const char* const text = wanted.value();
   const std::optional<Caches> given = text == nullptr ? std::nullopt : parsed(text);
+  if (!given) wanted.ignore("three sizes in bytes, such as 32768,524288,33554432");
   return given ? *given : described();
 }
 

@@ -19,8 +19,8 @@ struct Caches {
 };
 
 /// Returns what the system said when it was asked first; common sizes where it does not say. The environment variable
-/// PATCHFOLD_CACHES=L1,L2,L3 replaces what the system says, in bytes (any other text is ignored), so that the choices for
-/// another machine can be seen and measured on this one.
+/// PATCHFOLD_CACHES=L1,L2,L3 replaces what the system says, in bytes, so that the choices for another machine can be seen and
+/// measured on this one.
 const Caches& caches() noexcept;
 
 /// Returns the bytes that a stage should take: it is read many times while outputs stream past it.

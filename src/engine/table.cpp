@@ -2,7 +2,7 @@
 // The table of strategies. The first row that applies to a normalised problem wins.
 #include "engine/table.hpp"
 
-#include <cstdlib>
+#include <atomic>
 #include <string>
 
 #include "engine/compiled.hpp"
@@ -11,6 +11,8 @@
 #include "engine/machine.hpp"
 #include "engine/normalise.hpp"
 #include "engine/sums/sums.hpp"
+#include "patchfold/plan.hpp"
+#include "tensor/environment.hpp"
 #include "tensor/fail.hpp"
 
 namespace patchfold::engine {
@@ -60,16 +62,37 @@ std::unique_ptr<Compiled> plan_by(const Problem& normal, auto&& is_tried) {
   return nullptr;
 }
 
-/// Returns the name of the row that an environment variable asks for.
-std::string_view row_of(const char* variable) {
-  const char* name = std::getenv(variable);
-  if (name == nullptr || *name == 0) return {};
+/// Returns the names of all rows, with commas.
+std::string known_names() {
   std::string known;
-  for (const Strategy& strategy : strategies) {
+  for (const Strategy& strategy : strategies) known += (known.empty() ? "" : ", ") + std::string(strategy.name);
+  return known;
+}
+
+/// Returns the name of a row as the table has it; nothing if there is no such row.
+std::string_view row_named(std::string_view name) noexcept {
+  for (const Strategy& strategy : strategies)
     if (strategy.name == name) return strategy.name;
-    known += (known.empty() ? "" : ", ") + std::string(strategy.name);
-  }
-  fail(ErrorCode::value, "plan", variable, "must name a row of the strategy table", name, known);
+  return {};
+}
+
+std::string_view row_of(EnvironmentVariable& variable) {
+  const char* const name = variable.value();
+  if (name == nullptr) return {};
+  const std::string_view row = row_named(name);
+  if (row.empty()) variable.ignore(("one of " + known_names()).c_str());
+  return row;
+}
+
+constinit EnvironmentVariable wanted_row("PATCHFOLD_ONLY_ROW"), unwanted_row("PATCHFOLD_WITHOUT");
+
+/// Forces what the environment asks for, once.
+void apply_environment() {
+  static constinit std::atomic<bool> applied{false};
+  if (applied.load(std::memory_order_acquire)) return;
+  const Forced forced{.strategy = row_of(wanted_row), .without = row_of(unwanted_row)};
+  if (!forced.strategy.empty() || !forced.without.empty()) force(forced);
+  applied.store(true, std::memory_order_release);
 }
 
 }  // namespace
@@ -78,11 +101,6 @@ void force(const Forced& forced) noexcept {
   forced_rows = forced;
   force_store(forced.store);
   forget_plans();
-}
-
-void force_rows_of_environment() {
-  const Forced forced{.strategy = row_of("PATCHFOLD_ONLY_ROW"), .without = row_of("PATCHFOLD_WITHOUT")};
-  if (!forced.strategy.empty() || !forced.without.empty()) force(forced);
 }
 
 std::vector<std::string_view> strategy_names() {
@@ -109,3 +127,14 @@ std::shared_ptr<const Compiled> compile(const Problem& problem, std::string_view
 }
 
 }  // namespace patchfold::engine
+
+void patchfold::detail::choose_rows(std::string_view only, std::string_view without) {
+  const auto row = [](std::string_view name, std::string_view argument) {
+    const std::string_view found = engine::row_named(name);
+    if (found.empty() && !name.empty())
+      fail(ErrorCode::value, "plan", argument, "must name a row of the strategy table", name, engine::known_names());
+    return found;
+  };
+  engine::apply_environment();
+  engine::force({.strategy = row(only, "only_row"), .without = row(without, "without")});
+}

@@ -27,7 +27,5 @@ struct Forced {
 };
 /// Makes all later plans as `forced` says. No other thread may plan meanwhile.
 void force(const Forced& forced) noexcept;
-/// Forces what PATCHFOLD_ONLY_ROW and PATCHFOLD_WITHOUT, the names of rows, ask for.
-void force_rows_of_environment();
 
 }  // namespace patchfold::engine

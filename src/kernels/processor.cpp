@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions that Highway's headers leave to its library: which instruction sets the processor has, the choice among them
 // that all kernels share, and how a check fails. So the headers are enough (cmake/highway.cmake).
+#include "kernels/processor.hpp"
+
 #include <hwy/targets.h>
 
+#include <algorithm>
+#include <atomic>
+#include <cctype>
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+
+#include "tensor/environment.hpp"
 
 #if HWY_ARCH_X86
 #include <cpuid.h>
@@ -14,7 +21,7 @@
 #include <sys/auxv.h>
 #endif
 
-namespace hwy {
+namespace patchfold::kernels {
 namespace {
 
 #if HWY_ARCH_X86
@@ -89,12 +96,67 @@ std::int64_t beyond_static() noexcept {
 
 #endif
 
+/// Returns the sets that are built in and that can run here. The set that the compiler takes for granted is always among them,
+/// and so are plain loops: Highway leaves NEON out on processors without AES, which no kernel uses.
+std::int64_t available() noexcept {
+  static constinit std::atomic<std::int64_t> known{0};
+  if (known.load(std::memory_order_relaxed) == 0)
+    known.store((beyond_static() | HWY_STATIC_TARGET | HWY_SCALAR) & HWY_TARGETS, std::memory_order_relaxed);
+  return known.load(std::memory_order_relaxed);
+}
+
+/// Calls f(set, name) for each of them, best first.
+template <class F>
+void for_each_set(F f) {
+  for (std::int64_t left = available(); left != 0; left &= left - 1) f(left & -left, hwy::TargetName(left & -left));
+}
+
+/// Returns the one of this name, in capitals or not; all of them for ""; none for other names.
+std::int64_t named(std::string_view name) noexcept {
+  const auto same = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+  };
+  std::int64_t found = 0;
+  for_each_set([&](std::int64_t set, std::string_view its_name) {
+    if (name.empty() || std::ranges::equal(name, its_name, same)) found |= set;
+  });
+  return found;
+}
+
+constinit EnvironmentVariable wanted("PATCHFOLD_INSTRUCTION_SET");
+
 }  // namespace
 
-/// Returns the sets that can run here. The set that the compiler takes for granted is always among them, and so are plain
-/// loops.
+std::vector<std::string> instruction_sets() {
+  std::vector<std::string> names;
+  for_each_set([&](std::int64_t, const char* name) { names.emplace_back(name); });
+  return names;
+}
+
+bool use_instruction_set(std::string_view name) {
+  const std::int64_t chosen = named(name);
+  if (chosen != 0) hwy::GetChosenTarget().Update(chosen);
+  return chosen != 0;
+}
+
+}  // namespace patchfold::kernels
+
+namespace hwy {
+
+/// Returns the sets among which Highway chooses before the first kernel runs, unless use_instruction_set() chose before.
 std::int64_t SupportedTargets() {
-  return beyond_static() | HWY_STATIC_TARGET | HWY_SCALAR;
+  using namespace patchfold::kernels;
+  const char* const name = wanted.value();
+  const std::int64_t chosen = named(name == nullptr ? "" : name);
+  if (chosen != 0) return chosen;
+  char known[128];  // no memory is allocated where a kernel begins
+  std::size_t end = 0;
+  for_each_set([&](std::int64_t, const char* its_name) {
+    if (end < sizeof known)
+      end += static_cast<std::size_t>(std::snprintf(known + end, sizeof known - end, "%s%s", end == 0 ? "one of " : ", ", its_name));
+  });
+  wanted.ignore(known);
+  return available();
 }
 
 ChosenTarget& GetChosenTarget() {

@@ -16,7 +16,6 @@
 #include "kernels/targets-inl.hpp"
 #include "kernels/targets.hpp"
 #include "tensor/held.hpp"
-#include "tensor/lasting.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace patchfold::kernels::HWY_NAMESPACE {
@@ -168,36 +167,6 @@ HWY_EXPORT(kernel_of);
 
 const SumKernel& sum_kernel(DType dtype) noexcept {
   return *HWY_DYNAMIC_DISPATCH(kernel_of)(dtype);
-}
-
-namespace {
-
-/// Returns the sets that can run here. They are asked for once: asking Highway again would undo a choice. What the compiler
-/// takes for granted is always there: Highway leaves NEON out on processors without AES, which no kernel uses.
-const std::vector<std::int64_t>& targets() {
-  return lasting([] {
-    std::vector<std::int64_t> found;
-    for (std::int64_t left = (hwy::SupportedTargets() | HWY_STATIC_TARGET) & HWY_TARGETS; left != 0; left &= left - 1)
-      found.push_back(left & -left);
-    return found;
-  });
-}
-
-}  // namespace
-
-std::vector<std::string> instruction_sets() {
-  std::vector<std::string> names;
-  for (const std::int64_t target : targets()) names.emplace_back(hwy::TargetName(target));
-  return names;
-}
-
-bool use_instruction_set(std::string_view name) {
-  std::int64_t chosen = 0;
-  for (const std::int64_t target : targets())
-    if (name.empty() || hwy::TargetName(target) == name) chosen |= target;
-  if (chosen == 0) return false;
-  hwy::GetChosenTarget().Update(chosen);
-  return true;
 }
 
 HWY_EXPORT(target);

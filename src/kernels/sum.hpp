@@ -5,9 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "patchfold/tensor.hpp"
 
@@ -29,10 +26,5 @@ struct SumKernel {
 
 /// Returns the kernel of a summable type on the instruction set in use.
 const SumKernel& sum_kernel(DType dtype) noexcept;
-
-/// Returns the instruction sets that are built in and that the processor has, best first.
-std::vector<std::string> instruction_sets();
-/// Chooses one of them ("": the best). Returns false if it is not there.
-bool use_instruction_set(std::string_view name);
 
 }  // namespace patchfold::kernels

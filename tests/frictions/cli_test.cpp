@@ -50,6 +50,25 @@ TEST(CliFrictions, JsonIsThereForEveryCommand) {
   EXPECT_NO_THROW(formats::parse_json(wrong.err, 4)) << wrong.err;
 }
 
+TEST(CliFrictions, VariablesThatCannotBeUsedAreNamedOnceAndFailNothing) {
+  const Folder folder;
+  write_array(folder, "x.npy", random_array({1, 144, 4096}, DType::float32));
+  const std::string fold = " patchfold run fold x.npy --output_size 64,64 --kernel_size 3 --padding 1 -o - --format npy | cksum";
+  const std::string usual = shell(folder, fold);
+  for (const auto& [variable, allowed] : {std::pair("PATCHFOLD_INSTRUCTION_SET", "SCALAR"),
+                                          std::pair("PATCHFOLD_CACHES", "three sizes in bytes, such as 32768,524288,33554432"),
+                                          std::pair("PATCHFOLD_ONLY_ROW", "sum rows"),
+                                          std::pair("PATCHFOLD_WITHOUT", "sum rows")}) {
+    EXPECT_EQ(shell(folder, "export " + std::string(variable) + "=wrong;" + fold), usual) << variable;
+    const std::string said = folder.read("said");
+    EXPECT_EQ(count_of(said, " is ignored: must be "), 1U) << said;
+    EXPECT_NE(said.find("patchfold: " + std::string(variable) + "=wrong is ignored"), std::string::npos) << said;
+    EXPECT_NE(said.find(allowed), std::string::npos) << said;
+    EXPECT_EQ(shell(folder, "export " + std::string(variable) + "=;" + fold), usual) << variable;
+    EXPECT_EQ(count_of(folder.read("said"), "ignored"), 0U) << variable;
+  }
+}
+
 TEST(CliFrictions, ReportsHaveOnePlace) {
   const Folder folder;
   write_array(folder, "photo.png", random_array({40, 60, 3}, DType::uint8));

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "engine/machine.hpp"
-#include "kernels/sum.hpp"
+#include "kernels/processor.hpp"
 #include "merge_support.hpp"
 
 namespace patchfold {

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Environment variables. One rule holds for all of them: a value that cannot be used counts as none, and is named once.
+#pragma once
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+
+namespace patchfold {
+
+class EnvironmentVariable {
+ public:
+  constexpr explicit EnvironmentVariable(const char* name) noexcept : name_(name) {}
+
+  /// Returns its value; null if it is not set, or empty.
+  const char* value() const noexcept {
+    const char* const text = std::getenv(name_);
+    return text == nullptr || *text == 0 ? nullptr : text;
+  }
+  /// Says on standard error that its value is not used and what it must be, at the first call only. The library prints nothing
+  /// else: no call could return this to whoever set the variable.
+  void ignore(const char* expected) noexcept {
+    const char* const text = value();
+    if (text == nullptr || is_ignored_.exchange(true, std::memory_order_relaxed)) return;
+    std::fprintf(stderr, "patchfold: %s=%.200s is ignored: must be %s\n", name_, text, expected);
+  }
+
+ private:
+  const char* name_;
+  std::atomic<bool> is_ignored_{false};
+};
+
+}  // namespace patchfold

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The environment variable PATCHFOLD_INSTRUCTION_SET, as the first kernel of a process meets it.
+#include <gtest/gtest.h>
+#include <hwy/targets.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+
+#include "kernels/processor.hpp"
+#include "kernels/targets.hpp"
+
+namespace patchfold {
+namespace {
+
+/// Returns the set on which sums run in a process that finds the variable like this.
+std::string set_of_first_kernel(const std::string& value) {
+  ::setenv("PATCHFOLD_INSTRUCTION_SET", value.c_str(), 1);
+  hwy::GetChosenTarget().DeInit();
+  const std::string set = kernels::sum_target();
+  ::unsetenv("PATCHFOLD_INSTRUCTION_SET");
+  hwy::GetChosenTarget().DeInit();
+  return set;
+}
+
+TEST(Environment, ChoosesTheInstructionSetInCapitalsOrNot) {
+  for (const std::string& set : kernels::instruction_sets()) {
+    std::string lower = set;
+    std::ranges::transform(lower, lower.begin(), [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+    EXPECT_EQ(set_of_first_kernel(set), set);
+    EXPECT_EQ(set_of_first_kernel(lower), set);
+    EXPECT_TRUE(kernels::use_instruction_set(lower));
+    EXPECT_EQ(kernels::sum_target(), set);
+  }
+}
+
+TEST(Environment, ThatNamesNoSetOfThisMachineSaysSoOnceAndTheBestIsUsed) {
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(set_of_first_kernel("PDP11"), set_of_first_kernel(""));
+  EXPECT_EQ(set_of_first_kernel("PDP11"), kernels::instruction_sets().front());
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  EXPECT_TRUE(said.starts_with("patchfold: PATCHFOLD_INSTRUCTION_SET=PDP11 is ignored: must be one of ")) << said;
+  EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
+  for (const std::string& set : kernels::instruction_sets()) EXPECT_NE(said.find(set), std::string::npos) << said;
+}
+
+TEST(Environment, DoesNotUndoTheProgramsOwnChoice) {
+  const std::string own = kernels::instruction_sets().back();
+  ::setenv("PATCHFOLD_INSTRUCTION_SET", kernels::instruction_sets().front().c_str(), 1);
+  hwy::GetChosenTarget().DeInit();
+  EXPECT_TRUE(kernels::use_instruction_set(own));
+  EXPECT_EQ(kernels::sum_target(), own);
+  ::unsetenv("PATCHFOLD_INSTRUCTION_SET");
+  EXPECT_TRUE(kernels::use_instruction_set(""));
+}
+
+}  // namespace
+}  // namespace patchfold
