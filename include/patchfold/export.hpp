@@ -5,6 +5,10 @@
 #ifndef PATCHFOLD_EXPORT_HPP
 #define PATCHFOLD_EXPORT_HPP
 
+#if !defined(__cplusplus) && defined(__STRICT_ANSI__) && (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L)
+#error "patchfold.h needs C99: add -std=c99, or -std=gnu89 at least"
+#endif
+
 #if defined(PATCHFOLD_STATIC)
 #define PATCHFOLD_API
 #elif defined(_WIN32)

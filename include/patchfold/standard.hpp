@@ -7,3 +7,9 @@
 #elif __cplusplus < 202002L && !(defined(_MSVC_LANG) && _MSVC_LANG >= 202002L)
 #error "patchfold's .hpp headers need C++20: add -std=c++20 (/std:c++20). <patchfold/patchfold.h> works in C99 and C++11"
 #endif
+#ifdef Status  // of X11/Xlib.h
+#error "patchfold's .hpp headers have a type Status, which is a macro here: add #undef Status, and write int where X11's is meant"
+#endif
+#if defined(columns) || defined(device_type)  // of term.h
+#error "columns and device_type are macros here: include patchfold's headers before term.h"
+#endif

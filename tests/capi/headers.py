@@ -7,6 +7,7 @@ usage: headers.py --cc COMPILER.. --cxx COMPILER.. --cpp [--dlpack FOLDER]
   --cpp      the C++ headers instead: as C++20 with many warnings; before C++20 the first message of each says what it needs
 """
 import argparse
+import re
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,59 @@ HERE = ROOT / "tests/capi"
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wsign-conversion", "-Wshadow", "-Wundef", "-Werror"]
 STRICT_CPP = [*STRICT, "-Wold-style-cast", "-Woverloaded-virtual", "-Wnon-virtual-dtor"]
 NEED = "need C++20"
+# What headers of X11, Windows, Qt, Linux, the C library and boards define, as they do or as what fits nowhere.
+MACROS = """
+#define Bool int
+#define True 1
+#define False 0
+#define None 0L
+#define Success 0
+#define Always 2
+#define Above 0
+#define Below 1
+#define Complex 0
+#define Convex 2
+#define DestroyAll 0
+#define KeyPress 2
+#define FocusIn 9
+#define small char
+#define interface struct
+#define near
+#define far
+#define huge
+#define min(a, b) ((a) < (b) ? (a) : (b))
+#define max(a, b) ((a) > (b) ? (a) : (b))
+#define ERROR 0
+#define DELETE 1
+#define IN
+#define OUT
+#define OPTIONAL
+#define VOID void
+#define CONST const
+#define slots
+#define signals public
+#define emit
+#define foreach(a, b) for (a : b)
+#define forever for (;;)
+#define linux 1
+#define unix 1
+#define major(device) ((device) >> 8)
+#define minor(device) ((device) & 255)
+#define I (1.0iF)
+#define B0 0
+#define ECHO 8
+#define OK 0
+#define ERR (-1)
+#define box(a, b, c) wborder(a, b, c)
+#define abs(x) ((x) > 0 ? (x) : -(x))
+#define round(x) ((long)((x) + 0.5))
+#define check(x) assert(x)
+#define verify(x) assert(x)
+#define CHECK(x) assert(x)
+#define LOG(x) x
+"""
+STANDARD = sorted({name for path in (ROOT / "include/patchfold").glob("*.hpp")
+                   for name in re.findall(r"^#include <([a-z_]+)>", path.read_text(encoding="utf-8"), re.M)})
 # Templates and inline functions warn where they are used.
 USES = """
 #include <utility>
@@ -72,6 +126,13 @@ def c_headers(runs, options):
         for standard in ("c++11", "c++14", "c++17", "c++20"):
             runs.compile(compiler, f"-std={standard}", *STRICT_CPP, "-fno-exceptions", "-fno-rtti", *dlpack,
                          HERE / "header.cpp")
+    with tempfile.TemporaryDirectory() as folder:
+        macros = Path(folder) / "macros.h"
+        macros.write_text(MACROS, encoding="utf-8")
+        for compiler in options.cc:
+            runs.compile(compiler, "-std=gnu17", *STRICT, "-include", macros, HERE / "header.c")
+            runs.compile(compiler, "-std=gnu89", "-Wall", "-Wextra", "-Werror", HERE / "header.c")
+            runs.compile(compiler, "-std=c89", HERE / "header.c", expected="needs C99")
 
 
 def cpp_headers(runs, options):
@@ -82,8 +143,16 @@ def cpp_headers(runs, options):
             source.write_text(f"#include <patchfold/{name}>\n#include <patchfold/{name}>\n", encoding="utf-8")
         uses = Path(folder) / "uses.cpp"
         uses.write_text(f"#include <patchfold/patchfold.hpp>\n{USES}", encoding="utf-8")
+        includes = "".join(f"#include <{name}>\n" for name in STANDARD)
+        crowded, status, columns = (Path(folder) / name for name in ("crowded.cpp", "status.cpp", "columns.cpp"))
+        crowded.write_text(f"{includes}{MACROS}{uses.read_text(encoding='utf-8')}", encoding="utf-8")
+        status.write_text("#define Status int\n#include <patchfold/patchfold.hpp>\n", encoding="utf-8")
+        columns.write_text("#define columns numbers[0]\n#include <patchfold/patchfold.hpp>\n", encoding="utf-8")
         for compiler in options.cxx:
             runs.compile(compiler, "-std=c++20", *STRICT_CPP, uses)
+            runs.compile(compiler, "-std=gnu++20", *STRICT_CPP, "-fno-rtti", crowded)
+            runs.compile(compiler, "-std=c++20", status, expected="#undef Status")
+            runs.compile(compiler, "-std=c++20", columns, expected="before term.h")
         for name in headers:
             if name not in ("version.hpp", "export.hpp"):  # macros alone, which C reads too
                 stop = "-ferror-limit=1" if "clang" in options.cxx[0] else "-fmax-errors=1"
