@@ -19,6 +19,14 @@
 #include "system/processors.hpp"
 #endif
 
+#if defined(PATCHFOLD_WITH_TBB) && defined(__ELF__)
+// Those of ThreadSanitizer in a program that is compiled with it; null in all others.
+extern "C" {
+[[gnu::weak, gnu::visibility("default")]] void __tsan_acquire(void* object);
+[[gnu::weak, gnu::visibility("default")]] void __tsan_release(void* object);
+}
+#endif
+
 namespace patchfold {
 
 Executor::~Executor() = default;
@@ -41,6 +49,19 @@ constinit Lasting<SerialExecutor> serial;
 constinit thread_local int limit_of_thread = 0;
 
 #ifdef PATCHFOLD_WITH_TBB
+
+/// ThreadSanitizer does not see how oneTBB orders what threads do, as oneTBB is not compiled with it. So it is told: what a thread
+/// did before note_release() comes before what another does after note_acquire() of the same object.
+void note_release([[maybe_unused]] void* object) noexcept {
+#ifdef __ELF__
+  if (__tsan_release != nullptr) __tsan_release(object);
+#endif
+}
+void note_acquire([[maybe_unused]] void* object) noexcept {
+#ifdef __ELF__
+  if (__tsan_acquire != nullptr) __tsan_acquire(object);
+#endif
+}
 
 /// Runs pieces as lanes. Each lane takes its own share of the pieces and then what others have left. So at most that many
 /// pieces run at the same time, however many threads there are, and a run that comes again finds its part in the cache of
@@ -130,13 +151,17 @@ class TbbExecutor final : public Executor {
     try {
       const std::shared_ptr<tbb::task_arena> arena = get_arena();
       Lanes lanes(count, pieces, body, context);
+      note_release(&lanes);
       arena->execute([&] {
         const auto run_lane = [&](std::int64_t lane) {
           has_begun.store(true, std::memory_order_relaxed);
+          note_acquire(&lanes);
           lanes.run(lane);
+          note_release(&has_begun);
         };
         tbb::parallel_for(std::int64_t{0}, count, run_lane, tbb::static_partitioner());
       });
+      note_acquire(&has_begun);
       has_worked_ = true;
       return true;
     } catch (...) {
