@@ -14,6 +14,8 @@ import subprocess
 from pathlib import Path
 
 ADDRESS = "https://example.com/patchfold.git"
+ENVIRONMENT = {"PATCHFOLD_STATIC", "PATCHFOLD_INSTRUCTION_SET", "PATCHFOLD_CACHES", "PATCHFOLD_CACHE", "PATCHFOLD_ONLY_ROW",
+               "PATCHFOLD_WITHOUT"}
 CHOSEN = ["-DPATCHFOLD_WITH_TBB=OFF", "-DPATCHFOLD_OPERATORS=unfold;fold", "-DPATCHFOLD_INSTRUCTION_SETS=AVX2"]
 
 
@@ -67,7 +69,7 @@ def main():
         run("bash", "-ec", f"{line}\n./main", cwd=options.work, env=environment)
     # A build with the options that the page gives knows all of them.
     known = (options.library / "CMakeLists.txt").read_text(encoding="utf-8")
-    named = set(re.findall(r"PATCHFOLD_[A-Z_]+", page)) - {"PATCHFOLD_STATIC", "PATCHFOLD_INSTRUCTION_SET"}
+    named = set(re.findall(r"PATCHFOLD_[A-Z_]+", page)) - ENVIRONMENT
     unknown = [name for name in sorted(named) if not re.search(rf"^(option|set)\({name} ", known, re.M)]
     if len(blocks) < 4 or len(lines) < 2 or unknown:
         raise SystemExit(f"{options.page}: {len(blocks)} snippets of CMake, {len(lines)} lines; unknown options: {unknown}")

@@ -47,6 +47,17 @@ function(check_installed folder files)
   separate_arguments(flags UNIX_COMMAND "${flags}")
   run(${c_compiler} ${CMAKE_CURRENT_LIST_DIR}/samples/chosen.c -o ${work}/${folder}/by_pkg_config ${flags})
   run(${work}/${folder}/by_pkg_config)
+  if(files STREQUAL "libpatchfold.a")
+    execute_process(COMMAND ${pkg_config} --static --cflags --libs patchfold-static OUTPUT_VARIABLE flags COMMAND_ERROR_IS_FATAL ANY)
+    separate_arguments(flags UNIX_COMMAND "${flags}")
+    run(${c_compiler} -static ${CMAKE_CURRENT_LIST_DIR}/samples/chosen.c -o ${work}/${folder}/all_static ${flags})
+    run(${work}/${folder}/all_static)
+  endif()
+  # A package of this project links the library, and others find both.
+  build(exported ${folder}_exported -D CMAKE_PREFIX_PATH=${prefix})
+  foreach(name patchfold c)
+    run(${work}/${folder}_exported/host_${name})
+  endforeach()
   # Explanations are left out, in the library and in its headers.
   list(GET files 0 library)
   execute_process(COMMAND ${nm} ${prefix}/${libdir}/${library} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
@@ -90,5 +101,14 @@ foreach(wrong "OPERATORS=foldd:there is no operator foldd" "ELEMENT_TYPES=f33:th
   run_to_fail("${CMAKE_MATCH_2}" ${CMAKE_COMMAND} --fresh -S ${library} -B ${work}/wrong -G Ninja -D PATCHFOLD_${CMAKE_MATCH_1}
               -D CMAKE_C_COMPILER=${c_compiler} -D CMAKE_CXX_COMPILER=${cxx_compiler} -D PATCHFOLD_BUILD_TESTS=OFF
               -D PATCHFOLD_BUILD_CLI=OFF -D PATCHFOLD_BUILD_EXAMPLES=OFF -D PATCHFOLD_WITH_TBB=OFF)
+endforeach()
+
+# A package that the whole tree needs and that is missing: the line to type.
+foreach(missing TBB:libtbb-dev:PATCHFOLD_WITH_TBB PNG:libpng-dev:PATCHFOLD_WITH_PICTURES TIFF:libtiff-dev:PATCHFOLD_WITH_TIFF
+                CLI11:libcli11-dev:PATCHFOLD_BUILD_CLI)
+  string(REGEX MATCH "(.*):(.*):(.*)" missing ${missing})
+  run_to_fail("apt-get install ${CMAKE_MATCH_2}, or build without it: -D${CMAKE_MATCH_3}=OFF" ${CMAKE_COMMAND} --fresh -S ${source}
+              -B ${work}/missing -G Ninja -D CMAKE_DISABLE_FIND_PACKAGE_${CMAKE_MATCH_1}=ON -D CMAKE_C_COMPILER=${c_compiler}
+              -D CMAKE_CXX_COMPILER=${cxx_compiler} -D PATCHFOLD_BUILD_TESTS=OFF)
 endforeach()
 message("embedded as source, with all kinds of linking, built and run")

@@ -30,6 +30,8 @@ fn main() {
     for word in String::from_utf8_lossy(&answer.stdout).split_whitespace() {
         if let Some(folder) = word.strip_prefix("-L") {
             println!("cargo:rustc-link-search=native={folder}");
+        } else if let Some(archive) = word.strip_prefix("-l:lib").and_then(|file| file.strip_suffix(".a")) {
+            println!("cargo:rustc-link-lib=static={archive}");
         } else if let Some(name) = word.strip_prefix("-l") {
             println!("cargo:rustc-link-lib={name}");
         } else if let Some((folder, archive)) = word.strip_suffix(".a").and_then(|path| path.rsplit_once("/lib")) {

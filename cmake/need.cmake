@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+# Stops unless find_package found a package: says in one line how to install it on Debian (package `debian`) and which option
+# builds without it.
+function(patchfold_need name debian option)
+  if(NOT ${name}_FOUND)
+    message(FATAL_ERROR "patchfold needs ${name}: apt-get install ${debian}, or build without it: -D${option}=OFF "
+                        "(pip: -C cmake.define.${option}=OFF). `scripts/setup build` installs all that is missing.")
+  endif()
+endfunction()
