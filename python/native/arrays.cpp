@@ -114,11 +114,15 @@ bool is_numpy(nb::handle object) {
   return PyArray_Check(object.ptr()) != 0;
 }
 
+std::optional<Operand> torch_operand(nb::handle object) {
+  const auto view = torch_memory(object);
+  if (!view) return std::nullopt;
+  const std::string_view name = info_of(view->dtype).name;
+  return Operand{*view, true, nb::str(name.data(), name.size()), nb::borrow(object), true};
+}
+
 Operand operand_of(nb::handle object, const ArrayRole& role, bool to_write) {
-  if (const auto view = to_write || is_numpy(object) ? std::nullopt : torch_memory(object)) {
-    const std::string_view name = info_of(view->dtype).name;
-    return {*view, true, nb::str(name.data(), name.size()), nb::borrow(object), true};
-  }
+  if (auto plain = to_write || is_numpy(object) ? std::nullopt : torch_operand(object)) return *std::move(plain);
   const auto memory = [&]() -> nb::object {
     return hooks().attr("memory")(object, nb::str(role.op.data(), role.op.size()),
                                   nb::str(role.argument.data(), role.argument.size()), to_write);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -40,6 +41,8 @@ const DTypeInfo* type_of_dlpack(int code, int bits, int lanes);
 
 bool is_numpy(nb::handle object);
 
+/// A tensor of torch whose elements may just be read (torch_memory()); nothing for any other object.
+std::optional<Operand> torch_operand(nb::handle object);
 /// Throws Error(type) for what is no array.
 Operand operand_of(nb::handle object, const ArrayRole& role, bool to_write);
 

@@ -45,6 +45,16 @@ bool is_of_tensorflow(nb::handle object) {
   return PyUnicode_Check(module.ptr()) && utf8_of(module).starts_with("tensorflow.");
 }
 
+/// The result of a call whose framework records, transforms or traces it; nothing for arrays whose elements are just read.
+std::optional<nb::object> recorded(const Operator& op, nb::handle x, const nb::args& values) {
+  const char* const module = is_torch(x)           ? "patchfold.torch._calls"
+                             : is_of_tensorflow(x) ? "patchfold.tensorflow._tensors"
+                                                   : nullptr;
+  if (!module) return std::nullopt;
+  const nb::object result = nb::module_::import_(module).attr("call")(nb::find(op), x, values);
+  return result.is(nb::handle(Py_NotImplemented)) ? std::nullopt : std::optional(result);
+}
+
 [[noreturn]] void refuse_sum(const OperatorSpec& op, std::string_view argument, const Operand& src) {
   throw Error({ErrorCode::dtype, std::string(op.name), std::string(argument), "elements must be of a type that can be added",
                dtype_text(src), summable_type_names() + ", in this machine's byte order"});
@@ -130,12 +140,13 @@ void Operator::check_new_output(const Values& values) const {
 }
 
 nb::object Operator::call(nb::handle x, nb::handle out, const nb::args& values) const {
-  if (out.is_none() && is_of_tensorflow(x)) {
-    const nb::object result =
-        nb::module_::import_("patchfold.tensorflow._tensors").attr("call")(nb::find(*this), x, values);
-    if (!result.is(nb::handle(Py_NotImplemented))) return result;
+  std::optional<Operand> plain;
+  if (out.is_none() && !is_numpy(x)) {
+    plain = torch_operand(x);
+    if (!plain)
+      if (const auto result = recorded(*this, x, values)) return *result;
   }
-  const Operand src = source(x);
+  const Operand src = plain ? *std::move(plain) : source(x);
   if (!out.is_none()) {
     const Operand dst = destination(out, src);
     run(prepare(src.view, &dst.view, Handles(values)).plan, src.view.data, dst.view.data);

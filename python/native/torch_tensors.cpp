@@ -218,6 +218,11 @@ std::optional<TensorView> view_by_attributes(nb::handle tensor) {
 
 }  // namespace
 
+bool is_torch(nb::handle object) {
+  const Torch& found = torch();
+  return found.tensor && PyObject_TypeCheck(object.ptr(), found.tensor);
+}
+
 TorchKind torch_kind(nb::handle object) {
   const Torch& found = torch();
   if (!found.takes(object)) return TorchKind::other;

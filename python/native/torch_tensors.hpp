@@ -17,6 +17,9 @@ enum class TorchKind : std::uint8_t {
   recorded,  ///< the same, but the call belongs into the graph of derivatives
 };
 
+/// Whether an object is a tensor, also one of a subclass. False as long as the program has not imported torch.
+bool is_torch(nb::handle object);
+
 /// For operators that torch's dispatcher knows. A plain call is one without modes, transforms of torch.func, forward-mode
 /// derivatives, tracing, profiling, subclasses, and lazy conj or neg bits.
 TorchKind torch_kind(nb::handle object);

@@ -17,7 +17,7 @@ TABLE = {
     "onnx": ("ONNX's operators; its node tests", "_arrays _operators"),
     "openvino": ("OpenVINO's operators; the library that it loads", "_operators"),
     "tensorflow": ("TensorFlow's operators and tensors", "_arrays _operators"),
-    "torch": ("torch's operators and modules", "_arrays"),
+    "torch": ("torch's operators and modules", "_arrays _operators keras.py onnx openvino tensorflow"),
     "jax": ("operators for JAX", "_arrays _operators"),
     "__init__.py": ("the public names", "_operators _orders _tiles _explain.py keras.py onnx openvino tensorflow torch jax monai "
                                         "torchio dask"),

@@ -67,8 +67,9 @@ def test_torch_conj_and_neg_views_are_resolved() -> None:
 
 def test_torch_gradients_are_not_lost_silently() -> None:
     x = torch.ones(1, 1, 4, 4, requires_grad=True)
-    with pytest.raises(patchfold.InvalidType, match=r"x: gradients would be lost here.*patchfold.torch, or x.detach\(\)"):
-        patchfold.unfold(x, 2)
+    assert patchfold.unfold(x, 2).requires_grad
+    with pytest.raises(patchfold.InvalidType, match=r"x: gradients would be lost here.*a call without out, or x.detach\(\)"):
+        patchfold.unfold(x, 2, out=torch.ones(1, 4, 9))
     assert patchfold.unfold(x.detach(), 2).shape == (1, 4, 9)
     with torch.no_grad():
         assert patchfold.unfold(x, 2).shape == (1, 4, 9)
@@ -167,18 +168,24 @@ def test_torch_writes_are_seen_by_autograd() -> None:
 
 
 def test_torch_traces_and_tangents_are_not_lost_silently() -> None:
-    x = torch.ones(1, 1, 4, 4)
+    x, out = torch.ones(1, 1, 4, 4), torch.ones(1, 4, 9)
+    traced = torch.jit.trace(lambda t: patchfold.unfold(t, 2), x)
+    other = torch.rand(1, 1, 4, 4)
+    assert torch.equal(traced(other), patchfold.unfold(other, 2))
+    with pytest.raises(Exception, match="must have the shape of the call"):
+        traced(torch.ones(1, 1, 5, 4))
     with pytest.raises(patchfold.InvalidType, match="a trace would hold the result as a constant"):
-        torch.jit.trace(lambda t: patchfold.unfold(t, 2), x)
+        torch.jit.trace(lambda t: patchfold.unfold(t, 2, out=out), x)
     with torch.autograd.forward_ad.dual_level():
         dual = torch.autograd.forward_ad.make_dual(x, x)
+        assert torch.autograd.forward_ad.unpack_dual(patchfold.unfold(dual, 2)).tangent is not None
         with pytest.raises(patchfold.InvalidType, match="the tangent would be lost here"):
-            patchfold.unfold(dual, 2)
+            patchfold.unfold(dual, 2, out=out)
 
 
-def test_torch_tensors_of_transforms_are_refused() -> None:
+def test_torch_tensors_of_transforms_are_refused_where_out_is_given() -> None:
     with pytest.raises(patchfold.InvalidType, match="must be a tensor with memory of its own"):
-        torch.func.vmap(lambda t: patchfold.unfold(t, 2))(torch.ones(2, 1, 1, 4, 4))
+        torch.func.vmap(lambda t: patchfold.unfold(t, 2, out=torch.ones(1, 4, 9)))(torch.ones(2, 1, 1, 4, 4))
     nested = torch.nested.nested_tensor([torch.ones(2, 2), torch.ones(3, 2)])
     with pytest.raises(patchfold.InvalidType, match="must be a dense tensor; given a nested tensor"):
         patchfold.unfold(nested, 2)

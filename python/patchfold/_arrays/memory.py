@@ -168,12 +168,9 @@ def _checked_torch_memory(tensor: Any, op: str, argument: str, to_write: bool) -
     if tensor.layout is not torch.strided or tensor.is_nested:
         given = "a nested tensor" if tensor.is_nested else str(tensor.layout)
         raise InvalidType(op, argument, "must be a dense tensor", given, "torch.strided")
-    if tensor.requires_grad and torch.is_grad_enabled():
-        raise _for_patchfold_torch(op, argument, "gradients would be lost here", "a tensor that requires grad")
-    if torch.autograd.forward_ad._current_level >= 0 and torch.autograd.forward_ad.unpack_dual(tensor).tangent is not None:
-        raise _for_patchfold_torch(op, argument, "the tangent would be lost here", "a dual tensor")
-    if torch.jit.is_tracing():
-        raise _for_patchfold_torch(op, argument, "a trace would hold the result as a constant", "a call within a trace")
+    found = _unreadable(tensor)
+    if found:
+        raise _recorded(op, argument, *found)
     if _name_of(tensor) not in SIZES:
         raise _unknown_type(op, argument, str(tensor.dtype))
     if tensor.is_conj() or tensor.is_neg():
@@ -182,21 +179,40 @@ def _checked_torch_memory(tensor: Any, op: str, argument: str, to_write: bool) -
         tensor = tensor.resolve_conj().resolve_neg()
     if to_write and not tensor.is_inference():
         torch.autograd.graph.increment_version(tensor)  # so that a backward pass that saved it raises an error
+    return torch_memory(tensor.detach() if tensor.requires_grad else tensor)
+
+
+def is_watched(tensor: Any) -> bool:
+    """Whether a tensor is one of those that operators take, but torch must see what happens to it."""
+    dense = tensor.layout is sys.modules["torch"].strided and not tensor.is_nested and not tensor.is_quantized
+    return dense and tensor.device.type == "cpu" and _name_of(tensor) in SIZES and _unreadable(tensor) is not None
+
+
+def _unreadable(tensor: Any) -> tuple[str, str] | None:
+    """Why the elements of a dense tensor on the CPU cannot just be read, as a rule and what was given. None: they can."""
+    torch = sys.modules["torch"]
+    if tensor.requires_grad and torch.is_grad_enabled():
+        return "gradients would be lost here", "a tensor that requires grad"
+    if torch.autograd.forward_ad._current_level >= 0 and torch.autograd.forward_ad.unpack_dual(tensor).tangent is not None:
+        return "the tangent would be lost here", "a dual tensor"
+    if torch.jit.is_tracing():
+        return "a trace would hold the result as a constant", "a call within a trace"
     try:
         if torch._is_functional_tensor(tensor):
             raise TypeError
-        return torch_memory(tensor.detach() if tensor.requires_grad else tensor)
-    except (RuntimeError, TypeError) as error:  # tensors of transforms and of subclasses have no memory
-        rule = "must be a tensor with memory of its own"
-        raise InvalidType(op, argument, rule, type_name(tensor), "the same function of patchfold.torch") from error
+        if _name_of(tensor) in SIZES and not tensor.is_conj() and not tensor.is_neg():
+            torch_memory(tensor.detach())
+    except (RuntimeError, TypeError):  # tensors of transforms and of subclasses have no memory
+        return "must be a tensor with memory of its own", type_name(tensor)
+    return None
 
 
 def _name_of(tensor: Any) -> str:
     return str(tensor.dtype).removeprefix("torch.")
 
 
-def _for_patchfold_torch(op: str, argument: str, rule: str, given: str) -> InvalidType:
-    expected = "the same function of patchfold.torch, or x.detach()"
+def _recorded(op: str, argument: str, rule: str, given: str) -> InvalidType:
+    expected = "a call without out, or x.detach()"
     if op in ("tiling", "merge", "apply_tiled"):
         expected = "a tensor made under torch.no_grad(), or .detach()"
     return InvalidType(op, argument, rule, given, expected)

@@ -7,16 +7,21 @@ the adjoint of the operator. Every operator is linear, but for a fill other than
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+import re
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import lcm
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import _core
 from .._arrays.memory import new_numpy
-from .._errors import InvalidValue
+from .._errors import Error, InvalidValue
 
-_ADJOINT = "adjoint"
+ADJOINT = "adjoint"
 _unfold = _core.Operator("unfold").__call__
 
 
@@ -25,12 +30,24 @@ def transposed(call: str) -> str:
     word, _, rest = call.partition(" ")
     if "reduce=mean" in call.split(" "):
         raise InvalidValue("fold", "reduce", "has no derivative for a mean", "mean", "fold(..) / coverage(..)")
-    return tangent_of(rest) if word == _ADJOINT else f"{_ADJOINT} {tangent_of(call)}"
+    return tangent_of(rest) if word == ADJOINT else f"{ADJOINT} {tangent_of(call)}"
 
 
 def tangent_of(call: str) -> str:
     """The linear part: the call with a fill of 0."""
     return " ".join(word for word in call.split(" ") if not word.startswith(("fill=", "value=")))
+
+
+def sum_of(call: str) -> str:
+    """A mean as the sum that it divides; any other call as it is."""
+    words = call.split(" ")
+    return tangent_of(" ".join(word for word in words if word != "reduce=mean")) if "reduce=mean" in words else call
+
+
+def counting(call: str) -> str:
+    """The call with float32, which counts exactly."""
+    words = call.split(" ")
+    return " ".join((words[0], "f32", *words[2:]))
 
 
 def pads_with_elements(call: str) -> bool:
@@ -42,7 +59,7 @@ def padded(call: str) -> tuple[str, list[tuple[int, npt.NDArray[np.int64]]]]:
     """A call that pads with elements of the image, as a call that pads nothing, and for each axis of the image that it pads
     the indices that do so. Any other call is returned as it is."""
     words = call.split(" ")
-    if words[0] == _ADJOINT or not pads_with_elements(call):
+    if words[0] == ADJOINT or not pads_with_elements(call):
         return call, []
     mode = next(word.removeprefix("padding_mode=") for word in words if word.startswith("padding_mode="))
     shape = list(_core.linear_shapes(call)[0])
@@ -62,26 +79,80 @@ def padded(call: str) -> tuple[str, list[tuple[int, npt.NDArray[np.int64]]]]:
 def shapes(call: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The shapes of what a call takes and gives, without samples."""
     word, _, rest = call.partition(" ")
-    if word != _ADJOINT:
+    if word != ADJOINT:
         return _core.linear_shapes(call)
     source, target = _core.linear_shapes(rest)
     return target, source
 
 
+def closed(call: str, shape: Sequence[int]) -> str:
+    """A call with the shape in place of the "?" of one that has no shape yet."""
+    return call.replace(" ? ", f" {'x'.join(map(str, shape))} ", 1)
+
+
+def open_result(call: str, extents: Sequence[int | None]) -> tuple[Extent | None, ...] | None:
+    """The shape of the result of a call with "?" for its shape, from the data's extents, where None is one that is not
+    known. An entry is None if it follows no simple rule; the whole is None if no shape was found that suits the call.
+
+    The library knows shapes of numbers only. So it is asked for several numbers in place of those that are not known.
+    """
+    return _open_result(call, tuple(extents))
+
+
+class Extent(NamedTuple):
+    """An extent of a result: a number, or a multiple (by a fraction) of an extent of the data that is not known."""
+
+    factor: Fraction
+    axis: int | None = None
+
+
+@functools.lru_cache(maxsize=1024)
+def _open_result(call: str, extents: tuple[int | None, ...]) -> tuple[Extent | None, ...] | None:
+    def result(sizes: Mapping[int, int]) -> tuple[int, ...] | None:
+        shape = [sizes[axis] if extent is None else extent for axis, extent in enumerate(extents)]
+        try:
+            return _core.linear_shapes(closed(call, shape))[1]
+        except Error:
+            return None
+
+    unknown = [axis for axis, extent in enumerate(extents) if extent is None]
+    step = lcm(*(int(number) for number in re.findall(r"\d+", call.partition(" ? ")[2]) if int(number)))
+    sizes = {many * step**power for power in range(len(extents)) for many in (1, 2, 4, 8, 16, 32, 64)}
+    for size in sorted({*sizes, 1, 2, 4, 8, 16, 32, 64}):
+        here = dict.fromkeys(unknown, size)
+        found = result(here)
+        if found is not None:
+            break
+    else:
+        return None
+    shape: list[Extent | None] = [Extent(Fraction(extent)) for extent in found]
+    for axis in unknown:
+        # Further away than any step of a window, and divisible by what divides the first.
+        far, near = result(here | {axis: size * (step + 1)}), result(here | {axis: size + 1})
+        for i, extent in enumerate(found):
+            if far is None or far[i] != extent:
+                factor = Fraction(extent, size)
+                follows = far is not None and far[i] == factor * size * (step + 1)
+                follows = follows and (near is None or near[i] == factor * (size + 1))
+                is_first = shape[i] == Extent(Fraction(extent))
+                shape[i] = Extent(factor, axis) if follows and is_first else None
+    return tuple(shape)
+
+
 def steps(call: str) -> tuple[str, list[tuple[int, npt.NDArray[np.int64]]]]:
     """What the library runs for a call, and the indices of the axes on which the result is then summed."""
     word, _, rest = call.partition(" ")
-    if word != _ADJOINT:
+    if word != ADJOINT:
         return call, []
     plain, indices = padded(rest)
-    return f"{_ADJOINT} {plain}", indices
+    return f"{ADJOINT} {plain}", indices
 
 
 def result(call: str, x: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """What a call gives for an array."""
     source, target = shapes(call)
     samples = x.shape[: x.ndim - len(source)]
-    if x.size == 0 and call.startswith(_ADJOINT):
+    if x.size == 0 and call.startswith(ADJOINT):
         return np.zeros((*samples, *target), x.dtype)
     native, indices = steps(call)
     total = new_numpy((*samples, *_core.linear_shapes(native)[1]), x.dtype)

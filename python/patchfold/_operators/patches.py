@@ -10,11 +10,13 @@ from itertools import product
 from math import prod
 from typing import Any, NamedTuple, overload
 
+import numpy as np
 import numpy.typing as npt
 
 from .. import _core
 from .._arguments import is_list, per_axis, read_once, read_pads, spatial_rank
-from .._arrays.kinds import module_of
+from .._arrays.kinds import is_torch, module_of
+from .._arrays.memory import is_watched
 from .._errors import InvalidType, InvalidValue, errors_of, given_text, type_name, value_text
 from .._typing import Array, Element, Int, IntOrInts, Number, Order, Padding, PaddingMode
 
@@ -228,5 +230,18 @@ def gather_patches(x: Array, corners: npt.ArrayLike, size: IntOrInts, *, out: Ar
                [[ 6,  7],
                 [10, 11]]])
     """
+    array: Any = x
+    if out is None and is_torch(x) and is_watched(x):
+        picked: Array = _picked(array, corners, size)
+        return picked
     patches: Array = _core.gather_patches(x, corners, size, out)
     return patches
+
+
+def _picked(x: Any, corners: Any, size: Any) -> Any:
+    """gather_patches by torch's own index, so that derivatives flow."""
+    axes = np.shape(corners)[-1] if np.ndim(corners) == 2 and 1 <= np.shape(corners)[-1] <= x.ndim else x.ndim
+    extents = tuple(map(int, x.shape[x.ndim - axes :]))
+    places = _core.gather_patches(np.arange(prod(extents)).reshape(extents), corners, size, None)
+    leading = x.ndim - axes
+    return x.flatten(leading)[..., sys.modules["torch"].tensor(places)].movedim(leading, 0).contiguous()

@@ -3,9 +3,11 @@
 
 The functions have the signatures of torch.nn.functional; ``contiguous`` is Tensor.contiguous. They call the operators
 torch.ops.patchfold.fold, unfold, pixel_shuffle, pixel_unshuffle and contiguous of torch.library, which take one list entry
-for each spatial axis. This package imports torch; ``import patchfold`` does not.
+for each spatial axis. This package imports torch, and makes torch.compile take patchfold's other functions as they are;
+``import patchfold`` does neither.
 """
 
+from . import _calls as _calls
 from . import _script
 from ._functional import contiguous, fold, pixel_shuffle, pixel_unshuffle, unfold
 from ._install import Installation, install

@@ -33,7 +33,7 @@ library: Any = torch.library.Library(NAMESPACE, "FRAGMENT")  # type: ignore[no-u
 
 _WINDOW_NAMES = ("kernel_size", "dilation", "padding", "stride")
 _WINDOW = "SymInt[2] kernel_size, SymInt[2] dilation=1, SymInt[2] padding=0, SymInt[2] stride=1"
-_STRIDES_TAG = getattr(torch.Tag, "needs_exact_strides", torch.Tag.needs_fixed_stride_order)
+_TAGS = (torch.Tag.pt2_compliant_tag, getattr(torch.Tag, "needs_exact_strides", torch.Tag.needs_fixed_stride_order))
 _OTHER_DEVICES = ("CUDA", "XPU", "MPS", "HPU", "MTIA", "PrivateUse1")
 """torch's dispatch keys of devices with dense tensors. AMD's are CUDA's."""
 _ONES = (1, 1)
@@ -41,7 +41,7 @@ _ZEROS = (0, 0)
 
 
 @dataclass
-class _Row:
+class Row:
     """One operator: how it is run, and what it does to shapes and derivatives. Values come in torch's order: as the
     dispatcher gives them, with a list entry for each axis, or as the function was given them."""
 
@@ -50,7 +50,8 @@ class _Row:
     """Of the arguments after the input."""
     takes_lists: bool
     arguments: str
-    native: Operator
+    native: Any
+    """An operator of the table, or what has its methods."""
     defaults: tuple[Any, ...]
     shape: Callable[..., list[Any]]
     adjoint: Callable[..., Tensor]
@@ -58,8 +59,10 @@ class _Row:
     rank: Callable[..., tuple[int, int | None]]
     """Values to the least and greatest rank of an input without and with a batch; None: any number of batch axes."""
     keeps_memory_format: bool
-    portable: Callable[..., Tensor]
+    portable: Callable[..., Tensor] | None = None
     """The same in torch's own operators."""
+    linear_part: Callable[..., Sequence[Any]] = lambda *values: values
+    """Values to those of the operator without a fill."""
     overload: Any = None
     out_overload: Any = None
 
@@ -91,7 +94,7 @@ class _Row:
         values = self.normal(given)
         check_tensor(op, "input", input)
         if out is None:
-            if torch.onnx.is_in_onnx_export():
+            if self.portable and torch.onnx.is_in_onnx_export():
                 return self.portable(input, *values)
             return self.overload(input, *values)  # type: ignore[no-any-return]
         check_tensor(op, "out", out)
@@ -113,7 +116,8 @@ class _Row:
     def library_shape(self, sizes: Sequence[int], values: Sequence[Any]) -> tuple[int, ...]:
         """The library's rule, in terms of a tensor: what it calls the shape is that of the input."""
         try:
-            return self.native.output_shape(sizes, *values)
+            shape: tuple[int, ...] = self.native.output_shape(sizes, *values)
+            return shape
         except InvalidValue as error:
             if error.argument != "shape":
                 raise
@@ -123,7 +127,7 @@ class _Row:
 
     def shape_of(self, sizes: Sequence[Any], values: Sequence[Any]) -> Sequence[Any]:
         """The library's rule; the traceable one where a size is a symbol."""
-        if all(isinstance(size, int) for size in _flat((sizes, values))):
+        if not any(isinstance(size, torch.SymInt) for size in _flat((sizes, values))):
             return self.library_shape(tuple(sizes), values)
         return self.shape(sizes, *values)
 
@@ -147,7 +151,7 @@ def _rank(window: Sequence[Any]) -> int:
 def _flat(items: Any) -> list[Any]:
     flat = []
     for item in items:
-        if isinstance(item, Sequence):
+        if isinstance(item, Sequence) and not isinstance(item, str):
             flat += _flat(item)
         else:
             flat.append(item)
@@ -162,7 +166,7 @@ class _Linear(_SingleLevelFunction):
     """
 
     @staticmethod
-    def forward(ctx: Any, row: _Row, keyset: Any, modes: tuple[bool, bool], input: Tensor, *given: Any) -> Tensor:
+    def forward(ctx: Any, row: Row, keyset: Any, modes: tuple[bool, bool], input: Tensor, *given: Any) -> Tensor:
         ctx.set_materialize_grads(False)
         ctx.row = row
         ctx.sizes = input.shape
@@ -185,7 +189,7 @@ class _Linear(_SingleLevelFunction):
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
-        return ctx.row.overload(tangents[3], *ctx.given)
+        return ctx.row.overload(tangents[3], *ctx.row.linear_part(*ctx.given))
 
 
 class _NeedsDispatch(Exception):
@@ -195,13 +199,13 @@ class _NeedsDispatch(Exception):
 _apply: Any = _Linear.apply  # type: ignore[attr-defined]
 
 
-def _below_autograd(row: _Row, keyset: Any, input: Tensor, given: Sequence[Any]) -> Tensor:
+def _below_autograd(row: Row, keyset: Any, input: Tensor, given: Sequence[Any]) -> Tensor:
     with torch._C._AutoDispatchBelowAutograd():
         result: Tensor = row.overload.redispatch(keyset & torch._C._after_autograd_keyset, input, *given)
     return result
 
 
-def _autograd_kernel(row: _Row) -> Callable[..., Tensor]:
+def _autograd_kernel(row: Row) -> Callable[..., Tensor]:
     def kernel(keyset: Any, input: Tensor, *given: Any) -> Tensor:
         if (input.requires_grad and torch.is_grad_enabled()) or forward_ad._current_level >= 0:
             modes = (torch.is_grad_enabled(), torch._C._is_fwd_grad_enabled())
@@ -213,7 +217,7 @@ def _autograd_kernel(row: _Row) -> Callable[..., Tensor]:
     return kernel
 
 
-def _cpu_kernel(row: _Row) -> Callable[..., Tensor]:
+def _cpu_kernel(row: Row) -> Callable[..., Tensor]:
     def kernel(input: Tensor, *given: Any) -> Tensor:
         values = row.values(given)
         shape = row.library_shape(input.shape, values)
@@ -224,7 +228,7 @@ def _cpu_kernel(row: _Row) -> Callable[..., Tensor]:
     return kernel
 
 
-def _elsewhere_kernel(row: _Row) -> Callable[..., Tensor]:
+def _elsewhere_kernel(row: Row) -> Callable[..., Tensor]:
     on_cpu = _cpu_kernel(row)
 
     def kernel(input: Tensor, *given: Any) -> Tensor:
@@ -238,7 +242,7 @@ def _elements(tensor: Tensor) -> Memory:
     return torch_memory(tensor.detach() if tensor.requires_grad else tensor)
 
 
-def _fake_kernel(row: _Row) -> Callable[..., Tensor]:
+def _fake_kernel(row: Row) -> Callable[..., Tensor]:
     def kernel(input: Tensor, *given: Any) -> Tensor:
         shape = row.shape_of(input.shape, row.values(given))
         return torch.empty(shape, dtype=input.dtype, device=input.device, memory_format=row.output_format(input))
@@ -246,7 +250,7 @@ def _fake_kernel(row: _Row) -> Callable[..., Tensor]:
     return kernel
 
 
-def _vmap_kernel(row: _Row) -> Callable[..., tuple[Tensor, int]]:
+def _vmap_kernel(row: Row) -> Callable[..., tuple[Tensor, int]]:
     def kernel(info: Any, in_dims: tuple[int | None, ...], input: Tensor, *given: Any) -> tuple[Tensor, int]:
         least, greatest = row.rank(*row.values(given))
         samples = input.movedim(in_dims[0] or 0, 0)
@@ -261,14 +265,14 @@ def _vmap_kernel(row: _Row) -> Callable[..., tuple[Tensor, int]]:
     return kernel
 
 
-def _out_cpu_kernel(row: _Row) -> Callable[..., None]:
+def _out_cpu_kernel(row: Row) -> Callable[..., None]:
     def kernel(input: Tensor, *given: Any, out: Tensor) -> None:
         row.native(_elements(input), _elements(out), *row.values(given))
 
     return kernel
 
 
-def _out_elsewhere_kernel(row: _Row) -> Callable[..., None]:
+def _out_elsewhere_kernel(row: Row) -> Callable[..., None]:
     on_cpu = _cpu_kernel(row)
 
     def kernel(input: Tensor, *given: Any, out: Tensor) -> None:
@@ -278,7 +282,7 @@ def _out_elsewhere_kernel(row: _Row) -> Callable[..., None]:
     return kernel
 
 
-def _out_fake_kernel(row: _Row) -> Callable[..., None]:
+def _out_fake_kernel(row: Row) -> Callable[..., None]:
     def kernel(input: Tensor, *given: Any, out: Tensor) -> None:
         op = f"torch.{row.name}"
         shape = row.shape_of(input.shape, row.values(given))
@@ -293,7 +297,7 @@ def _out_fake_kernel(row: _Row) -> Callable[..., None]:
     return kernel
 
 
-def _out_autograd_kernel(row: _Row) -> Callable[..., None]:
+def _out_autograd_kernel(row: Row) -> Callable[..., None]:
     def kernel(keyset: Any, input: Tensor, *given: Any, out: Tensor) -> None:
         recorded = torch.is_grad_enabled() and (input.requires_grad or out.requires_grad)
         if recorded or any(_has_tangent(tensor) for tensor in (input, out)):
@@ -310,32 +314,37 @@ def _out_autograd_kernel(row: _Row) -> Callable[..., None]:
     return kernel
 
 
-def _register(row: _Row) -> _Row:
+def register(row: Row) -> Row:
+    """Adds an operator of its name to torch.library."""
     qualified = f"{NAMESPACE}::{row.name}"
-    tags = (torch.Tag.pt2_compliant_tag, _STRIDES_TAG)
     inputs = ", ".join(filter(None, ("Tensor input", row.arguments)))
-    torch.library.define(qualified, f"({inputs}) -> Tensor", lib=library, tags=tags)
+    torch.library.define(qualified, f"({inputs}) -> Tensor", lib=library, tags=_TAGS)
     library.impl(row.name, _cpu_kernel(row), "CPU")
     for key in _OTHER_DEVICES:
         library.impl(row.name, _elsewhere_kernel(row), key)
     torch.library.register_fake(qualified, _fake_kernel(row), lib=library)
     library.impl(row.name, _autograd_kernel(row), "Autograd", with_keyset=True)
     torch.library.register_vmap(qualified, _vmap_kernel(row), lib=library)
+    row.overload = getattr(getattr(torch.ops, NAMESPACE), row.name).default
+    return row
 
-    qualified += "_out"
-    torch.library.define(qualified, f"({inputs}, *, Tensor(a!) out) -> ()", lib=library, tags=tags)
+
+def _register_with_out(row: Row) -> Row:
+    register(row)
+    qualified = f"{NAMESPACE}::{row.name}_out"
+    inputs = ", ".join(filter(None, ("Tensor input", row.arguments)))
+    torch.library.define(qualified, f"({inputs}, *, Tensor(a!) out) -> ()", lib=library, tags=_TAGS)
     library.impl(f"{row.name}_out", _out_cpu_kernel(row), "CPU")
     for key in _OTHER_DEVICES:
         library.impl(f"{row.name}_out", _out_elsewhere_kernel(row), key)
     torch.library.register_fake(qualified, _out_fake_kernel(row), lib=library)
     library.impl(f"{row.name}_out", _out_autograd_kernel(row), "Autograd", with_keyset=True)
-    row.overload = getattr(getattr(torch.ops, NAMESPACE), row.name).default
     row.out_overload = getattr(getattr(torch.ops, NAMESPACE), f"{row.name}_out").default
     return row
 
 
-FOLD: _Row = _register(
-    _Row(
+FOLD: Row = _register_with_out(
+    Row(
         name="fold",
         names=("output_size", *_WINDOW_NAMES),
         takes_lists=True,
@@ -349,8 +358,8 @@ FOLD: _Row = _register(
         keeps_memory_format=False,
     )
 )
-UNFOLD: _Row = _register(
-    _Row(
+UNFOLD: Row = _register_with_out(
+    Row(
         name="unfold",
         names=_WINDOW_NAMES,
         takes_lists=True,
@@ -364,8 +373,8 @@ UNFOLD: _Row = _register(
         keeps_memory_format=False,
     )
 )
-PIXEL_SHUFFLE: _Row = _register(
-    _Row(
+PIXEL_SHUFFLE: Row = _register_with_out(
+    Row(
         name="pixel_shuffle",
         names=("upscale_factor",),
         takes_lists=False,
@@ -379,8 +388,8 @@ PIXEL_SHUFFLE: _Row = _register(
         keeps_memory_format=True,
     )
 )
-PIXEL_UNSHUFFLE: _Row = _register(
-    _Row(
+PIXEL_UNSHUFFLE: Row = _register_with_out(
+    Row(
         name="pixel_unshuffle",
         names=("downscale_factor",),
         takes_lists=False,
@@ -394,8 +403,8 @@ PIXEL_UNSHUFFLE: _Row = _register(
         keeps_memory_format=True,
     )
 )
-CONTIGUOUS: _Row = _register(
-    _Row(
+CONTIGUOUS: Row = _register_with_out(
+    Row(
         name="contiguous",
         names=(),
         takes_lists=False,
