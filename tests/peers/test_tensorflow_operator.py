@@ -150,3 +150,46 @@ def test_every_element_type_and_empty_tensors():
         tape.watch(x)
         result = patchfold.unfold(x, (2, 2))
     assert result.shape == (0, 8, 9) and tape.gradient(result, x).shape == x.shape
+
+
+@pytest.mark.parametrize(
+    ("call", "shape", "expected"),
+    [
+        (lambda x: patchfold.tensorflow.space_to_depth(x, 2), (None, 16, 16, 3), [None, 8, 8, 12]),
+        (lambda x: patchfold.tensorflow.space_to_depth(x, 2), (None, None, 16, 3), [None, None, 8, 12]),
+        (lambda x: patchfold.depth_to_space(x, 2), (None, 12, None, 4), [None, 3, None, 8]),
+        (lambda x: patchfold.depth_to_space(x, 2), (2, None, 3, 4), [2, None, 6, 8]),
+        (lambda x: patchfold.unfold(x, (3, 3), stride=2), (None, 3, 9, 9), [None, 27, 16]),
+        (lambda x: patchfold.unfold(x, (3, 3), stride=2), (None, None, None, None), [None, None, None]),
+        (lambda x: patchfold.unfold(x, (3, 3), padding=1, padding_mode="edge"), (None, 3, 9, 9), [None, 27, 81]),
+        (lambda x: patchfold.fold(x, (9, 9), 3), (None, 27, 49), [None, 3, 9, 9]),
+        (lambda x: patchfold.space_to_batch(x, 2), (None, 3, 8, 8), [None, 3, 4, 4]),
+        (lambda x: patchfold.patchify(x, 4), (None, 3, 16, 16), [None, 16, 48]),
+        (lambda x: patchfold.unpatchify(x, (16, 16), 4), (None, 16, 48), [None, 3, 16, 16]),
+    ],
+)
+def test_graphs_know_what_is_known_of_a_shape(call, shape, expected):
+    traced = tf.function(call, input_signature=[tf.TensorSpec(shape)])
+    assert traced.get_concrete_function().structured_outputs.shape.as_list() == expected
+    x = np.random.default_rng(0).random([size or 4 * (3 if axis else 1) for axis, size in enumerate(shape)], np.float32)
+    assert np.array_equal(traced(x).numpy(), call(x))
+    assert tf.TensorShape(expected).is_compatible_with(traced(x).shape)
+
+
+def test_layers_and_pipelines_with_an_open_batch():
+    class Deep(tf.keras.layers.Layer):
+        def call(self, x):
+            return patchfold.tensorflow.space_to_depth(x, 2)
+
+    model = tf.keras.Sequential([tf.keras.Input((16, 16, 3)), Deep(), tf.keras.layers.Conv2D(4, 3)])
+    assert model.output_shape == (None, 6, 6, 4) and model(np.ones((2, 16, 16, 3), np.float32)).shape == (2, 6, 6, 4)
+    data = tf.data.Dataset.from_tensor_slices(tf.ones((5, 16, 16, 3))).batch(2)
+    mapped = data.map(lambda x: patchfold.tensorflow.space_to_depth(x, 2))
+    assert mapped.element_spec.shape.as_list() == [None, 8, 8, 12]
+
+
+def test_only_the_batch_of_patchify_may_be_open():
+    with pytest.raises(Exception, match="patchify: x: only the batch may be open"):
+        tf.function(
+            lambda x: patchfold.patchify(x, 4), input_signature=[tf.TensorSpec((None, 16, 16))]
+        ).get_concrete_function()

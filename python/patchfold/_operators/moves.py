@@ -35,7 +35,8 @@ class Read(NamedTuple):
     """Whether torch.compile traces the call."""
 
 
-def read(array: Any, op: str, argument: str, out: Any) -> Read:
+def read(array: Any, op: str, argument: str, out: Any, open_batch: bool = False) -> Read:
+    """open_batch: whether the first extent may be unknown, in a graph of TensorFlow. It is -1 then, as for tf.reshape."""
     if is_numpy(array):
         shape = _core.array_facts(array, op, argument)[0]
         return Read(array if type(array) is np.ndarray else array.view(np.ndarray), shape, True)
@@ -53,4 +54,7 @@ def read(array: Any, op: str, argument: str, out: Any) -> Read:
         memory(array, op, argument, False)  # refuses what is no array
         known = "a NumPy array or a torch tensor" + ("" if out is not None else ", or have reshape and transpose")
         raise InvalidType(op, argument, f"must be {known}", type_name(array))
+    if open_batch and module_of(array) == "tensorflow" and array.shape.rank and array.shape[0] is None:
+        if array.shape[1:].is_fully_defined():
+            return Read(array, (-1, *array.shape[1:]), False)
     return Read(array, shape_of(array, op, argument), False)

@@ -237,6 +237,8 @@ def _image_axes(op: str, shape: Shape, patch: Shape, merge: Shape, kind: Order, 
     if len(shape) < axes:
         rule = "must have an axis of channels and one for each entry of patch_size"
         raise InvalidValue(op, "x", rule, str(shape), f"rank {axes} or more", code="rank")
+    if shape[0] < 0 and len(shape) == axes:
+        raise InvalidValue(op, "x", "only the batch may be open", str((None, *shape[1:])), code="shape")
     batch, rest = shape[: len(shape) - axes], list(shape[len(shape) - axes :])
     channels = rest.pop(-1 if layout == "channels_last" else 1 if kind.frames else 0)
     check_extents(op, "x", tuple(rest), patch, merge, -axes if kind.frames else None)

@@ -141,7 +141,7 @@ def patchify(
     """
     op = "patchify"
     kind = order_of(op, order, layout)
-    array, shape, by_engine, compiled = read(x, op, "x", out)
+    array, shape, by_engine, compiled = read(x, op, "x", out, True)
     size = integers(op, "patch_size", patch_size)
     if type(size) is int and not kind.frames and len(shape) > 4:
         raise InvalidValue(
@@ -243,7 +243,7 @@ def unpatchify(
     """
     op = "unpatchify"
     kind = order_of(op, order, layout)
-    array, shape, by_engine, compiled = read(tokens, op, "tokens", out)
+    array, shape, by_engine, compiled = read(tokens, op, "tokens", out, True)
     extents = integers(op, "size", size)
     if type(extents) is not tuple:
         rule = "must have one entry for each spatial axis"

@@ -38,15 +38,16 @@ def call(native: _core.Operator, x: Any, values: tuple[Any, ...]) -> Any:
     if x.dtype.name not in SIZES and x.dtype != tf.bool:
         memory(x, native.name, "x", False)  # raises
     name = x.dtype.name
+    open_call = _core.open_linear_call(native, name, *values)
     with _lock:
         operator = _loaded()
     if operator is not None:
         if x.shape.is_fully_defined():
             text, shape = _core.linear_call(native, tuple(x.shape), name, *values), []
         else:
-            text, shape = _core.open_linear_call(native, name, *values), [tf.shape(x, tf.int64)]
+            text, shape = open_call, [tf.shape(x, tf.int64)]
         if not linear.pads_with_elements(text):
-            return _run(tf, operator, text, x, shape)
+            return _with_shape(_run(tf, operator, text, x, shape), open_call, x)
 
     def call_of(shape: tuple[int, ...]) -> str:
         return _core.linear_call(native, shape, name, *values)
@@ -56,7 +57,16 @@ def call(native: _core.Operator, x: Any, values: tuple[Any, ...]) -> Any:
         shape = tf.constant(list(x.shape), tf.int64)
     else:
         shape = tf.shape(x, tf.int64)
-    return _linear_map(tf, call_of, x, shape, _operator)
+    return _with_shape(_linear_map(tf, call_of, x, shape, _operator), open_call, x)
+
+
+def _with_shape(result: Any, open_call: str, x: Any) -> Any:
+    """Tells a graph what is known of the shape of a result, where that of x is known in part."""
+    if x.shape.rank is not None and not x.shape.is_fully_defined():
+        found = linear.open_result(open_call, x.shape.as_list())
+        if found is not None:
+            result.set_shape([int(size.factor) if size is not None and size.axis is None else None for size in found])
+    return result
 
 
 def library() -> str:
@@ -91,6 +101,8 @@ def _gradient(op: Any, upstream: Any) -> list[Any]:
     tf: Any = sys.modules["tensorflow"]
     x, *shape = op.inputs
     gradient = _run(tf, _loaded(), linear.transposed(op.get_attr("call").decode()), upstream, shape)
+    if not tf.executing_eagerly():
+        gradient.set_shape(x.shape)
     return [gradient, *(None for _ in shape)]
 
 
