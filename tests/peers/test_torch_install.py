@@ -186,3 +186,13 @@ def test_modules(theirs: Any, own: Any, sizes: tuple[int, ...]) -> None:
     torch.save(own, buffer)
     buffer.seek(0)
     assert torch.equal(torch.load(buffer, weights_only=False)(input), theirs(input))
+
+
+def test_uninstall_removes_installations_without_a_handle() -> None:
+    theirs = torch.nn.functional.unfold
+    ours.install()
+    ours.install()
+    assert torch.nn.functional.unfold is not theirs
+    ours.uninstall()
+    assert torch.nn.functional.unfold is theirs
+    ours.uninstall()

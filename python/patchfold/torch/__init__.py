@@ -10,7 +10,7 @@ for each spatial axis. This package imports torch, and makes torch.compile take 
 from . import _calls as _calls
 from . import _script
 from ._functional import contiguous, fold, pixel_shuffle, pixel_unshuffle, unfold
-from ._install import Installation, install
+from ._install import Installation, install, uninstall
 from ._modules import Fold, PixelShuffle, PixelUnshuffle, Unfold
 from ._portable import decompositions
 
@@ -29,4 +29,5 @@ __all__ = [
     "pixel_shuffle",
     "pixel_unshuffle",
     "unfold",
+    "uninstall",
 ]

@@ -50,6 +50,21 @@ class Installation:
         self.remove()
 
 
+def uninstall() -> None:
+    """Removes every installation, also those whose handle nobody has any more. Does nothing where there is none.
+
+    Example:
+        >>> import torch, patchfold.torch
+        >>> theirs = torch.nn.functional.fold
+        >>> _ = patchfold.torch.install()
+        >>> patchfold.torch.uninstall()
+        >>> torch.nn.functional.fold is theirs
+        True
+    """
+    for installation in list(_installed):
+        installation.remove()
+
+
 def install() -> Installation:
     """Makes torch.nn.functional.fold, unfold, pixel_shuffle and pixel_unshuffle run on patchfold.
 
@@ -61,7 +76,8 @@ def install() -> Installation:
     TorchScript, and export to ONNX. Everything that torch accepts is accepted, and also N-D and integer tensors. Errors
     are patchfold's: InvalidValue (a ValueError) and InvalidType (a TypeError), where torch mostly raises RuntimeError.
 
-    Returns an Installation: ``remove()`` restores torch's functions, and so does leaving it as a context.
+    Returns an Installation: ``remove()`` restores torch's functions, and so does leaving it as a context. Installations
+    nest: torch's functions are back once each is removed. ``uninstall()`` removes all.
 
     Example:
         >>> import torch, patchfold.torch
