@@ -3,7 +3,10 @@
 
 import copy
 import io
+import os
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +14,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+import patchfold  # noqa: E402
 import patchfold.torch as ours  # noqa: E402
 from test_torch_dispatch import Recorded  # noqa: E402
 from torch import nn  # noqa: E402
@@ -196,3 +200,9 @@ def test_uninstall_removes_installations_without_a_handle() -> None:
     ours.uninstall()
     assert torch.nn.functional.unfold is theirs
     ours.uninstall()
+
+
+def test_torchs_number_of_threads_is_not_that_of_patchfold() -> None:
+    count = "import os, torch, patchfold; torch.set_num_threads(1); print(patchfold.get_num_threads())"
+    told = subprocess.run([sys.executable, "-c", count], env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True)
+    assert int(told.stdout) == patchfold.get_num_threads()
