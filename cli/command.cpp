@@ -9,7 +9,7 @@
 
 #include "cli/report.hpp"
 #include "cli/text.hpp"
-#include "src/tensor/nearest.hpp"
+#include "src/base/nearest.hpp"
 
 namespace patchfold::cli {
 namespace {

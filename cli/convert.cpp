@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "patchfold/plan.hpp"
-#include "src/tensor/small_float.hpp"
+#include "src/base/small_float.hpp"
 
 namespace patchfold::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include "cli/report.hpp"
 #include "patchfold/patchfold.h"
 #include "patchfold/plan.hpp"
-#include "src/tensor/nearest.hpp"
+#include "src/base/nearest.hpp"
 
 namespace patchfold::cli {
 namespace {

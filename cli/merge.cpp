@@ -18,7 +18,7 @@
 #include "formats/output_file.hpp"
 #include "formats/picture.hpp"
 #include "formats/tile_plan.hpp"
-#include "src/tensor/checked.hpp"
+#include "src/base/checked.hpp"
 #include "system/memory.hpp"
 
 namespace patchfold::cli {

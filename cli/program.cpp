@@ -11,7 +11,7 @@
 #include "cli/text.hpp"
 #include "patchfold/table.hpp"
 #include "patchfold/version.hpp"
-#include "src/tensor/nearest.hpp"
+#include "src/base/nearest.hpp"
 
 namespace patchfold::cli {
 namespace {

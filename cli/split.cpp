@@ -19,7 +19,7 @@
 #include "formats/output_file.hpp"
 #include "formats/picture.hpp"
 #include "formats/tile_plan.hpp"
-#include "src/tensor/checked.hpp"
+#include "src/base/checked.hpp"
 
 namespace patchfold::cli {
 namespace {

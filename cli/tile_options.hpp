@@ -8,7 +8,7 @@
 
 #include "cli/report.hpp"
 #include "patchfold/words.hpp"
-#include "src/tensor/other_words.hpp"
+#include "src/base/other_words.hpp"
 
 namespace patchfold::cli {
 

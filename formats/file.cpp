@@ -7,8 +7,8 @@
 #include <system_error>
 
 #include "formats/stream.hpp"
-#include "src/tensor/checked.hpp"
-#include "src/tensor/fail.hpp"
+#include "src/base/checked.hpp"
+#include "src/base/fail.hpp"
 #include "system/file.hpp"
 #include "system/memory.hpp"
 

@@ -10,7 +10,7 @@
 #include "formats/jpeg_metadata.hpp"
 #include "formats/output_file.hpp"
 #include "formats/picture_codec.hpp"
-#include "src/tensor/checked.hpp"
+#include "src/base/checked.hpp"
 
 namespace patchfold::formats {
 namespace {

@@ -5,8 +5,8 @@
 #include "formats/npy_header.hpp"
 #include "formats/output_file.hpp"
 #include "formats/row_codecs.hpp"
-#include "src/tensor/checked.hpp"
-#include "src/tensor/index.hpp"
+#include "src/base/checked.hpp"
+#include "src/base/index.hpp"
 
 namespace patchfold::formats {
 namespace {

@@ -7,7 +7,7 @@
 #include <limits>
 #include <optional>
 
-#include "src/tensor/checked.hpp"
+#include "src/base/checked.hpp"
 
 namespace patchfold::formats {
 namespace {

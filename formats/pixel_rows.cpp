@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "formats/picture_codec.hpp"
-#include "src/tensor/small_float.hpp"
+#include "src/base/small_float.hpp"
 
 namespace patchfold::formats {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "formats/picture.hpp"
 #include "formats/picture_codec.hpp"
-#include "src/tensor/checked.hpp"
+#include "src/base/checked.hpp"
 
 namespace patchfold::formats {
 namespace {

@@ -8,7 +8,7 @@
 #include "formats/picture_codec.hpp"
 #include "formats/png_filter.hpp"
 #include "formats/zlib_blocks.hpp"
-#include "src/tensor/checked.hpp"
+#include "src/base/checked.hpp"
 
 namespace patchfold::formats {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <limits>
 
-#include "src/tensor/checked.hpp"
+#include "src/base/checked.hpp"
 
 namespace patchfold::formats {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "formats/picture_codec.hpp"
-#include "src/tensor/checked.hpp"
+#include "src/base/checked.hpp"
 
 namespace patchfold::formats {
 namespace {

@@ -6,7 +6,7 @@
 #include "formats/picture_codec.hpp"
 #include "formats/tiff_file.hpp"
 #include "formats/tiff_metadata.hpp"
-#include "src/tensor/checked.hpp"
+#include "src/base/checked.hpp"
 
 namespace patchfold::formats {
 namespace {

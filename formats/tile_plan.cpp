@@ -9,7 +9,7 @@
 #include "formats/json_value.hpp"
 #include "formats/output_file.hpp"
 #include "patchfold/table.hpp"
-#include "src/tensor/fail.hpp"
+#include "src/base/fail.hpp"
 
 namespace patchfold::formats {
 namespace {

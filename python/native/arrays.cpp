@@ -9,7 +9,7 @@
 #include "python/native/interpreter_lock.hpp"
 #include "python/native/torch_tensors.hpp"
 #include "python/native/values.hpp"
-#include "src/tensor/checked.hpp"
+#include "src/base/checked.hpp"
 #include "system/large_pages.hpp"
 
 namespace patchfold::python {

@@ -7,7 +7,7 @@
 #include "python/native/interpreter_lock.hpp"
 #include "python/native/torch_tensors.hpp"
 #include "python/native/values.hpp"
-#include "src/tensor/fail.hpp"
+#include "src/base/fail.hpp"
 
 namespace patchfold::python {
 namespace {

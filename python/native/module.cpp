@@ -14,8 +14,8 @@
 #include "python/native/rearrange.hpp"
 #include "python/native/tiling.hpp"
 #include "python/native/values.hpp"
-#include "src/tensor/nearest.hpp"
-#include "src/tensor/other_words.hpp"
+#include "src/base/nearest.hpp"
+#include "src/base/other_words.hpp"
 
 namespace patchfold::python {
 namespace {

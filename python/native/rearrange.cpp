@@ -2,7 +2,7 @@
 #include "python/native/rearrange.hpp"
 
 #include "python/native/values.hpp"
-#include "src/tensor/checked.hpp"
+#include "src/base/checked.hpp"
 
 namespace patchfold::python {
 namespace {

@@ -12,7 +12,7 @@
 #include "python/native/arrays.hpp"
 #include "python/native/interpreter_lock.hpp"
 #include "python/native/values.hpp"
-#include "src/tensor/checked.hpp"
+#include "src/base/checked.hpp"
 
 namespace patchfold::python {
 namespace {

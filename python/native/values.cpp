@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "python/native/numpy_arrays.hpp"
-#include "src/tensor/other_words.hpp"
+#include "src/base/other_words.hpp"
 
 namespace patchfold::python {
 namespace {

@@ -44,37 +44,35 @@ class Room:
         self.foreign = foreign  # prefixes; None: whatever is installed
 
 
-# Headers of src/tensor that front ends may include too: inline functions that stand on public headers alone, so that nobody
-# needs a symbol that the library hides.
-SHARED = "shared"
-SHARED_FILES = ["src/tensor/checked.hpp", "src/tensor/fail.hpp", "src/tensor/index.hpp",
-                "src/tensor/nearest.hpp", "src/tensor/other_words.hpp", "src/tensor/small_float.hpp"]
+# Inline functions that stand on public headers alone, so that front ends may include them too: nobody needs a symbol that the
+# library hides.
+BASE = "src/base"
 
-KERNELS = SHARED + " src/tensor src/kernels"
+KERNELS = BASE + " src/tensor src/kernels"
 ENGINE = KERNELS + " src/engine"
 OPS = ENGINE + " src/ops"
 DIALECTS = OPS + " src/dialects"
 TILING = DIALECTS + " src/tiling"
 INSIDE = TILING + " src/capi src/explain"
 
-# A file belongs to the longest folder of this table that holds it, to SHARED, or to a room of its own.
+# A file belongs to the longest folder or file of this table that holds it.
 ROOMS = {
     PUBLIC: Room("the public surface", "", "all", ("dlpack/",)),
-    SHARED: Room("checked arithmetic, small floats, ways to throw", "", "values"),
+    BASE: Room("checked arithmetic, small floats, ways to throw", "", "values"),
     "system": Room("the operating system: one folder of sources for POSIX, one for Windows", "", "", None),
-    "src/tensor": Room("values: types, dims, views, errors", SHARED, "values", ("pthread.h",)),
-    "src/kernels": Room("innermost loops over bytes and lanes", SHARED + " src/tensor", "values", ("hwy/", "sys/auxv.h")),
+    "src/tensor": Room("values: types, dims, views, errors", BASE, "values", ("pthread.h",)),
+    "src/kernels": Room("innermost loops over bytes and lanes", BASE + " src/tensor", "values", ("hwy/", "sys/auxv.h")),
     "src/engine": Room("problem, normal form, plan, run; threads", KERNELS + " system", "running", ("tbb/", "oneapi/")),
     "src/ops": Room("the neutral operators", ENGINE, "operators"),
     "src/dialects": Room("the systems' operators; the operator table", OPS, "table"),
     "src/explain": Room("what operators and tilings do, as text and pictures", DIALECTS, "explain"),
     "src/tiling": Room("overlapping tiles", DIALECTS, "all"),
     "src/capi": Room("the C ABI", TILING, "all"),
-    "formats": Room("readers and writers of files", SHARED + " system", "all",
+    "formats": Room("readers and writers of files", BASE + " system", "all",
                     ("fmt/", "jerror.h", "jpeglib.h", "nlohmann/", "png.h", "tiffio.h", "zlib.h")),
-    "cli": Room("the command line", SHARED + " system formats bench", "all", ("CLI/", "fmt/", "nlohmann/", "zlib.h")),
+    "cli": Room("the command line", BASE + " system formats bench", "all", ("CLI/", "fmt/", "nlohmann/", "zlib.h")),
     "web/engine": Room("what the page calls of the library, as WebAssembly", "", "all"),
-    "python/native": Room("the Python package's binding of operators and tiles", SHARED + " system plugins", "all", None),
+    "python/native": Room("the Python package's binding of operators and tiles", BASE + " system plugins", "all", None),
     "plugins": Room("what other systems load to run their models' operators here", "", "all", None),
     "packaging": Room("recipes of package managers, and their test programs", "", "all"),
     "examples": Room("examples", "system formats", "all"),
@@ -120,8 +118,6 @@ def tree_files(root):
 
 
 def room_of(name):
-    if name in SHARED_FILES:
-        return SHARED
     folder = name
     while folder and folder not in ROOMS:
         folder = os.path.dirname(folder)
@@ -177,7 +173,7 @@ def check_room(name, target, verb):
     if not other:
         return f"{target} stands in no room"
     if other != room and other not in ROOMS[room].rooms:
-        return f"{room} may not {verb} {target if other == SHARED else other}"
+        return f"{room} may not {verb} {other}"
     return None
 
 
@@ -252,10 +248,9 @@ def check(root):
         cycle = find_cycle(graph)
         if cycle:
             faults.append(f"{cycle[0]}:1: {kind} need each other in a circle: {' -> '.join(cycle)}")
-    for name in SHARED_FILES:
-        source = name.replace(".hpp", ".cpp")
-        if source in names:
-            faults.append(f"{source}:1: {name} is shared with front ends, so all of it must be inline")
+    for name in names:
+        if name.startswith(BASE + "/") and not name.endswith(".hpp"):
+            faults.append(f"{name}:1: front ends include {BASE} too, so all of it must be inline")
     return faults, rooms, len(names)
 
 
@@ -272,12 +267,10 @@ def picture(root):
     """The rooms as two Mermaid flowcharts: of C++, and of the Python package. An arrow points at a room that is included or
     imported; where a longer way leads there too, it is left out."""
     def exists(room):
-        files = SHARED_FILES if room == SHARED else [path.name for path in (root / room).rglob("*")]
-        return (root / room).is_file() or any(name.endswith((*CODE, ".py")) for name in files)
+        return (root / room).is_file() or any(path.name.endswith((*CODE, ".py")) for path in (root / room).rglob("*"))
 
     def label(room):
-        files = ", ".join(f"src/tensor/{os.path.basename(name)}" for name in SHARED_FILES)
-        shown = files if room == SHARED else room if room.endswith(".py") else room + "/"
+        shown = room if room.endswith(".py") else room + "/"
         return f'  {identifier(room)}["{shown}<br/>{ROOMS[room].what}"]'
 
     def identifier(room):
@@ -290,7 +283,7 @@ def picture(root):
         return [f"  {identifier(room)} --> {identifier(other)}" for room in drawn for other in sorted(graph[room])]
 
     begin, end = ["```mermaid", "flowchart BT"], ["```"]
-    library = [room for room in [SHARED] + LIBRARY if exists(room)]
+    library = [room for room in LIBRARY if exists(room)]
     fronts = [room for room in ("system", "formats", "bench", "cli", "python/native", "plugins", "examples", "reference") if exists(room)]
     python = [room for room in PYTHON if exists(room)]
     lines = [*begin, "  subgraph library", *("  " + label(room) for room in reversed(library)), "  end",

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/fail.hpp"
 #include "capi/guard.hpp"
-#include "tensor/fail.hpp"
 
 namespace patchfold::capi {
 namespace {

@@ -12,9 +12,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/fail.hpp"
 #include "patchfold/error.hpp"
 #include "patchfold/patchfold.h"
-#include "tensor/fail.hpp"
 
 namespace patchfold::capi {
 

@@ -6,10 +6,10 @@
 #include <optional>
 #include <string>
 
+#include "base/checked.hpp"
 #include "capi/callback_executor.hpp"
 #include "capi/convert.hpp"
 #include "capi/tiles.hpp"
-#include "tensor/checked.hpp"
 
 namespace patchfold::capi {
 namespace {

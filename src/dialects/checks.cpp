@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/checks.hpp"
 
-#include "tensor/checked.hpp"
-#include "tensor/fail.hpp"
+#include "base/checked.hpp"
+#include "base/fail.hpp"
 
 namespace patchfold::dialects {
 

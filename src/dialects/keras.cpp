@@ -2,11 +2,11 @@
 // Keras: extract_patches, unfold, fold.
 #include "patchfold/keras.hpp"
 
+#include "base/checked.hpp"
+#include "base/fail.hpp"
 #include "dialects/checks.hpp"
 #include "dialects/rows.hpp"
 #include "ops/axes.hpp"
-#include "tensor/checked.hpp"
-#include "tensor/fail.hpp"
 
 namespace patchfold::keras {
 namespace {

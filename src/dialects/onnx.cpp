@@ -2,11 +2,11 @@
 // ONNX: Col2Im-18, SpaceToDepth-1/13/28, DepthToSpace-1/11/13/28.
 #include "patchfold/onnx.hpp"
 
+#include "base/fail.hpp"
 #include "dialects/checks.hpp"
 #include "dialects/rows.hpp"
 #include "engine/problem.hpp"
 #include "ops/axes.hpp"
-#include "tensor/fail.hpp"
 
 namespace patchfold::onnx {
 namespace {

@@ -2,10 +2,10 @@
 // OpenVINO: Col2Im-15, ExtractImagePatches-3, SpaceToBatch-2, BatchToSpace-2, SpaceToDepth-1, DepthToSpace-1.
 #include "patchfold/openvino.hpp"
 
+#include "base/fail.hpp"
 #include "dialects/checks.hpp"
 #include "dialects/rows.hpp"
 #include "ops/axes.hpp"
-#include "tensor/fail.hpp"
 
 namespace patchfold::openvino {
 namespace {

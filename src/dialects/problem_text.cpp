@@ -4,9 +4,9 @@
 #include <cctype>
 #include <string>
 
+#include "base/fail.hpp"
 #include "dialects/text.hpp"
 #include "patchfold/table.hpp"
-#include "tensor/fail.hpp"
 
 namespace patchfold {
 namespace {

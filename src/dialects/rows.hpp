@@ -23,9 +23,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/fail.hpp"
 #include "ops/lowering.hpp"
 #include "patchfold/table.hpp"
-#include "tensor/fail.hpp"
 #include "tensor/held.hpp"
 
 namespace patchfold::dialects {

@@ -10,13 +10,13 @@
 #include <variant>
 #include <vector>
 
+#include "base/fail.hpp"
+#include "base/nearest.hpp"
+#include "base/other_words.hpp"
 #include "dialects/rows.hpp"
 #include "dialects/text.hpp"
-#include "tensor/fail.hpp"
 #include "tensor/held.hpp"
 #include "tensor/lasting.hpp"
-#include "tensor/nearest.hpp"
-#include "tensor/other_words.hpp"
 
 namespace patchfold {
 

@@ -2,10 +2,10 @@
 // TensorFlow: SpaceToBatch(ND), BatchToSpace(ND), SpaceToDepth, DepthToSpace. Patches are in tensorflow_patches.cpp.
 #include "patchfold/tensorflow.hpp"
 
+#include "base/fail.hpp"
 #include "dialects/checks.hpp"
 #include "dialects/rows.hpp"
 #include "ops/operands.hpp"
-#include "tensor/fail.hpp"
 
 namespace patchfold::tensorflow {
 

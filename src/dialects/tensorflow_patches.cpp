@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // TensorFlow: ExtractImagePatches and ExtractVolumePatches.
+#include "base/checked.hpp"
+#include "base/fail.hpp"
 #include "dialects/checks.hpp"
 #include "dialects/rows.hpp"
 #include "ops/axes.hpp"
 #include "patchfold/tensorflow.hpp"
-#include "tensor/checked.hpp"
-#include "tensor/fail.hpp"
 
 namespace patchfold::tensorflow {
 namespace {

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "base/fail.hpp"
 #include "engine/floats.hpp"
-#include "tensor/fail.hpp"
 
 namespace patchfold {
 namespace dialects {

@@ -2,11 +2,11 @@
 // PyTorch: fold, unfold, pixel_shuffle, pixel_unshuffle.
 #include "patchfold/torch.hpp"
 
+#include "base/fail.hpp"
 #include "dialects/checks.hpp"
 #include "dialects/rows.hpp"
 #include "ops/axes.hpp"
 #include "ops/operands.hpp"
-#include "tensor/fail.hpp"
 
 namespace patchfold::torch {
 namespace {

@@ -5,10 +5,10 @@
 #include <complex>
 #include <limits>
 
+#include "base/fail.hpp"
+#include "base/other_words.hpp"
 #include "dialects/rows.hpp"
 #include "dialects/text.hpp"
-#include "tensor/fail.hpp"
-#include "tensor/other_words.hpp"
 
 namespace patchfold {
 namespace dialects {

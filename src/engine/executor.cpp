@@ -6,9 +6,9 @@
 #include <mutex>
 #include <utility>
 
+#include "base/fail.hpp"
 #include "engine/sharing.hpp"
 #include "patchfold/plan.hpp"
-#include "tensor/fail.hpp"
 #include "tensor/lasting.hpp"
 
 #ifdef PATCHFOLD_WITH_TBB

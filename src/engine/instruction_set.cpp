@@ -4,9 +4,9 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/fail.hpp"
 #include "kernels/processor.hpp"
 #include "patchfold/plan.hpp"
-#include "tensor/fail.hpp"
 
 namespace patchfold {
 

@@ -9,7 +9,7 @@
 #include <limits>
 #include <numeric>
 
-#include "tensor/checked.hpp"
+#include "base/checked.hpp"
 
 namespace patchfold::engine {
 

@@ -10,8 +10,8 @@
 #include <optional>
 #include <vector>
 
+#include "base/index.hpp"
 #include "engine/problem.hpp"
-#include "tensor/index.hpp"
 
 namespace patchfold::engine {
 

@@ -6,8 +6,8 @@
 #include <tuple>
 #include <utility>
 
-#include "tensor/checked.hpp"
-#include "tensor/fail.hpp"
+#include "base/checked.hpp"
+#include "base/fail.hpp"
 
 namespace patchfold::engine {
 namespace {

@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/checked.hpp"
+#include "base/fail.hpp"
 #include "engine/compiled.hpp"
 #include "engine/floats.hpp"
 #include "engine/scratch.hpp"
 #include "engine/sharing.hpp"
 #include "engine/sums/means.hpp"
 #include "kernels/stream.hpp"
-#include "tensor/checked.hpp"
-#include "tensor/fail.hpp"
 
 namespace patchfold {
 namespace {

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "base/checked.hpp"
 #include "engine/problem.hpp"
 #include "engine/walk.hpp"
-#include "tensor/checked.hpp"
 
 namespace patchfold::engine {
 

@@ -5,12 +5,12 @@
 #include <memory>
 #include <vector>
 
+#include "base/checked.hpp"
 #include "engine/compiled.hpp"
 #include "engine/normalise.hpp"
 #include "engine/table.hpp"
 #include "engine/window.hpp"
 #include "kernels/stream.hpp"
-#include "tensor/checked.hpp"
 
 namespace patchfold::engine {
 

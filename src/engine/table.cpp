@@ -5,6 +5,7 @@
 #include <atomic>
 #include <string>
 
+#include "base/fail.hpp"
 #include "engine/compiled.hpp"
 #include "engine/copies/copies.hpp"
 #include "engine/instruction_set.hpp"
@@ -13,7 +14,6 @@
 #include "engine/sums/sums.hpp"
 #include "patchfold/plan.hpp"
 #include "tensor/environment.hpp"
-#include "tensor/fail.hpp"
 
 namespace patchfold::engine {
 namespace {

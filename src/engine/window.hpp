@@ -10,8 +10,8 @@
 #include <numeric>
 #include <utility>
 
+#include "base/checked.hpp"
 #include "engine/problem.hpp"
-#include "tensor/checked.hpp"
 
 namespace patchfold::engine {
 

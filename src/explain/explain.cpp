@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/checked.hpp"
+#include "base/fail.hpp"
 #include "dialects/text.hpp"
 #include "explain/elements.hpp"
 #include "explain/lines.hpp"
@@ -10,8 +12,6 @@
 #include "explain/picture.hpp"
 #include "explain/subject.hpp"
 #include "explain/windows.hpp"
-#include "tensor/checked.hpp"
-#include "tensor/fail.hpp"
 
 namespace patchfold {
 namespace explaining {

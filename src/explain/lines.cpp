@@ -5,7 +5,7 @@
 #include <array>
 #include <charconv>
 
-#include "tensor/checked.hpp"
+#include "base/checked.hpp"
 
 namespace patchfold::explaining {
 

@@ -4,13 +4,13 @@
 #include <cstdlib>
 #include <optional>
 
+#include "base/checked.hpp"
 #include "dialects/text.hpp"
 #include "explain/lines.hpp"
 #include "explain/subject.hpp"
 #include "explain/vector.hpp"
 #include "explain/windows.hpp"
 #include "patchfold/explain.hpp"
-#include "tensor/checked.hpp"
 
 namespace patchfold::explaining {
 namespace {

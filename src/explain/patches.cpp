@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "base/checked.hpp"
 #include "engine/window.hpp"
-#include "tensor/checked.hpp"
 
 namespace patchfold::explaining {
 namespace {

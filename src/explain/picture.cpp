@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/checked.hpp"
 #include "explain/elements.hpp"
 #include "explain/patches.hpp"
 #include "explain/windows.hpp"
 #include "patchfold/explain.hpp"
-#include "tensor/checked.hpp"
 
 namespace patchfold::explaining {
 

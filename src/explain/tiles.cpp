@@ -5,10 +5,10 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "base/checked.hpp"
 #include "explain/lines.hpp"
 #include "explain/patches.hpp"
 #include "patchfold/explain.hpp"
-#include "tensor/checked.hpp"
 
 namespace patchfold::explaining {
 namespace {

@@ -5,8 +5,8 @@
 #include <array>
 #include <utility>
 
+#include "base/checked.hpp"
 #include "explain/lines.hpp"
-#include "tensor/checked.hpp"
 
 namespace patchfold::explaining {
 namespace {

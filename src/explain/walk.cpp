@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/checked.hpp"
 #include "engine/window.hpp"
 #include "explain/elements.hpp"
-#include "tensor/checked.hpp"
 
 namespace patchfold::explaining {
 namespace {

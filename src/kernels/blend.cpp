@@ -157,7 +157,7 @@ struct Weighted {
         const hn::Rebind<std::uint64_t, D> wide;
         const auto is_equal = hn::RebindMask(d, hn::Eq(widen_bits(wide, differences[v]), hn::Zero(wide)));
         V first = Type::widen(firsts[v]);
-        // NaNs of small types keep their sign alone, as tensor/small_float.hpp has it.
+        // NaNs of small types keep their sign alone, as base/small_float.hpp has it.
         if constexpr (SmallFloat<From>)
           first = hn::IfThenElse(hn::Eq(first, first), first,
                                  hn::CopySign(hn::Set(d, std::numeric_limits<double>::quiet_NaN()), first));

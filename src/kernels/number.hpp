@@ -6,8 +6,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/small_float.hpp"
 #include "patchfold/dtype.hpp"
-#include "tensor/small_float.hpp"
 
 namespace patchfold::kernels {
 

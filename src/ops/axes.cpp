@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "base/checked.hpp"
+#include "base/fail.hpp"
 #include "ops/operands.hpp"
-#include "tensor/checked.hpp"
-#include "tensor/fail.hpp"
 
 namespace patchfold::ops {
 namespace {

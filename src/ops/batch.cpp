@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Space-to-batch is an extraction with kernel = stride = block whose taps lie on the batch axis; batch-to-space puts each
 // element back to its one place.
+#include "base/checked.hpp"
+#include "base/fail.hpp"
 #include "ops/axes.hpp"
 #include "ops/lowering.hpp"
 #include "ops/operands.hpp"
-#include "tensor/checked.hpp"
-#include "tensor/fail.hpp"
 
 namespace patchfold::ops {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Space-to-depth is unfold, and depth-to-space its inverse, with kernel = stride = block and one column axis for each
 // spatial axis: blocks-first is the kernel-major order, depth-first the channel-major one.
+#include "base/checked.hpp"
+#include "base/fail.hpp"
 #include "ops/lowering.hpp"
 #include "ops/operands.hpp"
 #include "ops/patches.hpp"
-#include "tensor/checked.hpp"
-#include "tensor/fail.hpp"
 
 namespace patchfold::ops {
 namespace {

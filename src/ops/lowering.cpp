@@ -2,9 +2,9 @@
 // From a geometry to a problem and its plan.
 #include "ops/lowering.hpp"
 
+#include "base/checked.hpp"
 #include "ops/hints.hpp"
 #include "ops/operands.hpp"
-#include "tensor/checked.hpp"
 #include "tensor/encode.hpp"
 #include "tensor/lasting.hpp"
 

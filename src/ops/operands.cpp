@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <utility>
 
+#include "base/checked.hpp"
+#include "base/fail.hpp"
 #include "engine/compiled.hpp"
-#include "tensor/checked.hpp"
-#include "tensor/fail.hpp"
 #include "tensor/held.hpp"
 
 namespace patchfold::ops {

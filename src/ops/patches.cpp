@@ -2,10 +2,10 @@
 // Unfold and fold.
 #include "ops/patches.hpp"
 
+#include "base/checked.hpp"
+#include "base/fail.hpp"
 #include "ops/lowering.hpp"
 #include "ops/operands.hpp"
-#include "tensor/checked.hpp"
-#include "tensor/fail.hpp"
 
 namespace patchfold::ops {
 

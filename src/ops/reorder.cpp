@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators without windows. Reorder is a permutation of two indices of one axis, the channel and the tap; Copy keeps every
 // index.
+#include "base/checked.hpp"
+#include "base/fail.hpp"
 #include "ops/lowering.hpp"
 #include "ops/operands.hpp"
 #include "ops/patches.hpp"
-#include "tensor/checked.hpp"
-#include "tensor/fail.hpp"
 
 namespace patchfold::ops {
 

@@ -2,9 +2,9 @@
 #include <sstream>
 #include <utility>
 
+#include "base/checked.hpp"
+#include "base/fail.hpp"
 #include "patchfold/tensor.hpp"
-#include "tensor/checked.hpp"
-#include "tensor/fail.hpp"
 
 namespace patchfold {
 

@@ -9,8 +9,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "tensor/fail.hpp"
-#include "tensor/small_float.hpp"
+#include "base/fail.hpp"
+#include "base/small_float.hpp"
 
 namespace patchfold {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tensor/fail.hpp"
+#include "base/fail.hpp"
 
 namespace patchfold {
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "tensor/fail.hpp"
+#include "base/fail.hpp"
 #include "tiling/names.hpp"
 #include "tiling/rules.hpp"
 #include "tiling/run_cells.hpp"

@@ -2,8 +2,8 @@
 // Finds the tiles that touch a box of the output, and the part of each tile that lies in it.
 #include <algorithm>
 
-#include "tensor/fail.hpp"
-#include "tensor/index.hpp"
+#include "base/fail.hpp"
+#include "base/index.hpp"
 #include "tiling/names.hpp"
 
 namespace patchfold {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/checked.hpp"
+#include "base/index.hpp"
 #include "kernels/stream.hpp"
-#include "tensor/checked.hpp"
-#include "tensor/index.hpp"
 
 namespace patchfold::tiling {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "tensor/index.hpp"
+#include "base/index.hpp"
 
 namespace patchfold::tiling {
 

@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <limits>
 
-#include "tensor/checked.hpp"
-#include "tensor/fail.hpp"
-#include "tensor/index.hpp"
+#include "base/checked.hpp"
+#include "base/fail.hpp"
+#include "base/index.hpp"
 #include "tiling/names.hpp"
 
 namespace patchfold::tiling {

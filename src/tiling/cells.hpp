@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "base/index.hpp"
 #include "patchfold/tiling.hpp"
-#include "tensor/index.hpp"
 
 namespace patchfold::tiling {
 

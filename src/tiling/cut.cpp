@@ -3,11 +3,11 @@
 // of the tile is a position of a window of one tap, so that padding is resolved while copying.
 #include <vector>
 
+#include "base/fail.hpp"
+#include "base/index.hpp"
 #include "ops/operands.hpp"
 #include "patchfold/tiling.hpp"
 #include "tensor/encode.hpp"
-#include "tensor/fail.hpp"
-#include "tensor/index.hpp"
 #include "tiling/names.hpp"
 
 namespace patchfold {

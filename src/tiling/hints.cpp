@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/fail.hpp"
 #include "patchfold/tiling.hpp"
-#include "tensor/fail.hpp"
 #include "tiling/names.hpp"
 
 namespace patchfold::tiling {

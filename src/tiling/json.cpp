@@ -2,8 +2,8 @@
 // A tiling as JSON: the members of its spec, then what follows from them.
 #include <sstream>
 
+#include "base/fail.hpp"
 #include "patchfold/tiling.hpp"
-#include "tensor/fail.hpp"
 
 namespace patchfold {
 namespace {

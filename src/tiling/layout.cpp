@@ -4,11 +4,11 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/checked.hpp"
+#include "base/fail.hpp"
+#include "base/index.hpp"
 #include "ops/operands.hpp"
 #include "patchfold/tiling.hpp"
-#include "tensor/checked.hpp"
-#include "tensor/fail.hpp"
-#include "tensor/index.hpp"
 #include "tiling/names.hpp"
 
 namespace patchfold {

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "tensor/fail.hpp"
+#include "base/fail.hpp"
 #include "tiling/merger_state.hpp"
 #include "tiling/names.hpp"
 

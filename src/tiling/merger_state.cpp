@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "tensor/fail.hpp"
+#include "base/fail.hpp"
 #include "tiling/names.hpp"
 
 namespace patchfold {

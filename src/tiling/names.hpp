@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/fail.hpp"
 #include "patchfold/tiling.hpp"
-#include "tensor/fail.hpp"
 
 namespace patchfold::tiling {
 

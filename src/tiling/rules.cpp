@@ -5,13 +5,13 @@
 #include <concepts>
 #include <type_traits>
 
+#include "base/checked.hpp"
+#include "base/fail.hpp"
+#include "base/index.hpp"
 #include "engine/machine.hpp"
 #include "ops/operands.hpp"
-#include "tensor/checked.hpp"
 #include "tensor/encode.hpp"
-#include "tensor/fail.hpp"
 #include "tensor/held.hpp"
-#include "tensor/index.hpp"
 
 namespace patchfold::tiling {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "tensor/fail.hpp"
+#include "base/fail.hpp"
 #include "tiling/names.hpp"
 
 namespace patchfold::tiling {

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/fail.hpp"
+#include "base/index.hpp"
 #include "ops/operands.hpp"
-#include "tensor/fail.hpp"
-#include "tensor/index.hpp"
 
 namespace patchfold::tiling {
 namespace {

@@ -6,9 +6,9 @@
 #include <numbers>
 #include <sstream>
 
+#include "base/checked.hpp"
+#include "base/fail.hpp"
 #include "engine/floats.hpp"
-#include "tensor/checked.hpp"
-#include "tensor/fail.hpp"
 #include "tiling/names.hpp"
 
 namespace patchfold {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checked arithmetic against 128 bits, on all pairs of edges.
-#include "tensor/checked.hpp"
+#include "base/checked.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,9 +5,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/checked.hpp"
 #include "patchfold/error.hpp"
 #include "patchfold/tensor.hpp"
-#include "tensor/checked.hpp"
 
 namespace patchfold {
 namespace {

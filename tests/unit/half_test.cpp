@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "tensor/small_float.hpp"
+#include "base/small_float.hpp"
 
 namespace patchfold::kernels {
 namespace {

@@ -5,13 +5,13 @@
 #include <cmath>
 #include <limits>
 
+#include "base/small_float.hpp"
 #include "every_set.hpp"
 #include "fenced.hpp"
 #include "kernel_bytes.hpp"
 #include "kernels/blend.hpp"
 #include "kernels/blend_scalar.hpp"
 #include "kernels/stream.hpp"
-#include "tensor/small_float.hpp"
 
 namespace patchfold::kernels {
 namespace {

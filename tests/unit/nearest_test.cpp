@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tensor/nearest.hpp"
+#include "base/nearest.hpp"
 
 #include <gtest/gtest.h>
 

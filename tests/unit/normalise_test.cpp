@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tensor/fail.hpp"
+#include "base/fail.hpp"
 
 namespace patchfold::engine {
 namespace {

@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/index.hpp"
 #include "patchfold/operators.hpp"
-#include "tensor/index.hpp"
 
 namespace {
 

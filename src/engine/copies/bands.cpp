@@ -12,12 +12,12 @@
 #include <tuple>
 #include <utility>
 
+#include "base/checked.hpp"
 #include "engine/copies/copies.hpp"
 #include "engine/machine.hpp"
 #include "engine/scratch_copy.hpp"
 #include "engine/window.hpp"
 #include "kernels/move.hpp"
-#include "tensor/checked.hpp"
 
 namespace patchfold::engine {
 namespace {

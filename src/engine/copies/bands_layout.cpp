@@ -4,12 +4,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/checked.hpp"
 #include "engine/copies/bands.hpp"
 #include "engine/machine.hpp"
 #include "engine/scratch_copy.hpp"
 #include "engine/window.hpp"
 #include "kernels/stream.hpp"
-#include "tensor/checked.hpp"
 
 namespace patchfold::engine {
 namespace {

@@ -7,6 +7,7 @@
 #include <array>
 #include <vector>
 
+#include "base/checked.hpp"
 #include "engine/copies/copies.hpp"
 #include "engine/copies/extract_program.hpp"
 #include "engine/machine.hpp"
@@ -14,7 +15,6 @@
 #include "engine/walk.hpp"
 #include "engine/window.hpp"
 #include "kernels/blocks.hpp"
-#include "tensor/checked.hpp"
 
 namespace patchfold::engine {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "tensor/checked.hpp"
+#include "base/checked.hpp"
 
 namespace patchfold::engine {
 namespace {

@@ -3,12 +3,12 @@
 // share it.
 #include <algorithm>
 
+#include "base/checked.hpp"
 #include "engine/copies/copies.hpp"
 #include "engine/machine.hpp"
 #include "engine/normalise.hpp"
 #include "engine/rows.hpp"
 #include "kernels/stream.hpp"
-#include "tensor/checked.hpp"
 
 namespace patchfold::engine {
 namespace {

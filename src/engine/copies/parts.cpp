@@ -10,13 +10,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/checked.hpp"
 #include "engine/copies/copies.hpp"
 #include "engine/normalise.hpp"
 #include "engine/scratch_copy.hpp"
 #include "engine/sums/means.hpp"
 #include "engine/table.hpp"
 #include "engine/window.hpp"
-#include "tensor/checked.hpp"
 
 namespace patchfold::engine {
 namespace {

@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "base/checked.hpp"
 #include "engine/walk.hpp"
 #include "kernels/stream.hpp"
-#include "tensor/checked.hpp"
 
 namespace patchfold::engine {
 namespace {

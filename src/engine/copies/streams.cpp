@@ -6,13 +6,13 @@
 #include <optional>
 #include <ostream>
 
+#include "base/checked.hpp"
 #include "engine/copies/copies.hpp"
 #include "engine/machine.hpp"
 #include "engine/normalise.hpp"
 #include "engine/scratch_copy.hpp"
 #include "engine/walk.hpp"
 #include "kernels/blocks.hpp"
-#include "tensor/checked.hpp"
 
 namespace patchfold::engine {
 namespace {

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/checked.hpp"
 #include "engine/copies/copies.hpp"
 #include "engine/copies/planes.hpp"
 #include "engine/machine.hpp"
@@ -22,7 +23,6 @@
 #include "engine/walk.hpp"
 #include "kernels/blocks.hpp"
 #include "kernels/move.hpp"
-#include "tensor/checked.hpp"
 
 namespace patchfold::engine {
 namespace {

@@ -7,6 +7,7 @@
 #include <array>
 #include <vector>
 
+#include "base/checked.hpp"
 #include "engine/machine.hpp"
 #include "engine/scratch_copy.hpp"
 #include "engine/sums/means.hpp"
@@ -15,7 +16,6 @@
 #include "engine/walk.hpp"
 #include "kernels/blocks.hpp"
 #include "kernels/move.hpp"
-#include "tensor/checked.hpp"
 
 namespace patchfold::engine {
 namespace {

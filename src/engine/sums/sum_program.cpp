@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/checked.hpp"
 #include "engine/machine.hpp"
-#include "tensor/checked.hpp"
 
 namespace patchfold::engine {
 namespace {
