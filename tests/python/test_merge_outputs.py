@@ -143,7 +143,7 @@ def test_a_sink_must_not_call_its_merger():
     with pytest.raises(InvalidValue, match="merge: out: must not call the merger that writes to it"):
         fill(merger)
     for call in ("finish", "close"):
-        merger = patchfold.Merger(T, out=lambda rows, band, call=call: getattr(merger, call)())
+        merger = patchfold.Merger(T, out=lambda rows, band: getattr(merger, call)())  # noqa: B023
         with pytest.raises(InvalidValue, match="must not call the merger"):
             fill(merger)
 

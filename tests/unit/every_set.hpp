@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "instruction_sets.hpp"
+#include "kernels/processor.hpp"
 #include "kernels/sum.hpp"
 #include "kernels/targets.hpp"
 

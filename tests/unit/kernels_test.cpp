@@ -11,6 +11,7 @@
 
 #include "every_set.hpp"
 #include "kernels/move.hpp"
+#include "kernels/processor.hpp"
 #include "kernels/sum.hpp"
 #include "patchfold/plan.hpp"
 

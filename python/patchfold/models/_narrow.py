@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import onnx
 
+from .._orders.index_map import Indices, maps
+from .._orders.names import Name
 from ._disguises import Written, open_shapes, rewrite
 from ._expand import Nodes, Window, im2col
-from ._index_map import Indices, find
-from ._names import Name
 from ._regions import Found, Graph, find_all
 
 
@@ -68,12 +67,12 @@ def rewrite_with_few_axes(model: onnx.ModelProto, sizes: Mapping[str, int], most
     rewrite(model, sizes, blocks, moved)
 
 
-def _rearranged(nodes: Nodes, sizes: tuple[Found, Found], maps: tuple[Indices, Indices]) -> str | None:
+def _rearranged(nodes: Nodes, sizes: tuple[Found, Found], moves: tuple[Indices, Indices]) -> str | None:
     """Writes a map whose digits change places; None for another map, and where more than one extent is open."""
     digits, shapes = [], []
-    for found, indices in zip(sizes, maps, strict=True):
-        map = None if found.source_shape is None else find(indices, found.source_shape)
-        if map is None or map.indices().size != math.prod(map.source):
+    for found, indices in zip(sizes, moves, strict=True):
+        map = None if found.source_shape is None else next(maps(indices, found.source_shape), None)
+        if map is None or map.inverse() is None:
             return None
         digits.append([digit for axis in map.digits for digit in axis])
         shapes.append(map.shape)
