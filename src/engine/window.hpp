@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Has the arithmetic of one window, in both directions: from a coordinate to the source that it reads, and from an image
-// coordinate to the taps that point at it. Time and memory do not grow with a kernel, a stride or a pad.
+// Has the arithmetic of one window: which positions lie inside the image, and which taps point at an image coordinate. Time and
+// memory do not grow with a kernel, a stride or a pad.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
-#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -14,50 +13,6 @@
 #include "engine/problem.hpp"
 
 namespace patchfold::engine {
-
-/// A stretch of coordinates [begin, end) that reads the image in equal steps: coordinate c reads source + (c - begin) *
-/// step, with a step of -1, 0 or 1. Inside the image it is the image itself; beside it, what the padding mode reads there.
-/// A border is a few runs however wide it is, so copies never list its coordinates.
-struct Run {
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-  std::int64_t source = 0;
-  std::int64_t step = 0;
-  bool outside = false;  ///< reads nothing: the element is filled
-};
-
-/// Returns the image coordinate that c reads.
-inline std::int64_t source_at(const Run& run, std::int64_t c) noexcept {
-  return run.step == 0 ? run.source : run.source + (c - run.begin) * run.step;
-}
-
-/// Returns the run that holds coordinate c. Its modes are those of numpy.pad; the image's extent is at least 1 unless the
-/// mode is constant.
-inline Run run_at(const Window& window, std::int64_t c) noexcept {
-  constexpr std::int64_t low = std::numeric_limits<std::int64_t>::min();
-  constexpr std::int64_t high = std::numeric_limits<std::int64_t>::max();
-  const std::int64_t n = window.extent;
-  if (c >= 0 && c < n) return {0, n, 0, 1, false};
-  // Mirrored at either border, cells of `period` coordinates alternate between forward and backward.
-  const auto mirrored = [c](std::int64_t period, std::int64_t last) -> Run {
-    const std::int64_t cell = floor_div(c, period);
-    const bool backward = cell % 2 != 0;
-    return {cell * period, cell * period + period, backward ? last : 0, backward ? -1 : 1, false};
-  };
-  switch (window.mode) {
-    case PaddingMode::constant: return c < 0 ? Run{low, 0, 0, 0, true} : Run{n, high, 0, 0, true};
-    case PaddingMode::edge: return c < 0 ? Run{low, 0, 0, 0, false} : Run{n, high, n - 1, 0, false};
-    case PaddingMode::wrap: {
-      const std::int64_t cell = floor_div(c, n);
-      return {cell * n, cell * n + n, 0, 1, false};
-    }
-    case PaddingMode::symmetric: return mirrored(n, n - 1);
-    case PaddingMode::reflect:
-      if (n == 1) return {low, high, 0, 0, false};
-      return mirrored(n - 1, n - 1);
-  }
-  return {};
-}
 
 /// The positions [from, end) of one window whose taps all lie inside.
 struct Inside {

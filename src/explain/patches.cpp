@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/checked.hpp"
+#include "engine/padding.hpp"
 #include "engine/window.hpp"
 
 namespace patchfold::explaining {

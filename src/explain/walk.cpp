@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/checked.hpp"
-#include "engine/window.hpp"
+#include "engine/padding.hpp"
 #include "explain/elements.hpp"
 
 namespace patchfold::explaining {

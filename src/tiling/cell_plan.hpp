@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "tiling/axis_weights.hpp"
+#include "tiling/own_weights.hpp"
 #include "tiling/rules.hpp"
-#include "tiling/tile_weights.hpp"
 
 namespace patchfold::tiling {
 

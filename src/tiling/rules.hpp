@@ -13,7 +13,7 @@
 #include "tiling/cells.hpp"
 #include "tiling/ledger.hpp"
 #include "tiling/names.hpp"
-#include "tiling/weights.hpp"
+#include "tiling/window_weights.hpp"
 
 namespace patchfold::tiling {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The arithmetic of one window against walks over all positions and taps.
+#include "engine/padding.hpp"
 #include "engine/window.hpp"
 
 #include <gtest/gtest.h>

@@ -11,9 +11,9 @@
 
 #include "engine/copies/copies.hpp"
 #include "engine/normalise.hpp"
+#include "engine/padding.hpp"
 #include "engine/rows.hpp"
 #include "engine/sums/means.hpp"
-#include "engine/window.hpp"
 
 namespace patchfold::engine {
 namespace {

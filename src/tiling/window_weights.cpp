@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tiling/weights.hpp"
+#include "tiling/window_weights.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tiling/tile_weights.hpp"
+#include "tiling/own_weights.hpp"
 
 #include <cmath>
 #include <cstring>
