@@ -20,12 +20,13 @@ LITERAL = r"""(?:\([^()=]*\)|\[(?:[^\[\]=])*\]|"[^"]*"|'[^']*'|-?\d+/\d+|-?\d+(?
 SETTING = re.compile(rf"(?<![\w.(])(\w+)=({LITERAL})")
 # What is typed in the place of the array, and other names of arguments.
 ARRAYS = re.compile(r"(\w+)(\.reshape\([\d, ]+\)|\.swapaxes\(\d+, \d+\)|\[None\]|\[\.\.\., None\])")
-CALLS = re.compile(r"(numpy\.\w+)\((\w+|\[\w+, \w+\])\)")
+CALLS = re.compile(r"numpy\.\w+\((?:[^()]|\([^()]*\))*\)")
+KEPT = re.compile(rf"{CALLS.pattern}|{LITERAL}")  # commas within them separate nothing
 OTHER_NAME = re.compile(r"did you mean (\w+)\?")
 AND = re.compile(r",? and (?:merge with )?")
 OR = re.compile(r", (?!and )(?:or )?| or ")
-# What the array must be, and what a name should have been: other arguments may be wrong all the same.
-PARTIAL = re.compile(r"numpy\.asarray|^rename$")
+# What the array must be, a batch of one of a dialect, and what a name should have been: other arguments may be wrong all the same.
+PARTIAL = re.compile(r"numpy\.asarray|^rename$|^(?:input|images)\.reshape\(1, ")
 
 TILES = {
     "crop": lambda t: t[..., 4:-4, 4:-4],
@@ -72,7 +73,7 @@ SHAPES = {
     "patchfold.patchify(np.zeros((56, 84)), 14)": "x[None]",
     "patchfold.patchify(np.zeros((56, 84)), 14, layout='channels_last')": "x[..., None]",
     "patchfold.patchify(np.zeros((56, 84)), 15)": "",
-    "patchfold.patchify(np.zeros((3, 56, 84)), 14, order='qwen')": "numpy.stack([x, x])",
+    "patchfold.patchify(np.zeros((3, 56, 84)), 14, order='qwen')": "numpy.stack([x] * 2)",
     "patchfold.patchify(np.zeros((3, 56, 85)), 14, order='qwen')": "",
     "patchfold.patchify(np.zeros((56, 84, 3)), 14)": 'layout="channels_last"',
     "patchfold.patchify(np.zeros((56, 85, 3)), 14)": "",
@@ -101,15 +102,18 @@ def proposals(error):
     for text in given:
         for name in OTHER_NAME.findall(text):
             found.append([("rename", name)])
-        kept = re.findall(LITERAL, text)  # commas within a value separate nothing
+        kept = KEPT.findall(text)
         numbers = iter(range(len(kept)))
-        guarded = re.sub(LITERAL, lambda _: f"<{next(numbers)}>", text)  # noqa: B023
+        guarded = KEPT.sub(lambda _: f"<{next(numbers)}>", text)  # noqa: B023
         for part in OR.split(guarded) if "=" in guarded or ARRAYS.search(text) or CALLS.search(text) else []:
+            if "the neutral fold with" in part:  # a call of another function; see test_grids_of_positions_are_folded
+                continue
             changes = []
             for piece in AND.split(part):
                 piece = re.sub(r"<(\d+)>", lambda match: kept[int(match[1])], piece)  # noqa: B023
-                changes += [("set", match[1], match[2]) for match in SETTING.finditer(piece)]
-                changes += [("array", match[0]) for match in (*ARRAYS.finditer(piece), *CALLS.finditer(piece))]
+                calls, rest = CALLS.findall(piece), CALLS.sub("", piece)
+                changes += [("set", match[1], match[2]) for match in SETTING.finditer(rest)]
+                changes += [("array", change) for change in (*(match[0] for match in ARRAYS.finditer(rest)), *calls)]
             found += [changes] if changes else []
     return found
 
@@ -134,7 +138,8 @@ def changed(call, changes, error, names):
             here = [word.value for word in tree.keywords if word.arg == place] or [tree.args[parameters.index(place)]]
             target = ast.unparse(here[0])
             text = values[0].replace("numpy.", "np.")
-            text = re.sub(r"\b(?:x|columns|image|data|tokens)\b", f"({target})".replace("\\", r"\\"), text)
+            name = rf"\b(?:x|columns|image|data|tokens|{place})\b"
+            text = re.sub(name, f"({target})".replace("\\", r"\\"), text)
         else:
             text = values[1]
         value = ast.parse(text, mode="eval").body
@@ -182,6 +187,16 @@ def test_what_would_do_is_proposed_and_nothing_else(call):
     text = f"{error.expected}; {error.hint}"
     assert wanted in text
     assert bool(wanted) == bool(proposals(error)), text
+
+
+def test_grids_of_positions_are_folded():
+    """Dialects have one form of columns and name the neutral function, which has this one, too."""
+    grid = np.ones((1, 9, 3, 3))
+    for function in (patchfold.onnx.col2im, patchfold.openvino.col2im):
+        with pytest.raises(patchfold.Error, match='the neutral fold with positions="grid"'):
+            function(grid, (5, 5), (3, 3))
+        flat = function(grid.reshape(1, 9, 9), (5, 5), (3, 3))
+        np.testing.assert_array_equal(patchfold.fold(grid, (5, 5), (3, 3), positions="grid"), flat)
 
 
 def test_proposals_are_found():

@@ -26,7 +26,8 @@ def choices(operator: str, argument: str) -> tuple[str, ...]:
     ],
 )
 def test_padding_modes_are_typed_and_documented(words, annotation, function):
-    assert get_args(annotation) == words
+    listed = [word for part in get_args(annotation) for word in get_args(part) or [part]]
+    assert tuple(listed[: len(words)]) == words  # words of other systems follow
     text = function.__doc__.split("padding_mode", 1)[1].split("\n\n")[0]
     for word in words:
         assert f'"{word}"' in text
