@@ -25,7 +25,7 @@ KEPT = re.compile(rf"{CALLS.pattern}|{LITERAL}")  # commas within them separate 
 OTHER_NAME = re.compile(r"did you mean (\w+)\?")
 AND = re.compile(r",? and (?:merge with )?")
 OR = re.compile(r", (?!and )(?:or )?| or ")
-# What the array must be, a batch of one of a dialect, and what a name should have been: other arguments may be wrong all the same.
+# What the array must be, a dialect's batch of one, and what a name should have been: other arguments may be wrong, too.
 PARTIAL = re.compile(r"numpy\.asarray|^rename$|^(?:input|images)\.reshape\(1, ")
 
 TILES = {
