@@ -25,12 +25,29 @@ def identifiers(root, pattern):
     return set(re.findall(r"\w+", re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.DOTALL)))
 
 
-def arguments(function):
+def settings(package):
+    """The keys of each TypedDict of the package, for functions that @takes gives them."""
+    nodes = [node for path in package.rglob("*.py") for node in ast.parse(path.read_text("utf-8")).body]
+    classes = {node.name: node for node in nodes if isinstance(node, ast.ClassDef)}
+
+    def keys(name):
+        node = classes.get(name)
+        own = [each.target.id for each in node.body if isinstance(each, ast.AnnAssign)] if node else []
+        return own + [key for base in (node.bases if node else ()) for key in keys(ast.unparse(base))]
+
+    return {name: keys(name) for name in classes}
+
+
+def arguments(function, taken):
     given = function.args
-    return [each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+    names = [each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+    for decorator in function.decorator_list:
+        if ast.unparse(decorator).startswith("takes("):
+            names += taken[ast.unparse(decorator.args[0])]
+    return names
 
 
-def public_names(folder):
+def public_names(folder, taken):
     """The functions and classes that a module makes public, as "fold", with their arguments, as "fold.out"."""
     init = folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")
     tree = ast.parse(init.read_text("utf-8"))
@@ -52,8 +69,8 @@ def public_names(folder):
             inner = [each for each in node.body if isinstance(each, ast.FunctionDef)] if isinstance(node, ast.ClassDef) else [node]
             made = [each for each in inner if each is node or each.name == "__init__"]
             found |= {name, *(f"{name}.{each.name}" for each in inner if each is not node)}
-            found |= {f"{name}.{each}" for function in made for each in arguments(function)}
-            found |= {f"{name}.{each.name}.{given}" for each in inner if each not in made for given in arguments(each)}
+            found |= {f"{name}.{each}" for function in made for each in arguments(function, taken)}
+            found |= {f"{name}.{each.name}.{given}" for each in inner if each not in made for given in arguments(each, taken)}
     return found
 
 
@@ -63,7 +80,8 @@ def names_of_all(root, program):
 
     table = json.loads(said("ops", "--json"))
     operators = {row["name"].partition("-")[0]: [each["name"] for each in row["arguments"]] for row in table}
-    names = {front: public_names(root / "python/patchfold" / module) for front, module in MODULES.items()}
+    taken = settings(root / "python/patchfold")
+    names = {front: public_names(root / "python/patchfold" / module, taken) for front, module in MODULES.items()}
     names["C++"] = identifiers(root, "*.hpp")
     called = {name for op, list_ in operators.items() for name in (op, *(f"{op}.{each}" for each in list_))}
     names["C"] = identifiers(root, "*.h") | called

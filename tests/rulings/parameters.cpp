@@ -186,7 +186,7 @@ TEST(NoPositions, AreRefusedByUnfoldUnlessAllowed) {
 
 TEST(SingleNumbers, StandForTheTwoSpatialAxesOfRankFour) {
   const auto rank = {ErrorCode::rank};
-  for (const Dims& shape : {Dims{4, 4, 4}, Dims{1, 4, 4, 4, 4}, Dims{1, 1, 4, 4, 4, 4}}) {
+  for (const Dims& shape : {Dims{8, 8, 8}, Dims{8, 8, 8, 8, 8}, Dims{8, 8, 8, 8, 8, 8}}) {
     const std::string two = "=2,2 for two spatial axes", other = shape.size() == 3 ? "=2, for one" : "=2,2,2 for three";
     expect_error(Unfold{.kernel_size = 2}, shape, rank, {"kernel_size" + two, "kernel_size" + other});
     expect_error(SpaceToDepth{.block = 2}, shape, rank, {"block" + two, "block" + other});
@@ -195,6 +195,9 @@ TEST(SingleNumbers, StandForTheTwoSpatialAxesOfRankFour) {
     expect_error(BatchToSpace{.block = 2}, shape, rank, {"block" + two, "block" + other});
     expect_error(Reorder{.kernel_size = 2, .positions = Positions::grid}, shape, rank, {"kernel_size" + two});
   }
+  // Lists that would be refused, too, are not proposed.
+  expect_error(DepthToSpace{.block = 2}, {1, 4, 4, 4, 4}, rank, {"expected block=2,2 for two spatial axes"});
+  expect_error(BatchToSpace{.block = 2}, {1, 4, 4, 4, 4}, rank, {"a list with one entry for each spatial axis"});
   expect_error(Unfold{.kernel_size = 2}, {4, 4}, rank, {"rank 4", "a grey picture: image with shape [1, 4, 4]"});
   // A list says it, whichever argument has it.
   expect_iota(Unfold{.kernel_size = 2, .stride = {1, 1}}, {1, 2, 2}, {4, 1}, {1, 2, 3, 4});
