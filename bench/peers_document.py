@@ -20,12 +20,12 @@ MEASURED = """\
 * **/roof**: patchfold's time in multiples of the [roof](glossary.md#roof), which `patchfold bench` measures in the same
   rounds as the problem.
 * Each result is compared with patchfold's: copies in every element, sums within one rounding for each addition.
-* Preparation is not timed: models are compiled and sessions made before. Pictures are padded before for NumPy, and also
-  for OpenVINO and TensorFlow where their rules SAME and VALID do not give the pads. torch's unfold and fold, OpenVINO,
-  ONNX Runtime and NumPy write into the same memory as patchfold. TensorFlow and torch's pixel_shuffle and
+* Preparation is not timed: models are compiled and sessions made before. Pictures are padded before for NumPy. For
+  OpenVINO and TensorFlow they are too, where the rules SAME and VALID do not give the pads. torch's unfold and fold,
+  OpenVINO, ONNX Runtime and NumPy write into the same memory as patchfold. TensorFlow and torch's pixel_shuffle and
   pixel_unshuffle allocate their result, in memory that is used again.
-* Some systems order the elements of a result differently but move as many bytes: in OpenVINO's ExtractImagePatches the
-  tap is the slow index of the channels; TensorFlow's patches and data have the channels last; in torch's pixel_shuffle
+* Some systems order the elements of a result differently but move as many bytes. In OpenVINO's ExtractImagePatches the
+  tap is the slow index of the channels. TensorFlow's patches and data have the channels last. In torch's pixel_shuffle
   and pixel_unshuffle the offset is the fast index of the channels.
 """
 

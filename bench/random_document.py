@@ -26,20 +26,20 @@ Data = dict[str, Any]
 
 MEASURED = """\
 * `patchfold bench --random {seed} {count}` draws the problems: operators, kernels of 1 to 32, strides, dilations, pads,
-  element types, 128 KB to 64 MB of elements, and how both tensors lie in memory. It prints the same problems on every
-  machine.
-* **/copy**: time in multiples of the faster of memcpy and a non-temporal copy, with as many threads, of half of the
-  memory that both tensors span (with elements that a layout skips) to the other half. The program measures both in the
-  same rounds.
-* Then patchfold, NumPy and torch run the problem in turn in the same rounds, on the same data; times are medians of
-  {rounds} rounds. /copy of NumPy and torch is patchfold's, times their multiple of patchfold's time.
+  element types, the memory layouts of both tensors, and 128 KB to 64 MB of elements. It prints the same problems on
+  every machine.
+* **/copy**: time in multiples of a copy of half of the memory that both tensors span, with elements that a layout skips,
+  to the other half. The copy is the faster of memcpy and a non-temporal copy, with as many threads. The program measures
+  the problem and the copy in the same rounds.
+* Then patchfold, NumPy and torch run the problem in turn in the same rounds, on the same data. Times are medians of
+  {rounds} rounds. /copy of NumPy and torch is patchfold's /copy, times their multiple of patchfold's time.
 * NumPy and torch copy between strided views (`as_strided`, `copyto` or `copy_`) and sum by adding one view for each
   tap. Pads are in memory before the clock starts; cropped elements are written too. NumPy uses one thread. torch has no
   negative strides and no elements of 3, 5, 6 or 12 bytes, and is left out there.
 * Each result is compared with patchfold's: copies in every element, sums within one rounding for each addition.
 * Layouts: [memory layout](glossary.md#memory-layout). A problem with two layouts counts for both.
-* Two figures in a cell: the median and the worst /copy of the problems of 4 MB or more; the median and the least
-  multiple of patchfold's time of all problems.
+* Two figures in a cell of /copy are the median and the worst of the problems of 4 MB or more. Two figures in a cell of
+  times are the median and the least multiple of patchfold's time, of all problems.
 """
 
 

@@ -27,11 +27,13 @@ PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "conformance.md"
 HEAD = """<!-- Written by `scripts/peers --write`. -->
 # Conformance
 
-patchfold and each system run the same random problems on the CPU. `tests/peers/expected` holds the expected verdict of
-every operator and element type, and `scripts/peers` fails if a run shows another one. A case is one distinct combination
-of shape, attributes and data that both accept. Each of patchfold's results, also of what the other system refuses or does
-wrong, must be what the operator's formula gives (`tests/peers/definitions.py`). Copies must agree in every bit; sums must
-agree in every bit, except in the bits of a NaN. Strings, which ONNX's block operators move too, are not compared.
+The operators of patchfold beside those of the systems themselves: where results have the same bits, and where a system
+rounds, refuses or is wrong. patchfold and each system run the same random problems on the CPU. `tests/peers/expected`
+holds the expected verdict of every operator and element type, and `scripts/peers` fails if a run shows another one. A case
+is one distinct combination of shape, attributes and data that both accept. Each result of patchfold must be what the
+operator's formula gives (`tests/peers/definitions.py`), also where the other system refuses or is wrong. Copies must agree
+in every bit. Sums must agree in every bit, except in the bits of a NaN. Strings, which ONNX's block operators move too,
+are not compared.
 
 | verdict | meaning |
 |---|---|
