@@ -46,12 +46,10 @@ def render(operators, targets, elsewhere):
         "<!-- Written by `scripts/checks/porting.py`. -->",
         "# Porting",
         "",
-        "The calls of other systems, and the call of patchfold that does the same. Each pair was run in both on the same data"
-        " (`scripts/peers`);",
-        "for MATLAB, which is not installed there, against its definition. The results are the same bits."
-        " [dialects.md](dialects.md)",
-        "says where specifications disagree, [conformance.md](conformance.md) where systems do, and the [glossary](glossary.md) explains"
-        " the words.",
+        "The calls of other systems, and the call of patchfold that does the same. Each pair was run in both on the same data",
+        "(`scripts/peers`); for MATLAB, which is not installed there, against its definition. The results are the same bits.",
+        "[dialects.md](dialects.md) says where specifications disagree, [conformance.md](conformance.md) where systems do, and the",
+        "[glossary](glossary.md) explains the words.",
         "",
         "The modules of the second column take the system's names, order of arguments and checks; a model changes by its import.",
         "The third column is the same in patchfold's own operators, which take any number of spatial axes and any element type.",
