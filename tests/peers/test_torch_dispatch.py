@@ -410,12 +410,11 @@ def test_neutral_operators_read_the_memory_of_tensors() -> None:
     with torch.inference_mode():
         assert torch.equal(patchfold.unfold(x.clone(), 3), expected)
     assert patchfold.unfold(torch.empty(0, 3, 6, 7), 3).shape == (0, 27, 20)
+    # Tensors without memory go to the operator that torch sees.
     zeros = torch._efficientzerotensor((2, 3, 6, 7))
-    with pytest.raises(patchfold.InvalidType):
-        patchfold.unfold(zeros, 3)
-    functional = torch._to_functional_tensor(x)
-    with pytest.raises(patchfold.InvalidType):
-        patchfold.unfold(functional, 3)
+    assert torch.equal(patchfold.unfold(zeros, 3), torch.zeros(2, 27, 20))
+    functional = patchfold.unfold(torch._to_functional_tensor(x), 3)
+    assert torch.equal(torch._from_functional_tensor(functional), expected)
 
 
 def test_a_torch_without_the_exchange_api() -> None:
