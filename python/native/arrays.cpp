@@ -26,7 +26,7 @@ DType dtype_named(const std::string& name) {
   return *dtype;
 }
 
-/// An array of NumPy or a RawArray as an operand.
+/// Returns the operand of a NumPy array or of a RawArray.
 Operand from_memory(nb::object memory, const ArrayRole& role) {
   if (is_numpy(memory)) {
     auto* array = reinterpret_cast<PyArrayObject*>(memory.ptr());
@@ -38,7 +38,7 @@ Operand from_memory(nb::object memory, const ArrayRole& role) {
   return {array.view, array.writable, nb::str(array.dtype.c_str()), memory};
 }
 
-/// What __dlpack__ gives, which reads only. Read-only arrays need a version of DLPack that can say so.
+/// Returns the capsule of __dlpack__, for reading only. Read-only arrays need DLPack 1.0, which has a flag for them.
 nb::object dlpack_capsule(nb::handle object) {
   const nb::object method = object.attr("__dlpack__");
   nb::object capsule = nb::steal(PyObject_CallNoArgs(method.ptr()));

@@ -15,15 +15,15 @@ namespace patchfold::python {
 struct RawArray {
   TensorView view{};
   bool writable = false;
-  std::string dtype{};           ///< as its library names it
+  std::string dtype{};           ///< the name that its library gives the element type
   nb::object owner{};            ///< keeps the memory alive
-  std::shared_ptr<void> hold{};  ///< the same for what came through DLPack
+  std::shared_ptr<void> hold{};  ///< keeps memory alive that came through DLPack
 
-  /// address: of the element with index 0 on every axis; strides: in bytes; dtype: a name of the library.
+  /// Returns a tensor. address: of the element with index 0 on every axis; strides: in bytes; dtype: a name of patchfold's.
   static RawArray make(std::uintptr_t address, nb::handle shape, nb::handle strides, const std::string& dtype, bool writable,
                        nb::object owner);
-  /// From an object with __dlpack__ in memory that the processor reads. Throws Error(type) for other memory, Error(dtype)
-  /// for element types that the library does not have.
+  /// Returns the tensor of an object with __dlpack__ in memory that the processor reads. Throws Error(type) for other
+  /// memory, Error(dtype) for element types that the library lacks.
   static RawArray from_dlpack(nb::handle object, const std::string& op, const std::string& argument);
 };
 
@@ -31,26 +31,26 @@ struct RawArray {
 struct Operand {
   TensorView view{};
   bool writable = false;
-  nb::object dtype{};  ///< for NumPy the descriptor, for others the name
+  nb::object dtype{};  ///< the descriptor of a NumPy array, the name of the type for other arrays
   nb::object owner{};
   bool is_torch = false;  ///< a tensor that torch_memory() found
 };
 
-/// The type of a DLPack tensor's elements; null if the library does not have it.
+/// Returns the type of a DLPack tensor's elements; null if the library lacks the type.
 const DTypeInfo* type_of_dlpack(int code, int bits, int lanes);
 
 bool is_numpy(nb::handle object);
 
-/// A tensor of torch whose elements may just be read (torch_memory()); nothing for any other object.
+/// Returns the operand of a torch tensor whose memory may be read directly (torch_memory()); nothing for other objects.
 std::optional<Operand> torch_operand(nb::handle object);
-/// Throws Error(type) for what is no array.
+/// Returns the operand of any array. Throws Error(type) for other objects.
 Operand operand_of(nb::handle object, const ArrayRole& role, bool to_write);
 
-/// First and one past the last byte of a view; the same twice if it has no elements. Throws Error(overflow) for strides that
-/// no memory has.
+/// Returns the addresses of the first byte of a view and of the byte after its last one; two equal addresses for a view
+/// without elements. Throws Error(overflow) for strides beyond any memory.
 std::pair<std::uintptr_t, std::uintptr_t> bytes_of(const TensorView& view, const ArrayRole& role);
 
-/// Whether the elements of both are the same to the library that owns them.
+/// Returns whether the library that owns the arrays gives both the same element type.
 bool same_elements(const Operand& a, const Operand& b);
 std::string dtype_text(const Operand& operand);
 
@@ -59,21 +59,21 @@ class Output {
  public:
   Output(nb::handle like, const Operand& operand, const Dims& shape);
   void* data() const { return data_; }
-  /// The array, as the caller's library knows it. Call it after the data is written: some libraries copy.
+  /// Returns the array in the caller's library. Call this after the data is written: some libraries copy.
   nb::object result() const;
 
  private:
   void* data_ = nullptr;
   nb::object holder_{};
-  bool finished_ = true;  ///< the holder is the result
+  bool finished_ = true;  ///< whether the holder is the result itself
 };
 
-/// Bytes from which on the memory of a result lies on large pages, as NumPy's own arrays do.
+/// The size in bytes from which on the memory of a result lies on large pages, as that of NumPy's own arrays does.
 inline constexpr std::size_t least_on_large_pages = std::size_t{1} << 22;
-/// Asks for large pages behind the memory of a new result, if it is large. Call it before anything is written there.
+/// Asks for large pages for the memory of a new result, if the result is large. Call this before anything is written.
 void prefer_large_pages(void* memory, std::size_t bytes) noexcept;
 
-/// Memory for a result, aligned to cache lines, as an object with __dlpack__.
+/// Returns memory for a result, aligned to cache lines, as an object with __dlpack__.
 nb::object new_buffer(nb::handle shape, const std::string& dtype);
 
 }  // namespace patchfold::python

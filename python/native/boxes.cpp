@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boxes of the output of a tiling: the tiles that touch them, and their merge.
+// Boxes of the output of a tiling: the tiles that touch a box, and the merge of their results.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
@@ -24,7 +24,7 @@ nb::tuple pairs_of(const std::vector<Span>& spans) {
   return nb::tuple(pairs);
 }
 
-/// Checks everything that can be checked before the first result, for results like these.
+/// Checks all that can be checked before the first result, for results of the type of `like`.
 void check_results(const Tiling& tiling, MergeSpec spec, nb::handle like, nb::handle channels) {
   const Operand operand = operand_of(like, {"merge", "results"}, false);
   spec.dtype = operand.view.dtype;
@@ -40,7 +40,7 @@ void check_results(const Tiling& tiling, MergeSpec spec, nb::handle like, nb::ha
   }
 }
 
-/// The same for results of which nothing is known; float32 stands for their type, and 0 for a fill.
+/// Checks all that can be checked without the type of the results: float32 stands for the type, and 0 for a fill.
 void check_cover(const Tiling& tiling, MergeSpec spec) {
   spec.dtype = DType::float32;
   spec.channels = tiling.channels();

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view out_name = "out";
 
-/// What the output of a plan looks like if nobody gives one.
+/// Returns the form of an output that the caller does not give: row-major, without memory.
 TensorView row_major(const ConstTensorView& like, const Dims& shape) {
   return {nullptr, shape, contiguous_strides(shape, like.element_size), like.dtype, like.element_size};
 }
@@ -33,7 +33,7 @@ nb::object layout_of(const Operand& operand) {
   return nb::make_tuple(to_tuple(operand.view.shape), to_tuple(operand.view.strides), operand.dtype);
 }
 
-/// Whether TensorFlow made the type of an object: its tapes and graphs see no call that only reads memory.
+/// Returns whether an object is one of TensorFlow's, whose tapes and graphs do not see a call that only reads memory.
 bool is_of_tensorflow(nb::handle object) {
   static PyObject* const name = PyUnicode_InternFromString("__module__");
   if (is_numpy(object)) return false;
@@ -45,7 +45,8 @@ bool is_of_tensorflow(nb::handle object) {
   return PyUnicode_Check(module.ptr()) && utf8_of(module).starts_with("tensorflow.");
 }
 
-/// The result of a call whose framework records, transforms or traces it; nothing for arrays whose elements are just read.
+/// Returns the result of a call that torch or TensorFlow records, transforms or traces; nothing for arrays whose memory may
+/// be read directly.
 std::optional<nb::object> recorded(const Operator& op, nb::handle x, const nb::args& values) {
   const char* const module = is_torch(x)           ? "patchfold.torch._calls"
                              : is_of_tensorflow(x) ? "patchfold.tensorflow._tensors"
@@ -78,7 +79,7 @@ Values Operator::parse(std::span<const nb::handle> values) const {
       parsed[i] = value_of(*spec_, argument, value);
     else if (argument.required)
       throw Error({ErrorCode::missing, name(), std::string(argument.name), "must be given", "", what_is_expected(argument)});
-    // The library takes an empty list for one that was left out.
+    // The library takes an empty list for an omitted one.
     const Dims* list = parsed[i] && neutral && argument.required ? std::get_if<Dims>(&*parsed[i]) : nullptr;
     if (list && list->empty())
       throw Error({ErrorCode::length, name(), std::string(argument.name),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators and plans as Python calls them.
+// Operators and plans, with the calls that Python makes.
 #pragma once
 
 #include <optional>
@@ -14,20 +14,20 @@
 
 namespace patchfold::python {
 
-/// The values of an operator's arguments, in the order of the table; those not given are empty.
+/// The values of an operator's arguments, in the order of the table; empty for an argument that is not given.
 using Values = std::vector<std::optional<ArgumentValue>>;
 
 /// One row of the operator table, called with values by position.
 class Operator {
  public:
-  /// data: what the data argument is called in Python, in place of the table's name.
+  /// data: Python's name of the data argument, in place of the table's.
   explicit Operator(const std::string& name, const std::string& data);
 
   const OperatorSpec& spec() const { return *spec_; }
   std::string name() const { return std::string(spec_->name); }
   const std::string& data_name() const { return data_; }
 
-  /// Runs; returns `out`, or a new array of the same kind as x. x is None for an operator without a data input.
+  /// Runs the operator; returns `out`, or a new array of x's kind. x is None for an operator without a data input.
   nb::object call(nb::handle x, nb::handle out, const nb::args& values) const;
   /// Runs on a plain tensor (torch_tensors.hpp), with torch's rule for the output's memory format. Returns NotImplemented
   /// where the derivative must be recorded, and None for all other tensors, for values other than integers or lists of them,
@@ -36,18 +36,18 @@ class Operator {
   nb::tuple output_shape(nb::handle shape, const nb::args& values) const;
 
   Values parse(std::span<const nb::handle> values) const;
-  /// Shape of the output for data of this shape, which errors call `data`.
+  /// Returns the shape of the output. shape: that of the data; data: the data's name in errors.
   Dims output_dims(const Dims& shape, const Values& values, std::string_view data) const;
-  /// x, checked. Nothing is looked at for an operator without a data input.
+  /// Returns the operand of x, checked; an empty one for an operator without a data input.
   Operand source(nb::handle x) const;
   Operand destination(nb::handle out, const Operand& src) const;
-  /// A plan for these tensors, made or found. A `dst` of null stands for a new row-major output.
+  /// Returns a plan for these tensors, a new one or one from the cache. A `dst` of null stands for a new row-major output.
   detail::Planned prepare(const TensorView& src, const TensorView* dst, std::span<const nb::handle> values) const;
   void run(const Plan& plan, const void* src, void* dst) const;
 
  private:
   BoundOperator bind(const Values& values) const;
-  /// Throws Error(missing) if these values need an output that holds something.
+  /// Throws Error(missing) if the values ask for a sum on top of the content of `out`: a new output has none.
   void check_new_output(const Values& values) const;
 
   const OperatorSpec* spec_;
@@ -63,21 +63,21 @@ class PlannedCall {
   std::string name() const { return op_.name(); }
   nb::tuple input_shape() const;
   nb::tuple output_shape() const;
-  /// Of the data; of the output where there is none.
+  /// Returns the element type of the data, or of the output without a data input.
   std::string dtype() const { return dtype_text(src_.dtype.is_valid() ? src_ : *dst_); }
-  /// (shape, byte strides, element type) of the data, or None without a data input.
+  /// Returns (shape, byte strides, element type) of the data, or None without a data input.
   nb::object source() const;
-  /// The same of the output, or None if each call makes its own.
+  /// Returns (shape, byte strides, element type) of the output, or None if each call makes its own output.
   nb::object destination() const;
 
  private:
   Operator op_;
-  Operand src_;                   ///< without its owner: what x has to look like
-  std::optional<Operand> dst_{};  ///< the same for out
+  Operand src_;                   ///< the layout and type that x must have; no owner
+  std::optional<Operand> dst_{};  ///< the layout and type that out must have
   detail::Planned prepared_{};
 };
 
-/// Views of patches and of blocks: patchfold.unfold_view and patchfold.space_to_depth_view.
+/// Return views of patches and of blocks: patchfold.unfold_view and patchfold.space_to_depth_view.
 nb::object unfold_view(nb::handle x, nb::handle kernel_size, nb::handle stride, nb::handle dilation, nb::handle layout,
                        nb::handle allow_empty);
 nb::object space_to_depth_view(nb::handle x, nb::handle block, nb::handle mode, nb::handle layout);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The key of a call's plan, from values as Python gives them: reading them takes longer than the rest of a small call.
+// The key of a call's plan, made of Python's objects: to convert them would take longer than the rest of a small call.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace patchfold::python {
 
-/// The operator, its values, and both tensors. A `dst` of null stands for a new row-major output.
+/// A key of the operator, its values and both tensors. A `dst` of null stands for a new row-major output.
 class CallKey : public detail::PlanKey {
  public:
   CallKey(const OperatorSpec& op, const TensorView& src, const TensorView* dst, std::span<const nb::handle> values)
@@ -22,10 +22,10 @@ class CallKey : public detail::PlanKey {
   }
 
  private:
-  /// What a value is, before its words: values of different kinds never look alike.
+  /// The kind of a value, which stands before its words in the key: values of different kinds have different keys.
   enum Kind : std::int64_t { none, integer, boolean, real, word, list, array };
 
-  /// Gives up for values of kinds that calls rarely have.
+  /// Adds a value. Gives up the key for kinds of values that calls rarely have.
   void add_value(PyObject* value) {
     if (value == Py_None) return add(none);
     if (PyLong_CheckExact(value)) return add_integer(value);
@@ -43,7 +43,7 @@ class CallKey : public detail::PlanKey {
     if (overflow != 0) return give_up();
     add(integer, number);
   }
-  /// NumPy counts its durations among the integers, but they have no index.
+  /// Adds a NumPy integer. Gives up for a duration, which NumPy counts among the integers, but which has no index.
   void add_scalar(PyObject* value) {
     const nb::object index = nb::steal(PyNumber_Index(value));
     if (index.is_valid()) return add_integer(index.ptr());
@@ -63,7 +63,7 @@ class CallKey : public detail::PlanKey {
   void add_word(PyObject* value) {
     Py_ssize_t size = 0;
     const char* text = PyUnicode_AsUTF8AndSize(value, &size);
-    if (!text) {  // lone surrogates
+    if (!text) {  // the text holds lone surrogates, which UTF-8 lacks
       PyErr_Clear();
       return give_up();
     }

@@ -13,7 +13,7 @@ bool is_list_character(char c) {
   return (c >= '0' && c <= '9') || c == '-' || c == ',' || c == ' ';
 }
 
-/// Values as Python writes them: tuples, and what a caller types.
+/// A writer of values in Python's notation: tuples for lists, and words as a caller types them.
 class PythonWriter final : public ErrorWriter {
  public:
   std::string list(const Dims& list) const override {
@@ -117,7 +117,7 @@ std::string utf8_of(nb::handle text) {
 std::string text_of(nb::handle object) {
   const nb::object representation = nb::steal(PyObject_Repr(object.ptr()));
   if (!representation.is_valid()) {
-    drop_answer();  // an object that cannot show itself, or an integer of more digits than Python prints
+    drop_answer();  // repr() failed: in the object's own code, or for an integer of more digits than Python prints
     return "a value of type " + type_name_of(object);
   }
   std::string text = utf8_of(representation);
@@ -125,7 +125,7 @@ std::string text_of(nb::handle object) {
     if (c == '\n') c = ' ';
   if (text.size() > longest_text) {
     std::size_t end = longest_text - 3;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // not inside a character
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // so that no character is cut
     text = text.substr(0, end) + "...";
   }
   return text;
@@ -139,7 +139,8 @@ std::string text_and_type_of(nb::handle object) {
 
 std::string type_name_of(nb::handle object) {
   const nb::handle type = object.type();
-  const std::string module = utf8_of(nb::str(nb::getattr(type, "__module__", nb::str("builtins"))));  // eval() sets none
+  // A class that eval() made has no module.
+  const std::string module = utf8_of(nb::str(nb::getattr(type, "__module__", nb::str("builtins"))));
   const std::string name = utf8_of(nb::str(type.attr("__qualname__")));
   return module == "builtins" ? name : module + "." + name;
 }

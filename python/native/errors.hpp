@@ -13,11 +13,11 @@ namespace patchfold::python {
 
 namespace nb = nanobind;
 
-/// Makes every patchfold::Error that leaves a bound function the Python exception that the catalogue names: one of
-/// patchfold._errors, MemoryError or RuntimeError. Values in it are written as Python writes them.
+/// Turns every patchfold::Error that leaves a bound function into the Python exception that the catalogue names: one of
+/// patchfold._errors, MemoryError or RuntimeError. Its values are in Python's notation.
 void translate_errors();
 
-/// Makes errors of the underlying operator name the called function.
+/// Runs f, and puts the name of the called function into errors of the underlying operator.
 template <class F>
 auto named(std::string_view name, F&& f) {
   try {
@@ -29,22 +29,22 @@ auto named(std::string_view name, F&& f) {
   }
 }
 
-/// The name of an argument that holds a position, with the list as Python writes a tuple: "tile 1 at position (0, 1)".
+/// Returns a name that holds a list, with the list as a Python tuple: "tile 1 at position (0, 1)".
 std::string in_python_terms(std::string_view text);
 
-/// Drops the exception with which an object answered a question: it is not what was asked for. Interrupts and lack of memory
-/// are no answer, and are raised.
+/// Drops Python's current exception, with which an object showed that it lacks a property. Interrupts and lack of memory
+/// are raised instead.
 void drop_answer();
 
-/// The characters of a str, all of them; what UTF-8 cannot hold is written with backslashes.
+/// Returns a str in UTF-8; characters that UTF-8 lacks are written with backslashes.
 std::string utf8_of(nb::handle text);
 
-/// repr() of an object, cut to one short line.
+/// Returns repr() of an object, cut to one short line.
 std::string text_of(nb::handle object);
-/// "'3' of type str"
+/// Returns an object and its type as text: "'3' of type str".
 std::string text_and_type_of(nb::handle object);
 
-/// "list" or "numpy.ndarray": the type of an object as a person would name it.
+/// Returns the type of an object as a person would name it: "list" or "numpy.ndarray".
 std::string type_name_of(nb::handle object);
 
 }  // namespace patchfold::python

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view op_name = "gather_patches";
 
-/// The corners as rows of integers. They are copied, so that the caller cannot change them after a check.
+/// The corners as rows of integers: a copy, so that the caller cannot change a corner after its check.
 class Corners {
  public:
   Corners(nb::handle object, int axes) {
@@ -52,7 +52,7 @@ class Corners {
   }
 
  private:
-  /// The array that NumPy makes of an object; an empty one if it makes none, as of rows of different lengths.
+  /// Returns the array that NumPy makes of an object; an empty object if NumPy makes none, as of rows of different lengths.
   static nb::object array_of(nb::handle object) {
     const auto make = [&] { return PyArray_FromAny(object.ptr(), nullptr, 0, 0, NPY_ARRAY_ENSUREARRAY, nullptr); };
     nb::object array = nb::steal(or_stop(make));
@@ -102,7 +102,7 @@ class Corners {
   std::vector<std::int64_t> values_{};
 };
 
-/// The extents of a patch along the last axes.
+/// Returns the extents of a patch along the last axes.
 Dims patch_size(nb::handle object, const Dims& extents) {
   const ArgumentValue given = value(op_name, "size", ArgumentKind::axes, object);
   const Dims* list = std::get_if<Dims>(&given);
@@ -119,7 +119,7 @@ Dims patch_size(nb::handle object, const Dims& extents) {
   return size;
 }
 
-/// Patches are written one after the other, so all of out must be apart from x, and from itself.
+/// Throws if `out` shares memory with x, or two elements of `out` share memory: patches are written one after the other.
 void check_room(const TensorView& src, const TensorView& dst) {
   const auto [src_begin, src_end] = bytes_of(src, {op_name, "x"});
   const auto [dst_begin, dst_end] = bytes_of(dst, {op_name, "out"});

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interpreter's lock, let go and taken.
+// Releases and takes the interpreter's lock.
 //
 // Before CPython 3.14 a daemon thread that asks for the lock while the interpreter ends is ended by pthread_exit, which
-// unwinds its stack: through destructors that must not throw, through others that need the lock, and through nanobind. Here
-// such a thread stops where it is until the process is gone, as CPython has it from 3.14 on.
+// unwinds its stack: through destructors that must not throw, through destructors that need the lock, and through nanobind.
+// Here such a thread stops where it is until the process is gone, as in CPython from 3.14 on.
 #pragma once
 
 #include <utility>
@@ -21,7 +21,7 @@
 
 namespace patchfold::python {
 
-/// Calls f(), which may ask for the lock, as all Python code does.
+/// Calls f(), which may ask for the lock, and returns its result.
 template <class F>
 auto or_stop(F&& f) {
 #if PATCHFOLD_THREADS_ARE_UNWOUND
@@ -35,7 +35,7 @@ auto or_stop(F&& f) {
 #endif
 }
 
-/// The lock is free while this lives.
+/// A scope in which the lock is free.
 class Unlocked {
  public:
   Unlocked() : state_(PyEval_SaveThread()) {}
@@ -49,7 +49,7 @@ class Unlocked {
   PyThreadState* state_;
 };
 
-/// The lock is held while this lives, by a thread that let it go before.
+/// A scope in which a thread that released the lock holds it again.
 class Locked {
  public:
   Locked() : state_(or_stop([] { return PyGILState_Ensure(); })) {}

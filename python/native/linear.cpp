@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view adjoint_word = "adjoint ";
 
-/// Whether each element of the image belongs to exactly one element of the columns, so that the adjoint need not add.
+/// Returns whether each element of the image is in exactly one element of the columns, so that the adjoint need not add.
 bool is_one_to_one(const Geometry& g) {
   return std::all_of(g.axes.begin(), g.axes.end(), [](const SpatialAxis& axis) {
     return axis.kernel == axis.stride && axis.dilation == 1 && axis.pad_begin >= 0 &&
@@ -38,7 +38,7 @@ Geometry adjoint_of(const Geometry& g, std::string_view op) {
   return adjoint;
 }
 
-/// The same for each sample: axes before all others, which both tensors share.
+/// Returns the geometry with axes of samples before all other axes of both tensors.
 Geometry with_samples(const Geometry& g, const Dims& samples) {
   const int added = samples.size();
   Geometry result = g;
@@ -67,7 +67,7 @@ Geometry with_samples(const Geometry& g, const Dims& samples) {
   return result;
 }
 
-/// A row-major tensor without data.
+/// Returns a row-major tensor without data.
 TensorView form(const Dims& shape, DType dtype, std::size_t element_size) {
   return {nullptr, shape, contiguous_strides(shape, element_size), dtype, element_size};
 }
@@ -78,7 +78,7 @@ Dims joined(const Dims& samples, const Dims& own) {
   return shape;
 }
 
-/// A call's operator, element type and arguments, without a shape.
+/// Returns a call's operator, element type and arguments, without a shape.
 ProblemText problem_of(const Operator& op, const nb::str& dtype, const nb::args& values) {
   ProblemText problem = parse_problem("unfold " + utf8_of(dtype) + " 1");  // reads opaque types of any size, too
   problem.op = op.name();
@@ -89,7 +89,7 @@ ProblemText problem_of(const Operator& op, const nb::str& dtype, const nb::args&
   return problem;
 }
 
-/// The text of a call, checked in full for row-major data.
+/// Returns the text of a call, checked in full for row-major data.
 nb::str call_text(const Operator& op, nb::handle shape, const nb::str& dtype, const nb::args& values) {
   ProblemText problem = problem_of(op, dtype, values);
   if (!op.spec().data_input.empty()) problem.shape = shape_of(op.spec().name, "shape", shape);
@@ -102,7 +102,7 @@ nb::str call_text(const Operator& op, nb::handle shape, const nb::str& dtype, co
   return nb::str(text.data(), text.size());
 }
 
-/// The same for a shape that is not known yet: "?" stands in its place, and nothing is checked but the arguments' types.
+/// Returns the text of a call with "?" in place of an unknown shape. Only the types of the arguments are checked.
 nb::str open_call_text(const Operator& op, const nb::str& dtype, const nb::args& values) {
   ProblemText problem = problem_of(op, dtype, values);
   problem.shape = {0};
@@ -117,7 +117,7 @@ nb::tuple shapes_of(const nb::str& text) {
   return nb::make_tuple(to_tuple(call.input()), to_tuple(call.output()));
 }
 
-/// (axis of the image, extent, pad_begin, pad_end) of each spatial axis, of a call that is no adjoint.
+/// Returns (axis of the image, extent, pad_begin, pad_end) for each spatial axis of a call that is no adjoint.
 nb::list pads_of(const nb::str& text) {
   nb::list axes;
   for (const SpatialAxis& axis : linear_call(utf8_of(text)).lowering.geometry.axes)
@@ -130,7 +130,7 @@ void run_linear(const nb::str& text, nb::handle x, nb::handle out) {
   const std::string_view op = call.lowering.names.op;
   const bool has_data = call.lowering.geometry.has_data;
   const Operand src = has_data ? operand_of(x, {op, "x"}, false) : Operand{};
-  const Operand dst = operand_of(out, {op, "out"}, is_numpy(out));  // a new buffer comes as memory that DLPack lends
+  const Operand dst = operand_of(out, {op, "out"}, is_numpy(out));  // a new buffer is memory that DLPack lends
   const int added = std::max(dst.view.shape.size() - call.output().size(), 0);
   const Dims samples = dst.view.shape.slice(0, added);
   if (has_data && !(src.view.shape == joined(samples, call.input())))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls as systems with automatic derivatives need them: one line of text that says all, its adjoint, and samples.
+// Calls for systems with automatic derivatives: a call is one line of text, and has an adjoint and axes of samples.
 //
-// Every operator of the table is linear, but for a fill other than 0. So its derivative is the operator itself, and the
-// derivative's transpose is the same geometry in the other direction.
+// Every operator of the table is linear, except for a fill other than 0. So its derivative is the operator itself, and the
+// transpose of the derivative has the same geometry in the other direction.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ namespace patchfold::python {
 
 /// A call: a problem (table.hpp), after the word "adjoint" for the adjoint of its operator:
 ///   unfold float32 1x3x8x8 kernel_size=3,3          adjoint unfold float32 1x3x8x8 kernel_size=3,3
-/// The adjoint takes what has the shape of the operator's output, and gives what has the shape of its data. It is that of a
-/// fill of 0. Operators that do not pad with zeros only have none: Error(value).
+/// The adjoint takes a tensor of the shape of the operator's output, and gives one of the shape of its data. The fill counts
+/// as 0. An operator that pads with elements of the image, or that averages, has no adjoint: Error(value).
 struct LinearCall {
   Lowering lowering{};
   DType dtype = DType::float32;
@@ -24,23 +24,23 @@ struct LinearCall {
 
   const Dims& input() const { return lowering.geometry.data; }
   const Dims& output() const { return lowering.geometry.output; }
-  /// A plan for row-major tensors of these shapes. They begin with the same samples, any number of axes, in each of which
-  /// the call is made.
+  /// Returns a plan for row-major tensors. Both begin with the axes `samples`, any number of them; the plan makes the call
+  /// for each sample.
   Plan plan(const Dims& samples) const;
-  /// The same for any strides. The input is ignored if the operator has none.
+  /// Returns a plan for tensors of any strides. The input is ignored if the operator has none.
   Plan plan(const Dims& samples, const ConstTensorView& input, const TensorView& output) const;
 };
 
-/// Throws Error(usage) for text that is no call, and what the operator throws.
+/// Returns the call that a text describes. Throws Error(usage) for other text, and the operator's own errors.
 LinearCall linear_call(std::string_view text);
 
-/// Throws Error(usage) about a call that a system makes with other buffers than the call's.
+/// Throws Error(usage) about a system that runs a call on buffers that do not fit the call.
 [[noreturn]] void refuse_call(const char* system, std::string rule, std::string given, std::string expected);
 
 void bind_linear(nanobind::module_& module);
-/// XLA's foreign function interface: the target that runs a call.
+/// Adds the target that runs a call in XLA's foreign function interface.
 void bind_xla(nanobind::module_& module);
-/// What TensorFlow's operator runs a call with.
+/// Adds the function that runs a call for TensorFlow's operator.
 void bind_tensorflow(nanobind::module_& module);
 
 }  // namespace patchfold::python

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view op = "merge";
 
-/// A sink raised: what the library sees of it. The exception itself waits where the caller finds it.
+/// The C++ exception that the library sees when a sink raises. Python's exception waits in TileMerger::Call.
 class SinkFailed : public std::exception {
  public:
   const char* what() const noexcept override { return "the output could not be written"; }
@@ -27,7 +27,7 @@ std::vector<double> doubles(nb::handle object) {
   return {values, values + PyArray_SIZE(array)};
 }
 
-/// None, (name, sigma), a list of arrays, or an array.
+/// Reads a window: None, (name, sigma), a list of arrays, or an array.
 WeightWindow window_of(nb::handle object) {
   WeightWindow window;
   if (object.is_none()) return window;
@@ -45,7 +45,7 @@ WeightWindow window_of(nb::handle object) {
   return window;
 }
 
-/// None, a float, or an array of float64. The array must live as long as the weights.
+/// Reads the weights of a tile: None, a float, or an array of float64, which must live as long as the result.
 TileWeights weights_of(nb::handle object) {
   TileWeights weights;
   if (PyFloat_Check(object.ptr()))
@@ -67,7 +67,8 @@ DType element_type_named(const std::string& name, std::string_view argument) {
 
 namespace {
 
-/// Checks what does not depend on the type of the tiles, which the first tile says: float32 stands for it, and 0 for a fill.
+/// Checks all that does not depend on the type of the tiles, which is known with the first tile: float32 stands for the
+/// type, and 0 for a fill.
 void check_before_tiles(const Tiling& tiling, MergeSpec spec) {
   spec.dtype = DType::float32;
   spec.channels = tiling.channels();
@@ -94,7 +95,7 @@ std::string tile_name(const Tiling& tiling, std::int64_t index) {
   return in_python_terms("tile " + std::to_string(index) + " at position " + to_string(tiling[index].position));
 }
 
-/// Reads a tile. Its name takes time to write, so for NumPy's arrays it is written only for an error.
+/// Returns the operand of a tile. To write the tile's name takes time: for NumPy arrays only an error has it.
 Operand tile_operand(const Tiling& tiling, std::int64_t index, nb::handle tile) {
   if (!is_numpy(tile)) return operand_of(tile, {op, tile_name(tiling, index)}, false);
   try {
@@ -110,8 +111,8 @@ std::int64_t index_of(nb::handle index) {
   return std::get<std::int64_t>(value(op, "index", ArgumentKind::integer, index));
 }
 
-/// (channels, type) of the first result, which are those of all: what is made for them is made only for a tile that the
-/// merger will take.
+/// Returns (channels, type) of the first result, which all results share. Throws for a tile that the merger would refuse,
+/// so that no output is made for one.
 nb::tuple facts_of_first(const Tiling& tiling, const MergeSpec& spec, nb::handle index, nb::handle tile) {
   const std::int64_t number = index_of(index);
   try {
@@ -128,7 +129,7 @@ nb::tuple facts_of_first(const Tiling& tiling, const MergeSpec& spec, nb::handle
   }
 }
 
-/// Shape, type and size of an element.
+/// Returns the shape and the element type of an array, and the bytes of an element.
 nb::tuple array_facts(nb::handle array, const std::string& function, const std::string& argument) {
   const Operand operand = operand_of(array, {function, argument}, false);
   return nb::make_tuple(to_tuple(operand.view.shape), operand.dtype, operand.view.element_size);
@@ -145,7 +146,7 @@ void add_note(nb::handle exception, const std::string& note) {
 
 }  // namespace
 
-/// Rooms that the package made itself may come as RawArray, which does not say that it is writable.
+/// Returns the operand that a merge writes to. A RawArray is memory that the package made itself, so it counts as writable.
 Operand destination(nb::handle out) {
   return operand_of(out, {op, "out"}, !nb::isinstance<RawArray>(out));
 }
@@ -187,7 +188,7 @@ MergeSpec merge_spec(nb::handle reduce, nb::handle window, const std::string& dt
   return spec;
 }
 
-/// Adds a call to those that are inside the merger, and takes it away again.
+/// A scope in which a call is listed as one inside the merger.
 class TileMerger::Visit {
  public:
   Visit(TileMerger& merger, nb::handle sink) : merger_(merger) {
@@ -202,7 +203,7 @@ class TileMerger::Visit {
   Visit(const Visit&) = delete;
   Visit& operator=(const Visit&) = delete;
 
-  /// Raises what the sink raised, with a note that says where.
+  /// Raises the sink's exception, with a note that names the rows.
   [[noreturn]] void raise(const std::string& what) {
     try {
       std::rethrow_exception(std::exchange(call_->error, {}));
@@ -248,7 +249,7 @@ void TileMerger::drop_released() {
   for (PyObject* object : objects) Py_DECREF(object);
 }
 
-/// Hands rows to the sink of the call that finished them: the library writes them in the thread of that call.
+/// A sink that hands rows to the sink of the call that finished them: the library writes in the thread of that call.
 class TileMerger::Sink : public RowSink {
  public:
   explicit Sink(TileMerger& merger) : merger_(merger) {}
@@ -257,7 +258,7 @@ class TileMerger::Sink : public RowSink {
     const Locked locked;
     Call& call = *merger_.call_of_this_thread();
     try {
-      // Rows of its own: the receiver may keep them.
+      // The rows are copied, since the receiver may keep them.
       const nb::object room = or_stop([&] { return nb::object(call.sink.attr("room")(to_tuple(band.shape))); });
       const Operand dst = destination(nb::object(room.attr("memory")));
       const auto bytes = static_cast<std::size_t>(element_count(band.shape)) * band.element_size;
@@ -274,7 +275,7 @@ class TileMerger::Sink : public RowSink {
   TileMerger& merger_;
 };
 
-/// Calls f without the interpreter's lock. `what` gives the name of what f does, for errors.
+/// Calls f without the interpreter's lock. `what` returns a name of f's work for errors.
 template <class What, class F>
 void TileMerger::work(nb::handle sink, What&& what, F&& f) {
   Visit visit(*this, sink);

@@ -24,7 +24,7 @@ nb::str text(std::string_view value) {
   return nb::str(value.data(), value.size());
 }
 
-/// A row of the operator table, for patchfold._operators.table.
+/// Returns a row of the operator table, for patchfold._operators.table.
 nb::tuple table_row(const OperatorSpec& op) {
   nb::list arguments;
   for (const ArgumentSpec& argument : op.arguments) {
@@ -38,8 +38,8 @@ nb::tuple table_row(const OperatorSpec& op) {
                         nb::tuple(arguments));
 }
 
-/// (name, bytes, NumPy's kind, whether fold adds it, ONNX's code, torch's code) of the element types that have numbers, for
-/// patchfold._arrays.dtypes.
+/// Returns (name, bytes, NumPy's kind, whether fold adds it, ONNX's code, torch's code) for each element type that has
+/// numbers, for patchfold._arrays.dtypes.
 nb::list dtypes_of_numbers() {
   nb::list rows;
   for (const DTypeInfo& info : dtype_table)
@@ -89,7 +89,7 @@ std::string explain_wrong_call(const Operator& op, nb::handle shape, const nb::s
   return explain_error(problem_of(op, shape, dtype, values));
 }
 
-/// The hint of an error about a word that is not one of these, or nothing.
+/// Returns a hint for an error about an unknown word, "did you mean ..?"; empty if none of `words` is near.
 std::string did_you_mean(const nb::str& word, const nb::list& words) {
   const std::string given = utf8_of(word);
   Nearest nearest(given);
@@ -207,7 +207,8 @@ NB_MODULE(_core_of_main, module) {
       "Takes that instruction set from now on, in the whole process; the empty text: the best. Results stay the same.");
 }
 
-/// nanobind and NumPy keep one interpreter's types for the whole process, and a second one would take them from the first.
+/// Makes the module, in the main interpreter only: nanobind and NumPy keep one interpreter's types for the whole process, and
+/// a second interpreter would take them from the first.
 extern "C" NB_EXPORT PyObject* PyInit__core() {
   // The main interpreter's number is 0: https://docs.python.org/3/c-api/subinterpreters.html
   if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0) return PyInit__core_of_main();

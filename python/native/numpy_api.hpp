@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NumPy's C interface, imported once by module.cpp and used by the other files, and the binding's own.
+// The C interface of NumPy, which module.cpp imports for all files, and the interface of nanobind.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -10,25 +10,25 @@
 
 namespace patchfold::python {
 
-/// Which argument of which operator an array is, for errors.
+/// The operator and the argument of an array, for errors.
 struct ArrayRole {
   std::string_view op;
   std::string_view argument;
 };
 
-/// The element type, also for those that ml_dtypes adds; nothing if the library knows only the size of such elements.
+/// Returns the element type, also one of ml_dtypes; nothing for elements of which the library knows the size only.
 std::optional<DType> dtype_of(PyArray_Descr* descr) noexcept;
 
-/// The array where it lies, without a copy. Elements without a type of the library, and those in the other byte order, are
+/// Returns the view of an array in its own memory. Elements of unknown types, and elements in the other byte order, are
 /// opaque. Throws Error(dtype) for elements that hold objects, Error(type) for masked arrays.
 TensorView view_of(PyArrayObject* array, const ArrayRole& role);
 
-/// Whether it is one of numpy.ma.
+/// Returns whether an array is a masked one of numpy.ma.
 bool is_masked(nb::handle array);
-/// Throws Error(type) if it is.
+/// Throws Error(type) for a masked array.
 void refuse_masked(PyArrayObject* array, const ArrayRole& role);
 
-/// A new row-major array of the type `descr`, with arbitrary content.
+/// Returns a new row-major array of the type `descr`, with arbitrary content.
 nb::object new_array(PyArray_Descr* descr, const Dims& shape);
 
 std::string text_of(PyArray_Descr* descr);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view rearrange_name = "rearrange";
 
-/// The strides of the parts of axes of these strides. Those of an array without elements do not matter, so they may wrap.
+/// Returns the strides of the parts of axes. Products wrap, since strides of an array without elements do not matter.
 Dims strides_of_parts(const Dims& strides, const Dims& counts, const Dims& parts) {
   Dims result = parts;
   int part = 0;
@@ -24,7 +24,7 @@ Dims strides_of_parts(const Dims& strides, const Dims& counts, const Dims& parts
   return result;
 }
 
-/// The extents of the axes that parts make up.
+/// Returns the extents of axes that are made of parts: counts[i] parts for axis i.
 Dims axes_of(const Dims& counts, const Dims& parts) {
   Dims shape;
   int part = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Axes cut into parts, and parts put together to other axes: patchfold.rearrange.
+// Cuts axes into parts and joins the parts to other axes: patchfold.rearrange.
 #pragma once
 
 #include "python/native/call.hpp"
@@ -10,8 +10,8 @@ namespace patchfold::python {
 /// each part.
 class Rearrangement {
  public:
-  /// source: the extents of the parts of each axis of x. order: which part comes where, counted over all axes of x.
-  /// target: how many parts each axis of the result has.
+  /// source: the extents of the parts of each axis of x. order: the number of each part, counted over all axes of x, in
+  /// the order of the result. target: the number of parts of each axis of the result.
   Rearrangement(nb::handle source, nb::handle order, nb::handle target);
 
   /// Returns `out`, or a new row-major array of the same kind as x.

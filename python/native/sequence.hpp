@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tuples and lists, read by what the limited API has: one build for every Python from 3.12 on has no other way.
+// Reads tuples and lists through CPython's limited API, which one build for every Python from 3.12 on is bound to.
 #pragma once
 
 #include <array>
@@ -12,13 +12,13 @@ namespace patchfold::python {
 
 namespace nb = nanobind;
 
-/// A tuple or a list. Items are borrowed.
+/// A tuple or a list, whose items are borrowed.
 class Sequence {
  public:
   explicit Sequence(PyObject* object) : object_(object), is_tuple_(PyTuple_Check(object) != 0) {}
 
   Py_ssize_t size() const { return is_tuple_ ? PyTuple_Size(object_) : PyList_Size(object_); }
-  /// Null if code that ran meanwhile has made the list shorter.
+  /// Returns an item; null if other code has made the list shorter meanwhile.
   PyObject* operator[](Py_ssize_t i) const {
     PyObject* const item = is_tuple_ ? PyTuple_GetItem(object_, i) : PyList_GetItem(object_, i);
     if (!item) PyErr_Clear();
@@ -31,8 +31,8 @@ class Sequence {
 };
 
 #ifdef Py_GIL_DISABLED
-/// A list's items, and those of lists in it, in a list that no other thread knows; other objects as they are. What is read twice
-/// must not change in between.
+/// Returns a copy of a list and of the lists in it; any other object itself. No other thread can change the copy between two
+/// reads.
 inline nb::object own_copy(nb::handle object, bool nested = false) {
   if (!PyList_Check(object.ptr())) return nb::borrow(object);
   nb::object copy = nb::steal(PyList_GetSlice(object.ptr(), 0, PY_SSIZE_T_MAX));
@@ -44,7 +44,7 @@ inline nb::object own_copy(nb::handle object, bool nested = false) {
 }
 #endif
 
-/// Arguments by position. As many as an operator has need no allocation.
+/// Arguments by position. No operator has so many that they need an allocation.
 class Handles {
  public:
   explicit Handles(const nb::args& arguments) : size_(arguments.size()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the library for TensorFlow (plugins/tensorflow) runs a call with, on TensorFlow's own memory.
+// Runs calls for the library for TensorFlow (plugins/tensorflow), on TensorFlow's own memory.
 #include <algorithm>
 #include <cstring>
 #include <new>

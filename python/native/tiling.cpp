@@ -27,7 +27,7 @@ Axes axes(std::string_view name, nb::handle object) {
   return std::get<Dims>(given);
 }
 
-/// The same as a list; a number stands for every tiled axis.
+/// Returns an argument as a list; a number stands for every tiled axis.
 Dims spread(std::string_view name, nb::handle object, int tiled) {
   const Axes given = axes(name, object);
   return given.is_scalar() ? Dims::filled(tiled, given.values()[0]) : given.values();
@@ -65,7 +65,7 @@ nb::tuple tile_of(const Tiling& tiling, std::int64_t index) {
   return nb::make_tuple(to_tuple(tile.position), nb::tuple(spans));
 }
 
-/// Copies a tile to `out`, or to a new array of the same kind.
+/// Copies a tile to `out`, or to a new array of x's kind, and returns the array.
 nb::object cut(const Tiling& tiling, std::int64_t index, nb::handle x, nb::handle out) {
   const Operand src = operand_of(x, {op_tiling, "x"}, false);
   const auto run = [&](const TensorView& dst) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Overlapping tiles: patchfold::Tiling and patchfold::Merger as Python calls them.
+// Overlapping tiles: patchfold::Tiling and patchfold::Merger for Python.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace patchfold::python {
 
-/// The same error with Python's names for arguments.
+/// Returns an error with Python's names of the arguments.
 Error in_python_names(const Error& error);
 template <class F>
 auto renamed(F&& f) {
@@ -31,10 +31,10 @@ auto renamed(F&& f) {
   }
 }
 
-/// An argument of a tiling or a merge, read as those of operators are.
+/// Reads an argument of a tiling or a merge as value_of reads an operator's.
 ArgumentValue value(std::string_view op, std::string_view name, ArgumentKind kind, nb::handle object,
                     std::span<const std::string_view> choices = {});
-/// The words of the values that `allows` lets pass: of all, if it is null.
+/// Returns the words of the values of E that `allows` accepts; of all values if `allows` is null.
 template <Worded E>
 std::vector<std::string_view> words_of(bool (*allows)(E) noexcept) {
   std::vector<std::string_view> list;
@@ -42,31 +42,31 @@ std::vector<std::string_view> words_of(bool (*allows)(E) noexcept) {
     if (allows == nullptr || allows(each.value)) list.push_back(each.word);
   return list;
 }
-/// The value that a str stands for.
+/// Returns the value that a str stands for.
 template <Worded E>
 E choice(std::string_view op, std::string_view name, nb::handle object, bool (*allows)(E) noexcept = nullptr) {
   return *patchfold::value_of<E>(std::get<std::string>(value(op, name, ArgumentKind::choice, object, words_of(allows))));
 }
 
-/// A MergeSpec without type and channels, which the first tile says.
+/// Returns a MergeSpec without type and channels, which are known with the first tile.
 MergeSpec merge_spec(nb::handle reduce, nb::handle window, const std::string& dtype, nb::handle mask, nb::handle fill,
                      bool copy, nb::handle memory_limit, std::int64_t sink_rows);
 
-/// The element type of that name. Throws Error(dtype).
+/// Returns the element type of a name. Throws Error(dtype) for other names.
 DType element_type_named(const std::string& name, std::string_view argument);
-/// What a merge writes to.
+/// Returns the operand that a merge writes to.
 Operand destination(nb::handle out);
 /// Throws Error(dtype) unless a merge of elements like these can write to `out`.
 void check_destination(const MergeSpec& spec, const Operand& out, const Operand& like);
-/// An error of a merge, in which types that the library does not know have the names that the arrays give them.
+/// Returns an error of a merge in which types unknown to the library have their name in the array `like`.
 Error with_type_of(const Operand& like, const Error& error);
 
-/// patchfold::Merger as Python calls it: into an array, or into a sink. A sink has room(shape), which gives an object with
-/// `memory` and `result()`, and write(start, stop, band). It comes with every call and is not kept, so that no reference to
-/// it hides from the garbage collector.
+/// patchfold::Merger for Python: into an array, or into a sink. A sink has room(shape), which gives an object with `memory`
+/// and `result()`, and write(start, stop, band). Every call brings the sink, and the merger does not keep it, so that the
+/// garbage collector sees every reference to the sink.
 ///
-/// To drop the last reference of a tile may run any Python code. The merger releases tiles in threads that do not hold the
-/// interpreter's lock, so released tiles wait in a list until a call ends, holds that lock, and has left the merger.
+/// To drop the last reference to a tile may run any Python code. The merger releases tiles in threads without the
+/// interpreter's lock. So released tiles wait in a list until a call has left the merger and holds the lock.
 class TileMerger {
  public:
   TileMerger(const Tiling& tiling, MergeSpec spec, nb::handle like, nb::handle channels, nb::handle out);
@@ -76,7 +76,7 @@ class TileMerger {
 
   void add(nb::handle index, nb::handle tile, nb::handle weight, nb::handle sink);
   void finish(nb::handle sink);
-  /// Throws Error(value) in a function that this merger calls: it would wait for itself.
+  /// Throws Error(value) in a function that this merger calls: a call from there would wait for itself.
   void check_outside();
   std::int64_t waiting_bytes();
   std::int64_t peak_bytes();
@@ -84,42 +84,42 @@ class TileMerger {
  private:
   class Sink;
   class Visit;
-  /// A call that is inside the merger. It lies in the heap, not on the stack of its thread, since a sink may switch to
-  /// another greenlet.
+  /// A call that is inside the merger, on the heap and not on the stack of its thread: a sink may switch to another
+  /// greenlet.
   struct Call {
     std::thread::id thread;
     nb::handle sink;
-    std::exception_ptr error;  ///< what the sink raised
-    Span rows;                 ///< while these rows were written
+    std::exception_ptr error;  ///< the sink's exception
+    Span rows;                 ///< the rows whose writing raised it
   };
   Call* call_of_this_thread();
-  /// Makes an owner for Merger::add. When it is destroyed, from any thread, the object counts as released.
+  /// Returns an owner for Merger::add. Its end, in any thread, adds the object to the list of released ones.
   std::shared_ptr<const void> owner_of(nb::object object);
-  /// Drops the objects that have been released. The interpreter's lock must be held.
+  /// Drops the references to released objects. The interpreter's lock must be held.
   void drop_released();
   template <class What, class F>
   void work(nb::handle sink, What&& what, F&& f);
 
   Tiling tiling_;
-  Operand like_;  ///< the type of all tiles; it holds no memory
+  Operand like_;  ///< the type of all tiles, without memory
   Operand out_;
   std::unique_ptr<Sink> sink_{};
-  std::mutex mutex_{};  ///< guards the two lists; nothing is called while it is held
+  std::mutex mutex_{};  ///< guards calls_ and released_; nothing is called while it is held
   std::list<Call> calls_{};
   std::vector<PyObject*> released_{};
   std::optional<Merger> merger_{};
 };
 
-/// patchfold::BoxMerger as Python calls it. Keeps the type of the pieces, and no memory.
+/// patchfold::BoxMerger for Python. Keeps the type of the pieces, without their memory.
 class BoxMergerOf {
  public:
   BoxMergerOf(const Tiling& tiling, MergeSpec spec, nb::handle like, nb::handle channels);
-  /// box: a pair for each tiled axis; pieces: pairs of a tile's number and an array.
+  /// Merges a box into `out`. box: a pair for each tiled axis; pieces: pairs of a tile's number and an array.
   void merge(const std::vector<std::pair<std::int64_t, std::int64_t>>& box, const nb::list& pieces, nb::handle out) const;
 
  private:
   Tiling tiling_;
-  MergeSpec spec_;  ///< for the type of the output only
+  MergeSpec spec_;  ///< read for the type of the output only
   Operand like_;
   std::optional<BoxMerger> merger_{};
 };

@@ -17,7 +17,7 @@
 namespace patchfold::python {
 namespace {
 
-/// DLPack's C exchange API, version 1 (dlpack.h from 1.2 on), as far as it is used here.
+/// The used part of DLPack's C exchange API, version 1 (dlpack.h from 1.2 on).
 struct ExchangeApi {
   std::uint32_t major;
   std::uint32_t minor;
@@ -29,7 +29,7 @@ struct ExchangeApi {
   void* current_work_stream;
 };
 
-/// Names as Python's strings, made once.
+/// Names of attributes as Python strings, made once.
 struct Names {
   PyObject* raw_repr = PyUnicode_InternFromString("raw_repr");
   PyObject* requires_grad = PyUnicode_InternFromString("requires_grad");
@@ -64,7 +64,7 @@ bool is_true(const nb::object& object) {
   return object.ptr() == Py_True;
 }
 
-/// The parts of torch that are asked in each call. They live as long as the process.
+/// The parts of torch that each call needs. They live as long as the process.
 struct Torch {
   PyTypeObject* tensor = nullptr;
   PyTypeObject* parameter = nullptr;
@@ -80,9 +80,9 @@ struct Torch {
   PyObject* is_neg = nullptr;
   PyObject* types = nullptr;          ///< {torch.dtype: its row in dtype_table}
   PyObject* forward_level = nullptr;  ///< the namespace of torch.autograd.forward_ad
-  std::uint64_t plain_keys = 0;       ///< of a dense tensor on the CPU
-  std::uint64_t inference_keys = 0;   ///< of one made under inference_mode
-  std::uint64_t usual_keys = 0;       ///< included where there is no mode
+  std::uint64_t plain_keys = 0;       ///< the dispatch keys of a dense tensor on the CPU
+  std::uint64_t inference_keys = 0;   ///< the dispatch keys of a tensor made under inference_mode
+  std::uint64_t usual_keys = 0;       ///< the included keys outside all modes
   std::uint64_t usual_inference_keys = 0;
 
   bool takes(nb::handle object) const {
@@ -103,7 +103,7 @@ PyObject* kept(nb::object object) {
   return object.release().ptr();
 }
 
-/// Newest version first; null where torch has none.
+/// Returns the exchange API of torch's tensors; null for a torch without one.
 const ExchangeApi* exchange_api_of(nb::handle tensor_type) {
   const nb::object capsule = nb::getattr(tensor_type, "__dlpack_c_exchange_api__", nb::none());
   if (capsule.is_none()) return nullptr;
@@ -113,7 +113,7 @@ const ExchangeApi* exchange_api_of(nb::handle tensor_type) {
   return api;
 }
 
-/// Throws what Python raises for a torch that lacks one of the parts.
+/// Returns the parts of torch. Throws Python's exception for a torch that lacks one of them.
 Torch torch_of(const nb::module_& module) {
   Torch torch;
   const nb::object type = module.attr("Tensor");
@@ -152,7 +152,7 @@ Torch torch_of(const nb::module_& module) {
   return torch;
 }
 
-/// torch, once the program has imported it.
+/// Returns the parts of torch; empty ones before the program has imported torch.
 const Torch& torch() {
   static const Torch none;
   static std::atomic<const Torch*> found = nullptr;
@@ -161,10 +161,10 @@ const Torch& torch() {
   if (!module) return none;
   try {
     auto made = std::make_unique<const Torch>(torch_of(nb::borrow<nb::module_>(module)));
-    const Torch* first = nullptr;  // another thread may have been faster
+    const Torch* first = nullptr;  // set if another thread was faster
     if (found.compare_exchange_strong(first, made.get(), std::memory_order_acq_rel)) first = made.release();
     return *first;
-  } catch (nb::python_error& error) {  // an older torch, or one that is still being imported
+  } catch (nb::python_error& error) {  // an older torch, or a torch whose import has not ended
     if (!error.matches(PyExc_Exception)) throw;
     return none;
   }
@@ -196,7 +196,7 @@ std::optional<TensorView> view_by_exchange(nb::handle tensor) {
   return view;
 }
 
-/// The same of a plain tensor, by what it says about itself.
+/// Returns the view of a plain tensor, from its attributes; nothing for element types that the library lacks.
 std::optional<TensorView> view_by_attributes(nb::handle tensor) {
   return or_stop([&]() -> std::optional<TensorView> {
     PyObject* row = PyDict_GetItem(torch().types, nb::object(tensor.attr("dtype")).ptr());
@@ -233,7 +233,7 @@ TorchKind torch_kind(nb::handle object) {
     if (included != found.usual_keys && included != found.usual_inference_keys) return TorchKind::other;
     if (found.has_forward_level() || is_true(answer(found.is_profiling))) return TorchKind::other;
     if (own == found.inference_keys || !found.is_recorded(object)) return TorchKind::plain;
-    // Within another operator's kernel the derivative is that operator's.
+    // Inside another operator's kernel, the other operator records the derivative.
     const bool excluded = is_true(answer(found.is_excluded, found.autograd_key));
     return excluded ? TorchKind::other : TorchKind::recorded;
   });
@@ -241,7 +241,7 @@ TorchKind torch_kind(nb::handle object) {
 
 std::optional<TensorView> torch_view(nb::handle tensor) {
   const auto view = torch().api ? view_by_exchange(tensor) : view_by_attributes(tensor);
-  // Wrappers, and tensors of zeros that take no memory, have no address.
+  // Tensors that wrap another one, and tensors of zeros without memory, have no address.
   return view && !view->data && element_count(view->shape) != 0 ? std::nullopt : view;
 }
 
@@ -285,7 +285,7 @@ Dims torch_strides_like(const ConstTensorView& input, const Dims& shape) {
   std::int64_t least = 0;
   for (const int axis : {1, 3, 2, 0}) {
     if (input.shape[axis] == 0 || input.strides[axis] < least) return row_major();
-    if (axis == 0 && least == input.strides[1]) return row_major();  // one pixel with one channel
+    if (axis == 0 && least == input.strides[1]) return row_major();  // one pixel of one channel
     least = input.strides[axis] * input.shape[axis];
   }
   const Dims last = torch_strides({shape[0], shape[2], shape[3], shape[1]}, input.element_size);

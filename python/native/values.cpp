@@ -12,7 +12,7 @@
 namespace patchfold::python {
 namespace {
 
-/// Where an object goes wrong, for the error.
+/// The operator and the argument of an object, for errors.
 struct Place {
   std::string_view op;
   std::string_view argument;
@@ -23,7 +23,7 @@ struct Place {
                text_and_type_of(object), ""});
 }
 
-/// Arrays of one element convert to numbers, but are lists all the same.
+/// Returns whether an object is an array with axes, which counts as a list even if its one element converts to a number.
 bool has_axes(nb::handle object) {
   const nb::object shape = nb::steal(PyObject_GetAttrString(object.ptr(), "shape"));
   if (!shape.is_valid()) {
@@ -35,7 +35,8 @@ bool has_axes(nb::handle object) {
   return truth == 1;
 }
 
-/// Whether the object is one integer: an int or what can index a list, but neither a bool nor an array with axes or a mask.
+/// Returns whether an object is one integer: an int or an object that can index a list, but no bool, and no array with axes
+/// or a mask.
 bool is_integer(nb::handle object) {
   if (PyLong_CheckExact(object.ptr())) return true;
   if (PyBool_Check(object.ptr())) return false;
@@ -46,7 +47,8 @@ bool is_integer(nb::handle object) {
   return PyIndex_Check(object.ptr()) != 0 && !has_axes(object);
 }
 
-/// What the object gives as an index. What its own code raises comes out; the interpreter's words about it do not.
+/// Returns an object's index. An exception of the object's own code passes; the interpreter's TypeError becomes
+/// Error(type).
 nb::object index_of(const Place& place, nb::handle object) {
   nb::object index = nb::steal(PyNumber_Index(object.ptr()));
   if (index.is_valid()) return index;
@@ -65,17 +67,17 @@ std::int64_t integer_of(const Place& place, nb::handle object) {
   return value;
 }
 
-/// Items of a sequence as a tuple, or nothing.
+/// The items of a sequence as a tuple; no tuple for an object that is no sequence.
 struct Items {
   nb::object tuple{};
-  bool cut = false;  ///< there may be more
+  bool cut = false;  ///< whether there may be more items
 
   bool is_valid() const { return tuple.is_valid(); }
   Py_ssize_t length() const { return PyTuple_Size(tuple.ptr()); }
   nb::handle operator[](Py_ssize_t i) const { return PyTuple_GetItem(tuple.ptr(), i); }
 };
 
-/// No more items than it takes to refuse them: a sequence need not end.
+/// Returns the first items of a sequence, which may be endless: enough to refuse it for its length.
 Items first_items(PyObject* sequence) {
   const nb::object iterator = nb::steal(PyObject_GetIter(sequence));
   if (!iterator.is_valid()) return {};
@@ -90,8 +92,8 @@ Items first_items(PyObject* sequence) {
   return {nb::steal(PyList_AsTuple(items.ptr())), items.size() == most};
 }
 
-/// Items of a sequence that is no text. A list is copied: converting its items may run code that
-/// changes it.
+/// Returns the items of a sequence that is no text. A list is copied, since the conversion of its items may run code that
+/// changes the list.
 Items items_of(nb::handle object) {
   PyObject* pointer = object.ptr();
   if (PyTuple_Check(pointer)) return {nb::borrow(object)};
@@ -102,7 +104,7 @@ Items items_of(nb::handle object) {
   return items;
 }
 
-/// Integers of a sequence; nothing if the object is none, or holds something else.
+/// Returns the integers of a sequence; nothing for an object that is no sequence or holds other objects.
 std::optional<Dims> integers_of(const Place& place, const Items& items) {
   if (!items.is_valid()) return std::nullopt;
   const Py_ssize_t length = items.length();
@@ -155,7 +157,7 @@ std::optional<ArgumentValue> number_of(const Place& place, nb::handle object) {
   return std::nullopt;
 }
 
-/// A shape input given as an array keeps its type and shape, about which operators have rules.
+/// Returns a shape input that is given as an array, with the array's type and shape, for which operators have rules.
 std::optional<ArgumentValue> index_tensor_of(const Place& place, nb::handle object) {
   if (!PyArray_Check(object.ptr())) return std::nullopt;
   auto* array = reinterpret_cast<PyArrayObject*>(object.ptr());
@@ -181,7 +183,7 @@ constexpr std::array<std::string_view, 4> padding_rules = {"valid", "same", "sam
   throw Error({ErrorCode::value, std::string(place.op), std::string(place.argument), rule, text_of(object), expected});
 }
 
-/// The word that a text is or stands for, or nothing.
+/// Returns the word that a text is, or that stands for another system's word; nothing for other texts.
 std::optional<std::string> word_of(nb::handle object, std::span<const std::string_view> words) {
   const std::string text = utf8_of(object);
   for (const std::string_view word : {std::string_view(text), word_here(text)})

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Patches and blocks as strided views: of NumPy arrays here, of torch tensors by their as_strided.
+// Makes strided views of patches and blocks: of NumPy arrays here, of torch tensors through their as_strided.
 #include <array>
 
 #include "python/native/call.hpp"
@@ -9,7 +9,7 @@
 namespace patchfold::python {
 namespace {
 
-/// The array that a view shares memory with. Strides are in bytes for NumPy, in elements for torch.
+/// The array whose memory a view shares. Strides are in bytes for NumPy, in elements for torch.
 struct Shared {
   nb::handle array;
   Dims shape{};
@@ -65,7 +65,7 @@ class View {
                              PyArray_DATA(array), repeats ? 0 : PyArray_FLAGS(array) & NPY_ARRAY_WRITEABLE, nullptr));
     if (!view.is_valid()) {
       if (!PyErr_ExceptionMatches(PyExc_ValueError)) nb::raise_python_error();
-      PyErr_Clear();  // even for an empty array, since NumPy multiplies the other extents
+      PyErr_Clear();  // NumPy refuses large extents even of an empty array, since it multiplies the other extents
       throw Error({ErrorCode::value, std::string(name), "x", "the extents of the view must be as few as NumPy can multiply",
                    text_of(tuple(extents_)), ""});
     }
@@ -90,17 +90,17 @@ class View {
   std::size_t size_ = 0;
 };
 
-/// The axes of the array that a view keeps, and those that it divides.
+/// The places of the axes of an array: batch, channel, and the spatial axes, which a view divides.
 struct Places {
-  int rank;  ///< of the spatial axes
+  int rank;  ///< the number of spatial axes
   int batch;
   int channel;
-  int spatial;  ///< the first of them
+  int spatial;  ///< the first spatial axis
   bool channels_first;
 };
 
 Places places_of(int axes, const Values& values, const std::optional<ArgumentValue>& layout) {
-  int rank = axes == 4 ? 2 : 0;  // of single numbers
+  int rank = axes == 4 ? 2 : 0;  // for arguments that are single numbers
   for (const auto& value : values)
     if (const Dims* list = value ? std::get_if<Dims>(&*value) : nullptr) {
       rank = list->size();
@@ -117,7 +117,8 @@ std::int64_t at(const std::optional<ArgumentValue>& value, int axis) {
   return std::get<std::int64_t>(*value);
 }
 
-/// Whether blocks divide extents, all so small that nothing can overflow. The operator's own check is slower than the view.
+/// Returns whether blocks divide the extents, and all numbers are too small for an overflow. Other calls get the operator's
+/// own check, which is slower than the view.
 bool divides(const Values& values, const Dims& shape, const Places& places) {
   constexpr std::int64_t small = 1 << 20;
   if (places.batch < 1 || places.rank < 1 || places.rank > 3 || shape.size() > 5) return false;
@@ -156,7 +157,7 @@ nb::object unfold_view(nb::handle x, nb::handle kernel_size, nb::handle stride, 
     const int axis = places.spatial + i;
     kernel.push_back(at(values[0], i));
     positions.push_back(columns[axis]);
-    // On an axis with one tap or one position no step is taken, so a long step cannot overflow the strides.
+    // An axis with one tap or one position has no step, so that a long step cannot overflow the strides.
     taps.push_back(shared.strides[axis] * (kernel[i] > 1 && positions[i] > 0 ? at(values[2], i) : 1));
     steps.push_back(shared.strides[axis] * (positions[i] > 1 ? at(values[1], i) : 1));
   }

@@ -14,8 +14,8 @@
 namespace patchfold::python {
 namespace {
 
-/// XLA's threads. XLA promises neither their number nor that a task ever starts while another waits: the calling thread
-/// works too, and waits only for pieces that a task has begun.
+/// An executor on XLA's threads. XLA promises neither a number of threads nor that a task starts while another one waits. So
+/// the calling thread works too, and waits only for pieces that a task has begun.
 class XlaExecutor final : public Executor {
  public:
   explicit XlaExecutor(const xla::CallFrame& frame) : frame_(frame) {}
@@ -43,7 +43,7 @@ class XlaExecutor final : public Executor {
   }
 
  private:
-  /// Pieces that threads take one by one. A task may start when all of them are done: it then touches nothing but this.
+  /// Pieces that threads take one by one. A task may start after all pieces are done; then it touches only this object.
   struct Work {
     Work(std::int64_t count, Body run, void* with) : pieces(count), body(run), context(with) {}
     void take_part() noexcept {
@@ -75,7 +75,7 @@ class XlaExecutor final : public Executor {
     return false;
   }
 
-  /// Whether there was an error.
+  /// Destroys an error of XLA's; returns whether there was one.
   bool drop(xla::Error* error) const noexcept {
     if (error == nullptr) return false;
     xla::ErrorDestroyArgs args{sizeof(args), nullptr, error};
@@ -107,7 +107,7 @@ std::string_view text_of_call(const xla::Attributes& attributes) {
   refuse_call("XLA", "must have an attribute that is text", "", "call");
 }
 
-/// A plan for these buffers and no others; argument: null if there is none.
+/// Returns a plan for buffers of these shapes and types only. argument: null for an operator without data.
 Plan plan_of(std::string_view text, const xla::Buffer* argument, const xla::Buffer& result) {
   const LinearCall call = linear_call(text);
   if (call.lowering.geometry.has_data != (argument != nullptr))
@@ -151,7 +151,7 @@ xla::Error* error_of(const xla::CallFrame& frame, const char* message, int code)
   return frame.api->error_create(&args);
 }
 
-/// XLA asks for the version once, with an extension, and runs the target without.
+/// Runs the target. XLA first asks for the version, by a call with an extension; later calls have none.
 xla::Error* handle(xla::CallFrame* frame) noexcept {
   if (frame->extensions != nullptr && frame->extensions->type == xla::extension_metadata) {
     xla::Version& version = reinterpret_cast<xla::MetadataExtension*>(frame->extensions)->metadata->version;

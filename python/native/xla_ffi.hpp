@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// XLA's foreign function interface, as far as it is used here.
+// The used part of XLA's foreign function interface.
 //
-// These are the structs of XLA's C API (xla/ffi/api/c_api.h, version 0.3), written down so that a build needs neither XLA
-// nor jaxlib, whose package of 80 MB would be the only one that brings the header. XLA keeps their layout: it only appends
-// fields, and each struct begins with its size. A test compares every offset and number here with the header of the jaxlib
-// that is installed.
+// These are the structs of XLA's C API (xla/ffi/api/c_api.h, version 0.3), copied so that a build needs neither XLA nor
+// jaxlib: only the package of jaxlib, of 80 MB, has the header. XLA keeps the layout of the structs: it only appends fields,
+// and each struct begins with its size. A test compares every offset and number here with the header of the installed
+// jaxlib.
 #pragma once
 
 #include <cstddef>
@@ -94,9 +94,9 @@ struct Buffer {
   std::int64_t rank;
   std::int64_t* dims;
 };
-inline constexpr int type_buffer = 1;  ///< of arguments and of results
+inline constexpr int type_buffer = 1;  ///< the type of an argument or a result that is a buffer
 
-/// Bytes of an element; 0 for types whose elements are not whole bytes.
+/// Returns the bytes of an element; 0 for types whose elements are not whole bytes.
 constexpr std::size_t element_size(int dtype) {
   switch (dtype) {
     case 1:
