@@ -17,7 +17,7 @@ PAGE = Path(__file__).resolve().parent / "page"
 
 
 def bundle(engine: Path) -> str:
-    """One script of all modules, where "engine" is the module that emscripten made."""
+    """Returns one script of all modules, in which "engine" is the module that emscripten made."""
     if shutil.which("esbuild") is None:
         sys.exit("bundle.py: esbuild is missing; scripts/setup docs installs it")
     command = ["esbuild", "main.js", "--bundle", "--minify", "--format=esm", "--target=es2022", "--log-level=warning"]
@@ -31,7 +31,7 @@ def bundle(engine: Path) -> str:
 
 
 def put_in(page: str, mark: str, text: str) -> str:
-    """Replaces a comment of the page; a text that would end its element early is a fault."""
+    """Returns the page with a text in place of a comment. A text that would end its element early is a fault."""
     comment = f"<!-- {mark} -->"
     if page.count(comment) != 1:
         sys.exit(f"bundle.py: index.html must have {comment} once")

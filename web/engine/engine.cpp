@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the page calls: the library in WebAssembly. Every function takes text and memory and returns JSON, which stays valid
-// until the next call. Errors are {"error": {..}}; nothing is thrown across the border. There is one thread.
+// The functions that the page calls: the library in WebAssembly. Every function takes text and memory and returns JSON, which
+// stays valid until the next call. Errors are {"error": {..}}; no exception leaves the engine. There is one thread.
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -35,7 +35,7 @@ std::string quoted(std::string_view text) {
   return result += '"';
 }
 
-/// {"name": value, ..} or [value, ..]; values are JSON already.
+/// A writer of {"name": value, ..} or [value, ..], whose values are JSON already.
 class Json {
  public:
   explicit Json(char open) : text_(1, open) {}
@@ -83,7 +83,7 @@ std::string refusal(const Error& error, const std::string& nearby) {
   return Json('{').add("error", parts.end()).end();
 }
 
-/// Runs `work` and keeps what it returns, or the error that it throws, until the next call.
+/// Runs `work` and returns its result, or the error that it throws, as text that lives until the next call.
 template <class Work>
 const char* answer(Work work, const std::optional<ProblemText>& problem = std::nullopt) {
   static std::string kept;
@@ -93,7 +93,7 @@ const char* answer(Work work, const std::optional<ProblemText>& problem = std::n
     std::string nearby;
     try {
       if (problem) nearby = explain_error(*problem);
-    } catch (const std::exception&) {  // the error stands without a neighbour
+    } catch (const std::exception&) {  // the error is reported without a nearby problem
     }
     kept = refusal(error, nearby);
   } catch (const std::exception& error) {
@@ -102,7 +102,7 @@ const char* answer(Work work, const std::optional<ProblemText>& problem = std::n
   return kept.c_str();
 }
 
-/// The same for work on a problem.
+/// Reads a problem, runs `work` on it, and returns the result as answer() does.
 template <class Work>
 const char* answer_problem(const char* text, Work work) {
   std::optional<ProblemText> problem;
@@ -162,7 +162,7 @@ PAGE_API const char* page_version() {
   return PATCHFOLD_VERSION_STRING;
 }
 
-/// The geometry of a problem ("unfold f32 1x2x5x6 kernel_size=3,3"): shapes, axes, and where indices lie.
+/// Returns the geometry of a problem ("unfold f32 1x2x5x6 kernel_size=3,3"): shapes, axes, and the places of indices.
 PAGE_API const char* page_geometry(const char* text) {
   return answer_problem(text, [](const ProblemText& problem) { return json_of(lowered(problem).geometry); });
 }
@@ -178,8 +178,8 @@ PAGE_API const char* page_run(const char* text, const void* src, void* dst) {
   });
 }
 
-/// For each element of the columns the number of the image's element that it stands for, or -1 for padding: the operator's
-/// own geometry, run as an extraction on an image of numbers.
+/// Writes for each element of the columns the number of its element in the image, or -1 for padding: an extraction with the
+/// operator's geometry from an image of numbers.
 PAGE_API const char* page_trace(const char* text, const std::int32_t* numbers, std::int32_t* columns) {
   return answer_problem(text, [&](const ProblemText& problem) {
     Lowering lowering = lowered(problem);
@@ -194,7 +194,7 @@ PAGE_API const char* page_trace(const char* text, const std::int32_t* numbers, s
   });
 }
 
-/// What explain() says: {"text": ..} or, as a picture, {"svg": ..}.
+/// Returns the explanation of a problem: {"text": ..} or, as a picture, {"svg": ..}.
 PAGE_API const char* page_explain(const char* text, int picture) {
   return answer_problem(text, [&](const ProblemText& problem) {
     return picture != 0 ? Json('{').add("svg", quoted(explain_svg(problem))).end()
@@ -202,7 +202,7 @@ PAGE_API const char* page_explain(const char* text, int picture) {
   });
 }
 
-/// How the library runs a problem on row-major tensors, and the memory that one thread needs beside them.
+/// Returns the plan of a problem on row-major tensors, and the memory that one thread needs beside the tensors.
 PAGE_API const char* page_plan(const char* text) {
   return answer_problem(text, [](const ProblemText& problem) {
     const Lowering lowering = lowered(problem);
@@ -231,7 +231,7 @@ PAGE_API const char* page_tiles_open(const char* text) {
       throw Error({.code = ErrorCode::usage, .op = "page", .argument = "tiles", .rule = "must be ten words", .given = text});
     spec.tail = *tail_word;
     MergeSpec merge{.dtype = DType::float32, .channels = {c}};
-    merge.reduce = value_of<Reduce>(reduce);  // none for standard
+    merge.reduce = value_of<Reduce>(reduce);  // empty for the word "standard"
     merge.window.kind = *window_word;
     merge.fill = Scalar(0.0);
     merge.copy = true;
@@ -250,7 +250,7 @@ PAGE_API const char* page_tiles_open(const char* text) {
   });
 }
 
-/// Copies a tile of the picture to `tile`; with 0 for that, only tells its shape.
+/// Copies a tile of the picture to `tile`, and returns the tile's shape. A null `tile` gives the shape alone.
 PAGE_API const char* page_tiles_cut(int index, const float* picture, float* tile) {
   return answer([&] {
     const Dims shape = seams.value().tiling.tile_shape(index);
@@ -276,7 +276,7 @@ PAGE_API const char* page_tiles_finish(float* output) {
   });
 }
 
-/// How many tiles contribute to each element of the output (height, width).
+/// Writes the number of tiles that give each element of the output (height, width).
 PAGE_API const char* page_tiles_coverage(std::int64_t* counts) {
   return answer([&] {
     seams.value().tiling.coverage(view(counts, seams->tiling.output()));

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operator's call for a state, as a problem in one line of text, which the engine reads.
+// Writes the operator's call for a state as a problem: one line of text, which the engine reads.
 import { inputShape, layoutOf, modeOf, paddingOf } from "./state.js";
 
 const flat = (values) => values.join(",");
-/** A list of one entry would be read as a number that holds for every axis. */
+/** Writes a list. A comma behind a single entry tells it from a number that holds for every axis. */
 const listed = (values) => (values.length === 1 ? `${values[0]},` : flat(values));
 const pairs = (padding) => (typeof padding === "string" ? padding : padding.map(([begin, end]) => `${begin}:${end}`).join(","));
 
 const PADDING_WORDS = { valid: "VALID", same_upper: "SAME", same_lower: "same_lower" };
 const KERAS_PADDING = { valid: "valid", same_upper: "same", same_lower: "same_lower" };
 
-/** torch pads both ends alike: other pads are written as pairs, which the engine refuses with the reason. */
+/** Writes pads for torch, which pads both ends alike. Other pads are written as pairs, which the engine refuses with a reason. */
 const symmetric = (padding) => (padding.every(([begin, end]) => begin === end) ? listed(padding.map(([begin]) => begin)) : pairs(padding));
 const ends = (padding, i) => padding.map((pair) => pair[i]);
-/** One number for both axes; others are written as a list, which the engine refuses with the reason. */
+/** Writes one number for all axes. Unequal numbers are written as a list, which the engine refuses with a reason. */
 const square = (kernel) => (kernel.every((each) => each === kernel[0]) ? String(kernel[0]) : flat(kernel));
 
 const windows = (state) => ({
@@ -77,7 +77,7 @@ function tensorflow(state) {
   switch (operator) {
     case "extract_patches": {
       const shared = { ksizes: whole(kernel), strides: whole(state.stride), padding: PADDING_WORDS[paddingOf(state)] };
-      // The operator of volumes has no rates: others than 1 are given all the same, and the engine says so.
+      // The operator of volumes has no rates: rates other than 1 are written too, so that the engine refuses them.
       return kernel.length === 3 && state.dilation.every((each) => each === 1) ? shared : { ...shared, rates: whole(state.dilation) };
     }
     case "space_to_batch":
@@ -157,16 +157,16 @@ const NAMES = {
 };
 const ARGUMENTS = { patchfold, torch, onnx, tensorflow, openvino, keras };
 
-/** "unfold", "torch.fold", ..: the operator's name in the operator table. */
+/** Returns the operator's name in the operator table: "unfold", "torch.fold", .. */
 export function operatorName(state) {
   if (state.dialect === "tensorflow" && state.operator === "extract_patches" && state.kernel.length === 3) return "tensorflow.ExtractVolumePatches";
   return NAMES[state.dialect][state.operator] ?? state.operator;
 }
 
-/** {name: text}: the arguments as the command line reads them. */
+/** Returns the arguments, {name: text}, in the command line's form. */
 export const argumentsOf = (state) => ARGUMENTS[state.dialect](state);
 
-/** "unfold float32 1x2x5x6 kernel_size=3,3 ..". `changes` replace what the state says. */
+/** Returns a problem such as "unfold float32 1x2x5x6 kernel_size=3,3". Given values replace those of the state. */
 export function callText(state, { dtype = state.dtype, shape = inputShape(state), ...more } = {}) {
   const given = Object.entries({ ...argumentsOf(state), ...more }).map(([name, value]) => `${name}=${value}`);
   return [operatorName(state), dtype, shape.length ? shape.join("x") : "scalar", ...given].join(" ");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The form: what the state says, as fields. Only fields that matter to the operator and its dialect are there.
+// The form: the state as fields. The form has only the fields that matter to the operator and its dialect.
 import { choice, field, make } from "./dom.js";
 import { BLOCKS, DIALECTS, DTYPES, OPERATORS, PADDING_MODES, complete, dialectsOf, withAxes } from "./state.js";
 
@@ -17,7 +17,7 @@ const INPUT_NAMES = { fold: "columns", depth_to_space: "blocks", batch_to_space:
 
 const written = (values) => values.map((value) => (Array.isArray(value) ? value.join(":") : value)).join(", ");
 
-/** "3, 3" or "1:2, 0:1" as a list; throws an Error that says what is wrong. */
+/** Reads "3, 3" or "1:2, 0:1" as a list; throws an Error that names the fault. */
 export function parseList(text, pairs = false) {
   const words = text
     .replace(/[[\]()]/g, " ")
@@ -32,7 +32,7 @@ export function parseList(text, pairs = false) {
   });
 }
 
-/** What a field of text changes: a function of the state that returns its changes. */
+/** Readers of fields: functions of a field's text and the state that return changes of the state. */
 const readers = {
   shape: (text, state) => {
     const shape = parseList(text);

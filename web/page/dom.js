@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements of the document in one call.
+// Makes and changes elements of the document.
 
-/** make("button", {type: "button", class: "x", onclick: f}, "text", child, ..): attributes, and listeners as functions. */
+/** Makes an element: make("button", {type: "button", class: "x", onclick: f}, "text", child, ..). Functions are listeners. */
 export function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -13,11 +13,11 @@ export function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-/** What one types into, presses or chooses, and what holds it. */
+/** The controls, and the elements that hold controls. */
 const KEPT = "form, section, .fields, .field, .bar, input, select, textarea, button";
 const LISTENERS = ["onclick", "onchange", "oninput", "onsubmit"];
 
-/** The same element of two drawings: its own id, or that of the first element inside. */
+/** Returns a key that an element keeps from one drawing to the next: its id, or the id of the first element inside. */
 const keyOf = (element) => element.id || element.querySelector?.("[id]")?.id;
 const stays = (element, fresh) => element.tagName === fresh.tagName && element.matches(KEPT) && keyOf(fresh) && keyOf(element) === keyOf(fresh);
 
@@ -36,8 +36,8 @@ function update(element, fresh) {
   }
 }
 
-/** Gives an element new children. What one types into or presses stays the same element, with the new one's values and listeners:
- * a field that is left draws everything again, and neither the focus nor the press that left it may meet an element that is gone. */
+/** Gives an element new children. A control stays the same element, and gets the values and listeners of the new one: a field
+ * that loses the focus draws the page again, while the control that gets the focus or the press must not be replaced. */
 export function renew(parent, children) {
   let next = parent.firstChild;
   for (const child of children) {
@@ -62,14 +62,14 @@ export function renew(parent, children) {
   }
 }
 
-/** A select with these words; `labels` may name some otherwise. */
+/** Returns a select with these words; `labels` has other names for some of them. */
 export function choice(id, words, value, onchange, labels = {}) {
   const select = make("select", { id, onchange: (event) => onchange(event.target.value) });
   select.append(...words.map((word) => make("option", { value: word, selected: word === value }, labels[word] ?? word)));
   return select;
 }
 
-/** An SVG or other markup that the engine made. */
+/** Returns an element with an SVG or other markup of the engine's. */
 export function markup(text) {
   const holder = make("div", { class: "picture" });
   holder.innerHTML = text;
@@ -77,7 +77,7 @@ export function markup(text) {
 }
 
 let counter = 0;
-/** A label with its control; the control gets an id. */
+/** Returns a label with its control, which gets an id. */
 export function field(text, control, hint) {
   if (!control.id) control.id = `field-${++counter}`;
   const hintId = hint ? `${control.id}-hint` : null;
@@ -85,7 +85,7 @@ export function field(text, control, hint) {
   return make("div", { class: "field" }, make("label", { for: control.id }, text), control, hint ? make("small", { id: hintId }, hint) : null);
 }
 
-/** Puts text on the clipboard; says whether that worked. A page from the disk may have to use the old way. */
+/** Puts text on the clipboard; returns whether that worked. A page from the disk may have to use the old way. */
 export async function toClipboard(text) {
   try {
     await navigator.clipboard.writeText(text);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library in WebAssembly, as JavaScript calls it: text and typed arrays in, objects out, errors thrown as EngineError.
+// The library in WebAssembly for JavaScript: takes text and typed arrays, returns objects, throws EngineError.
 import load from "engine";
 import { fromHalf, toHalf } from "./half.js";
 
-/** What the engine refuses: `message` is its text; `code`, `argument` and `nearby` (problems that it would take) its parts. */
+/** An error of the engine: `message` is its text; `code`, `argument` and `nearby` (problems that the engine takes) its parts. */
 export class EngineError extends Error {
   constructor({ text, code, argument, nearby }) {
     super(text);
@@ -21,7 +21,7 @@ const ARRAYS = {
   uint8: Uint8Array,
 };
 
-/** Bytes of an element. */
+/** Returns the bytes of an element. */
 export const bytesOf = (dtype) => ARRAYS[dtype].BYTES_PER_ELEMENT;
 
 function encoded(values, dtype) {
@@ -39,7 +39,7 @@ function decoded(array, dtype) {
 export class Engine {
   #module;
 
-  /** The engine that stands in the document, compressed. */
+  /** Loads the engine, which the document holds compressed. */
   static async load() {
     const text = atob(document.getElementById("engine").textContent);
     const packed = new Uint8Array(text.length);
@@ -60,7 +60,7 @@ export class Engine {
     return answer;
   }
 
-  /** Calls work(allocate), where allocate(bytes) lends memory until work ends. */
+  /** Calls work(allocate) and returns its result; allocate(bytes) lends memory until work ends. */
   #lend(work) {
     const lent = [];
     const allocate = (bytes) => {
@@ -95,12 +95,12 @@ export class Engine {
     return new Kind(this.#module.HEAPU8.slice(pointer, pointer + count * Kind.BYTES_PER_ELEMENT).buffer);
   }
 
-  /** Shapes and axes of a problem: see json_of in engine.cpp. */
+  /** Returns the shapes and axes of a problem: see json_of in engine.cpp. */
   geometry(problem) {
     return this.#text("_page_geometry", problem);
   }
 
-  /** {shape, values} of the output for the values of the input. */
+  /** Returns {shape, values} of the output for the values of the input. */
   run(problem, values, geometry = this.geometry(problem)) {
     const dtype = problem.split(" ")[1];
     return this.#lend((allocate) => {
@@ -112,7 +112,7 @@ export class Engine {
     });
   }
 
-  /** Milliseconds that runs of a problem take, the shortest of some. */
+  /** Returns the milliseconds of the shortest of several runs of a problem. */
   time(problem, geometry) {
     const dtype = problem.split(" ")[1];
     return this.#lend((allocate) => {
@@ -129,7 +129,7 @@ export class Engine {
     });
   }
 
-  /** For each element of the columns the number of the image's element, or -1 for padding. */
+  /** Returns for each element of the columns the number of the image's element, or -1 for padding. */
   trace(problem, geometry) {
     return this.#lend((allocate) => {
       const count = size(geometry.columns);
@@ -148,13 +148,13 @@ export class Engine {
     return this.#text("_page_explain", problem, 1).svg;
   }
 
-  /** {text, scratch}: how the library runs a problem, and bytes that one thread needs beside the tensors. */
+  /** Returns {text, scratch}: the plan of a problem, and the bytes that one thread needs beside the tensors. */
   plan(problem) {
     return this.#text("_page_plan", problem);
   }
 
-  /** Cuts a picture {channels, size: [h, w], values: Float32Array} into tiles, gives each through work(values, tile) and
-   * merges what that returns. spec: tile, overlap, tail, window, reduce. Returns {values, tiling, output, waiting, reduce}. */
+  /** Cuts a picture {channels, size: [h, w], values: Float32Array} into tiles, calls work(values, tile) for each and merges
+   * the results. spec: tile, overlap, tail, window, reduce. Returns {values, tiling, output, waiting, reduce}. */
   merge(picture, spec, work) {
     const words = [picture.channels, ...picture.size, ...spec.tile, ...spec.overlap, spec.tail, spec.window, spec.reduce];
     const opened = this.#text("_page_tiles_open", words.join(" "));
@@ -178,7 +178,7 @@ export class Engine {
     });
   }
 
-  /** How many tiles give each element of the output of the last merge, as numbers. */
+  /** Returns the number of tiles that give each element of the output of the last merge. */
   coverage(count) {
     return this.#lend((allocate) => {
       const pointer = allocate(count * 8);
@@ -187,13 +187,13 @@ export class Engine {
     });
   }
 
-  /** The tiling of the last merge as a picture. */
+  /** Returns the tiling of the last merge as a picture. */
   tilesPicture() {
     return this.#answer(this.#module._page_tiles_explain()).svg;
   }
 }
 
-/** The number of elements of a shape. */
+/** Returns the number of elements of a shape. */
 export function size(shape) {
   return shape.reduce((product, each) => product * each, 1);
 }

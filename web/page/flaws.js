@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures, and functions that do not agree with themselves at the borders of tiles. Pictures are {channels: 3, size: [h, w],
+// Pictures, and functions whose results of neighbouring tiles differ at the border. Pictures are {channels: 3, size: [h, w],
 // values: Float32Array}, channel by channel, from 0 to 1.
 
-/** A drawn picture: a sky, hills, a sun and a fence, so that seams show in flat parts, slopes and lines. */
+/** Draws a picture: a sky, hills, a sun and a fence, so that seams show in flat parts, slopes and lines. */
 export function drawnPicture([height, width]) {
   const values = new Float32Array(3 * height * width);
   const plane = height * width;
@@ -21,7 +21,7 @@ export function drawnPicture([height, width]) {
   return { channels: 3, size: [height, width], values };
 }
 
-/** A picture of a file, made smaller so that its longer side has at most `most` pixels. */
+/** Reads a picture from a file, and makes it smaller: the longer side has at most `most` pixels. */
 export async function readPicture(file, most = 512) {
   const bitmap = await createImageBitmap(file);
   const scale = Math.min(1, most / Math.max(bitmap.width, bitmap.height));
@@ -36,7 +36,7 @@ export async function readPicture(file, most = 512) {
   return { channels: 3, size: [height, width], values };
 }
 
-/** A mean over (2r + 1)^2 pixels that takes what lies outside for 0, as a convolution with zero padding does. */
+/** Returns the mean over (2r + 1)^2 pixels around each pixel. Pixels outside count as 0, as in a convolution with zero padding. */
 function blurred(values, [channels, height, width], radius) {
   const along = (source, count, step, lines, lineStep, plane) => {
     const result = new Float32Array(source.length);
@@ -65,7 +65,7 @@ export const FLAWS = {
   none: "none: it returns its tile",
 };
 
-/** A function of one tile; strength from 0 to 1. It takes and returns values, with {shape: [c, h, w], index}. */
+/** Returns a function of one tile, of values and {shape: [c, h, w], index}, that returns values. strength: from 0 to 1. */
 export function flaw(name, strength) {
   if (name === "brightness") return (values, { index }) => values.map((each) => each + strength * 0.5 * (((index * 7919) % 17) / 16 - 0.5));
   if (name === "blur") return (values, { shape }) => (strength === 0 ? values : blurred(values, shape, Math.max(1, Math.round((strength * Math.min(shape[1], shape[2])) / 8))));
@@ -79,14 +79,14 @@ export function flaw(name, strength) {
   return (values) => values;
 }
 
-/** What the function would return where it saw no borders but those of the picture: what tiles should give. */
+/** Returns the function's result for the whole picture, which has no borders of tiles: the result that tiles should give. */
 export function wanted(picture, name, strength) {
   if (name !== "blur") return picture.values;
   return flaw(name, strength)(picture.values, { shape: [picture.channels, ...picture.size], index: 0 });
 }
 
-/** The root of the mean of squared differences of two pictures of this size, without margins of so many rows and columns: at
- * the picture's own border there is no other tile, and no merge helps. */
+/** Returns the root of the mean of squared differences of two pictures. Margins of `rows` and `columns` are left out: at the
+ * picture's own border there is no other tile, and no merge helps. */
 export function difference(a, b, [height, width], [rows, columns]) {
   let sum = 0;
   let count = 0;

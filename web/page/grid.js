@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tensor's tables in the document: cells that take the pointer and the keyboard, and marks on them.
+// Tables of a tensor in the document: cells that react to pointer and keyboard, and marks on cells.
 import { make } from "./dom.js";
 import { shown } from "./half.js";
 
-/** Draws tables; `text(cell)` and `shade(cell)` give what a cell shows and its heat from 0 to 1 (null: none). */
+/** A drawing of tables. `text(cell)` gives the text of a cell, `shade(cell)` its heat from 0 to 1 (null: none). */
 export class Grid {
-  #cells = new Map(); // number of an element, or "p", plane and coordinates of padding, to its cell
+  #cells = new Map(); // from the number of an element, or "p", plane and coordinates of padding, to the cell
   #focused = null;
 
-  /** side: "image" or "columns". pick(side, index, how): how is "hover", "focus" or "click". */
+  /** side: "image" or "columns". The grid calls pick(side, index, how), with "hover", "focus" or "click" for `how`. */
   constructor(side, { tables, notes }, { values, dtype, heat, pick, leave, label }) {
     this.side = side;
     this.element = make("div", { class: `tensor ${side}` });
@@ -66,7 +66,7 @@ export class Grid {
     return cell;
   }
 
-  /** One cell of each grid is reached with the Tab key, the others with the arrow keys. */
+  /** Makes a cell the one that the Tab key reaches; the arrow keys reach the others. */
   #rove(cell) {
     this.#focused?.setAttribute("tabindex", "-1");
     cell.setAttribute("tabindex", "0");

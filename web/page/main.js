@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page: one state, from which everything is drawn again after each change, and which the link always carries.
+// The page: one state. Each change draws everything again from the state and puts the state into the link.
 import { controls } from "./controls.js";
 import { make, renew, toClipboard } from "./dom.js";
 import { Engine, size } from "./engine.js";
@@ -10,7 +10,7 @@ import { complete, defaults, fromHash, inputShape, toHash } from "./state.js";
 const $ = (id) => document.getElementById(id);
 let state = complete({}).state;
 let engine = null;
-let shownPanel = null; // what the open panel offers: focus
+let shownPanel = null; // the functions of the open panel: focus
 let ready;
 const whenReady = new Promise((resolve) => (ready = resolve));
 
@@ -25,7 +25,7 @@ function change(changes, { focus = null, quiet = false } = {}) {
   try {
     history.replaceState(null, "", toHash(state));
   } catch {
-    // Browsers refuse very many changes in a short time; the next one brings the link up to date.
+    // Browsers refuse very many changes in a short time; the next change brings the link up to date.
   }
   draw({ faults, focus, controlsToo: !quiet });
 }
@@ -55,7 +55,7 @@ function drawTabs() {
   $("panel").setAttribute("aria-labelledby", `tab-${state.panel}`);
 }
 
-/** A fault of the engine as text: the message, and what it would take instead. */
+/** Returns an error of the engine as elements: the message, and nearby problems that the engine takes. */
 function refusal(error) {
   const box = make("div", { class: "refused", id: "refused" }, make("h2", {}, "The library refuses this"), make("p", { id: "error-text" }, error.message));
   if (error.nearby) box.append(make("pre", { id: "error-nearby", tabindex: "0", "aria-label": "What is wrong, and what would be right" }, error.nearby));
@@ -101,7 +101,7 @@ function listen() {
   });
   $("controls").addEventListener("submit", (event) => event.preventDefault());
   $("skip").addEventListener("click", (event) => {
-    event.preventDefault(); // the hash is the state
+    event.preventDefault(); // a jump would change the hash, which holds the state
     $("panel").focus();
   });
   $("theme").addEventListener("change", (event) => change({ theme: event.target.value }));
@@ -127,7 +127,7 @@ async function start() {
   const { state: first, faults } = fromHash(location.hash);
   state = first;
   theme();
-  $("arguments").open = matchMedia("(min-width: 56rem)").matches; // beside the picture; a phone shows the picture first
+  $("arguments").open = matchMedia("(min-width: 56rem)").matches; // open beside the picture; a phone shows the picture first
   engine = await Engine.load();
   listen();
   draw({ faults });
@@ -137,7 +137,7 @@ async function start() {
   ready();
 }
 
-// For tests, and for whoever drives the page from its console: see state.js.
+// For tests and for the browser's console: see state.js.
 window.patchfoldPage = {
   numbers: async (other = null) => {
     await whenReady;

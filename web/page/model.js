@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the page shows of a state: numbers and maps that the engine makes.
+// The numbers and maps of a state, which the engine computes and the page shows.
 import { EngineError, size } from "./engine.js";
 import { callText } from "./call.js";
 import { inputValues, layoutOf } from "./state.js";
 
-/** Tensors of more elements are not drawn. */
+/** The most elements of a tensor that is drawn. */
 export const MOST = 1 << 20;
 
-/** Row-major distances between neighbours. */
+/** Returns the row-major distances between neighbours along each axis. */
 export function stepsOf(shape) {
   const steps = new Array(shape.length).fill(1);
   for (let i = shape.length - 2; i >= 0; --i) steps[i] = steps[i + 1] * shape[i + 1];
   return steps;
 }
 
-/** The coordinates of an element. */
+/** Returns the coordinates of an element. */
 export const coordinates = (shape, index) => stepsOf(shape).map((step, i) => Math.floor(index / step) % shape[i]);
 
-/** For an element of the columns its tap and its position along each axis, as the engine's geometry places them. */
+/** Returns the tap and the position, along each axis, of an element of the columns, by the engine's geometry. */
 export function placeInColumns(geometry, index) {
   const at = coordinates(geometry.columns, index);
   const part = ({ axis, step }, extent) => (extent === 1 ? 0 : Math.floor(at[axis] / step) % extent);
@@ -27,11 +27,11 @@ export function placeInColumns(geometry, index) {
   };
 }
 
-/** The number of a position, row-major over the axes: the order in which patches are counted. */
+/** Returns the number of a position, row-major over the axes: the order in which patches are counted. */
 export const positionNumber = (geometry, position) =>
   geometry.axes.reduce((number, axis, i) => number * axis.positions + position[i], 0);
 
-/** For each element of the image the elements of the columns that stand for it, in order: list(i). */
+/** Returns {list, count}: list(i) gives the elements of the columns that element i of the image is in, in order. */
 function inverse(trace, count) {
   const starts = new Int32Array(count + 1);
   for (const source of trace) if (source >= 0) ++starts[source + 1];
@@ -44,7 +44,7 @@ function inverse(trace, count) {
   return { list: (i) => Array.from(all.subarray(starts[i], starts[i + 1])), count: (i) => starts[i + 1] - starts[i] };
 }
 
-/** A geometry whose axes are those of space: OpenVINO has blocks of the channels too, which the page leaves at 1. */
+/** Returns a geometry with spatial axes only. OpenVINO has blocks of the channels too, which are 1 in the page. */
 function inSpace(geometry, layout) {
   const channelAxis = layout === "channels_first" ? 1 : geometry.image.length - 1;
   const isChannel = (axis) => axis.image_axis === channelAxis && axis.kernel === 1;
@@ -52,7 +52,7 @@ function inSpace(geometry, layout) {
   return { ...geometry, axes: geometry.axes.filter((axis) => !isChannel(axis)), shared: [...geometry.shared, ...channels] };
 }
 
-/** {call, geometry, input, output, image, columns, trace, uses, ..}; or {call, error}; or {call, geometry, large: true}. */
+/** Returns {call, geometry, input, output, image, columns, trace, uses, ..}; {call, error}; or {call, geometry, large: true}. */
 export function look(engine, state) {
   const call = callText(state);
   try {
@@ -80,12 +80,12 @@ export function look(engine, state) {
   }
 }
 
-/** The columns with zeros in the place of all patches from number `patches` on. */
+/** Returns the columns with zeros in place of all patches from number `patches` on. */
 export function partOf({ geometry, input }, patches) {
   return input.values.map((value, i) => (positionNumber(geometry, placeInColumns(geometry, i).position) < patches ? value : 0));
 }
 
-/** The numbers of a state: see state.js. */
+/** Returns the numbers of a state: see state.js. */
 export function numbers(engine, state) {
   const model = look(engine, { ...state, step: null });
   if (model.error) return { error: model.error.message };
@@ -93,7 +93,7 @@ export function numbers(engine, state) {
   return { input: model.input, output: model.output, call: model.call };
 }
 
-/** Bytes of the operator's tensors. */
+/** Returns the bytes of the operator's tensors. */
 export function bytesOfCall(geometry, element) {
   return { data: size(geometry.data) * element, output: size(geometry.output) * element };
 }

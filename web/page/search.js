@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which operator, order and geometry turn one array into another: candidates, each run by the engine and compared as a whole.
+// Finds the operator, order and geometry that turn one array into another: the engine runs each candidate, and all elements
+// are compared.
 import { EngineError, size } from "./engine.js";
 import { coordinates, stepsOf } from "./model.js";
 
-/** A paste without what is printed around its numbers: names of types, dtype=.. and the like. */
+/** Returns a pasted text without the words around its numbers, such as names of types and dtype=.. */
 function bareOf(text) {
   const printed = text.match(/<tf\.Tensor:.*?numpy=([^]*)>\s*$/);
   let bare = (printed ? printed[1] : text)
     .replace(/\b(?:[A-Za-z_]\w*\.)*(?:array|tensor|Tensor|Array)\b/g, " ")
     .replace(/,?\s*\bshape\s*=\s*\([^)]*\)/g, " ")
     .replace(/,?\s*\b(?:dtype|device|grad_fn|requires_grad|weak_type|shape)\s*=\s*(?:<[^>]*>|"[^"]*"|'[^']*'|[^,)\]\s]*)/g, " ");
-  // MATLAB: [1 2; 3 4] has a row for each semicolon.
+  // In MATLAB, semicolons separate the rows of [1 2; 3 4].
   const matlab = bare.match(/^\s*(?:\w+\s*=\s*)?\[([^[\]{}()]*;[^[\]{}()]*)\]\s*;?\s*$/);
   if (matlab) return `[${matlab[1].split(";").filter((row) => row.trim()).map((row) => `[${row.replace(/\.\.\.\s*\n/g, " ")}]`).join("")}]`;
   bare = bare.replace(/;\s*$/, "");
-  // Lists of C and tuples of Python are lists; brackets around one list or one number are none.
+  // Braces of C and parentheses of Python count as lists, except around a single list or number.
   if (!bare.includes("[")) {
     if (bare.includes("{")) bare = bare.replaceAll("{", "[").replaceAll("}", "]");
     else if (/\([^)]*,/.test(bare)) bare = bare.replaceAll("(", "[").replaceAll(")", "]");
@@ -24,7 +25,8 @@ function bareOf(text) {
   return bare;
 }
 
-/** A pasted array as {shape, values}: nested lists, or what NumPy, torch, TensorFlow and JAX print, or rows of numbers. */
+/** Reads a pasted array as {shape, values}: nested lists, rows of numbers, or an array that NumPy, torch, TensorFlow or JAX
+ * printed. */
 export function parseArray(text) {
   if (text.includes("...")) throw new Error("this is abbreviated (...): print all of it, with numpy.set_printoptions(threshold=100000)");
   const bare = bareOf(text);
@@ -70,7 +72,7 @@ export function parseArray(text) {
   return { shape, values };
 }
 
-/** What the axes of an image may be: [{what, layout, shape}], shape with batch and channels where they are missing. */
+/** Returns the possible meanings of the axes of an image, [{what, layout, shape}]: shape always has batch and channels. */
 function readings(shape) {
   const [a, b, c, d, e] = shape;
   const first = (what, ...full) => ({ what, layout: "channels_first", shape: full });
@@ -85,7 +87,7 @@ function readings(shape) {
   }
 }
 
-/** An array with its axes in another order: axis i of the result is axis order[i]. */
+/** Returns an array with its axes in another order: axis i of the result is axis order[i]. */
 function transposed({ shape, values }, order) {
   const target = order.map((axis) => shape[axis]);
   const steps = stepsOf(shape);
@@ -95,7 +97,7 @@ function transposed({ shape, values }, order) {
   };
 }
 
-/** More unfolds that make the same columns are not looked for. */
+/** The most unfolds that are searched for, if several make the same columns. */
 const MOST_ANSWERS = 4;
 
 const PADS = [[0, 0], [1, 1], [2, 2], [3, 3], [0, 1], [1, 0], [1, 2], [2, 1]];
@@ -103,10 +105,10 @@ const MOST_KERNEL = 16;
 const MOST_DILATION = 3;
 const BLOCK = { least: 2, most: 8 };
 
-/** What search() tries, as the page says it. */
+/** The page's sentence about the candidates of search(). */
 export const TRIED = `Tried are: unfold with kernels to ${MOST_KERNEL}, strides to 4 or the kernel, dilation to ${MOST_DILATION} and zero pads of ${PADS.map((pair) => pair.join(":")).join(", ")} on each axis, in the orders channel, kernel and MATLAB's, or a row for each patch; space_to_depth and depth_to_space in both modes and space_to_batch without pads, with blocks of ${BLOCK.least} to ${BLOCK.most} that are the same on every axis. Other blocks, batch_to_space and fold of blocks are not: patchfold.explain_order in Python finds them.`;
 
-/** Settings of one axis, the plain ones first. */
+/** Returns the settings of one axis, the plain ones first. */
 function settingsOf(extent) {
   const result = [];
   for (const [begin, end] of PADS)
@@ -116,7 +118,7 @@ function settingsOf(extent) {
         if (reach > extent + begin + end || (kernel === 1 && (dilation > 1 || begin + end > 0)) || begin >= reach || end >= reach) continue;
         for (let stride = 1; stride <= Math.max(4, kernel) && stride <= 16; ++stride) {
           const count = Math.floor((extent + begin + end - reach) / stride) + 1;
-          if (count === 1 && stride > 1) continue; // no stride shows
+          if (count === 1 && stride > 1) continue; // one position has no stride
           result.push({ kernel, stride, dilation, pads: [begin, end], count });
         }
       }
@@ -125,8 +127,8 @@ function settingsOf(extent) {
 
 const nameOf = (setting) => `${setting.kernel} ${setting.stride} ${setting.dilation} ${setting.pads}`;
 
-/** Combinations of one setting for each axis whose taps times positions are `product`: those that are the same on every axis
- * first. */
+/** Yields combinations of a setting for each axis whose taps times positions are `product`: first the combinations with equal
+ * settings on all axes. */
 function* combinations(spatial, product) {
   const lists = spatial.map(settingsOf);
   const weight = (settings) => settings.reduce((total, each) => total * each.kernel * each.count, 1);
@@ -135,7 +137,7 @@ function* combinations(spatial, product) {
     const equal = named.map((settings) => settings.get(name));
     if (equal.every(Boolean) && weight(equal) === product) yield equal;
   }
-  // By kernel times count, so that only those are combined whose product is right.
+  // Settings by kernel times count, so that only settings with the right product are combined.
   const weighed = lists.map((list) => grouped(list));
   function* rest(axis, left, chosen) {
     if (axis === lists.length) {
@@ -168,7 +170,7 @@ export function search(engine, image, columns, limit = 3000) {
   const answers = [];
   let tried = 0;
   const total = columns.values.length;
-  // Where one axis may end and another begin in the columns as they lie.
+  // The row-major distances at which an axis of the columns may end and the next one begin.
   const borders = new Set([1]);
   columns.shape.reduce((product, each) => (borders.add(product * each), product * each), 1);
 
@@ -182,7 +184,7 @@ export function search(engine, image, columns, limit = 3000) {
       throw error;
     }
   };
-  /** Compares with the axes (batch, entries, positions..) in this order and with the entries last. */
+  /** Compares the columns with an output twice: with the axes (batch, entries, positions..), and with the entries last. */
   const compare = (output, describe) => {
     const rank = output.shape.length;
     const arrangements = [
@@ -190,7 +192,7 @@ export function search(engine, image, columns, limit = 3000) {
       { order: [0, ...Array.from({ length: rank - 2 }, (_, i) => i + 2), 1], tokens: true },
     ];
     for (const { order, tokens } of arrangements) {
-      if (tokens && (output.shape[1] === 1 || size(output.shape.slice(2)) === 1)) continue; // no difference shows
+      if (tokens && (output.shape[1] === 1 || size(output.shape.slice(2)) === 1)) continue; // both arrangements are equal
       if (same(transposed(output, order).values, columns.values)) answers.push(describe(tokens));
     }
   };

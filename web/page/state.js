@@ -59,11 +59,11 @@ const OFFERED = {
   batch_to_space: ["patchfold", "tensorflow", "openvino"],
 };
 
-/** The dialects that have an operator. */
+/** Returns the dialects that have an operator. */
 export const dialectsOf = (operator) => OFFERED[operator];
 export const offers = (dialect, operator) => OFFERED[operator].includes(dialect);
 
-/** Pasted numbers: 4096 of them, each with all digits of a float64 and spaces around it. */
+/** The longest pasted text: 4096 numbers, each with all digits of a float64 and spaces around it. */
 export const MOST_TEXT = 200_000;
 
 export const defaults = Object.freeze({
@@ -184,7 +184,7 @@ function completed(rule, value, standard, path, faults) {
   return result;
 }
 
-/** {state, faults}: the value with defaults for what it lacks, and in the place of what is wrong; faults say what was wrong. */
+/** Returns {state, faults}: the value, with defaults in place of missing and wrong fields, and a text for each wrong field. */
 export function complete(value) {
   const faults = [];
   const state = completed(schema, value, defaults, "", faults);
@@ -203,14 +203,14 @@ export function complete(value) {
   return { state, faults };
 }
 
-/** A list of one entry for each axis: the last ones of it, the first one repeated in front where there are too few. */
+/** Returns a list of one entry for each axis: the last entries; if there are too few, the first one is repeated in front. */
 export function withAxes(values, axes) {
   const result = values.slice(-axes);
   while (result.length < axes) result.unshift(structuredClone(values[0]));
   return result;
 }
 
-// Links hold only what differs from the defaults.
+// Returns the fields that differ from the defaults: a link holds no others.
 function differing(value, standard) {
   if (value === null || typeof value !== "object" || Array.isArray(value) || standard === null) return value;
   const result = {};
@@ -220,13 +220,13 @@ function differing(value, standard) {
   return result;
 }
 
-/** The part of a link behind its "#". */
+/** Returns the hash of a link: "#" and the text behind it. */
 export function toHash(state) {
   const shown = differing(state, defaults);
   return Object.keys(shown).length ? `#${encodeURIComponent(JSON.stringify(shown))}` : "#";
 }
 
-/** {state, faults} of a link's hash. */
+/** Returns {state, faults} of a link's hash. */
 export function fromHash(hash) {
   const carried = hash.replace(/^#/, "");
   if (!carried) return complete({});
@@ -240,7 +240,7 @@ export function fromHash(hash) {
   return complete(value);
 }
 
-/** The layout that holds. */
+/** Returns the layout in effect, since some dialects fix it. */
 export function layoutOf({ dialect, operator, layout }) {
   if (dialect === "patchfold") return layout;
   if (dialect === "tensorflow") return operator === "space_to_depth" || operator === "depth_to_space" ? layout : "channels_last";
@@ -248,7 +248,7 @@ export function layoutOf({ dialect, operator, layout }) {
   return "channels_first";
 }
 
-/** [[begin, end], ..] or the rule valid, same_upper, same_lower: the padding that holds. */
+/** Returns the padding in effect: [[begin, end], ..] or a rule, "valid", "same_upper" or "same_lower". */
 export function paddingOf(state) {
   const none = state.kernel.map(() => [0, 0]);
   if (state.operator === "space_to_depth" || state.operator === "depth_to_space") return none;
@@ -257,7 +257,7 @@ export function paddingOf(state) {
   return state.padding_rule === "explicit" ? state.padding : none;
 }
 
-/** The mode of blocks that holds. */
+/** Returns the mode of blocks in effect, since some dialects fix it. */
 export function modeOf({ dialect, operator, mode }) {
   if (dialect === "torch") return "depth_first";
   if (dialect === "tensorflow" || (dialect === "onnx" && operator === "space_to_depth")) return "blocks_first";
@@ -267,8 +267,8 @@ export function modeOf({ dialect, operator, mode }) {
 const laid = (layout, batch, channels, spatial) =>
   layout === "channels_first" ? [batch, channels, ...spatial] : [batch, ...spatial, channels];
 
-/** The shape of the operator's input as it lies: what follows from the image, or `input` where that is given. The engine
- * checks it again. Division is rounded down where a shape does not divide; the engine then refuses the shape. */
+/** Returns the shape of the operator's input in its layout: `input` if given, otherwise the shape that follows from the image.
+ * The engine checks the shape again, and refuses a shape that does not divide: here the quotient is rounded down. */
 export function inputShape(state) {
   if (state.input !== null) return state.input.slice();
   const { operator, shape, kernel } = state;
@@ -290,7 +290,7 @@ export function inputShape(state) {
   return laid(layout, batch, channels, spatial);
 }
 
-/** The number of patches along each spatial axis. */
+/** Returns the number of patches along each spatial axis. */
 export function positionsOf(state) {
   const padding = paddingOf(state);
   return state.shape.slice(2).map((extent, i) => {
@@ -301,7 +301,7 @@ export function positionsOf(state) {
   });
 }
 
-/** The elements of the operator's input, in row-major order. */
+/** Returns the elements of the operator's input, in row-major order. */
 export function inputValues(state) {
   const count = inputShape(state).reduce((product, each) => product * each, 1);
   return Array.from({ length: count }, (_, i) => (state.dtype === "uint8" ? (i % 250) + 1 : i + 1));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// patchfold's own call for a state: the operator's name in the table and its arguments, in the words of each front end.
+// Writes patchfold's own call for a state: the operator's name in the table, and its arguments in the words of a front end.
 import { argumentsOf, operatorName } from "../call.js";
 import { product } from "./problem.js";
 
 const all = (value) => (text) => text.split(",").every((part) => part === "" || part === value || part === `${value}:${value}`);
 const word = (value) => (text) => text === value;
 const WINDOW = { stride: all("1"), dilation: all("1"), padding: all("0") };
-/** What an argument that is left out means, by operator and name. */
+/** Tests for the default of an argument, by operator and name. */
 const DEFAULTS = {
   unfold: { ...WINDOW, padding_mode: word("constant"), layout: word("channels_first"), order: word("channel"), positions: word("flat") },
   fold: { ...WINDOW, reduce: word("sum"), layout: word("channels_first"), order: word("channel"), positions: word("flat") },
@@ -22,7 +22,7 @@ const DEFAULTS = {
   "tensorflow.SpaceToDepth": { data_format: word("NHWC") }, "tensorflow.DepthToSpace": { data_format: word("NHWC") },
 };
 
-/** {op, given: [[name, text]]}: the arguments that differ from their defaults, as the command line reads them. */
+/** Returns {op, given: [[name, text]]}: the arguments that differ from their defaults, in the command line's form. */
 export function callOf({ state }) {
   const op = operatorName(state);
   const left = DEFAULTS[op] ?? {};
@@ -30,14 +30,14 @@ export function callOf({ state }) {
   return { op, given: given.map(([name, text]) => [name, shortened(op, name, text)]) };
 }
 
-/** Pads that are the same at both ends of each of several axes, as one number for each: neutral operators take both. */
+/** Writes pads of several axes as one number for each axis, if both ends are equal: neutral operators take both forms. */
 function shortened(op, name, text) {
   const ends = text.split(",").map((part) => part.split(":"));
   const both = !op.includes(".") && ["padding", "crops"].includes(name) && ends.length > 1 && ends.every(([begin, end]) => begin === end);
   return both ? ends.map(([begin]) => begin).join(",") : text;
 }
 
-/** A value as numbers: a number, a list, a list of pairs, or a word. */
+/** Reads a value: a number, a list, a list of pairs, or a word. */
 export function valueOf(text) {
   if (/^\d+$/.test(text)) return { kind: "number", value: text };
   if (/^[\d,]+$/.test(text)) return { kind: "list", value: text.split(",").filter((part) => part !== "") };
@@ -45,15 +45,15 @@ export function valueOf(text) {
   return { kind: "word", value: text };
 }
 
-/** "SpaceToBatchND" as space_to_batch_nd, "Col2Im" as col2im. */
+/** Returns a name in snake case: space_to_batch_nd for "SpaceToBatchND", col2im for "Col2Im". */
 export const snake = (name) => name.replace(/ND$/, "Nd").replace(/([a-z])([A-Z])/g, "$1_$2").replace(/2_/g, "2").toLowerCase();
-/** "pixel_shuffle" as PixelShuffle. */
+/** Returns a name in Pascal case: PixelShuffle for "pixel_shuffle". */
 export const pascal = (name) => name.split("_").map((part) => part[0].toUpperCase() + part.slice(1)).join("");
 
-/** The result's shape. */
+/** Returns the result's shape. */
 export const resultShape = ({ to, sizes }) => to.map((group) => product(group.map((atom) => sizes[atom])));
 
-/** Element types in C and C++: their names there and in the header, the number i of the input, and how printf writes one. */
+/** Element types in C and C++: their names in the language and in the header, and printf's format of a number. */
 export const C_TYPES = {
   float32: { name: "float", code: "FLOAT32", format: "%.9g" },
   float64: { name: "double", code: "FLOAT64", format: "%.17g" },
@@ -62,10 +62,10 @@ export const C_TYPES = {
   uint8: { name: "uint8_t", code: "UINT8", format: "%d" },
 };
 export const NO_HALF = "C and C++ have no 16-bit floating-point type that every compiler knows: choose float32.";
-/** Element i of the input. */
+/** Returns the C expression of element i of the input. */
 export const element = ({ dtype, count }) => (dtype === "uint8" && count > 250 ? "i % 250 + 1" : "i + 1");
 
-/** `before`, items and `after` on one line, or one item on a line where that is long. */
+/** Returns `before`, items and `after` as one line, or with a line for each item if one line would be long. */
 export function listed(before, items, after) {
   const line = `${before}${items.join(", ")}${after}`;
   return line.length <= 118 ? line : `${before}\n${items.map((item) => `      ${item},\n`).join("")}  ${after}`;

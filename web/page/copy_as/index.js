@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// "Copy as": what the page shows, as a complete program of each system.
+// "Copy as": the page's problem as a complete program of each system.
 import { jax } from "./jax.js";
 import { keras } from "./keras.js";
 import { onnx } from "./onnx.js";
@@ -26,9 +26,9 @@ const SYSTEMS = [
 ];
 
 /**
- * [{name, language, text, why}] for a state of the page, always the same systems in the same order. `text` is a program that
- * makes the page's input (1, 2, 3, ..), leaves what the page shows in `result` and prints it. Where a system cannot say it, or
- * the page's problem is refused, text is "" and `why` is a sentence; otherwise why is "". language: python, cpp, c or sh.
+ * Returns [{name, language, text, why}] for a state, always of all systems in the same order. `text` is a program that makes
+ * the page's input (1, 2, 3, ..), stores the page's output in `result` and prints it. If the system or patchfold refuses the
+ * problem, text is "" and `why` is a sentence; otherwise why is "". language: python, cpp, c or sh.
  */
 export function copyAs(state) {
   const problem = problemOf(state);

@@ -13,7 +13,7 @@ const write = {
 const settings = ({ kernel, stride, dilation, pads }, padded) =>
   [`kernel_size=${numbers(twoOf(kernel, 1))}`, ...keywords([["dilation", twoOf(dilation, 1), 1], ["padding", padded ? twoOf(pads.map(([begin]) => begin), 0) : [0], 0], ["stride", twoOf(stride, 1), 1]])];
 
-/** extract_patches adds pads by a rule, and multiplies by ones and zeros in a convolution. */
+/** Returns whether extract_patches gives the result: it pads by a rule, and convolves with ones and zeros. */
 function extracts({ axes, cuts, rule, stride, dilation, dtype, layout, filled }) {
   if (cuts !== "unfold" || axes === 1 || layout !== "channels_last" || filled !== "constant") return false;
   const ruled = rule === "valid" || rule === "same_upper" || axes === 3;

@@ -7,7 +7,7 @@ const TYPES = { float32: "FLOAT", float64: "DOUBLE", float16: "FLOAT16", int32: 
 const begins = (pads) => [...pads.map(([begin]) => begin), ...pads.map(([, end]) => end)];
 const text = (value) => (typeof value === "string" ? `"${value}"` : Array.isArray(value) ? list(value) : `${value}`);
 
-/** A node: its kind, constants by name, and attributes. `runs`: element types that ONNX Runtime has the node for. */
+/** Writers of nodes: kind, constants by name, and attributes. `runs`: element types for which ONNX Runtime has the node. */
 const write = {
   reshape: ({ shape }) => ({ kind: "Reshape", constants: { shape: list(shape) } }),
   transpose: ({ order }) => ({ kind: "Transpose", attributes: { perm: order } }),

@@ -45,7 +45,7 @@ function why(problem) {
   const least = filled === "reflect" ? 1 : 0;
   if (["reflect", "symmetric"].includes(filled) && pads.some((pair, axis) => Math.max(...pair) + least > extents[axis]))
     return `OpenVINO's Pad takes no ${filled} padding that is larger than the image.`;
-  // The plug-in of the processor computes float64 in float32.
+  // OpenVINO's CPU plug-in computes float64 in float32.
   if (cuts === "fold" && !exactSums(problem, { float16: 11, float64: 24 }))
     return `OpenVINO rounds ${dtype} in another way than patchfold, so the last bits differ: choose float32.`;
   return "";
@@ -55,7 +55,7 @@ export function openvino(problem) {
   const reason = why(problem);
   if (reason) return { why: reason };
   const steps = stepsOf(problem, own(problem));
-  // `result` is what the model computes: its last node has another name.
+  // `result` is the value that the model returns, so the last node of the model has another name.
   const lines = statements(steps.map((step) => (step.into === "result" ? { ...step, into: "last" } : step)), write, { input: "parameter" });
   return {
     text: program(

@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a state of the page asks for, in the terms of every system: names of axes, extents, pads as numbers.
+// The problem of a state in terms that every system has: names of axes, extents, pads as numbers.
 //
-// The axes of a tensor are groups of atoms; an axis that holds several indices, such as C*K, is a group of several. Atoms: N
-// batch, C channel, i0.. coordinates of the image, k0.. taps (or offsets in a block), l0.. positions (or blocks), o an axis of
-// length 1.
+// An axis of a tensor is a group of atoms; an axis of several indices, such as C*K, is a group of several atoms. Atoms: N batch,
+// C channel, i0.. coordinates of the image, k0.. taps (or offsets in a block), l0.. positions (or blocks), o an axis of length 1.
 import { BLOCKS, inputShape, layoutOf, modeOf, paddingOf, positionsOf } from "../state.js";
 
 export const product = (values) => values.reduce((all, each) => all * each, 1);
 const each = (axes, name) => Array.from({ length: axes }, (_, axis) => `${name}${axis}`);
 const alone = (atoms) => atoms.map((atom) => [atom]);
 
-/** Groups of an image: the channels before or after what `spatial` lists. */
+/** Returns the groups of an image: the channels before or after the groups of `spatial`. */
 export const image = (layout, spatial, channels = ["C"]) =>
   layout === "channels_first" ? [["N"], channels, ...spatial] : [["N"], ...spatial, channels];
-/** Groups of the spatial axes of an image of so many axes. */
+/** Returns the groups of the spatial axes of an image; `axes` is their number. */
 export const spatial = (axes) => alone(each(axes, "i"));
 export const taps = (axes) => each(axes, "k");
-/** Groups of columns, which hold channels and taps in one order, and positions on one axis or on several. */
+/** Returns the groups of columns: channels and taps in an order, and positions on one axis or on several. */
 export const columns = (axes, { layout = "channels_first", order = "channel", flat = true } = {}) =>
   image(layout, flat ? [each(axes, "l")] : alone(each(axes, "l")), order === "channel" ? ["C", ...taps(axes)] : [...taps(axes), "C"]);
 
-/** The pads of a rule along one axis. */
+/** Returns the pads of a rule along one axis. */
 function padsOf(rule, extent, kernel, stride, dilation, inward) {
   if (rule === "valid") return [0, 0];
   const total = (Math.ceil(extent / stride) - 1) * stride + (kernel - 1) * dilation + 1 - extent;
@@ -32,7 +31,7 @@ function padsOf(rule, extent, kernel, stride, dilation, inward) {
 const square = (values) => values.every((value) => value === values[0]);
 const BY_RULE = ["tensorflow", "openvino", "keras"];
 
-/** Why the operator of the dialect does not take this state, as a sentence; "" if it does. */
+/** Returns a sentence with the reason why the dialect's operator refuses a state; "" if it takes the state. */
 function refusal(state, pads, positions) {
   const { dialect, operator, shape, kernel, dilation } = state;
   const axes = shape.length - 2;
@@ -65,9 +64,9 @@ function refusal(state, pads, positions) {
 }
 
 /**
- * What every system needs to know. `cuts` is unfold, fold or an operator of blocks; `from` and `to` are the groups of input and
- * result as the page shows them, `sizes` the length of each atom; `why` says why nothing runs. `pads` are those of the image,
- * or the crops.
+ * Returns the facts that every system needs. `cuts`: unfold, fold or an operator of blocks; `from` and `to`: the groups of
+ * the page's input and result; `sizes`: the length of each atom; `why`: the reason of a refusal, or ""; `pads`: the pads of
+ * the image, or the crops.
  */
 export function problemOf(state) {
   const { dialect, operator, dtype, kernel, stride, dilation } = state;
@@ -116,7 +115,7 @@ export function problemOf(state) {
 }
 
 const BITS = { float16: 11, float32: 24, float64: 53 };
-/** Whether sums are exact in the state's element type, and so the same in any order. Integers wrap in every order. */
+/** Returns whether sums are exact in the element type, and so equal in every order. Sums of integers wrap in every order. */
 export function exactSums({ kernel, dtype, count }, bits = BITS) {
   return !(dtype in bits) || count * product(kernel) <= 2 ** bits[dtype];
 }

@@ -4,22 +4,22 @@
 export const WIDTH = 120;
 export const tuple = (values) => `(${values.join(", ")}${values.length === 1 ? "," : ""})`;
 export const list = (values) => `[${values.map((value) => (Array.isArray(value) ? list(value) : value)).join(", ")}]`;
-/** One number where all are the same, a tuple otherwise. */
+/** Writes one number if all are equal, a tuple otherwise. */
 export const axes = (values) => (values.every((value) => value === values[0]) ? `${values[0]}` : tuple(values));
 
-/** `name=value` for what differs from the default. */
+/** Writes `name=value` for each value that is not the default. */
 export function keywords(entries) {
   return entries.filter(([, values, standard]) => !values.every((value) => value === standard)).map(([name, values]) => `${name}=${axes(values)}`);
 }
 
-/** name(a, b, ..) on one line, or on several where it is long. */
+/** Writes name(a, b, ..) on one line, or on several if one would be long. */
 export function call(name, given, indent = "") {
   const line = `${name}(${given.join(", ")})`;
   if (indent.length + line.length + 12 <= WIDTH) return line;
   return `${name}(\n${given.map((each) => `${indent}    ${each},\n`).join("")}${indent})`;
 }
 
-/** An array of 1, 2, 3, .. of the input's shape: `library` is np, jnp or torch. */
+/** Writes an array of 1, 2, 3, .. of the input's shape. library: np, jnp or torch. */
 export function counted({ count, dtype, input }, library, type = `${library}.${dtype}`) {
   const to = library === "torch" ? "to" : "astype";
   const reshaped = `.reshape(${input.join(", ")})`;
@@ -31,8 +31,8 @@ export function counted({ count, dtype, input }, library, type = `${library}.${d
 const note = (line, comment) => (comment && line.length + comment.length + 5 <= WIDTH && !line.includes("\n") ? `${line}  # ${comment}` : line);
 
 /**
- * Statements for steps. `write` has reshape, transpose, pad and crop, each (variable, step) -> expression. Where `chained` is
- * set, reshape and transpose are methods and follow each other on one line. A call may print lines before its expression.
+ * Writes statements for steps. `write` has reshape, transpose, pad and crop, each (variable, step) -> expression. With `chained`,
+ * reshape and transpose are methods and follow each other on one line. A call may print lines before its expression.
  */
 export function statements(steps, write, { chained = false, indent = "", input = "x" } = {}) {
   const lines = [];
@@ -65,16 +65,16 @@ export function statements(steps, write, { chained = false, indent = "", input =
   return lines;
 }
 
-/** [begin:end, ..] of a crop; axes that stay whole are ":". */
+/** Writes the slices [begin:end, ..] of a crop; ":" for axes that stay whole. */
 export function slices({ begins, shape, cropped }) {
   const parts = begins.map((begin, axis) => (cropped[axis] ? `${begin || ""}:${begin + shape[axis]}` : ":"));
   while (parts.at(-1) === ":") parts.pop();
   return `[${parts.join(", ")}]`;
 }
 
-/** A mean: a function around the statements of a fold, the input, and one fold divided by another. */
+/** Writes a mean: a function around the statements of a fold, the input, and one fold divided by another. */
 export const averaged = (lines, input, quotient) =>
   ["", "def fold(x):", ...lines, "    return result", "", "", input, `result = ${quotient}  # the mean of the patches that meet`];
 
-/** The whole program. */
+/** Returns the whole program. */
 export const program = (...parts) => `${parts.flat().filter((part) => part !== null).join("\n")}\n`;

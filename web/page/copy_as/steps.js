@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps that make a system's own function equal to what the page shows: pads, changes of the order of axes, crops.
+// The steps around a system's own function that make its result the page's: pads, changes of the order of axes, crops.
 import { product } from "./problem.js";
 
 const NAMES = { 1: ["x"], 2: ["y", "x"], 3: ["z", "y", "x"] };
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
-/** "(N, C*ky*kx, L)": groups as a comment names them. */
+/** Writes groups for a comment: "(N, C*ky*kx, L)". */
 export function named(groups, axes) {
   const name = (atom) => {
     if (!/\d/.test(atom)) return atom === "o" ? "1" : atom;
@@ -18,7 +18,7 @@ export function named(groups, axes) {
 
 const lengthOf = (group, sizes) => product(group.map((atom) => sizes[atom]));
 
-/** Reshape, transpose and reshape from some groups to others; without what changes nothing. */
+/** Returns a reshape, a transpose and a reshape from some groups to others, without steps that change nothing. */
 export function rearranged(from, to, sizes) {
   if (same(from, to)) return [];
   const held = (groups) => groups.map((group) => group.filter((atom) => atom !== "o"));
@@ -48,8 +48,8 @@ const padding = (groups, pads) => groups.map((_, index) => pads[pads.findIndex((
 const zero = (pairs) => pairs.flat().every((value) => value === 0);
 
 /**
- * The steps of a problem in a system, each {op, into, comment?, ..}, where `into` names the variable. `own` says what the system's
- * function takes: {takes, gives: groups, pads: whether it pads or crops itself, call: what the writer prints}; without it the
+ * Returns the steps of a problem in a system, each {op, into, comment?, ..}, where `into` names the variable. `own` describes the
+ * system's function: {takes, gives: groups, pads: whether it pads or crops itself, call: data for the writer}; without `own`,
  * blocks are cut by reshaping.
  */
 export function stepsOf(problem, own) {
@@ -96,11 +96,11 @@ export function stepsOf(problem, own) {
   return steps;
 }
 
-/** Groups that a function of two spatial axes takes and gives, where a signal is a picture of one row. */
+/** Returns the groups for a function of two spatial axes: a signal becomes a picture of one row. */
 export function asPicture({ axes }, groups) {
   if (axes !== 1) return groups;
   const index = groups.findIndex((group) => group[0] === "i0");
   return index < 0 ? groups : [...groups.slice(0, index), ["o"], ...groups.slice(index)];
 }
-/** The same for a list of one number for each axis. */
+/** Returns a list of numbers for a function of two spatial axes: `first` stands before the number of a signal. */
 export const twoOf = (values, first) => (values.length === 1 ? [first, ...values] : values);

@@ -12,7 +12,7 @@ const write = {
   pad: (x, { pads, mode }) => `tf.pad(${x}, ${list(pads)}${mode === "constant" ? "" : `, mode="${MODES[mode]}"`})`,
 };
 
-/** Whether TensorFlow's SAME has these pads. */
+/** Returns whether TensorFlow's SAME has these pads. */
 function isSame({ extents, kernel, stride, dilation, pads, positions, axes }) {
   return pads.every(([begin, end], axis) => {
     const total = (Math.ceil(extents[axis] / stride[axis]) - 1) * stride[axis] + (kernel[axis] - 1) * dilation[axis] + 1 - extents[axis];
@@ -21,7 +21,7 @@ function isSame({ extents, kernel, stride, dilation, pads, positions, axes }) {
   });
 }
 
-/** The call that extracts patches. */
+/** Writes the call that extracts patches. */
 function patches(problem, x, padding, indent) {
   const { axes, kernel, stride, dilation } = problem;
   const whole = (values) => list([1, ...twoOf(values, 1), 1]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The panels in their order. Each has show(holder, {state, model, engine, change, say, numbers}); `free` ones do not need the call of
-// the form to be right, `alone` ones have nothing to do with the form.
+// The panels in their order. Each has show(holder, {state, model, engine, change, say, numbers}). A `free` panel works even if
+// the form's call is refused; an `alone` panel does not depend on the form.
 import * as copy from "./copy.js";
 import * as cost from "./cost.js";
 import * as orders from "./orders.js";

@@ -4,7 +4,7 @@ import { make } from "../dom.js";
 import { EngineError, size } from "../engine.js";
 import { coordinates } from "../model.js";
 
-/** More entries of a patch than this are not listed. */
+/** The most entries of a patch that are listed. */
 const MOST = 64;
 
 const SYSTEMS = [
@@ -18,13 +18,13 @@ const SYSTEMS = [
 const problem = ({ op, ...given }, shape) => [op, "int32", shape.join("x"), ...Object.entries(given).map(([name, value]) => `${name}=${value}`)].join(" ");
 const listed = (values) => (values.length === 1 ? `${values[0]},` : values.join(","));
 
-/** [{name, entries}] for a patch: entries are {channel, tap} in the order of the system. */
+/** Returns [{name, entries}] for a patch: the entries {channel, tap} in the order of each system. */
 export function ordersOf(engine, channels, kernel) {
   const shape = [1, channels, ...kernel];
   return SYSTEMS.map(({ name, call, transposed }) => {
     const turned = transposed ? kernel.slice().reverse() : kernel;
     const turnedShape = [1, channels, ...turned];
-    // The patch of numbers, with its spatial axes in reverse where the system counts them so.
+    // The patch of numbers, with its spatial axes in reverse for a system that counts them in reverse.
     const numbers = Array.from({ length: size(shape) }, (_, i) => {
       if (!transposed) return i;
       const [, channel, ...at] = coordinates(turnedShape, i);

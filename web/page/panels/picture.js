@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What explain() says, as a picture and as text.
+// The explanation of explain(), as a picture and as text.
 import { make, markup } from "../dom.js";
 
 export const title = "Picture";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A picture in overlapping tiles, through a function that disagrees at their borders, and merged.
+// A picture that is cut into overlapping tiles, changed by a function with faults at their borders, and merged.
 import { choice, field, make, markup } from "../dom.js";
 import { EngineError } from "../engine.js";
 import { FLAWS, difference, drawnPicture, flaw, readPicture, wanted } from "../flaws.js";
@@ -15,20 +15,20 @@ const REDUCTIONS = ["max", "min", "first", "last", "center"];
 const WAYS = [...WINDOWS.map((window) => ({ window, reduce: "mean" })), { window: "standard", reduce: "sum" }, ...REDUCTIONS.map((reduce) => ({ window: "standard", reduce }))];
 let own = null; // the picture of a file; it is not part of the state
 
-/** What one drawing, and the comparison as a whole, may cost, in elements of tiles: about a second each. */
+/** The largest cost of one drawing, and of the whole comparison, in elements of tiles: about a second each. */
 const MOST = { drawn: 4e6, compared: 1e7 };
-const EACH_TILE = 512; // what a tile costs beside its elements
+const EACH_TILE = 512; // the cost of a tile beside its elements
 
-/** How many tiles there are at most, and what one merge of them costs. */
+/** Returns the largest number of tiles, and the cost of one merge of them. */
 function workOf({ size, tile, overlap }) {
   const tiles = size.reduce((product, extent, i) => {
     const step = tile[i] - overlap[i];
-    return product * (step < 1 ? 1 : Math.max(0, Math.ceil((extent - tile[i]) / step)) + 1); // the engine refuses such a step
+    return product * (step < 1 ? 1 : Math.max(0, Math.ceil((extent - tile[i]) / step)) + 1); // the engine refuses a step below 1
   }, 1);
   return { tiles, cost: size[0] * size[1] + tiles * (tile[0] * tile[1] + EACH_TILE) };
 }
 
-/** Why so many tiles are not merged here, and which would be; null if they are. `times` merges may cost `most`. */
+/** Returns a sentence that refuses too many tiles and proposes other settings; null if `times` merges cost at most `most`. */
 export function tooMuch(seams, most = MOST.drawn, times = 1) {
   const fits = (other) => times * workOf({ ...seams, ...other }).cost <= most;
   if (fits({})) return null;
@@ -45,7 +45,7 @@ export function tooMuch(seams, most = MOST.drawn, times = 1) {
 
 const pictureOf = (seams) => own ?? drawnPicture(seams.size);
 
-/** A picture on a canvas. `colour(i)` gives red, green and blue from 0 to 1 of pixel i. */
+/** Returns a canvas with a picture. `colour(i)` gives red, green and blue of pixel i, from 0 to 1. */
 function canvas([height, width], colour, label, id) {
   const element = make("canvas", { width, height, role: "img", "aria-label": label, id });
   const context = element.getContext("2d");
@@ -60,7 +60,7 @@ function canvas([height, width], colour, label, id) {
 }
 
 const colours = (values, count) => (i) => [values[i], values[count + i], values[2 * count + i]];
-/** From dark blue over green to yellow: legible without telling red from green. */
+/** Returns a colour from dark blue over green to yellow, legible without telling red from green. */
 const heat = (level) => {
   const stops = [[0.27, 0, 0.33], [0.13, 0.57, 0.55], [0.99, 0.91, 0.14]];
   const at = Math.max(0, Math.min(1, level)) * 2;
@@ -68,16 +68,16 @@ const heat = (level) => {
   return stops[low].map((each, i) => each + (stops[low + 1][i] - each) * (at - low));
 };
 
-/** The merge of a picture, with how far it is from what tiles should give. */
+/** Returns the merge of a picture, with its difference from the result that tiles should give. */
 export function stitched(engine, picture, seams) {
   const strength = seams.strength / 100;
   const result = engine.merge(picture, seams, flaw(seams.flaw, strength));
-  // Every fault ends at a quarter of its tile.
+  // Every fault reaches at most a quarter of its tile.
   const margins = seams.tile.map((extent, i) => Math.min(Math.ceil(extent / 4), Math.floor(picture.size[i] / 4)));
   return { ...result, error: difference(result.values, wanted(picture, seams.flaw, strength), picture.size, margins) };
 }
 
-/** The weight of one tile in the mean, as the engine merges it: the tile gives 1, all others 0. */
+/** Returns the weight of one tile in the mean: the merge in which the tile gives 1 and all others give 0. */
 function weightOf(engine, picture, seams, index) {
   const plain = { channels: 1, size: picture.size, values: new Float32Array(picture.size[0] * picture.size[1]) };
   return engine.merge(plain, { ...seams, reduce: "mean" }, (values, tile) => values.fill(tile.index === index ? 1 : 0)).values;

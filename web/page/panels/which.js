@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// "Which order is my array?": an image and what somebody made of it, as pasted numbers.
+// "Which order is my array?": an image and the columns that another program made of it, as pasted numbers.
 import { field, make } from "../dom.js";
 import { size } from "../engine.js";
 import { stepsOf } from "../model.js";
@@ -11,7 +11,7 @@ export const free = true;
 export const alone = true;
 
 const MOST = 4096;
-let last = null; // the search that the page shows: a change of the theme needs no other
+let last = null; // the search that the page shows, kept so that a change of the theme does not search again
 
 function searched(engine, which, arrays) {
   const key = JSON.stringify([which.image, which.columns]);
@@ -19,7 +19,7 @@ function searched(engine, which, arrays) {
   return last.found;
 }
 
-/** Values as nested lists. */
+/** Writes values as nested lists. */
 export function nested({ shape, values }) {
   const build = (axis, offset) => {
     const step = stepsOf(shape)[axis];
@@ -28,7 +28,7 @@ export function nested({ shape, values }) {
   return JSON.stringify(build(0, 0)).replaceAll("],", "],\n").replaceAll(",", ", ").replaceAll(", \n", ",\n");
 }
 
-/** Columns whose order is not told: an example. */
+/** Returns an example: columns in an order that the page does not name. */
 function example(engine) {
   const shape = [2, 4, 6];
   const image = { shape, values: Array.from({ length: size(shape) }, (_, i) => i) };
