@@ -11,7 +11,7 @@ import importlib as _importlib
 import sys as _sys
 import typing as _t
 
-from . import _core as _core  # before NumPy, whose error in a second interpreter says less
+from . import _core as _core  # before NumPy: in a second interpreter, patchfold's error says more than NumPy's
 
 # isort: split
 from . import keras, onnx, openvino, tensorflow
@@ -104,9 +104,9 @@ _LAZY = {
     "torch": ("torch",),
     "torchio": ("torchio", "torch"),
 }
-"""Modules that need other packages, which may be missing or slow to import, and the names of these packages."""
+"""Modules, and the packages that each needs, which may be missing or slow to import."""
 
-if not _t.TYPE_CHECKING:  # which would take every name for one of this module
+if not _t.TYPE_CHECKING:  # a type checker would accept every name as an attribute of this module
 
     def __getattr__(name: str) -> _t.Any:
         needed = _LAZY.get(name)
@@ -119,7 +119,7 @@ if not _t.TYPE_CHECKING:  # which would take every name for one of this module
         except ModuleNotFoundError as error:
             if error.name not in needed:
                 raise
-            # What asks whether a module has an attribute, such as hasattr and help, understands no other error.
+            # hasattr and help expect no error other than AttributeError.
             why = f"patchfold.{name} needs the package {error.name}: pip install {error.name}"
             raise AttributeError(why, name=name) from error
 

@@ -15,7 +15,7 @@ NAME = "patchfold.exe" if os.name == "nt" else "patchfold"
 
 
 def places() -> Iterator[Path]:
-    """Where the program of this package can be, the surest place first."""
+    """Yields the places where the program of this package can be, the surest one first."""
     package = Path(__file__).resolve().parent
     for installed in metadata.distributions(name="patchfold", path=[str(package.parent)]):
         yield from (Path(str(file.locate())) for file in installed.files or () if file.name == NAME)
@@ -30,7 +30,7 @@ def main() -> NoReturn:
     program = next((place for place in places() if place.is_file()), None)
     if program is None:
         sys.exit("patchfold: this package was installed without its program; pip install --force-reinstall patchfold")
-    if os.name == "nt":  # where a process cannot be replaced
+    if os.name == "nt":  # Windows cannot replace a process
         sys.exit(subprocess.call([program, *sys.argv[1:]]))
     os.execv(program, ["patchfold", *sys.argv[1:]])
 

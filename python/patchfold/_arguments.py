@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads integers and lists of them, as callers give them."""
+"""Reads the integers and the lists of integers that callers give."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ def is_list(value: Any) -> bool:
 
 
 def spatial_rank(*values: Any) -> int:
-    """Number of spatial axes: the length of the lists among the values, or 2, since numbers alone are only taken so."""
+    """Returns the number of spatial axes: the length of the lists among the values, or 2 for single numbers only."""
     return next((len(value) for value in values if is_list(value)), 2)
 
 
 def per_axis(value: Any, rank: int) -> tuple[int, ...]:
-    """One entry for each axis."""
+    """Returns a tuple with an entry for each axis."""
     return tuple(map(operator.index, value)) if is_list(value) else (operator.index(value),) * rank
 
 
 def read_once(value: Any, default: Any = None) -> Any:
-    """Reads integers, or a sequence of them, once, so that later code uses the same values as the check. None gives the
-    default. Other values are returned as they are, and the check refuses them."""
+    """Reads an integer or a sequence of integers once, so that later code uses the same values as the check. None gives the
+    default. Other values are returned unchanged, and the check refuses them."""
     if value is None:
         return default
     if not is_list(value):
@@ -51,7 +51,7 @@ def read_once(value: Any, default: Any = None) -> Any:
 
 
 def read_pads(value: Any) -> Any:
-    """The same for a value that may hold pairs."""
+    """Reads integers once, as read_once does, from a value that may hold pairs."""
     items = first_entries(value) if is_list(value) else None
     if value is None or items is None:
         return read_once(value, 0)
@@ -68,7 +68,7 @@ def read_integer(value: Any) -> Any:
 
 
 def first_entries(value: Any, most: int = 1000) -> tuple[Any, ...] | None:
-    """The entries of a sequence, or None if it is no sequence or is longer than any list may be (it may be endless)."""
+    """Returns the entries of a sequence; None for other objects, and for a sequence with more than `most` entries."""
     if isinstance(value, (bytes, dict)) or not hasattr(type(value), "__getitem__"):
         return None
     try:

@@ -8,7 +8,7 @@ __version__: str
 WORDS: dict[str, tuple[str, ...]]
 
 class Operator:
-    """A row of the operator table. Values come in the order of its arguments; None stands for the default."""
+    """A row of the operator table. Values are in the order of the row's arguments; None stands for the default."""
 
     def __init__(self, name: str, *, data: str = "") -> None: ...
     @property
@@ -40,7 +40,7 @@ class PlannedCall:
     def describe(self) -> str: ...
 
 class Rearrangement:
-    """A copy between arrays of one shape and of another, whose axes are made of the same parts in another order."""
+    """A copy between arrays of two shapes, whose axes are made of the same parts in different orders."""
 
     def __init__(self, source: tuple[tuple[int, ...], ...], order: tuple[int, ...], target: tuple[int, ...]) -> None: ...
     def __call__(self, x: Any, out: Any) -> Any: ...
@@ -54,7 +54,7 @@ class RawArray:
     def from_dlpack(object: Any, op: str, argument: str) -> RawArray: ...
 
 class Tiling:
-    """Where tiles lie."""
+    """The places of tiles."""
 
     @staticmethod
     def make(
@@ -100,7 +100,7 @@ class Tiling:
     def to_json(self, with_tiles: bool) -> str: ...
 
 class MergeSpec:
-    """How tiles become one array."""
+    """The rules by which the results of tiles become one array."""
 
     @staticmethod
     def make(
@@ -115,7 +115,7 @@ class MergeSpec:
     ) -> MergeSpec: ...
 
 class Merger:
-    """A merge into an array, or into the sink that comes with each call."""
+    """A merge into an array, or into a sink that each call brings."""
 
     def __init__(self, tiling: Tiling, spec: MergeSpec, like: Any, channels: Any, out: Any) -> None: ...
     def add(self, index: Any, tile: Any, weight: Any, sink: Any) -> None: ...
@@ -125,7 +125,7 @@ class Merger:
     def peak_bytes(self) -> int: ...
 
 class BoxMerger:
-    """Merges boxes of an output. Keeps what all boxes share."""
+    """A merge of boxes of an output. Keeps the data that all boxes share."""
 
     def __init__(self, tiling: Tiling, spec: MergeSpec, like: Any, channels: Any) -> None: ...
     def merge(self, box: list[tuple[int, int]], pieces: list[tuple[int, Any]], out: Any) -> None: ...
@@ -159,19 +159,19 @@ def table() -> list[
 def dtypes() -> list[tuple[str, int, str, bool, int, int]]: ...
 def tile_padding_modes() -> list[str]: ...
 def set_num_threads(threads: int) -> None:
-    """How many threads one call may use, from now on and in the whole process; 0: as many as the machine has."""
+    """Sets the number of threads of one call, from now on and in the whole process; 0: all of the machine."""
 
 def get_num_threads() -> int:
-    """How many threads one call may use."""
+    """Returns the number of threads of one call."""
 
 def set_thread_limit(threads: int) -> int:
-    """How many threads one call of this thread may use; 0: no limit of its own. Returns the limit until now."""
+    """Limits the number of threads of one call of this thread; 0: no own limit. Returns the limit until now."""
 
 def instruction_sets() -> list[str]:
-    """The instruction sets that this build has and this processor runs, the best first."""
+    """Returns the instruction sets that this build has and this processor runs, the best first."""
 
 def use_instruction_set(name: str) -> None:
-    """Takes that instruction set from now on, in the whole process; the empty text: the best. Results stay the same."""
+    """Selects an instruction set for the whole process; "": the best one. Results stay the same."""
 
 def linear_call(op: Operator, shape: Any, dtype: str, *values: Any) -> str: ...
 def linear_shapes(call: str) -> tuple[tuple[int, ...], tuple[int, ...]]: ...

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-_MOST = 1000  # characters of a part, as in the library
+_MOST = 1000  # the most characters of a part, as in the library
 
 
 class Error(Exception):
@@ -51,7 +51,7 @@ class Error(Exception):
         super().__init__("; ".join(part for part in (message, ", ".join(facts), self.hint) if part))
 
     def _facts(self) -> dict[str, str]:
-        """All parts but the names, for an error that names another operator or argument."""
+        """Returns all parts but the names, for an error that names another operator or argument."""
         return {
             "rule": self.rule,
             "given": self.given,
@@ -83,7 +83,7 @@ def _restore(
 
 @contextmanager
 def errors_of(name: str) -> Iterator[None]:
-    """Makes errors of the underlying operator name the called function and its array."""
+    """Puts the name of the called function and of its array into errors of the underlying operator."""
     try:
         yield
     except Error as error:
@@ -98,12 +98,12 @@ def type_name(value: Any) -> str:
 
 
 def text_in(value: Any) -> str | None:
-    """The text as a plain str, since a subclass may compare and hash differently; None for other objects."""
+    """Returns a text as a plain str, since a subclass may compare and hash differently; None for other objects."""
     return str.__str__(value) if issubclass(type(value), str) else None
 
 
 def value_text(value: Any) -> str:
-    """A value in one short line."""
+    """Returns a value as one short line."""
     try:
         text = " ".join(str(value).split())
     except Exception:  # __str__ fails, or an integer has more digits than Python prints
@@ -112,7 +112,7 @@ def value_text(value: Any) -> str:
 
 
 def given_text(value: Any) -> str:
-    """A value and its type, in one short line."""
+    """Returns a value and its type as one short line."""
     try:
         text = repr(value)
     except Exception:

@@ -103,7 +103,7 @@ def _add_what_would_be_right(error: Error, native: _core.Operator, shape: Any, d
     try:
         note = native.explain_error(shape, dtype, *values)
     except Error:
-        return  # The argument is no value at all, so nothing near it can be right.
+        return  # an argument of a wrong type has no values near it
     if note:
         error.add_note(note.split("\n\n", 1)[1])
 

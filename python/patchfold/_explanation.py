@@ -14,7 +14,7 @@ class Explanation:
     def __init__(self, text: str, draw: Callable[[], str] | None = None) -> None:
         self._draw = draw
         self.text = text
-        """What a terminal shows: lines of ASCII, at most 100 characters long."""
+        """The text for a terminal: lines of ASCII, at most 100 characters long."""
 
     @functools.cached_property
     def svg(self) -> str:
@@ -35,7 +35,7 @@ class Explanation:
 
 
 def html_of(svg: str, text: str, summary: str = "the same as text") -> str:
-    """A picture for a notebook, with a text that can be opened below it."""
+    """Returns a picture for a notebook, with a text that can be opened below."""
     picture = f'<div style="max-width:960px;overflow-x:auto">{svg}</div>' if svg else ""
     return (
         f"{picture}<details{'' if svg else ' open'}><summary>{html.escape(summary)}</summary>"

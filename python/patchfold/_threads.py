@@ -14,7 +14,7 @@ from ._errors import InvalidType, InvalidValue, given_text, value_text
 from ._typing import Int
 
 
-class thread_limit:  # a function in all but its form
+class thread_limit:  # users call this class like a function, so its name is in lower case
     """Limits the calls of patchfold that the calling thread makes in a ``with`` block to so many threads each. It suits
     workers: n of them that each used every processor would get in each other's way.
 
@@ -66,5 +66,5 @@ _NO_LIMIT = nullcontext()
 
 
 def limited(threads: int | None) -> Any:
-    """A block with that limit, or with none."""
+    """Returns a context manager that limits the threads of its block; None: no limit."""
     return _NO_LIMIT if threads is None else thread_limit(threads)

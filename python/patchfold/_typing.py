@@ -18,18 +18,18 @@ class SupportsDlpack(Protocol):
 
 
 Array = TypeVar("Array", bound=npt.NDArray[Any] | SupportsDlpack)
-"""An array of any kind that is taken; what comes out is of the same kind."""
+"""An array of any supported kind; the result is of the same kind."""
 
 Element = TypeVar("Element", bound=np.generic)
-"""The element type of a NumPy array whose result has another number of axes."""
+"""The element type of a NumPy array, for functions whose result has another number of axes."""
 
 Shape = TypeVar("Shape", bound=tuple[int, ...])
-"""A shape as a tuple, which tells how many axes the result has."""
+"""A shape as a tuple, which gives the number of axes of the result."""
 
 
 class Operation(Protocol):
-    """The call of an operator of the table: the bound method, which Python calls faster than the object. The result is an
-    array of the same kind as the input."""
+    """The call of an operator of the table. It is a bound method, which Python calls faster than an object. The result is an
+    array of the input's kind."""
 
     def __call__(self, x: Array, out: Array | None, *values: Any) -> Array: ...
 
@@ -57,11 +57,11 @@ PaddingMode: TypeAlias = (
     | Literal["zeros", "replicate", "circular"]
     | Literal["CONSTANT", "REFLECT", "SYMMETRIC"]
 )
-"""What padding holds, in the words of NumPy, torch and TensorFlow."""
+"""The modes of padding, in the words of NumPy, torch and TensorFlow."""
 
 Layout: TypeAlias = Literal["channels_first", "channels_last"]
 Order: TypeAlias = Literal["channel", "kernel", "c k", "k c", "c kh kw", "kh kw c", "c kd kh kw", "kd kh kw c"]
-"""The slow index of an axis of channels and taps, or all of them in order."""
+"""The slow index of an axis of channels and taps, or all indices in order."""
 
 Positions: TypeAlias = Literal["flat", "grid"]
 FoldReduce: TypeAlias = Literal["sum", "mean"]
@@ -97,16 +97,16 @@ Box: TypeAlias = slice | Sequence[slice | Sequence[Int | None]]
 """A part of an output: a slice, or (start, stop), for each tiled axis."""
 
 Progress: TypeAlias = bool | Callable[[int, int], Any]
-"""Whether to show a bar; or a function that is called with (done, all)."""
+"""True for a bar; or a function that is called with (done, all)."""
 
 Fill: TypeAlias = Number
 
 
-# Keyword arguments that several functions take. A function gets them by patchfold._signatures.takes.
+# Keyword arguments of several functions, which get them through patchfold._signatures.takes.
 
 
 class WindowSettings(TypedDict, total=False):
-    """Where the patches of unfold lie, and of all that undoes it."""
+    """The settings of the places of patches, in unfold and in all functions that undo it."""
 
     stride: IntOrInts
     dilation: IntOrInts
@@ -119,7 +119,7 @@ class ColumnsSettings(WindowSettings, total=False):
 
 
 class UnfoldSettings(ColumnsSettings, total=False):
-    """Those of unfold but positions, which decides the type of the result."""
+    """The settings of unfold but positions, which decides the type of the result."""
 
     padding_mode: PaddingMode
     value: Number
@@ -131,7 +131,7 @@ class UnfoldCall(UnfoldSettings, total=False):
 
 
 class FoldSettings(ColumnsSettings, total=False):
-    """Those of fold but positions."""
+    """The settings of fold but positions."""
 
     reduce: FoldReduce
     fill: Number
@@ -153,7 +153,7 @@ class TokenSettings(TypedDict, total=False):
 
 
 class MergeSettings(TypedDict, total=False):
-    """Those of MergeSpec."""
+    """The settings of MergeSpec."""
 
     window: Window | None
     reduce: Reduce | None
@@ -163,7 +163,7 @@ class MergeSettings(TypedDict, total=False):
 
 
 class TiledSettings(MergeSettings, total=False):
-    """Those of MergeSpec, and of Tiling but overlap and stride."""
+    """The settings of MergeSpec, and of Tiling but overlap and stride."""
 
     tail: Tail
     axes: IntOrInts | None

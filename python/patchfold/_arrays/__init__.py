@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays of NumPy and of other libraries: their memory, types, devices, and new ones."""
+"""Arrays of NumPy and of other libraries: memory, types, devices, and new arrays."""

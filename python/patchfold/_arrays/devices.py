@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays on other devices: to a device before a function of the caller runs there, and back once its result is needed."""
+"""Copies arrays to a device, on which a function of the caller runs, and its results back to the processor."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .._errors import InvalidType, InvalidValue, given_text, type_name, value_te
 from .kinds import device_type, is_numpy, is_torch, module_of, speaks_dlpack
 
 _CPU = 1
-"""DLPack's number of the processor's memory."""
+"""DLPack's number for the processor's memory."""
 
 
 class _Lent:
-    """Memory that another library handed over once, as an array of DLPack."""
+    """An array with __dlpack__ for memory that another library has handed over already."""
 
     def __init__(self, capsule: Any) -> None:
         self._capsule = capsule
@@ -29,10 +29,10 @@ class _Lent:
 
 
 def to_processor(array: Any, op: str, argument: str) -> Any:
-    """The array itself if it lies in the processor's memory, or is no array; otherwise a copy there.
+    """Returns an array in the processor's memory, or an object that is no array, itself; otherwise a copy there.
 
-    torch copies its own tensors. Any other array is asked through DLPack, with its parameter dl_device; one that does not
-    know it, through ``get``, as CuPy has it. Errors: InvalidType for an array that offers neither.
+    torch copies its own tensors. Other libraries copy through DLPack, with the parameter dl_device, or else through a
+    method ``get``, as CuPy's. Errors: InvalidType for an array that has neither.
     """
     if is_numpy(array):
         return array
@@ -58,8 +58,8 @@ def to_processor(array: Any, op: str, argument: str) -> Any:
 
 
 def to_device(array: Any, device: Any, op: str) -> Any:
-    """The array on a device that its own library names: torch's names for tensors, JAX's devices or platforms for its
-    arrays, and whatever ``to_device`` of the array API takes for others. None: the array as it is."""
+    """Returns the array on a device. device: torch's name for a tensor, a device or platform of JAX for its arrays, the
+    argument of the array API's ``to_device`` for others; None: the array itself."""
     if device is None:
         return array
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The element types that have numbers, as the library's table lists them."""
+"""The element types that hold numbers, from the library's table."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ _ROWS = _core.dtypes()
 
 #: Bytes of an element, by the name of its type.
 SIZES = {name: size for name, size, *_ in _ROWS}
-#: Types that NumPy has without ml_dtypes.
+#: The types that NumPy has without ml_dtypes.
 SHARED_WITH_NUMPY = frozenset(name for name, _, kind, *_ in _ROWS if kind != "V")
-#: Types that fold adds.
+#: The types that fold adds.
 SUMMABLE = frozenset(name for name, _, _, summable, *_ in _ROWS if summable)
 #: The types by their numbers in ONNX files (TensorProto.DataType).
 BY_ONNX_CODE = {onnx: name for name, *_, onnx, _ in _ROWS if onnx}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tells of which kind and shape an array is."""
+"""Tells the kind and the shape of an array."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .._errors import InvalidType, given_text
 
 
 def is_numpy(array: Any) -> TypeGuard[npt.NDArray[Any]]:
-    """Whether the object really is a NumPy array, whatever its class claims."""
+    """Returns whether the object really is a NumPy array, whatever its class claims."""
     return issubclass(type(array), np.ndarray)
 
 
@@ -25,7 +25,7 @@ def is_torch(array: Any) -> bool:
 
 
 def speaks_dlpack(array: Any) -> bool:
-    """Whether the object exports its memory. The class of an array has the same methods, but no memory."""
+    """Returns whether the object exports its memory. The class of an array has the methods too, but no memory."""
     return not isinstance(array, type) and hasattr(array, "__dlpack__") and hasattr(array, "__dlpack_device__")
 
 
@@ -45,7 +45,7 @@ def module_of(array: Any) -> str:
 
 
 def dtype_of(dtype: Any) -> np.dtype[Any] | None:
-    """The NumPy type that a value names, or None. (For other values NumPy raises many kinds of exceptions.)"""
+    """Returns the NumPy type that a value names, or None: for other values NumPy raises many kinds of exceptions."""
     try:
         found: np.dtype[Any] = np.dtype(dtype)
     except MemoryError:
@@ -56,7 +56,7 @@ def dtype_of(dtype: Any) -> np.dtype[Any] | None:
 
 
 def shape_of(array: Any, name: str, argument: str) -> tuple[int, ...]:
-    """The extents that an array, or an object used like one, reports."""
+    """Returns the extents that an array, or an object that is used like an array, reports."""
     if is_numpy(array):
         own: tuple[int, ...] = np.ndarray.shape.__get__(array)  # a subclass may override it
         return own

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays that are not NumPy's: torch tensors by their addresses, everything else through DLPack.
+"""Reads and makes arrays of other libraries: torch tensors by their addresses, other arrays through DLPack.
 
-The native module calls ``memory`` for each array of another library, and ``new_output`` where it needs a new one.
+The native module calls ``memory`` for each array of another library, and ``new_output`` for a new array.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from .dtypes import SHARED_WITH_NUMPY, SIZES
 from .kinds import device_type, is_numpy, is_torch, module_of, speaks_dlpack
 
 Memory: TypeAlias = RawArray | npt.NDArray[Any]
-"""Where the elements lie; NumPy's view of them where it has the type, since it is the fastest to hand over."""
+"""The memory of an array; a NumPy array if NumPy has the element type, since it is handed over fastest."""
 
 
 def memory(array: Any, op: str, argument: str, to_write: bool) -> Memory:
-    """The memory of an array's elements, shared and not copied, except for torch's lazy conj and neg views."""
+    """Returns the memory of an array's elements, shared and not copied, except for torch's lazy conj and neg views."""
     if isinstance(array, RawArray):
         return array
     if is_torch(array):
@@ -46,7 +46,7 @@ def memory(array: Any, op: str, argument: str, to_write: bool) -> Memory:
 
 
 def array_instead(value: Any, argument: str) -> str:
-    """What to type in place of a value that NumPy makes an array of; nothing for other values."""
+    """Returns a hint with the call that turns a value into a NumPy array; empty for other values."""
     if isinstance(value, type) or _traced_hint(value):
         return ""
     known = isinstance(value, (list, tuple, int, float)) or hasattr(value, "__array__")
@@ -55,7 +55,7 @@ def array_instead(value: Any, argument: str) -> str:
 
 
 def _traced_hint(value: Any) -> str:
-    """What to type where a framework traces a function, and its tensors hold no elements yet."""
+    """Returns a hint for a tensor without elements, in a function that a framework traces."""
     module = module_of(value)
     if module == "jax" and "Tracer" in type(value).__name__:
         return "inside jit, grad or vmap: the same function of patchfold.jax"
@@ -65,21 +65,21 @@ def _traced_hint(value: Any) -> str:
 
 
 def new_output(like: Any, shape: tuple[int, ...], dtype: str) -> TorchOutput | DlpackOutput:
-    """Memory for a result of the same kind as ``like``."""
+    """Returns memory for a result of the same kind as ``like``."""
     if is_torch(like):
         return TorchOutput(shape, dtype)
     return DlpackOutput(like, shape, dtype)
 
 
 def new_room(kind: Any, like: Any, shape: tuple[int, ...], dtype: Any) -> NumpyOutput | TorchOutput | DlpackOutput:
-    """Memory for a result of the same kind as ``kind``, or as ``like`` if that kind lacks the element type."""
+    """Returns memory for a result of the kind of ``kind``, or of ``like`` if that kind lacks the element type."""
     name = str(dtype)
     if is_numpy(kind):
         found = _numpy_type(dtype)
         if found is not None:
             return NumpyOutput(shape, found)
         kind = like
-    if name not in SIZES or not getattr(dtype, "isnative", True):  # only NumPy has strings, records, other byte orders
+    if name not in SIZES or not getattr(dtype, "isnative", True):  # only NumPy has strings, records and other byte orders
         return NumpyOutput(shape, np.dtype(dtype))
     return new_output(kind, shape, name)
 
@@ -95,7 +95,7 @@ def _numpy_type(dtype: Any) -> np.dtype[Any] | None:
 
 
 def new_numpy(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """A new array. More bytes than NumPy can count raise MemoryError too."""
+    """Returns a new array. More bytes than NumPy can count raise MemoryError too."""
     try:
         return np.empty(shape, dtype)
     except ValueError as error:
@@ -103,14 +103,14 @@ def new_numpy(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
 
 
 def new_torch(shape: tuple[int, ...], dtype: Any, **options: Any) -> Any:
-    """A new tensor on the CPU. The memory of large ones lies on large pages, as that of NumPy's arrays does."""
+    """Returns a new tensor on the CPU. A large tensor lies on large pages, as a NumPy array does."""
     tensor = sys.modules["torch"].empty(shape, dtype=dtype, device="cpu", **options)
     prefer_large_pages(tensor.data_ptr(), tensor.nbytes)
     return tensor
 
 
 class NumpyOutput:
-    """A new array."""
+    """Memory for a result: a new NumPy array."""
 
     def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         self.memory = new_numpy(shape, dtype)
@@ -120,7 +120,7 @@ class NumpyOutput:
 
 
 class TorchOutput:
-    """A new tensor."""
+    """Memory for a result: a new torch tensor."""
 
     def __init__(self, shape: tuple[int, ...], dtype: str) -> None:
         self._tensor = new_torch(shape, getattr(sys.modules["torch"], dtype))
@@ -131,7 +131,7 @@ class TorchOutput:
 
 
 class DlpackOutput:
-    """A buffer that the input's library takes over once it is filled."""
+    """Memory for a result: a buffer that the input's library takes over after it is filled."""
 
     def __init__(self, like: Any, shape: tuple[int, ...], dtype: str) -> None:
         self._module = module_of(like)
@@ -152,7 +152,7 @@ class DlpackOutput:
 
 
 def torch_memory(tensor: Any) -> Memory:
-    """The memory of a dense CPU tensor that requires no gradient. Checks nothing."""
+    """Returns the memory of a dense CPU tensor that requires no gradient. Checks nothing."""
     dtype = _name_of(tensor)
     if dtype in SHARED_WITH_NUMPY:
         return tensor.numpy()  # type: ignore[no-any-return]
@@ -178,18 +178,18 @@ def _checked_torch_memory(tensor: Any, op: str, argument: str, to_write: bool) -
             raise InvalidType(op, argument, "must hold its elements as they are", "a conj or neg view")
         tensor = tensor.resolve_conj().resolve_neg()
     if to_write and not tensor.is_inference():
-        torch.autograd.graph.increment_version(tensor)  # so that a backward pass that saved it raises an error
+        torch.autograd.graph.increment_version(tensor)  # so that a backward pass that saved the tensor raises an error
     return torch_memory(tensor.detach() if tensor.requires_grad else tensor)
 
 
 def is_watched(tensor: Any) -> bool:
-    """Whether a tensor is one of those that operators take, but torch must see what happens to it."""
+    """Returns whether operators take a tensor, but torch must see the call."""
     dense = tensor.layout is sys.modules["torch"].strided and not tensor.is_nested and not tensor.is_quantized
     return dense and tensor.device.type == "cpu" and _name_of(tensor) in SIZES and _unreadable(tensor) is not None
 
 
 def _unreadable(tensor: Any) -> tuple[str, str] | None:
-    """Why the elements of a dense tensor on the CPU cannot just be read, as a rule and what was given. None: they can."""
+    """Returns the rule that forbids a direct read of a dense CPU tensor's memory, and the given value; None without a rule."""
     torch = sys.modules["torch"]
     if tensor.requires_grad and torch.is_grad_enabled():
         return "gradients would be lost here", "a tensor that requires grad"

@@ -278,7 +278,7 @@ def coverage(
     dtype: npt.DTypeLike = np.float32,
     out: Any = None,
 ) -> Any:
-    """Counts how many patches touch each pixel: what fold(unfold(x)) multiplies x by.
+    """Counts how many patches touch each pixel: the factor by which fold(unfold(x)) multiplies x.
 
     Shapes: the result is (I1..IR) = output_size.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Says what a function that people know from another system is called here."""
+"""Finds patchfold's name of a function that people know from another system."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def _plain(name: str) -> str:
 
 
 def called_here(name: str) -> str:
-    """The call of the function that has this name elsewhere: "patchfold.unfold(image, kernel_size)"; empty if none has."""
+    """Returns patchfold's call for a function's name elsewhere, such as "patchfold.unfold(image, kernel_size)", or ""."""
     if name.startswith("_"):
         return ""
     here = _core.operator_here(name)

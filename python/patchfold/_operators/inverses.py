@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The directions that other systems lack, from the neutral operators, under the names of these systems."""
+"""The inverses that other systems lack, under the names of these systems, made of the neutral operators."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _unfold = Operator("unfold", data="input").__call__
 
 
 def renamed(error: Error, operator: str, names: Mapping[str, str]) -> Error:
-    """The error of a neutral operator as one of another function, with its names of the arguments."""
+    """Returns an error of a neutral operator as an error of another function, with this function's argument names."""
     facts = error._facts()
     for ours, theirs in names.items():
         for part in ("rule", "expected", "hint"):
@@ -41,8 +41,8 @@ def put_back(
     """Puts patches of a grid, whose elements are (taps, channel), back into the images that they were cut from.
 
     output_size: a number stands for every axis; without padding, None stands for the extents that the patches cover.
-    window: extents of a patch, steps between patches, and between taps. A mean of patches that do not overlap is their sum,
-    which has derivatives.
+    window: extents of a patch, steps between patches, and steps between taps. A mean of patches that do not overlap is
+    computed as a sum, which has derivatives.
     """
     if text_in(reduction) not in ("mean", "sum"):
         kind = InvalidValue if isinstance(reduction, str) else InvalidType
@@ -68,7 +68,7 @@ def put_back(
 
 
 def _covered(operator: str, patches: Any, window: tuple[Any, ...], rank: int, layout: Layout) -> tuple[int, ...]:
-    """The extents that a grid of patches covers; zeros, which it has not either, where the array has no grid."""
+    """Returns the extents that a grid of patches covers; zeros for an array without a grid, which no image fits."""
     shape = shape_of(patches, operator, "patches") if hasattr(patches, "shape") else ()
     first = len(shape) - rank - (layout == "channels_last")
     if first < 0:
@@ -95,7 +95,7 @@ def im2col(operator: str, x: Any, out: Any, window: tuple[Any, Any, Any], pads: 
 
 
 def word_of(operator: str, argument: str, word: Any, words: Mapping[str, str]) -> str:
-    """The neutral word for one of another system."""
+    """Returns the neutral word for a word of another system."""
     found = text_in(word)
     if found is None or found not in words:
         kind = InvalidValue if isinstance(word, str) else InvalidType
@@ -105,7 +105,7 @@ def word_of(operator: str, argument: str, word: Any, words: Mapping[str, str]) -
 
 
 def inner(operator: str, argument: str, values: Any, rank: int) -> Any:
-    """The numbers of the spatial axes, from a list [1, .., 1] or as they are."""
+    """Returns the numbers of the spatial axes: the inner part of a list [1, .., 1], or another value unchanged."""
     if is_integer(values):
         return values
     try:

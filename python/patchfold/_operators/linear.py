@@ -26,7 +26,7 @@ _unfold = _core.Operator("unfold").__call__
 
 
 def transposed(call: str) -> str:
-    """The adjoint of a call without a fill; that of an adjoint is the operator."""
+    """Returns the adjoint of a call without a fill; the adjoint of an adjoint is the operator."""
     word, _, rest = call.partition(" ")
     if "reduce=mean" in call.split(" "):
         raise InvalidValue("fold", "reduce", "has no derivative for a mean", "mean", "fold(..) / coverage(..)")
@@ -34,30 +34,30 @@ def transposed(call: str) -> str:
 
 
 def tangent_of(call: str) -> str:
-    """The linear part: the call with a fill of 0."""
+    """Returns the linear part of a call: the call with a fill of 0."""
     return " ".join(word for word in call.split(" ") if not word.startswith(("fill=", "value=")))
 
 
 def sum_of(call: str) -> str:
-    """A mean as the sum that it divides; any other call as it is."""
+    """Returns the sum of a mean; any other call unchanged."""
     words = call.split(" ")
     return tangent_of(" ".join(word for word in words if word != "reduce=mean")) if "reduce=mean" in words else call
 
 
 def counting(call: str) -> str:
-    """The call with float32, which counts exactly."""
+    """Returns the call with float32, which counts exactly."""
     words = call.split(" ")
     return " ".join((words[0], "f32", *words[2:]))
 
 
 def pads_with_elements(call: str) -> bool:
-    """Whether a call pads with elements of the image, not with a fill."""
+    """Returns whether a call pads with elements of the image, not with a fill."""
     return " padding_mode=" in call and " padding_mode=constant" not in call
 
 
 def padded(call: str) -> tuple[str, list[tuple[int, npt.NDArray[np.int64]]]]:
-    """A call that pads with elements of the image, as a call that pads nothing, and for each axis of the image that it pads
-    the indices that do so. Any other call is returned as it is."""
+    """Splits a call that pads with elements of the image. Returns a call without padding, and for each padded axis of the
+    image the indices that pad it. Any other call is returned unchanged, without indices."""
     words = call.split(" ")
     if words[0] == ADJOINT or not pads_with_elements(call):
         return call, []
@@ -77,7 +77,7 @@ def padded(call: str) -> tuple[str, list[tuple[int, npt.NDArray[np.int64]]]]:
 
 
 def shapes(call: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The shapes of what a call takes and gives, without samples."""
+    """Returns the shapes of the input and the output of a call, without samples."""
     word, _, rest = call.partition(" ")
     if word != ADJOINT:
         return _core.linear_shapes(call)
@@ -86,21 +86,21 @@ def shapes(call: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 
 def closed(call: str, shape: Sequence[int]) -> str:
-    """A call with the shape in place of the "?" of one that has no shape yet."""
+    """Returns a call with a shape in place of "?"."""
     return call.replace(" ? ", f" {'x'.join(map(str, shape))} ", 1)
 
 
 def open_result(call: str, extents: Sequence[int | None]) -> tuple[Extent | None, ...] | None:
-    """The shape of the result of a call with "?" for its shape, from the data's extents, where None is one that is not
-    known. An entry is None if it follows no simple rule; the whole is None if no shape was found that suits the call.
+    """Returns the shape of the result of a call with "?" for its shape. extents: those of the data, None for an unknown one.
+    An entry is None if it follows no simple rule; the result is None if no shape was found that suits the call.
 
-    The library knows shapes of numbers only. So it is asked for several numbers in place of those that are not known.
+    The library knows shapes of numbers only. So it computes the shape for several numbers in place of the unknown ones.
     """
     return _open_result(call, tuple(extents))
 
 
 class Extent(NamedTuple):
-    """An extent of a result: a number, or a multiple (by a fraction) of an extent of the data that is not known."""
+    """An extent of a result: a number, or the product of a fraction and an unknown extent of the data."""
 
     factor: Fraction
     axis: int | None = None
@@ -127,7 +127,7 @@ def _open_result(call: str, extents: tuple[int | None, ...]) -> tuple[Extent | N
         return None
     shape: list[Extent | None] = [Extent(Fraction(extent)) for extent in found]
     for axis in unknown:
-        # Further away than any step of a window, and divisible by what divides the first.
+        # The far size is further away than any step of a window, and every divisor of `size` divides it.
         far, near = result(here | {axis: size * (step + 1)}), result(here | {axis: size + 1})
         for i, extent in enumerate(found):
             if far is None or far[i] != extent:
@@ -140,7 +140,7 @@ def _open_result(call: str, extents: tuple[int | None, ...]) -> tuple[Extent | N
 
 
 def steps(call: str) -> tuple[str, list[tuple[int, npt.NDArray[np.int64]]]]:
-    """What the library runs for a call, and the indices of the axes on which the result is then summed."""
+    """Returns the call that the library runs, and the indices of each axis along which the result is then summed."""
     word, _, rest = call.partition(" ")
     if word != ADJOINT:
         return call, []
@@ -149,7 +149,7 @@ def steps(call: str) -> tuple[str, list[tuple[int, npt.NDArray[np.int64]]]]:
 
 
 def result(call: str, x: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """What a call gives for an array."""
+    """Returns the result of a call for an array."""
     source, target = shapes(call)
     samples = x.shape[: x.ndim - len(source)]
     if x.size == 0 and call.startswith(ADJOINT):

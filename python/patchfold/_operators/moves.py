@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What moves elements of any kind of array: the engine, or the array's own library."""
+"""Moves elements of any kind of array, by the engine or by the array's own library."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Shape = tuple[int, ...]
 
 
 def moved(array: Any, parts: Sequence[int], order: Sequence[int]) -> Any:
-    """The array with its axes cut into parts and these in another order, by its own library: a view where it has views."""
+    """Returns an array with its axes cut into parts in another order, by its own library; a view if possible."""
     cut = reshaped(array, tuple(parts))
     if is_torch(array):
         return cut.permute(order)
@@ -30,13 +30,13 @@ class Read(NamedTuple):
     array: Any
     shape: Shape
     by_engine: bool
-    """Otherwise its own library moves it: it has gradients, is traced, or lies elsewhere than in the processor's memory."""
+    """False if the array's own library must move it: an array with gradients, a traced one, or one on another device."""
     compiled: bool = False
     """Whether torch.compile traces the call."""
 
 
 def read(array: Any, op: str, argument: str, out: Any, open_batch: bool = False) -> Read:
-    """open_batch: whether the first extent may be unknown, in a graph of TensorFlow. It is -1 then, as for tf.reshape."""
+    """Reads an array. open_batch: whether the first extent may be unknown, in a graph of TensorFlow: then it is -1."""
     if is_numpy(array):
         shape = _core.array_facts(array, op, argument)[0]
         return Read(array if type(array) is np.ndarray else array.view(np.ndarray), shape, True)
@@ -51,7 +51,7 @@ def read(array: Any, op: str, argument: str, out: Any, open_batch: bool = False)
             return Read(array, tuple(map(int, array.shape)), False)
     movable = hasattr(array, "reshape") and hasattr(array, "transpose")
     if isinstance(array, type) or not (movable or module_of(array) == "tensorflow") or out is not None:
-        memory(array, op, argument, False)  # refuses what is no array
+        memory(array, op, argument, False)  # refuses an object that is no array
         known = "a NumPy array or a torch tensor" + ("" if out is not None else ", or have reshape and transpose")
         raise InvalidType(op, argument, f"must be {known}", type_name(array))
     if open_batch and module_of(array) == "tensorflow" and array.shape.rank and array.shape[0] is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parts of the patches: columns in chunks that fit into memory, and patches at given corners."""
+"""Parts of all patches: columns in chunks that fit into memory, and patches at given corners."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ class Chunk(NamedTuple):
     """A portion of the columns of unfold: columns = unfold(..)[batch, :, positions], with one batch axis."""
 
     batch: slice
-    """Which images, counted row-major over all batch axes."""
+    """The images, counted row-major over all batch axes."""
     positions: slice
-    """Which positions, counted row-major over all spatial axes."""
+    """The positions, counted row-major over all spatial axes."""
     columns: Any
     """(images, C*K, positions), of the same kind as the image."""
 
 
 def _begins(padding: Any, extents: Sequence[int], steps: Sequence[int], effective: Sequence[int]) -> list[int]:
-    """The pads at the beginning of each axis, for a padding that is already checked."""
+    """Returns the pads at the beginning of each axis, for a checked padding."""
     if isinstance(padding, str):
         if padding == "valid":
             return [0] * len(extents)
@@ -52,7 +52,7 @@ def _begins(padding: Any, extents: Sequence[int], steps: Sequence[int], effectiv
 
 
 def _portions(extents: Sequence[int], most: int) -> Iterator[tuple[Range, ...]]:
-    """Cuts a row-major array into runs of neighbouring elements, at most `most` each, as (begin, end) of each axis."""
+    """Yields runs of at most `most` neighbouring elements of a row-major array, as (begin, end) for each axis."""
     whole = len(extents)  # axes from this one on are never cut
     inner = 1
     while whole > 0 and inner * extents[whole - 1] <= most:
@@ -70,7 +70,7 @@ def _portions(extents: Sequence[int], most: int) -> Iterator[tuple[Range, ...]]:
 
 
 def _run(ranges: Sequence[Range], extents: Sequence[int]) -> slice:
-    """The row-major indices of a portion, which are contiguous."""
+    """Returns the row-major indices of a portion, which are contiguous."""
     begin = 0
     for (first, _), extent in zip(ranges, extents, strict=True):
         begin = begin * extent + first
@@ -178,7 +178,7 @@ def iter_unfold(
 
 
 def reshaped(array: Any, shape: tuple[int, ...]) -> Any:
-    """Reshapes an array, also one of TensorFlow, which has no such method."""
+    """Returns an array in another shape. TensorFlow's tensors have no method for it."""
     return array.reshape(shape) if hasattr(array, "reshape") else _module(array).reshape(array, shape)
 
 
@@ -239,7 +239,7 @@ def gather_patches(x: Array, corners: npt.ArrayLike, size: IntOrInts, *, out: Ar
 
 
 def _picked(x: Any, corners: Any, size: Any) -> Any:
-    """gather_patches by torch's own index, so that derivatives flow."""
+    """Returns the result of gather_patches by torch's own indexing, so that derivatives flow."""
     axes = np.shape(corners)[-1] if np.ndim(corners) == 2 and 1 <= np.shape(corners)[-1] <= x.ndim else x.ndim
     extents = tuple(map(int, x.shape[x.ndim - axes :]))
     places = _core.gather_patches(np.arange(prod(extents)).reshape(extents), corners, size, None)

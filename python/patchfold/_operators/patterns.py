@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Patterns of rearrange: "b (h p) c -> b h (p c)", read and checked against a shape.
+"""Reads patterns of rearrange, such as "b (h p) c -> b h (p c)", and checks them against a shape.
 
-torch.compile traces this module, and takes lists where it does not take generators.
+torch.compile traces this module. It takes lists, but no generators in some places.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ _LIMIT = 1 << 60
 _REST = "..."
 
 Group = tuple[str, ...] | None
-"""The names of an axis, of which () has none and one element; None for an ellipsis that stands alone."""
+"""The names in one axis of a pattern: empty for an axis "()" of one element; None for an ellipsis that stands alone."""
 
 Sizes = tuple[tuple[str, int], ...]
 
 
 class Plan(NamedTuple):
-    """How arrays of one shape are moved."""
+    """A rearrangement of arrays of one shape."""
 
     source: tuple[Shape, ...]
     """The extents of the parts of each axis of x."""
     order: Shape
     """The parts, counted over all axes of x, in the order of the result."""
     target: Shape
-    """How many parts each axis of the result has."""
+    """The number of parts of each axis of the result."""
     shape: Shape
-    """Of the result."""
+    """The shape of the result."""
 
 
 def _refuse(
@@ -106,7 +106,7 @@ def _text(group: Group) -> str:
 
 
 def _cut(extent: int, axis: int, group: tuple[str, ...], sizes: dict[str, int]) -> Shape:
-    """The extents of the parts of an axis."""
+    """Returns the extents of the parts of an axis."""
     unknown = [name for name in group if name not in sizes]
     known = prod([sizes[name] for name in group if name in sizes])
     given = f"{extent} elements on axis {axis}"
@@ -131,7 +131,7 @@ def _cut(extent: int, axis: int, group: tuple[str, ...], sizes: dict[str, int]) 
 
 
 def plan_of(pattern: str, shape: Shape, sizes: Sizes) -> Plan:
-    """The plan for arrays of this shape."""
+    """Returns the plan for arrays of a shape."""
     left, right = _parsed(pattern)
     known = dict(sizes)
     names = _names(left)
@@ -148,7 +148,7 @@ def plan_of(pattern: str, shape: Shape, sizes: Sizes) -> Plan:
         raise _refuse("x", rule, f"{shape} of rank {len(shape)}", most, code="rank")
 
     source: list[tuple[int, ...]] = []
-    places: dict[str, list[int]] = {}  # of each name's parts; an ellipsis has one for each axis
+    places: dict[str, list[int]] = {}  # the places of each name's parts; an ellipsis has a part for each axis
     count = 0
     for group in left:
         for name in (_REST,) * rest if group is None else group:
@@ -176,13 +176,13 @@ def plan_of(pattern: str, shape: Shape, sizes: Sizes) -> Plan:
 
 @functools.lru_cache(maxsize=1024)
 def move_of(pattern: str, shape: Shape, sizes: Sizes) -> _core.Rearrangement:
-    """What the engine runs for arrays of this shape."""
+    """Returns the engine's rearrangement for arrays of a shape."""
     plan = plan_of(pattern, shape, sizes)
     return _core.Rearrangement(plan.source, plan.order, plan.target)
 
 
 def sizes_of(axes: dict[str, Any]) -> Sizes:
-    """The sizes that a caller gives, as ints: True and 1.0 would be found in a cache where 1 is."""
+    """Returns a caller's sizes as ints: a cache would take True and 1.0 for 1."""
     sizes = tuple([(name, size if type(size) is int else read_once(size)) for name, size in axes.items()])
     for name, size in sizes:
         if type(size) is not int:

@@ -110,8 +110,8 @@ def reconstruct(
 
 
 def _extents(axes: int, shape: Any, windows: list[Any], layout: Any, positions: Any) -> tuple[int, ...]:
-    """The spatial extents in the shape of an image whose columns have so many axes. Their number is the length of any list.
-    With single numbers only, flat columns tell it, and a grid is read as by unfold. What else is wrong, fold says."""
+    """Returns the spatial extents in the shape of an image. Their number is the length of the lists among the windows. With
+    single numbers only, it follows from flat columns, and a grid is read as by unfold. fold finds all other faults."""
     if not isinstance(shape, tuple) or not all(type(extent) is int for extent in shape):
         raise InvalidType("reconstruct", "shape", "must be a list of integers", given_text(shape))
     flat = text_in(positions) != "grid"

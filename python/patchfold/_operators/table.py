@@ -240,7 +240,7 @@ def plan(op: str, x: Any, *, out: Any = None, **attributes: Any) -> Plan:
 
 
 def _frozen(value: Any) -> Any:
-    """A value, already checked, that its giver can no longer change."""
+    """Returns a checked value in a form that the caller can no longer change."""
     if type(value) in (list, tuple):
         return tuple(map(_frozen, value))
     return value.copy() if type(value) is np.ndarray else value
@@ -253,12 +253,12 @@ def _planned_again(op: str, attributes: dict[str, Any], source: Any, destination
 
 
 def _model(shape: tuple[int, ...], strides: tuple[int, ...], dtype: Any) -> Any:
-    """An array that looks like another, for a plan, which reads no elements. It has none of its own."""
+    """Returns an array of a shape, strides and type, without memory for its elements: a plan reads none."""
     if isinstance(dtype, str):
         return _core.RawArray.make(0, shape, strides, dtype, True, ())
     return np.lib.stride_tricks.as_strided(np.empty((), dtype), shape, strides)
 
 
 def _explained_dtype(dtype: str) -> str:
-    """The type to explain. A type that the library knows only by its size is explained as bytes, which move the same way."""
+    """Returns the type to explain: bytes for a type of which the library knows the size only, since both move alike."""
     return dtype if dtype in SIZES else "uint8"

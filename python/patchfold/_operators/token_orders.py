@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The orders of tokens: how the axes of an image are cut into parts, and how these follow each other in its tokens."""
+"""The orders of tokens: the parts into which the axes of an image are cut, and the order of the parts in the tokens."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .._typing import DepthMode
 Shape = tuple[int, ...]
 
 _LIMIT = 1 << 60
-# Of what is taken for a picture with its channels last.
+# The most channels of an array that an error takes for a picture with its channels last.
 MOST_CHANNELS = 4
 
 Seams = tuple[Shape, ...] | None
@@ -25,12 +25,12 @@ other. None: no view is possible."""
 
 class Order(NamedTuple):
     mode: DepthMode | None
-    """Of the elements of a token: "blocks_first" for (taps, channel), "depth_first" for (channel, taps), or None."""
+    """The order in a token: "blocks_first" for (taps, channel), "depth_first" for (channel, taps), or None for another."""
     merge_size: int
     frames: int
-    """Frames of a patch where patch_size is one number; 0 if images have no axis of frames."""
+    """The frames of a patch if patch_size is one number; 0 if images have no axis of frames."""
     spelled: Shape = ()
-    """The axes of a patch, and -1 for the channels, as a caller spelled them out."""
+    """The axes of a patch, and -1 for the channels, in the order that a caller spelled out."""
 
 
 ORDERS = {
@@ -41,7 +41,7 @@ ORDERS = {
 
 
 class Geometry(NamedTuple):
-    """An image whose axes are cut up, and the same parts in the order of the tokens."""
+    """The parts of the axes of an image, and their order in the tokens."""
 
     image: Shape
     cells: Shape
@@ -49,22 +49,22 @@ class Geometry(NamedTuple):
     channels_last: Shape
     """The axes of `cells` in the order (batch.., blocks.., patches within a block.., channel)."""
     blocks: Shape
-    """What space_to_depth moves to the channels of that."""
+    """The blocks of `channels_last` that space_to_depth moves to the channels."""
     grid: Shape
-    """Its result: `tokens` with an axis for each of the blocks."""
+    """The result of space_to_depth: `tokens` with an axis for each of the blocks."""
     tokens: Shape
     parts: Shape
     """The image with every axis cut into all its parts."""
     order: Shape
     """The axes of `parts` in the order of the tokens."""
     image_seams: Seams
-    """Where parts of `parts` become an axis of the image again."""
+    """The seams at which the axes of `parts` join to axes of the image."""
     token_seams: Seams
-    """Where parts, in `order`, become an axis of the tokens."""
+    """The seams at which the axes of `parts`, in `order`, join to axes of the tokens."""
 
 
 def _seams(sizes: list[int], groups: list[int]) -> Seams:
-    """For axes that come together in groups of as many, in order."""
+    """Returns the seams of axes that join in groups. groups: the number of axes in each group, in order."""
     found: list[Shape] = []
     axis = 0
     for count in groups:
@@ -76,7 +76,7 @@ def _seams(sizes: list[int], groups: list[int]) -> Seams:
 
 @functools.lru_cache(maxsize=1024)
 def geometry(batch: Shape, channels: int, extents: Shape, patch: Shape, merge: Shape, order: Order, layout: str) -> Geometry:
-    """For arguments that are already checked."""
+    """Returns the geometry for checked arguments."""
     names: list[tuple[str, int]] = [("extent", i) for i in range(len(extents))]
     place = len(names) if layout == "channels_last" else 1 if order.frames else 0
     names.insert(place, ("channel", 0))
@@ -145,14 +145,14 @@ def order_of(op: str, order: Any, layout: Any) -> Order:
 
 
 def check_spelled(op: str, order: Order, patch: Shape, given: Any) -> None:
-    """Refuses an order that spells out other axes than a patch has."""
+    """Refuses an order whose axes are not those of a patch."""
     if order.spelled and len(order.spelled) != len(patch) + 1:
         rule = "must name c and an axis for each entry of patch_size"
         raise InvalidValue(op, "order", rule, given_text(given), f"c and {len(patch)} axes, for patches of {patch}")
 
 
 def integers(op: str, argument: str, value: Any) -> Any:
-    """An int of at least 1, or a tuple of them."""
+    """Returns an argument as an int of at least 1, or as a tuple of such ints."""
     read = read_once(value)
     numbers = read if type(read) is tuple else (read,)
     if not numbers or not all(type(number) is int for number in numbers):
@@ -166,7 +166,7 @@ def integers(op: str, argument: str, value: Any) -> Any:
 
 
 def merge_of(op: str, order: Order, merge_size: Any, rank: int) -> Shape:
-    """Patches of a merge block along each axis."""
+    """Returns the patches of a merge block along each axis."""
     size = order.merge_size if merge_size is None else integers(op, "merge_size", merge_size)
     if type(size) is not int:
         rule = "must be one number, for rows and columns"
@@ -181,7 +181,7 @@ def merge_of(op: str, order: Order, merge_size: Any, rank: int) -> Shape:
 
 
 def check_extents(op: str, argument: str, extents: Shape, patch: Shape, merge: Shape, frames: int | None = None) -> None:
-    """Refuses extents that patches do not fill. frames: the axis of the frames of a video, counted from the end."""
+    """Refuses extents that are no multiples of patches. frames: the axis of a video's frames, counted from the end."""
     steps = tuple(p * m for p, m in zip(patch, merge, strict=True))
     what = "patch_size" if max(merge) == 1 else "patch_size * merge_size"
     if any(extent % step for extent, step in zip(extents, steps, strict=True)):
@@ -194,7 +194,7 @@ def check_extents(op: str, argument: str, extents: Shape, patch: Shape, merge: S
 
 
 def _frames_hint(given: int, step: int, axis: int) -> str:
-    """Says what to do with frames that are no multiple of a step."""
+    """Returns a hint about frames that are no multiple of a step."""
     if given % step == 0:
         return ""
     if given == 1:
@@ -204,7 +204,7 @@ def _frames_hint(given: int, step: int, axis: int) -> str:
 
 
 def image_axes(op: str, shape: Shape, patch: Shape, merge: Shape, kind: Order, layout: str) -> tuple[Shape, int, Shape]:
-    """The batch, the channels and the spatial extents of an image. An error says which change of the call would do."""
+    """Returns the batch, the channels and the spatial extents of an image. An error names a change that helps."""
     try:
         return _image_axes(op, shape, patch, merge, kind, layout)
     except InvalidValue as error:

@@ -39,27 +39,27 @@ _copy = _core.Operator("copy", data="x")
 
 
 def _joins(array: Any, seams: Seams) -> bool:
-    """Whether the parts of a NumPy array or torch tensor can become the axes of the result without a copy."""
+    """Returns whether the parts of a NumPy array or torch tensor can become the axes of the result without a copy."""
     strides = array.strides if is_numpy(array) else array.stride()
     return seams is not None and all(strides[axis] == strides[inner] * extent for axis, inner, extent in seams)
 
 
 def _geometry(compiled: bool) -> Callable[..., Geometry]:
-    """geometry(), without its cache where torch.compile traces: that would be no part of the graph."""
+    """Returns the function geometry; without its cache if torch.compile traces, since a graph cannot hold a cache."""
     return geometry.__wrapped__ if compiled else geometry
 
 
 def _in_order(plan: Geometry) -> Shape:
-    """The extents of all parts, in the order of the tokens."""
+    """Returns the extents of all parts, in the order of the tokens."""
     return tuple(plan.parts[axis] for axis in plan.order)
 
 
 def _result(op: str, shape: Shape, like: Any, out: Any) -> Any:
-    """An array to write to: the given one, checked, or a new one."""
+    """Returns an array to write to: `out`, checked, or a new one."""
     if out is None:
         return (new_torch if is_torch(like) else new_numpy)(shape, like.dtype)
     if not is_numpy(out) and not is_torch(out):
-        memory(out, op, "out", True)  # refuses it
+        memory(out, op, "out", True)  # refuses an `out` that is no array
     given = shape_of(out, op, "out")
     if given != shape:
         rule = "must have the shape of the result"

@@ -15,7 +15,7 @@ from .._typing import Array, DepthMode, Element, IntOrInts, Layout
 
 
 def torch_shape_and_strides(name: str, x: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Those of a torch tensor, in elements. The native module asks for them."""
+    """Returns the shape and the strides, in elements, of a torch tensor, for the native module."""
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(x, torch.Tensor) and x.layout is torch.strided:
         return tuple(x.shape), tuple(x.stride())

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""In which order somebody else's columns hold an image."""
+"""Finds the order in which columns of any system hold an image."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What to type for an index map that has a name: the call of patchfold that makes the same."""
+"""Writes the call of patchfold for an index map that has a name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WORDS = ("mode", "stride", "dilation", "padding", "value", "order", "merge_size
 
 
 def call_of(name: Name, map: IndexMap, fill: Any) -> tuple[str, str]:
-    """Returns the function of patchfold, and the call as it is typed. fill: what padding holds."""
+    """Returns the function of patchfold, and the call as it is typed. fill: the value of padding."""
     found, given = name.found, dict(name.arguments)
     if found is None or name.operator == "blocks":
         return _call_of_blocks(name, map)
@@ -41,7 +41,7 @@ def call_of(name: Name, map: IndexMap, fill: Any) -> tuple[str, str]:
 
 
 def _typed(operator: str, map: IndexMap, takes: Shape, gives: Shape, given: dict[str, Any]) -> str:
-    """Writes a call with reshapes where the function takes or gives another shape than the map."""
+    """Returns the text of a call, with reshapes if the function's shapes are not the map's."""
     parts = ["image" if takes == map.source else f"image.reshape{takes}"]
     parts += [str(value) for key, value in given.items() if key not in _WORDS]
     parts += [

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which call is it elsewhere: the one table of what other systems call the operators of patchfold.
+"""The table of the calls of other systems that do the same as patchfold's operators.
 
-`explain_order` says by it who makes an order, and scripts/checks/porting.py writes docs/porting.md from it. A test holds
-docstrings to it, and tests/peers runs each of its calls in its system.
+`explain_order` takes from it the systems that make an order, and scripts/checks/porting.py writes docs/porting.md from it.
+A test compares docstrings with the table, and tests/peers runs each call in its system.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from typing import NamedTuple
 
 
 class Made(NamedTuple):
-    """Columns that a call of another system makes, or takes (`back`), as explain_order finds them."""
+    """Columns, in the terms of explain_order, that a call of another system makes or, with `back`, takes."""
 
     name: str
-    """What explain_order says."""
+    """The name of the call in an answer of explain_order."""
     place: str
-    """Where the channels of the image are: words of "first", "last" and "none"."""
+    """The places of the image's channels: words of "first", "last" and "none"."""
     axes: str
     """Layouts of layouts.LAYOUTS, with | between them."""
     order: str
-    """Of a patch, "channel" or "kernel"; "" for any."""
+    """The order of a patch, "channel" or "kernel"; "" for any."""
     when: str = ""
-    """Words of systems.FACTS that all hold."""
+    """Words of systems.FACTS: conditions that all hold."""
     back: bool = False
 
 
@@ -32,10 +32,10 @@ class Row(NamedTuple):
     system: str
     theirs: str
     ours: str
-    """By patchfold's own operators."""
+    """The call of patchfold's neutral operators."""
     shape: tuple[int, ...]
     same: str = ""
-    """By the module of patchfold that has the system's names; none for systems without one."""
+    """The call of patchfold's module with the system's names; "" for a system without a module."""
     op: str = ""
     """The operator of the table of operators."""
     note: str = ""
@@ -159,7 +159,7 @@ ROWS = [
         'Mode="crd" is mode="depth_first"'),
 ]  # fmt: skip
 
-# Orders that no call of one system makes in a row of its own.
+# Orders that no single row of the table makes.
 MADE = [
     Made("tf.signal.frame", "last", LAST_GRID, "kernel", "zero 1-D same_or_valid"),
     Made("tf.nn.space_to_depth, NCHW", "first", GRID, "kernel", "blocks"),
@@ -172,8 +172,8 @@ MADE = [
     Made("window_partition of a Swin transformer", "last", SWIN, "", "2-D blocks"),
 ]  # fmt: skip
 
-# How patches of other systems are put back: the call that cuts x, and the call that gives x again. Where patches overlap,
-# each element is the mean of its copies, which are equal.
+# Calls that cut x in another system, each with the call of patchfold that gives x again. If patches overlap, each element
+# is the mean of its copies, which are equal.
 PUT_BACK = [
     ("TensorFlow", 'tf.image.extract_patches(x, [1, 3, 3, 1], [1, 2, 2, 1], [1, 1, 1, 1], "SAME")',
      f'patchfold.reconstruct(patches, (2, 8, 10, 3), 3, stride=2, padding="same", {LAST}, {P})'),
@@ -184,7 +184,7 @@ PUT_BACK = [
     ("Keras", "keras.ops.image.extract_patches(x, (2, 2))", f"patchfold.depth_to_space(patches, 2, {LAST})"),
 ]  # fmt: skip
 
-# What systems have no call of, and what to write.
+# The operators that a system lacks, with remarks.
 MISSING = [
     ("torch", "space_to_batch, batch_to_space, and every operator of other than two spatial axes"),
     ("ONNX", "im2col, patches, space_to_batch, batch_to_space; SpaceToDepth in mode CRD before opset 28"),

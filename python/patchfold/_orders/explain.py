@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which order is my array? Finds the operator, order and geometry that turn an image into columns, from their values."""
+"""Finds the operator, order and geometry that turn an image into columns, from the values of both arrays."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from .systems import systems_of
 
 EXPLAIN_ORDER = "explain_order"
 MOST = 1 << 26
-"""Elements of an array: a search needs about 40 bytes for each element of both."""
+"""The most elements of an array: a search needs about 40 bytes for each element of both arrays."""
 
 
 @dataclass(frozen=True)
 class OrderAnswer:
-    """What ``explain_order`` found. It is true if an operator was found; ``str()`` says everything in a few lines."""
+    """The answer of ``explain_order``. It is true if an operator was found; ``str()`` gives all of it in a few lines."""
 
     operator: str
     """The function of patchfold: "unfold", "space_to_depth", "space_to_batch", or an inverse; "patchify", "unpatchify" or
     "rearrange" for other blocks; "" if there is none."""
     call: str
-    """What to type: "patchfold.unfold(image, (3, 3), order='channel')"; "" if there is none."""
+    """The call to type: "patchfold.unfold(image, (3, 3), order='channel')"; "" if there is none."""
     order: str
-    """Inside a patch: "channel" for row = channel * taps + tap, "kernel" for row = tap * channels + channel, "column" as
-    channel, with the taps of a patch counted down its columns, as MATLAB does. "" where the layout alone says it."""
+    """The order inside a patch: "channel" for row = channel * taps + tap, "kernel" for row = tap * channels + channel,
+    "column" like channel, but with taps counted down the columns, as in MATLAB. "" if the layout alone shows the order."""
     layout: str
     """The axes of the columns in einops' notation: "b (c kh kw) (h w)", where kh and kw are taps, h and w positions."""
     kernel_size: tuple[int, ...] = ()
@@ -40,13 +40,13 @@ class OrderAnswer:
     dilation: tuple[int, ...] = ()
     padding: tuple[tuple[int, int], ...] = ()
     fill: float | complex | int | bool | None = None
-    """What padding holds; None if no element of the columns lies in padding."""
+    """The value of padding; None if no element of the columns lies in padding."""
     systems: tuple[str, ...] = ()
     """Operators of other systems that give columns in this layout."""
     ambiguous: bool = False
     """Whether values that repeat leave another order possible, too."""
     reason: str = ""
-    """Why there is no operator, or what remains open."""
+    """The reason why there is no operator, or the question that remains open."""
 
     def __bool__(self) -> bool:
         return bool(self.operator)
@@ -119,8 +119,8 @@ def _none(reason: str) -> OrderAnswer:
 
 
 def _indices_of(image: npt.NDArray[Any], columns: npt.NDArray[Any]) -> tuple[Indices | None, str]:
-    """Returns for each element of the columns the element of the image that has its value: OUTSIDE for what can only be
-    padding, UNKNOWN for what may be several. Or None, and why."""
+    """Returns for each element of the columns the element of the image with the same value: OUTSIDE if it must be padding,
+    UNKNOWN if several elements fit. Returns None and a reason if the columns hold several values that the image lacks."""
     values, wanted = image.reshape(-1), columns.reshape(-1)
     if values.dtype != wanted.dtype:
         kind = wanted.dtype if wanted.dtype.kind in "fc" and values.dtype.kind in "biuf" else np.result_type(values, wanted)
@@ -138,7 +138,7 @@ def _indices_of(image: npt.NDArray[Any], columns: npt.NDArray[Any]) -> tuple[Ind
             f"{strange.size} of {wanted.size} elements of columns are nowhere in image, such as {examples}: "
             "they are sums, or come from another image."
         )
-    # Padding may hold a number that the image holds too: 0, or what the columns have most of.
+    # Padding may hold a number that the image holds too: 0, or the most frequent number of the columns.
     indices[wanted == 0] = UNKNOWN if not strange.size else indices[wanted == 0]
     known = indices[indices >= 0]
     if known.size and not strange.size:
@@ -148,8 +148,8 @@ def _indices_of(image: npt.NDArray[Any], columns: npt.NDArray[Any]) -> tuple[Ind
 
 
 def _padding(map: IndexMap, image: npt.NDArray[Any], columns: npt.NDArray[Any]) -> npt.NDArray[Any] | None:
-    """Returns the elements of the columns that the map has outside; None unless these are one number, and every other
-    element is what the map says."""
+    """Returns the elements of the columns that the map places outside the image. Returns None unless they are all equal and
+    every other element is the one of the map."""
     reference = map.indices()
     inside = reference != OUTSIDE
     expected = image.reshape(-1)[np.maximum(reference, 0)]
@@ -162,7 +162,7 @@ def _padding(map: IndexMap, image: npt.NDArray[Any], columns: npt.NDArray[Any]) 
 
 
 def _has_rival(name: Name, map: IndexMap, image: npt.NDArray[Any], columns: npt.NDArray[Any]) -> bool:
-    """Returns whether the other order of channels and taps gives these columns, too."""
+    """Returns whether the other order of channels and taps gives the same columns."""
     found = name.found
     if found is None or name.inverted or found.image.channels == 1:
         return False
@@ -207,7 +207,7 @@ def _answer(name: Name, map: IndexMap, fill: Any, has_rival: bool) -> OrderAnswe
 
 
 def _values(array: Any, argument: str) -> npt.NDArray[Any]:
-    """An array of numbers in NumPy's memory."""
+    """Returns the values of an array of numbers as a NumPy array."""
     if is_torch(array):
         array = array.detach().cpu()
         array = array.float() if str(array.dtype) == "torch.bfloat16" else array

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Index maps: for each element of a result, which element of the source it is. `maps` writes one as digits, and proves it.
+"""Index maps: the element of the source for each element of a result. `maps` writes a map as digits, and proves it.
 
-What only moves data is an array of indices into its source, with OUTSIDE where the result holds padding. Every operator of
-the family is such a map of one form: each axis of the result counts in mixed radix, and each digit steps along one axis
-of the source.
+An operation that only moves data is an array of indices into its source, with OUTSIDE for padding. Every operator of the
+family is a map of one form: each axis of the result counts in mixed radix, and each digit steps along one axis of the
+source.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 OUTSIDE, UNKNOWN = -1, -2
-"""What stands for no element of the source, and for an element that is not known."""
+"""The indices for an element outside the source, and for an unknown element."""
 Indices = NDArray[np.int64]
 Shape = tuple[int, ...]
 
@@ -28,7 +28,7 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class Digit:
-    """A digit of an axis of the result: `extent` values, each `step` elements further along `axis` of the source."""
+    """A digit of an axis of the result: `extent` values, which lie `step` elements apart along `axis` of the source."""
 
     extent: int
     axis: int
@@ -37,7 +37,7 @@ class Digit:
 
 @dataclass(frozen=True)
 class IndexMap:
-    """Digits of each axis of the result, the slowest first; the source's coordinates where all digits are 0."""
+    """The digits of each axis of the result, the slowest first, and the source's coordinates for digits of 0."""
 
     source: Shape
     shape: Shape
@@ -45,7 +45,7 @@ class IndexMap:
     begins: Shape
 
     def coordinates(self, where: Sequence[Any]) -> list[Any]:
-        """Returns the coordinates in the source, inside or not, of elements of the result: `where` has their index on each
+        """Returns the source's coordinates, inside or outside, of elements of the result. where: the elements' index on each
         axis of the result, in arrays that broadcast."""
         found: list[Any] = list(self.begins)
         for index, digits in zip(where, self.digits, strict=True):
@@ -55,7 +55,7 @@ class IndexMap:
         return found
 
     def at(self, where: Sequence[Any]) -> Indices:
-        """Returns indices into the source in row-major order, OUTSIDE where a coordinate lies outside. where: as for
+        """Returns row-major indices into the source, OUTSIDE for coordinates outside the source. where: as for
         `coordinates`."""
         index, inside = np.int64(0), np.bool_(True)
         for at, extent, stride in zip(self.coordinates(where), self.source, strides(self.source), strict=True):
@@ -64,7 +64,7 @@ class IndexMap:
         return np.where(inside, index, OUTSIDE)
 
     def indices(self) -> Indices:
-        """Writes the map out."""
+        """Returns the map as an array of indices."""
         return np.array(np.broadcast_to(self.at(np.indices(self.shape, sparse=True)), self.shape))
 
     def places(self) -> list[list[Digit]]:
@@ -73,8 +73,8 @@ class IndexMap:
         return [[digit for digit in flat if digit.axis == axis] for axis in range(len(self.source))]
 
     def inverse(self) -> IndexMap | None:
-        """Returns the map from the result to the source; None unless each element of the source is in the result once, and
-        digits count upwards."""
+        """Returns the map from the result to the source; None unless each element of the source is in the result exactly
+        once, and all digits count upwards."""
         found: list[list[tuple[int, Digit]]] = [[] for _ in self.source]
         for axis, digits in enumerate(self.digits):
             for digit, step in zip(digits, strides([digit.extent for digit in digits]), strict=True):
@@ -118,12 +118,12 @@ def maps(indices: Indices, source: Sequence[int]) -> Iterator[IndexMap]:
 
 
 def _countings(indices: Indices, where: Sequence[Indices], values: Indices) -> Iterator[Sequence[list[tuple[int, int]]]]:
-    """Yields extents and steps of the digits that may count each axis. where, values: some known elements."""
+    """Yields the possible extents and steps of the digits of each axis. where, values: some known elements."""
     rows = [np.moveaxis(indices, axis, 0).reshape(extent, -1) for axis, extent in enumerate(indices.shape)]
     yield from itertools.islice(itertools.product(*(list(itertools.islice(_digits(each), 8)) for each in rows)), _MOST_WAYS)
     if not (indices == UNKNOWN).any() or any(len(each) > 1 and _steps(each) is None for each in rows):
         return
-    # Where few elements are known, neighbours are not: steps of digits that have prime extents follow from any of them.
+    # If few elements are known, neighbours are unknown: then steps of digits of prime extents follow from any elements.
     orders = itertools.product(*(list(itertools.islice(_prime_orders(extent), _MOST_FITS)) for extent in indices.shape))
     for extents in itertools.islice(orders, _MOST_FITS):
         digits = [np.unravel_index(index, axis) for index, axis in zip(where, extents, strict=True) if axis]
@@ -153,7 +153,7 @@ def _prime_orders(number: int) -> Iterator[Shape]:
 
 
 def _joined(digits: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Returns digits with those made one that count on."""
+    """Returns digits in which neighbours that count like one digit are joined."""
     found: list[tuple[int, int]] = []
     for extent, step in digits:
         if found and found[-1][1] == step * extent:
@@ -163,8 +163,8 @@ def _joined(digits: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _digits(rows: Indices) -> Iterator[list[tuple[int, int]]]:
-    """Yields extents and steps (in the source's row-major order) of the digits that may count `rows`, the slowest first.
-    There is one way at most, if two neighbouring rows always have an element that is known in both."""
+    """Yields the possible extents and steps (in the source's row-major order) of the digits of `rows`, the slowest first.
+    There is at most one way if every two neighbouring rows share a place at which both elements are known."""
     count = len(rows)
     if count == 1:
         yield []
@@ -187,7 +187,7 @@ def _digits(rows: Indices) -> Iterator[list[tuple[int, int]]]:
 
 
 def _steps(rows: Indices) -> tuple[Indices, NDArray[np.bool_]] | None:
-    """Returns the steps between neighbouring rows, and where one is seen; None if elements of a row step differently."""
+    """Returns the steps between neighbouring rows, and a mask of known steps; None if elements of a row step differently."""
     bounds = np.iinfo(np.int64)
     least, most = np.full(len(rows) - 1, bounds.max), np.full(len(rows) - 1, bounds.min)
     for begin in range(0, rows.shape[1], max(1, _CHUNK // len(rows))):

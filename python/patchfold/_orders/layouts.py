@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How systems lay out the columns of an image: which axes hold batches, channels, taps and positions, and in which order.
+"""The layouts of columns in all systems: the axes of batches, channels, taps and positions, and their order.
 
 Every relation of an image and its columns is one index map: columns[b, c, taps, positions] = image[b, c, coordinates], with
-coordinate = position * stride + tap * dilation - pad. A layout says on which axes of the columns these indices lie.
+coordinate = position * stride + tap * dilation - pad. A layout names the axes of the columns on which these indices lie.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ def letters(rank: int) -> str:
 
 @dataclass(frozen=True)
 class ImageLayout:
-    """Which axes of an image are batch, channels and spatial."""
+    """The roles of the axes of an image: batch, channels and spatial axes."""
 
     batch: Shape
     channels: int
     spatial: Shape
     place: str
-    """Of the channels: "first", "last", or "none" where no axis holds them."""
+    """The place of the channels: "first", "last", or "none" if no axis holds them."""
 
     def axis_of(self, kind: Kind) -> int:
-        """Returns the axis of the image that an index counts along; -1 for channels that no axis holds."""
+        """Returns the axis of the image along which an index counts; -1 for channels that no axis holds."""
         word, i = kind
         if word == "b":
             return i
@@ -50,7 +50,7 @@ class ImageLayout:
         return kinds[::-1] if letter.isupper() else kinds
 
     def text(self, axes: Axes) -> str:
-        """Writes axes as einops has them: "b (c kh kw) (h w)"."""
+        """Returns axes in einops' notation: "b (c kh kw) (h w)"."""
 
         def name(kind: Kind) -> str:
             word, i = kind
@@ -62,7 +62,7 @@ class ImageLayout:
 
 
 def grouped(names: list[str]) -> str:
-    """Writes what an axis holds as einops has it."""
+    """Returns the names on one axis in einops' notation."""
     return names[0] if len(names) == 1 else "(" + " ".join(names) + ")" if names else "1"
 
 
@@ -76,7 +76,7 @@ def image_layouts(shape: Shape) -> list[ImageLayout]:
         rest = shape[batch:]
         channels = 1 if place == "none" else rest[0] if place == "first" else rest[-1]
         spatial = rest[1:] if place == "first" else rest[:-1] if place == "last" else rest
-        # Four axes are a batch of pictures, five one of volumes, three one picture with channels.
+        # Four axes are likely a batch of pictures, five axes a batch of volumes, three axes one picture with channels.
         likely = (rank > 3, batch > 1, place == "none", len(shape) - 2 != rank and len(shape) != 3)
         found.append((likely, ImageLayout(shape[:batch], channels, spatial, place)))
     return [layout for _, layout in sorted(found, key=lambda each: each[0])]
@@ -84,20 +84,20 @@ def image_layouts(shape: Shape) -> list[ImageLayout]:
 
 @dataclass(frozen=True)
 class ColumnLayout:
-    """The axes of columns. `axes` is a text: b, c, k and p are the indices of batches, channels, taps and positions, each
-    axis by itself or, in brackets, merged; K and P are merged with the first spatial axis running fastest."""
+    """The axes of columns. `axes` is a text in which b, c, k and p are the indices of batches, channels, taps and positions.
+    Each index has an axis of its own or, in brackets, shares one. K and P have the first spatial axis running fastest."""
 
     axes: str
     order: str
-    """Of a patch: "channel" (row = channel * taps + tap), "kernel" (row = tap * channels + channel), or "column" (as
-    channel, with taps down the columns first)."""
+    """The order of a patch: "channel" (row = channel * taps + tap), "kernel" (row = tap * channels + channel), or "column"
+    (like channel, with taps down the columns first)."""
 
     def of(self, image: ImageLayout) -> Axes:
-        """Returns the indices of each axis. Where the image has no channels, they are left out."""
+        """Returns the indices of each axis, without channels if the image has none."""
         axes: list[tuple[Kind, ...]] = []
         for merged, alone in re.findall(r"\(([^)]*)\)|(\w)", self.axes):
             if alone:
-                axes += [(kind,) for kind in image.spread(alone)]  # none for what the image has not
+                axes += [(kind,) for kind in image.spread(alone)]  # an index that the image lacks adds no axis
             else:
                 axes.append(tuple(kind for letter in merged.split() for kind in image.spread(letter)))
         return tuple(axes)

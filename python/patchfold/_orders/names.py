@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The names of index maps: which operator of the family a map is, its arguments, and its pattern in einops' notation."""
+"""The names of index maps: the operator of the family, its arguments, and its pattern in einops' notation."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ INVERSE = {"unfold": "fold", "space_to_depth": "depth_to_space", "space_to_batch
 
 @dataclass(frozen=True)
 class Name:
-    """What a map is: the neutral operator, its arguments, and the pattern, `source -> result` in einops' notation.
+    """The name of a map: the neutral operator, its arguments, and the pattern `source -> result` in einops' notation.
 
-    `operator` is a function of patchfold, or "blocks" for a rearrangement of blocks that none of them is in one step.
-    `exact` tells whether its result is the map's as it stands; otherwise the axes of the result lie in another order, which
-    the pattern shows.
+    `operator` is a function of patchfold, or "blocks" for a rearrangement of blocks that no function makes in one step.
+    `exact` tells whether the function's result is the map's; otherwise the map's axes lie in another order, which the
+    pattern shows.
     """
 
     operator: str
@@ -32,7 +32,7 @@ class Name:
     exact: bool = True
     found: Found | None = None
     columns: tuple[int, ...] = ()
-    """The shape that the function gives, or takes if it is an inverse."""
+    """The shape of the columns: the function's result, or its input if the function is an inverse."""
     inverted: bool = False
 
     def __str__(self) -> str:
@@ -56,11 +56,11 @@ def name_of(indices: Indices, source: Sequence[int]) -> Name | None:
 def named(map: IndexMap, *, only_blocks: bool) -> Name | None:
     """Returns the name of a map in digits.
 
-    only_blocks: None for what moves elements, but cuts less than two axes of the source: transpositions, heads of attention.
+    only_blocks: None for maps that cut fewer than two axes of the source, such as transpositions and heads of attention.
     """
     back = map.inverse()
     for naming in (_plain, _blocks):
-        # What puts blocks back is the inverse of a map that cuts. In 1-D a map may have two names.
+        # A map that puts blocks back is the inverse of a map that cuts. In 1-D a map may have two names.
         ways = [way for way in (naming(map, only_blocks), back and _inverted(naming(back, only_blocks))) if way]
         if ways:
             return min(ways, key=lambda way: str(way.arguments.get("layout", "")))
@@ -72,11 +72,11 @@ def named(map: IndexMap, *, only_blocks: bool) -> Name | None:
 
 
 def _plain(map: IndexMap, only_blocks: bool) -> Name | None:
-    """Returns the name of a map that cuts patches and has them on one axis, as a function has them."""
+    """Returns the name of a map that cuts patches and has each patch on one axis, as the functions do."""
     cut = [axis for axis, digits in enumerate(map.places()) if len(digits) > 1]
     names = []
     for found in readings(map) if cut else ():
-        # One axis in two, as heads of attention, cuts no blocks.
+        # A map that cuts one axis in two, as for heads of attention, cuts no blocks.
         beside = cut[:1] != [0] and any(word == "c" for word, _ in found.column())
         if found.is_plain() and (len(cut) > 1 or beside or found.is_batched() or not found.is_split()):
             name, whole = _name(map, found), found.spatial_axes() == cut
@@ -87,7 +87,7 @@ def _plain(map: IndexMap, only_blocks: bool) -> Name | None:
 
 
 def _name(map: IndexMap, found: Found) -> Name:
-    """Returns the function that cuts as `found` says."""
+    """Returns the name of the function that cuts with the geometry of `found`."""
     last = found.image.place == "last"
     layout = {"layout": "channels_last"} if last else {}
     padding: dict[str, Any] = {}
@@ -126,8 +126,8 @@ def _name(map: IndexMap, found: Found) -> Name:
 
 
 def _blocks(map: IndexMap, only_blocks: bool) -> Name | None:
-    """Returns the name of blocks of at least two axes that change places: each axis is cut into digits, which are merged
-    anew."""
+    """Returns the name of a map in which blocks of at least two axes change places: axes are cut into digits, which join in
+    another order."""
     merges = any(len({digit.axis for digit in digits}) > 1 for digits in map.digits)
     cuts = sum(len(digits) > 1 for digits in map.places())
     if map.inverse() is None or not merges or cuts < 2:
@@ -147,10 +147,10 @@ def _inverted(name: Name | None) -> Name | None:
 
 
 def _pattern(map: IndexMap, found: Found | None = None) -> str:
-    """Writes a map in einops' notation: b for a batch, c for channels, kh for the taps of h, or h1 and h2 where axes are
+    """Returns a map in einops' notation: b for a batch, c for channels, kh for the taps of h, or h1 and h2 for axes that are
     merely cut."""
     spatial = [axis for axis, digits in enumerate(map.places()) if len(digits) > 1]
-    taps = set()  # numbers of digits, in the order of the result
+    taps = set()  # the numbers of the digits that are taps, in the order of the result
     if found:
         spatial = found.spatial_axes()
         taps = {number for number, (word, _) in enumerate(found.sequence()) if word == "k"}

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads an index map as columns of an image: which indices are batch, channel, taps and positions, and with which
-geometry."""
+"""Reads an index map as columns of an image: finds the indices of batch, channel, taps and positions, and the geometry."""
 
 from __future__ import annotations
 
@@ -13,14 +12,14 @@ from .layouts import LAYOUTS, Axes, ColumnLayout, ImageLayout, Kind, image_layou
 
 
 class Found(NamedTuple):
-    """A relation of image and columns: layouts, geometry, and what of it the columns do not show."""
+    """A relation of image and columns: layouts and geometry, with marks on the parts that the columns do not show."""
 
     image: ImageLayout
     axes: Axes
     order: str
-    """Of a patch, as ColumnLayout has it."""
+    """The order of a patch, as in ColumnLayout."""
     layout: str
-    """The layout of LAYOUTS; "" for another one."""
+    """The text of a layout in LAYOUTS; "" for other layouts."""
     kernel: Shape
     positions: Shape
     stride: Shape
@@ -29,7 +28,7 @@ class Found(NamedTuple):
     open: tuple[str, ...]
 
     def extent(self, kind: Kind) -> int:
-        """Returns how many values an index has."""
+        """Returns the number of values of an index."""
         word, i = kind
         return {"b": self.image.batch, "c": (self.image.channels,), "k": self.kernel, "p": self.positions}[word][i]
 
@@ -42,7 +41,7 @@ class Found(NamedTuple):
         return any(min(pads) < 0 for pads in self.padding)
 
     def seen(self, letters: str) -> list[Kind]:
-        """Returns the indices of more than one value, in the order of letters: b, c, k, p."""
+        """Returns the indices of more than one value, in the order of the given letters: b, c, k, p."""
         return [kind for letter in letters for kind in self.image.spread(letter) if self.extent(kind) > 1]
 
     def sequence(self) -> list[Kind]:
@@ -50,7 +49,7 @@ class Found(NamedTuple):
         return [kind for axis in self.axes for kind in axis if self.extent(kind) > 1]
 
     def is_batched(self) -> bool:
-        """Returns whether blocks that fill the padded image have their elements on the axis of the batch."""
+        """Returns whether the patches are blocks that fill the padded image, with their elements on the batch axis."""
         axes = zip(self.kernel, self.positions, self.image.spatial, self.padding, self.dilation, self.stride, strict=True)
         fills = all(
             kernel * count == extent + sum(pads) and min(pads) >= 0 and dilation == 1 and (count == 1 or stride == kernel)
@@ -60,7 +59,7 @@ class Found(NamedTuple):
         return fills and beside_taps and len(self.image.batch) == 1 and self.image.place != "none"
 
     def is_split(self) -> bool:
-        """Returns whether each element of the image is in one patch, once."""
+        """Returns whether each element of the image is in exactly one patch, once."""
         cut = zip(self.positions, self.kernel, self.stride, self.dilation, self.image.spatial, self.padding, strict=True)
         return all(
             count * kernel == extent
@@ -70,12 +69,12 @@ class Found(NamedTuple):
         )
 
     def is_blocks(self) -> bool:
-        """Returns whether patches are blocks that fill the image, so that each element moves once."""
+        """Returns whether the patches are blocks that fill the image, so that each element moves once."""
         return self.is_split() and max(self.dilation) == 1
 
     def oddity(self) -> int:
-        """Returns how unlikely the geometry is: dilation, gaps between patches, more taps than positions, large or negative
-        pads."""
+        """Returns a number that grows with unlikely features of the geometry: dilation, gaps between patches, more taps than
+        positions, large or negative pads."""
         reach = [(k - 1) * d + 1 for k, d in zip(self.kernel, self.dilation, strict=True)]
         return (
             2 * any(step > 1 for step in self.dilation)
@@ -91,7 +90,7 @@ class Found(NamedTuple):
         return any(sum(word == "p" for word, _ in axis) > 1 for axis in self.axes)
 
     def column(self) -> tuple[Kind, ...]:
-        """Returns what is on the axis that holds all taps; () if they lie on several, or in another order."""
+        """Returns the indices on the axis that holds all taps; () if taps lie on several axes, or in another order."""
         taps = self.seen("k")
         for axis in self.axes:
             seen = tuple(kind for kind in axis if self.extent(kind) > 1)
@@ -100,8 +99,8 @@ class Found(NamedTuple):
         return ()
 
     def is_plain(self) -> bool:
-        """Returns whether the columns hold each patch on one axis, alone or with the channels, in the order of a
-        function."""
+        """Returns whether the columns hold each patch on one axis, alone or with the channels, in an order that a function
+        of patchfold makes."""
         if self.layout.startswith("(k b)"):
             return self.is_batched()
         column, sequence = self.column(), self.sequence()
@@ -126,7 +125,7 @@ def readings(map: IndexMap) -> Iterator[Found]:
     images = image_layouts(map.source)
     for image in images:
         fitting = [found for layout in LAYOUTS if (found := _read(map, image, layout.of(image), layout))]
-        # With one channel, taps and positions may change places: each of both readings fits.
+        # With one channel, taps and positions may change places: both readings fit.
         yield from fitting[:1] if image.channels > 1 else sorted(fitting, key=Found.oddity)[:1]
     places = map.places()
     others = []
@@ -145,8 +144,8 @@ def readings(map: IndexMap) -> Iterator[Found]:
 
 
 def _roles(map: IndexMap, image: ImageLayout, taps: dict[int, int]) -> Axes:
-    """Returns the indices of each axis of the result, if of the two digits of a spatial axis that of this number is the
-    tap."""
+    """Returns the indices of each axis of the result. taps: for each spatial axis, which has two digits, the number of the
+    digit that is the tap."""
     met = dict.fromkeys(taps, 0)
     kept = {image.axis_of(kind): kind for kind in (*image.spread("b"), *image.spread("c"))}
     axes: list[list[Kind]] = []
@@ -162,7 +161,7 @@ def _roles(map: IndexMap, image: ImageLayout, taps: dict[int, int]) -> Axes:
 
 
 def _read(map: IndexMap, image: ImageLayout, axes: Axes, layout: ColumnLayout | None = None) -> Found | None:
-    """Returns the relation, if each axis of the result counts these indices, those of one value left out."""
+    """Returns the relation, if each axis of the result counts its indices in `axes`; indices of one value do not matter."""
     text, order = (layout.axes, layout.order) if layout else ("", "")
     if order == "column" and image.place != "none" or image.channels == 1 and "(k c)" in text:
         return None  # With one channel, (k c) is (c k).
@@ -214,8 +213,8 @@ def _axis(position: Digit | None, tap: Digit | None, origin: int, extent: int, l
     if stride < 1 or dilation < 1:
         return None
     least = (count - 1) * stride - slack
-    # Any of `stride` numbers gives as many positions: equal pads are the likely ones, then none. space_to_batch alone
-    # takes no more than it needs.
+    # Each of `stride` pads at the end gives the same number of positions: a pad equal to the one at the beginning is
+    # likeliest, then no pad. space_to_batch takes the smallest pad only.
     end = max(least, 0) if least > -stride else least
     if least <= begin < least + stride and not least_pads:
         end = begin

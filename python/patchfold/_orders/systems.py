@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which operators of other systems make an order, by the table of elsewhere.py."""
+"""Finds the operators of other systems that make an order, in the table of elsewhere.py."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .readings import Found
 
 
 def _is_same_or_valid(found: Found) -> bool:
-    """Returns whether the padding is that of valid, same_upper or same_lower."""
+    """Returns whether the padding follows the rule valid, same_upper or same_lower."""
     valid, upper, lower = True, True, True
     for i, extent in enumerate(found.image.spatial):
         stride, effective = found.stride[i], (found.kernel[i] - 1) * found.dilation[i] + 1
@@ -45,7 +45,7 @@ FACTS: dict[str, Callable[[Found, Any], bool]] = {
 def systems_of(name: Name, fill: Any = None) -> tuple[str, ...]:
     """Returns the operators of other systems that give columns in this layout, with their settings.
 
-    fill: what padding holds.
+    fill: the value of padding.
     """
     found = name.found
     if found is None:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Overlapping tiles: where they lie, and how their results become one array."""
+"""Overlapping tiles: their places, and the merge of their results into one array."""

@@ -106,7 +106,7 @@ def apply_tiled(
         _check_apart(x, out)
         if source.raster is not None and is_geotiff(out):
             out = GeoTiff(out, source.raster, tiling)
-        # The merger copies waiting parts: that needs less memory, and fn may return the same array every time.
+        # The merger copies waiting parts: copies need less memory, and fn may return the same array every time.
         return Merger(tiling, out=out, copy=True, kind=source.kind, threads=threads, **parts)
 
     comes = mask_bytes(tiling._native, parts["mask"])
@@ -139,7 +139,7 @@ def batch_of(batch: Any) -> int:
 
 
 def groups_of(tiling: Tiling, indices: list[int], most: int) -> Iterator[list[Tile]]:
-    """Groups of up to `most` consecutive tiles of the same shape."""
+    """Yields groups of up to `most` consecutive tiles of the same shape."""
     group: list[Tile] = []
     for index in indices:
         tile = tiling[index]
@@ -191,7 +191,7 @@ def _check_apart(x: Any, out: Any) -> None:
             except np.exceptions.TooHardError:
                 shared = True
     if isinstance(x, np.memmap) and isinstance(out, np.memmap) and x.filename and out.filename:
-        with suppress(OSError):  # a file that no longer exists belongs to no other array
+        with suppress(OSError):  # a deleted file is not the file of another array
             shared = shared or os.path.samefile(x.filename, out.filename)
     if shared:
         raise InvalidValue(APPLY, "out", "must not share memory with x")
@@ -199,7 +199,7 @@ def _check_apart(x: Any, out: Any) -> None:
 
 @contextmanager
 def progress_of(progress: Any, total: int, unit: str = "tile") -> Iterator[Callable[[int], Any]]:
-    """Returns a function to be called with the number of finished tiles, or of another unit."""
+    """Yields a function that takes the number of finished tiles, or of another unit."""
     if isinstance(progress, (bool, np.bool_)):
         bar = _bar(total, unit) if progress else None
         if bar is None:
@@ -225,4 +225,4 @@ def _bar(total: int, unit: str) -> Any:
         bars = importlib.import_module("tqdm.auto")
     except ImportError:
         return None
-    return bars.tqdm(total=total, unit=unit, disable=None)  # None: where standard error is no terminal
+    return bars.tqdm(total=total, unit=unit, disable=None)  # None disables the bar if standard error is no terminal

@@ -20,7 +20,7 @@ from .tiling import Tiling
 from .tiling_arguments import box_pairs
 
 Pieces: TypeAlias = Mapping[Any, Any] | Iterable[tuple[Int | tuple[Int, ...] | Tile, Any]]
-"""Pieces by the number, the place in the grid or the Tile of their tile, or pairs of both."""
+"""Pieces: a mapping from a tile (its number, its place in the grid or the Tile) to its piece, or pairs of both."""
 
 _PIECES = "must be a dict of pieces by the index of their tile, or pairs of both"
 

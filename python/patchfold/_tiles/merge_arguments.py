@@ -25,13 +25,13 @@ _EACH_WEIGHT = "must have a weight for each element of a whole tile's result"
 
 
 def name_of_type(dtype: Any) -> str:
-    """The name of an element type of NumPy, torch, ml_dtypes or patchfold."""
+    """Returns the name of an element type of NumPy, torch, ml_dtypes or patchfold."""
     name = text_in(dtype)
     return value_text(dtype).removeprefix("torch.") if name is None else name
 
 
 def element_type(argument: str, dtype: Any) -> tuple[str, int]:
-    """Name and size of an element type of NumPy, torch, ml_dtypes or patchfold; "opaque" if it cannot be added."""
+    """Returns the name and the size of an element type of any library; the name is "opaque" if it cannot be added."""
     name = name_of_type(dtype)
     if name in SIZES:
         return name, SIZES[name]
@@ -44,18 +44,18 @@ def element_type(argument: str, dtype: Any) -> tuple[str, int]:
 
 
 def _of_torch(tensor: Any) -> Any:
-    """A tensor that NumPy sees: of the processor, and of a type that NumPy has."""
+    """Returns a tensor in a form that NumPy reads: on the processor, of an element type that NumPy has."""
     tensor = tensor.detach().cpu()
     return tensor.double() if tensor.is_floating_point() else tensor
 
 
 def _reals(array: Any, argument: str, what: str) -> npt.NDArray[Any]:
-    """Weights of any real type."""
+    """Returns weights of any real type as a NumPy array."""
     try:
         weights = np.asarray(_of_torch(array) if is_torch(array) else array)
-    except (ValueError, TypeError, RuntimeError):  # rows of different lengths, or memory that NumPy cannot see
+    except (ValueError, TypeError, RuntimeError):  # rows of different lengths, or memory that NumPy cannot read
         raise InvalidType(MERGE, argument, f"{what}must hold numbers", given_text(array)) from None
-    is_real = weights.dtype.kind in "biuf" or str(weights.dtype) in SIZES and weights.dtype.kind == "V"  # of ml_dtypes
+    is_real = weights.dtype.kind in "biuf" or str(weights.dtype) in SIZES and weights.dtype.kind == "V"  # ml_dtypes
     if not is_real or isinstance(array, np.ma.MaskedArray):
         given = given_text(array) if isinstance(array, np.ma.MaskedArray) else str(weights.dtype)
         raise InvalidType(MERGE, argument, f"{what}must hold real numbers", given)
@@ -63,8 +63,8 @@ def _reals(array: Any, argument: str, what: str) -> npt.NDArray[Any]:
 
 
 def weight_of(weight: Any, tile: Any) -> float | npt.NDArray[np.float64] | None:
-    """The weight of a tile in the form that the library takes, which checks its shape. An array that is much too large is
-    refused before it is converted: a view of one number may be as large as it likes."""
+    """Returns the weight of a tile in the library's form; the library checks its shape. An array that is much too large is
+    refused before its conversion: a view of one number may have any size."""
     if weight is None:
         return None
     weights = _reals(weight, "weight", "")
@@ -79,18 +79,18 @@ def weight_of(weight: Any, tile: Any) -> float | npt.NDArray[np.float64] | None:
 
 
 def _numbers(array: Any, what: str, rule: str, extents: tuple[int, ...] | None) -> npt.NDArray[np.float64]:
-    """Weights as float64: an array of these extents, if they are known."""
+    """Returns weights as an array of float64, of the given extents if they are known."""
     weights = _reals(array, "window", f"{what} ")
     if extents is not None and weights.shape != extents:
         raise InvalidValue(MERGE, "window", rule, str(weights.shape), str(extents))
     if weights.size > _MOST_WEIGHTS:
         raise InvalidValue(MERGE, "window", "must have at most 2^28 weights", str(weights.shape))
-    return np.array(weights, np.float64, order="C")  # a copy, so that the caller cannot change it
+    return np.array(weights, np.float64, order="C")  # a copy, which the caller cannot change
 
 
 def window_value(window: Any) -> Any:
-    """A window as its own value, which no longer changes: None, a name, ("gaussian", sigma), a list of arrays, or an
-    array."""
+    """Returns a copy of a window, which the caller cannot change: None, a name, ("gaussian", sigma), a list of arrays, or
+    an array."""
     read = window_of(window, None)
     if isinstance(read, tuple):
         return read if isinstance(window, tuple) else read[0]
@@ -100,8 +100,8 @@ def window_value(window: Any) -> Any:
 
 
 def window_of(window: Any, extents: tuple[int, ...] | None) -> Any:
-    """Reads a window: None, (name, sigma), a list of arrays, or an array. extents: those of the result of a whole tile along
-    the tiled axes, which arrays have; None: not known yet."""
+    """Reads a window: None, (name, sigma), a list of arrays, or an array. extents: the extents of an array, which are those
+    of a whole tile's result along the tiled axes; None: not known yet."""
     if window is None:
         return None
     name = text_in(window)
@@ -142,7 +142,7 @@ def _sigma(value: Any) -> float:
 
 
 def mask_array(mask: Any) -> npt.NDArray[np.bool_]:
-    """A mask as its own value, which no longer changes."""
+    """Returns a copy of a mask, which the caller cannot change."""
     found = _bools(mask)
     if found.size > _MOST_TILES:
         raise InvalidValue(MERGE, "mask", "must have at most 2^32 entries", str(found.shape))
@@ -162,7 +162,7 @@ def _bools(mask: Any) -> npt.NDArray[np.bool_]:
 
 
 def mask_bytes(tiling: _core.Tiling, mask: Any) -> bytes | None:
-    """One byte for each tile."""
+    """Returns a mask as one byte for each tile."""
     if mask is None:
         return None
     array = _bools(mask)
@@ -183,7 +183,7 @@ def merge_spec(
     memory_limit: Any,
     sink_rows: int = 1,
 ) -> _core.MergeSpec:
-    """Checks everything that can be checked before the first tile."""
+    """Returns the library's spec, after all checks that are possible before the first tile."""
     if not isinstance(copy, (bool, np.bool_)):
         raise InvalidType(MERGE, "copy", "must be True or False", given_text(copy))
     name = "" if dtype is None else element_type("dtype", dtype)[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How results become one output, and of what type they are: values that can be sent to other processes."""
+"""The rules of a merge and the type of its results: values that can be sent to other processes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ResultType:
     """
 
     dtype: Any
-    """The name of the element type; a NumPy dtype where it has none that all systems know."""
+    """The name of the element type; a NumPy dtype if no name is common to all systems."""
     channels: tuple[int, ...] | None
 
     def __init__(self, dtype: Any, channels: Sequence[Int] | None = None) -> None:
@@ -50,11 +50,11 @@ class ResultType:
         object.__setattr__(self, "channels", None if channels is None else _extents(channels))
 
     def channels_in(self, tiling: TilingBase) -> tuple[int, ...]:
-        """The extents of the axes that are not tiled."""
+        """Returns the extents of the axes that are not tiled."""
         return tiling._native.channels if self.channels is None else self.channels
 
     def _like(self) -> Any:
-        """An array of that type without elements."""
+        """Returns an array of this type without elements."""
         if not isinstance(self.dtype, str) or self.dtype in SHARED_WITH_NUMPY:
             return np.empty(0, self.dtype)
         return _core.RawArray.from_dlpack(_core.new_buffer((0,), self.dtype), MERGE, "results")
@@ -179,7 +179,7 @@ class MergeSpec:
         return self._window if self._window is None else ("ones", 0.0)
 
     def _unchecked(self, tiling: _core.Tiling) -> _core.MergeSpec:
-        """The spec of the library, of which only the shapes of arrays have been checked."""
+        """Returns the library's spec, in which only the shapes of arrays are checked."""
         window = window_of(self._window, tiling.result)
         mask = mask_bytes(tiling, self._mask)
         return _core.MergeSpec.make(self._reduce, window, self._dtype or "", mask, self._fill, False, None)
@@ -194,7 +194,8 @@ class MergeSpec:
         }
 
     def _box_merger(self, tiling: TilingBase, like: Any, dtype: str, channels: tuple[int, ...]) -> _core.BoxMerger:
-        """What all boxes of a merge share. The last few are kept: a window takes longer to sample than a small box."""
+        """Returns the part of a merge that all boxes share. The last few are kept, since to sample a window takes longer
+        than to merge a small box."""
         key = (tiling, dtype, channels)
         found = self._kept.get(key)
         if found is None:
@@ -240,7 +241,7 @@ def checked_results(results: Any) -> ResultType:
 
 
 def check_declared(tiling: TilingBase, results: ResultType, argument: str, dtype: Any, channels: tuple[int, ...]) -> None:
-    """Checks the type of results against what has been declared."""
+    """Checks the type of results against the declared type."""
     declared = results.channels_in(tiling)
     if str(dtype) != str(results.dtype):
         raise InvalidType(MERGE, argument, "must have the declared type", str(dtype), str(results.dtype))
@@ -250,12 +251,12 @@ def check_declared(tiling: TilingBase, results: ResultType, argument: str, dtype
 
 
 def parts_of(spec: Any, **given: Any) -> dict[str, Any]:
-    """What a function merges with that takes a spec or its parts."""
+    """Returns the keyword arguments of a merge, for a function that takes a spec or its parts."""
     return given if spec is None else spec_of(spec, **given)._parts()
 
 
 def spec_of(spec: Any, **given: Any) -> MergeSpec:
-    """A spec that is given, without any of its parts."""
+    """Returns a given spec; refuses parts beside it."""
     if spec is None:
         return MergeSpec()
     if not issubclass(type(spec), MergeSpec):
@@ -267,7 +268,7 @@ def spec_of(spec: Any, **given: Any) -> MergeSpec:
 
 
 def _number(fill: Any) -> Any:
-    """A number that the library took, as a plain one of Python."""
+    """Returns a number that the library accepted as a plain number of Python."""
     if isinstance(fill, (bool, np.bool_)):
         return bool(fill)
     if is_integer(fill):
@@ -292,7 +293,7 @@ def _restored(window: Any, reduce: Any, dtype: Any, mask: Any, fill: Any) -> Mer
 def forecast(
     tiling: _core.Tiling, spec: Any, given: dict[str, Any], copy: Any, sink: Any, dtype: str, size: int, channels: Any
 ) -> tuple[int, int, int]:
-    """The memory of a merge, for Tiling.bytes."""
+    """Returns the memory of a merge, for Tiling.bytes."""
     parts = parts_of(spec, **given)
     mask = parts.pop("mask")
     is_flag = sink is None or isinstance(sink, (bool, np.bool_)) or is_integer(sink)

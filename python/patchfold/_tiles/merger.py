@@ -123,7 +123,7 @@ class Merger:
         self._sink = self._output if isinstance(self._output, Rows) else None
         rows = self._output.rows_in(tiling._native) if isinstance(self._output, Store) else 1
         self._spec = merge_spec(tiling._native, window, reduce, dtype, copy, self._mask, fill, memory_limit, rows)
-        # Only what has passed the check is sure to have a text.
+        # Arguments that passed the check have a text.
         self._shown = "".join(f", {name}={_shown(given)}" for name, given in settings if given is not None)
         self._dtype = None if dtype is None else dtype
         self._name = _output_name(dtype)
@@ -139,7 +139,7 @@ class Merger:
         if results is not None:
             like, channels = results._like(), results.channels_in(tiling)
             _core.check_results(tiling._native, self._spec, like, channels)
-            if not isinstance(self._output, NewArray):  # which is of the kind of the first tile
+            if not isinstance(self._output, NewArray):  # the first tile decides the kind of a new array
                 self._make(like, channels, results.dtype)
 
     @property
@@ -193,7 +193,7 @@ class Merger:
     def close(self) -> None:
         """Drops waiting tiles and an unfinished file. Does nothing after finish. Refused in a function that is `out`."""
         if self._native is not None:
-            self._native.check_outside()  # Before the lock, which finish holds while it waits for such a function.
+            self._native.check_outside()  # before the lock, which finish holds while it waits for a function
         with self._lock:
             if not self._done:
                 self._closed = True
@@ -272,7 +272,7 @@ class Merger:
     def _make(self, like: Any, channels: tuple[int, ...], dtype: Any) -> _core.Merger:
         output = self._output
         tiling = self._tiling._native
-        if isinstance(output, GivenArray):  # the merger checks it together with everything else
+        if isinstance(output, GivenArray):  # the merger checks the array together with all else
             native = _core.Merger(tiling, self._spec, like, channels, output.array)
         else:
             try:
@@ -310,7 +310,7 @@ class Merger:
 
 
 def _shown(setting: Any) -> str:
-    """An argument in few words: arrays would take time to print."""
+    """Returns an argument in few words: arrays would take time to print."""
     if is_array(setting):
         return f"an array of {tuple(getattr(setting, 'shape', ()))}"
     if isinstance(setting, list):
@@ -328,8 +328,8 @@ def _output_name(dtype: Any) -> str | None:
 
 
 def _output_of(out: Any, kind: Any) -> Output:
-    """Returns the output behind an argument ``out``. ``kind``: a new output is an array of the same kind; None: of the same
-    kind as the first tile."""
+    """Returns the output for an argument ``out``. kind: an array of the kind of a new output; None: the kind of the first
+    tile."""
     if out is None:
         return NewArray(kind)
     if isinstance(out, Output):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the result of a merge goes: a new array, a given one, a file, a store, or a function."""
+"""The destinations of a merge: a new array, a given array, a file, a store, or a function."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ _TIFF_TYPES = SHARED_WITH_NUMPY - {"bool"}
 
 
 class Output:
-    """The destination of a merger. ``array`` is written in place; if it is None, ``write`` receives rows in order."""
+    """The destination of a merger. ``array`` is written in place; if ``array`` is None, ``write`` receives rows in order."""
 
     array: Any = None
 
     def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axes: tuple[int, ...]) -> None:
-        """Called when shape and element type are known. axes: those that are tiled; rows come along the first of them; like:
-        the first tile."""
+        """Prepares the output, once shape and element type are known. like: the first tile; axes: the tiled axes; rows come
+        along the first tiled axis."""
 
     def finish(self) -> Any:
-        """Called when everything is written; returns the result."""
+        """Completes the output after all rows are written, and returns the result."""
 
     def drop(self) -> None:
-        """Called when no more rows will come."""
+        """Drops the output: no more rows will come."""
 
 
 class NewArray(Output):
-    """A new array of the same kind as ``kind`` or, without one, as the first tile."""
+    """A new array of the kind of ``kind``, or of the first tile if ``kind`` is None."""
 
     def __init__(self, kind: Any) -> None:
         self._kind = kind
@@ -59,7 +59,7 @@ class NewArray(Output):
 
 
 class GivenArray(Output):
-    """A writable array of the caller."""
+    """A writable array of the caller's."""
 
     def __init__(self, array: Any) -> None:
         self.array = array
@@ -70,7 +70,7 @@ class GivenArray(Output):
 
 
 def checked_path(path: Any) -> Path:
-    """The path of a file that can be made."""
+    """Returns the path of a file that can be made."""
     try:
         checked = Path(path)
         named = b"\0" not in os.fsencode(checked)
@@ -103,7 +103,7 @@ class File(Output):
             raise InvalidType(MERGE, "out", "the file must be able to hold the element type", str(dtype), "dtype='float32'")
         if self._suffix in _TIFF and len(shape) < 2:
             raise InvalidValue(MERGE, "out", "a picture must have two axes or more", str(shape), ".npy")
-        name = os.fsdecode(os.fsencode(self._path.name)[:200])  # so that the longer temporary name is still legal
+        name = os.fsdecode(os.fsencode(self._path.name)[:200])  # short enough for the longer temporary name to be legal
         self._partial = self._path.with_name(f".{name}.{os.urandom(6).hex()}{self._suffix}")
         self._remove = weakref.finalize(self, unlink, self._partial, os.getpid())
         if self._suffix == ".npy":
@@ -125,9 +125,9 @@ class File(Output):
 
 
 def _new_tiff(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], axes: tuple[int, ...]) -> Any:
-    """A mapped TIFF file. Three or four channels of uint8 or uint16, before or behind two tiled axes, are a colour picture,
-    height x width x channels in the file; other channels behind the tiled axes are samples of a pixel. Everything else is
-    one grey page for each index of the leading axes."""
+    """Returns a mapped TIFF file. Three or four channels of uint8 or uint16, before or behind two tiled axes, are a colour
+    picture, height x width x channels in the file; other channels behind the tiled axes are samples of a pixel. Other
+    arrays are one grey page for each index of the leading axes."""
     channels = [axis for axis in range(len(shape)) if axis not in axes]
     options: dict[str, Any] = {"photometric": "minisblack"}
     room = shape
@@ -157,7 +157,7 @@ def unlink(path: Path, process: int) -> None:
 
 
 def _reserve(path: Path) -> None:
-    """Reserves disk space: writing mapped memory without disk space would end the process."""
+    """Reserves disk space: to write mapped memory without disk space would end the process."""
     if not hasattr(os, "posix_fallocate"):
         return
     with open(path, "r+b") as file:
@@ -176,10 +176,10 @@ def _tifffile() -> Any:
 
 
 class Rows(Output):
-    """Receives rows as soon as they are finished. The native merger calls room and write."""
+    """An output that receives rows as soon as they are finished. The native merger calls room and write."""
 
     def begin(self, like: Any, shape: tuple[int, ...], dtype: Any, axes: tuple[int, ...]) -> None:
-        self._like = like.new_empty(0) if is_torch(like) else np.empty(0)  # the kind of the tile, not the tile
+        self._like = like.new_empty(0) if is_torch(like) else np.empty(0)  # has the tile's kind, not its memory
         self._dtype = dtype
         self._axis = axes[0]
         self._rank = len(shape)
@@ -192,7 +192,7 @@ class Rows(Output):
 
 
 def written_rows(store: Any, tiling: _core.Tiling) -> int:
-    """The rows of a shard of a store or, without shards, of a chunk; 1 if it has neither."""
+    """Returns the rows of a shard of a store or, without shards, of a chunk; 1 if the store has neither."""
     for name in ("shards", "chunks"):
         extents = getattr(store, name, None)
         if isinstance(extents, tuple) and len(extents) >= len(tiling.axes) and all(map(is_integer, extents)):
@@ -216,8 +216,8 @@ class Store(Rows):
             raise InvalidType(MERGE, "out", "must have the element type of the output", str(theirs), str(dtype))
 
     def rows_in(self, tiling: _core.Tiling) -> int:
-        """The rows of what the store writes at a time, a shard or a chunk: rows that come in multiples of them are written
-        once."""
+        """Returns the rows of a shard or chunk, which the store writes as a whole: rows in multiples of this number are
+        written once."""
         return written_rows(self._store, tiling)
 
     def write(self, start: int, stop: int, band: Any) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds out whether a function of tiles returns one array or several, and of what types."""
+"""Finds out whether a function of tiles returns one array or several, and their types."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def probed(tiling: TilingBase, fn: Any, source: Any, tile: Tile, batch: bool) ->
 
 
 def kind_of(results: Any) -> Any:
-    """The class of several results; None for one. A list is several results if it holds arrays, as Keras gives them."""
+    """Returns the class of several results; None for one result. A list of arrays, as from Keras, is several results."""
     if isinstance(results, dict):
         return dict
     is_several = isinstance(results, tuple) or (isinstance(results, list) and bool(results) and all(map(is_array, results)))

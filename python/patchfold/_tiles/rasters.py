@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data sets of rasterio: tiles that are read from them, and results that are written to georeferenced files."""
+"""Data sets of rasterio: reads tiles from a data set, and writes results to georeferenced files."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _FACTS = ("count", "height", "width", "dtypes", "crs", "transform", "mode", "rea
 
 
 def is_raster(x: Any) -> bool:
-    """Whether x has what an open data set of rasterio has."""
+    """Returns whether x has the attributes of an open data set of rasterio."""
     return not isinstance(x, type) and all(hasattr(x, name) for name in _FACTS)
 
 
 def is_geotiff(out: Any) -> bool:
-    """Whether that names a TIFF file."""
+    """Returns whether an argument ``out`` names a TIFF file."""
     return issubclass(type(out), (str, os.PathLike)) and str(out).lower().endswith(_SUFFIXES)
 
 
@@ -82,7 +82,7 @@ class GeoTiff(RasterWriter):
             rule = "a GeoTIFF must have tiles along height and width"
             raise InvalidValue(MERGE, "out", rule, f"axes={tiling.axes}", "axes=(1, 2), or an array or .npy as out")
         across, down = (den / num for num, den in reversed(tiling._given["scale"][-2:]))
-        place = source.transform  # of pixels that are now so many of the old ones wide and high
+        place = source.transform  # scaled below: a new pixel is `across` old ones wide and `down` old ones high
         a, b, c, d, e, f = (place.a * across, place.b * down, place.c, place.d * across, place.e * down, place.f)
         self._place = {"crs": source.crs, "transform": type(place)(a, b, c, d, e, f)}
         self._nodata = (source.nodata, set(source.dtypes))
@@ -125,7 +125,7 @@ class GeoTiff(RasterWriter):
 
 
 def raster_shape(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, int, int]:
-    """Bands, height and width of an output with these tiled axes."""
+    """Returns bands, height and width of an output with these tiled axes."""
     if len(shape) not in (2, 3) or axes[-2:] != (len(shape) - 2, len(shape) - 1):
         rule = "results must have bands, height and width, or height and width, which are tiled"
         raise InvalidValue(MERGE, "out", rule, f"{shape} with the tiled axes {axes}")

@@ -20,12 +20,12 @@ from .tile import Tile, names_of
 
 
 class Results:
-    """One merger, or one for each entry of a tuple or a dict. The result for the first tile decides, or ``out``."""
+    """One merger, or a merger for each entry of a tuple or a dict. The result for the first tile, or ``out``, decides."""
 
     def __init__(self, merger_of: Callable[[Any], Merger], out: Any) -> None:
         self._merger_of = merger_of
         self._out = out
-        self._kind: Any = None  # the class of the tuple or dict
+        self._kind: Any = None  # the class of several results
         self._names: list[Any] = []
         self._stack = ExitStack()
         if isinstance(out, (tuple, dict)):
@@ -40,11 +40,11 @@ class Results:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        # After an exception every merger drops what it has; otherwise finish has run, or runs here.
+        # After an exception every merger drops its tiles; otherwise each merger finishes here, if it has not yet.
         self._stack.__exit__(kind, error, trace)
 
     def add(self, group: list[Tile], results: Any, *, stacked: bool) -> None:
-        """Takes the results for a group of tiles; a stack of them has a first axis."""
+        """Takes the results for a group of tiles. stacked: whether they lie along a new first axis."""
         if results is None:
             raise InvalidType(
                 operator=APPLY,
@@ -76,7 +76,7 @@ class Results:
 
     @contextmanager
     def _named(self, i: int) -> Iterator[None]:
-        """Errors of one of several results say which."""
+        """Adds the name of the result to errors about one of several results."""
         if self._kind is None:
             yield
             return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where tiles are read from: an array, a store that is sliced, or a data set of rasterio."""
+"""The sources of tiles: an array, a store that returns slices, or a data set of rasterio."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Source:
         self.shape = tuple(shape)
 
     def of(self, tiling: TilingBase) -> Source:
-        """The source itself, if it has the shape of the tiling."""
+        """Returns the source, after a check that it has the shape of the tiling."""
         shape = tiling._native.shape
         if self.shape != shape:
             rule = "must have the shape of the tiling"
@@ -74,7 +74,7 @@ class Source:
         return room
 
     def _region(self, tiling: TilingBase, tile: Tile) -> Any:
-        """Reads the part of a store that a tile needs, including elements that padding repeats; never the whole store."""
+        """Reads the part of a store that a tile and the padding of the tile need; never the whole store."""
         extra = [min(read.start or 0, pad[1] + 1) if pad[1] else 0 for read, pad in zip(tile.read, tile.pad, strict=True)]
         given = tiling._given
         if given["padding_mode"] == "constant":
@@ -106,10 +106,10 @@ class Source:
 
 
 def _instead_of(x: Any, name: str) -> str:
-    """What to type instead of something that has no tiles."""
+    """Returns a hint with the call to type in place of an object without tiles."""
     if isinstance(x, (list, tuple, int, float)):
         return f"numpy.asarray({name})"
-    if hasattr(x, "keys") and hasattr(x, "__getitem__") and not hasattr(x, "ndim"):  # of xarray, zarr or h5py
+    if hasattr(x, "keys") and hasattr(x, "__getitem__") and not hasattr(x, "ndim"):  # a group of xarray, zarr or h5py
         return f"one array of it: {name}['name']"
     if hasattr(x, "__array__") or hasattr(x, "__array_interface__"):
         return f"numpy.asarray({name})"

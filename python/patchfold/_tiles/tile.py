@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Single tiles of a tiling, and what names them."""
+"""Single tiles of a tiling, and the ways to name a tile."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class MergeBytes(NamedTuple):
 
 
 class TilingBase:
-    """What a Tiling holds. Sources and specs name a Tiling by this class, since Tiling itself needs them."""
+    """The data of a Tiling. Sources and specs take this class for a Tiling, since Tiling itself imports them."""
 
     __slots__ = ("__weakref__", "_given", "_native", "_text")
     _given: dict[str, Any]
@@ -63,7 +63,7 @@ class TileIndexError(InvalidValue, IndexError):
 
 
 def index_of(tiling: _core.Tiling, index: Any) -> int:
-    """The number of a tile that is given as such, by its place in the grid, or as a Tile."""
+    """Returns the number of a tile that is given by its number, by its place in the grid, or as a Tile."""
     if issubclass(type(index), Tile):
         index = index.index
     if isinstance(index, tuple):
@@ -72,7 +72,7 @@ def index_of(tiling: _core.Tiling, index: Any) -> int:
         raise wrong_type("index", "must be the index of a tile", index)
     number, size = operator.index(index), tiling.size
     if not -size <= number < size:
-        # An IndexError would silently end a for loop.
+        # An IndexError here would silently end a for loop.
         expected = f"{-size} to {size - 1}" if size else "none: there are no tiles"
         raise TileIndexError(TILING, "index", "must be the index of a tile", value_text(number), expected)
     return number + size if number < 0 else number

@@ -112,7 +112,7 @@ class Tiling(TilingBase):
         )
         self._text = self._native.to_json(False)
         entries = json.loads(self._text)
-        # A number that JSON lacks (nan, inf, complex) stays a Python number.
+        # Numbers that JSON lacks (nan, inf, complex) stay Python numbers.
         entries["value"] = value if isinstance(entries["value"], str) else entries["value"]
         self._given = entries
 
@@ -388,7 +388,7 @@ class Tiling(TilingBase):
         entries, arguments = from_text(text)
         tiling = cls(**arguments)
         listed = entries.get("tiles", [])
-        # A list of another length is not compared, since a few numbers can ask for billions of tiles.
+        # A list of another length is refused at once, since a few numbers can ask for billions of tiles.
         same = isinstance(listed, list) and len(listed) == len(tiling)
         if "tiles" in entries and not (same and json.loads(tiling.to_json())["tiles"] == listed):
             raise InvalidValue(TILING, "tiles", "must be those that follow from shape and tile")

@@ -29,7 +29,7 @@ def _is_float(value: Any) -> bool:
 
 
 def split_overlap(overlap: Any) -> tuple[Any, list[float]]:
-    """Overlaps in elements, and as fractions; one of the two is empty."""
+    """Returns overlaps in elements, and overlaps as fractions; one of the two is empty."""
     if overlap is None:
         return None, []
     rule = "must be integers (elements) or floats (fractions of the tile), and not both"
@@ -46,7 +46,7 @@ def split_overlap(overlap: Any) -> tuple[Any, list[float]]:
 
 
 def fraction(value: Any, whole: Any) -> Fraction:
-    """The simplest fraction that rounds to the float: the float 1 / 3 becomes the fraction 1/3."""
+    """Returns the simplest fraction that rounds to a float: the float 1 / 3 becomes the fraction 1/3."""
     rule = "must be a number greater than 0, or one for each tiled axis"
     if isinstance(value, (bool, np.bool_)):
         raise wrong_type("scale", rule, whole)
@@ -74,7 +74,7 @@ def fraction(value: Any, whole: Any) -> Fraction:
 
 
 def tile_extents(tile: Any, axes: Any, shape: Any) -> Any:
-    """The extents of a tile. A single number stands for every tiled axis, if their number is known."""
+    """Returns the extents of a tile. A single number stands for every tiled axis, if the number of tiled axes is known."""
     if not is_integer(tile):
         return tile
     number = operator.index(tile)
@@ -87,8 +87,8 @@ def tile_extents(tile: Any, axes: Any, shape: Any) -> Any:
 
 
 def box_pairs(box: Any, output: tuple[int, ...], axes: tuple[int, ...]) -> list[tuple[int, int]]:
-    """A box of the output as (start, stop) for each tiled axis. It is never cut to the output: a caller whose box lies
-    elsewhere has miscounted."""
+    """Returns a box of the output as (start, stop) for each tiled axis. A box beyond the output is refused and not cut: its
+    caller has miscounted."""
     entries = (box,) if isinstance(box, slice) else first_entries(box) if is_list(box) else None
     if entries is None:
         raise wrong_type("box", _BOX, box)
@@ -121,7 +121,7 @@ def _length(value: Any) -> int:
 
 
 def number_of(value: Any) -> Any:
-    """The number that a JSON text such as "nan" stands for, since JSON has no such number."""
+    """Returns the number for a text such as "nan", since JSON lacks this number."""
     if not isinstance(value, str):
         return value
     try:
@@ -131,7 +131,7 @@ def number_of(value: Any) -> Any:
 
 
 def from_text(text: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What the JSON text of a tiling holds, and the arguments that make the tiling."""
+    """Returns the entries of the JSON text of a tiling, and the arguments that make the tiling."""
     if not isinstance(text, (str, bytes)):
         raise wrong_type("text", "must be JSON text", text)
     try:
@@ -144,7 +144,7 @@ def from_text(text: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         raise InvalidValue(TILING, "text", rule, str(text)[:80], ", ".join(required))
     arguments = {name: entries[name] for name in required}
     try:
-        # Only integers: a text or a float could stand for a fraction with endless digits.
+        # Only integers are read: a text or a float could stand for a fraction of very many digits.
         arguments["scale"] = [Fraction(*map(operator.index, ratio)) for ratio in entries["scale"]]
     except (TypeError, ValueError, ArithmeticError):
         raise InvalidValue(TILING, "scale", "must be a list of fractions", value_text(entries["scale"])) from None
