@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes what a wheel consists of.
+"""Writes the list of the parts of a wheel.
 
 usage: sbom.py METADATA_FOLDER VERSION [--prefix FOLDER] [--compiled-in NAME=VERSION].. [NAME=VERSION]..
 
@@ -22,7 +22,7 @@ from typing import Any
 
 
 def nanobind(licences: Path) -> list[dict[str, Any]]:
-    """nanobind, and the hash map that its sources contain, whose headers begin with their licence."""
+    """Returns nanobind, and the hash map in its sources, whose headers begin with their licence."""
     found = metadata.distribution("nanobind")
     files = {file.name: Path(str(file.locate())) for file in found.files or ()}
     texts = {
@@ -47,7 +47,7 @@ def nanobind(licences: Path) -> list[dict[str, Any]]:
 
 
 def built(prefix: Path, licences: Path) -> list[dict[str, Any]]:
-    """The libraries that scripts/dependencies built."""
+    """Returns the libraries that scripts/dependencies built."""
     made = prefix / "share" / "licenses"
     libraries: list[dict[str, Any]] = json.loads((made / "libraries.json").read_text(encoding="utf-8"))
     for library in libraries:

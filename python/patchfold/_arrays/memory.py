@@ -189,7 +189,7 @@ def is_watched(tensor: Any) -> bool:
 
 
 def _unreadable(tensor: Any) -> tuple[str, str] | None:
-    """Returns the rule that forbids a direct read of a dense CPU tensor's memory, and the given value; None without a rule."""
+    """Returns the rule that forbids a direct read of a dense CPU tensor's memory, and the given value; None if none does."""
     torch = sys.modules["torch"]
     if tensor.requires_grad and torch.is_grad_enabled():
         return "gradients would be lost here", "a tensor that requires grad"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m patchfold.dask``: tiles on the workers of dask from the command line."""
+"""``python -m patchfold.dask``: runs tiles on the workers of dask from the command line."""
 
 from __future__ import annotations
 

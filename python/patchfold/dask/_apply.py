@@ -36,11 +36,11 @@ from ._stores import output_of
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_array: Any = dask.array  # whose functions have no types
+_array: Any = dask.array  # dask's functions have no types
 
 
 _BUFFERS = 32 << 20
-"""Bytes that stores and the network take once, whatever is computed."""
+"""The bytes that stores and the network take in every run."""
 
 
 @takes(TiledSettings, Tiling.__init__, MergeSpec.__init__)
@@ -142,7 +142,7 @@ def apply_tiled(
 
 @dataclass(frozen=True)
 class Options:
-    """How a merge runs and where its result goes: the arguments of apply_tiled of the same names."""
+    """The settings of a run: the arguments of apply_tiled of the same names."""
 
     out: Any
     chunks: Any
@@ -159,7 +159,7 @@ class Options:
 
 
 def merged(fn: Any, given: Source, tiling: Tiling, spec: MergeSpec, options: Options) -> Any:
-    """The merge of what fn makes of the tiles of a source: lazy, or written to a store."""
+    """Returns the merge of the results of fn for the tiles of a source: a lazy array, or the report of a written store."""
     begun = time.monotonic()
     come = mask_bytes(tiling._native, spec.mask)
     numbers = [i for i in range(len(tiling)) if come is None or come[i]]
@@ -226,10 +226,11 @@ def merged(fn: Any, given: Source, tiling: Tiling, spec: MergeSpec, options: Opt
 
 
 def _worker_bytes(tiling: Tiling, chunks: Chunks, results: ResultType, size: int, read: int) -> int:
-    """The most that a worker with one thread needs, beside the function's own memory.
+    """Returns the most memory that a worker with one thread needs, beside the function's own memory.
 
-    If tasks run in dask's order, pieces wait for a row of chunks and for the row of tiles that reaches into the next one; a
-    worker may hold all of them. Its task holds a tile, its result and their copies, or a chunk and its compressed form.
+    If tasks run in dask's order, pieces wait for a row of chunks, and for the row of tiles that reaches into the next row of
+    chunks; one worker may hold all pieces. A task holds a tile, its result and their copies, or a chunk and its compressed
+    form.
     """
     width = element_type("results", results.dtype)[1]
     extents = [sum(each) for each in chunks.extents]
@@ -271,7 +272,7 @@ def _checked(check: Any, numbers: list[int]) -> frozenset[int]:
 
 
 def _token_of(fn: Any, token: str | None, out: Any) -> str:
-    """What stands for the function in the record of a run."""
+    """Returns the text that stands for the function in the record of a run."""
     if token is not None:
         if not isinstance(token, str):
             raise InvalidType(NAME, "token", "must be a text", given_text(token))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Chunks of the result: their extents, and which tiles touch which of them."""
+"""Chunks of the result: their extents, and the tiles that touch each chunk."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from .._tiles.tiling import Tiling
 
 NAME = "dask.apply_tiled"
 
-_core: Any = dask.array.core  # whose functions have no types
+_core: Any = dask.array.core  # dask's functions have no types
 
 Index = tuple[int, ...]
 """The place of a chunk in the grid of chunks, with a number for each axis of the result."""
 
 
 def starts(extents: tuple[int, ...]) -> list[int]:
-    """Where the chunks of an axis begin, and where the last one ends."""
+    """Returns the beginnings of the chunks of an axis, and the end of the last chunk."""
     return [0, *itertools.accumulate(extents)]
 
 
 class Chunks:
-    """The result cut into boxes. Axes that are not tiled are whole in each of them."""
+    """The boxes into which the result is cut. Axes that are not tiled are whole in each box."""
 
     def __init__(self, tiling: Tiling, results: ResultType, extents: tuple[tuple[int, ...], ...]) -> None:
         self.extents = extents
@@ -64,18 +64,18 @@ class Chunks:
         return itertools.product(*(range(len(each)) for each in self.extents))
 
     def slices(self, index: Index) -> tuple[slice, ...]:
-        """The part of the result, for each of its axes."""
+        """Returns the slices of a chunk in the result, for all axes."""
         return tuple(self._slice(axis, k) for axis, k in enumerate(index))
 
     def box(self, index: Index) -> tuple[slice, ...]:
-        """The part of the result, for each tiled axis."""
+        """Returns the slices of a chunk in the result, for the tiled axes."""
         return tuple(self._slice(axis, index[axis]) for axis in self.axes)
 
     def shape(self, index: Index) -> tuple[int, ...]:
         return tuple(each[k] for each, k in zip(self.extents, index, strict=True))
 
     def touched(self, tile: int) -> Iterator[Index]:
-        """The chunks that a tile touches."""
+        """Yields the chunks that a tile touches."""
         place = np.unravel_index(tile, self._grid)
         numbers: list[list[int]] = [[0]] * len(self.extents)
         for axis, chunks, j in zip(self.axes, self._chunks, place, strict=True):
@@ -86,14 +86,14 @@ class Chunks:
 def chunk_extents(
     chunks: Any, tiling: Tiling, shape: tuple[int, ...], dtype: np.dtype[Any], shards: tuple[int, ...] | None
 ) -> tuple[tuple[int, ...], ...]:
-    """The extents of the chunks of the result along each of its axes.
+    """Returns the extents of the chunks of the result along each axis.
 
-    chunks: as dask takes them, for each axis or for each tiled axis; None: the shards, or about 32 MiB. shards: what the
-    store writes as a whole; each chunk must consist of whole ones.
+    chunks: in dask's notation, for each axis or for each tiled axis; None: the shards, or about 32 MiB. shards: the extents
+    of a box that the store writes as a whole; each chunk must consist of whole shards.
     """
     axes = tiling._native.axes_in(len(shape))
     if chunks is None:
-        # A store with smaller shards than a tile would get more tasks than tiles.
+        # For a store with smaller shards than a tile, there would be more tasks than tiles.
         chunks = (
             "32MiB"
             if shards is None
@@ -135,7 +135,7 @@ def chunk_extents(
 
 
 def _check_whole(extents: tuple[tuple[int, ...], ...], shards: tuple[int, ...], shape: tuple[int, ...]) -> None:
-    """A shard that two tasks write would lose what one of them wrote."""
+    """Checks that each chunk consists of whole shards: if two tasks wrote one shard, the data of one task would be lost."""
     for axis, (each, shard) in enumerate(zip(extents, shards, strict=True)):
         if any(begin % shard for begin in starts(each)[:-1]):
             rule = "must be whole shards of out (chunks, where it has no shards)"

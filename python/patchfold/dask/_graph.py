@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What runs where: a task for each tile (or batch of tiles), and one for each chunk of the result.
+"""The graph of a run: a task for each tile (or batch of tiles), and a task for each chunk of the result.
 
-A task of tiles returns, for each chunk that its tiles touch, the pieces that this chunk needs. Where it touches several, a
-task of its own hands out each share, so that the worker that merges a chunk fetches pieces and never whole tiles.
+A task of tiles returns, for each chunk that its tiles touch, the pieces that the chunk needs. If it touches several chunks,
+further tasks hand out one share each, so that the worker that merges a chunk fetches pieces and never whole tiles.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from ._parts import Box, Parts
 
 
 class Graph:
-    """The tasks of a run, in layers: what the tiles read, tiles, shares of pieces, chunks."""
+    """The tasks of a run, in layers: the data that tiles read, tiles, shares of pieces, chunks."""
 
     def __init__(self, job: Job, source: Any, groups: list[tuple[int, ...]], token: str, resources: Any) -> None:
-        """source: a dask array, or None. groups: the numbers of the tiles that a task computes together. resources: what
-        a worker must have to run a task of tiles, as distributed counts it."""
+        """source: a dask array, or None. groups: the numbers of the tiles that a task computes together. resources: the
+        resources of distributed that a worker needs for a task of tiles."""
         self.job = job
         self.groups = groups
         self.token = token
@@ -37,8 +37,8 @@ class Graph:
         return f"patchfold-{what}-{self.token}"
 
     def chunks(self, target: Any = None, wanted: Collection[Index] | None = None) -> tuple[HighLevelGraph, list[Any]]:
-        """The graph of the chunks, or of those in wanted, and their keys. target: where each is written; without it, the
-        results of the tasks are the chunks."""
+        """Returns the graph of all chunks, or of the chunks in `wanted`, and their keys. target: the store of the chunks;
+        None: the results of the tasks are the chunks."""
         assert self.job.chunks is not None
         order = [index for index in self.job.chunks if wanted is None or index in wanted]
         place = {index: k for k, index in enumerate(order)}
@@ -70,7 +70,7 @@ class Graph:
         return self._layered(parts, tiles, shares, chunks, target), list(chunks)
 
     def needed(self, wanted: Collection[Index]) -> list[int]:
-        """The tiles that the tasks for these chunks compute."""
+        """Returns the tiles that the tasks for some chunks compute."""
         chunks = self.job.chunks
         assert chunks is not None
         return [
@@ -81,7 +81,7 @@ class Graph:
         ]
 
     def tiles(self, target: Any, zeros: Index) -> tuple[HighLevelGraph, list[Any]]:
-        """The graph of tasks that read a tile and write it to the entry of its number along the first axis."""
+        """Returns a graph of tasks that read a tile and write it at the index of its number along the first axis."""
         parts = _Reader(self)
         tasks: dict[Any, Any] = {}
         for (number,) in self.groups:
@@ -91,7 +91,7 @@ class Graph:
         return self._layered(parts, {}, {}, tasks, target), list(tasks)
 
     def probe(self) -> tuple[HighLevelGraph, Any]:
-        """The graph of a task that calls the function for the first tile and says the type of its result."""
+        """Returns a graph of one task, which calls the function for the first tile and returns the type of its result."""
         tiles: dict[Any, Any] = {}
         parts = _Reader(self)
         key = self.name("probe")
@@ -131,7 +131,7 @@ class Graph:
 
 
 class _Reader:
-    """What tiles need of a dask array; nothing for a store, which the tasks of tiles open themselves."""
+    """The parts of a dask array that tiles need; none for a store, which the tasks of tiles open themselves."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph: dict[Any, Any] = {}
@@ -152,7 +152,7 @@ class _Reader:
 
 
 def read_box(tiling: Tiling, tile: Tile) -> Box:
-    """What a tile reads of the array, with the elements that padding repeats."""
+    """Returns the box of the array that a tile reads, with the elements that padding repeats."""
     repeats = tiling._given["padding_mode"] != "constant"
     box = []
     for read, pad, extent in zip(tile.read, tile.pad, tiling.shape, strict=True):
@@ -162,6 +162,6 @@ def read_box(tiling: Tiling, tile: Tile) -> Box:
 
 
 def with_job(graph: Graph, token: str, **changed: Any) -> Graph:
-    """The same graph for a job that knows more."""
+    """Returns the graph for a job with some changed fields."""
     resources = (graph._resources or {}).get("resources")
     return Graph(dataclasses.replace(graph.job, **changed), graph._source, graph.groups, token, resources)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tasks do: they read tiles, call the function, cut its results into pieces, and merge pieces to chunks."""
+"""The work of the tasks: reads tiles, calls the function, cuts its results into pieces, and merges pieces to chunks."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ Pieces = dict[int, Any]
 """Parts of the results of tiles, by the numbers of the tiles."""
 
 Layout = tuple[tuple[Box, tuple[Box, ...]], ...]
-"""For each tile of a task what it needs of a dask array, and where the parts of it lie in that."""
+"""For each tile of a task the box that it needs of a dask array, and the places of the parts in the box."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """All that the tasks of a run share. It is sent to each worker once."""
+    """The data that the tasks of a run share. It is sent to each worker once."""
 
     tiling: Tiling
     spec: MergeSpec
     fn: Any
     source: Any
-    """What tasks read tiles from; None for a dask array, whose parts come as results of other tasks."""
+    """The store that tasks read tiles from; None for a dask array, whose parts are results of other tasks."""
     device: Any
     stacked: bool
     topic: str
-    """The scheduler's name for what tasks say about themselves."""
+    """The name of the scheduler's topic on which tasks report."""
     results: ResultType | None = None
     chunks: Chunks | None = None
     checked: frozenset[int] = frozenset()
     """Tiles for which the function is called twice."""
 
     def read(self, tiles: list[Tile], layout: Layout, parts: tuple[Any, ...]) -> list[Any]:
-        """The tiles, each a new array. A task is one thread for dask, so it uses no more."""
+        """Reads tiles, each a new array. Uses one thread, since dask counts a task as one thread."""
         with thread_limit(1):
             return self._read(tiles, layout, parts)
 
@@ -64,7 +64,7 @@ class Job:
         return read
 
     def call(self, tiles: list[Tile], layout: Layout, parts: tuple[Any, ...]) -> list[Any]:
-        """The results of the function for tiles, one for each."""
+        """Returns the results of the function for tiles, a result for each tile."""
         try:
             read = self.read(tiles, layout, parts)
             data = np.stack(read) if self.stacked else read[0]
@@ -93,7 +93,7 @@ class Job:
         return [given[k] for k in range(len(tiles))]
 
     def check_result(self, tile: Tile, result: Any) -> None:
-        """Every tile's result has the element type and the shape that were declared, or that the first one had."""
+        """Checks that a result has the declared element type and shape, or those of the first result."""
         assert self.results is not None and self.chunks is not None
         name = f"result for {names_of([tile])}"
         shape, dtype = _core.array_facts(result, NAME, name)[:2]
@@ -148,7 +148,7 @@ def _bits(array: Any) -> bytes:
 
 
 def _copied(piece: Any) -> Any:
-    """A copy, contiguous: the function may return the same array for each tile, and a view keeps the whole result."""
+    """Returns a contiguous copy: the function may return the same array for each tile, and a view keeps the whole result."""
     if is_numpy(piece):
         return np.array(piece, order="C")
     if is_torch(piece):
@@ -161,12 +161,12 @@ def _copied(piece: Any) -> Any:
 
 
 def pick(found: list[Pieces], k: int) -> Pieces:
-    """The pieces for one of several chunks."""
+    """Returns the pieces for one of several chunks."""
     return found[k]
 
 
 def merge_chunk(job: Job, index: Index, *found: Pieces) -> Any:
-    """One chunk of the result."""
+    """Returns one chunk of the result."""
     assert job.results is not None and job.chunks is not None
     pieces: Pieces = {}
     for each in found:
@@ -190,7 +190,7 @@ def write_tile(job: Job, target: Any, index: Index, layout: Layout, *parts: Any)
 
 
 def probe_tiles(job: Job, numbers: tuple[int, ...], layout: Layout, *parts: Any) -> ResultType:
-    """The element type and the untiled extents of what the function returns for a tile."""
+    """Returns the element type and the untiled extents of the function's result for a tile."""
     tiles = [job.tiling[number] for number in numbers]
     result = job.call(tiles, layout, parts)[0]
     shape, dtype = _core.array_facts(result, NAME, f"result for {names_of(tiles)}")[:2]

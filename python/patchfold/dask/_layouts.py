@@ -22,24 +22,24 @@ _SMALLEST_INNER = 128
 
 @dataclass(frozen=True)
 class Layout:
-    """A store that is to be made."""
+    """The form of a store that is to be made."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     chunks: tuple[int, ...]
-    """What a task writes as a whole."""
+    """The extents of a box that a task writes as a whole."""
     path: str = ""
-    """The array inside the store."""
+    """The path of the array inside the store."""
     attributes: dict[str, Any] | None = None
-    """Those of the group around the array."""
+    """The attributes of the group around the array."""
     labelled: Any = None
-    """A DataArray of this shape with the coordinates that stay."""
+    """A DataArray of this shape, with the coordinates that stay."""
 
 
 def layout_of(
     source: Source, tiling: Tiling, shape: tuple[int, ...], dtype: np.dtype[Any], extents: tuple[tuple[int, ...], ...]
 ) -> Layout:
-    """The store for the result of a source: of the same kind."""
+    """Returns the form of a store for the result of a source, of the source's kind."""
     chunks = tuple(max(each[0], 1) if each else 1 for each in extents)
     for axis, each in enumerate(extents):
         if any(extent != chunks[axis] for extent in each[:-1]) or (each and each[-1] > chunks[axis]):
@@ -71,7 +71,7 @@ def create(store: Any, layout: Layout) -> Any:
 
 
 def _inner(extent: int) -> int:
-    """The largest part of a shard that readers get alone: a divisor of its extent, neither tiny nor large."""
+    """Returns the extent of a chunk in a shard, which readers can read alone: a divisor, neither tiny nor large."""
     for parts in range(1, extent // _SMALLEST_INNER + 1):
         if extent % parts == 0 and extent // parts <= _LARGEST_INNER:
             return extent // parts
@@ -79,7 +79,7 @@ def _inner(extent: int) -> int:
 
 
 def _image_attributes(image: dict[str, Any], tiling: Tiling) -> dict[str, Any]:
-    """The metadata of OME-Zarr 0.5 for one level whose pixels are those of the source, scaled."""
+    """Returns the metadata of OME-Zarr 0.5 for one level, whose pixels are the source's pixels, scaled."""
     ratios = [Fraction(1)] * len(tiling.shape)
     for axis, ratio in zip(tiling.axes, tiling._given["scale"], strict=True):
         ratios[axis] = Fraction(*ratio)
@@ -95,8 +95,9 @@ def _image_attributes(image: dict[str, Any], tiling: Tiling) -> dict[str, Any]:
 
 
 def labelled_like(source: Any, data: Any, tiling: Tiling) -> Any:
-    """The result as a DataArray with the dimensions and coordinates of the source. A coordinate of an axis whose extent has
-    changed is left out. Where the number of axes has changed, only the tiled ones keep their names, the last ones first."""
+    """Returns the result as a DataArray with the dimensions and coordinates of the source. A coordinate of an axis with
+    another extent is left out. If the number of axes has changed, only the tiled axes keep their names, the last ones
+    first."""
     kind = type(source)
     if data.ndim == source.ndim:
         dims = source.dims

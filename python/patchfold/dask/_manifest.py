@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The record of a run beside its store: what it computes, and which chunks are written.
+"""The record of a run beside its store: a description of the run, and the list of written chunks.
 
 For a store ``y.zarr`` it is a folder (or prefix) ``y.zarr.patchfold`` that holds ``manifest.json`` and, for each chunk that
-is written, an entry ``done/0.3``. An entry is made after its chunk, by the same task, so that it never promises a chunk that
-is not there.
+is written, an entry ``done/0.3``. An entry is made after its chunk, by the same task, so that a chunk with an entry always
+exists.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Manifest:
         self._text = text
 
     def read(self) -> dict[str, Any] | None:
-        """What the run computes, or None where there is no record."""
+        """Returns the description of the recorded run, or None without a record."""
         if not self._is_there():
             return None
         found = sync(self._store.get(self._prefix + _FILE, default_buffer_prototype()))
@@ -52,7 +52,7 @@ class Manifest:
         self._set(_FILE, json.dumps(entries, indent=1).encode())
 
     def check(self, found: dict[str, Any], entries: dict[str, Any]) -> None:
-        """Another run's record is an error that names what differs."""
+        """Raises an error for the record of another run, which names the difference."""
         for name, expected in json.loads(json.dumps(entries)).items():
             there = found.get(name)
             if there == expected:
@@ -74,7 +74,7 @@ class Manifest:
         self._set(f"done/{'.'.join(map(str, index))}", b"\n")
 
     def done(self) -> set[Index]:
-        """The chunks that are written."""
+        """Returns the chunks that are written."""
         found = set()
         for key in self._keys("done/"):
             name = key.rpartition("/")[2]
@@ -88,7 +88,7 @@ class Manifest:
             sync(self._store.delete(key))
 
     def _is_there(self) -> bool:
-        """Whether there can be entries: to look for them would make the folder."""
+        """Returns whether there can be entries. To look for entries would make the folder."""
         return not isinstance(self._store, LocalStore) or self._store.root.is_dir()
 
     def _set(self, name: str, content: bytes) -> None:
@@ -106,7 +106,7 @@ class Manifest:
 
 
 def manifest_of(store: Any, path: str) -> Manifest | None:
-    """The record beside a store; None for a store that has no place beside it, such as one in memory."""
+    """Returns the record beside a store; None for a store without a place beside it, such as a store in memory."""
     if isinstance(store, LocalStore):
         root = store.root.with_name(store.root.name + _SUFFIX)
         return Manifest(LocalStore(root), path, str(root / path if path else root))

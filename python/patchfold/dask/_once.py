@@ -27,8 +27,8 @@ class Once:
         return self.function()(*args)
 
     def function(self) -> Any:
-        """What make returned."""
-        with _lock:  # all threads wait for the one that makes it
+        """The function that make returned."""
+        with _lock:  # one thread makes the function, and the others wait
             if self._token not in _made:
                 _made[self._token] = self._make(*self._args, **self._kwargs)
             return _made[self._token]
@@ -41,8 +41,8 @@ class Once:
 
 
 def _text_of(make: Any) -> Any:
-    """What stands for a function or class in every process: its name, with the source of one that a script defines, whose
-    pickle differs from process to process."""
+    """Returns a text that identifies a function or class in every process: its name, and its source if a script defines it,
+    since the pickle of such a function differs from process to process."""
     module, name = getattr(make, "__module__", None), getattr(make, "__qualname__", "<")
     if module is None or "<" in name:
         return make

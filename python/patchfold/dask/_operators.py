@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators on dask arrays: each chunk of the result is made from the box of the array that it needs."""
+"""Operators on dask arrays: a task makes each chunk of the result from the box of the array that the chunk needs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _OPERATORS: dict[str, Any] = {
     name: _core.Operator(name, data="x") for name in ("unfold", "fold", "space_to_depth", "depth_to_space")
 }
 
-_array: Any = dask.array  # whose functions have no types
+_array: Any = dask.array  # dask's functions have no types
 
 
 @takes(UnfoldCall, columns.unfold)
@@ -65,7 +65,7 @@ def unfold(x: Any, kernel_size: IntOrInts, **settings: Unpack[UnfoldCall]) -> An
         max((padded.shape[axis] - (k - 1) * d - 1) // s + 1, 0) if padded.shape[axis] else 0
         for axis, k, s, d in zip(axes, kernel, step, between, strict=True)
     ]
-    # Cut where the first patch of the next chunk begins; axes inside a flat axis stay whole.
+    # A cut is the first patch that begins in the next chunk of x; axes inside a flat axis stay whole.
     cuts = []
     for i, (axis, _, pad, _) in enumerate(pads):
         inside = starts(x.chunks[axis])[1:-1] if positions == "grid" or not i else []
@@ -124,7 +124,7 @@ def fold(x: Any, output_size: Ints, kernel_size: IntOrInts, **settings: Unpack[F
         cuts.append(_cut([begin // inner * step[i] - pads[i][2] for begin in inside], whole))
 
     def reach(spatial: tuple[int, ...]) -> list[tuple[int, int]]:
-        """The positions along each axis whose patches reach a chunk."""
+        """Returns the positions along each axis whose patches reach a chunk."""
         found = []
         for i, k in enumerate(spatial):
             first, last, pad = cuts[i][k], cuts[i][k + 1], pads[i][2]
@@ -140,7 +140,7 @@ def fold(x: Any, output_size: Ints, kernel_size: IntOrInts, **settings: Unpack[F
         return {places[i]: slice(*each) for i, each in enumerate(ranges)}
 
     def part(spatial: tuple[int, ...]) -> Any:
-        """The image that the positions make, and where the chunk lies in it."""
+        """Returns the extents of the image that the positions make, the chunk's place in it, and whether any position is."""
         ranges = reach(spatial)
         if positions == "flat":
             ranges = [ranges[0], *((0, each) for each in grid[1:])]
@@ -151,7 +151,7 @@ def fold(x: Any, output_size: Ints, kernel_size: IntOrInts, **settings: Unpack[F
     options: dict[str, Any] = {"kernel_size": kernel, "stride": step, "dilation": between, "layout": layout}
     options |= {"order": settings["order"], "positions": positions, "reduce": reduce, "fill": fill}
     call = _Fold(options, tuple(axes), fill if reduce == "mean" else 0)
-    # The spatial axes of the columns stand for those of the image.
+    # The chunks of the columns along their spatial axes decide those of the image.
     sources = [places[0]] if positions == "flat" else places
     return _built(name, x, shapes[1], sources, axes, cuts, extents, box, call, (x.name, values), part)
 
@@ -254,8 +254,8 @@ def _checked(name: str, x: Any, *settings: Any) -> tuple[str, Any, Any]:
     kind = x.dtype.name
     if kind not in SIZES:
         if name == "fold":
-            columns.fold(np.zeros((1, 1, 1), x.dtype), (1,), (1,))  # its own error for types that cannot be added
-        kind = "uint8"  # bytes that are moved
+            columns.fold(np.zeros((1, 1, 1), x.dtype), (1,), (1,))  # raises fold's own error for types that cannot be added
+        kind = "uint8"  # elements are moved as bytes
     call = _core.linear_call(_OPERATORS[name], x.shape, kind, *settings)
     pads = _core.linear_pads(call) if name in ("unfold", "fold") else []
     return name, _core.linear_shapes(call), pads
@@ -267,19 +267,19 @@ def _for_axes(value: Any, count: int) -> tuple[int, ...]:
 
 
 def _cut(begins: list[int], whole: int) -> list[int]:
-    """Where the chunks of an axis begin and end: some of these places."""
+    """Returns the beginnings of the chunks of an axis, those of `begins` inside the axis, and the end of the axis."""
     return [0, *sorted({begin for begin in begins if 0 < begin < whole}), whole]
 
 
 def _columns_axes(rank: int, axes: list[int], layout: str, positions: str) -> list[int]:
-    """The axes of the columns on which the spatial axes of an image lie."""
+    """Returns the axes of the columns on which the spatial axes of an image lie."""
     if positions == "grid":
         return list(axes)
     return [axes[0]] * len(axes)
 
 
 def _padded(x: Any, axis: int, begin: int, end: int, mode: PaddingMode, value: Any) -> Any:
-    """The array with one axis padded, or cropped where a pad is negative. What padding repeats is what unfold says."""
+    """Returns the array with one axis padded, or cropped by a negative pad. unfold says which elements padding repeats."""
     extent = x.shape[axis]
     if mode != "constant" and (begin > 0 or end > 0):
         index = columns.unfold(np.arange(extent)[None], (1,), padding=[(begin, end)], padding_mode=mode)[0]
@@ -308,11 +308,11 @@ def _built(
     identity: Any,
     part: Callable[[tuple[int, ...]], Any] = lambda spatial: None,
 ) -> Any:
-    """The array whose chunks call makes from boxes of the source.
+    """Returns an array whose chunks `call` makes from boxes of the source.
 
-    sources, places: the spatial axes of the source and of the result; several of one flat axis of the result name it again.
-    cuts, wholes: where the chunks along each spatial axis begin and end, and its extent. box: what a chunk reads, for the
-    axes of the source that are not whole; batch axes have the chunks of the source.
+    sources, places: the spatial axes of the source and of the result; several spatial axes may lie on one flat axis of the
+    result. cuts: the beginnings and the end of the chunks along each spatial axis. wholes: the extents of these axes. box:
+    returns the slices that a chunk reads of the axes that are not whole; batch axes have the chunks of the source.
     """
     channel = _channel(len(shape), places)
     flat = len(set(places)) < len(places)
@@ -351,10 +351,10 @@ def _built(
 
 
 def _channel(rank: int, places: list[int]) -> int:
-    """The axis of the channels: the one that is neither spatial nor before both."""
+    """Returns the axis of the channels, which is neither a batch axis nor a spatial axis."""
     return rank - 1 if max(places) < rank - 1 else min(places) - 1
 
 
 def _chunk(call: Any, box: Box, where: tuple[Box, ...], size: tuple[int, ...], part: Any, *parts: Any) -> Any:
-    with thread_limit(1):  # a task is one thread for dask
+    with thread_limit(1):  # dask counts a task as one thread
         return call(assembled(box, where, list(parts)), size, part)

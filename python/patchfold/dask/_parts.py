@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Boxes of a dask array: each is put together from the parts of the chunks that it lies in."""
+"""Boxes of a dask array, each put together from parts of the chunks in which the box lies."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Box = tuple[slice, ...]
 
 
 class Parts:
-    """The tasks that hand out parts of an array's chunks."""
+    """The tasks that return parts of an array's chunks."""
 
     def __init__(self, array: Any, token: str) -> None:
         self._array = array
@@ -26,7 +26,7 @@ class Parts:
         self._starts = [starts(each) for each in array.chunks]
 
     def tasks(self, graph: dict[Any, Any], number: tuple[int, ...], box: Box) -> tuple[list[TaskRef], tuple[Box, ...]]:
-        """Adds the tasks for a box to the graph. Returns their keys and where their parts lie in the box."""
+        """Adds the tasks for a box to the graph. Returns the tasks' keys and the places of their parts in the box."""
         refs: list[TaskRef] = []
         places: list[Box] = []
         covered = [self._chunks(axis, each) for axis, each in enumerate(box)]
@@ -44,7 +44,7 @@ class Parts:
         return refs, tuple(places)
 
     def _chunks(self, axis: int, box: slice) -> list[tuple[int, slice, slice]]:
-        """The chunks along an axis that share elements with a box: number, slice of the chunk, slice of the box."""
+        """Returns the chunks along an axis that share elements with a box: number, slice of the chunk, slice of the box."""
         begins = self._starts[axis]
         found: list[tuple[int, slice, slice]] = []
         chunk = min(bisect.bisect_right(begins, box.start), len(begins) - 1) - 1
@@ -57,11 +57,11 @@ class Parts:
 
 
 def _part(chunk: Any, inside: Box) -> Any:
-    return np.asarray(chunk)[inside].copy()  # not a view, which would keep the whole chunk
+    return np.asarray(chunk)[inside].copy()  # a copy, since a view would keep the whole chunk
 
 
 def assembled(box: Box, places: tuple[Box, ...], parts: list[Any]) -> Any:
-    """The box as one array."""
+    """Returns a box as one array."""
     shape = tuple(each.stop - each.start for each in box)
     if len(parts) == 1:
         return np.asarray(parts[0])
@@ -72,7 +72,7 @@ def assembled(box: Box, places: tuple[Box, ...], parts: list[Any]) -> Any:
 
 
 class Region:
-    """A box of an array as a store of the whole array's shape: it has slices that lie in the box."""
+    """A box of an array as a store of the whole array's shape, which returns slices inside the box."""
 
     def __init__(self, shape: tuple[int, ...], box: Box, data: Any) -> None:
         self.shape = shape

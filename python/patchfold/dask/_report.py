@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run did."""
+"""The report of a run."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Report:
-    """What a run did. As text it is a line for each fact."""
+    """The report of a run. Its text has a line for each fact."""
 
     tiles: int
     """Tiles of the source, without those that are masked out."""
     computed: int
     """Tiles that chunks of this run needed."""
     recomputed: int
-    """How many more tiles were computed, since a worker that held them died."""
+    """Tiles that were computed again, since a worker that held them died."""
     chunks: int
     """Chunks of the result."""
     written: int
-    """Chunks that this run wrote; the others were there."""
+    """Chunks that this run wrote; the other chunks were there."""
     seconds: float
     bytes_read: int
-    """Bytes of the elements that the tiles of this run read, each time they are read."""
+    """Bytes of the elements that the tiles of this run read, counted each time an element is read."""
     bytes_written: int
     """Bytes of the elements of the chunks that this run wrote, before compression."""
     worker_bytes: int
     """The most memory that a worker with one thread needs for its tiles, pieces and chunks, as long as tasks run in dask's
-    order; what fn needs itself, and the process, come on top."""
+    order. The memory of fn and of the process come on top."""
     out: str
     dashboard: str = ""
     """The link of the scheduler's dashboard, if there is one."""

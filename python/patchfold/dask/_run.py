@@ -29,14 +29,14 @@ Advance = Callable[[int], Any]
 
 @dataclass
 class Count:
-    """What is known of a run while it goes on."""
+    """The counts of a run that goes on."""
 
     chunks: int = 0
     tiles: int = 0
 
 
 def client_of(client: Any) -> Any:
-    """The client that is given, or the current one of distributed; None without one."""
+    """Returns the given client, or the current client of distributed; None without one."""
     if client is not None:
         return client
     distributed = sys.modules.get("distributed")
@@ -49,7 +49,7 @@ def client_of(client: Any) -> Any:
 
 
 def compute_one(client: Any, graph: HighLevelGraph, key: Any) -> Any:
-    """One key of a graph."""
+    """Computes one key of a graph."""
     if client is None:
         return _threads()(graph.to_dict(), key)
     return client.get(graph, key, sync=False).result()
@@ -58,7 +58,7 @@ def compute_one(client: Any, graph: HighLevelGraph, key: Any) -> Any:
 def compute_chunks(
     client: Any, graph: HighLevelGraph, keys: list[Any], tiles: int, topic: str, progress: Any, where: str
 ) -> int:
-    """Computes all chunks. Returns the number of tiles that were computed for them; tiles is how many there are."""
+    """Computes all chunks. Returns the number of tiles that were computed. tiles: the number of tiles that chunks need."""
     count = Count()
     with progress_of(progress, len(keys), "chunk") as advance:
         try:
@@ -106,8 +106,8 @@ def _with_threads(graph: HighLevelGraph, keys: list[Any], count: Count, advance:
 
 
 def _with_futures(client: Any, graph: HighLevelGraph, keys: list[Any], count: Count, advance: Advance) -> None:
-    """Each future is let go when its chunk is written: distributed computes results that a dead worker held again, as long
-    as somebody wants them, and these are written already."""
+    """Computes all chunks as futures, and releases each future after its chunk is written: distributed would compute the
+    result again if its worker died, although the chunk is written."""
     distributed: Any = importlib.import_module("distributed")
     futures = dict(zip(keys, client.get(graph, keys, sync=False), strict=True))
     results: Any = {"with_results": True, "raise_errors": False}
@@ -150,7 +150,7 @@ def _lost(client: Any) -> ConnectionError:
 
 @contextmanager
 def _listening(client: Any, topic: str, count: Count) -> Iterator[None]:
-    """Counts what tasks of tiles tell the scheduler."""
+    """Counts the tiles that tasks report to the scheduler."""
 
     def heard(event: tuple[Any, int]) -> None:
         count.tiles += event[1]
@@ -165,7 +165,7 @@ def _listening(client: Any, topic: str, count: Count) -> Iterator[None]:
 
 
 def _settle(client: Any, topic: str, count: Count) -> None:
-    """Waits until what the scheduler has heard has come here."""
+    """Waits until all reports that the scheduler has received have come here."""
     most = time.monotonic() + 5
     while time.monotonic() < most:
         before = count.tiles
@@ -176,11 +176,11 @@ def _settle(client: Any, topic: str, count: Count) -> None:
 
 
 def _nothing() -> None:
-    """A call that takes the way that events take."""
+    """Does nothing: a call that travels the way of the events."""
 
 
 def check_store(client: Any, in_memory: bool) -> None:
-    """A store in the memory of this process is no place for the results of others."""
+    """Refuses a store in the memory of this process, to which other processes cannot write."""
     local = client is None and _threads() in (dask.threaded.get, dask.local.get_sync)
     if in_memory and not local:
         rule = "must be a store that every worker can open"
@@ -189,7 +189,7 @@ def check_store(client: Any, in_memory: bool) -> None:
 
 
 def check_resources(client: Any, resources: Any, lazy: bool) -> None:
-    """A task that no worker can take would wait for ever. Workers may still come where there are none yet."""
+    """Refuses resources that no worker has, since tasks would wait for ever. Without workers, nothing is refused."""
     if not resources:
         return
     if lazy and dask.config.get("optimization.fuse.active", None) is not False:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What apply_tiled reads: dask arrays, zarr arrays, OME-Zarr images, DataArrays of xarray, NumPy arrays."""
+"""The sources of apply_tiled: dask arrays, zarr arrays, OME-Zarr images, DataArrays of xarray, NumPy arrays."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .._tiles.tiling import Tiling
 from .._typing import Int
 from ._chunks import NAME
 
-_array: Any = dask.array  # whose functions have no types
+_array: Any = dask.array  # dask's functions have no types
 
 _KINDS = (
     "a dask array, a zarr array or the path of one, an OME-Zarr image, a DataArray of xarray, or a NumPy array; of other "
@@ -35,29 +35,29 @@ class Source:
     array: Any
     """A dask array or a zarr array."""
     token: str
-    """Stands for the content; the same for the same store."""
+    """A text that identifies the content; a store always has the same text."""
     text: str
-    """The source in a few words."""
+    """A short description of the source."""
     labelled: Any = None
-    """The DataArray that it comes from."""
+    """The DataArray that the source comes from."""
     image: dict[str, Any] | None = None
-    """The multiscales entry of the OME-Zarr image that it comes from, with one level."""
+    """The multiscales entry, with one level, of the OME-Zarr image that the source comes from."""
     stacked: bool = False
-    """Whether the zarr array holds tiles along its first axis, and not what they are cut from."""
+    """True if the zarr array holds tiles along its first axis, False if tiles are cut from the array."""
 
     @property
     def lazy(self) -> Any:
-        """The dask array, if it is one."""
+        """The dask array; None for other sources."""
         return None if isinstance(self.array, zarr.Array) else self.array
 
     @property
     def store(self) -> Any:
-        """The zarr array, if it is one."""
+        """The zarr array; None for other sources."""
         return self.array if isinstance(self.array, zarr.Array) else None
 
     @property
     def reader(self) -> Any:
-        """What tasks read tiles from, if it is no dask array."""
+        """The object that tasks read tiles from; None for a dask array."""
         if not isinstance(self.array, zarr.Array):
             return None
         return Stack(self.array) if self.stacked else Stored(self.array)
@@ -84,7 +84,7 @@ class Stack:
 
 
 def source_of(x: Any, level: Int = 0) -> Source:
-    """Opens a source. level: of an image with several resolutions, 0 for the finest."""
+    """Opens a source. level: the level of an image with several resolutions, 0 for the finest."""
     if isinstance(x, (str, os.PathLike)):
         x = _opened(x)
     if isinstance(x, zarr.Group):
@@ -123,7 +123,7 @@ def _token_of_store(array: Any) -> str:
 
 
 def _image(group: Any, given: Int) -> Source:
-    """A level of an OME-Zarr image (versions 0.4 and 0.5)."""
+    """Opens a level of an OME-Zarr image (versions 0.4 and 0.5)."""
     level = operator.index(given)
     attributes: dict[str, Any] = dict(group.attrs)
     scales = attributes.get("ome", attributes).get("multiscales")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where chunks of the result are written: a zarr array that is given, or a new store at a path or URL.
+"""The destinations of chunks of the result: a given zarr array, or a new store at a path or URL.
 
 A new local store is made as ``y.zarr.partial`` and renamed when it is complete. Every array has an attribute
 ``patchfold_unfinished`` until then.
@@ -28,7 +28,7 @@ UNFINISHED = "patchfold_unfinished"
 
 @dataclass(frozen=True)
 class Target:
-    """What a task of a chunk writes to."""
+    """The array and the record that a task of a chunk writes to."""
 
     array: Any
     manifest: Manifest | None
@@ -55,16 +55,16 @@ class Output:
 
     @property
     def unit(self) -> tuple[int, ...] | None:
-        """What is written as a whole: the extents of a shard, or of a chunk where there are no shards."""
+        """The extents of a box that is written as a whole: a shard, or a chunk in an array without shards."""
         return tuple(self._array.shards or self._array.chunks)
 
     @property
     def in_memory(self) -> bool:
-        """Whether other processes cannot write to it."""
+        """Whether the array lies in the memory of this process, to which other processes cannot write."""
         return isinstance(self._array.store, MemoryStore)
 
     def recorded(self, record: dict[str, Any], overwrite: bool) -> ResultType | None:
-        """What an earlier run of this record knew of its results. Another run's record is an error."""
+        """Returns the type of the results that an earlier run recorded, or None. The record of another run is an error."""
         found = None if overwrite or self.manifest is None else self.manifest.read()
         if found is None or self.manifest is None:
             return None
@@ -81,7 +81,7 @@ class Output:
                 raise InvalidValue(NAME, "out", rule, str(given), str(expected))
 
     def begin(self, layout: Layout, entries: dict[str, Any], overwrite: bool) -> set[Index]:
-        """Makes what is missing, and returns the chunks that an earlier run wrote."""
+        """Makes the store and the record if they are missing, and returns the chunks that an earlier run wrote."""
         found = None if overwrite or self.manifest is None else self.manifest.read()
         if found is None or self.manifest is None:
             self._array.attrs[UNFINISHED] = "some chunks are not written yet"
@@ -95,14 +95,14 @@ class Output:
         return Target(self._array, self.manifest)
 
     def finish(self) -> Any:
-        """Called when every chunk is written. Returns the array."""
+        """Completes the array after all chunks are written, and returns it."""
         if UNFINISHED in self._array.attrs:
             del self._array.attrs[UNFINISHED]
         return self._array
 
 
 class NewOutput(Output):
-    """A store that is made. A local one gets its name when it is complete."""
+    """A new store. A local store gets its name when it is complete."""
 
     def __init__(self, path: str | os.PathLike[str], kind: str) -> None:
         """kind: "array", "image" (OME-Zarr) or "labelled" (a data set of xarray)."""
@@ -132,7 +132,7 @@ class NewOutput(Output):
         return self.text.startswith("memory://")
 
     def check(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        """Nothing: the store is made for the result."""
+        """Checks nothing: the store is made for the result."""
 
     def begin(self, layout: Layout, entries: dict[str, Any], overwrite: bool) -> set[Index]:
         assert self.manifest is not None
@@ -146,11 +146,11 @@ class NewOutput(Output):
             return self._anew(layout, entries)
         self.manifest.check(found, entries)
         if self._local is None and not there or self._local is not None and not (there or self._store.root.is_dir()):
-            return self._anew(layout, entries)  # somebody removed the store
+            return self._anew(layout, entries)  # another program removed the store
         store = LocalStore(self._local) if self._local is not None and not self._store.root.is_dir() else self._store
         try:
             self._array = zarr.open_array(store, path=self._inside, mode="r+")
-        except (FileNotFoundError, KeyError):  # ended while it was made
+        except (FileNotFoundError, KeyError):  # the earlier run ended while it made the store
             return self._anew(layout, entries)
         return self.manifest.done()
 
@@ -172,7 +172,7 @@ class NewOutput(Output):
         array = super().finish()
         if self._local is None or not self._store.root.is_dir():
             return array
-        if self._local.exists():  # overwrite
+        if self._local.exists():  # left there with overwrite
             shutil.rmtree(self._local)
         os.rename(self._store.root, self._local)
         return zarr.open_array(LocalStore(self._local), path=self._inside, mode="r+")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tiles as an array of a store: one after the other along the first axis, each a chunk, with the tiling as an attribute."""
+"""Tiles as an array of a store: in order along the first axis, each tile a chunk, with the tiling as an attribute."""
 
 from __future__ import annotations
 

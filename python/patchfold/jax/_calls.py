@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One JAX primitive for every operator of the table.
+"""The one JAX primitive for all operators of the table.
 
-Its only parameters are the call as text, which holds the operator, the shape without axes of vmap, the arguments and whether
-it is the adjoint, and the element type. XLA runs it on its own buffers: patchfold._core has the target. All operators are
-linear but for a fill, so that the derivative is the call itself and its transpose is the adjoint.
+Its only parameters are the element type and the call as text: the word "adjoint" for an adjoint, the operator, the shape
+without axes of vmap, and the arguments. XLA runs it on its own buffers: patchfold._core has the target. All operators are
+linear but for a fill, so that the derivative is the call itself and the transpose of the derivative is the adjoint.
 """
 
 import functools
@@ -22,7 +22,7 @@ from .._arrays.memory import new_numpy
 from .._errors import InvalidType, given_text
 from .._operators.linear import padded, tangent_of, transposed
 
-ad: Any = typed_ad  # JAX types only a part of it
+ad: Any = typed_ad  # JAX has types for a part of the module only
 
 _TARGET = "patchfold"
 
@@ -34,7 +34,7 @@ _shapes = functools.lru_cache(maxsize=1024)(_core.linear_shapes)
 
 
 def apply(native: _core.Operator, x: Any, *values: Any) -> jax.Array:
-    """The result of an operator for an array, inside or outside transforms."""
+    """Returns the result of an operator for an array, inside or outside transforms."""
     if not isinstance(x, (jax.Array, np.ndarray)):
         rule = "must be an array of JAX or NumPy"
         raise InvalidType(native.name, "x", rule, given_text(x), "jax.numpy.asarray(x)")
@@ -45,7 +45,7 @@ def apply(native: _core.Operator, x: Any, *values: Any) -> jax.Array:
 
 
 def create(native: _core.Operator, dtype: Any, *values: Any) -> jax.Array:
-    """The result of an operator without data."""
+    """Returns the result of an operator without data."""
     try:
         known = jax.dtypes.canonicalize_dtype(dtype)
     except TypeError:
@@ -57,7 +57,7 @@ def create(native: _core.Operator, dtype: Any, *values: Any) -> jax.Array:
 
 
 def _dtype_name(op: str, dtype: Any) -> str:
-    """The library's name of an element type; its size is enough for one that the library lacks."""
+    """Returns the library's name of an element type; for a type that the library lacks, a name made of the size."""
     name = str(dtype)
     if name == "bool" or name in SIZES:
         return name
@@ -72,7 +72,7 @@ def _bits(dtype: Any) -> int:
 
 
 def _result(operands: tuple[Any, ...], call: str) -> tuple[int, ...]:
-    """The shape of the result; axes before those of the call are samples."""
+    """Returns the shape of the result. Axes before those of the call are samples."""
     source, result = _shapes(call)
     samples = operands[0].shape[: operands[0].ndim - len(source)] if operands else ()
     return (*samples, *result)
@@ -96,7 +96,7 @@ def _lower_for_cpu(ctx: Any, *operands: Any, call: str, dtype: Any) -> Any:
 
 
 def on_host(*operands: Any, call: str, dtype: Any) -> Any:
-    """The call where XLA has no target of ours: the data is copied to the processor's memory, and the result back."""
+    """Runs a call on a device without a target of patchfold's: copies the data to the processor, and the result back."""
     shape = _result(operands, call)
 
     description: Any = jax.ShapeDtypeStruct(shape, dtype)  # type: ignore[no-untyped-call]
@@ -121,7 +121,7 @@ def _derive(primals: Any, tangents: Any, *, call: str, dtype: Any) -> Any:
 
 
 def _linear_part(tangent: Any, call: str, dtype: Any) -> Any:
-    """The call without its fill, of operations that all have a transpose."""
+    """Returns the result of the call without its fill, made of operations that all have a transpose."""
     call = tangent_of(call)
     source, result = _shapes(call)
     samples = tangent.ndim - len(source)

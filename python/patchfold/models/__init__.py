@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which operators of the family a model holds, also where they are made of other nodes, and how to do without them.
+"""Finds the operators of the family in a model, also those that are made of other nodes, and writes models without them.
 
 `inspect` reports them for models of ONNX and OpenVINO, and `portable` writes an ONNX model that computes the same with
 operators that a target has. Models of ONNX need the package onnx. `python -m patchfold.models` does the same from a shell.
@@ -17,7 +17,7 @@ __all__ = ["Finding", "Inspection", "ModelError", "NotPortable", "inspect", "por
 
 
 def __getattr__(name: str) -> Any:
-    """`portable`, which needs onnx, where it is first used."""
+    """Imports `portable`, which needs onnx, when it is first used."""
     if name != "portable":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the operators that cut or join blocks in models, and writes ONNX models that do without them."""
+"""Finds the operators that cut or join blocks in models, and writes ONNX models without these operators."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def write(path: str, target: str, out: str, sizes: dict[str, int], timed: bool) 
 
 
 def save(path: str, model: Any, out: str) -> None:
-    """Writes a model to a file that is not there yet, and prints how many nodes it and the one that it was made of have."""
+    """Writes a model to a new file, and prints the numbers of nodes of this model and of the original."""
     import onnx
 
     if os.path.exists(out):

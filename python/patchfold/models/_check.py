@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a target does not take of a model: judged by the table of targets, whoever wrote the model."""
+"""Finds the nodes of a model that a target does not take, by the table of targets."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ._errors import ModelError
 from ._regions import Found, Graph, Step
 from ._targets import FAMILY, TARGETS, Target, of_version
 
-# The nodes that an operator is written with have these forms from this version of ONNX's operators on.
+# The version of ONNX's operators from which on all nodes that stand for an operator have their present form.
 OLDEST = 13
 
 
 def target_of(text: str) -> Target:
-    """A target by its name, or "onnx:N" for version N of ONNX's operators."""
+    """Returns a target by its name, or by "onnx:N" for version N of ONNX's operators."""
     number = re.fullmatch(r"onnx:(\d{1,3})", text)
     if number:
         version = int(number[1])
@@ -31,7 +31,7 @@ def target_of(text: str) -> Target:
 
 
 def stays_of(graphs: Sequence[Graph], target: Target) -> list[str]:
-    """Sentences about the nodes that the target does not take, each with its node and the rule, in the model's order."""
+    """Returns a sentence with node and rule for each node that the target does not take, in the model's order."""
     return [
         f"node {step.node} ({step.kind}): {reason}"
         for graph in graphs
@@ -41,7 +41,7 @@ def stays_of(graphs: Sequence[Graph], target: Target) -> list[str]:
 
 
 def types_of(found: Sequence[Found], target: Target) -> list[str]:
-    """The same about operators whose element type the target does not take."""
+    """Returns a sentence for each operator whose element type the target does not take."""
     takes = ", ".join(sorted(target.types))
     return [
         f"node {entry.nodes[0]} ({entry.kinds[0]}): cuts or joins {entry.dtype}; {target.name} takes {takes}"

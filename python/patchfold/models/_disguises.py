@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators of the family that are made of other nodes, written again with nodes of the caller's choice. Needs onnx.
+"""Rewrites operators of the family that are made of other nodes, with nodes of the caller's choice. Needs onnx.
 
-What is written is run on arrays of indices and compared with what the nodes did, element by element, for two sizes of
-what is open. What differs is not taken.
+New nodes are run on arrays of indices and compared with the old nodes element by element, for two sizes of the open extents.
+New nodes with another result are not taken.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from ._expand import Nodes
 from ._onnx_nodes import inputs_of
 from ._regions import Found, Graph
 
-# What is open is taken as these, the first axis and the others.
+# The two trial sizes of open extents: (of the first axis, of the other axes).
 SIZES = ((2, 64), (3, 320))
-# Nodes that stand for an operator, and the tensor that they make.
+# Nodes that stand for an operator, and the tensor that these nodes make.
 Written = tuple[Nodes, str]
-# The operators to write anew in a graph.
+# A function that finds the operators of a graph that are rewritten.
 Find = Callable[[Graph], Sequence[Found]]
-# The operator as it was found with either size, which element of the source each element of the result is with either, and
-# what the names of new nodes and constants begin with.
+# A function that yields ways to write an operator. It takes, for both trial sizes, the operator and its index map, and the
+# prefix of the names of new nodes and constants.
 Ways = Callable[[tuple[Found, Found], tuple[Indices, Indices], str], Iterator[Written]]
 
 
@@ -40,16 +40,16 @@ def rewrite(
     ways: Ways,
     operators: Sequence[type[OpRun]] = (),
 ) -> int:
-    """Writes chains of nodes anew that are operators of the family, in the model's own graph but not in its branches.
+    """Rewrites chains of nodes that are operators of the family, in the model's own graph but not in its branches.
 
     Arguments:
         model: the model, which is changed.
         sizes: as for inspect.
-        find: gives the operators that are to be written anew.
-        ways: how it may be written; the first way is taken that does what the nodes did.
-        operators: what the ways use beside ONNX's operators.
+        find: returns the operators that are rewritten.
+        ways: yields ways to write an operator; the first way with the same result is taken.
+        operators: operators that the ways use beside ONNX's.
 
-    Returns: how many were written anew.
+    Returns: the number of rewritten operators.
     """
     graph, spare = (_onnx.read(model, sizes, others)[0] for others in SIZES)
     entries = find(graph)
@@ -77,7 +77,7 @@ def _settings(found: Found) -> dict[str, Any]:
 
 
 def _map_of(graph: Graph, found: Found) -> Indices | None:
-    """Which element of the source each element of the result is."""
+    """Returns the element of the source for each element of the result; None if it cannot be computed."""
     if found.source_shape is None:
         return None
     values = {found.source: whole(found.source_shape)}
@@ -94,7 +94,7 @@ def _map_of(graph: Graph, found: Found) -> Indices | None:
 
 
 def open_shapes(first: Found, other: Found) -> tuple[list[int] | None, list[int] | None]:
-    """The shapes of source and result with -1 for a batch that is open; None where more is open."""
+    """Returns the shapes of source and result with -1 for an open batch; None for a shape with other open extents."""
     return _open(first.source_shape, other.source_shape), _open(first.shape, other.shape)
 
 
@@ -105,7 +105,7 @@ def _open(a: tuple[int, ...] | None, b: tuple[int, ...] | None) -> list[int] | N
 
 
 def _is(nodes: Nodes, last: str, found: Found, expected: Indices, operators: Sequence[type[OpRun]]) -> bool:
-    """Whether what is written does what was there: run on indices, with 0 for what lies outside."""
+    """Returns whether new nodes give the expected index map: runs them on indices, with 0 for elements outside."""
     if found.source_shape is None:
         return False
     value = helper.make_tensor_value_info
@@ -117,13 +117,13 @@ def _is(nodes: Nodes, last: str, found: Found, expected: Indices, operators: Seq
         results: Any = ReferenceEvaluator(model, new_ops=list(operators)).run(
             None, {found.source: whole(found.source_shape) + 1}
         )
-    except Exception:  # A way to write it that does not fit.
+    except Exception:  # this way does not fit the operator
         return False
     return np.array_equal(results[0] - 1, expected)
 
 
 def _replace(graph: onnx.GraphProto, nodes: Nodes, last: str, found: Found) -> bool:
-    """Puts nodes in the place of the one that makes the result, and leaves out those that nothing uses any more.
+    """Puts nodes in the place of the node that makes the result, and removes nodes that are no longer used.
 
     Returns: whether that was possible.
     """

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a model can be refused for."""
+"""The errors for which a model is refused."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-# Nodes that a message names.
+# The most nodes that a message names.
 MOST_NAMED = 3
 
 
@@ -14,7 +14,7 @@ class ModelError(ValueError):
 
 
 class NotPortable(ModelError):
-    """A model that holds nodes which its target does not take, also after they were written anew.
+    """A model with nodes that its target does not take, also after nodes were rewritten.
 
     model: the model as far as it was written. stays: a sentence about each node that the target does not take.
     """
@@ -28,7 +28,7 @@ class NotPortable(ModelError):
 
 @contextmanager
 def naming(node: str) -> Iterator[None]:
-    """Names the node whose settings are no numbers, too few, out of range or not there."""
+    """Raises an error that names the node if its settings are missing, too few, out of range or no numbers."""
     try:
         yield
     except ModelError:

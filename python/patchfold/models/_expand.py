@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators of the family as nodes that every runtime has: Reshape, Transpose, Pad, Slice, Split, Add. Needs onnx.
+"""Writes operators of the family as nodes that every runtime has: Reshape, Transpose, Pad, Slice, Split, Add. Needs onnx.
 
-Sums keep their order: every element starts from +0 and adds its taps in ascending order, as Col2Im is defined, so the
-results are Col2Im's bit for bit. Convolutions are not used: they give NaN where they multiply Inf or NaN by 0.
+Sums keep their order: every element starts from +0 and adds its taps in ascending order, as in Col2Im's definition, so the
+results are Col2Im's bit for bit. Convolutions are not used: if they multiply Inf or NaN by 0, they give NaN.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from onnx import helper, numpy_helper
 
 
 class Nodes:
-    """Collects nodes and constants whose names begin with a prefix of their own. Tensors have `most_axes` at most."""
+    """Nodes and constants whose names begin with a prefix of their own. Tensors have at most `most_axes` axes."""
 
     def __init__(self, prefix: str, most_axes: int | None = None):
         self.prefix, self.most_axes = prefix, most_axes
@@ -34,23 +34,23 @@ class Nodes:
         return outputs
 
     def ints(self, values: Sequence[int]) -> str:
-        """A constant of 64-bit integers."""
+        """Adds a constant of 64-bit integers; returns its name."""
         name = f"{self.prefix}/constant_{len(self.constants)}"
         self.constants.append(numpy_helper.from_array(np.array(values, np.int64), name))
         return name
 
     def reshape(self, x: str, shape: Sequence[int]) -> str:
-        """0 keeps an extent, -1 takes what is left."""
+        """Adds a Reshape: 0 keeps an extent, -1 takes the remaining elements."""
         return self.add("Reshape", [x, self.ints(shape)])[0]
 
     def transpose(self, x: str, order: Sequence[int]) -> str:
-        """Axis i of the result is axis order[i] of x."""
+        """Adds a Transpose: axis i of the result is axis order[i] of x."""
         return x if list(order) == sorted(order) else self.add("Transpose", [x], perm=list(order))[0]
 
     def rearranged(self, x: str, extents: Sequence[int], order: Sequence[int], shape: Sequence[int]) -> str:
-        """x read as an array of `extents`, its axes in `order`, as `shape`. -1 stands for one extent that is open.
+        """Reads x as an array of `extents`, puts its axes in `order`, and gives it `shape`. -1 stands for one open extent.
 
-        Where that takes too many axes, neighbours that stay neighbours are one axis, and what is left moves in steps.
+        If there are too many axes, neighbours that stay neighbours are joined, and the rest moves in several steps.
         """
         if self.most_axes is None or len(extents) <= self.most_axes:
             return self.reshape(self.transpose(self.reshape(x, extents), order), shape)
@@ -64,17 +64,17 @@ class Nodes:
         return self.reshape(x, shape)
 
     def pad(self, x: str, begins: Sequence[int], ends: Sequence[int]) -> str:
-        """Zeros around x."""
+        """Adds a Pad with zeros around x."""
         return self.add("Pad", [x, self.ints([*begins, *ends])])[0] if any([*begins, *ends]) else x
 
     def cut(self, x: str, axes: Sequence[int], begins: Sequence[int], ends: Sequence[int], steps: Sequence[int] = ()) -> str:
-        """The elements from begins to before ends along some axes."""
+        """Adds a Slice of the elements from `begins` to before `ends` along some axes."""
         settings = [self.ints(begins), self.ints(ends), self.ints(axes)]
         return self.add("Slice", [x, *settings, *([self.ints(steps)] if any(step != 1 for step in steps) else [])])[0]
 
 
 def _step(at: Sequence[int], target: Sequence[int], most: int) -> tuple[list[list[int]], list[int]]:
-    """One transposition of at most so many axes that brings `at` closest to `target`: groups of `at`, and their order."""
+    """Returns a transposition of at most `most` axes that brings `at` closest to `target`: groups of `at`, and an order."""
     units = _runs(at, target)
     if len(units) <= most:
         return units, sorted(range(len(units)), key=lambda number: target.index(units[number][0]))
@@ -93,7 +93,7 @@ def _step(at: Sequence[int], target: Sequence[int], most: int) -> tuple[list[lis
 
 
 def _runs(at: Sequence[int], target: Sequence[int]) -> list[list[int]]:
-    """The axes of `at` in groups of neighbours that are neighbours in `target` too, in the same order."""
+    """Returns the axes of `at` in groups of neighbours that are neighbours in `target` too, in the same order."""
     runs: list[list[int]] = []
     for axis in at:
         if runs and target.index(runs[-1][-1]) + 1 == target.index(axis):
@@ -105,7 +105,7 @@ def _runs(at: Sequence[int], target: Sequence[int]) -> list[list[int]]:
 
 @dataclass(frozen=True)
 class Window:
-    """One spatial axis of a Col2Im."""
+    """The geometry of one spatial axis of a Col2Im."""
 
     extent: int
     kernel: int
@@ -116,24 +116,24 @@ class Window:
 
     @property
     def padded(self) -> int:
-        """Elements of the image with its padding."""
+        """The extent of the image with its padding."""
         return self.extent + self.begin + self.end
 
     @property
     def positions(self) -> int:
-        """Patches along the axis."""
+        """The number of patches along the axis."""
         return max((self.padded - (self.kernel - 1) * self.dilation - 1) // self.stride + 1, 0)
 
     @property
     def is_partition(self) -> bool:
-        """Whether patches lie side by side."""
+        """Whether patches lie side by side, without overlaps or gaps."""
         return self.stride == self.kernel and (self.dilation == 1 or self.kernel == 1)
 
 
 def blocks_to_planes(
     nodes: Nodes, x: str, batch: int, channels: int, extents: Sequence[int], block: Sequence[int], crd: bool
 ) -> str:
-    """SpaceToDepth of two axes: (N, C, H, W) to (N, C * K, H / block, W / block). batch -1: not known."""
+    """Writes SpaceToDepth of two axes: (N, C, H, W) to (N, C * K, H / block, W / block). batch -1: not known."""
     (a, b), (h, w) = block, (extent // size for extent, size in zip(extents, block, strict=True))
     order = [0, 1, 3, 5, 2, 4] if crd else [0, 3, 5, 1, 2, 4]
     return nodes.rearranged(x, [batch, channels, h, a, w, b], order, [batch, channels * a * b, h, w])
@@ -142,7 +142,7 @@ def blocks_to_planes(
 def planes_to_blocks(
     nodes: Nodes, x: str, batch: int, channels: int, extents: Sequence[int], block: Sequence[int], crd: bool
 ) -> str:
-    """DepthToSpace of two axes: (N, C, h, w) to (N, C / K, h * block, w * block). batch -1: not known."""
+    """Writes DepthToSpace of two axes: (N, C, h, w) to (N, C / K, h * block, w * block). batch -1: not known."""
     (a, b), (h, w) = block, extents
     depth = channels // (a * b)
     axes = [batch, depth, a, b, h, w] if crd else [batch, a, b, depth, h, w]
@@ -151,7 +151,7 @@ def planes_to_blocks(
 
 
 def im2col(nodes: Nodes, x: str, windows: Sequence[Window], shape: Sequence[int], *, last: bool, kernel: bool) -> str:
-    """Patches of (N, C, I1..IR), or of (N, I1..IR, C) with `last`, in a result of `shape`, whose batch is 0.
+    """Writes patches of (N, C, I1..IR), or of (N, I1..IR, C) with `last`, to a result of `shape`, whose batch is 0.
 
     kernel: taps before channels on their axis; otherwise channels before taps.
     """
@@ -165,7 +165,7 @@ def im2col(nodes: Nodes, x: str, windows: Sequence[Window], shape: Sequence[int]
         end = [b + (window.positions - 1) * window.stride + 1 for b, window in zip(first, windows, strict=True)]
         taps.append(nodes.cut(x, axes, first, end, [window.stride for window in windows]))
     axis = 1 + rank if last else 1
-    if not kernel:  # Taps on an axis of their own, behind the channels.
+    if not kernel:  # The taps get an axis of their own, behind the channels.
         axis += 1
         behind = nodes.ints([axis])
         taps = [nodes.add("Unsqueeze", [tap, behind])[0] for tap in taps]
@@ -173,14 +173,14 @@ def im2col(nodes: Nodes, x: str, windows: Sequence[Window], shape: Sequence[int]
 
 
 def col2im(nodes: Nodes, x: str, windows: Sequence[Window], channels: int = 0) -> str:
-    """(N, C*K, L) to (N, C, I1..IR), for any N and C.
+    """Writes Col2Im: (N, C*K, L) to (N, C, I1..IR), for any N and C.
 
-    channels: C, where the number of axes is limited: then batch and channels are one axis. 0: any C.
+    channels: C, if the number of axes is limited: then batch and channels are one axis. 0: any C.
     """
     rank = len(windows)
     kernel, grid = [w.kernel for w in windows], [w.positions for w in windows]
     lead = [-1] if channels else [0, -1]  # the axes before the taps
-    kept = [-1] if channels else [0, 0]  # the same in later reshapes
+    kept = [-1] if channels else [0, 0]  # the axes before the taps in later reshapes
     n = len(lead)
     if all(window.is_partition for window in windows):
         covered = [k * count for k, count in zip(kernel, grid, strict=True)]
@@ -190,7 +190,7 @@ def col2im(nodes: Nodes, x: str, windows: Sequence[Window], channels: int = 0) -
         x = _cropped(nodes, x, n, windows)
         x = _summed(nodes, nodes.add("Unsqueeze", [x, nodes.ints([n])])[0], 1, rank, n)
     else:
-        # Tap and position of an axis side by side, so that one reshape makes one of both.
+        # Tap and position of each spatial axis come side by side, so that one reshape can join both.
         order = [*range(n), *(axis for number in range(rank) for axis in (n + number, n + rank + number))]
         shape = [extent for pair in zip(kernel, grid, strict=True) for extent in pair]
         x = nodes.rearranged(x, [*lead, *kernel, *grid], order, [*kept, math.prod(shape)])
@@ -205,11 +205,11 @@ def col2im(nodes: Nodes, x: str, windows: Sequence[Window], channels: int = 0) -
 
 
 def _spread(nodes: Nodes, x: str, shape: Sequence[int], number: int, window: Window, kept: list[int]) -> str:
-    """Puts the positions of each tap where they lie in the padded image: tap q moves by q * dilation, positions by stride.
+    """Moves the positions of each tap to their places in the padded image: tap q by q * dilation, positions by stride.
 
-    Rows of one tap each, one element of the dilation longer than the image, are read as one row and cut again at the image's
-    length: so each row begins one dilation later than the row before it. The axes on either side are one axis each, the
-    earlier ones one with what is kept where that is one axis.
+    Each row holds one tap, and is longer than the image by one dilation. All rows are read as one row and cut again at the
+    image's length, so that each row begins one dilation later than the row before. The axes on either side are joined to
+    one axis each; the earlier axes join the kept axis if there is only one.
     """
     before, after = math.prod(shape[: 2 * number]), math.prod(shape[2 * number + 2 :])
     lead = kept if len(kept) == 1 else [*kept, before]
@@ -238,7 +238,7 @@ def _spread(nodes: Nodes, x: str, shape: Sequence[int], number: int, window: Win
 
 
 def _cropped(nodes: Nodes, x: str, axis: int, windows: Sequence[Window]) -> str:
-    """The image without its padding; its spatial axes begin at `axis`."""
+    """Writes the image without its padding. axis: the first spatial axis."""
     if all(window.begin == window.end == 0 for window in windows):
         return x
     axes = range(axis, axis + len(windows))
@@ -246,9 +246,9 @@ def _cropped(nodes: Nodes, x: str, axis: int, windows: Sequence[Window]) -> str:
 
 
 def _summed(nodes: Nodes, x: str, taps: int, rank: int, axis: int) -> str:
-    """The sum over an axis, in ascending order, from +0: so a sum of -0 is +0, as Col2Im has it.
+    """Writes the sum over an axis, in ascending order, from +0, so that a sum of -0 is +0, as in Col2Im.
 
-    The zeros are made by Pad: additions of a constant 0 are left out by some runtimes.
+    Pad makes the zeros, since some runtimes leave out the addition of a constant 0.
     """
     x = nodes.pad(x, [*[0] * axis, 1, *[0] * rank], [0] * (axis + 1 + rank))
     planes = nodes.add("Split", [x, nodes.ints([1] * (taps + 1))], taps + 1, axis=axis)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report on a model: what it holds, how many bytes that moves, how long it takes here, and what to take care of."""
+"""The report on a model: the operators in it, the bytes that they move, their times here, and warnings."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from ._check import stays_of, target_of, types_of
 from ._read import read
 from ._regions import Found, find_all
 
-# Bytes of a problem that is too large to be timed.
+# The most bytes of a problem that is timed.
 MOST_TIMED = 1 << 30
 ROUNDS = 3
-# Elements of an operator whose pattern is worked out from its definition.
+# The most elements of an operator whose pattern is computed from its definition.
 MOST_DRAWN = 1 << 20
 
 
@@ -105,7 +105,7 @@ def _pads(pads: Any) -> str:
 
 @dataclass(frozen=True)
 class Inspection:
-    """What `inspect` found; its text is the report."""
+    """The result of `inspect`; its text is the report."""
 
     model: str
     findings: tuple[Finding, ...]
@@ -121,12 +121,12 @@ class Inspection:
         return "\n".join([*lines, *taken(self.target, self.stays)] if self.target else lines)
 
     def json(self) -> str:
-        """The report as one JSON object: model, notes, target, stays, and findings with the members of Finding."""
+        """Returns the report as one JSON object: model, notes, target, stays, and findings with the members of Finding."""
         return json.dumps(asdict(self), indent=2)
 
 
 def taken(target: str, stays: Sequence[str]) -> list[str]:
-    """What a target takes of a model, in lines."""
+    """Returns lines that say whether a target takes the model, and which nodes it refuses."""
     return [f"{target} does not take:", *(f"  {stay}" for stay in stays)] if stays else [f"{target} takes all of it"]
 
 
@@ -180,7 +180,7 @@ def _finding(found: Found, timed: bool) -> Finding:
 
 
 def _pattern(found: Found) -> str:
-    """What goes where in an operator that is written as such, where its shapes are known. Empty for sums."""
+    """Returns the pattern of an operator that is a node of its own, if its shapes are known. Empty for sums."""
     shape, name = found.source_shape, found.name
     if shape is None or name.operator in ("fold", "blocks"):
         return ""
@@ -188,7 +188,7 @@ def _pattern(found: Found) -> str:
         return ""
     try:
         named = name_of(getattr(patchfold, name.operator)(whole(shape) + 1, **name.arguments) - 1, shape)
-    except (ValueError, TypeError):  # An argument that is computed, or a model that its runtime will refuse.
+    except (ValueError, TypeError):  # a computed argument, or a model that its runtime will refuse
         return ""
     return "" if named is None else named.pattern
 
@@ -203,7 +203,7 @@ def _item_size(dtype: str) -> int | None:
 def _timed(found: Found, amount: int | None) -> tuple[float | None, float | None]:
     if amount is None or amount == 0 or amount > MOST_TIMED or found.name.operator == "blocks" or found.source_shape is None:
         return None, None
-    # Only sums look at elements: other operators take as long for any type of the size.
+    # Only sums read values: other operators take equally long for all types of one size.
     is_foreign = found.dtype in SIZES and found.dtype not in SHARED_WITH_NUMPY
     dtype = f"uint{8 * SIZES[found.dtype]}" if is_foreign else found.dtype
     x = np.ones(found.source_shape, dtype)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What nodes of several systems do to arrays of indices: padding with zeros, and convolutions that only copy."""
+"""The effects of nodes of several systems on arrays of indices, such as padding and convolutions that only copy."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ import numpy as np
 from .._orders.index_map import OUTSIDE, Indices
 from ._regions import MOST_ELEMENTS, Move
 
-# Elements of a tensor that is computed while reading: shapes, indices, filters.
+# The most elements of a tensor that the readers compute: shapes, indices, filters.
 MOST_CONSTANT = 1 << 22
-# Parts that a tensor is split into.
+# The most parts into which a tensor is split.
 MOST_PARTS = 1 << 12
 NOT_COPYING = "a convolution gives NaN where its window holds Inf or NaN anywhere; the operator copies elements"
 
 
 def padded(x: Indices, widths: Sequence[tuple[int, int]]) -> Indices:
-    """Indices with OUTSIDE around them; a negative width crops. Raises ValueError for what is too large."""
+    """Returns indices with OUTSIDE around them; a negative width crops. Raises ValueError for too large a result."""
     kept = tuple(slice(max(-begin, 0), n - max(-end, 0)) for n, (begin, end) in zip(x.shape, widths, strict=True))
     x = x[kept]
     grown = [(max(begin, 0), max(end, 0)) for begin, end in widths]
@@ -36,8 +36,8 @@ def copying_convolution(
     pads: Sequence[tuple[int, int]],
     groups: int,
 ) -> Move | None:
-    """A convolution whose filters (O, C / groups, k1..kR) hold one 1 each: it copies elements, unless one that it multiplies
-    by 0 is Inf or NaN. None for other filters."""
+    """Returns the move of a convolution whose filters (O, C / groups, k1..kR) hold one 1 each: it copies elements, unless an
+    element that it multiplies by 0 is Inf or NaN. None for other filters."""
     taps, rank = _one_hot(weights), weights.ndim - 2
     if taps is None or groups < 1 or len(weights) % groups != 0:
         return None
@@ -61,7 +61,7 @@ def copying_convolution(
 
 
 def _one_hot(weights: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
-    """For each filter the index of its only 1 (in the filter's elements); None if filters hold anything else."""
+    """Returns for each filter the index of its only 1 (in the filter's elements); None if a filter holds other numbers."""
     flat = weights.reshape(len(weights), -1)
     if flat.size == 0 or not ((flat == 0) | (flat == 1)).all() or not (flat.sum(axis=1) == 1).all():
         return None
@@ -70,19 +70,19 @@ def _one_hot(weights: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
 
 
 def sized(*extents: int) -> None:
-    """Raises ValueError for a result of more elements than are followed."""
+    """Raises ValueError for a result with too many elements to follow."""
     if math.prod(extents) > MOST_ELEMENTS:
         raise ValueError("too large")
 
 
 def joined(parts: Sequence[Indices], axis: int, stacked: bool = False) -> Indices:
-    """Arrays behind each other along an axis, or along a new one."""
+    """Returns arrays behind each other along an axis, or along a new axis."""
     sized(sum(part.size for part in parts))
     return np.stack(list(parts), axis) if stacked else np.concatenate(list(parts), axis)
 
 
 def gathered(x: Indices, at: Sequence[Any]) -> Indices:
-    """x[at], where None takes a whole axis and an array its elements."""
+    """Returns x[at]: None takes a whole axis, an array takes the elements at its indices."""
     arrays = [np.asarray(part) for part in at if part is not None]
     kept = [extent for axis, extent in enumerate(x.shape) if axis >= len(at) or at[axis] is None]
     sized(*np.broadcast_shapes(*(array.shape for array in arrays)), *kept)
@@ -90,13 +90,13 @@ def gathered(x: Indices, at: Sequence[Any]) -> Indices:
 
 
 def repeated(x: Indices, times: Sequence[int]) -> Indices:
-    """Copies of an array along its axes; surplus numbers are for new axes before these."""
+    """Returns copies of an array along its axes; surplus numbers are for new axes in front."""
     sized(x.size, *(int(count) for count in times))
     return np.tile(x, [int(count) for count in times])
 
 
 def windowed(x: Indices, axis: int, size: int, step: int) -> Indices:
-    """Windows along an axis, their elements on a new last axis."""
+    """Returns the windows along an axis, with their elements on a new last axis."""
     windows = np.lib.stride_tricks.sliding_window_view(x, size, axis)
     where = [slice(None)] * windows.ndim
     where[axis % x.ndim] = slice(None, None, step)
@@ -106,6 +106,6 @@ def windowed(x: Indices, axis: int, size: int, step: int) -> Indices:
 
 
 def same_pads(extent: int, size: int, stride: int, dilation: int, *, upper: bool = True) -> tuple[int, int]:
-    """What ceil(extent / stride) windows need around an axis; an odd element goes to the end, or to the beginning."""
+    """Returns the pads that ceil(extent / stride) windows need; an odd element goes to the end, or to the beginning."""
     total = max((-(-extent // stride) - 1) * stride + (size - 1) * dilation + 1 - extent, 0)
     return (total // 2, total - total // 2) if upper else (total - total // 2, total // 2)

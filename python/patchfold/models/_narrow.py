@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Chains of nodes that move elements through tensors of many axes, written again with tensors of few. Needs onnx."""
+"""Rewrites chains of nodes that move elements through tensors of many axes with tensors of few axes. Needs onnx."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from ._regions import Found, Graph, find_all
 
 
 def rewrite_with_few_axes(model: onnx.ModelProto, sizes: Mapping[str, int], most_axes: int) -> None:
-    """Writes chains of nodes anew that have tensors of more than `most_axes` axes, where that can be done."""
+    """Rewrites chains of nodes that have tensors of more than `most_axes` axes, if it is possible."""
 
     def is_wide(graph: Graph, tensor: str) -> bool:
         return len(graph.shapes.get(tensor, ())) > most_axes
 
     def windows(graph: Graph) -> list[Found]:
-        """Patches that overlap, which no transposition makes."""
+        """Finds patches that overlap, which no transposition makes."""
         wide = {step.node for step in graph.steps if any(is_wide(graph, tensor) for tensor in step.outputs)}
         return [found for found in find_all(graph) if found.name.operator == "unfold" and wide & set(found.nodes)]
 
     def blocks(graph: Graph) -> list[Found]:
-        """What moves from one tensor of few axes to another one through tensors of many."""
+        """Finds chains that move elements from a tensor of few axes to another one through tensors of many axes."""
         makers = {tensor: number for number, step in enumerate(graph.steps) for tensor in step.outputs}
         return [
             found
@@ -68,7 +68,7 @@ def rewrite_with_few_axes(model: onnx.ModelProto, sizes: Mapping[str, int], most
 
 
 def _rearranged(nodes: Nodes, sizes: tuple[Found, Found], moves: tuple[Indices, Indices]) -> str | None:
-    """Writes a map whose digits change places; None for another map, and where more than one extent is open."""
+    """Writes a map whose digits change places; None for another map, or for more than one open extent."""
     digits, shapes = [], []
     for found, indices in zip(sizes, moves, strict=True):
         map = None if found.source_shape is None else next(maps(indices, found.source_shape), None)
@@ -89,7 +89,7 @@ def _open(a: Sequence[int], b: Sequence[int]) -> list[int]:
 
 
 def _patches(sizes: tuple[Found, Found], maps: tuple[Indices, Indices], prefix: str) -> Iterator[Written]:
-    """Ways to write patches that overlap, of two spatial axes."""
+    """Yields ways to write patches that overlap, of two spatial axes."""
     arguments, (source, result) = sizes[0].name.arguments, open_shapes(*sizes)
     kernel = arguments["kernel_size"]
     apart = arguments.get("stride") == kernel and not {"padding", "dilation"} & set(arguments)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What to take care of with an operator in a model: where systems compute another result, or none.
+"""Warnings about an operator in a model: systems that compute another result, or no result.
 
-docs/conformance.md has all that was compared, and the versions.
+docs/conformance.md lists all comparisons, and the versions.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SUMS_AND_COPIES = ("unfold", "fold")
 
 
 class _Facts:
-    """What the rules look at."""
+    """The facts about an operator that the rules read."""
 
     def __init__(self, found: Found):
         name = found.name
@@ -39,22 +39,22 @@ class _Facts:
         return value if isinstance(value, tuple) else ()
 
     def holds(self, *kinds: str) -> bool:
-        """Whether it is written as one of these operators."""
+        """Returns whether the model writes the operator as one of these nodes."""
         return any(kind in self.written for kind in kinds)
 
     def is_of(self, *operators: str) -> bool:
-        """Whether it is one of these functions."""
+        """Returns whether the operator is one of these functions."""
         return self.operator in operators
 
 
 def of(found: Found) -> Sequence[str]:
-    """Sentences about one operator, those that change results first."""
+    """Returns sentences about one operator; sentences about other results come first."""
     facts = _Facts(found)
     return [text(facts) if callable(text) else text for holds, text in RULES if holds(facts)]
 
 
 def _ends_beyond_data(f: _Facts) -> bool:
-    """SpaceToBatch: an offset within a block all of whose elements lie in the end pads."""
+    """Returns whether all elements at some offset within the blocks of a SpaceToBatch lie in the end pads."""
     if f.shape is None or not f.pads or f.arguments.get("layout") == "channels_last":
         return False
     cut = f.shape[-len(f.kernel) :]
@@ -67,7 +67,7 @@ def _kept(f: _Facts) -> str:
 
 
 RULES: list[tuple[Callable[[_Facts], Any], str | Callable[[_Facts], str]]] = [
-    # Other results.
+    # Systems that compute another result.
     (
         lambda f: f.holds("Col2Im") and len(f.kernel) > 2 and any(step > 1 for step in f.dilation),
         "ONNX Runtime 1.31 computes another result for Col2Im of three axes and more with dilations",
@@ -81,7 +81,7 @@ RULES: list[tuple[Callable[[_Facts], Any], str | Callable[[_Facts], str]]] = [
         "OpenVINO's SpaceToBatch copies data of other places where an offset within the block has only end pads",
     ),
     (lambda f: f.dtype in ("int64", "uint64", "float64"), _kept),
-    # No result.
+    # Systems that compute no result.
     (
         lambda f: f.holds("Col2Im") and f.dtype and f.dtype not in ("float16", "float32"),
         lambda f: f"ONNX Runtime has no Col2Im of {f.dtype}: only of float16 and float32",
@@ -120,7 +120,7 @@ RULES: list[tuple[Callable[[_Facts], Any], str | Callable[[_Facts], str]]] = [
         lambda f: f.is_of(*SUMS_AND_COPIES) and any(begin != end for begin, end in f.pads),
         "torch pads both ends alike; this padding needs a pad of its own there",
     ),
-    # Rounded elsewhere.
+    # Systems that round at other places.
     (
         lambda f: f.is_of("fold") and f.dtype in HALVES,
         lambda f: f"systems round sums of {f.dtype} at different places; patchfold sums in float32 and rounds once",
@@ -130,7 +130,7 @@ RULES: list[tuple[Callable[[_Facts], Any], str | Callable[[_Facts], str]]] = [
                                                                             "ExtractImagePatches"),
         "a NaN of float16 comes back with other bits from OpenVINO, and from ONNX Runtime's blocks",
     ),
-    # Other orders.
+    # Systems with another order.
     (
         lambda f: f.is_of("depth_to_space", "space_to_depth") and f.arguments.get("mode") == "depth_first",
         "the channels' order is torch's pixel_shuffle (CRD); TensorFlow, LiteRT and ONNX's DCR have blocks_first",

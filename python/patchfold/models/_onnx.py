@@ -25,9 +25,9 @@ GROWING = ("ConstantOfShape", "Expand", "Tile", "Pad", "Range")
 
 
 def read(model: Any, sizes: Mapping[str, int], others: tuple[int, int] = (1, 64)) -> list[Graph]:
-    """The graph of a model and those of its nodes' bodies. `model` is a path or a ModelProto.
+    """Returns the graph of a model and the graphs in its nodes. `model` is a path or a ModelProto.
 
-    Open sizes that `sizes` does not give are those of `others`: of the first axis, and of the rest.
+    An open size that `sizes` lacks is taken from `others`: (of the first axis, of other axes).
     """
     folder: Path | None = None
     if not isinstance(model, onnx.ModelProto):
@@ -39,7 +39,7 @@ def read(model: Any, sizes: Mapping[str, int], others: tuple[int, int] = (1, 64)
             model = onnx.load(str(path), load_external_data=False)
         except OSError as error:
             raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from None
-        except Exception as error:  # protobuf's errors have no class of their own that all versions share
+        except Exception as error:  # protobuf's errors have no common class in all versions
             raise ModelError(f"{path}: is no ONNX model, or is cut short: {str(error).splitlines()[0]}") from None
         if not model.graph.node and not model.graph.output:
             raise ModelError(f"{path}: is no ONNX model: it has no graph")
@@ -82,7 +82,7 @@ class _Reader:
         graphs.append(result)
         for number, node in enumerate(graph.node):
             name = node.name or f"{node.op_type} #{number}{where}"
-            if not isinstance(node.op_type, str):  # protobuf gives bytes that are no UTF-8
+            if not isinstance(node.op_type, str):  # protobuf returns text that is no UTF-8 as bytes
                 raise ModelError(f"node {name}: the name of its operator, {node.op_type!r}, is no text")
             for tensor in node.input:
                 if tensor not in visible:
@@ -112,7 +112,7 @@ class _Reader:
         return shape
 
     def _values(self, tensor: onnx.TensorProto, shape: tuple[int, ...]) -> np.ndarray[Any, Any] | None:
-        """An initializer's values, if they are few. The data of a large one is checked but not read."""
+        """Returns the values of a small initializer. The data of a large one is checked but not read."""
         external = {entry.key: entry.value for entry in tensor.external_data}
         if tensor.data_location == onnx.TensorProto.EXTERNAL:
             self._check_external(tensor, external)
@@ -190,7 +190,7 @@ class _Reader:
             self._note_moved(graph, step)
 
     def _note_moved(self, graph: Graph, step: Step) -> None:
-        """Shapes that inference left out follow from the inputs."""
+        """Adds shapes that ONNX's inference left out, from the shapes of the inputs."""
         if all(tensor in graph.shapes for tensor in step.outputs) or step.move is None:
             return
         shapes = [graph.shapes.get(tensor) for tensor in step.inputs]
@@ -205,7 +205,7 @@ class _Reader:
             graph.dtypes.setdefault(tensor, graph.dtypes.get(step.inputs[0], ""))
 
     def _folded(self, node: onnx.NodeProto, constants: Mapping[str, Any]) -> list[np.ndarray[Any, Any]] | None:
-        """What a node makes of constants; None if that is large or cannot be."""
+        """Returns the results of a node with constant inputs; None if they are large or cannot be computed."""
         given = [constants[tensor] for tensor in node.input if tensor]
         if node.op_type in GROWING:
             wanted = elements(node.op_type, given)
@@ -230,7 +230,7 @@ def _shape_of(value: onnx.ValueInfoProto) -> tuple[int, ...] | None:
 
 
 def dtype_of(number: int) -> str:
-    """ONNX's name of an element type, but float32 and float64 for FLOAT and DOUBLE."""
+    """Returns ONNX's name of an element type, but float32 and float64 for FLOAT and DOUBLE."""
     names = {v: k.lower() for k, v in onnx.TensorProto.DataType.items()}
     name = str(names.get(number, f"type {number}"))
     return {"float": "float32", "double": "float64"}.get(name, name)
@@ -239,7 +239,7 @@ def dtype_of(number: int) -> str:
 def _sized(
     model: onnx.ModelProto, sizes: Mapping[str, int], others: tuple[int, int]
 ) -> tuple[onnx.ModelProto, list[str], dict[str, tuple[int, ...]]]:
-    """The model with a size for each open dimension, what was assumed for that, and all shapes that follow."""
+    """Returns the model with a size for each open dimension, notes on assumed sizes, and all shapes that follow."""
     open_dims: dict[str, int] = {}
     light = onnx.ModelProto()
     light.CopyFrom(model)
@@ -259,7 +259,7 @@ def _sized(
     if unknown:
         there = ", ".join(open_dims) or "none"
         raise ModelError(f"sizes: the model has no open dimension {', '.join(map(repr, unknown))}; it has {there}")
-    if open_dims:  # What was inferred for open sizes says nothing about these.
+    if open_dims:  # shapes that were inferred for open sizes do not hold for given ones
         del light.graph.value_info[:]
         for value in light.graph.output:
             value.type.tensor_type.ClearField("shape")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes of ONNX as steps: which of them move elements, and how."""
+"""Turns nodes of ONNX into steps: finds the nodes that move elements, and their moves."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from ._regions import MOST_ELEMENTS, Step
 from ._tensorflow_nodes import patches
 
 Constants = Mapping[str, Any]
-# Runs one node on the values of its inputs, by ONNX's reference implementation.
+# A function that runs one node on the values of its inputs, by ONNX's reference implementation.
 Run = Callable[[onnx.NodeProto, Constants], Sequence[Any]]
 
-# How many inputs a node moves, the others being settings; 0: all.
+# The number of inputs that a node moves; 0: all. The other inputs are settings.
 MOVES = {
     **dict.fromkeys(("Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice", "Split", "Dropout"), 1),
     **dict.fromkeys(("Gather", "GatherND", "Expand", "Tile"), 1),
     "Concat": 0,
 }
-# Nodes that are computed where all of their inputs are constants.
+# Nodes that are computed here if all their inputs are constants.
 FOLDED = set(MOVES) | set(
     "Add Sub Mul Div Mod Neg Abs Floor Ceil Sqrt Cast Range ConstantOfShape Min Max Equal Less Greater Not And Or Where"
     " ReduceProd ReduceSum ReduceMax ReduceMin Pad".split()
@@ -35,7 +35,7 @@ FOLDED = set(MOVES) | set(
 
 
 def step_of(node: onnx.NodeProto, name: str, constants: Constants, run: Run) -> Step | None:
-    """A node of the standard domain that moves elements or is an operator of the family; None for any other."""
+    """Returns the step of a node that moves elements or is an operator of the family; None for any other node."""
     kind, inputs = node.op_type, list(node.input)
     if kind in ("DepthToSpace", "SpaceToDepth", "Col2Im"):
         return Step(name, kind, (inputs[0],), tuple(node.output), None, _direct(node, constants))
@@ -125,18 +125,18 @@ def _direct(node: onnx.NodeProto, constants: Constants) -> Name:
 
 
 def is_patches(node: onnx.NodeProto) -> bool:
-    """Whether a node is TensorFlow's ExtractImagePatches, as tf2onnx writes it."""
+    """Returns whether a node is TensorFlow's ExtractImagePatches, as tf2onnx writes it."""
     return bool(node.domain == "ai.onnx.contrib" and node.op_type == "ExtractImagePatches")
 
 
 def text_of(values: Any) -> str:
-    """The text in a constant of one text."""
+    """Returns the text in a constant of one text."""
     first = np.asarray(values, object).reshape(-1)[:1].tolist()
     return (first[0].decode(errors="replace") if isinstance(first[0], bytes) else str(first[0])) if first else ""
 
 
 def patches_of(node: onnx.NodeProto, constants: Constants, shape: tuple[int, ...] | None) -> Name:
-    """What an ExtractImagePatches of tf2onnx is; its settings are inputs."""
+    """Returns the name of an ExtractImagePatches of tf2onnx, whose settings are inputs."""
     given = [constants.get(tensor) for tensor in node.input[1:5]]
     if len(given) < 4 or any(values is None for values in given):
         return Name("unfold", {"kernel_size": "?", "layout": "channels_last", "order": "kernel", "positions": "grid"})
@@ -146,12 +146,12 @@ def patches_of(node: onnx.NodeProto, constants: Constants, shape: tuple[int, ...
 
 
 def bodies_of(node: onnx.NodeProto) -> list[onnx.GraphProto]:
-    """The graphs that a node holds, such as the branches of If."""
+    """Returns the graphs that a node holds, such as the branches of If."""
     return [body for a in node.attribute for body in ([a.g] if a.type == onnx.AttributeProto.GRAPH else a.graphs)]
 
 
 def inputs_of(node: onnx.NodeProto) -> Iterator[str]:
-    """What a node takes, and what its bodies take from outside."""
+    """Yields the inputs of a node, and the tensors that its bodies take from outside."""
     yield from node.input
     for body in bodies_of(node):
         for inner in body.node:
@@ -161,13 +161,13 @@ def inputs_of(node: onnx.NodeProto) -> Iterator[str]:
 
 
 def attributes_of(node: onnx.NodeProto) -> dict[str, Any]:
-    """The attributes that a node has, texts as str."""
+    """Returns the attributes of a node, texts as str."""
     values = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute if not a.ref_attr_name}
     return {name: value.decode(errors="replace") if isinstance(value, bytes) else value for name, value in values.items()}
 
 
 def constant_of(node: onnx.NodeProto) -> np.ndarray[Any, Any] | None:
-    """What a Constant holds; None for a large one, and for texts and sparse tensors."""
+    """Returns the values of a Constant; None for a large one, and for texts and sparse tensors."""
     attributes = attributes_of(node)
     if "value" in attributes:
         tensor = attributes["value"]
@@ -182,7 +182,7 @@ def constant_of(node: onnx.NodeProto) -> np.ndarray[Any, Any] | None:
 
 
 def elements(kind: str, given: Sequence[Any], axis: int = 0) -> int | None:
-    """How many elements a node makes of what it is given, before it is asked to make them; None if that cannot be."""
+    """Returns the number of elements of a node's result, before the node runs; None for inputs that the node refuses."""
     try:
         if kind == "Range":
             start, limit, step = (float(value) for value in given)

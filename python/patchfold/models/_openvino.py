@@ -28,18 +28,18 @@ PRECISIONS = {"fp16": "float16", "fp32": "float32", "fp64": "float64", "bf16": "
 
 @dataclass
 class Layer:
-    """A layer of the IR: its attributes, and the tensors that it takes and makes, as "layer:port"."""
+    """A layer of the IR: its attributes, and its inputs and outputs as "layer:port"."""
 
     name: str
     kind: str
     data: Mapping[str, str]
-    shapes: dict[str, tuple[int, ...] | None] = field(default_factory=dict)  # of outputs; None where an extent is open
+    shapes: dict[str, tuple[int, ...] | None] = field(default_factory=dict)  # of outputs; None for an open extent
     dtypes: dict[str, str] = field(default_factory=dict)
     inputs: list[str] = field(default_factory=list)
 
 
 def read(path: str) -> list[Graph]:
-    """The graph of a model's file."""
+    """Returns the graph of a model's file."""
     root = _parsed(Path(path))
     if root.tag != "net":
         raise ModelError(f"{path}: is no OpenVINO IR: its root is <{root.tag}>, not <net>")
@@ -61,7 +61,7 @@ def read(path: str) -> list[Graph]:
 
 
 def _parsed(path: Path) -> Element:
-    """The tree of an XML file. Files with a document type, whose entities could grow without bounds, are refused."""
+    """Returns the tree of an XML file. A document type is refused, since its entities could grow without bounds."""
     builder = TreeBuilder()
     parser = expat.ParserCreate()
 
@@ -120,7 +120,7 @@ def _layers(root: Element, path: str) -> dict[str, Layer]:
 
 
 def _in_order(layers: Mapping[str, Layer], path: str) -> list[Layer]:
-    """Layers, each behind those that it takes tensors of."""
+    """Returns the layers in an order in which each layer follows the layers of its inputs."""
     waiting = {number: {tensor.partition(":")[0] for tensor in layer.inputs} for number, layer in layers.items()}
     users: dict[str, list[str]] = {number: [] for number in layers}
     for number, sources in waiting.items():
@@ -128,7 +128,7 @@ def _in_order(layers: Mapping[str, Layer], path: str) -> list[Layer]:
             users[source].append(number)
     ready = [number for number, sources in waiting.items() if not sources]
     order = []
-    for number in ready:  # grows while it is read
+    for number in ready:  # the loop itself appends to this list
         order.append(layers[number])
         for user in users[number]:
             waiting[user].discard(number)
@@ -141,13 +141,13 @@ def _in_order(layers: Mapping[str, Layer], path: str) -> list[Layer]:
 
 
 class _Weights:
-    """The .bin file, of which single constants are read."""
+    """The .bin file, from which single constants are read."""
 
     def __init__(self, path: Path):
         self.path = path
 
     def read(self, layer: Layer) -> np.ndarray[Any, Any] | None:
-        """A constant's values; None for a large one and for types that NumPy has not."""
+        """Returns a constant's values; None for a large constant and for types that NumPy lacks."""
         dtype, shape = TYPES.get(layer.data.get("element_type", "")), next(iter(layer.shapes.values()))
         try:
             offset, size = int(layer.data["offset"]), int(layer.data["size"])
@@ -191,11 +191,11 @@ def _add(graph: Graph, layer: Layer, constants: dict[str, Any], weights: _Weight
     small = len(sizes) == len(outputs) and max(sizes, default=0) <= MOST_CONSTANT
     fold: Callable[..., Any] | None = FOLDED.get(layer.kind)
     move = move_of(layer.kind, layer.data, given, [graph.shapes.get(tensor) for tensor in outputs])
-    needed = given[:1] if layer.kind in SHAPED else given  # what shapes of results are known from
+    needed = given[:1] if layer.kind in SHAPED else given  # the inputs that decide the shapes of results
     if small and given and all(values is not None for values in needed) and layer.kind not in FILLING:
         try:
             made = [fold(*given)] if fold is not None else list(move([np.asarray(given[0])])) if move is not None else []
-        except Exception:  # What OpenVINO will refuse is not ours to name.
+        except Exception:  # OpenVINO will refuse the layer with its own error
             made = []
         if made:
             constants.update(zip(outputs, made, strict=False))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Layers of OpenVINO's IR: which of them move elements, and which are operators of the family."""
+"""Finds the layers of OpenVINO's IR that move elements, and the layers that are operators of the family."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ._moves import NOT_COPYING, copying_convolution, padded, same_pads
 from ._regions import MOST_ELEMENTS, Move
 
 Data = Mapping[str, str]
-Given = Sequence[Any]  # for each input its values, if it is a constant
+Given = Sequence[Any]  # for each input its values, or None if it is no constant
 Shapes = Sequence["tuple[int, ...] | None"]
 
-# Layers whose result is their first input in another shape, which the file says.
+# Layers whose result is their first input in another shape, which the file holds.
 SHAPED = ("Reshape", "Squeeze", "Unsqueeze")
-# Layers that put in what is not there: a map of them holds OUTSIDE, which is no element of a constant.
+# Layers that insert zeros: their maps hold OUTSIDE, which no constant can hold.
 FILLING = ("Pad", "Convolution", "GroupConvolution")
-# Layers that are computed where all of their inputs are constants.
+# Layers that are computed here if all their inputs are constants.
 FOLDED: dict[str, Callable[..., Any]] = {
     "Add": np.add, "Subtract": np.subtract, "Multiply": np.multiply, "Maximum": np.maximum, "Minimum": np.minimum,
     "Negative": np.negative, "Convert": lambda x: x.astype(np.int64) if x.dtype.kind in "iub" else x,
@@ -30,9 +30,9 @@ FOLDED: dict[str, Callable[..., Any]] = {
 
 
 def move_of(kind: str, data: Data, given: Given, shapes: Shapes) -> Move | None:
-    """How a layer moves the elements of its first input (of all, for Concat); None for a layer that computes.
+    """Returns the move of a layer's first input (of all inputs, for Concat); None for a layer that computes.
 
-    What OpenVINO worked out for the result's shapes is what a reshape makes.
+    A reshape takes the shape of its result from OpenVINO's own shapes in the file.
     """
     first, settings = shapes[0] if shapes else None, given[1:]
     if kind in SHAPED and first is not None:
@@ -50,7 +50,7 @@ def move_of(kind: str, data: Data, given: Given, shapes: Shapes) -> Move | None:
 
 
 def note_of(kind: str) -> tuple[str, ...]:
-    """What to take care of where a layer of this kind moves elements."""
+    """Returns the warnings about layers of a kind that move elements."""
     return (NOT_COPYING,) if kind.endswith("Convolution") else ()
 
 
@@ -152,7 +152,7 @@ def _convolution(kind: str, data: Data, settings: Given) -> Move | None:
 
 
 def name_of_layer(kind: str, data: Data, given: Given, shape: tuple[int, ...] | None) -> Name | None:
-    """What a layer that is an operator of the family is; None for other layers. "?" stands for what is computed."""
+    """Returns the name of a layer that is an operator of the family; None for others. "?" stands for a computed value."""
     if kind in ("DepthToSpace", "SpaceToDepth"):
         operator = "depth_to_space" if kind == "DepthToSpace" else "space_to_depth"
         return Name(operator, {"block": int(data.get("block_size", 1)), "mode": data.get("mode", "")})
@@ -191,7 +191,7 @@ def _windows(data: Mapping[str, str], pads: list[tuple[int, int]]) -> dict[str, 
 
 
 def _same_pads(data: Data, kernel: list[int], shape: tuple[int, ...] | None) -> list[tuple[int, int]] | None:
-    """The padding of ExtractImagePatches-3 with auto_pad: what ceil(extent / stride) patches need, never negative."""
+    """Returns the padding of ExtractImagePatches-3 with auto_pad: ceil(extent / stride) patches, never negative."""
     mode = data.get("auto_pad", "valid")
     if mode not in ("same_upper", "same_lower"):
         return []

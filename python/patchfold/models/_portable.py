@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models whose operators of the family are written with what a target has. Needs onnx."""
+"""Rewrites models so that operators of the family use only operators of a target. Needs onnx."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def portable(model: Any, target: str, *, sizes: Mapping[str, int] | None = None)
 
 
 def _drop_unused(graph: onnx.GraphProto, before: set[str]) -> None:
-    """Leaves out constants that were used before and are not any more, for which runtimes warn."""
+    """Removes constants that are no longer used, about which runtimes warn."""
     used = {tensor for node in graph.node for tensor in inputs_of(node)} | {value.name for value in graph.output}
     kept = [tensor for tensor in graph.initializer if tensor.name in used or tensor.name not in before]
     del graph.initializer[:]
@@ -83,7 +83,7 @@ def _drop_unused(graph: onnx.GraphProto, before: set[str]) -> None:
 
 
 def _known_shapes(model: Any, sizes: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
-    """Shapes of tensors, -1 for an extent that depends on open sizes: it differs where these are taken differently."""
+    """Returns the shapes of tensors, with -1 for an extent that depends on open sizes, which two trial sizes tell."""
     one, other = (
         {n: s for graph in _onnx.read(model, sizes, spare) for n, s in graph.shapes.items()} for spare in ((1, 64), (3, 320))
     )
@@ -102,7 +102,7 @@ def _converted(model: onnx.ModelProto, version: int) -> onnx.ModelProto:
 
 
 def _check_nodes(graph: onnx.GraphProto, version: int) -> None:
-    """Raises ModelError for a node that version N of ONNX's operators has not, or not with these inputs and attributes."""
+    """Raises ModelError for a node that a version of ONNX's operators lacks, or lacks with these inputs and attributes."""
     for node in graph.node:
         for body in bodies_of(node):
             _check_nodes(body, version)
@@ -124,7 +124,7 @@ class _Writer(Rewriter):
         self.target, self.shapes = target, shapes
 
     def written(self, node: onnx.NodeProto, constants: Mapping[str, Any], prefix: str) -> Nodes | None:
-        """The nodes that stand for an operator; None if the target has it."""
+        """Returns the nodes that stand for an operator; None if the target has the operator."""
         kind = node.op_type
         label = f"node {node.name or node.output[0]} ({kind})"
         attributes = attributes_of(node)
@@ -143,12 +143,12 @@ class _Writer(Rewriter):
             if self.target.has(kind, 2, attributes.get("mode", "DCR")):
                 return None
             last = self._blocks(nodes, node, label)
-        # The last node makes what the operator made.
+        # The last node gets the name of the operator's result.
         nodes.nodes[-1].output[list(nodes.nodes[-1].output).index(last)] = node.output[0]
         return nodes
 
     def _channels(self, label: str, tensor: str, kernel: list[int]) -> int:
-        """The channels of a Col2Im where they must be known; 0 where the target takes as many axes as it is written with."""
+        """Returns the channels of a Col2Im if the target takes too few axes for any number of channels; otherwise 0."""
         most = self.target.most_axes
         if most is None or most >= max(2 + 2 * len(kernel), 6):
             return 0
@@ -198,7 +198,7 @@ class _Writer(Rewriter):
 
 
 def _no_constants(label: str, node: onnx.NodeProto, names: Sequence[str]) -> str:
-    """Why inputs of a node, which follow its data, are no constants."""
+    """Returns a sentence about the inputs of a node, after its data, that are no constants."""
     given = {attribute.name for attribute in node.attribute}
     attributes = [name for name in names if name in given]
     missing = names[max(len(node.input) - 1, 0) :]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which reader a model goes to."""
+"""Chooses the reader of a model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FIXED = "sizes: {} has its sizes in the file; {}"
 
 
 def read(model: Any, sizes: Mapping[str, int]) -> tuple[str, list[Graph]]:
-    """What to call a model, and its graphs."""
+    """Returns a title of a model, and its graphs."""
     if not isinstance(model, (str, os.PathLike)):
         return "model", _object(model, sizes)
     path = os.fspath(model)

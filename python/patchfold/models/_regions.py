@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds operators of the family in a graph of steps: those written as such, and those made of steps that only move data.
+"""Finds operators of the family in a graph of steps: single nodes, and chains of steps that only move data.
 
-A reader turns its model into steps. Steps that only move data are run on arrays of indices, so that what a chain of them
-does is known as an index map, and its name follows from that map, whatever steps it is made of.
+A reader turns its model into steps. Steps that only move data are run on arrays of indices. The result of a chain is an
+index map, and the name of the chain follows from the map alone.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from .._orders.index_map import OUTSIDE, Indices, whole
 from .._orders.names import Name, name_of
 
-# Elements of a tensor whose index map is computed: 128 MiB of indices.
+# The most elements of a tensor whose index map is computed: 128 MiB of indices.
 MOST_ELEMENTS = 1 << 24
 
 Move = Callable[[Sequence[Indices]], Sequence[Indices]]
@@ -24,7 +24,7 @@ Move = Callable[[Sequence[Indices]], Sequence[Indices]]
 
 @dataclass(frozen=True)
 class Step:
-    """A node of a model. `inputs` are the tensors whose elements it moves or computes with, `outputs` those that it makes.
+    """A node of a model. `inputs` are the tensors whose elements it moves or computes with, `outputs` its results.
 
     `move` maps the inputs' indices to the outputs'; None for a step that computes. `name` is set where the node is an
     operator of the family itself.
@@ -41,7 +41,7 @@ class Step:
 
 @dataclass
 class Graph:
-    """Steps in an order in which each one's inputs exist, with the shapes and element types of tensors that are known."""
+    """Steps in an order in which the inputs of each step exist, with the known shapes and element types of tensors."""
 
     steps: list[Step]
     shapes: dict[str, tuple[int, ...]]
@@ -53,7 +53,7 @@ class Graph:
 
 @dataclass(frozen=True)
 class Found:
-    """An operator of the family in a model: the nodes that it is made of, and what goes in and comes out."""
+    """An operator of the family in a model: the nodes that it is made of, its source and its result."""
 
     name: Name
     nodes: tuple[str, ...]
@@ -74,7 +74,7 @@ class _Origin:
 
 
 def find_all(graph: Graph) -> list[Found]:
-    """All operators of the family in a graph, in its order."""
+    """Returns all operators of the family in a graph, in the graph's order."""
     found: dict[str, tuple[int, Found]] = {}
     for number, step in enumerate(graph.steps):
         if step.name is not None and step.inputs and step.outputs:
@@ -101,7 +101,7 @@ def _found(graph: Graph, name: Name, numbers: Iterable[int], source: str, result
 
 
 def _origins(graph: Graph, sources: set[str]) -> dict[str, _Origin]:
-    """For each tensor that is only moved: from which tensor, and how. Tensors of `sources` start anew."""
+    """Returns the origin of each tensor that is only moved: a tensor and an index map. Tensors of `sources` are origins."""
     origins: dict[str, _Origin] = {}
 
     def origin_of(tensor: str) -> _Origin | None:
@@ -124,11 +124,11 @@ def _origins(graph: Graph, sources: set[str]) -> dict[str, _Origin]:
             continue
         try:
             results = step.move([origin.indices for origin in known])
-        except Exception:  # What the runtime will refuse is not ours to name.
+        except Exception:  # the runtime will refuse the node with its own error
             continue
         stated = [graph.shapes.get(tensor) for tensor in step.outputs]
         if any(shape is not None and shape != values.shape for shape, values in zip(stated, results, strict=False)):
-            continue  # The model contradicts itself.
+            continue  # the model contradicts itself
         steps = frozenset({number}).union(*(origin.steps for origin in known))
         for tensor, indices in zip(step.outputs, results, strict=False):
             origins[tensor] = _Origin(min(names), indices, steps)
@@ -136,7 +136,7 @@ def _origins(graph: Graph, sources: set[str]) -> dict[str, _Origin]:
 
 
 def _named_ends(graph: Graph, origins: dict[str, _Origin], done: set[str]) -> dict[str, tuple[Name, _Origin]]:
-    """Tensors to report: where a chain of moves ends, or else the last of its tensors that has a name."""
+    """Returns the tensors to report: the end of each chain of moves, or else the last of its tensors that has a name."""
     moving = [step.move is not None and any(tensor in origins for tensor in step.outputs) for step in graph.steps]
     moved = {tensor for step, moves in zip(graph.steps, moving, strict=True) if moves for tensor in step.inputs}
     ends = {tensor for step, moves in zip(graph.steps, moving, strict=True) if not moves for tensor in step.inputs}
@@ -145,7 +145,7 @@ def _named_ends(graph: Graph, origins: dict[str, _Origin], done: set[str]) -> di
         if tensor in done or (tensor in moved and tensor not in ends and tensor not in graph.results):
             continue
         name = _name(graph, origins[tensor])
-        if name is None or (name.found and name.found.crops()):  # What only crops an operator's result is no part of it.
+        if name is None or (name.found and name.found.crops()):  # a crop of a result is no operator
             for number in sorted(origins[tensor].steps, reverse=True):
                 made = graph.steps[number].outputs
                 earlier = [t for t in made if t in origins and t not in done and t != tensor and t not in named]
@@ -161,7 +161,7 @@ def _named_ends(graph: Graph, origins: dict[str, _Origin], done: set[str]) -> di
 
 
 def _plainer(graph: Graph, origins: dict[str, _Origin], tensor: str, name: Name) -> tuple[str, Name]:
-    """Where blocks have no function's name, an earlier tensor of the same elements in the same order that has one."""
+    """Returns, for blocks without a function's name, an earlier tensor of equal elements in equal order that has one."""
     if name.operator == "blocks":
         flat = origins[tensor].indices.reshape(-1)
         for number in sorted(origins[tensor].steps, reverse=True):

@@ -18,20 +18,20 @@ from ._expand import Nodes
 from ._onnx_nodes import bodies_of, constant_of, is_patches
 from ._targets import FAMILY
 
-# Where tf2onnx leaves TensorFlow's ExtractImagePatches, as (N, H, W, C) with its settings as further inputs.
+# The domain in which tf2onnx leaves TensorFlow's ExtractImagePatches, of (N, H, W, C), with its settings as further inputs.
 CONTRIB = "ai.onnx.contrib"
 SETTINGS = (onnx.TensorProto.INT64, onnx.TensorProto.INT32, onnx.TensorProto.STRING)
 
 
 def copy_of(model: Any) -> onnx.ModelProto:
-    """A model, or that of a file, whose local functions stand where they are called."""
+    """Returns a copy of a model, or the model of a file, with local functions inlined into their callers."""
     result = onnx.ModelProto()
     result.CopyFrom(model if isinstance(model, onnx.ModelProto) else onnx.load(os.fspath(model)))
     return onnx.inliner.inline_local_functions(result) if result.functions else result
 
 
 def drop_domain(model: onnx.ModelProto, domain: str) -> None:
-    """Leaves out a domain where nothing uses it: runtimes refuse domains that they do not know."""
+    """Removes a domain that no node uses: runtimes refuse domains that they do not know."""
 
     def used(graph: onnx.GraphProto) -> bool:
         return any(node.domain == domain or any(used(body) for body in bodies_of(node)) for node in graph.node)
@@ -43,10 +43,10 @@ def drop_domain(model: onnx.ModelProto, domain: str) -> None:
 
 
 class Rewriter:
-    """Derived classes say what is written for a node that is an operator of the family."""
+    """The base of rewriters. A derived class writes the nodes that stand for an operator of the family."""
 
     def written(self, node: onnx.NodeProto, constants: Mapping[str, Any], prefix: str) -> Nodes | None:
-        """The nodes that stand for a node; None if it stays."""
+        """Returns the nodes that stand for a node; None if the node stays."""
         raise NotImplementedError
 
     def graph(self, graph: onnx.GraphProto, outer: Mapping[str, Any], prefix: str) -> None:

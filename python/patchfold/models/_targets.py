@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What targets take of the operators of the family, in ONNX models. docs/porting.md is written from this table."""
+"""The operators of the family that each target takes in ONNX models. docs/porting.md is written from this table."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ FAMILY = ("Col2Im", "DepthToSpace", "SpaceToDepth")
 
 @dataclass(frozen=True)
 class Target:
-    """What a target takes.
+    """The rules of a target.
 
-    has: tells whether it has an operator of the family, of so many spatial axes, in a mode.
-    lacks: the same in words. source: where that stands.
-    most_axes: axes of a tensor, all that a node takes or makes. axes_source: where that stands.
-    types: element types of tensors that are cut and joined; empty: all. types_source: where that stands.
+    has: tells whether it has an operator of the family, for a number of spatial axes and a mode.
+    lacks: the operators that it lacks, in words. source: the reference of this rule.
+    most_axes: the most axes of any input or output of a node. axes_source: the reference of this rule.
+    types: element types of tensors that are cut and joined; empty: all. types_source: the reference of this rule.
     opset: the version of ONNX's operators.
     """
 
@@ -85,12 +85,12 @@ TARGETS = {
         ),
     )
 }
-# What patchfold.onnxruntime.convert leaves to ONNX Runtime.
+# The target of patchfold.onnxruntime, whose report lists all operators of the family that stay ONNX Runtime's own.
 ONNXRUNTIME = Target("patchfold's library", lambda kind, rank, mode: False, "", "")
 
 
 def of_version(version: int) -> Target:
-    """Version N of ONNX's operators."""
+    """Returns the target for a version of ONNX's operators."""
     return Target(
         f"onnx:{version}",
         lambda kind, rank, mode: kind != "Col2Im" or version >= COL2IM_SINCE,

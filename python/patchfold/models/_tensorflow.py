@@ -18,7 +18,7 @@ from ._tensorflow_nodes import FILLING, folded, move_of, moved_by, name_of_node,
 from ._tensorflow_values import array_of, part_of, plain
 
 MOST_BYTES = 1 << 31
-# Nodes of all functions, each counted where it is called.
+# The most nodes of all functions, counted at each call of a function.
 MOST_NODES = 1 << 20
 SERVED = "serving_default"
 CALLS = ("PartitionedCall", "StatefulPartitionedCall")
@@ -26,7 +26,7 @@ CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 
 @dataclass
 class Node:
-    """A node whose functions are written out; tensors are named "node:number"."""
+    """A node of a graph with inlined functions; tensors are named "node:number"."""
 
     name: str
     kind: str
@@ -36,7 +36,7 @@ class Node:
 
 
 def read(path: str, sizes: Mapping[str, int]) -> list[Graph]:
-    """The graphs of a SavedModel's folder: of its signatures, or of its functions, and of the bodies of their nodes."""
+    """Returns the graphs in a SavedModel's folder: of signatures or functions, and of the bodies of their nodes."""
     file = Path(path) / "saved_model.pb"
     if not file.is_file():
         raise ModelError(f"{path}: is no SavedModel: it has no file saved_model.pb")
@@ -49,7 +49,7 @@ def read(path: str, sizes: Mapping[str, int]) -> list[Graph]:
         raise ModelError(f"{file}: cannot be read: {error.strerror or error}") from None
     try:
         saved.ParseFromString(data)
-    except Exception:  # protobuf's errors have no class of their own that all versions share
+    except Exception:  # protobuf's errors have no common class in all versions
         raise ModelError(f"{file}: is no SavedModel, or is cut short") from None
     if not saved.meta_graphs:
         raise ModelError(f"{file}: is no SavedModel: it has no graph")
@@ -68,17 +68,17 @@ class _Reader:
         self.functions = {function.signature.name: function for function in meta.graph_def.library.function}
         self.definition: Any = part_of("tensorflow.python.framework.op_def_registry", "SavedModels").get
         self.open: dict[str, int] = {}
-        self.bodies: dict[str, str] = {}  # functions that nodes hold, and the nodes
+        self.bodies: dict[str, str] = {}  # from functions that nodes hold to the nodes
         self.count = 0
 
     def read(self) -> list[Graph]:
-        """The graphs, the main one first."""
+        """Returns the graphs, the main graph first."""
         signatures = {
             name: signature
             for name, signature in sorted(self.meta.signature_def.items())
             if not name.startswith("__") and signature.outputs
         }
-        # Others than the one that is served by default are as a rule the same.
+        # Signatures other than the default one are mostly the same.
         signatures = {SERVED: signatures[SERVED]} if SERVED in signatures else signatures
         graphs = []
         if signatures:
@@ -91,7 +91,7 @@ class _Reader:
             inner = [node for function in self.functions.values() for node in function.node_def]
             called = {name for node in inner for name in _functions(node)}
             for name in sorted(set(self.meta.object_graph_def.concrete_functions) - called):
-                if name in self.functions and "_traced_" not in name:  # those save and restore weights
+                if name in self.functions and "_traced_" not in name:  # "_traced_" functions save and restore weights
                     graphs.append(self._body(name))
         if not graphs:
             raise ModelError(f"{self.path}: holds neither a signature nor a function")
@@ -107,7 +107,7 @@ class _Reader:
         graphs[0].notes += [f"open size {name} taken as {size}" for name, size in self.open.items()]
         return graphs
 
-    # Functions written out.
+    # Inlined functions.
 
     def _graph_nodes(self) -> tuple[list[Node], dict[str, str]]:
         alias: dict[str, str] = {}
@@ -154,7 +154,7 @@ class _Reader:
         self, function: Any, given: Mapping[str, str], prefix: str, nodes: list[Node], alias: dict[str, str],
         within: tuple[str, ...],
     ) -> list[str]:  # fmt: skip
-        """Adds the nodes of a function; returns its results."""
+        """Adds the nodes of a function; returns the function's results."""
         flat: dict[str, str] = dict(given)
         for node in function.node_def:
             for reference, number in self._references(node):
@@ -171,9 +171,9 @@ class _Reader:
         return [tensor(function.ret[argument.name]) for argument in function.signature.output_arg]
 
     def _references(self, node: Any) -> Iterable[tuple[str, int]]:
-        """What a function's nodes call the outputs of one of them ("name:number in it"), and their numbers."""
+        """Yields the names of a node's outputs in its function ("name:number in it"), and the outputs' numbers."""
         definition = self.functions[node.op].signature if node.op in self.functions else self.definition(node.op)
-        if definition is None:  # An operator that this TensorFlow has not: one output of each common name.
+        if definition is None:  # this TensorFlow lacks the operator: one output of each common name
             yield from (("output:0", 0), ("y:0", 0), ("z:0", 0))
             return
         number = 0
@@ -193,7 +193,7 @@ class _Reader:
         return max((number + 1 for _, number in self._references(node)), default=0)
 
     def _needed(self, nodes: Sequence[Node], results: set[str]) -> list[Node]:
-        """The nodes that results depend on: what saves and restores weights is left out."""
+        """Returns the nodes on which results depend, without nodes that save and restore weights."""
         makers = {tensor: node for node in nodes for tensor in node.outputs}
         if missing := sorted(results - set(makers)):
             raise ModelError(f"{self.path}: its result {missing[0]!r} is made by no node")
@@ -207,7 +207,7 @@ class _Reader:
         return [node for node in nodes if node.name in kept]
 
     def _body(self, name: str) -> Graph:
-        """The graph of a function that nothing calls."""
+        """Returns the graph of a function that is not inlined."""
         function = self.functions[name]
         nodes: list[Node] = []
         alias: dict[str, str] = {}
@@ -222,7 +222,7 @@ class _Reader:
         where = f" in {self.bodies[name]}" if name in self.bodies else ""
         return self._graph(nodes, {_resolved(result, alias) for result in results}, {}, where)
 
-    # Steps.
+    # Turning nodes into steps.
 
     def _graph(self, nodes: Sequence[Node], results: set[str], labels: Mapping[str, str], where: str = "") -> Graph:
         graph = Graph([], {}, {}, results)
@@ -254,7 +254,7 @@ class _Reader:
 
 
 def add(graph: Graph, constants: dict[str, Any], node: Node, name: str, label: str = "") -> None:
-    """A node as a step; what it makes of constants is a constant. `label`: what the model calls its operator."""
+    """Adds a node as a step, or its results as constants. `label`: the model's name of the operator."""
     if node.kind == "Const":
         values = array_of(node.name, node.attributes.get("value"))
         if values is not None:
@@ -275,7 +275,7 @@ def add(graph: Graph, constants: dict[str, Any], node: Node, name: str, label: s
             made = folded(node.kind, node.attributes, given, MOST_CONSTANT)
             if not made and move is not None:
                 made = list(move([np.asarray(given[place]) for place in taken]))
-        except Exception:  # What TensorFlow will refuse is not ours to name.
+        except Exception:  # TensorFlow will refuse the node with its own error
             made = []
         if made and all(array.size <= MOST_CONSTANT for array in made):
             for tensor, array in zip(node.outputs, made, strict=False):
@@ -294,7 +294,7 @@ def add(graph: Graph, constants: dict[str, Any], node: Node, name: str, label: s
 
 
 def _note_shapes(graph: Graph, step: Step, node: Node) -> None:
-    """Shapes that the file leaves open follow from the inputs' shapes."""
+    """Adds shapes that the file leaves open, from the shapes of the inputs."""
     if all(tensor in graph.shapes for tensor in step.outputs):
         return
     shapes = [graph.shapes.get(tensor) for tensor in step.inputs]
@@ -310,7 +310,7 @@ def _note_shapes(graph: Graph, step: Step, node: Node) -> None:
     if shape is not None:
         graph.shapes.setdefault(step.outputs[0], shape)
         return
-    # Other operators keep the batch: an open first axis is that of the first input.
+    # Other operators keep the batch: an open first extent is the first extent of the first input.
     batch = next((graph.shapes[t][0] for t in node.inputs if graph.shapes.get(t)), None)
     for tensor, given in zip(step.outputs, node.attributes.get("_output_shapes") or [], strict=False):
         if given is not None and batch is not None and given and given[0] < 0 and all(extent >= 0 for extent in given[1:]):
@@ -329,7 +329,7 @@ def _note_type(graph: Graph, node: Node) -> None:
 
 
 def in_order(nodes: Sequence[Node]) -> list[Node]:
-    """Nodes, each behind those that it takes tensors of; a loop's way back is left out. Raises ModelError for a cycle."""
+    """Returns nodes in an order in which each follows its inputs, without back edges of loops. A cycle is a ModelError."""
     makers = {tensor: number for number, node in enumerate(nodes) for tensor in node.outputs}
     waiting: list[set[int]] = []
     users: list[list[int]] = [[] for _ in nodes]
@@ -343,7 +343,7 @@ def in_order(nodes: Sequence[Node]) -> list[Node]:
             users[source].append(number)
     ready = [number for number, sources in enumerate(waiting) if not sources]
     order = []
-    for number in ready:  # grows while it is read
+    for number in ready:  # the loop itself appends to this list
         order.append(nodes[number])
         for user in users[number]:
             waiting[user].discard(number)
@@ -361,7 +361,7 @@ def _resolve(nodes: Sequence[Node], alias: Mapping[str, str]) -> None:
 
 
 def _resolved(tensor: str, alias: Mapping[str, str]) -> str:
-    """The tensor that a call hands through."""
+    """Returns the tensor that a call passes through."""
     for _ in range(len(alias) + 1):
         if tensor not in alias:
             return tensor
@@ -370,7 +370,7 @@ def _resolved(tensor: str, alias: Mapping[str, str]) -> str:
 
 
 def _functions(node: Any) -> Iterable[str]:
-    """The functions that a node names."""
+    """Yields the functions that a node names."""
     for key in node.attr:
         for held in (node.attr[key].func, *node.attr[key].list.func):
             if held.name:

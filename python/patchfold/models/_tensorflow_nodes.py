@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes of TensorFlow and LiteRT as steps: which of them move elements, and which are operators of the family.
+"""Turns nodes of TensorFlow and LiteRT into steps: nodes that move elements, and operators of the family.
 
-LiteRT's operators bear the names of TensorFlow's here, with the same attributes.
+LiteRT's operators have the names and attributes of TensorFlow's operators here.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from ._moves import MOST_PARTS, NOT_COPYING, copying_convolution, gathered, join
 from ._regions import Move
 
 Attributes = Mapping[str, Any]
-Given = Sequence[Any]  # for each input its values, if it is a constant
+Given = Sequence[Any]  # for each input its values, or None if it is no constant
 Shape = "tuple[int, ...] | None"
 
 # Nodes whose result is their first input.
 SAME = {"Identity", "Snapshot", "StopGradient", "PreventGradient", "EnsureShape", "CheckNumerics"}
-# Nodes that put in what is not there: a map of them holds OUTSIDE, which is no element of a constant.
+# Nodes that insert zeros: their maps hold OUTSIDE, which no constant can hold.
 CONVOLUTIONS = {"Conv2D", "Conv3D", "DepthwiseConv2dNative"}
 FILLING = {"Pad", "PadV2", *CONVOLUTIONS}
-# Nodes that compute each element from the elements at its place, and keep the first input's shape.
+# Nodes that compute each element from the elements at the same place, and keep the first input's shape.
 ELEMENTWISE = set(
     "Relu Relu6 LeakyRelu Elu Selu Sigmoid Tanh Softmax LogSoftmax Softplus Erf Exp Log Sqrt Rsqrt Square Abs Neg Cast"
     " BiasAdd Softsign Sin Cos Floor Ceil Round Logistic HardSwish Prelu Gelu Quantize Dequantize".split()
@@ -35,7 +35,7 @@ BROADCASTING = {"Add", "AddV2", "Sub", "Mul", "RealDiv", "Div", "Maximum", "Mini
 
 
 def moved_by(kind: str, count: int) -> range:
-    """Which of a node's inputs are moved."""
+    """Returns the numbers of the inputs that a node moves."""
     if kind in ("Pack", "Concatenation"):
         return range(count)
     if kind == "ConcatV2":
@@ -44,7 +44,7 @@ def moved_by(kind: str, count: int) -> range:
 
 
 def move_of(kind: str, attributes: Attributes, given: Given, shape: tuple[int, ...] | None) -> Move | None:
-    """How a node moves its inputs; None for a node that computes. `shape`: the first result's, where it is known."""
+    """Returns the move of a node's inputs; None for a node that computes. `shape`: the first result's, if known."""
     if kind in SAME:
         return lambda indices: [indices[0]]
     if kind in CONVOLUTIONS:
@@ -59,7 +59,7 @@ def move_of(kind: str, attributes: Attributes, given: Given, shape: tuple[int, .
 
 
 def note_of(kind: str) -> tuple[str, ...]:
-    """What to take care of where a node of this kind moves elements."""
+    """Returns the warnings about nodes of a kind that move elements."""
     return (NOT_COPYING,) if kind in CONVOLUTIONS else ()
 
 
@@ -196,7 +196,7 @@ _MOVES: dict[str, Callable[[Attributes, Given], Move | None]] = {
 
 
 def _convolution(kind: str, attributes: Attributes, given: Given) -> Move | None:
-    """Filters (k1..kR, C, O), or (k1..kR, C, M) of one channel each, over (N, I1..IR, C)."""
+    """Returns the move of a convolution of (N, I1..IR, C): filters (k1..kR, C, O), or (k1..kR, C, M) of one channel each."""
     weights = given[1] if len(given) > 1 else None
     if weights is None or weights.ndim not in (4, 5) or (len(given) > 2 and (given[2] is None or np.any(given[2]))):
         return None
@@ -231,13 +231,13 @@ def _convolution(kind: str, attributes: Attributes, given: Given) -> Move | None
     return move
 
 
-# Operators of the family themselves.
+# Nodes that are operators of the family.
 
 
 def name_of_node(kind: str, attributes: Attributes, given: Given, shape: tuple[int, ...] | None) -> Name | None:
-    """What a node that is an operator of the family is; None for other nodes. "?" stands for what is computed.
+    """Returns the name of a node that is an operator of the family; None for others. "?" stands for a computed value.
 
-    `shape`: the first input's, where it is known.
+    `shape`: the first input's, if known.
     """
     last = {} if attributes.get("data_format") == "NCHW" else {"layout": "channels_last"}
     if kind in ("SpaceToDepth", "DepthToSpace"):
@@ -264,7 +264,7 @@ def _batches(kind: str, attributes: Attributes, given: Given) -> Name:
 
 
 def patches(attributes: Attributes, shape: tuple[int, ...] | None, rank: int = 2) -> Name:
-    """What ExtractImagePatches or ExtractVolumePatches is, of an input of `shape`."""
+    """Returns the name of ExtractImagePatches or ExtractVolumePatches. `shape`: the input's."""
     names = ("ksizes", "strides", "rates")
     kernel, stride, rates = (_numbers(attributes.get(name, [1] * (rank + 2)))[1:-1] for name in names)
     arguments: dict[str, Any] = {"kernel_size": tuple(kernel)}
@@ -277,7 +277,7 @@ def patches(attributes: Attributes, shape: tuple[int, ...] | None, rank: int = 2
         if sound and shape is not None and len(shape) == rank + 2:
             windows = list(zip(shape[1:-1], kernel, stride, rates, strict=True))
             pads = [same_pads(*window) for window in windows]
-            if rank == 3:  # TensorFlow's first sample of volumes moves inward where the stride exceeds the kernel.
+            if rank == 3:  # if the stride exceeds the kernel, the first patch of a volume moves inward, as in TensorFlow
                 pads = [_shifted(*window) for window in windows]
             arguments["padding"] = pads
             if not any(any(pair) for pair in pads):
@@ -291,11 +291,11 @@ def _shifted(extent: int, size: int, stride: int, rate: int) -> tuple[int, int]:
     return begin, total - begin
 
 
-# What is known without running anything.
+# Values and shapes that are known without a run of the model.
 
 
 def folded(kind: str, attributes: Attributes, given: Given, most: int) -> list[np.ndarray[Any, Any]]:
-    """What a node makes of constants, up to `most` elements; nothing for other nodes."""
+    """Returns a node's results for constants, of up to `most` elements; an empty list for other nodes."""
     arrays = [np.asarray(values) for values in given]
     if kind in _ARITHMETIC:
         a, b = arrays
@@ -329,7 +329,7 @@ _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def shape_of(kind: str, shapes: Sequence[tuple[int, ...] | None]) -> tuple[int, ...] | None:
-    """The result's shape of a node that computes element by element; None for other nodes."""
+    """Returns the shape of the result of a node that computes element by element; None for other nodes."""
     if kind in ELEMENTWISE and shapes:
         return shapes[0]
     known = [shape for shape in shapes if shape is not None]

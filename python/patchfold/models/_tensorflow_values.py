@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What TensorFlow's messages hold, as values of Python and NumPy."""
+"""Reads TensorFlow's messages as values of Python and NumPy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ._moves import MOST_CONSTANT
 
 
 def part_of(module: str, what: str) -> Any:
-    """A module of TensorFlow; ImportError says what reads it."""
+    """Returns a module of TensorFlow. Its ImportError names the reader that needs TensorFlow."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
@@ -22,7 +22,7 @@ def part_of(module: str, what: str) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """An attribute as a Python value: shapes as lists with -1 for an open extent, None for an open rank."""
+    """Returns an attribute as a Python value: shapes as lists with -1 for an open extent, None for an open rank."""
     kind = value.WhichOneof("value")
     if kind == "s":
         return value.s.decode(errors="replace")
@@ -51,7 +51,7 @@ def _type(number: int) -> str:
 
 
 def array_of(name: str, tensor: Any) -> np.ndarray[Any, Any] | None:
-    """The values of the constant of a node; None for a large one and for types that NumPy has not."""
+    """Returns the values of the constant of a node; None for a large constant and for types that NumPy lacks."""
     dtype = _type(tensor.dtype) if tensor is not None else ""
     if dtype not in _FIELDS:
         return None

@@ -29,7 +29,7 @@ KINDS = {
     "MUL": "Mul", "FLOOR_DIV": "FloorDiv", "FLOOR_MOD": "FloorMod", "MAXIMUM": "Maximum", "MINIMUM": "Minimum",
     "CAST": "Cast", "NEG": "Neg", "REDUCE_PROD": "Prod",
 }  # fmt: skip
-# Where the settings of operators lie, and what TensorFlow calls them.
+# For each operator, the table of its settings in the file, and TensorFlow's names of the settings.
 OPTIONS: dict[str, tuple[str, dict[str, str]]] = {
     "StridedSlice": ("StridedSliceOptions", {
         "begin_mask": "BeginMask", "end_mask": "EndMask", "ellipsis_mask": "EllipsisMask", "new_axis_mask": "NewAxisMask",
@@ -55,7 +55,7 @@ OPTIONS: dict[str, tuple[str, dict[str, str]]] = {
 
 
 def read(path: str) -> list[Graph]:
-    """The graphs of a file: the main one, and the bodies of its nodes."""
+    """Returns the graphs of a file: the main graph, and the bodies of its nodes."""
     file = Path(path)
     try:
         with open(file, "rb") as opened:
@@ -72,7 +72,7 @@ def read(path: str) -> list[Graph]:
         raise
     except ModelError:
         raise
-    except Exception as error:  # What the reader of flatbuffers raises for damaged files has no class of its own.
+    except Exception as error:  # the reader of flatbuffers has no common class for errors about damaged files
         raise ModelError(f"{path}: is no sound LiteRT model, or is cut short: {type(error).__name__}: {error}") from None
 
 
@@ -80,13 +80,13 @@ class _Reader:
     def __init__(self, schema: Any, data: bytes, path: str):
         self.schema, self.data, self.path = schema, data, path
         self.model: Any = schema.Model.GetRootAs(data, 0)
-        # Lists of a file cannot have more entries than it has bytes, however often it points at them.
+        # The lists of a file cannot have more entries than the file has bytes, even if several pointers share a list.
         self.left = len(data)
         self.builtin = _names(schema.BuiltinOperator)
         self.types = {number: name.lower() for number, name in _names(schema.TensorType).items()}
 
     def read(self) -> list[Graph]:
-        """A graph of each subgraph."""
+        """Returns a graph for each subgraph."""
         codes = [self._code(self.model.OperatorCodes(number)) for number in self._range(self.model.OperatorCodesLength())]
         count = self.model.SubgraphsLength()
         if count < 1:
@@ -100,7 +100,7 @@ class _Reader:
         return range(count)
 
     def _code(self, entry: Any) -> str:
-        """The name of an operator; a custom one's own."""
+        """Returns the name of an operator; for a custom operator its own name."""
         number = max(entry.BuiltinCode(), entry.DeprecatedBuiltinCode())
         name = self.builtin.get(number, f"operator {number}")
         if name == "CUSTOM":
@@ -154,7 +154,7 @@ class _Reader:
         buffer = self.model.Buffers(number)
         size = buffer.DataLength()
         if size == 0:
-            if number and buffer.Offset() > 1:  # Data of large models lie behind the flatbuffer.
+            if number and buffer.Offset() > 1:  # the data of a large model lies behind the flatbuffer
                 self.large.add(name)
             return
         try:
@@ -195,7 +195,7 @@ class _Reader:
             add(graph, constants, Node(label, kind or code, attributes, [t for t in inputs if t], outputs), label, code)
 
     def _options(self, kind: str, operator: Any) -> dict[str, Any]:
-        """The settings of an operator under TensorFlow's names."""
+        """Returns the settings of an operator under TensorFlow's names."""
         table = operator.BuiltinOptions()
         if kind not in OPTIONS or table is None:
             return {}
@@ -211,12 +211,12 @@ class _Reader:
 
 
 def _names(numbers: Any) -> dict[int, str]:
-    """The words of an enumeration by their numbers."""
+    """Returns the words of an enumeration by their numbers."""
     return {value: name for name, value in vars(numbers).items() if isinstance(value, int)}
 
 
 def _filters(kind: str, attributes: dict[str, Any], constants: dict[str, Any], name: str) -> str:
-    """TensorFlow's form of a convolution's filters, as a constant; LiteRT has (O, H, W, C), and (1, H, W, C * M)."""
+    """Adds a convolution's filters in TensorFlow's form as a constant: LiteRT has (O, H, W, C) or (1, H, W, C * M)."""
     weights = constants.get(name)
     if weights is None or weights.ndim != 4:
         return name
@@ -229,12 +229,12 @@ def _filters(kind: str, attributes: dict[str, Any], constants: dict[str, Any], n
 
 
 def _flex(operator: Any) -> dict[str, Any]:
-    """The attributes of an operator of TensorFlow, which a custom operator of LiteRT stands for."""
+    """Returns the attributes of the operator of TensorFlow for which a custom operator of LiteRT stands."""
     flexbuffers = part_of("flatbuffers.flexbuffers", ".tflite files")
     options = operator.CustomOptionsAsNumpy()
     if isinstance(options, int):
         return {}
     node = part_of("tensorflow.core.framework.node_def_pb2", ".tflite files").NodeDef()
-    # A list of the operator's name and its node.
+    # The options are a list of the operator's name and its node.
     node.ParseFromString(bytes(flexbuffers.GetRoot(bytearray(options.tobytes())).AsVector[1].AsStringBytes))
     return {key: plain(value) for key, value in node.attr.items() if not key.startswith("_")}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long ONNX Runtime takes for a model here."""
+"""Measures the time of a model in ONNX Runtime on this machine."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import onnx
 
 ROUNDS = 5
 OLD_FORM = 10
-# Elements of all inputs that are made to run a model.
+# The most elements of all inputs of a model that is run.
 MOST_INPUT = 1 << 28
 TYPES = {"float": "float32", "double": "float64"}
 
 
 def time_of(path: str, sizes: Mapping[str, int]) -> str:
-    """The best time of a few runs, as text, or why there is none. Inputs are random; open sizes as for inspect."""
+    """Returns the best time of a few runs as text, or the reason for none. Inputs are random; open sizes as for inspect."""
     try:
         runtime: Any = importlib.import_module("onnxruntime")
     except ImportError:
@@ -34,13 +34,13 @@ def time_of(path: str, sizes: Mapping[str, int]) -> str:
             begin = time.perf_counter()
             session.run(None, feeds)
             seconds.append(time.perf_counter() - begin)
-    except Exception as error:  # The runtime's errors have no class of their own.
+    except Exception as error:  # the runtime's errors have no common class
         return f"no time ({str(error).splitlines()[0][:120]})"
     return f"{min(seconds) * 1e3:.3g} ms"
 
 
 def _session(runtime: Any, path: str, options: Any) -> Any:
-    """A session of a file; of a newer form than the runtime knows, of its content in an older one."""
+    """Returns a session of a file. If the file's format is too new for the runtime, its content gets an older version."""
     providers = ["CPUExecutionProvider"]
     try:
         return runtime.InferenceSession(path, options, providers=providers)

@@ -30,7 +30,7 @@ KNOWN = 1 << 48
 
 
 def read(source: str | io.BytesIO, path: str, sizes: Mapping[str, int]) -> list[Graph]:
-    """The graphs of a program: its own, and those that its nodes hold. `source` is a path or the file's bytes."""
+    """Returns the graphs of a program: its own, and the graphs in its nodes. `source` is a path or the file's bytes."""
     try:
         with zipfile.ZipFile(source) as archive:
             return _Reader(archive, path, sizes).read()
@@ -58,7 +58,7 @@ class _Reader:
         self.notes: list[str] = []
 
     def read(self) -> list[Graph]:
-        """The program's graph, and those of its nodes."""
+        """Returns the program's graph, and the graphs in its nodes."""
         program = self._json(f"{self.root}models/{self.model}.json")
         version = program["schema_version"]["major"]
         if version != SCHEMA:
@@ -86,8 +86,8 @@ class _Reader:
     # Open sizes.
 
     def _take_sizes(self, graph: Any, signature: Any) -> None:
-        """Numbers for the symbols of the inputs' shapes: from `sizes` by "input.axis", or those of the example."""
-        open_sizes: dict[str, tuple[str, int, int]] = {}  # the symbol, how many times it, and the example's size
+        """Sets numbers for the symbols of the inputs' shapes: from `sizes` by "input.axis", or from the example."""
+        open_sizes: dict[str, tuple[str, int, int]] = {}  # the symbol, its factor, and the example's size
         for spec in signature["input_specs"]:
             argument = spec.get("user_input", {}).get("arg", {})
             if "as_tensor" not in argument:
@@ -133,7 +133,7 @@ class _Reader:
     # Weights.
 
     def _weights(self, signature: Any) -> dict[str, Any]:
-        """Values of the graph's inputs that are small weights or constants."""
+        """Returns the values of the graph's inputs that are small weights or constants."""
         held = {
             "parameter": ("parameter_name", "weights"),
             "buffer": ("buffer_name", "weights"),
@@ -145,7 +145,7 @@ class _Reader:
                 if kind not in spec:
                     continue
                 entry = spec[kind]
-                # A buffer that is not persistent lies with the constants.
+                # A buffer that is not persistent is stored with the constants.
                 for place in dict.fromkeys((folder, "constants")):
                     array = self._payload(place, entry[key])
                     if array is not None:
@@ -225,7 +225,7 @@ class _Reader:
 def _add(
     graph: Graph, name: str, kind: str, arguments: dict[str, Any], outputs: list[str], constants: dict[str, Any]
 ) -> None:
-    """A node as a step; what it makes of constants is a constant."""
+    """Adds a node as a step, or its results as constants."""
     given = [tensor for value in arguments.values() for tensor in _listed(value)]
     shapes = [graph.shapes.get(output) for output in outputs]
     values = {key: _filled(value, constants) for key, value in arguments.items()}
@@ -235,7 +235,7 @@ def _add(
     if small and outputs and all(tensor in constants for tensor in given):
         try:
             made = folded(kind, values, shapes[0]) if move is None else move([constants[tensor] for tensor in moved])
-        except Exception:  # What torch will refuse is not ours to name.
+        except Exception:  # torch will refuse the node with its own error
             made = []
         if kind not in FILLING and [array.shape for array in made] == shapes:
             constants.update(zip(outputs, made, strict=True))
@@ -249,13 +249,13 @@ def _add(
 
 
 def _kind(target: str) -> str:
-    """The name of an operator without its overload: "aten.view" of "torch.ops.aten.view.default"."""
+    """Returns the name of an operator without its overload: "aten.view" for "torch.ops.aten.view.default"."""
     parts = str(target).removeprefix("torch.ops.").split(".")
     return ".".join(parts[:2]) if str(target).startswith("torch.ops.") else parts[-1]
 
 
 def _tensors(argument: Any) -> list[str]:
-    """The names of the tensors in an argument."""
+    """Returns the names of the tensors in an argument."""
     ((kind, value),) = argument.items()
     if kind == "as_tensor":
         return [value["name"]]
@@ -271,7 +271,7 @@ def _tensors(argument: Any) -> list[str]:
 
 
 def _value(argument: Any, numbers: Mapping[str, int | None]) -> Any:
-    """An argument's value: tensors by their names, open sizes as numbers."""
+    """Returns an argument's value: tensors by their names, open sizes as numbers."""
     ((kind, value),) = argument.items()
     if kind == "as_tensor":
         return Tensor(value["name"])
@@ -294,14 +294,14 @@ def _listed(value: Any) -> list[str]:
 
 
 def _filled(value: Any, constants: Mapping[str, Any]) -> Any:
-    """An argument with the values of constant tensors in place of their names; None for other tensors."""
+    """Returns an argument with the values of constant tensors in place of their names; None for other tensors."""
     if isinstance(value, list):
         return [_filled(part, constants) for part in value]
     return constants.get(value.name) if isinstance(value, Tensor) else value
 
 
 def _has(dtype: str) -> bool:
-    """Whether NumPy has an element type."""
+    """Returns whether NumPy has an element type."""
     try:
         np.dtype(dtype)
     except TypeError:
@@ -310,7 +310,7 @@ def _has(dtype: str) -> bool:
 
 
 def evaluated(text: str, symbols: Mapping[str, int]) -> int | None:
-    """The value of an expression over sizes, as sympy.srepr writes it; None for other functions, symbols and long texts."""
+    """Returns the value of an expression over sizes, in the form of sympy.srepr; None for unknown names and long texts."""
     if len(text) > 4000:
         return None
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes of torch.export as steps: which of ATen's operators move elements, and which are of the family."""
+"""Turns nodes of torch.export into steps: operators of ATen that move elements, and operators of the family."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ from ._regions import Move
 Shapes = Sequence["tuple[int, ...] | None"]
 Values = Mapping[str, Any]  # arguments by their names in the schema; None for a tensor that is computed
 
-# Operators whose result is their input in another shape, which the file says.
+# Operators whose result is their input in another shape, which the file holds.
 SHAPED = {
     f"aten.{name}"
     for name in "view reshape _unsafe_view unsqueeze squeeze flatten unflatten alias clone contiguous detach detach_"
     " lift_fresh_copy view_as reshape_as _reshape_alias view_copy".split()
 }
-# Operators that convert: they move where the type stays.
+# Operators that convert element types: they move elements if the type stays.
 CONVERTING = {"aten.to", "aten._to_copy", "aten.type_as"}
-# Operators that put in what is not there: a map of them holds OUTSIDE, which is no element of a constant.
+# Operators that insert zeros: their maps hold OUTSIDE, which no constant can hold.
 FILLING = {"aten.constant_pad_nd", "aten.pad", "aten.convolution", "aten.conv1d", "aten.conv2d", "aten.conv3d"}
 
 
 @dataclass(frozen=True)
 class Tensor:
-    """An argument that is a tensor."""
+    """The name of a tensor in an argument."""
 
     name: str
 
 
 def move_of(kind: str, arguments: Values, values: Values, shapes: Shapes, same: bool) -> tuple[tuple[str, ...], Move | None]:
-    """Which tensors a node moves, and how; None for a node that computes. `same`: whether the element type stays."""
+    """Returns the tensors that a node moves, and the move; None for a node that computes. `same`: whether the type stays."""
     first = arguments.get("self", arguments.get("input"))
     if kind in ("aten.cat", "aten.concat", "aten.stack"):
         tensors = arguments["tensors"]
@@ -71,7 +71,7 @@ def move_of(kind: str, arguments: Values, values: Values, shapes: Shapes, same: 
 
 
 def _known(arguments: Values, values: Values) -> bool:
-    """Whether all that says how to move is known: no tensor but the first, and no open size."""
+    """Returns whether all settings of a move are known: there is no tensor but the first, and no open size."""
     for name, value in arguments.items():
         if name in ("self", "input"):
             continue
@@ -84,7 +84,7 @@ def _known(arguments: Values, values: Values) -> bool:
 
 
 def note_of(kind: str) -> tuple[str, ...]:
-    """What to take care of where a node of this kind moves elements."""
+    """Returns the warnings about nodes of a kind that move elements."""
     return (NOT_COPYING,) if kind in FILLING and "pad" not in kind else ()
 
 
@@ -114,7 +114,7 @@ def _narrow(values: Values) -> Move:
 
 
 def _parts(values: Values) -> Move:
-    """split, split_with_sizes, chunk, unbind."""
+    """Returns the move of split, split_with_sizes, chunk or unbind."""
     axis = int(values.get("dim", 0))
 
     def move(indices: Sequence[Indices]) -> Sequence[Indices]:
@@ -157,7 +157,7 @@ def _index_select(values: Values) -> Move:
 
 
 def _pad(values: Values) -> Move | None:
-    """Pads of the last axis come first."""
+    """Returns the move of a pad; torch gives the pads of the last axis first."""
     if values.get("mode", "constant") != "constant" or values.get("value") not in (None, 0):
         return None
     pads = values["pad"]
@@ -205,7 +205,7 @@ def _axes(value: Any, rank: int) -> list[int]:
 
 
 def folded(kind: str, values: Values, shape: tuple[int, ...] | None) -> list[np.ndarray[Any, Any]]:
-    """What a node makes of constants, where it makes an array of `shape`; nothing for other nodes."""
+    """Returns a node's results for constants, if it makes an array of `shape`; an empty list for other nodes."""
     if shape is None:
         return []
     dtype = BY_TORCH_CODE.get(values.get("dtype") or 0)
@@ -236,7 +236,7 @@ _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def name_of_node(kind: str, arguments: Values) -> Name | None:
-    """What a node that is an operator of the family is; None for other nodes. "?" stands for what is computed."""
+    """Returns the name of a node that is an operator of the family; None for others. "?" stands for a computed value."""
     if kind in ("aten.im2col", "patchfold.unfold"):
         return Name("unfold", {"kernel_size": _numbers(arguments, "kernel_size"), **_window(arguments)})
     if kind in ("aten.col2im", "patchfold.fold"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The function, and MONAI's weights."""
+"""sliding_window_inference and compute_importance_map, as MONAI has them."""
 
 from __future__ import annotations
 
@@ -142,10 +142,10 @@ def sliding_window_inference(
     importance = None if process_fn is None else _for_process_fn(windows, weights, roi_weight_map, plain, runs_on)
 
     def cut(x: torch.Tensor, group: range) -> torch.Tensor:
-        # torch.cat copies: a predictor may change what it gets.
+        # torch.cat copies the windows, since a predictor may change them.
         part = torch.cat([x[windows.read(i)] for i in group])
         if any(windows.padding):
-            if padding_mode == "symmetric":  # which torch lacks
+            if padding_mode == "symmetric":  # torch lacks this mode
                 pairs = zip(windows.padding[::2], windows.padding[1::2], strict=True)
                 part = pad(part, list(pairs)[::-1], padding_mode)
             else:
@@ -173,7 +173,7 @@ def sliding_window_inference(
 
 
 def _padding_word(mode: Any) -> Any:
-    """torch's word for a mode of padding; any other value as it is, which torch refuses."""
+    """Returns torch's word for a mode of padding; any other value unchanged, which torch refuses."""
     here = word_here(mode) if isinstance(mode, str) else mode
     return {"edge": "replicate", "wrap": "circular"}.get(here, here)
 
@@ -188,14 +188,14 @@ def _with_meta(x: torch.Tensor, like: Any) -> Any:
 
 
 def word(value: Any) -> Any:
-    """The text of MONAI's enumerations BlendMode and PytorchPadMode, or of a plain text."""
+    """Returns the text of a value of MONAI's enumerations BlendMode and PytorchPadMode, or of a plain text."""
     return str(getattr(value, "value", value)) if isinstance(value, str) else value
 
 
 def _for_process_fn(
     windows: Windows, weights: Any, given: torch.Tensor | None, inputs: torch.Tensor, device: torch.device
 ) -> torch.Tensor:
-    """The weights as process_fn gets them: the given map, or one of the window's extents."""
+    """Returns the weights for process_fn: the given map, or a map of the window's extents."""
     kind = inputs.dtype if inputs.dtype.is_floating_point or inputs.dtype.is_complex else torch.float32
     if given is not None:
         return torch.as_tensor(given).to(device, kind)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Objects that hold the arguments of the function."""
+"""Classes that hold the arguments of sliding_window_inference."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class SlidingWindowInferer:
         buffer_dim: int = -1,
         with_coord: bool = False,
     ) -> None:
-        importance_map((1,), word(mode), 1.0)  # refuses a wrong mode here, as MONAI does
+        importance_map((1,), word(mode), 1.0)  # refuses a wrong mode when the object is made, as MONAI does
         self.roi_size = roi_size
         self.sw_batch_size = sw_batch_size
         self.overlap = overlap

@@ -20,7 +20,7 @@ from ._windows import NAME, Windows, value_error
 
 
 def unpacked(results: Any) -> tuple[list[Any] | None, tuple[Any, ...]]:
-    """(keys, tensors) of what a predictor returned: a tensor, a mapping or a sequence."""
+    """Returns (keys, tensors) of a predictor's results: a tensor, a mapping or a sequence."""
     if isinstance(results, Mapping):
         try:
             keys = sorted(results)
@@ -41,7 +41,7 @@ def _is_function(out: Any) -> bool:
 
 
 class Outputs:
-    """One output for each tensor that the predictor returns. The first results decide how many, and their extents."""
+    """The outputs, one for each tensor that the predictor returns. The first results decide their number and extents."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class Outputs:
         self.keys: list[Any] | None = None
 
     def add(self, group: range, keys: list[Any] | None, results: Any, own: Any) -> None:
-        """Takes the results of the windows of the group. own: their weights from process_fn, instead of the common ones."""
+        """Takes the results of a group of windows. own: the weights from process_fn, instead of the common weights."""
         found = [self._checked(result, len(group)) for result in results]
         if not self._each:
             if self._out is not None and len(found) > 1:
@@ -128,14 +128,14 @@ class Outputs:
 
 
 class _Zoom:
-    """Where results lie whose extents are not those of the windows: everything times extent of result / extent of window."""
+    """The places of results of other extents than the windows: all is scaled by extent of result / extent of window."""
 
     def __init__(self, windows: Windows, result: tuple[int, ...]) -> None:
         self.windows = windows
         self.result = result
         ratios = [Fraction(size, roi) for size, roi in zip(result, windows.roi, strict=True)]
         self.keep: tuple[slice, ...]
-        """The part of a result that lies in the output: without the padding."""
+        """The slices of a result that lie in the output, without the padding."""
         keep, extents, starts = [], [], []
         for axis, ratio in enumerate(ratios):
             before, extent, full = windows.before[axis], windows.extents[axis], windows.padded[axis]
@@ -143,7 +143,7 @@ class _Zoom:
                 keep.append(slice(0, result[axis]))
                 extents.append(math.floor(full * ratio))
                 starts.append([math.floor(start * ratio) for start in windows.starts(axis)])
-            else:  # one window, which is cut
+            else:  # the axis has one window, which is cut
                 keep.append(slice(round(before * ratio), round((before + extent) * ratio)))
                 extents.append(keep[-1].stop - keep[-1].start)
                 starts.append([0])
@@ -153,7 +153,7 @@ class _Zoom:
             raise value_error("predictor", "must return more than an element for each window's padding", result)
 
     def tiling(self, channels: int) -> Tiling | None:
-        """The results of one image as tiles; None if rounding makes their distances differ."""
+        """Returns the results of one image as tiles; None if rounding makes the distances between them unequal."""
         strides = []
         for starts, extent, tile in zip(self._starts, self.extents, self.tile, strict=True):
             stride = starts[1] if len(starts) > 1 else tile
@@ -164,7 +164,7 @@ class _Zoom:
         return tiling if tiling.grid == self.windows.grid else None
 
     def place(self, index: int) -> tuple[slice, ...]:
-        """Where the result of a window lies in the output."""
+        """Returns the slices of the output for the result of a window."""
         image, cell = divmod(index, math.prod(self.windows.grid))
         cells = np.unravel_index(cell, self.windows.grid)
         firsts = [starts[i] for starts, i in zip(self._starts, cells, strict=True)]
@@ -172,7 +172,7 @@ class _Zoom:
         return (slice(image, image + 1), slice(None), *spatial)
 
     def resized(self, weights: Any) -> Any:
-        """Weights of a window for a result: of the nearest element, without what is cut."""
+        """Returns the weights of a window for a result: of the nearest element, without the part that is cut."""
         rank = len(self.result)
         for axis, (size, roi, keep) in enumerate(zip(self.result, self.windows.roi, self.keep, strict=True)):
             if keep != slice(0, roi):
@@ -183,7 +183,7 @@ class _Zoom:
 
 
 class _Output:
-    """Blends the results of one of the predictor's tensors."""
+    """The output for one of the predictor's tensors."""
 
     def __init__(self, zoom: _Zoom, channels: int, dtype: torch.dtype) -> None:
         self.zoom = zoom
@@ -192,7 +192,7 @@ class _Output:
         self._kept: tuple[slice, ...] = (slice(None), slice(None), *zoom.keep)
 
     def kept(self, result: torch.Tensor) -> torch.Tensor:
-        """The part of results that lies in the output."""
+        """Returns the part of results that lies in the output."""
         if tuple(result.shape[1:]) != self._shape:
             expected = value_text((result.shape[0], *self._shape))
             raise value_error("predictor", "must return the same shape for every window", tuple(result.shape), expected)
@@ -206,8 +206,8 @@ class _Output:
 
 
 class _Merged(_Output):
-    """Results on the processor, without gradients: a Merger for each image, one after the other. Weights of process_fn may
-    differ from window to window, so they go to the Merger with each of them."""
+    """An output on the processor, without gradients: a Merger for each image, one after the other. Weights of process_fn may
+    differ from window to window, so the Merger gets them with each window."""
 
     def __init__(
         self,
@@ -265,7 +265,7 @@ class _Merged(_Output):
 
 
 class _Summed(_Output):
-    """Everything else: a weighted sum and the sum of weights, where the caller wants the output, with derivatives."""
+    """An output on any device, with derivatives: a weighted sum, and the sum of weights."""
 
     def __init__(
         self,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where windows lie over a batch of images, and their weights."""
+"""The places of windows over a batch of images, and their weights."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def value_error(argument: str, rule: str, given: Any, expected: str = "") -> Inv
 
 
 def _each(argument: str, value: Any, count: int) -> tuple[Any, ...]:
-    """One entry for each spatial axis."""
+    """Returns a tuple with an entry for each spatial axis."""
     entries = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(entries, (str, bytes)) or not hasattr(entries, "__iter__"):
         return (entries,) * count
@@ -35,7 +35,7 @@ def _each(argument: str, value: Any, count: int) -> tuple[Any, ...]:
 
 
 def importance_map(extents: tuple[int, ...], mode: Any, sigma_scale: Any) -> npt.NDArray[np.float64]:
-    """The weights of a window; the formula stands in compute_importance_map."""
+    """Returns the weights of a window; compute_importance_map has the formula."""
     if mode not in _MODES:
         raise value_error("mode", "must be one of MONAI's importance maps", mode, "'constant' or 'gaussian'")
     if mode == "constant":
@@ -50,7 +50,7 @@ def importance_map(extents: tuple[int, ...], mode: Any, sigma_scale: Any) -> npt
 
 
 class Windows:
-    """Where the windows of a batch of images lie. The axes are those of the images, with padding where a window is longer.
+    """The places of the windows of a batch of images. An axis that is shorter than the window is padded.
 
     Windows are numbered image by image, then row-major over the grid, as the tiles of a Tiling.
     """
@@ -73,9 +73,9 @@ class Windows:
         self.padded = tuple(map(max, self.roi, spatial))
         missing = [full - extent for full, extent in zip(self.padded, spatial, strict=True)]
         self.before = tuple(count // 2 for count in missing)
-        """Padding in front of each axis."""
+        """The padding in front of each axis."""
         self.padding = [end for count in reversed(missing) for end in (count // 2, count - count // 2)]
-        """The same as torch.nn.functional.pad takes it: both ends of each axis, the last axis first."""
+        """The padding for torch.nn.functional.pad: both ends of each axis, the last axis first."""
         parts = _each("overlap", overlap, len(spatial))
         if not all(isinstance(part, (int, float)) and 0 <= part < 1 for part in parts):
             raise value_error("overlap", "must be at least 0 and less than 1", overlap)
@@ -98,22 +98,22 @@ class Windows:
         return len(self._tiling)
 
     def slices(self, index: int) -> list[slice]:
-        """The slices of the padded images: of batch, channels and the spatial axes."""
+        """Returns the slices of a window in the padded images: batch, channels and spatial axes."""
         return list(self._tiling[index].read)
 
     def read(self, index: int) -> tuple[slice, ...]:
-        """The same of the images. A padded axis has one window, which holds all of it."""
+        """Returns the slices of a window in the images. A padded axis has one window, which holds the whole axis."""
         spatial = zip(self.slices(index)[2:], self.padded, self.extents, strict=True)
         held = [part if full == extent else slice(None) for part, full, extent in spatial]
         return (*self.slices(index)[:2], *held)
 
     def starts(self, axis: int) -> list[int]:
-        """Where the windows begin along a spatial axis of the padded images."""
+        """Returns the beginnings of the windows along a spatial axis of the padded images."""
         last = self.padded[axis] - self.roi[axis]
         return [min(i * self.stride[axis], last) for i in range(self.grid[axis])]
 
     def weights(self, mode: Any, sigma_scale: Any, given: Any) -> npt.NDArray[np.float64] | None:
-        """Weights of a window's elements; None for ones."""
+        """Returns the weights of a window's elements; None for ones."""
         if given is None:
             weights = importance_map(self.roi, mode, sigma_scale)
             return None if mode == "constant" else weights
@@ -132,7 +132,7 @@ class Windows:
         return operator.index(size)
 
     def check_buffers(self, steps: Any, axis: Any) -> None:
-        """Refuses what MONAI refuses, although nothing depends on it."""
+        """Refuses the values that MONAI refuses, although no result depends on them."""
         rank = len(self.roi)
         if steps is not None and steps > 0 and not -rank <= axis <= rank:
             raise value_error("buffer_dim", f"must be in [{-rank}, {rank}]", axis)

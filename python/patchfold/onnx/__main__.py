@@ -48,7 +48,7 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _line(text: str) -> str:
-    """The text as one printable line, whatever a file or its name contains."""
+    """Returns a text as one printable line, whatever a file or its name contains."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
@@ -87,7 +87,7 @@ def main(words: Sequence[str] | None = None) -> int:
     set_num_threads(arguments.threads)
     try:
         return 1 if _run(arguments.folders, arguments.quiet) else 0
-    except OSError as error:  # of print(): a folder that cannot be read does not raise OSError here
+    except OSError as error:  # print() raised it: an unreadable folder raises no OSError here
         print(f"patchfold: standard output cannot be written: {error.strerror}", file=sys.stderr)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the interpreter flushes once more as it ends
         return 1

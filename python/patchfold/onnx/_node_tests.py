@@ -23,15 +23,15 @@ from . import backend
 NumpyArray = npt.NDArray[Any]
 Message = TypeVar("Message", ModelProto, TensorProto)
 
-# A model of one node is small. As Python objects, a hostile one would grow many times over.
+# A model of one node is small. A hostile model would take many times its size as Python objects.
 _MOST_MODEL_BYTES = 1 << 26
-_MOST_TENSOR_BYTES = (1 << 31) - 1  # of any protocol buffer
+_MOST_TENSOR_BYTES = (1 << 31) - 1  # the limit of every protocol buffer
 _MOST_AXES = 32
 
 _ATTRIBUTE_TYPES = (AttributeProto.INT, AttributeProto.FLOAT, AttributeProto.STRING, AttributeProto.INTS)
 
-# The tests' reference rounds half-precision sums at each addition, patchfold once: how many units in the last place of the
-# largest number involved they may differ, and what that unit is to the number.
+# The tests' reference rounds half-precision sums at each addition, patchfold only once. The allowed difference in units in
+# the last place of the largest number, and the size of a unit as a part of the number.
 _HALF_UNITS = 16
 _HALF_UNIT = {"float16": 2.0**-10, "bfloat16": 2.0**-7}
 
@@ -66,7 +66,7 @@ def _message(kind: type[Message], path: Path, most: int) -> Message:
 
 
 def _names(folder: Path, begin: str, end: str) -> list[str]:
-    """The names in a folder with this beginning and ending, in the order of their numbers."""
+    """Returns the names in a folder with a beginning and an ending, in the order of their numbers."""
     try:
         names = [entry.name for entry in folder.iterdir()]
     except OSError as error:
@@ -75,14 +75,14 @@ def _names(folder: Path, begin: str, end: str) -> list[str]:
 
 
 def _range(dtype: np.dtype[Any]) -> tuple[int, int]:
-    """The range of integers for one element in a typed field: of its value, or of its bits if it is not an integer."""
+    """Returns the range of integers for one element in a typed field: of an integer, or of the bits of another element."""
     if dtype.kind in "iu":
         return int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
     return 0, 1 if dtype.kind == "b" else 2 ** (8 * dtype.itemsize) - 1
 
 
 def _array(tensor: TensorProto, path: Path) -> NumpyArray:
-    """The tensor's values, checked first: to_array() would open other files, infer extents of -1 and wrap values."""
+    """Returns a tensor's values, checked first: to_array() would open other files, infer extents of -1 and wrap values."""
     if tensor.data_type == TensorProto.UNDEFINED:
         _fail(path, "file_format", "must be a tensor with an element type")
     if tensor.data_type not in BY_ONNX_CODE:
@@ -140,11 +140,11 @@ def _prepared(model: ModelProto, path: Path) -> backend.PreparedModel:
     for tensor in graph.initializer:
         _array(tensor, path)
     for named in (node, *model.opset_import):
-        if named.domain == "ai.onnx":  # the checker knows ONNX's domain by its short name only
+        if named.domain == "ai.onnx":  # the checker knows only the short name of ONNX's domain
             named.domain = ""
     try:
         prepared = backend.prepare(model)
-    except (ValidationError, UnicodeDecodeError) as error:  # the checker quotes names that may be no UTF-8
+    except (ValidationError, UnicodeDecodeError) as error:  # the checker's message may quote a name that is no UTF-8
         _fail(path, "file_format", f"is not a valid model: {' '.join(str(error).split())}")
     except Error as error:
         _fail(path, "file_unsupported", f"is not run: {error}")
@@ -197,7 +197,7 @@ class NodeTest:
                 yield data_set, _type_text(got), difference(got, data_set.expected, self._allowance(data_set))
 
     def _allowance(self, data_set: DataSet) -> float:
-        """The allowed error of a sum; 0 for types that the tests' reference adds in the same way."""
+        """Returns the allowed error of a sum; 0 for types that the tests' reference adds in the same way."""
         data = (self._constants | data_set.inputs)[self._data]
         if not self._spec.sums or data.dtype.name not in _HALF_UNIT:
             return 0
@@ -205,7 +205,7 @@ class NodeTest:
 
 
 def _largest(array: NumpyArray) -> float:
-    """The largest finite magnitude of the numbers."""
+    """Returns the largest finite magnitude of the numbers."""
     magnitudes = np.abs(array.astype(np.float64))
     return float(magnitudes[np.isfinite(magnitudes)].max(initial=0))
 
@@ -215,13 +215,13 @@ def _type_text(array: NumpyArray) -> str:
 
 
 def _numbers(array: NumpyArray) -> NumpyArray:
-    """The elements as rows of one number, or of two numbers for complex types."""
+    """Returns the elements as rows of one number, or of two numbers for complex types."""
     flat = np.ascontiguousarray(array).reshape(-1)
     return flat.view(flat.real.dtype).reshape(flat.size, 2 if flat.dtype.kind == "c" else 1)
 
 
 def difference(got: NumpyArray, expected: NumpyArray, allowance: float) -> str:
-    """Describes the first difference, or "". Any NaN equals any other, and numbers may differ by the allowance."""
+    """Describes the first difference, or returns "". All NaN are equal, and numbers may differ by the allowance."""
     if got.dtype != expected.dtype or got.shape != expected.shape:
         return f"got {_type_text(got)}, expected {_type_text(expected)}"
     a, b = _numbers(got), _numbers(expected)

@@ -60,7 +60,7 @@ class Unsupported(Error, NotImplementedError):
 
 
 def _specs() -> dict[str, dict[int, OperatorSpec]]:
-    """{"Col2Im": {18: ..}, ..}: the supported operators, by the opset that defines them."""
+    """Returns the supported operators by the opset that defines them: {"Col2Im": {18: ..}, ..}."""
     found: dict[str, dict[int, OperatorSpec]] = {}
     for spec in operators():
         if spec.name.startswith("onnx."):
@@ -73,7 +73,7 @@ _SPECS = _specs()
 
 
 def _apply(spec: OperatorSpec, data: NumpyArray, arguments: Mapping[str, Any]) -> NumpyArray:
-    """patchfold.run(), with ONNX's names in its errors."""
+    """Runs an operator as patchfold.run() does, with ONNX's names in its errors."""
     operator = Operator(spec.name, data=spec.data_input)
     result: NumpyArray = operator(data, None, *(arguments.get(argument.name) for argument in spec.arguments))
     return result
@@ -118,7 +118,7 @@ class _Call:
         return value
 
     def _moved_strings(self, data: NumpyArray, arguments: dict[str, Any]) -> NumpyArray:
-        """Strings are Python objects, which are not copied as bytes: their positions are moved instead."""
+        """Returns the result for strings by a move of their positions, since Python objects cannot be copied as bytes."""
         if self.spec.sums:
             raise InvalidType(self.spec.name, self.spec.data_input, "elements of this type cannot be added", "string")
         positions = _apply(self.spec, np.arange(data.size).reshape(data.shape), arguments)
@@ -136,7 +136,7 @@ def _unsupported(node: NodeProto, rule: str, given: str = "", expected: str = ""
 
 
 def _spec(node: NodeProto, opset: int) -> OperatorSpec:
-    """The operator of this node in this opset."""
+    """Returns the operator of a node in an opset."""
     versions = _SPECS[node.op_type]
     version = max((v for v in versions if v <= opset), default=0)
     # An installed onnx that is newer than the table may know a later definition.

@@ -39,7 +39,7 @@ def library() -> str:
 
 
 def __getattr__(name: str) -> Any:
-    """`convert`, which needs onnx, where it is first used."""
+    """Imports `convert`, which needs onnx, when it is first used."""
     if name != "convert":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:

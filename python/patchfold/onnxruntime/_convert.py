@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ONNX models whose operators of the family run on patchfold's kernels. Needs onnx."""
+"""Converts ONNX models so that operators of the family run on patchfold's kernels. Needs onnx."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..models._rewriter import CONTRIB, Rewriter, copy_of, drop_domain
 from ..models._targets import FAMILY
 from ._disguises import DOMAIN, take_over
 
-# ONNX's names of the element types that ONNX Runtime's tensors hold. Others stay with ONNX Runtime's own operators.
+# ONNX's names of the element types that ONNX Runtime's tensors hold. Other types stay with ONNX Runtime's own operators.
 _HELD = {code: name for code, name in BY_ONNX_CODE.items() if not name.startswith("complex")}
 MOVED = {_onnx.dtype_of(code) for code in _HELD}
 SUMMED = {_onnx.dtype_of(code) for code, name in _HELD.items() if name in SUMMABLE}
@@ -81,7 +81,7 @@ class _Converter(Rewriter):
 
 
 def _patches(node: onnx.NodeProto, constants: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The settings of an ExtractImagePatches, which are inputs there; None where one is computed."""
+    """Returns the settings of an ExtractImagePatches, which are inputs of its node; None if one is computed."""
     given = [constants.get(tensor) for tensor in node.input[1:5]]
     if len(given) < 4 or any(values is None for values in given):
         return None

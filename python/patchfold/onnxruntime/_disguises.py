@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators of the family that are made of other nodes, written as one operator of the domain "patchfold". Needs onnx."""
+"""Rewrites operators of the family that are made of other nodes as one operator of the domain "patchfold". Needs onnx."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ DOMAIN = "patchfold"
 
 
 def take_over(model: onnx.ModelProto, dtypes: Collection[str]) -> int:
-    """Writes chains of nodes as Im2Col, SpaceToDepth or DepthToSpace where one of them does the same.
+    """Rewrites chains of nodes that do the same as Im2Col, SpaceToDepth or DepthToSpace.
 
     Arguments:
         model: the model, which is changed.
         dtypes: the element types that are taken over.
 
-    Returns: how many were written anew.
+    Returns: the number of rewritten chains.
     """
 
     def wanted(graph: Graph) -> list[Found]:
-        # A convolution with filters of one 1 each gives NaN beside Inf and NaN, and 0 for -0.
+        # Convolutions are left out: even with filters of one 1 each, they give NaN beside Inf and NaN, and 0 for -0.
         return [f for f in find_all(graph) if len(f.nodes) > 1 and f.dtype in dtypes and "Conv" not in f.kinds]
 
     return rewrite(model, {}, wanted, _ways, (Im2Col, SpaceToDepth, DepthToSpace))
@@ -54,7 +54,7 @@ def _ways(sizes: tuple[Found, Found], maps: tuple[Indices, Indices], prefix: str
         if found.name.exact:
             yield nodes, columns
         elif arguments.get("stride") != arguments["kernel_size"]:
-            # Blocks side by side are tokens after one transposition: two operators would be slower.
+            # For blocks side by side, one transposition already gives tokens: two operators would be slower.
             yield nodes, nodes.transpose(columns, [0, 2, 1])
         return
     block = arguments.get("block", ())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles the library that OpenVINO loads, for the OpenVINO that is installed, and keeps it for the next time."""
+"""Compiles the library that OpenVINO loads, for the installed OpenVINO, and keeps it for later calls."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COMPILED_FOR_SPEED = "-O2"
 
 
 def extension() -> str:
-    """The path of the library, compiled where it is not there yet. patchfold.openvino.extension has the errors."""
+    """Returns the path of the library, compiled if it is not there yet. patchfold.openvino.extension has the errors."""
     try:
         openvino: Any = importlib.import_module("openvino")
     except ImportError as error:
@@ -51,7 +51,7 @@ def _own_library() -> Path:
 
 
 def _cache() -> Path:
-    """A folder of this user's own: what lies there is loaded into the process."""
+    """Returns a folder that only this user can write, since libraries in it are loaded into the process."""
     given = os.environ.get("PATCHFOLD_CACHE")
     base = Path(given) if given else Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "patchfold"
     try:
@@ -114,7 +114,7 @@ def _compiler() -> list[str]:
 
 
 def _definitions(folder: Path) -> list[str]:
-    """What OpenVINO was compiled with, and its users must be: the kind of threads, and the standard library's ABI."""
+    """Returns the definitions that OpenVINO and its users share: the kind of threads, and the standard library's ABI."""
     text = "".join(path.read_text(encoding="utf-8") for path in (folder / "cmake").glob("OpenVINOTargets.cmake"))
     words = re.findall(r"\b(OV_THREAD=OV_THREAD_\w+|_GLIBCXX_USE_CXX11_ABI=[01])\b", text)
     if not any(word.startswith("OV_THREAD=") for word in words):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls with tensors of TensorFlow: recorded by tapes, and within tf.function. Imported only when TensorFlow is.
+"""Calls with tensors of TensorFlow, recorded by tapes and within tf.function. Imported only if TensorFlow is.
 
-Every operator is linear, but for a fill. So a call knows three things to do: the operator, its adjoint, and its linear part.
-All of them are one operator of TensorFlow's, PatchfoldLinear, which the package's library adds to it. Where the library is
-missing, and where the adjoint of a padding with elements of the image is needed, they are functions of Python.
+Every operator is linear, but for a fill. So a call has three parts: the operator, its adjoint, and its linear part. Each is a
+call of TensorFlow's operator PatchfoldLinear, which the package's library adds. Without the library, and for the adjoint of
+a padding with elements of the image, the parts are functions of Python.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LIBRARY = Path(__file__).absolute().parents[1] / "lib" / "libpatchfold_tensorflo
 _lock = threading.Lock()
 
 CallOf: TypeAlias = Callable[[tuple[int, ...]], str]
-"""The shape of an operator's data to the call."""
+"""A function from the shape of an operator's data to the call."""
 
 
 def call(native: _core.Operator, x: Any, values: tuple[Any, ...]) -> Any:
@@ -61,7 +61,7 @@ def call(native: _core.Operator, x: Any, values: tuple[Any, ...]) -> Any:
 
 
 def _with_shape(result: Any, open_call: str, x: Any) -> Any:
-    """Tells a graph what is known of the shape of a result, where that of x is known in part."""
+    """Returns a result to which a graph gives the known extents, if the shape of x is known in part."""
     if x.shape.rank is not None and not x.shape.is_fully_defined():
         found = linear.open_result(open_call, x.shape.as_list())
         if found is not None:
@@ -70,7 +70,7 @@ def _with_shape(result: Any, open_call: str, x: Any) -> Any:
 
 
 def library() -> str:
-    """The path of the library that adds PatchfoldLinear to TensorFlow, which has it afterwards."""
+    """Adds PatchfoldLinear to TensorFlow, and returns the path of the library that has it."""
     with _lock:
         if _loaded() is None:
             raise FileNotFoundError(f"this build of patchfold has no library for this TensorFlow ({LIBRARY})")
@@ -79,7 +79,7 @@ def library() -> str:
 
 @functools.cache
 def _loaded() -> Any:
-    """TensorFlow's function for PatchfoldLinear; None where the library is missing, or TensorFlow has no such interface."""
+    """Returns TensorFlow's function for PatchfoldLinear; None without the library, or if TensorFlow cannot load it."""
     tf: Any = sys.modules["tensorflow"]
     if not LIBRARY.is_file():
         return None
@@ -111,7 +111,7 @@ def _operator(call: str) -> str:
 
 
 def _linear_map(tf: Any, call_of: CallOf, x: Any, shape: Any, part: Callable[[str], str]) -> Any:
-    """One part of a call, with its derivatives of any order. shape: that of the operator's data, as a tensor."""
+    """Runs one part of a call, with derivatives of any order. shape: the shape of the operator's data, as a tensor."""
     back = linear.tangent_of if part is linear.transposed else linear.transposed
 
     @tf.custom_gradient  # type: ignore[untyped-decorator]

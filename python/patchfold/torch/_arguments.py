@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the caller gives, as the operators take it: one list of integers for each argument, dense tensors, and devices."""
+"""Converts a caller's arguments for the operators: a list of integers for each argument, dense tensors, and devices."""
 
 import operator
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ IntOrInts: TypeAlias = SupportsIndex | Iterable[SupportsIndex]
 
 
 def lists(op: str, names: Sequence[str], given: Sequence[Any]) -> list[list[Any]]:
-    """A list for each argument. Single numbers count for every axis; there are two, unless a list says otherwise."""
+    """Returns a list for each argument. A single number counts for every axis: two axes, or the length of the lists."""
     values = [numbers(op, name, value) for name, value in zip(names, given, strict=True)]
     rank = 2
     for value in values:
@@ -26,7 +26,7 @@ def lists(op: str, names: Sequence[str], given: Sequence[Any]) -> list[list[Any]
 
 
 def numbers(op: str, name: str, value: Any) -> Any:
-    """An int or a SymInt, or a list of them."""
+    """Returns an int or a SymInt, or a list of them."""
     if _is_int(value):
         return value
     if isinstance(value, (tuple, list)):
@@ -42,7 +42,7 @@ def numbers(op: str, name: str, value: Any) -> Any:
 
 
 def number(op: str, name: str, value: Any) -> Any:
-    """An int or a SymInt."""
+    """Returns an int or a SymInt."""
     return value if _is_int(value) else _integer(op, name, value, value, "must be an integer")
 
 
@@ -65,17 +65,17 @@ def _integer(
 
 
 def can_read(tensor: Tensor) -> bool:
-    """Whether the operators take a tensor of this kind where it lies."""
+    """Returns whether the operators read a tensor of this kind in its own memory."""
     return tensor.device.type in ("cpu", "meta") and is_dense(tensor)
 
 
 def is_dense(tensor: Tensor) -> bool:
-    """Whether a tensor's elements lie in memory as its strides say."""
+    """Returns whether a tensor's elements lie in memory at its strides."""
     return tensor.layout is torch.strided and not tensor.is_quantized and not tensor.is_nested
 
 
 def device_of(op: str, device: Any) -> torch.device:
-    """The device that a caller names, in any of torch's ways."""
+    """Returns the device that a caller names in any form that torch takes."""
     try:
         return torch.device(device)
     except (RuntimeError, TypeError) as error:
@@ -86,7 +86,7 @@ def device_of(op: str, device: Any) -> torch.device:
 
 
 def check_tensor(op: str, name: str, tensor: object) -> None:
-    """Refuses what the operators cannot read: other objects, and special layouts."""
+    """Refuses objects that the operators cannot read: other objects than tensors, and special layouts."""
     if not isinstance(tensor, Tensor):
         raise InvalidType(operator=op, argument=name, rule="must be a torch.Tensor", given=type(tensor).__name__)
     if not is_dense(tensor):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Any operator of the table for tensors that torch records, transforms, traces or compiles.
 
-patchfold::linear of torch.library runs a call as text (_operators/linear.py). The native module comes here with the tensors
-whose elements it must not just read.
+patchfold::linear of torch.library runs a call as text (_operators/linear.py). The native module hands over the tensors whose
+memory it must not read directly.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def call(native: _core.Operator, x: Tensor, values: tuple[Any, ...]) -> Any:
 
 
 class _Native:
-    """What runs a call, with the methods of an operator of the table."""
+    """The runner of a call, with the methods of an operator of the table."""
 
     def output_shape(self, sizes: Sequence[int], call: str, shape: Sequence[int]) -> tuple[int, ...]:
         source, target = linear.shapes(linear.closed(call, shape))
@@ -51,8 +51,8 @@ class _Native:
 
 
 def _traced_shape(sizes: Sequence[Any], call: str, shape: Sequence[Any]) -> list[Any]:
-    """The shape of a result where some extents are symbols. Those that it does not follow by a simple rule become numbers,
-    from the last on."""
+    """Returns the shape of a result if some extents are symbols. Symbols from which the shape does not follow by a simple
+    rule become numbers, the last one first."""
     data, forward = list(shape), call.removeprefix(f"{linear.ADJOINT} ")
     if " ? " not in call:
         source, result = linear.shapes(call)
@@ -77,7 +77,7 @@ def _extent(size: linear.Extent, data: Sequence[Any]) -> Any:
 
 
 def _gradient(gradient: Tensor, sizes: Sequence[Any], call: str, shape: Sequence[Any]) -> Tensor:
-    """The adjoint of a call. That of a mean first divides by the number of patches that touch each element."""
+    """Returns the adjoint of a call. For a mean, it first divides by the number of patches that touch each element."""
     if is_true(gradient.numel() == 0):
         return gradient.new_zeros(tuple(sizes))
     total = linear.sum_of(call)
@@ -107,7 +107,7 @@ _LINEAR: Row = register(
 
 
 def _enter_graphs() -> None:
-    """Makes torch.compile call the functions with operators as a whole, since it cannot look into native ones."""
+    """Makes torch.compile call functions with operators as a whole, since it cannot trace native functions."""
     functions: list[Callable[..., Any]] = [gather_patches, reconstruct, rearrange.copy, table.run]
     functions += [views.space_to_depth_view, views.unfold_view]
     for module in (blocks, columns, keras, onnx, openvino, tensorflow):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a result goes that is written part by part."""
+"""The destination of a result that is written part by part."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .._errors import InvalidType, InvalidValue, given_text, value_text
 
 
 def check_out(operator: str, out: Any) -> None:
-    """Refuses what a Destination cannot write to."""
+    """Refuses an object that a Destination cannot write to."""
     if out is not None and not (hasattr(out, "shape") and hasattr(out, "dtype") and hasattr(type(out), "__setitem__")):
         raise InvalidType(
             operator=operator,

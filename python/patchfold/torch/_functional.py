@@ -142,14 +142,14 @@ def unfold(
         window = UNFOLD.normal((kernel_size, dilation, padding, stride))
         for each in window[2]:
             require(each >= 0, "torch.unfold", "padding", "every entry must be at least 0", window[2])
-        if not torch.compiler.is_compiling():  # which cannot trace the library's own rule, and meets it in the operator
+        if not torch.compiler.is_compiling():  # torch.compile cannot trace this check; the operator makes it later
             UNFOLD.shape_of(input.shape, window)
         input, padding = pad(input, [(each, each) for each in window[2]], mode), [0] * len(window[2])
     return UNFOLD.run_to(device, input, out, kernel_size, dilation, padding, stride)
 
 
 def _given(padding_mode: PaddingMode) -> dict[str, PaddingMode]:
-    """The argument that torch's function lacks, where it is not its default."""
+    """Returns the argument that torch's function lacks, if it is not the default."""
     return {} if padding_mode == "constant" else {"padding_mode": padding_mode}
 
 

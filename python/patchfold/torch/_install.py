@@ -22,11 +22,11 @@ _NAMES = ("fold", "unfold", "pixel_shuffle", "pixel_unshuffle")
 _lock = threading.Lock()
 _installed: list[Installation] = []
 _replaced: dict[str, tuple[Callable[..., Tensor], Callable[..., Tensor]]] = {}
-"""Name to torch's function and ours, while installed."""
+"""From a name to torch's function and patchfold's, while installed."""
 
 
 class Installation:
-    """What install() returns. As a context manager it removes the installation at the end of the block."""
+    """The handle that install() returns. As a context manager, it removes the installation at the end of the block."""
 
     def remove(self) -> None:
         """Restores torch's functions once every installation is removed. Removing one twice does nothing."""
@@ -51,7 +51,7 @@ class Installation:
 
 
 def uninstall() -> None:
-    """Removes every installation, also those whose handle nobody has any more. Does nothing where there is none.
+    """Removes every installation, even if its handle is lost. Does nothing without an installation.
 
     Example:
         >>> import torch, patchfold.torch
@@ -118,7 +118,7 @@ def _replacement(theirs: Callable[..., Tensor], ours: Callable[..., Tensor]) -> 
 
 
 def _overrides(tensor: Tensor) -> bool:
-    """Whether the tensor's class has a __torch_function__ of its own, which may know torch's function only."""
+    """Returns whether the tensor's class has its own __torch_function__, which may know torch's function only."""
     handler = type(tensor).__torch_function__
     return getattr(handler, "__func__", None) is not _DEFAULT and handler is not torch._C._disabled_torch_function_impl
 
@@ -127,5 +127,5 @@ _DEFAULT = Tensor.__torch_function__.__func__  # type: ignore[attr-defined]
 
 
 def _leaves_python() -> bool:
-    """Whether the call is being written down for a runtime that knows torch's operators only."""
+    """Returns whether torch exports the call for a runtime that knows torch's operators only."""
     return torch.onnx.is_in_onnx_export()

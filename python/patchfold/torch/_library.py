@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators patchfold::fold, unfold, pixel_shuffle, pixel_unshuffle and contiguous of torch.library.
 
-All of them are linear, and each one's adjoint is another of them, or the identity, which is its backward formula.
-Forward-mode derivatives apply the operator to the tangent; torch.library.register_autograd has no place for that rule, so
-the Autograd kernel is registered as such.
+All operators are linear. The adjoint of each is another of these operators or the identity, and is its backward formula.
+Forward-mode derivatives apply the operator to the tangent. torch.library.register_autograd has no place for this rule, so
+the Autograd kernel is registered directly.
 
 The kernels run on the processor. A tensor on another device is copied to the processor's memory, and the result back to the
 device, both within the operator, so that derivatives, graphs and transforms see one operator on the tensor's own device.
@@ -42,32 +42,32 @@ _ZEROS = (0, 0)
 
 @dataclass
 class Row:
-    """One operator: how it is run, and what it does to shapes and derivatives. Values come in torch's order: as the
-    dispatcher gives them, with a list entry for each axis, or as the function was given them."""
+    """One operator, with its rules for shapes and derivatives. Values come in torch's order: from the dispatcher, with an
+    entry for each axis in each list, or from the caller of the function."""
 
     name: str
     names: tuple[str, ...]
-    """Of the arguments after the input."""
+    """The names of the arguments after the input."""
     takes_lists: bool
     arguments: str
     native: Any
-    """An operator of the table, or what has its methods."""
+    """An operator of the table, or an object with its methods."""
     defaults: tuple[Any, ...]
     shape: Callable[..., list[Any]]
     adjoint: Callable[..., Tensor]
     """(gradient, sizes of the input, *values) -> gradient of the input"""
     rank: Callable[..., tuple[int, int | None]]
-    """Values to the least and greatest rank of an input without and with a batch; None: any number of batch axes."""
+    """From values to the rank of an input without a batch, and with one; None: any number of batch axes."""
     keeps_memory_format: bool
     portable: Callable[..., Tensor] | None = None
-    """The same in torch's own operators."""
+    """The operator in torch's own operators."""
     linear_part: Callable[..., Sequence[Any]] = lambda *values: values
-    """Values to those of the operator without a fill."""
+    """From values to the values of the operator without a fill."""
     overload: Any = None
     out_overload: Any = None
 
     def run_to(self, device: Any, input: Tensor, out: Tensor | None, *given: Any) -> Tensor:
-        """With the result on a device of the caller's choice; None: that of the input."""
+        """Runs the operator. device: the device of the result; None: the input's."""
         if device is None:
             return self.run(input, out, *given)
         op = f"torch.{self.name}"
@@ -81,7 +81,7 @@ class Row:
 
     def run(self, input: Tensor, out: Tensor | None, *given: Any) -> Tensor:
         if out is None and not is_dynamo_compiling():
-            # Without torch's dispatcher, where it has nothing to decide: a small call takes a fraction of the time.
+            # A plain call needs no dispatcher of torch's: a small call then takes a fraction of the time.
             result = self.native.call_torch(input, False, self.keeps_memory_format, *given)
             if result is NotImplemented:
                 try:
@@ -102,19 +102,19 @@ class Row:
         return out
 
     def normal(self, given: Sequence[Any]) -> list[Any]:
-        """The values as the overloads take them."""
+        """Returns the values in the form of the overloads."""
         op = f"torch.{self.name}"
         if self.takes_lists:
             return lists(op, self.names, given)
         return [number(op, name, value) for name, value in zip(self.names, given, strict=True)]
 
     def values(self, given: Sequence[Any]) -> tuple[Any, ...]:
-        """torch leaves out trailing values that equal the schema's defaults."""
+        """Returns all values: torch leaves out trailing values that equal the schema's defaults."""
         missing = len(self.defaults) - len(given)
         return (*given, *self.defaults[len(self.defaults) - missing :]) if missing else tuple(given)
 
     def library_shape(self, sizes: Sequence[int], values: Sequence[Any]) -> tuple[int, ...]:
-        """The library's rule, in terms of a tensor: what it calls the shape is that of the input."""
+        """Returns the shape of the result by the library's rule. Its errors name the input in place of the shape."""
         try:
             shape: tuple[int, ...] = self.native.output_shape(sizes, *values)
             return shape
@@ -126,13 +126,13 @@ class Row:
             raise InvalidValue(operator=error.operator, argument="input", **facts) from None
 
     def shape_of(self, sizes: Sequence[Any], values: Sequence[Any]) -> Sequence[Any]:
-        """The library's rule; the traceable one where a size is a symbol."""
+        """Returns the shape of the result: by the library's rule, or by the traceable rule if a size is a symbol."""
         if not any(isinstance(size, torch.SymInt) for size in _flat((sizes, values))):
             return self.library_shape(tuple(sizes), values)
         return self.shape(sizes, *values)
 
     def output_format(self, input: Tensor) -> torch.memory_format:
-        """Row-major, or channels last where torch's own operator keeps that."""
+        """Returns the memory format of the result: row-major, or channels last if torch's own operator keeps it."""
         if self.keeps_memory_format and input.dim() == 4 and _shapes.is_channels_last(input.shape, input.stride()):
             return torch.channels_last
         return torch.contiguous_format
@@ -144,7 +144,7 @@ def _has_tangent(tensor: Tensor) -> bool:
 
 
 def _rank(window: Sequence[Any]) -> int:
-    """The number of spatial axes of a window as a function was given it."""
+    """Returns the number of spatial axes of a window in the caller's form."""
     return next((len(value) for value in window if not isinstance(value, int)), 2)
 
 
@@ -159,10 +159,10 @@ def _flat(items: Any) -> list[Any]:
 
 
 class _Linear(_SingleLevelFunction):
-    """Any row, with its derivatives of every order in both modes.
+    """The autograd function of any row, with derivatives of every order in both modes.
 
-    A dispatcher's kernel applies it, when torch.func has already chosen one of its levels. A plain autograd.Function
-    would start with the outermost level again. A call without the dispatcher has no keyset.
+    A kernel of the dispatcher applies it, after torch.func has chosen one of its levels. A plain autograd.Function would
+    start again with the outermost level. A call without the dispatcher has no keyset.
     """
 
     @staticmethod
@@ -238,7 +238,7 @@ def _elsewhere_kernel(row: Row) -> Callable[..., Tensor]:
 
 
 def _elements(tensor: Tensor) -> Memory:
-    """Autograd has done its part, and checked the tensor, before a kernel runs."""
+    """Returns a tensor's memory without checks: Autograd has checked the tensor before a kernel runs."""
     return torch_memory(tensor.detach() if tensor.requires_grad else tensor)
 
 
@@ -315,7 +315,7 @@ def _out_autograd_kernel(row: Row) -> Callable[..., None]:
 
 
 def register(row: Row) -> Row:
-    """Adds an operator of its name to torch.library."""
+    """Adds the operator of a row to torch.library, and returns the row."""
     qualified = f"{NAMESPACE}::{row.name}"
     inputs = ", ".join(filter(None, ("Tensor input", row.arguments)))
     torch.library.define(qualified, f"({inputs}) -> Tensor", lib=library, tags=_TAGS)

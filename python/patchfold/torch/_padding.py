@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Padding with elements of the image, in the modes of numpy.pad, in torch's own operators: with derivatives, in graphs."""
+"""Pads with elements of the image, in the modes of numpy.pad, by torch's own operators: with derivatives, in graphs."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .._errors import InvalidType, InvalidValue, given_text
 from .._typing import PaddingMode
 
 _WORDS = {word: word_here(word) for words in get_args(PaddingMode) for word in get_args(words)}
-"""NumPy's word for each. torch.compile cannot trace the native function."""
+"""NumPy's word for each mode, in a table, since torch.compile cannot trace the native function."""
 
 
 def mode_of(op: str, mode: Any) -> str:
-    """The word of numpy.pad for a mode, whose name may be torch's or TensorFlow's."""
+    """Returns the word of numpy.pad for a mode, whose name may be torch's or TensorFlow's."""
     if not isinstance(mode, str) or mode not in _WORDS:
         rule = "must be one of " + ", ".join(map(repr, dict.fromkeys(_WORDS.values())))
         kind = InvalidValue if isinstance(mode, str) else InvalidType
@@ -27,7 +27,7 @@ def mode_of(op: str, mode: Any) -> str:
 
 
 def pad(input: Tensor, pads: Sequence[tuple[Any, Any]], mode: str) -> Tensor:
-    """The input with (begin, end) elements of it around its last axes, in a mode other than "constant"."""
+    """Returns the input with (begin, end) of its elements around its last axes, in a mode other than "constant"."""
     for axis, (begin, end) in enumerate(pads, input.dim() - len(pads)):
         extent: Any = input.shape[axis]
         place = torch.arange(-begin, extent + end, device=input.device)

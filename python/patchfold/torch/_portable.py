@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators written with torch's own: for exports to runtimes that do not know patchfold's."""
+"""The operators made of torch's own operators, for exports to runtimes that do not know patchfold's."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -20,7 +20,7 @@ def fold(
     padding: Sequence[Any] = _ZEROS,
     stride: Sequence[Any] = _ONES,
 ) -> Tensor:
-    """torch's own fold has two axes. Sums over other numbers of axes are sums over pairs of axes, one after the other."""
+    """Folds by torch's own fold, which has two axes: other numbers of axes are summed in pairs, one after the other."""
     rank = len(output_size)
     if rank == 2:
         return _fold_of_two_axes(input, output_size, kernel_size, dilation, padding, stride)
@@ -31,8 +31,8 @@ def fold(
     ]
     batch = [*input.shape[:-2], input.shape[-2] // taps]
     image = input.reshape(_product(batch), *kernel_size, *positions)
-    for axis in axes:  # (N, taps of this and later axes, positions of the same, extents of earlier axes)
-        ends = image.movedim(1, -1).movedim(rank - axis, -1)  # this axis's tap and position come last
+    for axis in axes:  # (N, taps of this and later axes, positions of these axes, extents of earlier axes)
+        ends = image.movedim(1, -1).movedim(rank - axis, -1)  # tap and position of this axis come last
         others = ends.shape[:-2]
         columns = ends.reshape(_product(others), kernel_size[axis], positions[axis])
         summed = _fold_of_two_axes(
@@ -55,7 +55,8 @@ def _fold_of_two_axes(
     padding: Sequence[Any],
     stride: Sequence[Any],
 ) -> Tensor:
-    """torch's exporters write pads that differ between the axes in another order than ONNX reads them: those are cut off."""
+    """Folds with pads that differ between the axes. torch's exporters write such pads in another order than ONNX's, so they
+    are cut off instead."""
     if padding[0] == padding[1]:
         return functional.fold(input, tuple(output_size), tuple(kernel_size), tuple(dilation), tuple(padding), tuple(stride))
     whole = tuple(size + 2 * pad for size, pad in zip(output_size, padding, strict=True))
@@ -71,7 +72,7 @@ def unfold(
     padding: Sequence[Any] = _ZEROS,
     stride: Sequence[Any] = _ONES,
 ) -> Tensor:
-    """torch's own unfold has two axes and floats. Everything else is picked axis by axis."""
+    """Unfolds by torch's own unfold, which takes two axes of floats. Other inputs are indexed axis by axis."""
     rank = len(kernel_size)
     if rank == 2 and input.is_floating_point():
         return functional.unfold(input, tuple(kernel_size), tuple(dilation), tuple(padding), tuple(stride))

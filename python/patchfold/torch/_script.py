@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What torch.jit.script compiles in place of the functions: calls of the operators, in the language of TorchScript."""
+"""Functions that torch.jit.script compiles in place of patchfold's: calls of the operators, in TorchScript."""
 
 import torch
 from torch import Tensor
 
-# TorchScript knows a number that stands for two by this name only.
+# This is TorchScript's only name for the type of a number that stands for two.
 from torch._jit_internal import BroadcastingList2  # type: ignore[attr-defined]
 
 from . import _functional
@@ -51,6 +51,6 @@ def contiguous(input: Tensor) -> Tensor:
 
 
 def enable() -> None:
-    """Tells torch.jit.script of these functions."""
+    """Registers these functions in torch.jit.script."""
     for written in (fold, unfold, pixel_shuffle, pixel_unshuffle, contiguous):
         getattr(_functional, written.__name__).__prepare_scriptable__ = lambda written=written: written

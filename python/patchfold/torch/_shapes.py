@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shapes of the results when some sizes are symbols: the library's own rule, written so that it can be traced.
+"""The shapes of results if some sizes are symbols: the library's own rule in a form that torch can trace.
 
 The library itself checks calls whose sizes are all numbers. This module holds only the rules that a graph with dynamic
 shapes must carry as conditions. Sizes are ints or torch.SymInts; the number of axes and of list entries is always known.
@@ -31,7 +31,7 @@ def require(holds: Any, op: str, argument: str, rule: str, given: object = "", e
 def fold_shape(
     columns: Sizes, output_size: Sizes, kernel_size: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes
 ) -> list[Any]:
-    """(N, C*K, L) or (C*K, L) to (N, C, *output_size) or (C, *output_size)."""
+    """Returns (N, C, *output_size) for (N, C*K, L), or (C, *output_size) for (C*K, L)."""
     op = "torch.fold"
     windows = {"kernel_size": kernel_size, "dilation": dilation, "padding": padding, "stride": stride}
     _require_lists(op, {"output_size": output_size} | windows)
@@ -49,7 +49,7 @@ def fold_shape(
 
 
 def unfold_shape(image: Sizes, kernel_size: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes) -> list[Any]:
-    """(N, C, *extents) to (N, C*K, L); without N too where there are two extents."""
+    """Returns (N, C*K, L) for (N, C, *extents); with two extents, N may be absent."""
     op = "torch.unfold"
     _require_lists(op, {"kernel_size": kernel_size, "dilation": dilation, "padding": padding, "stride": stride})
     rank = len(kernel_size)
@@ -63,7 +63,7 @@ def unfold_shape(image: Sizes, kernel_size: Sizes, dilation: Sizes, padding: Siz
 
 
 def pixel_shuffle_shape(deep: Sizes, factor: Any) -> list[Any]:
-    """(.., C*r*r, H, W) to (.., C, H*r, W*r)."""
+    """Returns (.., C, H*r, W*r) for (.., C*r*r, H, W)."""
     op = "torch.pixel_shuffle"
     require(len(deep) >= 3, op, "input", "must be (.., C, H, W)", f"rank {len(deep)}", "rank 3 or more")
     require(factor >= 1, op, "upscale_factor", "must be at least 1", factor)
@@ -75,7 +75,7 @@ def pixel_shuffle_shape(deep: Sizes, factor: Any) -> list[Any]:
 
 
 def pixel_unshuffle_shape(image: Sizes, factor: Any) -> list[Any]:
-    """(.., C, H*r, W*r) to (.., C*r*r, H, W)."""
+    """Returns (.., C*r*r, H, W) for (.., C, H*r, W*r)."""
     op = "torch.pixel_unshuffle"
     require(len(image) >= 3, op, "input", "must be (.., C, H, W)", f"rank {len(image)}", "rank 3 or more")
     require(factor >= 1, op, "downscale_factor", "must be at least 1", factor)
@@ -87,7 +87,7 @@ def pixel_unshuffle_shape(image: Sizes, factor: Any) -> list[Any]:
 
 
 def is_channels_last(sizes: Sizes, strides: Sizes) -> bool:
-    """Whether torch takes the strides of four axes for channels last, which it also does for some row-major ones."""
+    """Returns whether torch takes the strides of four axes for channels last, as it does for some row-major strides too."""
     if is_true(strides[1] == 0):
         return False
     least: Any = 0
@@ -95,13 +95,13 @@ def is_channels_last(sizes: Sizes, strides: Sizes) -> bool:
         if is_true(sizes[axis] == 0) or not is_true(strides[axis] >= least):
             return False
         if axis == 0 and is_true(least == strides[1]):
-            return False  # one pixel with one channel
+            return False  # one pixel of one channel
         least = strides[axis] * sizes[axis] if is_true(sizes[axis] > 1) else strides[axis]
     return True
 
 
 def is_true(condition: Any) -> bool:
-    """Whether a condition holds: it becomes a guard if possible, and is false if nothing is known about its symbols."""
+    """Returns whether a condition holds. It becomes a guard if possible, and counts as false for unknown symbols."""
     if isinstance(condition, bool):
         return condition
     from torch.fx.experimental import symbolic_shapes
@@ -110,7 +110,7 @@ def is_true(condition: Any) -> bool:
 
 
 def _require_lists(op: str, lists: dict[str, Sizes]) -> None:
-    """Every list has an entry for each axis, within the range that torch gives it."""
+    """Checks that every list has an entry for each axis, within torch's range."""
     (first, decisive), *others = lists.items()
     require(len(decisive) > 0, op, first, "must have one entry for each spatial axis, at least one", "an empty list")
     for name, values in others:
@@ -132,7 +132,7 @@ def _require_not_empty(op: str, sizes: Sizes, rank_without_batch: int) -> None:
 
 
 def _positions(op: str, extents: Sizes, kernel_size: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes) -> Any:
-    """The number of blocks, at least one on every axis."""
+    """Returns the number of positions on each axis; refuses a call without one on every axis."""
     counts = []
     for extent, kernel, step, pad, stride_ in zip(extents, kernel_size, dilation, padding, stride, strict=True):
         slack = extent + 2 * pad - step * (kernel - 1) - 1

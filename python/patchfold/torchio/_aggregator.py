@@ -20,7 +20,7 @@ _OVERLAP_MODES = ("crop", "average", "hann")
 
 
 class PatchShapeError(InvalidValue, RuntimeError):
-    """Patches have other extents than their locations; a RuntimeError, as in TorchIO."""
+    """An error about patches whose extents are not those of their locations; a RuntimeError, as in TorchIO."""
 
 
 class GridAggregator(torchio.GridAggregator):
@@ -113,7 +113,7 @@ class GridAggregator(torchio.GridAggregator):
         return self._sink.finish()
 
     def _cell(self, row: Any) -> tuple[int, ...]:
-        """The place in the grid of a patch with that location."""
+        """Returns the place in the grid of a patch with a location."""
         known = isinstance(row, list) and len(row) == 6
         cell = tuple(starts.get(first, -1) for starts, first in zip(self._starts, row[:3], strict=True)) if known else (-1,)
         if -1 in cell or [last - first for first, last in zip(row[:3], row[3:], strict=True)] != list(self._patch):

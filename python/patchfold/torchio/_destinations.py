@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the patches of a grid go, with TorchIO's rules for those that overlap: the work behind patchfold.torchio."""
+"""The destinations of the patches of a grid, with TorchIO's rules for patches that overlap."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ AGGREGATOR = "GridAggregator"
 
 
 def starts_of(tiling: Tiling) -> list[list[int]]:
-    """Where tiles begin along each tiled axis."""
+    """Returns the beginnings of the tiles along each tiled axis."""
     axes = zip(tiling.stride, tiling.axes, tiling.tile, tiling.grid, strict=True)
     return [[min(i * stride, tiling.shape[axis] - tile) for i in range(count)] for stride, axis, tile, count in axes]
 
 
 def kept(starts: list[int], half: int, border: int, extent: int) -> list[tuple[slice, slice]]:
-    """(in the patch, in the output) of each patch along an axis: each voxel belongs to the last patch that holds it after
-    half of the overlap is cut from each side."""
+    """Returns slices (in the patch, in the output) for each patch along an axis. A voxel belongs to the last patch that
+    holds it after half of the overlap is cut from each side."""
     begins = [border, *(start + half for start in starts[1:]), extent - border]
     return [
         (slice(first - start, last - start), slice(first - border, last - border))
@@ -33,12 +33,12 @@ def kept(starts: list[int], half: int, border: int, extent: int) -> list[tuple[s
 
 
 def hann(size: int) -> Any:
-    """The samples of torch.hann_window(size + 2, periodic=False) without the zeros at its ends."""
+    """Returns the samples of torch.hann_window(size + 2, periodic=False) without the zeros at its ends."""
     return np.sin(np.pi * np.arange(1, size + 1) / (size + 1)) ** 2
 
 
 class Cropped:
-    """Writes the part of each patch that is kept."""
+    """A destination that writes the kept part of each patch."""
 
     def __init__(self, destination: Destination, dtype: torch.dtype, kept: list[list[tuple[slice, slice]]]) -> None:
         self._destination = destination
@@ -55,7 +55,7 @@ class Cropped:
 
 
 class Blended:
-    """Merges patches by their mean. Padding is cut from rows as they leave the merger."""
+    """A destination that merges patches by their mean. The padding is cut from rows that leave the merger."""
 
     def __init__(
         self, tiling: Tiling, window: Any, dtype: torch.dtype, border: tuple[int, ...], destination: Destination
@@ -73,7 +73,7 @@ class Blended:
         self._nothing: torch.Tensor | None = None
 
     def add(self, cell: tuple[int, ...], patch: torch.Tensor) -> None:
-        # A merger has no means of booleans, and none of 64-bit integers that are floats.
+        # A merger has no means of booleans, and no float means of 64-bit integers.
         patch = patch.to({torch.bool: torch.uint8, torch.int64: torch.float64}.get(patch.dtype, patch.dtype))
         index = math.prod(self._tiling.grid[1:]) * cell[0] + self._tiling.grid[2] * cell[1] + cell[2]
         patch = patch if self._casts is None else patch.to(self._casts)
@@ -82,7 +82,7 @@ class Blended:
         self._nothing = torch.zeros((), dtype=patch.dtype)
 
     def finish(self) -> Any:
-        """Voxels that no patch gave are NaN, as in TorchIO."""
+        """Completes the merge and returns the volume. Voxels that no patch gave are NaN, as in TorchIO."""
         if self._nothing is not None:
             nothing = self._nothing.expand(self._tiling.shape[0], *self._tiling.tile)
             for index in sorted(self._missing):

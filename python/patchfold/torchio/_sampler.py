@@ -19,11 +19,11 @@ from .._tiles.tiling import Tiling
 from ._destinations import starts_of
 
 _SAMPLER = "GridSampler"
-_LOCAL_PADDING = tile_padding_modes()  # a patch holds all that its own padding repeats
+_LOCAL_PADDING = tile_padding_modes()  # modes whose padding repeats elements of the patch itself
 
 
 def _three(argument: str, value: Any) -> tuple[int, int, int]:
-    """One integer for each spatial axis."""
+    """Returns a tuple with an integer for each spatial axis."""
     entries = tuple(value) if hasattr(value, "__iter__") and not isinstance(value, str) else (value,) * 3
     if len(entries) != 3 or not all(map(is_integer, entries)):
         rule = "must be an integer, or one for each of the three spatial axes"
@@ -84,7 +84,7 @@ class GridSampler(torchio.GridSampler):
         return self._padded(self._source) if self._pads_patches else self._images
 
     @subject.setter
-    def subject(self, value: Any) -> None:  # TorchIO's class assigns it
+    def subject(self, value: Any) -> None:  # TorchIO's class assigns the attribute
         raise AttributeError("a sampler keeps its subject; make another sampler")
 
     @property
@@ -109,7 +109,7 @@ class GridSampler(torchio.GridSampler):
         return (self._patch(images, tiling, index) for index in range(len(tiling)))
 
     def _prepared(self, subject: torchio.Subject) -> torchio.Subject:
-        """What patches are cut from."""
+        """Returns the subject from which patches are cut, padded if the volume is padded first."""
         return subject if self._pads_patches or self.padding_mode is None else self._padded(subject)
 
     def _padded(self, subject: torchio.Subject) -> torchio.Subject:
