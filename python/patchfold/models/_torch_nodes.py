@@ -71,7 +71,7 @@ def move_of(kind: str, arguments: Values, values: Values, shapes: Shapes, same: 
 
 
 def _known(arguments: Values, values: Values) -> bool:
-    """Returns whether all settings of a move are known: there is no tensor but the first, and no open size."""
+    """Returns whether all settings of a move are known: there is no unknown tensor but the first, and no open size."""
     for name, value in arguments.items():
         if name in ("self", "input"):
             continue

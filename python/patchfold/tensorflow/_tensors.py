@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls with tensors of TensorFlow, recorded by tapes and within tf.function. Imported only if TensorFlow is.
 
-Every operator is linear, but for a fill. So a call has three parts: the operator, its adjoint, and its linear part. Each is a
-call of TensorFlow's operator PatchfoldLinear, which the package's library adds. Without the library, and for the adjoint of
-a padding with elements of the image, the parts are functions of Python.
+Every operator is linear, but for a fill. So a call has three parts: the operator, its adjoint, and its linear part. Each is
+a call of TensorFlow's operator PatchfoldLinear, which the package's library adds. Without the library, and for the adjoint
+of a padding with elements of the image, the parts are functions of Python.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def call(native: _core.Operator, x: Any, values: tuple[Any, ...]) -> Any:
 
 
 def _with_shape(result: Any, open_call: str, x: Any) -> Any:
-    """Returns a result to which a graph gives the known extents, if the shape of x is known in part."""
+    """Gives a result in a graph its known extents, if the shape of x is known in part. Returns the result."""
     if x.shape.rank is not None and not x.shape.is_fully_defined():
         found = linear.open_result(open_call, x.shape.as_list())
         if found is not None:

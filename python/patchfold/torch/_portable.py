@@ -55,8 +55,8 @@ def _fold_of_two_axes(
     padding: Sequence[Any],
     stride: Sequence[Any],
 ) -> Tensor:
-    """Folds with pads that differ between the axes. torch's exporters write such pads in another order than ONNX's, so they
-    are cut off instead."""
+    """Folds with any pads. Unequal pads are cut off from a fold without pads, since torch's exporters write unequal pads in
+    another order than ONNX reads them."""
     if padding[0] == padding[1]:
         return functional.fold(input, tuple(output_size), tuple(kernel_size), tuple(dilation), tuple(padding), tuple(stride))
     whole = tuple(size + 2 * pad for size, pad in zip(output_size, padding, strict=True))

@@ -4,7 +4,7 @@
 import torch
 from torch import Tensor
 
-# This is TorchScript's only name for the type of a number that stands for two.
+# TorchScript's only name for a number that stands for two.
 from torch._jit_internal import BroadcastingList2  # type: ignore[attr-defined]
 
 from . import _functional

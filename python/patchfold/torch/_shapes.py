@@ -132,7 +132,7 @@ def _require_not_empty(op: str, sizes: Sizes, rank_without_batch: int) -> None:
 
 
 def _positions(op: str, extents: Sizes, kernel_size: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes) -> Any:
-    """Returns the number of positions on each axis; refuses a call without one on every axis."""
+    """Returns the number of positions; refuses an axis without a position."""
     counts = []
     for extent, kernel, step, pad, stride_ in zip(extents, kernel_size, dilation, padding, stride, strict=True):
         slack = extent + 2 * pad - step * (kernel - 1) - 1

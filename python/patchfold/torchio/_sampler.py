@@ -19,7 +19,7 @@ from .._tiles.tiling import Tiling
 from ._destinations import starts_of
 
 _SAMPLER = "GridSampler"
-_LOCAL_PADDING = tile_padding_modes()  # modes whose padding repeats elements of the patch itself
+_LOCAL_PADDING = tile_padding_modes()  # modes in which a patch holds all elements that its padding repeats
 
 
 def _three(argument: str, value: Any) -> tuple[int, int, int]:
