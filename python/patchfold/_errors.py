@@ -66,11 +66,11 @@ class Error(Exception):
 
 
 class InvalidValue(Error, ValueError):
-    """A value or a shape breaks a rule of the operator."""
+    """An error about a value or a shape that breaks a rule of the operator."""
 
 
 class InvalidType(Error, TypeError):
-    """An argument or an element has a type that the operator does not accept."""
+    """An error about an argument or an element of a type that the operator does not accept."""
 
     code = "type"
 

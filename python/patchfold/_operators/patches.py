@@ -93,7 +93,7 @@ def iter_unfold(
     """Yields the columns of unfold in chunks, for images whose columns do not fit into memory.
 
     Shapes: x is (B.., C, I1..IR). Each chunk is (batch, positions, columns), where columns is (images, C*K, positions)
-        and the slices batch and positions say which columns these are. An image without batch axes counts as a batch of one.
+        and the slices batch and positions give their place. An image without batch axes counts as a batch of one.
 
     Arguments:
         x: the image, channels first.

@@ -55,7 +55,7 @@ class OperatorSpec:
 
 @functools.cache
 def operators() -> tuple[OperatorSpec, ...]:
-    """Every operator of every dialect.
+    """Returns every operator of every dialect.
 
     Example:
         >>> import patchfold
@@ -207,7 +207,7 @@ class Plan:
         return self._planned.output_shape
 
     def describe(self) -> str:
-        """How the plan runs: strategy, normal form, pieces, bytes moved."""
+        """Returns a description of the plan: strategy, normal form, pieces, bytes moved."""
         return self._planned.describe()
 
     def __repr__(self) -> str:

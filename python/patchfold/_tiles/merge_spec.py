@@ -124,12 +124,12 @@ class MergeSpec:
 
     @property
     def reduce(self) -> str | None:
-        """The reduction; None: that of the type, see reduction."""
+        """The reduction; None: the default for the type, see reduction."""
         return self._reduce
 
     @property
     def dtype(self) -> str | None:
-        """The name of the output's element type; None: that of the tiles."""
+        """The name of the output's element type; None: the type of the tiles."""
         return self._dtype
 
     @property
@@ -139,7 +139,7 @@ class MergeSpec:
 
     @property
     def fill(self) -> Any:
-        """The value of elements that no tile gives; None: there are none."""
+        """The value of elements that no tile gives; None: such elements are an error."""
         return self._fill
 
     def check(self, tiling: TilingBase, results: ResultType | None = None) -> None:
@@ -160,11 +160,11 @@ class MergeSpec:
             _core.check_results(tiling._native, native, results._like(), results.channels_in(tiling))
 
     def output_type(self, results: ResultType) -> Any:
-        """The element type of the output, as ResultType.dtype gives types."""
+        """Returns the element type of the output, in the form of ResultType.dtype."""
         return checked_results(results).dtype if self._dtype is None else self._dtype
 
     def reduction(self, results: ResultType) -> str:
-        """The reduction for results of that type: "mean" or "center" where none is given.
+        """Returns the reduction for results of a type: the given one, or "mean" or "center".
 
         Example:
             >>> import patchfold

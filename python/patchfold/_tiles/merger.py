@@ -144,7 +144,7 @@ class Merger:
 
     @property
     def tiling(self) -> Tiling:
-        """Where the tiles lie."""
+        """The Tiling that the tiles come from."""
         return self._tiling
 
     def add(self, index: Int | tuple[Int, ...] | Tile, tile: Any, *, weight: Weight | None = None) -> None:
@@ -179,7 +179,7 @@ class Merger:
             self._come += 1
 
     def finish(self) -> Any:
-        """Returns the output. InvalidValue names tiles that have not come. Further calls return the same."""
+        """Returns the output; further calls return it again. InvalidValue names tiles that have not come."""
         with self._lock:
             if self._done:
                 return self._result

@@ -22,13 +22,13 @@ class Tile:
     position: tuple[int, ...]
     """Place in the grid, along the tiled axes."""
     read: tuple[slice, ...]
-    """What the tile holds of the array: x[tile.read]."""
+    """The part of the array that the tile holds: x[tile.read]."""
     write: tuple[slice, ...]
-    """What the output gets: y[tile.write] = result[tile.keep], where no other tile lies."""
+    """The part of the output that the result covers: y[tile.write] = result[tile.keep] where no other tile lies."""
     keep: tuple[slice, ...]
     """The part of the tile's result that lies in the output."""
     pad: tuple[tuple[int, int], ...]
-    """(begin, end) of each axis: padding around what is read."""
+    """(begin, end) of each axis: the padding around the part that is read."""
     shape: tuple[int, ...]
     """Shape of the tile, padding included."""
     result_shape: tuple[int, ...]
@@ -46,7 +46,7 @@ class MergeBytes(NamedTuple):
     rows: int
     """Finished rows on their way to a sink; 0 without one."""
     most: int
-    """Both, at the time when they are most together."""
+    """The largest sum of both at any time."""
 
 
 class TilingBase:
@@ -59,7 +59,7 @@ class TilingBase:
 
 
 class TileIndexError(InvalidValue, IndexError):
-    """There is no tile with that index."""
+    """An error about an index that no tile has."""
 
 
 def index_of(tiling: _core.Tiling, index: Any) -> int:

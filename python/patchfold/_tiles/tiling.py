@@ -164,7 +164,7 @@ class Tiling(TilingBase):
     @overload
     def __getitem__(self, index: slice) -> list[Tile]: ...
     def __getitem__(self, index: Any) -> Any:
-        """t[7] and t[-1] by number, t[0, 1] by place in the grid, t[0:3] a list of tiles."""
+        """Returns a tile by its number, t[7] or t[-1], or by its place in the grid, t[0, 1]; t[0:3] is a list of tiles."""
         if isinstance(index, slice):
             return [self._tile_at(number) for number in self._range_of(index)]
         return self._tile_at(self._index_of(index))
@@ -254,9 +254,9 @@ class Tiling(TilingBase):
         return probed(self, fn, source, self._tile_at(self._index_of(index)), batch)
 
     def touching(self, box: Box) -> tuple[range, ...]:
-        """The tiles whose results touch a box of the output: for each tiled axis the range of their numbers along it. They
-        are all combinations of these: places in the grid, which t[place], t.read and t.piece take. Takes O(log n) for n
-        tiles along an axis.
+        """Returns the tiles whose results touch a box of the output: for each tiled axis the range of the tiles' numbers
+        along the axis. All combinations of these numbers are the tiles' places in the grid, which t[place], t.read and
+        t.piece take. Takes O(log n) for n tiles along an axis.
 
         Arguments:
             box: a slice without a step, or (start, stop), for each tiled axis of the output; for a single one, the slice.
@@ -275,8 +275,8 @@ class Tiling(TilingBase):
         return tuple(range(*pair) for pair in _core.tiles_touching(self._native, pairs))
 
     def piece(self, index: Int | tuple[Int, ...] | Tile, box: Box, *, rank: Int | None = None) -> tuple[slice, ...]:
-        """The part of the result of tile ``index`` that lies in a box of the output: result[t.piece(index, box)] is what
-        merge_box needs of it.
+        """Returns the slices of the result of tile ``index`` that lie in a box of the output: merge_box needs the piece
+        result[t.piece(index, box)].
 
         Arguments:
             index: as for cut.
@@ -307,7 +307,7 @@ class Tiling(TilingBase):
         return self._native.axes_in(min(operator.index(rank), 2**30))
 
     def box_shape(self, box: Box, channels: Sequence[Int] | None = None) -> tuple[int, ...]:
-        """Shape of a box of the output.
+        """Returns the shape of a box of the output.
 
         Arguments:
             box: as for touching.
@@ -340,7 +340,7 @@ class Tiling(TilingBase):
         return (self.cut(x, index) for index in range(len(self)))
 
     def coverage(self) -> npt.NDArray[np.int64]:
-        """The number of tiles that give each element of the output: int64, over the tiled axes only."""
+        """Returns the number of tiles that give each element of the output: int64, over the tiled axes only."""
         return self._native.coverage()
 
     def bytes(
@@ -379,7 +379,7 @@ class Tiling(TilingBase):
         return MergeBytes(*forecast(self._native, spec, given, copy, sink, name, size, extents))
 
     def to_json(self, *, tiles: bool = True) -> str:
-        """The tiling as JSON text, by default with a list of all its tiles."""
+        """Returns the tiling as JSON text, by default with a list of all its tiles."""
         return self._native.to_json(bool(tiles))
 
     @classmethod

@@ -121,7 +121,7 @@ def _derive(primals: Any, tangents: Any, *, call: str, dtype: Any) -> Any:
 
 
 def _linear_part(tangent: Any, call: str, dtype: Any) -> Any:
-    """Returns the result of the call without its fill, made of operations that all have a transpose."""
+    """The call without its fill, of operations that all have a transpose."""
     call = tangent_of(call)
     source, result = _shapes(call)
     samples = tangent.ndim - len(source)

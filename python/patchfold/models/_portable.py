@@ -24,7 +24,7 @@ from ._targets import Target
 
 
 def portable(model: Any, target: str, *, sizes: Mapping[str, int] | None = None) -> onnx.ModelProto:
-    """A model that computes the same with operators that a target has.
+    """Returns a model that computes the same with operators that a target has.
 
     Col2Im, DepthToSpace and SpaceToDepth become Reshape and Transpose, with Pad, Slice and Add where patches overlap. Each
     element's sum starts from +0 and adds its taps in ascending order, so the result is Col2Im's bit for bit; Inf and NaN

@@ -25,7 +25,7 @@ def compute_importance_map(
     device: Any = "cpu",
     dtype: torch.dtype = torch.float32,
 ) -> torch.Tensor:
-    """MONAI's weights of a window, of any number of axes; also for ``window=`` of Merger and apply_tiled.
+    """Returns MONAI's weights of a window, of any number of axes; also for ``window=`` of Merger and apply_tiled.
 
     Arguments:
         patch_size: extents of the window.

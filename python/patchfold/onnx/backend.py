@@ -56,7 +56,7 @@ _DOMAINS = ("", "ai.onnx")
 
 
 class Unsupported(Error, NotImplementedError):
-    """The model is valid, but this backend does not support it."""
+    """An error about a valid model that this backend does not support."""
 
 
 def _specs() -> dict[str, dict[int, OperatorSpec]]:
@@ -232,7 +232,7 @@ class PreparedModel(onnx.backend.base.BackendRep):
         self._outputs = [info.name for info in graph.output]
 
     def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """The outputs, in the order of the model and by their names.
+        """Returns the outputs, in the order of the model and by their names.
 
         inputs: arrays in the order of the model's inputs, with or without those that have an initialiser;
             or {name: array}.
@@ -268,7 +268,7 @@ class PatchfoldBackend(onnx.backend.base.Backend):
 
     @classmethod
     def is_compatible(cls, model: ModelProto, device: str = "CPU", **kwargs: Any) -> bool:
-        """Whether prepare() takes the model."""
+        """Returns whether prepare() takes the model."""
         try:
             cls.prepare(model, device, **kwargs)
         except (Error, onnx.checker.ValidationError):
@@ -307,7 +307,7 @@ class PatchfoldBackend(onnx.backend.base.Backend):
 
     @classmethod
     def supports_device(cls, device: str) -> bool:
-        """Only "CPU", which may have a number: "CPU:0"."""
+        """Returns True for "CPU" only, which may have a number: "CPU:0"."""
         return device.split(":")[0] == "CPU"
 
     @classmethod

@@ -23,7 +23,7 @@ FILE = Path(__file__).absolute().parent.parent / "lib" / "libpatchfold_onnxrunti
 
 
 def library() -> str:
-    """The path of the library that `SessionOptions.register_custom_ops_library` takes.
+    """Returns the path of the library that `SessionOptions.register_custom_ops_library` takes.
 
     It holds the operators of the domain "patchfold" for ONNX Runtime 1.17 and newer, on the processor: Col2Im, Im2Col,
     ExtractImagePatches, SpaceToBatch, BatchToSpace, SpaceToDepth, DepthToSpace. They run on the session's own threads

@@ -25,7 +25,7 @@ SUMMED = {_onnx.dtype_of(code) for code, name in _HELD.items() if name in SUMMAB
 
 
 def convert(model: Any) -> onnx.ModelProto:
-    """The model with operators of the domain "patchfold" in the place of those that ONNX Runtime has itself.
+    """Returns a model with operators of the domain "patchfold" in place of ONNX Runtime's own operators.
 
     Col2Im, DepthToSpace and SpaceToDepth are taken over, and TensorFlow's ExtractImagePatches, which tf2onnx leaves in the
     domain ai.onnx.contrib; so are chains of other nodes that do what Im2Col, SpaceToDepth or DepthToSpace does, as torch's

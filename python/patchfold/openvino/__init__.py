@@ -316,7 +316,7 @@ def depth_to_space(data: Array, *, blocks_mode: DepthMode, block_size: Int = 1, 
 
 
 def extension() -> str:
-    """The path of the library that OpenVINO's `Core.add_extension` takes: its models then run on patchfold's kernels.
+    """Returns the path of the library for OpenVINO's `Core.add_extension`: models then run on patchfold's kernels.
 
     Col2Im, ExtractImagePatches, SpaceToBatch, BatchToSpace, SpaceToDepth and DepthToSpace of models that are read or
     converted after that, from OpenVINO's own files, ONNX, TensorFlow and torch, run here on the CPU plugin, with its threads

@@ -107,7 +107,7 @@ def contiguous(input: Tensor) -> Tensor:
 
 
 def decompositions() -> dict[Any, Callable[..., Tensor]]:
-    """patchfold's operators in terms of torch's own, for ``torch.export.ExportedProgram.run_decompositions``.
+    """Returns patchfold's operators made of torch's own, for ``torch.export.ExportedProgram.run_decompositions``.
 
     ``torch.onnx.export`` of a module needs no help. A program that ``torch.export.export`` made holds operators of the
     namespace patchfold, which other runtimes do not know; these decompositions replace them.
