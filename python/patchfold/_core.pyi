@@ -159,19 +159,19 @@ def table() -> list[
 def dtypes() -> list[tuple[str, int, str, bool, int, int]]: ...
 def tile_padding_modes() -> list[str]: ...
 def set_num_threads(threads: int) -> None:
-    """Sets the number of threads of one call, from now on and in the whole process; 0: all of the machine."""
+    """How many threads one call may use, from now on and in the whole process; 0: as many as the machine has."""
 
 def get_num_threads() -> int:
-    """Returns the number of threads of one call."""
+    """How many threads one call may use."""
 
 def set_thread_limit(threads: int) -> int:
-    """Limits the number of threads of one call of this thread; 0: no own limit. Returns the limit until now."""
+    """How many threads one call of this thread may use; 0: no limit of its own. Returns the limit until now."""
 
 def instruction_sets() -> list[str]:
-    """Returns the instruction sets that this build has and this processor runs, the best first."""
+    """The instruction sets that this build has and this processor runs, the best first."""
 
 def use_instruction_set(name: str) -> None:
-    """Selects an instruction set for the whole process; "": the best one. Results stay the same."""
+    """Takes that instruction set from now on, in the whole process; the empty text: the best. Results stay the same."""
 
 def linear_call(op: Operator, shape: Any, dtype: str, *values: Any) -> str: ...
 def linear_shapes(call: str) -> tuple[tuple[int, ...], tuple[int, ...]]: ...

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors: each names operator, argument, rule, the given value and the expected one, and what to type instead."""
+"""Errors: each has the operator, the argument, the rule, the given and the expected value, and a hint."""
 
 from __future__ import annotations
 

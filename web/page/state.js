@@ -7,8 +7,8 @@
 //              dialect has.
 //   shape      the image, [batch, channels, spatial..] whatever the layout, with 1 to 3 spatial axes, extents 1 to 4096. fold,
 //              depth_to_space and batch_to_space make this image; the others take it.
-//   layout     channels_first or channels_last: how image and columns lie. `layoutOf(state)` is what holds, since a dialect may
-//              leave no choice.
+//   layout     channels_first or channels_last: the layout of image and columns. `layoutOf(state)` is the layout in effect,
+//              since a dialect may leave no choice.
 //   kernel     extents of a patch or block, one for each spatial axis, 1 to 64
 //   stride     step between patches, one for each spatial axis, 1 to 64. Block operators ignore it.
 //   dilation   step between taps, one for each spatial axis, 1 to 64. Block operators ignore it.
@@ -18,18 +18,18 @@
 //   padding_rule  explicit, valid, same_upper (TensorFlow's SAME, Keras's same), same_lower. extract_patches of tensorflow,
 //              openvino and keras takes rules only: explicit counts as valid. unfold, fold and blocks of other dialects than
 //              patchfold take explicit pads only: a rule counts as pads of 0.
-//   padding_mode  one of PADDING_MODES: what lies outside the image; unfold and extract_patches of patchfold
+//   padding_mode  one of PADDING_MODES: the elements outside the image; unfold and extract_patches of patchfold
 //   order      channel or kernel: the slow index inside a patch; unfold and fold of patchfold
 //   positions  flat or grid: one axis for all patches, or one for each spatial axis; unfold and fold of patchfold
 //   mode       blocks_first (ONNX DCR, TensorFlow) or depth_first (ONNX CRD, torch): channels of space_to_depth and
 //              depth_to_space of patchfold and openvino, and of depth_to_space of onnx. Others leave no choice.
 //   reduce     sum or mean: fold of patchfold
 //   dtype      one of DTYPES
-//   input      null, or the shape of the operator's own input where it is not what follows from `shape`: to see an error
+//   input      null, or a shape of the operator's input that does not follow from `shape`, to see an error
 //   chosen     null, or {side: "image" | "columns", index}: an element, by its number in row-major order of that tensor as it lies
-//   view       {batch, channel, slice, show}: what is shown of large images, from 0; show: numbers, coverage
-//   step       null, or how many patches fold has added
-//   panel      patches, orders, which, seams, cost, picture, copy: what is open
+//   view       {batch, channel, slice, show}: the shown part of a large image, counted from 0; show: numbers, coverage
+//   step       null, or the number of patches that fold has added
+//   panel      the open panel: patches, orders, which, seams, cost, picture, copy
 //   theme      auto, light, dark
 //   which      {image, columns}: pasted numbers, as text
 //   seams      {size: [height, width], tile: [h, w], overlap: [h, w], tail, window, reduce, flaw, strength, show}: the picture in

@@ -91,7 +91,7 @@ def closed(call: str, shape: Sequence[int]) -> str:
 
 
 def open_result(call: str, extents: Sequence[int | None]) -> tuple[Extent | None, ...] | None:
-    """Returns the shape of the result of a call with "?" for its shape. extents: those of the data, None for an unknown one.
+    """Returns the shape of the result of a call with "?" for the shape. extents: the data's extents, None if unknown.
     An entry is None if it follows no simple rule; the result is None if no shape was found that suits the call.
 
     The library knows shapes of numbers only. So it computes the shape for several numbers in place of the unknown ones.

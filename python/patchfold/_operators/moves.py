@@ -32,7 +32,7 @@ class Read(NamedTuple):
     by_engine: bool
     """False if the array's own library must move it: an array with gradients, a traced one, or one on another device."""
     compiled: bool = False
-    """Whether torch.compile traces the call."""
+    """True if torch.compile traces the call."""
 
 
 def read(array: Any, op: str, argument: str, out: Any, open_batch: bool = False) -> Read:

@@ -145,7 +145,7 @@ def order_of(op: str, order: Any, layout: Any) -> Order:
 
 
 def check_spelled(op: str, order: Order, patch: Shape, given: Any) -> None:
-    """Refuses an order whose axes are not those of a patch."""
+    """Refuses an order whose axes are not the axes of a patch."""
     if order.spelled and len(order.spelled) != len(patch) + 1:
         rule = "must name c and an axis for each entry of patch_size"
         raise InvalidValue(op, "order", rule, given_text(given), f"c and {len(patch)} axes, for patches of {patch}")

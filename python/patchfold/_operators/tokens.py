@@ -92,7 +92,7 @@ def patchify(
     layout: Layout = "channels_first",
     out: Array | None = None,
 ) -> Array:
-    """Cuts images or videos into patches that do not overlap, and makes a token of each: what vision transformers read.
+    """Cuts images or videos into patches that do not overlap, and makes a token of each, for vision transformers.
 
     Shapes: x is (B.., C, I1..IR), or (B.., I1..IR, C) with layout="channels_last"; the result is (B.., n, D) with D =
         C * the product of patch_size, and n = the product of I / patch_size. R is the length of patch_size. One number

@@ -44,7 +44,7 @@ class OrderAnswer:
     systems: tuple[str, ...] = ()
     """Operators of other systems that give columns in this layout."""
     ambiguous: bool = False
-    """Whether values that repeat leave another order possible, too."""
+    """True if another order is possible too, since values repeat."""
     reason: str = ""
     """The reason why there is no operator, or the question that remains open."""
 

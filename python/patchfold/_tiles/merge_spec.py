@@ -25,8 +25,8 @@ _MOST_KEPT = 4
 
 @dataclass(frozen=True, init=False)
 class ResultType:
-    """What the results of all tiles have in common: declared where it is known, or found by Tiling.probe. Immutable; can be
-    compared, hashed and pickled.
+    """The type of the results of all tiles: declared if it is known, or found by Tiling.probe. Immutable; can be compared,
+    hashed and pickled.
 
     Arguments:
         dtype: the element type, under a name of NumPy, torch or patchfold.
@@ -69,7 +69,7 @@ def _extents(channels: Any) -> tuple[int, ...]:
 
 
 class MergeSpec:
-    """How the results of tiles become one output: what decides its bits, without the tiling and the type of the tiles.
+    """The rules by which the results of tiles become one output, without the tiling and the type of the tiles.
     Immutable; can be compared, hashed and pickled, so that processes can share it. Merger, merge_box, apply_tiled and
     Tiling.bytes take one.
 

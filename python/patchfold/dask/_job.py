@@ -93,7 +93,7 @@ class Job:
         return [given[k] for k in range(len(tiles))]
 
     def check_result(self, tile: Tile, result: Any) -> None:
-        """Checks that a result has the declared element type and shape, or those of the first result."""
+        """Checks that a result has the declared element type and shape, or the type and shape of the first result."""
         assert self.results is not None and self.chunks is not None
         name = f"result for {names_of([tile])}"
         shape, dtype = _core.array_facts(result, NAME, name)[:2]

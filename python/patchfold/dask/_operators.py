@@ -151,7 +151,7 @@ def fold(x: Any, output_size: Ints, kernel_size: IntOrInts, **settings: Unpack[F
     options: dict[str, Any] = {"kernel_size": kernel, "stride": step, "dilation": between, "layout": layout}
     options |= {"order": settings["order"], "positions": positions, "reduce": reduce, "fill": fill}
     call = _Fold(options, tuple(axes), fill if reduce == "mean" else 0)
-    # The chunks of the columns along their spatial axes decide those of the image.
+    # The chunks of the columns along their spatial axes decide the chunks of the image.
     sources = [places[0]] if positions == "flat" else places
     return _built(name, x, shapes[1], sources, axes, cuts, extents, box, call, (x.name, values), part)
 
@@ -267,7 +267,7 @@ def _for_axes(value: Any, count: int) -> tuple[int, ...]:
 
 
 def _cut(begins: list[int], whole: int) -> list[int]:
-    """Returns the beginnings of the chunks of an axis, those of `begins` inside the axis, and the end of the axis."""
+    """Returns the limits of the chunks of an axis: 0, the numbers of `begins` inside the axis, and the end of the axis."""
     return [0, *sorted({begin for begin in begins if 0 < begin < whole}), whole]
 
 

@@ -12,7 +12,7 @@ class Report:
     """The report of a run. Its text has a line for each fact."""
 
     tiles: int
-    """Tiles of the source, without those that are masked out."""
+    """Tiles of the source, without masked tiles."""
     computed: int
     """Tiles that chunks of this run needed."""
     recomputed: int

@@ -60,7 +60,7 @@ class Output:
 
     @property
     def in_memory(self) -> bool:
-        """Whether the array lies in the memory of this process, to which other processes cannot write."""
+        """True if the array lies in the memory of this process, to which other processes cannot write."""
         return isinstance(self._array.store, MemoryStore)
 
     def recorded(self, record: dict[str, Any], overwrite: bool) -> ResultType | None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the operators that cut or join blocks in models, and writes ONNX models without these operators."""
+"""Finds the operators that cut or join blocks in models, and writes ONNX models that do without them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def write(path: str, target: str, out: str, sizes: dict[str, int], timed: bool) -> int:
-    """Writes the model of a file for a target; prints its nodes, what the target does not take, and ONNX Runtime's times."""
+    """Writes the model of a file for a target; prints its nodes, the refused nodes, and ONNX Runtime's times."""
     from . import portable
     from ._times import time_of
 

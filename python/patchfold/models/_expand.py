@@ -126,7 +126,7 @@ class Window:
 
     @property
     def is_partition(self) -> bool:
-        """Whether patches lie side by side, without overlaps or gaps."""
+        """True if patches lie side by side, without overlaps or gaps."""
         return self.stride == self.kernel and (self.dilation == 1 or self.kernel == 1)
 
 

@@ -259,7 +259,7 @@ class _Merged(_Output):
             self._write(rows if self._array is None else place, torch.as_tensor(band)[None].to(self.dtype))
 
         out = self._array[image] if self._in_place else take
-        # Where all weights are 0 there is no mean.
+        # An element whose weights are all 0 has no mean.
         fill = math.nan if self._weighted else None
         return Merger(self._tiling, window=self._window, reduce="mean", copy=True, out=out, fill=fill)
 
