@@ -3,9 +3,9 @@
 
 usage: sbom.py METADATA_FOLDER VERSION [--prefix FOLDER] [--compiled-in NAME=VERSION].. [NAME=VERSION]..
 
-METADATA_FOLDER is the wheel's .dist-info. It gets sboms/patchfold.spdx.json (SPDX 2.3), and licenses/ of what the wheel
-holds: of nanobind, that of the Python that runs this script, and of all libraries of FOLDER, which scripts/dependencies
-filled. NAME=VERSION is a library of the system: the wheel loads it, or has it compiled in if it is only headers.
+METADATA_FOLDER is the wheel's .dist-info. It gets sboms/patchfold.spdx.json (SPDX 2.3), and licenses/ of the wheel's parts:
+of the nanobind of the Python that runs this script, and of all libraries of FOLDER, which scripts/dependencies filled.
+NAME=VERSION is a library of the system: the wheel loads it, or has it compiled in if it is only headers.
 SOURCE_DATE_EPOCH gives the time of the document, so that two builds of one tree write the same bytes.
 """
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Releases and takes the interpreter's lock.
 //
-// Before CPython 3.14 a daemon thread that asks for the lock while the interpreter ends is ended by pthread_exit, which
-// unwinds its stack: through destructors that must not throw, through destructors that need the lock, and through nanobind.
-// Here such a thread stops where it is until the process is gone, as in CPython from 3.14 on.
+// Before CPython 3.14, a daemon thread that asks for the lock while the interpreter ends is ended by pthread_exit. This
+// unwinds the thread's stack: through destructors that must not throw, through destructors that need the lock, and through
+// nanobind. Here such a thread stops where it is until the process is gone, as in CPython from 3.14 on.
 #pragma once
 
 #include <utility>

@@ -28,7 +28,7 @@ TorchKind torch_kind(nb::handle object);
 /// lacks.
 std::optional<TensorView> torch_view(nb::handle tensor);
 
-/// Returns the view of a dense tensor on the CPU for operators that torch's dispatcher does not know, if a plain read loses
+/// For operators that torch's dispatcher does not know. Returns the view of a dense tensor on the CPU, if a plain read loses
 /// no derivative and no trace of the call. Nothing for other objects, and for tensors that need a closer look.
 std::optional<TensorView> torch_memory(nb::handle object);
 
@@ -37,8 +37,8 @@ nb::object new_torch(nb::handle like, const Dims& shape, const Dims& strides, st
 
 /// Returns the byte strides of a row-major tensor by torch's rule: an extent of 0 counts as 1.
 Dims torch_strides(const Dims& shape, std::size_t element_size);
-/// Returns the byte strides of an output in the memory format of the input: channels last if torch takes the input's strides
-/// for channels last, as it does for some row-major strides too; otherwise row-major.
+/// Returns the byte strides of an output in the memory format of the input: channels last or row-major. torch takes some
+/// row-major strides for channels last.
 Dims torch_strides_like(const ConstTensorView& input, const Dims& shape);
 
 }  // namespace patchfold::python

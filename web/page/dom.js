@@ -36,8 +36,8 @@ function update(element, fresh) {
   }
 }
 
-/** Gives an element new children. A control stays the same element, and gets the values and listeners of the new one: a field
- * that loses the focus draws the page again, while the control that gets the focus or the press must not be replaced. */
+/** Gives an element new children. A control stays the same element, and gets the values and listeners of the new one. A field
+ * that loses the focus draws the page again; meanwhile the control that gets the focus or the press must stay. */
 export function renew(parent, children) {
   let next = parent.firstChild;
   for (const child of children) {

@@ -41,8 +41,8 @@ class Once:
 
 
 def _text_of(make: Any) -> Any:
-    """Returns a text that identifies a function or class in every process: its name, and its source if a script defines it,
-    since the pickle of such a function differs from process to process."""
+    """Returns a text that identifies a function or class in every process: its name, and its source if a script defines it.
+    The pickle of a script's function differs from process to process."""
     module, name = getattr(make, "__module__", None), getattr(make, "__qualname__", "<")
     if module is None or "<" in name:
         return make

@@ -6,7 +6,7 @@ Forward-mode derivatives apply the operator to the tangent. torch.library.regist
 the Autograd kernel is registered directly.
 
 The kernels run on the processor. A tensor on another device is copied to the processor's memory, and the result back to the
-device, both within the operator, so that derivatives, graphs and transforms see one operator on the tensor's own device.
+device. Both copies are part of the operator: derivatives, graphs and transforms see one operator on the tensor's device.
 """
 
 from collections.abc import Callable, Sequence
