@@ -48,13 +48,13 @@ void add_common(Command& command, RunRequest& request, Texts& texts) {
   add_reporting(command, request.reporting);
 }
 
-/// Tells by its path how the data is read.
+/// Returns how the data at a path is read.
 Source::Kind kind_of_source(const std::string& path) {
   if (formats::standard_descriptor(path, 0) >= 0) return Source::Kind::stream;
   return formats::is_picture_path(path) ? Source::Kind::picture : Source::Kind::array;
 }
 
-/// The operator of that name.
+/// Returns the operator of that name.
 const OperatorSpec& operator_of(const std::string& name) {
   if (name.starts_with('-')) fail_usage("run", name, "an operator's name comes before its options");
   try {
@@ -70,7 +70,7 @@ const OperatorSpec& operator_of(const std::string& name) {
   }
 }
 
-/// Files beyond the data input are shape inputs: those that no option gives, in the operator's order.
+/// Takes the files beyond the data input as shape inputs: of those that no option gives, in the operator's order.
 void assign_inputs(const std::vector<std::string>& paths, const OperatorOptions& options, RunRequest& request) {
   const OperatorSpec& op = *request.op;
   auto path = paths.begin();

@@ -25,17 +25,17 @@ namespace {
 using bench::Growth;
 using bench::Measurement;
 
-/// A roof that the operator beats by so much was not the best way to stream.
+/// The least time of an operator in its roof: below it, the roof was not the best way to stream.
 constexpr double defect_of_roof = 0.90;
 
-/// Time per byte may grow by so much from the smallest size past the cache to the largest and still counts as flat.
+/// The largest growth of the time per byte, from the smallest size past the cache to the largest, that counts as flat.
 constexpr double flat_within = 1.30;
-/// Bytes that a plan's scratch memory may have for each thread without a remark.
+/// The most bytes of scratch memory per thread for which no remark is printed.
 constexpr double large_scratch = 1e6;
 
 struct Task {
   std::variant<bench::PlacedProblem, bench::Stitching> problem{};
-  double target = 0;  ///< time / mix; 0: none
+  double target = 0;  ///< time / mix; 0: there is no target
 };
 
 std::variant<bench::PlacedProblem, bench::Stitching> parse_task(std::string_view text) {
@@ -43,7 +43,7 @@ std::variant<bench::PlacedProblem, bench::Stitching> parse_task(std::string_view
   return bench::parse_placed(text);
 }
 
-/// Lines "TARGET PROBLEM" of the lists that are built in.
+/// Returns the lines "TARGET PROBLEM" of the built-in lists.
 std::vector<Task> listed() {
   std::vector<Task> tasks;
   std::istringstream lines{std::string(bench::problems) + "\n" + std::string(bench::stitchings)};
@@ -87,7 +87,7 @@ void print_row(const Measurement& row) {
                     row.gigabytes_per_second(), row.of_roof, row.of_mix, row.of_copy, row.strategy, row.problem));
 }
 
-/// Prints which rows miss their target, and which roofs are not to be trusted.
+/// Prints the rows that miss their target, and the roofs that are not to be trusted.
 void print_conclusion(const std::vector<Measurement>& rows, const std::vector<double>& targets) {
   std::string over, defects;
   for (std::size_t i = 0; i < rows.size(); ++i) {

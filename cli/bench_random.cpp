@@ -16,7 +16,7 @@ namespace {
 
 using bench::RandomMeasurement;
 
-/// Smaller problems stay in a cache, where a copy says little about the roof.
+/// The fewest bytes of a problem that is compared with the roof: smaller problems stay in a cache.
 constexpr double least_bytes_compared = 4e6;
 constexpr std::int64_t most_problems = 1'000'000;
 
@@ -46,7 +46,7 @@ std::string as_json(const std::vector<RandomMeasurement>& rows) {
   return text + "\n]\n";
 }
 
-/// Median, worst and counts of one kind of problem; nothing if there is none.
+/// Returns median, worst and counts of one kind of problem; nothing if there is no problem of that kind.
 std::string summary_line(std::string_view name, const std::vector<RandomMeasurement>& rows,
                          const std::function<bool(const RandomMeasurement&)>& belongs) {
   std::vector<double> times;

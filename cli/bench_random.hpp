@@ -16,7 +16,7 @@ struct RandomRequest {
   std::uint64_t seed = 0;
   std::int64_t count = 0;
   std::optional<int> only{};   ///< measure this problem alone
-  std::optional<int> worst{};  ///< how many of the slowest problems to print again, with their plans
+  std::optional<int> worst{};  ///< the number of the slowest problems that are printed again, with their plans
   std::vector<int> threads{};
   bench::Settings settings{};
   bool json = false;
@@ -24,7 +24,7 @@ struct RandomRequest {
 
 /// Reads SEED and COUNT and checks `only`. Throws Error(usage).
 void parse_random(const std::vector<std::string>& seed_and_count, RandomRequest& request);
-/// Measures, and prints a row for each problem and number of threads. Throws Error.
+/// Measures the problems, and prints a row for each problem and number of threads. Throws Error.
 void run_random(const RandomRequest& request);
 
 }  // namespace patchfold::cli

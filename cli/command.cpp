@@ -23,7 +23,7 @@ class Formatter final : public CLI::Formatter {
   std::string usage_;
 };
 
-/// "-o,--output" as a list.
+/// Returns the names in "-o,--output" as a list.
 std::vector<std::string> names_of(const std::string& text) {
   const std::size_t comma = text.find(',');
   if (comma == std::string::npos) return {text};
@@ -48,7 +48,7 @@ struct Command::Parser {
     infos.push_back(std::move(described));
     return Option{options.size() - 1};
   }
-  /// Throws Error(usage) for what CLI11 could not read, in the words of this program.
+  /// Throws Error(usage) for words that CLI11 could not read, in the words of this program.
   [[noreturn]] void refuse(const CLI::ParseError& error) const {
     if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) refuse_extras();
     const std::string what = error.what();
@@ -71,7 +71,7 @@ struct Command::Parser {
     fail_of(" requires ", "needs ");
     throw Error({ErrorCode::usage, command, {}, what, {}, {}});
   }
-  /// The first option that is unknown, or else the first word too many.
+  /// Throws Error(usage) for the first unknown option, or else for the first surplus word.
   [[noreturn]] void refuse_extras() const {
     const std::vector<std::string> extras = app.remaining();
     const auto option = std::find_if(extras.begin(), extras.end(), [](const auto& word) { return word.starts_with('-'); });
@@ -81,7 +81,7 @@ struct Command::Parser {
     const std::string name = option->substr(0, option->find('='));
     throw Error({ErrorCode::usage, command, name, "there is no such option", {}, {}, option_hint(name)});
   }
-  /// The option that was meant, or where they are listed.
+  /// Returns the option that was probably meant, or else the command that lists the options.
   ErrorValue option_hint(std::string_view name) const {
     Nearest nearest(name);
     std::string meant;
@@ -97,7 +97,7 @@ struct Command::Parser {
   template <class T, class Bound>
   Option add_number(const std::string& name, T& value, Bound low, Bound high, std::string form, std::string doc) {
     std::vector<std::string> names = names_of(name);
-    // Thrown here, because releases of CLI11 say it in different words.
+    // The range is checked here, because releases of CLI11 word the error differently.
     const auto require_range = [this, option = names.back(), low, high](const std::string& given) -> std::string {
       std::conditional_t<std::is_same_v<T, double>, double, Bound> number{};
       if (CLI::detail::lexical_cast(given, number) && number >= low && number <= high) return {};
@@ -182,7 +182,7 @@ void Command::needs(Option option, Option other) {
 }
 
 std::string Command::parse(std::vector<std::string> words) {
-  std::reverse(words.begin(), words.end());  // as CLI11 wants them
+  std::reverse(words.begin(), words.end());  // CLI11 takes the words in reverse order
   try {
     parser_->app.parse(std::move(words));
     return {};

@@ -15,7 +15,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// A command that reads its words first: what is wrong there is usage, and what is wrong later is not.
+/// Runs a command that reads its words first: an error in the words is one of usage, a later error is not.
 template <class Request>
 void run_request(Request (*parse)(const Words&), void (*command)(const Request&), const Words& words, bool& in_words) {
   const Request request = parse(words);
@@ -25,7 +25,7 @@ void run_request(Request (*parse)(const Words&), void (*command)(const Request&)
   command(request);
 }
 
-/// A command that reads no files: whatever is wrong stands on the command line.
+/// Runs a command that reads no files: every error is one of usage.
 template <void (*command)(const Words&)>
 void run_on_words(const Words& words, bool&) {
   command(words);

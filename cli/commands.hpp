@@ -20,7 +20,7 @@ struct CommandEntry {
   std::string_view name;
   std::string_view usage;    ///< "split PICTURE FOLDER --tile N [--overlap N]"
   std::string_view summary;  ///< "cut a picture of any size into tiles"
-  /// Runs it with the words that follow its name. Throws Error; `in_words` is false once the command line has been read.
+  /// Runs the command with the words behind its name. Throws Error; `in_words` is false once the command line is read.
   void (*run)(const std::vector<std::string>& words, bool& in_words);
   std::vector<OptionInfo> (*options)();
 };
@@ -40,16 +40,16 @@ void run_merge(const MergeRequest& request);
 void run_ops(const std::vector<std::string>& words);
 std::vector<OptionInfo> ops_options();
 
-/// Prints what an operator does to a tensor of one shape. Throws Error: every one but file_write is one of usage.
+/// Prints the effect of an operator on a tensor of one shape. Throws Error: all but file_write are errors of usage.
 void run_explain(const std::vector<std::string>& words);
 /// Returns the options of `patchfold explain` with an operator, and without one.
 std::vector<OptionInfo> explain_options(const OperatorSpec& op);
 std::vector<OptionInfo> explain_options();
-/// Prints where tiles lie and what a merge of them weighs. Throws as run_explain does.
+/// Prints the places of tiles and the weights of their merge. Throws as run_explain does.
 void run_explain_tiling(const std::vector<std::string>& words);
 std::vector<OptionInfo> explain_tiling_options();
 
-/// Measures how fast this machine runs problems, against the roof of the same run. Throws Error.
+/// Measures the time of problems on this machine against the roof of the same run. Throws Error.
 void run_bench(const std::vector<std::string>& words);
 std::vector<OptionInfo> bench_options();
 
@@ -57,10 +57,10 @@ std::vector<OptionInfo> bench_options();
 void run_errors(const std::vector<std::string>& words);
 std::vector<OptionInfo> errors_options();
 
-/// Prints or writes the script with which a shell completes. Throws Error(usage, file_write).
+/// Prints or writes the completion script of a shell. Throws Error(usage, file_write).
 void run_completion(const std::vector<std::string>& words);
 std::vector<OptionInfo> completion_options();
-/// Returns the answer to `patchfold __complete WORD...`: a line for each word that may stand in place of the last one.
+/// Returns the answer to `patchfold __complete WORD...`: a line for each word that may replace the last one.
 std::string candidates(const std::vector<std::string>& words);
 
 }  // namespace patchfold::cli

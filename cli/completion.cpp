@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `patchfold completion` prints a script for a shell. The script asks `patchfold __complete WORD...` at every tab: each line
-// of the answer is a word, and behind a tab its meaning; the line ":file" or ":folder" means that the shell lists those.
+// `patchfold completion` prints a script for a shell. At every tab the script asks `patchfold __complete WORD...`. Each
+// line of the answer is a word, and behind a tab its meaning; the line ":file" or ":folder" asks the shell to list files or
+// folders.
 #include <algorithm>
 #include <iterator>
 
@@ -118,7 +119,7 @@ std::vector<OptionInfo> options_of(std::string_view command, std::string_view op
   }
 }
 
-/// Returns the names that `command` takes for operators: each also without its version where that means the same operator.
+/// Returns the operator names that `command` takes: also without the version where the short name means the same operator.
 std::string operator_lines(std::string_view command) {
   std::string lines;
   for (const OperatorSpec& op : operators()) {
@@ -139,7 +140,7 @@ std::string value_lines(const OptionInfo& option) {
   return line_of(option.completion == Completion::file ? ":file" : ":folder");
 }
 
-/// Returns the option of that name; for one that is unknown, which may be misspelt, an option with any value.
+/// Returns the option of that name. A name that is unknown, perhaps misspelt, counts as an option with any value.
 OptionInfo option_named(const std::vector<OptionInfo>& options, std::string_view name) {
   for (const OptionInfo& option : options)
     if (std::ranges::find(option.names, name) != option.names.end()) return option;
@@ -153,8 +154,8 @@ std::string candidates(const std::vector<std::string>& words) {
   std::vector<OptionInfo> options = {help, {.names = {"--version"}, .doc = "print the version", .values = 0}};
   std::string command, op;
   OptionInfo option;
-  int values = 0;  // of `option` that are still to come
-  int place = 0;   // of a word behind the command and the operator
+  int values = 0;  // values of `option` that are still to come
+  int place = 0;   // the number of the word behind the command and the operator
   const auto read = [&](std::string& name, const std::string& word) {
     name = word;
     options = options_of(command, op);
@@ -163,7 +164,7 @@ std::string candidates(const std::vector<std::string>& words) {
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     const std::string& word = words[i];
     if (values > 0) {
-      if (word != "=") --values;  // bash takes --option=value apart
+      if (word != "=") --values;  // bash splits --option=value into three words
     } else if (word.starts_with('-') && word != "-") {
       option = option_named(options, word);
       values = word.find('=') == std::string::npos ? option.values : 0;

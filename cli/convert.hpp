@@ -9,10 +9,10 @@
 
 namespace patchfold::cli {
 
-/// The tensor with its elements converted, in the same order in memory. Numbers that the type cannot hold become the
-/// nearest that it can: floating-point values are rounded to nearest, ties to even, integers are clipped to their range,
-/// NaN becomes 0 in an integer type, and any number but 0 is true. Complex numbers are converted to complex types only.
-/// Throws Error(dtype, out_of_memory) that names the subject.
+/// Returns the tensor with its elements converted, in the same order in memory. A number that the type cannot hold becomes
+/// the nearest one that it can hold: floating-point values are rounded to nearest, ties to even, and integers are clipped
+/// to their range. NaN becomes 0 in an integer type, and any number but 0 is true. Complex numbers convert to complex types
+/// only. Throws Error(dtype, out_of_memory) that names the subject.
 formats::LoadedTensor convert(const formats::LoadedTensor& tensor, DType dtype, const formats::Subject& subject);
 
 }  // namespace patchfold::cli

@@ -26,7 +26,7 @@ std::string in_capitals(std::string_view text) {
   return result;
 }
 
-/// The C interface's status of an entry: the one that has its name.
+/// Returns the C interface's status that has the name of an entry.
 pf_status status_of(const ErrorEntry& entry) {
   pf_status status = PF_OK;
   while (pf_status_name(status) != entry.name) ++status;
@@ -38,7 +38,7 @@ std::string exit_codes(const ErrorEntry& entry) {
   return first == of_words ? fmt::format("{}", first) : fmt::format("{} or {}", first, of_words);
 }
 
-/// Lines of at most `width` characters, each behind `indent`.
+/// Returns the text in lines of at most `width` characters, each behind `indent`.
 std::string wrapped(std::string_view text, std::size_t width, std::string_view indent = "") {
   std::string result;
   while (!text.empty()) {
@@ -75,7 +75,7 @@ std::string_view code_of(Status status) {
   return {};
 }
 
-/// The statuses that a run can return, but ok.
+/// Returns the rows of all statuses that a run can return, except ok.
 std::string status_rows() {
   std::string text;
   for (const auto& [status, name] :
@@ -148,7 +148,7 @@ std::string markdown() {
   return text;
 }
 
-/// The entry of a code that is written as here, or as in C.
+/// Returns the entry of a code, written as on this page or as in C.
 const ErrorEntry& find(std::string_view code) {
   const std::string capitals = in_capitals(code);
   const std::string_view bare =

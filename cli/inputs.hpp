@@ -8,18 +8,18 @@
 
 namespace patchfold::cli {
 
-/// Reads the data input: an array, or a picture as H x W x C or C x H x W; converted if that is asked for. `metadata` gets
-/// the rest of a picture's file.
+/// Returns the data input: an array, or a picture as H x W x C or C x H x W, converted if the request asks for it.
+/// `metadata` gets the rest of a picture's file.
 formats::LoadedTensor load_data(const RunRequest& request, formats::Metadata& metadata);
 
-/// A tensor of integers as a shape input. Throws Error(type, length, overflow).
+/// Returns a tensor of integers as a shape input. Throws Error(type, length, overflow).
 IndexTensor index_tensor(const OperatorSpec& op, const ArgumentSpec& argument, const formats::LoadedTensor& tensor);
 
-/// The axes of a picture in the other order: H x W x C as C x H x W.
+/// Returns a picture of H x W x C as C x H x W.
 ConstTensorView channels_first(const ConstTensorView& picture);
-/// C x H x W as H x W x C.
+/// Returns a picture of C x H x W as H x W x C.
 ConstTensorView channels_last(const ConstTensorView& picture);
-/// The same with a batch axis of length 1 in front.
+/// Returns the picture with a batch axis of length 1 in front.
 ConstTensorView with_batch(const ConstTensorView& picture);
 
 }  // namespace patchfold::cli

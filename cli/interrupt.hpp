@@ -9,20 +9,20 @@
 
 namespace patchfold::cli {
 
-/// While it lives, signals (system::StopRequests) stop the work between two pieces instead of ending the process, so that
-/// temporary files are removed; the process dies by the signal when this object is destroyed. A second signal ends it at
-/// once. At most one object may exist. Where the output is a pipe or a device there is nothing to remove, and writing may
-/// wait for somebody who never reads: the first signal ends the process.
+/// While this object lives, signals (system::StopRequests) stop the work between two pieces, so that temporary files are
+/// removed. The process dies by the signal when the object is destroyed, and at once by a second signal. At most one object
+/// may exist. If the output is a pipe or a device, the first signal ends the process: no file is left behind, and writing
+/// may wait for a reader that never comes.
 class InterruptGuard {
  public:
   explicit InterruptGuard(const std::filesystem::path& output);
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
-  /// The default executor, which does no more work once a signal has come.
+  /// Returns the default executor, which does no more work once a signal has come.
   Executor& executor() noexcept { return executor_; }
   bool interrupted() const noexcept;
-  /// Throws once a signal has come. Nobody sees the error: the process ends with this object.
+  /// Throws once a signal has come. The error is never shown: the process ends with this object.
   void check() const;
 
  private:

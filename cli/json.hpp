@@ -13,8 +13,8 @@
 
 namespace patchfold::cli {
 
-/// A value as text: strings with their quotes (bytes that are no UTF-8 are replaced), numbers, lists; null for no value, and
-/// for floating-point numbers that are none.
+/// Returns a value as JSON text: strings in quotes (bytes that are not UTF-8 are replaced), numbers, lists. No value,
+/// infinity and NaN are null.
 std::string json_of(std::nullptr_t);
 std::string json_of(std::string_view text);
 std::string json_of(bool flag);
@@ -35,7 +35,7 @@ std::string json_of(const std::optional<T>& value) {
   return value ? json_of(*value) : json_of(nullptr);
 }
 
-/// An object on one line.
+/// A JSON object on one line.
 class JsonObject {
  public:
   template <class T>
@@ -53,7 +53,7 @@ inline std::string json_of(const JsonObject& object) {
   return object.text();
 }
 
-/// "[..]" with what `f` makes of each entry; `separator` between two of them.
+/// Returns a list "[..]" of the texts that `f` returns for the entries, with `separator` between two of them.
 template <class Range, class F>
 std::string json_list(const Range& range, F&& f, std::string_view separator = ", ") {
   std::string text;
@@ -61,7 +61,7 @@ std::string json_list(const Range& range, F&& f, std::string_view separator = ",
   return "[" + text + "]";
 }
 
-/// A value that is JSON text already.
+/// A text that is already JSON.
 struct JsonText {
   std::string text{};
 };

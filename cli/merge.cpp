@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Pictures are blended, whatever their element type: unlike arrays of integers, they seldom hold labels.
+/// Returns the spec of the merge. Pictures of every type are blended: unlike integer arrays, they seldom hold labels.
 MergeSpec spec_of(const MergeRequest& request, const PlannedTiles& tiles) {
   MergeSpec spec{.reduce = request.reduce,
                  .window = request.window,
@@ -39,7 +39,7 @@ MergeSpec spec_of(const MergeRequest& request, const PlannedTiles& tiles) {
   return spec;
 }
 
-/// Rows on their way to a file.
+/// Writes the rows of a merge to a file.
 class FileSink final : public RowSink {
  public:
   explicit FileSink(formats::RowWriter& writer) : writer_(writer) {}
@@ -56,8 +56,8 @@ class FileSink final : public RowSink {
   formats::RowWriter& writer_;
 };
 
-/// Tiles of so many bytes, of that many in all, that are read at the same time: a few for each thread, so that none waits
-/// long for another's last.
+/// Returns the number of tiles, of `tiles` tiles of `bytes` bytes each, that are read at the same time: a few for each
+/// thread, so that no thread waits long for the last tile of another.
 std::int64_t tiles_ahead(std::int64_t tiles, std::int64_t bytes, int threads) {
   constexpr std::int64_t most = 256;
   return threads == 1 ? 1 : pieces_in_memory(bytes, std::min({most, tiles, 4 * std::int64_t{threads}}));
@@ -102,11 +102,11 @@ class Merge {
     return fmt::format("{}: {}, {}", output_name(request_.output), extents_text(shape_), formats::type_text(type_));
   }
   bool is_picture() const { return request_.format != formats::FileFormat::npy; }
-  /// Returns the bytes of the first tile; none is larger.
+  /// Returns the bytes of the first tile; no tile is larger.
   std::int64_t tile_bytes() const {
     return formats::byte_count(tiling_.result_shape(0, tiles_.channels()), tiles_.type().size).value_or(INT64_MAX);
   }
-  /// Returns the bytes of tiles that wait, of rows, and of tiles that are read.
+  /// Returns the bytes of waiting tiles, of rows, and of the tiles that are being read.
   std::int64_t memory_bytes() const {
     const MergeMemory merging = merge_memory(tiling_, spec_, by_rows_);
     return (Checked(merging.most) + Checked(tile_bytes()) * Checked(tiles_ahead_)).value().value_or(INT64_MAX);
@@ -132,7 +132,7 @@ class Merge {
         .add("losses", losses_json(losses));
     return json;
   }
-  /// Tells in words how elements of several tiles become one.
+  /// Returns a sentence about how elements of several tiles become one.
   std::string blending_text() const {
     const Reduce reduce = reduction_of(spec_);
     if (reduce == Reduce::center) return "not blended (center)";
@@ -147,7 +147,7 @@ class Merge {
     request_.reporting.forecast(request_.output, line, json(std::nullopt));
   }
 
-  /// Returns the metadata of the picture that was split, in the size of the output.
+  /// Returns the metadata of the picture that was split, scaled to the size of the output.
   formats::Metadata metadata() const {
     const auto& scale = tiling_.spec().scale;
     if (!is_picture() || tiling_.axes().size() != 2) return {};
@@ -185,7 +185,7 @@ class Merge {
   template <class Commit>
   void merge(Merger& merger, InterruptGuard& guard, Commit&& commit) {
     Progress progress("merge", "tiles", tiling_.size(), request_.reporting.quiet);
-    // Threads read some tiles at the same time; then they merge these together, in order.
+    // Threads read some tiles at the same time. Then all threads merge these tiles together, in order.
     std::vector<LoadedTile> read(static_cast<std::size_t>(tiles_ahead_));
     for (std::int64_t begin = 0; begin < tiling_.size(); begin += tiles_ahead_) {
       const std::int64_t end = std::min(begin + tiles_ahead_, tiling_.size());
@@ -217,8 +217,8 @@ class Merge {
   Dims shape_;
   formats::ElementType type_;
   bool by_rows_;
-  std::int64_t tiles_ahead_;   ///< that are read at the same time
-  std::int64_t memory_bytes_;  ///< at most
+  std::int64_t tiles_ahead_;   ///< tiles that are read at the same time
+  std::int64_t memory_bytes_;  ///< the most bytes of memory
 };
 
 }  // namespace

@@ -15,25 +15,25 @@
 namespace patchfold::cli {
 
 struct MergeRequest {
-  std::string help{};  ///< if not empty, this text is shown and nothing is done
+  std::string help{};  ///< if not empty, patchfold shows this text and does nothing
   std::string folder{};
   std::string output{};
-  formats::FileFormat format = formats::FileFormat::npy;  ///< of the output
+  formats::FileFormat format = formats::FileFormat::npy;  ///< the output's format
   std::string plan{};                                     ///< path of plan.json; empty: in the folder
   bool chw = false;                                       ///< results are arrays of C x H x W, the output is a picture
-  bool processed = false;          ///< tiles are results: their checksums, types and channels are their own
-  std::optional<Reduce> reduce{};  ///< none: mean of pictures, that of the library for arrays
+  bool processed = false;          ///< tiles are results: checksum, type and channels may differ from the plan's
+  std::optional<Reduce> reduce{};  ///< none: mean for pictures, the library's default for arrays
   WeightWindow window{};
-  std::optional<DType> dtype{};  ///< of the output
+  std::optional<DType> dtype{};  ///< the output's element type
   std::optional<Scalar> fill{};
   formats::TiffOptions tiff{};
   PictureOptions picture{};
   bool dry_run = false;
   Reporting reporting{};
-  int threads = 0;  ///< 0: as many as the machine has
+  int threads = 0;  ///< 0: one for each processor of the machine
 };
 
-/// Reads the words that follow `patchfold merge`. Every Error that it throws is one of usage.
+/// Reads the words that follow `patchfold merge`. Throws only errors of usage.
 MergeRequest parse_merge(const std::vector<std::string>& words);
 std::vector<OptionInfo> merge_options();
 

@@ -63,7 +63,7 @@ std::string list() {
   return text;
 }
 
-/// Lines of columns, each as wide as its widest cell.
+/// Returns lines of columns, each as wide as its widest cell.
 std::string columns(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {

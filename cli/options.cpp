@@ -13,8 +13,8 @@
 namespace patchfold::cli {
 namespace {
 
-/// Dashes in the name of an argument become underscores, --name=value becomes two words, and an old name the new one, which
-/// is said on standard error.
+/// Returns the words with underscores for dashes in names of arguments, with --name=value as two words, and with the new
+/// name for an old one. Says on standard error that a name is old.
 std::vector<std::string> normalise(const std::vector<std::string>& words, const OperatorSpec& op) {
   std::vector<std::string> result;
   for (const auto& word : words) {

@@ -19,37 +19,37 @@ inline constexpr const char* value_forms =
     "Values: N is an integer; N,.. a list with one entry for each axis; B:E,.. a list of (begin, end); padding is valid,\n"
     "same_upper, same_lower, N, a list, or a list of pairs. A dash may stand for an underscore: --kernel-size.";
 
-/// The options that say what a command reports: -q and --json.
+/// Adds the options for the report of a command: -q and --json.
 void add_reporting(Command& command, Reporting& reporting);
-/// The option that says how many threads run.
+/// Adds the option for the number of threads.
 void add_threads(Command& command, int& threads);
-/// The option that says the format of a result whose name does not, and what the value is read into: `format_of_output`.
+/// Adds the option for the format of a result whose name tells none; format_of_output() reads `format`.
 Command::Option add_format(Command& command, std::string& format);
-/// The format of a result: as its name says, otherwise as the option says, otherwise .npy where data goes to a stream.
-/// Throws Error(usage), also for a stream that is a terminal. `option`: what names the result, "-o" or "OUT".
+/// Returns the format of a result: from its name, or else from the option, or else .npy for a stream. `option` is the
+/// option that names the result, "-o" or "OUT". Throws Error(usage), also for a stream that is a terminal.
 formats::FileFormat format_of_output(std::string_view command, std::string_view option, const std::string& output,
                                      const std::string& format);
-/// Element types, for completions.
+/// Returns the names of all element types, for completions.
 std::vector<std::string> dtype_names();
 
-/// The element type of that name, or nothing for an empty text. Throws Error(usage).
+/// Returns the element type of that name, or nothing for an empty text. Throws Error(usage).
 std::optional<DType> parse_dtype(std::string_view command, std::string_view option, const std::string& text);
 
-/// The value that an option has. Throws Error(type, value), which is one of usage here.
+/// Returns the value of an option. Throws Error(type, value); both are errors of usage here.
 ArgumentValue parse_argument(std::string_view command, std::string_view option, ArgumentKind kind, const std::string& text);
 
-/// One option for each argument of an operator.
+/// The options of an operator, one for each argument.
 class OperatorOptions {
  public:
-  /// Adds the options to `command`, which must live as long.
+  /// Adds the options to `command`, which must live as long as this object.
   OperatorOptions(Command& command, const OperatorSpec& op);
   OperatorOptions(const OperatorOptions&) = delete;
   OperatorOptions& operator=(const OperatorOptions&) = delete;
 
-  /// Reads words as Command::parse() does. Throws Error(unknown_argument) too, which names the options that there are.
+  /// Reads words as Command::parse() does. Throws Error(unknown_argument) too, which names the known options.
   std::string parse(const std::vector<std::string>& words);
   bool given(std::size_t argument) const { return command_.given(options_[argument]); }
-  /// Those that were given, in the operator's order. Throws Error(type).
+  /// Returns the arguments on the command line, in the operator's order. Throws Error(type).
   std::vector<Argument> arguments() const;
 
  private:

@@ -12,7 +12,7 @@
 namespace patchfold::cli {
 namespace {
 
-/// The argument that says where the channels lie, or null.
+/// Returns the argument for the place of the channels, or null.
 const ArgumentSpec* layout_of(const OperatorSpec& op) {
   const auto argument = std::ranges::find_if(
       op.arguments, [](const ArgumentSpec& spec) { return spec.name == "layout" || spec.name == "data_format"; });
@@ -23,7 +23,7 @@ bool is_last(std::string_view word) {
   return word == "channels_last" || word == "NHWC";
 }
 
-/// A picture has two spatial axes, so a single number stands for both.
+/// Turns single numbers into lists of two, because a picture has two spatial axes.
 void spread_numbers(RunRequest& request) {
   for (Argument& argument : request.arguments)
     if (argument.name == "kernel_size" || argument.name == "block")
@@ -37,7 +37,7 @@ void settle_layout(RunRequest& request) {
   const bool in = request.data.kind == Source::Kind::picture;
   // The output of an operator without channels (coverage), or of one on columns (reorder), has no layout of its own.
   if ((!in && !formats::is_picture_path(request.output)) || op.data_input.empty()) return;
-  if (op.neutral == Copy::name) return;  // which takes either layout
+  if (op.neutral == Copy::name) return;  // copy takes either layout
   if (in && op.dialect == "neutral") spread_numbers(request);
   const std::string& path = in ? request.data.path : request.output;
   const auto refuse = [&](std::string_view but, std::string_view hint) {

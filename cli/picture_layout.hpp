@@ -6,12 +6,12 @@
 
 namespace patchfold::cli {
 
-/// Gives the operator the layout of the pictures that it reads or writes: channels last, with --chw channels first. A layout
-/// that the command line names, or that the operator cannot change, has to be that of the pictures. A single number for the
-/// kernel or the block stands for both spatial axes of a picture. Throws Error(usage).
+/// Gives the operator the layout of its pictures: channels last, or with --chw channels first. A layout that the command
+/// line names, or that the operator cannot change, must be that of the pictures. A single number for the kernel or the
+/// block stands for both spatial axes of a picture. Throws Error(usage).
 void settle_layout(RunRequest& request);
 
-/// The same with channels first instead of last, or the other way round, where the operator has a layout.
+/// Returns the request with channels first in place of last, or the reverse, if the operator has a layout.
 RunRequest with_other_layout(const RunRequest& request);
 
 }  // namespace patchfold::cli

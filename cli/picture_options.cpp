@@ -11,7 +11,7 @@
 namespace patchfold::cli {
 namespace {
 
-/// Two numbers that differ: "0,1"; nothing for other texts.
+/// Returns the range in a text of two different numbers, "0,1"; nothing for other texts.
 std::optional<formats::ValueRange> range_of(const std::string& text) {
   formats::ValueRange range;
   const char* last = text.data() + text.size();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of `run` and `merge` about pictures that are written.
+// The options of `run` and `merge` for writing pictures.
 #pragma once
 
 #include <optional>
@@ -19,12 +19,12 @@ struct PictureOptions {
   std::optional<int> quality{};
 
   void add_to(Command& command);
-  /// Throws Error(usage) for what does not fit the output.
+  /// Throws Error(usage) for an option that does not fit the output.
   void check(std::string_view command, formats::FileFormat format, const std::string& output) const;
   formats::WriteOptions options() const;
 };
 
-/// The losses of a file, which does not hold all that it was given: as JSON, and as a line each on standard error.
+/// Returns the losses of a file, the given data that it does not hold, as JSON. Prints each as a line on standard error.
 JsonText losses_json(const std::vector<std::string>& losses);
 void print_losses(const std::string& output, const std::vector<std::string>& losses, bool quiet);
 

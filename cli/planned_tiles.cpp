@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns whether arrays of C x H x W become a picture, which is H x W x C.
+/// Returns whether arrays of C x H x W become a picture of H x W x C.
 bool turns_tiles(const MergeRequest& request, const Tiling& tiling) {
   if (request.format == formats::FileFormat::npy) return false;
   return request.chw || (tiling.spec().shape.size() == 3 && tiling.axes() == Dims{1, 2});
@@ -103,7 +103,7 @@ class PlannedTiles::Files {
   [[noreturn]] void fail(std::int64_t index, ErrorCode code, std::string rule, const Dims& given) const {
     fail(index, code, std::move(rule), to_string(given));
   }
-  /// Errors of readers name the tile.
+  /// Calls a reader; its errors name the tile.
   template <class F>
   std::invoke_result_t<F> guarded(std::int64_t index, F&& f) const {
     try {
@@ -119,7 +119,7 @@ class PlannedTiles::Files {
     return guarded(index, [&] { return formats::open_rows(path(index)); });
   }
 
-  /// Extents of a result's axes that are not tiled.
+  /// Returns the extents of a result's axes that are not tiled.
   Dims channels_of(std::int64_t index, const Dims& shape) const {
     const Dims axes = guarded(index, [&] { return tiling_.axes_in(shape.size()); });
     Dims channels;
@@ -127,7 +127,7 @@ class PlannedTiles::Files {
       if (std::find(axes.begin(), axes.end(), axis) == axes.end()) channels.push_back(shape[axis]);
     return channels;
   }
-  /// Results may be of another format than the tiles: all of that of the first.
+  /// Finds the format of the results: that of the first result, which may differ from the format of the tiles.
   void find_extension() {
     for (const char* extension : {"", ".npy", ".tif", ".tiff", ".png", ".jpg", ".jpeg"}) {
       extension_ = extension;
@@ -142,7 +142,7 @@ class PlannedTiles::Files {
     for (std::int64_t index = 0; index < tiling_.size(); ++index) {
       std::error_code error;
       if (fs::exists(path(index), error)) continue;
-      if (error) open(index);  // says what is in the way
+      if (error) open(index);  // throws an error that names the cause
       if (count++ == 0) first = index;
     }
     if (count > 0)
@@ -162,8 +162,8 @@ class PlannedTiles::Files {
     return form_ && has_pixels(reader.shape()) && form_of(reader) != *form_;
   }
 
-  /// Finds the form that holds results of different forms, which become pictures of it. If there is none, throws an error
-  /// that names the first of the few that differ.
+  /// Finds a form for pictures that can hold the results of all forms. If there is none, throws an error that names the
+  /// first result of another form than the most frequent one.
   void find_form() {
     struct Kind {
       Dims channels;
@@ -209,7 +209,7 @@ class PlannedTiles::Files {
   }
   bool is_npy(std::int64_t index) const { return path(index).extension() == ".npy"; }
 
-  /// Results of another scale than the plan's have a message of their own.
+  /// Throws the special error for results of another scale than the plan's.
   void refuse_scale(std::int64_t index, const Dims& given, const Dims& expected) const {
     const auto scale = tiling_.scale_of(index, given);
     if (!scale) return;
@@ -226,7 +226,7 @@ class PlannedTiles::Files {
     if (!(given == expected))
       fail(index, ErrorCode::shape, "must have the size that the plan says", to_string(given), to_string(expected));
   }
-  /// Element type and channels, unless pixels can be promoted.
+  /// Checks element type and channels, unless pixels can be promoted.
   void check_form(std::int64_t index, const formats::RowReader& reader) const {
     if (is_promoted(reader) && common_form({form_of(reader), *form_}) == form_) return;
     const Dims shape = tiling_.result_shape(index, channels_);
@@ -246,11 +246,11 @@ class PlannedTiles::Files {
   const formats::TilePlan& plan_;
   const Tiling& tiling_;
   bool processed_;
-  bool turns_;  ///< arrays of C x H x W to H x W x C
+  bool turns_;  ///< arrays of C x H x W become H x W x C
   std::string extension_{};
   formats::ElementType type_{};
   Dims channels_{};
-  std::optional<PixelForm> form_{};  ///< that tiles of a picture are promoted to
+  std::optional<PixelForm> form_{};  ///< the form that tiles of a picture are promoted to
 };
 
 PlannedTiles::PlannedTiles(const MergeRequest& request, const formats::TilePlan& plan, const Tiling& tiling)
