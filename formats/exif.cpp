@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// EXIF's structure is a small TIFF file: a byte order, and a list of fields of 12 bytes.
+// EXIF is a small TIFF file: a byte order, and a list of fields of 12 bytes.
 #include <algorithm>
 #include <optional>
 
@@ -13,7 +13,7 @@ constexpr std::uint16_t thumbnail_offset_tag = 0x0201;
 constexpr std::uint16_t thumbnail_length_tag = 0x0202;
 constexpr std::size_t field_bytes = 12;
 
-/// Numbers in bytes that nobody has checked: what lies outside is 0.
+/// The numbers in the bytes of an EXIF structure, which may be damaged: a number outside the bytes is 0.
 class Exif {
  public:
   explicit Exif(std::string_view bytes) : bytes_(bytes), is_little_(bytes.starts_with("II")) {}
@@ -64,7 +64,7 @@ std::string exif_with(std::string bytes, int orientation) {
   const Exif exif(bytes);
   const auto at = exif.is_sound() ? exif.value(exif.first_list(), orientation_tag) : std::nullopt;
   if (!exif.is_sound() || (!at && orientation != 1)) {
-    // Byte order, 42, where the list is; one field: a number of 16 bits; no further list.
+    // Byte order, 42, the list's place; one field: a number of 16 bits; no further list.
     std::string smallest("MM\0\x2A\0\0\0\x08\0\1\1\x12\0\3\0\0\0\1\0\0\0\0\0\0\0\0", 26);
     smallest[19] = static_cast<char>(orientation);
     return smallest;

@@ -15,7 +15,7 @@
 namespace patchfold::formats {
 namespace {
 
-/// Opens a regular file; its size goes to `size`.
+/// Opens a regular file and returns its descriptor; `size` gets its size.
 int open_regular(const Subject& subject, std::int64_t& size) {
   if (const int standard = standard_descriptor(subject.path.string(), system::standard_input); standard >= 0)
     return open_stream(subject, standard, size);
@@ -32,7 +32,7 @@ int open_regular(const Subject& subject, std::int64_t& size) {
   subject.fail(ErrorCode::file_open, "must be a regular file", kind_of_file(status.kind));
 }
 
-/// Reads the whole file, for file systems that cannot map it.
+/// Returns the bytes of the whole file, for file systems that cannot map it.
 FileBytes read_whole(const InputFile& file, const Subject& subject) {
   auto memory = allocate(file.size(), subject);
   const auto count = file.read_at(0, memory.get(), file.size(), subject);
@@ -118,7 +118,7 @@ std::shared_ptr<std::byte> allocate(std::int64_t bytes, const Subject& subject) 
 }
 
 std::optional<std::int64_t> byte_count(const Dims& shape, std::size_t element_size) {
-  // An extent of 0 must not hide that strides would not fit.
+  // Extents of 0 are left out, so that they do not hide strides that would not fit.
   Dims counted;
   bool empty = false;
   for (const auto extent : shape) {

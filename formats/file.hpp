@@ -24,34 +24,34 @@ struct Subject {
   const std::filesystem::path& path;
 
   [[noreturn]] void fail(ErrorCode code, std::string rule, std::string given = {}, ErrorValue expected = {}) const;
-  /// The same for a failed system call: "RULE: what errno means".
+  /// Throws the error of a failed system call: "RULE: what errno means".
   [[noreturn]] void fail_system(ErrorCode code, std::string_view rule, int error_number) const;
 };
 
-/// The open descriptor that a path of the command line stands for: "-" (`dash`: 0 where it is read, 1 where it is written),
-/// /dev/stdin, /dev/stdout, /dev/stderr, /dev/fd/N or /proc/self/fd/N; -1 for other paths.
+/// Returns the open descriptor that a path of the command line stands for; -1 for other paths. The paths are "-" (`dash`: 0
+/// where it is read, 1 where it is written), /dev/stdin, /dev/stdout, /dev/stderr, /dev/fd/N and /proc/self/fd/N.
 int standard_descriptor(std::string_view path, int dash) noexcept;
 /// Returns whether a path names a device that takes bytes of any format.
 bool is_device_name(std::string_view path) noexcept;
-/// A file without a name in the folder for temporary files ($TMPDIR, or the system's). Throws Error(file_write).
+/// Opens a file without a name in the folder for temporary files ($TMPDIR, or the system's). Throws Error(file_write).
 int open_unnamed_file(const Subject& subject);
 
-/// The bytes of a whole file. They are the file itself, mapped: nobody may shorten it while it is read.
+/// The bytes of a whole file, mapped into memory. Nobody may shorten the file while it is read.
 struct FileBytes {
   std::span<const std::byte> bytes{};
   std::shared_ptr<const void> owner{};
 };
 
-/// Opens a regular file, or a stream that standard_descriptor knows; anything else (a folder, a named pipe, a device) is
-/// Error(file_open).
+/// Opens a regular file, or a stream that standard_descriptor knows. Throws Error(file_open) for anything else (a folder, a
+/// named pipe, a device).
 FileBytes open_file(const Subject& subject);
 
-/// A regular file that is read in parts. They are not mapped: they do not count as memory of this process, and a file that
-/// somebody shortens meanwhile is an error. Formats are not read from their first byte to their last, so what comes through
-/// a pipe is first stored in an unnamed temporary file, once for the process; what no format begins with is not stored.
+/// A regular file that is read in parts. It is not mapped: so it does not count as memory of this process, and an error
+/// tells if somebody shortens it meanwhile. Readers jump within a file, so the bytes of a pipe are first stored in an
+/// unnamed temporary file, once for the process. A stream that begins like no known format is not stored.
 class InputFile {
  public:
-  /// Throws Error(file_open) as open_file does, and Error(file_write) if a stream cannot be stored.
+  /// Opens the file. Throws Error(file_open) as open_file does, and Error(file_write) if a stream cannot be stored.
   explicit InputFile(const Subject& subject);
   InputFile(InputFile&& other) noexcept;
   InputFile& operator=(InputFile&&) = delete;
@@ -59,11 +59,11 @@ class InputFile {
 
   std::int64_t size() const noexcept { return size_; }
   int descriptor() const noexcept { return descriptor_; }
-  /// Reads fewer bytes only at the end of the file; -1 and errno if the system cannot.
+  /// Reads and returns the number of bytes, fewer than `count` only at the end; -1 and errno if the system cannot read.
   std::int64_t try_read_at(std::int64_t offset, void* dst, std::int64_t count) const noexcept;
-  /// The same with Error(file_open).
+  /// Reads as try_read_at() does. Throws Error(file_open).
   std::int64_t read_at(std::int64_t offset, void* dst, std::int64_t count, const Subject& subject) const;
-  /// All of it, or Error(file_format).
+  /// Reads all `count` bytes. Throws Error(file_open), and Error(file_format) if the file is shorter.
   void read_all_at(std::int64_t offset, void* dst, std::int64_t count, const Subject& subject) const;
 
  private:
@@ -71,13 +71,13 @@ class InputFile {
   int descriptor_;
 };
 
-/// A file from its first byte to its last, as codecs in C read it.
+/// A file that is read once from its first byte to its last, as codecs in C read it.
 class InputChunks {
  public:
   explicit InputChunks(InputFile file) : file_(std::move(file)), buffer_(std::size_t{1} << 16) {}
 
   const InputFile& file() const noexcept { return file_; }
-  /// Reads the next bytes; returns none at the end of the file, or if the system cannot read.
+  /// Reads and returns the next bytes; none at the end of the file, or if the system cannot read.
   std::span<const std::byte> next() noexcept;
   /// Throws Error(file_open) if next() returned none because the system could not read.
   void throw_if_failed(const Subject& subject) const;
@@ -89,21 +89,21 @@ class InputChunks {
   int error_ = 0;
 };
 
-/// Memory without initial values. Throws Error(out_of_memory), also for more than the machine has.
+/// Allocates memory without initial values. Throws Error(out_of_memory), also for more than the machine has.
 std::shared_ptr<std::byte> allocate(std::int64_t bytes, const Subject& subject);
 
-/// Bytes of a tensor; nothing if an extent is negative, or if the product of those that are not 0 exceeds 63 bits.
+/// Returns the bytes of a tensor; nothing if an extent is negative, or if the extents other than 0 give more than 63 bits.
 std::optional<std::int64_t> byte_count(const Dims& shape, std::size_t element_size);
 
-/// Byte strides of a tensor without gaps whose size byte_count() has checked: the last axis is the innermost one, or, with
-/// `fortran_order`, the first.
+/// Returns the byte strides of a tensor without gaps, whose size byte_count() has checked. The last axis is the innermost
+/// one, or with `fortran_order` the first.
 Dims dense_strides(const Dims& shape, std::size_t element_size, bool fortran_order = false);
 
-/// Returns at most the first 40 characters, with '?' for those that are not printable ASCII.
+/// Returns at most the first 40 characters, with '?' for characters that are not printable ASCII.
 std::string excerpt(std::string_view text);
-/// The names of all entries of a folder, in any order. Throws Error(file_open).
+/// Returns the names of all entries of a folder, in any order. Throws Error(file_open).
 std::vector<std::string> names_in(const std::filesystem::path& folder, std::string_view op);
-/// "1 byte", "7 bytes".
+/// Returns "1 byte", "7 bytes".
 std::string bytes_text(std::uint64_t count);
 
 }  // namespace patchfold::formats

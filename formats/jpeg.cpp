@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <exception>
 
-// These two need <cstdio> before them.
+// The two headers below need <cstdio> before them.
 #include <jerror.h>
 #include <jpeglib.h>
 
@@ -15,13 +15,13 @@
 namespace patchfold::formats {
 namespace {
 
-/// Without arithmetic coding each block of 8 x 8 samples takes at least one bit, and however the components are subsampled,
-/// they have together at least one sample for two pixels.
+/// The most pixels that a byte of a file can hold. Without arithmetic coding each block of 8 x 8 samples takes at least one
+/// bit, and in every subsampling two pixels have at least one sample.
 constexpr std::int64_t most_pixels_per_byte = 2 * 8 * 64;
-/// A progressive picture of many empty scans would take very long to read; real ones have about ten.
+/// The most scans of a picture. Real pictures have about ten; one of many empty scans would take very long to read.
 constexpr int most_scans = 500;
 
-/// The state that libjpeg's callbacks reach: `base` comes first, so a pointer to it is a pointer to this.
+/// The state that libjpeg's callbacks reach. `base` comes first, so a pointer to it is a pointer to the whole struct.
 struct ErrorManager {
   jpeg_error_mgr base{};
   std::jmp_buf jump{};
@@ -38,7 +38,7 @@ extern "C" {
   std::longjmp(manager->jump, 1);
 }
 
-/// libjpeg fills in what damaged files lack and only warns. We do not read damaged files.
+/// Turns libjpeg's warnings into errors: libjpeg fills in the missing parts of damaged files, but patchfold refuses them.
 static void on_jpeg_message(j_common_ptr codec, int level) {
   if (level >= 0) return;
   switch (codec->err->msg_code) {
@@ -99,7 +99,7 @@ static void skip_input(j_decompress_ptr codec, long count) {
 }
 }
 
-/// libjpeg's side of reading.
+/// Reads a file with libjpeg.
 class JpegDecoder {
  public:
   explicit JpegDecoder(InputFile file) : input_(std::move(file)) {
@@ -122,7 +122,7 @@ class JpegDecoder {
   std::int64_t width() const noexcept { return codec_.image_width; }
   bool is_arithmetic() const noexcept { return codec_.arith_code; }
   Metadata metadata() const { return jpeg_metadata(codec_); }
-  /// 0 for colours that are neither grey nor RGB.
+  /// Returns the number of channels; 0 for colours that are neither grey nor RGB.
   int channels() const noexcept {
     switch (codec_.jpeg_color_space) {
       case JCS_GRAYSCALE: return 1;
@@ -142,7 +142,7 @@ class JpegDecoder {
     return true;
   }
 
-  /// Reads all of a progressive picture.
+  /// Starts to read; reads all of a progressive picture.
   bool start() {
     if (setjmp(errors_.jump) != 0) return false;
     codec_.out_color_space = channels() == 1 ? JCS_GRAYSCALE : JCS_RGB;
@@ -208,7 +208,7 @@ static void finish_output(j_compress_ptr codec) {
 }
 }
 
-/// libjpeg's side of writing.
+/// Writes a file with libjpeg.
 class JpegEncoder {
  public:
   JpegEncoder(PixelRows& pixels, ByteSink& sink, int quality, const Metadata& metadata)
@@ -238,7 +238,7 @@ class JpegEncoder {
     jpeg_set_defaults(&codec_);
     jpeg_set_quality(&codec_, quality_, TRUE);
     set_jpeg_resolution(codec_, metadata_);
-    // Colours at full resolution.
+    // All colours have full resolution.
     codec_.comp_info[0].h_samp_factor = codec_.comp_info[0].v_samp_factor = 1;
     jpeg_start_compress(&codec_, TRUE);
     for (std::size_t i = 0; i < markers_.size(); ++i)
@@ -327,7 +327,7 @@ class JpegRowReader final : public RowReader {
 
 class JpegRowWriter final : public RowWriter {
  public:
-  /// Into memory.
+  /// Makes a writer to memory.
   JpegRowWriter(const std::filesystem::path& path, const Dims& shape, const ElementType& type, const WriteOptions& options,
                 ByteSink& sink)
       : RowWriter("jpeg", path, shape, type),

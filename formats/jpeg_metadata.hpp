@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-// It needs <cstdio> before it.
+// jpeglib.h needs <cstdio> before it.
 #include <jpeglib.h>
 
 #include <string>
@@ -15,9 +15,9 @@
 
 namespace patchfold::formats {
 
-/// Reads the markers APP1, APP2 and COM, which the codec has to be told to keep.
+/// Returns the metadata in the markers APP1, APP2 and COM. The codec must have been told to keep these markers.
 Metadata jpeg_metadata(const jpeg_decompress_struct& codec);
-/// Sets the resolution; to be called between the defaults of the codec and its start.
+/// Sets the resolution. Call it between the codec's defaults and its start.
 void set_jpeg_resolution(jpeg_compress_struct& codec, const Metadata& metadata);
 /// Returns the markers, with their bytes, that stand between the start and the pixels.
 std::vector<std::pair<int, std::string>> jpeg_markers(const Metadata& metadata);

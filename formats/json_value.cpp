@@ -9,7 +9,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Builds the tree from what the parser meets.
+/// Builds the tree from the parser's events.
 class Builder final : public nlohmann::json_sax<Json> {
  public:
   Builder(int most_depth, const JsonFilter& filter) : most_depth_(static_cast<std::size_t>(most_depth)), filter_(filter) {}

@@ -25,7 +25,7 @@ class Parser {
   void skip_space() {
     while (peek() == ' ' || peek() == '\t' || peek() == '\n' || peek() == '\r') ++at_;
   }
-  /// Skips spaces, and then `c` if it stands there.
+  /// Skips spaces, and then `c` if it is next; returns whether it was.
   bool accept(char c) {
     skip_space();
     if (peek() != c) return false;
@@ -82,7 +82,7 @@ class Parser {
       literal.items.push_back(value(depth + 1));
       comma = accept(',');
     }
-    // Round brackets around one value without a comma only group it.
+    // Round brackets around one value without a comma group the value; they make no tuple.
     if (kind == Literal::Kind::tuple && literal.items.size() == 1 && !comma) {
       Literal only = std::move(literal.items.front());
       return only;

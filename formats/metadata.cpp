@@ -11,11 +11,11 @@ namespace {
 constexpr std::uint32_t pixel_scale_tag = 33550;
 constexpr std::uint32_t tiepoint_tag = 33922;
 constexpr std::uint32_t transformation_tag = 34264;
-/// A marker of a JPEG file, with what stands before the data.
+/// The most bytes of a JPEG marker's data.
 constexpr std::size_t most_in_marker = 65533;
 constexpr std::size_t most_icc_in_jpeg = 255 * (most_in_marker - 14);
 
-/// A resolution in another format's unit, as the integers that it holds.
+/// Returns whether a resolution, in another format's unit, fits the format's integers.
 bool fits_integers(const Resolution& resolution, double most) {
   return std::max(resolution.x, resolution.y) < most;
 }
@@ -38,7 +38,7 @@ const char* name_of(FileFormat format) {
   }
 }
 
-/// Changes the numbers of a field.
+/// Changes the numbers of a field: calls change(numbers).
 template <class F>
 void change_numbers(GeoField& field, F&& change) {
   std::vector<double> numbers(field.values.size() / sizeof(double));
@@ -47,7 +47,7 @@ void change_numbers(GeoField& field, F&& change) {
   std::memcpy(field.values.data(), numbers.data(), numbers.size() * sizeof(double));
 }
 
-/// Fields of the picture whose pixel (i, j) was (i / scale_x + x, j / scale_y + y).
+/// Changes the fields to those of the picture whose pixel (i, j) was (i / scale_x + x, j / scale_y + y).
 void move_geo(std::vector<GeoField>& geo, double scale_y, double scale_x, double y, double x) {
   for (GeoField& field : geo) {
     if (field.tag == tiepoint_tag)

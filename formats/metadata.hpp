@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metadata of a picture: all that its file holds beside the pixels.
+// The metadata of a picture: everything in its file except the pixels.
 #pragma once
 
 #include <cstdint>
@@ -20,18 +20,18 @@ struct Resolution {
   enum class Unit { none, inch, centimetre, metre };
   double x = 0;
   double y = 0;
-  Unit unit = Unit::none;  ///< none: only the ratio of x and y means something
+  Unit unit = Unit::none;  ///< none: only the ratio of x and y counts
   friend bool operator==(const Resolution&, const Resolution&) = default;
 };
 
-/// A field of a GeoTIFF file: its values one after another, in the byte order of this machine.
+/// A field of a GeoTIFF file: its values side by side, in the byte order of this machine.
 struct GeoField {
   std::uint32_t tag = 0;
   std::string values{};
   friend bool operator==(const GeoField&, const GeoField&) = default;
 };
 
-/// Pixels are always read as they are stored: the orientation is not applied to them, so it has to stay with them.
+/// The metadata of a picture. Pixels are read as stored: the orientation is not applied, so it is kept here.
 struct Metadata {
   std::string icc{};  ///< an ICC profile
   std::optional<Resolution> resolution{};
@@ -44,22 +44,22 @@ struct Metadata {
   friend bool operator==(const Metadata&, const Metadata&) = default;
 };
 
-/// Takes away all that a file of that format and so many channels cannot hold. Returns a line for each kind: "its GeoTIFF
-/// tags (PNG files hold none)".
+/// Removes all metadata that a file of that format and so many channels cannot hold. Returns a line for each kind: "its
+/// GeoTIFF tags (PNG files hold none)".
 std::vector<std::string> take_what_is_lost(Metadata& metadata, FileFormat format, std::int64_t channels);
 
-/// Returns the metadata that a part of the picture, which begins at (y, x), needs to be seen and placed. Camera data, texts
-/// and the orientation belong to the whole picture.
+/// Returns the metadata of the part of a picture that begins at (y, x): only what is needed to see and place it. Camera
+/// data, texts and the orientation belong to the whole picture.
 Metadata metadata_of_part(const Metadata& metadata, std::int64_t y, std::int64_t x);
-/// Returns the metadata of the picture made larger by these factors.
+/// Returns the metadata of the picture enlarged by these factors.
 Metadata metadata_of_scaled(const Metadata& metadata, double scale_y, double scale_x);
 
 /// Returns the metadata as a member of plan.json. Bytes are in base64.
 JsonValue json_of(const Metadata& metadata);
-/// Reads such a member. Throws the name of the member that is wrong, as std::string.
+/// Reads the metadata of a member of plan.json. Throws the name of the wrong member, as std::string.
 Metadata metadata_of(const JsonValue& json);
 
-/// Fields of GeoTIFF, and of GDAL, that are carried; their values are numbers of float64 or uint16, or text.
+/// The kind of values in a GeoTIFF or GDAL field that is carried along: numbers of float64 or uint16, or text.
 enum class GeoType { number, short_number, text };
 constexpr std::size_t size_of(GeoType type) noexcept {
   return type == GeoType::number ? 8 : type == GeoType::short_number ? 2 : 1;
@@ -80,21 +80,21 @@ inline constexpr GeoTag geo_tags[] = {
     {42113, GeoType::text, "GDAL_NODATA"},
 };
 
-/// The orientation that EXIF's structure holds; 1 if it has none, or is damaged.
+/// Returns the orientation in an EXIF structure; 1 if it has none, or is damaged.
 int exif_orientation(std::string_view exif) noexcept;
-/// The same structure with that orientation, and without its thumbnail, which would show the picture as it was. An empty or
-/// damaged one becomes the smallest that holds an orientation.
+/// Returns an EXIF structure with that orientation and without its thumbnail, which would show the old picture. An empty or
+/// damaged structure becomes the smallest one that holds an orientation.
 std::string exif_with(std::string exif, int orientation);
 
 /// Returns whether an ICC profile is for pixels of so many channels: grey or RGB, with or without alpha.
 bool fits_icc(std::string_view icc, std::int64_t channels) noexcept;
-/// Returns the resolution, or nothing if it is not of use.
+/// Returns the resolution, or nothing if it makes no sense.
 std::optional<Resolution> sensible(const Resolution& resolution) noexcept;
-/// The chunks of a PNG file that hold the metadata, in their order.
+/// Returns the chunks of a PNG file that hold the metadata, in their order.
 std::vector<std::pair<std::string, std::string>> png_chunks(const Metadata& metadata);
 /// Returns the resolution in pixels per metre, inch or centimetre; Unit::none stays.
 Resolution resolution_in(const Resolution& resolution, Resolution::Unit unit) noexcept;
-/// Returns the text as UTF-8; bytes that are none are read as Latin-1.
+/// Returns the text as UTF-8; bytes that are not UTF-8 are read as Latin-1.
 std::string utf8_of(std::string_view text);
 
 }  // namespace patchfold::formats

@@ -52,7 +52,7 @@ double number_of(const Json& json, const char* member) {
   return value_of<double>(json, member);
 }
 
-/// A list of two entries.
+/// Returns the entries of a list of two.
 const Json::Array& pair_of(const Json& json, const char* member) {
   const auto& pair = value_of<Json::Array>(json, member);
   if (pair.size() != 2) throw std::string(member);

@@ -8,7 +8,7 @@
 namespace patchfold::formats {
 namespace {
 
-/// Takes the bytes for elements of another type. NumPy has none for these types, so files hold them as raw bytes or
+/// Returns the type of elements that are read as another type: NumPy lacks some types, so files hold them as raw bytes or
 /// integers.
 ElementType reinterpreted(const NpyType& type, DType wanted, const Subject& subject) {
   ElementType given = element_type(type);

@@ -11,27 +11,27 @@
 
 namespace patchfold::formats {
 
-/// The element type of a file. `descr` is the header's 'descr' entry in native byte order, which is written to new files;
-/// for opaque elements (strings, datetimes, records) it is the only name that they have.
+/// The element type of a file. `descr` is the header's 'descr' entry in native byte order; new files get it. Opaque
+/// elements (strings, datetimes, records) have no other name.
 struct ElementType {
   DType dtype = DType::float32;
   std::size_t size = 4;
   std::string descr = "'<f4'";
 };
 
-/// The element type that .npy files give a dtype of this library: bfloat16 is written as 'V2', float8 as 'V1'.
+/// Returns the element type that .npy files have for a dtype of this library: 'V2' for bfloat16, 'V1' for float8.
 ElementType element_type(DType dtype);
 
-/// A tensor read from a file. Its data is the mapped file itself, or separate memory if bytes had to be swapped.
+/// A tensor read from a file. Its data is the mapped file, or memory of its own if bytes had to be swapped.
 struct LoadedTensor {
   ConstTensorView view{};
   ElementType type{};
   std::shared_ptr<const void> owner{};  ///< keeps `view` alive
 };
 
-/// Reads a .npy file. `reinterpret_as` says what elements are that NumPy writes as V1, V2, u1 or u2 (bfloat16, float8); it
-/// must have their size. Throws Error(file_open, file_format, file_unsupported) with op "npy" and the path as argument. The
-/// header's shape is compared with the size of the file before memory for it is allocated.
+/// Reads a .npy file. `reinterpret_as` is the real type of elements that NumPy writes as V1, V2, u1 or u2 (bfloat16,
+/// float8), of the same size. The header's shape is compared with the size of the file before memory is allocated. Throws
+/// Error(file_open, file_format, file_unsupported) with op "npy" and the path as argument.
 LoadedTensor read_npy(const std::filesystem::path& path, std::optional<DType> reinterpret_as = std::nullopt);
 
 }  // namespace patchfold::formats

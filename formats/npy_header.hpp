@@ -13,23 +13,23 @@ struct NpyHeader {
   NpyType type{};
   bool fortran_order = false;
   Dims shape{};
-  std::size_t bytes = 0;  ///< length of the header: the data begins there
+  std::size_t bytes = 0;  ///< length of the header, after which the data begins
 };
 
 /// The most bytes of a header, with the magic, the version and the length before it.
 inline constexpr std::int64_t longest_npy_header = (std::int64_t{1} << 20) + 12;
 
-/// Reads and checks a header, but not whether the file is long enough for the data. `file` is the whole file or its first
-/// `longest_npy_header` bytes; `file_size` is the size of the whole file.
+/// Reads and checks a header, but not the length of the data. `file` is the whole file or its first `longest_npy_header`
+/// bytes; `file_size` is the size of the whole file.
 NpyHeader parse_npy_header(std::span<const std::byte> file, std::int64_t file_size, const Subject& subject);
 inline NpyHeader parse_npy_header(std::span<const std::byte> file, const Subject& subject) {
   return parse_npy_header(file, static_cast<std::int64_t>(file.size()), subject);
 }
 
-/// Returns the end of the data. Throws Error(file_format) if the file is shorter.
+/// Returns the place where the data ends. Throws Error(file_format) if the file is shorter.
 std::int64_t checked_npy_end(const NpyHeader& header, std::int64_t file_size, const Subject& subject);
 
-/// The header that NumPy writes for a row-major tensor, byte for byte.
+/// Returns the header that NumPy writes for a row-major tensor, byte for byte.
 std::string npy_header(const Dims& shape, const ElementType& type);
 
 }  // namespace patchfold::formats

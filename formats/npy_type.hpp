@@ -15,27 +15,27 @@ namespace patchfold::formats {
 
 inline constexpr char native_order = std::endian::native == std::endian::little ? '<' : '>';
 
-/// "f4": an element type without its byte order.
+/// Returns "f4", ..: an element type without its byte order.
 std::string npy_name(const DTypeInfo& info);
 
-/// An element, or a field of a record.
+/// The type of an element, or of a field of a record.
 struct NpyType {
   char kind = 'V';            ///< NumPy's letter: b i u f c S U V M m; R for a record
   std::size_t size = 0;       ///< bytes
-  std::size_t swap_unit = 1;  ///< bytes of a number that has to be reversed, in foreign byte order; else 1
-  std::size_t repeat = 1;     ///< elements of the sub-array that a field of a record has
+  std::size_t swap_unit = 1;  ///< bytes of a number to reverse, in foreign byte order; else 1
+  std::size_t repeat = 1;     ///< elements in the sub-array of a field of a record
   std::string descr{};        ///< the entry in native byte order
   std::vector<NpyType> fields{};
 };
 
-/// Throws Error(file_format) for a text that does not name a type, and Error(file_unsupported) for objects and unknown
-/// types.
+/// Returns the type that a 'descr' entry describes. Throws Error(file_format) for a text that names no type, and
+/// Error(file_unsupported) for objects and unknown types.
 NpyType npy_type(const Literal& descr, const Subject& subject);
 
-/// The library's element type for it.
+/// Returns the library's element type for an NpyType.
 ElementType element_type(const NpyType& type);
 
-/// Returns whether some numbers are in foreign byte order.
+/// Returns whether any number is in foreign byte order.
 bool is_foreign(const NpyType& type);
 
 /// Copies `count` elements, turning them into native byte order.

@@ -14,7 +14,7 @@
 namespace patchfold::formats {
 namespace {
 
-/// Writes at `offset`, or where the file's position is.
+/// Writes at `offset`, or at the file's position.
 void write_all(int descriptor, const std::byte* data, std::size_t bytes, const Subject& subject,
                std::optional<std::int64_t> offset = std::nullopt) {
   while (bytes > 0) {
@@ -35,7 +35,7 @@ OutputFile::OutputFile(std::filesystem::path path, std::string_view writer, Kind
     if (kind == Kind::regular)
       subject.fail(ErrorCode::file_write, "must be a regular file: it is not written from its first byte to its last");
   };
-  // Opening it anew would lose the position of a redirected file.
+  // A redirected file keeps its position, which opening it anew would lose.
   if (const int standard = standard_descriptor(path_.string(), system::standard_output); standard >= 0) {
     const int stream = system::duplicate(standard);
     if (stream < 0) subject.fail_system(ErrorCode::file_write, "cannot be written", errno);
@@ -59,7 +59,7 @@ OutputFile::OutputFile(std::filesystem::path path, std::string_view writer, Kind
   }
   target_ = path_;
   if (exists) {
-    // Renaming would replace a write-protected file without asking.
+    // Checks this first, because renaming would replace a write-protected file without asking.
     if (!system::may_write(path_)) subject.fail_system(ErrorCode::file_write, "cannot be written", errno);
     std::error_code error;
     target_ = std::filesystem::canonical(path_, error);
@@ -85,7 +85,7 @@ void OutputFile::unmap() noexcept {
 
 void OutputFile::create_temporary() {
   const Subject subject{writer_, path_};
-  // A dot hides it, and a long name is cut so that it stays within the 255 bytes that a name may have.
+  // The dot hides the temporary file. A long name is cut to the 255 bytes that a name may have.
   std::string stem = ".";
   stem.append(target_.filename().string(), 0, 200).append(".");
   std::random_device random;
@@ -120,7 +120,7 @@ std::byte* OutputFile::map(std::size_t bytes) {
       subject.fail_system(ErrorCode::file_write, "cannot be made " + bytes_text(bytes) + " long", error);
     mapping = system::map_to_write(descriptor_, bytes);
   }
-  if (mapping == nullptr) {  // not a file, or on a file system that cannot map it
+  if (mapping == nullptr) {  // not a regular file, or the file system cannot map it
     mapping = system::allocate_pages(bytes);
     if (mapping == nullptr) subject.fail(ErrorCode::out_of_memory, "needs more memory than there is", bytes_text(bytes));
     is_buffer_ = true;

@@ -10,7 +10,7 @@
 
 namespace patchfold::formats {
 
-/// Takes bytes one after another.
+/// Takes the bytes of a file, in order.
 class ByteSink {
  public:
   virtual ~ByteSink() = default;
@@ -18,14 +18,13 @@ class ByteSink {
 };
 
 /// A file that is written under a temporary name, in the folder of its path or of the file that the path links to. `commit`
-/// renames it; without commit the destructor removes it and leaves the file at the path as it was. A new file gets the
-/// permissions of the file that it replaces. "-" is standard output. It, /dev/null, pipes and other files that are not
-/// regular are written directly.
-/// Throws Error(file_write) with the writer as op and the path as argument.
+/// renames it. Without commit the destructor removes it, and the file at the path stays as it was. A new file gets the
+/// permissions of the file that it replaces. Written directly are "-" (standard output), /dev/null, pipes and other files
+/// that are not regular. Throws Error(file_write) with the writer as op and the path as argument.
 class OutputFile final : public ByteSink {
  public:
-  /// regular: what is not written in one direction. Standard streams get it from a temporary file on commit; paths to
-  /// anything else that is no regular file are refused before they are opened.
+  /// regular: the file is not written in one direction. Standard streams get it from a temporary file on commit; any other
+  /// path to a file that is not regular is refused before it is opened.
   enum class Kind { any, regular };
 
   explicit OutputFile(std::filesystem::path path, std::string_view writer = "file", Kind kind = Kind::any);
@@ -34,13 +33,13 @@ class OutputFile final : public ByteSink {
   ~OutputFile() override;
 
   void write(const void* data, std::size_t bytes) override;
-  /// Instead of `write`, for regular files: write at any place, and read back up to `bytes` bytes.
+  /// Writes at any place of a regular file; use it instead of `write`. read_at reads back up to `bytes` bytes.
   void write_at(std::int64_t offset, const void* data, std::size_t bytes);
   std::size_t read_at(std::int64_t offset, void* dst, std::size_t bytes);
   /// Makes the file `bytes` long, reserves the space on the disk, and maps it for writing. Called once, before any write.
   std::byte* map(std::size_t bytes);
   void commit();
-  /// Path of the temporary file; empty if the file is written directly.
+  /// Returns the path of the temporary file; empty if the file is written directly.
   const std::filesystem::path& temporary() const noexcept { return temporary_; }
 
  private:
@@ -53,13 +52,13 @@ class OutputFile final : public ByteSink {
   std::filesystem::path target_;
   std::filesystem::path temporary_;
   int descriptor_ = -1;
-  int stream_ = -1;  ///< that gets the file on commit
+  int stream_ = -1;  ///< the stream that gets the file on commit
   void* mapping_ = nullptr;
   std::size_t mapped_bytes_ = 0;
   bool is_buffer_ = false;  ///< the mapping is plain memory, which commit writes to the file
 };
 
-/// A row-major .npy file of known shape whose elements are computed straight into the mapped file.
+/// A row-major .npy file of known shape. Its elements are computed straight into the mapped file.
 class NpyOutput {
  public:
   NpyOutput(std::filesystem::path path, const Dims& shape, const ElementType& type);

@@ -17,18 +17,18 @@ bool has_pictures() noexcept;
 /// Returns whether this build reads and writes TIFF.
 bool has_tiff() noexcept;
 
-/// Reads a picture as H x W x C, C always present: uint8 or uint16 from PNG and JPEG, any of the types that create_rows
-/// names from TIFF. `metadata` gets what the file says besides. Palettes and 1, 2 and 4 bit greys of PNG become 8 bit.
+/// Reads a picture as H x W x C, with an axis for C in every case: uint8 or uint16 from PNG and JPEG, any type of
+/// create_rows from TIFF. `metadata` gets the rest of the file. Palettes and 1, 2 and 4 bit greys of PNG become 8 bit.
 /// `page` is that of open_rows. Throws Error with op "picture", "png", "jpeg" or "tiff".
 LoadedTensor read_picture(const std::filesystem::path& path, std::optional<int> page = std::nullopt,
                           Metadata* metadata = nullptr);
 
-/// Writes H x W x C, any strides, atomically, as create_rows says. C = 1, 2, 3, 4 for PNG, 1 or 3 for JPEG. Returns
+/// Writes H x W x C of any strides, atomically, as create_rows says. C is 1, 2, 3 or 4 for PNG, 1 or 3 for JPEG. Returns
 /// RowWriter::losses().
 std::vector<std::string> write_picture(const std::filesystem::path& path, const ConstTensorView& picture,
                                        const WriteOptions& options = {});
 
-/// The bytes of a JPEG file of H x W x C, which `path` names in errors.
+/// Returns the bytes of a JPEG file of H x W x C. Errors name `path`.
 std::vector<std::byte> encode_jpeg(const std::filesystem::path& path, const ConstTensorView& picture,
                                    const WriteOptions& options);
 

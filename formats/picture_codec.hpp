@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Basics of the codecs of pictures. PNG's and JPEG's call C libraries that report errors by longjmp: their functions that
-// call setjmp own nothing that a destructor would have to release, and each one that reaches the library calls setjmp anew.
+// Basics of the picture codecs. The C libraries of PNG and JPEG report errors by longjmp. So a function that calls setjmp
+// owns nothing with a destructor, and each function that reaches such a library calls setjmp anew.
 #pragma once
 
 #include <limits>
@@ -9,24 +9,24 @@
 
 namespace patchfold::formats {
 
-/// Rows of H x W x C on their way into a PNG or JPEG file: uint8, or uint16 in native byte order.
+/// Rows of H x W x C that become the pixels of a PNG or JPEG file: uint8, or uint16 in native byte order.
 class PixelRows {
  public:
-  /// Throws Error(rank, shape, dtype, value) if the tensor is not a picture. Floating-point pixels become uint8: those of
-  /// `range`, or of 0 to 255.
+  /// Begins a picture. Throws Error(rank, shape, dtype, value) if the tensor is not a picture. Floating-point pixels become
+  /// uint8: `range`, or 0 to 255, is mapped to 0 to 255.
   PixelRows(const Dims& shape, DType dtype, const std::optional<ValueRange>& range, const Subject& subject);
 
   std::int64_t height() const noexcept { return shape_[0]; }
   std::int64_t width() const noexcept { return shape_[1]; }
   int channels() const noexcept { return static_cast<int>(shape_[2]); }
-  /// Bytes of a sample: 1 or 2.
+  /// Returns the bytes of a sample: 1 or 2.
   int depth() const noexcept { return dtype_ == DType::uint16 ? 2 : 1; }
   std::size_t row_bytes() const noexcept { return static_cast<std::size_t>(width() * channels() * depth()); }
   void copy_row(const ConstTensorView& rows, std::int64_t y, std::byte* dst) noexcept;
-  /// To be called after all rows. Throws Error(value) if no range was given and floating-point numbers that all lie at or
-  /// below 1, as where 1 is white, would be black.
+  /// Throws Error(value) if no range was given and all floating-point numbers lie at or below 1, as if 1 were white: the
+  /// picture would be black. Call it after all rows.
   void check_brightness(const Subject& subject) const;
-  /// Numbers that became 0 or 255 because they lie beyond; NaN too.
+  /// Returns the number of pixels beyond the range that became 0 or 255, NaN included.
   std::int64_t clipped() const noexcept { return clipped_; }
   const ValueRange& range() const noexcept { return range_; }
 
@@ -44,12 +44,12 @@ class PixelRows {
 };
 
 void check_picture_rank(const Dims& shape, const Subject& subject);
-/// Copies row y of H x W x C without gaps; elements have 1, 2, 4 or 8 bytes.
+/// Copies row y of H x W x C to memory without gaps; elements have 1, 2, 4 or 8 bytes.
 void copy_picture_row(const ConstTensorView& rows, std::int64_t y, std::byte* dst);
-/// The same from bfloat16 to float32.
+/// Copies such a row of bfloat16 as float32.
 void copy_bfloat16_row(const ConstTensorView& rows, std::int64_t y, std::byte* dst);
 
-/// "640 x 480 pixels".
+/// Returns "640 x 480 pixels".
 std::string pixels_text(std::int64_t width, std::int64_t height);
 
 }  // namespace patchfold::formats

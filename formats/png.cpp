@@ -13,12 +13,12 @@
 namespace patchfold::formats {
 namespace {
 
-/// The most that deflate can pack into one byte.
+/// The most bytes that deflate can pack into one byte.
 constexpr std::int64_t most_bytes_per_byte = 1032;
 
 struct Message {
   char text[200] = {};
-  bool is_memory = false;  ///< memory could not be had, which libpng's own text may not say
+  bool is_memory = false;  ///< memory ran out, which libpng's own text may not say
 };
 
 extern "C" {
@@ -46,7 +46,7 @@ static void free_for_png(png_structp, png_voidp memory) {
   subject.fail(ErrorCode::out_of_memory, "needs more memory than there is");
 }
 
-/// libpng's side of reading.
+/// Reads a file with libpng.
 class PngDecoder {
  public:
   explicit PngDecoder(InputFile file) : input_(std::move(file)) {
@@ -67,7 +67,7 @@ class PngDecoder {
   int bit_depth() const noexcept { return png_get_bit_depth(png_, info_); }
   bool is_interlaced() const noexcept { return passes_ > 1; }
 
-  /// Returns the metadata of the chunks before the pixels.
+  /// Returns the metadata of the chunks that come before the pixels.
   Metadata metadata() const {
     Metadata metadata;
     read_colours(metadata);
@@ -107,7 +107,7 @@ class PngDecoder {
     return true;
   }
 
-  /// Asks for samples of 8 or 16 bits; channels() and bit_depth() then tell what the rows hold.
+  /// Chooses samples of 8 or 16 bits. Afterwards channels() and bit_depth() describe the rows.
   bool choose_samples() {
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
     if (png_get_color_type(png_, info_) == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(png_);
@@ -119,7 +119,7 @@ class PngDecoder {
     return true;
   }
 
-  /// The next rows, or all of an interlaced picture.
+  /// Reads the next rows, or all rows of an interlaced picture.
   bool read_rows(std::size_t count, std::byte* data, std::size_t row_bytes) {
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
     for (int pass = 0; pass < passes_; ++pass)
@@ -149,7 +149,7 @@ class PngDecoder {
     int intent = 0;
     const bool is_srgb = png_get_sRGB(png_, info_, &intent) != 0;
     if (is_srgb) metadata.colours.emplace_back("sRGB", std::string(1, static_cast<char>(intent)));
-    // libpng works these out from an sRGB chunk and from profiles, too.
+    // With an sRGB chunk or a profile, libpng derives the values of the chunks below itself.
     if (is_srgb || !metadata.icc.empty()) return;
     png_fixed_point gamma = 0;
     if (png_get_valid(png_, info_, PNG_INFO_gAMA) != 0 && png_get_gAMA_fixed(png_, info_, &gamma) != 0)
@@ -222,7 +222,7 @@ class PngRowReader final : public RowReader {
     if (taken_ == shape()[0] && !decoder_.is_interlaced()) check(decoder_.finish());
   }
 
-  /// Every pass goes over all rows, so that the first row is there only with the last one.
+  /// Copies rows of an interlaced picture. Every pass goes over all rows, so they are complete only after the last.
   void copy_interlaced(std::int64_t count, std::byte* dst) {
     if (taken_ == 0 && count == shape()[0]) return read_interlaced(dst);
     if (!picture_) {

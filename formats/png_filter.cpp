@@ -8,7 +8,7 @@
 namespace patchfold::formats {
 namespace {
 
-/// A byte as its filters see it: `a` is left of it, `b` above, `c` above `a`.
+/// The filters for one byte: `a` is the byte left of it, `b` above, `c` above `a`.
 struct None {
   static int of(int x, int, int, int) noexcept { return x; }
 };
@@ -31,7 +31,7 @@ struct Paeth {
   }
 };
 
-/// Rows are summed in pieces whose sums fit into 32 bits.
+/// The length of a piece of a row whose sum fits into 32 bits.
 constexpr std::size_t piece = 1 << 16;
 
 template <class Filter>
@@ -64,7 +64,7 @@ struct Choice {
   std::uint64_t (*cost)(const std::uint8_t*, const std::uint8_t*, std::size_t, std::size_t) noexcept;
   void (*apply)(const std::uint8_t*, const std::uint8_t*, std::size_t, std::size_t, std::uint8_t*) noexcept;
 };
-/// The filters by their numbers in files.
+/// The filters, at the numbers that files give them.
 constexpr Choice choices[] = {{cost<None>, apply<None>},
                               {cost<Sub>, apply<Sub>},
                               {cost<Up>, apply<Up>},
@@ -75,7 +75,7 @@ constexpr Choice choices[] = {{cost<None>, apply<None>},
 
 void filter_png_row(const std::uint8_t* row, const std::uint8_t* above, std::size_t bytes, std::size_t pixel,
                     std::uint8_t* dst) noexcept {
-  // Filters hide what repeats, so they have to be better by a tenth.
+  // A filtered row must be better by a tenth: filters hide repetitions.
   std::uint8_t best = 0;
   std::uint64_t least = cost<None>(row, above, bytes, pixel) / 10 * 9;
   for (std::uint8_t i = 1; i < std::size(choices); ++i) {

@@ -17,7 +17,7 @@ std::string big_endian(double number) {
   return bytes;
 }
 
-/// Empty if there is no memory for it.
+/// Returns the bytes compressed; empty if memory runs out.
 std::string compressed(const std::string& bytes) {
   std::string stream(compressBound(bytes.size()), '\0');
   uLongf size = stream.size();
@@ -36,7 +36,7 @@ bool is_keyword(const std::string& text) {
 std::pair<std::string, std::string> text_chunk(const std::string& keyword, const std::string& text) {
   const bool is_ascii = std::all_of(text.begin(), text.end(), [](char c) { return static_cast<signed char>(c) >= 0; });
   if (is_ascii) return {"tEXt", keyword + '\0' + text};
-  return {"iTXt", keyword + std::string(5, '\0') + text};  // not compressed, no language, no other keyword
+  return {"iTXt", keyword + std::string(5, '\0') + text};  // not compressed, no language, no translated keyword
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PNG files (PNG specification, third edition), written without libpng, which compresses with one thread.
+// Writes PNG files (PNG specification, third edition) without libpng, which compresses with one thread.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -56,9 +56,9 @@ class PngRowWriter final : public RowWriter {
     return pixels;
   }
   std::size_t pixel_bytes() const noexcept { return static_cast<std::size_t>(pixels_.channels() * pixels_.depth()); }
-  /// Returns the bytes from a row to the next one: before each stand the zeros that filters see left of it.
+  /// Returns the bytes from a row to the next one. Zeros stand before each row: filters read them as the left neighbours.
   std::int64_t row_step() const noexcept { return static_cast<std::int64_t>(pixel_bytes() + pixels_.row_bytes()); }
-  /// Row i of the batch; -1 is the row above it.
+  /// Returns row i of the batch; -1 is the row above the batch.
   std::byte* row(std::int64_t i) const noexcept {
     return rows_.get() + (i + 1) * row_step() + static_cast<std::int64_t>(pixel_bytes());
   }
@@ -98,12 +98,12 @@ class PngRowWriter final : public RowWriter {
   void write_batch() {
     filter_batch();
     left_ += static_cast<std::size_t>(rows_in_batch_) * filtered_row_;
-    // Whole parts, so that they are the same for every number of threads.
+    // Only whole parts are compressed, so that the parts are the same for every number of threads.
     const std::size_t bytes = written_ == pixels_.height() ? left_ : left_ - left_ % ZlibBlocks::part;
     std::byte* const begin = filtered_.get() + ZlibBlocks::window;
     zlib_.compress({begin, bytes}, [this](std::span<std::byte> part, std::uint32_t crc) { write_data(part, crc); });
     left_ -= bytes;
-    // Keeps the bytes that the next rows look back to, and those that no part has taken.
+    // Keeps the window that the next rows look back to, and the bytes that no part has taken.
     std::memmove(begin - ZlibBlocks::window, begin - ZlibBlocks::window + bytes, ZlibBlocks::window + left_);
     std::memcpy(row(-1), row(rows_in_batch_ - 1), pixels_.row_bytes());
     rows_in_batch_ = 0;
@@ -128,7 +128,7 @@ class PngRowWriter final : public RowWriter {
     if (!executor_.run(job.pieces, body, &job)) throw_if_failed(Status::executor_failed, "png");
   }
 
-  /// An IDAT chunk around bytes that have room for it.
+  /// Writes an IDAT chunk around bytes that have room for its frame.
   void write_data(std::span<std::byte> part, std::uint32_t crc) {
     constexpr char name[] = {'I', 'D', 'A', 'T'};
     std::byte* const begin = part.data() - 8;

@@ -6,7 +6,7 @@
 
 namespace patchfold::formats {
 
-/// Returns whether a file of a format that is read begins with these bytes, or, if they are few, may begin so.
+/// Returns whether the bytes begin a file of a known format; true too if they are too few to tell.
 bool begins_a_file(std::string_view first) noexcept;
 
 std::unique_ptr<RowReader> open_npy(InputFile file, const std::filesystem::path& path);

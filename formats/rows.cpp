@@ -34,7 +34,7 @@ std::unique_ptr<RowReader> open_file_as(FileFormat format, InputFile file, const
   }
 }
 
-/// The format of an open file. Throws Error(file_format, file_unsupported).
+/// Returns the format of an open file. Throws Error(file_format, file_unsupported).
 FileFormat format_of(const InputFile& file, const Subject& subject, bool with_npy) {
   std::byte head[8];
   const auto length = file.read_at(0, head, sizeof(head), subject);
@@ -84,7 +84,7 @@ void RowReader::read(std::int64_t count, std::byte* dst) {
     subject().fail(ErrorCode::value, "has fewer rows left than are to be read", std::to_string(count),
                    "at most " + std::to_string(shape_[0] - next_));
   if (count == 0) return;
-  // A codec that has failed cannot go on, so a reader that has failed is at its end.
+  // A codec cannot go on after an error, so a reader that failed is at its end.
   const std::int64_t first = std::exchange(next_, shape_[0]);
   if (row_bytes_ > 0) read_rows(count, dst);
   next_ = first + count;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that are read and written row by row, so that they may be larger than the memory. A row is one entry of the first
-// axis. Readers and writers hold one row, strip or row of tiles, and what the codec needs: the whole picture for an
-// interlaced PNG and a progressive JPEG, and the compressed bytes of a strip for a compressed TIFF file.
+// axis. Readers and writers hold one row, strip or row of tiles. An interlaced PNG and a progressive JPEG are held whole,
+// and so are the compressed bytes of a strip of TIFF.
 #pragma once
 
 #include <filesystem>
@@ -26,13 +26,13 @@ class RowReader {
   RowReader& operator=(const RowReader&) = delete;
   virtual ~RowReader() = default;
 
-  /// Height, width and channels of a picture (three axes also if it has one channel); any rank from 1 for .npy.
+  /// Returns height, width and channels of a picture (three axes also for one channel); any rank from 1 for .npy.
   const Dims& shape() const noexcept { return shape_; }
   const ElementType& type() const noexcept { return type_; }
   std::int64_t row_bytes() const noexcept { return row_bytes_; }
-  /// Returns the file's metadata; of PNG files only the part before the pixels.
+  /// Returns the file's metadata; of PNG files only the chunks before the pixels.
   const Metadata& metadata() const noexcept { return metadata_; }
-  /// The row that is read next.
+  /// Returns the number of the row that is read next.
   std::int64_t next() const noexcept { return next_; }
   /// Reads the next `count` rows, row-major, without gaps. Throws Error(file_open, file_format, file_unsupported,
   /// out_of_memory), and Error(value) if fewer rows are left. After an error the reader has no more rows.
@@ -57,12 +57,12 @@ class RowReader {
   std::int64_t next_ = 0;
 };
 
-/// The format that the extension of a name stands for, in upper or lower case; nothing for an unknown one.
+/// Returns the format of a name's extension, in upper or lower case; nothing for an unknown one.
 std::optional<FileFormat> format_of_name(const std::filesystem::path& path);
-/// The format that the first bytes of a file tell. Throws Error(file_open, file_format, file_unsupported) as open_rows does.
+/// Returns the format that a file's first bytes show. Throws Error(file_open, file_format, file_unsupported).
 FileFormat format_of_file(const std::filesystem::path& path);
 
-/// Opens a .npy, PNG, JPEG or TIFF file; the first bytes tell the format. `page` is the page of a TIFF file, counted from 0
+/// Opens a .npy, PNG, JPEG or TIFF file; the first bytes show the format. `page` is the page of a TIFF file, counted from 0
 /// without reduced copies and masks; it is required if there are several. Throws Error(file_open, file_format,
 /// file_unsupported), and Error(value) if the file has no such page. .npy files in Fortran order cannot be read by rows.
 std::unique_ptr<RowReader> open_rows(const std::filesystem::path& path, std::optional<int> page = std::nullopt);
@@ -76,7 +76,7 @@ struct TiffOptions {
 
 class PixelRows;
 
-/// Numbers that become black and white.
+/// The range of numbers that is mapped to black to white.
 struct ValueRange {
   double black = 0;
   double white = 255;
@@ -85,10 +85,10 @@ struct ValueRange {
 struct WriteOptions {
   TiffOptions tiff{};
   int jpeg_quality = 95;               ///< 1 to 100
-  std::optional<ValueRange> range{};   ///< of floating-point numbers that become 8 bits; none: 0 to 255
-  std::optional<FileFormat> format{};  ///< none: as the name says
-  Metadata metadata{};                 ///< what the format does not hold of it is a loss
-  Executor* executor = nullptr;        ///< for PNG; none: the default executor
+  std::optional<ValueRange> range{};   ///< floating-point numbers that become 8 bits; none: 0 to 255
+  std::optional<FileFormat> format{};  ///< none: the format of the name
+  Metadata metadata{};                 ///< data that the format cannot hold is a loss
+  Executor* executor = nullptr;        ///< for PNG; null: the default executor
 
   WriteOptions() = default;
   WriteOptions(const TiffOptions& options) : tiff(options) {}
@@ -103,12 +103,12 @@ class RowWriter {
 
   const Dims& shape() const noexcept { return shape_; }
   const ElementType& type() const noexcept { return type_; }
-  /// The row that is written next.
+  /// Returns the number of the row that is written next.
   std::int64_t next() const noexcept { return next_; }
-  /// Returns a line for each kind of data that was given and that the file does not hold; complete after commit().
+  /// Returns a line for each kind of given data that the file does not hold; complete after commit().
   const std::vector<std::string>& losses() const noexcept { return losses_; }
   /// Appends rows of shape [count, rest of the file's shape..] with any strides. Throws Error(rank, shape, dtype) for rows
-  /// that do not fit the file, and Error(file_write); nothing more can be written after that.
+  /// that do not fit the file, and Error(file_write); after Error(file_write) nothing more can be written.
   void write(const ConstTensorView& rows);
   /// Makes the file appear. Throws Error(shape) if rows are missing, Error(file_write), and Error(value) for floating-point
   /// numbers that all lie between 0 and 1 where 255 is white: the picture would be black.
@@ -119,9 +119,9 @@ class RowWriter {
       : op_(op), path_(std::move(path)), shape_(shape), type_(std::move(type)) {}
   Subject subject() const noexcept { return {op_, path_}; }
   void lose(std::string what) { losses_.push_back(std::move(what)); }
-  /// Returns the metadata of the options that the format can hold; lose() gets the rest.
+  /// Returns the part of the options' metadata that the format can hold; lose() gets the rest.
   Metadata kept_metadata(const WriteOptions& options, FileFormat format);
-  /// Refuses a picture that is black by mistake, and says what was clipped.
+  /// Refuses a picture that is black by mistake, and notes how many numbers were clipped.
   void finish_values(const PixelRows& pixels);
 
  private:
@@ -138,12 +138,12 @@ class RowWriter {
   std::vector<std::string> losses_{};
 };
 
-/// Creates a file of this shape. Without options.format the extension of the name tells the format: .npy, .png, .jpg, .jpeg,
-/// .tif or .tiff; "-" (standard output), /dev/stdout and other files of /dev get .npy. Pictures are H x W x C. PNG and JPEG
-/// hold uint8, and PNG uint16 too; floating-point numbers are mapped from options.range, rounded to nearest even and clipped
-/// to 0..255. TIFF holds integers and floating-point numbers of 8 to 64 bits unchanged; bfloat16 is stored as float32, which
-/// loses nothing. A TIFF file is not written in one direction: standard output gets it when it is complete, and other files
-/// must be regular ones.
+/// Creates a file of this shape. Without options.format the extension of the name decides: .npy, .png, .jpg, .jpeg, .tif or
+/// .tiff; "-" (standard output), /dev/stdout and other files of /dev get .npy. Pictures are H x W x C. PNG and JPEG hold
+/// uint8, and PNG uint16 too; floating-point numbers are mapped from options.range, rounded to nearest even and clipped to
+/// 0..255. TIFF holds integers and floating-point numbers of 8 to 64 bits unchanged, and bfloat16 as float32, which loses
+/// nothing. A TIFF file is not written in one direction: standard output gets it when it is complete, and any other file
+/// must be regular.
 std::unique_ptr<RowWriter> create_rows(const std::filesystem::path& path, const Dims& shape, const ElementType& type,
                                        const WriteOptions& options = {});
 

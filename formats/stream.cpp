@@ -13,7 +13,7 @@
 namespace patchfold::formats {
 namespace {
 
-/// Descriptors that are closed at the end.
+/// A descriptor that is closed at the end of its scope.
 class Descriptor {
  public:
   explicit Descriptor(int descriptor) noexcept : descriptor_(descriptor) {}
@@ -33,7 +33,7 @@ struct Stored {
   std::int64_t size = 0;
 };
 
-/// 0 at the end; throws Error(file_open).
+/// Reads bytes and returns their number, 0 at the end. Throws Error(file_open).
 std::size_t read_some(int stream, std::byte* dst, std::size_t bytes, const Subject& subject) {
   const auto count = system::read(stream, dst, bytes);
   if (count < 0) subject.fail_system(ErrorCode::file_open, "cannot be read", errno);
@@ -62,7 +62,7 @@ Stored store(int stream, const Subject& subject) {
     append(stored.file.get(), buffer.data(), held, subject);
     stored.size += static_cast<std::int64_t>(held);
     const std::string_view begin(reinterpret_cast<const char*>(buffer.data()), held);
-    // A stream that no reader takes may have no end, so no more of it is read.
+    // A stream in no known format may be endless, so only its beginning is read.
     if (count == 0 || (is_begin && !begins_a_file(begin))) return stored;
     held = 0;
   }

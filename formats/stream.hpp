@@ -10,11 +10,11 @@
 
 namespace patchfold::formats {
 
-/// A descriptor of our own for the bytes that a stream holds, and their number. What cannot be read at any place is stored
-/// first, once for the process. Throws Error(file_open, file_write).
+/// Returns a new descriptor for the bytes of a stream, and their number in `size`. A stream that cannot be read at any
+/// place is first stored, once for the process. Throws Error(file_open, file_write).
 int open_stream(const Subject& subject, int stream, std::int64_t& size);
 
-/// "a folder", "a pipe", "a socket" or "a device".
+/// Returns "a folder", "a pipe", "a socket" or "a device".
 std::string kind_of_file(system::FileKind kind);
 
 }  // namespace patchfold::formats

@@ -11,15 +11,15 @@
 namespace patchfold::formats {
 namespace {
 
-/// Returns the most that libtiff may allocate at once for a file of this size: it reads no more than the file, and its own
-/// tables for decoding are small.
+/// Returns the most bytes that libtiff may allocate at once for a file of this size. libtiff reads no more than the file,
+/// and its tables for decoding are small.
 tmsize_t most_memory(std::int64_t file_size) {
   constexpr std::int64_t tables = std::int64_t{64} << 20;
   return file_size < std::numeric_limits<tmsize_t>::max() - tables ? file_size + tables : file_size;
 }
 
-/// libtiff and its codecs have no code for a lack of memory, only words. What they refuse because it is beyond the limit
-/// that they were given is a fault of the file, and so is a list without entries, which libtiff cannot allocate.
+/// Returns whether a message tells of a lack of memory, for which libtiff and its codecs have no code. Messages about the
+/// limit that libtiff was given, and about a list without entries, are faults of the file.
 bool tells_of_memory(std::string_view message) {
   constexpr std::string_view words[] = {"Failed to allocate", "annot allocate", "Out of memory", "ot enough memory",
                                         "nsufficient memory", "No space for",   "malloc("};
@@ -35,7 +35,7 @@ struct OptionsDeleter {
 }  // namespace
 
 TiffFile::TiffFile(InputFile file) : input_(std::move(file)) {
-  // No map, no strips split into others, and offsets of strips read when they are asked for.
+  // Nothing is mapped, strips are not split, and offsets of strips are read when needed.
   tiff_ = open("rmcO");
 }
 
@@ -100,8 +100,7 @@ std::int64_t TiffFile::write(const void* data, std::int64_t count) noexcept {
 
 tmsize_t TiffFile::on_read(thandle_t handle, void* dst, tmsize_t count) {
   auto* file = static_cast<TiffFile*>(handle);
-  // libtiff fills its buffer up from the number that it gets, also from a negative one: what cannot be read counts as zero
-  // bytes.
+  // libtiff fills its buffer up from the number that it gets, even a negative one. So a failed read counts as 0 bytes.
   const auto done = std::max<std::int64_t>(0, file->read(dst, count));
   file->position_ += done;
   return done;
@@ -128,14 +127,14 @@ toff_t TiffFile::on_size(thandle_t handle) {
   return static_cast<toff_t>(static_cast<const TiffFile*>(handle)->size());
 }
 
-/// Keeps the first message: others follow from it.
+/// Keeps the first message, because later ones follow from it.
 int TiffFile::on_error(TIFF*, void* user, const char*, const char* format, va_list values) {
   auto& message = static_cast<TiffFile*>(user)->message_;
   if (message[0] == '\0') std::vsnprintf(message, sizeof(message), format, values);
   return 1;
 }
 
-/// libjpeg fills in what damaged pictures lack and only warns; we do not read damaged files.
+/// Turns libjpeg's warnings into errors: libjpeg only warns of damaged pictures, which patchfold refuses.
 int TiffFile::on_warning(TIFF* tiff, void* user, const char* module, const char* format, va_list values) {
   if (module != nullptr && std::string_view(module) == "JPEGLib") on_error(tiff, user, module, format, values);
   return 1;

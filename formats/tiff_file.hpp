@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libtiff over our own files. It reads and writes through callbacks, maps nothing, and prints nothing.
+// libtiff on top of InputFile and OutputFile. It reads and writes through callbacks, maps nothing, and prints nothing.
 #pragma once
 
 #include <tiffio.h>
@@ -12,7 +12,7 @@
 
 namespace patchfold::formats {
 
-/// SAMPLEFORMAT_UINT, _INT or _IEEEFP; 0 for element types that TIFF files do not hold.
+/// Returns SAMPLEFORMAT_UINT, _INT or _IEEEFP; 0 for element types that TIFF files do not hold.
 constexpr int sample_format(DType dtype) noexcept {
   switch (kind_of(dtype)) {
     case ElementKind::unsigned_integer: return SAMPLEFORMAT_UINT;
@@ -24,9 +24,9 @@ constexpr int sample_format(DType dtype) noexcept {
 
 class TiffFile {
  public:
-  /// Opens a file for reading, at its first page. Null if that page is damaged.
+  /// Opens a file for reading, at its first page. The handle is null if the page is damaged.
   explicit TiffFile(InputFile file);
-  /// Opens a file for writing. `file` must outlive this.
+  /// Opens a file for writing. `file` must outlive this object.
   TiffFile(OutputFile& file, bool big);
   TiffFile(const TiffFile&) = delete;
   TiffFile& operator=(const TiffFile&) = delete;
@@ -36,10 +36,10 @@ class TiffFile {
   const InputFile& input() const noexcept { return *input_; }
   /// Returns whether libtiff has reported an error.
   bool has_failed() const noexcept { return message_[0] != '\0' || failure_ || read_error_ != 0; }
-  /// Throws what stopped libtiff: what a file of ours threw, Error(file_open) if the system could not read, or else
-  /// Error(code) with this rule and libtiff's message.
+  /// Throws the error that stopped libtiff: the exception of an InputFile or OutputFile, Error(file_open) if the system
+  /// could not read, or else Error(code) with this rule and libtiff's message.
   [[noreturn]] void fail(const Subject& subject, ErrorCode code, std::string_view rule) const;
-  /// Closes a file that was written; what libtiff still holds is written only if `whole`.
+  /// Closes a file that was written; bytes that libtiff still holds are written only if `whole`.
   void close(bool whole) noexcept;
 
  private:
@@ -61,7 +61,7 @@ class TiffFile {
   std::int64_t position_ = 0;
   std::int64_t written_ = 0;  ///< bytes of the file that is written
   bool is_discarded_ = false;
-  bool is_without_options_ = false;  ///< there was no memory for them
+  bool is_without_options_ = false;  ///< memory for the options ran out
   int read_error_ = 0;
   std::exception_ptr failure_{};
   char message_[200] = {};

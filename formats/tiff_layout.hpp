@@ -18,19 +18,19 @@ struct TiffLayout {
   std::int64_t height = 0;
   std::int64_t width = 0;
   std::int64_t channels = 0;
-  std::int64_t planes = 1;  ///< 1: the channels of a pixel are neighbours; else as many as channels
+  std::int64_t planes = 1;  ///< 1: the channels of a pixel are neighbours; else one plane per channel
   bool is_tiled = false;
   std::int64_t block_width = 0;  ///< of a tile or strip, in pixels
   std::int64_t block_height = 0;
   bool is_inverted = false;  ///< 0 is white
 
-  /// Bytes from a pixel to its right neighbour.
+  /// Returns the bytes from a pixel to its right neighbour.
   std::int64_t sample_step() const noexcept { return static_cast<std::int64_t>(size) * (planes == 1 ? channels : 1); }
   std::int64_t block_bytes() const noexcept { return block_width * block_height * sample_step(); }
 };
 
-/// Reads the layout of the page at which the file stands. Throws Error(file_unsupported) for a layout that is not read, and
-/// Error(file_format) if the file is too short for it.
+/// Reads the layout of the file's current page. Throws Error(file_unsupported) for an unsupported layout, and
+/// Error(file_format) if the file is too short for the layout.
 TiffLayout read_tiff_layout(const TiffFile& file, const Subject& subject);
 
 }  // namespace patchfold::formats

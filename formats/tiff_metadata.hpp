@@ -8,11 +8,11 @@
 
 namespace patchfold::formats {
 
-/// Reads the metadata of the page at which the file stands.
+/// Reads the metadata of the file's current page.
 Metadata tiff_metadata(TIFF* tiff);
-/// Sets the fields of a page that is written; false if libtiff refused one.
+/// Sets the fields of a page that is written; returns false if libtiff refused one.
 bool set_tiff_metadata(TIFF* tiff, const Metadata& metadata);
-/// Bytes that the fields take.
+/// Returns the bytes that the fields take.
 std::size_t metadata_bytes(const Metadata& metadata) noexcept;
 
 }  // namespace patchfold::formats

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view not_sound = "must be a sound TIFF file";
 constexpr std::int64_t most_pages = 65536;
 
-/// Stands at the page that is meant.
+/// Goes to the chosen page.
 void choose_page(const TiffFile& file, std::optional<int> page, const Subject& subject) {
   TIFF* tiff = file.get();
   std::int64_t pages = 0;
@@ -32,7 +32,7 @@ void choose_page(const TiffFile& file, std::optional<int> page, const Subject& s
       subject.fail(ErrorCode::file_unsupported, "has too many pages", {}, "at most " + std::to_string(most_pages));
     if (TIFFReadDirectory(tiff) == 0) file.fail(subject, ErrorCode::file_format, not_sound);
   }
-  pages = std::max<std::int64_t>(pages, 1);  // a reduced copy that stands alone
+  pages = std::max<std::int64_t>(pages, 1);  // a file may hold nothing but a reduced copy
   if (page.value_or(0) >= pages)
     subject.fail(ErrorCode::value, "has no such page", "page " + std::to_string(*page),
                  "a page from 0 to " + std::to_string(pages - 1));
@@ -43,7 +43,7 @@ void choose_page(const TiffFile& file, std::optional<int> page, const Subject& s
     file.fail(subject, ErrorCode::file_format, not_sound);
 }
 
-/// Puts samples `step` bytes apart.
+/// Copies samples to places that lie `step` bytes apart.
 template <std::size_t size>
 void scatter(const std::byte* src, std::int64_t count, std::byte* dst, std::int64_t step) {
   for (std::int64_t i = 0; i < count; ++i) std::memcpy(dst + i * step, src + i * static_cast<std::int64_t>(size), size);
@@ -85,11 +85,11 @@ class TiffRowReader final : public RowReader {
       case Way::blocks: read_blocks(count, dst); break;
     }
     y_ += count;
-    // White is 0: as unsigned integers the values are the largest one minus what is meant.
+    // White is 0 here: as unsigned integers, the real values are the largest one minus the stored ones.
     if (layout_.is_inverted) std::transform(dst, dst + count * row_bytes(), dst, [](std::byte value) { return ~value; });
   }
 
-  /// Uncompressed strips, which may be as large as the picture: libtiff would hold them whole.
+  /// Reads uncompressed strips without libtiff, which would hold them whole: they may be as large as the picture.
   void read_direct(std::int64_t count, std::byte* dst) {
     const std::int64_t bytes = plane_row_bytes();
     const std::int64_t most_rows = std::max<std::int64_t>(1, (std::int64_t{1} << 18) / bytes);
@@ -138,7 +138,7 @@ class TiffRowReader final : public RowReader {
         fail_format();
   }
 
-  /// Tiles, and compressed strips of single channels.
+  /// Reads tiles, and compressed strips of single channels.
   void read_blocks(std::int64_t count, std::byte* dst) {
     for (std::int64_t done = 0; done < count;) {
       const std::int64_t in_band = (y_ + done) % layout_.block_height;
@@ -181,7 +181,7 @@ class TiffRowReader final : public RowReader {
     if (given != expected || file_.has_failed()) fail_format();
   }
 
-  /// Copies a part of rows of one plane, or of all channels, to where it belongs.
+  /// Copies a part of the rows of one plane, or of all channels, to its place in the result.
   void place(const std::byte* src, std::int64_t rows, std::int64_t columns, std::int64_t src_row, std::int64_t x,
              std::int64_t plane, std::byte* dst) const {
     const std::int64_t pixel = layout_.channels * static_cast<std::int64_t>(layout_.size);

@@ -14,7 +14,7 @@ namespace {
 using Compression = TiffOptions::Compression;
 
 constexpr std::int64_t strip_bytes = std::int64_t{1} << 18;
-/// The largest number of strips, of rows and of bytes of a block: libtiff counts them in int32.
+/// The most strips, rows, and bytes of a block: libtiff counts them in int32.
 constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
 
 int compression_code(Compression compression) {
@@ -28,7 +28,7 @@ int compression_code(Compression compression) {
 
 /// The form of the file: blocks are strips of whole rows, or square tiles.
 struct TiffPlan {
-  /// `besides`: bytes of metadata.
+  /// Plans the file; `besides` is the number of bytes of metadata.
   TiffPlan(const Dims& shape, const ElementType& type, const TiffOptions& options, std::int64_t besides,
            const Subject& subject);
 
@@ -68,7 +68,7 @@ TiffPlan::TiffPlan(const Dims& shape, const ElementType& type, const TiffOptions
   if (block_row_bytes > most / block_height)
     subject.fail(ErrorCode::value, "must have tiles of at most 2147483647 bytes", std::to_string(options.tile));
 
-  // Bytes of the samples, and of a table of blocks. LZW can make samples half as long again, others hardly longer.
+  // The most bytes of samples and table of blocks. LZW can make samples half as long again, other codecs hardly longer.
   const std::int64_t columns = options.tile > 0 ? ceil_div(shape[1], options.tile) : 1;
   const Checked blocks = Checked(columns) * Checked(ceil_div(shape[0], block_height));
   const Checked samples = blocks * Checked(block_height * block_row_bytes);
@@ -123,7 +123,7 @@ class TiffRowWriter final : public RowWriter {
     return done && set(TIFFTAG_ROWSPERSTRIP, static_cast<std::uint32_t>(plan_.block_height));
   }
 
-  /// Differences of neighbours are smaller; not every reader knows them for 64-bit integers.
+  /// Returns the predictor: differences of neighbours compress better, but not every reader knows them for 64-bit integers.
   int predictor() const {
     if (sample_format(plan_.dtype) == SAMPLEFORMAT_IEEEFP) return PREDICTOR_FLOATINGPOINT;
     return plan_.sample_bytes < 8 ? PREDICTOR_HORIZONTAL : PREDICTOR_NONE;
@@ -152,7 +152,7 @@ class TiffRowWriter final : public RowWriter {
     if (TIFFWriteEncodedStrip(file_.get(), strip, band_.get(), bytes) != bytes) fail_writing();
   }
 
-  /// Tiles reach beyond the picture; what lies there is 0.
+  /// Writes tiles. They reach beyond the picture, where they hold 0.
   void write_tiles() {
     const std::int64_t bytes = plan_.block_row_bytes;
     for (std::int64_t left = 0; left < plan_.row_bytes; left += bytes) {

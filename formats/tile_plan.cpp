@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file is parsed twice: for what stands around the tiles, and for the tiles, each of which is checked and let go, so
-// that a million of them need no more memory than their names.
+// The file is parsed twice: once for the members around the tiles, and once for the tiles. Each tile is checked and
+// dropped, so a million tiles need no more memory than their names.
 #include "formats/tile_plan.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ constexpr const char* format_name = "patchfold tiles";
 constexpr int newest_version = 1;
 constexpr int most_depth = 16;
 
-/// Reads the members of a plan, and names the one that is wrong.
+/// Reads the members of a plan; errors name the wrong member.
 class Reader {
  public:
   explicit Reader(const std::filesystem::path& path) : path_(path) {}
@@ -50,7 +50,7 @@ class Reader {
     if (const auto* text = value.as<std::string>()) return *text;
     fail_value(name + "." + key, "must be a string", value);
   }
-  /// The value that a word stands for; one that `allows` does not let pass is as wrong as an unknown word.
+  /// Returns the value that a word stands for; a word that `allows` refuses is as wrong as an unknown one.
   template <class E>
   E choice(const Json& parent, const std::string& name, const char* key, bool (*allows)(E) noexcept = nullptr) const {
     const auto value = patchfold::value_of<E>(string(parent, name, key));
@@ -75,7 +75,7 @@ class Reader {
   const std::filesystem::path& path_;
 };
 
-/// The plan without its tiles, each of which `at_tile` sees.
+/// Returns the plan without its tiles; `at_tile` gets each of them.
 template <class F>
 Json parse(const FileBytes& file, const Reader& reader, F&& at_tile) {
   const std::string_view text(reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size());
@@ -163,7 +163,7 @@ bool is_plain_name(const std::string& name) {
          std::none_of(name.begin(), name.end(), [](char c) { return c == '/' || c == '\\' || c == '\0'; });
 }
 
-/// One list of spans, and how it follows from the tiling.
+/// One list of spans in a plan, and the way to derive it from the tiling.
 struct SpanList {
   const char* name;
   Span (*span)(const TileSpan&);

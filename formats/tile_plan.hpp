@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plan.json: how a picture was cut into tiles, and what lies in which file.
+// plan.json: the tiling of a picture, and the file of each tile.
 //
 //   {"format": "patchfold tiles", "version": 1,
 //    "source": {"file": "photo.tif", "page": null, "type": "uint8"},
@@ -28,24 +28,24 @@ namespace patchfold::formats {
 
 struct TilePlan {
   std::string source{};       ///< name of the picture's file
-  std::optional<int> page{};  ///< of a TIFF file, if it was asked for
-  std::string type{};         ///< of elements, as type_text has it
-  Metadata metadata{};        ///< of the picture; difference() does not look at it
+  std::optional<int> page{};  ///< TIFF only: the page, if one was asked for
+  std::string type{};         ///< element type as type_text writes it
+  Metadata metadata{};        ///< the picture's; difference() ignores it
   Tiling tiling;
-  std::vector<std::string> files{};   ///< for each tile a name in the folder
+  std::vector<std::string> files{};   ///< for each tile the name of its file in the folder
   std::vector<std::uint32_t> crcs{};  ///< for each tile
 };
 
-/// "uint8"; the descr of .npy files for types that have no other name.
+/// Returns "uint8", or the descr of .npy files for types that have no other name.
 std::string type_text(const ElementType& type);
 
 /// Reads and checks a plan: every member, and every span against the tiling. Names of files are plain names. Throws
 /// Error(file_open, file_format, file_unsupported) with op "plan" and the path as argument; the rule names the member.
 TilePlan read_tile_plan(const std::filesystem::path& path);
-/// Writes it, atomically. Throws Error(file_write).
+/// Writes a plan, atomically. Throws Error(file_write).
 void write_tile_plan(const std::filesystem::path& path, const TilePlan& plan);
 
-/// The first member, such as "tiling.stride", in which two plans differ; nothing if at most their checksums differ.
+/// Returns the first member, such as "tiling.stride", in which two plans differ; nothing if only checksums may differ.
 std::optional<std::string> difference(const TilePlan& a, const TilePlan& b);
 
 }  // namespace patchfold::formats

@@ -35,7 +35,7 @@ class ZlibBlocks::Deflater {
   }
 
   std::size_t bound(std::size_t bytes) { return deflateBound(&stream_, bytes) + 16; }
-  /// Returns the number of bytes written. There is room for all that can come.
+  /// Compresses data, and returns the number of bytes written. `room` is enough for the longest result.
   std::size_t run(const std::byte* data, std::size_t size, std::size_t before, int flush, std::byte* dst, std::size_t room) {
     deflateReset(&stream_);
     if (before > 0) deflateSetDictionary(&stream_, input(data - before), static_cast<uInt>(before));
@@ -67,11 +67,11 @@ struct ZlibBlocks::Slot {
 ZlibBlocks::ZlibBlocks(std::int64_t total, Executor& executor, Subject subject) : total_(total), executor_(executor) {
   const auto parts = static_cast<std::uint64_t>(total) / part + 1;
   const auto threads = static_cast<std::uint64_t>(std::max(executor.threads(), 1));
-  // Two for each thread, since parts differ in the time that they take.
+  // Two slots for each thread, because some parts take longer than others.
   const auto count = std::min({parts, threads > 1 ? 2 * threads : 1, std::uint64_t{most_slots}});
   for (std::uint64_t i = 0; i < count; ++i) {
     auto slot = std::make_unique<Slot>();
-    // Runs need no window, but zlib moves a small one so often that it takes three times as long.
+    // Runs of repeated bytes need no window. zlib moves a small window so often that compressing takes three times as long.
     if (!slot->matches.start(6, Z_FILTERED) || !slot->runs.start(6, Z_RLE))
       subject.fail(ErrorCode::out_of_memory, "needs more memory than there is");
     slot->room = std::max(slot->matches.bound(part), slot->runs.bound(part));
@@ -122,7 +122,7 @@ void ZlibBlocks::compress(std::span<const std::byte> bytes, const Sink& sink) {
       Slot& slot = *slots_[i];
       std::byte* begin = slot.stream();
       adler_ = static_cast<std::uint32_t>(::adler32_combine(adler_, slot.adler, static_cast<z_off_t>(slot.size)));
-      if (done_ == 0) {  // 32 KB of window, deflate, and a check of both bytes
+      if (done_ == 0) {  // the header: deflate with a window of 32 KB, and a check of both bytes
         *--begin = std::byte{0x5E};
         *--begin = std::byte{0x78};
         slot.bytes += header_bytes;

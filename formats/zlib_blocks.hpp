@@ -14,31 +14,30 @@
 
 namespace patchfold::formats {
 
-/// Each part is compressed by itself, with the 32 KB before it as its dictionary, and ends at a whole byte, so parts that
-/// follow one another are one stream, and hardly longer than if it had been made at once. A part is compressed in the way
-/// that suits it: where a sample shows that little but Huffman codes helps, as in photographs, nobody looks for matches.
-/// The bytes do not depend on the number of threads.
+/// Compresses parts by themselves, each with the 32 KB before it as its dictionary. A part ends at a whole byte, so parts
+/// one after another form one stream, hardly longer than a stream made at once. If a sample shows that only Huffman codes
+/// help, as in photographs, no matches are looked for. The bytes do not depend on the number of threads.
 class ZlibBlocks {
  public:
   static constexpr std::size_t window = 1 << 15;
   static constexpr std::size_t part = 1 << 18;
-  /// Bytes that are free before and after the bytes that a sink gets.
+  /// The free bytes before and after the bytes that a sink gets.
   static constexpr std::size_t room_before = 8;
   static constexpr std::size_t room_after = 4;
 
   /// Takes the next bytes of the stream, and their CRC-32.
   using Sink = std::function<void(std::span<std::byte> bytes, std::uint32_t crc)>;
 
-  /// `total`: bytes that will come, at least 1. Throws Error(out_of_memory).
+  /// Begins a stream of `total` bytes, at least 1. Throws Error(out_of_memory).
   ZlibBlocks(std::int64_t total, Executor& executor, Subject subject);
   ZlibBlocks(const ZlibBlocks&) = delete;
   ZlibBlocks& operator=(const ZlibBlocks&) = delete;
   ~ZlibBlocks();
 
-  /// Parts that are compressed at the same time.
+  /// Returns the number of parts that are compressed at the same time.
   std::size_t at_once() const noexcept { return slots_.size(); }
-  /// Compresses bytes before which all that came earlier lies in memory too, or at least `window` bytes of it. Throws what
-  /// the sink throws, and Error(executor) if the executor refused.
+  /// Compresses the next bytes. All earlier bytes, or at least `window` of them, must lie in memory before them. Throws the
+  /// exceptions of the sink, and Error(executor) if the executor refused.
   void compress(std::span<const std::byte> bytes, const Sink& sink);
 
  private:
