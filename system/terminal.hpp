@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of a terminal.
+// The abilities of a terminal.
 #pragma once
 
 namespace patchfold::system {
 
 bool is_terminal(int descriptor) noexcept;
-/// Whether this terminal understands the escape sequences of ECMA-48, after it was told to where that is needed.
+/// Returns whether the terminal understands the escape sequences of ECMA-48; turns them on first on systems that need it.
 bool takes_escapes(int descriptor) noexcept;
-/// Characters in a line; 0 where nobody knows.
+/// Returns the characters in a line; 0 if unknown.
 int terminal_columns(int descriptor) noexcept;
 
 }  // namespace patchfold::system

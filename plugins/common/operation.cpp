@@ -10,7 +10,7 @@ const char* own_name(const Argument& argument) {
   return argument.own == nullptr ? argument.name : argument.own;
 }
 
-/// Begins, then ends, as pairs.
+/// Returns pads given as begins, then ends, as pairs.
 Extents in_pairs(const Extents& pads) {
   Extents pairs;
   const std::size_t axes = pads.size() / 2;
@@ -33,9 +33,9 @@ pf_tensor tensor_of(const Extents& shape, pf_dtype dtype, void* data = nullptr) 
 
 }  // namespace
 
-/// The attributes of a call: the settings, and the inputs that are integers.
+/// The attributes of a call: the settings, and the integer inputs.
 struct Operation::Attributes {
-  std::vector<Extents> sorted;  // pairs that were given otherwise
+  std::vector<Extents> sorted;  // pairs that were given in another order
   std::vector<pf_attribute> list;
 
   Attributes(const Operation& operation, const std::vector<Extents>& inputs) {
@@ -62,7 +62,7 @@ struct Operation::Attributes {
     }
   }
 
-  /// `word` stays where it is. Errors quote words: they are short, and text whatever reads them.
+  /// Adds a word, which must outlive the list. Errors quote words, so a word that is long or not printable is refused.
   void add(const Definition& definition, const Argument& argument, const std::string& word) {
     const auto printable = [](char letter) { return letter >= ' ' && letter <= '~'; };
     if (word.size() > 100 || !std::all_of(word.begin(), word.end(), printable)) {
@@ -72,7 +72,7 @@ struct Operation::Attributes {
     list.push_back(pf_text(own_name(argument), word.c_str()));
   }
 
-  /// `values` stays where it is.
+  /// Adds integers; `values` must outlive the list.
   void add(const Definition& definition, const Argument& argument, const Extents& values) {
     const auto count = static_cast<std::int64_t>(values.size());
     if (argument.pairs == Argument::Pairs::none) {

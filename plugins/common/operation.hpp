@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One operator of the library with its settings, as a node of another system's model: checks, shapes, and runs on the
-// threads of that system. Stands on the C ABI alone and needs C++17, as what is compiled beside a runtime must.
+// One operator of the library as a node of another system's model: checks, shapes, and runs on that system's threads. The
+// code uses the C ABI alone and needs only C++17, as code compiled beside a runtime must.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ struct Refused : std::runtime_error {
 /// A value of one argument.
 struct Setting {
   enum class Kind { integer, integers, text, number };
-  std::string name;  ///< as the node calls it
+  std::string name;  ///< the node's name for it
   Kind kind = Kind::integers;
   Extents integers;
   std::string text;
@@ -36,19 +36,19 @@ struct Setting {
 struct Argument {
   const char* name;
   const char* own = nullptr;
-  /// How its integers form pairs (begin, end): not at all; all begins, then all ends; pair by pair.
+  /// The order in which integers form pairs (begin, end): none; all begins, then all ends; pair by pair.
   enum class Pairs { none, begins_ends, in_turn } pairs = Pairs::none;
 };
 
 /// An operator as a runtime knows it.
 struct Definition {
-  const char* name;                  ///< of the node
-  const char* op;                    ///< of the library
-  std::vector<Argument> inputs;      ///< the integers that follow the data
-  std::vector<Argument> attributes;  ///< what the node may have besides
+  const char* name;                  ///< the node's
+  const char* op;                    ///< the library's
+  std::vector<Argument> inputs;      ///< integer inputs behind the data
+  std::vector<Argument> attributes;  ///< further attributes that the node may have
 };
 
-/// A tensor that the data input or the output is.
+/// A tensor for the data input or the output.
 struct Buffer {
   void* data;
   pf_dtype dtype;
@@ -59,10 +59,10 @@ class Operation {
  public:
   Operation(const Definition& definition, std::vector<Setting> settings);
 
-  /// The shape of the output. `inputs` are the values of the inputs after the data. Throws Refused.
+  /// Returns the shape of the output. `inputs` are the values of the inputs after the data. Throws Refused.
   Extents output_shape(const Extents& shape, const std::vector<Extents>& inputs) const;
 
-  /// Runs. `allocate(extents)` returns where the output is to lie. Throws Refused, and what `allocate` throws.
+  /// Runs the operator. `allocate(extents)` returns the output's memory. Throws Refused, and exceptions of `allocate`.
   void run(Buffer data, const Extents& shape, const std::vector<Extents>& inputs, const pf_executor& executor,
            const std::function<void*(const Extents&)>& allocate) const;
 

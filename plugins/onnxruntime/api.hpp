@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // ONNX Runtime's C interface for custom operators, as far as it is used here.
 //
-// Written down so that a build needs no ONNX Runtime: its package for Python brings no header. ONNX Runtime keeps the layout
-// of these structs: `Api` is a table of functions that only gets longer, and `CustomOp` begins with the version that it is
-// made for. Places are those of `OrtApi` in ONNX Runtime's onnxruntime_c_api.h, counted from 0.
+// The declarations are copied, so a build needs no ONNX Runtime: its Python package brings no header. ONNX Runtime keeps
+// the layout of these structs: `Api` is a table of functions that only gets longer, and `CustomOp` begins with its version.
+// Places are those of `OrtApi` in ONNX Runtime's onnxruntime_c_api.h, counted from 0.
 #pragma once
 
 #include <cstddef>
@@ -26,16 +26,16 @@ struct SessionOptions;
 
 enum ErrorCode : int { fail = 1, invalid_argument = 2, not_implemented = 9 };
 
-/// The numbers of element types are those of TensorProto.DataType, which dtype_table knows; these need a name here.
+/// The numbers of the element types that need a name here; all are those of TensorProto.DataType, which dtype_table knows.
 enum ElementType : int { undefined = 0, int64 = 7, text = 8 };
 
 enum AttributeKind : int { an_integer = 1, integers = 2, a_number = 3, numbers = 4, a_text = 5, texts = 6 };
 
-/// How an input or an output may be given.
+/// Tells whether an input or an output must be given.
 enum Presence : int { required = 0 };
 enum MemoryKind : int { usual = 0 };
 
-/// The table of functions. Each takes the place that its number says.
+/// The table of functions. Each function stands at the place of its number.
 struct Api {
   void* functions[512];
 
@@ -102,7 +102,7 @@ struct Api {
   Status* attribute_integers(const KernelInfo* info, const char* name, std::int64_t* out, std::size_t* size) const {
     return call<163, Status*(const KernelInfo*, const char*, std::int64_t*, std::size_t*)>(info, name, out, size);
   }
-  /// The shape stays the context's.
+  /// Returns the shape of an input; it belongs to the context.
   Status* shape_input(const ShapeContext* context, std::size_t index, TypeAndShape** info) const {
     return call<268, Status*(const ShapeContext*, std::size_t, TypeAndShape**)>(context, index, info);
   }
@@ -133,7 +133,7 @@ struct ApiBase {
   const char* (*version)();
 };
 
-/// An operator, as it is registered.
+/// An operator, in the form that ONNX Runtime registers.
 struct CustomOp {
   std::uint32_t version = api_version;
   void* (*create_kernel)(const CustomOp*, const Api*, const KernelInfo*) = nullptr;

@@ -7,7 +7,7 @@
 
 namespace patchfold::plugins::ort {
 
-/// The operators of the domain "patchfold". docs/runtimes.md lists their inputs and attributes.
+/// Returns the operators of the domain "patchfold". docs/runtimes.md lists their inputs and attributes.
 const std::vector<Definition>& definitions();
 
 }  // namespace patchfold::plugins::ort

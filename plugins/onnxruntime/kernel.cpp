@@ -10,7 +10,7 @@
 namespace patchfold::plugins::ort {
 namespace {
 
-/// A status that ONNX Runtime gave, on its way back to it.
+/// An error status of ONNX Runtime, thrown to hand it back to ONNX Runtime.
 struct Failed {
   Status* status;
 };
@@ -19,14 +19,14 @@ void check(Status* status) {
   if (status != nullptr) throw Failed{status};
 }
 
-/// Whether a call went well; what it says is dropped.
+/// Returns whether a call succeeded; releases its status.
 bool went_well(const Api& api, Status* status) {
   if (status == nullptr) return true;
   api.release_status(status);
   return false;
 }
 
-/// Returns what `work` throws as a status, because ONNX Runtime cannot catch it.
+/// Runs `work` and returns its exception as a status, because ONNX Runtime cannot catch it. Returns null without one.
 template <class Work>
 Status* guarded(const Api& api, Work&& work) noexcept {
   try {
@@ -53,7 +53,7 @@ Extents shape_of(const Api& api, const TypeAndShape* info) {
   return extents;
 }
 
-/// Owns what it holds.
+/// Owns a TypeAndShape.
 struct Info {
   Info(const Api& with, TypeAndShape* made) : api(with), info(made) {}
   Info(const Info&) = delete;
@@ -90,7 +90,7 @@ Setting text_setting(const char* name, std::string text) {
   Setting setting;
   setting.name = name;
   setting.kind = Setting::Kind::text;
-  if (!text.empty() && text.back() == '\0') text.pop_back();  // the end that ONNX Runtime writes
+  if (!text.empty() && text.back() == '\0') text.pop_back();  // ONNX Runtime ends texts with NUL
   setting.text = std::move(text);
   return setting;
 }
@@ -103,9 +103,9 @@ Setting number_setting(const char* name, double number) {
   return setting;
 }
 
-/// An attribute of a node of whatever kind it has, so that a wrong one is refused; nothing where the node has none.
+/// Returns an attribute of a node, of any kind, so that a wrong kind is refused; nothing if the node has none of that name.
 std::optional<Setting> attribute_of(const Api& api, const KernelInfo* info, const char* name) {
-  // Integers may also be said to be there, and to be none, where the attribute is of another kind.
+  // ONNX Runtime may report an attribute of another kind as an empty list of integers.
   std::size_t size = 0;
   const bool listed = went_well(api, api.attribute_integers(info, name, nullptr, &size));
   if (listed && size > 0) {
@@ -133,7 +133,7 @@ std::optional<Setting> attribute_of(const Api& api, const ShapeContext* context,
   if (went_well(api, api.read_attribute(attribute, an_integer, &integer, sizeof(integer), &bytes))) {
     return integer_setting(name, integer);
   }
-  // Too little room: it says how much there must be.
+  // With too little room, ONNX Runtime returns the size that it needs.
   const auto read = [&](AttributeKind kind, void* data, std::size_t room) {
     bytes = 0;
     return went_well(api, api.read_attribute(attribute, kind, data, room, &bytes));
@@ -163,7 +163,7 @@ std::vector<Setting> settings_of(const Api& api, const Definition& definition, c
   return settings;
 }
 
-/// The session's threads, which take part in the pieces beside the calling one.
+/// The session's threads; they run pieces together with the calling thread.
 struct SessionThreads {
   const Api& api;
   const KernelContext* context;
@@ -181,7 +181,7 @@ std::int32_t run_pieces(void* threads, std::int64_t pieces, pf_body body, void* 
     const Pieces& all = *static_cast<const Pieces*>(data);
     all.body(all.context, static_cast<std::int64_t>(piece));
   };
-  // As many batches as pieces: a thread that is done takes the next one.
+  // There are as many batches as pieces, so that a thread takes the next piece when it is done.
   const std::size_t total = static_cast<std::size_t>(pieces);
   return went_well(api, api.parallel_for(context, one, total, total, &work)) ? 0 : 1;
 }
@@ -202,7 +202,7 @@ class Kernel {
     check(api_.element_type(info.info, &type));
     const pf_dtype dtype = dtype_of(type, definition_.name);
     SessionThreads threads{api_, context};
-    // Pieces are made for this many threads; the session shares them out among those that it has.
+    // The number of pieces fits this many threads; the session shares them out among its own threads.
     const pf_executor executor{sizeof(pf_executor), pf_get_num_threads(), &threads, run_pieces};
     operation_.run({pointer_of(data), dtype}, info.shape(), inputs, executor, [&](const Extents& shape) {
       Value* output = nullptr;
@@ -266,7 +266,7 @@ Status* run(void* kernel, KernelContext* context) {
   return guarded(known.api(), [&] { known.compute(context); });
 }
 
-/// Infers the output's extents if all of the input's are known, and then refuses a wrong node before the session runs.
+/// Infers the output's extents if all of the input's are known. So a wrong node is refused before the session runs.
 Status* infer_shape(const CustomOp* op, ShapeContext* context) {
   const auto& [definition, api] = operator_of(op).parts();
   return guarded(api, [&] {
@@ -274,7 +274,7 @@ Status* infer_shape(const CustomOp* op, ShapeContext* context) {
     TypeAndShape* given = nullptr;
     if (!went_well(api, api.shape_input(context, 0, &given))) return;
     const Extents shape = shape_of(api, given);
-    // No axes: nothing is known.
+    // An empty shape means that nothing is known.
     if (shape.empty()) return;
     for (const std::int64_t extent : shape) {
       if (extent < 0) return;

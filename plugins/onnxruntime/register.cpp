@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ONNX Runtime calls after it has loaded the library.
+// The function that ONNX Runtime calls after it has loaded the library.
 #include <deque>
 #include <exception>
 #include <map>
@@ -18,15 +18,15 @@ struct Registered {
   Domain* domain = nullptr;
 };
 
-/// The domain with all operators, made once for each ONNX Runtime: sessions refer to it as long as they live, and a process
-/// may have loaded several.
+/// Returns the domain with all operators, made once for each ONNX Runtime: sessions refer to it as long as they live, and a
+/// process may have loaded several.
 Status* domain_of(const Api& api, Domain** domain) {
   static std::mutex lock;
   static std::map<const Api*, Registered>& all = *new std::map<const Api*, Registered>;
   const std::lock_guard<std::mutex> guard(lock);
   Registered& own = all[&api];
   if (own.domain == nullptr) {
-    own.operators.clear();  // what an earlier call that failed has left
+    own.operators.clear();  // an earlier call that failed may have left some
     for (const Definition& definition : definitions()) own.operators.emplace_back(definition, api);
     Domain* fresh = nullptr;
     if (Status* status = api.create_domain("patchfold", &fresh)) return status;
@@ -49,7 +49,7 @@ extern "C" __attribute__((visibility("default"))) patchfold::plugins::ort::Statu
     patchfold::plugins::ort::SessionOptions* options, const patchfold::plugins::ort::ApiBase* base) {
   using namespace patchfold::plugins::ort;
   const Api* api = base->api(api_version);
-  // Of an older one only the functions of the first version are there, to say so.
+  // An older ONNX Runtime has only the functions of its first version, enough to report the error.
   const Api* speaker = api == nullptr ? base->api(1) : api;
   if (speaker == nullptr) return nullptr;
   try {

@@ -28,7 +28,7 @@ Setting text(const char* name, const char* value) {
 
 ov::DiscreteTypeInfo type_of(const char* name) {
   ov::DiscreteTypeInfo type(name, "extension", &ov::op::Op::get_type_info_static());
-  type.hash();  // computed now, and not by several threads at once
+  type.hash();  // computed now, so that no two threads compute it at once
   return type;
 }
 

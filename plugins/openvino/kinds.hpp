@@ -9,19 +9,19 @@
 
 namespace patchfold::plugins::openvino {
 
-/// The type of a node: what it is called, and which operator of the library it is.
+/// The type of a node: its name, and its operator of the library.
 struct Kind {
   ov::DiscreteTypeInfo
-      type;  ///< of the node, unlike any that OpenVINO has, with a version, so that a saved model is read again
+      type;  ///< the node's type: unlike any type of OpenVINO, with a version, so that saved models can be read
   Definition definition;
-  std::vector<Setting> attributes;  ///< those of the node, with what they are where none is given
-  /// The axes of the output, for data of so many axes and so many spatial ones.
+  std::vector<Setting> attributes;  ///< the node's attributes, with their defaults
+  /// Returns the number of axes of the output, for data of `data` axes of which `spatial` are spatial.
   int (*rank)(int data, int spatial);
-  /// From this many axes of the data on, the first one is a batch, which the output has too; 0: it has another.
+  /// The least number of axes of data whose first axis is a batch that the output has too; 0: the output has another batch.
   int batched = 0;
 };
 
-/// Every kind lives as long as the process.
+/// Return a kind, which lives as long as the process.
 const Kind& col2im();
 const Kind& im2col();
 const Kind& extract_image_patches();
@@ -31,7 +31,7 @@ const Kind& space_to_depth();
 const Kind& depth_to_space();
 const Kind& pixel_shuffle();
 const Kind& pixel_unshuffle();
-/// TensorFlow's, with channels last.
+/// Returns TensorFlow's operator, with channels last.
 const Kind& tensorflow_extract_image_patches();
 const Kind& tensorflow_space_to_batch();
 const Kind& tensorflow_batch_to_space();

@@ -13,14 +13,14 @@ namespace patchfold::plugins::openvino {
 /// An operator of the library in a model of OpenVINO. Its inputs are the data, and the integers that its kind names.
 class Node final : public ov::op::Op {
  public:
-  /// With the attributes that a kind has where none is given.
+  /// Makes a node with the default attributes of a kind.
   explicit Node(const Kind& kind);
   Node(const Kind& kind, const ov::OutputVector& inputs, std::vector<Setting> attributes);
 
   const ov::DiscreteTypeInfo& get_type_info() const override { return kind_.type; }
   std::shared_ptr<ov::Node> clone_with_new_inputs(const ov::OutputVector& inputs) const override;
   bool visit_attributes(ov::AttributeVisitor& visitor) override;
-  /// Refuses elements that OpenVINO's CPU plugin narrows or that have no whole bytes; computes the output's shape as far as
+  /// Refuses elements that OpenVINO's CPU plugin narrows or that have no whole bytes. Computes the output's shape as far as
   /// it is known.
   void validate_and_infer_types() override;
   bool has_evaluate() const override { return true; }
@@ -31,7 +31,7 @@ class Node final : public ov::op::Op {
 
  private:
   [[noreturn]] void refuse_type(const ov::element::Type& type) const;
-  /// Refuses an input after the data that is no list, or no list of pairs, or one of too many axes.
+  /// Refuses an input after the data that is not a list, or not a list of pairs, or has too many axes.
   void check_list(std::size_t input, const ov::PartialShape& shape) const;
   std::optional<std::vector<Extents>> known_inputs() const;
   ov::PartialShape output_shape(const ov::PartialShape& shape) const;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* op_name = "PatchfoldLinear";
 
-/// The function of patchfold's Python module, which sets it after it has loaded this library.
+/// The function that runs calls. patchfold's Python module sets it after it has loaded this library.
 std::atomic<RunFunction*> run_function = nullptr;
 
 class OwnStatus {
@@ -67,7 +67,7 @@ void destroy(void* kernel) {
   delete static_cast<Kernel*>(kernel);
 }
 
-/// The shape of a call that has "?" in its place: "1x3x8x8".
+/// Replaces "?" in a call by the shape: "1x3x8x8".
 void put_shape(std::string& call, const Api& api, const Tensor& shape) {
   const std::size_t place = call.find(" ? ");
   if (place == std::string::npos) return;
@@ -148,7 +148,7 @@ void unknown_shape(ShapeContext* context, Status* status) {
   find_api()->ShapeInferenceContextSetUnknownShape(context, status);
 }
 
-/// While the library is loaded TensorFlow notes which operators are registered.
+/// Registers the operator; TensorFlow notes it while it loads the library. Returns whether that worked.
 bool register_op() {
   const Api* const api = find_api();
   if (api == nullptr) return false;
@@ -172,7 +172,7 @@ const bool registered = register_op();
 }  // namespace
 }  // namespace patchfold::plugins::tensorflow
 
-/// Takes what runs the calls; returns 1 if the operator is registered in the TensorFlow of this process, or else 0.
+/// Takes the function that runs calls. Returns 1 if the operator is registered in this process's TensorFlow, else 0.
 extern "C" __attribute__((visibility("default"))) int patchfold_tensorflow_use(void* run) {
   namespace plugin = patchfold::plugins::tensorflow;
   plugin::run_function = reinterpret_cast<plugin::RunFunction*>(run);

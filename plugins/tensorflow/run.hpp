@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the library for TensorFlow asks of patchfold's Python module, which holds the operators.
+// The interface of the library for TensorFlow to patchfold's Python module, which holds the operators.
 #pragma once
 
 #include <cstddef>

@@ -13,7 +13,7 @@ namespace {
 constexpr int stops[] = {SIGINT, SIGTERM, SIGHUP};
 std::atomic<int> received = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
-struct sigaction before[3];  // belongs to the only object
+struct sigaction before[3];  // belongs to the only StopRequests object
 
 void receive(int signal) {
   received.store(signal, std::memory_order_relaxed);
@@ -22,7 +22,7 @@ void receive(int signal) {
 }  // namespace
 
 void prepare_process() noexcept {
-  // A standard stream that is closed would lend its number to the next file that is opened, and messages would go there.
+  // The next file that is opened would get the number of a closed standard stream, and messages would go into it.
   for (int descriptor = 0; descriptor <= 2; ++descriptor)
     if (::fcntl(descriptor, F_GETFD) < 0) ::open("/dev/null", O_RDONLY);
   std::signal(SIGPIPE, SIG_IGN);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Descriptors are those of the C runtime, so errors are errno. Files are opened so that others may read, rename and remove
-// them meanwhile, as elsewhere.
+// Descriptors are those of the C runtime, so errors are in errno. Files are opened so that other programs may read, rename
+// and remove them meanwhile, as on other systems.
 #include "system/file.hpp"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@ namespace patchfold::system {
 namespace {
 
 constexpr DWORD shared = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
-/// Bytes that one call may move.
+/// The most bytes that one call may move.
 constexpr std::size_t most = std::size_t{1} << 30;
 
 int open(const std::filesystem::path& path, DWORD access, DWORD how, DWORD attributes, int flags) noexcept {
@@ -44,7 +44,7 @@ bool status_of(HANDLE file, FileStatus& status) noexcept {
   return true;
 }
 
-/// Calls that take a place move the file's position all the same, unlike pread.
+/// Restores the file's position: unlike pread, Windows' calls with a place move it.
 class KeptPosition {
  public:
   explicit KeptPosition(int descriptor) noexcept
@@ -68,7 +68,7 @@ OVERLAPPED at(std::int64_t offset) noexcept {
   return place;
 }
 
-/// Reads at `place`, or where the stream is.
+/// Reads at `place`, or at the stream's position.
 std::int64_t read(int descriptor, void* dst, std::size_t bytes, OVERLAPPED* place) noexcept {
   DWORD count = 0;
   if (::ReadFile(handle_of(descriptor), dst, static_cast<DWORD>(std::min(bytes, most)), &count, place) != 0) return count;
@@ -86,7 +86,7 @@ std::int64_t write(int descriptor, const void* src, std::size_t bytes, OVERLAPPE
 }  // namespace
 
 int open_to_read(const std::filesystem::path& path) noexcept {
-  // Folders can be opened only so; what is none does not mind.
+  // Folders can be opened only with this flag; it does not matter for files.
   return open(path, GENERIC_READ, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, _O_RDONLY);
 }
 
@@ -118,7 +118,7 @@ int create_unnamed(const std::string& folder) {
 }
 
 int duplicate(int descriptor) noexcept {
-  // Between programs, descriptors are handed on by their handles.
+  // Descriptors pass to other programs by their handles.
   const int copy = ::_dup(descriptor);
   if (copy >= 0) ::SetHandleInformation(handle_of(copy), HANDLE_FLAG_INHERIT, 0);
   return copy;
@@ -148,7 +148,7 @@ bool may_write(const std::filesystem::path& path) noexcept {
   return true;
 }
 
-/// A new file has the rights that its folder gives.
+/// Does nothing: a new file gets the rights of its folder.
 void set_permissions(int, unsigned) noexcept {}
 
 bool is_at_start(int descriptor) noexcept {
@@ -180,7 +180,7 @@ int reserve(int descriptor, std::size_t bytes) noexcept {
   length.EndOfFile.QuadPart = static_cast<LONGLONG>(bytes);
   if (::SetFileInformationByHandle(handle_of(descriptor), FileEndOfFileInfo, &length, sizeof length) != 0) return 0;
   set_errno();
-  return errno == ENOMEM ? EFBIG : errno;  // it is no matter of memory
+  return errno == ENOMEM ? EFBIG : errno;  // ENOMEM means a full disk here
 }
 
 bool replace(const std::filesystem::path& from, const std::filesystem::path& to) noexcept {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is behind a descriptor, errors of Windows as errno, and its texts as UTF-8.
+// The handle of a descriptor, errors of Windows as errno, and texts of Windows as UTF-8.
 #pragma once
 
 #include <windows.h>
@@ -9,11 +9,11 @@
 
 namespace patchfold::system {
 
-/// INVALID_HANDLE_VALUE for no descriptor.
+/// Returns the handle of a descriptor; INVALID_HANDLE_VALUE if there is no such descriptor.
 HANDLE handle_of(int descriptor) noexcept;
-/// Sets errno to what GetLastError() means.
+/// Sets errno to the meaning of GetLastError().
 void set_errno() noexcept;
-/// Converts UTF-16 to UTF-8. Halves of pairs that stand alone become U+FFFD.
+/// Returns UTF-16 as UTF-8. Halves of pairs that stand alone become U+FFFD.
 std::string utf8_of(std::wstring_view text);
 
 }  // namespace patchfold::system

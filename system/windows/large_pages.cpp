@@ -3,7 +3,7 @@
 
 namespace patchfold::system {
 
-/// Large pages need a right that few users have.
+/// Does nothing: large pages need a right that few users have.
 void prefer_large_pages(void*, std::size_t) noexcept {}
 
 }  // namespace patchfold::system

@@ -2,12 +2,12 @@
 #include "system/memory.hpp"
 
 #include "system/windows/handle.hpp"
-// behind windows.h
+// windows.h must come first.
 #include <psapi.h>
 
 namespace patchfold::system {
 
-/// A file that is mapped could not be replaced by what is made of it. Those who want to read it can do without.
+/// Returns nullptr: a mapped file could not be replaced by a result that is made of it. Callers read the file instead.
 const void* map_to_read(int, std::size_t) noexcept {
   return nullptr;
 }
@@ -16,7 +16,7 @@ void* map_to_write(int descriptor, std::size_t bytes) noexcept {
   const HANDLE mapping = ::CreateFileMappingW(handle_of(descriptor), nullptr, PAGE_READWRITE, 0, 0, nullptr);
   if (mapping == nullptr) return nullptr;
   void* const view = ::MapViewOfFile(mapping, FILE_MAP_WRITE, 0, 0, bytes);
-  ::CloseHandle(mapping);  // the view keeps it
+  ::CloseHandle(mapping);  // the view keeps the mapping
   return view;
 }
 

@@ -9,7 +9,7 @@
 
 #include "system/terminal.hpp"
 #include "system/windows/handle.hpp"
-// behind windows.h
+// windows.h must come first.
 #include <shellapi.h>
 
 namespace patchfold::system {
@@ -17,10 +17,10 @@ namespace {
 
 std::atomic<bool> received = false;
 
-/// Runs on a thread of its own. FALSE leaves the request to the next handler, which ends the process.
+/// Handles a request on a thread of its own. FALSE leaves the request to the next handler, which ends the process.
 BOOL WINAPI receive(DWORD request) {
   if (received.exchange(true)) return FALSE;
-  // Windows ends the process as soon as this returns, or after a few seconds; meanwhile the other threads clear up.
+  // Windows ends the process when this function returns, or after a few seconds; meanwhile the other threads clean up.
   if (request != CTRL_C_EVENT && request != CTRL_BREAK_EVENT) ::Sleep(INFINITE);
   return TRUE;
 }
@@ -29,7 +29,7 @@ BOOL WINAPI receive(DWORD request) {
 
 void prepare_process() noexcept {
   for (int descriptor = 0; descriptor <= 2; ++descriptor) {
-    // A program without one of the streams has no descriptor for it, or one that leads nowhere.
+    // If a program lacks a stream, its descriptor is missing or leads nowhere.
     if (::_get_osfhandle(descriptor) < 0) {
       const int none = ::_open("NUL", (descriptor == 0 ? _O_RDONLY : _O_WRONLY) | _O_BINARY);
       if (none >= 0 && none != descriptor) {

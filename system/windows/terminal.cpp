@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A terminal is a console: a character device such as NUL is none.
+// A terminal is a console here; NUL, also a character device, is none.
 #include "system/terminal.hpp"
 
 #include <cstdlib>
