@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Checks PATCHFOLD_OPERATORS and PATCHFOLD_ELEMENT_TYPES against the public headers and writes them for tensor/held.hpp, the one
-# place of the library that knows about the choice.
+# Checks PATCHFOLD_OPERATORS and PATCHFOLD_ELEMENT_TYPES against the public headers. Writes them for tensor/held.hpp, the
+# only file that reads the choice.
 file(GLOB operator_headers ${PROJECT_SOURCE_DIR}/include/patchfold/*.hpp)
 set(known "")
 foreach(header ${operator_headers})
@@ -22,7 +22,7 @@ set(types ${PROJECT_SOURCE_DIR}/include/patchfold/dtype.hpp)
 file(STRINGS ${types} rows REGEX "^      {[a-z0-9_]+, \"[a-z0-9_]+\", \"[a-z0-9]+\", Kind::")
 set(chosen_types "")
 set(wanted ${PATCHFOLD_ELEMENT_TYPES})
-# Complex numbers are added and merged by parts.
+# Complex numbers need their real type, since they are added and merged by parts.
 foreach(pair complex64:float32 c64:float32 complex128:float64 c128:float64)
   string(REGEX MATCH "(.*):(.*)" pair ${pair})
   if(CMAKE_MATCH_1 IN_LIST wanted)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All arithmetic on sizes that come from outside: it never wraps, and division rounds the way the formulas mean it.
+// Arithmetic on sizes that come from outside. It never wraps, and division rounds as the formulas need.
 //
 // Numbers that have passed their check are below `size_limit` in magnitude: extents, pads, effective kernels, counts of
 // elements, and offsets in bytes. Sums and differences of up to seven such numbers, and products with a step that stays
@@ -16,7 +16,7 @@
 
 namespace patchfold {
 
-/// Sizes and offsets stay below it in magnitude, so that sums of a few never leave 63 bits.
+/// The limit of the magnitude of sizes and offsets, so that sums of a few stay below 63 bits.
 inline constexpr std::int64_t size_limit = std::int64_t{1} << 60;
 
 constexpr std::optional<std::int64_t> checked_add(std::int64_t a, std::int64_t b) noexcept {
@@ -37,7 +37,7 @@ constexpr std::optional<std::int64_t> checked_mul(std::int64_t a, std::int64_t b
   return product;
 }
 
-/// A chain of checked operations: once one has left 63 bits, the chain stays without a value.
+/// A chain of checked operations. Once one of them exceeds 63 bits, the chain has no value.
 class Checked {
  public:
   template <std::integral T>
@@ -65,7 +65,7 @@ class Checked {
   std::optional<std::int64_t> value_{};
 };
 
-/// Returns the product of the factors with `first`; 0 if one of them is 0, however large the others are.
+/// Returns the product of the factors and `first`; 0 if one of them is 0, however large the others are.
 constexpr Checked checked_product(const Dims& factors, Checked first = 1) noexcept {
   Checked product = first;
   for (const std::int64_t factor : factors) {
@@ -75,13 +75,13 @@ constexpr Checked checked_product(const Dims& factors, Checked first = 1) noexce
   return product;
 }
 
-/// Returns a * b, or the largest number: for numbers that are only compared.
+/// Returns a * b, or the largest number if that overflows. For numbers that are only compared.
 constexpr std::int64_t saturating_mul(std::int64_t a, std::int64_t b) noexcept {
   return checked_mul(a, b).value_or((a < 0) == (b < 0) ? std::numeric_limits<std::int64_t>::max()
                                                        : std::numeric_limits<std::int64_t>::min());
 }
 
-/// Returns a * b, modulo 2^64: for strides of axes that hold one element, whose product is never used.
+/// Returns a * b modulo 2^64. For strides of axes of one element, whose product is never used.
 constexpr std::int64_t wrapping_mul(std::int64_t a, std::int64_t b) noexcept {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
 }

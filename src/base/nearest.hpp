@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guesses which of several words somebody meant.
+// Finds the word that somebody probably meant.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace patchfold {
 
-/// Edits that turn one word into the other: letters that are added, left out, replaced, or exchanged with their neighbour.
+/// Returns the edits from one word to another: letters added, left out, replaced, or exchanged with a neighbour.
 inline std::size_t edits_between(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -25,13 +25,13 @@ inline std::size_t edits_between(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-/// Finds the candidate that a word is a slip of the pen of, or the beginning of.
+/// Finds the candidate that a word is a misspelling or the beginning of.
 class Nearest {
  public:
   explicit Nearest(std::string_view word)
       : word_(word.substr(0, 64)), least_(std::max<std::size_t>(1, word_.size() / 3) + 1) {}
 
-  /// Returns whether the candidate is nearer than those before it, and near enough.
+  /// Takes a candidate. Returns whether it is nearer than the earlier ones, and near enough.
   bool offer(std::string_view candidate) {
     const bool begins = word_.size() >= 3 && candidate.starts_with(word_);
     const std::size_t edits = begins ? 1 : edits_between(candidate, word_);
@@ -40,7 +40,7 @@ class Nearest {
     found_ = candidate;
     return true;
   }
-  /// Returns the nearest one, or nothing.
+  /// Returns the nearest candidate, or nothing.
   std::string_view found() const noexcept { return found_; }
 
  private:

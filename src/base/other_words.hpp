@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words that people know from other systems, for what has a word here: padding modes, operators, and orders that are spelled
-// out.
+// Words of other systems for padding modes, operators and orders, and the words that patchfold uses.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +13,7 @@
 
 namespace patchfold {
 
-/// Reads an order that is spelled out, as "(p1 p2 pf c)": returns for each name its place among the axes of a patch, and -1
+/// Reads an order that is spelled out, as "(p1 p2 pf c)". Returns for each name its place among the axes of a patch, and -1
 /// for c, the channels. Frames and depth (f, t, d, z) come first, then rows (h, y, p), then columns (w, x, q); digits count
 /// the axes. Returns nothing for any other text.
 inline std::optional<Dims> spelled_order(std::string_view text) {
@@ -49,8 +48,8 @@ inline std::optional<Dims> spelled_order(std::string_view text) {
   return places;
 }
 
-/// Returns the operator here for the name that MATLAB, NumPy, scikit-image, scikit-learn, kornia and others have for it;
-/// nothing for any other name.
+/// Returns patchfold's operator for a name from MATLAB, NumPy, scikit-image, scikit-learn, kornia and others; nothing for
+/// any other name.
 inline std::string_view operator_here(std::string_view name) noexcept {
   struct Names {
     std::string_view other, here;
@@ -77,7 +76,7 @@ inline std::string_view operator_here(std::string_view name) noexcept {
   return {};
 }
 
-/// Returns the word here for a word of torch ("replicate" is "edge") or TensorFlow, and for an order that is spelled out
+/// Returns patchfold's word for a word of torch ("replicate" is "edge") or TensorFlow, and for an order that is spelled out
 /// ("c kh kw" is "channel"). Returns any other word as it is.
 inline std::string_view word_here(std::string_view word) {
   using Words = std::pair<std::string_view, std::string_view>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversions of small floating-point types. All of it is inline, since the command line uses it too.
+// Conversions of small floating-point types. All functions are inline, since the command line uses them too.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ inline double power_of_two(int exponent) noexcept {
 }
 }  // namespace detail
 
-/// Returns the value of a pattern; exact.
+/// Returns the exact value of a pattern.
 inline double decode(const SmallFormat& f, std::uint32_t bits) noexcept {
   using detail::double_bias;
   using detail::double_mantissa;
@@ -53,9 +53,9 @@ struct Rounded {
   bool is_beyond = false;
 };
 
-/// Returns the nearest pattern, ties to even, whatever the caller's rounding mode. What lies beyond the largest number
-/// becomes infinity, or the largest number in formats without infinity. Every NaN becomes one quiet NaN that keeps the sign
-/// where the format has one for it. Formats may have up to 32 bits.
+/// Returns the nearest pattern, ties to even, in every rounding mode of the caller. A number beyond the largest becomes
+/// infinity, or the largest number in formats without infinity. Every NaN becomes one quiet NaN, with its sign if the
+/// format allows. Formats may have up to 32 bits.
 inline Rounded round_to(const SmallFormat& f, double value) noexcept {
   using detail::double_bias;
   using detail::double_mantissa;
@@ -75,7 +75,7 @@ inline Rounded round_to(const SmallFormat& f, double value) noexcept {
   const Rounded beyond{sign | (f.has_infinity ? infinity : largest), true};
   if (wide_exponent == 0x7ff) return beyond;
 
-  // Units of the last place, counted from zero, run through all finite patterns in order: a carry needs no case.
+  // In units of the last place, counted from zero, all finite patterns follow one another, so a carry needs no case.
   const int exponent = wide_exponent - double_bias;
   const int smallest = 1 - f.bias;
   const int shift = double_mantissa - f.mantissa_bits + std::max(0, smallest - exponent);
@@ -93,7 +93,7 @@ inline Rounded round_to(const SmallFormat& f, double value) noexcept {
   return {sign | static_cast<std::uint32_t>(units)};
 }
 
-/// Returns the pattern alone.
+/// Returns the pattern of round_to() alone.
 inline std::uint32_t encode(const SmallFormat& f, double value) noexcept {
   return round_to(f, value).bits;
 }

@@ -19,7 +19,7 @@ namespace {
 
 static_assert(PF_MAX_RANK == max_rank);
 
-/// Errors of the tensor room know neither operator nor argument; here both are known.
+/// Calls f, and adds operator and argument to errors of src/tensor, which knows neither.
 template <class F>
 auto naming(std::string_view op, std::string_view argument, F&& f) {
   try {
@@ -51,7 +51,7 @@ ReadInteger reader_of(DType dtype, std::string_view op, std::string_view argumen
   });
 }
 
-/// Reads a shape input, row-major, through its strides.
+/// Returns a shape input, row-major, read through its strides.
 IndexTensor index_tensor_of(const pf_tensor& tensor, std::string_view op, std::string_view argument) {
   const TensorView view = view_of(tensor, op, argument);
   const ReadInteger read = reader_of(view.dtype, op, argument);
@@ -61,7 +61,7 @@ IndexTensor index_tensor_of(const pf_tensor& tensor, std::string_view op, std::s
 
   IndexTensor result{.values = {}, .shape = view.shape, .dtype = view.dtype};
   for (std::int64_t entry = 0; entry < count; ++entry) {
-    // The caller's strides may make no sense. Unsigned addresses do not overflow.
+    // The caller's strides may be wrong. Unsigned addresses do not overflow.
     auto address = reinterpret_cast<std::uintptr_t>(view.data);
     std::int64_t rest = entry;
     for (int axis = view.shape.size() - 1; axis >= 0; --axis) {
@@ -73,7 +73,7 @@ IndexTensor index_tensor_of(const pf_tensor& tensor, std::string_view op, std::s
   return result;
 }
 
-/// The numbers of a list or of pairs, `width` to an entry.
+/// Returns the numbers of a list or of pairs, `width` to an entry.
 std::span<const std::int64_t> numbers_of(const pf_attribute& attribute, std::int64_t width, std::string_view op) {
   if (attribute.count < 0) fail(ErrorCode::length, op, attribute.name, "count must be at least 0", attribute.count);
   if (attribute.count > max_rank) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the structs of the C interface to the values that the operator table takes.
+// Turns structs of the C interface into values for the operator table.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace patchfold::capi {
 
-/// The description of an operator, as a caller hands it over.
+/// The description of an operator, as the caller gives it.
 struct Request {
   const char* op;
   const pf_attribute* attributes;
@@ -36,27 +36,26 @@ struct Given {
   const pf_tensor* data;
 };
 
-/// Finds the operator and reads its attributes and shape inputs. `function` stands in messages before there is an operator.
+/// Finds the operator and reads its attributes and shape inputs. Errors name `function` until the operator is known.
 Given read(const Request& request, std::string_view function);
-/// Reads them in the same way, and binds them.
+/// Reads the request as read() does, and binds the arguments.
 Call bind(const Request& request, std::string_view function);
 
-/// Shape alone; rank and extents are checked.
+/// Returns the shape of a tensor, whose rank and extents are checked.
 Dims shape_of(const pf_tensor& tensor, std::string_view op, std::string_view argument);
-/// The whole tensor; everything but the data pointer is checked.
+/// Returns the view of a tensor, of which all but the data pointer is checked.
 TensorView view_of(const pf_tensor& tensor, std::string_view op, std::string_view argument);
-/// The view of a call's data; an empty view if it has none.
+/// Returns the view of a call's data; an empty view if there is none.
 ConstTensorView data_of(const Given& given);
 
-/// An element type from its number; empty if there is none.
+/// Returns the element type of a number; nothing if there is none.
 std::optional<DType> dtype_of(pf_dtype number) noexcept;
 /// Returns the element type of a number; throws Error(dtype) if there is none.
 DType dtype_of(pf_dtype number, std::string_view op, std::string_view argument);
 
-/// Writes a list where a caller asks for one: *count is the room that `to` has, then the length of the list. `to` may be
-/// NULL.
+/// Writes a list to `to`, which may be NULL. *count is the number of entries that fit, then the length of the list.
 void give_list(const Dims& list, std::int64_t* to, std::int32_t* count, std::string_view op, std::string_view argument);
-/// The text in memory of its own, ended by NUL; pf_text_destroy frees it.
+/// Returns a copy of the text, ended by NUL; pf_text_destroy frees it.
 char* copy_of(std::string_view text);
 
 }  // namespace patchfold::capi

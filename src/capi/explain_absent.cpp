@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For builds without PATCHFOLD_WITH_EXPLAIN.
+// pf_explain in builds without PATCHFOLD_WITH_EXPLAIN.
 #include "capi/guard.hpp"
 
 using namespace patchfold::capi;  // NOLINT: the function below is the interface itself

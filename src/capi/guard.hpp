@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every function of the C interface does: turn exceptions into a status and remember the message, and read and write
-// structs whose size the caller states.
+// The frame of every function of the C interface: exceptions become a status and a message, and structs are read and
+// written as far as the size that the caller states.
 #pragma once
 
 #include <algorithm>
@@ -18,14 +18,14 @@
 
 namespace patchfold::capi {
 
-/// Forgets this thread's message.
+/// Deletes this thread's message.
 void clear_error() noexcept;
-/// Remember a message for this thread and return its status. If there is no memory for its parts, a plain sentence stays.
+/// Store a message for this thread and return its status. If there is no memory for its parts, a plain sentence is stored.
 pf_status store_error(const Error& error) noexcept;
 pf_status store_error(ErrorCode code, std::string_view rule) noexcept;
 pf_status store_internal(const char* what) noexcept;
 
-/// Calls f and turns what it throws into a status. Clears the messages that functions of the caller have left on this thread
+/// Calls f and returns its exception as a status. Deletes the messages that the caller's functions left on this thread
 /// meanwhile.
 template <class F>
 pf_status guarded(F&& f) noexcept {
@@ -45,14 +45,14 @@ pf_status guarded(F&& f) noexcept {
   }
 }
 
-/// The pointer, unless it is NULL.
+/// Returns the pointer. Throws Error(missing) if it is NULL.
 template <class T>
 T* required(T* pointer, std::string_view op, std::string_view argument) {
   if (pointer == nullptr) fail(ErrorCode::missing, op, argument, "must not be NULL");
   return pointer;
 }
 
-/// Reads a struct that begins with its size. `first_size` is its size in the first version that had it.
+/// Returns a struct that begins with its size. `first_size` is the size in its first version.
 template <class T>
 T load(const void* from, std::size_t first_size, std::string_view op, std::string_view argument) {
   std::uint32_t size = 0;
@@ -67,7 +67,7 @@ T load(const void* from, std::size_t first_size, std::string_view op, std::strin
   return known;
 }
 
-/// Writes all fields but the size, as far as the size in `to` reaches, and zeros after them.
+/// Writes all fields but the size, as far as the size in `to` reaches, and zeros behind them.
 template <class T>
 void save(const T& from, T* to, std::size_t first_size, std::string_view op, std::string_view argument) {
   const std::size_t size = required(to, op, argument)->size;

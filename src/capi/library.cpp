@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the library is: version, element types, operators, instruction sets; and the end of its texts.
+// Facts about the library: version, element types, operators, instruction sets. Also frees its texts.
 #include <string>
 #include <vector>
 
@@ -26,7 +26,7 @@ static_assert(static_cast<int>(IndexTypes::int64) == PF_INDEX_INT64 &&
               static_cast<int>(IndexTypes::integral) == PF_INDEX_INTEGRAL &&
               static_cast<int>(IndexTypes::same_integral) == PF_INDEX_SAME_INTEGRAL);
 
-/// The table's texts ended by NUL, as C reads them.
+/// The texts of an argument, ended by NUL, as C reads them.
 struct ArgumentTexts {
   std::string name, doc, default_text;
   std::vector<std::string> choices;
@@ -65,7 +65,7 @@ const std::vector<std::string>& instruction_set_names() {
   return lasting([] { return instruction_sets(); });
 }
 
-/// The entry of a list, nullptr out of range.
+/// Returns the entry of a list; nullptr out of range.
 template <class T>
 const T* entry(const std::vector<T>& list, std::int32_t index) noexcept {
   return index >= 0 && static_cast<std::size_t>(index) < list.size() ? &list[static_cast<std::size_t>(index)] : nullptr;
@@ -138,7 +138,7 @@ const char* pf_version_string(void) {
 
 const char* pf_dtype_name(pf_dtype dtype) {
   const auto known = dtype_of(dtype);
-  return known ? patchfold::name_of(*known).data() : nullptr;  // a literal
+  return known ? patchfold::name_of(*known).data() : nullptr;  // ends with NUL, since it is a literal
 }
 
 pf_status pf_dtype_from_name(const char* name, pf_dtype* dtype) {

@@ -14,7 +14,7 @@
 namespace patchfold::capi {
 namespace {
 
-// PF_REDUCE_STANDARD and PF_WINDOW_STANDARD are 0, as fields that nobody set are; the others follow.
+// PF_REDUCE_STANDARD and PF_WINDOW_STANDARD are 0, since unset fields are 0. The other enumerators follow.
 static_assert(static_cast<int>(Reduce::mean) + 1 == PF_REDUCE_MEAN && static_cast<int>(Reduce::sum) + 1 == PF_REDUCE_SUM &&
               static_cast<int>(Reduce::max) + 1 == PF_REDUCE_MAX && static_cast<int>(Reduce::min) + 1 == PF_REDUCE_MIN &&
               static_cast<int>(Reduce::first) + 1 == PF_REDUCE_FIRST &&
@@ -36,7 +36,7 @@ std::optional<Reduce> reduce_of(pf_reduce number) {
 
 WeightWindow formula_of(pf_window number, double sigma_scale) {
   WeightWindow window;
-  const bool is_last = number == PF_WINDOW_ARRAY + 1;  // the library's own number of the standard
+  const bool is_last = number == PF_WINDOW_ARRAY + 1;  // the library numbers the standard window last
   if (number != PF_WINDOW_STANDARD)
     window.kind = enumerator_of<WindowKind>(is_last ? -1 : std::int64_t{number} - 1, number, op_merge, "window");
   if (sigma_scale != 0) window.sigma_scale = sigma_scale;
@@ -47,7 +47,7 @@ WeightWindow formula_of(pf_window number, double sigma_scale) {
   fail(ErrorCode::length, op_merge, "window", "must have a weight for each element of a whole tile's result", given, result);
 }
 
-/// The given weights of a window, read only as far as the tiling says that they reach.
+/// Reads the given weights of a window, only as many as the tiling needs.
 void read_weights(const pf_merge_spec& given, const Dims& result, WeightWindow& window) {
   if (window.kind == WindowKind::array) {
     if (given.n_weights != element_count(result)) refuse_weights(given.n_weights, result);
@@ -94,7 +94,7 @@ MergeSpec merge_spec_of(const pf_merge_spec* from, const Tiling& tiling) {
   return spec;
 }
 
-/// Rows go to a caller's function.
+/// Hands rows to a caller's function.
 class CallerSink final : public RowSink {
  public:
   explicit CallerSink(const pf_row_sink* from) : sink_(checked(from)) {}
@@ -109,7 +109,7 @@ class CallerSink final : public RowSink {
     std::int32_t result = -1;
     try {
       result = sink_.write(sink_.context, rows.begin, rows.end, &tensor);
-    } catch (...) {  // it must not throw; C++ callers may do so all the same
+    } catch (...) {  // the function must not throw, but a C++ caller's may
     }
     if (result != 0)
       fail(ErrorCode::executor, op_merge, "sink", "must take the rows and return 0",
@@ -129,7 +129,7 @@ class CallerSink final : public RowSink {
 
 namespace {
 
-/// Tells the caller when the last owner of a tile is gone, unless the tile has been refused.
+/// Calls the caller's release function when the last owner of a tile is gone, unless the tile was refused.
 class Release {
  public:
   Release(pf_release call, void* context) : call_(call), context_(context) {}
@@ -149,7 +149,7 @@ class Release {
   void* context_;
 };
 
-/// What pf_merger_add takes beside a tile.
+/// The options of pf_merger_add.
 struct TileOptions {
   TileWeights weights{};
   std::shared_ptr<Release> owner{};
@@ -174,7 +174,7 @@ void add_tile(Merger& merger, std::int64_t index, const pf_tensor* tile, const p
   try {
     merger.add(index, view, own.weights, own.owner);
   } catch (...) {
-    // A merger that closed after it took the tile may still own it, but reads it no more.
+    // A merger that closed after it took the tile may still own the tile, but does not read it any more.
     if (own.owner) own.owner->cancel();
     throw;
   }
@@ -187,7 +187,7 @@ const Tiling& tiling_to_merge(const pf_tiling* tiling, std::string_view function
 }  // namespace
 }  // namespace patchfold::capi
 
-/// What the merger refers to is declared before it.
+/// The merger comes last, since it refers to the other members.
 struct pf_merger {
   pf_merger(const patchfold::Tiling& tiling, const patchfold::MergeSpec& spec, const patchfold::TensorView& output,
             const pf_executor* executor)

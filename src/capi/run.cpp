@@ -7,7 +7,7 @@
 #include "capi/convert.hpp"
 #include "capi/guard.hpp"
 
-/// The operator is kept for messages.
+/// A plan with its operator, for messages.
 struct pf_plan {
   patchfold::Plan plan;
   const patchfold::OperatorSpec* spec;
@@ -30,14 +30,14 @@ Planned make_plan(const Request& request, const pf_tensor* output, std::string_v
     planned.data = data_of(given);
     planned.output = view_of(*required(output, given.spec.name, "output"), given.spec.name, "output");
   } catch (const Error&) {
-    given.spec.bind(given.arguments);  // arguments are checked before tensors
+    given.spec.bind(given.arguments);  // checks arguments before tensors
     throw;
   }
   planned.plan = given.spec.plan(given.arguments, planned.data, planned.output);
   return planned;
 }
 
-/// Throws the error of a run, with the tensor's name where a tensor has no data.
+/// Throws the error of a run, and names the tensor that has no data.
 void check(Status status, const OperatorSpec& spec, const void* dst) {
   if (status == Status::null_data) {
     fail(ErrorCode::null_data, spec.name, dst == nullptr ? "output" : spec.data_input,

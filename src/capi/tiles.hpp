@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the C interface of tilings and that of mergers share.
+// Code shared by the C interfaces of tilings and of mergers.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include "capi/guard.hpp"
 #include "patchfold/tiling.hpp"
 
-/// The channels are kept since a layout points to them.
+/// A tiling with its channels, which pf_tiling_layout points to.
 struct pf_tiling {
   explicit pf_tiling(const patchfold::TilingSpec& spec) : tiling(spec), channels(tiling.channels()) {}
   patchfold::Tiling tiling;
@@ -22,7 +22,7 @@ namespace patchfold::capi {
 inline constexpr std::string_view op_tiling = "tiling";
 inline constexpr std::string_view op_merge = "merge";
 
-/// Returns the entries as a list of axes, after a check of their number.
+/// Returns the entries as a list of axes. Throws Error if there are too many.
 template <class T>
 std::span<const T> list_of(const T* entries, std::int32_t count, std::string_view op, std::string_view argument) {
   if (count < 0) fail(ErrorCode::length, op, argument, "the number of entries must be at least 0", count);
@@ -31,7 +31,7 @@ std::span<const T> list_of(const T* entries, std::int32_t count, std::string_vie
   return {required(entries, op, argument), static_cast<std::size_t>(count)};
 }
 
-/// Returns the enumerator with this number in the library; errors show `given`, the caller's number.
+/// Returns the enumerator of this number in the library; errors show `given`, the caller's number.
 template <Worded E>
 E enumerator_of(std::int64_t number, std::int32_t given, std::string_view op, std::string_view argument) {
   const auto value = static_cast<E>(number);
@@ -44,7 +44,7 @@ MergeSpec merge_spec_of(const pf_merge_spec* from, const Tiling& tiling);
 
 Scalar scalar_of(const pf_scalar& given, std::string_view op, std::string_view argument);
 
-/// Fields that later versions may use must be 0 until then.
+/// Throws Error unless a field that is reserved for later versions is 0.
 inline void check_reserved(std::int32_t reserved, std::string_view op, std::string_view argument) {
   if (reserved != 0) fail(ErrorCode::value, op, argument, "reserved must be 0", reserved);
 }

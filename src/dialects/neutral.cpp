@@ -42,7 +42,7 @@ constexpr Names depth_names(std::string_view op, std::string_view data, std::str
 constexpr Names space_to_depth_names = depth_names(SpaceToDepth::name, "image", "deep");
 constexpr Names depth_to_space_names = depth_names(DepthToSpace::name, "deep", "image");
 
-/// Returns the operator itself: the neutral operators need no translation.
+/// Returns the operator itself, which needs no translation.
 Neutral neutral(const auto& op, const Dims&, const Names&) {
   return op;
 }

@@ -16,7 +16,7 @@ namespace {
        "for example: unfold f32 8x64x112x112 k3x3 s1x1 d1x1 p1x1");
 }
 
-/// Takes the next word off the text and returns it.
+/// Removes the first word from the text and returns it.
 std::string_view take_word(std::string_view& text) {
   const auto blank = [](char c) { return c == ' ' || c == '\t'; };
   text.remove_prefix(static_cast<std::size_t>(std::ranges::find_if_not(text, blank) - text.begin()));

@@ -30,7 +30,7 @@
 
 namespace patchfold::dialects {
 
-/// Where a value goes wrong, for the error.
+/// The place of a value in the arguments, for errors.
 struct Target {
   const OperatorSpec& op;
   const ArgumentSpec& argument;
@@ -43,7 +43,7 @@ void assign(Axes& member, const ArgumentValue& value, const Target& target);
 void assign(PadsList& member, const ArgumentValue& value, const Target& target);
 void assign(Padding& member, const ArgumentValue& value, const Target& target);
 void assign(Scalar& member, const ArgumentValue& value, const Target& target);
-/// Returns the word, if it is one of the argument's choices; throws Error(type, value).
+/// Returns the word if it is one of the argument's choices. Throws Error(type, value).
 std::string_view choose(const ArgumentValue& value, const Target& target);
 
 template <Worded E>
@@ -101,13 +101,13 @@ struct KindOf<Scalar> : PlainKind<ArgumentKind::number> {};
 
 enum class Need : std::uint8_t { optional, required };
 
-/// An argument of an operator, which `set` takes by its address: what rows do with arguments is compiled once for all
+/// An argument of any operator, set through the operator's address, so that the code of rows is compiled once for all
 /// operators.
 struct AnyField {
   ArgumentSpec spec;
   void (*set)(void* op, const ArgumentValue&, const Target&);
 };
-/// An argument of this operator; nothing where this build leaves the operator out.
+/// An argument of the operator Op; nothing if this build leaves Op out.
 template <class Op, bool held = holds(Op::name)>
 struct Field : AnyField {};
 template <class Op>
@@ -141,7 +141,7 @@ template <auto member>
   return field;
 }
 
-/// Returns an attribute that was called `old_name` before, which is still read until 1.0.
+/// Returns an attribute whose former name, `old_name`, is still read until 1.0.
 template <auto member>
 auto renamed(std::string_view name, std::string_view old_name, Need need, std::string_view doc) {
   auto field = attribute<member>(name, need, doc);
@@ -157,7 +157,7 @@ auto shape_input(std::string_view name, std::string_view doc) {
   return field;
 }
 
-/// The texts of a row beside its arguments.
+/// The texts of a row, except those of its arguments.
 struct RowText {
   ops::Names names;
   std::string_view doc;
@@ -166,26 +166,25 @@ struct RowText {
   IndexTypes index_types = IndexTypes::int32_or_int64;
 };
 
-/// The fields that a row checks arguments against. They are shared, so that the table may move its rows.
+/// The arguments of a row. They are shared, so that the table may move its rows.
 struct Fields {
   OperatorSpec spec;
   ops::Names names;
   std::vector<AnyField> list;
 
-  /// Sets members of the operator, whose type is that of the row. Throws Error(unknown_argument, missing) unless the names
-  /// are arguments of the operator, given once, and complete, and Error(type, rank) unless tensors given for shape inputs
-  /// have types and ranks that the operator takes.
+  /// Sets members of the operator, whose type is that of the row. Throws Error(unknown_argument, missing) unless the
+  /// arguments exist, are given once, and are complete. Throws Error(type, rank) unless tensors for shape inputs have types
+  /// and ranks that the operator takes.
   void set(void* op, std::span<const Argument> arguments) const;
 };
 
-/// Begins a row: all but `bind` and `plan`, and what its example shows.
+/// Begins a row: all members except `bind`, `plan`, and those that complete_row() adds.
 std::shared_ptr<const Fields> begin_row(const RowText& text, std::vector<AnyField> list);
-/// Adds what its example shows: whether the operator sums, whether it has a data input, and which neutral
-/// operator it is.
+/// Completes a row with what its example shows: its neutral operator, and whether it sums and has a data input.
 OperatorSpec complete_row(const Fields& fields, const ops::Neutral& neutral, const Dims& data);
 /// Returns the row's example.
 ProblemText example_of(const OperatorSpec& spec);
-/// Returns the names of an operator's tensors that a front end has for them.
+/// Returns the names of an operator's tensors, with those of a front end in place of its own.
 ops::Names names_for(const ops::Names& own, const TensorNames& tensors);
 
 template <class Op>
@@ -208,7 +207,7 @@ struct Bind {
   NeutralOf<Op> neutral;
   std::shared_ptr<const Fields> fields;
 
-  /// Returns the operator with its arguments, checked.
+  /// Returns the operator with these arguments, checked.
   Op make(std::span<const Argument> arguments) const {
     Op op{};
     fields->set(&op, arguments);
@@ -222,8 +221,8 @@ struct Bind {
   }
 };
 
-/// Rows are made once, so this is compiled for size. An operator that this build leaves out has a row with nothing but a
-/// name.
+/// Makes a row. Rows are made once, so this is compiled for size. The row of an operator that this build leaves out has
+/// only a name.
 template <class Op>
 [[gnu::cold]] OperatorSpec row(NeutralOf<Op> neutral, const RowText& text, std::initializer_list<Field<Op>> fields) {
   if constexpr (holds(Op::name)) {
@@ -241,7 +240,7 @@ template <class Op>
   }
 }
 
-/// A dialect with its operators, as its file declares it.
+/// A dialect with its operators, declared by the dialect's file.
 struct Dialect {
   DialectSpec spec;
   std::vector<OperatorSpec> rows;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operator table put together, and the checks that all its rows share.
+// Puts the operator table together, and makes the checks that all rows share.
 #include "patchfold/table.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 
 namespace patchfold {
 
-// Each dialect's file defines one of these.
+// Returns the dialect; each dialect's file defines one such function.
 dialects::Dialect dialect();
 namespace keras {
 dialects::Dialect dialect();
@@ -103,7 +103,7 @@ const Table& table() {
   });
 }
 
-/// Returns the options of a neutral operator that differ from its defaults: " layout=channels_last order=kernel".
+/// Returns the options of a neutral operator that are not defaults: " layout=channels_last order=kernel".
 template <class Op>
 std::string options_of(const Op& op) {
   std::string text;
@@ -139,7 +139,7 @@ const ArgumentSpec& known_argument(const OperatorSpec& op, std::string_view name
 
 namespace {
 
-/// Throws Error(unknown_argument, missing) unless the names are arguments of the operator, given once, and complete.
+/// Throws Error(unknown_argument, missing) unless the arguments exist, are given once, and are complete.
 void check_names(const OperatorSpec& op, std::span<const Argument> arguments) {
   for (auto argument = arguments.begin(); argument != arguments.end(); ++argument) {
     const ArgumentSpec& spec = known_argument(op, argument->name);
@@ -158,7 +158,7 @@ void check_names(const OperatorSpec& op, std::span<const Argument> arguments) {
   }
 }
 
-/// Throws Error(type, rank) unless tensors given for shape inputs have types and ranks that the operator takes.
+/// Throws Error(type, rank) unless tensors for shape inputs have types and ranks that the operator takes.
 void check_index_tensors(const OperatorSpec& op, std::span<const Argument> arguments) {
   const bool same = op.index_types == IndexTypes::same_int32_or_int64 || op.index_types == IndexTypes::same_integral;
   std::optional<DType> first;
@@ -235,7 +235,7 @@ std::span<const OperatorSpec> operators() {
 
 namespace {
 
-/// Returns what to type instead of a name that no operator has.
+/// Returns the hint for a name that no operator has.
 ErrorValue operator_hint(std::string_view name) {
   const auto names_of = [](std::string_view dialect) {
     std::string names;
@@ -250,7 +250,7 @@ ErrorValue operator_hint(std::string_view name) {
   std::string_view meant;
   std::string same;  // the operators that have this name in their dialects
   for (const OperatorSpec& spec : operators()) {
-    // A name without its dialect, or without its version, is close too.
+    // A name is close too if only its dialect or its version is missing.
     const std::string_view plain = dialects::without_version(spec.name);
     const std::string_view bare = spec.name.substr(spec.name.find('.') + 1);
     for (const std::string_view candidate : {spec.name, plain, bare, dialects::without_version(bare)})

@@ -20,7 +20,7 @@ using dialects::check_rank;
 using ops::Names;
 using ops::Neutral;
 
-/// Checks what SpaceToBatchND and BatchToSpaceND share.
+/// Makes the checks that SpaceToBatchND and BatchToSpaceND share.
 void check_blocks(const Dims& input, const Dims& block_shape, std::string_view pads_name, const PadsList& pads,
                   const Names& names) {
   const int blocked = block_shape.size();
@@ -34,7 +34,7 @@ void check_blocks(const Dims& input, const Dims& block_shape, std::string_view p
   ops::check_shape(names.op, names.data, input);
 }
 
-/// Checks what SpaceToBatch and BatchToSpace share.
+/// Makes the checks that SpaceToBatch and BatchToSpace share.
 void check_legacy(const Dims& input, std::int64_t block_size, std::string_view pads_name, const PadsList& pads,
                   const Names& names) {
   check_rank(names.op, names.data, input, 4);

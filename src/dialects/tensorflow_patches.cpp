@@ -13,7 +13,7 @@ namespace {
 using ops::Names;
 using ops::Neutral;
 
-/// Returns the entries of the spatial axes of a list [1, .., 1].
+/// Returns the entries of the spatial axes in a list [1, .., 1].
 Dims spatial_entries(std::string_view name, std::string_view argument, const Dims& list, int rank) {
   dialects::check_length(name, argument, list, rank);
   dialects::check_each(name, argument, list, 1);
@@ -22,7 +22,7 @@ Dims spatial_entries(std::string_view name, std::string_view argument, const Dim
   return list.slice(1, rank - 1);
 }
 
-/// Checks VALID: an image smaller than the kernel by two strides or more is an error; smaller by less, it has no patches.
+/// Throws if an image (VALID) is smaller than the kernel by two strides or more. One smaller by less has no patches.
 void check_valid(const Dims& extents, const Dims& kernel, const Dims& strides, const Dims& rates, const Names& names) {
   for (int i = 0; i < extents.size(); ++i) {
     const auto missing = (Checked(kernel[i] - 1) * Checked(rates[i]) + Checked(1) - Checked(extents[i])).value();
@@ -56,15 +56,15 @@ Neutral neutral(const ExtractImagePatches& op, const Dims& images, const Names& 
                 .allow_empty = true};
 }
 
-/// Returns the pads of SAME of ExtractVolumePatches: where the stride exceeds the kernel the total is negative, and the
-/// first sample moves into the image by half of it (TensorFlow 2.21 does so; its ExtractImagePatches does not).
+/// Returns the pads of ExtractVolumePatches for SAME. If the stride exceeds the kernel, the total is negative, and the
+/// first sample moves into the image by half of it. TensorFlow 2.21 does so; its ExtractImagePatches does not.
 PadsList volume_pads(const Dims& extents, const Dims& kernel, const Dims& strides) {
   PadsList pads;
   for (int i = 0; i < extents.size(); ++i) {
     std::int64_t total = 0;
     if (extents[i] > 0) {
       const std::int64_t start_of_last = (ceil_div(extents[i], strides[i]) - 1) * strides[i];
-      total = start_of_last - extents[i] + kernel[i];  // the first two differ by less than the extent
+      total = start_of_last - extents[i] + kernel[i];  // cannot overflow: the first two differ by less than the extent
     }
     pads.push_back({total / 2, total - total / 2});
   }

@@ -32,13 +32,13 @@ std::optional<double> parse_real(std::string_view text) {
   if (!text.empty() && text.front() == '+') text.remove_prefix(1);
   if (text.empty() || text.front() == '+') return std::nullopt;
   double value = 0;
-  const engine::DefaultFloats floats;  // std::from_chars may divide, in the rounding mode that it finds
+  const engine::DefaultFloats floats;  // std::from_chars may divide, in the current rounding mode
 #ifdef __cpp_lib_to_chars
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
 #else
-  // libc++ has no from_chars of doubles before version 20. strtod reads more, all of it with an x or a blank in front, and
-  // depends on the locale.
+  // libc++ before version 20 has no from_chars for doubles. strtod accepts more texts, all of them with an x or a blank in
+  // front, and depends on the locale.
   static const ::locale_t plain = ::newlocale(LC_ALL_MASK, "C", nullptr);
   if (text.find_first_of("xX \t\n\v\f\r") != std::string_view::npos) return std::nullopt;
   char* end = nullptr;
@@ -46,7 +46,7 @@ std::optional<double> parse_real(std::string_view text) {
   const std::string ended(text);
   std::fenv_t callers;
   std::fegetenv(&callers);
-  std::fesetenv(FE_DFL_ENV);  // musl's strtod computes with numbers of 80 bits, which have a rounding mode of their own
+  std::fesetenv(FE_DFL_ENV);  // musl's strtod computes with 80 bits, which have their own rounding mode
   value = ::strtod_l(ended.c_str(), &end, plain);
   std::fesetenv(&callers);
   if (errno == ERANGE || end != ended.c_str() + ended.size()) return std::nullopt;

@@ -13,11 +13,11 @@ namespace patchfold::dialects {
 std::string_view phrase(ArgumentKind kind) noexcept;
 /// Reads valid, same (which is same_upper), same_upper or same_lower.
 std::optional<Padding::Rule> padding_rule(std::string_view word) noexcept;
-/// Returns the argument of that name, or of that name before it was renamed; null if there is none.
+/// Returns the argument of that name, present or former; null if there is none.
 const ArgumentSpec* find_argument(const OperatorSpec& op, std::string_view name) noexcept;
 /// Finds an argument as find_argument() does; throws Error(unknown_argument).
 const ArgumentSpec& known_argument(const OperatorSpec& op, std::string_view name);
-/// Reads the text of a problem from behind the operator's name on.
+/// Reads the text of a problem after the operator's name.
 ProblemText parse_problem_of(const OperatorSpec& op, std::string_view text);
 /// Reads a decimal integer; returns nothing if the text is anything else.
 std::optional<std::int64_t> parse_integer(std::string_view text) noexcept;

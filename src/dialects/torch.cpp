@@ -18,7 +18,7 @@ using ops::Neutral;
 constexpr Names fold_names{.op = Fold::name, .data = "input"};
 constexpr Names unfold_names{.op = Unfold::name, .data = "input"};
 
-/// Checks the ranges that fold and unfold share. Returns the number of axes: two unless a list says otherwise.
+/// Checks the ranges that fold and unfold share. Returns the number of axes: two unless a list has another length.
 int check_sliding(const auto& op, ops::SpatialArgument output_size, const Names& names) {
   ops::check_given(names.op, "kernel_size", !op.kernel_size.empty());
   const int rank = ops::deciding_argument(names.op, {output_size, ops::spatial("kernel_size", op.kernel_size),
@@ -37,7 +37,7 @@ PadsList both_ends(const Axes& padding, int rank) {
   return dialects::pairs_of(pads, pads);
 }
 
-/// Throws if any axis but the batch is empty.
+/// Throws if an axis other than the batch is empty.
 void check_not_empty(const Dims& input, int without_batch, const Names& names) {
   for (int axis = input.size() == without_batch ? 0 : 1; axis < input.size(); ++axis)
     if (input[axis] == 0) fail(ErrorCode::value, names.op, names.data, "only the batch axis may be empty", input);
@@ -73,7 +73,7 @@ Neutral neutral(const Fold& op, const Dims& input, const Names& names) {
 
 Neutral neutral(const Unfold& op, const Dims& input, const Names& names) {
   const int rank = check_sliding(op, {"", -1}, names);
-  // torch has two spatial axes. With others, an image without a batch would have the rank of torch's own images.
+  // torch has two spatial axes. An image with another number and no batch could have the rank of torch's own images.
   if (input.size() != rank + 2 && (rank != 2 || input.size() != 3))
     fail_rank(
         names.op, names.data,

@@ -93,7 +93,7 @@ void write_plan(Text& text, const Plan& plan) {
   }
 }
 
-/// Whether elements are shown one by one. Without a data input there are as many as patches have taps.
+/// Returns whether elements are shown one by one. Without a data input their number is that of the taps of all patches.
 bool is_small(const Subject& subject) {
   const Geometry& geometry = subject.geometry();
   const std::optional<std::int64_t> read =
@@ -101,7 +101,7 @@ bool is_small(const Subject& subject) {
   return read && *read <= explain_limit && element_count(subject.output()) <= explain_limit;
 }
 
-/// What a screen reader says of the picture.
+/// Returns the text of the picture for screen readers.
 std::string description_of_picture(const Subject& subject) {
   const Geometry& geometry = subject.geometry();
   std::string text = std::string(subject.op.doc) + " ";

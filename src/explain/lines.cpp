@@ -11,7 +11,7 @@ namespace patchfold::explaining {
 
 namespace {
 
-/// The last blank within the first `room` columns, outside brackets if there is one there; `room` if there is none.
+/// Returns the last blank within the first `room` columns, outside brackets if possible; `room` if there is no blank.
 std::size_t break_of(std::string_view text, std::size_t room) {
   std::size_t inside = room, outside = room;
   int depth = 0;

@@ -13,14 +13,14 @@ namespace patchfold::explaining {
 
 inline constexpr std::size_t most_columns = 100;
 
-/// A text of lines, none longer than most_columns: longer ones are broken at blanks, rather not
-/// within brackets, and go on behind `hang` columns.
+/// A text of lines of at most most_columns. Longer lines are broken at blanks, preferably outside brackets, and go on
+/// behind `hang` columns.
 class Text {
  public:
   void line(std::string_view text, std::size_t hang = 4);
-  /// A headline with a blank line before it.
+  /// Writes a headline with a blank line before it.
   void section(std::string_view title);
-  /// Rows of cells, indented by two columns; each column as wide as its widest cell, the last one broken into lines.
+  /// Writes rows of cells, indented by two columns, each column as wide as its widest cell; breaks the last into lines.
   void table(const std::vector<std::vector<std::string>>& rows);
   std::string take() { return std::move(text_); }
 
@@ -28,26 +28,26 @@ class Text {
   std::string text_{};
 };
 
-/// The lines of a text, without their ends.
+/// Returns the lines of a text, without their ends.
 std::vector<std::string> lines_of(std::string_view text);
-/// "name[0, 1, 2]".
+/// Returns "name[0, 1, 2]".
 std::string element(std::string_view name, const Dims& index);
-/// Indices of the element number `flat`, row-major.
+/// Returns the indices of the element number `flat`, row-major.
 Dims index_of(std::int64_t flat, const Dims& shape);
-/// The next index, row-major; the first one after the last.
+/// Steps to the next index, row-major; from the last one to the first.
 void advance(Dims& index, const Dims& shape) noexcept;
 std::int64_t flat_of(const Dims& index, const Dims& shape);
-/// The index half way along every axis.
+/// Returns the index half way along every axis.
 Dims middle_of(const Dims& shape);
-/// "2.25": four digits.
+/// Returns "2.25": four digits.
 std::string number(double value);
-/// "1728 bytes", "1835008 bytes (1.75 MiB)".
+/// Returns "1728 bytes", "1835008 bytes (1.75 MiB)".
 std::string bytes(std::int64_t count);
-/// "1 element", "5 elements".
+/// Returns "1 element", "5 elements".
 std::string counted(std::int64_t count, std::string_view noun);
-/// All entries, or the first ones and the last one with dots between them.
+/// Returns all entries, or the first and the last ones with dots between them.
 std::string listed(std::int64_t count, std::int64_t first, std::int64_t step);
-/// "3 * 5 = 15 taps", "9 taps", "1 tap".
+/// Returns "3 * 5 = 15 taps", "9 taps", "1 tap".
 std::string product(const Dims& factors, std::string_view noun);
 
 }  // namespace patchfold::explaining

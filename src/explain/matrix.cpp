@@ -6,11 +6,11 @@
 namespace patchfold::explaining {
 namespace {
 
-/// Most elements that are shown as a matrix.
+/// The most elements that are shown as a matrix.
 constexpr std::int64_t most_elements = 128;
 constexpr std::size_t most_width = 96;
 
-/// Each element of a tensor of this shape as one cell, the last axis from left to right and the one before it downwards.
+/// Writes each element of a tensor as a cell: the last axis from left to right, and the one before it downwards.
 void write_cells(Text& text, std::string_view name, const Dims& shape, const std::vector<std::string>& cells,
                  std::size_t width) {
   const int rank = shape.size();

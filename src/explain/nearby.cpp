@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What would be right: problems near a wrong one that the operator takes.
+// Finds problems near a wrong one that the operator takes.
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
@@ -15,7 +15,7 @@
 namespace patchfold::explaining {
 namespace {
 
-/// How far one number is changed, how far two at a time, and how many right problems are shown.
+/// The largest change of one number, and of two numbers together, and the most problems that are shown.
 constexpr std::int64_t most_away = 64, most_away_of_two = 8;
 constexpr std::size_t most_shown = 5;
 
@@ -75,7 +75,7 @@ std::vector<Slot> slots_of(const OperatorSpec& op, const ProblemText& problem) {
   return slots;
 }
 
-/// The error with which the operator refuses a problem, or nothing.
+/// Returns the error with which the operator refuses a problem, or nothing.
 std::optional<Error> refusal_of(const OperatorSpec& op, const ProblemText& problem) {
   try {
     (void)op.bind(problem.arguments).lower(op.data_input.empty() ? Dims{} : problem.shape);
@@ -85,7 +85,7 @@ std::optional<Error> refusal_of(const OperatorSpec& op, const ProblemText& probl
   }
 }
 
-/// A right problem, and what was changed.
+/// A problem that the operator takes, and its changes.
 struct Fix {
   ProblemText problem;
   std::string change;
@@ -96,7 +96,7 @@ class Search {
  public:
   Search(const OperatorSpec& op, const ProblemText& wrong, const Error& error)
       : op_(op), wrong_(wrong), slots_(slots_of(op, wrong)) {
-    // What was expected often is the number itself.
+    // The expected value in an error is often the right number.
     for (const ErrorValue::Part& part : error.parts().expected.parts())
       if (const auto* number = std::get_if<std::int64_t>(&part)) expected_.push_back(*number);
   }
@@ -137,7 +137,7 @@ class Search {
     if (nearest) fixes_.push_back(std::move(*nearest));
   }
 
-  /// Extents and settings stay far below the limits of 63 bits here, or are left as they are.
+  /// Returns a + b. Numbers stay far below 63 bits here; on overflow returns a.
   static std::int64_t moved(std::int64_t a, std::int64_t b) { return checked_add(a, b).value_or(a); }
 
   using Changes = std::vector<std::pair<Slot, std::int64_t>>;
@@ -161,7 +161,7 @@ class Search {
     if (slot.argument < 0) {
       fix.change =
           std::string(op_.data_input) + " " + to_string(fix.problem.shape) + " instead of " + to_string(wrong_.shape);
-      fix.distance -= 1;  // Data of another shape before other arguments, at the same distance.
+      fix.distance -= 1;  // prefers data of another shape to other arguments at the same distance
     } else {
       const auto i = static_cast<std::size_t>(slot.argument);
       fix.change = wrong_.arguments[i].name + "=" + to_string(fix.problem.arguments[i].value) + " instead of " +

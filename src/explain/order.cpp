@@ -7,22 +7,22 @@
 namespace patchfold::explaining {
 namespace {
 
-/// Most elements along an axis that are looked at, besides the last, and most lines that show them.
+/// The most elements of an axis, besides the last, that are looked at, and the most lines that show them.
 constexpr std::int64_t most_steps = 63;
 constexpr std::size_t most_lines = 12;
-/// Most terms of a sum that are written out.
+/// The most terms of a sum that are written out.
 constexpr std::size_t most_terms = 10;
 
-/// One line of a walk along an axis: an element, and the one that it belongs to.
+/// One line of a walk along an axis: an element, and its element in the other tensor.
 struct Step {
-  std::int64_t at = 0;      ///< on the axis
+  std::int64_t at = 0;      ///< index on the axis
   std::int64_t other = -1;  ///< flat index in the other tensor; -1: outside
-  bool padded = false;      ///< read by a padding mode, from outside
+  bool padded = false;      ///< outside, where a padding mode reads `other`
   std::string left{};
   std::string right{};
 };
 
-/// Whether the step goes on as the one before it did, so that it need not be shown.
+/// Returns whether a step continues the one before it, so that it need not be shown.
 bool goes_on(const std::vector<Step>& steps, std::size_t i, const Dims& shape) {
   if (i < 2 || steps[i].at != steps[i - 1].at + 1 || steps[i].padded != steps[i - 1].padded) return false;
   const auto inside = [&](std::size_t j) { return steps[j].other >= 0; };
@@ -34,7 +34,7 @@ bool goes_on(const std::vector<Step>& steps, std::size_t i, const Dims& shape) {
   return true;
 }
 
-/// Shows where the walk turns, and leaves out what goes on in equal steps.
+/// Writes the places where the walk turns; equal steps between them are left out.
 void write_steps(Text& text, const std::vector<Step>& steps, const Dims& shape) {
   std::size_t width = 0;
   for (const Step& step : steps) width = std::max(width, step.left.size());
@@ -43,7 +43,7 @@ void write_steps(Text& text, const std::vector<Step>& steps, const Dims& shape) 
   };
   std::size_t lines = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    std::size_t end = i;  // steps [i, end) go on as before, and so does what follows them
+    std::size_t end = i;  // steps [i, end) and the step behind them continue the walk
     while (end + 1 < steps.size() && goes_on(steps, end, shape) && goes_on(steps, end + 1, shape)) ++end;
     if (lines >= most_lines && i + 2 < steps.size()) {
       text.line("    ..");
@@ -61,7 +61,7 @@ void write_steps(Text& text, const std::vector<Step>& steps, const Dims& shape) 
   }
 }
 
-/// Indices along one axis of a tensor, the other ones as in `index`.
+/// Returns the indices along one axis of a tensor; the other indices are those of `index`.
 std::vector<Dims> indices_along(const Dims& shape, int axis, Dims index) {
   std::vector<Dims> indices;
   for (std::int64_t i = 0; i < shape[axis]; ++i) {
@@ -72,7 +72,7 @@ std::vector<Dims> indices_along(const Dims& shape, int axis, Dims index) {
   return indices;
 }
 
-/// Calls f(axis, indices) for every axis that has more than one element, under a headline. The walks meet at `middle`.
+/// Calls f(axis, indices) under a headline for every axis of more than one element. The walks meet at `middle`.
 template <class F>
 void for_each_axis(Text& text, std::string_view name, const Dims& shape, std::int64_t middle, F&& f) {
   for (int axis = 0; axis < shape.size(); ++axis) {
@@ -102,14 +102,14 @@ void add_mark(Marks& marks, std::string label, std::int64_t flat) {
     marks.emplace_back(std::move(label), flat);
 }
 
-/// The middle of a tensor.
+/// Returns the number of a tensor's middle element.
 std::int64_t middle_element(const Dims& shape) {
   return flat_of(middle_of(shape), shape);
 }
 
 void write_moves(Text& text, const Subject& subject, const Findings& findings) {
   text.section("Order: where each element of output comes from");
-  // The middle is an element that reads the middle of the input, so that it lies inside.
+  // Takes an element that reads the middle of the input, so that it does not lie in padding.
   std::int64_t middle = middle_element(subject.output());
   if (element_count(subject.input()) > 0) {
     const std::int64_t of_input = middle_element(subject.input());
@@ -137,7 +137,7 @@ void write_moves(Text& text, const Subject& subject, const Findings& findings) {
   });
 }
 
-/// The elements that are added up in some elements of the output, in ascending order of the tap.
+/// The elements that are added up in elements of the output, in ascending order of the tap.
 class Terms {
  public:
   Terms(const Geometry& geometry, const Marks& marks) : columns_(geometry.columns()) {
@@ -148,7 +148,7 @@ class Terms {
     });
   }
 
-  /// `none`: what stands for no terms.
+  /// Returns the terms of an element as text; `none` stands for no terms.
   std::string text(std::int64_t element_of_output, std::int64_t count, std::string_view data, std::string none) const {
     std::string text;
     for (const std::int64_t column : found_.at(element_of_output))

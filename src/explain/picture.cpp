@@ -25,14 +25,14 @@ namespace {
 
 constexpr double half_width = (Svg::width - 3 * Svg::margin) / 2;
 
-/// The axes that a grid shows: one downwards (or none) and one to the right, and the coordinates of each.
+/// The axes of a grid, one downwards (or none) and one to the right, with the coordinates of each.
 struct Board {
   const SpatialAxis* down = nullptr;
   const SpatialAxis* right = nullptr;
   std::vector<std::int64_t> rows{0};
   std::vector<std::int64_t> columns{};
   double cell = 0;
-  double left = 0, top = 0;  ///< of the first cell
+  double left = 0, top = 0;  ///< place of the first cell
 
   double width() const { return cell * static_cast<double>(columns.size()); }
   double height() const { return cell * static_cast<double>(rows.size()); }
@@ -52,12 +52,12 @@ Board board_of(const std::vector<const SpatialAxis*>& axes) {
   return board;
 }
 
-/// Coordinates beside a grid, at its left and above it.
+/// Draws the coordinates beside a grid, at its left and above it.
 void draw_rulers(Svg& svg, const Board& board) {
   const auto label = [](std::int64_t c) { return c == left_out ? std::string("..") : std::to_string(c); };
   std::size_t digits = 1;
   for (const std::int64_t c : board.columns) digits = std::max(digits, label(c).size());
-  // Numbers that are wider than a cell would run into each other.
+  // Leaves out numbers that would run into each other because they are wider than a cell.
   const std::size_t every = 1 + static_cast<std::size_t>(6.0 * static_cast<double>(digits) / board.cell);
   for (std::size_t i = 0; i < board.columns.size(); ++i)
     if (i % every == 0 || board.columns[i] == left_out)
@@ -88,13 +88,13 @@ const char* class_of(Ground ground) {
   return ground == Ground::image ? "cell" : ground == Ground::padding ? "pad" : "gone";
 }
 
-/// A patch that is picked out: its position along both axes.
+/// A highlighted patch: its position along both axes.
 struct Picked {
   std::int64_t down = 0;
   std::int64_t right = 0;
 };
 
-/// The number of the tap of the patch that touches a cell, or -1.
+/// Returns the number of the patch's tap that touches a cell, or -1.
 std::int64_t tap_of(const Board& board, const Picked& patch, std::int64_t row, std::int64_t column) {
   const std::int64_t right = tap_at(*board.right, patch.right, column);
   const std::int64_t down = board.down ? tap_at(*board.down, patch.down, row) : 0;
@@ -196,7 +196,7 @@ double draw_coverage_board(Svg& svg, double x, double y, const Subject& subject,
   board.left = x + 34;
   board.top = y + 44;
   draw_rulers(svg, board);
-  // Of further axes, the middle.
+  // Counts the uses at the middle of further axes.
   std::int64_t others = 1;
   std::string slice;
   for (const SpatialAxis* axis : axes) {

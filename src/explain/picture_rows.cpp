@@ -10,11 +10,11 @@ namespace patchfold::explaining {
 namespace {
 
 constexpr double strip_cell = 32, strip_height = 25;
-/// What a picture shows at most of a matrix.
+/// The most elements of a matrix in a picture.
 constexpr std::int64_t most_matrix_elements = 256;
 constexpr std::int64_t most_matrix_rows = 40;
 
-/// The index, on the axis that holds the channels, of an element of the image.
+/// Returns the channel of an element of the image: its index on the axis of channels.
 std::int64_t channel_of(const Subject& subject, const PatchVector& vector, std::int64_t image_element) {
   const Dims& image = subject.geometry().image();
   return vector.image_axis < 0 ? 0 : index_of(image_element, image)[vector.image_axis];
@@ -86,7 +86,7 @@ double draw_matrix(Svg& svg, double y, const Subject& subject) {
   const std::vector<std::int64_t> from = [&] {
     if (geometry.sums) return findings.to;
     if (geometry.extracts()) return findings.from;
-    // Of an inverse, the other way round: which element of the output takes each one.
+    // For an inverse, finds the element of the output that takes each input element.
     std::vector<std::int64_t> to(static_cast<std::size_t>(elements), -1);
     for (std::size_t i = 0; i < findings.from.size(); ++i)
       if (findings.from[i] >= 0) to[static_cast<std::size_t>(findings.from[i])] = static_cast<std::int64_t>(i);
@@ -105,7 +105,7 @@ double draw_matrix(Svg& svg, double y, const Subject& subject) {
       140);
   const std::int64_t down = shape.size() > 1 ? shape[shape.size() - 2] : 1;
   const bool taps_down = !vector.orders.empty() && shape.size() > 1 && vector.columns_axis == shape.size() - 2;
-  // Slices of the last two axes side by side, as many as fit.
+  // Draws slices of the last two axes side by side, as many as fit.
   const double label = taps_down ? 56 : 0;
   const double slice_width = label + cell * static_cast<double>(across) + 24;
   const double slice_height = 22 * static_cast<double>(down) + 34;

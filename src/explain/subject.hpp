@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is explained: an operator with its arguments at one shape.
+// The subject of an explanation: an operator with its arguments at one shape.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@
 
 namespace patchfold::explaining {
 
-/// An operator, the arguments that were given, and the geometry that follows from them. Everything that an explanation says
-/// about elements is read from the geometry; arguments are only shown.
+/// An operator, its given arguments, and its geometry. An explanation reads everything about elements from the geometry;
+/// arguments are only shown.
 struct Subject {
   const OperatorSpec& op;
   std::vector<Argument> given;
@@ -26,7 +26,7 @@ struct Subject {
   const Dims& output() const { return geometry().output; }
 };
 
-/// The value of an argument that is in force: given, or the default. Nothing if it is left out.
+/// Returns the value of an argument, given or default; nothing if it is left out.
 std::optional<ArgumentValue> value_in_force(const Subject& subject, const ArgumentSpec& argument);
 
 }  // namespace patchfold::explaining

@@ -11,8 +11,8 @@ namespace patchfold::explaining {
 
 namespace {
 
-/// Rules that hold in both schemes, then those of light, then those of dark. Every rule stands under .pfx, since the style
-/// of a picture inside a page is that of the whole page.
+/// Style rules for both schemes, then for light, then for dark. Every rule stands under .pfx, because the style of a
+/// picture inside a page holds for the whole page.
 constexpr std::string_view style = R"(
 .pfx{font-family:system-ui,"Segoe UI",Roboto,"Helvetica Neue","DejaVu Sans",Arial,sans-serif;font-size:13px}
 .pfx .mono{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace}
@@ -82,7 +82,7 @@ constexpr std::string_view style = R"(
 }
 )";
 
-/// Tells pictures of one page apart: two of them must not have the same ids.
+/// Returns a prefix that tells the ids of a page's pictures apart.
 std::string id_of(std::string_view title, std::string_view description) {
   std::uint64_t hash = 14695981039346656037U;
   for (const std::string_view part : {title, description})
@@ -92,7 +92,7 @@ std::string id_of(std::string_view title, std::string_view description) {
   return "pfx-" + std::string(digits.data(), end);
 }
 
-/// Bytes of the character of more than one byte that begins the text; 0 if none does.
+/// Returns the bytes of the multi-byte character at the beginning of the text; 0 if there is none.
 std::size_t utf8_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
   const unsigned first = byte(0);
@@ -102,7 +102,7 @@ std::size_t utf8_length(std::string_view text) {
                                                              : 0;
   for (std::size_t i = 1; i < length; ++i)
     if ((byte(i) & 0xc0U) != 0x80U) return 0;
-  // Longer forms than needed, surrogates, and what lies beyond the last character.
+  // Refuses overlong forms, surrogates, and code points beyond the last character.
   const unsigned second = byte(1);
   const bool wrong = (first == 0xe0 && second < 0xa0) || (first == 0xed && second >= 0xa0) ||
                      (first == 0xf0 && second < 0x90) || (first == 0xf4 && second >= 0x90);

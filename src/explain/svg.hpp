@@ -21,21 +21,21 @@ class Svg {
   static constexpr double width = 960;
   static constexpr double margin = 24;
 
-  /// `title` and `description` are what screen readers read.
+  /// Begins a picture. Screen readers read `title` and `description`.
   Svg(std::string_view title, std::string_view description);
 
   void text(double x, double y, std::string_view classes, std::string_view text);
   void rect(double x, double y, double width, double height, std::string_view classes, double radius = 0);
   void line(double x1, double y1, double x2, double y2, std::string_view classes);
-  /// A line of an explanation as text, in small type of one width; blanks before it move it to the right.
+  /// Draws a line of an explanation in small type of one width; blanks before it move it to the right.
   void indented(double x, double y, std::string_view classes, std::string_view line);
-  /// A line through points {x1, y1, x2, y2, ..}.
+  /// Draws a line through points {x1, y1, x2, y2, ..}.
   void curve(const std::vector<double>& points, std::string_view classes);
-  /// A triangle in the top left corner of a cell.
+  /// Draws a triangle in the top left corner of a cell.
   void corner(double x, double y, double size, std::string_view classes);
-  /// Lines of text below one another, each broken at blanks where it is too long; returns the y below them.
+  /// Draws lines of text below one another, broken at blanks if they are too long; returns the y below them.
   double paragraph(double x, double y, std::string_view classes, std::string_view text, std::size_t columns);
-  /// The whole picture of this height.
+  /// Returns the whole picture, of this height.
   std::string take(double height) const;
 
  private:
@@ -43,12 +43,12 @@ class Svg {
   std::string body_{};
 };
 
-/// The text with &, <, > and quotes escaped, and without what XML forbids: control characters become blanks, and bytes that
-/// are not UTF-8 question marks.
+/// Returns the text with &, <, > and quotes escaped. Of the bytes that XML forbids, control characters become blanks, and
+/// bytes that are not UTF-8 become question marks.
 std::string escaped(std::string_view text);
-/// "12.5": at most two digits behind the point, whatever the locale is.
+/// Returns "12.5": at most two digits behind the point, in every locale.
 std::string coordinate(double value);
-/// Lines of at most that many characters, broken at blanks where there are any.
+/// Returns lines of at most `columns` characters, broken at blanks if possible.
 std::vector<std::string> broken(std::string_view text, std::size_t columns);
 
 }  // namespace patchfold::explaining

@@ -13,7 +13,7 @@
 namespace patchfold::explaining {
 namespace {
 
-/// Most tiles along an axis, elements of a tile, and tiles of a merge that are looked at one by one.
+/// The most tiles along an axis, elements of a tile, and tiles of a merge that are looked at one by one.
 constexpr std::int64_t most_tiles = std::int64_t{1} << 16;
 constexpr std::int64_t most_weights = std::int64_t{1} << 20;
 constexpr std::int64_t most_merged = 4096;
@@ -25,7 +25,7 @@ std::string joined(const Dims& numbers, std::string_view between) {
   return text;
 }
 
-/// "0.125": three digits behind the point.
+/// Returns "0.125": three digits behind the point.
 std::string in_thousandths(double value) {
   const auto thousandths = static_cast<std::int64_t>(std::llround(std::clamp(value, 0.0, 1e9) * 1000));
   std::string digits = std::to_string(thousandths % 1000);
@@ -33,7 +33,7 @@ std::string in_thousandths(double value) {
   return std::to_string(thousandths / 1000) + "." + digits;
 }
 
-/// Tiles as strips over the axis, to scale.
+/// Writes tiles as strips along the axis, to scale.
 void write_strips(Text& text, const Tiling& tiling, int i) {
   const std::int64_t grid = tiling.grid()[i], extent = tiling.spec().shape[tiling.axes()[i]];
   if (grid == 0 || extent == 0) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The picture of a tiling: tiles over the array, and what each gives to the output.
+// Draws a tiling: tiles over the array, and their contributions to the output.
 #include <algorithm>
 #include <cmath>
 
@@ -13,9 +13,9 @@
 namespace patchfold::explaining {
 namespace {
 
-constexpr std::int64_t most_drawn = 8;  // tiles along an axis
+constexpr std::int64_t most_drawn = 8;  // the most tiles along an axis that are drawn
 
-/// The part of a tiled axis that is drawn: its first tiles, and the elements of the array that these cover.
+/// The drawn part of a tiled axis: its first tiles, and the elements of the array that they cover.
 struct Stretch {
   int tiled = 0;
   std::int64_t extent = 0;
@@ -41,7 +41,7 @@ Stretch stretch_of(const Tiling& tiling, int tiled) {
   if (!stretch.tiles.empty()) {
     const TileSpan& last = stretch.tiles.back();
     const std::int64_t reach = last.read.begin + last.extent;
-    // The tile after the last that is drawn would overlap it: what they share is not drawn.
+    // The next tile, which is not drawn, would overlap the last one: the elements that they share are not drawn.
     stretch.end = stretch.is_cut ? tiling.span(tiled, most_drawn).read.begin : std::max(stretch.extent, reach);
   }
   stretch.end = std::max<std::int64_t>(stretch.end, 1);
@@ -55,7 +55,7 @@ std::string axis_word(const Tiling& tiling, const Stretch& stretch) {
 /// A heat map of the tiles at each element of one axis, or of two.
 struct Map {
   double left, top, wide, high;
-  const Stretch* down;  ///< null: one axis
+  const Stretch* down;  ///< null: the map has one axis
   const Stretch* right;
 
   double x(std::int64_t element) const { return left + along(*right, element) * wide; }
@@ -87,7 +87,7 @@ void draw_counts(Svg& svg, const Map& map) {
     }
 }
 
-/// The elements that tile k of a stretch shares with none of its neighbours.
+/// Returns the elements that tile k of a stretch shares with none of its neighbours.
 Span alone(const Stretch& stretch, std::size_t k) {
   Span span = stretch.tiles[k].read;
   if (k > 0) span.begin = std::max(span.begin, stretch.tiles[k - 1].read.end);
@@ -99,7 +99,7 @@ Span alone(const Stretch& stretch, std::size_t k) {
   return span;
 }
 
-/// Two tiled axes: tiles as frames over the map.
+/// Draws two tiled axes: tiles as frames over the map.
 double draw_plane(Svg& svg, double y, const Tiling& tiling, const Stretch& down, const Stretch& right) {
   const double most_wide = Svg::width - 2 * Svg::margin - 60, most_high = 430;
   const double scale = std::min(most_wide / static_cast<double>(right.end), most_high / static_cast<double>(down.end));
@@ -118,7 +118,7 @@ double draw_plane(Svg& svg, double y, const Tiling& tiling, const Stretch& down,
   };
   for (const TileSpan& row : down.tiles)
     for (const TileSpan& column : right.tiles) frame(row, column, "rule");
-  // A tile's number stands where it is alone.
+  // A tile's number stands on the elements that the tile shares with no other.
   const std::int64_t columns = tiling.grid()[right.tiled];
   for (std::size_t i = 0; i < down.tiles.size(); ++i)
     for (std::size_t j = 0; j < right.tiles.size(); ++j) {
@@ -145,7 +145,7 @@ double draw_plane(Svg& svg, double y, const Tiling& tiling, const Stretch& down,
   return map.top + map.high;
 }
 
-/// One tiled axis: each tile on a row of its own.
+/// Draws one tiled axis, each tile on a row of its own.
 double draw_line(Svg& svg, double y, const Stretch& right) {
   Map map{Svg::margin + 50, y + 16, Svg::width - 2 * Svg::margin - 60, 26, nullptr, &right};
   draw_counts(svg, map);
@@ -166,7 +166,7 @@ double draw_line(Svg& svg, double y, const Stretch& right) {
   return row;
 }
 
-/// A chart of what tiles give along an axis: the window's weights, or the parts that come out.
+/// A chart of the tiles' contributions along an axis: the window's weights, or the parts of the result.
 class Chart {
  public:
   Chart(Svg& svg, const Tiling& tiling, const MergeSpec& merge, const Stretch& stretch, const std::vector<double>& weights)
@@ -174,13 +174,13 @@ class Chart {
     const auto count = std::min<std::size_t>(stretch.tiles.size(), 4);
     for (std::size_t k = 0; k < count; ++k) numbers_.push_back(static_cast<std::int64_t>(k));
     end_ = count == 0 ? 1 : std::max<std::int64_t>(1, tiling.span(tiled_, static_cast<std::int64_t>(count) - 1).write.end);
-    if (stretch.tiles.size() > count || stretch.is_cut)  // further on, tiles give that are not drawn
+    if (stretch.tiles.size() > count || stretch.is_cut)  // behind these, tiles contribute that are not drawn
       end_ = std::max<std::int64_t>(1, tiling.span(tiled_, static_cast<std::int64_t>(count)).write.begin);
   }
 
   std::int64_t end() const { return end_; }
 
-  /// Curves of the tiles in a box; `parts`: what comes out, otherwise the weights.
+  /// Draws the tiles' curves in a box: the parts of the result if `parts`, otherwise the weights.
   void draw(double x, double y, double wide, double high, bool parts) {
     const std::int64_t samples = std::min<std::int64_t>(end_, 220);
     std::vector<std::vector<double>> curves(numbers_.size());

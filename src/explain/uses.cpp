@@ -9,7 +9,7 @@ namespace {
 
 using Counts = std::vector<std::int64_t>;
 
-/// The axes along which the counts change.
+/// Returns the axes along which the counts change.
 std::vector<int> changing_axes(const Counts& counts, const Dims& shape) {
   std::vector<int> axes;
   std::int64_t step = static_cast<std::int64_t>(counts.size());
@@ -17,7 +17,7 @@ std::vector<int> changing_axes(const Counts& counts, const Dims& shape) {
     const std::int64_t all = step;
     step /= shape[axis];
     for (std::int64_t i = 0; i < std::ssize(counts); ++i) {
-      if (i % all + step >= all) continue;  // the last one on its axis
+      if (i % all + step >= all) continue;  // the last index on its axis
       if (counts[static_cast<std::size_t>(i)] == counts[static_cast<std::size_t>(i + step)]) continue;
       axes.push_back(axis);
       break;
@@ -26,7 +26,7 @@ std::vector<int> changing_axes(const Counts& counts, const Dims& shape) {
   return axes;
 }
 
-/// Indices on one axis that are shown; -1 stands for those that are left out.
+/// Returns the shown indices of one axis; -1 stands for indices that are left out.
 std::vector<std::int64_t> shown(std::int64_t extent, std::int64_t most) {
   std::vector<std::int64_t> indices;
   for (std::int64_t i = 0; i < extent; ++i) {
@@ -39,7 +39,7 @@ std::vector<std::int64_t> shown(std::int64_t extent, std::int64_t most) {
   return indices;
 }
 
-/// A picture of numbers: the counts over two axes, or over one, at the index given.
+/// Writes the counts over two axes, or over one, at the given index of the other axes.
 void write_grid(Text& text, std::string_view name, const Counts& counts, const Dims& shape, Dims index, int rows,
                 int columns) {
   std::string title = std::string(name) + "[";
@@ -73,7 +73,7 @@ void write_grids(Text& text, std::string_view name, const Counts& counts, const 
   Dims index = Dims::filled(shape.size(), 0);
   write_grid(text, name, counts, shape, index, rows, columns);
   if (axes.size() < 3) return;
-  // A second one where most elements meet.
+  // Writes a second grid, at the element where most elements meet.
   const Dims fullest = index_of(std::ranges::max_element(counts) - counts.begin(), shape);
   const Dims before = index;
   for (std::size_t i = 0; i + 2 < axes.size(); ++i) index[axes[i]] = fullest[axes[i]];

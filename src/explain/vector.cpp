@@ -18,7 +18,7 @@ struct Factor {
   std::string name;
 };
 
-/// The factors of an axis of the columns, the slowest first.
+/// Returns the factors of an axis of the columns, the slowest first.
 std::vector<Factor> factors_of(const Geometry& geometry, std::string_view image, int columns_axis) {
   std::vector<Factor> factors;
   for (const SharedIndex& index : geometry.shared)
@@ -32,12 +32,12 @@ std::vector<Factor> factors_of(const Geometry& geometry, std::string_view image,
     if (axis.position.axis == columns_axis && axis.position.step != 0)
       factors.push_back({axis.positions, axis.position.step, position});
   }
-  // Of two equal steps one belongs to a factor of 1, which lies inside the other.
+  // Of two factors with equal steps, one has the extent 1 and lies inside the other.
   std::ranges::stable_sort(factors, std::ranges::greater{}, [](const Factor& f) { return std::pair(f.step, f.extent); });
   return factors;
 }
 
-/// "3 (axis 1 of image) * 3 * 3 (taps)"; equal names stand once.
+/// Returns "3 (axis 1 of image) * 3 * 3 (taps)"; equal names stand once.
 std::string product_of(const std::vector<Factor>& factors, std::size_t skipped) {
   std::string text;
   for (std::size_t i = 0; i < factors.size(); ++i) {
@@ -51,7 +51,7 @@ std::string product_of(const std::vector<Factor>& factors, std::size_t skipped) 
 
 constexpr auto none_skipped = static_cast<std::size_t>(-1);
 
-/// An axis of the columns: the product of what lies on it.
+/// Returns the formula of an axis of the columns: the product of its factors.
 std::string columns_formula(const Geometry& geometry, std::string_view image, int axis) {
   const std::vector<Factor> factors = factors_of(geometry, image, axis);
   const std::string extent = std::to_string(geometry.columns()[axis]);
@@ -60,7 +60,7 @@ std::string columns_formula(const Geometry& geometry, std::string_view image, in
   return factors.size() == 1 ? text : text + " = " + extent;
 }
 
-/// An axis of an image that is made from columns.
+/// Returns the formula of an axis of an image that is made from columns.
 std::string image_formula(const Geometry& geometry, std::string_view columns, int axis) {
   const std::string extent = std::to_string(geometry.image()[axis]);
   for (const SpatialAxis& spatial : geometry.axes) {
@@ -83,7 +83,7 @@ std::string image_formula(const Geometry& geometry, std::string_view columns, in
   return extent;
 }
 
-/// Elements of a patch in the order that nested loops give, the outermost first.
+/// The elements of a patch in the order of nested loops, the outermost first.
 class Nested {
  public:
   struct Loop {
@@ -107,10 +107,10 @@ class Nested {
   std::vector<std::int64_t> at_;
 };
 
-/// Loops that do nothing left out, so that equal orders have equal loops.
+/// Returns the loops of more than one step, so that equal orders have equal loops.
 std::vector<Nested::Loop> without_ones(std::vector<Nested::Loop> loops) {
   std::erase_if(loops, [](const Nested::Loop& loop) { return loop.extent == 1; });
-  // Taps of neighbouring loops that continue are one loop.
+  // Joins neighbouring loops of taps that continue each other.
   for (std::size_t i = 0; i + 1 < loops.size();)
     if (loops[i].step != 0 && loops[i + 1].step != 0 && loops[i].step == loops[i + 1].step * loops[i + 1].extent) {
       loops[i] = {loops[i].extent * loops[i + 1].extent, loops[i + 1].step};

@@ -6,7 +6,7 @@
 namespace patchfold::explaining {
 namespace {
 
-/// Row-major strides, in elements.
+/// Returns row-major strides, in elements.
 Dims strides_of(const Dims& shape) {
   Dims strides = shape;
   std::int64_t stride = 1;

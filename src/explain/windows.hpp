@@ -7,7 +7,7 @@
 
 namespace patchfold::explaining {
 
-/// Writes nothing for an operator that has no spatial axes.
+/// Writes the patches of each spatial axis; nothing for an operator without spatial axes.
 void write_windows(Text& text, const Subject& subject);
 
 }  // namespace patchfold::explaining

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of patches along the spatial axes: how many axes there are, padding rules, and positions.
+// The arithmetic of patches along the spatial axes: number of axes, padding rules, and positions.
 #pragma once
 
 #include <cstdint>
@@ -21,32 +21,32 @@ struct SpatialArgument {
 SpatialArgument spatial(std::string_view name, const Axes& axes);
 SpatialArgument spatial(std::string_view name, const Padding& padding);
 
-/// Returns the argument that decides how many axes are spatial: a list, or a single number (length -1) if there is no list.
-/// Throws Error(length) if two lists differ or one is empty.
+/// Returns the argument that decides the number of spatial axes: a list, or a single number (length -1) if there is no
+/// list. Throws Error(length) if two lists differ or one is empty.
 SpatialArgument deciding_argument(std::string_view op, std::initializer_list<SpatialArgument> arguments);
 
-/// The tensor whose spatial axes are counted.
+/// A tensor whose spatial axes are counted.
 struct CountedTensor {
   const Dims& shape;
   std::string_view needs;  ///< the rule about its axes
   const Axes& kernel;      ///< the argument that may be a single number
 };
 
-/// The rule that a single number breaks where the rank does not tell how many axes are spatial.
+/// The rule for single numbers in a rank that leaves the number of spatial axes open.
 inline constexpr std::string_view one_number_is_ambiguous = "a single number says how many axes are spatial in rank 4 only";
 
-/// Returns the number of spatial axes. A list says it. A single number stands for the two spatial axes of a tensor of rank
-/// 4; in another rank it could mean two numbers of axes, so it is refused. Throws Error(rank).
+/// Returns the number of spatial axes. A list decides it. A single number stands for the two spatial axes of a tensor of
+/// rank 4; in another rank it is ambiguous and refused. Throws Error(rank).
 int spatial_rank(const ArgumentNames& names, const SpatialArgument& decides, const CountedTensor& tensor);
 
-/// Returns the value for one axis.
+/// Returns the value of one axis.
 inline std::int64_t at(const Axes& axes, int axis) {
   return axes.values()[axes.is_scalar() ? 0 : axis];
 }
 /// Returns one entry for each of `rank` axes.
 Dims spread(const Axes& axes, int rank);
 
-/// Throws Error(missing) for an argument that was left out.
+/// Throws Error(missing) unless the argument is given.
 void check_given(std::string_view op, std::string_view name, bool given);
 
 /// The slide of patches along the spatial axes. Lists have one entry for each axis.
@@ -57,8 +57,8 @@ struct Sliding {
   const Padding& padding;
 };
 
-/// Adds the spatial axes with their positions, and the numbers of taps and positions. Places are left as they are. Throws
-/// Error(value, overflow) for kernels below 1, strides below 1, dilations below 0, and sizes that overflow.
+/// Adds the spatial axes with their positions, and the numbers of taps and positions, but no places. Throws Error(value,
+/// overflow) for kernels below 1, strides below 1, dilations below 0, and sizes that overflow.
 void add_axes(Geometry& geometry, const Dims& extents, const Sliding& sliding, const ArgumentNames& names);
 
 /// Return the extents and the positions of all spatial axes.
@@ -67,7 +67,7 @@ Dims positions_of(const Geometry& geometry);
 
 /// Places the taps of all axes on one axis of the columns, row-major: the last tap moves `step` elements.
 void place_taps(Geometry& geometry, int axis, std::int64_t step);
-/// Places the positions in the same way.
+/// Places the positions of all axes on one axis of the columns, row-major: the last position moves `step` elements.
 void place_positions(Geometry& geometry, int axis, std::int64_t step);
 
 }  // namespace patchfold::ops

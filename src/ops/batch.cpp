@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Space-to-batch is an extraction with kernel = stride = block whose taps lie on the batch axis; batch-to-space puts each
-// element back to its one place.
+// Space-to-batch is an extraction with kernel = stride = block whose taps lie on the batch axis. Batch-to-space is its
+// inverse.
 #include "base/checked.hpp"
 #include "base/fail.hpp"
 #include "ops/axes.hpp"
@@ -89,7 +89,7 @@ Geometry geometry_of(const BatchToSpace& op, const Dims& batches, const Names& n
   if (batches[0] % geometry.taps != 0)
     fail(ErrorCode::divisible, names.op, names.data, "the batch must be a multiple of the product of the blocks", batches[0],
          ErrorValue("a multiple of ", geometry.taps));
-  // Crops may leave an empty axis, which the formula gives no positions for; the columns have them all the same.
+  // Crops may leave an empty axis, for which the formula gives no positions; the columns have them nevertheless.
   geometry.positions = 1;
   geometry.output = batches;
   geometry.output[0] = batches[0] / geometry.taps;

@@ -12,9 +12,9 @@
 namespace patchfold::ops {
 namespace {
 
-constexpr int most_channels = 4;  // of what is taken for a picture with its channels last
+constexpr int most_channels = 4;  // of an image that is taken for a picture with channels last
 
-/// The arguments that may be changed. None: the operator has no such argument.
+/// The arguments that a hint may change. null: the operator has no such argument.
 template <class Op>
 struct Changeable {
   Axes Op::*kernel = nullptr;
@@ -40,7 +40,7 @@ constexpr Changeable<SpaceToDepth> changeable<SpaceToDepth>{&SpaceToDepth::block
 template <>
 constexpr Changeable<DepthToSpace> changeable<DepthToSpace>{&DepthToSpace::block, nullptr, &DepthToSpace::layout};
 
-/// A call with changes; `text` says which, as a caller types them.
+/// A call with changes; `text` lists them as a caller types them.
 template <class Op>
 struct Change {
   Op op;
@@ -96,7 +96,7 @@ void add_choice(ErrorValue& list, std::string_view separator, const ErrorValue& 
   list += choice;
 }
 
-/// The lists of kernels that say how many axes are spatial, where one number does not.
+/// Returns hints for kernels as lists, where a single number leaves the number of spatial axes open.
 template <class Op>
 ErrorValue kernels(const Change<Op>& call) {
   ErrorValue list;
@@ -112,7 +112,7 @@ ErrorValue kernels(const Change<Op>& call) {
   return list.empty() ? ErrorValue("a list with one entry for each spatial axis") : list;
 }
 
-/// What to type where padding has an entry for each end instead of each axis.
+/// Returns the hint for padding with an entry for each end in place of each axis.
 template <class Op>
 ErrorValue pads(const Change<Op>& call) {
   const Padding& given = call.op.*changeable<Op>.padding;
@@ -130,7 +130,7 @@ ErrorValue pads(const Change<Op>& call) {
   const std::string_view name = call.names.padding;
   const ErrorValue reason(name, " has ", entries, " entries, so ", entries, " spatial axes; write ");
   if (!is_uniform) {
-    // Which of the numbers make a pair differs from system to system.
+    // Systems differ in the numbers that make a pair.
     ErrorValue hint = reason;
     hint.append("a pair (begin, end) for each axis");
     return call.set(changeable<Op>.padding, Padding(pairs), Setting(name, pairs)).plans() ? hint : ErrorValue();
@@ -147,7 +147,7 @@ ErrorValue pads(const Change<Op>& call) {
   return hint += list;
 }
 
-/// What to type where an image seems to have its axes in another order, or no axis of channels.
+/// Returns the hint for an image whose axes seem to have another order, or no axis of channels.
 template <class Op>
 ErrorValue axes_of_image(const Change<Op>& call, ErrorCode code) {
   const Dims& shape = call.data;
@@ -166,7 +166,7 @@ ErrorValue axes_of_image(const Change<Op>& call, ErrorCode code) {
   return change.plans() ? hint += change.text : ErrorValue();
 }
 
-/// What to type where columns seem to have their axes in another order.
+/// Returns the hint for columns whose axes seem to have another order.
 ErrorValue axes_of_columns(const Change<Fold>& call) {
   const int axes = call.data.size();
   const auto grid = call.set(&Fold::positions, Positions::grid, Setting("positions", "grid"));

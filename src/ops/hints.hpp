@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What to type instead of a call that was refused. Every proposal is a change of the call, tried before it is written.
+// Hints for calls that were refused. Each hint is a change of the call, and was tried before it is written.
 #pragma once
 
 #include "ops/lowering.hpp"
@@ -7,8 +7,8 @@
 
 namespace patchfold::ops {
 
-/// Returns the error of a call that was refused, with the changes of the call that would do: as its hint, or as what it
-/// expects. A change that does not lead to a plan is not in it.
+/// Returns the error of a refused call together with changes that would do, as its hint or as the expected value. A change
+/// that leads to no plan is left out.
 Error with_hints(const Error& error, const Neutral& op, const Dims& data, const Names& names);
 
 }  // namespace patchfold::ops

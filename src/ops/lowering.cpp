@@ -11,7 +11,7 @@
 namespace patchfold {
 namespace {
 
-/// Returns a one of every summable type, alive as long as the program: the columns of coverage.
+/// Returns an element 1 of every summable type, which lives as long as the program: the columns of coverage.
 const std::byte* one_of(DType dtype) {
   const auto& ones = lasting([] {
     std::array<std::array<std::byte, 16>, dtype_table.size()> table{};
@@ -28,7 +28,7 @@ engine::Verb verb_of(const Geometry& geometry) {
   return geometry.sums ? engine::Verb::combine_sum : engine::Verb::combine_copy;
 }
 
-/// Returns the bytes that one step of an index moves. Strides of axes that do not matter are 0.
+/// Returns the bytes that one step of an index moves; 0 if the axis does not matter.
 std::int64_t bytes_of(Place place, const Dims& strides) {
   return place.step == 0 ? 0 : wrapping_mul(strides[place.axis], place.step);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// From operators to geometries: the one way that every operator of every dialect takes.
+// From operators to geometries: the one way that all operators of all dialects take.
 //
 //   operator of a dialect -> neutral operator and names -> Geometry -> Problem -> plan
 //
-// A dialect's operator says which neutral operator it is a setting of, and what its arguments are called. A neutral operator
-// says which geometry it has. Everything after that is written once, in lowering.cpp.
+// A dialect's operator tells which neutral operator it is, and the names of its arguments. A neutral operator tells its
+// geometry. Everything after that is written once, in lowering.cpp.
 #pragma once
 
 #include <variant>
@@ -19,8 +19,8 @@ using Names = ArgumentNames;
 /// A neutral operator with all its arguments.
 using Neutral = std::variant<Unfold, Fold, Coverage, Reorder, Copy, SpaceToBatch, BatchToSpace, SpaceToDepth, DepthToSpace>;
 
-/// Returns the geometry of a neutral operator for data of one shape. Throws Error for every argument and shape that the
-/// operator does not take, with these names.
+/// Returns the geometry of a neutral operator for data of one shape. Throws Error, with these names, for every argument and
+/// shape that the operator refuses.
 Geometry geometry_of(const Unfold& op, const Dims& image, const Names& names);
 Geometry geometry_of(const Fold& op, const Dims& columns, const Names& names);
 Geometry geometry_of(const Coverage& op, const Dims& none, const Names& names);

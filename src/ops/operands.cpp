@@ -53,14 +53,14 @@ Sound check_view(std::string_view op, std::string_view name, const ConstTensorVi
 
 namespace {
 
-/// Elements are distinct if each stride steps over all that the smaller strides reach.
+/// Throws unless elements are distinct: each stride steps over all elements that the smaller strides reach.
 void check_distinct(std::string_view op, std::string_view name, const TensorView& view, const Dims& strides) {
   std::array<std::pair<std::int64_t, std::int64_t>, max_rank> axes{};
   int count = 0;
   for (int axis = 0; axis < strides.size(); ++axis)
     if (view.shape[axis] > 1) axes[static_cast<std::size_t>(count++)] = {std::abs(strides[axis]), view.shape[axis]};
   std::sort(axes.begin(), axes.begin() + count);
-  auto reach = static_cast<std::int64_t>(view.element_size);  // stays within the range of bytes, which is checked
+  auto reach = static_cast<std::int64_t>(view.element_size);  // the range of bytes, which is checked, bounds it
   for (int i = 0; i < count; ++i) {
     const auto [stride, extent] = axes[static_cast<std::size_t>(i)];
     if (stride < reach)

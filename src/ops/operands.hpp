@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks that every operator makes of its tensors.
+// The checks of tensors that all operators share.
 #pragma once
 
 #include <string_view>
@@ -13,8 +13,8 @@ namespace patchfold::ops {
 /// Checks extents: none negative, all below 2^60, and fewer than 2^60 elements.
 void check_shape(std::string_view op, std::string_view argument, const Dims& shape);
 
-/// A source and a destination that have passed their checks, and the problem that begins with them.
-/// Strides of axes with one element or none are 0 from here on.
+/// A source and a destination that have passed their checks, and the beginning of their problem. Strides of axes with at
+/// most one element are 0 from here on.
 struct Operands {
   Dims src_strides{};
   Dims dst_strides{};
@@ -23,14 +23,14 @@ struct Operands {
 
 /// A view that has passed its checks.
 struct Sound {
-  Dims strides{};             ///< 0 where they do not matter
+  Dims strides{};             ///< 0 for axes where they do not matter
   engine::ByteRange range{};  ///< the bytes that it spans
 };
 
 /// Checks one view by itself. Throws Error(strides, dtype, overflow).
 Sound check_view(std::string_view op, std::string_view name, const ConstTensorView& view);
 
-/// Checks that `src` is a sound view, that `dst` has `dst_shape`, the element type of `src`, and elements that do not share
+/// Checks that `src` is a sound view, and that `dst` has `dst_shape`, the element type of `src`, and elements that share no
 /// memory. Throws Error(strides, dtype, shape, overflow).
 Operands check_operands(std::string_view op, std::string_view src_name, const ConstTensorView& src,
                         std::string_view dst_name, const TensorView& dst, const Dims& dst_shape);

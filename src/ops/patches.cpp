@@ -61,7 +61,7 @@ bool is_zero(const Scalar& scalar) {
   return scalar.as_unsigned() == 0 && scalar.real() == 0 && scalar.imaginary() == 0;
 }
 
-/// Arguments that belong to the other reduction.
+/// Throws for an argument of the other reduction.
 void check_reduce(const Fold& op, const Names& names) {
   if (op.reduce == FoldReduce::mean && op.accumulate)
     fail(ErrorCode::value, names.op, "accumulate",
@@ -74,7 +74,7 @@ void check_reduce(const Fold& op, const Names& names) {
 
 namespace {
 
-/// Throws if an axis has no position: a kernel that does not fit is, as a rule, a mistake.
+/// Throws if an axis has no position, since a kernel that does not fit is usually a mistake.
 void check_positions(const Unfold& op, const Geometry& geometry, const Names& names) {
   Dims patch, padded;
   bool empty = false;

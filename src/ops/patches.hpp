@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the axes of images and columns lie. Layouts and orders are only places.
+// The places of the axes of images and columns. Layouts and orders are only places.
 //   image    (B.., C, I1..IR)   or, with channels last, (B.., I1..IR, C)
 //   columns  (B.., C*K, L)      or (B.., L, C*K); on a grid, L is l1..lR
 #pragma once
@@ -9,7 +9,7 @@
 
 namespace patchfold::ops {
 
-/// The axes of a tensor in which one axis of channels stands beside other axes.
+/// The axes of a tensor that has one axis of channels among others.
 struct ChannelAxes {
   int batch;    ///< number of batch axes
   int channel;  ///< C of an image, C*K of columns
@@ -17,7 +17,7 @@ struct ChannelAxes {
 };
 ChannelAxes channel_axes(int rank, int others, Layout layout);
 
-/// The facts that decide the places of an image and its columns.
+/// The facts from which the places of an image and its columns follow.
 struct PatchLayout {
   Dims batch{};
   std::int64_t channels = 1;
@@ -26,8 +26,8 @@ struct PatchLayout {
   Positions positions = Positions::flat;
 };
 
-/// Completes a geometry that has its spatial axes: the shape of the side that is not given yet, the shared indices and all
-/// places. Throws Error(overflow, value) for columns that are too large.
+/// Completes a geometry that has its spatial axes: adds the shape of the other side, the shared indices and all places.
+/// Throws Error(overflow, value) for columns that are too large.
 void place_patches(Geometry& geometry, const PatchLayout& layout, const ArgumentNames& names);
 
 }  // namespace patchfold::ops

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys of neutral operators; an operator of a dialect is one of these, with other names. A member that an operator gets must
+// Keys of neutral operators; an operator of a dialect is one of these, with other names. A new member of an operator must
 // be named here too, or its function does not compile.
 #include <type_traits>
 
@@ -28,7 +28,7 @@ void add(Key& key, const Reorder& op) {
 }
 static_assert(std::is_empty_v<Copy>);
 void add(Key&, const Copy&) {}
-/// Operators of blocks.
+/// Adds an operator of blocks to a key.
 void add(Key& key, const auto& op) {
   const auto& [block, pads_or_mode, layout] = op;
   key.add(block, pads_or_mode, layout);

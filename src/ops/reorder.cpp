@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators without windows. Reorder is a permutation of two indices of one axis, the channel and the tap; Copy keeps every
-// index.
+// Operators without windows. Reorder exchanges two indices of one axis, the channel and the tap; Copy keeps every index.
 #include "base/checked.hpp"
 #include "base/fail.hpp"
 #include "ops/lowering.hpp"

@@ -15,12 +15,12 @@
 namespace patchfold {
 namespace {
 
-// No function here rounds by floating-point arithmetic, since the caller may have set another rounding mode, or that tiny
-// numbers count as zero.
+// No function here rounds by floating-point arithmetic: the caller may have set another rounding mode, or flush tiny
+// numbers to zero.
 
 bool is_zero(double value) {
-  // Volatile, so that bits are compared: clang 20 would compare numbers instead, and where the caller counts tiny numbers as
-  // zero, they would be zero here.
+  // volatile makes clang 20 compare bits. It would compare numbers instead, and tiny numbers would be zero if the caller
+  // flushes them.
   const volatile std::uint64_t bits = std::bit_cast<std::uint64_t>(value);
   return bits << 1 == 0;
 }
@@ -35,7 +35,7 @@ bool is_whole(double value) {
 
 /// Returns the nearest float64, ties to even.
 double nearest_float64(std::uint64_t value) {
-  const int excess = std::max(0, 11 - std::countl_zero(value));  // bits more than the 53 of float64
+  const int excess = std::max(0, 11 - std::countl_zero(value));  // bits beyond the 53 of float64
   std::uint64_t units = value >> excess;
   if (excess > 0) {
     const std::uint64_t rest = value & ((std::uint64_t{1} << excess) - 1);

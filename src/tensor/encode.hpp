@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One number as the bytes of an element.
+// Turns one number into the bytes of an element.
 #pragma once
 
 #include <array>
@@ -10,10 +10,10 @@
 
 namespace patchfold {
 
-/// Returns the bytes of `scalar` as an element of type `dtype`, in the first size_of(dtype) bytes of the result; zeros for
-/// opaque, which takes only the number 0. Throws Error(value) if the type cannot hold it: an integer out of range, a
-/// fraction or NaN for an integer type, an imaginary part for a real type, infinity for a float8 without one. Floating-point
-/// types round to nearest even, whatever the caller's rounding mode; a number that rounds beyond the largest becomes
+/// Returns the bytes of `scalar` as an element of type `dtype`, in the first size_of(dtype) bytes of the result. opaque
+/// takes only the number 0, as zeros. Throws Error(value) if the type cannot hold the number: an integer out of range, a
+/// fraction or NaN for an integer type, an imaginary part for a real type, infinity for a float8 without one.
+/// Floating-point types round to nearest even, in every rounding mode. A number that rounds beyond the largest becomes
 /// infinity, or is an error without infinity.
 std::array<std::byte, 16> encode(const Scalar& scalar, DType dtype, std::string_view op, std::string_view argument);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Environment variables. One rule holds for all of them: a value that cannot be used counts as none, and is named once.
+// Environment variables. One rule holds for all of them: an unusable value counts as not set, and is reported once.
 #pragma once
 
 #include <atomic>
@@ -12,13 +12,13 @@ class EnvironmentVariable {
  public:
   constexpr explicit EnvironmentVariable(const char* name) noexcept : name_(name) {}
 
-  /// Returns its value; null if it is not set, or empty.
+  /// Returns the variable's value; null if it is unset or empty.
   const char* value() const noexcept {
     const char* const text = std::getenv(name_);
     return text == nullptr || *text == 0 ? nullptr : text;
   }
-  /// Says on standard error that its value is not used and what it must be, at the first call only. The library prints nothing
-  /// else: no call could return this to whoever set the variable.
+  /// Says on standard error, at the first call only, that the value is not used, and the form that it must have. The
+  /// library prints nothing else: no call could return this to the person who set the variable.
   void ignore(const char* expected) noexcept {
     const char* const text = value();
     if (text == nullptr || is_ignored_.exchange(true, std::memory_order_relaxed)) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells which operators and element types this build holds, as CMake's options chose. Of the others, rows of the operator
-// table and kernels are not made.
+// Tells which operators and element types this build holds, as CMake's options chose. The table has no full rows, and the
+// kernels no code, for the others.
 #pragma once
 
 #include <algorithm>
@@ -30,13 +30,13 @@ consteval bool holds() {
   });
 }
 
-/// Returns whether elements that this build holds may be moved in units of so many bytes.
+/// Returns whether this build has elements that may be moved in units of so many bytes.
 constexpr bool holds_unit(std::size_t bytes) {
   return std::ranges::any_of(
       dtypes(), [=](DType dtype) { return holds(dtype) && (size_of(dtype) == 0 || bytes % size_of(dtype) == 0); });
 }
 
-/// Calls visit() with Opaque in the place of types that this build does not hold, so that f is not compiled for these.
+/// Calls visit(), with Opaque for types that this build does not hold, so that f is not compiled for them.
 template <class F>
 constexpr decltype(auto) visit_held(DType dtype, F&& f) {
   return visit(dtype, [&]<class T>(std::type_identity<T>) -> decltype(auto) {

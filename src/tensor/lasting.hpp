@@ -8,7 +8,7 @@
 
 namespace patchfold {
 
-/// A variable of static storage.
+/// A variable of static storage that is never destroyed.
 template <class T>
 union Lasting {
   constexpr Lasting() noexcept : value() {}
@@ -16,8 +16,8 @@ union Lasting {
   T value;
 };
 
-/// Returns what a lambda returned at its first call. Threads that come at the same time may each call it, and one result is
-/// kept. No lock is taken: a child that is forked meanwhile must not wait for a thread that it does not have.
+/// Returns the result of the first call of a lambda. Threads that come at the same time may each call it, and one result is
+/// kept. There is no lock, because a child that is forked meanwhile must not wait for a thread that it does not have.
 template <class F>
 const auto& lasting(F make) {
   static_assert(std::is_class_v<F>, "a lambda: functions of one type would share what they make");

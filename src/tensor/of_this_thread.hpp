@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// State of threads that may be asked for while threads and the process end.
+// State of threads that may be used while threads and the process end.
 #pragma once
 
 #if defined(__MINGW32__) && !defined(__clang__)
@@ -10,13 +10,13 @@
 
 namespace patchfold {
 
-/// Returns the calling thread's own T, or null where there is none any more: after the thread has destroyed it, destructors
-/// of older thread-local objects, and of static objects in the first thread, may still call the library.
+/// Returns the calling thread's own T, or null if the thread has already destroyed it. Destructors of older thread-local
+/// objects, and of static objects in the first thread, may still call the library then.
 template <class T>
 T* of_this_thread() {
 #if defined(__MINGW32__) && !defined(__clang__)
-  // There, GCC frees the memory of a thread's objects before their destructors run. This T goes after them, and calls that
-  // come still later get a new one.
+  // On this system, GCC frees the memory of a thread's objects before their destructors run. This T is destroyed after
+  // them, and later calls get a new one.
   struct Key {
     pthread_key_t key{};
     bool is_there = pthread_key_create(&key, [](void* held) { delete static_cast<T*>(held); }) == 0;
