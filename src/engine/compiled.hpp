@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A problem made ready to run.
+// Problems that are ready to run.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@
 
 namespace patchfold::engine {
 
-/// A normalised problem and the strategy that runs it; one derived class for each strategy. Its work is cut into `rows`: the
-/// smallest parts that can run in any order and at the same time, since each writes destination elements of its own.
-/// plan_normal() makes it, a Plan shares it and runs ranges of its rows, from several threads at once. It never changes
-/// after its constructor; what a run changes lies in the destination and in scratch memory.
+/// A normalised problem and the strategy that runs it, with one derived class for each strategy. Its work is cut into
+/// `rows`: the smallest parts that can run in any order and at the same time, since each writes destination elements of its
+/// own. A Plan shares it and runs ranges of its rows, from several threads at once. It never changes after its constructor;
+/// a run changes only the destination and scratch memory.
 class Compiled {
  public:
   explicit Compiled(const Problem& problem) : problem_(problem) {}
@@ -26,10 +26,10 @@ class Compiled {
   virtual ~Compiled() = default;
 
   /// Runs the rows [first, last). `src` and `dst` are the tensors' data pointers. `scratch` has scratch_per_piece() bytes,
-  /// is aligned to 64 bytes, and nobody else uses it meanwhile.
+  /// aligned to 64 bytes, and no other thread uses it meanwhile.
   virtual void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
                         std::byte* scratch) const noexcept = 0;
-  /// Runs the rows of work whose source is in the cache. A strategy may fetch lines that are needed afterwards meanwhile.
+  /// Runs rows whose source is in the cache. Meanwhile a strategy may prefetch lines that later work needs.
   virtual void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last, std::byte* scratch,
                         kernels::Ahead&) const noexcept {
     run_rows(src, dst, first, last, scratch);
@@ -42,7 +42,7 @@ class Compiled {
   std::int64_t scratch_per_piece() const noexcept { return scratch_per_piece_; }
   /// Returns the number of pieces that a run with so many threads is cut into.
   std::int64_t pieces(int threads) const noexcept;
-  /// Returns how many of these pieces need scratch memory at the same time.
+  /// Returns the number of these pieces that need scratch memory at the same time.
   std::int64_t scratch_parts(int threads) const noexcept;
   /// Returns the bytes of scratch memory, of any alignment, that a run with so many threads needs.
   std::size_t scratch_bytes(int threads) const noexcept;
@@ -50,17 +50,17 @@ class Compiled {
   std::string_view strategy{};  ///< name of the row of the strategy table that made this
 
  protected:
-  /// Adds lines "name      value" for what the strategy decided.
+  /// Adds lines "name      value" for the choices of the strategy.
   virtual void describe_choices(std::ostream& out) const;
 
   Problem problem_;
-  std::int64_t rows_ = 0;               ///< of work
-  double bytes_ = 0;                    ///< that a run reads and writes, roughly
+  std::int64_t rows_ = 0;               ///< number of rows of work
+  double bytes_ = 0;                    ///< bytes that a run reads and writes, roughly
   std::int64_t scratch_per_piece_ = 0;  ///< bytes, a multiple of 64
 };
 
-/// Normalises the problem and chooses a strategy: from here on a Plan can run it. Throws Error(limit), which names `op`, if
-/// more axes than max_axes remain.
+/// Returns the normalised problem with a strategy, ready for a Plan. Throws Error(limit), which names `op`, if more axes
+/// than max_axes remain.
 std::shared_ptr<const Compiled> compile(const Problem& problem, std::string_view op);
 
 }  // namespace patchfold::engine

@@ -20,7 +20,7 @@
 #endif
 
 #if defined(PATCHFOLD_WITH_TBB) && defined(__ELF__)
-// Those of ThreadSanitizer in a program that is compiled with it; null in all others.
+// Functions of ThreadSanitizer, in a program that is compiled with it; null in all others.
 extern "C" {
 [[gnu::weak, gnu::visibility("default")]] void __tsan_acquire(void* object);
 [[gnu::weak, gnu::visibility("default")]] void __tsan_release(void* object);
@@ -45,13 +45,13 @@ class SerialExecutor final : public Executor {
 
 constinit Lasting<SerialExecutor> serial;
 
-/// The calling thread's ThreadLimit; 0: none.
+/// The calling thread's ThreadLimit; 0: there is none.
 constinit thread_local int limit_of_thread = 0;
 
 #ifdef PATCHFOLD_WITH_TBB
 
-/// ThreadSanitizer does not see how oneTBB orders what threads do, as oneTBB is not compiled with it. So it is told: what a thread
-/// did before note_release() comes before what another does after note_acquire() of the same object.
+/// Tells ThreadSanitizer how oneTBB orders the actions of threads, since oneTBB is not compiled with it: everything that a
+/// thread did before note_release() comes before the actions of another after note_acquire() of the same object.
 void note_release([[maybe_unused]] void* object) noexcept {
 #ifdef __ELF__
   if (__tsan_release != nullptr) __tsan_release(object);
@@ -63,12 +63,12 @@ void note_acquire([[maybe_unused]] void* object) noexcept {
 #endif
 }
 
-/// Runs pieces as lanes. Each lane takes its own share of the pieces and then what others have left. So at most that many
-/// pieces run at the same time, however many threads there are, and a run that comes again finds its part in the cache of
-/// the same processor.
+/// Runs pieces as lanes. Each lane takes its own share of the pieces, and then pieces that others have left. So at most
+/// that many pieces run at the same time, with any number of threads. A repeated run finds its part in the cache of the
+/// same processor.
 class Lanes {
  public:
-  static constexpr std::int64_t most = 256;  ///< arbitrary: they are on the stack, as run() must do without memory
+  static constexpr std::int64_t most = 256;  ///< arbitrary: lanes are on the stack, since run() must not allocate
 
   Lanes(std::int64_t lanes, std::int64_t pieces, Executor::Body body, void* context)
       : lanes_(lanes), body_(body), context_(context) {
@@ -89,7 +89,7 @@ class Lanes {
   }
 
  private:
-  /// The pieces [next, end) that a lane has not begun. It has a cache line of its own, since other lanes take pieces of it.
+  /// The pieces [next, end) that a lane has not begun, in a cache line of their own, since other lanes take some.
   struct alignas(64) Share {
     std::atomic<std::int64_t> next = 0;
     std::int64_t end = 0;
@@ -100,8 +100,8 @@ class Lanes {
   void* context_;
 };
 
-/// Returns the number of processors that this process may use, as oneTBB counts them. oneTBB itself is not asked, because
-/// its answer needs memory. The number is counted once, because that takes longer than a small plan.
+/// Returns the number of processors that this process may use, as oneTBB counts them. oneTBB is not asked, because its
+/// answer needs memory. The number is counted once, because counting takes longer than a small plan.
 int machine_threads() noexcept {
   static constinit std::atomic<int> known{0};
   int threads = known.load(std::memory_order_relaxed);
@@ -111,10 +111,10 @@ int machine_threads() noexcept {
 
 /// Runs pieces by oneTBB, in an arena of its own, so that set_num_threads() concerns this library only.
 ///
-/// There are two situations in which oneTBB would wait for ever. In a child that was forked after oneTBB had started
-/// threads, those threads are missing, but what they held (places in the arena, locks of the scheduler, tasks) is never
-/// given back. And where memory ran out while oneTBB started, it waits for threads that never came. `unusable_` notes either
-/// one: from then on the calling thread does the work.
+/// oneTBB would wait for ever in two situations. A child that was forked after oneTBB had started threads lacks these
+/// threads, but places in the arena, locks and tasks of theirs are never given back. If memory ran out while oneTBB
+/// started, it waits for threads that never came. `unusable_` notes either situation: from then on the calling thread does
+/// the work.
 class TbbExecutor final : public Executor {
  public:
   int threads() const noexcept override {
@@ -165,7 +165,7 @@ class TbbExecutor final : public Executor {
       has_worked_ = true;
       return true;
     } catch (...) {
-      // Where there is no memory for threads, the calling one does the work.
+      // If there is no memory for threads, the calling thread does the work.
       if (has_worked_)
         forget_arena();
       else
@@ -177,12 +177,12 @@ class TbbExecutor final : public Executor {
   std::shared_ptr<tbb::task_arena> get_arena() {
     const std::lock_guard lock(mutex_);
     had_arena_ = true;
-    // oneTBB has no more workers than the process may use processors, and prints a warning when asked for more.
+    // oneTBB has at most as many workers as the process may use processors, and warns if it is asked for more.
     if (!arena_) arena_ = std::make_shared<tbb::task_arena>(std::min(all_threads(), machine_threads()));
     return arena_;
   }
 
-  /// Forgets an arena that failed to start: a run would wait for it for ever.
+  /// Forgets an arena that failed to start, since a run would wait for it for ever.
   void forget_arena() {
     const std::lock_guard lock(mutex_);
     arena_.reset();

@@ -10,13 +10,13 @@
 
 namespace patchfold::engine {
 
-/// Sets default rounding, denormals on and exceptions masked until the end of the scope, and restores the caller's state
-/// then, flags included. Sums run under it, so that results do not depend on the caller's settings.
+/// Sets default rounding, denormals on and exceptions masked until the end of the scope, then restores the caller's state,
+/// flags included. Sums run under it, so that results do not depend on the caller's settings.
 class DefaultFloats {
  public:
 #ifdef __SSE2__
-  // Vectors and scalars alike are computed under this register; fesetenv would set the x87's as well, which takes as long as
-  // a small plan.
+  // This register controls vectors and scalars alike. fesetenv would also set the x87's, which takes as long as a small
+  // plan.
   DefaultFloats() noexcept : saved_(_mm_getcsr()) {
     _mm_setcsr(0x1f80);
   }

@@ -3,7 +3,7 @@
 
 namespace patchfold::engine {
 
-/// Makes plans that threads keep for repeated calls stale.
+/// Makes the plans that threads keep for repeated calls stale.
 void forget_plans() noexcept;
 
 }  // namespace patchfold::engine

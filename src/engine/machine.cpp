@@ -18,8 +18,8 @@ constexpr Caches usual{32 << 10, 512 << 10, 16 << 20};
 
 std::optional<kernels::Store> forced_store;
 
-/// Returns the data caches of the first processor as Linux describes them. The C library's sysconf is not asked: it counts
-/// the caches of all processors of a socket, also where a virtual machine is given a part of it.
+/// Returns the data caches of the first processor as Linux describes them. Rejected was the C library's sysconf: it counts
+/// the caches of a whole socket, even if a virtual machine has only a part of it.
 Caches described() {
   Caches c = usual;
   for (int index = 0; index < 8; ++index) {
@@ -45,7 +45,7 @@ Caches described() {
   return c;
 }
 
-/// Reads three sizes in bytes, with commas; returns nothing if the text is anything else.
+/// Returns three sizes in bytes from a text with commas; nothing if the text is anything else.
 std::optional<Caches> parsed(const char* text) {
   Caches c;
   for (std::int64_t* size : {&c.l1, &c.l2, &c.l3}) {
@@ -78,7 +78,7 @@ const Caches& caches() noexcept {
 }
 
 std::int64_t stage_bytes() noexcept {
-  // A quarter of a 1 MB cache was best; at half of it and above the streams that pass evict the stage.
+  // A quarter of a 1 MB cache was best. From half of it on, the streams that pass evict the stage.
   return std::clamp<std::int64_t>(caches().l2 / 4, 64 << 10, 256 << 10);
 }
 
@@ -88,11 +88,11 @@ std::string_view name_of(kernels::Store store) noexcept {
 
 kernels::Store store_of(double read, double written) noexcept {
   if (forced_store) return *forced_store;
-  // Measured with plain loops that use their buffers again: stores past the cache pay for mixes of reads and writes from 0.7
-  // of the cache on, and for mostly writes from 1.1 on.
+  // Measured with plain loops that reuse their buffers: stores past the cache pay from 0.7 of the cache on for mixes of
+  // reads and writes, and from 1.1 on if writes dominate.
   const double share = written > 3 * read ? 1.1 : 0.7;
-  // A larger cache is that of many cores, and slow: where it has 260 MB, stores past it win from a few MB on, and an unfold to
-  // 80 MB takes a third of the time with them.
+  // A larger cache belongs to many cores, and is slow. With 260 MB of cache, stores past it win from a few MB on, and an
+  // unfold to 80 MB takes a third of the time with them.
   constexpr std::int64_t largest = 32 << 20;
   const auto cache = static_cast<double>(std::min(caches().l3, largest));
   return read + written > share * cache ? kernels::Store::past_cache : kernels::Store::plain;

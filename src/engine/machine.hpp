@@ -11,27 +11,27 @@
 
 namespace patchfold::engine {
 
-/// Bytes of the caches that one thread sees.
+/// The bytes of the caches that one thread sees.
 struct Caches {
   std::int64_t l1 = 0;
   std::int64_t l2 = 0;
   std::int64_t l3 = 0;
 };
 
-/// Returns what the system said when it was asked first; common sizes where it does not say. The environment variable
-/// PATCHFOLD_CACHES=L1,L2,L3 replaces what the system says, in bytes, so that the choices for another machine can be seen and
+/// Returns the sizes that the system reported at the first call, or common sizes if it reports none. The environment
+/// variable PATCHFOLD_CACHES=L1,L2,L3 replaces them, in bytes, so that the choices for another machine can be seen and
 /// measured on this one.
 const Caches& caches() noexcept;
 
 /// Returns the bytes that a stage should take: it is read many times while outputs stream past it.
 std::int64_t stage_bytes() noexcept;
 
-/// Returns how to write the destination of work that reads and writes so many bytes: past the cache where both together
-/// would push out of it what the caller needs next. A test may force the answer.
+/// Returns the way to write the destination of work that reads and writes so many bytes. It is past the cache if both
+/// together would evict data that the caller needs next. A test may force the answer.
 kernels::Store store_of(double read, double written) noexcept;
-/// Returns how to write the destination of a problem, which reads and writes the ranges of its tensors.
+/// Returns the way to write the destination of a problem, which reads and writes the ranges of its tensors.
 kernels::Store store_of(const Problem& problem) noexcept;
-/// Makes store_of() answer this from now on; nothing: what it computes. For tests. No other thread may plan meanwhile.
+/// Makes store_of() return `store` from now on; nothing: the computed value. For tests. No other thread may plan meanwhile.
 void force_store(std::optional<kernels::Store> store) noexcept;
 
 /// Returns "plain" or "past the cache".

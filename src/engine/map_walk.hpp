@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks over the elements of a map, or over the positions of its columns, tap by tap, for those who write programs for maps.
+// Walks over the elements of a map, or over the positions of its columns, tap by tap, for the writers of programs for maps.
 //
-// The near side is walked element by element. A tap ties them to elements on the far side, side by side on both: element e
-// belongs to the far element e + shift, if that exists. Masks say which elements of a vector have one.
+// The near side is walked element by element. A tap ties elements to neighbours on the far side: element e is tied to the
+// far element e + shift, if there is one. Masks mark the elements of a vector that are tied.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@
 
 namespace patchfold::engine {
 
-/// One tap of an axis, and the elements [from, to) of the near side that it meets.
+/// One tap of an axis, and the elements [from, to) of the near side that it ties.
 struct WalkTap {
-  std::int64_t phase = 0;   ///< residue modulo the stride of the coordinates that it meets
-  std::int64_t offset = 0;  ///< bytes on the far side to the element that meets element 0
+  std::int64_t phase = 0;   ///< residue, modulo the stride, of the coordinates that it ties
+  std::int64_t offset = 0;  ///< bytes on the far side to the element that is tied to element 0
   std::int64_t from = 0;
   std::int64_t to = 0;
 };
@@ -26,14 +26,14 @@ struct WalkTap {
 /// An axis of the near side, with the taps along it. Lengths and taps count elements, not bytes.
 struct WalkAxis {
   std::int64_t length = 1;      ///< elements on the near side
-  std::int64_t far_length = 1;  ///< and on the far side
-  std::int64_t far_stride = 0;  ///< bytes from element to element there
+  std::int64_t far_length = 1;  ///< elements on the far side
+  std::int64_t far_stride = 0;  ///< bytes from element to element on the far side
   std::int64_t phases = 1;
-  std::vector<WalkTap> taps{};  ///< ascending
+  std::vector<WalkTap> taps{};  ///< in ascending order
 };
 
-/// Returns the number of phases along a window: the coordinates of one residue modulo the stride form a phase, in which
-/// coordinate m * stride + residue is element m.
+/// Returns the number of phases along a window. Coordinates with one residue modulo the stride form a phase, whose element
+/// m is the coordinate m * stride + residue.
 inline std::int64_t phase_count(const Window& w) noexcept {
   return w.stride < w.extent ? w.stride : w.extent;
 }
@@ -42,13 +42,13 @@ inline std::int64_t phase_length(const Window& w) noexcept {
   return (w.extent + w.stride - 1) / w.stride;
 }
 
-/// Returns the windows from the outermost to the one whose positions lie side by side in memory.
+/// Returns the windows from the outermost to the one whose positions are neighbours in memory.
 std::vector<int> walk_order(const std::vector<Window>& windows, std::int64_t element_size);
 
-/// The walk through one map. It lists rows of lanes, the taps that tie each, and the masks of the lanes that they tie; the
-/// writers of programs turn these into steps for kernels. A row is the innermost axis, together with the axes further out
-/// that a vector can go across because their rows lie one behind the other on both sides: on short rows, vectors of one axis
-/// would be mostly empty. A walk depends on the windows alone, so one serves all maps.
+/// The walk through one map: rows of lanes, the taps that tie each row, and the masks of the tied lanes. Writers of
+/// programs turn these into steps for kernels. A row is the innermost axis and the outer axes whose rows follow one another
+/// on both sides, since on short rows vectors of one axis would be mostly empty. A walk depends on the windows alone, so
+/// one walk serves all maps.
 class MapWalk {
  public:
   /// The vectors of a kernel and the masks of their lanes.
@@ -58,34 +58,34 @@ class MapWalk {
     std::int64_t mask_bytes = 1;  ///< of one vector
   };
   using Taps = std::vector<std::vector<WalkTap>>;
-  /// One tap of each axis, and the bytes on the far side to what element 0 is tied to.
+  /// One tap of each axis, and the bytes on the far side to the element that is tied to element 0.
   struct Met {
     std::vector<WalkTap> taps{};
     std::int64_t offset = 0;
   };
   /// Masks that add_masks() wrote.
   struct Masks {
-    std::int64_t at = 0;     ///< in `masks`
-    std::int64_t lanes = 0;  ///< that are set
+    std::int64_t at = 0;     ///< place in `masks`
+    std::int64_t lanes = 0;  ///< number of set lanes
   };
 
-  /// Axes are given in the order of the windows; `order` names them from the outermost to the innermost.
+  /// Makes the walk. Axes are in the order of the windows; `order` names them from the outermost to the innermost.
   MapWalk(const std::vector<WalkAxis>& axes, const std::vector<int>& order, Vectors vectors, std::int64_t element_size);
 
-  /// These functions count axes in `order`.
+  /// The functions below count axes in the order of `order`.
   std::size_t size() const noexcept { return axes_.size(); }
   const WalkAxis& axis(std::size_t k) const noexcept { return axes_[k]; }
   Taps taps() const;
-  /// Returns the lanes of a row; row_step(): those of one element of its outermost axis; parts(): those of an element.
+  /// Return lanes. row(): of a row; row_step(): of one element of the row's outermost axis; parts(): of an element.
   std::int64_t row() const noexcept { return row_; }
   std::int64_t row_step() const noexcept { return row_ / axes_[flat_].length; }
   std::int64_t parts() const noexcept { return parts_; }
-  /// Returns whether a row is one axis; is_one_row(): whether it is all of them.
+  /// is_single_row() returns whether a row is one axis; is_one_row(), whether a row is all axes.
   bool is_single_row() const noexcept { return flat_ + 1 == axes_.size(); }
   bool is_one_row() const noexcept { return flat_ == 0; }
-  /// Returns the number of axes outside of a row, which number the rows.
+  /// Returns the number of axes outside of a row, whose tuples number the rows.
   std::size_t outer_axes() const noexcept { return flat_; }
-  /// Returns the elements [from, to) of the outermost axis of the row that a tuple of taps ties.
+  /// Returns the elements [from, to) of the row's outermost axis that a tuple of taps ties.
   const WalkTap& row_tap(const Met& met) const noexcept { return met.taps[flat_]; }
   std::int64_t phase_of(const Met& met) const noexcept;
 
@@ -112,17 +112,17 @@ class MapWalk {
 
   /// Returns the extents of the axes that number the rows.
   Dims rows() const;
-  /// Returns the bytes on the far side to a row; nothing if the taps do not tie it.
+  /// Returns the bytes on the far side to a row; nothing if the taps do not tie the row.
   std::optional<std::int64_t> row_offset(const Dims& row, const Met& met) const;
 
-  /// Appends masks of the lanes that each of the terms ties in some vectors of a row, vector by vector.
+  /// Appends the masks of the lanes that each term ties, for some vectors of a row, vector by vector.
   Masks add_masks(const std::vector<const Met*>& terms, std::int64_t lane, std::int64_t vectors);
-  /// Returns where these masks lie, and appends them unless terms with the same lanes have them already; returns -1 if every
+  /// Returns the place of such masks. Appends them unless terms with the same lanes have them already. Returns -1 if every
   /// lane is tied.
   std::int64_t shared_masks(const std::vector<const Met*>& terms, std::int64_t lane, std::int64_t vectors);
-  /// Takes back what add_masks() wrote last.
+  /// Removes the masks that add_masks() wrote last.
   void forget(const Masks& masks) { masks_.resize(static_cast<std::size_t>(masks.at)); }
-  /// Returns all masks, with 8 bytes to spare behind them.
+  /// Returns all masks, followed by 8 spare bytes.
   std::vector<std::uint8_t> take_masks();
 
  private:
@@ -130,7 +130,7 @@ class MapWalk {
 
   Vectors vectors_;
   std::vector<WalkAxis> axes_{};      // in order
-  std::vector<std::size_t> place_{};  // of each window among them
+  std::vector<std::size_t> place_{};  // of each window in axes_
   std::int64_t parts_ = 1;            // lanes of an element
   std::size_t flat_ = 0;              // the outermost axis of a row
   std::int64_t row_ = 1;

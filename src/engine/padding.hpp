@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says which element of the image each coordinate reads, in every padding mode.
+// The element of the image that each coordinate reads, in every padding mode.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,9 @@
 namespace patchfold::engine {
 
 /// A stretch of coordinates [begin, end) that reads the image in equal steps: coordinate c reads source + (c - begin) *
-/// step, with a step of -1, 0 or 1. Inside the image it is the image itself; beside it, what the padding mode reads there.
-/// A border is a few runs however wide it is, so copies never list its coordinates.
+/// step, with a step of -1, 0 or 1. Inside the image it reads the image itself; outside, the elements of the padding mode.
+/// A list of runs for each axis was rejected, because its length grows with the pad; run_at() finds one run in constant
+/// time.
 struct Run {
   std::int64_t begin = 0;
   std::int64_t end = 0;

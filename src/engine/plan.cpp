@@ -23,7 +23,7 @@ std::int64_t past_line(const std::byte* p) noexcept {
   return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(p) % kernels::line_bytes);
 }
 
-/// The elements that one side of a problem touches. Each lies at the lowest address plus some multiple of each step.
+/// The elements that one side of a problem touches. Each lies at the lowest address plus a multiple of each step.
 class Lattice {
  public:
   struct Step {
@@ -40,8 +40,8 @@ class Lattice {
 
   const auto& steps() const noexcept { return steps_; }
   std::uintptr_t lowest() const noexcept { return lowest_; }
-  /// Returns the bytes from the lowest address that the elements take of each period, or more than the period if that cannot
-  /// be told.
+  /// Returns the bytes of each period, from the lowest address, that the elements take; more than the period if that is
+  /// unknown.
   std::int64_t width(std::int64_t period) const noexcept {
     std::int64_t bytes = element_;
     for (const Step& step : steps_)
@@ -56,7 +56,7 @@ class Lattice {
 };
 
 /// Returns whether an element of the source may share memory with one of the destination. They share none if, for some
-/// stride, each period holds both of them side by side: channels of one pixel, columns of one row.
+/// stride, each period holds both side by side: channels of one pixel, columns of one row.
 bool elements_meet(const engine::Problem& problem, const std::byte* src, const std::byte* dst) noexcept {
   Lattice from(src + problem.src_offset, problem.element_size), to(dst + problem.dst_offset, problem.element_size);
   for (const engine::Dim& dim : problem.dims) {
@@ -89,7 +89,7 @@ struct Call {
   engine::ScratchParts parts;
 };
 
-/// Runs a piece of a Call, as an Executor::Body.
+/// Runs a piece of a Call; an Executor::Body.
 void run_piece(void* context, std::int64_t piece) noexcept {
   Call& call = *static_cast<Call*>(context);
   const Compiled& compiled = call.compiled;
@@ -110,7 +110,7 @@ void run_piece(void* context, std::int64_t piece) noexcept {
 Status Plan::run(const void* src, void* dst, Executor& executor,
                  const std::optional<std::span<std::byte>>& given) const noexcept {
   if (!compiled_ || compiled_->rows() == 0) return Status::ok;
-  const int threads = std::max(1, executor.threads());  // asked once: another thread may change it
+  const int threads = std::max(1, executor.threads());  // asked once, since another thread may change it
   const std::size_t needed = compiled_->scratch_bytes(threads);
   std::optional<engine::ThreadScratch> own;
   if (!given) own.emplace(needed);

@@ -19,24 +19,24 @@ namespace detail {
 namespace {
 
 constexpr std::size_t most_plans = 64;
-/// Tables of a plan have about as many bytes as its call moves, or what its strategy lists at most.
+/// The tables of a plan have about as many bytes as its call moves, or at most as many as its strategy lists.
 constexpr double most_of_one = 8 << 20, most_of_all = 64 << 20;
 
-/// A plan that a thread keeps, with the words of the call that it is for. `words` holds all that a plan depends on, so equal
-/// words mean an equal plan.
+/// A plan that a thread keeps, with the words of its call. `words` holds everything that a plan depends on, so equal words
+/// mean an equal plan.
 struct Recent {
   std::vector<std::uint64_t> words;
   std::unique_ptr<const Planned> planned;
-  double bytes;  ///< at most, roughly
+  double bytes;  ///< the most bytes of its tables, roughly
 };
 /// The plans that a thread keeps, all of one generation: another instruction set makes them stale.
 struct RecentPlans {
   std::uint64_t generation = 0;
-  std::vector<Recent> list{};  ///< the last one first
+  std::vector<Recent> list{};  ///< the latest one first
 };
 
-/// Returns the plans of this thread and of the key's generation; null if the key is not whole, or if this
-/// thread keeps none.
+/// Returns the plans of this thread and of the key's generation; null if the key is not whole, or if this thread keeps
+/// none.
 std::vector<Recent>* plans_for(const PlanKey& key) noexcept {
   auto* const plans = key.is_whole() ? of_this_thread<RecentPlans>() : nullptr;
   if (plans == nullptr) return nullptr;
@@ -63,7 +63,7 @@ void keep_plan(const PlanKey& key, const Planned& planned) noexcept {
     const auto words = key.words();
     const double bytes = std::min(planned.plan.moved_bytes(), most_of_one);
     plans->insert(plans->begin(), {{words.begin(), words.end()}, std::make_unique<const Planned>(planned), bytes});
-  } catch (const std::bad_alloc&) {  // it is made anew then
+  } catch (const std::bad_alloc&) {  // the plan is then made anew
   }
   std::size_t count = 0;
   for (double all = 0; count < std::min(plans->size(), most_plans); ++count)

@@ -13,10 +13,10 @@
 
 namespace patchfold::engine {
 
-/// Most dims and windows together that a normalised problem may have.
+/// The most dims and windows together in a normalised problem.
 inline constexpr int max_axes = 16;
 
-/// Names what a problem does with its elements.
+/// The use that a problem makes of its elements.
 ///   extract       image -> columns: each column element is a copy of the image element at its coordinate, or what `mode`
 ///                 says if the coordinate lies outside the image
 ///   combine_copy  columns -> image: each image element is a copy of the one column element that points at it
@@ -39,7 +39,7 @@ inline constexpr auto words<engine::Verb> =
 
 namespace patchfold::engine {
 
-/// An axis that source and destination share, such as the batch. Strides are in bytes; any sign, and 0, is allowed.
+/// An axis that source and destination share, such as the batch. Strides are in bytes, of any sign or 0.
 struct Dim {
   std::int64_t extent = 1;
   std::int64_t src_stride = 0;
@@ -58,7 +58,7 @@ struct Window {
   std::int64_t stride = 1;
   std::int64_t dilation = 1;
   std::int64_t pad_begin = 0;
-  std::int64_t extent = 1;  ///< of the image
+  std::int64_t extent = 1;  ///< the image's
   std::int64_t image_stride = 0;
   std::int64_t tap_stride = 0;
   std::int64_t position_stride = 0;
@@ -66,7 +66,7 @@ struct Window {
   friend bool operator==(const Window&, const Window&) = default;
 };
 
-/// The bytes that a tensor occupies, from its data pointer: [begin, end).
+/// The bytes of a tensor, from its data pointer: [begin, end).
 struct ByteRange {
   std::int64_t begin = 0;
   std::int64_t end = 0;
@@ -82,23 +82,23 @@ inline bool overlap(const std::byte* a, ByteRange ra, const std::byte* b, ByteRa
 }
 
 /// One call of one operator, without names: `verb` is applied to every element of the product of all dims and windows. The
-/// image has an axis for each dim and each window, the columns have one for each dim and two for each window (position and
-/// tap); in which order they lie in memory is a matter of strides alone. Operators make problems (ops/operands.hpp) and have
-/// checked every size and offset in it: none leaves its tensor, and all are below 2^60. normalise.hpp brings it into normal
-/// form, table.hpp finds the way to run it. A problem holds no data pointers; offsets count from those of the call.
+/// image has an axis for each dim and each window; the columns have one for each dim and two for each window (position and
+/// tap). Their order in memory depends on strides alone. Operators make problems (ops/operands.hpp) and have checked every
+/// size and offset: none leaves its tensor, and all are below 2^60. A problem holds no data pointers; offsets count from
+/// those of the call.
 struct Problem {
   Verb verb = Verb::extract;
   DType dtype = DType::opaque;
   std::int64_t element_size = 1;
   bool accumulate = false;
-  std::array<std::byte, 16> fill{};  ///< one element; opaque elements are filled with zero bytes
+  std::array<std::byte, 16> fill{};  ///< one element; for opaque elements zero bytes
   FixedList<Dim, 2 * max_rank> dims{};
-  FixedList<Window, max_rank> windows{};  ///< in the order of the taps: the last one's tap runs fastest
-  std::int64_t src_offset = 0;            ///< bytes from the data pointer to where all indices are 0
+  FixedList<Window, max_rank> windows{};  ///< in the order of the taps; the last window's tap runs fastest
+  std::int64_t src_offset = 0;            ///< bytes from the data pointer to the element of index 0 everywhere
   std::int64_t dst_offset = 0;
   ByteRange src_range{};
   ByteRange dst_range{};
-  const std::byte* own_source = nullptr;  ///< an element of value 1, which coverage sums in place of a caller's source
+  const std::byte* own_source = nullptr;  ///< an element of value 1, which coverage sums; it has no source of the caller
 };
 
 }  // namespace patchfold::engine

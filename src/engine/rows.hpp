@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts a problem into rows of work: one axis runs inside the row, the tuples of the others number the rows.
+// Cuts a problem into rows of work: one axis runs along the row, and the tuples of the other axes number the rows.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct Axis {
   std::int64_t dst_stride = 0;
 };
 
-/// Has room for two axes of every window, every dim, and the chunks of the row.
+/// A list with room for two axes of every window, every dim, and the chunks of the row.
 using AxisList = FixedList<Axis, 2 * max_axes + 1>;
 
 /// Returns the axes of the image.
@@ -33,13 +33,13 @@ inline AxisList image_axes(const Problem& problem) {
   return axes;
 }
 
-/// Bytes of one row of a copy at most, so that threads can share one that is long (arbitrary: 64 KiB).
+/// The most bytes of one row of a copy, so that threads can share a long row (arbitrary: 64 KiB).
 inline constexpr std::int64_t chunk_bytes = 64 * 1024;
 
-/// Rows of at least this many bytes are worth a kernel's call (arbitrary: one cache line).
+/// The fewest bytes of a row that is worth a kernel's call (arbitrary: one cache line).
 inline constexpr std::int64_t row_bytes = 64;
 
-/// Orders axes by destination stride, largest first, and picks the one to run inside the row: the innermost of at least
+/// Orders axes by destination stride, largest first. Returns the axis for the row: the innermost one of at least
 /// `row_bytes`, else the longest.
 inline int order_axes(AxisList& axes, std::int64_t unit) noexcept {
   std::ranges::stable_sort(axes,
@@ -52,13 +52,13 @@ inline int order_axes(AxisList& axes, std::int64_t unit) noexcept {
   return longest;
 }
 
-/// The row axis and the axes that number the rows. A long row axis is cut into chunks, so that threads can share it. The
-/// numbering axes are those outside the row axis, the chunks of the row, and those inside of it, in this order, so rows are
+/// The row axis, and the axes that number the rows. A long row axis is cut into chunks, so that threads can share it. The
+/// numbering axes are those outside the row axis, the chunks of the row, and those inside, in this order, so rows are
 /// numbered in the order of the destination.
 struct RowPlan {
   Axis row{};
   AxisList counted{};
-  int chunk_axis = 0;  ///< among `counted`
+  int chunk_axis = 0;  ///< place of the chunks in `counted`
   std::int64_t chunk = 1;
   std::int64_t rows = 0;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives a run its scratch memory, and each piece of the run its part of it.
+// Gives a run its scratch memory, and each piece of the run a part of it.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 namespace patchfold::engine {
 
 /// Scratch memory of the calling thread, kept for its next runs, so that a run allocates nothing. An executor may run other
-/// plans on this thread while it waits for the pieces of one: those get memory of their own.
+/// plans on this thread while it waits for the pieces of one; such plans get memory of their own.
 class ThreadScratch {
  public:
   explicit ThreadScratch(std::size_t size) noexcept {
@@ -32,7 +32,7 @@ class ThreadScratch {
   ThreadScratch& operator=(const ThreadScratch&) = delete;
   ~ThreadScratch() { used_->in_use = false; }
 
-  /// Returns false if the memory could not be allocated.
+  /// Returns whether the memory could be allocated.
   bool is_there() const noexcept { return is_there_; }
   std::byte* data() const noexcept { return used_->bytes.get(); }
 
@@ -50,7 +50,7 @@ class ThreadScratch {
 #ifdef __cpp_lib_atomic_ref
 using AtomicWord = std::atomic_ref<std::uint64_t>;
 #else
-/// Has the part of std::atomic_ref that is used here, for libc++ before version 19.
+/// The part of std::atomic_ref that is used here, for libc++ before version 19.
 class AtomicWord {
  public:
   explicit AtomicWord(std::uint64_t& word) noexcept : word_(&word) {}
@@ -66,13 +66,13 @@ class AtomicWord {
 #endif
 
 /// Lends the parts of a run's scratch memory to its pieces. There are as many parts as threads, not as pieces, so that
-/// small pieces need no more memory than large ones. If an executor runs more pieces at the same time than it has announced,
-/// some of them wait for a part.
+/// small pieces need no more memory than large ones. If an executor runs more pieces at a time than it has announced, some
+/// wait for a part.
 class ScratchParts {
  public:
   static constexpr std::int64_t most = 1024;
 
-  /// Makes `parts` parts, at most `most`. With 0 parts there is nothing to lend: take() returns 0 then.
+  /// Makes `parts` parts, at most `most`. With 0 parts nothing is lent, and take() returns 0.
   explicit ScratchParts(std::int64_t parts) noexcept : parts_(parts) {
     for (std::int64_t word = 0; word * bits < parts; ++word) {
       const std::int64_t rest = parts - word * bits;
@@ -80,7 +80,7 @@ class ScratchParts {
     }
   }
 
-  /// Returns the number of a part that nobody else has until it is given back.
+  /// Returns the number of a part that no other piece has until it is given back.
   std::int64_t take() noexcept {
     if (parts_ == 0) return 0;
     for (;; std::this_thread::yield())

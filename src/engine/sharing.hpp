@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shares rows of work out over threads: decides how many pieces there are, and which rows each piece has.
+// Shares rows of work out over threads: decides the number of pieces, and the rows of each piece.
 #pragma once
 
 #include <algorithm>
@@ -8,12 +8,12 @@
 
 namespace patchfold::engine {
 
-/// The fewest bytes that are worth handing to another thread: 10 us of copying, where waking a thread takes 2 to 32 us.
+/// The fewest bytes that are worth handing to another thread: 10 us of copying; waking a thread takes 2 to 32 us.
 inline constexpr double bytes_per_piece = 128 * 1024;
-/// Pieces for each thread, so that one that ends early takes more (arbitrary).
+/// The number of pieces for each thread, so that a thread that ends early takes more (arbitrary).
 inline constexpr double pieces_per_thread = 4;
 
-/// The most bytes of a piece, so that work can be stopped soon, between two pieces (arbitrary: some milliseconds of
+/// The most bytes of a piece, so that work can soon be stopped between two pieces (arbitrary: some milliseconds of
 /// copying).
 inline constexpr double most_bytes_of_piece = 32 * 1024 * 1024;
 
@@ -25,10 +25,10 @@ inline std::int64_t piece_count(int threads, std::int64_t rows, double bytes) no
   return static_cast<std::int64_t>(std::clamp(wanted, 1.0, static_cast<double>(rows)));
 }
 
-/// Returns the rows [first, last) of a piece. The pieces' numbers of rows differ by one at most.
+/// Returns the rows [first, last) of a piece. The numbers of rows differ by at most one between pieces.
 inline std::pair<std::int64_t, std::int64_t> rows_of_piece(std::int64_t piece, std::int64_t pieces,
                                                            std::int64_t rows) noexcept {
-  // rows * piece may not fit into 64 bits.
+  // rows * piece might exceed 64 bits.
   const std::int64_t each = rows / pieces;
   const std::int64_t rest = rows % pieces;
   const std::int64_t first = piece * each + std::min(piece, rest);

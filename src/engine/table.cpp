@@ -22,17 +22,17 @@ bool always(const Problem&) {
   return true;
 }
 
-/// A row of the table. `make` returns null for a problem that the strategy does not fit. `pays` returns, before anything is
-/// allocated, whether a problem that the strategy fits is faster with it than with the rows below.
+/// A row of the table. `make` returns null for a problem that the strategy does not fit. `pays` returns, without
+/// allocating, whether a problem that the strategy fits is faster with it than with the rows below.
 struct Strategy {
   std::string_view name;
   std::unique_ptr<Compiled> (*make)(const Problem&);
   bool (*pays)(const Problem&) = always;
 };
 
-// Figures. "x a of n": how much longer the problems that a row takes need without it (`patchfold bench --without ROW`), the
-// geometric mean over n problems: those of `patchfold bench --random 1 600` and bench/problems.txt and 391 calls of networks
-// that it takes, one thread; of sums, those of `patchfold bench --random 1 500`.
+// Figures. "x a of n": the time of a row's problems without the row, in multiples of the time with it (`patchfold bench
+// --without ROW`): the geometric mean over its n problems among `patchfold bench --random 1 600`, bench/problems.txt and
+// 391 calls of networks, on one thread. Of sums: among `patchfold bench --random 1 500`.
 constexpr Strategy strategies[] = {
     {"nothing", make_nothing},                              // no destination elements
     {"memcpy", make_memcpy},                                // x 1.0 of 4; past the cache x 1.3, and threads share one run
@@ -50,7 +50,7 @@ constexpr Strategy strategies[] = {
 
 Forced forced_rows;
 
-/// Returns the plan of the first row that is tried and fits; null if none does.
+/// Returns the plan of the first row that is tried and fits; null if no row does.
 std::unique_ptr<Compiled> plan_by(const Problem& normal, auto&& is_tried) {
   for (const Strategy& strategy : strategies) {
     if (!is_tried(strategy)) continue;
@@ -69,7 +69,7 @@ std::string known_names() {
   return known;
 }
 
-/// Returns the name of a row as the table has it; nothing if there is no such row.
+/// Returns the name of a row as in the table; nothing if there is no such row.
 std::string_view row_named(std::string_view name) noexcept {
   for (const Strategy& strategy : strategies)
     if (strategy.name == name) return strategy.name;
@@ -86,7 +86,7 @@ std::string_view row_of(EnvironmentVariable& variable) {
 
 constinit EnvironmentVariable wanted_row("PATCHFOLD_ONLY_ROW"), unwanted_row("PATCHFOLD_WITHOUT");
 
-/// Forces what the environment asks for, once.
+/// Forces the choices of the environment variables, once.
 void apply_environment() {
   static constinit std::atomic<bool> applied{false};
   if (applied.load(std::memory_order_acquire)) return;
@@ -112,17 +112,17 @@ std::vector<std::string_view> strategy_names() {
 std::unique_ptr<Compiled> plan_normal(const Problem& normal) {
   const std::string_view only = forced_rows.strategy, without = forced_rows.without;
   std::unique_ptr<Compiled> compiled;
-  // The first row is always tried: others may take for granted that there is something to do.
+  // The first row is always tried: other rows may assume that there are elements.
   if (!only.empty()) compiled = plan_by(normal, [&](const Strategy& row) { return row.name == only || &row == strategies; });
   if (!compiled && !without.empty())
     compiled = plan_by(normal, [&](const Strategy& row) { return row.name != without && row.pays(normal); });
-  // Every verb has a row that always applies.
+  // Every verb has a row that always fits.
   return compiled ? std::move(compiled) : plan_by(normal, [&](const Strategy& row) { return row.pays(normal); });
 }
 
 std::shared_ptr<const Compiled> compile(const Problem& problem, std::string_view op) {
   apply_environment();
-  // A problem without elements may have any extents, and their products need not fit into 64 bits.
+  // A problem without elements may have any extents, whose products may exceed 64 bits.
   return plan_normal(is_nothing(problem) ? problem : normalise(problem, op));
 }
 

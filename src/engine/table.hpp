@@ -15,15 +15,15 @@ namespace patchfold::engine {
 /// Returns the names in the strategy table, in the order in which strategies are tried.
 std::vector<std::string_view> strategy_names();
 
-/// Makes the plan of a problem in normal form, by the first strategy that fits it.
+/// Returns the plan of a problem in normal form, by the first strategy that fits it and pays.
 std::unique_ptr<Compiled> plan_normal(const Problem& normal);
 
-/// Overrides the choice of strategies and stores, for tests and measurements.
+/// Overrides for the choice of strategies and stores, for tests and measurements.
 struct Forced {
   std::string_view strategy{};            ///< the only row that is tried; "": all. A problem that it does not fit is planned
                                           ///< as always.
-  std::optional<kernels::Store> store{};  ///< in place of what store_of() computes
-  std::string_view without{};             ///< a row that is not tried, as long as another one fits; "": none
+  std::optional<kernels::Store> store{};  ///< replaces the result of store_of()
+  std::string_view without{};             ///< a row that is not tried if another one fits; "": none
 };
 /// Makes all later plans as `forced` says. No other thread may plan meanwhile.
 void force(const Forced& forced) noexcept;

@@ -26,14 +26,14 @@ inline Dim take(DimList& dims, int i) {
   return dim;
 }
 
-/// Returns the product of the extents. The destination's size bounds it, so it fits into 64 bits.
+/// Returns the product of the extents. The size of the destination bounds it, so it fits into 64 bits.
 std::int64_t count_tuples(const auto& axes) noexcept {
   std::int64_t count = 1;
   for (const auto& axis : axes) count *= axis.extent;
   return count;
 }
 
-/// Counts through the index tuples of some axes, the last fastest. An axis of extent 0 must not be counted.
+/// Counts through the index tuples of axes, the last axis fastest. An axis of extent 0 must not be counted.
 template <class List>
 class Odometer {
  public:
@@ -62,7 +62,7 @@ class Odometer {
   std::array<std::int64_t, 2 * max_rank> index_;
 };
 
-/// Counts through the index tuples of dims, the last fastest, and keeps the offsets of the tuple on both sides.
+/// Counts through the index tuples of dims, the last dim fastest, and keeps the tuple's offsets on both sides.
 class Counter : Odometer<DimList> {
  public:
   Counter(const DimList& dims, std::int64_t start) noexcept : Odometer(dims, start) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Has the arithmetic of one window: which positions lie inside the image, and which taps point at an image coordinate. Time and
+// The arithmetic of one window: which positions lie inside the image, and which taps point at an image coordinate. Time and
 // memory do not grow with a kernel, a stride or a pad.
 #pragma once
 
@@ -50,12 +50,12 @@ inline double inside_share(const Problem& problem) noexcept {
 /// order of the taps.
 struct Taps {
   std::int64_t count = 0;
-  std::int64_t offset = 0;  ///< bytes from the columns' origin to the first
-  std::int64_t step = 0;    ///< bytes from each to the next
+  std::int64_t offset = 0;  ///< bytes from the columns' origin to the first one
+  std::int64_t step = 0;    ///< bytes from each to the next one
 };
 
 /// Finds the taps that point at a coordinate: solves coordinate = b * stride + q * dilation - pad_begin for (b, q). Each
-/// solution takes constant time, however large the kernel is. Sums hold one for each window.
+/// solution takes constant time for every size of kernel. Sums hold one solver for each window.
 class TapSolver {
  public:
   TapSolver() = default;
@@ -76,7 +76,7 @@ class TapSolver {
       if (t < 0 || t > reach) return {};
       return {w.kernel, t / w.stride * w.position_stride, w.tap_stride};
     }
-    // The smallest tap of the right residue within the bounds that the positions set.
+    // The smallest tap of the right residue within the bounds from the positions.
     const std::int64_t low = std::max<std::int64_t>(0, ceil_div(t - reach, w.dilation));
     const std::int64_t high = std::min(w.kernel - 1, floor_div(t, w.dilation));
     const auto residue =
@@ -103,14 +103,14 @@ class TapSolver {
   }
 
   Window window_{};
-  std::int64_t divisor_ = 1;        // of stride and dilation: coordinates off its multiples have no taps
-  std::int64_t tap_step_ = 1;       // neighbouring taps of one coordinate
-  std::int64_t position_step_ = 1;  // and how far back the position steps
+  std::int64_t divisor_ = 1;        // of stride and dilation; other coordinates than its multiples have no taps
+  std::int64_t tap_step_ = 1;       // from one tap of a coordinate to the next
+  std::int64_t position_step_ = 1;  // positions that a tap_step_ goes back
   std::int64_t inverse_ = 0;        // of position_step_ modulo tap_step_
 };
 
-/// Narrows a window to the coordinates [from, from + extent), as far as it has them, and to the positions of which some tap
-/// points there. Returns how many positions come before these.
+/// Narrows a window to the coordinates [from, from + extent) and to the positions with a tap that points there. Returns the
+/// number of positions before these.
 inline std::int64_t narrow(Window& w, std::int64_t from, std::int64_t extent) noexcept {
   w.extent = std::min(extent, w.extent - from);
   const std::int64_t reach = from + w.pad_begin - (w.kernel - 1) * w.dilation;

@@ -11,15 +11,15 @@
 
 namespace patchfold::tiling {
 
-/// Makes and keeps the lists of weights along single axes. Most segments of an axis lie in their tiles as others do, and
-/// share a list, so nearly all cells of a merge find theirs made. A merge has one AxisWeights. A list stays where it is and
-/// never changes, since CellPlans point to it.
+/// Makes and keeps the lists of weights along single axes; a merge has one AxisWeights. Most segments of an axis lie in
+/// their tiles as other segments do, and share one list, so nearly all cells find their list made. A list stays at its
+/// address and never changes, since CellPlans point to it.
 class AxisWeights {
  public:
   /// The weights of a segment's elements in each of its tiles, one tile after the other.
   struct List {
     std::vector<double> weights{};
-    std::vector<float> rough{};  ///< the same in float32, for means that begin with sums of float32; else empty
+    std::vector<float> rough{};  ///< the weights in float32, for means that begin with sums of float32; else empty
   };
 
   explicit AxisWeights(const Rules& rules) : rules_(rules) {}
@@ -29,9 +29,9 @@ class AxisWeights {
   const List& ones(std::int64_t count);
 
  private:
-  /// What a list depends on: the axis, or -1 for weights of 1; the extent; the number of tiles; where the segment begins in
-  /// its first and in its last tile; the repeat. Only the last tile of an axis may be shifted, so these two places settle
-  /// those in all other tiles.
+  /// The facts that determine a list: the axis, or -1 for weights of 1; the extent; the number of tiles; the places where
+  /// the segment begins in its first and in its last tile; the repeat. Only the last tile of an axis may be shifted, so the
+  /// two places determine the places in all other tiles.
   using Key = std::tuple<int, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
   List made(int axis, const Segment& segment, std::int64_t repeat) const;
   List with_rough(std::vector<double> weights) const;

@@ -10,11 +10,11 @@
 namespace patchfold::tiling {
 namespace {
 
-/// How many elements of all sources together are packed or weighed at a time: so many stay in the first-level cache.
+/// The number of elements, of all sources together, that are packed or weighed at a time: they fit the first-level cache.
 constexpr std::int64_t part_elements = 4096;
-/// Bytes of rows that are made in the first-level cache before they leave past it.
+/// The bytes of rows that are made in the first-level cache and then written past it.
 constexpr std::int64_t staged_bytes = 8192;
-/// Rows of fewer bytes are not written past the cache: most of their lines are shared with other cells.
+/// The fewest bytes of a row that is written past the cache: shorter rows share most of their lines with other cells.
 constexpr std::int64_t least_streamed = 128;
 
 }  // namespace
@@ -29,7 +29,7 @@ BlendWriter::BlendWriter(const CellPlan& plan, std::int64_t piece, std::int64_t 
   const bool has_gaps = std::any_of(plan.rows.steps.begin(), plan.rows.steps.end(),
                                     [&](const CellRows::Step& step) { return step.bytes != rules.element; });
   if (most_rows == 0 || has_gaps || leaves_gaps || (streams_ && plan.row_bytes() > staged_bytes)) {
-    // Whole lines of every element type, so that each part of a row begins with a line if the first one does.
+    // The share is whole lines of every element type, so each part of a row begins a line if the first part does.
     const std::int64_t share =
         part_elements / static_cast<std::int64_t>(sources() + 1) / kernels::line_bytes * kernels::line_bytes;
     part_ = std::min(part_, std::max(kernels::line_bytes, share));
@@ -54,7 +54,7 @@ std::unique_ptr<double[]> BlendWriter::numbers(std::size_t for_each) const {
 
 void BlendWriter::weigh(std::int64_t, std::int64_t, std::int64_t) noexcept {}
 
-/// Sets the elements in terms_.
+/// Sets the addresses of the elements in terms_.
 void BlendWriter::place_elements(std::int64_t rows, std::int64_t begin, std::int64_t count) noexcept {
   const std::int64_t element = plan_.rules.element;
   for (std::size_t s = 0; s < sources(); ++s) {
@@ -98,7 +98,7 @@ void BlendWriter::write(std::int64_t rows, std::int64_t begin, std::int64_t coun
     kernels::copy_row(dst, plan_.rows.step, made_.get(), rules.output_element, count, rules.output_element);
 }
 
-/// Makes a part of a row in which some weights are 0: one stretch after the other to which the same tiles contribute.
+/// Makes a part of a row in which some weights are 0, stretch by stretch: the same tiles contribute to all of a stretch.
 void BlendWriter::make_stretches(std::byte* dst, std::int64_t count) noexcept {
   const Rules& rules = plan_.rules;
   std::int64_t first = 0;

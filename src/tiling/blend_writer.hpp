@@ -10,25 +10,25 @@
 
 namespace patchfold::tiling {
 
-/// Writes the cells of Unweighted plans, and is the base of the writers for weights: it finds the elements, packs those that
-/// do not lie side by side, has the kernel reduce them, and moves what the kernel made; a derived class sets the weights.
-/// Whole rows are made several at a time where all elements lie side by side and weights allow it; else rows are made in
-/// parts that stay in the first-level cache.
+/// Writes the cells of Unweighted plans, and is the base of the writers for weights, which set the weights. It finds the
+/// elements, packs those that do not lie side by side, lets the kernel reduce them, and moves the result. Whole rows are
+/// made several at a time if all elements lie side by side and the weights allow it. Otherwise rows are made in parts that
+/// stay in the first-level cache.
 class BlendWriter : public CellWriter {
  public:
-  /// `most_rows`: whole rows whose weights can be set at the same time; 0 if weights are set for parts of rows only.
+  /// Makes a writer. `most_rows` is the most whole rows whose weights can be set at a time; 0 if only parts of rows can.
   BlendWriter(const CellPlan& plan, std::int64_t piece, std::int64_t most_rows = any_rows);
 
  protected:
-  /// Sets the weights in terms_ for elements [begin, begin + count) of the next rows. If the plan has zeros, also sets raw_.
+  /// Sets the weights in terms_, and raw_ if the plan has zeros, for elements [begin, begin + count) of next rows.
   virtual void weigh(std::int64_t rows, std::int64_t begin, std::int64_t count) noexcept;
   void write(std::int64_t rows, std::int64_t begin, std::int64_t count) noexcept final;
 
-  /// Returns memory for so many numbers for each number of the elements of one call.
+  /// Returns memory for `for_each` numbers for each number of the elements of one call.
   std::unique_ptr<double[]> numbers(std::size_t for_each) const;
 
   std::vector<kernels::BlendTerm> terms_;
-  /// Weights before they are normalised, one for each number of an element: a tile takes part where its weight is not 0.
+  /// Weights before they are normalised, one for each number of an element. A tile contributes if its weight is not 0.
   std::vector<kernels::RawWeights::Term> raw_;
 
  private:
@@ -39,11 +39,11 @@ class BlendWriter : public CellWriter {
   void make_stretches(std::byte* dst, std::int64_t count) noexcept;
   void reduce_chosen(std::byte* dst, std::int64_t count, std::size_t chosen) noexcept;
 
-  bool streams_;                              ///< what is made in the first-level cache leaves past the cache
-  kernels::Blend lines_ = nullptr;            ///< the kernel for parts that are whole lines of the output, if they leave so
-  std::unique_ptr<std::byte[]> packed_;       ///< elements of the sources without gaps, or null
-  std::unique_ptr<std::byte[]> made_;         ///< elements of the output without gaps, before they are moved there, or null
-  std::vector<kernels::BlendTerm> chosen_{};  ///< of a stretch: terms whose weight is not 0
+  bool streams_;                              ///< results in the first-level cache are then written past the cache
+  kernels::Blend lines_ = nullptr;            ///< if streams_: the kernel for parts that are whole lines of the output
+  std::unique_ptr<std::byte[]> packed_;       ///< elements of the sources, packed without gaps, or null
+  std::unique_ptr<std::byte[]> made_;         ///< elements of the output, packed before they are moved there, or null
+  std::vector<kernels::BlendTerm> chosen_{};  ///< of a stretch: the terms whose weight is not 0
   std::vector<std::int64_t> chosen_tiles_{};
 };
 

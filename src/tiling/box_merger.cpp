@@ -14,10 +14,10 @@ namespace patchfold {
 
 using namespace tiling;
 
-/// Holds what does not depend on the box. It never changes, so that boxes may be merged by several threads at once.
+/// Holds everything that does not depend on the box. It never changes, so several threads may merge boxes at once.
 struct BoxMerger::State {
   Tiling tiling;
-  MergeSpec spec;  ///< without the window's numbers and the mask, which the facts hold
+  MergeSpec spec;  ///< the window's numbers and the mask are in the facts instead
   std::shared_ptr<const TileFacts> facts;
 };
 
@@ -27,13 +27,13 @@ namespace {
 struct TilePlace {
   std::int64_t tile = 0;
   ConstTensorView view{};
-  Dims begin{};  ///< where its first element lies in the output, along the tiled axes
+  Dims begin{};  ///< place in the output of its first element, along the tiled axes
 };
 
 constexpr TileWords piece_words{
     .tile = "piece of tile", .index = "pieces", .index_rule = "must have indices of tiles", .view = "piece"};
 
-/// Checks the pieces of one call and finds them by their tiles: they lie in the order of the tiles, each of which has one.
+/// Checks the pieces of one call, and finds a piece by its tile. Pieces are kept in the order of the tiles, one for each.
 class Pieces {
  public:
   Pieces(const Rules& rules, std::span<const Piece> given, const CheckedOutput& output)
@@ -45,7 +45,7 @@ class Pieces {
       if (places_[i].tile == places_[i - 1].tile) checks_.refuse_second(places_[i].tile);
   }
 
-  /// Returns the piece of a tile, or null if it has not come.
+  /// Returns the piece of a tile, or null if there is none.
   const TilePlace* find(std::int64_t tile) const {
     const auto found = std::lower_bound(places_.begin(), places_.end(), tile,
                                         [](const TilePlace& place, std::int64_t wanted) { return place.tile < wanted; });

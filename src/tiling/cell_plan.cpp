@@ -11,7 +11,7 @@
 namespace patchfold::tiling {
 namespace {
 
-/// Bytes of the output in a piece of a long row: as much work as is worth handing to another thread.
+/// The bytes of the output in a piece of a long row: enough work to be worth handing to another thread.
 constexpr std::int64_t piece_bytes = 64 * 1024;
 
 /// Returns the rows of a box of the output, whose elements have `element` bytes.
@@ -26,7 +26,7 @@ CellRows rows_of(const Rules& rules, const Sources& sources, const Dims& box, co
                    [](const CellRows::Axis& a, const CellRows::Axis& b) { return std::abs(a.stride) > std::abs(b.stride); });
   rows.step = element;
   rows.steps.assign(sources.size(), {rules.element});
-  // From the innermost axis on, axes become part of the row while they continue it in the output and in all sources.
+  // From the innermost axis on, an axis becomes part of the row if it continues the row in the output and in all sources.
   const auto continues = [&](const CellRows::Axis& axis) {
     if (axis.tiled >= 0 && rows.run >= 0) return false;
     if (rows.count == 1) return true;
@@ -57,7 +57,7 @@ CellRows rows_of(const Rules& rules, const Sources& sources, const Dims& box, co
     rows.number /= axis.extent;
   }
   if (rows.run < 0) rows.repeat = rows.count;
-  // Pieces are whole lines of every element type, so that each begins a line if the row does.
+  // A piece is whole lines of every element type, so each piece begins a line if the row does.
   const std::int64_t wanted = std::max<std::int64_t>(1, rows.count / std::max<std::int64_t>(1, piece_bytes / element));
   rows.piece_count =
       wanted == 1 ? rows.count : ceil_div(ceil_div(rows.count, wanted), kernels::line_bytes) * kernels::line_bytes;
@@ -70,7 +70,7 @@ ProductWeights product_weights(const CellPlan& plan, AxisWeights& weights) {
   const int rank = plan.segments.size();
   const int last = rank - 1;
   ProductWeights products;
-  products.is_late = rows.run >= 0 && rows.run < last && rank > 2;  // the product of two weights has one order only
+  products.is_late = rows.run >= 0 && rows.run < last && rank > 2;  // the order of two factors does not matter
   if (!products.is_late && !rows.outer.empty() && rows.outer.back().tiled == (rows.run == last ? last - 1 : last))
     products.factor = rows.outer.back().tiled;
 
@@ -87,7 +87,7 @@ ProductWeights product_weights(const CellPlan& plan, AxisWeights& weights) {
       rows.run < 0 ? weights.ones(rows.count * plan.rules.parts) : *lists[static_cast<std::size_t>(rows.run)];
   products.rows.reserve(plan.sources.size());
   products.along.reserve(plan.sources.size() * lists.size());
-  Dims number = Dims::filled(rank, 0);  // of a source, in the segment's tiles along each axis
+  Dims number = Dims::filled(rank, 0);  // number of a source's tile, among the segment's tiles along each axis
   do {
     for (int i = 0; i < rank; ++i)
       products.along.push_back(lists[static_cast<std::size_t>(i)]->weights.data() + number[i] * lengths[i]);
@@ -121,7 +121,7 @@ PairWeights pair_weights(const CellPlan& plan) {
   return pairs;
 }
 
-/// Chooses how the elements of a plan are made that has everything else. Returns it with what it needs.
+/// Chooses the way for a plan that has everything else. Returns it with all that its writer needs.
 CellPlan::Way way_of(const CellPlan& plan, AxisWeights& weights) {
   const Rules& rules = plan.rules;
   const Weights& window = rules.weights;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plan of one cell: which elements form its rows, and how they are made from those of its tiles.
+// The plan of one cell: the elements that form its rows, and the way to make them from the elements of its tiles.
 #pragma once
 
 #include <variant>
@@ -12,8 +12,8 @@
 namespace patchfold::tiling {
 
 /// The tiles that a cell is made from, in ascending order. Each has the address of the cell's first element, a stride in
-/// bytes for each axis of the result, and perhaps weights of its own. Strides of all tiles lie in one list: a plan is made
-/// for every cell, and a list for each tile would be an allocation more.
+/// bytes for each axis of the result, and perhaps weights of its own. The strides of all tiles lie in one list: a list for
+/// each tile would be one more allocation for every cell.
 class Sources {
  public:
   explicit Sources(int rank = 0, std::size_t most = 0) : rank_(static_cast<std::size_t>(rank)) {
@@ -32,7 +32,7 @@ class Sources {
   const Factors& factors(std::size_t i) const noexcept { return all_[i].factors; }
   /// Returns whether any tile has weights of its own.
   bool has_factors() const noexcept { return has_factors_; }
-  /// Returns whether any of these weights is 0.
+  /// Returns whether any of the tiles' own weights is 0.
   bool has_zeros() const noexcept { return has_zeros_; }
   /// Returns the bytes from an element of tile i to the next one along an axis of the result.
   std::int64_t stride(std::size_t i, int axis) const noexcept {
@@ -58,63 +58,63 @@ struct CellRows {
   struct Axis {
     std::int64_t extent = 1;
     std::int64_t stride = 0;  ///< of the output, in bytes
-    int tiled = -1;           ///< the tiled axis that it is, or -1
-    int axis = 0;             ///< of the result
+    int tiled = -1;           ///< number of the tiled axis; -1: the axis is not tiled
+    int axis = 0;             ///< its axis of the result
   };
-  /// From an element of a row to the next, in one source.
+  /// The steps from an element of a row to the next one, in one source.
   struct Step {
     std::int64_t bytes = 0;
-    std::int64_t weights = 0;  ///< numbers, in the tile's own weights, while the coordinate along `run` stays
+    std::int64_t weights = 0;  ///< step in the tile's own weights, in numbers, while the coordinate along `run` stays
   };
 
-  std::vector<Axis> outer{};     ///< from row to row: each has two elements or more, and the last one runs fastest
-  std::int64_t number = 1;       ///< of rows
+  std::vector<Axis> outer{};     ///< the axes from row to row, each of two elements or more; the last one runs fastest
+  std::int64_t number = 1;       ///< number of rows
   std::int64_t count = 1;        ///< elements of a row
-  std::int64_t pieces = 1;       ///< of a row
-  std::int64_t piece_count = 1;  ///< elements of a piece, but for the last one of a row
+  std::int64_t pieces = 1;       ///< pieces of a row
+  std::int64_t piece_count = 1;  ///< elements of a piece; the last one of a row may have fewer
   int run = -1;                  ///< the tiled axis along the row, or -1
-  std::int64_t repeat = 1;       ///< elements of a row with the same coordinate along `run`; without it all are
-  std::int64_t step = 0;         ///< bytes from an element of a row to the next, in the output
+  std::int64_t repeat = 1;       ///< elements of a row with one coordinate along `run`; without `run` all of them
+  std::int64_t step = 0;         ///< bytes from an element of a row to the next one, in the output
   std::vector<Step> steps{};     ///< for each source
 };
 
-/// The ways to make the elements of a cell. Each holds what its writer needs beside the rows.
-/// No tile contributes: elements are the fill.
+/// The way of a cell without tiles: elements are the fill. Each way below holds the data that its writer needs beside the
+/// rows.
 struct Fill {};
-/// One tile contributes, and its values stay.
+/// The way of a cell with one tile, whose values stay as they are.
 struct Copy {};
-/// Several tiles, whose values have no weights.
+/// The way of a cell with several tiles, whose values have no weights.
 struct Unweighted {};
 /// Weights are products of one number for each tiled axis, normalised along each axis beforehand. Every combination of the
 /// segments' tiles is a source.
 struct ProductWeights {
   struct Row {
-    const double* weights;  ///< for each number of the row's elements; 1 where no tiled axis runs along rows
-    const float* rough;     ///< the same in float32, or null
+    const double* weights;  ///< for each number of the row's elements; 1 if no tiled axis runs along rows
+    const float* rough;     ///< the weights in float32, or null
   };
   std::vector<Row> rows{};  ///< for each source
   std::vector<const double*>
-      along{};           ///< for each source, and in it each tiled axis but `run`: a weight for each coordinate
-  int factor = -1;       ///< the tiled axis from row to row, if its weight is the last one that a row's are multiplied by
-  bool is_late = false;  ///< axes after `run` have to be multiplied after it, so that bits are the same for every layout
+      along{};           ///< for each source and each tiled axis but `run`: a weight for each coordinate
+  int factor = -1;       ///< the tiled axis from row to row, if a row's weights are multiplied by its weight last
+  bool is_late = false;  ///< axes after `run` are multiplied after it, so that the bits are the same in every layout
 };
-/// Weights are those of one array for each source: that of the window, or the tile's own where the window is ones.
+/// Weights come from one array for each source: the window's array, or the tile's own if the window is ones.
 struct GivenWeights {
   struct Source {
-    const double* first = nullptr;  ///< the weight of the cell's first element
+    const double* first = nullptr;  ///< weight of the cell's first element
     Dims strides{};                 ///< in numbers, along the axes of the result
   };
   std::vector<Source> sources{};
 };
-/// Weights are worked out for each element as Pairs: some are 0, or the mask leaves out tiles, or a tile has weights of its
+/// Weights are computed for each element as Pairs: some are 0, or the mask leaves out tiles, or a tile has weights of its
 /// own beside the window's.
 struct PairWeights {
-  std::vector<Dims> insides{};  ///< for each source, where the cell begins in the tile's result
+  std::vector<Dims> insides{};  ///< for each source, the cell's beginning in the tile's result
 };
 
-/// Everything that is worked out once for a cell. It is made whole by plan_cell or plan_copy and never changes; a CellWriter
-/// writes its rows. Every element of the output is written once, from all its contributions at the same time, so there is
-/// no accumulator.
+/// Everything that is computed once for a cell; a CellWriter writes its rows. plan_cell or plan_copy makes it whole, and it
+/// never changes. Every element of the output is written once, from all its contributions at the same time: an accumulator
+/// would write it several times.
 ///
 /// A plan points to the sources, the weights and the output, so it lives no longer than one call of Merger::add or
 /// BoxMerger::merge.
@@ -135,20 +135,20 @@ struct CellPlan {
   double bytes() const noexcept;
   /// Returns the bytes of a row of the output.
   std::int64_t row_bytes() const noexcept { return rows.count * rules.output_element; }
-  /// Returns whether row i of this cell follows row i of the other one in the output. Such cells are made together, a few
-  /// rows at a time, so that memory is visited in longer stretches.
+  /// Returns whether row i of this cell follows row i of `before` in the output. Such cells are made together, a few rows
+  /// at a time, so that memory is visited in longer stretches.
   bool continues(const CellPlan& before) const noexcept;
 };
 
-/// Plans to make the elements of a cell. Without sources the cell is filled.
+/// Returns the plan to make the elements of a cell. Without sources the cell is filled.
 CellPlan plan_cell(const Rules& rules, AxisWeights& weights, const Dims& segments, Sources sources, std::byte* output,
                    const Dims& output_strides);
 
-/// Plans to copy the elements of one tile that lie in a cell to `piece`, without gaps.
+/// Returns the plan to copy the elements of one tile in a cell to `piece`, without gaps.
 CellPlan plan_copy(const Rules& rules, const Dims& segments, Sources source, std::byte* piece);
 
-/// Finds an element to which weights of 0 leave no tile; `at` gets its place in the output. Returns false if there is none.
-/// Looks at every element if tiles have weights of their own that are 0.
+/// Finds an element whose weights are all 0; `at` gets its place in the output. Returns false if there is none. Looks at
+/// every element if tiles have weights of their own that are 0.
 bool find_uncovered(const CellPlan& plan, Dims& at);
 
 }  // namespace patchfold::tiling

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The output of a merge cut into cells: boxes whose elements all come from the same tiles.
+// Cuts the output of a merge into cells: boxes whose elements all come from the same tiles.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ namespace patchfold::tiling {
 /// A stretch of one tiled axis of the output that the same tiles cover from its first element to its last.
 struct Segment {
   Span span{};
-  Span tiles{};             ///< the tiles that cover it, by their numbers along this axis; they are neighbours
-  std::int64_t centre = 0;  ///< the number of the one whose middle is nearest
+  Span tiles{};             ///< numbers along this axis of the tiles that cover it, which are neighbours
+  std::int64_t centre = 0;  ///< number of the tile whose middle is nearest
 };
 
-/// Names a cell. Cells with the same segment of the stream axis form a slab; `inner` is the row-major number of the
-/// cell's segments along the other axes, so a slab has the cells 0 to Cells::cells_in_slab() - 1.
+/// Names a cell. Cells with one segment of the stream axis form a slab. `inner` is the row-major number of the cell's
+/// segments along the other axes, from 0 to Cells::cells_in_slab() - 1.
 struct Cell {
   std::int64_t slab = 0;
   std::int64_t inner = 0;
@@ -27,25 +27,24 @@ struct Cell {
   friend auto operator<=>(const Cell&, const Cell&) = default;
 };
 
-/// Cuts a merge, or a box of its output, into all its cells. Along each tiled axis the ends of the tiles cut the output into
-/// segments; a cell is one segment of each axis. For Reduce::center the middles between neighbouring tiles cut as well, so
-/// that one tile is the nearest everywhere in a cell.
+/// Cuts a merge, or a box of its output, into all its cells. Along each tiled axis the ends of the tiles cut the output
+/// into segments; a cell is one segment of each axis. For Reduce::center the middles between neighbouring tiles cut as
+/// well, so that one tile is the nearest everywhere in a cell. Cells never change.
 ///
-/// Cells exist so that overlaps need no special cases. Where tiles cross, where three of them overlap, where the last tile
-/// is moved back and where a mask leaves tiles out, only the list of a cell's tiles differs, and everything that is done for
-/// one element of a cell is done for all of them. The alternative, an accumulator and a plane of weights to which tiles are
-/// added, writes each element several times, and rounds in the order in which tiles come.
+/// With cells, overlaps are no special cases: where tiles cross, where the last tile is moved back, or where a mask leaves
+/// tiles out, only the list of a cell's tiles differs. Rejected was an accumulator and a plane of weights to which tiles
+/// are added: it writes each element several times, and rounds in the order in which tiles come.
 ///
-/// The cells of a box are those of the whole output, cut to the box: an element has the same tiles, and its cell is all that
-/// it needs. Nothing is stored for tiles that do not touch the box, but they keep their numbers.
+/// The cells of a box are those of the whole output, cut to the box, since an element needs only its cell. Nothing is
+/// stored for tiles that do not touch the box, but all tiles keep their numbers.
 ///
-/// Only the segments of each axis are stored; what belongs to a cell follows from the numbers of its segments (`Dims
-/// segments`, one for each tiled axis). Rules makes the Cells of a merge, the Ledger counts their tiles, and a CellPlan
-/// makes their elements. Cells never change.
+/// Only the segments of each axis are stored; facts about a cell follow from the numbers of its segments (`Dims segments`,
+/// one for each tiled axis). Rules makes the Cells of a merge, the Ledger counts their tiles, and a CellPlan makes their
+/// elements.
 class Cells {
  public:
   /// Cuts a box that has been checked. `selects`: one tile gives each element (first, last, center). The mask must live as
-  /// long as the cells. `rows`: bands are whole multiples of so many rows of the stream axis, but for the last one.
+  /// long as the cells. `rows`: bands, except the last one, are multiples of so many rows of the stream axis.
   Cells(const Tiling& tiling, Reduce reduce, bool selects, std::span<const std::uint8_t> mask, const Box& box,
         std::int64_t rows = 1);
 
@@ -56,8 +55,8 @@ class Cells {
   /// Returns the number of segments of the stream axis.
   std::int64_t slabs() const noexcept { return static_cast<std::int64_t>(axes_[0].size()); }
   std::int64_t cells_in_slab() const noexcept { return inner_; }
-  /// Returns the slabs [begin, end) of the band that holds a slab: neighbours that leave a merge together. Mostly a slab is
-  /// a band.
+  /// Returns the slabs [begin, end) of the band that holds a slab: neighbours that leave a merge together. Most bands are
+  /// one slab.
   Span band(std::int64_t slab) const noexcept { return bands_[static_cast<std::size_t>(slab)]; }
   /// Returns the elements of the stream axis in the band that holds a slab.
   Span band_rows(std::int64_t slab) const noexcept {
@@ -70,7 +69,7 @@ class Cells {
   const Segment& segment(int axis, std::int64_t number) const {
     return axes_[static_cast<std::size_t>(axis)][static_cast<std::size_t>(number)];
   }
-  /// Returns where tile k of an axis begins, from a list: Tiling::span(axis, k).start.
+  /// Returns the beginning of tile k of an axis, from a list: Tiling::span(axis, k).start.
   std::int64_t start(int axis, std::int64_t k) const {
     return starts_[static_cast<std::size_t>(axis)]
                   [static_cast<std::size_t>(k - tiles_[static_cast<std::size_t>(axis)].begin)];
@@ -81,7 +80,7 @@ class Cells {
     for (int axis = 0; axis < position.size(); ++axis) start.push_back(this->start(axis, position[axis]));
     return start;
   }
-  /// Returns whether some element of the box lies in the tile's result.
+  /// Returns whether an element of the box lies in the tile's result.
   bool touches(std::int64_t tile) const noexcept;
   /// Returns a tile's number along each tiled axis.
   Dims position_of(std::int64_t tile) const noexcept;
@@ -92,7 +91,7 @@ class Cells {
   /// Returns the product of a cell's extents.
   std::int64_t volume(const Dims& segments) const { return element_count(extents(segments)); }
 
-  /// Returns the tiles that contribute to a cell, in ascending order; one at most if one tile gives each element.
+  /// Returns the tiles that contribute to a cell, in ascending order; at most one if one tile gives each element.
   std::vector<std::int64_t> contributors(const Dims& segments) const;
   /// Calls f(tile, position) for each tile that contributes to a cell; the position is its number along each tiled axis.
   template <class F>
@@ -107,12 +106,12 @@ class Cells {
     });
   }
   std::int64_t contributor_count(const Dims& segments) const;
-  /// Returns whether every combination of the tiles along the axes contributes to a cell: the mask leaves none of them out.
+  /// Returns whether the mask leaves out none of a cell's tiles, so that every combination along the axes contributes.
   bool is_whole(const Dims& segments) const;
-  /// Chooses the tile that gives a cell's elements for center, first or last. Returns its index in `tiles`, which ascend.
+  /// Returns the index in `tiles`, which ascend, of the tile that gives a cell's elements for center, first or last.
   std::size_t selected(std::span<const std::int64_t> tiles, const Dims& segments) const noexcept;
 
-  /// Returns the cells to whose elements a tile contributes.
+  /// Returns the cells that a tile contributes to.
   std::vector<Cell> cells_of(std::int64_t tile) const;
   /// Finds a cell that no tile contributes to. Returns false if there is none.
   bool find_hole(Dims& segments) const;
@@ -143,12 +142,12 @@ class Cells {
   bool selects_;
   std::span<const std::uint8_t> mask_;
   Box box_;
-  std::vector<Span> tiles_{};  ///< those that touch the box, along each axis
+  std::vector<Span> tiles_{};  ///< tiles that touch the box, along each axis
   std::vector<std::vector<Segment>> axes_{};
-  std::vector<std::vector<Span>> covered_{};  ///< for each axis and each of its tiles_: the segments
+  std::vector<std::vector<Span>> covered_{};  ///< for each axis and each of its tiles_: its segments
   std::vector<std::vector<std::int64_t>> starts_{};
   std::vector<Span> bands_{};  ///< for each slab
-  Dims counts_{};              ///< segments of each axis; 1 for the stream axis, which inner numbers leave out
+  Dims counts_{};              ///< segments of each axis; 1 for the stream axis, which `inner` leaves out
   std::int64_t inner_ = 1;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What to type instead of a tiling that was refused, or that results do not fit. Every proposal is a change of the tiling,
-// which is made before it is written.
+// Hints for a tiling that was refused, or that results do not fit. Each hint is a change of the tiling, and is tried before
+// it is written.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -12,7 +12,7 @@
 namespace patchfold::tiling {
 namespace {
 
-/// Returns whether a tiling can be made, and results leave no gaps between tiles.
+/// Returns whether a tiling can be made whose results leave no gaps.
 bool can_be_made(const TilingSpec& spec) {
   try {
     const Tiling tiling(spec);
@@ -26,13 +26,13 @@ bool can_be_made(const TilingSpec& spec) {
   }
 }
 
-/// Returns one number where all are equal.
+/// Returns a setting with one number if all are equal.
 Setting setting(std::string_view name, const Dims& values) {
   const bool same = std::all_of(values.begin(), values.end(), [&](std::int64_t value) { return value == values[0]; });
   return same ? Setting(name, values[0]) : Setting(name, values);
 }
 
-/// Adds what fits functions that drop as many elements at both ends of each tile.
+/// Adds the border that fits functions which drop as many elements at both ends of each tile.
 void propose_border(ErrorValue& fitting, const Tiling& tiling, const Dims& results) {
   TilingSpec spec = tiling.spec();
   const bool is_scaled = std::any_of(spec.scale.begin(), spec.scale.end(), [](Ratio one) { return one.num != one.den; });
@@ -61,7 +61,7 @@ void propose_border(ErrorValue& fitting, const Tiling& tiling, const Dims& resul
                  Setting("fill", fill[0]), " for the border of the whole");
 }
 
-/// Adds the scale that fits functions whose results are k times as large as tiles, or 1/k times.
+/// Adds the scale that fits functions whose results are k or 1/k times as large as tiles. Returns whether there is one.
 bool propose_scale(ErrorValue& fitting, const Tiling& tiling, std::int64_t index, const Dims& given) {
   const auto scale = tiling.scale_of(index, given);
   if (!scale || (scale->num != 1 && scale->den != 1)) return false;
@@ -97,7 +97,7 @@ void refuse_shape(const Tiling& tiling, std::string_view op, std::string_view ar
 void refuse_long_tile(const TilingSpec& spec, const Dims& axes, int i) {
   const std::int64_t axis = axes[i], extent = spec.shape[axis];
   const int rank = spec.shape.size();
-  // The last axis of an array is tiled by default; where it is short, it most likely holds channels or bands.
+  // By default the last axis of an array is tiled; if it is short, it most likely holds channels or bands.
   TilingSpec before = spec;
   for (int k = 0; k < spec.tile.size(); ++k) before.axes.push_back(axes[k] - 1);
   const bool maybe_last = spec.axes.empty() && axis == rank - 1 && spec.tile.size() < rank && can_be_made(before);

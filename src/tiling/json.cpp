@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tiling as JSON: the members of its spec, then what follows from them.
+// A tiling as JSON: the members of its spec, then the numbers that follow from them.
 #include <sstream>
 
 #include "base/fail.hpp"
@@ -8,7 +8,7 @@
 namespace patchfold {
 namespace {
 
-/// Returns a list of pairs, one for each tiled axis: "[[0, 512], [448, 960]]". `span_of` takes each from the tile's span.
+/// Returns a list of pairs, one for each tiled axis: "[[0, 512], [448, 960]]". `span_of` picks a span of each TileSpan.
 template <class F>
 std::string pairs(const Tile& tile, F span_of) {
   std::string list = "[";
@@ -22,7 +22,7 @@ std::string pairs(const Tile& tile, F span_of) {
 }  // namespace
 
 std::string Tiling::to_json(bool with_tiles) const {
-  // Axes keep their meaning for arrays of other ranks: default axes count from the end, given ones as they were given.
+  // Axes must fit arrays of other ranks too: default axes count from the end, given axes stay as given.
   Dims axes = spec_.axes;
   for (int i = 0; spec_.axes.empty() && i < tile_.size(); ++i) axes.push_back(i - tile_.size());
   std::string scale = "[";
@@ -32,7 +32,7 @@ std::string Tiling::to_json(bool with_tiles) const {
   out << "{\"shape\": " << text(spec_.shape) << ", \"axes\": " << text(axes) << ", \"tile\": " << text(tile_)
       << ", \"stride\": " << text(stride_) << ", \"tail\": \"" << word_of(spec_.tail) << "\", \"padding_mode\": \""
       << word_of(spec_.padding_mode) << "\", \"value\": ";
-  // JSON has no infinity, NaN or complex numbers, so they are texts.
+  // JSON has no infinity, NaN or complex numbers, so these are written as texts.
   if (spec_.value.kind() == Scalar::Kind::signed_integer || spec_.value.kind() == Scalar::Kind::unsigned_integer)
     out << to_string(spec_.value);
   else

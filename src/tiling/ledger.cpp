@@ -67,7 +67,7 @@ void Ledger::accept(const Arrival& arrival) {
       Slab& slab = slabs_[static_cast<std::size_t>(cell.slab)];
       if (slab.missing.empty()) slab = counted(cell.slab);
     }
-  weights_.erase(arrival.tile);  // of a call that ran out of memory
+  weights_.erase(arrival.tile);  // left by a call that ran out of memory
   if (arrival.weight_bytes > 0) weights_[arrival.tile] = arrival.weight_bytes;
   if (!arrival.waiting.empty()) waiting_.set(arrival.tile, static_cast<std::int64_t>(arrival.waiting.size()));
   come_[static_cast<std::size_t>(arrival.tile)] = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bookkeeping of a merge: which tiles have come, which cells still miss one, and how many bytes wait.
+// The bookkeeping of a merge: the tiles that have come, the cells that still miss one, and the bytes that wait.
 #pragma once
 
 #include <map>
@@ -10,72 +10,72 @@
 
 namespace patchfold::tiling {
 
-/// The sizes that a Ledger counts with, in bytes.
+/// The sizes in bytes that a Ledger counts with.
 struct Sizes {
-  std::int64_t tile_element = 0;    ///< of all channels at one place of a tile
-  std::int64_t output_element = 0;  ///< of all channels at one place of the output; 0 if the merge holds no rows
-  bool copy = false;                ///< the parts of a tile that wait are copied cell by cell; else the whole tile is kept
+  std::int64_t tile_element = 0;    ///< all channels at one place of a tile
+  std::int64_t output_element = 0;  ///< all channels at one place of the output; 0 if the merge holds no rows
+  bool copy = false;                ///< the waiting parts of a tile are copied cell by cell; else the whole tile is kept
 };
 
-/// Says what the arrival of a tile changes. A Ledger makes it and later counts it; the Merger does what it says.
+/// The changes that the arrival of a tile makes. A Ledger computes them and later counts them; the Merger carries them out.
 struct Arrival {
   std::int64_t tile = 0;
-  std::vector<Cell> finished{};      ///< cells of the tile that now have all their tiles
+  std::vector<Cell> finished{};      ///< cells of the tile whose tiles have now all come
   std::vector<Cell> waiting{};       ///< cells of the tile that still miss another one
   std::vector<std::int64_t> held{};  ///< slabs whose first cell is finished: their bands need memory from now on
   std::int64_t tile_bytes = 0;       ///< bytes of the tile that begin to wait
   std::int64_t row_bytes = 0;        ///< bytes of the bands that begin to be held
-  std::int64_t weight_bytes = 0;     ///< bytes of the tile's own weights, if it begins to wait; the Merger sets it
+  std::int64_t weight_bytes = 0;     ///< bytes of the tile's own weights, if it begins to wait; set by the Merger
 };
 
-/// Counts, for each cell, the tiles that have not come yet, and adds up the bytes that wait. The Merger asks it what to do
-/// and moves the elements; the Ledger holds none. merge_memory() runs through all arrivals with a Ledger alone, so the
-/// memory that it announces cannot differ from what a merge needs.
+/// Counts, for each cell, the tiles that have not come yet, and adds up the bytes that wait. The Merger asks it for the
+/// next steps and moves the elements; the Ledger holds none. merge_memory() runs all arrivals through a Ledger alone, so
+/// the memory that it announces is that of a real merge.
 ///
-/// Two kinds of bytes wait: tiles with their weights, until every cell that they contribute to is finished, and bands, from
-/// the first finished cell of their slabs until the last of these leaves. Slabs leave in ascending order.
+/// Two kinds of bytes wait. Tiles with their weights wait until every cell that they contribute to is finished. Bands wait
+/// from the first finished cell of their slabs until the last of these slabs leaves, in ascending order.
 ///
-/// For each tile the Merger calls preview, which says what would happen and changes nothing; accept, once the elements of
-/// the finished cells are made; and settle, which releases the tiles that no cell needs any more. Then it calls next_left()
-/// while next_is_finished(). Not safe to use from several threads.
+/// For each tile the Merger calls preview, which changes nothing; accept, once the elements of the finished cells are made;
+/// and settle, which releases the tiles that no cell needs any more. Then it calls next_left() while next_is_finished().
+/// Only one thread at a time may use a Ledger.
 class Ledger {
  public:
   Ledger(const Cells& cells, const Sizes& sizes);
 
   const Sizes& sizes() const noexcept { return sizes_; }
   bool has_come(std::int64_t tile) const { return come_[static_cast<std::size_t>(tile)]; }
-  /// Returns what the arrival of a tile would change. Changes nothing.
+  /// Returns the changes that the arrival of a tile would make, without making them.
   Arrival preview(std::int64_t tile) const;
-  /// Counts the tile as come. Changes nothing if it throws.
+  /// Counts the tile as arrived. Changes nothing if it throws.
   void accept(const Arrival& arrival);
   /// Counts the finished cells as made. Returns the tiles that no cell needs any more.
   std::vector<std::int64_t> settle(const Arrival& arrival);
-  /// Returns whether every cell of the next slab is finished. `is_held` is false for a slab that no tile contributes to: it
-  /// has no memory yet.
+  /// Returns whether every cell of the next slab is finished. `is_held` becomes false for a slab that no tile contributes
+  /// to, which has no memory yet.
   bool next_is_finished(bool& is_held);
-  /// Counts the memory of the next slab where `is_held` was false.
+  /// Counts the memory of a next slab for which next_is_finished() set `is_held` to false.
   void hold_next();
-  /// Counts the next slab as gone, with its memory.
+  /// Counts the next slab, and its memory, as gone.
   void next_left();
 
-  std::int64_t next() const noexcept { return next_; }  ///< the slab that leaves next; cells.slabs() after the last
+  std::int64_t next() const noexcept { return next_; }  ///< the slab that leaves next; after the last one cells.slabs()
   /// Returns the bytes of the band that holds a slab.
   std::int64_t band_bytes(std::int64_t slab) const;
   /// Returns whether the band that holds a slab has memory.
   bool is_band_held(std::int64_t slab) const { return held_bands_[static_cast<std::size_t>(cells_.band(slab).begin)]; }
-  /// Returns all bytes that wait.
+  /// Returns the number of bytes that wait.
   std::int64_t bytes() const noexcept { return tile_bytes_ + row_bytes_; }
-  /// Returns those of them that are weights of tiles.
+  /// Returns the waiting bytes that are weights of tiles.
   std::int64_t weight_bytes() const noexcept { return weight_bytes_; }
   const MergeMemory& peak() const noexcept { return peak_; }
-  /// Returns the first tiles that have not come, at most `most` of them; `count` gets the number of all.
+  /// Returns the first tiles that have not come, at most `most`; `count` gets the number of all.
   std::vector<std::int64_t> missing(std::size_t most, std::int64_t& count) const;
 
  private:
   struct Slab {
-    std::vector<std::int64_t> missing{};  ///< for each cell, tiles that have not come; empty until one of them comes
-    std::int64_t unfinished = 0;          ///< cells that some tile contributes to and that are not made
-    bool is_held = false;                 ///< it, and so its band, has memory
+    std::vector<std::int64_t> missing{};  ///< for each cell, tiles that have not come; empty until the first one comes
+    std::int64_t unfinished = 0;          ///< cells with contributing tiles that are not made yet
+    bool is_held = false;                 ///< the slab, and so its band, has memory
   };
   Slab counted(std::int64_t slab) const;
   std::int64_t whole_bytes(std::int64_t tile) const;
@@ -85,18 +85,18 @@ class Ledger {
   const Cells& cells_;
   Sizes sizes_;
   std::vector<Slab> slabs_;
-  std::vector<bool> held_bands_;  ///< by their first slabs
+  std::vector<bool> held_bands_;  ///< at the first slab of each band
   std::vector<bool> come_;
-  TileTable<std::int64_t> waiting_;  ///< for each tile that waits, its unfinished cells
+  TileTable<std::int64_t> waiting_;  ///< for each waiting tile, its unfinished cells
   std::int64_t next_ = 0;
   std::int64_t tile_bytes_ = 0;
   std::int64_t row_bytes_ = 0;
-  std::map<std::int64_t, std::int64_t> weights_{};  ///< bytes of the weights of tiles that wait and have some
+  std::map<std::int64_t, std::int64_t> weights_{};  ///< bytes of weights, for each waiting tile that has weights
   std::int64_t weight_bytes_ = 0;
   MergeMemory peak_{};
 };
 
-/// Returns the most that waits if the tiles come in ascending order.
+/// Returns the most bytes that wait if the tiles come in ascending order.
 MergeMemory forecast(const Cells& cells, const Sizes& sizes);
 
 }  // namespace patchfold::tiling

@@ -55,7 +55,7 @@ const std::byte* Merger::State::address(const ConstTensorView& tile, const Dims&
   return static_cast<const std::byte*>(tile.data) + rules.offset(rules.cells.start_of(position), place, tile.strides);
 }
 
-/// Returns the weights of its own that a tile at that position has from the element at `place` of the output on.
+/// Returns the own weights of a tile at that position, from the element at `place` of the output on.
 Factors Merger::State::factors_of(const OwnWeights* own, const Dims& position, const Dims& place) const {
   if (own == nullptr) return {};
   return {own->values.data() + rules.offset(rules.cells.start_of(position), place, own->strides), own};
@@ -74,7 +74,7 @@ CellPlan Merger::State::plan_into(Cell cell, const Dims& segments, Sources sourc
   return plan_cell(rules, weights, segments, std::move(sources), band + rules.offset(origin, begin, strides), strides);
 }
 
-/// Plans a cell that the arriving tile finishes: the other tiles wait.
+/// Plans a cell that the arriving tile finishes; its other tiles are those that wait.
 CellPlan Merger::State::plan_finished(Cell cell, std::int64_t arriving, const ConstTensorView& tile, const OwnWeights* own) {
   const Dims segments = rules.cells.segments_of(cell);
   Sources sources(tile.shape.size(), static_cast<std::size_t>(rules.cells.contributor_count(segments)));
@@ -108,7 +108,7 @@ Dims Merger::State::band_shape(std::int64_t slab) const {
   return rules.box(extents);
 }
 
-/// Allocates the memory of a slab's band, unless another slab has, and plans to fill the cells that no tile contributes to.
+/// Allocates the memory of a slab's band if it has none, and plans to fill the cells that no tile contributes to.
 void Merger::State::hold_rows(std::int64_t slab, std::vector<CellPlan>& work) {
   if (sink != nullptr) {
     Memory& memory = rows[rules.cells.band(slab).begin];
@@ -144,8 +144,8 @@ void Merger::State::send_rows() {
   }
 }
 
-/// Returns the most bytes that a tile which comes early may take until its turn: its own, and those of all bands that it
-/// contributes to.
+/// Returns the most bytes that a tile which comes early may take until its turn: its own bytes, and those of all bands that
+/// it contributes to.
 std::int64_t Merger::State::early_bytes_of(const Arrival& arrival) const {
   std::int64_t bytes = arrival.tile_bytes;
   std::int64_t last = -1;
@@ -155,7 +155,7 @@ std::int64_t Merger::State::early_bytes_of(const Arrival& arrival) const {
   return bytes;
 }
 
-/// Refuses a tile that would leave too little room for the tiles before it: one that comes early, or whose weights take
+/// Refuses a tile that would leave too little room for the tiles before it: a tile that comes early, or whose weights take
 /// room.
 void Merger::State::check_room(const Arrival& arrival) const {
   const bool is_early = arrival.tile != next_tile;
@@ -200,13 +200,13 @@ void Merger::State::add(std::int64_t index, const ConstTensorView& given, const 
       waiting->view = tile;
       waiting->owner = owner;
     }
-    waiting->weights = std::move(own);  // its values stay where the plans of cells point to
+    waiting->weights = std::move(own);  // the values stay at their address, which the plans of cells point to
     if (!arrival.waiting.empty()) held.set(index, std::move(waiting));
     if (limit && index != next_tile) early[index] = early_bytes_of(arrival);
     run_cells(work, executor);
     ledger.accept(arrival);
   } catch (...) {
-    // What has been written to the output is written again when the tile comes again.
+    // The elements that were written to the output are written again when the tile comes again.
     early.erase(index);
     held.take(index);
     for (const std::int64_t slab : arrival.held)

@@ -11,18 +11,18 @@
 
 namespace patchfold::tiling {
 
-/// The operators as errors name them.
+/// The operators' names in errors.
 inline constexpr std::string_view op_tiling = "tiling";
 inline constexpr std::string_view op_merge = "merge";
 
 /// Returns a tile's name for messages: "17 at position [2, 5]".
 std::string tile_text(const Tiling& tiling, std::int64_t tile);
 
-/// Returns a list of missing tiles for messages: "2 missing: 17 at position [2, 5], ..". `first` are the first three of
-/// `count`, or fewer.
+/// Returns a list of missing tiles for messages: "2 missing: 17 at position [2, 5], ..". `first` are the first of `count`
+/// missing tiles, at most three.
 ErrorValue missing_text(const Tiling& tiling, std::span<const std::int64_t> first, std::int64_t count);
 
-/// Throws Error(value) for a tile that is longer than the array along tiled axis i, with what would do.
+/// Throws Error(value) for a tile that is longer than the array along tiled axis i, with a hint.
 [[noreturn]] void refuse_long_tile(const TilingSpec& spec, const Dims& axes, int i);
 /// Throws Error(shape) for the result of a tile, with the scale or the border of the tiling that would fit it.
 [[noreturn]] void refuse_shape(const Tiling& tiling, std::string_view op, std::string_view argument, std::int64_t index,
@@ -32,9 +32,9 @@ ErrorValue missing_text(const Tiling& tiling, std::span<const std::int64_t> firs
 Box whole_output(const Tiling& tiling);
 /// Throws Error(length, value) unless the box lies in the output.
 void check_box(const Tiling& tiling, const Box& box);
-/// Returns the tiles along tiled axis i that touch a span of the output, which is not checked.
+/// Returns the tiles along tiled axis i that touch a span of the output. The span is not checked.
 Span tiles_touching(const Tiling& tiling, int i, Span span) noexcept;
-/// Returns the elements that both spans hold; where they share none, a span of no elements.
+/// Returns the elements that lie in both spans, or a span of no elements.
 Span shared_part(Span a, Span b) noexcept;
 
 /// Returns the shape with the extents `tiled` along the tiled axes and `channels` along the other axes, in order.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A MergeSpec that has been checked, and what follows from it for all cells of a merge.
+// A checked MergeSpec, and the facts that follow from it for all cells of a merge.
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@
 namespace patchfold::tiling {
 
 /// Holds the large parts of a spec: the sampled window, with a weight for each element of a tile, and the mask, with an
-/// entry for each tile. They do not depend on the box that is merged, so a BoxMerger makes them once, and all its merges
-/// share them. Never changes.
+/// entry for each tile. They do not depend on the box, so a BoxMerger makes them once, and all its merges share them. They
+/// never change.
 struct TileFacts {
   /// Checks and samples the window. Throws Error(value, length).
   TileFacts(const Tiling& tiling, const MergeSpec& spec);
@@ -28,19 +28,19 @@ struct TileFacts {
   std::vector<std::uint8_t> mask;
 };
 
-/// A MergeSpec that has been checked against its tiling, with what follows from both: the cells, the sampled window, the
-/// kernels for the element type, and the fill as bytes. Every way to merge begins with it (Merger, BoxMerger, merge_memory,
-/// check_merge), so each mistake in a spec has one error. It never changes.
+/// A MergeSpec that has been checked against its tiling, with the facts that follow from both: the cells, the sampled
+/// window, the kernels for the element type, and the fill as bytes. Every way to merge begins with it (Merger, BoxMerger,
+/// merge_memory, check_merge), so each mistake in a spec has one error. It never changes.
 struct Rules {
   /// Checks the spec for a merge of the whole output. Throws Error(value, dtype, ..), also for elements that no tile gives
-  /// where there is no fill.
+  /// if there is no fill.
   Rules(const Tiling& tiling, const MergeSpec& spec, bool to_sink);
-  /// Checks the spec for a merge of a box of the output, whose bands are multiples of `rows`. Window and mask are those of
-  /// the facts, not those of the spec.
+  /// Checks the spec for a merge of a box of the output, whose bands are multiples of `rows`. Window and mask come from the
+  /// facts, not from the spec.
   Rules(const Tiling& tiling, const MergeSpec& spec, std::shared_ptr<const TileFacts> facts, const Box& box,
         std::int64_t rows = 1);
-  /// Throws Error(value) if all weights of an element of the box are 0 and there is no fill. Looks at every element where
-  /// the mask leaves out tiles, or the window is an array.
+  /// Throws Error(value) if all weights of an element of the box are 0 and there is no fill. Looks at every element if the
+  /// mask leaves out tiles, or the window is an array.
   void check_weights() const;
 
   std::shared_ptr<const TileFacts> facts;
@@ -51,27 +51,27 @@ struct Rules {
   DType dtype;
   DType output_dtype;
   std::int64_t element;            ///< bytes of a tile's element
-  std::int64_t output_element;     ///< bytes
+  std::int64_t output_element;     ///< bytes of an output's element
   int parts = 1;                   ///< numbers in an element: 2 for complex ones
   bool is_weighted = false;        ///< values are multiplied by weights
   bool is_selecting = false;       ///< one tile gives each element: first, last, center
-  bool has_rough_weights = false;  ///< kernels get weights in float32 too
+  bool has_rough_weights = false;  ///< kernels get the weights in float32 too
   kernels::Blend blend{};          ///< the kernel that reduces several tiles; null if one tile is selected
-  kernels::Blend lines{};          ///< the same for whole lines that are written past the cache; may be null
+  kernels::Blend lines{};          ///< that kernel for whole lines past the cache; may be null
   bool has_fill = false;
   std::array<std::byte, 16> fill{};
-  kernels::Store store = kernels::Store::plain;  ///< how elements of one tile are stored
+  kernels::Store store = kernels::Store::plain;  ///< store for elements of a single tile
 
-  /// The tiled axes in the shape of a result, which are also those in the shape of the output.
+  /// The tiled axes in the shape of a result, and in the shape of the output.
   Dims axes;
-  /// Returns which tiled axis an axis of the result is, or -1.
+  /// Returns the number of the tiled axis that an axis of the result is, or -1.
   int tiled(int axis) const noexcept;
   /// Returns a cell's first element along the tiled axes of the output.
   Dims first_of(const Dims& segments) const;
   /// Returns a cell's first element along the tiled axes of a tile's result.
   Dims inside_tile(std::int64_t tile, const Dims& segments) const;
-  /// Returns how far it is from one element to another of the same channels, given by their places along the tiled axes: in
-  /// the unit of the strides, which are those along all axes of a result.
+  /// Returns the distance between two elements of the same channels, given by their places along the tiled axes. `strides`,
+  /// along all axes of a result, give its unit.
   std::int64_t offset(const Dims& from, const Dims& to, const Dims& strides) const noexcept;
   /// Returns the shape with these extents along the tiled axes, and the channels along the other axes.
   Dims box(const Dims& tiled_extents) const;

@@ -11,15 +11,15 @@
 namespace patchfold::tiling {
 namespace {
 
-/// Cells beside each other are made in turn, at most so many rows or bytes of the longest of these cells at a time. Single
-/// rows would take as long to call as to make, and many rows leave the cache before the next cell continues them.
+/// The most rows, and bytes of the longest cell's rows, that are made at a time of cells that lie beside each other. Single
+/// rows take as long to call as to make; many rows leave the cache before the next cell continues them.
 constexpr std::int64_t rows_together = 8;
 constexpr std::int64_t bytes_together = 8192;
 
 }  // namespace
 
 void run_cells(const std::vector<CellPlan>& work, Executor& executor) {
-  // Cells beside each other form a group, which is made a few rows at a time.
+  // Cells that lie beside each other form a group, which is made a few rows at a time.
   std::vector<std::size_t> begins;
   std::vector<std::int64_t> piece_begins = {0};
   double bytes = 0;

@@ -8,8 +8,7 @@
 
 namespace patchfold::tiling {
 
-/// Makes the elements of all these cells. Threads share out their rows. Throws Error(out_of_memory, executor), and
-/// std::bad_alloc.
+/// Makes the elements of all cells; threads share out the rows. Throws Error(out_of_memory, executor), and std::bad_alloc.
 void run_cells(const std::vector<CellPlan>& work, Executor& executor);
 
 }  // namespace patchfold::tiling

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks of the arrays that a Merger and a BoxMerger are given.
+// Checks of the arrays for a Merger and a BoxMerger.
 #pragma once
 
 #include <string>
@@ -10,29 +10,28 @@
 
 namespace patchfold::tiling {
 
-/// The output of a merge, which has passed its checks. Without one (a merge into a sink) it spans no bytes, so that no tile
-/// shares memory with it.
+/// The output of a merge after its checks. In a merge into a sink it spans no bytes, so no tile shares memory with it.
 struct CheckedOutput {
   std::byte* data = nullptr;
   Dims strides{};             ///< in bytes; 0 along axes of one element or none
   engine::ByteRange range{};  ///< the bytes that it spans
 };
 
-/// Checks an output as that of an operator. `sources` names in errors what is merged into it. Throws Error(shape, dtype,
-/// strides, null_data, ..).
+/// Checks an output as an operator's output; errors call its sources `sources`. Throws Error(shape, dtype, strides,
+/// null_data, ..).
 CheckedOutput check_output(const Rules& rules, std::string_view sources, const TensorView& output, const Dims& shape);
 
-/// How errors call what comes for a tile.
+/// The words in errors about the array for a tile.
 struct TileWords {
   std::string_view tile;        ///< before the tile's index and position
   std::string_view index;       ///< the argument that holds the index
-  std::string_view index_rule;  ///< of an index that is none
+  std::string_view index_rule;  ///< the rule that a wrong index breaks
   std::string_view view;        ///< in errors of strides; empty: as `tile`
 };
 
-/// Checks what comes for a tile: whole results for a Merger, pieces of them for a BoxMerger. Both make the same checks with
-/// the same rules, and differ in the words above and in the shape, which each compares itself between check_index and
-/// checked_view. Names of tiles take time to write, so they are written only for errors.
+/// Checks arrays for tiles: whole results for a Merger, pieces for a BoxMerger. Both make the same checks; only the words
+/// above and the shape differ, which each compares itself between check_index and checked_view. Names of tiles take time to
+/// write, so they are written only for errors.
 class TileChecks {
  public:
   TileChecks(const Rules& rules, const TileWords& words) : rules_(rules), words_(words) {}
@@ -42,9 +41,9 @@ class TileChecks {
   [[noreturn]] void refuse(std::int64_t tile, ErrorCode code, std::string_view rule, ErrorValue given = {},
                            ErrorValue expected = {}) const;
   [[noreturn]] void refuse_second(std::int64_t tile) const;
-  /// Throws Error(value) unless it is the index of a tile that the mask lets come.
+  /// Throws Error(value) unless it is the index of a tile that the mask does not leave out.
   void check_index(std::int64_t tile) const;
-  /// Checks an array of the right shape. Returns it with strides of 0 along axes of one element or none. Throws Error(dtype,
+  /// Returns an array of the right shape, checked, with strides of 0 along axes of at most one element. Throws Error(dtype,
   /// null_data, strides, overlap).
   ConstTensorView checked_view(std::int64_t tile, const ConstTensorView& view, const CheckedOutput& output) const;
 

@@ -21,8 +21,8 @@ class FillWriter final : public CellWriter {
   }
 };
 
-/// Copies rows of one tile. The rows after them are fetched meanwhile: rows of several tiles are short and far apart, so the
-/// processor does not predict where the next ones lie.
+/// Copies rows of one tile, and prefetches the rows after them: rows of several tiles are short and far apart, so the
+/// processor does not predict the next ones.
 class CopyWriter final : public CellWriter {
  public:
   CopyWriter(const CellPlan& plan, std::int64_t piece) : CellWriter(plan, piece) { most_rows_ = any_rows; }
@@ -50,7 +50,7 @@ class CopyWriter final : public CellWriter {
   }
 };
 
-/// Gives each row a factor for each tile, and the weights along it as they are in the lists of AxisWeights.
+/// Gives each row a factor for each tile, and takes the weights along the row from the lists of AxisWeights.
 class ProductWriter final : public BlendWriter {
  public:
   ProductWriter(const CellPlan& plan, std::int64_t piece, const ProductWeights& products)
@@ -59,8 +59,8 @@ class ProductWriter final : public BlendWriter {
   }
 
  private:
-  /// Rows have factors of their own where a tiled axis runs from row to row; the kernel takes a list of these only for the
-  /// axis that is multiplied last.
+  /// Returns the most rows of a call. If a tiled axis runs from row to row, rows have their own factors, and the kernel
+  /// takes a list of factors only for the axis that is multiplied last.
   static std::int64_t most_rows(const CellPlan& plan, const ProductWeights& products) {
     if (products.is_late) return 0;
     return !plan.rows.outer.empty() && plan.rows.outer.back().tiled >= 0 && products.factor < 0 ? 1 : any_rows;
@@ -84,7 +84,7 @@ class ProductWriter final : public BlendWriter {
     }
   }
 
-  /// Multiplies the weights of axes after the one along the row, in the order of the axes, by those before them.
+  /// Multiplies the weights of axes after the one along the row, in the order of the axes, by the weights before them.
   void multiply_late(std::size_t source, const double* const* along, std::int64_t count) noexcept {
     kernels::BlendTerm& term = terms_[source];
     double* weights = late_.get() + static_cast<std::int64_t>(source) * part_ * plan_.rules.parts;
@@ -101,7 +101,7 @@ class ProductWriter final : public BlendWriter {
   std::unique_ptr<double[]> late_{};
 };
 
-/// Reads weights where they stand, or gathers them if they do not lie side by side, and normalises them for means.
+/// Reads weights at their place, or gathers them if they do not lie side by side, and normalises them for means.
 class GivenWriter final : public BlendWriter {
  public:
   GivenWriter(const CellPlan& plan, std::int64_t piece, const GivenWeights& given)
@@ -112,8 +112,8 @@ class GivenWriter final : public BlendWriter {
   }
 
  private:
-  /// Elements of all sources together whose weights are normalised at a time: these stay in the first-level cache beside the
-  /// elements and the weights as given.
+  /// The most elements, of all sources together, whose weights are normalised at a time: they stay in the first-level cache
+  /// beside the elements and the given weights.
   static constexpr std::int64_t most_elements = 1536;
 
   /// Returns whether the weights of a row lie side by side in all sources.
@@ -175,7 +175,7 @@ class GivenWriter final : public BlendWriter {
   std::unique_ptr<double[]> normalised_{};
 };
 
-/// Works out the weights of each element as Pairs, so that they are rounded once.
+/// Computes the weights of each element as Pairs, so that they are rounded once.
 class PairWriter final : public BlendWriter {
  public:
   PairWriter(const CellPlan& plan, std::int64_t piece, const PairWeights& weights)
@@ -209,7 +209,7 @@ class PairWriter final : public BlendWriter {
     for (std::size_t s = 0; s < raw_.size(); ++s) raw_[s].from = highs_.get() + static_cast<std::int64_t>(s) * term_pitch;
   }
 
-  /// Returns the weight that a source gives element j of the row itself.
+  /// Returns the tile's own weight of element j of the row.
   double own_weight(std::size_t source, std::int64_t j) const noexcept {
     const Factors& own = plan_.sources.factors(source);
     const int run = plan_.rows.run;
@@ -219,12 +219,12 @@ class PairWriter final : public BlendWriter {
   }
 
   const std::vector<Dims>& insides_;
-  std::vector<Pair> pairs_;  ///< of one element
+  std::vector<Pair> pairs_;  ///< weights of one element
   std::unique_ptr<double[]> weights_;
   std::unique_ptr<double[]> highs_{};  ///< the first number of each pair
 };
 
-/// Makes the writer for each way.
+/// Returns the writer for each way.
 struct MakeWriter {
   const CellPlan& plan;
   std::int64_t piece;

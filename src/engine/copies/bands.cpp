@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The strategy "bands": extracts whose windows overlap or leave the image, in any layout of either side. The image is cut
-// into bands of positions. The part of the image that a band reads is copied to scratch memory, the stage: in the order of
-// the destination, with the elements outside the image filled in. From there the columns are copies without borders. All
-// copies are those of the other strategies, so both sides are read and written in whole lines, and elements are brought into
-// order once, not once for each tap.
+// into bands of positions. The part of the image that a band reads is copied to scratch memory, the stage, in the order of
+// the destination and with the borders filled in. From there the columns are copies without borders. All copies use other
+// strategies, so both sides are read and written in whole lines, and elements are put in order once, not once per tap.
 #include "engine/copies/bands.hpp"
 
 #include <algorithm>
@@ -24,9 +23,9 @@ namespace {
 
 using Reach = BandLayout::Reach;
 
-/// A plan of the strategy: the copies of all bands, of which bands with the same reaches share one set. A row of work is one
-/// band of one group of tuples; its stage lies in the piece's scratch memory. Stages that are filled row by row, from which
-/// columns are written row by row, took as long in all layouts.
+/// A plan of the strategy: the copies of all bands; bands with the same reaches share one set. A row of work is one band of
+/// one group of tuples, with its stage in the piece's scratch memory. Rejected were stages that are filled row by row while
+/// columns are written from them: they took as long in all layouts.
 class Bands final : public Compiled {
  public:
   Bands(const Problem& problem, BandLayout layout) : Compiled(problem), plan_(std::move(layout)) {
@@ -74,14 +73,14 @@ class Bands final : public Compiled {
   }
 
  private:
-  /// A copy of a band, with the offsets of its first elements. All bands of its kind share it.
+  /// A copy of a band, with the offsets of its first elements. All bands of one kind share it.
   struct Copy {
     std::unique_ptr<Compiled> plan{};
     std::int64_t src = 0, dst = 0;
     void run(const std::byte* from, std::byte* to, std::byte* scratch) const noexcept {
       plan->run_rows(from + src, to + dst, 0, plan->rows(), scratch);
     }
-    /// Runs the copy, and fetches meanwhile the lines that the next band reads.
+    /// Runs the copy, and prefetches the lines that the next band reads.
     void run(const std::byte* from, std::byte* to, std::byte* scratch, kernels::Ahead& ahead) const noexcept {
       plan->run_rows(from + src, to + dst, 0, plan->rows(), scratch, ahead);
     }
@@ -89,15 +88,15 @@ class Bands final : public Compiled {
   /// All copies of a band.
   struct Copies {
     std::vector<Copy> to_stage{}, from_stage{};
-    std::int64_t lines = 0;  ///< that are written
+    std::int64_t lines = 0;  ///< lines that are written
   };
   using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
   static Key key_of(const Reach& band, std::int64_t length) noexcept {
     return {band.positions, band.from, band.end, length};
   }
 
-  /// Plans the copies of all bands. Bands that lie inside the image are all alike, so only one of them is planned, and those
-  /// before the first and behind the last of them.
+  /// Plans the copies of all bands. All bands inside the image are alike, so only one of them is planned, with the bands
+  /// before the first of them and behind the last.
   void add_all_copies() {
     const std::int64_t bands = ceil_div(plan_.windows[0].positions, plan_.band);
     for (const bool forwards : {true, false})
@@ -124,7 +123,7 @@ class Bands final : public Compiled {
       at->second.lines += static_cast<std::int64_t>(copy.plan->bytes()) / 2 / kernels::line_bytes;
   }
 
-  /// Returns the lines that a row of work reads, to be fetched while `lines` lines are written.
+  /// Returns the lines that a row of work reads, to prefetch while `lines` lines are written.
   kernels::Ahead ahead_of(const std::byte* src, std::int64_t row, std::int64_t lines) const noexcept {
     const std::int64_t group = row % tuples_ % plan_.groups;
     const Reach band = plan_.band_at(row / tuples_ * plan_.band);
@@ -156,7 +155,7 @@ class Bands final : public Compiled {
     return ahead;
   }
 
-  /// Adds the copies to the stage along the windows from `i` on; `axes` and `copy` have the windows before.
+  /// Adds the copies to the stage along the windows from `i` on; `axes` and `copy` hold the earlier windows.
   void add_to_stage(Copies& copies, const Reach& band, int i, const std::vector<Dim>& axes, Copy copy) const {
     if (i == plan_.windows.size()) {
       copy.plan = plan_copy(problem_, axes, 0);
@@ -167,7 +166,7 @@ class Bands final : public Compiled {
     const BandLayout::Place& place = plan_.places[i];
     const Reach here = plan_.reach(i, band);
     const std::int64_t first = i == 0 ? 0 : here.first;
-    // A part of the first round of residues, whole rounds, and a part of the last.
+    // Coordinates are a part of the first round of residues, whole rounds, and a part of the last round.
     for (std::int64_t c = here.from; c < here.end;) {
       const std::int64_t phases = std::min(place.phases - c % place.phases, here.end - c);
       const std::int64_t rounds = phases == place.phases ? (here.end - c) / phases : 1;
@@ -179,8 +178,8 @@ class Bands final : public Compiled {
     }
   }
 
-  /// Adds the copies from the stage to the columns in the same way. Taps whose coordinates have the same residue are one
-  /// copy.
+  /// Adds the copies from the stage to the columns along the windows from `i` on. Taps whose coordinates have one residue
+  /// are one copy.
   void add_from_stage(Copies& copies, const Reach& band, int i, const std::vector<Dim>& axes, Copy copy) const {
     if (i == plan_.windows.size()) {
       copy.plan = plan_copy(problem_, axes, problem_.dst_range.end - problem_.dst_range.begin);
@@ -203,17 +202,17 @@ class Bands final : public Compiled {
   std::map<Key, Copies> copies_{};
   std::int64_t tuples_ = 1;
   bool fetches_ = false;
-  std::int64_t rest_at_ = 0;  // in scratch memory, behind the stage
+  std::int64_t rest_at_ = 0;  // place in scratch memory, behind the stage
 };
 
 }  // namespace
 
 bool bands_pay(const Problem& problem) {
-  constexpr double least = 4 << 10;  // bytes: row by row is as fast then
+  constexpr double least = 4 << 10;  // bytes: below that, row by row is as fast
   if (spanned_bytes(problem) < least) return false;
-  // Without borders the columns are a copy. With few, and windows that hardly overlap, most of them are.
+  // Without borders the columns are a plain copy. With few borders, and windows that hardly overlap, most of them are.
   const double share = inside_share(problem);
-  double times = 1;  // that an element is read
+  double times = 1;  // number of times that an element is read
   bool sorts = false;
   for (const Window& w : problem.windows) {
     times *= static_cast<double>(w.kernel) / static_cast<double>(w.stride);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides how an extract is cut into bands, and where the elements of a band lie in scratch memory.
+// Cuts an extract into bands, and places the elements of a band in scratch memory.
 #pragma once
 
 #include <algorithm>
@@ -11,22 +11,22 @@
 
 namespace patchfold::engine {
 
-/// The bands of an extract and the layout of their stage, which is the scratch memory that holds the image part of a band.
-/// The stage has an axis for the coordinates of each window, and one for each dim that is staged along. Coordinates of the
-/// sorted window are sorted by residue modulo its stride, so that the positions of a tap are neighbours. The stage has no
-/// axis for taps: it would be as large as the columns, and lost to a program for maps.
+/// The bands of an extract and the layout of their stage, the scratch memory for the image part of a band. The stage has an
+/// axis for the coordinates of each window, and one for each dim that is staged along. Coordinates of the sorted window are
+/// sorted by residue modulo its stride, so that the positions of a tap are neighbours. Rejected was an axis for taps: the
+/// stage would be as large as the columns, and was slower than a program for maps.
 struct BandLayout {
-  /// Positions of one window, and which of the coordinates that they reach lie inside the image.
+  /// Positions of one window, and the coordinates that they reach inside the image.
   struct Reach {
     std::int64_t positions = 0;
-    std::int64_t first = 0;  ///< coordinate
+    std::int64_t first = 0;  ///< first coordinate
     std::int64_t from = 0;   ///< coordinates [from, end), counted from the first, lie inside
     std::int64_t end = 0;
   };
-  /// Where a coordinate lies, counted from the first of a band.
+  /// The place of a coordinate, counted from the first one of a band.
   struct Place {
-    std::int64_t step = 0;    ///< bytes between neighbours, or of the sorted window between those of one residue
-    std::int64_t phases = 1;  ///< residues
+    std::int64_t step = 0;    ///< bytes between neighbours; in the sorted window, between neighbours of one residue
+    std::int64_t phases = 1;  ///< number of residues
     std::int64_t pitch = 0;   ///< bytes between residues
     std::int64_t of(std::int64_t coordinate) const noexcept {
       return coordinate / phases * step + coordinate % phases * pitch;
@@ -43,22 +43,22 @@ struct BandLayout {
   }
 
   FixedList<Window, max_rank> windows{};
-  FixedList<Place, max_rank> places{};  ///< of the windows' coordinates
-  DimList outer{}, inner{};             ///< dims that count rows of work, and those that are staged
+  FixedList<Place, max_rank> places{};  ///< places of the windows' coordinates
+  DimList outer{}, inner{};             ///< dims that count rows of work, and dims that are staged
   FixedList<std::int64_t, 2 * max_rank> inner_steps{};
   Dim grouped{};  ///< a dim of which `group` tuples are staged together
   std::int64_t group = 1, groups = 1, last_group = 1, group_step = 0;
   std::int64_t band = 1;   ///< positions of the first window
-  std::int64_t bytes = 0;  ///< of the stage
+  std::int64_t bytes = 0;  ///< bytes of the stage
   bool has_outside = false;
 };
 
-/// Returns whether the stage sorts the coordinates of a window: its positions are neighbours in the destination and not in
+/// Returns whether the stage sorts the coordinates of a window: its positions are neighbours in the destination but not in
 /// the image.
 bool sorts_coordinates(const Window& window, std::int64_t element) noexcept;
 
-/// Lays out the bands of a problem. Returns nothing if it is not an extract with constant borders, or if its stage would not
-/// fit into the cache.
+/// Returns the bands of a problem; nothing if it is not an extract with constant borders, or if its stage would not fit
+/// into the cache.
 std::optional<BandLayout> lay_out_bands(const Problem& problem);
 
 }  // namespace patchfold::engine

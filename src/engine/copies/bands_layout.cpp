@@ -29,12 +29,12 @@ bool is_possible(const Problem& problem) noexcept {
 }
 
 /// Chooses a BandLayout in three steps: the dims that are staged together, the positions of a band, the order of the stage.
-/// The first two steps may find that the problem does not fit.
+/// Each of the first two steps may find that the problem does not fit.
 class BandsPlanner {
  public:
   explicit BandsPlanner(const Problem& problem) : element_(problem.element_size) {
     plan_.windows = problem.windows;
-    // Bands are cut from the window whose positions lie farthest apart in the destination, so that each writes long runs.
+    // Bands are cut from the window whose positions lie farthest apart in the destination: then they write long runs.
     for (Window& w : plan_.windows)
       if (w.positions > 1 && std::abs(w.position_stride) > std::abs(plan_.windows[0].position_stride))
         std::swap(w, plan_.windows[0]);
@@ -50,12 +50,12 @@ class BandsPlanner {
   }
 
  private:
-  /// Returns the coordinates along a window in the stage, for so many positions.
+  /// Returns the coordinates along a window in the stage, for `positions` positions.
   std::int64_t length(int i, std::int64_t positions) const noexcept {
     return ceil_div(reached(plan_.windows[i], positions), plan_.places[i].phases) * plan_.places[i].phases;
   }
 
-  /// Returns the bytes of the stage for so many positions of the first window and one element of each dim.
+  /// Returns the bytes of the stage for `positions` positions of the first window and one element of each dim.
   double bytes_for(std::int64_t positions) const noexcept {
     auto bytes = static_cast<double>(element_);
     for (int i = 0; i < plan_.windows.size(); ++i)
@@ -63,7 +63,7 @@ class BandsPlanner {
     return bytes;
   }
 
-  /// Chooses the dims that are staged together: those whose neighbours share lines on either side, and others while the
+  /// Chooses the dims that are staged together: dims whose neighbours share lines on either side, and others while the
   /// stage is small and enough rows of work remain for many threads. Returns false if the stage would be too large.
   bool choose_group() {
     constexpr std::int64_t near_bytes = 256, little = 64 << 10;
@@ -100,7 +100,7 @@ class BandsPlanner {
     return true;
   }
 
-  /// Chooses as many positions for a band as fit into a part of the cache. Returns false if a stage would be too large.
+  /// Chooses the number of positions of a band, to fill a part of the cache. Returns false if a stage would be too large.
   bool choose_band() {
     const Window& w = plan_.windows[0];
     const auto each = static_cast<double>(plan_.group * count_tuples(plan_.inner));
@@ -114,7 +114,7 @@ class BandsPlanner {
         high = middle - 1;
     }
     if (each * bytes_for(low) > 2 * budget) return false;
-    // Not so many positions that few rows of work remain, and not so few that bands would read most elements twice.
+    // Keeps positions so few that enough rows of work remain, and so many that bands do not read most elements twice.
     const auto parts = static_cast<std::int64_t>(moved_ * static_cast<double>(plan_.group) / most_moved);
     const std::int64_t shared = std::min(low, ceil_div(2 * reached(w, 1), w.stride));
     low = std::clamp(ceil_div(w.positions, std::max<std::int64_t>(1, parts)), shared, low);
@@ -122,8 +122,8 @@ class BandsPlanner {
     return true;
   }
 
-  /// Returns whether very many bands would be planned. Bands inside the image are all alike, but others are planned one by
-  /// one, and their number grows with a pad.
+  /// Returns whether very many bands would be planned. All bands inside the image are alike, but the others are planned one
+  /// by one, and their number grows with a pad.
   bool has_many_borders() const noexcept {
     constexpr std::int64_t most = 4096;
     const Window& w = plan_.windows[0];
@@ -157,8 +157,8 @@ class BandsPlanner {
     for (std::size_t i = 0; i < axes.size(); ++i) {
       *axes[i].step = step;
       step *= axes[i].extent;
-      // An odd number of lines, so that runs do not meet in the same sets of a cache. Not where the next axis continues
-      // them.
+      // An odd number of lines keeps runs out of the same sets of a cache. It is not used if the next axis continues the
+      // runs.
       if (is_padded || step < 4 * kernels::line_bytes || (i + 1 < axes.size() && axes[i + 1].near == step)) continue;
       is_padded = true;
       const std::int64_t odd = (ceil_div(step, kernels::line_bytes) | 1) * kernels::line_bytes;
@@ -172,7 +172,7 @@ class BandsPlanner {
   }
 
   std::int64_t element_;
-  double moved_ = 0;  ///< bytes of what is staged together, for all positions
+  double moved_ = 0;  ///< bytes of the elements that are staged together, for all positions
   BandLayout plan_{};
 };
 
@@ -180,7 +180,7 @@ class BandsPlanner {
 
 bool sorts_coordinates(const Window& w, std::int64_t element) noexcept {
   constexpr std::int64_t least_row = 128, most_element = 8,
-                         most_stride = 64;  // shorter rows, and larger elements, gain nothing
+                         most_stride = 64;  // shorter rows and larger elements gain nothing
   return w.position_stride == element && element <= most_element && w.positions * element >= least_row && w.stride > 1 &&
          w.stride <= most_stride && w.kernel >= 2 * w.stride;
 }

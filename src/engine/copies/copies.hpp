@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of the strategy table that copy. A strategy "NAME" lives in copies/NAME.cpp.
+// The rows of the strategy table that copy. The strategy "NAME" lives in copies/NAME.cpp.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 namespace patchfold::engine {
 
 // Each make_ function returns the plan of a problem in normal form, or null if the strategy does not fit the problem. The
-// comments say which problems it fits. The pays functions stand in the table (engine/table.cpp).
+// comments list the problems that fit. The pays functions are in the table (engine/table.cpp).
 
 /// Problems without destination elements.
 std::unique_ptr<Compiled> make_nothing(const Problem& problem);
@@ -18,8 +18,8 @@ std::unique_ptr<Compiled> make_memcpy(const Problem& problem);
 
 // Copies without windows, such as those of the block operators.
 
-/// Copies of small elements that lie together on one side and are a few streams on the other. Also sums of one term each,
-/// which are copies but for zeros and NaNs, where streams are joined.
+/// Copies of small elements that lie together on one side and form a few streams on the other. If streams are joined, also
+/// sums of one term each, which are copies except for zeros and NaNs.
 std::unique_ptr<Compiled> make_streams(const Problem& problem);
 bool streams_pay(const Problem& problem);
 /// Copies with any strides on both sides. Also extracts whose windows overlap inside the image, and sums of one term each.
@@ -30,11 +30,11 @@ std::unique_ptr<Compiled> make_strided(const Problem& problem);
 /// Extracts of images that stay in the cache, whose columns have no gaps and run along positions.
 std::unique_ptr<Compiled> make_extract_maps(const Problem& problem);
 bool extract_maps_pay(const Problem& problem);
-/// Extracts by way of scratch memory, band by band: in the order of the destination, with the borders filled in.
+/// Extracts by way of scratch memory, band by band, in the order of the destination and with the borders filled in.
 std::unique_ptr<Compiled> make_bands(const Problem& problem);
 bool bands_pay(const Problem& problem);
-/// Problems that consist of parts without windows: extracts of which most windows lie inside the image, and the inverses of
-/// block operators where the image takes a part of the outermost blocks only.
+/// Problems that consist of parts without windows: extracts whose windows mostly lie inside the image, and the inverses of
+/// block operators if the image takes only a part of the outermost blocks.
 std::unique_ptr<Compiled> make_parts(const Problem& problem);
 bool parts_pay(const Problem& problem);
 /// Any extract or combine_copy, row by row.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The strategy "extract maps": extracts of small images, map by map. A map is the image of one tuple of the dims. All maps
-// are read alike, so one program, a list of vectors in the order of the columns, makes the columns of all
-// (engine/copies/extract_program.hpp). Where the innermost window has a stride, or the image does not lie along it, a group
-// of maps is sorted by phases in scratch memory first.
+// are read in the same way, so one program, a list of vectors in the order of the columns, makes all columns
+// (engine/copies/extract_program.hpp). If the innermost window has a stride, or the image does not lie along it, a group of
+// maps is first sorted by phases in scratch memory.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -19,20 +19,20 @@
 namespace patchfold::engine {
 namespace {
 
-/// The maps, and where they lie while columns are written.
+/// The maps, and their places while columns are written.
 struct MapLayout {
-  std::vector<Window> windows{};  ///< of the map as it is read
-  int inner = 0;                  ///< the window whose positions lie side by side
+  std::vector<Window> windows{};  ///< windows of the map as it is read
+  int inner = 0;                  ///< window whose positions lie side by side
   std::int64_t phase_pitch = 0;   ///< bytes between phases of the inner window; 0: the image itself is read
-  std::int64_t map_bytes = 0;     ///< of the map as it is read
-  std::int64_t columns = 0;       ///< bytes for each map
+  std::int64_t map_bytes = 0;     ///< bytes of the map as it is read
+  std::int64_t columns = 0;       ///< bytes of columns per map
   DimList outer{};
   Dim grouped{};
   std::int64_t group = 1;
   std::int64_t groups = 1;
 };
 
-/// Returns whether the columns have no gaps: taps in the order of the windows, and behind them positions in walk_order().
+/// Returns whether the columns have no gaps: taps in the order of the windows, then positions in walk_order().
 bool are_dense(const std::vector<Window>& windows, const std::vector<int>& order, std::int64_t element) {
   std::int64_t run = element;
   for (auto i = order.rbegin(); i != order.rend(); ++i) {
@@ -58,7 +58,7 @@ std::optional<MapLayout> lay_out_maps(const Problem& problem) {
   if (!are_dense(maps.windows, order, element)) return std::nullopt;
   maps.inner = order.back();
   maps.columns = element;
-  constexpr double most_columns = 16 << 20;  // bytes (arbitrary): what a program lists does not grow with a pad
+  constexpr double most_columns = 16 << 20;  // bytes (arbitrary): the lists of a program must not grow with a pad
   double taps = 1, image = static_cast<double>(element), columns = image;
   for (const Window& w : maps.windows) {
     if (w.mode != PaddingMode::constant) return std::nullopt;
@@ -67,7 +67,7 @@ std::optional<MapLayout> lay_out_maps(const Problem& problem) {
     columns *= static_cast<double>(w.kernel) * static_cast<double>(w.positions);
     if (columns <= most_columns) maps.columns *= w.kernel * w.positions;
   }
-  constexpr double most_taps = 4096;  // arbitrary: each is listed
+  constexpr double most_taps = 4096;  // arbitrary: each tap is listed
   // Each tap reads the map again.
   if (taps > most_taps || columns > most_columns || image > static_cast<double>(caches().l2) / 4) return std::nullopt;
   maps.outer = problem.dims;
@@ -77,7 +77,7 @@ std::optional<MapLayout> lay_out_maps(const Problem& problem) {
   const Window& inner = maps.windows[static_cast<std::size_t>(maps.inner)];
   std::int64_t most = std::max<std::int64_t>(1, worth / maps.columns);
   if (inner.stride > 1 || inner.image_stride != element) {
-    // Sorted: the inner window's phases, and in each the coordinates of the other windows.
+    // A sorted map has the phases of the inner window, and in each the coordinates of the other windows.
     std::int64_t pitch = element * phase_length(inner);
     for (auto i = order.rbegin() + 1; i != order.rend(); ++i) {
       Window& w = maps.windows[static_cast<std::size_t>(*i)];
@@ -154,7 +154,7 @@ class ExtractMaps final : public Compiled {
     std::int64_t to = 0;
   };
 
-  /// Adds the copies of so many maps: one for the whole strides of the inner window, and one for the rest.
+  /// Adds the copies of `count` maps: one for the whole strides of the inner window, and one for the rest.
   void add_sorts(std::vector<Sort>& sorts, std::int64_t count) {
     const Window& inner = problem_.windows[maps_.inner];
     const std::int64_t element = problem_.element_size, whole = inner.extent / inner.stride;
@@ -180,14 +180,14 @@ class ExtractMaps final : public Compiled {
   kernels::Store store_;
   kernels::FillLine fill_{};
   std::vector<Sort> sorts_{}, last_sorts_{};
-  std::int64_t rest_at_ = 0;  // in scratch memory, behind the sorted maps
+  std::int64_t rest_at_ = 0;  // place in scratch memory, behind the sorted maps
 };
 
 }  // namespace
 
 bool extract_maps_pay(const Problem& problem) {
-  // Each tap reads the map again. Many of them, or few that overlap, are copied as fast by way of bands and bricks, and so
-  // are rows that are neither short nor have phases.
+  // Each tap reads the map again. With many taps, or patches that hardly overlap, bands and bricks are as fast, and so they
+  // are for rows that are neither short nor have phases.
   constexpr double least_times = 2;
   const double most_taps = problem.element_size <= 2 ? 128 : 49;
   constexpr std::int64_t few_bytes = 12;

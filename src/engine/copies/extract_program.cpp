@@ -8,9 +8,9 @@
 namespace patchfold::engine {
 namespace {
 
-constexpr std::size_t most_listed_steps = 1 << 16;  ///< of a program (arbitrary: 2 MB)
+constexpr std::size_t most_listed_steps = 1 << 16;  ///< steps of a program (arbitrary: 2 MB)
 
-/// Returns the axis of a walk from the positions of each tap to the coordinates of the image, or, where it is sorted, to the
+/// Returns the axis of a walk from the positions of each tap to the coordinates of the image, or, in a sorted image, to the
 /// elements of a phase.
 WalkAxis extract_axis(const Window& w, bool is_sorted, std::int64_t phase_pitch) {
   WalkAxis axis{w.positions, is_sorted ? phase_length(w) : w.extent, (is_sorted ? 1 : w.stride) * w.image_stride};
@@ -61,7 +61,7 @@ class ExtractPlanWriter {
   }
 
  private:
-  /// Writes the rows of a tap. Those of one outer axis are one step.
+  /// Writes the rows of a tap. The rows along one outer axis are one step.
   void write_tap(const MapWalk::Met& met) {
     const std::int64_t row_bytes = walk_.row() * kernel_.lane_size;
     const std::int64_t masks = row_masks(met);
@@ -78,7 +78,7 @@ class ExtractPlanWriter {
     } while (advance(row, rows));
   }
 
-  /// Makes the step a part of the one before, and returns true, if that is possible.
+  /// Joins the step to the one before if possible; returns whether it did.
   bool continues(const kernels::ExtractStep& step) {
     if (plan_.steps.empty()) return false;
     kernels::ExtractStep& before = plan_.steps.back();

@@ -11,19 +11,18 @@
 
 namespace patchfold::engine {
 
-/// A program with the lists that it consists of. It holds no pointers into tensors.
+/// A program with its lists. It holds no pointers into tensors.
 struct ExtractPlan {
   std::vector<kernels::ExtractStep> steps{};
   std::vector<std::uint8_t> masks{};
-  std::int64_t low = 0;  ///< as in the program
+  std::int64_t low = 0;  ///< as in ExtractProgram
   std::int64_t high = 0;
   kernels::ExtractProgram program() const noexcept { return {steps, masks.data(), low, high}; }
 };
 
-/// Writes the program of a map whose columns have no gaps: its taps in the order of the windows, and behind them its
-/// positions in the order of walk_order(). Image strides are those of the map as it is read; along the innermost window they
-/// are those of one phase, each of which begins `phase_pitch` bytes behind the one before. Returns nothing if the program
-/// would be long.
+/// Writes the program of a map whose columns have no gaps: its taps in the order of the windows, and then its positions in
+/// the order of walk_order(). Image strides are those of the map as it is read; along the innermost window they are those
+/// of one phase, and phases lie `phase_pitch` bytes apart. Returns nothing if the program would be long.
 std::optional<ExtractPlan> plan_extract(const std::vector<Window>& windows, const kernels::ExtractMapKernel& kernel,
                                         std::int64_t element_size, std::int64_t phase_pitch);
 

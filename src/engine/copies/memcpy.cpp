@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strategy "memcpy": one contiguous run of bytes on both sides. It is cut into rows of a fixed size, so that threads can
+// The strategy "memcpy": one contiguous run of bytes on both sides, cut into rows of a fixed size, so that threads can
 // share it.
 #include <algorithm>
 

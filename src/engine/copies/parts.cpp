@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strategy "parts": problems whose windows are whole except at the edges, cut into parts without windows.
+// The strategy "parts": cuts problems whose windows are whole except at the edges into parts without windows.
 //
-// The parts of an extract are the positions whose windows lie inside the image, and the taps inside the image of the few
-// positions around them; all else is filled. The parts of blocks that do not fill the image, or that it crops, are the whole
-// blocks and at most one cut block at either end of an axis; in sums and means also the elements behind the last block,
-// which are zero or filled.
+// The parts of an extract are the positions whose windows lie inside the image, and, for the few positions around them, the
+// taps inside the image; all other elements are filled. If blocks do not fill the image, or the image crops them, the parts
+// are the whole blocks and at most one cut block at either end of an axis. In sums and means, elements behind the last
+// block are another part, zero or filled.
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -21,7 +21,7 @@
 namespace patchfold::engine {
 namespace {
 
-/// A plan of the strategy: the plans of the parts, one after the other, whose rows are numbered through. Parts write
+/// A plan of the strategy: the plans of the parts, one after the other, with their rows numbered through. Parts write
 /// different elements, so their rows may run in any order.
 class Parts final : public Compiled {
  public:
@@ -49,17 +49,17 @@ class Parts final : public Compiled {
   std::vector<std::int64_t> ends_{};
 };
 
-/// Positions [position, position + positions) of a window with the taps [tap, tap + taps).
+/// Positions [position, position + positions) of a window with its taps [tap, tap + taps).
 struct Section {
   std::int64_t position = 0, positions = 0, tap = 0, taps = 0;
-  bool is_inside = true;  ///< the image
+  bool is_inside = true;  ///< the taps lie inside the image
 };
 
 bool extracts(const Problem& problem) noexcept {
   return problem.verb == Verb::extract;
 }
 
-/// Returns the problem with a section of its first window only.
+/// Returns the problem with its first window cut to a section.
 Problem with_section(Problem problem, const Section& section) {
   Window& w = problem.windows[0];
   w.positions = section.positions;
@@ -70,7 +70,7 @@ Problem with_section(Problem problem, const Section& section) {
   return problem;
 }
 
-/// Returns the problem with a section of its first window that lies inside the image, as two dims.
+/// Returns the problem with a section of its first window, inside the image, as two dims.
 Problem opened(const Problem& problem, const Section& section) {
   Problem rest = with_section(problem, section);
   const Window w = rest.windows[0];
@@ -82,7 +82,7 @@ Problem opened(const Problem& problem, const Section& section) {
   return rest;
 }
 
-/// The most positions around the inside of one window that are cut into taps one by one; more are copied row by row.
+/// The most positions around the inside of a window that are cut into taps one by one; more are copied row by row.
 constexpr std::int64_t most_cut = 3;
 
 std::vector<Section> sections_of_extract(const Window& w) {
@@ -94,7 +94,7 @@ std::vector<Section> sections_of_extract(const Window& w) {
   const auto add_border = [&](std::int64_t from, std::int64_t end) {
     if (end - from > most_cut) return add({from, end - from, 0, w.kernel, false});
     for (std::int64_t position = from; position < end; ++position) {
-      const std::int64_t before = w.pad_begin - position * w.stride;  // coordinates to the image
+      const std::int64_t before = w.pad_begin - position * w.stride;  // number of coordinates before the image
       const std::int64_t first = std::clamp<std::int64_t>(ceil_div(before, w.dilation), 0, w.kernel);
       const std::int64_t last = std::clamp<std::int64_t>(floor_div(w.extent - 1 + before, w.dilation) + 1, first, w.kernel);
       add({position, 1, 0, first, false});
@@ -109,10 +109,10 @@ std::vector<Section> sections_of_extract(const Window& w) {
 }
 
 std::vector<Section> sections_of_blocks(const Window& w) {
-  // Past the last element that the image takes.
+  // The place behind the last element that the image takes.
   const std::int64_t end = std::min(w.extent + w.pad_begin, w.positions * w.stride);
   const std::int64_t whole_from = ceil_div(w.pad_begin, w.stride), whole_to = end / w.stride;
-  if (whole_from > whole_to)  // within one block
+  if (whole_from > whole_to)  // all within one block
     return {{whole_to, 1, w.pad_begin - whole_to * w.stride, end - w.pad_begin}};
   const std::int64_t cut = whole_from * w.stride - w.pad_begin;
   std::vector<Section> sections;
@@ -122,11 +122,11 @@ std::vector<Section> sections_of_blocks(const Window& w) {
   return sections;
 }
 
-/// Adds the plans of all combinations of the sections of the windows that are left.
+/// Adds the plans of all combinations of sections of the remaining windows.
 void add_parts(Parts& parts, const Problem& problem) {
   if (problem.windows.empty()) {
     Problem part = problem;
-    if (is_mean(problem)) part.verb = Verb::combine_copy;  // by one element each
+    if (is_mean(problem)) part.verb = Verb::combine_copy;  // each mean is of one element
     return parts.add(plan_normal(merge_dims(drop_single(part))));
   }
   const Window& w = problem.windows[0];
@@ -154,7 +154,7 @@ bool parts_pay(const Problem& problem) {
 }
 
 std::unique_ptr<Compiled> make_parts(const Problem& problem) {
-  constexpr int most_windows = 3;  // each makes up to nine times as many plans
+  constexpr int most_windows = 3;  // each window multiplies the number of plans by up to nine
   const bool sums = adds(problem);
   if (problem.windows.empty() || problem.windows.size() > most_windows || (sums && problem.accumulate) || !are_near(problem))
     return nullptr;

@@ -13,9 +13,9 @@
 namespace patchfold::engine {
 namespace {
 
-constexpr std::int64_t most_offsets = 4096;  // of an axis of planes whose steps are equal on one side
-constexpr std::int64_t most_rows = 256;      // of rows that lie anywhere
-constexpr double per_miss = 5;               // cycles
+constexpr std::int64_t most_offsets = 4096;  // offsets along an axis of planes whose steps are equal on one side
+constexpr std::int64_t most_rows = 256;      // rows whose places are irregular
+constexpr double per_miss = 5;               // cycles per missed line
 
 }  // namespace
 
@@ -24,7 +24,7 @@ Planes::Planes(std::int64_t unit, const BrickAxes& axes) : unit_(unit), axes_(ax
   vectors_ = kernels::plane_vectors(unit_);
   cycles_ = -1;
   consider({});
-  for (int i = axes_.size() - 1; i >= 0; --i) {  // the nearest in the destination first
+  for (int i = axes_.size() - 1; i >= 0; --i) {  // the axis nearest in the destination first
     if (axes_[i].length == 1) continue;
     Choice choice;
     choice.columns.push_back(i);
@@ -43,7 +43,7 @@ void Planes::prepare() {
   list_offsets(best_.columns, 2);
 }
 
-/// Joins units that lie side by side on both sides.
+/// Joins units that are neighbours on both sides.
 void Planes::take_unit() {
   for (bool found = true; found;) {
     found = false;
@@ -58,7 +58,7 @@ void Planes::take_unit() {
   }
 }
 
-/// Considers the choices with these columns and any rows.
+/// Considers all choices with these columns.
 void Planes::consider_rows(const Choice& choice) {
   for (const bool to : {true, false}) {
     Choice filled = choice;
@@ -67,7 +67,7 @@ void Planes::consider_rows(const Choice& choice) {
   }
 }
 
-/// Considers the choices that exchange the columns with rows along which the vectors of the source run.
+/// Considers the choices that exchange these columns with rows along which the vectors of the source run.
 void Planes::consider_exchanges(int columns) {
   for (int i = 0; i < axes_.size(); ++i) {
     const std::int64_t from = std::abs(axes_[i].from);
@@ -76,7 +76,7 @@ void Planes::consider_exchanges(int columns) {
     choice.rows.push_back(i);
     choice.columns.push_back(columns);
     consider(choice);
-    // A dim that continues both axes goes to the one that fills the vectors of a block better.
+    // A dim that continues both axes is given to the axis whose vectors it fills better.
     Choice rows_first = choice, columns_first = choice;
     extend(rows_first.rows, rows_first.columns, Side::from);
     extend(rows_first.columns, rows_first.rows, Side::to);
@@ -87,7 +87,7 @@ void Planes::consider_exchanges(int columns) {
   }
 }
 
-/// Adds axes that continue those of a list on a side, or on both.
+/// Adds to a list the axes that continue it on a side, or on both, unless they are in `other`.
 void Planes::extend(List& list, const List& other, Side side) const {
   constexpr std::int64_t enough = 128;
   const auto continues = [&](int i, const BrickAxis& before) {
@@ -109,7 +109,7 @@ void Planes::extend(List& list, const List& other, Side side) const {
   }
 }
 
-/// Takes as many axes as rows as there is room for, the nearest of one side first.
+/// Adds axes as rows as long as there is room, the nearest of one side first.
 void Planes::fill_rows(Choice& choice, bool to) const {
   const auto step = [&](int i) { return std::abs(to ? axes_[i].to : axes_[i].from); };
   std::int64_t product = 1;
@@ -124,7 +124,7 @@ void Planes::fill_rows(Choice& choice, bool to) const {
       if (nearest < 0) break;
       choice.rows.push_back(nearest);
       product *= axes_[nearest].length;
-      if (!whole) break;  // an axis that may be cut can only be the last
+      if (!whole) break;  // an axis that may be cut must be the last
     }
 }
 
@@ -134,7 +134,7 @@ std::int64_t Planes::length(const List& list) const noexcept {
   return product;
 }
 
-/// Returns the step between the units of a list on one side, 0 if the steps differ.
+/// Returns the step between the units of a list on one side; 0 if steps differ.
 std::int64_t Planes::step(const List& list, bool to) const noexcept {
   std::int64_t reach = 0;
   for (int k = 0; k < list.size(); ++k) {
@@ -156,8 +156,8 @@ void Planes::consider(Choice choice) {
   best_ = choice;
 }
 
-/// Returns how many lines of one side have to be fetched again from behind the first-level cache, for each unit that is
-/// moved: neighbours in a line share it only where few other lines are touched between them.
+/// Returns the lines of one side, per unit, that must be fetched again from behind the first-level cache. Neighbours in a
+/// line share it only if few other lines are touched between them.
 double Planes::misses(const Choice& choice, bool to) const noexcept {
   constexpr double near_lines = 256, sets = 64;  // of a first-level cache
   const auto stride = [&](int i) { return std::abs(to ? axes_[i].to : axes_[i].from); };
@@ -170,7 +170,7 @@ double Planes::misses(const Choice& choice, bool to) const noexcept {
       lines *= std::max(1.0, length * step / line);
       return;
     }
-    // Lines whose distance is a multiple of many lines meet in few sets.
+    // Lines whose distance is a multiple of many lines fall into few sets of the cache.
     const double apart = static_cast<double>(std::gcd(stride(i) / kernels::line_bytes, static_cast<std::int64_t>(sets)));
     lines *= std::max(length, std::ceil(length * apart / sets) * sets / 4);
   };
@@ -181,7 +181,7 @@ double Planes::misses(const Choice& choice, bool to) const noexcept {
   return 1 / std::min(shared, std::max(1.0, line / static_cast<double>(unit_)));
 }
 
-/// Returns the cycles for a brick. The constants are rough: they only have to tell choices apart that differ much.
+/// Returns the estimated cycles for a brick. The constants are rough: they only separate choices that differ much.
 double Planes::price(const Choice& choice) const noexcept {
   std::int64_t volume = 1;
   for (const BrickAxis& axis : axes_) volume *= axis.length;
@@ -211,11 +211,11 @@ double Planes::price(const Choice& choice) const noexcept {
   const double piece = std::max(unit_ <= 4 || unit_ % 8 == 0 ? 0.9 : 1.5, count(unit_) / 24);
   const double lookup = from_columns != 0 && to_columns != 0 ? 0 : 1;
   double fetched = per_miss * (misses(choice, true) + misses(choice, false));
-  if (std::abs(to_columns) >= kernels::line_bytes) fetched += 0.5;  // lines that follow one another are fetched early
+  if (std::abs(to_columns) >= kernels::line_bytes) fetched += 0.5;  // lines in sequence are fetched early
   return of_planes(count(rows) * (6 + count(columns) * (piece + lookup + fetched)));
 }
 
-/// Lists where the units of an axis of planes lie, in the destination and in the source.
+/// Lists the places of the units along an axis of planes, in the destination and in the source.
 void Planes::list_offsets(const List& list, std::size_t at) {
   for (std::size_t side = 0; side < 2; ++side) {
     auto& offsets = offsets_[at + side];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves a brick plane by plane, and decides which of its axes become the rows and the columns of planes (kernels/plane.hpp).
+// Moves a brick plane by plane, and chooses the axes that become the rows and the columns of planes (kernels/plane.hpp).
 //
-// There are several choices: rows that are exchanged with columns in registers, columns that are put in order or spread in
-// registers, and units one by one. Each is given a price in cycles, and the cheapest is taken.
+// The choices are: rows exchanged with columns in registers, columns put in order or spread in registers, and units one by
+// one. Each has a price in cycles, and the cheapest is taken.
 #pragma once
 
 #include <algorithm>
@@ -17,15 +17,15 @@
 
 namespace patchfold::engine {
 
-/// The most bytes of the units that planes are made of: longer units are runs (arbitrary).
+/// The most bytes of a unit in planes; longer units are runs (arbitrary).
 inline constexpr std::int64_t longest_plane_unit = 1024;
 
 /// An axis of a brick.
 struct BrickAxis {
   std::int64_t length = 1;  ///< units in a brick
-  bool whole = true;        ///< every brick has as many; otherwise the last ones may have fewer
+  bool whole = true;        ///< every brick has this length; otherwise the last ones may be shorter
   std::int64_t from = 0;    ///< bytes from unit to unit in the source
-  std::int64_t to = 0;      ///< and in the destination
+  std::int64_t to = 0;      ///< bytes from unit to unit in the destination
 };
 
 using BrickAxes = FixedList<BrickAxis, 2 * max_rank>;
@@ -33,38 +33,38 @@ using BrickAxes = FixedList<BrickAxis, 2 * max_rank>;
 /// The number of units that a brick has along each of its axes.
 using Extents = std::array<std::int64_t, max_axes>;
 
-/// Some axes, the nearest first.
+/// Some axes, in order of nearness.
 using AxisOrder = FixedList<int, 2 * max_rank>;
 inline bool has(const AxisOrder& order, int axis) {
   return std::ranges::find(order, axis) != order.end();
 }
 
 /// Moves bricks of one shape. The constructor chooses rows and columns once, for a whole brick; bricks at the edges of the
-/// index space move their fewer units in the same way. Rows and columns are lists of offsets in place of two strides,
-/// because an axis that is too short to fill a register is continued by the next dim of its side.
+/// index space move fewer units in the same way. Rows and columns are lists of offsets, not two strides: if an axis is too
+/// short to fill a register, the next dim of its side continues it.
 class Planes {
  public:
   Planes() = default;
   Planes(std::int64_t unit, const BrickAxes& axes);
 
-  /// Returns an estimate of the cycles that a whole brick takes while it lies in the cache.
+  /// Returns the estimated cycles for a whole brick in the cache.
   double cycles() const noexcept { return cycles_; }
 
-  /// Lists the offsets of the choice. To be called once, before the first move; plans that only compare prices need none.
+  /// Lists the offsets of the choice. Call it once, before the first move; plans that only compare prices do not need it.
   void prepare();
 
   std::int64_t rows() const noexcept { return static_cast<std::int64_t>(offsets_[0].size()); }
   std::int64_t columns() const noexcept { return static_cast<std::int64_t>(offsets_[2].size()); }
 
-  /// Moves the units [0, extents[i]) along each axis. Nothing is read from `from_end` on. `ahead` makes progress by the
-  /// bytes that are moved.
+  /// Moves the units [0, extents[i]) along each axis. Nothing is read from `from_end` on. `ahead` advances by the moved
+  /// bytes.
   void move(std::byte* to, const std::byte* from, const Extents& extents, const std::byte* from_end,
             kernels::Ahead& ahead) const noexcept;
 
  private:
   using List = AxisOrder;
   enum class Side : std::uint8_t { from, to, both };
-  /// The axes that become the rows and the columns of planes, the nearest first. No axis is in both.
+  /// The axes of the rows and of the columns of planes, the nearest first. No axis is in both.
   struct Choice {
     List rows{}, columns{};
   };
@@ -88,9 +88,9 @@ class Planes {
   double cycles_ = 0;
   Choice best_{};
   List others_{};
-  std::array<std::vector<std::int64_t>, 4> offsets_{};  // of rows, then of columns: in the destination, in the source
+  std::array<std::vector<std::int64_t>, 4> offsets_{};  // rows, then columns: in the destination, in the source
   std::array<std::int64_t, 4> steps_{};
-  bool repeats_ = false;  // all columns of a row are the same unit
+  bool repeats_ = false;  // all columns of a row are one unit
 };
 
 }  // namespace patchfold::engine

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strategy "streams": blocks to planes and back. Small elements that lie together on one side are a few streams on the
-// other. Splitting reads rows and writes streams, joining reads streams and writes rows, both by way of registers.
+// The strategy "streams": blocks to planes and back. Small elements lie together on one side and form a few streams on the
+// other. Splitting reads rows and writes streams, joining reads streams and writes rows, both through registers.
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -20,13 +20,13 @@ namespace {
 using kernels::line_bytes;
 using kernels::Store;
 
-/// The dims that the kernel takes. Rows are those of the side where elements lie together; `rows` continues the streams.
+/// The dims of a kernel's call. A row lies on the side where elements lie together; `rows` continues the streams.
 struct StreamDims {
   bool joins = false;
   std::int64_t unit = 1;
   Dim ways{}, along{}, rows{};
-  DimList outside{}, inside{};  ///< the other dims; those inside step within a row
-  std::int64_t stream_bytes() const noexcept { return along.extent * unit; }  ///< of a stream in a row
+  DimList outside{}, inside{};  ///< the other dims; dims `inside` step within a row
+  std::int64_t stream_bytes() const noexcept { return along.extent * unit; }  ///< bytes of a stream in a row
   std::int64_t row_bytes() const noexcept { return ways.extent * stream_bytes(); }
   std::int64_t together(const Dim& dim) const noexcept { return joins ? dim.dst_stride : dim.src_stride; }
   std::int64_t apart(const Dim& dim) const noexcept { return joins ? dim.src_stride : dim.dst_stride; }
@@ -39,7 +39,7 @@ std::optional<StreamDims> find_streams(const Problem& problem, bool joins) {
   dims.joins = joins;
   const std::int64_t unit = dims.unit = take_unit(rest);
   if (problem.verb == Verb::combine_sum && unit != problem.element_size) {
-    // Elements of other types are finished one by one, not several in a unit.
+    // Elements of other types are finished one by one, not several in one unit.
     using kernels::Finish;
     const Finish finish = kernels::finish_of(problem.dtype);
     if (finish != Finish::none && finish != Finish::float32 && finish != Finish::float64) return std::nullopt;
@@ -68,8 +68,8 @@ std::optional<StreamDims> find_streams(const Problem& problem, bool joins) {
 ///   all others        are faster past the cache only, if a row has a few lines: 256 bytes, or one line for two or three
 ///                     streams of elements of 1 or 2 bytes
 bool pay(const Problem& problem, const StreamDims& dims) {
-  // Bytes of the shortest row that few streams win with (arbitrary: two vectors of SSE4), and of the shortest that is worth
-  // a call of its own.
+  // Bytes of the shortest row with which few streams win (arbitrary: two vectors of SSE4), and of the shortest row that is
+  // worth a call of its own.
   constexpr std::int64_t shortest = 32, shortest_single = 1024;
   const std::int64_t ways = dims.ways.extent, row_bytes = dims.stream_bytes();
   if (dims.rows.extent == 1 && row_bytes < shortest_single) return false;
@@ -82,14 +82,14 @@ bool pay(const Problem& problem, const StreamDims& dims) {
   return past_cache && row_bytes >= (dims.unit <= 2 && ways <= 3 ? line_bytes : 256);
 }
 
-/// Returns the direction that pays, or else the first that fits.
+/// Returns the direction that pays, or else the first one that fits.
 std::optional<StreamDims> choose(const Problem& problem) {
   std::optional<StreamDims> split = find_streams(problem, false), join = find_streams(problem, true);
   return split && (!join || pay(problem, *split) || !pay(problem, *join)) ? split : join;
 }
 
-/// A plan of the strategy. Rows go in groups, which are written past the cache in one go: a group of streams, or of rows
-/// with those between them. Where the destination does not begin a line, lines are put together in scratch memory first.
+/// A plan of the strategy. Groups of rows, or of rows and streams, are written past the cache together. If the destination
+/// does not begin a line, lines are put together in scratch memory first.
 class StreamCopy final : public Compiled {
  public:
   StreamCopy(const Problem& problem, const StreamDims& dims) : Compiled(problem), dims_(dims), store_(store_of(problem)) {
@@ -140,11 +140,11 @@ class StreamCopy final : public Compiled {
   }
 
  private:
-  static constexpr std::int64_t most_stream_bytes = 4096;     ///< in one go: partial lines at its ends are read first
-  static constexpr std::int64_t most_block_bytes = 16 << 10;  ///< that stay in the first cache
-  static constexpr std::int64_t most_call_bytes = 64 << 10;   ///< that are joined within the cache
-  static constexpr std::int64_t split_ahead = 8192;           ///< bytes of rows that are fetched ahead
-  static constexpr std::int64_t join_ahead = 1024;            ///< and of each stream
+  static constexpr std::int64_t most_stream_bytes = 4096;     ///< per write; partial lines at its ends are read first
+  static constexpr std::int64_t most_block_bytes = 16 << 10;  ///< written at a time, so that they stay in the first cache
+  static constexpr std::int64_t most_call_bytes = 64 << 10;   ///< joined in one call within the cache
+  static constexpr std::int64_t split_ahead = 8192;           ///< bytes of rows that are prefetched by a split
+  static constexpr std::int64_t join_ahead = 1024;            ///< bytes of each stream that are prefetched by a join
 
   kernels::Streams streams(std::int64_t rows) const noexcept {
     return {dims_.ways.extent,
@@ -156,7 +156,7 @@ class StreamCopy final : public Compiled {
             0};
   }
 
-  /// Returns whether the kernel can write whole lines there: lines begin with the pointer and every `step`.
+  /// Returns whether the kernel can write whole lines: `dst` and every `step` from it begin a line.
   bool is_whole(const std::byte* dst, std::int64_t step, const kernels::Streams& streams) const noexcept {
     const auto lines = reinterpret_cast<std::uintptr_t>(dst) | static_cast<std::uintptr_t>(step);
     return scratch_per_piece_ == 0 || (lines % line_bytes == 0 && kernels::streams_whole(dims_.unit, streams));
@@ -191,10 +191,10 @@ class StreamCopy final : public Compiled {
   StreamDims dims_;
   kernels::Finish finish_ = kernels::Finish::none;
   Store store_;
-  DimList counted_{}, together_{};  // dims that count groups, and those that step within a block
-  std::int64_t block_bytes_ = 0;    // from a row to the next of the same streams
+  DimList counted_{}, together_{};  // dims that count groups, and dims that step within a block
+  std::int64_t block_bytes_ = 0;    // bytes from a row to the next one of the same streams
   std::int64_t group_ = 1, groups_ = 1, inside_ = 1;
-  std::int64_t pitch_ = 0;  // of streams in scratch memory
+  std::int64_t pitch_ = 0;  // bytes between streams in scratch memory
 };
 
 }  // namespace

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strategy "strided": any copy without windows, whatever the strides on both sides.
+// The strategy "strided": any copy without windows, with any strides on both sides.
 //
-// The index space is cut into bricks. A brick is long along the axes that are nearest in the destination, and along those
-// that are nearest in the source, so it takes whole lines of both sides. It is small enough to stay in the cache, and is
-// moved as planes of two axes (engine/copies/planes.hpp). If the destination is larger than the cache, or elements change on
-// their way, a brick is put together in scratch memory, in the order of the destination, and written in long runs. Other
-// bricks go that way if two easy moves are cheaper than one: short axes of both sides alternate, or units of the destination
-// do not lie side by side. Long units need no planes: they are copied directly from the source to the destination.
+// The index space is cut into bricks. A brick is long along the axes that are nearest in the destination, and along the
+// axes nearest in the source, so it takes whole lines of both sides. It is small enough for the cache, and is moved as
+// planes of two axes (engine/copies/planes.hpp). If the destination exceeds the cache, or elements change on their way, a
+// brick is put together in scratch memory, in the order of the destination, and written in long runs. Other bricks go that
+// way too if two easy moves are cheaper than one. Long units need no planes: they are copied directly.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -30,7 +29,7 @@ namespace {
 using kernels::line_bytes;
 using kernels::Store;
 
-/// Turns a copy so that every dim goes forward in the destination; dims that go backwards then do so in the source.
+/// Returns the copy with every dim forward in the destination; the source may then go backwards.
 Problem turned(Problem problem) {
   for (Dim& dim : problem.dims) {
     if (dim.dst_stride >= 0) continue;
@@ -42,26 +41,26 @@ Problem turned(Problem problem) {
   return merge_dims(drop_single(std::move(problem)));
 }
 
-/// The places of the units of a brick in scratch memory.
+/// The places in scratch memory of the units of a brick.
 struct Place {
-  Extents strides{};  ///< bytes, of each dim
+  Extents strides{};  ///< bytes, along each dim
   std::int64_t bytes = 0;
 };
 
-/// A plan of the strategy. A row of work is one brick, which writes destination elements of its own. The way of
-/// a brick is chosen once, by price (plan_route). Buffers of 256 bytes for gathered lines cost more calls than they hide; of
-/// more than 4 KB, writing and gathering no longer overlap.
+/// A plan of the strategy. A row of work is one brick, which writes destination elements of its own. The way of a brick is
+/// chosen once, by price (plan_route). Rejected were buffers of 256 bytes for gathered lines, which cost more calls than
+/// they hide, and buffers of more than 4 KB, with which writing and gathering no longer overlap.
 class Strided final : public Compiled {
  public:
   explicit Strided(const Problem& given) : Compiled(turned(given)), store_(store_of(given)) {
     if (problem_.verb == Verb::combine_sum) finish_ = kernels::finish_of(problem_.dtype);
     Problem rest = problem_;
     unit_ = take_unit(rest);
-    dims_ = rest.dims;  // merge_dims has ordered them: the last is the nearest in the destination
+    dims_ = rest.dims;  // in the order of merge_dims: the last one is the nearest in the destination
     bytes_ = 2.0 * static_cast<double>(unit_) * static_cast<double>(count_tuples(dims_));
     if (dims_.empty()) dims_.push_back({1, unit_, unit_});
     is_direct_ = is_direct();
-    // Small sources, such as stages of bands, are in the cache.
+    // Small sources, such as stages of bands, are in the cache already.
     fetches_ = store_ == Store::past_cache && problem_.src_range.end - problem_.src_range.begin > caches().l2;
     plan_bricks();
     plan_store();
@@ -116,7 +115,7 @@ class Strided final : public Compiled {
   }
 
  private:
-  /// A brick: where its first unit lies on both sides, and its units along each dim, fewer at the end of a dim.
+  /// A brick: the place of its first unit on both sides, and its units along each dim, fewer at the end of a dim.
   struct Brick {
     std::int64_t src = 0;
     std::int64_t dst = 0;
@@ -135,9 +134,9 @@ class Strided final : public Compiled {
     return brick;
   }
 
-  /// Returns whether units go from the source to where they belong, without planes and scratch memory: long units, and, past
-  /// the cache, units that fill lines of the destination one after the other and come from lines that hold little else.
-  /// Within the cache planes are as fast for units of up to two lines, and for units that memcpy copies well.
+  /// Returns whether units go directly from the source to the destination. That holds for long units. Past the cache it
+  /// also holds for units that fill lines of the destination in order and come from lines that hold little else. Within the
+  /// cache planes are as fast for units of up to two lines, and for units that memcpy copies well.
   bool is_direct() const noexcept {
     constexpr std::int64_t least_unit = 12, least = 8 << 10;
     if (finish_ != kernels::Finish::none) return false;
@@ -153,9 +152,9 @@ class Strided final : public Compiled {
     return is_dense && run >= least;
   }
 
-  static constexpr std::int64_t least_brick = 32 << 10;  ///< bytes: less does not pay for what is computed for each
-  static constexpr std::int64_t direct_run = 64 << 10;   ///< bytes, so that threads can share long runs
-  static constexpr std::int64_t least_run = 512;         ///< bytes of a run that pays for stores past the cache
+  static constexpr std::int64_t least_brick = 32 << 10;  ///< bytes: a smaller brick does not pay for its overhead
+  static constexpr std::int64_t direct_run = 64 << 10;   ///< bytes: short enough that threads can share long runs
+  static constexpr std::int64_t least_run = 512;         ///< bytes of a run from which on stores past the cache pay
 
   std::int64_t volume() const noexcept {
     std::int64_t bytes = unit_;
@@ -163,7 +162,7 @@ class Strided final : public Compiled {
     return bytes;
   }
 
-  /// Decides how long a brick is along each dim.
+  /// Decides the length of a brick along each dim.
   void plan_bricks() {
     const int count = dims_.size();
     for (int i = 0; i < count; ++i) brick_.push_back(1);
@@ -172,7 +171,7 @@ class Strided final : public Compiled {
       return std::abs(dims_[a].src_stride) < std::abs(dims_[b].src_stride) ||
              (dims_[a].src_stride == dims_[b].src_stride && a == count - 1);
     });
-    // Lengthens the brick along one side until its run there has so many bytes; follows dims while they continue the run.
+    // Lengthens the brick along one side until its run there has `wanted` bytes; follows dims that continue the run.
     const auto lengthen = [&](bool on_dst, std::int64_t wanted) {
       std::int64_t run = unit_, reach = 0;
       for (int k = 0; k < count && run < wanted; ++k) {
@@ -200,7 +199,7 @@ class Strided final : public Compiled {
       brick_[i] = std::min(dims_[i].extent, std::max(brick_[i], ceil_div(least_brick, volume() / brick_[i])));
     rows_ = 1;
     for (int i = 0; i < count; ++i) {
-      // Bricks of equal length, but of whole lines.
+      // Bricks have equal lengths, but of whole lines.
       const std::int64_t even = ceil_div(dims_[i].extent, ceil_div(dims_[i].extent, brick_[i]));
       const std::int64_t line = i == count - 1 && unit_ < line_bytes ? line_bytes / unit_ : 1;
       if (brick_[i] < dims_[i].extent) brick_[i] = std::min(brick_[i], ceil_div(even, line) * line);
@@ -209,7 +208,7 @@ class Strided final : public Compiled {
     }
   }
 
-  /// Decides how long the runs of a brick are in the destination.
+  /// Decides the length of a brick's runs in the destination.
   void plan_store() {
     const int count = dims_.size();
     run_bytes_ = unit_;
@@ -221,8 +220,8 @@ class Strided final : public Compiled {
     if (run_bytes_ < least_run) store_ = Store::plain;
   }
 
-  /// Chooses the cheapest way: at once, by way of scratch memory in the order of the destination, or in an order in which
-  /// the nearest dims of one side lie side by side, and those of the other side behind them.
+  /// Chooses the cheapest way: directly; by way of scratch memory in the order of the destination; or in an order with the
+  /// nearest dims of one side first and those of the other side behind them.
   void plan_route() {
     if (is_direct_) {
       run_dims_ = 0;
@@ -262,7 +261,7 @@ class Strided final : public Compiled {
     const Place ordered = place_of(in_dst, run_dims_);
     const bool runs = run_bytes_ >= least_run || (is_staged && run_dims_ > 0 && store_ == Store::past_cache);
     if (!is_staged) consider({}, false);
-    constexpr double little = 32 << 10;  // bytes: choosing would take longer than it saves
+    constexpr double little = 32 << 10;  // bytes: choosing takes longer than it saves
     if (!is_staged && bytes_ < little) {
       hops_[0].prepare();
       return;
@@ -286,7 +285,7 @@ class Strided final : public Compiled {
     for (Planes& hop : hops_) hop.prepare();
   }
 
-  /// Returns the dims that are nearest on a side, until they take a line.
+  /// Returns the nearest dims of a side, as many as take a line.
   AxisOrder nearest(const AxisOrder& order) const {
     AxisOrder near;
     std::int64_t bytes = unit_;
@@ -297,7 +296,7 @@ class Strided final : public Compiled {
     return near;
   }
 
-  /// Returns the places of the units of a brick in an order, the first `front` dims without gaps.
+  /// Returns the places of the units of a brick in an order; the first `front` dims have no gaps.
   Place place_of(const AxisOrder& order, int front) const {
     Place place;
     std::int64_t pitch = unit_;
@@ -310,8 +309,8 @@ class Strided final : public Compiled {
     return place;
   }
 
-  /// Returns the bytes from run to run in scratch memory: an odd number of lines, so that runs do not meet in the same sets
-  /// of a cache.
+  /// Returns the bytes from run to run in scratch memory: an odd number of lines, so that runs do not fall into the same
+  /// sets of a cache.
   static std::int64_t pitch_of(std::int64_t run) noexcept {
     return run < 2 * line_bytes ? run : (ceil_div(run, line_bytes) | 1) * line_bytes;
   }
@@ -329,15 +328,15 @@ class Strided final : public Compiled {
     if (finish_ != kernels::Finish::none) kernels::finish_elements(at, scratch_per_piece_ - last_place_, finish_);
   }
 
-  /// Returns the lines of the source that a brick reads, to be fetched while the brick before is written: runs in two more
-  /// axes.
+  /// Returns the lines of the source that a brick reads, as runs in two more axes. They are prefetched while the brick
+  /// before is written.
   kernels::Ahead lines_of(const std::byte* src, const Extents& extents) const noexcept {
     kernels::Ahead ahead;
     std::int64_t run = unit_, volume = unit_, at = 0, count = dims_.size();
     const auto extent = [&](std::int64_t k) { return extents[static_cast<std::size_t>(by_src_[static_cast<int>(k)])]; };
     const auto stride = [&](std::int64_t k) { return dims_[by_src_[static_cast<int>(k)]].src_stride; };
     for (std::int64_t k = 0; k < count; ++k) volume *= extent(k);
-    // Dims whose steps are shorter than a line, or continue the run.
+    // Skips dims whose steps are shorter than a line, or continue the run.
     for (; at < count && std::abs(stride(at)) <= std::max(run, line_bytes); ++at) {
       if (stride(at) < 0) src += (extent(at) - 1) * stride(at);
       run = std::max(run, (extent(at) - 1) * std::abs(stride(at)) + run);
@@ -399,15 +398,15 @@ class Strided final : public Compiled {
   kernels::Finish finish_ = kernels::Finish::none;
   Store store_;
   bool is_direct_ = false;
-  bool fetches_ = false;                            // the lines of the next brick
+  bool fetches_ = false;                            // the lines of the next brick are prefetched
   FixedList<std::int64_t, 2 * max_rank> brick_{};   // units along each dim
-  FixedList<std::int64_t, 2 * max_rank> bricks_{};  // along each dim
-  int run_dims_ = 0;                                // dims that a run of the destination takes
+  FixedList<std::int64_t, 2 * max_rank> bricks_{};  // number of bricks along each dim
+  int run_dims_ = 0;                                // number of dims that a run of the destination takes
   std::int64_t run_bytes_ = 0;
   FixedList<Planes, 3> hops_{};
-  bool writes_runs_ = false;     // from scratch memory
-  std::int64_t last_place_ = 0;  // of a brick in scratch memory, before it gets into the destination
-  Extents last_stride_{};        // there
+  bool writes_runs_ = false;     // runs are written from scratch memory
+  std::int64_t last_place_ = 0;  // place in scratch memory of a brick on its last move to the destination
+  Extents last_stride_{};        // its strides there
 };
 
 }  // namespace

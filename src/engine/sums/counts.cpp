@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The strategy "counts", for coverage. Coverage is a sum of ones, but nothing is added: the result of an image element is
-// the number of taps that point at its coordinate along each window, multiplied over all windows. The row's own window is
-// solved once for all rows that begin at the same coordinate.
+// the product, over all windows, of the number of taps that point at its coordinate. The row's own window is solved once
+// for all rows that begin at one coordinate.
 #include <algorithm>
 
 #include "engine/rows.hpp"
@@ -12,10 +12,10 @@
 namespace patchfold::engine {
 namespace {
 
-/// Elements of a row at most (arbitrary: their numbers fit into a common L1 cache).
+/// The most elements of a row (arbitrary: their numbers fit into a common L1 cache).
 constexpr std::int64_t chunk_elements = 1024;
 
-/// A plan of the strategy. The time of a run does not depend on how many taps and positions meet.
+/// A plan of the strategy. The time of a run does not depend on the number of taps and positions that meet.
 class Counts final : public Compiled {
  public:
   Counts(const Problem& problem, const RowPlan& plan) : Compiled(problem), plan_(plan) {
@@ -67,8 +67,7 @@ class Counts final : public Compiled {
 std::unique_ptr<Compiled> make_counts(const Problem& problem) {
   if (problem.verb != Verb::combine_sum || problem.own_source == nullptr) return nullptr;
   RowPlan plan = plan_rows(image_axes(problem), problem.element_size, chunk_elements, chunk_elements);
-  // The chunk axis becomes the outermost: rows that begin at the same coordinate follow one another, and share their
-  // numbers.
+  // The chunk axis becomes the outermost: rows that begin at one coordinate follow one another, and share their numbers.
   std::rotate(plan.counted.begin(), plan.counted.begin() + plan.chunk_axis, plan.counted.begin() + plan.chunk_axis + 1);
   plan.chunk_axis = 0;
   return std::make_unique<Counts>(problem, plan);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Helps the strategies for sums to make means: kernels, the value of elements without contributions, and a second
-// computation of the elements that need care.
+// Helps the strategies for sums to make means: kernels, the value of elements without terms, and a second computation of
+// elements that need care.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace patchfold::engine {
 
-/// Returns whether a problem adds: a sum, or a mean, which is divided afterwards.
+/// Returns whether a problem adds: a sum, or a mean, which is a sum divided afterwards.
 inline bool adds(const Problem& problem) noexcept {
   return problem.verb == Verb::combine_sum || problem.verb == Verb::combine_mean;
 }
@@ -33,7 +33,7 @@ inline std::int64_t parts_of(DType dtype) noexcept {
   return visit(dtype, []<class T>(std::type_identity<T>) { return ComplexNumber<T> ? 2 : 1; });
 }
 
-/// Returns whether the kernels for rows and programs can make every mean of a problem. If so many elements might meet that
+/// Returns whether the kernels for rows and programs can make every mean of a problem. If so many elements may meet that
 /// their sum is not exact any more, careful_mean() makes every mean.
 inline bool few_meet(const Problem& problem) noexcept {
   std::int64_t most = 1;
@@ -45,23 +45,23 @@ inline bool few_meet(const Problem& problem) noexcept {
   return true;
 }
 
-/// An axis of a box of the image: elements in equal steps of a dim, or coordinates of a window.
+/// An axis of a box of the image: elements in equal steps along a dim, or coordinates of a window.
 struct BoxAxis {
-  int window = -1;  ///< or -1 for a dim
+  int window = -1;  ///< number of the window; -1 for a dim
   std::int64_t extent = 1;
-  std::int64_t begin = 0;  ///< coordinate
-  std::int64_t step = 1;   ///< coordinates
+  std::int64_t begin = 0;  ///< first coordinate
+  std::int64_t step = 1;   ///< coordinates from element to element
   std::int64_t src_stride = 0;
-  std::int64_t dst_stride = 0;  ///< of a step of the dim; from coordinate to coordinate of the window
+  std::int64_t dst_stride = 0;  ///< bytes of a step of the dim, or from coordinate to coordinate of the window
 };
 using Box = FixedList<BoxAxis, 2 * max_axes + 1>;
 
-/// Finishes the means of a problem: knows the fill, and makes those elements again, from all their terms, whose sum does not
-/// tell the mean (kernels/mean.hpp). Strategies divide every sum first and repair the few that need care, since checking
-/// each term would cost more than the sums.
+/// Finishes the means of a problem: knows the fill, and computes elements again, from all their terms, if their sum does
+/// not tell the mean (kernels/mean.hpp). Strategies divide every sum first and repair the few elements that need care,
+/// since checking each term would cost more than the sums.
 class Means {
  public:
-  /// Keeps a reference: the problem must live as long as this object.
+  /// Keeps a reference to the problem, which must live as long as this object.
   explicit Means(const Problem& problem) : problem_(problem) {
     if (!is_mean(problem)) return;
     const auto size = static_cast<std::size_t>(problem.element_size);
@@ -71,8 +71,8 @@ class Means {
 
   const kernels::FillLine& fill() const noexcept { return fill_; }
 
-  /// Makes those elements of a box again that need care; all of them if `all`. `src` and `dst` stand where every index of
-  /// the box and every coordinate is 0.
+  /// Computes the elements of a box again that need care, or all of them if `all`. `src` and `dst` are the places where
+  /// every index of the box and every coordinate is 0.
   void care(const std::byte* src, std::byte* dst, const Box& box, bool all = false) const noexcept {
     std::array<std::int64_t, 2 * max_axes + 1> index{};
     for (const BoxAxis& axis : box)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The strategy "sum bands": sums of columns in any layout. The image is cut into bands. The columns that meet a band are
-// copied to scratch memory, where positions lie side by side in the order of the image; from there they are added up as any
-// other problem is. Both steps are those of other strategies, so columns are read in whole lines, each of them once or
-// twice.
+// copied to scratch memory, with positions side by side in the order of the image, and added up there as a problem of their
+// own. Both steps use other strategies, so columns are read in whole lines, each line once or twice.
 #include <algorithm>
 #include <map>
 #include <vector>
@@ -19,15 +18,15 @@ namespace {
 
 /// The cut of the image: coordinates of one window into bands, and dims into tuples whose columns are copied together.
 struct BandCut {
-  int banded = 0;         ///< window
-  std::int64_t rows = 1;  ///< of a band
-  DimList inner{};        ///< copied together, with `group` of `grouped`
+  int banded = 0;         ///< number of the window
+  std::int64_t rows = 1;  ///< coordinates of a band
+  DimList inner{};        ///< dims copied together, with `group` of `grouped`
   Dim grouped{};
   std::int64_t group = 1;
   DimList outer{};
 };
 
-/// Returns the bytes of the columns that meet so many coordinates of the banded window, for one tuple of the dims.
+/// Returns the bytes of the columns that meet `rows` coordinates of the banded window, for one tuple of the dims.
 double columns_of(const Problem& problem, int banded, std::int64_t rows) noexcept {
   auto bytes = static_cast<double>(problem.element_size);
   for (int i = 0; i < problem.windows.size(); ++i) {
@@ -48,8 +47,8 @@ std::optional<BandCut> cut_bands(const Problem& problem) {
     if (std::abs(problem.windows[i].image_stride) > std::abs(problem.windows[cut.banded].image_stride)) cut.banded = i;
   const Window& banded = problem.windows[cut.banded];
   const auto budget = static_cast<double>(std::clamp<std::int64_t>(caches().l2 / 2, 128 << 10, 1 << 20));
-  // Columns that two bands share are copied for each of them, so a band is several times as high as what it shares, if there
-  // is room.
+  // Columns that two bands share are copied for each, so a band is several times as high as its shared part, if there is
+  // room.
   const std::int64_t halo = (banded.kernel - 1) * banded.dilation;
   const std::int64_t low = std::min(banded.extent, ceil_div(std::max(banded.stride, halo), banded.stride) * banded.stride);
   const double bytes = columns_of(problem, cut.banded, low);
@@ -74,7 +73,7 @@ std::optional<BandCut> cut_bands(const Problem& problem) {
     return static_cast<double>(cut.group) * columns_of(problem, cut.banded, rows);
   };
   while (most > low && columns(most) > budget) most = std::max(low, (most + 1) / 2);
-  // Small images: as many as there is room for.
+  // For small images, as many tuples are copied together as there is room for.
   double room = most == banded.extent ? budget / columns_of(problem, cut.banded, most) : 0;
   while (true) {
     cut.group = limited(room, cut.group);
@@ -91,14 +90,14 @@ std::optional<BandCut> cut_bands(const Problem& problem) {
   return cut;
 }
 
-/// A band: the copy of its columns to scratch memory, and their sums.
+/// A band: the copy of its columns to scratch memory, and the sum of the copied columns.
 struct SumBand {
   std::unique_ptr<Compiled> pack{};
   std::unique_ptr<Compiled> sum{};
   std::int64_t bytes = 0;
 };
 
-/// Plans a band. `window` is the banded window, narrowed to the band; `length` counts the elements of the grouped dim.
+/// Returns a band's plan. `window` is the banded window, narrowed to the band; `length` counts elements of the grouped dim.
 SumBand plan_band(const Problem& problem, const BandCut& cut, const Window& window, std::int64_t length) {
   Problem sum = problem;
   sum.windows[cut.banded] = window;
@@ -114,7 +113,7 @@ SumBand plan_band(const Problem& problem, const BandCut& cut, const Window& wind
     stride = bytes;
     bytes *= extent;
   };
-  // Channels that are neighbours in the image, then positions in its order, then taps, then other dims.
+  // The order is: channels that are neighbours in the image, positions in its order, taps, other dims.
   const int channels = find(sum.dims, [&](const Dim& dim) { return dim.dst_stride == problem.element_size; });
   if (channels >= 0) place(sum.dims[channels].extent, sum.dims[channels].src_stride);
   std::vector<Window*> windows;
@@ -128,13 +127,13 @@ SumBand plan_band(const Problem& problem, const BandCut& cut, const Window& wind
   band.bytes = bytes;
   if (window.positions > 0) band.pack = plan_copy(problem, pack, 0);
   sum = merge_dims(drop_single(sum));
-  // Dims that merge may hide the channels; such bands must not be cut once more.
+  // Merged dims may hide the channels; such bands must not be cut again.
   band.sum = has_neighbours(sum) ? plan_normal(sum) : make_sum_rows(sum);
   return band;
 }
 
-/// A plan of the strategy: the copies and sums of all bands, of which bands with the same windows share one. A row of work
-/// is one band of one group of tuples.
+/// A plan of the strategy: the copies and sums of all bands; bands with the same windows share one. A row of work is one
+/// band of one group of tuples.
 class SumBands final : public Compiled {
  public:
   SumBands(const Problem& problem, const BandCut& cut) : Compiled(problem), cut_(cut) {
@@ -179,7 +178,7 @@ class SumBands final : public Compiled {
   }
 
  private:
-  /// The window of a band, and the positions before its first.
+  /// The window of a band, and the number of positions before its first one.
   struct At {
     Window window{};
     std::int64_t positions = 0;
@@ -196,7 +195,7 @@ class SumBands final : public Compiled {
 
   BandCut cut_;
   std::int64_t groups_ = 1;
-  std::int64_t rest_at_ = 0;  // in scratch memory, behind the columns
+  std::int64_t rest_at_ = 0;  // place in scratch memory, behind the columns
   std::map<Key, SumBand> bands_{};
 };
 

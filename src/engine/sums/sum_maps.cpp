@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strategy "sum maps": sums map by map. A map is the image of one tuple of the dims, or a band of it if it is large. All
-// maps meet the same taps in the same places, so one program, a list of vectors and of their terms, makes them all
-// (engine/sums/sum_program.hpp). A group of maps is summed in scratch memory that stays in the first-level cache, and copied
-// to the image by the other strategies.
+// The strategy "sum maps": sums map by map. A map is the image of one tuple of the dims, or a band of it if it is large.
+// All maps meet the same taps in the same places, so one program, a list of vectors and of their terms, makes them all
+// (engine/sums/sum_program.hpp). A group of maps is summed in scratch memory that stays in the first-level cache, and other
+// strategies copy it to the image.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -22,22 +22,22 @@ namespace {
 
 /// The cut of the image: coordinates of one window into bands, and one dim into groups of maps.
 struct MapCut {
-  int banded = 0;         ///< window
-  std::int64_t rows = 1;  ///< of a band
+  int banded = 0;         ///< number of the window
+  std::int64_t rows = 1;  ///< coordinates of a band
   DimList outer{};
   Dim grouped{};
-  std::int64_t group = 1;  ///< maps
+  std::int64_t group = 1;  ///< number of maps
   std::int64_t groups = 1;
   std::int64_t last_group = 1;
 };
 
-/// The windows of a band, and how far its columns begin behind those of the map.
+/// The windows of a band, and the bytes from the map's columns to the band's.
 struct MapBand {
   std::vector<Window> windows{};
   std::int64_t src = 0;
 };
 
-/// A part of the sums in scratch memory and where it goes.
+/// A part of the sums in scratch memory, and its place in the image.
 struct MapCopy {
   std::unique_ptr<Compiled> copy{};
   std::int64_t from = 0;
@@ -46,10 +46,10 @@ struct MapCopy {
 
 /// Puts the phases of the innermost axes in order, in scratch memory.
 struct PhaseJoin {
-  int axes = 0;                ///< 0: there is none
-  kernels::Streams streams{};  ///< of one axis: of all maps together, if `rows` is multiplied by their number
-  std::int64_t blocks = 1;     ///< of two axes: calls for each map
-  std::int64_t outer = 1;      ///< phases of the outer of two axes, whose rows alternate
+  int axes = 0;                ///< 0: phases are not joined
+  kernels::Streams streams{};  ///< for one axis: of all maps together, if `rows` is multiplied by their number
+  std::int64_t blocks = 1;     ///< for two axes: calls for each map
+  std::int64_t outer = 1;      ///< for two axes: phases of the outer one, whose rows alternate
 };
 
 /// The program and the copies that bands with the same windows share.
@@ -58,10 +58,10 @@ struct MapPart {
   SumPlan plan;
   PhaseJoin join{};
   std::vector<MapCopy> copies{};
-  std::vector<MapCopy> last_copies{};  ///< of the last group
+  std::vector<MapCopy> last_copies{};  ///< copies of the last group
 };
 
-/// Returns the dim whose elements lie side by side on both sides, such as channels last, and fill a line or are continued by
+/// Returns the dim whose elements are neighbours on both sides, such as channels last, and fill a line or are continued by
 /// positions; or -1.
 int channels_of(const Problem& problem) {
   return find(problem.dims, [&](const Dim& dim) {
@@ -72,7 +72,7 @@ int channels_of(const Problem& problem) {
   });
 }
 
-/// Returns the dim whose elements are rows of few positions, one behind the other on both sides; or -1.
+/// Returns the dim whose elements are rows of few positions that follow one another on both sides; or -1.
 int rows_of(const Problem& problem) {
   constexpr std::int64_t short_row = 256;  // bytes (arbitrary)
   for (const Window& w : problem.windows) {
@@ -106,10 +106,10 @@ Problem with_larger_maps(Problem problem) {
 }
 
 bool has_maps(const Problem& problem) {
-  constexpr int most_windows = 5;  // arbitrary: with strides each doubles the copies to the image
+  constexpr int most_windows = 5;  // arbitrary: with strides each window doubles the copies to the image
   if (!adds(problem) || problem.own_source != nullptr) return false;
   if (problem.windows.empty() || problem.windows.size() > most_windows || !are_near(problem)) return false;
-  constexpr double most_taps = 4096;  // arbitrary: each is listed
+  constexpr double most_taps = 4096;  // arbitrary: each tap is listed
   double taps = 1;
   for (const Window& w : problem.windows) taps *= static_cast<double>(w.kernel);
   return taps <= most_taps && has_neighbours(problem);
@@ -122,14 +122,14 @@ std::optional<MapCut> cut_maps(const Problem& problem) {
     if (std::abs(problem.windows[i].image_stride) > std::abs(problem.windows[cut.banded].image_stride)) cut.banded = i;
   const Window& banded = problem.windows[cut.banded];
   const std::int64_t strides = ceil_div(banded.extent, banded.stride);
-  // Bytes of the sums of one stride of the banded window.
+  // The bytes of the sums for one stride of the banded window.
   std::int64_t row = accumulator_size(problem);
   for (int i = 0; i < problem.windows.size(); ++i) {
     const Window& w = problem.windows[i];
     row *= std::min(w.stride, w.extent) * (i == cut.banded ? 1 : ceil_div(w.extent, w.stride));
     if (row > stage_bytes()) return std::nullopt;
   }
-  // Columns are read in longer runs the larger a band is, but its sums should stay near.
+  // In a larger band, columns are read in longer runs, but its sums should stay near.
   const std::int64_t most = std::clamp<std::int64_t>(caches().l2 / 16, 32 << 10, 64 << 10);
   std::int64_t bands = 1;
   if (strides * row > 2 * most) {
@@ -160,7 +160,7 @@ std::vector<MapBand> bands_of(const Problem& problem, const MapCut& cut) {
   return bands;
 }
 
-/// Plans how vectors join the phases; a plan of 0 axes if they cannot.
+/// Returns the plan to join the phases with vectors; a plan of 0 axes if that is impossible.
 PhaseJoin plan_join(const std::vector<Window>& windows, const SumPlan& plan, std::int64_t element) {
   constexpr std::int64_t least_row = 32;  // bytes of a phase that are worth a call for each row (measured)
   const Window& inner = windows[static_cast<std::size_t>(plan.order.back())];
@@ -183,10 +183,10 @@ PhaseJoin plan_join(const std::vector<Window>& windows, const SumPlan& plan, std
   return join;
 }
 
-/// Plans the copies of so many maps to the image: one for the whole strides of all windows, and for each window one for the
-/// rest.
+/// Returns the copies of `maps` maps to the image: one for the whole strides of all windows, and for each window one for
+/// the rest.
 std::vector<MapCopy> copies_of(const Problem& problem, const MapCut& cut, const MapPart& part, std::int64_t maps) {
-  /// A box of the sorted map that is one copy: offsets in scratch memory and in the image.
+  /// A box of the sorted map that is one copy, with its offsets in scratch memory and in the image.
   struct Region {
     std::int64_t from = 0, to = 0;
     std::vector<Dim> dims{};
@@ -226,15 +226,15 @@ std::vector<MapCopy> copies_of(const Problem& problem, const MapCut& cut, const 
   return copies;
 }
 
-/// Writes the programs of all bands. Returns nothing if they would be many or long.
+/// Returns the programs of all bands; nothing if they would be many or long.
 std::optional<std::vector<MapPart>> parts_of_maps(const Problem& problem, const MapCut& cut,
                                                   const std::vector<MapBand>& bands, const kernels::SumMapKernel& kernel) {
   constexpr std::size_t most_parts = 8;  // arbitrary
-  constexpr double long_run = 16 << 10;  // bytes of columns: they are fetched well, however many there are (measured)
+  constexpr double long_run = 16 << 10;  // bytes of columns from which on any number is prefetched well (measured)
   std::vector<MapPart> parts;
   double run = static_cast<double>(problem.element_size);
   for (const Window& w : problem.windows) run *= static_cast<double>(w.positions);
-  // Channels of a tap lie in pieces, one for each position.
+  // With channels, the columns of a tap lie in pieces, one for each position.
   const bool has_channels = std::ranges::any_of(
       problem.windows, [&](const Window& w) { return w.position_stride == problem.element_size && w.kernel == 1; });
   const bool in_order =
@@ -279,7 +279,7 @@ class SumMaps final : public Compiled {
     scratch_per_piece_ = rest_at_ + copies;
     rows_ = count_tuples(cut.outer) * cut.groups * std::ssize(bands_);
     bytes_ = spanned_bytes(problem);
-    if (bands_.size() > 1 || bytes_ <= static_cast<double>(caches().l2) / 2) return;  // the processor fetches it by itself
+    if (bands_.size() > 1 || bytes_ <= static_cast<double>(caches().l2) / 2) return;  // the processor prefetches by itself
     constexpr std::int64_t least_ahead = 8 << 10;
     columns_bytes_ = std::abs(cut.grouped.src_stride);
     ahead_ = columns_bytes_ == 0 ? 0 : ceil_div(least_ahead, columns_bytes_);
@@ -332,7 +332,7 @@ class SumMaps final : public Compiled {
   }
 
  private:
-  /// A band: where its columns begin, and the part that it shares.
+  /// A band: the place of its columns, and the part that it shares with others.
   struct Band {
     std::int64_t src = 0;
     const MapPart* part = nullptr;
@@ -355,14 +355,14 @@ class SumMaps final : public Compiled {
     }
   }
 
-  /// Writes the elements of a map of means that have no terms.
+  /// Fills the elements of a map of means that have no terms.
   void fill(std::byte* to, const std::vector<SumPlan::Hole>& holes) const noexcept {
     const std::int64_t element = problem_.element_size;
     for (const SumPlan::Hole& hole : holes)
       kernels::fill_row(to + hole.first * element, element, means_.fill().data(), element, hole.count, element);
   }
 
-  /// Returns the box of the image that some maps of a band fill.
+  /// Returns the box of the image that `maps` maps of a band fill.
   Box image_part(const MapPart& part, std::int64_t band, std::int64_t maps) const noexcept {
     Box box;
     box.push_back({-1, maps, 0, 1, cut_.grouped.src_stride, cut_.grouped.dst_stride});
@@ -378,10 +378,10 @@ class SumMaps final : public Compiled {
   MapCut cut_;
   std::vector<MapPart> parts_;
   std::vector<Band> bands_{};
-  std::int64_t elements_at_ = 0;  // in scratch memory, behind the sums of one map
-  std::int64_t joined_at_ = 0;    // behind the elements of a group
-  std::int64_t rest_at_ = 0;      // for the copies
-  std::int64_t ahead_ = 0;        // maps
+  std::int64_t elements_at_ = 0;  // place in scratch memory, behind the sums of one map
+  std::int64_t joined_at_ = 0;    // place behind the elements of a group
+  std::int64_t rest_at_ = 0;      // place for the copies' scratch memory
+  std::int64_t ahead_ = 0;        // number of maps that are prefetched ahead
   std::int64_t columns_bytes_ = 0;
 };
 

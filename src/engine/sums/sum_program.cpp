@@ -10,8 +10,8 @@
 namespace patchfold::engine {
 namespace {
 
-constexpr std::size_t most_listed_terms = 1 << 16;  ///< of a program (arbitrary: 2 MB)
-/// Bytes of a row that are worth a step for each tap (measured).
+constexpr std::size_t most_listed_terms = 1 << 16;  ///< terms of a program (arbitrary: 2 MB)
+/// The bytes of a row that are worth a step for each tap (measured).
 constexpr std::int64_t worth_a_step = 256;
 
 /// Returns the axes of a walk from the elements of a phase to the positions of each tap.
@@ -34,8 +34,8 @@ std::vector<WalkAxis> sum_axes(const std::vector<Window>& windows) {
   return axes;
 }
 
-/// Writes one SumPlan. There are two ways, chosen by where the columns of a map lie when they are read (Reads): run by run
-/// (write_runs) or tap by tap (write_steps).
+/// Writes one SumPlan, in the way that suits the place of the columns when they are read (Reads): run by run (write_runs)
+/// or tap by tap (write_steps).
 class SumPlanWriter {
  public:
   SumPlanWriter(const std::vector<Window>& windows, const kernels::SumMapKernel& kernel, std::int64_t element_size,
@@ -57,14 +57,14 @@ class SumPlanWriter {
 
   bool write() {
     const bool is_near = walk_.is_one_row() && walk_.row() <= kernel_.most_vectors * kernel_.lanes;
-    // Columns of one map, and of the next that are fetched meanwhile, stay in the first-level cache.
+    // Columns of one map, and of the next one that are prefetched meanwhile, stay in the first-level cache.
     const bool is_little = columns_ <= static_cast<double>(caches().l1) / 3;
     const bool done = is_little || is_near ? write_runs() : write_steps();
     plan_.masks = walk_.take_masks();
     return done;
   }
 
-  /// Writes how many taps meet at each element, phase by phase.
+  /// Writes the number of taps that meet at each element, phase by phase.
   void count() {
     const auto count_axis = [](const WalkAxis& axis) {
       std::vector<double> met(static_cast<std::size_t>(axis.phases * axis.length));
@@ -101,7 +101,7 @@ class SumPlanWriter {
  private:
   using Met = MapWalk::Met;
 
-  /// Writes the runs, phase by phase, and within a phase row by row. Returns false if they would be many.
+  /// Writes the runs, phase by phase, and within a phase row by row. Returns false if there would be many.
   bool write_runs() {
     Dims phases;
     for (std::size_t k = 0; k < walk_.size(); ++k) phases.push_back(walk_.axis(k).phases);
@@ -150,11 +150,11 @@ class SumPlanWriter {
     return plan_.terms.size() <= most_listed_terms;
   }
 
-  /// Writes steps, each of a few taps of one phase, as the columns lie in memory. Returns false if they would be many.
+  /// Writes steps, each of a few taps of a phase, in the order of columns in memory. Returns false if there would be many.
   bool write_steps() {
     const std::int64_t together = reads_ == Reads::in_order ? 1 : kernels::most_step_terms;
     std::vector<std::vector<Met>> groups(static_cast<std::size_t>(plan_.elements / block_));
-    // Vectors reach beyond the end of a phase, so none may begin after the next one.
+    // Vectors reach beyond the end of a phase, so each must begin before the next phase does.
     if (groups.size() > 1) {
       kernels::SumStep clear;
       clear.begins = true;
@@ -179,7 +179,7 @@ class SumPlanWriter {
   }
 
   bool write_group(const std::vector<Met>& group, std::int64_t phase) {
-    // The part of a row that some of the taps meet, from a whole vector on; all of it where the sums begin.
+    // Takes the part of a row that some of the taps meet, from a whole vector on; all of the row if the sums begin.
     std::int64_t from = walk_.row(), to = 0;
     for (const Met& met : group) {
       from = std::min(from, walk_.row_tap(met).from * walk_.row_step());
@@ -225,8 +225,8 @@ class SumPlanWriter {
   MapWalk walk_;
   Reads reads_;
   std::int64_t block_ = 1;  // elements of a phase
-  double columns_ = 1;      // bytes
-  bool has_begun_ = false;  // sums have a step that begins them
+  double columns_ = 1;      // bytes of columns
+  bool has_begun_ = false;  // a step that begins the sums has been written
   SumPlan plan_{};
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes the programs of kernels/sum_map.hpp.
 //
-// A program makes the map sorted: one phase of all windows after another, each a box of its elements in the order of the
-// positions. Without strides that is the map itself.
+// A program makes the map sorted: one phase of all windows after another, each a box of elements in the order of the
+// positions. Without strides that order is the map itself.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,12 @@
 
 namespace patchfold::engine {
 
-/// Tells in which order the columns of a map are read.
+/// The order in which the columns of a map are read.
 ///   in_order  from memory, which is fastest if they are read from the first byte to the last: tap by tap
 ///   together  from a cache, or in pieces that lie apart: a few taps at a time, so that sums are loaded less often
 enum class Reads : std::uint8_t { in_order, together };
 
-/// A program with the lists that it consists of. It holds no pointers into tensors: offsets count from the map's columns and
-/// from its sums.
+/// A program with its lists. It holds no pointers into tensors: offsets count from the map's columns and from its sums.
 struct SumPlan {
   /// Elements of a mean's map that no tap meets.
   struct Hole {
@@ -31,17 +30,17 @@ struct SumPlan {
   std::vector<kernels::SumRun> runs{};
   std::vector<kernels::SumTerm> terms{};
   std::vector<std::uint8_t> masks{};
-  std::vector<double> counts{};  ///< of means
+  std::vector<double> counts{};  ///< for means
   std::vector<Hole> holes{};
-  std::int64_t elements = 0;  ///< of the sorted map
+  std::int64_t elements = 0;  ///< number of elements of the sorted map
   std::int64_t lanes = 0;
-  std::vector<int> order{};  ///< of the windows in a phase, from the outermost to the innermost
+  std::vector<int> order{};  ///< windows of a phase, from the outermost to the innermost
 
   kernels::SumProgram program() const noexcept { return {steps, runs, terms.data(), masks.data(), lanes, counts.data()}; }
 };
 
-/// Writes the program of a map with these windows, of which one has its positions side by side. Returns nothing if the
-/// program would be long.
+/// Returns the program of a map with these windows, one of which has its positions side by side; nothing if the program
+/// would be long.
 std::optional<SumPlan> plan_sums(const std::vector<Window>& windows, const kernels::SumMapKernel& kernel,
                                  std::int64_t element_size, Reads reads, bool is_mean);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strategy "sum rows": any sum, row by row of the image. A row of image elements is summed in scratch memory and written
-// once. For each tap, taken in ascending order, the column elements that point into the row are added. Along the row's own
-// window a tap points at every stride-th element, so accumulators are kept by residue: those that one tap meets are
-// neighbours.
+// The strategy "sum rows": any sum, row by row of the image. A row of image elements is summed in scratch memory and
+// written once. For each tap, in ascending order, the column elements that point into the row are added. Along the row's
+// own window a tap points at every stride-th element, so accumulators are sorted by residue, and those that one tap meets
+// are neighbours.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -16,11 +16,11 @@
 namespace patchfold::engine {
 namespace {
 
-/// Accumulators of a row at most (arbitrary: 32 KiB of float32, a common L1 cache is 32 to 48 KiB).
+/// The most accumulators of a row (arbitrary: 32 KiB of float32; a common L1 cache has 32 to 48 KiB).
 constexpr std::int64_t row_elements = 4096;
-/// Elements of a row whose neighbours lie apart.
+/// The most elements of a row with a stride.
 constexpr std::int64_t strided_chunk = 256;
-/// If less than one in so many elements of a row meets a tap, each element is a row of its own.
+/// If a tap meets less than one in so many elements of a row, each element is a row of its own.
 constexpr std::int64_t sparse = 8;
 
 RowPlan plan_sum(const Problem& problem) {
@@ -33,13 +33,13 @@ RowPlan plan_elements(const Problem& problem) {
   return plan_rows(axes, row_bytes, 1, 1);
 }
 
-/// The accumulators of one row: element y of the row stands at slot (y % residues) * depth + y / residues.
+/// The accumulators of one row: element y of the row has slot (y % residues) * depth + y / residues.
 struct Slots {
   std::int64_t residues = 1;
   std::int64_t depth = 1;
 };
 
-/// A plan of the strategy. It has no tables, so it fits every sum: taps are solved for while it runs.
+/// A plan of the strategy. It has no tables, so it fits every sum: taps are computed during the run.
 class SumRows final : public Compiled {
  public:
   SumRows(const Problem& problem, const RowPlan& plan) : Compiled(problem), plan_(plan), means_(problem_) {
@@ -64,17 +64,17 @@ class SumRows final : public Compiled {
 
   void run_rows(const std::byte* src, std::byte* dst, std::int64_t first, std::int64_t last,
                 std::byte* scratch) const noexcept override {
-    std::int64_t counted = -1;  // where the row begins whose counts stand in scratch memory
+    std::int64_t counted = -1;  // the beginning of the row whose counts are in scratch memory
     Odometer odometer(plan_.counted, first);
     for (std::int64_t row = first; row < last; ++row, odometer.next()) run_row(src, dst, odometer, scratch, counted);
   }
 
  private:
-  /// The taps that point into the row along one window, in ascending order, each `step` bytes after the one before.
-  /// Along the row's own window the offset of a tap depends on where the row begins, so `step` is not used.
+  /// The taps along one window that point into the row, in ascending order, `step` bytes apart. Along the row's own window
+  /// the offset of a tap depends on the beginning of the row, so `step` is not used.
   struct Loop {
     Taps taps{};
-    std::int64_t first_tap = 0;  // of the row's own window
+    std::int64_t first_tap = 0;  // for the row's own window
   };
   using Loops = std::array<Loop, max_axes>;
   using Add = decltype(kernels::SumKernel::add);
@@ -146,7 +146,7 @@ class SumRows final : public Compiled {
     if (!certain) care();
   }
 
-  /// Counts the taps of the row's own window that meet in each element, by slot.
+  /// Counts, by slot, the taps of the row's own window that meet in each element.
   void count_row(std::int64_t begin, std::int64_t count, const Slots& slots, const Loops& loops,
                  double* met) const noexcept {
     const std::int64_t parts = parts_of(problem_.dtype);
@@ -177,7 +177,7 @@ class SumRows final : public Compiled {
     return {{std::max<std::int64_t>(0, high - low + 1), 0, 0}, low};
   }
 
-  /// Runs through the tuples of taps of all windows, the last window's fastest: the order of the sum.
+  /// Adds the tuples of taps of all windows, the last window's fastest, in the order of the sum.
   void add_taps(Add add, const std::byte* src, std::int64_t src_at, std::int64_t begin, std::int64_t count,
                 const Slots& slots, const Loops& loops, std::byte* scratch) const noexcept {
     const int windows = problem_.windows.size();
@@ -209,7 +209,7 @@ class SumRows final : public Compiled {
     }
   }
 
-  /// The positions whose tap points into a row: the first one, and the slot of its element. The others follow both.
+  /// The positions whose tap points into a row: the first position, their number, and the slot of the first one's element.
   struct Met {
     std::int64_t first = 0, positions = 0, slot = 0;
   };
@@ -220,11 +220,11 @@ class SumRows final : public Compiled {
     const std::int64_t high = std::min(w.positions, ceil_div(count - origin, w.stride));
     if (low >= high) return {};
     const std::int64_t element = origin + low * w.stride;
-    // Where the stride exceeds the row, residues are elements and every element has a residue of its own.
+    // If the stride exceeds the row, every element has a residue of its own.
     return {low, high - low, element % slots.residues * slots.depth + element / slots.residues};
   }
 
-  /// Adds the elements of one tap of the row's own window. `src` stands at the window's tap 0 and position 0.
+  /// Adds the elements of one tap of the row's own window. `src` is the place of the window's tap 0 and position 0.
   void add_tap(Add add, const std::byte* src, std::int64_t tap, std::int64_t begin, std::int64_t count, const Slots& slots,
                std::byte* scratch) const noexcept {
     const Window& w = problem_.windows[plan_.row.window];
@@ -238,7 +238,7 @@ class SumRows final : public Compiled {
   std::array<TapSolver, max_axes> solvers_{};
   Means means_;
   std::int64_t accumulator_size_ = 1;
-  std::int64_t counts_at_ = 0;  // in scratch memory, behind the accumulators
+  std::int64_t counts_at_ = 0;  // place in scratch memory, behind the accumulators
   bool is_careful_ = false;     // every mean needs care
 };
 

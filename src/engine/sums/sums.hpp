@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of the strategy table that add. A strategy "NAME" lives in sums/NAME.cpp. Each make_ function returns the plan of
-// a problem in normal form, or null if the strategy does not fit the problem.
+// The rows of the strategy table that add. The strategy "NAME" lives in sums/NAME.cpp. Each make_ function returns the plan
+// of a problem in normal form, or null if the strategy does not fit the problem.
 #pragma once
 
 #include <memory>
@@ -9,16 +9,16 @@
 
 namespace patchfold::engine {
 
-/// Coverage: sums of ones. Its time does not grow with the taps and positions that meet.
+/// Coverage, a sum of ones. Its time does not grow with the taps and positions that meet.
 std::unique_ptr<Compiled> make_counts(const Problem& problem);
 /// Returns whether positions of the columns, or elements within a position, are neighbours in memory.
 bool has_neighbours(const Problem& problem);
-/// Sums of columns that have such neighbours. Does not fit windows of very many taps.
+/// Sums of columns with such neighbours; not for windows of very many taps.
 std::unique_ptr<Compiled> make_sum_maps(const Problem& problem);
-/// Columns in any other layout: copied to scratch memory, band by band, and added up there.
+/// Sums of columns in any other layout, which are copied to scratch memory, band by band, and added up there.
 std::unique_ptr<Compiled> make_sum_bands(const Problem& problem);
 bool sum_bands_pay(const Problem& problem);
-/// Any sum, row by row of the image, or element by element where strides are so long that a tap points at few elements of a
+/// Any sum, row by row of the image, or element by element if strides are so long that a tap points at few elements of a
 /// row.
 std::unique_ptr<Compiled> make_sum_rows(const Problem& problem);
 
