@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weighted sums of rows. Sums are vectors of float64; means of 8-bit elements are first made in float32, which settles
+// Weighted sums of rows. Sums are vectors of float64. Means of 8-bit elements are first made in float32, which decides
 // nearly all of them. Plain loops make rows that are shorter than a vector.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/blend.cpp"
@@ -68,7 +68,7 @@ void Normalise(const RawWeights& w) {
   }
 }
 
-/// Vectors that are made together, so that what belongs to a term is looked up once for all of them.
+/// Vectors that are made together, so that the facts of a term are looked up once for all of them.
 constexpr int vectors_of_block = 4;
 
 template <class T>
@@ -76,8 +76,8 @@ HWY_INLINE T* row_of(const BlendRows& b, std::int64_t r) {
   return reinterpret_cast<T*>(b.dst + r * b.pitch);
 }
 
-/// Calls block(j, number) for stretches of `number` vectors of a row: vectors_of_block or, as a constant too, 1. The last
-/// one goes over elements that have been made before. A row has `lanes` elements or more.
+/// Calls block(j, number) for stretches of `number` vectors of a row: vectors_of_block, or 1, both as constants. The last
+/// stretch overlaps elements that have been made before. A row has `lanes` elements or more.
 template <class Block>
 HWY_INLINE void each_block(std::int64_t count, std::int64_t lanes, const Block& block) {
   std::int64_t j = 0;
@@ -99,7 +99,7 @@ HWY_INLINE void fetch(const T* elements, const BlendTerm& term, std::int64_t byt
     hwy::Prefetch(reinterpret_cast<const std::byte*>(elements) + i + term.ahead);
 }
 
-/// Sums of float64, as elements of the same type or as float64.
+/// Makes sums of float64, as elements of type From or as float64.
 template <class From, class To>
 struct Weighted {
   using D = hn::ScalableTag<double>;
@@ -111,7 +111,7 @@ struct Weighted {
   using Out = typename Elements<To, D>::Raw;
   static constexpr std::int64_t lanes = hn::MaxLanes(D());
 
-  /// Writes the elements from column j of row r on, in dst.
+  /// Writes elements from column j of row r on to dst.
   template <int vectors, bool past_cache>
   static HWY_INLINE void block(const BlendRows& b, Out* dst, std::int64_t r, std::int64_t j, bool keep_equal) {
     const D d;
@@ -143,7 +143,7 @@ struct Weighted {
     for (std::int64_t i = 1; i < b.terms_count; ++i) add(b.terms[i], std::false_type());
     PATCHFOLD_EACH for (int v = 0; v < vectors; ++v) {
       V sum = sums[v];
-      // The sign and the payload of a computed NaN depend on the order of operands, which is the compiler's.
+      // The order of operands, chosen by the compiler, decides the sign and the payload of a computed NaN.
       if constexpr (Type::is_float)
         sum = hn::IfThenElse(hn::Eq(sum, sum), sum, hn::Set(d, std::numeric_limits<double>::quiet_NaN()));
       if constexpr (std::is_same_v<From, To>) {
@@ -157,7 +157,7 @@ struct Weighted {
         const hn::Rebind<std::uint64_t, D> wide;
         const auto is_equal = hn::RebindMask(d, hn::Eq(widen_bits(wide, differences[v]), hn::Zero(wide)));
         V first = Type::widen(firsts[v]);
-        // NaNs of small types keep their sign alone, as base/small_float.hpp has it.
+        // NaNs of small types keep only their sign, as in base/small_float.hpp.
         if constexpr (SmallFloat<From>)
           first = hn::IfThenElse(hn::Eq(first, first), first,
                                  hn::CopySign(hn::Set(d, std::numeric_limits<double>::quiet_NaN()), first));
@@ -178,7 +178,7 @@ struct Weighted {
   }
 };
 
-/// Means of 8-bit elements: sums of float32, and of float64 where these come too near to the middle between two integers.
+/// Makes means of 8-bit elements: sums of float32, or of float64 if these come too near to the middle of two integers.
 template <class From>
 struct Means8 {
   using D = hn::ScalableTag<float>;
@@ -209,17 +209,17 @@ struct Means8 {
     add(b.terms[0], std::true_type());
     for (std::int64_t i = 1; i < b.terms_count; ++i) add(b.terms[i], std::false_type());
     // A product of a scale, a weight and an element has passed four roundings, a sum of m products m - 1 more, and the
-    // weights of an element add up to 1. So a sum differs by less than (m + 4) * 2^-24 * 2^8 from that of float64.
+    // weights of an element add up to 1. So a sum differs by less than (m + 4) * 2^-24 * 2^8 from the sum in float64.
     const auto limit = hn::Set(d, 0.5F - static_cast<float>(b.terms_count + 4) * 0x1p-16F);
     Raw* dst = row_of<Raw>(b, r) + j;
-    // The sum of this and a number below 2^22 has the whole number next to it in its low bits.
+    // The sum of this and a number below 2^22 has the nearest whole number in its low bits.
     const auto magic = hn::Set(d, 0x1.8p23F);
     V rests[vectors];
     V worst = hn::Zero(d);
     PATCHFOLD_EACH for (int v = 0; v < vectors; ++v) {
       const auto moved = hn::Add(sums[v], magic);
       rests[v] = hn::Abs(hn::Sub(sums[v], hn::Sub(moved, magic)));
-      // Equal elements stay, whatever their bits. Only booleans have several patterns for one number.
+      // Equal elements stay, with all their bits. Only booleans have several patterns for one number.
       if constexpr (std::is_same_v<From, Boolean>)
         rests[v] = hn::IfThenElse(hn::Gt(Elements<std::uint8_t, D>::widen(seen[v]), hn::Set(d, 1)), magic, rests[v]);
       worst = hn::Max(worst, rests[v]);
@@ -246,7 +246,7 @@ struct Means8 {
   }
 };
 
-/// Sums as float32, by way of float64: the same single rounding, since float64 holds the sums as they are.
+/// Makes sums as float32, by way of float64: float64 holds the sums exactly, so only one step rounds.
 template <class From>
 void rows_to_float(const BlendRows& b, bool keep_equal) {
   using D = hn::ScalableTag<double>;
@@ -256,7 +256,7 @@ void rows_to_float(const BlendRows& b, bool keep_equal) {
   alignas(64) double sums[part];
   for (std::int64_t r = 0; r < b.rows; ++r)
     for (std::int64_t done = 0; done < b.count; done += part) {
-      // The last part has a vector at least: it begins earlier if it would not.
+      // The last part has at least a vector: it begins earlier if it would be shorter.
       const std::int64_t begin = std::min(done, b.count - lanes);
       const std::int64_t count = std::min(part, b.count - begin);
       using Exact = Weighted<From, double>;
@@ -305,7 +305,7 @@ void lines(const BlendRows& b, bool keep_equal) {
 
 template <class T>
 Blend lines_of(bool keep_equal) {
-  // A store past the cache writes 16 bytes at least.
+  // A store past the cache writes at least 16 bytes.
   if constexpr (Weighted<T, T>::lanes * sizeof(T) < 16)
     return nullptr;
   else

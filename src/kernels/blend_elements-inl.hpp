@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors of elements as numbers, for blend.cpp: how each type is widened to float64 (8-bit types to float32 too), and how
-// sums are narrowed, rounded once.
+// Vectors of elements as numbers, for blend.cpp: widens each type to float64 (8-bit types to float32 too), and narrows
+// sums, rounded once.
 #include <hwy/highway.h>
 
 #include <concepts>
@@ -24,7 +24,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
 
-/// Bits of lanes as 64 bits.
+/// Returns the bits of lanes as 64 bits.
 template <class D, class V>
 HWY_INLINE auto widen_bits(D d, V bits) {
   using U = hn::TFromV<V>;
@@ -37,7 +37,7 @@ HWY_INLINE auto widen_bits(D d, V bits) {
     return hn::PromoteTo(d, hn::PromoteTo(words, bits));
 }
 
-/// Numbers that C++ has a type for. D has lanes of float64, or of float32 for 8-bit types.
+/// Elements that C++ has a type for. D has lanes of float64, or of float32 for 8-bit types.
 template <class T, class D>
 struct Elements {
   using Raw = T;
@@ -46,7 +46,7 @@ struct Elements {
   static constexpr DType dtype = *patchfold::detail::dtype_of_type<T>();
   using Words = hn::Rebind<std::int32_t, D>;
 
-  /// Exact.
+  /// Returns the exact numbers.
   template <class RawV>
   static HWY_INLINE V widen(RawV v) {
     const D d;
@@ -64,7 +64,7 @@ struct Elements {
       return hn::PromoteTo(d, hn::PromoteTo(Words(), v));
     }
   }
-  /// Rounds to nearest even; integers saturate.
+  /// Returns numbers rounded to nearest even; integers saturate.
   static HWY_INLINE auto narrow(V v) {
     const D d;
     const hn::Rebind<T, D> raw;
@@ -88,7 +88,7 @@ struct Elements {
   }
 };
 
-/// Any byte but 0 is 1.
+/// Booleans: any byte but 0 is 1.
 template <class D>
 struct Elements<Boolean, D> {
   using Raw = std::uint8_t;
@@ -103,14 +103,14 @@ struct Elements<Boolean, D> {
   static HWY_INLINE auto narrow(hn::Vec<D> v) { return hn::Min(Bytes::narrow(v), hn::Set(hn::Rebind<Raw, D>(), 1)); }
 };
 
-/// Returns a number rounded to nearest even to a format with so many bits of mantissa, whose smallest normal number is
-/// given, in float64.
+/// Returns numbers in float64, rounded to nearest even to a format with that many bits of mantissa and that smallest normal
+/// number.
 template <class D>
 HWY_INLINE hn::Vec<D> round_to_bits(D d, hn::Vec<D> v, int mantissa_bits, double smallest) {
   const auto magnitude = hn::Abs(v);
   const hn::RebindToUnsigned<D> bits;
   const auto power = hn::BitCast(d, hn::And(hn::BitCast(bits, magnitude), hn::Set(bits, 0x7ff0000000000000u)));
-  // Units of the last place are those of the smallest normal number at least. What is beyond 2^200 is infinity later.
+  // The unit of the last place is at least that of the smallest normal number. Numbers beyond 2^200 become infinity later.
   const auto bounded = hn::Min(hn::Max(power, hn::Set(d, smallest)), hn::Set(d, 0x1p200));
   const auto centre = hn::Mul(bounded, hn::Set(d, static_cast<double>(std::uint64_t{1} << (52 - mantissa_bits))));
   return hn::CopySign(hn::Sub(hn::Add(magnitude, centre), centre), v);
@@ -153,7 +153,7 @@ struct Elements<Float16, D> {
       const auto bits = hn::PromoteTo(words, v);
       const auto sign = hn::ShiftLeft<16>(hn::And(bits, hn::Set(words, 0x8000)));
       const auto moved = hn::ShiftLeft<13>(hn::And(bits, hn::Set(words, 0x7fff)));
-      // With the exponent of float32 the same bits are 2^112 times smaller; infinity and NaN are not.
+      // With the exponent of float32 these bits are 2^112 times smaller, except for infinity and NaN.
       const auto finite = hn::Mul(hn::BitCast(floats, moved), hn::Set(floats, 0x1p112F));
       const auto special = hn::BitCast(floats, hn::Or(moved, hn::Set(words, 0x7f800000)));
       const auto is_special = hn::Ge(hn::BitCast(floats, moved), hn::Set(floats, 0x1p-96F));

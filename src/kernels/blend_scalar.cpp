@@ -25,7 +25,7 @@ void save(std::byte* row, std::int64_t j, T value) {
   std::memcpy(row + j * static_cast<std::int64_t>(sizeof(T)), &value, sizeof(T));
 }
 
-/// Calls f.template operator()<T>() with the type of the elements; null for opaque and complex ones.
+/// Returns f.template operator()<T>() for the type of the elements; null for opaque and complex ones.
 template <class F>
 Blend with_real_type(DType dtype, F f) {
   return visit_held(dtype, [&]<class T>(std::type_identity<T>) -> Blend {
@@ -59,7 +59,7 @@ void weighted(const BlendRows& b, bool keep_equal) {
       const double product = Number<From>::widen(element) * (scale * term.weights[r * term.weights_pitch + j]);
       sum = i == 0 ? product : sum + product;
     }
-    // The sign and the payload of a computed NaN depend on the order of operands, which is the compiler's.
+    // The order of operands, chosen by the compiler, decides the sign and the payload of a computed NaN.
     if (std::isnan(sum)) sum = std::numeric_limits<double>::quiet_NaN();
     if constexpr (std::is_same_v<From, To>)
       save(dst, j, equal ? first : Number<From>::narrow(sum));
@@ -76,7 +76,7 @@ Blend weighted_to(bool keep_equal) {
 
 template <class From>
 void extreme(const BlendRows& b, bool largest) {
-  // 64-bit integers do not fit into float64: they are compared as they are.
+  // 64-bit integers do not fit into float64, so they are compared as integers.
   const auto order = [](From element) {
     if constexpr (std::is_integral_v<From>)
       return element;
@@ -103,7 +103,7 @@ void extreme(const BlendRows& b, bool largest) {
 
 template <class T>
 void integers64(const BlendRows& b, bool mean) {
-  // Most elements have two, four or eight tiles: a shift takes much less time than a quotient of 128 bits.
+  // Most elements have two, four or eight tiles, and a shift takes much less time than a quotient of 128 bits.
   const int shift = std::has_single_bit(static_cast<std::uint64_t>(b.terms_count))
                         ? std::countr_zero(static_cast<std::uint64_t>(b.terms_count))
                         : -1;

@@ -20,7 +20,7 @@ HWY_BEFORE_NAMESPACE();
 namespace patchfold::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Adds +0 to the element as Finish says; float32 and float64 may stand for both parts of a complex number.
+/// Adds +0 to the element as Finish says; float32 and float64 may be the parts of a complex number.
 template <class Float, class T>
 HWY_INLINE T plus_zero(T value) {
   Float parts[sizeof(T) / sizeof(Float)];
@@ -52,7 +52,7 @@ HWY_INLINE T finished(T value, Finish finish) {
   return value;
 }
 
-/// Elements [from, to) of one row, one by one.
+/// Moves elements [from, to) of one row, one by one.
 template <class T, bool joins>
 void one_by_one(std::byte* dst, const std::byte* src, const Streams& s, std::int64_t row, std::int64_t from, std::int64_t to,
                 Finish finish) {
@@ -93,7 +93,7 @@ HWY_INLINE void add_zero_to_halves(D d, V (&v)[number]) {
   }
 }
 
-/// Finishes whole vectors; `finish` is looked at once for all of them.
+/// Finishes whole vectors; `finish` is tested once for all of them.
 template <class D, class V = hn::Vec<D>, std::size_t number>
 HWY_INLINE void finish_all(D d, V (&v)[number], Finish finish) {
   constexpr std::size_t size = sizeof(hn::TFromD<D>);
@@ -110,15 +110,15 @@ HWY_INLINE void finish_all(D d, V (&v)[number], Finish finish) {
   }
 }
 
-/// Loads `ways` vectors from one side, regroups them and stores them on the other. How they are stored and finished is asked
-/// once for a group: a branch that is always foretold, instead of a copy of the code for each case.
+/// Loads `ways` vectors from one side, regroups them and stores them on the other. The kinds of store and finish are tested
+/// once per group: that branch is always predicted, and saves a copy of the code for each case.
 template <class T, int ways, bool joins, class Tag = hn::ScalableTag<T> >
 struct Group {
   using D = Tag;
   static constexpr std::int64_t lanes = hn::MaxLanes(D());
   static constexpr std::int64_t bytes = lanes * static_cast<std::int64_t>(sizeof(T));
 
-  /// `together` yields the address of each of the `ways` vectors on the side where elements lie together.
+  /// Moves a group. `together` returns the addresses of its vectors on the side where elements lie together, one per call.
   template <class Together>
   static HWY_INLINE void run(std::byte* dst, const std::byte* src, const Streams& s, bool past_cache, Finish finish,
                              Together&& together) {
@@ -156,12 +156,12 @@ struct Group {
   }
 };
 
-/// Rows of whole vectors: the streams run through all rows without a break.
+/// Moves rows of whole vectors: the streams run through all rows without a break.
 template <class T, int ways, bool joins>
 void run_whole(std::byte* dst, const std::byte* src, const Streams& s, bool past_cache, Finish finish) {
   using G = Group<T, ways, joins>;
   const std::int64_t row_bytes = s.count * ways * static_cast<std::int64_t>(sizeof(T));
-  std::int64_t row = 0, at = 0;  // the vector that is next on the side where elements lie together
+  std::int64_t row = 0, at = 0;  // the next vector on the side where elements lie together
   const auto together = [&] {
     const std::int64_t here = row + at;
     at += G::bytes;
@@ -180,7 +180,7 @@ void run_whole(std::byte* dst, const std::byte* src, const Streams& s, bool past
   for (; done < total; ++done) one_by_one<T, joins>(dst, src, s, done / s.count, done % s.count, done % s.count + 1, finish);
 }
 
-/// Rows of at least a vector; the last vectors of a row overlap those before.
+/// Moves rows of at least a vector; the last vectors of a row overlap earlier ones.
 template <class G, class T, int ways, bool joins>
 void run_vectors(std::byte* dst, const std::byte* src, const Streams& s, Finish finish) {
   for (std::int64_t row = 0; row < s.rows; ++row)
@@ -197,7 +197,7 @@ void run_vectors(std::byte* dst, const std::byte* src, const Streams& s, Finish 
     }
 }
 
-/// Rows of any length.
+/// Moves rows of any length.
 template <class T, int ways, bool joins>
 void run_rows(std::byte* dst, const std::byte* src, const Streams& s, Finish finish) {
   using Whole = Group<T, ways, joins>;

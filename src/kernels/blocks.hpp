@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small elements regrouped within registers.
+// Regroups small elements within registers.
 //
 // Split sends every `ways`-th element to a stream of its own: r g b r g b .. becomes r r .. g g .. b b ... Join is the
 // inverse. Both load whole vectors, move lanes between them, and store whole vectors. The strategy "streams" of the
@@ -17,36 +17,36 @@ namespace patchfold::kernels {
 /// Returns whether split and join are made for `ways` streams of elements of `unit` bytes.
 bool has_vectors(std::int64_t unit, std::int64_t ways) noexcept;
 
-/// `rows` rows, each of `count` groups of `ways` elements: the work of one split or join.
+/// The work of one split or join: `rows` rows, each of `count` groups of `ways` elements.
 struct Streams {
   std::int64_t ways = 1;
   std::int64_t pitch = 0;  ///< bytes from stream to stream
   std::int64_t count = 0;  ///< elements of a stream in a row
   std::int64_t rows = 1;
-  std::int64_t row_pitch = 0;         ///< bytes from row to row on the side where the elements lie together
-  std::int64_t stream_row_pitch = 0;  ///< and in a stream; count * unit if its rows follow each other
-  std::int64_t prefetch = 0;          ///< bytes ahead of what is read; 0: none
+  std::int64_t row_pitch = 0;         ///< bytes from row to row on the side where elements lie together
+  std::int64_t stream_row_pitch = 0;  ///< bytes from row to row of a stream; count * unit if its rows follow each other
+  std::int64_t prefetch = 0;          ///< bytes that reads are prefetched ahead; 0: none
 };
 
-/// dst[way * pitch + row * stream_row_pitch + i * unit] = src[row * row_pitch + (i * ways + way) * unit]; unit is 1, 2, 4 or
-/// 8, ways 2, 3, 4, 8 or 16.
+/// Copies dst[way * pitch + row * stream_row_pitch + i * unit] = src[row * row_pitch + (i * ways + way) * unit]. unit is 1,
+/// 2, 4 or 8, ways 2, 3, 4, 8 or 16.
 void split(std::byte* dst, const std::byte* src, std::int64_t unit, const Streams& streams, Store store) noexcept;
 
-/// Returns the bytes of the vectors that split and join load and store: their rows must fill one to be fast.
+/// Returns the bytes of the vectors of split and join. They are fast only for rows that fill a vector.
 std::int64_t vector_bytes() noexcept;
 
 /// Returns whether rows are whole vectors, so that split and join can write whole lines.
 bool streams_whole(std::int64_t unit, const Streams& streams) noexcept;
 
-/// Names the change of an element that is added to +0: integers stay, -0 becomes +0, signalling NaNs become quiet, booleans
-/// 0 or 1.
+/// The change of an element that is added to +0: integers stay, -0 becomes +0, signalling NaNs become quiet, booleans 0 or
+/// 1.
 enum class Finish : std::uint8_t { none, float32, float64, float16, bfloat16, boolean };
 Finish finish_of(DType dtype) noexcept;
 /// Adds +0 to elements side by side.
 void finish_elements(std::byte* elements, std::int64_t bytes, Finish finish) noexcept;
 
-/// dst[row * row_pitch + (i * ways + way) * unit] = src[way * pitch + row * stream_row_pitch + i * unit]; the same units and
-/// ways.
+/// Copies dst[row * row_pitch + (i * ways + way) * unit] = src[way * pitch + row * stream_row_pitch + i * unit], for the
+/// units and ways of split().
 void join(std::byte* dst, const std::byte* src, std::int64_t unit, const Streams& streams, Store store,
           Finish finish) noexcept;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exchange of rows with columns for planes of small units (plane.hpp). Included once for each instruction set.
+// Exchanges rows with columns for planes of small units (plane.hpp). Included once for each instruction set.
 #include <hwy/highway.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
 
-/// Calls f for blocks of `size` from 0 to `end`, the last of which begins early enough to be whole.
+/// Calls f for blocks of `size` from 0 to `end`; the last one begins early enough to be whole.
 template <class F>
 HWY_INLINE void for_blocks(std::int64_t end, std::int64_t size, F&& f) {
   for (std::int64_t i = 0;; i = std::min(i + size, end - size)) {
@@ -31,15 +31,15 @@ HWY_INLINE void for_blocks(std::int64_t end, std::int64_t size, F&& f) {
   }
 }
 
-/// Asks for the line of the destination that lies two lines ahead. Stores wait for their lines one after the other; lines
-/// that were asked for come side by side. What is read, the processor fetches early enough by itself.
+/// Prefetches the line of the destination two lines ahead. Stores wait for their lines one after the other, but prefetched
+/// lines arrive together. Reads are prefetched by the processor itself.
 HWY_INLINE void fetch_soon(const void* to) {
   __builtin_prefetch(static_cast<const std::byte*>(to) + 128, 1);
 }
 
-/// Rows are exchanged with columns in blocks of as many rows as columns. A block's column is one load and its row one store,
-/// so only whole vectors, or halves and quarters of them, are moved, and what a plane costs beside that is small. Rows lie
-/// next to each other in the source, or at every second place.
+/// Exchanges rows with columns in blocks of as many rows as columns. A column of a block is one load and a row is one
+/// store, so only whole vectors, halves or quarters are moved, and overhead is small. Rows lie next to each other in the
+/// source, or at every second place.
 template <class T>
 struct Exchange {
   static constexpr std::int64_t unit = sizeof(T);
@@ -47,12 +47,12 @@ struct Exchange {
   using D = hn::CappedTag<T, static_cast<std::size_t>(lanes)>;
   using V = hn::Vec<D>;
   static constexpr bool has_32_bytes = hn::MaxLanes(hn::ScalableTag<T>()) * sizeof(T) >= 32;
-  /// Rows and columns of the largest block where rows lie next to each other. Vectors of 32 bytes are faster only where 16
-  /// bytes hold two units.
+  /// The rows and columns of the largest block for rows next to each other. Vectors of 32 bytes are faster only if 16 bytes
+  /// hold two units.
   static constexpr int largest = lanes == 2 && has_32_bytes ? 4 : lanes;
 
   /// Exchanges vectors with lanes in each 16 bytes: every round moves one bit of the lane's index to the vector's. As long
-  /// as no more than the first half of a vector's lanes is `valid`, two vectors fit into one.
+  /// as at most the first half of a vector's lanes is `valid`, two vectors fit into one.
   template <int vectors, int valid, int rest>
   static HWY_INLINE void exchange_lanes(V* v) {
     const D d;
@@ -70,12 +70,12 @@ struct Exchange {
     }
   }
 
-  /// An integer as long as half or a quarter of a vector of 16 bytes.
+  /// An integer of half or a quarter of a vector of 16 bytes.
   template <std::int64_t bytes>
   using Piece = std::conditional_t<bytes == 8, std::uint64_t, std::uint32_t>;
 
-  /// Loads `size` units of a column, `step` places apart, in the lower lanes; the others may be anything. Nothing is read
-  /// from `end` on.
+  /// Loads `size` units of a column, `step` places apart, into the lower lanes; the upper lanes may be anything. Nothing is
+  /// read from `end` on.
   template <int size, int step>
   static HWY_INLINE V load_column(const std::byte* from, const std::byte* end) {
     const D d;
@@ -110,7 +110,7 @@ struct Exchange {
     }
   }
 
-  /// Moves a block, whose columns become rows.
+  /// Moves a block; its columns become rows.
   template <int size, int step>
   static HWY_INLINE void exchange_block(const std::byte* from, const std::int64_t* columns, std::byte* const* rows,
                                         std::int64_t at, const std::byte* end) {
@@ -142,7 +142,7 @@ struct Exchange {
     }
   }
 
-  // The loops read local variables, because a store of bytes might, for all that the compiler knows, change the plane.
+  // The loops read local variables, because the compiler must assume that a store of bytes changes the plane.
 
   template <int size, int step>
   static void exchange_blocks(std::byte* dst, const std::byte* src, std::int64_t, const Plane& p) {
@@ -150,7 +150,7 @@ struct Exchange {
     const std::int64_t *const dst_rows = p.dst_rows.offsets, *const src_columns = p.src_columns.offsets;
     const std::byte* const end = p.src_end;
     for_blocks(p.rows, size, [=](std::int64_t row) {
-      // The row that is first in memory, and the way from there to the next.
+      // The row that comes first in memory, and the way from there to the next.
       const std::int64_t first = row_step < 0 ? row + size - 1 : row, way = row_step < 0 ? -1 : 1;
       const std::byte* const from = src + first * row_step;
       std::byte* to[size];
@@ -161,7 +161,7 @@ struct Exchange {
     });
   }
 
-  /// Returns how many columns can be read row by row while their lines stay in the first-level cache.
+  /// Returns the number of columns that can be read row by row while their lines stay in the first-level cache.
   static std::int64_t near_columns(const Plane& p) {
     return std::min<std::int64_t>(128, p.src_columns.stride == 0 ? 128 : lines_near(p.src_columns.stride) / 2);
   }
@@ -172,14 +172,14 @@ struct Exchange {
     const std::int64_t most = std::max<std::int64_t>(size, near_columns(p));
     Plane group = p;
     for (std::int64_t begin = 0; begin < p.columns; begin += group.columns) {
-      // Columns that are too few for one more group belong to the last.
+      // If too few columns for one more group are left, they belong to the last one.
       group.columns = p.columns - begin < most + size ? p.columns - begin : most;
       group.src_columns.offsets = p.src_columns.offsets + begin;
       exchange_blocks<size, step>(dst + begin * unit, src, unit, group);
     }
   }
 
-  /// Exchanges one by one, `count` rows at a time.
+  /// Exchanges units one by one, `count` rows at a time.
   template <int count>
   static void exchange_rows(std::byte* dst, const std::byte* src, std::int64_t, const Plane& p) {
     const std::int64_t row_step = p.src_rows.stride, columns = p.columns;

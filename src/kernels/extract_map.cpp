@@ -18,9 +18,9 @@ HWY_BEFORE_NAMESPACE();
 namespace patchfold::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Where columns are written. Past the cache they are put together in a buffer, at their places within lines, and leave as
-/// whole lines. A line leaves some time after it was put together: by then its bytes have reached the cache, so it is not
-/// waited for, and stores to memory go on all the time.
+/// The place that columns are written to. Past the cache they are put together in a buffer, at their places within lines,
+/// and leave as whole lines. A line leaves some time after it was put together: by then its bytes have reached the cache,
+/// so nothing waits for it, and stores to memory never pause.
 class Columns {
  public:
   static constexpr std::int64_t most = 2048;  ///< bytes of one piece
@@ -31,7 +31,7 @@ class Columns {
     at_ -= begin_;
   }
 
-  /// Returns where the next `bytes` bytes go, at most `most`; a vector beyond them may be written too.
+  /// Returns the place of the next `bytes` bytes, at most `most`; a vector beyond them may be written too.
   HWY_INLINE std::byte* next(std::int64_t bytes) {
     if (is_past_) return buffer_ + held_;
     return end_ - at_ >= bytes + line_bytes ? at_ : buffer_;
@@ -55,7 +55,7 @@ class Columns {
  private:
   static constexpr std::int64_t lag = 1024, size = 3 * most + lag;
 
-  /// Writes the lines up to a place in the buffer. The first one may begin with bytes of others.
+  /// Writes the lines up to a place in the buffer. Bytes at the beginning of the first one may belong to others.
   HWY_NOINLINE void write_lines(std::int64_t until) {
     if (begin_ > 0 && until > left_) {
       std::memcpy(at_ + begin_, buffer_ + begin_, static_cast<std::size_t>(line_bytes - begin_));
@@ -70,7 +70,7 @@ class Columns {
                    reinterpret_cast<std::uint8_t*>(at_ + left_ + i));
   }
 
-  /// Writes all whole lines, and puts what is left of the last one to the front.
+  /// Writes all whole lines, and moves the rest of the last one to the front.
   HWY_NOINLINE void restart() {
     write_lines(held_ / line_bytes * line_bytes);
     if (left_ == 0) return;
@@ -81,12 +81,12 @@ class Columns {
   }
 
   alignas(64) std::byte buffer_[size + line_bytes];
-  std::byte* at_;  // past the cache: where the buffer's first byte goes
+  std::byte* at_;  // past the cache: the destination of the buffer's first byte
   std::byte* end_;
   bool is_past_;
   std::int64_t begin_ = 0;  // bytes of the buffer's first line that belong to others
   std::int64_t held_ = 0;   // bytes in the buffer
-  std::int64_t left_ = 0;   // of which so many have left
+  std::int64_t left_ = 0;   // bytes of the buffer that have left
 };
 
 template <class T>
@@ -137,7 +137,7 @@ struct ExtractMapOf {
   }
 #endif
 
-  /// Loads a vector, but reads only those of its bytes that lie in [begin, end).
+  /// Loads a vector, but reads only its bytes in [begin, end).
   static Vector load_in(const ExtractMaps& maps, const std::byte* at) {
     return load_within<bytes>(at, maps.begin, maps.end, [](const std::byte* from) HWY_ATTR { return load(from); });
   }
@@ -152,7 +152,7 @@ struct ExtractMapOf {
     }
   }
 
-  /// Returns whether whole vectors of the rows reach beyond the bytes that may be read.
+  /// Returns whether whole vectors of the rows reach beyond the readable bytes.
   static bool reaches_edge(const ExtractStep& step, const std::byte* at, const ExtractMaps& maps) {
     const std::int64_t last = (step.rows - 1) * step.pitch, width = (step.row_bytes + bytes - 1) / bytes * bytes;
     return maps.begin - at > std::min<std::int64_t>(0, last) || maps.end - at < std::max<std::int64_t>(0, last) + width;
@@ -169,7 +169,7 @@ struct ExtractMapOf {
       }
   }
 
-  /// Rows of a few vectors, the last of which may be a part of one.
+  /// Copies rows of a few vectors; the last vector may be partial.
   template <int vectors, bool is_masked>
   static HWY_NOINLINE void copy_short(const ExtractStep& step, const std::byte* at, const std::uint8_t* masks, Vector fill,
                                       Columns& columns) {
@@ -193,7 +193,7 @@ struct ExtractMapOf {
   }
 
 #if HWY_TARGET != HWY_SCALAR
-  /// Rows that a part of a vector holds, the lower half or quarter: what is stored beyond them crosses lines less often.
+  /// Copies rows that fit a part of a vector, the lower half or quarter: stores beyond a row then cross lines less often.
   template <class Part, bool is_masked>
   static HWY_NOINLINE void copy_narrow(const ExtractStep& step, const std::byte* at, const std::uint8_t* masks,
                                        hn::Vec<Part> fill, Columns& columns) {
@@ -283,7 +283,7 @@ struct ExtractMapOf {
   static constexpr ExtractMapKernel kernel{lanes, sizeof(T), mask_bytes, extract};
 };
 
-/// Returns whether this build holds elements of the size of T, or of two of them.
+/// Returns whether this build holds elements of the size of T, or of two T.
 template <class T>
 consteval bool holds_lanes() {
   constexpr std::size_t size = sizeof(T);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Columns of small images by a list that was made beforehand: the counterpart of kernels/sum_map.hpp.
+// Makes columns of small images from a list that was made beforehand: the counterpart of kernels/sum_map.hpp.
 //
-// All maps of a problem read the same coordinates in the same order, so a program says once which vectors of a map stand one
-// after the other in its columns. Vectors go across the ends of rows; lanes outside of the image are masked and filled.
+// All maps of a problem read the same coordinates in the same order. So a program lists once the vectors of a map in the
+// order of its columns. Vectors go across the ends of rows; lanes outside of the image are masked and filled.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +19,9 @@ struct ExtractStep {
   std::int64_t offset = 0;  ///< bytes from the map to the first row
   std::int64_t pitch = 0;   ///< bytes from row to row of the map
   std::int64_t rows = 1;
-  std::int64_t row_bytes = 0;  ///< of the columns
-  /// Bytes into ExtractProgram::masks: for each vector of a row its lanes, a bit each. `all`: a row has all of them; `none`:
-  /// it is filled.
+  std::int64_t row_bytes = 0;  ///< bytes of a row in the columns
+  /// Bytes into ExtractProgram::masks: for each vector of a row its lanes, a bit each. `all`: a row has all lanes; `none`:
+  /// the row is filled.
   std::int64_t masks = all;
   static constexpr std::int64_t all = -1, none = -2;
 };
@@ -29,7 +29,7 @@ struct ExtractStep {
 struct ExtractProgram {
   std::span<const ExtractStep> steps{};
   const std::uint8_t* masks = nullptr;  ///< with 8 bytes to spare at its end
-  std::int64_t low = 0;                 ///< what whole vectors of the steps read: the bytes [low, high) of a map
+  std::int64_t low = 0;                 ///< whole vectors of the steps read the bytes [low, high) of a map
   std::int64_t high = 0;
 };
 
@@ -54,7 +54,7 @@ struct ExtractMapKernel {
   void (*extract)(const ExtractProgram& program, const ExtractMaps& maps) = nullptr;
 };
 
-/// Lanes of 1, 2, 4 or 8 bytes; null for those that no element of this build has.
+/// Returns the kernel for lanes of 1, 2, 4 or 8 bytes; null if no element of this build has such lanes.
 const ExtractMapKernel* extract_map_kernel(std::int64_t lane_size) noexcept;
 
 }  // namespace patchfold::kernels

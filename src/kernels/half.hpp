@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// float16 and bfloat16 to float32 and back, in integer arithmetic: the same bits on every instruction set, also where the
+// float16 and bfloat16 to float32 and back, in integer arithmetic: the same bits on every instruction set, even if the
 // hardware's own conversions truncate or flush.
 #pragma once
 
@@ -8,19 +8,19 @@
 
 namespace patchfold::kernels {
 
-/// Exact.
+/// Returns the exact value.
 inline float bfloat16_to_float(std::uint16_t bits) noexcept {
   return std::bit_cast<float>(std::uint32_t{bits} << 16);
 }
 
-/// Rounds to nearest even; overflow becomes infinity; NaN stays NaN.
+/// Returns the value rounded to nearest even; overflow becomes infinity; NaN stays NaN.
 inline std::uint16_t float_to_bfloat16(float value) noexcept {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<std::uint16_t>(bits >> 16 | 0x40u);
   return static_cast<std::uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }
 
-/// Exact.
+/// Returns the exact value.
 inline float float16_to_float(std::uint16_t half) noexcept {
   const std::uint32_t sign = std::uint32_t{half} << 16 & 0x80000000u;
   const std::uint32_t magnitude = half & 0x7fffu;
@@ -33,7 +33,7 @@ inline float float16_to_float(std::uint16_t half) noexcept {
   return std::bit_cast<float>(sign | ((magnitude << 13) + (112u << 23)));
 }
 
-/// Rounds to nearest even; overflow becomes infinity; NaN stays NaN.
+/// Returns the value rounded to nearest even; overflow becomes infinity; NaN stays NaN.
 inline std::uint16_t float_to_float16(float value) noexcept {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000u);

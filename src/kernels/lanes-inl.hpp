@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors of elements as numbers that are added, for sums of every summable type: how each type is widened to its
-// accumulator, and rounded once, as kernels/elements.hpp says it for one element.
+// Vectors of elements as numbers that are added, for every summable type: widens each type to its accumulator, and rounds
+// once, as kernels/elements.hpp does for one element.
 #include <hwy/highway.h>
 
 #include <cstdint>

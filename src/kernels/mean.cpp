@@ -43,7 +43,7 @@ struct MeanLanes {
 template <class T>
 concept Vectorized = !(std::is_integral_v<T> && sizeof(T) == 8) && (MeanLanes<T>::lanes > 1);
 
-/// `parts` is 2 for complex numbers.
+/// Means of elements of type T; `parts` is 2 for complex numbers.
 template <class T, int parts>
 struct Mean {
   using One = MeanOf<T>;
@@ -74,7 +74,7 @@ struct Mean {
       using L = MeanLanes<T>;
       const std::int64_t last = count - L::lanes;
       if (last >= 0) {
-        // The last vector is loaded before others change what it shares with them.
+        // The last vector is loaded before other stores change the elements that it shares with them.
         const auto added = [=](std::int64_t i) HWY_ATTR {
           return L::add(L::load_sums(accumulators + i * sum_size), L::load(src + i * part_size));
         };

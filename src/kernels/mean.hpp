@@ -7,12 +7,11 @@
 //   float64                                      a pair of float64: the sum, and what its roundings left out
 //   64-bit integers                              an integer of 128 bits
 //   complex numbers                              two of these
-//
-// Sums begin as -0, to which every element adds itself unchanged, and are those of kernels/elements.hpp otherwise. Up to
-// `most_met` elements an integer sum of float64 is exact, and n equal floats add up to n times their value.
+// Sums begin as -0, to which every element adds itself unchanged; otherwise they are those of kernels/elements.hpp. For up
+// to `most_met` elements an integer sum in float64 is exact, and n equal floats add up to n times their value.
 //
 // careful_mean() makes the means that a sum does not tell: of elements that are not finite, whose bits it compares, and of
-// finite elements whose sum overflows. A boolean byte above 1 is added as NaN, so that it gets there too.
+// finite elements whose sum overflows. A boolean byte above 1 is added as NaN, so that careful_mean() gets it too.
 #pragma once
 
 #include <array>
@@ -24,28 +23,28 @@
 
 namespace patchfold::kernels {
 
-/// Elements that may meet in one mean of a MeanKernel.
+/// The most elements that may meet in one mean of a MeanKernel.
 inline constexpr std::int64_t most_met = std::int64_t{1} << 20;
 
 /// One element, repeated. Kernels load a vector of it.
 using FillLine = std::array<std::byte, 64>;
 
-/// The divisors of the accumulators of a row: met[i] * others. Both are whole numbers, their product is at most most_met;
-/// where it is 0 the element becomes `fill`. Complex numbers have two of `met`.
+/// The divisors of the accumulators of a row: met[i] * others. Both are whole numbers, with a product of at most most_met;
+/// if it is 0, the element becomes `fill`. Complex numbers have two of `met`.
 struct MeanRow {
   const double* met = nullptr;
   double others = 1;
   const FillLine* fill = nullptr;
 };
 
-/// As SumKernel, with divisions.
+/// A SumKernel with divisions.
 struct MeanKernel {
   std::int64_t accumulator_size;
   void (*clear)(std::byte* accumulators, std::int64_t count) noexcept;
-  /// accumulator[i] += src[i * src_stride]
+  /// Adds accumulator[i] += src[i * src_stride].
   void (*add)(std::byte* accumulators, const std::byte* src, std::int64_t src_stride, std::int64_t count) noexcept;
-  /// dst[i * dst_stride] = the mean, rounded to nearest even. dst may be where the accumulators are. Returns false if some
-  /// elements need care: needs_care() tells which.
+  /// Writes dst[i * dst_stride] = the mean, rounded to nearest even. dst may be the accumulators' memory. Returns false if
+  /// some elements need care; needs_care() finds them.
   bool (*store)(std::byte* dst, std::int64_t dst_stride, const std::byte* accumulators, std::int64_t count,
                 const MeanRow& row) noexcept;
 };
@@ -62,7 +61,7 @@ struct MetTaps {
   std::int64_t step = 0;  ///< bytes
 };
 
-/// *dst = the mean of the elements at src + the sum of one step of each of `taps`, of any number; `fill` if there are none.
+/// Writes the mean of the elements at src + the sum of one step of each of `taps` to dst; `fill` if there are none.
 void careful_mean(DType dtype, std::byte* dst, const std::byte* src, std::span<const MetTaps> taps,
                   const FillLine& fill) noexcept;
 

@@ -18,7 +18,7 @@ T load(const std::byte* from) {
   return value;
 }
 
-/// Calls f(element) for each of them, in order. There is at least one.
+/// Calls f(element) for each element, in order. There is at least one.
 template <class F>
 void each_met(const std::byte* src, std::span<const MetTaps> taps, const F& f) {
   std::array<std::int64_t, max_rank> index{};
@@ -41,7 +41,7 @@ double count_of(std::span<const MetTaps> taps) {
   return count;
 }
 
-/// Notes which kinds of numbers came, where one of them may be NaN or infinite.
+/// Notes the kinds of numbers that came; one of them may be NaN or infinite.
 struct Kinds {
   bool has_nan = false, has_infinity = false, has_minus_infinity = false;
   void add(double value) {
@@ -49,14 +49,14 @@ struct Kinds {
     if (std::isinf(value)) (value > 0 ? has_infinity : has_minus_infinity) = true;
   }
   bool are_finite() const { return !has_nan && !has_infinity && !has_minus_infinity; }
-  /// Returns their mean, if they are not finite.
+  /// Returns the mean of numbers that are not all finite.
   double mean() const {
     if (has_nan || (has_infinity && has_minus_infinity)) return std::numeric_limits<double>::quiet_NaN();
     return has_infinity ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity();
   }
 };
 
-/// Returns the mean of one part, whose bits are not the same in all.
+/// Returns the mean of one part, whose bits are not equal in all elements.
 template <class T>
 T mean_of(const std::byte* src, std::span<const MetTaps> taps) {
   T mean{};
@@ -73,7 +73,7 @@ T mean_of(const std::byte* src, std::span<const MetTaps> taps) {
       each_met(src, taps, [&](const std::byte* at) { sum.add(load<double>(at)); });
       mean = sum.over(count_of(taps));
       if (std::isfinite(mean)) return mean;
-      // The sum overflows, the mean does not.
+      // The sum overflows, but the mean does not.
       constexpr int down = -64;
       sum = {};
       each_met(src, taps, [&](const std::byte* at) { sum.add(std::ldexp(load<double>(at), down)); });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors of the accumulators of means: what mean_scalar.hpp says of one element, for as many as a vector holds. mean.cpp
-// takes whole rows, mean_map.cpp programs.
+// Vectors of the accumulators of means, as mean_scalar.hpp has them for one element. mean.cpp takes whole rows,
+// mean_map.cpp programs.
 #include <hwy/highway.h>
 
 #include <bit>
@@ -30,7 +30,7 @@ template <class T>
 struct MeanLanes {
   using D = hn::ScalableTag<double>;
   using V = hn::Vec<D>;
-  // Bytes are numbers here: those above 1 are NaN, and 255 when they are narrowed.
+  // Bytes are numbers here: a byte above 1 is NaN, and 255 when it is narrowed.
   using Type = Elements<std::conditional_t<std::is_same_v<T, Boolean>, std::uint8_t, T>, D>;
   using Raw = typename Type::Raw;
   using Sums = V;
@@ -44,10 +44,10 @@ struct MeanLanes {
       value = hn::IfThenElse(hn::Gt(value, hn::Set(d, 1)), hn::Set(d, std::numeric_limits<double>::quiet_NaN()), value);
     return value;
   }
-  /// Adds by multiplying with 1, which changes no sum, because that product is exact. Processors that add and convert in one
-  /// unit multiply in another, so both units work.
+  /// Adds by multiplying with 1, an exact product that changes no sum. Processors that add and convert in one unit multiply
+  /// in another, so both units work.
   static HWY_INLINE Sums add(Sums sums, V value) { return hn::MulAdd(value, hn::Set(D(), 1), sums); }
-  /// Replaces the lanes that are not set by a number that changes no sum.
+  /// Returns the value with its unset lanes replaced by a number that changes no sum.
   static HWY_INLINE V masked(hn::Mask<D> mask, V value) { return hn::IfThenElse(mask, value, nothing()); }
   static HWY_INLINE Sums load_sums(const std::byte* from) { return hn::LoadU(D(), reinterpret_cast<const double*>(from)); }
   static HWY_INLINE void save_sums(Sums sums, std::byte* to) { hn::StoreU(sums, D(), reinterpret_cast<double*>(to)); }
@@ -76,8 +76,8 @@ struct MeanLanes<double> {
   using V = hn::Vec<D>;
   using Raw = double;
   struct Sums {
-    // g++ compiles constructors that nobody wrote without the vectors' instruction set, which those of Highway 1.2 refuse on
-    // aarch64.
+    // On aarch64, g++ compiles implicit constructors without the vectors' instruction set, which those of Highway 1.2
+    // refuse.
     HWY_INLINE Sums() {}
     HWY_INLINE Sums(V high_sums, V low_sums) : high(high_sums), low(low_sums) {}
     V high, low;
@@ -128,7 +128,7 @@ struct MeanLanes<double> {
   }
 };
 
-/// Integers of 8 and 16 bits, of which at most 2^15 are added: sums in int32, as exact as in float64.
+/// Integers of 8 and 16 bits, at most 2^15 of them: sums in int32 are as exact as in float64.
 template <class T>
 struct ShortLanes {
   using D = hn::ScalableTag<std::int32_t>;
@@ -179,7 +179,7 @@ struct LongLanes {
   static HWY_INLINE Sums add(Sums sums, V value) {
     const D d;
     const V low = hn::Add(sums.low, value);
-    // A mask is -1 where a sum has wrapped.
+    // A mask is -1 if a sum has wrapped.
     V high = hn::Sub(sums.high, hn::VecFromMask(d, hn::Lt(low, value)));
     if constexpr (std::is_signed_v<T>)
       high = hn::Add(high, hn::BitCast(d, hn::BroadcastSignBit(hn::BitCast(hn::RebindToSigned<D>(), value))));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The accumulators of means, one at a time. mean.cpp says the same for vectors.
+// The accumulators of means, one at a time. mean_lanes-inl.hpp has the vectors.
 #pragma once
 
 #include <bit>
@@ -30,7 +30,7 @@ Integer rounded_quotient_of(Integer sum, std::int64_t count) noexcept {
   return quotient + (above > 0 || (above == 0 && quotient % 2 != 0) ? 1 : 0);
 }
 inline Integer128 rounded_quotient(Integer128 sum, std::int64_t count) noexcept {
-  // A division of 64 bits takes a fraction of the time.
+  // A division of 64 bits takes a fraction of the time of one of 128 bits.
   const auto low = static_cast<std::int64_t>(sum);
   return low == sum ? rounded_quotient_of(low, count) : rounded_quotient_of(sum, count);
 }
@@ -55,7 +55,7 @@ struct Pair {
   double over(double count) const noexcept {
     const Pair whole = low == 0 ? Pair{high, 0} : sum_of(high, low);
     const double quotient = whole.high / count;
-    // Products of half a mantissa and the count are exact, and so is what they leave.
+    // Products of half a mantissa and the count are exact, and so is the remainder.
     const double upper = std::bit_cast<double>(std::bit_cast<std::uint64_t>(quotient) & ~std::uint64_t{0x7ffffff});
     const double rest = (whole.high - upper * count) - (quotient - upper) * count + whole.low;
     const double correction = rest / count;
@@ -113,7 +113,7 @@ requires(sizeof(T) == 8) struct MeanOf<T> {
   }
 };
 
-/// Returns the real type that means of T are made of, `parts` to an element; void for types that are not summed.
+/// The real type that means of T are made of, `parts` to an element; void for types that are not summed.
 template <class T>
 consteval auto averaged_as() {
   if constexpr (ComplexNumber<T>)

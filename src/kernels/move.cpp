@@ -8,7 +8,7 @@ namespace {
 
 using Copy = void (*)(std::byte*, std::int64_t, const std::byte*, std::int64_t, std::int64_t, std::int64_t) noexcept;
 
-/// A constant size lets the compiler turn memcpy into one load and one store.
+/// Copies units of a constant size: the compiler turns memcpy into one load and one store.
 template <std::size_t size>
 void copy_sized(std::byte* dst, std::int64_t dst_stride, const std::byte* src, std::int64_t src_stride, std::int64_t count,
                 std::int64_t) noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moving and filling: rows of units, where a unit is any number of bytes. Pointers need no alignment; strides are in bytes
-// and may be negative or, on the source, zero. Bits pass unchanged.
+// Moves and fills rows of units of any number of bytes. Pointers need no alignment. Strides are in bytes and may be
+// negative or, on the source, zero. Bits pass unchanged.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@ namespace patchfold::kernels {
 void copy_row(std::byte* dst, std::int64_t dst_stride, const std::byte* src, std::int64_t src_stride, std::int64_t count,
               std::int64_t unit) noexcept;
 
-/// Fills `count` units of `unit` bytes with copies of one element; `unit` is a multiple of `element_size`. An element of
-/// more than 16 bytes is filled with zeros.
+/// Fills `count` units of `unit` bytes with copies of one element; `unit` is a multiple of `element_size`. Elements of more
+/// than 16 bytes become zeros.
 void fill_row(std::byte* dst, std::int64_t dst_stride, const std::byte* element, std::int64_t element_size,
               std::int64_t count, std::int64_t unit) noexcept;
 

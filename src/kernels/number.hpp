@@ -11,7 +11,7 @@
 
 namespace patchfold::kernels {
 
-/// Converts elements of type T to float64, and back: rounded once.
+/// Converts elements of type T to float64 and back, rounded once.
 template <class T>
 struct Number {
   static double widen(T value) {

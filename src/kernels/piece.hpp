@@ -18,7 +18,7 @@ inline void copy_overlapping(std::byte* dst, const std::byte* src, std::size_t b
   std::memcpy(dst + bytes - half, back, half);
 }
 
-/// Copies any number of bytes; reads and writes nothing else.
+/// Copies any number of bytes; reads and writes no others.
 inline void copy_piece(std::byte* dst, const std::byte* src, std::int64_t size) noexcept {
   const auto bytes = static_cast<std::size_t>(size);
   if (bytes >= 16) {

@@ -38,7 +38,7 @@ HWY_INLINE void copy_halves(std::byte* dst, const std::byte* src, std::int64_t b
 #endif
 }
 
-/// Copies whole vectors, the last of which overlaps the one before.
+/// Copies whole vectors; the last one overlaps the one before.
 HWY_INLINE void copy_vectors(std::byte* dst, const std::byte* src, std::int64_t bytes) {
 #if HWY_TARGET != HWY_SCALAR
   const hn::CappedTag<std::uint8_t, 64> d;
@@ -65,7 +65,7 @@ HWY_INLINE void move_unit(std::byte* dst, const std::byte* src, std::int64_t uni
     copy_vectors(dst, src, unit);
 }
 
-/// Moves one unit after the other. The loops read local variables: bytes that are stored might be those of the plane.
+/// Moves one unit after the other. The loops read local variables, since stored bytes might be those of the plane.
 template <std::int64_t constant>
 void move_units(std::byte* dst, const std::byte* src, std::int64_t unit, const Plane& p) {
   const std::int64_t *to_columns = p.dst_columns.offsets, *from_columns = p.src_columns.offsets;
@@ -96,7 +96,7 @@ struct Planes {
   static HWY_INLINE V load_whole(const std::byte* at) { return hn::LoadU(D(), reinterpret_cast<const T*>(at)); }
   static HWY_INLINE void store_whole(V value, std::byte* at) { hn::StoreU(value, D(), reinterpret_cast<T*>(at)); }
 
-  /// Loads a vector of elements `step` places apart; what lies behind the last of them is read too.
+  /// Loads a vector of elements `step` places apart; bytes behind the last element are read too.
   template <int step>
   static HWY_INLINE V load(const std::byte* at) {
     if constexpr (step == 1)
@@ -126,7 +126,7 @@ struct Planes {
     }
   }
 
-  /// `ways` columns become rows that fill the destination. Rows lie next to each other in the source, forwards or backwards.
+  /// Turns `ways` columns into rows that fill the destination. In the source rows are neighbours, forwards or backwards.
   template <int ways>
   static void join(std::byte* dst, const std::byte* src, std::int64_t, const Plane& p) {
     const D d;
@@ -155,7 +155,7 @@ struct Planes {
     const bool is_backwards = p.src_columns.stride < 0, rows_are = p.src_rows.stride < 0;
     std::int64_t rows[ways];
     for (int i = 0; i < ways; ++i) rows[i] = p.dst_rows.offsets[rows_are ? ways - 1 - i : i];
-    if (rows_are) src -= (ways - 1) * unit;  // the row that is first in memory
+    if (rows_are) src -= (ways - 1) * unit;  // the row that comes first in memory
     for_blocks(p.columns, side, [=](std::int64_t column) {
       const std::byte* from = src + (is_backwards ? -(column + side - 1) : column) * ways * unit;
       V v[ways];
@@ -206,7 +206,7 @@ struct Planes {
       }
       const auto at = [=](std::int64_t i) { return from + (is_backwards ? i + side - 1 : i) * way; };
       const auto put = [=](V v, std::int64_t i) { store_whole(is_backwards ? reversed(v) : v, to + i * unit); };
-      // Only the first and the last vector may reach the end of what may be read; the last begins early enough to be whole.
+      // Only the first and the last vector may reach the end of readable memory; the last begins early enough to be whole.
       put(load_within<step>(at(0), src_end), 0);
       PATCHFOLD_UNROLL_BY_4 for (std::int64_t i = side; i < columns - side; i += side) put(load<step>(at(i)), i);
       if (columns > side) put(load_within<step>(at(columns - side), src_end), columns - side);
@@ -216,7 +216,7 @@ struct Planes {
   static constexpr bool spreads = has_avx512(HWY_TARGET) && sizeof(T) <= 4;
   static constexpr PlaneVectors vectors{side, spreads, Exchange<T>::largest, Exchange<T>::lanes};
 
-  /// Puts columns to every second place; what lies between stays.
+  /// Puts columns at every second place; bytes between them stay.
   static void spread(std::byte* dst, const std::byte* src, std::int64_t, const Plane& p) {
     if constexpr (spreads) {
       using Wide = hwy::MakeWide<T>;
@@ -241,7 +241,7 @@ struct Planes {
     }
   }
 
-  /// Rows of one unit each.
+  /// Moves rows whose columns are all one unit.
   static void repeat(std::byte* dst, const std::byte* src, std::int64_t, const Plane& p) {
     const hn::ScalableTag<T> d;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
@@ -306,7 +306,7 @@ PlaneVectors vectors_if_held() {
     return {};
 }
 
-/// Units that no element of this build has are moved one by one.
+/// Moves units of sizes that no element of this build has one by one.
 template <class T>
 MovePlane mover_if_held(std::int64_t unit, const Plane& plane) {
   if constexpr (holds_unit(sizeof(T)))

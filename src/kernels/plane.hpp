@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Planes: copies of units along two axes with any strides.
 //
-// Where the axis that is nearest in the destination (columns) is not the one that is nearest in the source (rows), rows and
-// columns are exchanged in registers. Where it is the same and its elements lie backwards or at every second place, they are
-// put in order in registers. Either axis may be several dims, one after the other, so that short ones fill a register too.
-// The strategy "strided" (engine/copies/strided.cpp) cuts every copy into planes that stay in the cache.
+// If the nearest axis in the destination (columns) is not the nearest one in the source (rows), rows and columns are
+// exchanged in registers. If it is, and its elements lie backwards or at every second place, they are put in order in
+// registers. Either axis may be several dims, one after the other, so that short ones fill a register too. The strategy
+// "strided" (engine/copies/strided.cpp) cuts every copy into planes that stay in the cache.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,13 @@
 
 namespace patchfold::kernels {
 
-/// One side of an axis: where its units lie. Strides are in bytes and may have any sign.
+/// One side of an axis: the places of its units. Strides are in bytes and may have any sign.
 struct PlaneSide {
   const std::int64_t* offsets = nullptr;  ///< of every unit, from the first
   std::int64_t stride = 0;                ///< if the units lie in equal steps, otherwise 0
 };
 
-/// dst[dst_rows[r] + dst_columns[c]] = src[src_rows[r] + src_columns[c]], each a unit of bytes.
+/// A copy of units: dst[dst_rows[r] + dst_columns[c]] = src[src_rows[r] + src_columns[c]].
 struct Plane {
   std::int64_t rows = 1;
   std::int64_t columns = 1;
@@ -30,8 +30,8 @@ struct Plane {
   PlaneSide dst_columns{};
   PlaneSide src_rows{};
   PlaneSide src_columns{};
-  const std::byte* src_end = nullptr;  ///< up to where memory may be read
-  bool repeats = false;                ///< all columns of a row are the same unit of the source
+  const std::byte* src_end = nullptr;  ///< end of the readable memory
+  bool repeats = false;                ///< all columns of a row are one unit of the source
 };
 
 using MovePlane = void (*)(std::byte* dst, const std::byte* src, std::int64_t unit, const Plane& plane);
@@ -43,24 +43,24 @@ MovePlane plane_kernel(std::int64_t unit, const Plane& plane) noexcept;
 struct PlaneVectors {
   std::int64_t lanes = 1;  ///< units in a register; 1: units are moved one by one
   bool spreads = false;    ///< units can be stored at every second place
-  /// Units along a side of the largest block whose rows and columns are exchanged: where rows lie next to each other, and
-  /// apart.
+  /// Units along a side of the largest block whose rows and columns are exchanged: for rows next to each other, and for
+  /// rows apart.
   std::int64_t block = 1, block_apart = 1;
 };
 PlaneVectors plane_vectors(std::int64_t unit) noexcept;
 
-/// Names the ways in which a kernel moves a plane.
+/// The ways in which a kernel moves a plane.
 enum class PlaneWay : std::uint8_t {
   units,       ///< one by one
-  join,        ///< a few columns become side by side in a row
-  split,       ///< the inverse
+  join,        ///< a few columns become neighbours in a row
+  split,       ///< the inverse of join
   exchange,    ///< rows become columns, in blocks
-  straighten,  ///< columns lie backwards, or at every second place of the source
+  straighten,  ///< puts columns in order that lie backwards, or at every second place of the source
   spread,      ///< columns go to every second place of the destination
   repeat,      ///< columns are the same unit
 };
 
-/// `unit`, and steps between units, in bytes; 0: they are not equal.
+/// The steps of a plane. `unit`, and steps between units, are in bytes; 0: steps are not equal.
 struct PlaneSteps {
   std::int64_t dst_rows = 0, dst_columns = 0, src_rows = 0, src_columns = 0;
   bool repeats = false;  ///< as in the plane
@@ -90,22 +90,22 @@ constexpr PlaneWay plane_way(std::int64_t unit, PlaneVectors vectors, std::int64
   return PlaneWay::units;
 }
 
-/// Returns how many lines that lie so many bytes apart a first-level cache holds: lines whose distance is a multiple of many
-/// lines meet in few of its sets.
+/// Returns the number of lines, `step` bytes apart, that a first-level cache holds. Lines whose distance is a multiple of
+/// many lines fall into few of its sets.
 constexpr std::int64_t lines_near(std::int64_t step) noexcept {
   constexpr std::int64_t sets = 64, ways = 8, line = 64;
   return ways * sets / std::gcd(step != 0 && step % line == 0 ? step / line : 1, sets);
 }
 
-/// The blocks in which rows are exchanged with columns: `side` rows and columns. 1: one by one, since there are too few of
-/// either, or since 16 bytes hold only one unit of a row at every second place.
+/// The blocks in which rows are exchanged with columns: `side` rows and columns. 1: one by one, since there are too few
+/// rows or columns, or since 16 bytes hold only one unit of a row at every second place.
 struct Blocks {
   std::int64_t side = 1;
   double cycles = 0;  ///< a rough estimate for the plane
 };
 
-/// Returns the cheapest blocks where rows lie `step` places apart in the source. Blocks that do not fit at the end overlap
-/// those before.
+/// Returns the cheapest blocks for rows that lie `step` places apart in the source. Blocks at the end that do not fit
+/// overlap earlier ones.
 constexpr Blocks blocks_of(PlaneVectors vectors, std::int64_t rows, std::int64_t columns, std::int64_t step) noexcept {
   const auto parts = [](std::int64_t length, std::int64_t side) { return (length + side - 1) / side; };
   Blocks best{1, 0.9 * static_cast<double>(rows * columns)};

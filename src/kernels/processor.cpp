@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that Highway's headers leave to its library: which instruction sets the processor has, the choice among them
-// that all kernels share, and how a check fails. So the headers are enough (cmake/highway.cmake).
+// The functions that Highway's headers expect from its library: the processor's instruction sets, the choice that all
+// kernels share, and the failure of a check. With them the headers are enough (cmake/highway.cmake).
 #include "kernels/processor.hpp"
 
 #include <hwy/targets.h>
@@ -26,8 +26,8 @@ namespace {
 
 #if HWY_ARCH_X86
 
-/// Bits of the processor's answers to CPUID, as <cpuid.h> names them, and of the register that says which vectors the
-/// operating system saves.
+/// Bits of the processor's answers to CPUID, named as in <cpuid.h>, and of the register for the vectors that the operating
+/// system saves.
 struct Features {
   std::uint32_t leaf1_ecx = 0;
   std::uint32_t leaf7_ebx = 0;
@@ -54,7 +54,7 @@ Features features() noexcept {
 
 constexpr std::uint32_t ymm_saved = 0x6, zmm_saved = 0xe6;
 
-/// The features that Highway lets the compiler use in each set. A set also needs those of all sets above it.
+/// The features that Highway lets the compiler use in each set. A set also needs the features of all sets above it.
 constexpr struct {
   std::int64_t target;
   Features needed;
@@ -96,8 +96,8 @@ std::int64_t beyond_static() noexcept {
 
 #endif
 
-/// Returns the sets that are built in and that can run here. The set that the compiler takes for granted is always among them,
-/// and so are plain loops: Highway leaves NEON out on processors without AES, which no kernel uses.
+/// Returns the sets that are built in and can run here. The compiler's baseline set is always among them, and so are plain
+/// loops: Highway leaves NEON out on processors without AES, which no kernel uses.
 std::int64_t available() noexcept {
   static constinit std::atomic<std::int64_t> known{0};
   if (known.load(std::memory_order_relaxed) == 0)
@@ -105,13 +105,13 @@ std::int64_t available() noexcept {
   return known.load(std::memory_order_relaxed);
 }
 
-/// Calls f(set, name) for each of them, best first.
+/// Calls f(set, name) for each set, best first.
 template <class F>
 void for_each_set(F f) {
   for (std::int64_t left = available(); left != 0; left &= left - 1) f(left & -left, hwy::TargetName(left & -left));
 }
 
-/// Returns the one of this name, in capitals or not; all of them for ""; none for other names.
+/// Returns the set of this name, in capitals or not; all sets for ""; none for other names.
 std::int64_t named(std::string_view name) noexcept {
   const auto same = [](char a, char b) {
     return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
@@ -143,7 +143,7 @@ bool use_instruction_set(std::string_view name) {
 
 namespace hwy {
 
-/// Returns the sets among which Highway chooses before the first kernel runs, unless use_instruction_set() chose before.
+/// Returns the sets from which Highway chooses before the first kernel runs, unless use_instruction_set() chose before.
 std::int64_t SupportedTargets() {
   using namespace patchfold::kernels;
   const char* const name = wanted.value();
@@ -164,7 +164,7 @@ ChosenTarget& GetChosenTarget() {
   return chosen;
 }
 
-/// Highway's headers check themselves in builds with asserts or sanitizers.
+/// Ends the program when a check of Highway's headers fails, in builds with asserts or sanitizers.
 HWY_NORETURN void Abort(const char* file, int line, const char* format, ...) {
   std::fprintf(stderr, "%s:%d: ", file, line);
   std::va_list values;

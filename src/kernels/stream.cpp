@@ -22,7 +22,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::CappedTag<std::uint8_t, line_bytes>;
 using V = hn::Vec<D>;
 
-/// Progress is reported to `ahead` at least this often, so that fetches come in small groups.
+/// The bytes after which progress is reported to `ahead`, so that prefetches come in small groups.
 constexpr std::int64_t stretch = 1024;
 
 #if HWY_TARGET == HWY_SCALAR
@@ -72,7 +72,7 @@ HWY_INLINE void copy_lines(std::byte* dst, const std::byte* src, std::int64_t by
   for (; i < bytes; i += step) put<true>(get(src + i), dst + i);
 }
 
-/// Copies any number of bytes, by pieces that overlap. Ranges do not overlap each other.
+/// Copies any number of bytes, by pieces that overlap. The two ranges do not overlap each other.
 HWY_INLINE void copy_bytes(std::byte* dst, const std::byte* src, std::int64_t bytes) {
   if (bytes >= step) {
     for (std::int64_t i = 0; i + step <= bytes; i += step) put<false>(get(src + i), dst + i);
@@ -82,8 +82,8 @@ HWY_INLINE void copy_bytes(std::byte* dst, const std::byte* src, std::int64_t by
   copy_piece(dst, src, bytes);
 }
 
-/// Puts together the line that begins `left` bytes before a row ends and goes on with the next row. The rows begin at least
-/// a line apart, so that nothing but the two is read.
+/// Puts together the line that begins `left` bytes before a row ends and goes on with the next row. Rows begin at least a
+/// line apart, so nothing but these two rows is read.
 HWY_INLINE void put_seam(std::byte* dst, const std::byte* row_rest, const std::byte* next_row, std::int64_t left) {
   const D d;
   for (std::int64_t at = 0; at < line_bytes; at += step) {
@@ -112,7 +112,7 @@ void copy_rows_past_cache(std::byte* dst, const std::byte* src, std::int64_t src
   }
 }
 
-/// Rows of `whole` vectors (of any number where it is negative) and a part of one.
+/// Copies rows of `whole` vectors (of any number if negative) and a partial one.
 template <int whole>
 void copy_some_rows(std::byte* dst, std::int64_t dst_pitch, const std::byte* src, std::int64_t src_pitch,
                     std::int64_t row_bytes, std::int64_t rows) {
@@ -121,7 +121,7 @@ void copy_some_rows(std::byte* dst, std::int64_t dst_pitch, const std::byte* src
   const auto mask = hn::FirstN(d, static_cast<std::size_t>(tail));
   for (; rows > 0; --rows, dst += dst_pitch, src += src_pitch) {
     std::int64_t i = 0;
-    if constexpr (whole < 0)  // vectors of 16 bytes take 1.6 times as long one by one
+    if constexpr (whole < 0)  // one by one, vectors of 16 bytes take 1.6 times as long
       for (; i + 4 * step <= body; i += 4 * step) {
         V v[4];
         for (std::int64_t k = 0; k < 4; ++k) v[k] = get(src + i + k * step);
@@ -129,7 +129,7 @@ void copy_some_rows(std::byte* dst, std::int64_t dst_pitch, const std::byte* src
       }
     for (; i < body; i += step) put<false>(get(src + i), dst + i);
     if (tail == 0) continue;
-    if constexpr (has_avx512(HWY_TARGET))  // masked loads and stores touch nothing else
+    if constexpr (has_avx512(HWY_TARGET))  // masked loads and stores touch no other bytes
       hn::BlendedStore(hn::MaskedLoad(mask, d, reinterpret_cast<const std::uint8_t*>(src + body)), mask, d,
                        reinterpret_cast<std::uint8_t*>(dst + body));
     else if constexpr (whole == 0)
@@ -141,7 +141,7 @@ void copy_some_rows(std::byte* dst, std::int64_t dst_pitch, const std::byte* src
 
 using CopySomeRows = void (*)(std::byte*, std::int64_t, const std::byte*, std::int64_t, std::int64_t, std::int64_t);
 
-/// A constant number of vectors saves the loop over them.
+/// Returns a copy loop for rows of that size; a constant number of vectors saves the loop over them.
 CopySomeRows copy_some_rows_of(std::int64_t row_bytes) {
   switch (row_bytes / step) {
     case 0: return copy_some_rows<0>;
@@ -175,13 +175,13 @@ void copy_rows_plain(std::byte* dst, std::int64_t dst_pitch, const std::byte* sr
   }
 }
 
-/// Rows of at least a line each that lie side by side in the destination.
+/// Copies rows of at least a line each that lie side by side in the destination.
 void copy_side_by_side(std::byte* dst, const std::byte* src, std::int64_t src_pitch, std::int64_t row_bytes,
                        std::int64_t rows, Ahead& ahead) {
   const auto misaligned = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(dst) % line_bytes);
   if (misaligned == 0 && row_bytes % line_bytes == 0 && row_bytes <= stretch)
     return copy_rows_past_cache(dst, src, src_pitch, row_bytes, rows, ahead);
-  std::int64_t at = misaligned ? std::min(line_bytes - misaligned, row_bytes) : 0;  // within the row
+  std::int64_t at = misaligned ? std::min(line_bytes - misaligned, row_bytes) : 0;  // offset within the row
   copy_bytes(dst, src, at);
   for (std::int64_t row = 0; row < rows; ++row, dst += row_bytes, src += src_pitch) {
     const std::int64_t lines_end = at + (row_bytes - at) / line_bytes * line_bytes;
@@ -231,11 +231,11 @@ void copy_rows_whole(std::byte* dst, const std::byte* src, std::int64_t bytes, A
 #endif
 
 /// Pieces are put together in a small buffer and leave for memory as whole lines, a few at a time, so that stores to memory
-/// and the work on the next pieces overlap.
+/// overlap with the work on the next pieces.
 constexpr std::int64_t flush_bytes = 2048;
 constexpr std::int64_t part_bytes = 2048;  ///< of one piece at most
 
-/// The piece that is next.
+/// The next piece.
 struct Cursor {
   std::int64_t i = 0;
   std::int64_t way = 0;
@@ -278,7 +278,7 @@ void gather_exactly(std::byte* dst, const Sources& s, Cursor& at, std::int64_t p
   });
 }
 
-/// Gathers with one vector for each piece: the bytes behind a piece are copied along and overwritten by the next.
+/// Gathers with one vector for each piece: bytes behind a piece are copied too, and the next piece overwrites them.
 template <std::int64_t vector>
 void gather_beyond(std::byte* dst, const Sources& s, Cursor& at, std::int64_t pieces) {
 #if HWY_TARGET == HWY_SCALAR
@@ -297,7 +297,7 @@ using GatherPieces = void (*)(std::byte*, const Sources&, Cursor&, std::int64_t)
 
 struct Gatherers {
   GatherPieces exactly = nullptr;
-  GatherPieces beyond = nullptr;  ///< null where a piece is a vector already, or more than one
+  GatherPieces beyond = nullptr;  ///< null if a piece is a vector already, or larger
   std::int64_t vector = 0;
 };
 
@@ -318,7 +318,7 @@ Gatherers gatherers_of(std::int64_t unit) {
   return {gather_exactly<0>};
 }
 
-/// Groups of pieces, from the first on, behind which a vector can be read.
+/// Returns the number of groups of pieces, from the first on, behind which a vector can be read.
 std::int64_t readable_groups(const Sources& s, std::int64_t vector, std::int64_t count) {
   for (std::int64_t way = 0; way < s.ways; ++way) {
     const std::int64_t room = s.end - s.rows[way] - vector;
@@ -328,7 +328,7 @@ std::int64_t readable_groups(const Sources& s, std::int64_t vector, std::int64_t
   return count;
 }
 
-/// Copies pieces while whole ones fit; `room` is what may be written.
+/// Copies pieces while whole ones fit into `room`, the bytes that may be written.
 void gather_some(const Gatherers& gatherers, std::byte* dst, std::int64_t room, const Sources& s, Cursor& at,
                  std::int64_t pieces, std::int64_t readable) {
   if (gatherers.beyond != nullptr && at.i < readable && room >= gatherers.vector) {
@@ -347,7 +347,7 @@ void Gather(std::byte* dst, const Sources& sources, std::int64_t count, Store st
   const Gatherers gatherers = gatherers_of(sources.unit);
   const std::int64_t readable = gatherers.beyond == nullptr ? 0 : readable_groups(sources, gatherers.vector, count);
   Cursor at;
-  std::int64_t left = count * sources.ways;  // pieces
+  std::int64_t left = count * sources.ways;  // pieces that are left
   if (store == Store::plain) {
     const std::int64_t most = std::max<std::int64_t>(1, stretch / sources.unit);
     for (std::int64_t here; left > 0; left -= here, dst += here * sources.unit) {
@@ -368,7 +368,7 @@ void Gather(std::byte* dst, const Sources& sources, std::int64_t count, Store st
     return;
   }
 #endif
-  // Lines are put together at the place that they will have within a line; what is left of the last one waits for more.
+  // Lines are put together at their final place within a line; the rest of the last line waits for more.
   constexpr std::int64_t room = flush_bytes + part_bytes + 2 * line_bytes;
   alignas(line_bytes) std::byte assembly[room];
   auto held = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(dst) % line_bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of bytes that end up side by side in large outputs. A store that goes past the cache must be a whole line of 64
-// bytes, so lines that straddle two rows are put together in a register.
+// Copies rows of bytes that lie side by side in large outputs. A store past the cache must be a whole line of 64 bytes, so
+// lines that straddle two rows are put together in a register.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +11,10 @@ namespace patchfold::kernels {
 
 inline constexpr std::int64_t line_bytes = 64;
 
-/// Tells whether a destination is written through the cache, or past it (which pays when it does not fit).
+/// The way to write a destination: through the cache, or past it, which pays if the destination does not fit.
 enum class Store : std::uint8_t { plain, past_cache };
 
-/// Lines that will be read soon, fetched a few at a time while other work goes on: groups of rows of lines.
+/// Lines that will be read soon, as groups of rows of lines. They are prefetched a few at a time during other work.
 struct Ahead {
   const std::byte* group = nullptr;
   std::int64_t row_lines = 0;
@@ -22,12 +22,12 @@ struct Ahead {
   std::int64_t pitch = 0;  ///< bytes from row to row
   std::int64_t groups = 1;
   std::int64_t group_pitch = 0;
-  std::int64_t rate = 0;    ///< lines to fetch for 256 lines of progress
-  std::int64_t row = 0;     ///< of the group
-  std::int64_t line = 0;    ///< of the row
+  std::int64_t rate = 0;    ///< lines to prefetch for 256 lines of progress
+  std::int64_t row = 0;     ///< next row of the group
+  std::int64_t line = 0;    ///< next line of the row
   std::int64_t credit = 0;  ///< 256ths of a line
 
-  /// Fetches what is due after `lines` lines of progress.
+  /// Prefetches the lines that are due after `lines` lines of progress.
   void advance(std::int64_t lines) noexcept {
     credit += lines * rate;
     while (credit >= 256) {
@@ -46,32 +46,32 @@ struct Ahead {
     }
   }
 
-  /// Sets the rate so that all is fetched a little before `lines` lines of progress are made.
+  /// Sets the rate so that all lines are prefetched shortly before `lines` lines of progress are made.
   void spread_over(std::int64_t lines) noexcept {
     constexpr std::int64_t haste = 295;  // 1.15 * 256
     rate = rows <= 0 ? 0 : groups * rows * row_lines * haste / std::max<std::int64_t>(1, lines) + 1;
   }
 };
 
-/// Copies `rows` rows of `row_bytes` bytes. Pointers and pitches need no alignment; with Store::past_cache the lines of the
+/// Copies `rows` rows of `row_bytes` bytes. Pointers and pitches need no alignment. With Store::past_cache, lines of the
 /// destination are written whole wherever rows lie side by side (dst_pitch == row_bytes). Ends with no store pending.
 void copy_rows(std::byte* dst, std::int64_t dst_pitch, const std::byte* src, std::int64_t src_pitch, std::int64_t row_bytes,
                std::int64_t rows, Store store, Ahead& ahead) noexcept;
 
-/// Pieces of `unit` bytes taken in turn from `ways` rows, each of which advances by `step` bytes.
+/// Sources of pieces of `unit` bytes, taken in turn from `ways` rows, each of which advances by `step` bytes.
 struct Sources {
   const std::byte* const* rows = nullptr;
   std::int64_t ways = 1;
   std::int64_t step = 0;
   std::int64_t unit = 1;
-  const std::byte* end = nullptr;  ///< up to where memory may be read
+  const std::byte* end = nullptr;  ///< end of the readable memory
 };
 
-/// dst[(i * ways + way) * unit] = rows[way][i * step], for i < count; nothing else is written, and nothing else read from
+/// Copies dst[(i * ways + way) * unit] = rows[way][i * step] for i < count. Writes nothing else, and reads nothing from
 /// `end` on.
 void gather(std::byte* dst, const Sources& sources, std::int64_t count, Store store, Ahead& ahead) noexcept;
 
-/// Makes stores past the cache visible to other threads; after the last copy_rows of a piece of work.
+/// Makes stores past the cache visible to other threads. Call it after the last copy_rows of a piece of work.
 void finish_stores() noexcept;
 
 }  // namespace patchfold::kernels

@@ -32,7 +32,7 @@ void save(std::byte* to, T value) {
   std::memcpy(to, &value, sizeof(T));
 }
 
-/// `parts` is 2 for complex numbers: the real and the imaginary part are summed alike.
+/// Sums of elements of type T; `parts` is 2 for complex numbers, whose real and imaginary parts are summed alike.
 template <class T, int parts>
 struct Sum {
   using Type = Summand<T>;
@@ -44,10 +44,10 @@ struct Sum {
 #if HWY_TARGET != HWY_SCALAR
   static constexpr hn::ScalableTag<Accumulator> whole{};
 
-  /// Calls store(d, load(d, i), i) for vectors of lanes i, i + 1, .. that cover `count` elements, at least one. The last one
-  /// begins early enough to be whole: it is loaded before the others are stored, which may change what it shares with them.
-  /// Rows shorter than a vector take halves of one. Returns false for a row of one, or of none: a vector of one lane must be
-  /// aligned.
+  /// Calls store(d, load(d, i), i) for vectors of lanes i, i + 1, .. that cover `count` elements, at least one. The last
+  /// vector begins early enough to be whole; it is loaded before earlier stores change the elements that it shares with
+  /// them. Rows shorter than a vector take halves of one. Returns false for a row of at most one element: a vector of one
+  /// lane must be aligned.
   template <class D, class Load, class Store>
   static HWY_INLINE bool each_vector(D d, std::int64_t count, const Load& load, const Store& store) {
     constexpr std::int64_t lanes = hn::MaxLanes(d);
@@ -77,7 +77,7 @@ struct Sum {
     for (std::int64_t i = 0; i < count; ++i) add_one(accumulators + i * sizeof(Accumulator), src + i * sizeof(Element));
   }
 
-  /// `onto`: rounded sums are added to what is there.
+  /// Stores rounded sums; with `onto` they are added to the elements of dst.
   template <bool onto>
   static void store_contiguous(std::byte* dst, const std::byte* accumulators, std::int64_t count) {
 #if HWY_TARGET != HWY_SCALAR
@@ -114,7 +114,7 @@ struct Sum {
   }
 
   static Accumulator ones(std::int64_t count) {
-    // From 2^digits on another one changes nothing.
+    // From 2^digits on, adding 1 changes nothing.
     if constexpr (std::is_floating_point_v<Accumulator>)
       return static_cast<Accumulator>(std::min(count, std::int64_t{1} << std::numeric_limits<Accumulator>::digits));
     else if constexpr (std::is_same_v<T, Boolean>)

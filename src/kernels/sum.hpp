@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adding: the only kernels that know element types. A row of accumulators starts as zero bytes, which is +0 in every type;
-// float16 and bfloat16 accumulate in float32, complex numbers by parts, integers modulo 2^n, booleans with OR.
+// Adds elements: the only kernels that know element types. A row of accumulators starts as zero bytes, which is +0 in every
+// type. float16 and bfloat16 accumulate in float32, complex numbers by parts, integers modulo 2^n, booleans with OR.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,17 @@
 
 namespace patchfold::kernels {
 
-/// Accumulators are contiguous and aligned to 64 bytes at the start of a row; elements need no alignment, strides are in
-/// bytes and may have any sign.
+/// The functions for sums of one type. Accumulators are contiguous and aligned to 64 bytes at the start of a row. Elements
+/// need no alignment; strides are in bytes and may have any sign.
 struct SumKernel {
   std::int64_t accumulator_size;
-  /// accumulator[i] += src[i * src_stride]
+  /// Adds accumulator[i] += src[i * src_stride].
   void (*add)(std::byte* accumulators, const std::byte* src, std::int64_t src_stride, std::int64_t count) noexcept;
-  /// accumulator[i] = the sum of counts[i] * factor ones; a product is at least 0 and below 2^63
+  /// Sets accumulator[i] = the sum of counts[i] * factor ones; a product is at least 0 and below 2^63.
   void (*count)(std::byte* accumulators, const std::int64_t* counts, std::int64_t factor, std::int64_t count) noexcept;
-  /// dst[i * dst_stride] = accumulator[i], rounded to nearest even where the element is narrower
+  /// Writes dst[i * dst_stride] = accumulator[i], rounded to nearest even if the element is narrower.
   void (*store)(std::byte* dst, std::int64_t dst_stride, const std::byte* accumulators, std::int64_t count) noexcept;
-  /// dst[i * dst_stride] += the rounded accumulator[i], rounded again
+  /// Adds dst[i * dst_stride] += the rounded accumulator[i], rounded again.
   void (*store_add)(std::byte* dst, std::int64_t dst_stride, const std::byte* accumulators, std::int64_t count) noexcept;
 };
 

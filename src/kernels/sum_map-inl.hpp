@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops of sum_map.hpp. sum_map.cpp compiles them for sums, mean_map.cpp for means; `Type` says what is added to what.
+// The loops of sum_map.hpp. sum_map.cpp compiles them for sums, mean_map.cpp for means; `Type` has the arithmetic.
 #include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
@@ -25,11 +25,12 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET == HWY_SCALAR
 
-/// `Type` has a Sum, which begins as nothing(), add(sum, element at) and finish(sum, lane, program, map, to).
+/// Runs programs in plain loops. `Type` has a Sum, begun as nothing(), add(sum, at) and finish(sum, lane, program, map,
+/// to).
 template <class Type>
 struct SumMapOf {
   using Sum = typename Type::Sum;
-  static constexpr std::int64_t lanes = 4;  // so that a run is not one element
+  static constexpr std::int64_t lanes = 4;  // so that a run is longer than one element
   static constexpr std::int64_t size = Type::size;
   static constexpr std::int64_t sum_size = sizeof(Sum);
   static constexpr std::int64_t most_vectors = 4;
@@ -65,9 +66,9 @@ struct SumMapOf {
 
 #else
 
-/// `Type` has vectors V of what is added and accumulators Sums, which begin as nothing(); add(sums, value),
-/// masked(mask, value), which adds nothing where the mask is not set, load_sums() and save_sums(), and
-/// finish(sums, lane, program, map, to), which stores elements.
+/// Runs programs with vectors. `Type` has vectors V of elements and accumulators Sums, which begin as nothing(); add(sums,
+/// value); masked(mask, value), which adds nothing where the mask is not set; load_sums() and save_sums(); and finish(sums,
+/// lane, program, map, to), which stores elements.
 template <class Type>
 struct SumMapOf {
   using D = typename Type::D;
@@ -81,7 +82,7 @@ struct SumMapOf {
   static constexpr std::int64_t most_vectors = 4;
   static constexpr std::int64_t mask_bytes = lanes < 8 ? 1 : lanes / 8;
 
-  /// Finishing that takes many instructions is one loop over sums in memory: unrolled for each kernel it would be most of
+  /// Finishes sums in one loop over memory, if that takes many instructions: unrolled for each kernel they would be most of
   /// the code.
   static HWY_NOINLINE void finish_all(const std::byte* sums, std::int64_t lane, std::int64_t vectors,
                                       const SumProgram& program, const SumMap& map) {
@@ -151,8 +152,8 @@ struct SumMapOf {
     }
   }
 
-  /// Adds `terms` terms of a step, from `first` on. A few vectors at a time: the fewer instructions a line takes, the more
-  /// of those to come does the processor ask for.
+  /// Adds `terms` terms of a step, from `first` on, a few vectors at a time: the fewer instructions a line takes, the more
+  /// of the following lines the processor prefetches.
   template <int terms>
   static HWY_NOINLINE void add_terms(const SumStep& step, const SumProgram& program, std::int64_t first, bool begins,
                                      std::byte* all, const SumMap& map) {

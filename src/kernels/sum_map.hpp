@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of overlapping columns by a list that was made beforehand.
+// Sums overlapping columns by a list that was made beforehand.
 //
-// All maps of a problem (the image of one channel, say) meet the same taps in the same places. So a program is written once:
-// for each run of a few vectors of the map, the terms that are added to it, and for each vector of a term the lanes that it
-// has. The kernel runs the program for one map after another. It knows no borders, rows or strides: vectors go across the
-// ends of rows, and lanes that a term does not have are masked.
+// All maps of a problem (say, the images of channels) meet the same taps in the same places. So a program is written once:
+// for each run of a few vectors of the map, the terms to add, and for each vector of a term its lanes. The kernel runs the
+// program for one map after another. It knows no borders, rows or strides: vectors go across the ends of rows, and lanes
+// that a term lacks are masked.
 //
-// Accumulators begin as +0 and terms are added in the order given, as in kernels/sum.hpp, so that both give the same bits.
+// Accumulators begin as +0 and terms are added in the given order, as in kernels/sum.hpp, so both give equal bits.
 // The engine writes programs in engine/sums/sum_program.hpp.
 #pragma once
 
@@ -21,14 +21,14 @@ namespace patchfold::kernels {
 /// Adds a few terms to sums. The vectors of a term lie side by side in the columns of a map, and those of the sums in the
 /// map.
 struct SumStep {
-  std::int64_t first = 0;  ///< among SumProgram::terms
+  std::int64_t first = 0;  ///< index of the first term in SumProgram::terms
   std::int32_t count = 0;  ///< 0 to most_step_terms
-  bool begins = false;     ///< the sums are +0 before
+  bool begins = false;     ///< the sums begin as +0
   std::int64_t to = 0;     ///< lanes from the map's first sum
   std::int64_t vectors = 0;
   /// Bytes into SumProgram::masks: for each vector the lanes of every term, a bit each. -1: each term has all lanes.
   std::int64_t masks = 0;
-  std::int64_t low = 0;  ///< what the terms read: the bytes [low, high) of the columns
+  std::int64_t low = 0;  ///< the terms read the bytes [low, high) of the columns
   std::int64_t high = 0;
 };
 inline constexpr std::int64_t most_step_terms = 8;
@@ -42,44 +42,44 @@ struct SumTerm {
 /// Vectors that lie side by side in the map, and their terms.
 struct SumRun {
   std::int64_t to = 0;     ///< lanes from the map's first sum
-  std::int64_t first = 0;  ///< among SumProgram::terms
+  std::int64_t first = 0;  ///< index of the first term in SumProgram::terms
   std::int32_t count = 0;
   std::int32_t vectors = 1;  ///< a power of two, 1 to SumMapKernel::most_vectors
-  std::int64_t low = 0;      ///< what the terms read: the bytes [low, high) of the columns
+  std::int64_t low = 0;      ///< the terms read the bytes [low, high) of the columns
   std::int64_t high = 0;
 };
 
-/// Either steps, in the order in which columns lie in memory, the first of which begin the sums: these stay in the
-/// first-level cache, and columns are read from the first byte to the last. Or runs, whose sums stay in registers: for maps
-/// so small that the order does not matter. They ascend: the last vector of each may have lanes beyond the run, whose
-/// elements the next run writes again.
+/// A program of steps or of runs. Steps are in the order of the columns in memory, and the first steps begin the sums,
+/// which stay in the first-level cache. Runs are for maps so small that the order does not matter: their sums stay in
+/// registers. Runs ascend: the last vector of each may have lanes beyond the run, and the next run writes those elements
+/// again.
 struct SumProgram {
   std::span<const SumStep> steps{};
   std::span<const SumRun> runs{};
   const SumTerm* terms = nullptr;
   const std::uint8_t* masks = nullptr;  ///< with 8 bytes to spare at its end
   std::int64_t lanes = 0;               ///< of the map
-  /// Of means: how many terms each lane has, 1 where it has none, and beyond the last one for as many lanes as two vectors
-  /// have.
+  /// For means: the number of terms of each lane, 1 if it has none, continued beyond the last lane for as many lanes as two
+  /// vectors have.
   const double* counts = nullptr;
 };
 
-/// One map.
+/// A map, with the memory for its sums.
 struct SumMap {
   const std::byte* src = nullptr;  ///< its columns
   std::byte* to = nullptr;         ///< elements, rounded; a vector beyond the last one is written, too
   std::byte* sums = nullptr;       ///< accumulators for steps, where they are no elements; with a vector beyond the last one
   const std::byte* begin = nullptr;
   const std::byte* end = nullptr;    ///< nothing outside of [begin, end) is read
-  const std::byte* ahead = nullptr;  ///< what is fetched while runs are summed: [ahead, ahead_end)
+  const std::byte* ahead = nullptr;  ///< prefetched while runs are summed: [ahead, ahead_end)
   const std::byte* ahead_end = nullptr;
   bool* certain = nullptr;  ///< becomes false if needs_care() (kernels/mean.hpp) may be true for a mean
 };
 
 /// The kernel of one element type on one instruction set. It lives as long as the process.
 struct SumMapKernel {
-  std::int64_t lanes = 1;       ///< in a vector of accumulators
-  std::int64_t lane_size = 1;   ///< bytes of a lane in memory: of an element, or of half a complex number
+  std::int64_t lanes = 1;       ///< of a vector of accumulators
+  std::int64_t lane_size = 1;   ///< bytes of a lane in memory: an element, or half a complex number
   std::int64_t sum_size = 1;    ///< bytes of a lane of accumulators
   std::int64_t mask_bytes = 1;  ///< of one vector
   std::int64_t most_vectors = 1;
