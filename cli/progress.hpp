@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The progress of a long command, on a line of the terminal that is written again and again.
+// The progress of a long command, on a line of the terminal that is rewritten again and again.
 #pragma once
 
 #include <chrono>
@@ -9,25 +9,25 @@
 
 namespace patchfold::cli {
 
-/// "split  [####----]  812/1024 tiles  96 MB/s  3 s left" on standard error, at most ten times a second; nothing where it
-/// is no terminal. No line is longer than the terminal is wide. The line goes with the object at the latest.
+/// Shows "split  [####----]  812/1024 tiles  96 MB/s  3 s left" on standard error, at most ten times a second; nothing if
+/// it is not a terminal. No line is longer than the terminal is wide. The destructor clears the line.
 class Progress {
  public:
-  /// `unit` is what is counted: "tiles".
+  /// Begins the line; `unit` names the counted things: "tiles".
   Progress(std::string command, std::string unit, std::int64_t total, bool quiet);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress();
 
-  /// One more is done, of so many bytes.
+  /// Counts one more, of `bytes` bytes.
   void count(std::int64_t bytes);
-  /// Shows at once what is done now, behind the rest of the line.
+  /// Shows at once the work that is being done now, behind the rest of the line.
   void show(std::string_view now);
-  /// Takes the line away until the next one, so that something else can be printed.
+  /// Clears the line until it is next shown, so that something else can be printed.
   void clear();
-  /// Takes the line away for good; "12.3 s, 96 MB/s".
+  /// Clears the line for good, and returns "12.3 s, 96 MB/s".
   std::string finish();
-  /// Since it began.
+  /// Returns the seconds since the beginning.
   double seconds() const noexcept { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
  private:
@@ -45,7 +45,7 @@ class Progress {
   Clock::time_point next_ = begin_;
 };
 
-/// The line, without colours; the bar of `fill` marks begins at `bar`. `passed` is in seconds.
+/// The line without colours; the bar of `fill` marks begins at `bar`. `passed` is in seconds.
 struct ProgressLine {
   std::string text{};
   std::size_t bar = 0;

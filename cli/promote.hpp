@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tiles of one picture that a program wrote in different forms: ImageMagick and PNG optimisers write a tile without colours
-// as grey, and one that needs no 16 bits with 8.
+// as grey, and a tile that needs no 16 bits with 8.
 #pragma once
 
 #include <optional>
@@ -10,18 +10,18 @@
 
 namespace patchfold::cli {
 
-/// Form of a tile's pixels: H x W x `channels` of `type`.
+/// The form of a tile's pixels: H x W x `channels` of `type`.
 struct PixelForm {
   DType type = DType::uint8;
   std::int64_t channels = 1;
   friend bool operator==(const PixelForm&, const PixelForm&) = default;
 };
 
-/// The smallest form that holds all of these without loss; nothing unless they are of 8 or 16 bits and of 1 to 4 channels.
+/// Returns the smallest form that holds all forms without loss; nothing unless all have 8 or 16 bits and 1 to 4 channels.
 std::optional<PixelForm> common_form(const std::vector<PixelForm>& forms);
 
-/// The same picture in a form that common_form() has found: grey as colours, opaque where there was no alpha, 8 bits as the
-/// 16 bits of the same brightness (times 257). The tile is H x W x C, without gaps.
+/// Returns the tile in the form from common_form(): grey as colours, opaque if it had no alpha, 8 bits as the 16 bits of
+/// equal brightness (times 257). The tile is H x W x C, without gaps.
 LoadedTile promoted(const LoadedTile& tile, const PixelForm& form, const std::filesystem::path& path);
 
 }  // namespace patchfold::cli

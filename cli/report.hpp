@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program's output. Standard output has the answer of a command: data, lists, explanations, forecasts, figures, and with
-// --json the JSON. Standard error has words about the work: reports, progress and errors.
+// The program's output. Standard output gets the answer of a command: data, lists, explanations, forecasts, figures, and
+// the JSON of --json. Standard error gets words about the work: reports, progress and errors.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@
 
 namespace patchfold::cli {
 
-/// Exit codes. wrong_usage: the command line alone shows the error. failed: everything that is found with the data.
+/// Exit codes. wrong_usage: the command line is wrong. failed: every other error.
 inline constexpr int done = 0;
 inline constexpr int failed = 1;
 inline constexpr int wrong_usage = 2;
 
-/// The exit code for an error; `in_words`: it is found while the command line is read, and no file is.
+/// Returns the exit code for an error; `in_words`: it was found while the command line was read, before any file.
 int exit_code(ErrorCode code, bool in_words) noexcept;
-/// Throws Error(usage).
+/// Throws Error(usage) with these parts.
 [[noreturn]] void fail_usage(std::string_view command, std::string_view argument, std::string_view rule,
                              std::string_view given = {}, std::string_view expected = {});
 
@@ -27,29 +27,29 @@ int exit_code(ErrorCode code, bool in_words) noexcept;
 void print(std::string_view text);
 /// Writes to standard error at once; a failure is ignored.
 void note(std::string_view text) noexcept;
-/// Writes "patchfold: MESSAGE [CODE]" as one line to standard error, whatever characters the message holds; with `json` an
+/// Writes "patchfold: MESSAGE [CODE]" as one line to standard error, with any characters in the message; with `json` a JSON
 /// object.
 void print_error(const Error& error, int exit_code, bool json) noexcept;
-/// Writes the same, without a code where that is empty.
+/// Writes such a line for a message; without a code if `code` is empty.
 void print_error(std::string_view message, std::string_view code, int exit_code, bool json) noexcept;
 
-/// Reports the work of a command when it is done.
+/// Reports the finished work of a command.
 struct Reporting {
   bool quiet = false;
   bool json = false;
 
-  /// The report of a command that wrote `output`: a line on standard error, or JSON on standard output; on standard error
-  /// too if that is where the data went.
+  /// Reports a command that wrote `output`: a line on standard error, or JSON on standard output. If the data went to
+  /// standard output, the JSON goes to standard error.
   void report(std::string_view output, const std::string& line, const JsonObject& object) const;
-  /// The answer to --dry-run: on standard output, unless data would go there.
+  /// Prints the answer to --dry-run: on standard output, unless data would go there.
   void forecast(std::string_view output, const std::string& line, const JsonObject& object) const;
 };
 /// Returns whether data that is written to this path goes to standard output.
 bool is_standard_output(std::string_view path) noexcept;
-/// "standard output" for "-", otherwise the path.
+/// Returns "standard output" for "-", otherwise the path.
 std::string output_name(std::string_view path);
 
-/// "(1, 27, 49)", "(3,)", "()": as Python writes a shape.
+/// Returns "(1, 27, 49)", "(3,)", "()": a shape as Python writes it.
 std::string shape_text(const Dims& shape);
 
 }  // namespace patchfold::cli

@@ -19,7 +19,7 @@ namespace {
 
 using Seconds = std::chrono::duration<double>;
 
-/// A planned operator with its data, and what the output will be.
+/// A planned operator with its data, and a description of its output.
 struct Work {
   formats::LoadedTensor data{};
   TensorView output{};  ///< without memory
@@ -28,7 +28,7 @@ struct Work {
   Plan plan{};
 };
 
-/// Reads the first bytes of a stream, which tell whether it is a picture, and gives the operator the layout that follows.
+/// Reads the first bytes of a stream to tell whether it is a picture, and gives the operator the layout that follows.
 void settle_stream(RunRequest& request) {
   const bool picture = formats::format_of_file(request.data.path) != formats::FileFormat::npy;
   request.data.kind = picture ? Source::Kind::picture : Source::Kind::array;
@@ -46,15 +46,15 @@ BoundOperator bind_with_files(const RunRequest& request) {
   return request.op->bind(arguments);
 }
 
-/// The output's shape of another call, or nothing if that fails, too.
+/// Returns the output's shape for data of another shape, or nothing if that fails too.
 std::optional<Dims> shape_with(const BoundOperator& bound, const Dims& shape) try {
   return bound.output_shape(shape);
 } catch (const Error&) {
   return std::nullopt;
 }
 
-/// The output's shape. Where a picture has one axis too few, or an array for a picture has its channels elsewhere, the error
-/// says what to add.
+/// Returns the output's shape. If a picture has one axis too few, or an array for a picture has its channels elsewhere, the
+/// error tells the words to add.
 Dims output_shape(const BoundOperator& bound, const ConstTensorView& data, const RunRequest& request) try {
   return bound.output_shape(data.shape);
 } catch (const Error& error) {
@@ -108,7 +108,7 @@ Seconds run_to_npy(const Work& work, const RunRequest& request) {
   return time;
 }
 
-/// The output as write_picture takes it: H x W x C.
+/// Returns the output as write_picture takes it: H x W x C.
 ConstTensorView as_picture(ConstTensorView view, const RunRequest& request) {
   const auto refuse = [&](const char* rule) {
     throw Error(
@@ -132,8 +132,8 @@ ConstTensorView as_picture(ConstTensorView view, const RunRequest& request) {
   return request.chw ? channels_last(view) : view;
 }
 
-/// Returns the part of the data's metadata that is true of the output: of its colours, and, if it has as many rows and
-/// columns, all.
+/// Returns the part of the data's metadata that is true of the output: the part about colours, or all if the output has as
+/// many rows and columns.
 formats::Metadata carried(const Work& work, const RunRequest& request, std::vector<std::string>& losses) {
   if (work.metadata == formats::Metadata{}) return {};
   const Dims from = (request.chw ? channels_last(work.data.view) : work.data.view).shape;
@@ -154,7 +154,7 @@ formats::Metadata carried(const Work& work, const RunRequest& request, std::vect
 }
 
 Seconds run_to_picture(Work& work, const RunRequest& request, std::vector<std::string>& losses) {
-  as_picture(work.output, request);  // refuses an array that is not a picture before anything is computed
+  as_picture(work.output, request);  // refuses an array that is not a picture before the operator runs
   const std::filesystem::path path = request.output;
   const auto bytes = element_count(work.output.shape) * static_cast<std::int64_t>(work.type.size);  // prepare() checked it
   const auto memory = formats::allocate(bytes, {"picture", path});

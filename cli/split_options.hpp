@@ -14,22 +14,22 @@
 namespace patchfold::cli {
 
 struct SplitRequest {
-  std::string help{};  ///< if not empty, this text is shown and nothing is done
+  std::string help{};  ///< if not empty, patchfold shows this text and does nothing
   std::string picture{};
   std::string folder{};
   Axes tile{};
-  TilingSpec spec{};             ///< without shape and tile
-  std::optional<int> quality{};  ///< of JPEG tiles
-  std::string format{};          ///< of tiles: png, tif, npy, jpg; empty: what suits the picture
+  TilingSpec spec{};             ///< all but shape and tile
+  std::optional<int> quality{};  ///< quality of JPEG tiles
+  std::string format{};          ///< format of tiles: png, tif, npy, jpg; empty: one that suits the picture
   TileNames names = TileNames::index;
   std::optional<int> page{};
   bool force = false;
   bool dry_run = false;
   Reporting reporting{};
-  int threads = 0;  ///< 0: as many as the machine has
+  int threads = 0;  ///< 0: one for each processor of the machine
 };
 
-/// Reads the words that follow `patchfold split`. Every Error that it throws is one of usage.
+/// Reads the words that follow `patchfold split`. Throws only errors of usage.
 SplitRequest parse_split(const std::vector<std::string>& words);
 std::vector<OptionInfo> split_options();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The abilities of standard error. Colours repeat what words say, so nothing is lost without them.
+// The abilities of standard error. Colours only repeat words, so nothing is lost without them.
 #pragma once
 
 #include <string>
@@ -7,15 +7,15 @@
 
 namespace patchfold::cli {
 
-/// Returns whether it is a terminal on which a line can be written again; TERM=dumb is none.
+/// Returns whether standard error is a terminal on which a line can be rewritten; TERM=dumb is not.
 bool has_terminal() noexcept;
-/// Returns whether colours are wanted there: not if NO_COLOR is set to anything but an empty text (https://no-color.org).
+/// Returns whether standard error gets colours: not if NO_COLOR is set to a text that is not empty (https://no-color.org).
 bool has_colours() noexcept;
-/// Characters in a line; 80 where nobody knows.
+/// Returns the characters in a line; 80 if unknown.
 int terminal_width() noexcept;
 
 enum class Colour { green = 32, red = 31 };
-/// The text in a colour if there are colours, otherwise as it is.
+/// Returns the text in a colour if there are colours, otherwise unchanged.
 std::string in_colour(Colour colour, std::string_view text);
 
 }  // namespace patchfold::cli

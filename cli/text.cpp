@@ -7,7 +7,7 @@
 namespace patchfold::cli {
 
 std::string decimal(double number, int digits) {
-  char text[512];  // the largest float64 has 309 digits before the point
+  char text[512];  // enough: the largest float64 has 309 digits before the point
   const auto end = std::to_chars(std::begin(text), std::end(text), number, std::chars_format::fixed, digits).ptr;
   return {text, end};
 }

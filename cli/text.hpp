@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts made of parts. What needs widths and columns uses fmt, whose headers take longer to compile than the files that
-// would include them.
+// Texts made of parts. Files that need widths and columns use fmt; its headers would take longer to compile than the other
+// files themselves.
 #pragma once
 
 #include <concepts>
@@ -17,7 +17,7 @@ void append(std::string& text, T number) {
   text += std::to_string(number);
 }
 
-/// The parts one after another: texts, and integers as decimal numbers.
+/// Returns the parts one after another: texts, and integers as decimal numbers.
 template <class... Parts>
 std::string text_of(const Parts&... parts) {
   std::string text;
@@ -25,7 +25,7 @@ std::string text_of(const Parts&... parts) {
   return text;
 }
 
-/// The number with so many digits after the point.
+/// Returns the number with `digits` digits after the point.
 std::string decimal(double number, int digits);
 
 }  // namespace patchfold::cli

@@ -20,33 +20,33 @@ struct LoadedTile {
   std::int64_t bytes = 0;
 };
 
-/// Chooses the numbers in the names of tiles.
+/// The numbers in the names of tiles.
 enum class TileNames : std::uint8_t {
   index,  ///< tile-0017.png
   grid,   ///< tile-02-05.png: row and column, or the place along each tiled axis
 };
 
-/// The name of a tile's file; its numbers have as many digits as the largest needs.
+/// Returns the name of a tile's file; its numbers have as many digits as the largest one needs.
 std::string tile_name(const Tiling& tiling, std::int64_t index, TileNames names, const std::string& extension);
-/// Returns whether a file of that name can be a tile that split wrote.
+/// Returns whether a file of that name may be a tile that split wrote.
 bool is_tile_name(const std::string& name);
 /// Returns whether tiles of that name are JPEG files: their checksum is that of the file, since their pixels are not the
 /// picture's.
 bool is_jpeg_name(const std::string& name);
 /// Returns whether the path names such a file in that folder.
 bool is_tile_in(const std::filesystem::path& path, const std::filesystem::path& folder);
-/// "tile 17 at [1, 5]".
+/// Returns "tile 17 at [1, 5]".
 std::string tile_text(const Tiling& tiling, std::int64_t index);
-/// "512 x 512 x 3".
+/// Returns "512 x 512 x 3".
 std::string extents_text(const Dims& shape);
-/// "1.2 GB".
+/// Returns "1.2 GB".
 std::string size_text(std::int64_t bytes);
 
-/// Allocates a tile without values. `path` stands for it in errors.
+/// Allocates a tile without values. Errors name `path`.
 LoadedTile allocate_tile(const Dims& shape, const formats::ElementType& type, const std::filesystem::path& path);
-/// Reads the rows of a file that has been opened.
+/// Reads a tile from the rows of an open file.
 LoadedTile read_tile(formats::RowReader& reader, const std::filesystem::path& path);
-/// CRC-32 of bytes, as zlib computes it.
+/// Returns the CRC-32 of bytes, as zlib computes it.
 std::uint32_t checksum(const void* data, std::int64_t bytes);
 
 }  // namespace patchfold::cli

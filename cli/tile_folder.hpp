@@ -9,26 +9,26 @@
 
 namespace patchfold::cli {
 
-/// A folder that holds the tiles of one split. Until plan.json is there, a mark says which split has begun in it: files with
-/// the names of tiles that neither of them knows are somebody else's.
+/// A folder that holds the tiles of one split. Until plan.json is written, a mark names the split that has begun in it. A
+/// file with the name of a tile that neither the plan nor the mark knows belongs to somebody else.
 class TileFolder {
  public:
-  /// `force`: whatever other splits left is replaced.
+  /// Takes a folder. `force`: replaces all files that other splits left.
   TileFolder(std::filesystem::path path, bool force) : path_(std::move(path)), force_(force) {}
   TileFolder(const TileFolder&) = delete;
   TileFolder& operator=(const TileFolder&) = delete;
-  /// Takes a new folder away again if no tile was written into it.
+  /// Removes a new folder if no tile was written into it.
   ~TileFolder();
 
   std::filesystem::path file(const std::string& name) const { return path_ / name; }
 
-  /// Makes the folder, and sees to it that it holds no tiles but those of `plan`. Throws Error(value, file_write).
+  /// Makes the folder, and ensures that it holds no tiles except those of `plan`. Throws Error(value, file_write).
   void prepare(const formats::TilePlan& plan);
   /// Marks the folder before a tile is written. Throws Error(file_write).
   void mark();
   /// Records that a tile was written.
   void count() noexcept { has_tiles_ = true; }
-  /// Writes plan.json in place of the mark: the tiles are all there. Throws Error(file_write).
+  /// Writes plan.json in place of the mark, when all tiles are written. Throws Error(file_write).
   void finish(const formats::TilePlan& plan);
 
  private:
@@ -44,7 +44,7 @@ class TileFolder {
   bool has_plan_ = false;  ///< plan.json lists these tiles
   bool has_mark_ = false;
   std::string mark_text_{};
-  bool has_tiles_ = false;  ///< that this run wrote
+  bool has_tiles_ = false;  ///< this run wrote tiles
 };
 
 }  // namespace patchfold::cli

@@ -12,8 +12,8 @@
 
 namespace patchfold::cli {
 
-/// The value that a word stands for, if `allows` lets it pass. Throws Error(usage) that lists the words, and `more` that the
-/// option takes besides.
+/// Returns the value that a word stands for, if `allows` accepts it. Throws Error(usage), which lists the words, and
+/// `more`, other values that the option takes.
 template <Worded E>
 E choice_of(std::string_view command, std::string_view option, const std::string& word, bool (*allows)(E) noexcept = nullptr,
             std::string_view more = {}) {
@@ -22,7 +22,7 @@ E choice_of(std::string_view command, std::string_view option, const std::string
   fail_usage(command, option, "is unknown", word, listed_words<E>(allows).append(more));
 }
 
-/// The same words as a list, for completions.
+/// Returns these words as a list, for completions.
 template <Worded E>
 std::vector<std::string> choices_of(bool (*keep)(E) noexcept = nullptr) {
   std::vector<std::string> choices;

@@ -25,7 +25,7 @@ TileSource::TileSource(std::filesystem::path path, std::optional<int> page)
     reader_ = formats::open_rows(path_, page);
     metadata_ = reader_->metadata();
   } catch (const Error& error) {
-    // An array in Fortran order, or without axes.
+    // Only .npy arrays in Fortran order, or without axes, are mapped instead.
     if (!is_npy_ || error.code() != ErrorCode::file_unsupported) throw;
     whole_ = formats::read_npy(path_);
   }
@@ -38,13 +38,13 @@ void TileSource::lay_out(const Tiling& tiling) {
     whole_ = formats::read_npy(path_);
   }
   if (!reader_) return;
-  // Bands are as long as tiles, but the last one may be longer.
+  // Most bands are as long as a tile, but the last one may be longer.
   for (const std::int64_t row : {std::int64_t{0}, tiling.grid()[0] - 1})
     rows_held_ = std::max(rows_held_, band_of(row).rows.size());
 }
 
-/// Padding repeats what lies at the end of the band as it would repeat what lies at the end of the array. To mirror that, it
-/// may need more rows than the tile has: then the band begins with the tile before.
+/// Returns the rows that a row of tiles is cut from. Padding must repeat the elements at the end of the band as at the end
+/// of the array. To mirror them it may need more rows than the tile has: then the band begins with the tile before.
 TileSource::Band TileSource::band_of(std::int64_t row) const {
   const TilingSpec& whole = tiling_->spec();
   const TileSpan span = tiling_->span(0, row);
@@ -64,7 +64,7 @@ TileSource::Band TileSource::band_of(std::int64_t row) const {
                   .axes = tiling_->axes()})};
 }
 
-/// Keeps the rows that are there already, and reads those that follow.
+/// Reads rows; keeps those that are in memory already.
 void TileSource::load(Span rows) {
   const std::int64_t bytes = row_bytes();
   if (!memory_) memory_ = formats::allocate(memory_bytes(), {"split", path_});

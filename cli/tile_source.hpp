@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A picture or an array from which tiles are cut, of which only the rows of the tiles at hand are in memory.
+// A picture or an array from which tiles are cut. Only the rows of the current tiles are in memory.
 #pragma once
 
 #include <filesystem>
@@ -11,11 +11,11 @@
 
 namespace patchfold::cli {
 
-/// Rows of tiles are loaded in ascending order. An array whose tiles do not follow one another along its first axis, or that
-/// is not row-major, is the mapped file.
+/// Loads rows of tiles in ascending order. An array is mapped instead if its tiles do not follow one another along its
+/// first axis, or if it is not row-major.
 class TileSource {
  public:
-  /// Throws Error as open_rows does.
+  /// Opens the file. Throws Error as open_rows does.
   TileSource(std::filesystem::path path, std::optional<int> page);
   TileSource(const TileSource&) = delete;
   TileSource& operator=(const TileSource&) = delete;
@@ -26,20 +26,20 @@ class TileSource {
   const formats::Metadata& metadata() const noexcept { return metadata_; }
   const formats::ElementType& type() const noexcept { return reader_ ? reader_->type() : whole_.type; }
 
-  /// Chooses the way of reading; to be called once, before anything is cut. The tiling must live as long, and have tiles.
+  /// Chooses the way of reading. Call it once, before anything is cut. The tiling must live as long, and have tiles.
   void lay_out(const Tiling& tiling);
-  /// Bytes of rows that are held.
+  /// Returns the bytes of the rows in memory.
   std::int64_t memory_bytes() const noexcept { return rows_held_ * row_bytes(); }
-  /// Holds what tiles of that row, along the first tiled axis, are cut from. Throws Error as RowReader::read does.
+  /// Loads the rows for the tiles of one row along the first tiled axis. Throws Error as RowReader::read does.
   void load_row(std::int64_t row);
-  /// Cuts a tile of that row, as Tiling::cut does; from several threads at once.
+  /// Cuts a tile of the loaded row, as Tiling::cut does. Several threads may call it at once.
   void cut(std::int64_t index, const TensorView& tile, Executor& executor) const;
 
  private:
-  /// Rows of the array that are in memory for a row of tiles, as an array of their own.
+  /// The rows of the array in memory for a row of tiles, as an array of their own.
   struct Band {
     Span rows{};
-    std::int64_t tiles_before = 0;  ///< rows of tiles of the band before the one that is wanted
+    std::int64_t tiles_before = 0;  ///< rows of tiles in the band before the wanted one
     Tiling tiling;
   };
   Band band_of(std::int64_t row) const;
@@ -50,9 +50,9 @@ class TileSource {
   bool is_npy_ = false;
   std::unique_ptr<formats::RowReader> reader_{};
   formats::Metadata metadata_{};
-  formats::LoadedTensor whole_{};  ///< without a reader
+  formats::LoadedTensor whole_{};  ///< the mapped array, if there is no reader
   const Tiling* tiling_ = nullptr;
-  std::int64_t rows_held_ = 0;  ///< at most
+  std::int64_t rows_held_ = 0;  ///< the most rows in memory
   std::shared_ptr<std::byte> memory_{};
   Span held_{};
   std::optional<Band> band_{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options that say where tiles lie, and how they are merged.
+// The options for the places of tiles, and for their merge.
 #pragma once
 
 #include <string>
@@ -13,17 +13,18 @@ namespace patchfold::cli {
 /// The options of a tiling: --tile, --overlap, .. Values are converted after parsing.
 class TilingOptions {
  public:
-  /// Adds the options to the command of this name ("split"), which must live as long. Those of `add_results` come last.
+  /// Adds the options to the command of this name ("split"), which must live as long. The options of add_results() come
+  /// last.
   TilingOptions(Command& command, std::string_view name);
   TilingOptions(const TilingOptions&) = delete;
   TilingOptions& operator=(const TilingOptions&) = delete;
 
-  /// --scale, --offset and --result.
+  /// Adds --scale, --offset and --result.
   void add_results();
 
-  /// The extents of tiles. Throws Error(usage) if there are none, and as parse_argument does.
+  /// Returns the extents of tiles. Throws Error(usage) if there are none, and as parse_argument does.
   Axes tile() const;
-  /// The rest, without shape and tile. Throws Error(usage), and as parse_argument does.
+  /// Returns the spec without shape and tile. Throws Error(usage), and as parse_argument does.
   TilingSpec spec() const;
 
  private:
@@ -35,9 +36,9 @@ class TilingOptions {
   std::string tile_{}, overlap_{}, stride_{}, tail_{}, padding_mode_{}, value_{}, axes_{}, scale_{}, offset_{}, result_{};
 };
 
-/// The option --reduce; its value is read by choice_of<Reduce>.
+/// Adds the option --reduce, whose value is read by choice_of<Reduce>.
 Command::Option add_reduce(Command& command, std::string& reduce, std::string_view default_text);
-/// The option --window, and what it is read into. Throws Error(usage).
+/// Adds the option --window, whose value goes to `window`. Throws Error(usage).
 Command::Option add_window(Command& command, std::string& window);
 WeightWindow window_named(std::string_view command, const std::string& text);
 

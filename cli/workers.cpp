@@ -21,7 +21,7 @@ struct Work {
   std::int64_t end;
   std::mutex mutex{};
   std::int64_t failed = std::numeric_limits<std::int64_t>::max();
-  std::exception_ptr failure{};  ///< of the lowest index that failed
+  std::exception_ptr failure{};  ///< exception of the lowest index that failed
 
   void run(std::int64_t worker) noexcept {
     while (true) {

@@ -42,24 +42,24 @@ enum class DType : std::uint8_t {
   opaque = 19,
 };
 
-/// What elements are.
+/// The kind of an element's value.
 enum class ElementKind : std::uint8_t { boolean, signed_integer, unsigned_integer, real, complex, opaque };
 
-/// An element type as the library and other systems know it.
+/// The facts of an element type: its names and codes, here and in other systems.
 struct DTypeInfo {
   DType dtype;
   std::string_view name;        ///< "float32"; NumPy and ml_dtypes have the same names
   std::string_view short_name;  ///< "f32", as problem strings write it
   ElementKind kind;
   std::uint8_t size;    ///< bytes; 0 for opaque
-  bool summable;        ///< whether fold can add elements of this type
+  bool summable;        ///< fold can add elements of this type
   char numpy_kind;      ///< dtype.kind: with the size, files name the type by it ("f4"); 'V' if NumPy itself lacks the type
   std::int16_t dlpack;  ///< DLDataTypeCode; its bits are those of the element; -1 if DLPack lacks the type
   std::int16_t onnx;    ///< TensorProto.DataType; 0 (undefined) if ONNX lacks the type
   std::int16_t torch;   ///< ScalarType of torch.export's files; 0 if torch lacks the type
 };
 
-/// One row for each element type. A row stands at the number of its enumerator.
+/// The element types, one row each. A row stands at the number of its enumerator.
 inline constexpr auto dtype_table = [] {
   using enum DType;
   using Kind = ElementKind;
@@ -92,34 +92,34 @@ static_assert([] {
   return true;
 }());
 
-/// Whether the value is an element type and not another number.
+/// Returns whether the value is an element type and not another number.
 constexpr bool is_enumerator(DType dtype) noexcept {
   return static_cast<std::size_t>(dtype) < dtype_table.size();
 }
-/// The row of an element type; that of opaque for a number that is not an enumerator.
+/// Returns the row of an element type; opaque's row for a number that is not an enumerator.
 constexpr const DTypeInfo& info_of(DType dtype) noexcept {
   return dtype_table[static_cast<std::size_t>(is_enumerator(dtype) ? dtype : DType::opaque)];
 }
-/// Bytes of one element; 0 for opaque.
+/// Returns the bytes of one element; 0 for opaque.
 constexpr std::size_t size_of(DType dtype) noexcept {
   return info_of(dtype).size;
 }
 constexpr ElementKind kind_of(DType dtype) noexcept {
   return info_of(dtype).kind;
 }
-/// "float32".
+/// Returns "float32", ..
 constexpr std::string_view name_of(DType dtype) noexcept {
   return info_of(dtype).name;
 }
-/// "f32", as problem strings write it.
+/// Returns "f32", ..: the name in problem strings.
 constexpr std::string_view short_name_of(DType dtype) noexcept {
   return info_of(dtype).short_name;
 }
-/// Whether fold can add elements of this type.
+/// Returns whether fold can add elements of this type.
 constexpr bool is_summable(DType dtype) noexcept {
   return info_of(dtype).summable;
 }
-/// The type of either name; empty if there is none.
+/// Returns the type of either name; empty if there is none.
 constexpr std::optional<DType> dtype_of(std::string_view name) noexcept {
   for (const DTypeInfo& each : dtype_table)
     if (each.name == name || each.short_name == name) return each.dtype;
@@ -134,23 +134,23 @@ inline constexpr auto all_dtypes = [] {
 }();
 }  // namespace detail
 
-/// Every element type, in the order of the table.
+/// Returns every element type, in the order of the table.
 constexpr std::span<const DType> dtypes() noexcept {
   return detail::all_dtypes;
 }
 
 /// A binary floating-point type that C++ lacks. Numbers are rounded to it to nearest even. A number that rounds beyond the
-/// largest becomes infinity if the type has one. Otherwise it depends on the use: as a fill it is an error; conversions and
+/// largest one becomes infinity if the type has infinity. Otherwise the use decides: a fill is an error; conversions and
 /// merges give the largest number.
 struct SmallFormat {
   int exponent_bits;
   int mantissa_bits;
   int bias;
-  bool has_infinity;          ///< the largest exponent means infinity and NaN, as IEEE 754 has it
+  bool has_infinity;          ///< the largest exponent means infinity and NaN, as in IEEE 754
   bool negative_zero_is_nan;  ///< the only NaN is the pattern of -0
 };
 
-// The C++ types of elements that C++ has no type for: their bytes.
+// The C++ types for elements that C++ has no type for: their bytes.
 struct Boolean {
   std::uint8_t byte;  ///< any number but 0 is true
 };
@@ -178,7 +178,7 @@ struct Float8E5M2FNUZ {
   std::uint8_t bits;
   static constexpr SmallFormat format{5, 2, 16, false, true};
 };
-/// Stands for elements of any size.
+/// The C++ type that stands for elements of any size.
 struct Opaque {};
 
 template <class T>
@@ -188,7 +188,7 @@ concept SmallFloat = requires {
 template <class T>
 concept ComplexNumber = std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
 
-/// Calls f(std::type_identity<T>()) with the C++ type of the elements and returns its result, which has one type for all:
+/// Calls f(std::type_identity<T>()) with the C++ type of the elements and returns its result, of one type for all:
 ///   visit(dtype, []<class T>(std::type_identity<T>) { return sizeof(T); })
 template <class F>
 constexpr decltype(auto) visit(DType dtype, F&& f) {
@@ -232,7 +232,7 @@ consteval std::optional<DType> dtype_of_type() {
 }
 }  // namespace detail
 
-/// The element type of a C++ type; empty if it has none. Specialise it for a type of your own:
+/// The element type of a C++ type; empty if there is none. Specialise it for your own types:
 ///   template <>
 ///   inline constexpr std::optional<patchfold::DType> patchfold::dtype_for<my::Half> = patchfold::DType::float16;
 template <class T>

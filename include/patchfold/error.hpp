@@ -17,7 +17,7 @@
 
 namespace patchfold {
 
-/// Every kind of error there is. `error_catalogue()` describes each one.
+/// The kinds of errors. `error_catalogue()` describes each one.
 enum class ErrorCode {
   rank,              ///< a tensor has the wrong number of axes
   length,            ///< a list has the wrong number of entries
@@ -38,7 +38,7 @@ enum class ErrorCode {
   out_of_memory,     ///< memory ran out; see also Error
   executor,          ///< the caller's executor, or its sink in C, did not do its work
   file_open,         ///< a file cannot be opened or read
-  file_write,        ///< a file cannot be written; what was there before is untouched
+  file_write,        ///< a file cannot be written; an earlier file there is untouched
   file_format,       ///< a file is damaged, cut short, or of another format than its name says
   file_unsupported,  ///< a file is valid but uses a feature that is not supported
   usage,             ///< a command line is wrong
@@ -47,16 +47,16 @@ enum class ErrorCode {
 /// One row of the catalogue, from which docs/errors.md is made.
 struct ErrorEntry {
   ErrorCode code;
-  std::string_view name;     ///< the enumerator
+  std::string_view name;     ///< the enumerator's name
   std::string_view python;   ///< the Python package's exception; empty for codes that never reach Python
-  std::string_view when;     ///< when it is raised, as a sentence
+  std::string_view when;     ///< the cause, as a sentence
   std::string_view example;  ///< what() of one such error
-  std::string_view advice;   ///< what to do about it, in sentences
+  std::string_view advice;   ///< the remedy, in sentences
 };
 
-/// Every code once, in the order of the enumerators.
+/// Returns every code once, in the order of the enumerators.
 PATCHFOLD_API std::span<const ErrorEntry> error_catalogue() noexcept;
-/// The catalogue's row of a code.
+/// Returns the catalogue's row of a code.
 PATCHFOLD_API const ErrorEntry& describe(ErrorCode code) noexcept;
 
 /// An argument with a value that would do. Front ends write it as a caller types it: kernel_size=3,3 in problem strings,
@@ -71,7 +71,7 @@ struct Setting {
   friend bool operator==(const Setting&, const Setting&) = default;
 };
 
-/// A tensor with its axes arranged in another way, which would do.
+/// A tensor with its axes arranged in another way that would do.
 struct Rearrangement {
   enum class Kind : std::uint8_t { reshape, swap_axes };
   std::string tensor{};
@@ -80,7 +80,7 @@ struct Rearrangement {
   friend bool operator==(const Rearrangement&, const Rearrangement&) = default;
 };
 
-/// How a front end writes the values of an error. This class writes them as the C++ and C interfaces do.
+/// Writes the values of an error for a front end. This class writes them as the C++ and C interfaces do.
 class PATCHFOLD_API ErrorWriter {
  public:
   ErrorWriter() = default;
@@ -94,9 +94,9 @@ class PATCHFOLD_API ErrorWriter {
   virtual std::string rearranged(const Rearrangement& one) const;  ///< image with shape [1, 5, 5]
 };
 
-/// What was given, or what was expected, as values: numbers, lists, pairs and element types stay what they are until a front
-/// end writes them in its own terms. A value is a sequence of parts, so "a multiple of 3" is a text and a number. Without
-/// parts there is nothing to say.
+/// The given or the expected value of an error. Numbers, lists, pairs and element types stay values until a front end
+/// writes them in its own terms. A value is a sequence of parts, so "a multiple of 3" is a text and a number. A value
+/// without parts is left out.
 class PATCHFOLD_API ErrorValue {
  public:
   using Part = std::variant<std::string, std::int64_t, std::uint64_t, Dims, Pads, DType, Setting, Rearrangement>;
@@ -107,7 +107,7 @@ class PATCHFOLD_API ErrorValue {
   ErrorValue& operator=(const ErrorValue& other);
   ErrorValue& operator=(ErrorValue&&) noexcept = default;
   ~ErrorValue();
-  /// One part, or several that are written one after the other: ErrorValue("a multiple of ", 3).
+  /// Makes a value of one part, or of several that are written one after the other: ErrorValue("a multiple of ", 3).
   template <class... Ts>
   requires(sizeof...(Ts) > 0 && !(std::same_as<std::remove_cvref_t<Ts>, ErrorValue> || ...)) ErrorValue(Ts&&... parts) {
     append(parts...);
@@ -121,11 +121,11 @@ class PATCHFOLD_API ErrorValue {
 
   bool empty() const noexcept { return parts_.empty(); }
   const std::vector<Part>& parts() const noexcept { return parts_; }
-  /// The text, with values as this writer writes them.
+  /// Returns the text, with values as this writer writes them.
   std::string text(const ErrorWriter& writer = {}) const;
 
  private:
-  // Compiled once, not wherever an error is thrown.
+  // Compiled once, not at every place that throws an error.
   void reserve(std::size_t more);
   void add(std::string_view text);
   void add(std::int64_t number);
@@ -148,12 +148,12 @@ class PATCHFOLD_API ErrorValue {
   std::vector<Part> parts_{};
 };
 
-/// An error says which operator and argument, the rule, what was given, what was expected, and what to type instead (hint).
-/// `what()` joins them: "OPERATOR: ARGUMENT: RULE; given GIVEN, expected EXPECTED; HINT". Empty parts are left out.
-/// Control characters become '?', and parts of more than 1000 characters are cut.
-/// Every C++ function of the library that is not noexcept throws std::bad_alloc when memory runs out; nothing has changed
-/// then, and the library can be used as before. Error(out_of_memory) is thrown where more can be said: whose memory it was,
-/// how many bytes. The C ABI returns PF_ERROR_OUT_OF_MEMORY and Python raises MemoryError in both cases.
+/// An error has the operator, the argument, the rule, the given and the expected value, and a hint (what to type instead).
+/// `what()` joins them: "OPERATOR: ARGUMENT: RULE; given GIVEN, expected EXPECTED; HINT". Empty parts are left out. Control
+/// characters become '?', and parts of more than 1000 characters are cut. Every C++ function of the library that is not
+/// noexcept throws std::bad_alloc when memory runs out; nothing has changed then, and the library can be used as before.
+/// Error(out_of_memory) is thrown if more can be said: whose memory it was, how many bytes. The C ABI returns
+/// PF_ERROR_OUT_OF_MEMORY and Python raises MemoryError in both cases.
 class PATCHFOLD_API Error : public std::exception {
  public:
   struct Parts {
@@ -163,7 +163,7 @@ class PATCHFOLD_API Error : public std::exception {
     std::string rule{};
     ErrorValue given{};
     ErrorValue expected{};
-    ErrorValue hint{};  ///< what to type instead, where the error can tell
+    ErrorValue hint{};  ///< the text to type instead; empty if there is none
   };
 
   explicit Error(Parts parts);
@@ -173,11 +173,11 @@ class PATCHFOLD_API Error : public std::exception {
   const std::string& op() const noexcept { return parts_.op; }
   const std::string& argument() const noexcept { return parts_.argument; }
   const std::string& rule() const noexcept { return parts_.rule; }
-  /// As `what()` writes them; `parts()` has the values.
+  /// Returns the given value as in `what()`; `parts()` has the values.
   const std::string& given() const noexcept { return given_; }
   const std::string& expected() const noexcept { return expected_; }
   const std::string& hint() const noexcept { return hint_; }
-  /// The message with values as this writer writes them.
+  /// Returns the message, with values as this writer writes them.
   std::string message(const ErrorWriter& writer) const;
   const Parts& parts() const noexcept { return parts_; }
 

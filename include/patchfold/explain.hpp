@@ -17,9 +17,9 @@ namespace patchfold {
 /// memory for them; for larger problems it leaves these sections out and says so.
 inline constexpr std::int64_t explain_limit = std::int64_t{1} << 22;
 
-/// What an explanation shows beside what the operator does.
+/// The parts of an explanation that are optional.
 struct ExplainOptions {
-  bool plan = false;  ///< how this library runs the operator, and where the operator is defined
+  bool plan = false;  ///< show how this library runs the operator, and where the operator is defined
 };
 
 /// Explains one operator for one shape of its data input (ignored if the operator has none):
@@ -34,21 +34,21 @@ PATCHFOLD_API std::string explain(const OperatorSpec& op, std::span<const Argume
                                   DType dtype = DType::float32, std::size_t element_size = 0, ExplainOptions options = {});
 PATCHFOLD_API std::string explain(const ProblemText& problem, ExplainOptions options = {});
 
-/// The same as a picture: shapes and formulas, the grid of patches over the padded image, coverage as a heat map with
-/// numbers, the order inside a patch in each system, and the columns of a tiny problem. An SVG document in UTF-8, 960 pixels
-/// wide, that reads nothing from elsewhere, has a title and a description, follows the reader's light or dark scheme, and
-/// may stand inside a page of HTML. Its size and the time it takes have a limit: of long axes it shows the beginning and the
-/// end, and says so. Throws as explain() does.
+/// Draws the explanation as a picture: shapes and formulas, the grid of patches over the padded image, coverage as a heat
+/// map with numbers, the order inside a patch in each system, and the columns of a tiny problem. Returns an SVG document in
+/// UTF-8, 960 pixels wide. It reads nothing from elsewhere, has a title and a description, follows the reader's light or
+/// dark scheme, and may stand inside a page of HTML. Its size and time have a limit: of long axes it shows the beginning
+/// and the end, and says so. Throws as explain() does.
 PATCHFOLD_API std::string explain_svg(const ProblemText& problem);
 
-/// What is wrong with a problem, problems near it that its operator takes, the nearest first, and the formulas of the first
-/// one. Empty if the operator takes the problem, and if no problem is found by changing one or two numbers a little.
-/// Throws Error(unknown_operator).
+/// Explains a problem that its operator refuses: the fault, problems near it that its operator takes, the nearest first,
+/// and the formulas of the first one. Returns an empty text if the operator takes the problem, or if no change of one or
+/// two numbers by little makes it right. Throws Error(unknown_operator).
 PATCHFOLD_API std::string explain_error(const ProblemText& problem);
 
-/// Explains where tiles lie, how many overlap, what their merge weighs and holds: as text, in lines of at most 100 ASCII
-/// characters, and as a picture of the kind above. `merge` says how results are put together; it is only described, so it
-/// may be one that the merger refuses, which the text says then.
+/// Explains the places of tiles, their overlap, and the weights and memory of their merge: as text, in lines of at most 100
+/// ASCII characters, and as a picture like that of explain_svg(). `merge` is only described, so it may be one that the
+/// merger refuses; the text says so then.
 PATCHFOLD_API std::string explain(const Tiling& tiling, const MergeSpec& merge = {});
 PATCHFOLD_API std::string explain_svg(const Tiling& tiling, const MergeSpec& merge = {});
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operator does to a tensor of one shape: which elements of the columns belong to which elements of the image.
+// The effect of an operator on a tensor of one shape: the elements of the columns for each element of the image.
 //
 // Every operator of every dialect comes down to one Geometry. Its output shape, the problem that the engine runs, the plan
 // and the explanation all read it, and programs that build on the library may read it too.
@@ -14,14 +14,14 @@
 
 namespace patchfold {
 
-/// Where an index lies in a tensor: one step of the index is `step` elements along `axis`. A step of 0 means that the index
+/// The place of an index in a tensor: one step of the index is `step` elements along `axis`. With a step of 0, the index
 /// does not move the element.
 struct Place {
   int axis = 0;
   std::int64_t step = 0;
 };
 
-/// An index that both tensors share: a batch, a channel.
+/// An index that both tensors share, such as a batch or a channel.
 struct SharedIndex {
   std::int64_t extent = 1;
   Place image{};
@@ -39,37 +39,37 @@ struct SpatialAxis {
   std::int64_t pad_begin = 0;
   std::int64_t pad_end = 0;
   std::int64_t positions = 0;
-  int image_axis = 0;  ///< of the image
-  Place tap{};         ///< in the columns
-  Place position{};    ///< in the columns
+  int image_axis = 0;  ///< axis of the image
+  Place tap{};         ///< place in the columns
+  Place position{};    ///< place in the columns
 };
 
-/// An operator at one shape of its data, checked. Extraction copies from the image to the columns: the data is the image and
+/// A checked operator at one shape of its data. Extraction copies from the image to the columns: the data is the image and
 /// the output holds the columns. Combination goes the other way.
 struct Geometry {
   enum class Direction : std::uint8_t { extract, combine };
 
   Direction direction = Direction::extract;
   bool sums = false;        ///< elements of the columns that meet are added; otherwise each element is copied
-  bool has_data = true;     ///< false: the columns are ones, and there is no data input (coverage)
+  bool has_data = true;     ///< false: the columns are ones, without a data input (coverage)
   bool is_block = false;    ///< patches are blocks: kernel and stride are one argument
   bool accumulate = false;  ///< sums are added to what the output holds
-  bool means = false;       ///< sums are divided by how many elements meet
+  bool means = false;       ///< sums are divided by the number of elements that meet
   PaddingMode padding_mode = PaddingMode::constant;
   Scalar value{};  ///< fill of PaddingMode::constant, and of means where no elements meet
   Dims data{};     ///< shape of the data
   Dims output{};   ///< shape of the output
   FixedList<SharedIndex, 2 * max_rank> shared{};
   FixedList<SpatialAxis, max_rank> axes{};  ///< the taps of the last axis run fastest
-  std::int64_t taps = 1;                    ///< of a patch, over all axes (K)
-  std::int64_t positions = 1;               ///< over all axes (L)
+  std::int64_t taps = 1;                    ///< taps of a patch, over all axes (K)
+  std::int64_t positions = 1;               ///< positions over all axes (L)
 
   bool extracts() const noexcept { return direction == Direction::extract; }
   const Dims& image() const noexcept { return extracts() ? data : output; }
   const Dims& columns() const noexcept { return extracts() ? output : data; }
 };
 
-/// What an operator and its arguments are called, for error messages. A front end may give tensors other names.
+/// The names of an operator and its arguments, for error messages. A front end may give tensors other names.
 struct ArgumentNames {
   std::string_view op;
   std::string_view data = "data";
@@ -81,12 +81,12 @@ struct ArgumentNames {
   std::string_view padding = "padding";
 };
 
-/// An operator that is ready for tensors of one shape. The texts that `names` points to must live as long as it does.
+/// An operator that is ready for tensors of one shape. The texts that `names` points to must live as long as this object.
 struct PATCHFOLD_API Lowering {
   Geometry geometry{};
   ArgumentNames names{};
 
-  /// The plan for tensors of these layouts. Throws Error(shape, dtype, strides, overflow, value, limit).
+  /// Returns the plan for tensors of these layouts. Throws Error(shape, dtype, strides, overflow, value, limit).
   Plan plan(const ConstTensorView& data, const TensorView& output) const;
 };
 

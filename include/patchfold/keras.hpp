@@ -29,7 +29,7 @@ namespace patchfold::keras {
 struct PATCHFOLD_API ExtractPatches {
   static constexpr std::string_view name = "keras.extract_patches";
   Axes size{};
-  Axes strides{};  ///< empty: the size
+  Axes strides{};  ///< empty: equal to the size
   Axes dilation_rate = 1;
   PaddingType padding = PaddingType::valid;
   DataFormat data_format = DataFormat::channels_last;

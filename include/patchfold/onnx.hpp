@@ -7,8 +7,8 @@
 
 namespace patchfold::onnx {
 
-/// Which index of the block's channels is slow: the offset within the block (DCR), or the channel (CRD).
-/// The order of the new channels: channel = offset * C + c (DCR), or channel = c * b * b + offset (CRD).
+/// The order of the new channels. DCR: the offset within the block is slow, channel = offset * C + c. CRD: the channel is
+/// slow, channel = c * b * b + offset.
 enum class Mode : std::uint8_t { DCR, CRD };
 
 }  // namespace patchfold::onnx

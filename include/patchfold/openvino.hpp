@@ -9,8 +9,8 @@
 
 namespace patchfold::openvino {
 
-/// valid: no padding. same_lower, same_upper: zeros around the image so that there are ceil(extent / stride) patches; an odd
-/// one goes to the beginning, or to the end.
+/// The padding rule. valid: no padding. same_lower, same_upper: zeros around the image so that there are ceil(extent /
+/// stride) patches; an odd zero goes to the beginning, or to the end.
 enum class AutoPad : std::uint8_t { valid, same_lower, same_upper };
 /// The order of the new channels: channel = offset * C + c, or channel = c * K + offset, where K = b^R.
 enum class BlocksMode : std::uint8_t { blocks_first, depth_first };

@@ -24,19 +24,19 @@ template <>
 inline constexpr auto words<Layout> = std::to_array<Word<Layout>>({{Layout::channels_first, "channels_first"},
                                                                    {Layout::channels_last, "channels_last"}});
 
-/// The slow index of the C*K axis of columns: row = c * K + tap (channel), or row = tap * C + c (kernel). Taps are numbered
+/// The slow index of the C*K axis of columns. channel: row = c * K + tap. kernel: row = tap * C + c. Taps are numbered
 /// row-major.
 enum class Order : std::uint8_t { channel, kernel };
 template <>
 inline constexpr auto words<Order> = std::to_array<Word<Order>>({{Order::channel, "channel"}, {Order::kernel, "kernel"}});
 
-/// How positions lie in columns: all on one axis (L, row-major), or on one axis for each spatial axis.
+/// The positions in columns: all on one axis (L, row-major), or one axis for each spatial axis.
 enum class Positions : std::uint8_t { flat, grid };
 template <>
 inline constexpr auto words<Positions> = std::to_array<Word<Positions>>({{Positions::flat, "flat"},
                                                                          {Positions::grid, "grid"}});
 
-/// What Fold makes of the column elements that meet in an image element: their sum, or their mean.
+/// The value that Fold gives an image element: the sum of the column elements that meet in it, or their mean.
 enum class FoldReduce : std::uint8_t { sum, mean };
 template <>
 inline constexpr auto words<FoldReduce> = std::to_array<Word<FoldReduce>>({{FoldReduce::sum, "sum"},
@@ -101,8 +101,8 @@ struct PATCHFOLD_API Fold {
   friend bool operator==(const Fold&, const Fold&) = default;
 };
 
-/// The number of patches that touch each pixel: Fold of columns of ones. The output is (I1..IR) of any type that Fold can
-/// add. There is no input.
+/// Counts the patches that touch each pixel: Fold of columns of ones. The output is (I1..IR) of any type that Fold can add.
+/// There is no input.
 struct PATCHFOLD_API Coverage {
   static constexpr std::string_view name = "coverage";
   Dims output_size{};

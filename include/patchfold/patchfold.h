@@ -60,8 +60,8 @@
 /* The largest number of axes of a tensor, and of entries of a list. */
 #define PF_MAX_RANK 32
 
-/* Makes enumerators of type int32_t for whoever reads the types of this header: C++, C23, bindings. In other C they are int,
- * which is the same. */
+/* Makes enumerators of type int32_t for readers of this header's types: C++, C23, bindings. In other C they are int, an
+ * equal type. */
 #if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
 #define PF_INT32 : int32_t
 #elif defined(__clang__)
@@ -91,7 +91,7 @@ PF_API const char* pf_version_string(void);
 
 /* ---- Errors ---- */
 
-/* The result of a call. */
+/* The status of a call. */
 typedef int32_t pf_status;
 enum PF_INT32 {
   PF_ERROR_INTERNAL = -1,         /* a fault of the library, please report it */
@@ -121,17 +121,17 @@ enum PF_INT32 {
   PF_ERROR_USAGE = 23
 };
 
-/* "ok", "rank", "length", ..; NULL for a number that is not a status. */
+/* Returns "ok", "rank", "length", ..; NULL for a number that is not a status. */
 PF_API const char* pf_status_name(pf_status status);
-/* When a status is returned, as a sentence; NULL for a number that is not a status. */
+/* Returns the cause of a status, as a sentence; NULL for a number that is not a status. */
 PF_API const char* pf_status_doc(pf_status status);
 
-/* The message of this thread's last call that returned a pf_status: "OPERATOR: ARGUMENT: RULE; given GIVEN, expected
+/* Returns the message of this thread's last call that returned a pf_status: "OPERATOR: ARGUMENT: RULE; given GIVEN, expected
  * EXPECTED; HINT", without empty parts. "" after a call that succeeded, and before the first call. Never NULL. Valid until
  * this thread's next call that returns a pf_status. */
 PF_API const char* pf_last_error(void);
 
-/* One part of that message; "" if the message has no such part, and for other numbers. Valid as long as pf_last_error(). */
+/* Returns one part of that message, valid as long; "" if the message has no such part, and for other numbers. */
 enum PF_INT32 {
   PF_PART_OPERATOR = 0,
   PF_PART_ARGUMENT = 1,
@@ -170,13 +170,13 @@ enum PF_INT32 {
   PF_DTYPE_OPAQUE = 19
 };
 
-/* "float32"; NULL for a number that is not an element type. */
+/* Returns "float32", ..; NULL for a number that is not an element type. */
 PF_API const char* pf_dtype_name(pf_dtype dtype);
-/* The type of that name ("float32" or "f32"). PF_ERROR_VALUE if there is none. */
+/* Finds the type of a name ("float32" or "f32"). PF_ERROR_VALUE if there is none. */
 PF_CHECKED PF_API pf_status pf_dtype_from_name(const char* name, pf_dtype* dtype);
-/* Bytes of one element; 0 for PF_DTYPE_OPAQUE and for a number that is not an element type. */
+/* Returns the bytes of one element; 0 for PF_DTYPE_OPAQUE and for a number that is not an element type. */
 PF_API uint32_t pf_dtype_size(pf_dtype dtype);
-/* 1 if fold can add elements of this type, otherwise 0. */
+/* Returns 1 if fold can add elements of this type, otherwise 0. */
 PF_API int32_t pf_dtype_is_summable(pf_dtype dtype);
 
 /* A tensor in memory of the caller. This struct never grows.
@@ -198,7 +198,7 @@ typedef struct pf_tensor {
 
 /* ---- Attributes ---- */
 
-/* The kind of value that a pf_attribute holds, and the fields that are read. */
+/* The kind of a pf_attribute's value, with the fields that are read. */
 enum PF_INT32 {
   PF_VALUE_INTEGER = 0,  /* integer; a boolean is 0 or 1 */
   PF_VALUE_UNSIGNED = 1, /* integer, taken as a uint64_t */
@@ -231,7 +231,7 @@ static inline pf_attribute pf_attribute_of_kind(const char* name, int32_t kind) 
   attribute.name = name;
   return attribute;
 }
-/* Make attributes of each kind. An attribute keeps the pointers that it is given. */
+/* Return an attribute of each kind. It keeps the given pointers. */
 static inline pf_attribute pf_integer(const char* name, int64_t value) {
   pf_attribute attribute = pf_attribute_of_kind(name, PF_VALUE_INTEGER);
   attribute.integer = value;
@@ -278,14 +278,14 @@ typedef struct pf_executor {
   int32_t (*run)(void* context, int64_t pieces, pf_body body, void* body_context);
 } pf_executor;
 
-/* An executor that runs every piece on the calling thread. */
+/* Returns the executor that runs every piece on the calling thread. */
 PF_API const pf_executor* pf_serial_executor(void);
 /* Sets the number of threads of the library's own executor; 0 means as many as the machine has. PF_ERROR_VALUE for a
  * negative number. */
 PF_CHECKED PF_API pf_status pf_set_num_threads(int32_t threads);
 PF_API int32_t pf_get_num_threads(void);
-/* Limits calls of the calling thread to so many threads of the library's own executor; 0: no limit. Neither other threads
- * nor pf_set_num_threads notice. PF_ERROR_VALUE for a negative number. before: receives the limit until now; may be NULL. */
+/* Limits calls of the calling thread to so many threads of the library's own executor; 0: no limit. Other threads and
+ * pf_set_num_threads stay as they are. PF_ERROR_VALUE for a negative number. before: receives the former limit; may be NULL. */
 PF_CHECKED PF_API pf_status pf_limit_threads(int32_t threads, int32_t* before);
 
 /* ---- Running ---- */
@@ -333,10 +333,10 @@ PF_CHECKED PF_API pf_status pf_plan_create(const char* op, const pf_attribute* a
 PF_CHECKED PF_API pf_status pf_plan_run(const pf_plan* plan, const void* src, void* dst, void* scratch, size_t scratch_bytes,
                                         const pf_executor* executor);
 
-/* Bytes of scratch memory that a run with this many threads needs; threads must be at least 1. */
+/* Returns the bytes of scratch memory that a run with this many threads needs; threads must be at least 1. */
 PF_CHECKED PF_API pf_status pf_plan_scratch_bytes(const pf_plan* plan, int32_t threads, size_t* bytes);
 
-/* How the plan runs, as lines of text: strategy, normal form, pieces, bytes moved.
+/* Describes the plan in lines of text: strategy, normal form, pieces, bytes moved.
  *   buffer    receives as much of the text as fits, always ended by a NUL. May be NULL if capacity is 0.
  *   capacity  bytes of buffer
  *   length    receives the length of the whole text in bytes, without its NUL; the text was cut if length >= capacity.
@@ -348,10 +348,10 @@ PF_API void pf_plan_destroy(pf_plan* plan);
 
 /* ---- Explanations ---- */
 
-/* What an explanation shows beside what the operator does. */
+/* The optional parts of an explanation. */
 typedef struct pf_explain_options {
   uint32_t size;         /* sizeof(pf_explain_options) */
-  int32_t plan;          /* not 0: how the library runs the operator, and where the operator is defined */
+  int32_t plan;          /* not 0: show how the library runs the operator, and where the operator is defined */
   const pf_dtype* dtype; /* element type of an operator without a data input; NULL: PF_DTYPE_FLOAT32 */
 } pf_explain_options;
 
@@ -421,11 +421,11 @@ typedef struct pf_argument {
   int32_t reserved;           /* 0 */
 } pf_argument;
 
-/* Number of operators, neutral ones first; the same in every call. 0 only if memory ran out at the first call. */
+/* Returns the number of operators, neutral ones first; the same in every call. 0 only if memory ran out at the first call. */
 PF_API int32_t pf_operator_count(void);
-/* Name of an operator; NULL unless 0 <= index < pf_operator_count(). */
+/* Returns the name of an operator; NULL unless 0 <= index < pf_operator_count(). */
 PF_API const char* pf_operator_name(int32_t index);
-/* Index of the operator that `op` names. */
+/* Finds the index of the operator that `op` names. */
 PF_CHECKED PF_API pf_status pf_find_operator(const char* op, int32_t* index);
 /* Fills the fields of *info after size, as far as size reaches. PF_ERROR_VALUE for an index out of range. */
 PF_CHECKED PF_API pf_status pf_operator_info(int32_t index, pf_operator* info);
@@ -433,8 +433,8 @@ PF_CHECKED PF_API pf_status pf_argument_info(int32_t index, int32_t argument, pf
 
 /* ---- Instruction sets ---- */
 
-/* Instruction sets that this build contains and this processor has, best first: their number, and the name of one ("AVX2";
- * NULL for an index out of range). */
+/* Return the instruction sets that this build contains and this processor has, best first: their number, and the name of
+ * one ("AVX2"; NULL for an index out of range). */
 PF_API int32_t pf_instruction_set_count(void);
 PF_API const char* pf_instruction_set_name(int32_t index);
 /* Selects one of them for every thread, in capitals or not; NULL or "" selects the best. PF_ERROR_VALUE for any other name.

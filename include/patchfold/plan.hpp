@@ -31,7 +31,7 @@ namespace patchfold {
 /// The result of running a plan. Running a plan throws nothing.
 enum class Status { ok, null_data, overlap, out_of_memory, executor_failed, scratch_too_small };
 
-/// The meaning of a status, as a sentence.
+/// Returns the meaning of a status, as a sentence.
 PATCHFOLD_API std::string_view describe(Status status) noexcept;
 
 /// Runs pieces of work on threads. Derive from it to use your own threads. Its functions must not throw.
@@ -40,26 +40,26 @@ class PATCHFOLD_API Executor {
   using Body = void (*)(void* context, std::int64_t piece) noexcept;
 
   virtual ~Executor();
-  /// How many pieces can run at the same time, at least 1.
+  /// Returns the number of pieces that can run at the same time, at least 1.
   virtual int threads() const noexcept = 0;
   /// Calls body(context, piece) exactly once for each piece in [0, pieces), from any thread, in any order, and returns
   /// when all of these calls have ended. Returns false if it could not; the destination's content is then unspecified.
   virtual bool run(std::int64_t pieces, Body body, void* context) noexcept = 0;
 };
 
-/// Runs pieces on oneTBB with `get_num_threads()` threads, or on the calling thread if the library was built without oneTBB.
-/// A forked child whose parent had used oneTBB also runs them on the calling thread, since threads do not survive a fork.
+/// Returns the executor that runs pieces on oneTBB with `get_num_threads()` threads. It runs them on the calling thread in
+/// a library without oneTBB, and in a forked child whose parent had used oneTBB, since threads do not survive a fork.
 PATCHFOLD_API Executor& default_executor() noexcept;
-/// Runs pieces on the calling thread.
+/// Returns the executor that runs pieces on the calling thread.
 PATCHFOLD_API Executor& serial_executor() noexcept;
 /// Sets the number of threads of the default executor. 0 means as many as the machine has; more than that never run at the
 /// same time. Running calls keep their number. Throws Error(value) for a negative number.
 PATCHFOLD_API void set_num_threads(int threads);
-/// The number of threads that a call of this thread would use.
+/// Returns the number of threads that a call of this thread would use.
 PATCHFOLD_API int get_num_threads() noexcept;
 
-/// While it lives, calls of its thread run on at most so many threads of the default executor at the same time: what a
-/// worker needs that is one of many. set_num_threads() and other threads do not notice. Of limits inside each other the
+/// Limits the calls of a thread, as long as this object lives, to so many threads of the default executor at the same time,
+/// for workers that run beside others. It affects neither set_num_threads() nor other threads. Of nested limits the
 /// smallest holds. Throws Error(value) for a number below 1.
 class PATCHFOLD_API ThreadLimit {
  public:
@@ -71,11 +71,11 @@ class PATCHFOLD_API ThreadLimit {
  private:
   int before_;
 };
-/// Sets that limit for the calling thread until it is set again; 0: none. Returns the limit until now. Throws Error(value)
-/// for a negative number.
+/// Sets such a limit for the calling thread until the next call; 0: none. Returns the former limit. Throws Error(value) for
+/// a negative number.
 PATCHFOLD_API int set_thread_limit(int threads);
 
-/// An executor from a callable `f(pieces, task)` that calls `task(piece)` for every piece. An exception that f throws
+/// Returns an executor from a callable `f(pieces, task)` that calls `task(piece)` for every piece. An exception from f
 /// becomes Status::executor_failed.
 template <class F>
 class CallableExecutor final : public Executor {
@@ -121,31 +121,31 @@ class PATCHFOLD_API Plan {
                            Executor& executor = default_executor()) const noexcept {
     return run(src, dst, executor, scratch);
   }
-  /// Bytes of scratch memory that a run with this many threads needs.
+  /// Returns the bytes of scratch memory that a run with this many threads needs.
   std::size_t scratch_bytes(int threads) const noexcept;
-  /// Bytes that a run reads and writes, roughly.
+  /// Returns the bytes that a run reads and writes, roughly.
   double moved_bytes() const noexcept;
-  /// Strategy, normal form, pieces and bytes moved.
+  /// Returns strategy, normal form, pieces and bytes moved, as text.
   std::string describe() const;
-  /// Name of the strategy, as in describe().
+  /// Returns the name of the strategy, as in describe().
   std::string_view strategy() const noexcept;
 
  private:
   std::shared_ptr<const engine::Compiled> compiled_;
 };
 
-/// The plan of an operator for tensors of these shapes, strides and types. Ignores the data pointers. Each thread keeps the
-/// plans of its last calls and gives them again.
+/// Returns the plan of an operator for tensors of these shapes, strides and types. Ignores the data pointers. Each thread
+/// keeps the plans of its last calls and returns them again.
 template <class Op>
 Plan plan(const Op& op, const ConstTensorView& src, const TensorView& dst) {
   return op.plan(src, dst);
 }
 
-/// A plan, or why there is none.
+/// A plan, or the error that prevented it.
 struct [[nodiscard]] Planning {
   Plan plan{};                       ///< without an error
-  std::optional<ErrorCode> error{};  ///< that of the Error which plan() would throw; out_of_memory also for std::bad_alloc
-  std::string message{};             ///< its what(); empty if there was no memory for it
+  std::optional<ErrorCode> error{};  ///< code of the Error that plan() would throw; out_of_memory also for std::bad_alloc
+  std::string message{};             ///< its what(); empty if there was no memory for the text
   explicit operator bool() const noexcept { return !error; }
 };
 
@@ -154,7 +154,7 @@ PATCHFOLD_API Planning try_plan(Plan (*make)(const void* op, const ConstTensorVi
                                 const void* op, const ConstTensorView& src, const TensorView& dst) noexcept;
 }
 
-/// Makes a plan as plan() does, for programs without exceptions: returns the error instead of throwing it. Inside, an
+/// Makes a plan as plan() does, but returns the error instead of throwing it, for programs without exceptions. Inside, an
 /// exception passes through code of this header. A compiler that leaves out tables for unwinding needs -funwind-tables.
 template <class Op>
 Planning try_plan(const Op& op, const ConstTensorView& src, const TensorView& dst) noexcept {
@@ -172,7 +172,7 @@ void run(const Op& op, const ConstTensorView& src, const TensorView& dst, Execut
   throw_if_failed(op.plan(src, dst).run(src.data, dst.data, executor), Op::name);
 }
 
-/// Instruction sets that this build contains and this processor has, best first ("AVX3", "AVX2", "SSE4", ..).
+/// Returns the instruction sets that this build contains and this processor has, best first ("AVX3", "AVX2", "SSE4", ..).
 PATCHFOLD_API std::vector<std::string> instruction_sets();
 /// Selects one of them for every thread, in capitals or not; "" selects the best. Throws Error(value) for any other name.
 /// Results are identical on every set. Running calls and existing plans may switch midway. Only plans of sums and of small
@@ -182,28 +182,28 @@ PATCHFOLD_API std::vector<std::string> instruction_sets();
 PATCHFOLD_API void use_instruction_set(std::string_view name);
 
 // The plans of each thread's last calls, for patchfold's own front ends: planning a small call takes several times as long
-// as running it. A front end finds a plan by all that determines it, in whatever form the call has there.
+// as running it. A front end finds a plan by everything that determines it, in its own form of the call.
 namespace detail {
 
-/// Plans with the row `only` of the strategy table whatever it fits, and with the row `without` nothing; "": as always. For
-/// measurements. Throws Error(value) for a name that no row has. No other thread may plan meanwhile.
+/// Makes later plans with the row `only` of the strategy table wherever it fits, and without the row `without`; "": as
+/// always. For measurements. Throws Error(value) for a name that no row has. No other thread may plan meanwhile.
 PATCHFOLD_API void choose_rows(std::string_view only, std::string_view without);
 
-/// A number that changes whenever an older plan may differ from a new one, for example after use_instruction_set().
+/// Returns a number that changes when older plans may differ from new ones, for example after use_instruction_set().
 PATCHFOLD_API std::uint64_t plan_generation() noexcept;
 
-/// All that a plan depends on, as numbers. What it was made from is copied, nothing is pointed to.
+/// All that a plan depends on, as numbers. It copies what it needs and holds no pointers.
 class PlanKey {
  public:
-  /// Whose numbers they are: keys of two makers are never equal.
+  /// The maker of the numbers: keys of two makers are never equal.
   enum class Maker : std::uint8_t { library, python, tensorflow, xla };
 
   explicit PlanKey(Maker maker) noexcept { add(maker); }
 
-  /// That of the time before the plan was made.
+  /// Returns the generation before the plan was made.
   std::uint64_t generation() const noexcept { return generation_; }
 
-  /// Whether the numbers say all. A key that has no room for them is not found and not kept.
+  /// Returns whether the numbers hold everything. A key without room for them is neither found nor kept.
   bool is_whole() const noexcept { return size_ <= words_.size(); }
   std::span<const std::uint64_t> words() const noexcept { return {words_.data(), size_}; }
   void give_up() noexcept { size_ = words_.size() + 1; }
@@ -236,7 +236,7 @@ class PlanKey {
     for (int i = 0; i < padding.pads().size(); ++i) add(padding.pads()[i].begin, padding.pads()[i].end);
   }
   void add(const Scalar& scalar) noexcept { add(scalar.kind(), scalar.as_unsigned(), scalar.real(), scalar.imaginary()); }
-  /// All of a tensor but its data.
+  /// Adds everything of a tensor except its data.
   void add_form(const auto& view) noexcept { add(view.shape, view.strides, view.dtype, view.element_size); }
   template <class... T>
   requires(sizeof...(T) != 1) void add(const T&... values) noexcept { (add(values), ...); }
@@ -247,18 +247,18 @@ class PlanKey {
   std::uint64_t generation_ = plan_generation();
 };
 
-/// A plan, and the shape of its output for front ends that make one.
+/// A plan, with the shape of its output for front ends that make the output.
 struct Planned {
   Plan plan{};
   Dims output{};
 };
 
-/// What this thread keeps for the key, until its next call; null if it keeps nothing.
+/// Returns the plan that this thread keeps for the key, valid until its next call; null if there is none.
 PATCHFOLD_API const Planned* find_plan(const PlanKey& key) noexcept;
-/// Keeps it if there is memory.
+/// Keeps a plan for the key if there is memory.
 PATCHFOLD_API void keep_plan(const PlanKey& key, const Planned& planned) noexcept;
 
-/// What this thread keeps for the key, or else what make() returns.
+/// Returns the plan that this thread keeps for the key, or else the result of make().
 template <class F>
 Planned recent_plan(const PlanKey& key, F&& make) {
   if (const Planned* const known = find_plan(key)) return *known;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Included first by the headers that all others include: says what is missing before a compiler stumbles.
+// Included first by the headers that all others include. It reports what a compiler lacks before other errors appear.
 #pragma once
 
 #if !defined(__cplusplus)
@@ -7,9 +7,9 @@
 #elif __cplusplus < 202002L && !(defined(_MSVC_LANG) && _MSVC_LANG >= 202002L)
 #error "patchfold's .hpp headers need C++20: add -std=c++20 (/std:c++20). <patchfold/patchfold.h> works in C99 and C++11"
 #endif
-#ifdef Status  // of X11/Xlib.h
+#ifdef Status  // macro of X11/Xlib.h
 #error "patchfold's .hpp headers have a type Status, which is a macro here: add #undef Status, and write int where X11's is meant"
 #endif
-#if defined(columns) || defined(device_type)  // of term.h
+#if defined(columns) || defined(device_type)  // macros of term.h
 #error "columns and device_type are macros here: include patchfold's headers before term.h"
 #endif

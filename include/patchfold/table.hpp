@@ -37,7 +37,7 @@ inline constexpr auto words<ArgumentKind> = std::to_array<Word<ArgumentKind>>({{
                                                                                {ArgumentKind::boolean, "boolean"},
                                                                                {ArgumentKind::choice, "choice"}});
 
-/// "integer", "integers", ..
+/// Returns "integer", "integers", ..
 PATCHFOLD_API std::string_view name_of(ArgumentKind kind) noexcept;
 
 /// A tensor of integers instead of a list, for an input such as output_size that a model passes as a tensor.
@@ -71,12 +71,12 @@ struct ArgumentSpec {
   bool is_input = false;  ///< an input of the operator, after the data; may be given as an IndexTensor
   bool required = false;
   std::string default_text{};                   ///< as parse_value() reads it; empty if required or derived
-  std::span<const std::string_view> choices{};  ///< of kind choice
+  std::span<const std::string_view> choices{};  ///< the words of an argument of kind choice
   std::string_view old_name{};                  ///< a name that is still read until 1.0; empty if there is none
   std::string_view doc{};                       ///< one line, with the range
 };
 
-/// What a front end calls an operator's tensors in errors; empty: as the table does.
+/// The front end's names of an operator's tensors in errors; empty: those of the table.
 struct TensorNames {
   std::string_view data{};
   std::string_view output{};
@@ -88,10 +88,10 @@ class PATCHFOLD_API BoundOperator {
   using Lower = std::function<Lowering(const Dims& data, const TensorNames& names)>;
   explicit BoundOperator(Lower lower) : lower_(std::move(lower)) {}
 
-  /// The operator at one shape of its data, which is ignored if the operator has no data input. Throws Error for a shape
-  /// that the operator does not take. A plan made from the result does not check or lower anything twice.
+  /// Returns the operator at one shape of its data; the shape is ignored if the operator has no data input. Throws Error
+  /// for a shape that the operator does not take. A plan made from the result does not check or lower anything twice.
   Lowering lower(const Dims& data, const TensorNames& names = {}) const { return lower_(data, names); }
-  /// Shape of the output.
+  /// Returns the shape of the output.
   Dims output_shape(const Dims& data) const { return lower(data).geometry.output; }
   Plan plan(const ConstTensorView& data, const TensorView& output) const { return lower(data.shape).plan(data, output); }
 
@@ -103,7 +103,7 @@ class PATCHFOLD_API BoundOperator {
 struct DialectSpec {
   std::string_view name;        ///< "neutral", "openvino": the first part of the operators' names
   std::string_view doc;         ///< one line
-  std::string_view definition;  ///< where the system documents its operators
+  std::string_view definition;  ///< the system's page about its operators
 };
 
 /// One row of the table.
@@ -111,28 +111,28 @@ struct OperatorSpec {
   std::string_view name;        ///< "unfold", "openvino.Col2Im-15"
   std::string_view dialect{};   ///< "neutral", "openvino"
   std::string_view doc;         ///< one line
-  std::string_view definition;  ///< where the operator is defined
+  std::string_view definition;  ///< the page that defines the operator
   std::string_view data_input;  ///< name of the data input; empty if there is none (coverage)
   IndexTypes index_types = IndexTypes::int32_or_int64;
   bool sums = false;           ///< adds elements where patches meet: needs a type with an addition
   std::string_view example{};  ///< a small problem without the operator's name: "f32 1x4x4x4 kernel_size=2,2"
-  /// The neutral operator that the example is, and its options: "unfold layout=channels_last order=kernel". A neutral
-  /// operator is itself.
+  /// The neutral operator of the example, with its options: "unfold layout=channels_last order=kernel". A neutral operator
+  /// has its own name here.
   std::string neutral{};
   std::vector<ArgumentSpec> arguments{};  ///< shape inputs first, in the order of the operator's inputs
   std::function<BoundOperator(std::span<const Argument>)> bind{};  ///< throws Error for wrong arguments
-  /// The plan of the operator with these arguments: one of the last plans of this thread, or a new one.
+  /// Returns the plan of the operator with these arguments: one of this thread's last plans, or a new one.
   std::function<Plan(std::span<const Argument>, const ConstTensorView& data, const TensorView& output)> plan{};
 };
 
-/// Every dialect, the neutral operators first.
+/// Returns every dialect, the neutral operators first.
 PATCHFOLD_API std::span<const DialectSpec> all_dialects();
-/// Every operator, neutral ones first.
+/// Returns every operator, neutral ones first.
 PATCHFOLD_API std::span<const OperatorSpec> operators();
-/// Finds an operator by its name; a dialect operator's version may be left out and means the newest.
+/// Returns the operator of that name. The version of a dialect's operator may be left out and means the newest.
 /// Throws Error(unknown_operator), which names the nearest one.
 PATCHFOLD_API const OperatorSpec& find_operator(std::string_view name);
-/// Reads the text form of a value; throws Error(value) or Error(type) naming operator and argument.
+/// Returns the value of its text form. Throws Error(value) or Error(type) that names operator and argument.
 PATCHFOLD_API ArgumentValue parse_value(const OperatorSpec& op, const ArgumentSpec& argument, std::string_view text);
 
 /// A problem as one line of text, shared by tests, benchmarks and bug reports:
@@ -144,11 +144,11 @@ struct ProblemText {
   std::string op;
   DType dtype = DType::float32;
   std::size_t element_size = 4;  ///< opaque elements are written opaqueN with N bytes
-  Dims shape{};                  ///< of the data input
+  Dims shape{};                  ///< shape of the data input
   std::vector<Argument> arguments{};
 };
 
-/// Throws Error(usage) for text that is not a problem.
+/// Returns the problem that the text describes. Throws Error(usage) for any other text.
 PATCHFOLD_API ProblemText parse_problem(std::string_view text);
 PATCHFOLD_API std::string to_string(const ProblemText& problem);
 PATCHFOLD_API std::string to_string(const ArgumentValue& value);

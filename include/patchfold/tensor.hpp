@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values: lists of extents, numbers, and views of tensors that somebody else owns.
+// Values: lists of extents, numbers, and views of tensors in memory of others.
 #pragma once
 
 #include <array>
@@ -36,7 +36,7 @@ class Dims {
   constexpr explicit Dims(std::span<T, N> values) {
     for (const auto value : values) push_back(static_cast<std::int64_t>(value));
   }
-  /// `count` times `value`.
+  /// Returns a list of `count` times `value`.
   static constexpr Dims filled(int count, std::int64_t value) {
     Dims dims;
     for (int i = 0; i < count; ++i) dims.push_back(value);
@@ -60,7 +60,7 @@ class Dims {
   constexpr void append(const Dims& other) {
     for (const auto value : other) push_back(value);
   }
-  /// Entries [first, last).
+  /// Returns the entries [first, last).
   constexpr Dims slice(int first, int last) const {
     Dims part;
     for (int i = first; i < last; ++i) part.push_back((*this)[i]);
@@ -80,15 +80,15 @@ class Dims {
   int size_ = 0;
 };
 
-/// "[2, 3, 5]".
+/// Returns "[2, 3, 5]".
 PATCHFOLD_API std::string to_string(const Dims& dims);
-/// Byte strides of a row-major tensor. Throws Error(overflow) if its size does not fit into 63 bits.
+/// Returns the byte strides of a row-major tensor. Throws Error(overflow) if its size does not fit into 63 bits.
 PATCHFOLD_API Dims contiguous_strides(const Dims& shape, std::size_t element_size);
-/// Product of the extents, checked. Throws Error(value) for a negative extent, Error(overflow) beyond 63 bits.
+/// Returns the product of the extents. Throws Error(value) for a negative extent, Error(overflow) beyond 63 bits.
 PATCHFOLD_API std::int64_t element_count(const Dims& shape);
 
-/// A tensor that is only read. It does not own its memory. `strides` are in bytes; they may be negative, or 0 (then one
-/// element stands for all on that axis). `data` points at the element with index 0 on every axis and needs no alignment.
+/// A tensor that is only read. It does not own its memory. `strides` are in bytes; they may be negative, or 0 (one element
+/// then stands for all on that axis). `data` points at the element with index 0 on every axis and needs no alignment.
 struct ConstTensorView {
   const void* data = nullptr;
   Dims shape{};
@@ -108,15 +108,15 @@ struct TensorView {
   operator ConstTensorView() const { return {data, shape, strides, dtype, element_size}; }
 };
 
-/// A row-major tensor over `data`.
+/// Returns a row-major tensor over `data`.
 PATCHFOLD_API TensorView contiguous(void* data, const Dims& shape, DType dtype);
 PATCHFOLD_API ConstTensorView contiguous(const void* data, const Dims& shape, DType dtype);
-/// The same for elements of any size.
+/// Returns a row-major tensor of elements of any size over `data`.
 PATCHFOLD_API TensorView contiguous_opaque(void* data, const Dims& shape, std::size_t element_size);
 PATCHFOLD_API ConstTensorView contiguous_opaque(const void* data, const Dims& shape, std::size_t element_size);
 
-/// A tensor whose strides are given in elements, as torch, Eigen and DLPack count them. Throws Error(length) unless there is
-/// one for each axis, and Error(overflow) if one does not fit into 63 bits in bytes.
+/// Returns a tensor with strides in elements, as torch, Eigen and DLPack count them. Throws Error(length) unless there is a
+/// stride for each axis, and Error(overflow) if a stride does not fit into 63 bits in bytes.
 PATCHFOLD_API TensorView strided(void* data, const Dims& shape, const Dims& element_strides, DType dtype);
 PATCHFOLD_API ConstTensorView strided(const void* data, const Dims& shape, const Dims& element_strides, DType dtype);
 
@@ -125,7 +125,7 @@ namespace detail {
 template <class T>
 inline constexpr DType dtype_of_element = *dtype_for<std::remove_const_t<T>>;
 
-/// What looks like a std::mdspan.
+/// A type with the members of std::mdspan.
 template <class T>
 concept MultiSpan = requires(const T& span, std::size_t axis) {
   requires Element<std::remove_pointer_t<decltype(span.data_handle())>>;
@@ -135,7 +135,7 @@ concept MultiSpan = requires(const T& span, std::size_t axis) {
   span.mapping().stride(axis);
 };
 
-/// What looks like a DLTensor.
+/// A type with the members of DLTensor.
 template <class T>
 concept Dlpack = requires(const T& tensor) {
   tensor.data;
@@ -147,31 +147,31 @@ concept Dlpack = requires(const T& tensor) {
   tensor.byte_offset;
 };
 
-/// Throws Error(shape) unless a tensor of the shape has so many elements.
+/// Throws Error(shape) unless a tensor of the shape has `elements` elements.
 PATCHFOLD_API void check_count(std::size_t elements, const Dims& shape);
-/// Throws Error(strides).
+/// Throws Error(strides) for a layout without strides.
 [[noreturn]] PATCHFOLD_API void fail_not_strided();
-/// Returns the element type. Throws Error(value) for another device than the CPU, Error(rank) and Error(dtype) for what the
-/// library has not.
+/// Returns the element type. Throws Error(value) for a device other than the CPU, Error(rank) and Error(dtype) for a rank
+/// or type that the library lacks.
 PATCHFOLD_API DType check_dlpack(int device, int rank, int code, int bits, int lanes);
 
 }  // namespace detail
 
-// view(..) describes elements that somebody else owns. Nothing is copied; the view is valid as long as they are. It is a
-// ConstTensorView if they are const.
+// view(..) describes elements in memory of others. Nothing is copied, and the view is valid as long as the elements. It is
+// a ConstTensorView if they are const.
 
-/// A row-major tensor of elements of the pointer's type.
+/// Returns a row-major tensor of elements of the pointer's type.
 template <Element T>
 auto view(T* data, const Dims& shape) {
   return contiguous(data, shape, detail::dtype_of_element<T>);
 }
-/// One with strides in elements.
+/// Returns such a tensor with strides in elements.
 template <Element T>
 auto view(T* data, const Dims& shape, const Dims& element_strides) {
   return strided(data, shape, element_strides, detail::dtype_of_element<T>);
 }
-/// A row-major tensor of all elements of a std::vector, a std::span or another range that lies in one piece. Throws
-/// Error(shape) for a shape of another number of elements.
+/// Returns a row-major tensor of all elements of a std::vector, a std::span or another contiguous range. Throws
+/// Error(shape) for a shape with another number of elements.
 template <class Range>
 requires requires(Range&& range) { std::span(std::forward<Range>(range)); }
 auto view(Range&& range, const Dims& shape) {
@@ -179,7 +179,7 @@ auto view(Range&& range, const Dims& shape) {
   detail::check_count(elements.size(), shape);
   return view(elements.data(), shape);
 }
-/// The tensor of a std::mdspan, or of anything with its members. Throws Error(strides) for a layout without strides.
+/// Returns the tensor of a std::mdspan, or a type with its members. Throws Error(strides) for a layout without strides.
 template <detail::MultiSpan Span>
 auto view(const Span& span) {
   if (!span.is_strided()) detail::fail_not_strided();
@@ -190,7 +190,7 @@ auto view(const Span& span) {
   }
   return view(span.data_handle(), shape, strides);
 }
-/// The tensor of a DLTensor of DLPack, on the CPU. Memory that DLPack calls read-only must be used as an input only.
+/// Returns the tensor of DLPack's DLTensor, on the CPU. Memory that DLPack calls read-only must be an input only.
 template <detail::Dlpack Tensor>
 TensorView view(const Tensor& tensor) {
   const DType dtype = detail::check_dlpack(static_cast<int>(tensor.device.device_type), tensor.ndim, tensor.dtype.code,
@@ -220,7 +220,7 @@ class Axes {
   bool scalar_ = false;
 };
 
-/// "3" or "[3, 5]".
+/// Returns "3" or "[3, 5]".
 PATCHFOLD_API std::string to_string(const Axes& axes);
 
 /// Elements added before and after one axis; negative numbers remove elements (crop).
@@ -230,7 +230,7 @@ struct Pads {
   friend bool operator==(const Pads&, const Pads&) = default;
 };
 
-/// One pair for each axis.
+/// A list of pads, one pair for each axis.
 class PadsList {
  public:
   constexpr PadsList() = default;
@@ -251,10 +251,10 @@ class PadsList {
   Dims ends_{};
 };
 
-/// How much to pad: a rule, one number, one number for each axis, or a pair (begin, end) for each axis.
+/// The amount of padding: a rule, one number, one number for each axis, or a pair (begin, end) for each axis.
 ///   valid       no padding
 ///   same_upper  ceil(extent / stride) positions; an odd element goes to the end
-///   same_lower  the same; an odd element goes to the beginning
+/// same_lower  ceil(extent / stride) positions; an odd element goes to the beginning
 class Padding {
  public:
   enum class Rule : std::uint8_t { given, valid, same_upper, same_lower };
@@ -289,17 +289,17 @@ inline constexpr auto words<Padding::Rule> = std::to_array<Word<Padding::Rule>>(
                                                                                  {Padding::same_upper, "same_upper"},
                                                                                  {Padding::same_lower, "same_lower"}});
 
-/// What a coordinate outside the image reads, as numpy.pad defines these modes.
+/// The source of a coordinate outside the image, as numpy.pad defines these modes.
 enum class PaddingMode : std::uint8_t { constant, edge, reflect, symmetric, wrap };
 
-/// Which element of the image a padding mode puts at a coordinate outside.
+/// The element of the image that a padding mode puts at a coordinate outside.
 enum class PaddingSource : std::uint8_t {
   none,      ///< no element: a value fills the padding
-  nearest,   ///< the one at the border
-  mirrored,  ///< one about as far inside as the coordinate lies outside
-  opposite,  ///< one at the other end
+  nearest,   ///< the element at the border
+  mirrored,  ///< an element about as far inside as the coordinate lies outside
+  opposite,  ///< an element at the other end
 };
-/// A padding mode, its word, and what it reads.
+/// A padding mode, its word, and its source.
 struct PaddingModeInfo : Word<PaddingMode> {
   PaddingSource source;
 };
@@ -311,15 +311,15 @@ inline constexpr auto words<PaddingMode> =
                                     {{PaddingMode::symmetric, "symmetric"}, PaddingSource::mirrored},
                                     {{PaddingMode::wrap, "wrap"}, PaddingSource::opposite}});
 
-/// The source of a mode; none for a number that is not an enumerator.
+/// Returns the source of a mode; none for a number that is not an enumerator.
 constexpr PaddingSource source_of(PaddingMode mode) noexcept {
   for (const PaddingModeInfo& each : words<PaddingMode>)
     if (each.value == mode) return each.source;
   return PaddingSource::none;
 }
 
-/// A number of any type. It is converted to the element type where it is used; a number that the element type cannot hold is
-/// an error. Floating-point element types round to nearest even.
+/// A number of any type. It is converted to the element type where it is used. A number that the element type cannot hold
+/// is an error. Floating-point element types round to nearest even.
 class Scalar {
  public:
   enum class Kind : std::uint8_t { signed_integer, unsigned_integer, real, complex };
@@ -338,8 +338,8 @@ class Scalar {
   constexpr std::uint64_t as_unsigned() const noexcept { return integer_; }
   constexpr double real() const noexcept { return real_; }
   constexpr double imaginary() const noexcept { return imaginary_; }
-  /// Compares kinds and bits: 0.0 differs from -0.0, and a NaN equals itself. Operators with equal scalars fill with equal
-  /// bytes, so a plan may be used again.
+  /// Returns whether kinds and bits are equal: 0.0 differs from -0.0, and a NaN equals itself. Operators with equal scalars
+  /// fill with equal bytes, so a plan may be used again.
   friend constexpr bool operator==(const Scalar& a, const Scalar& b) noexcept {
     const auto bits = [](double value) { return std::bit_cast<std::uint64_t>(value); };
     return a.kind_ == b.kind_ && a.integer_ == b.integer_ && bits(a.real_) == bits(b.real_) &&

@@ -10,7 +10,7 @@
 
 namespace patchfold::tensorflow {
 
-/// SAME: zeros around the image, an odd one at the end, so that there are ceil(extent / stride) patches. VALID: no padding.
+/// The padding rule. VALID: none. SAME: zeros around the image for ceil(extent / stride) patches, an odd one at the end.
 enum class PaddingType : std::uint8_t { SAME, VALID };
 /// The order of the axes. NCHW_VECT_C is refused.
 enum class DataFormat : std::uint8_t { NHWC, NCHW, NCHW_VECT_C };

@@ -29,18 +29,18 @@ extern "C" {
 
 /* ---- Words ---- */
 
-/* What happens at the end of an axis where the last tile does not fit. */
+/* The rule for the end of an axis where the last tile does not fit. */
 typedef int32_t pf_tail;
 enum PF_INT32 {
   PF_TAIL_SHIFT = 0,       /* one more tile, moved back to end with the array, which must be at least as long as a tile */
   PF_TAIL_PAD = 1,         /* one more tile, whose part beyond the array is padding */
   PF_TAIL_PARTIAL = 2,     /* one more tile, shorter than the others */
-  PF_TAIL_DROP = 3,        /* no more tile: the end belongs to none */
+  PF_TAIL_DROP = 3,        /* no more tile: the end belongs to no tile */
   PF_TAIL_ERROR = 4,       /* PF_ERROR_VALUE */
   PF_TAIL_SHIFT_OR_PAD = 5 /* shift; along an axis that is shorter than the tile, pad: one tile, whose end is padding */
 };
 
-/* What the padding of a tile holds, as numpy.pad defines these modes. There is no wrap: no tile holds the far end. */
+/* The content of a tile's padding, as numpy.pad defines these modes. There is no wrap: no tile holds the far end. */
 typedef int32_t pf_padding_mode;
 enum PF_INT32 {
   PF_PADDING_CONSTANT = 0, /* the value of the spec */
@@ -99,16 +99,16 @@ typedef struct pf_scalar {
 typedef struct pf_tile_span {
   int64_t read_begin; /* the elements of the array that the tile holds */
   int64_t read_end;
-  int64_t extent;      /* of the tile: what it reads, and the padding behind */
+  int64_t extent;      /* of the tile: the elements that it reads, and the padding behind them */
   int64_t write_begin; /* the elements of the output to which the result contributes */
   int64_t write_end;
-  int64_t keep_begin; /* the same elements in the tile's result; the others lie outside the output */
+  int64_t keep_begin; /* these elements in the tile's result; the others lie outside the output */
   int64_t keep_end;
   int64_t result; /* extent of the tile's result */
   int64_t start;  /* the output coordinate of the result's first element; may be negative */
 } pf_tile_span;
 
-/* [begin, end) */
+/* The elements [begin, end). */
 typedef struct pf_span {
   int64_t begin;
   int64_t end;
@@ -116,7 +116,7 @@ typedef struct pf_span {
 
 /* ---- Tilings ---- */
 
-/* What to tile, and how. Lists that hold for tiled axes have one entry for every tiled axis, or one for each of them. At
+/* The tiles to make. Lists that hold for tiled axes have one entry for every tiled axis, or one for each of them. At
  * most one of overlap, overlap_fraction and stride is given; without any, tiles lie side by side. */
 typedef struct pf_tiling_spec {
   uint32_t size;                  /* sizeof(pf_tiling_spec) */
@@ -124,7 +124,7 @@ typedef struct pf_tiling_spec {
   const int64_t* shape;           /* its extents */
   const int64_t* tile;            /* n_tiled extents of a tile, at least 1 */
   const int64_t* overlap;         /* n_overlap: elements that neighbours share, less than the tile; negative: gaps */
-  const double* overlap_fraction; /* n_overlap_fraction: the same as a fraction of the tile in [0, 1), rounded */
+  const double* overlap_fraction; /* n_overlap_fraction: the overlap as a fraction of the tile in [0, 1), rounded */
   const int64_t* stride;          /* n_stride: elements from one tile's start to the next one's, at least 1 */
   const int64_t* axes;            /* n_axes = n_tiled: the tiled axes in ascending order; negative numbers count from the
                                      end. n_axes = 0: the last ones */
@@ -144,7 +144,7 @@ typedef struct pf_tiling_spec {
   pf_padding_mode padding_mode; /* for the tails that pad */
 } pf_tiling_spec;
 
-/* A spec with defaults. It keeps the pointers that it is given. */
+/* Returns a spec with defaults. It keeps the given pointers. */
 static inline pf_tiling_spec pf_tiling_spec_of(const int64_t* shape, int32_t rank, const int64_t* tile, int32_t n_tiled) {
   pf_tiling_spec spec = PF_ZEROS;
   spec.size = sizeof(pf_tiling_spec);
@@ -166,7 +166,7 @@ PF_CHECKED PF_API pf_status pf_tiling_create(const pf_tiling_spec* spec, pf_tili
 /* Destroys a tiling; NULL is allowed. No call may use it, or the pointers of its pf_tiling_layout, afterwards. */
 PF_API void pf_tiling_destroy(pf_tiling* tiling);
 
-/* What follows from a spec. The lists are valid as long as the tiling; those without another length have n_tiled entries. */
+/* Facts from a spec. The lists are valid as long as the tiling, and have n_tiled entries unless another length is given. */
 typedef struct pf_tiling_layout {
   uint32_t size;           /* sizeof(pf_tiling_layout), set by the caller */
   int32_t rank;            /* axes of the array */
@@ -188,21 +188,21 @@ typedef struct pf_tiling_layout {
 /* Fills the fields of *layout after size, as far as size reaches. */
 PF_CHECKED PF_API pf_status pf_tiling_info(const pf_tiling* tiling, pf_tiling_layout* layout);
 
-/* Where tile `index` lies: its place in the grid, and its span along each tiled axis. PF_ERROR_VALUE unless
+/* Finds tile `index`: its place in the grid, and its span along each tiled axis. PF_ERROR_VALUE unless
  * 0 <= index < count.
  *   position, spans  room for n_tiled entries each, or NULL */
 PF_CHECKED PF_API pf_status pf_tiling_tile(const pf_tiling* tiling, int64_t index, int64_t* position, pf_tile_span* spans);
-/* Tile k of grid[i] along tiled axis i. PF_ERROR_VALUE unless 0 <= i < n_tiled and 0 <= k < grid[i]. */
+/* Finds tile k of grid[i] along tiled axis i. PF_ERROR_VALUE unless 0 <= i < n_tiled and 0 <= k < grid[i]. */
 PF_CHECKED PF_API pf_status pf_tiling_span(const pf_tiling* tiling, int32_t i, int64_t k, pf_tile_span* span);
 
 /* A box of the output has a span for each tiled axis: an array of n_tiled entries. The axes that are not tiled are whole.
  * PF_ERROR_VALUE unless it lies in the output. */
 
-/* The tiles whose results touch a box: along each tiled axis the tiles [begin, end), which together are every combination.
- * Empty spans if a span of the box is empty or lies in a gap. Takes O(log n) for n tiles along an axis.
+/* Finds the tiles whose results touch a box: every combination of the tiles [begin, end) along each tiled axis.
+ * Spans are empty if a span of the box is empty or lies in a gap. Takes O(log n) for n tiles along an axis.
  *   tiles  room for n_tiled entries */
 PF_CHECKED PF_API pf_status pf_tiling_touching(const pf_tiling* tiling, const pf_span* box, pf_span* tiles);
-/* The part of the result of tile `index` that lies in a box: along each tiled axis the elements [begin, end) of the result,
+/* Finds the part of the result of tile `index` in a box: along each tiled axis the elements [begin, end) of the result,
  * {0, 0} where they share none.
  *   part  room for n_tiled entries */
 PF_CHECKED PF_API pf_status pf_tiling_piece(const pf_tiling* tiling, int64_t index, const pf_span* box, pf_span* part);
@@ -211,18 +211,18 @@ PF_CHECKED PF_API pf_status pf_tiling_piece(const pf_tiling* tiling, int64_t ind
  * may be NULL. channels are n_channels extents of the axes of a result that are not tiled, in order: those of the array
  * (pf_tiling_layout), or what a function makes of them. */
 
-/* Shape of tile `index` of the array, with the axes that are not tiled. */
+/* Computes the shape of tile `index` of the array, with the axes that are not tiled. */
 PF_CHECKED PF_API pf_status pf_tiling_tile_shape(const pf_tiling* tiling, int64_t index, int64_t* shape, int32_t* rank);
-/* Shape of the result of tile `index`. */
+/* Computes the shape of the result of tile `index`. */
 PF_CHECKED PF_API pf_status pf_tiling_result_shape(const pf_tiling* tiling, int64_t index, const int64_t* channels,
                                                    int32_t n_channels, int64_t* shape, int32_t* rank);
-/* Shape of the output of a merge. */
+/* Computes the shape of the output of a merge. */
 PF_CHECKED PF_API pf_status pf_tiling_output_shape(const pf_tiling* tiling, const int64_t* channels, int32_t n_channels,
                                                    int64_t* shape, int32_t* rank);
-/* The tiled axes of results of that rank: those of the spec, where negative ones count from this rank.
+/* Computes the tiled axes of results of that rank: those of the spec, with negative ones counted from this rank.
  *   axes  room for n_tiled entries */
 PF_CHECKED PF_API pf_status pf_tiling_axes_in(const pf_tiling* tiling, int32_t rank, int64_t* axes);
-/* Extents of the axes that are not tiled in a result of tile `index` that has this shape of `rank` extents.
+/* Computes the extents of the axes that are not tiled in a result of tile `index` of this shape of `rank` extents.
  * PF_ERROR_SHAPE for a shape that no result of the tile has.
  *   channels    receives them as shapes are given; may be NULL
  *   n_channels  as *rank */
@@ -237,17 +237,17 @@ PF_CHECKED PF_API pf_status pf_tiling_scale_of(const pf_tiling* tiling, int64_t 
  * array's element type and memory of its own. executor: may be NULL. */
 PF_CHECKED PF_API pf_status pf_tiling_cut(const pf_tiling* tiling, int64_t index, const pf_tensor* array,
                                           const pf_tensor* tile, const pf_executor* executor);
-/* Counts how many tiles contribute to each element of the output.
+/* Counts the tiles that contribute to each element of the output.
  *   counts  receives the numbers: int64, of the shape `output` of pf_tiling_layout: the tiled axes alone */
 PF_CHECKED PF_API pf_status pf_tiling_coverage(const pf_tiling* tiling, const pf_tensor* counts);
-/* The tiling as JSON: {"shape": .., "tile": .., ..}.
+/* Writes the tiling as JSON: {"shape": .., "tile": .., ..}.
  *   with_tiles  not 0: also the list "tiles", of about 200 bytes for each tile
  *   text        receives the text, or NULL after an error. The caller owns it and frees it with pf_text_destroy(). */
 PF_CHECKED PF_API pf_status pf_tiling_json(const pf_tiling* tiling, int32_t with_tiles, char** text);
 
 /* ---- Merging ---- */
 
-/* How the results of tiles become one output. */
+/* The rules that make one output of the results of tiles. */
 typedef struct pf_merge_spec {
   uint32_t size;         /* sizeof(pf_merge_spec) */
   pf_dtype dtype;        /* of the tiles; must be given, since 0 is PF_DTYPE_BOOLEAN */
@@ -271,7 +271,7 @@ typedef struct pf_merge_spec {
                                    have so many rows gets each chunk once. 0: 1 */
 } pf_merge_spec;
 
-/* A spec with defaults. It keeps the pointer that it is given. */
+/* Returns a spec with defaults. It keeps the given pointer. */
 static inline pf_merge_spec pf_merge_spec_of(pf_dtype dtype, const int64_t* channels, int32_t n_channels) {
   pf_merge_spec spec = PF_ZEROS;
   spec.size = sizeof(pf_merge_spec);
@@ -293,15 +293,15 @@ typedef struct pf_merge_bytes {
 /* Checks a spec as pf_merger_create does, but for two things that it alone checks: memory_limit, and whether weights of 0
  * leave elements without a value, which takes as long as visiting every element of the output. */
 PF_CHECKED PF_API pf_status pf_merge_check(const pf_tiling* tiling, const pf_merge_spec* spec);
-/* The same with that check of weights of 0: what a merge is refused for, but for memory_limit. */
+/* Checks a spec as pf_merge_check does, and also its weights of 0: all that a merge is refused for but memory_limit. */
 PF_CHECKED PF_API pf_status pf_merge_check_weights(const pf_tiling* tiling, const pf_merge_spec* spec);
-/* The reduction of a merge with that spec: the given one, or the one that PF_REDUCE_STANDARD stands for. */
+/* Finds the reduction of a merge with that spec: the given one, or the one that PF_REDUCE_STANDARD stands for. */
 PF_CHECKED PF_API pf_status pf_merge_reduction(const pf_tiling* tiling, const pf_merge_spec* spec, pf_reduce* reduce);
 /* Computes, without data, the memory that a merge needs. to_sink: not 0 if it is made by pf_merger_create_to_sink. Fills the
  * fields of *bytes after size, as far as size reaches. */
 PF_CHECKED PF_API pf_status pf_merge_memory(const pf_tiling* tiling, const pf_merge_spec* spec, int32_t to_sink,
                                             pf_merge_bytes* bytes);
-/* The n samples of a window with a formula; PF_WINDOW_STANDARD gives those of hann. sigma_scale: as in pf_merge_spec.
+/* Computes n samples of a window with a formula; PF_WINDOW_STANDARD gives those of hann. sigma_scale: as in pf_merge_spec.
  *   samples  room for n numbers */
 PF_CHECKED PF_API pf_status pf_window_samples(pf_window window, double sigma_scale, int64_t n, double* samples);
 
@@ -318,15 +318,15 @@ typedef struct pf_row_sink {
   int32_t (*write)(void* context, int64_t begin, int64_t end, const pf_tensor* band);
 } pf_row_sink;
 
-/* Says that the library needs a tile's memory no more. It must not throw or jump out. */
+/* Tells the caller that the library needs a tile's memory no more. It must not throw or jump out. */
 typedef void (*pf_release)(void* context);
 
-/* What pf_merger_add takes beside a tile. */
+/* The options of pf_merger_add. */
 typedef struct pf_tile_options {
   uint32_t size;            /* sizeof(pf_tile_options) */
   int32_t reserved;         /* 0 */
   const double* weight;     /* the tile's weight beside those of the window, by which it is multiplied; NULL: 1 */
-  const pf_tensor* weights; /* the same for each element: float64, of a shape that broadcasts to that of the result as in
+  const pf_tensor* weights; /* such a weight for each element: float64, of a shape that broadcasts to that of the result as in
                                NumPy; copied. NULL: none. Not together with weight */
   pf_release release;       /* NULL: the tile's memory stays as it is until the merger is destroyed, unless spec.copy is set.
                                Else called once with release_context as soon as the tile need not wait any more, at the
@@ -368,14 +368,14 @@ PF_CHECKED PF_API pf_status pf_merger_add(pf_merger* merger, int64_t index, cons
 /* Completes the output. PF_ERROR_MISSING, which names the first missing tiles, unless all have come; the merge can go on
  * then. */
 PF_CHECKED PF_API pf_status pf_merger_finish(pf_merger* merger);
-/* The bytes that wait now, and the most that have waited at one time; each may be NULL. */
+/* Reads the bytes that wait now, and the most that have waited at one time; each may be NULL. */
 PF_CHECKED PF_API pf_status pf_merger_waiting(const pf_merger* merger, int64_t* now, int64_t* peak);
 /* Destroys a merger, finished or not, and releases the tiles that wait; NULL is allowed. No call may use it afterwards. */
 PF_API void pf_merger_destroy(pf_merger* merger);
 
 /* ---- Boxes ---- */
 
-/* A part of the result of a tile: what pf_tiling_piece says of a box, with all channels. This struct never grows. */
+/* A part of the result of a tile, as pf_tiling_piece gives it for a box, with all channels. This struct never grows. */
 typedef struct pf_piece {
   int64_t index; /* of the tile */
   pf_tensor view;

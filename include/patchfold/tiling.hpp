@@ -32,7 +32,7 @@
 
 namespace patchfold {
 
-/// What happens at the end of an axis where the last tile does not fit.
+/// The rule for the end of an axis where the last tile does not fit.
 ///   shift         one more tile, moved back to end with the array, which must be at least as long as a tile
 ///   pad           one more tile, whose part beyond the array is padding
 ///   partial       one more tile, shorter than the others
@@ -47,11 +47,11 @@ inline constexpr auto words<Tail> = std::to_array<Word<Tail>>({{Tail::shift, "sh
                                                                {Tail::partial, "partial"},
                                                                {Tail::drop, "drop"},
                                                                {Tail::error, "error"}});
-/// Whether tiles may have padding.
+/// Returns whether tiles may have padding.
 constexpr bool pads(Tail tail) noexcept {
   return tail == Tail::pad || tail == Tail::shift_or_pad;
 }
-/// Whether tiles can be padded in that mode: no tile at one end of the array holds the other.
+/// Returns whether tiles can be padded in that mode: not if it needs the array's other end, which no tile holds.
 constexpr bool pads_tiles(PaddingMode mode) noexcept {
   return source_of(mode) != PaddingSource::opposite;
 }
@@ -74,14 +74,14 @@ inline constexpr auto words<Reduce> = std::to_array<Word<Reduce>>({{Reduce::mean
                                                                    {Reduce::last, "last"},
                                                                    {Reduce::center, "center"}});
 
-/// A number as a fraction; den >= 1.
+/// A number as a fraction; den is at least 1.
 struct Ratio {
   std::int64_t num = 1;
   std::int64_t den = 1;
   friend bool operator==(const Ratio&, const Ratio&) = default;
 };
 
-/// [begin, end)
+/// The elements [begin, end).
 struct Span {
   std::int64_t begin = 0;
   std::int64_t end = 0;
@@ -95,24 +95,24 @@ using Box = std::vector<Span>;
 /// One tile along one tiled axis: elements `read` of the array become elements `write` of the output.
 struct TileSpan {
   Span read{};              ///< the elements of the array that the tile holds
-  std::int64_t extent = 0;  ///< of the tile: what it reads, and the padding behind
+  std::int64_t extent = 0;  ///< extent of the tile: the elements that it reads, and the padding behind them
   Span write{};             ///< the elements of the output to which the result contributes
-  Span keep{};              ///< the same elements in the tile's result; the others lie outside the output
+  Span keep{};              ///< these elements in the tile's result; the others lie outside the output
   std::int64_t result = 0;  ///< extent of the tile's result
   std::int64_t start = 0;   ///< the output coordinate of the result's first element; may be negative
   friend bool operator==(const TileSpan&, const TileSpan&) = default;
 };
 
-/// What to tile, and how. A single number holds for every tiled axis. At most one of stride, overlap and overlap_fraction is
+/// The tiles to make. A single number holds for every tiled axis. At most one of stride, overlap and overlap_fraction is
 /// given; without any, tiles lie side by side.
 struct TilingSpec {
-  Dims shape{};                            ///< of the array
+  Dims shape{};                            ///< shape of the array
   Dims tile{};                             ///< extents along the tiled axes, at least 1
   Axes overlap{};                          ///< elements that neighbours share, less than the tile; negative: gaps
-  std::vector<double> overlap_fraction{};  ///< the same as a fraction of the tile in [0, 1), rounded to whole elements
+  std::vector<double> overlap_fraction{};  ///< the overlap as a fraction of the tile in [0, 1), rounded to whole elements
   Axes stride{};                           ///< elements from one tile's start to the next one's, at least 1
   Tail tail = Tail::shift;
-  PaddingMode padding_mode = PaddingMode::constant;  ///< for the tails that pad
+  PaddingMode padding_mode = PaddingMode::constant;  ///< for tails that pad
   Scalar value{};                                    ///< fill of PaddingMode::constant
   Dims axes{};  ///< the tiled axes in ascending order; negative numbers count from the end; empty: the last ones
   std::vector<Ratio> scale{};  ///< output elements for each element of the array: one ratio, or one for each tiled axis
@@ -127,7 +127,7 @@ struct Tile {
   std::vector<TileSpan> spans{};
 };
 
-/// The tiles of an array: a checked TilingSpec, and the arithmetic that says where each tile lies.
+/// The tiles of an array: a checked TilingSpec, and the arithmetic for the place of each tile.
 ///
 /// Nothing is stored for each tile, so a tiling of 2^60 tiles is as small as one of four. It never changes, knows no element
 /// type, and may be used from several threads. It cuts tiles out of arrays (`cut`) and tells a Merger where results belong.
@@ -136,21 +136,21 @@ class PATCHFOLD_API Tiling {
  public:
   explicit Tiling(const TilingSpec& spec);
 
-  const TilingSpec& spec() const noexcept { return spec_; }  ///< the spec that it was made from
-  std::int64_t size() const noexcept { return size_; }       ///< number of tiles
+  const TilingSpec& spec() const noexcept { return spec_; }  ///< the spec of the constructor
+  std::int64_t size() const noexcept { return size_; }       ///< the number of tiles
   const Dims& grid() const noexcept { return grid_; }        ///< tiles along each tiled axis
   const Dims& axes() const noexcept { return axes_; }        ///< the tiled axes, from 0
   const Dims& stride() const noexcept { return stride_; }
   const Dims& result() const noexcept { return result_; }  ///< extents of the result of a whole tile
   const Dims& output() const noexcept { return output_; }  ///< extents of the output along the tiled axes
-  /// Tile k of grid()[i] along tiled axis i.
+  /// Returns tile k of grid()[i] along tiled axis i.
   TileSpan span(int i, std::int64_t k) const noexcept;
-  /// The first tiled axis. A merge finishes its output in the order of this axis.
+  /// Returns the first tiled axis. A merge finishes its output in the order of this axis.
   int stream_axis() const noexcept { return static_cast<int>(axes_[0]); }
 
-  /// Throws Error(value) for an index outside [0, size()).
+  /// Returns a tile. Throws Error(value) for an index outside [0, size()).
   Tile operator[](std::int64_t index) const;
-  /// for (const Tile tile : tiling)
+  /// Allows: for (const Tile tile : tiling).
   class Iterator {
    public:
     using value_type = Tile;
@@ -175,47 +175,47 @@ class PATCHFOLD_API Tiling {
   };
   Iterator begin() const { return {*this, 0}; }
   Iterator end() const { return {*this, size_}; }
-  /// The tiles whose results touch a box of the output: along each tiled axis the tiles [begin, end), which together are
-  /// every combination. Empty spans if a span of the box is empty or lies in a gap. Takes O(log n) for n tiles along an
-  /// axis. Throws Error(length) unless the box has a span for each tiled axis, Error(value) unless it lies in the output.
+  /// Returns the tiles whose results touch a box of the output, every combination of the tiles [begin, end) along each
+  /// tiled axis. Spans are empty if a span of the box is empty or lies in a gap. Takes O(log n) for n tiles along an axis.
+  /// Throws Error(length) unless the box has a span for each tiled axis, Error(value) unless it lies in the output.
   std::vector<Span> touching(const Box& box) const;
-  /// The part of the result of tile `index` that lies in the box: along each tiled axis the elements [begin, end) of the
-  /// result, {0, 0} where they share none. Throws as operator[] and touching do.
+  /// Returns the part of the result of tile `index` that lies in the box: along each tiled axis the elements [begin, end)
+  /// of the result, {0, 0} if they share none. Throws as operator[] and touching do.
   std::vector<Span> piece(std::int64_t index, const Box& box) const;
-  /// Shape of a tile of the array, with the axes that are not tiled.
+  /// Returns the shape of a tile of the array, with the axes that are not tiled.
   Dims tile_shape(std::int64_t index) const;
-  /// The tiled axes of a result of that rank: the axes of the spec, where negative ones count from this rank. Throws
-  /// Error(rank, value).
+  /// Returns the tiled axes of a result of that rank: the axes of the spec, with negative ones counted from this rank.
+  /// Throws Error(rank, value).
   Dims axes_in(int rank) const;
-  /// Shape of the result of a tile whose other axes have these extents, in order.
+  /// Returns the shape of the result of a tile whose other axes have these extents, in order.
   Dims result_shape(std::int64_t index, const Dims& channels) const;
   Dims output_shape(const Dims& channels) const;
-  /// Extents of the axes that are not tiled in a result of tile `index` that has this shape. Throws Error(value, rank,
-  /// shape) for an index outside [0, size()) and for a shape that no result of the tile has.
+  /// Returns the extents of the axes that are not tiled in a result of tile `index` of this shape. Throws Error(value,
+  /// rank, shape) for an index outside [0, size()) and for a shape that no result of the tile has.
   Dims result_channels(std::int64_t index, const Dims& shape) const;
-  /// The scale with which results of tile `index` would have this shape, in lowest terms; none if it is that of the spec, if
-  /// results have an offset or a border of their own, or if it is not the same along all tiled axes.
+  /// Returns the scale with which results of tile `index` would have this shape, in lowest terms. None if it is the scale
+  /// of the spec, if results have an offset or a border of their own, or if it differs along the tiled axes.
   std::optional<Ratio> scale_of(std::int64_t index, const Dims& shape) const;
-  /// Extents of the array's axes that are not tiled.
+  /// Returns the extents of the array's axes that are not tiled.
   Dims channels() const;
   /// Copies tile `index` of `array` to `tile`, padding included. Throws Error(shape, dtype, ..).
   void cut(std::int64_t index, const ConstTensorView& array, const TensorView& tile,
            Executor& executor = default_executor()) const;
-  /// How many tiles contribute to each element of the output: int64, over the tiled axes only.
+  /// Counts the tiles that contribute to each element of the output: int64, over the tiled axes only.
   void coverage(const TensorView& counts) const;
-  /// {"shape": .., "tile": .., .., "tiles": [..]}; without the list of tiles if not `with_tiles`.
+  /// Returns {"shape": .., "tile": .., .., "tiles": [..]}; without the list of tiles if not `with_tiles`.
   std::string to_json(bool with_tiles = true) const;
 
  private:
   TilingSpec spec_;
-  /// The rule for the end of tiled axis i: shift or pad instead of shift_or_pad.
+  /// Returns the rule for the end of tiled axis i: shift or pad instead of shift_or_pad.
   Tail tail(int i) const noexcept;
 
   Dims axes_{}, tile_{}, grid_{}, stride_{}, result_{}, output_{}, offset_{}, scale_num_{}, scale_den_{};
   std::int64_t size_ = 0;
 };
 
-/// The weights of the elements of a tile's result. They are those of a whole tile; a shorter tile uses the first of them.
+/// The weights of the elements of a whole tile's result; a shorter tile uses the first of them.
 ///   ones      1
 ///   linear    1 - |2t - 1|
 ///   hann      sin(pi t)^2
@@ -243,21 +243,21 @@ inline constexpr auto words<WeightWindow::Kind> =
                                              {WeightWindow::Kind::axes, "axes"},
                                              {WeightWindow::Kind::array, "array"},
                                              {WeightWindow::Kind::standard, "standard"}});
-/// Whether the kind is the name of one formula. Of the others, axes and array need lists of weights, and standard stands for
-/// one of two formulas.
+/// Returns whether the kind is the name of one formula. The kinds axes and array need lists of weights, and standard stands
+/// for one of two formulas.
 constexpr bool has_formula(WeightWindow::Kind kind) noexcept {
   return kind < WeightWindow::Kind::axes;
 }
-/// The n samples of a window with a formula.
+/// Returns the n samples of a window with a formula.
 PATCHFOLD_API std::vector<double> sample(const WeightWindow& window, std::int64_t n);
 
-/// How the results of tiles become one output.
+/// The rules that make one output of the results of tiles.
 struct MergeSpec {
-  /// None: mean; but center, which blends nothing, where integers or booleans come out as they come in and no window is
-  /// given (WeightWindow::Kind::standard): means of labels would be other labels.
+  /// None: mean; but center, which blends nothing, for integers or booleans that are not converted, if no window is given
+  /// (WeightWindow::Kind::standard): means of labels would be other labels.
   std::optional<Reduce> reduce{};
   WeightWindow window{};         ///< for max, min, first, last and center it only matters which weights are 0
-  DType dtype = DType::float32;  ///< of the tiles
+  DType dtype = DType::float32;  ///< element type of the tiles
   std::size_t element_size = 4;
   std::optional<DType> output_dtype{};  ///< float32 or float64; none: the type of the tiles
   Dims channels{};                      ///< extents of the results' axes that are not tiled, in order
@@ -265,8 +265,8 @@ struct MergeSpec {
   std::optional<Scalar> fill{};         ///< value of elements that no tile contributes to; none: they are Error(value)
   bool copy = false;                    ///< tiles are copied where they have to wait; else the merger borrows them
   std::optional<std::int64_t> memory_limit{};  ///< the most bytes that may wait
-  /// A RowSink gets whole multiples of so many rows, but for the last ones: a store whose chunks have so many rows then gets
-  /// each chunk once.
+  /// A RowSink gets whole multiples of so many rows, except for the last ones. A store whose chunks have so many rows then
+  /// gets each chunk once.
   std::int64_t sink_rows = 1;
 };
 
@@ -275,18 +275,18 @@ struct MergeSpec {
 /// element of the output. Throws Error with op "merge".
 PATCHFOLD_API void check_merge(const Tiling& tiling, const MergeSpec& spec, bool with_weights = false);
 
-/// The reduction of a merge with that spec: the given one, or the one that stands for none.
+/// Returns the reduction of a merge with that spec: the given one, or the one that stands for none.
 PATCHFOLD_API Reduce reduction_of(const MergeSpec& spec) noexcept;
 
-/// The weights of one tile's result, beside those of the window, by which they are multiplied: a number for all elements, or
-/// an array of float64, whose shape broadcasts to that of the result as in NumPy. Weights are finite and at least 0; those
-/// above 0 lie between 2^-300 and 2^300. An element with the weight 0 contributes nothing.
+/// The own weights of one tile's result, multiplied by those of the window: a number for all elements, or an array of
+/// float64 whose shape broadcasts to that of the result as in NumPy. Weights are finite and at least 0; those above 0 lie
+/// between 2^-300 and 2^300. An element with the weight 0 contributes nothing.
 ///   mean, sum           they weigh the values; for 64-bit integers they must be 0 or 1
 ///   max, min            it only matters which are 0
 ///   first, last, center they must not be given: one tile gives the value
 struct TileWeights {
   double number = 1;
-  std::optional<ConstTensorView> array{};  ///< instead of the number
+  std::optional<ConstTensorView> array{};  ///< replaces the number
 };
 
 /// The most bytes that a merger holds if tiles come in ascending order, without weights of single tiles.
@@ -329,10 +329,10 @@ class PATCHFOLD_API Merger {
   Merger& operator=(Merger&&) noexcept;
   ~Merger();
 
-  /// Takes the result of a tile. Unless spec.copy is set, its memory must not change until the merger releases `owner`,
-  /// which happens as soon as the tile need not wait any more, at the latest in the destructor.
+  /// Takes the result of a tile. Unless spec.copy is set, its memory must not change until the merger releases `owner`, as
+  /// soon as the tile need not wait any more, at the latest in the destructor.
   void add(std::int64_t index, const ConstTensorView& tile, std::shared_ptr<const void> owner = {});
-  /// The same with weights of the tile's own, which are copied; a copied array waits as long as the tile does, and counts in
+  /// Takes a tile with weights of its own, which are copied. A copied array waits as long as the tile does, and counts in
   /// waiting_bytes and memory_limit. Without a fill, the tile that comes last to an element all of whose weights are 0 is
   /// refused with Error(value).
   void add(std::int64_t index, const ConstTensorView& tile, const TileWeights& weights,
@@ -340,7 +340,7 @@ class PATCHFOLD_API Merger {
   /// Completes the output. Throws Error(missing), which names the first missing tiles, unless all have come.
   void finish();
 
-  /// The bytes that wait now, and the most that have waited at one time.
+  /// Returns the bytes that wait now; peak_bytes() returns the most that have waited at one time.
   std::int64_t waiting_bytes() const;
   std::int64_t peak_bytes() const;
 
@@ -350,9 +350,9 @@ class PATCHFOLD_API Merger {
   std::unique_ptr<State> state_;
 };
 
-/// A part of the result of a tile: what Tiling::piece says of a box, with all channels.
+/// A part of the result of a tile, as given by Tiling::piece for a box, with all channels.
 struct Piece {
-  std::int64_t index = 0;  ///< of the tile
+  std::int64_t index = 0;  ///< index of the tile
   ConstTensorView view{};
 };
 
@@ -365,8 +365,8 @@ struct Piece {
 /// they hold, and it may be used from several threads. Errors have the op "merge".
 class PATCHFOLD_API BoxMerger {
  public:
-  /// Throws what check_merge does, but for elements that no tile gives: each call looks for those in its box. copy and
-  /// memory_limit do not matter.
+  /// Checks the spec. Throws as check_merge does, but each call looks for elements that no tile gives in its own box. copy
+  /// and memory_limit do not matter.
   BoxMerger(const Tiling& tiling, const MergeSpec& spec);
 
   /// Writes a box of the output to `output`, which has the extents of the box along the tiled axes and the channels between
@@ -382,7 +382,7 @@ class PATCHFOLD_API BoxMerger {
   std::shared_ptr<const State> state_;
 };
 
-/// The memory that a merge of tiles in order needs, computed without data. `to_sink`: the merge writes to a RowSink.
+/// Returns the memory that a merge of tiles in order needs, without data. `to_sink`: the merge writes to a RowSink.
 PATCHFOLD_API MergeMemory merge_memory(const Tiling& tiling, const MergeSpec& spec, bool to_sink);
 
 }  // namespace patchfold

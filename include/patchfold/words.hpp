@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Enumerations as text: the one table of words that the command line, JSON, Python, the C ABI and error messages read.
+// Enumerations as text: the one table of words for the command line, JSON, Python, the C ABI and error messages.
 //
 // Each enumeration has its table right behind its definition:
 //   enum class Order : std::uint8_t { channel, kernel };
@@ -27,8 +27,8 @@ struct Word {
   std::string_view word;
 };
 
-/// The table of an enumeration. Specialise it beside the enumeration. Its rows are of type Word<E>, or derive from it where
-/// more than a word is known of each value.
+/// The table of an enumeration. Specialise it beside the enumeration. Its rows are of type Word<E>, or derive from it if
+/// they hold more than a word.
 template <class E>
 inline constexpr std::nullptr_t words = nullptr;
 
@@ -38,7 +38,7 @@ concept Worded = requires {
   words<E>.size();
 };
 
-/// The word of a value; "?" for a number that is not an enumerator.
+/// Returns the word of a value; "?" for a number that is not an enumerator.
 template <Worded E>
 constexpr std::string_view word_of(E value) noexcept {
   for (const Word<E>& each : words<E>)
@@ -46,7 +46,7 @@ constexpr std::string_view word_of(E value) noexcept {
   return "?";
 }
 
-/// Whether the value is an enumerator and not another number.
+/// Returns whether the value is an enumerator and not another number.
 template <Worded E>
 constexpr bool is_enumerator(E value) noexcept {
   for (const Word<E>& each : words<E>)
@@ -54,7 +54,7 @@ constexpr bool is_enumerator(E value) noexcept {
   return false;
 }
 
-/// The value of a word; empty if there is no such word.
+/// Returns the value of a word; empty if there is no such word.
 template <Worded E>
 constexpr std::optional<E> value_of(std::string_view word) noexcept {
   for (const Word<E>& each : words<E>)
@@ -71,14 +71,14 @@ inline constexpr auto plain_words = [] {
 }();
 }  // namespace detail
 
-/// All words of an enumeration, in the order of its table.
+/// Returns all words of an enumeration, in the order of its table.
 template <Worded E>
 constexpr std::span<const std::string_view> all_words() noexcept {
   return detail::plain_words<E>;
 }
 
-/// The words as a sentence lists them: "constant, edge, reflect or wrap". With `keep`, only those of the values for which it
-/// returns true.
+/// Returns the words as a sentence lists them: "constant, edge, reflect or wrap". With `keep`, only the words of values for
+/// which it returns true.
 template <Worded E>
 std::string listed_words(bool (*keep)(E) noexcept = nullptr) {
   std::string text;
