@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that the page calls: the library in WebAssembly. Every function takes text and memory and returns JSON, which
-// stays valid until the next call. Errors are {"error": {..}}; no exception leaves the engine. There is one thread.
+// The functions that the page calls: the library in WebAssembly. Every function takes text and memory and returns JSON,
+// which stays valid until the next call. Errors are {"error": {..}}; no exception leaves the engine. There is one thread.
 #include <cstdint>
 #include <cstring>
 #include <optional>

@@ -36,7 +36,7 @@ def copying_convolution(
     pads: Sequence[tuple[int, int]],
     groups: int,
 ) -> Move | None:
-    """Returns the move of a convolution whose filters (O, C / groups, k1..kR) hold one 1 each; None for other filters. Such a
+    """Returns the move of a convolution whose filters (O, C / groups, k1..kR) hold one 1 each; None for other filters. The
     convolution copies elements, unless an element that it multiplies by 0 is Inf or NaN."""
     taps, rank = _one_hot(weights), weights.ndim - 2
     if taps is None or groups < 1 or len(weights) % groups != 0:
