@@ -38,10 +38,10 @@ struct RunRequest {
   std::optional<BoundOperator> bound{};  ///< if no shape input is a file
   std::string output{};
   formats::FileFormat format = formats::FileFormat::npy;  ///< the output's format
-  std::optional<DType> dtype{};  ///< element type of .npy data; for coverage, of the counts
-  std::optional<DType> as{};     ///< element type that the data is converted to before the operator runs
-  bool chw = false;              ///< pictures are C x H x W
-  bool batch = false;            ///< pictures get a batch axis of length 1 in front
+  std::optional<DType> dtype{};                           ///< element type of .npy data; for coverage, of the counts
+  std::optional<DType> as{};  ///< element type that the data is converted to before the operator runs
+  bool chw = false;           ///< pictures are C x H x W
+  bool batch = false;         ///< pictures get a batch axis of length 1 in front
   PictureOptions picture{};
   std::optional<int> page{};  ///< TIFF only: the number of the page
   Reporting reporting{};

@@ -48,7 +48,7 @@ struct Metadata {
 /// GeoTIFF tags (PNG files hold none)".
 std::vector<std::string> take_what_is_lost(Metadata& metadata, FileFormat format, std::int64_t channels);
 
-/// Returns the metadata of the part of a picture that begins at (y, x): only what is needed to see and place it. Camera
+/// Returns the metadata of the part of a picture that begins at (y, x): only the data needed to see and place it. Camera
 /// data, texts and the orientation belong to the whole picture.
 Metadata metadata_of_part(const Metadata& metadata, std::int64_t y, std::int64_t x);
 /// Returns the metadata of the picture enlarged by these factors.

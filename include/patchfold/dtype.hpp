@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Element types: the one table of their names, sizes and codes, and visit(), the one switch over them.
 //
-// CONTRIBUTING.md says what a new element type takes. Nothing depends on the order of the enumerators.
+// CONTRIBUTING.md lists the steps for a new element type. Nothing depends on the order of the enumerators.
 #pragma once
 
 #include <array>

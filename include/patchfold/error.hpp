@@ -148,7 +148,7 @@ class PATCHFOLD_API ErrorValue {
   std::vector<Part> parts_{};
 };
 
-/// An error has the operator, the argument, the rule, the given and the expected value, and a hint (what to type instead).
+/// An error has the operator, the argument, the rule, the given and the expected value, and a hint (the words to type).
 /// `what()` joins them: "OPERATOR: ARGUMENT: RULE; given GIVEN, expected EXPECTED; HINT". Empty parts are left out. Control
 /// characters become '?', and parts of more than 1000 characters are cut. Every C++ function of the library that is not
 /// noexcept throws std::bad_alloc when memory runs out; nothing has changed then, and the library can be used as before.

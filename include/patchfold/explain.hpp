@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Explains what an operator does to a tensor of a given shape, and where tiles lie, as text and as pictures for people.
+// Explains an operator at one shape of its tensor, and the places of tiles, as text and as pictures for people.
 // The shared library holds it, unless it was built without PATCHFOLD_WITH_EXPLAIN; users of the static library link
 // patchfold::explain besides.
 #pragma once
@@ -23,7 +23,7 @@ struct ExplainOptions {
 };
 
 /// Explains one operator for one shape of its data input (ignored if the operator has none):
-///   what the operator does; its arguments in force; shapes, with the formula of each extent; for operators with windows the
+///   its purpose; its arguments in force; shapes, with the formula of each extent; for operators with windows the
 ///   positions on every axis, and the patches over the padded image; coverage: how often each pixel is used, or how many
 ///   elements meet in it; order: which element comes from which, or goes where; for tiny shapes the columns as a matrix; the
 ///   order inside a patch beside those of torch, TensorFlow, ONNX, OpenVINO and MATLAB; bytes and their roof; the plan, if

@@ -53,7 +53,7 @@ struct Geometry {
   bool sums = false;        ///< elements of the columns that meet are added; otherwise each element is copied
   bool has_data = true;     ///< false: the columns are ones, without a data input (coverage)
   bool is_block = false;    ///< patches are blocks: kernel and stride are one argument
-  bool accumulate = false;  ///< sums are added to what the output holds
+  bool accumulate = false;  ///< sums are added to the elements of the output
   bool means = false;       ///< sums are divided by the number of elements that meet
   PaddingMode padding_mode = PaddingMode::constant;
   Scalar value{};  ///< fill of PaddingMode::constant, and of means where no elements meet

@@ -78,8 +78,8 @@ struct PATCHFOLD_API Unfold {
 /// integers wrap, booleans are combined with OR. Shapes as for Unfold.
 ///
 /// With FoldReduce::mean the sum is divided by the number of elements that meet, and rounded once, to nearest even; where
-/// none meets, the element is `fill`. Means do not wrap, and elements whose bits are the same in all stay as they are, NaNs
-/// and -0 too, so Fold undoes Unfold bit for bit wherever patches cover the image. The sum is taken in float64 for integers
+/// none meets, the element is `fill`. Means do not wrap. Elements with equal bits have themselves as their mean, NaNs and
+/// -0 too, so Fold undoes Unfold bit for bit wherever patches cover the image. The sum is taken in float64 for integers
 /// of up to 32 bits, float16, bfloat16 and float32, in pairs of float64 for float64, and in 128 bits for 64-bit integers;
 /// complex numbers are averaged by parts. A boolean is true if more than half of the elements are. NaN is the quiet one.
 struct PATCHFOLD_API Fold {
@@ -92,7 +92,7 @@ struct PATCHFOLD_API Fold {
   Layout layout = Layout::channels_first;
   Order order = Order::channel;
   Positions positions = Positions::flat;
-  bool accumulate = false;  ///< the result, rounded to the element type, is added to what the output holds; sums only
+  bool accumulate = false;  ///< the result, rounded to the element type, is added to the output's elements; sums only
   FoldReduce reduce = FoldReduce::sum;
   Scalar fill{};  ///< means only: elements that no patch touches
 

@@ -285,7 +285,7 @@ PF_API const pf_executor* pf_serial_executor(void);
 PF_CHECKED PF_API pf_status pf_set_num_threads(int32_t threads);
 PF_API int32_t pf_get_num_threads(void);
 /* Limits calls of the calling thread to so many threads of the library's own executor; 0: no limit. Other threads and
- * pf_set_num_threads stay as they are. PF_ERROR_VALUE for a negative number. before: receives the former limit; may be NULL. */
+ * pf_set_num_threads stay as they are. PF_ERROR_VALUE for a negative number. before: gets the former limit; may be NULL. */
 PF_CHECKED PF_API pf_status pf_limit_threads(int32_t threads, int32_t* before);
 
 /* ---- Running ---- */
@@ -421,7 +421,7 @@ typedef struct pf_argument {
   int32_t reserved;           /* 0 */
 } pf_argument;
 
-/* Returns the number of operators, neutral ones first; the same in every call. 0 only if memory ran out at the first call. */
+/* Returns the number of operators, equal in every call; neutral ones come first. 0 only if the first call lacked memory. */
 PF_API int32_t pf_operator_count(void);
 /* Returns the name of an operator; NULL unless 0 <= index < pf_operator_count(). */
 PF_API const char* pf_operator_name(int32_t index);

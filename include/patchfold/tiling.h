@@ -326,7 +326,7 @@ typedef struct pf_tile_options {
   uint32_t size;            /* sizeof(pf_tile_options) */
   int32_t reserved;         /* 0 */
   const double* weight;     /* the tile's weight beside those of the window, by which it is multiplied; NULL: 1 */
-  const pf_tensor* weights; /* such a weight for each element: float64, of a shape that broadcasts to that of the result as in
+  const pf_tensor* weights; /* a weight for each element: float64, of a shape that broadcasts to that of the result as in
                                NumPy; copied. NULL: none. Not together with weight */
   pf_release release;       /* NULL: the tile's memory stays as it is until the merger is destroyed, unless spec.copy is set.
                                Else called once with release_context as soon as the tile need not wait any more, at the

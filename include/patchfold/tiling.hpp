@@ -270,9 +270,9 @@ struct MergeSpec {
   std::int64_t sink_rows = 1;
 };
 
-/// Checks a spec against a tiling as the constructor of Merger does, but for memory_limit, which it alone checks, and,
-/// unless `with_weights`, whether weights of 0 leave elements without a value, which may take as long as visiting every
-/// element of the output. Throws Error with op "merge".
+/// Checks a spec against a tiling as the constructor of Merger does, except for memory_limit. Only with `with_weights` it
+/// checks whether weights of 0 leave elements without a value, which may take as long as visiting every element of the
+/// output. Throws Error with op "merge".
 PATCHFOLD_API void check_merge(const Tiling& tiling, const MergeSpec& spec, bool with_weights = false);
 
 /// Returns the reduction of a merge with that spec: the given one, or the one that stands for none.
@@ -356,13 +356,13 @@ struct Piece {
   ConstTensorView view{};
 };
 
-/// Merges single boxes of an output from pieces of results, without state: what a Merger keeps between calls comes with the
-/// call. Every element has the bits that a Merger of the same tiling and spec gives it, whatever the boxes are. So the
+/// Merges single boxes of an output from pieces of results, without state: each call brings the data that a Merger keeps
+/// between calls. Every element has the bits that a Merger of the same tiling and spec gives it, for any boxes. So the
 /// output may be made box by box, by several threads, processes or machines.
 ///
-/// A call takes time and memory for the box and the tiles that touch it, not for the tiling. What the spec holds for all
-/// tiles, the window and the mask, is checked and kept when the BoxMerger is made. It never changes, copies of it share what
-/// they hold, and it may be used from several threads. Errors have the op "merge".
+/// A call takes time and memory for the box and the tiles that touch it, not for the tiling. The window and the mask of the
+/// spec, which hold for all tiles, are checked and kept when the BoxMerger is made. It never changes, its copies share its
+/// data, and it may be used from several threads. Errors have the op "merge".
 class PATCHFOLD_API BoxMerger {
  public:
   /// Checks the spec. Throws as check_merge does, but each call looks for elements that no tile gives in its own box. copy

@@ -71,7 +71,7 @@ const T* entry(const std::vector<T>& list, std::int32_t index) noexcept {
   return index >= 0 && static_cast<std::size_t>(index) < list.size() ? &list[static_cast<std::size_t>(index)] : nullptr;
 }
 
-/// Returns what f returns, or `otherwise` if memory runs out.
+/// Returns the result of f, or `otherwise` if memory runs out.
 template <class T, class F>
 T or_else(T otherwise, F&& f) noexcept {
   try {

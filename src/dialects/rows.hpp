@@ -180,7 +180,7 @@ struct Fields {
 
 /// Begins a row: all members except `bind`, `plan`, and those that complete_row() adds.
 std::shared_ptr<const Fields> begin_row(const RowText& text, std::vector<AnyField> list);
-/// Completes a row with what its example shows: its neutral operator, and whether it sums and has a data input.
+/// Completes a row with facts that its example shows: its neutral operator, and whether it sums and has a data input.
 OperatorSpec complete_row(const Fields& fields, const ops::Neutral& neutral, const Dims& data);
 /// Returns the row's example.
 ProblemText example_of(const OperatorSpec& spec);

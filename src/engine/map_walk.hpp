@@ -72,7 +72,7 @@ class MapWalk {
   /// Makes the walk. Axes are in the order of the windows; `order` names them from the outermost to the innermost.
   MapWalk(const std::vector<WalkAxis>& axes, const std::vector<int>& order, Vectors vectors, std::int64_t element_size);
 
-  /// The functions below count axes in the order of `order`.
+  /// Returns the number of axes. The functions below count axes in the order of `order`.
   std::size_t size() const noexcept { return axes_.size(); }
   const WalkAxis& axis(std::size_t k) const noexcept { return axes_[k]; }
   Taps taps() const;

@@ -17,8 +17,8 @@ namespace patchfold::engine {
 inline constexpr int max_axes = 16;
 
 /// The use that a problem makes of its elements.
-///   extract       image -> columns: each column element is a copy of the image element at its coordinate, or what `mode`
-///                 says if the coordinate lies outside the image
+///   extract       image -> columns: each column element is a copy of the image element at its coordinate, or, outside
+///                 the image, of the element or the fill that `mode` gives
 ///   combine_copy  columns -> image: each image element is a copy of the one column element that points at it
 ///                 (stride = kernel)
 ///   combine_sum   columns -> image: each image element is the sum of all column elements that point at it, in ascending
@@ -47,11 +47,11 @@ struct Dim {
   friend bool operator==(const Dim&, const Dim&) = default;
 };
 
-/// Ties the columns to one spatial axis of the image. The column element of position b and tap q belongs to the coordinate
+/// The tie between the columns and one spatial axis of the image. The column element of position b and tap q belongs to
+/// the coordinate
 ///   b * stride + q * dilation - pad_begin     0 <= b < positions, 0 <= q < kernel
-/// which lies inside the image if it is in [0, extent). The three strides are in bytes: from coordinate to coordinate of the
-/// image, and from tap to tap and from position to position of the columns. stride, dilation and pad_begin are counted in
-/// coordinates. window.hpp has the arithmetic.
+/// It lies inside the image if it is in [0, extent). stride, dilation and pad_begin are counted in coordinates. The three
+/// other strides are in bytes: along the image's coordinates, and along the taps and positions of the columns.
 struct Window {
   std::int64_t kernel = 1;
   std::int64_t positions = 1;

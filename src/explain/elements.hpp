@@ -28,7 +28,7 @@ struct Findings {
   std::vector<std::int64_t> from{};    ///< of operators that move: for each output element its input element, or -1
   std::vector<bool> padded{};          ///< of extractions: whether an output element lies outside the image and is padded
   std::vector<std::int64_t> to{};      ///< of operators that add: for each input element its output element, or -1
-  std::vector<std::int64_t> counts{};  ///< moves: uses of each input element; sums: elements that meet in each output element
+  std::vector<std::int64_t> counts{};  ///< moves: uses of each input element; sums: elements that meet in an output element
 };
 
 Findings find(const Subject& subject);

@@ -14,7 +14,7 @@ namespace patchfold::explaining {
 ///
 /// Classes of text: `ink`, `soft` (less important), `title`, `head`, `mono`, `small`, `tiny`, `mid` and `end` (anchors),
 /// `at-a` and `at-b` (on shapes of these classes), `q0` to `q5` (on the heat of that number). Of shapes: `back`, `cell`,
-/// `pad` (dashed), `gone` (what is cut away), `a` and `b` (the two patches or tiles that are picked out: filled, and
+/// `pad` (dashed), `gone` (cut away), `a` and `b` (the two patches or tiles that are picked out: filled, and
 /// dashed), `mark`, `k0` to `k3` (channels), `h0` to `h5` (heat), `rule` (lines), `frame`, `curve-a`, `curve-b`, `ours`.
 class Svg {
  public:

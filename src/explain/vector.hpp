@@ -29,7 +29,7 @@ struct PatchElement {
 /// The order in which a system puts the elements of a patch.
 struct PatchOrder {
   std::string_view system;
-  std::string rule;  ///< row of channel c and tap t; t' is the tap counted down the columns of the patch
+  std::string rule;                   ///< row of channel c and tap t; t' is the tap counted down the columns of the patch
   std::vector<PatchElement> first{};  ///< the first elements
   bool ours = false;                  ///< the explained operator puts all elements in this order
 };

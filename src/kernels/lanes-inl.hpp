@@ -121,7 +121,7 @@ struct Lanes<Float16, Tag> : Halves<Lanes<Float16, Tag>, Tag> {
   }
   static HWY_INLINE auto narrow(V sum) {
     if constexpr (has_float16_conversions(HWY_TARGET)) {
-      const hn::Rebind<hwy::float16_t, D> halves;  // to nearest even, whatever the environment says
+      const hn::Rebind<hwy::float16_t, D> halves;  // to nearest even in every environment
       return hn::BitCast(hn::Rebind<std::uint16_t, D>(), hn::DemoteTo(halves, sum));
     } else {
       const Wide d;

@@ -4,7 +4,7 @@
 //   elements                                     accumulator
 //   integers of 32 bits and less, booleans,      float64
 //   float16, bfloat16, float32
-//   float64                                      a pair of float64: the sum, and what its roundings left out
+//   float64                                      a pair of float64: the sum, and the errors of its roundings
 //   64-bit integers                              an integer of 128 bits
 //   complex numbers                              two of these
 // Sums begin as -0, to which every element adds itself unchanged; otherwise they are those of kernels/elements.hpp. For up

@@ -230,7 +230,7 @@ void copy_rows_whole(std::byte* dst, const std::byte* src, std::int64_t bytes, A
 
 #endif
 
-/// Pieces are put together in a small buffer and leave for memory as whole lines, a few at a time, so that stores to memory
+/// Pieces are put together in a small buffer and leave for memory as whole lines, a few at a time. So stores to memory
 /// overlap with the work on the next pieces.
 constexpr std::int64_t flush_bytes = 2048;
 constexpr std::int64_t part_bytes = 2048;  ///< of one piece at most

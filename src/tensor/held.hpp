@@ -12,7 +12,7 @@
 
 namespace patchfold {
 
-/// Returns whether this build holds the operator, whatever its version is.
+/// Returns whether this build holds the operator, in any version.
 constexpr bool holds(std::string_view op) noexcept {
   return chosen::operators.size() == 0 ||
          std::ranges::find(chosen::operators, op.substr(0, op.rfind('-'))) != chosen::operators.end();

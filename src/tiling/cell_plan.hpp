@@ -92,9 +92,8 @@ struct ProductWeights {
     const double* weights;  ///< for each number of the row's elements; 1 if no tiled axis runs along rows
     const float* rough;     ///< the weights in float32, or null
   };
-  std::vector<Row> rows{};  ///< for each source
-  std::vector<const double*>
-      along{};           ///< for each source and each tiled axis but `run`: a weight for each coordinate
+  std::vector<Row> rows{};             ///< for each source
+  std::vector<const double*> along{};  ///< for each source and each tiled axis but `run`: a weight for each coordinate
   int factor = -1;       ///< the tiled axis from row to row, if a row's weights are multiplied by its weight last
   bool is_late = false;  ///< axes after `run` are multiplied after it, so that the bits are the same in every layout
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The strategy "sum bands": sums of columns in any layout. The image is cut into bands. The columns that meet a band are
-// copied to scratch memory, with positions side by side in the order of the image, and added up there as a problem of their
-// own. Both steps use other strategies, so columns are read in whole lines, each line once or twice.
+// copied to scratch memory, with positions side by side in the order of the image. There they are a problem
+// of their own. Both steps use other strategies, so columns are read in whole lines, each line once or twice.
 #include <algorithm>
 #include <map>
 #include <vector>
