@@ -13,8 +13,7 @@ namespace patchfold::cli {
 /// The options of a tiling: --tile, --overlap, .. Values are converted after parsing.
 class TilingOptions {
  public:
-  /// Adds the options to the command of this name ("split"), which must live as long. The options of add_results() come
-  /// last.
+  /// Adds the options to the command `name` ("split"), which must live as long. Those of add_results() come last.
   TilingOptions(Command& command, std::string_view name);
   TilingOptions(const TilingOptions&) = delete;
   TilingOptions& operator=(const TilingOptions&) = delete;

@@ -180,7 +180,7 @@ int reserve(int descriptor, std::size_t bytes) noexcept {
   length.EndOfFile.QuadPart = static_cast<LONGLONG>(bytes);
   if (::SetFileInformationByHandle(handle_of(descriptor), FileEndOfFileInfo, &length, sizeof length) != 0) return 0;
   set_errno();
-  return errno == ENOMEM ? EFBIG : errno;  // ENOMEM means a full disk here
+  return errno == ENOMEM ? EFBIG : errno;  // not for lack of memory: the file is too long
 }
 
 bool replace(const std::filesystem::path& from, const std::filesystem::path& to) noexcept {

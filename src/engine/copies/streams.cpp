@@ -88,8 +88,8 @@ std::optional<StreamDims> choose(const Problem& problem) {
   return split && (!join || pay(problem, *split) || !pay(problem, *join)) ? split : join;
 }
 
-/// A plan of the strategy. Groups of rows, or of rows and streams, are written past the cache together. If the destination
-/// does not begin a line, lines are put together in scratch memory first.
+/// A plan of the strategy. Rows go in groups, each written past the cache in one go: the streams of some rows (split), or
+/// neighbouring rows (join). If the destination does not begin a line, lines are put together in scratch memory first.
 class StreamCopy final : public Compiled {
  public:
   StreamCopy(const Problem& problem, const StreamDims& dims) : Compiled(problem), dims_(dims), store_(store_of(problem)) {
