@@ -11,8 +11,8 @@
 
 namespace patchfold::bench {
 
-/// Memory on whole pages, touched, so that no page is fetched while the clock runs. It goes back to the system at once, so
-/// that buffers of many sizes, one after another, need no more than the largest.
+/// Memory on whole pages that are touched at once, so that no page is fetched while the clock runs. The destructor gives the memory
+/// back to the system, so buffers of many sizes in turn need no more than the largest.
 class Buffer {
  public:
   explicit Buffer(std::size_t bytes) : used_((bytes / page + 1) * page) {

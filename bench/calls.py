@@ -37,7 +37,7 @@ RANDOM = np.random.default_rng(7)
 
 @dataclass(frozen=True)
 class Row:
-    """Two calls that do the same; `other` names the second one's system."""
+    """Two calls that compute the same result; `other` names the second one's system."""
 
     what: str
     ours: Call
@@ -126,7 +126,7 @@ def numpy_of(result: Any) -> np.ndarray[Any, Any]:
 
 
 def best(row: Row, rounds: int) -> tuple[float, float]:
-    """Seconds of both, the best of rounds in turn; calls that take less than a millisecond are repeated in a round."""
+    """Returns the seconds of both calls: the best of rounds in turn. A round repeats calls of less than a millisecond."""
     counts = []
     for call in (row.ours, row.theirs):
         call()

@@ -35,7 +35,7 @@ std::vector<ProblemText> problems_of(const Seed& seed, double largest_megabytes)
   return problems;
 }
 
-/// An entry of /proc/self/status in bytes, if there is one.
+/// Returns an entry of /proc/self/status in bytes, or nothing where the system has no such entry.
 std::optional<std::int64_t> status(std::string_view name) {
   std::ifstream file("/proc/self/status");
   for (std::string line; std::getline(file, line);)
@@ -43,15 +43,15 @@ std::optional<std::int64_t> status(std::string_view name) {
   return std::nullopt;
 }
 
-/// The most memory that the process held while an object of this lived.
+/// A meter of memory: the most that the process held while the meter lived.
 class Peak {
  public:
   Peak() {
-    std::ofstream("/proc/self/clear_refs") << "5";  // lets the highest mark begin anew; not every system has it
+    std::ofstream("/proc/self/clear_refs") << "5";  // resets the peak of memory, where the system can
     before_ = status("VmHWM");
     held_ = status("VmRSS");
   }
-  /// Nothing if that is not known, because an older mark is higher.
+  /// Returns the peak in bytes, or nothing if an older peak is higher.
   std::optional<std::int64_t> bytes() const {
     constexpr std::int64_t slack = 256 * 1024;  // the system counts pages in batches
     const auto after = status("VmHWM");
@@ -117,7 +117,7 @@ Growth grow(std::string_view op, int threads, const GrowthSettings& settings) {
 
   set_num_threads(threads);
   Executor& executor = threads == 1 ? serial_executor() : default_executor();
-  // All sizes share the buffers of the largest, so that they can run in turn and nothing but a run needs memory.
+  // All sizes share the buffers of the largest size, so that they can run in turn and only a run needs memory.
   const Trial largest = trial_of(problems.back());
   const Buffer src(largest.read), dst(largest.written);
   std::vector<Trial> trials;
@@ -148,7 +148,7 @@ Growth grow(std::string_view op, int threads, const GrowthSettings& settings) {
 
 double last_level_cache() {
   double bytes = 0;
-  // The levels come in ascending order. What sysconf() says may be the sum over all of a machine's sockets and clusters.
+  // The levels come in ascending order. sysconf() may return the sum over all sockets and clusters of a machine.
   for (int i = 0; i < 8; ++i) {
     std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(i) + "/size");
     double size = 0;

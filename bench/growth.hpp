@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How time and memory grow with the work: one operator on problems that double.
+// Measurements of how time and memory grow: one operator on problems whose work doubles.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct Size {
   std::string problem{};
   double bytes = 0;                      ///< read and written
   double seconds = 0;                    ///< median over the rounds
-  std::optional<std::int64_t> beyond{};  ///< bytes in memory at a run's peak over what input and output took
+  std::optional<std::int64_t> beyond{};  ///< bytes in memory at a run's peak, without input and output
 
   double nanoseconds_per_byte() const { return seconds * 1e9 / bytes; }
 };
@@ -25,14 +25,14 @@ struct Growth {
   std::string op{};
   int threads = 1;
   double cache_bytes = 0;
-  std::size_t scratch_bytes = 0;  ///< the most that one of the plans asks for
+  std::size_t scratch_bytes = 0;  ///< the most scratch memory that a plan asks for
   std::vector<Size> sizes{};      ///< ascending
 
-  /// The sizes that do not fit into twice the cache, as the first one's index.
+  /// Returns the index of the first size that does not fit into twice the cache.
   std::size_t past_cache() const;
-  /// Largest time per byte in multiples of the smallest, past the cache; nothing if fewer than two sizes are.
+  /// Returns the largest time per byte divided by the smallest, past the cache; nothing for fewer than two such sizes.
   std::optional<double> spread() const;
-  /// The most of what the sizes need beyond input and output.
+  /// Returns the largest number of bytes that a size needs besides input and output.
   std::optional<std::int64_t> beyond() const;
 };
 
@@ -42,13 +42,13 @@ struct GrowthSettings {
   Settings timing{};
 };
 
-/// The operators that can grow.
+/// Returns the operators whose problems can grow.
 std::vector<std::string_view> growing_operators();
-/// Doubles the work from 1 MB to the largest size, on the library's own threads, whose number it sets. Throws Error if there
-/// is not as much memory.
+/// Doubles the work from 1 MB to the largest size, on the library's own threads, whose number it sets. Throws Error if memory is
+/// too small.
 Growth grow(std::string_view op, int threads, const GrowthSettings& settings);
 
-/// Bytes of the last-level cache that a processor reaches, as the system says; 32 MB if it does not.
+/// Returns the bytes of the last-level cache that a processor reaches, as the system says; 32 MB if it does not say.
 double last_level_cache();
 
 }  // namespace patchfold::bench

@@ -43,7 +43,7 @@ std::vector<std::vector<double>> race(const std::vector<std::function<void()>>& 
   std::vector<std::vector<double>> seconds(works.size());
   for (int round = 0; round < settings.rounds; ++round)
     for (std::size_t i = 0; i < works.size(); ++i) {
-      if (times[i] > 1) works[i]();  // short work starts with its data in the cache, as a loop of calls has it
+      if (times[i] > 1) works[i]();  // short work starts with its data in the cache, as in a loop of calls
       seconds[i].push_back(seconds_of(works[i], times[i]));
     }
   return seconds;
@@ -53,7 +53,7 @@ Measurement measure_work(const std::function<void()>& work, const Traffic& traff
                          const Settings& settings) {
   const auto& [src, read, dst, written] = traffic;
   const std::size_t half = (read + written) / 2;
-  // The best way to stream is chosen first, in fewer rounds, and then races with the work.
+  // First chooses the fastest way to stream, in fewer rounds; then that way runs in turn with the work.
   const std::vector<Streaming> ways = streamings(read, written);
   std::vector<std::function<void()>> trials;
   for (const Streaming& way : ways)

@@ -10,17 +10,17 @@
 
 namespace patchfold::bench {
 
-/// A row of the result. Times and ratios are medians over the rounds; a ratio is taken within each round, since machines
-/// drift from round to round.
+/// A row of the result. Times and ratios are medians over the rounds; a ratio compares times of one round, since machines drift
+/// from round to round.
 struct Measurement {
   std::string problem{};
   int threads = 1;
-  double seconds = 0;  ///< of the operator
-  double bytes = 0;    ///< read and written; with what a layout skips
-  double of_roof = 0;  ///< time / the fastest way to move as many bytes, of the mix's and of all copies
+  double seconds = 0;  ///< median time of the operator
+  double bytes = 0;    ///< read and written, including gaps that a layout skips
+  double of_roof = 0;  ///< time / the fastest way to move as many bytes, among mix and copies
   double of_mix = 0;   ///< time / the fastest loop that reads as many bytes and writes as many bytes as the problem
   double of_copy = 0;  ///< time / a non-temporal copy of half of all bytes
-  std::string roof{};  ///< which way was the fastest
+  std::string roof{};  ///< name of the fastest way to move the bytes
   std::string strategy{};
 
   double gigabytes_per_second() const { return bytes / seconds / 1e9; }
@@ -32,10 +32,10 @@ struct Settings {
 };
 
 double median(std::vector<double> values);
-/// The median of the ratios round by round.
+/// Returns the median of the ratios round by round.
 double median_ratio(const std::vector<double>& of, const std::vector<double>& to);
 
-/// What some work reads and writes. Both buffers hold the larger number of bytes.
+/// The buffers of some work. Both hold the larger of the two numbers of bytes.
 struct Traffic {
   const std::byte* src = nullptr;
   std::size_t read = 0;  ///< bytes
@@ -43,7 +43,7 @@ struct Traffic {
   std::size_t written = 0;
 };
 
-/// Races the work with ways to stream as many bytes through the same buffers. Leaves problem and strategy empty.
+/// Runs the work in turn with ways to stream as many bytes through the same buffers. Leaves problem and strategy empty.
 Measurement measure_work(const std::function<void()>& work, const Traffic& traffic, int threads, Executor& executor,
                          const Settings& settings);
 
@@ -51,7 +51,7 @@ Measurement measure_work(const std::function<void()>& work, const Traffic& traff
 /// needs more memory than there is.
 Measurement measure(const PlacedProblem& placed, int threads, const Settings& settings);
 
-/// Seconds of each piece of work by round, run in turn: a b c a b c ..
+/// Returns the seconds of each piece of work by round, run in turn: a b c a b c ..
 std::vector<std::vector<double>> race(const std::vector<std::function<void()>>& works, const Settings& settings);
 
 }  // namespace patchfold::bench

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the pages about measurements share: how numbers are written, the machine, and the parts of docs/performance.md."""
+"""Parts that the pages about measurements share: number formats, the machine, and the parts of docs/performance.md."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ def plural(threads: int) -> str:
 
 
 def figure(value: float) -> str:
-    """Three digits."""
+    """Returns the number with three digits."""
     return f"{value:.{max(0, 2 - math.floor(math.log10(value)))}f}"
 
 
 def times(value: float) -> str:
-    """Two digits after the point where they say something."""
+    """Returns the number with two digits after the point, or with none from 10 on."""
     return f"{value:.2f}" if value < 10 else f"{value:.0f}"
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
-    """The first column is text, the others are numbers."""
+    """Returns a table in Markdown whose first column is text; the others are numbers."""
     lines = [f"| {' | '.join(head)} |", f"|---|{'---:|' * (len(head) - 1)}", *(f"| {' | '.join(row)} |" for row in rows)]
     return "\n".join(lines) + "\n"
 
 
 def _cache(text: str) -> str:
-    """`L3 32768K shared`, as the kernel counts, in MiB."""
+    """Returns `L3 32768K shared`, the kernel's text for a cache, with the size in MiB."""
     level, size, *shared = text.split()
     kibibytes = int(size.rstrip("K"))
     amount = f"{kibibytes} KiB" if kibibytes < 1024 else f"{kibibytes / 1024:g} MiB"
@@ -51,7 +51,7 @@ def machine_text(data: dict[str, Any]) -> str:
 
 
 def write_part(folder: Path, name: str, text: str) -> None:
-    """Writes a part of docs/performance.md and leaves the other as it stands."""
+    """Writes a part of docs/performance.md and keeps the other part."""
     page, parts = folder / DOCUMENT, {}
     if page.exists():
         for piece in page.read_text(encoding="utf-8").split("<!-- part: ")[1:]:

@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from peers_systems import System
 
 ROOT = Path(__file__).resolve().parent.parent
-SHORTEST = 0.002  # seconds of a round; shorter work is repeated within it
+SHORTEST = 0.002  # seconds; shorter work is repeated within a round
 WARM_UPS, FEW_PAGES = 20, 64
 PAUSE = 0.005  # threads that wait for more work in a loop go to sleep meanwhile
 ENVIRONMENT = {
-    # Systems that allocate each result get back the memory of the one before, not new pages from the kernel. malloc keeps no
-    # small pieces, which would lie between and push each result to a new place.
+    # Systems that allocate each result reuse the memory of the result before, without new pages from the kernel. malloc
+    # keeps no small pieces, which would move each result to a new place.
     "GLIBC_TUNABLES": f"glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold={1 << 40}:glibc.malloc.tcache_count=0",
-    # Pages of the same size for all, as the program has them.
+    # Pages of one size for all systems, as the program has them.
     "NUMPY_MADVISE_HUGEPAGE": "0",
     "TF_CPP_MIN_LOG_LEVEL": "3",
 }
@@ -48,7 +48,7 @@ Data = dict[str, Any]
 
 
 def note(text: str, *, line: bool = False) -> None:
-    """A line of progress, which the next one replaces; or a line that stays."""
+    """Writes a line of progress, which the next call replaces, or with `line` a line that stays."""
     terminal = sys.stderr.isatty()
     if line:
         print("\r\033[K" * terminal + text, file=sys.stderr, flush=True)
@@ -64,12 +64,12 @@ def seconds_of(run: Callable[[], Any], times: int) -> float:
 
 
 def pages() -> int:
-    """How many the kernel has given to this process."""
+    """Returns the number of pages that the kernel has given to this process."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 
 
 def warm_up(run: Callable[[], Any]) -> None:
-    """Runs until no new pages are needed."""
+    """Runs until a run needs no new pages."""
     for _ in range(WARM_UPS):
         before = pages()
         run()
@@ -78,7 +78,7 @@ def warm_up(run: Callable[[], Any]) -> None:
 
 
 def race(works: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
-    """Median seconds of each piece of work, run in turn."""
+    """Returns the median seconds of each piece of work, run in turn."""
     times = {}
     for name, run in works.items():
         warm_up(run)
@@ -87,7 +87,7 @@ def race(works: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
     for _ in range(rounds):
         for name, run in works.items():
             time.sleep(PAUSE)
-            if times[name] > 1:  # short work starts with its data in the cache, as a loop of calls has it
+            if times[name] > 1:  # short work starts with its data in the cache, as in a loop of calls
                 run()
             before = pages()
             seconds[name].append(seconds_of(run, times[name]))
@@ -97,7 +97,7 @@ def race(works: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
 
 
 def of_program(program: Path, case: Case, threads: int, rounds: int) -> Data:
-    """What `patchfold bench` says."""
+    """Returns the figures that `patchfold bench` measures."""
     command = [str(program), "bench", case.text, "--threads", str(threads), "--rounds", str(rounds), "--json"]
     environment = {name: value for name, value in os.environ.items() if name not in ENVIRONMENT}
     answer = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment)
@@ -106,7 +106,7 @@ def of_program(program: Path, case: Case, threads: int, rounds: int) -> Data:
 
 
 def measure(case: Case, systems: list[System], rounds: int) -> Data:
-    """Seconds of each system, the systems whose result differs, and why a system that has the operator said no."""
+    """Returns the seconds of each system, the systems whose result differs, and the errors of the others."""
     import numpy as np
     from peers_problems import empty, random, same
 
@@ -116,7 +116,7 @@ def measure(case: Case, systems: list[System], rounds: int) -> Data:
     expected = out.copy()
     mismatches, refusals = [], {}
     for system in systems:
-        out.view(np.uint8).fill(0x5A)  # nothing that is left over may pass for a result
+        out.view(np.uint8).fill(0x5A)  # a system that writes nothing must not pass with an old result
         try:
             work = system.work(case, x, out)
             if work is None:
@@ -136,7 +136,7 @@ def measure(case: Case, systems: list[System], rounds: int) -> Data:
 
 @contextlib.contextmanager
 def silence() -> Iterator[None]:
-    """TensorFlow greets on the standard error, whatever it is told."""
+    """Closes the standard error for a while: TensorFlow writes a greeting there that no setting stops."""
     saved, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
     try:
@@ -148,7 +148,7 @@ def silence() -> Iterator[None]:
 
 
 def measure_all(options: argparse.Namespace, threads: int) -> None:
-    """The process of one number of threads. What is measured is stored after each problem."""
+    """Measures all problems in the process of one number of threads, and stores the figures after each problem."""
     with silence():
         import patchfold
         from peers_problems import problems
@@ -172,7 +172,7 @@ def measure_all(options: argparse.Namespace, threads: int) -> None:
 
 
 def machine() -> Data:
-    """What the figures depend on, as Linux tells it."""
+    """Returns the facts about the machine that the figures depend on, as Linux reports them."""
     info = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     models = [line.split(":", 1)[1].strip() for line in info.splitlines() if line.startswith("model name")]
     memory = int(Path("/proc/meminfo").read_text(encoding="utf-8").split()[1]) * 1024
@@ -193,7 +193,7 @@ def machine() -> Data:
 
 
 def measure_everywhere(options: argparse.Namespace) -> tuple[Data, bool]:
-    """Starts a process for each number of threads, since TensorFlow fixes its own when it starts."""
+    """Starts a process for each number of threads, since TensorFlow fixes its number of threads when it starts."""
     data: Data = {"machine": machine(), "versions": {}, "rounds": options.rounds, "rows": []}
     complete = True
     for threads in options.threads:

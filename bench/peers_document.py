@@ -35,14 +35,14 @@ def systems_of(data: Data) -> list[str]:
 
 
 def multiples(row: Data) -> dict[str, float]:
-    """Time of each system whose result is right, in multiples of patchfold's."""
+    """Returns the time of each system whose result is right, in multiples of patchfold's."""
     ours = row["seconds"]["patchfold"]
     wrong = ("patchfold", *row["mismatches"])
     return {name: seconds / ours for name, seconds in row["seconds"].items() if name not in wrong}
 
 
 def fastest(row: Data) -> tuple[float, str] | None:
-    """The fastest other system, in multiples of patchfold's time."""
+    """Returns the fastest other system, its time in multiples of patchfold's first."""
     others = multiples(row)
     return min((multiple, name) for name, multiple in others.items()) if others else None
 
@@ -57,7 +57,7 @@ def _groups(rows: list[Data]) -> dict[str, list[Data]]:
     groups: dict[str, list[Data]] = {"all": rows}
     for row in rows:
         groups.setdefault(_group(row), []).append(row)
-    # The other types last, wherever the list has them.
+    # Groups of other types come last.
     return dict(sorted(groups.items(), key=lambda item: item[0].startswith("other")))
 
 

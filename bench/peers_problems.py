@@ -29,9 +29,9 @@ DTYPES: dict[str, np.dtype[Any]] = {
     "c128": np.dtype(np.complex128),
 }
 LIST = Path(__file__).with_name("problems.txt")
-# A large page: where the program's own buffers begin as well.
+# A large page, the alignment of the program's own buffers.
 ALIGNMENT = 1 << 21
-# As many random elements as are drawn; a prime, so that rows do not repeat each other.
+# The number of random elements; a prime, so that rows differ.
 DRAWN = 1000003
 
 
@@ -50,7 +50,7 @@ def _each(value: int | Extents, rank: int) -> Extents:
 
 @dataclass(frozen=True)
 class Window:
-    """How patches lie on the spatial axes. A block is a window whose stride is its kernel."""
+    """The window on the spatial axes. A block is a window whose stride is its kernel."""
 
     image: Extents
     kernel: Extents
@@ -73,20 +73,20 @@ class Window:
 
     @property
     def same_pads(self) -> tuple[tuple[int, int], ...]:
-        """What the padding rule SAME makes of the image: the odd element at the end."""
+        """Returns the pads of the padding rule SAME: the odd element at the end."""
         axes = zip(self.image, self.reach, self.stride, strict=True)
         totals = [max(0, (math.ceil(i / s) - 1) * s + r - i) for i, r, s in axes]
         return tuple((total // 2, total - total // 2) for total in totals)
 
     @property
     def terms(self) -> int:
-        """How many patches meet in a pixel at most."""
+        """Returns the largest number of patches that meet in a pixel."""
         return math.prod(math.ceil(k / s) for k, s in zip(self.kernel, self.stride, strict=True))
 
 
 @dataclass
 class Case:
-    """A line of the list."""
+    """A problem: a line of the list."""
 
     text: str
     op: str
@@ -96,12 +96,12 @@ class Case:
 
     @property
     def kind(self) -> str:
-        """The neutral operator, whatever names the line uses."""
+        """Returns the neutral operator, even if the line names a dialect's."""
         return "unfold" if self.op == "tensorflow.ExtractImagePatches" else self.op
 
     @property
     def last(self) -> bool:
-        """Whether the channels come last, on both sides."""
+        """Returns whether the channels are the last axis, on both sides."""
         return self.kind != self.op or self.arguments.get("layout") == "channels_last"
 
     @property
@@ -114,7 +114,7 @@ class Case:
 
     @property
     def bytes(self) -> int:
-        """Read and written."""
+        """Returns the bytes that are read and written."""
         return (math.prod(self.shape) + math.prod(self.output)) * self.numpy_dtype.itemsize
 
     @functools.cached_property
@@ -137,30 +137,30 @@ class Case:
 
     @property
     def batch(self) -> int:
-        """Of the image."""
+        """Returns the batch of the image."""
         return self.shape[0] // (math.prod(self.window.kernel) if self.kind == "batch_to_space" else 1)
 
     @property
     def channels(self) -> int:
-        """Of the image: the other side holds as many for each tap."""
+        """Returns the channels of the image: the other side has as many for each tap."""
         taps = math.prod(self.window.kernel) if self.kind in ("fold", "depth_to_space") else 1
         return self.shape[-1 if self.last else 1] // taps
 
-    # Views that need no copy, so that results in any order can be compared element by element.
+    # The next methods return views without a copy, so that results in any order can be compared element by element.
 
     def picture(self, image: Array) -> Array:
-        """An image as (N, C, pixels..)."""
+        """Returns an image as (N, C, pixels..)."""
         return np.moveaxis(image, -1, 1) if self.last else image
 
     def patches(self, columns: Array) -> Array:
-        """Columns of unfold as (N, C, taps.., positions..)."""
+        """Returns the columns of unfold as (N, C, taps.., positions..)."""
         n, c, kernel, positions = self.batch, self.channels, self.window.kernel, self.window.positions
         if not self.last:
             return columns.reshape((n, c, *kernel, *positions))
         return arranged(columns.reshape((n, *positions, *kernel, c)), patches_of_grid(self.window.rank))
 
     def blocks(self, deep: Array) -> Array:
-        """Blocks, which lie in the batch or in the channels, as (offsets.., N, C, positions..)."""
+        """Returns blocks, which lie in the batch or in the channels, as (offsets.., N, C, positions..)."""
         n, c, kernel, r = self.batch, self.channels, self.window.kernel, self.window.rank
         positions = self.window.positions
         if self.kind.endswith("batch") or self.kind.startswith("batch"):
@@ -173,7 +173,7 @@ class Case:
         return arranged(split, (*range(1, r + 1), 0, *range(r + 1, 2 * r + 2)))
 
     def cut(self, image: Array) -> Array:
-        """The image side of a block operator, as blocks() shows the other side."""
+        """Returns the image side of a block operator in the axes of blocks()."""
         r = self.window.rank
         pairs = zip(self.window.positions, self.window.kernel, strict=True)
         extents = (self.batch, self.channels, *(extent for pair in pairs for extent in pair))
@@ -181,29 +181,29 @@ class Case:
         return arranged(split, (*range(3, 2 * r + 3, 2), 0, 1, *range(2, 2 * r + 2, 2)))
 
     def canonical(self, result: Array) -> Array:
-        """A result of patchfold's shape in the order in which results are compared."""
+        """Returns a result of patchfold's shape in the order in which results are compared."""
         if self.kind == "unfold":
             return self.patches(result)
         return self.blocks(result) if self.kind.startswith("space_to") else self.picture(result)
 
     def run(self, x: Array, out: Array) -> Callable[[], Any]:
-        """The call of patchfold that is timed."""
+        """Returns the call of patchfold that is timed."""
         return lambda: patchfold.run(self.op, x, out=out, **self.arguments)
 
 
 def arranged(array: Array, axes: Extents) -> Array:
-    """A view with the axes in another order."""
+    """Returns a view with the axes in another order."""
     view: Array = array.transpose(axes)
     return view
 
 
 def patches_of_grid(rank: int) -> Extents:
-    """The axes that bring (N, positions.., taps.., C) to (N, C, taps.., positions..)."""
+    """Returns the axes that bring (N, positions.., taps.., C) to (N, C, taps.., positions..)."""
     return (0, 2 * rank + 1, *range(rank + 1, 2 * rank + 1), *range(1, rank + 1))
 
 
 def parse(line: str) -> Case:
-    """A line "TARGET PROBLEM", whose target is for `patchfold bench`."""
+    """Returns the problem of a line "TARGET PROBLEM"; the target is for `patchfold bench`."""
     _, op, dtype, shape, *arguments = line.split()
     pairs = (argument.split("=", 1) for argument in arguments)
     return Case(
@@ -216,17 +216,17 @@ def parse(line: str) -> Case:
 
 
 def problems(only: str = "") -> list[Case]:
-    """The list, or those of it whose text contains `only`."""
+    """Returns the problems of the list whose text contains `only`."""
     lines = (line.strip() for line in LIST.read_text(encoding="utf-8").splitlines())
     cases = [parse(line) for line in lines if line and not line.startswith("#") and only in line]
-    # Other systems do not have these in one call, or only some do; TensorFlow gives back its input for blocks of 1.
+    # Arguments that other systems lack, or that only some have in one call; TensorFlow returns its input for blocks of 1.
     alone = {"accumulate", "crops", "padding_mode"}
     texts = ("reorder", "coverage", "block=1", "padding=0:")
     return [case for case in cases if not alone & set(case.arguments) and not any(text in case.text for text in texts)]
 
 
 def empty(shape: Extents, dtype: np.dtype[Any]) -> Array:
-    """Aligned memory."""
+    """Returns aligned memory."""
     size = math.prod(shape) * dtype.itemsize
     memory = np.empty(size + ALIGNMENT, np.uint8)
     start = -memory.ctypes.data % ALIGNMENT
@@ -234,7 +234,7 @@ def empty(shape: Extents, dtype: np.dtype[Any]) -> Array:
 
 
 def random(shape: Extents, dtype: np.dtype[Any]) -> Array:
-    """Positive numbers, so that a sum's error is small against the sum."""
+    """Returns positive numbers, so that a sum's error is small against the sum."""
     generator = np.random.default_rng(0)
     drawn: Array
     if dtype.kind in "iu":
@@ -251,7 +251,7 @@ def random(shape: Extents, dtype: np.dtype[Any]) -> Array:
 
 
 def same(case: Case, mine: Array, other: Array) -> bool:
-    """Whether two canonical results agree: in every element, sums of floats within a rounding for each addition."""
+    """Returns whether two canonical results agree: exactly, or for sums of floats within a rounding for each addition."""
     if mine.shape != other.shape or mine.dtype != other.dtype:
         return False
     if case.kind != "fold" or case.numpy_dtype.kind in "iu":

@@ -25,7 +25,7 @@ SETTING = "PATCHFOLD_INSTRUCTION_SET"
 
 
 def of_program(options: argparse.Namespace, index: int) -> Data:
-    """What `patchfold bench --random` says of one problem."""
+    """Returns the figures of one problem that `patchfold bench --random` measures."""
     command = [str(options.program), "bench", "--random", str(options.seed), str(options.count), "--only", str(index)]
     command += ["--threads", str(options.process), "--rounds", str(options.rounds), "--json"]
     environment = {name: value for name, value in os.environ.items() if name not in ENVIRONMENT}
@@ -35,7 +35,7 @@ def of_program(options: argparse.Namespace, index: int) -> Data:
 
 
 def measure(row: Data, rounds: int) -> Data:
-    """Seconds of each system, and the systems whose result differs."""
+    """Returns the seconds of each system, and the systems whose result differs."""
     import numpy as np
     from random_problems import RandomProblem
 
@@ -48,7 +48,7 @@ def measure(row: Data, rounds: int) -> Data:
     for name, made in (("NumPy", problem.numpy(x, out)), ("torch", problem.torch(x, out))):
         if made is None:
             continue
-        out[...] = np.zeros((), out.dtype)  # nothing that is left over may pass for a result
+        out[...] = np.zeros((), out.dtype)  # a system that writes nothing must not pass with an old result
         works[name], result = made
         works[name]()
         if not problem.same(expected, result):
@@ -59,7 +59,7 @@ def measure(row: Data, rounds: int) -> Data:
 
 
 def measure_all(options: argparse.Namespace) -> None:
-    """The process of one instruction set and one number of threads. What is measured is stored after each problem."""
+    """Measures all problems with one instruction set and number of threads, and stores the figures after each problem."""
     import numpy as np
     import patchfold
     import torch
@@ -100,7 +100,7 @@ def measure_everywhere(options: argparse.Namespace) -> Data:
 
 
 def best_sets() -> list[str]:
-    """The two best instruction sets of this processor."""
+    """Returns the two best instruction sets of this processor."""
     import patchfold
 
     return [name for name in patchfold.instruction_sets() if name != "SCALAR"][:2]

@@ -36,7 +36,7 @@ def picture() -> Array:
 
 
 def starts(extent: int) -> list[int]:
-    """Tiles at equal distances, the last one shifted back inside."""
+    """Returns where tiles start: at equal distances, the last one shifted back inside."""
     return [*range(0, extent - TILE, STRIDE), extent - TILE]
 
 
@@ -46,7 +46,7 @@ def hann() -> Array:
 
 
 def cut(x: Array) -> list[tuple[int, int, Array]]:
-    """Tiles in memory of their own, as a network returns them."""
+    """Returns the tiles in memory of their own, as a network returns them."""
     return [
         (top, left, x[:, top : top + TILE, left : left + TILE].copy())
         for top in starts(SHAPE[1])
@@ -143,7 +143,7 @@ SYSTEMS: dict[str, tuple[str, Callable[[Array], Run]]] = {
 
 
 def memory(name: str) -> int:
-    """Bytes beyond array and tiles at the peak of one run."""
+    """Returns the bytes beyond array and tiles at the peak of one run."""
     x = picture()
     run = SYSTEMS[name][1](x)
     Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew

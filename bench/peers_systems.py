@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The systems that are measured beside patchfold, each with a number of threads that is fixed when it is made.
 
-System.work() gives the call that is timed and how to read what it returned, or None where the system has no such operator.
-Whatever can be prepared is prepared before: models, padded pictures, data in the layout that the system wants. Systems that
-write where they are told write into `out`, which all of them share, in the shape that is theirs.
+System.work() returns the call that is timed and a function that reads its result, or None for a missing operator.
+Preparations are not timed: models, padded pictures, data in the system's layout. A system that can be told where to write
+writes into `out`, which all systems share, reshaped as the system needs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from peers_problems import Array, Case, Extents, arranged, empty, patches_of_gri
 
 class Work(NamedTuple):
     run: Callable[[], Any]
-    result: Callable[[Any], Array]  # of what run() returned: in the order of Case.canonical()
+    result: Callable[[Any], Array]  # the array in the order of Case.canonical(), from the result of run()
 
 
 class System(Protocol):
@@ -36,7 +36,7 @@ class System(Protocol):
 
 
 def _kept(array: Array) -> Array:
-    """A contiguous copy in aligned memory."""
+    """Returns a contiguous copy in aligned memory."""
     copy = empty(array.shape, array.dtype)
     copy[...] = array
     return copy
@@ -51,7 +51,7 @@ def _padded(case: Case, x: Array) -> Array:
 
 
 def _rule(case: Case, x: Array) -> tuple[str, Array]:
-    """For systems that know pads only by the rules SAME and VALID: the rule, and a picture that is padded where need be."""
+    """Returns the padding rule, SAME or VALID, and the picture, padded where neither rule gives its pads."""
     window = case.window
     if any(begin or end for begin, end in window.pads) and window.pads == window.same_pads:
         return "same", x
@@ -59,7 +59,7 @@ def _rule(case: Case, x: Array) -> tuple[str, Array]:
 
 
 def _depth_first(case: Case, deep: Array) -> Array:
-    """Channels in the order that torch has: c * K + offset for offset * C + c."""
+    """Returns the blocks with channels in torch's order: c * K + offset for offset * C + c."""
     r = case.window.rank
     blocks = case.blocks(deep)  # (offsets.., N, C, positions..)
     axes = (*range(r + 2, 2 * r + 2), r + 1, *range(r)) if case.last else (r + 1, *range(r), *range(r + 2, 2 * r + 2))
@@ -68,7 +68,7 @@ def _depth_first(case: Case, deep: Array) -> Array:
 
 
 class NumPy:
-    """Strided views and one copy. One thread, whatever it is told."""
+    """Strided views and one copy, always on one thread."""
 
     name = "NumPy"
     version = np.__version__
@@ -88,7 +88,7 @@ class NumPy:
         return Work(lambda: np.copyto(dst, src), lambda _: case.canonical(out))
 
     def _windows(self, case: Case, x: Array) -> Array:
-        """(N, C, taps.., positions..) of a padded picture."""
+        """Returns (N, C, taps.., positions..) of a padded picture."""
         window, r = case.window, case.window.rank
         image = case.picture(_padded(case, x))
         views = sliding_window_view(image, window.reach, axis=tuple(range(2, r + 2)))
@@ -98,7 +98,7 @@ class NumPy:
 
 
 def _torch_tensor(array: Array) -> torch.Tensor:
-    """NumPy's bfloat16 is a type that torch does not read."""
+    """Returns a tensor on the array's memory; torch cannot read NumPy's bfloat16 itself."""
     if array.dtype.name == "bfloat16":
         return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
     return torch.from_numpy(array)
@@ -120,9 +120,9 @@ class Torch:
         return None
 
     def _windows(self, case: Case, x: Array, out: Array) -> Work:
-        """What nn.functional.unfold and fold call, with a place for the result."""
+        """Calls the functions behind nn.functional.unfold and fold that take a place for the result."""
         window = case.window
-        more = 2 - window.rank  # an axis of one pixel
+        more = 2 - window.rank  # number of axes to add, each of one pixel
         kernel, dilation, stride = ((1,) * more + steps for steps in (window.kernel, window.dilation, window.stride))
         pads = (0,) * more + tuple(begin for begin, _ in window.pads)
         steps = (list(kernel), list(dilation), list(pads), list(stride))
@@ -136,7 +136,7 @@ class Torch:
         return Work(lambda: torch.ops.aten.col2im.out(columns, size, *steps, out=target), lambda _: case.canonical(out))
 
     def _shuffle(self, case: Case, x: Array) -> Work:
-        """Channels last are a memory format of torch. It has no place for the result to be named."""
+        """Returns torch's shuffle, which cannot write into `out`. Channels last are a memory format of torch."""
         data = x if case.kind == "space_to_depth" else _depth_first(case, x)
         tensor = _torch_tensor(case.picture(data))
         block = case.window.kernel[0]
@@ -150,7 +150,7 @@ class Torch:
 
 
 class OpenVINO:
-    """Data and result are tensors that share our memory."""
+    """OpenVINO, whose tensors of data and result share our memory."""
 
     name = "OpenVINO"
     version = openvino.__version__.split("-")[0]
@@ -163,7 +163,7 @@ class OpenVINO:
             "INFERENCE_NUM_THREADS": threads,
             "NUM_STREAMS": 1,
             "INFERENCE_PRECISION_HINT": "f32",
-            # A thread that is kept on one processor would slow down whoever runs next.
+            # Pinned threads would slow down the system that runs next.
             "ENABLE_CPU_PINNING": False,
         }
 
@@ -189,10 +189,10 @@ class OpenVINO:
         return opset1.parameter(list(x.shape), self.types[case.dtype])
 
     def _patches(self, case: Case, x: Array, out: Array) -> Work:
-        """The slow index of the result's channels is the tap, not the channel."""
+        """Returns the work of patches. OpenVINO orders the result's channels by tap first, then by channel."""
         window = case.window
         rule, image = _rule(case, x)
-        more = (1,) * (2 - window.rank)  # an axis of one pixel
+        more = (1,) * (2 - window.rank)  # axes to add, each of one pixel
         image = image.reshape(*image.shape[:2], *more, *image.shape[2:])
         parameter = self._parameter(case, image)
         steps = ([*more, *step] for step in (window.kernel, window.stride, window.dilation))
@@ -224,7 +224,7 @@ class OpenVINO:
 
 
 class OnnxRuntime:
-    """Data and result are bound to our memory."""
+    """ONNX Runtime, its data and result bound to our memory."""
 
     name = "ONNX Runtime"
     version = onnxruntime.__version__
@@ -270,7 +270,7 @@ class OnnxRuntime:
 
 
 class TensorFlow:
-    """Eager. It makes a new result in each call, for which it reuses the memory of the one before."""
+    """TensorFlow, eager: each call makes a new result in the memory of the result before."""
 
     name = "TensorFlow"
     version = tf.__version__
@@ -292,7 +292,7 @@ class TensorFlow:
         return Work(lambda: operator(input=tensor, block_size=block), lambda result: case.canonical(result.numpy()))
 
     def _batch(self, case: Case, x: Array) -> Work:
-        """The blocked axes begin after the batch: with channels first they include the channels, in blocks of one."""
+        """Returns space-to-batch. With channels first the blocked axes include the channels, in blocks of one."""
         block = case.window.kernel if case.last else (1, *case.window.kernel)
         tensor, extents = tf.constant(x), tf.constant(block, tf.int64)
         none = tf.zeros((len(block), 2), tf.int64)
@@ -307,10 +307,10 @@ class TensorFlow:
         )
 
     def _patches(self, case: Case, x: Array) -> Work:
-        """Always on data with the channels last, in a layout of the result that follows from that."""
+        """Returns the work of patches; TensorFlow has them for channels last only, also in the result."""
         window = case.window
         rule, image = _rule(case, x)
-        more = max(0, 2 - window.rank)  # an axis of one pixel
+        more = max(0, 2 - window.rank)  # number of axes to add, each of one pixel
         image = image if case.last else _kept(np.moveaxis(image, 1, -1))
         tensor = tf.constant(image.reshape(image.shape[0], *(1,) * more, *image.shape[1:]))
         ksizes, strides, rates = ([1, *(1,) * more, *steps, 1] for steps in (window.kernel, window.stride, window.dilation))
@@ -334,5 +334,5 @@ class TensorFlow:
 
 
 def systems(threads: int) -> list[System]:
-    """In the order of the tables."""
+    """Returns the systems in the order of the tables."""
     return [Torch(threads), OpenVINO(threads), OnnxRuntime(threads), TensorFlow(threads), NumPy(threads)]

@@ -19,7 +19,7 @@ int least_rank(MemoryLayout layout) {
   }
 }
 
-/// The axes as they lie in memory, from the one with the longest stride to the one whose elements are neighbours.
+/// Returns the axes by their strides in memory, the longest first.
 std::vector<int> memory_order(MemoryLayout layout, int rank) {
   std::vector<int> order(static_cast<std::size_t>(rank));
   std::iota(order.begin(), order.end(), 0);

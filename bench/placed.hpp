@@ -18,9 +18,9 @@ enum class MemoryLayout : std::uint8_t {
   swapped,        ///< H and W are exchanged in memory
   flipped,        ///< the last row comes first in memory
   mirrored,       ///< the last element of each row comes first in memory
-  cropped,        ///< each row lies between one element that is skipped and two that are
-  every_second,   ///< after each element one is skipped
-  tokens,         ///< of columns: one patch after another, so that its elements are neighbours
+  cropped,        ///< each row lies between one skipped element before it and two behind it
+  every_second,   ///< one element is skipped after each element
+  tokens,         ///< of columns: one patch after another, the elements of a patch side by side
 };
 
 }  // namespace patchfold::bench
@@ -40,17 +40,17 @@ inline constexpr auto patchfold::words<patchfold::bench::MemoryLayout> = [] {
 
 namespace patchfold::bench {
 
-/// Where the elements of a tensor are.
+/// The place of a tensor's elements in memory.
 struct Placement {
   Dims strides{};          ///< bytes
   std::size_t offset = 0;  ///< bytes from the beginning of the memory to the element with index 0 on every axis
-  std::size_t bytes = 0;   ///< of the memory, with what is skipped
+  std::size_t bytes = 0;   ///< of the memory, with its gaps
 };
 
-/// Throws Error(usage) if the layout exchanges or reverses an axis that the tensor does not have, and Error(overflow).
+/// Returns the place of each element. Throws Error(usage) if the layout exchanges or reverses a missing axis, and Error(overflow).
 Placement place(MemoryLayout layout, const Dims& shape, std::size_t element_size);
 
-/// A problem and the layouts of both tensors. As text: a problem string, then src=LAYOUT and dst=LAYOUT where they are not
+/// A problem and the layouts of both tensors. As text: a problem string, then src=LAYOUT and dst=LAYOUT for layouts that are not
 /// plain.
 struct PlacedProblem {
   ProblemText problem{};
@@ -58,7 +58,8 @@ struct PlacedProblem {
   MemoryLayout dst = MemoryLayout::plain;
 };
 
-/// Throws Error(usage) for text that is not a problem, as parse_problem() does, and for unknown layouts.
+/// Returns the problem of a text. Throws Error(usage) for text that is no problem, as parse_problem() does, and for unknown
+/// layouts.
 PlacedProblem parse_placed(std::string_view text);
 std::string to_string(const PlacedProblem& placed);
 
@@ -74,7 +75,7 @@ struct PlacedPlan {
   }
 };
 
-/// Throws Error for a problem that cannot be planned.
+/// Returns the plan of a problem. Throws Error for a problem that cannot be planned.
 PlacedPlan plan_of(const PlacedProblem& placed);
 
 }  // namespace patchfold::bench

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Python adds to a small call: `python bench/python_calls.py PROGRAM`, PROGRAM being the built bench/small_calls.
+"""Measures the time that Python adds to a small call: `python bench/python_calls.py PROGRAM`, the built bench/small_calls.
 
 Rounds of both alternate, and the best of each counts. Printed for each problem: the C++ call that checks, plans and runs;
-the same from Python with NumPy arrays and out=; the difference; the run of a plan; the same from Python.
+the call from Python with NumPy arrays and out=; the difference; the run of a plan in C++; the run of a plan from Python.
 """
 
 import subprocess

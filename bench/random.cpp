@@ -12,7 +12,7 @@
 namespace patchfold::bench {
 namespace {
 
-/// splitmix64. The distributions of the standard library give other numbers with another library.
+/// Random numbers by splitmix64: the distributions of the standard library differ between libraries.
 class Generator {
  public:
   explicit Generator(std::uint64_t seed) : state_(seed) {}
@@ -23,7 +23,7 @@ class Generator {
     mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111eb;
     return mixed ^ (mixed >> 31);
   }
-  /// From `low` to `high`, both included.
+  /// Returns a number from `low` to `high`, both included.
   std::int64_t between(std::int64_t low, std::int64_t high) {
     return low + static_cast<std::int64_t>(bits() % static_cast<std::uint64_t>(high - low + 1));
   }
@@ -37,7 +37,7 @@ class Generator {
   std::uint64_t state_;
 };
 
-/// What is likely stands more often.
+/// The operators to draw from; a more likely one is listed more often.
 constexpr const char* operators_drawn[] = {"unfold",         "unfold",         "unfold",         "fold",          "fold",
                                            "space_to_depth", "depth_to_space", "space_to_batch", "batch_to_space"};
 constexpr DType types[] = {DType::float32, DType::float32,  DType::float32, DType::float32,   DType::uint8,     DType::uint8,
@@ -56,7 +56,7 @@ constexpr MemoryLayout column_layouts[] = {
     MemoryLayout::plain,  MemoryLayout::plain,  MemoryLayout::plain,   MemoryLayout::plain,    MemoryLayout::tokens,
     MemoryLayout::tokens, MemoryLayout::tokens, MemoryLayout::cropped, MemoryLayout::mirrored, MemoryLayout::every_second};
 
-/// Numbers for H and W.
+/// Two numbers, for H and W.
 struct Pair {
   std::int64_t h = 0;
   std::int64_t w = 0;
@@ -78,14 +78,14 @@ void add_pads(ProblemText& problem, const char* name, const Pair& begin, const P
     problem.arguments.push_back({name, PadsList{{begin.h, end.h}, {begin.w, end.w}}});
 }
 
-/// Extents whose product is about `area`.
+/// Returns extents whose product is about `area`.
 Pair extents(Generator& random, double area) {
   const auto quarters = static_cast<double>(random.pick(aspects));
   const auto h = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::sqrt(area * quarters / 4)));
   return {h, std::max<std::int64_t>(1, static_cast<std::int64_t>(area / static_cast<double>(h)))};
 }
 
-/// What all operators have.
+/// The parts of a problem that all operators have.
 struct Draft {
   PlacedProblem placed{};
   std::int64_t batch = 1;
@@ -93,18 +93,18 @@ struct Draft {
   Pair kernel{};
   double wanted = 0;  ///< bytes
 
-  /// Of one element of every image and channel.
+  /// Returns the bytes of one pixel in every image and channel.
   double bytes_of_pixel() const {
     return static_cast<double>(batch * channels) * static_cast<double>(placed.problem.element_size);
   }
 };
 
-/// Kernels that are seldom used are drawn too.
+/// Returns the extent of a kernel; rare ones are drawn too.
 std::int64_t draw_kernel(Generator& random) {
   return random.chance(75) ? random.pick(kernels) : random.between(1, 32);
 }
 
-/// Every power of two is as likely as the next; no function of <cmath> that may round differently elsewhere.
+/// Returns a number of bytes: every power of two is equally likely. Uses no function of <cmath>, whose rounding may vary.
 double draw_bytes(Generator& random, const SizeRange& sizes) {
   std::int64_t doublings = 0;
   while (sizes.least << (doublings + 1) <= sizes.most) ++doublings;
@@ -131,7 +131,7 @@ Draft draw_draft(Generator& random, const SizeRange& sizes) {
   return draft;
 }
 
-/// unfold and fold.
+/// Draws the arguments of unfold and fold.
 void draw_windows(Generator& random, Draft& draft) {
   ProblemText& problem = draft.placed.problem;
   const Pair kernel = draft.kernel;
@@ -177,7 +177,7 @@ void draw_windows(Generator& random, Draft& draft) {
   draft.placed.dst = folds ? of_image : of_columns;
 }
 
-/// space_to_depth, depth_to_space, space_to_batch and batch_to_space.
+/// Draws the arguments of space_to_depth, depth_to_space, space_to_batch and batch_to_space.
 void draw_blocks(Generator& random, Draft& draft) {
   ProblemText& problem = draft.placed.problem;
   const Pair block{std::max<std::int64_t>(2, draft.kernel.h), std::max<std::int64_t>(2, draft.kernel.w)};
@@ -206,7 +206,7 @@ void draw_blocks(Generator& random, Draft& draft) {
   draft.placed.dst = random.pick(image_layouts);
 }
 
-/// Bytes of the elements of both tensors.
+/// Returns the bytes of the elements of both tensors.
 std::int64_t bytes_of(const ProblemText& problem) {
   const Dims shape = find_operator(problem.op).bind(problem.arguments).output_shape(problem.shape);
   return (element_count(problem.shape) + element_count(shape)) * static_cast<std::int64_t>(problem.element_size);
@@ -215,7 +215,7 @@ std::int64_t bytes_of(const ProblemText& problem) {
 }  // namespace
 
 PlacedProblem draw(std::uint64_t seed, std::int64_t index, const SizeRange& sizes) {
-  // Neighbouring seeds and indices begin far apart.
+  // Hashes both numbers, so that neighbouring seeds and indices begin far apart.
   Generator random(Generator(Generator(seed).bits() + static_cast<std::uint64_t>(index)).bits());
   while (true) {
     Draft draft = draw_draft(random, sizes);

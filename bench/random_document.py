@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/performance-random.md and its picture, written from the figures that bench/peers_random.py stores."""
+"""Writes docs/performance-random.md and its picture from the figures that bench/peers_random.py stores."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def large(rows: list[Data]) -> list[Data]:
 
 
 def of_copy(row: Data, system: str) -> float | None:
-    """Time in multiples of a copy."""
+    """Returns a system's time in multiples of a copy's, or None without a right result."""
     if system not in row["seconds"] or system in row["mismatches"]:
         return None
     multiple: float = row["time_of_copy"] * row["seconds"][system] / row["seconds"]["patchfold"]
@@ -56,7 +56,7 @@ def of_copy(row: Data, system: str) -> float | None:
 
 
 def parts(data: Data) -> Iterator[tuple[str, int, list[Data]]]:
-    """The rows of each instruction set and number of threads."""
+    """Yields the rows of each instruction set and number of threads."""
     for name, threads in dict.fromkeys((row["set"], row["threads"]) for row in data["rows"]):
         yield name, threads, [row for row in data["rows"] if (row["set"], row["threads"]) == (name, threads)]
 
@@ -67,7 +67,7 @@ def operators(rows: list[Data]) -> dict[str, list[Data]]:
 
 
 def layouts(rows: list[Data]) -> dict[str, list[Data]]:
-    """Those that are plain on both sides, then those that have a layout on one side or both."""
+    """Returns the rows that are plain on both sides, then the rows of each layout on one side or both."""
     sides = [{row["src"], row["dst"]} for row in rows]
     names = sorted(set().union(*sides) - {"plain"})
     groups = {"plain": [row for row, layout in zip(rows, sides, strict=True) if layout == {"plain"}]}
@@ -76,13 +76,13 @@ def layouts(rows: list[Data]) -> dict[str, list[Data]]:
 
 
 def _figures(rows: list[Data], system: str) -> str:
-    """Median and worst /copy."""
+    """Returns the median and the worst /copy."""
     values = [value for row in rows if (value := of_copy(row, system)) is not None]
     return f"{times(statistics.median(values))}; {times(max(values))}" if values else "-"
 
 
 def _multiples(rows: list[Data], system: str) -> str:
-    """Median and least time in multiples of patchfold's."""
+    """Returns the median and the least time in multiples of patchfold's."""
     values = [row["seconds"][system] / row["seconds"]["patchfold"] for row in rows if of_copy(row, system) is not None]
     return f"{times(statistics.median(values))}; {min(values):.2f}" if values else "-"
 

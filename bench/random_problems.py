@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The problems that `patchfold bench --random` draws, as NumPy and torch run them.
+"""Runs the problems that `patchfold bench --random` draws in NumPy and torch.
 
 Positions and taps are axes of strided views of both tensors; one copy leads from view to view, and a sum is one addition for
 each tap.
@@ -27,7 +27,7 @@ CUTTING = ("unfold", "space_to_depth", "space_to_batch")
 
 
 def _value(text: str) -> Any:
-    """`3`, `3,5`, `1:2,0:1` or a word."""
+    """Returns the value of `3`, `3,5`, `1:2,0:1` or a word."""
     if not text[0].isdigit():
         return text
     parts = [tuple(int(number) for number in part.split(":")) for part in text.split(",")]
@@ -41,7 +41,7 @@ def _two(value: int | Extents) -> tuple[int, int]:
 
 
 def allocate(shape: Extents, dtype: np.dtype[Any], layout: str) -> Array:
-    """An array whose elements lie in memory as the layout says, on pages of its own."""
+    """Returns an array whose elements lie in memory as the layout says, on pages of its own."""
 
     def memory(*extents: int) -> Array:
         size = math.prod(extents) * dtype.itemsize
@@ -67,7 +67,7 @@ def allocate(shape: Extents, dtype: np.dtype[Any], layout: str) -> Array:
 
 
 def fill(array: Array) -> None:
-    """Small positive numbers, so that a sum's error is small against the sum."""
+    """Writes small positive numbers, so that a sum's error is small against the sum."""
     drawn = np.random.default_rng(0).integers(1, 9, DRAWN)
     count = math.prod(array.shape)
     values = np.resize(drawn, count)
@@ -110,11 +110,11 @@ class RandomProblem:
 
     @property
     def terms(self) -> int:
-        """How many patches meet in a pixel at most."""
+        """Returns the largest number of patches that meet in a pixel."""
         return math.prod(math.ceil(k / s) for k, s in zip(self.kernel, self.stride, strict=True))
 
     def taps_of_patches(self, array: Array) -> Array:
-        """Columns, channels or batches as (N, C, taps.., positions..)."""
+        """Returns columns, channels or batches as (N, C, taps.., positions..)."""
         n, c, kernel, positions = self.batch, self.channels, self.kernel, self.positions
         if self.op in ("space_to_batch", "batch_to_space"):
             view = arranged(array.reshape((*kernel, n, c, *positions)), (2, 3, 0, 1, 4, 5))
@@ -128,19 +128,19 @@ class RandomProblem:
         return view
 
     def taps_of_image(self, image: Array) -> Array:
-        """A padded image as (N, C, taps.., positions..): elements that patches share appear once in each."""
+        """Returns a padded image as (N, C, taps.., positions..): each patch has its own view of shared elements."""
         n, c, h, w = image.strides
         (dh, dw), (sh, sw) = self.dilation, self.stride
         shape = (self.batch, self.channels, *self.kernel, *self.positions)
         return as_strided(image, shape, (n, c, h * dh, w * dw, h * sh, w * sw))
 
     def inside(self, image: Array) -> Array:
-        """A padded image without its pads."""
+        """Returns a padded image without its pads."""
         (top, bottom), (left, right) = self.pads
         return image[:, :, top : image.shape[2] - bottom, left : image.shape[3] - right]
 
     def make(self) -> tuple[Array, Array]:
-        """Data and result."""
+        """Returns data and result."""
         x = allocate(self.shape, self.dtype, self.src)
         fill(x)
         return x, allocate(self.output, self.dtype, self.dst)
@@ -149,7 +149,7 @@ class RandomProblem:
         return lambda: patchfold.run(self.op, x, out=out, **self.arguments)
 
     def views(self, x: Array, out: Array) -> tuple[Array, Array, Array]:
-        """What is read and what is written, both with positions and taps as axes, and the array that is written.
+        """Returns the views to read and to write, both with positions and taps as axes, and the array that is written.
 
         The image has its pads in memory, in its own layout.
         """
@@ -171,7 +171,7 @@ class RandomProblem:
         return written if self.cuts else self.inside(written)
 
     def numpy(self, x: Array, out: Array) -> tuple[Run, Array]:
-        """The call, and where its result is."""
+        """Returns the call, and the array of its result."""
         src, dst, written = self.views(x, out)
         if self.op != "fold":
             return lambda: np.copyto(dst, src), self.result(written)
@@ -185,7 +185,7 @@ class RandomProblem:
         return run, self.result(written)
 
     def torch(self, x: Array, out: Array) -> tuple[Run, Array] | None:
-        """Nothing where torch has no such tensor: negative strides, and types that it does not know."""
+        """Returns torch's call and result, or None where torch lacks the tensor: negative strides, unknown types."""
         if self.dtype.kind == "V" and self.dtype.name != "bfloat16":
             return None
         src, dst, written = self.views(x, out)
@@ -204,7 +204,7 @@ class RandomProblem:
         return run, self.result(written)
 
     def same(self, mine: Array, other: Array) -> bool:
-        """In every element; sums of floats within a rounding for each addition."""
+        """Returns whether results agree: exactly, or for sums of floats within a rounding for each addition."""
         if self.op != "fold" or self.dtype.kind in "iu":
             return mine.tobytes() == other.tobytes()
         tolerance = self.terms * float(ml_dtypes.finfo(self.dtype).eps)  # type: ignore[no-untyped-call]
@@ -213,7 +213,7 @@ class RandomProblem:
 
 
 def _tensor(view: Array) -> torch.Tensor:
-    """NumPy's bfloat16 is a type that torch does not read."""
+    """Returns a tensor on the view's memory; torch cannot read NumPy's bfloat16 itself."""
     if view.dtype.name == "bfloat16":
         return torch.from_numpy(view.view(np.int16)).view(torch.bfloat16)
     return torch.from_numpy(view)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The roof: how long the best plain streaming loop takes to read as many bytes and write as many bytes as a problem does,
-// with the same threads. What an operator takes in multiples of it is what can still be gained.
+// The roof: the time of the best plain streaming loop that reads and writes as many bytes as a problem, on as many threads. An
+// operator's time in multiples of the roof shows how much faster it could become.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace patchfold::bench {
 
-/// One way to stream. Both ranges are cut into `streams` parts that advance together, `step` bytes of the larger range at a
-/// time, so that reads and writes are interleaved in proportion. Loads are summed into a register.
+/// A way to stream. Both ranges are cut into `streams` parts that advance together, `step` bytes of the larger range at a time, so
+/// that reads and writes are interleaved in proportion. Loads are summed into a register.
 struct Streaming {
   bool past_cache = false;   ///< non-temporal stores
   int streams = 1;           ///< read and written at the same time
@@ -21,7 +21,7 @@ struct Streaming {
   std::size_t prefetch = 0;  ///< bytes ahead; 0: left to the hardware
 };
 
-/// Every way that is tried.
+/// Returns all ways to stream that are tried.
 std::vector<Streaming> streamings(std::size_t read_bytes, std::size_t write_bytes);
 std::string describe(const Streaming& way);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// run_problem TIMES PROBLEM plans a problem once and runs it so many times on the calling thread;
-// scripts/checks/instructions counts what a run costs. run_problem --draw SEED INDEX prints a small random problem, and
-// run_problem --instruction-sets prints the sets that this processor has.
+// run_problem TIMES PROBLEM plans a problem once and runs it TIMES times on the calling thread; scripts/checks/instructions counts
+// the instructions of a run. run_problem --draw SEED INDEX prints a small random problem, and run_problem --instruction-sets prints
+// the sets of this processor.
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -9,14 +9,14 @@
 
 #include "bench/random.hpp"
 
-/// What is counted: Valgrind finds it by its name.
+/// Runs the plan once. Valgrind counts the instructions of this function, which it finds by name.
 extern "C" __attribute__((noinline)) void run_once(const patchfold::Plan& plan, const void* src, void* dst) {
   patchfold::throw_if_failed(plan.run(src, dst, patchfold::serial_executor()), "run_problem");
 }
 
 namespace {
 
-/// Few enough bytes for a processor that is simulated.
+/// The bytes of a problem, few enough for a simulated processor.
 constexpr patchfold::bench::SizeRange small_sizes{std::int64_t{1} << 15, std::int64_t{1} << 18};
 
 }  // namespace

@@ -45,7 +45,7 @@ PAGE = ROOT / "docs" / "performance-runtimes.md"
 Run = Callable[[], Any]
 NETWORK = "network"
 SLEEP = 0.1  # Seconds: threads of the runtimes look for work for a while before they sleep.
-# Images, kernel, stride, dilation, padding: those of docs/performance.md, and patches of vision transformers.
+# Images, kernel, stride, dilation and padding: windows of docs/performance.md, and patches of vision transformers.
 WINDOWS = {
     "8x64x112x112 k3 s1 p1": ((8, 64, 112, 112), 3, 1, 1, 1),
     "8x64x112x112 k3 s2 p1": ((8, 64, 112, 112), 3, 2, 1, 1),
@@ -58,7 +58,7 @@ WINDOWS = {
     "32x3x224x224 k16 s16": ((32, 3, 224, 224), 16, 16, 1, 0),
 }
 BLOCKS = {"8x64x112x112 b2": ((8, 64, 112, 112), 2), "1x3x2048x2048 b4": ((1, 3, 2048, 2048), 4)}
-# What is promised: the runtime, the group, and how much faster it must be at least (median).
+# The promises: the runtime, the group, and the least median speed-up.
 AIMS = {
     ("OpenVINO", "Col2Im"): 15, ("OpenVINO", "ExtractImagePatches"): 4, ("OpenVINO", "block operators"): 3,
     ("ONNX Runtime", "Col2Im"): 1.8, ("ONNX Runtime", "Col2Im 3-D"): 3, ("ONNX Runtime", "DepthToSpace"): 2,
@@ -86,7 +86,7 @@ def col2im(shape: tuple[int, ...], kernel: int, stride: int, dilation: int, padd
 
 
 def openvino_model(make: Callable[[Any], Any], shape: tuple[int, ...]) -> tuple[bytes, bytes]:
-    """A file of OpenVINO's with one node, as (xml, bin) in memory."""
+    """Returns an OpenVINO file with one node, as (xml, bin) in memory."""
     x = openvino.opset15.parameter(shape, openvino.Type.f32, name="x")
     model = openvino.Model([make(x).output(0)], [x], "m")
     with tempfile.TemporaryDirectory() as folder:
@@ -95,7 +95,7 @@ def openvino_model(make: Callable[[Any], Any], shape: tuple[int, ...]) -> tuple[
 
 
 def exported(name: str) -> tuple[onnx.ModelProto, tuple[int, ...]]:
-    """One of the networks as torch exports it, and the shape of its input."""
+    """Returns a network as torch exports it, and the shape of its input."""
     module, x = NETWORKS[name]()
     file = io.BytesIO()
     with warnings.catch_warnings():
@@ -111,7 +111,7 @@ def called(node: Callable[..., Any], arguments: tuple[Any, ...], x: Any) -> Any:
 
 
 def cases() -> list[tuple[str, str, str, Any, tuple[int, ...]]]:
-    """(runtime, group, problem, model, shape of the input) of everything that is timed."""
+    """Returns (runtime, group, problem, model, shape of the input) of everything that is timed."""
     made: list[Any] = []
     make = openvino.opset15
     for problem, (shape, kernel, stride, dilation, padding) in WINDOWS.items():
@@ -176,13 +176,13 @@ def in_onnxruntime(model: Any, x: Any, ours: bool, threads: int) -> tuple[Run, C
 
 
 def copying(size: int) -> Run:
-    """torch's copy of half as many bytes: it reads and writes as many as a problem that reads and writes `size` in all."""
+    """Returns torch's copy of half as many bytes, which reads and writes `size` bytes in all."""
     source, to = torch.ones(size // 2, dtype=torch.uint8), torch.ones(size // 2, dtype=torch.uint8)
     return lambda: to.copy_(source)
 
 
 def times(runs: list[Run], rounds: int) -> list[float]:
-    """The median time of each, in seconds: in every round the last three of four calls, after the others' threads sleep."""
+    """Returns each median time in seconds: the last three of four calls in every round, after other threads sleep."""
     seconds: list[list[float]] = [[] for _ in runs]
     for _ in range(rounds):
         for run, list_of in zip(runs, seconds, strict=True):
@@ -197,7 +197,7 @@ def times(runs: list[Run], rounds: int) -> list[float]:
 
 @dataclass(frozen=True)
 class Row:
-    """A model and its times in seconds; `copy` is that of a plain copy of as many bytes."""
+    """A model and its times in seconds; `copy` is the time of a plain copy of as many bytes."""
 
     runtime: str
     group: str
@@ -212,7 +212,7 @@ class Row:
 
     @property
     def copies(self) -> str:
-        """A network does more than to move its input and result."""
+        """Returns the time in multiples of a copy; nothing for a network, which does more than move its input and result."""
         return "" if self.group == NETWORK else f"{self.after / self.copy:.1f}"
 
 

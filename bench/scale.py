@@ -34,7 +34,7 @@ SHARD = int(os.environ.get("PATCHFOLD_SHARD", "2048"))  # for pictures that are 
 
 
 class Net:
-    """Three convolutions with random weights, of uint8 to uint8."""
+    """A network of three convolutions with random weights, from uint8 to uint8."""
 
     def __init__(self):
         torch = importlib.import_module("torch")
@@ -57,7 +57,7 @@ _net = []
 
 
 def net_of_block(block):
-    """The net for map_overlap: loaded at the first call of a process."""
+    """Returns the net's result for map_overlap; the first call of a process loads the net."""
     if block.size == 0:
         return block
     if not _net:
@@ -66,7 +66,7 @@ def net_of_block(block):
 
 
 def peak():
-    """The largest memory that this process has had, in MB. getrusage would count that of the process which started it, too."""
+    """Returns the largest memory of this process in MB; getrusage would include the process that started it."""
     status = Path("/proc/self/status").read_text(encoding="ascii")
     return int(status.split("VmHWM:")[1].split()[0]) / 1024
 
@@ -113,7 +113,7 @@ def idle(fn):
 
 
 class Killer:
-    """Ends a worker at each of some counts of written chunks, and notes the tiles that it held."""
+    """Kills a worker at each of the given counts of written chunks, and notes the tiles that the worker held."""
 
     def __init__(self, cluster, client, counts):
         self.cluster, self.client, self.counts, self.held = cluster, client, set(counts), 0
@@ -132,7 +132,7 @@ class Killer:
 
 
 def resumed(folder, size):
-    """Starts a run in a process group of its own and ends the whole group; then runs again."""
+    """Starts a run in its own process group, kills the whole group, and then runs again."""
     zarr = importlib.import_module("zarr")
     out = folder / "resumed.zarr"
     started = subprocess.Popen([sys.executable, __file__, "--child", str(folder), "--size", str(size)], start_new_session=True)

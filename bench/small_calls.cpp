@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a small call costs in C++, in microseconds: small_calls prints "NAME CALL PLANNED" for each problem, CALL being
-// patchfold::run(op, src, dst), which checks, plans and runs, PLANNED the run of a plan made before. bench/python_calls.py
-// times the same problems in Python.
+// Measures the microseconds of small calls in C++. small_calls prints "NAME CALL PLANNED" for each problem: CALL is
+// patchfold::run(op, src, dst), which checks, plans and runs; PLANNED is the run of a plan made before. bench/python_calls.py times
+// these problems in Python.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -14,7 +14,7 @@ namespace {
 constexpr int rounds = 15;
 constexpr int calls = 5000;
 
-/// The best of several rounds: what disturbs a call only makes it longer.
+/// Returns the best time of several rounds: disturbances only make a call longer.
 template <class F>
 double microseconds(F&& f) {
   double best = 1e9;

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from pages import plural
 
-# Values of each system; of each number of threads; of each group; of each heading of groups; of each section.
+# Values by system, by number of threads, by group, by heading of groups, and by section.
 Spread: TypeAlias = dict[str, list[float]]
 Groups: TypeAlias = dict[str, dict[int, Spread]]
 Section: TypeAlias = dict[str, Groups]
@@ -20,7 +20,7 @@ GAP = 26  # between panels
 LANE, PADDING, HEADING, AXIS = 9, 5, 24, 64
 INK, SOFT, GRID, STRIPE = "#1f2933", "#5f6c7b", "#e3e8ee", "#f5f7fa"
 OURS = "#1257c9"
-# Told apart by shape as well as by colour: marks of a square of 2 around the middle, in a colour.
+# Marks of a square of 2 around the middle, with a colour; systems differ by shape as well as by colour.
 MARKS = {
     "torch": ("#e4572e", "M0,-1.15 L1.1,0.85 L-1.1,0.85 Z"),
     "ONNX Runtime": ("#0f9d76", "M0,-1.25 L1.25,0 L0,1.25 L-1.25,0 Z"),
@@ -50,7 +50,7 @@ def _mark(name: str, x: float, y: float, size: float) -> str:
 
 
 class Axis:
-    """Decimal logarithm of the values along the width of a panel."""
+    """Maps the decimal logarithm of values to the width of a panel."""
 
     def __init__(self, values: list[float], width: float) -> None:
         steps = [base * 10.0**power for power in range(-3, 7) for base in (1, 2, 5)]
@@ -58,7 +58,7 @@ class Axis:
         self._low, self._high = math.log10(low), math.log10(high)
         self._width = width
         ticks = [step for step in steps if low <= step <= high]
-        # Room for about one number in 34 pixels.
+        # At most about one number in 34 pixels.
         self.ticks = ticks if len(ticks) * 34 <= width else [tick for tick in ticks if f"{tick:e}"[0] == "1"]
 
     def at(self, value: float) -> float:
@@ -97,7 +97,7 @@ def _lane(x: float, y: float, axis: Axis, system: str, values: list[float]) -> l
 def _section(
     name: str, section: Section, systems: list[str], panels: dict[int, float], axis: Axis, width: float, top: float
 ) -> tuple[list[str], float]:
-    """Its marks, and where it ends."""
+    """Returns the marks of a section, and where the section ends."""
     back: list[str] = []
     front = [_text(MARGIN, top, name, font_size=14, font_weight="600")]
     y = first = top + 22.0
@@ -151,7 +151,7 @@ def spread_picture(title: str, caption: tuple[str, str], systems: list[str], sec
         f"font-family=\"system-ui, 'Segoe UI', 'Helvetica Neue', 'DejaVu Sans', Arial, sans-serif\" fill=\"{INK}\" "
         f'role="img">\n<title>{escape(title)}, for {", ".join(systems)}</title>\n'
         f'<rect width="{WIDTH}" height="{y:.0f}" rx="8" fill="#ffffff"/>'
-        # A line of the file ends with a text.
+        # Each text ends a line of the file.
         + "".join(head + drawn).replace("</text>", "</text>\n")
         + "</svg>\n"
     )

@@ -31,7 +31,7 @@ Case = Callable[[Any, torch.Tensor, int, Net], torch.Tensor]
 
 
 def network(x: torch.Tensor) -> torch.Tensor:
-    """Depends on the neighbourhood, so that windows disagree near their ends."""
+    """Returns sums over a neighbourhood, so that windows disagree near their ends."""
     near = x + x.roll(1, -1) + x.roll(3, -2) + x.roll(5, -3)
     return torch.cat([near.sin(), near.cos()], 1)
 
@@ -75,7 +75,7 @@ CASES: dict[str, Case] = {
 
 
 def system(case: str, ours: bool) -> Any:
-    """The function or the classes, of patchfold or of the other system."""
+    """Returns the function or the classes, of patchfold or of the other system."""
     if case.startswith("Grid"):
         if ours:
             from patchfold.torchio import GridAggregator, GridSampler
@@ -104,7 +104,7 @@ def seconds(work: Callable[[], Any]) -> float:
 
 
 def spent(case: str, x: torch.Tensor, window: int, ours: bool) -> float:
-    """Seconds of a run, without those inside the network."""
+    """Returns the seconds of a run, without the seconds inside the network."""
     inside = 0.0
 
     def net(part: torch.Tensor) -> torch.Tensor:
@@ -124,7 +124,7 @@ def held(key: str) -> int:
 
 
 def hand_pages_back() -> None:
-    """From now on large blocks have pages of their own, and freed ones go back to the system: so each page that is taken counts."""
+    """Makes malloc return freed blocks to the system at once, so that every page of a run is counted."""
     libc = ctypes.CDLL(None)
     if hasattr(libc, "malloc_trim"):  # glibc
         mmap_threshold = -3
@@ -133,21 +133,21 @@ def hand_pages_back() -> None:
 
 
 def memory(case: str, size: int, window: int, ours: bool) -> int:
-    """Bytes at the peak beyond those before, in this process."""
+    """Returns the bytes at the peak of this process beyond the bytes before."""
     hand_pages_back()
     classes = system(case, ours)
     torch.set_grad_enabled(False)
-    CASES[case](classes, volume(8), 4, doubled)  # what is made once: threads, tables
+    CASES[case](classes, volume(8), 4, doubled)  # threads and tables that are made only once
     x = volume(size)
     hand_pages_back()
-    Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
+    Path("/proc/self/clear_refs").write_text("5")  # resets the peak
     before = held("VmRSS")
     CASES[case](classes, x, window, doubled)
     return held("VmHWM") - before
 
 
 def measure(case: str, size: int, window: int, rounds: int, threads: int) -> dict[str, Any]:
-    fork = multiprocessing.get_context("fork")  # each in a process of its own, in which everything is imported
+    fork = multiprocessing.get_context("fork")  # runs each case in its own process, with everything imported
     peaks = []
     for ours in (False, True):
         with fork.Pool(1) as pool:
@@ -192,7 +192,7 @@ def main() -> None:
     import patchfold
 
     patchfold.set_num_threads(options.threads)
-    for case in CASES:  # imports everything
+    for case in CASES:  # imports everything once
         system(case, False), system(case, True)
     rows = [measure(case, options.size, options.window, options.rounds, options.threads) for case in CASES]
     print(json.dumps(rows) if options.json else table(rows))

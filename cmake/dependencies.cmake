@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# TIFF::TIFF of the libraries that scripts/dependencies built: libtiff's own package does not look for what a static libtiff needs,
-# and has another name for it.
+# Defines TIFF::TIFF for the libraries that scripts/dependencies built: libtiff's own package does not find the libraries that a
+# static libtiff needs, and names the target differently.
 find_package(ZLIB REQUIRED)
 find_package(JPEG REQUIRED)
 find_package(liblzma CONFIG REQUIRED)

@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-# patchfold_highway: the headers of Highway, which need no library. A library of Highway would be needed for two functions
-# alone, those that find and keep the processor's instruction sets: src/kernels/processor.cpp defines them.
+# patchfold_highway: the headers of Highway, without its library. Only two functions would need that library, to find and keep the
+# processor's instruction sets; src/kernels/processor.cpp defines both.
 #
-# All of Highway gets a namespace of our own, so a program may hold another Highway beside it, of any version.
+# All of Highway gets our own namespace, so a program may hold another Highway of any version.
 add_library(patchfold_highway INTERFACE)
-# Where there are no vectors, plain loops do: Highway's emulated vectors are five times the code.
+# Processors without vectors run plain loops: Highway's emulated vectors are five times the code.
 target_compile_definitions(patchfold_highway INTERFACE hwy=patchfold_hwy HWY_BROKEN_EMU128=1)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
-  # Kernels keep vectors in arrays, which those of SVE cannot be put into, since their size is not known before the run. g++ 12
-  # also fails on the headers of SVE after a precompiled header.
+  # Kernels keep vectors in arrays, but the size of SVE's vectors is unknown before the run. g++ 12 also fails on the headers of SVE
+  # after a precompiled header.
   target_compile_definitions(patchfold_highway INTERFACE "HWY_DISABLED_TARGETS=(HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128)")
 endif()
 
 if(MINGW AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  # GCC keeps vectors of 32 and 64 bytes on a stack that Windows aligns to 16 (GCC's bug 54412), and moves them by instructions
-  # that want them aligned. The assembler makes these the others, which are as fast.
+  # GCC puts vectors of 32 and 64 bytes on a stack that Windows aligns to 16 (GCC's bug 54412), and moves them by aligned
+  # instructions. The assembler replaces the aligned instructions by unaligned ones, which are as fast.
   target_compile_options(patchfold_highway INTERFACE -Wa,-muse-unaligned-vector-move)
 endif()
 
 foreach(target hwy::hwy hwy)
-  if(TARGET ${target}) # a project that this one is a part of has it
+  if(TARGET ${target}) # an enclosing project has defined the target
     target_include_directories(patchfold_highway SYSTEM
                                INTERFACE $<TARGET_PROPERTY:${target},INTERFACE_INCLUDE_DIRECTORIES>)
     return()
@@ -33,7 +33,7 @@ if(NOT PATCHFOLD_HIGHWAY_FOLDER)
 endif()
 target_include_directories(patchfold_highway SYSTEM INTERFACE ${PATCHFOLD_HIGHWAY_FOLDER})
 set(version_lines "")
-foreach(header highway base) # in which of them depends on the version
+foreach(header highway base) # the header that defines the version depends on the version
   file(STRINGS ${PATCHFOLD_HIGHWAY_FOLDER}/hwy/${header}.h found REGEX "^#define HWY_(MAJOR|MINOR|PATCH) [0-9]+$")
   list(APPEND version_lines ${found})
 endforeach()

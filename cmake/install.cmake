@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` puts where: headers, the libraries, and what find_package and pkg-config read.
+# Installs headers, the libraries, and the files for find_package and pkg-config.
 include(CMakePackageConfigHelpers)
 
 set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/patchfold)
@@ -14,7 +14,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 get_target_property(default patchfold::patchfold ALIASED_TARGET)
 foreach(kind ${PATCHFOLD_KINDS})
   if(default STREQUAL patchfold_${kind})
-    # For libraries of others that link it in this build and are exported themselves.
+    # For libraries of an enclosing project that link the C target and are exported themselves.
     install(TARGETS patchfold_c EXPORT patchfold-${kind})
   endif()
   install(TARGETS patchfold_${kind} EXPORT patchfold-${kind} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
@@ -25,7 +25,7 @@ foreach(kind ${PATCHFOLD_KINDS})
   install(EXPORT patchfold-${kind} NAMESPACE patchfold:: DESTINATION ${config_folder})
 endforeach()
 
-# What a C compiler does not link by itself: the C++ runtime.
+# The C++ runtime, which a C compiler does not link by itself.
 set(cxx_runtime ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
 list(REMOVE_ITEM cxx_runtime ${CMAKE_C_IMPLICIT_LINK_LIBRARIES})
 list(REMOVE_DUPLICATES cxx_runtime)
@@ -36,10 +36,10 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/patchfold-config-version.
 install(FILES ${PROJECT_BINARY_DIR}/patchfold-config.cmake ${PROJECT_BINARY_DIR}/patchfold-config-version.cmake
         ${CMAKE_CURRENT_LIST_DIR}/patchfold-c.cmake DESTINATION ${config_folder})
 
-# pkg-config: patchfold.pc is for the shared library; with --static it adds what the static one needs. Where both are
-# installed, linkers take the shared one for -lpatchfold, so patchfold-static.pc names the archive itself. patchfold-explain.pc is
-# for both archives.
-# Relative to the file itself, so that the installed tree may be moved.
+# pkg-config: patchfold.pc names the shared library; --static adds the libraries that the archive needs. Where both are installed,
+# linkers take the shared library for -lpatchfold, so patchfold-static.pc names the archive itself. patchfold-explain.pc serves both
+# archives.
+# A path relative to the .pc file, so that the installed tree may be moved.
 file(RELATIVE_PATH path_to_prefix /${pkgconfig_folder} /)
 list(TRANSFORM cxx_runtime PREPEND -l OUTPUT_VARIABLE static_libs)
 list(APPEND static_libs ${CMAKE_THREAD_LIBS_INIT})
@@ -65,7 +65,7 @@ configure_file(${CMAKE_CURRENT_LIST_DIR}/patchfold.pc.in ${PROJECT_BINARY_DIR}/p
 install(FILES ${PROJECT_BINARY_DIR}/patchfold.pc DESTINATION ${pkgconfig_folder})
 if("static" IN_LIST PATCHFOLD_KINDS)
   set(pc_cflags "-DPATCHFOLD_STATIC")
-  # Not all versions of pkg-config quote a path with blanks that no option begins.
+  # Some versions of pkg-config do not quote a path with blanks unless it follows an option.
   set(archive "\${libdir}/")
   if(UNIX AND NOT APPLE)
     set(archive "-L\${libdir} -l:")

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-# Cross-compiles for Windows on x86-64 with Debian's mingw-w64 (section [windows] of scripts/packages.txt); ctest runs what was
-# built under Wine, in a Wine of its own below the build folder. Its threads are those of POSIX: std::thread needs them.
+# Cross-compiles for Windows on x86-64 with Debian's mingw-w64 (section [windows] of scripts/packages.txt). ctest runs the programs
+# under Wine, with Wine's own folder below the build folder. Needs the POSIX threads of mingw-w64 for std::thread.
 set(CMAKE_SYSTEM_NAME Windows)
 set(CMAKE_SYSTEM_PROCESSOR x86_64)
 set(CMAKE_C_COMPILER x86_64-w64-mingw32-gcc-posix)
 set(CMAKE_CXX_COMPILER x86_64-w64-mingw32-g++-posix)
 set(CMAKE_RC_COMPILER x86_64-w64-mingw32-windres)
 
-# Nothing of this system is taken but its programs.
+# Only the programs of this system are used, not its libraries and headers.
 set(CMAKE_FIND_ROOT_PATH ${CMAKE_PREFIX_PATH} /usr/x86_64-w64-mingw32)
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 foreach(kind LIBRARY INCLUDE PACKAGE)
   set(CMAKE_FIND_ROOT_PATH_MODE_${kind} ONLY)
 endforeach()
 
-# The preset windows puts programs and libraries into one folder, where Windows looks for the libraries of a program; so it gets
-# the compiler's own, too.
+# The preset windows puts programs and libraries into one folder, where Windows looks for a program's libraries. The compiler's own
+# libraries are copied there, too.
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 foreach(library libstdc++-6 libgcc_s_seh-1 libwinpthread-1)
   execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=${library}.dll OUTPUT_VARIABLE path

@@ -47,8 +47,8 @@ inline void transform(const Matrix& matrix, Group& patches) {
   for (std::size_t line = 0; line < side; ++line) transform_line(matrix, patches, line, side);
 }
 
-/// Sets coefficients below the threshold to zero in the transforms of `count` patches (at most `group`), in place. `rows`
-/// points at row 0 of the first patch; rows are `row_length` elements apart. The mean of each patch is kept.
+/// Sets coefficients below the threshold to zero in the transforms of `count` patches (at most `group`), in place. `rows` points at
+/// row 0 of the first patch; rows are `row_length` elements apart. Keeps the mean of each patch.
 inline void threshold_patches(float* rows, std::int64_t row_length, std::int64_t count, float threshold) {
   static const Matrix forward = dct_matrix();
   static const Matrix inverse = transposed(forward);

@@ -23,7 +23,7 @@ using example::Picture;
 using example::side;
 
 constexpr std::int64_t step = 3;  // less than a patch, so that patches overlap
-constexpr float sigma = 25;       // of the noise, where white is 255
+constexpr float sigma = 25;       // standard deviation of the noise; white is 255
 
 void require(bool holds, const char* what) {
   if (!holds) throw std::runtime_error(what);
@@ -48,7 +48,7 @@ void run_timed(const Op& op, const ConstTensorView& src, const TensorView& dst) 
               to_string(dst.shape).c_str(), best * 1e3, bytes / best * 1e-9);
 }
 
-/// Padding of one axis that gives ceil(extent / step) patches; an odd element goes to the end.
+/// Returns the padding of one axis that gives ceil(extent / step) patches; an odd element goes to the end.
 Pads same_upper(std::int64_t extent) {
   const std::int64_t positions = (extent + step - 1) / step;
   const std::int64_t total = std::max<std::int64_t>(0, (positions - 1) * step + side - extent);
@@ -154,7 +154,7 @@ void demonstrate(const std::filesystem::path& source, const std::filesystem::pat
 
   std::printf("noise of deviation %.0f added, then removed through all overlapping patches of %d x %d:\n",
               static_cast<double>(sigma), side, side);
-  // Quality is measured on what a file would hold: values rounded and clipped to 8 bit.
+  // Measures quality on the pixels that a file would hold: rounded and clipped to 8 bit.
   example::write(folder / "noisy.png", example::with_noise(before, sigma));
   const Picture noisy = example::read(folder / "noisy.png");
   example::write(folder / "after.png", denoise(noisy));

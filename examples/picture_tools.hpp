@@ -8,7 +8,7 @@
 
 namespace example {
 
-/// Height x width x channels, row-major, 0 to 255.
+/// A picture: height x width x channels, row-major, 0 to 255.
 struct Picture {
   std::int64_t height = 0;
   std::int64_t width = 0;
@@ -21,25 +21,25 @@ struct Picture {
   float at(std::int64_t y, std::int64_t x, std::int64_t c) const {
     return pixels[static_cast<std::size_t>((y * width + x) * channels + c)];
   }
-  /// A view of the same memory as (1, C, H, W): only the strides differ, no element moves.
+  /// Returns a view of this memory as (1, C, H, W): only the strides differ, no element moves.
   patchfold::TensorView nchw();
   patchfold::ConstTensorView nchw() const;
 };
 
-/// A black picture of the same size.
+/// Returns a black picture of the same size.
 Picture like(const Picture& picture);
 Picture read(const std::filesystem::path& path);
-/// Rounds and clips to 8 bit.
+/// Writes a file, rounded and clipped to 8 bit.
 void write(const std::filesystem::path& path, const Picture& picture);
 
 /// Divides every pixel by the number of patches that cover it.
 void divide(Picture& picture, const patchfold::Coverage& coverage);
 /// Turns RGB into brightness and two colour differences, orthonormally, or back. Other pictures stay as they are.
 void rotate_colours(Picture& picture, bool back);
-/// Adds Gaussian noise, the same in every run; values may leave 0 to 255.
+/// Returns the picture with Gaussian noise, equal in every run; values may leave 0 to 255.
 Picture with_noise(Picture picture, float deviation);
 std::int64_t different_pixels(const Picture& a, const Picture& b);
-/// Peak signal-to-noise ratio in dB; infinite for equal pictures.
+/// Returns the peak signal-to-noise ratio in dB; infinite for equal pictures.
 double psnr(const Picture& a, const Picture& b);
 /// Puts pictures of one size beside each other, and below each one its middle, enlarged three times.
 Picture side_by_side(const std::vector<const Picture*>& pictures);

@@ -44,7 +44,7 @@ MEASURED = """\
 
 
 def of_copy(row: Data, system: str) -> float | None:
-    """Time in multiples of a copy."""
+    """Returns a system's time in multiples of a copy's, or None without a right result."""
     if system not in row["seconds"] or system in row["mismatches"]:
         return None
     multiple: float = row["seconds"][system] / row["seconds"]["copy"]
@@ -52,7 +52,7 @@ def of_copy(row: Data, system: str) -> float | None:
 
 
 def fastest(row: Data) -> tuple[float, str] | None:
-    """The fastest other system whose result is right, in multiples of patchfold's time."""
+    """Returns the fastest other system with a right result, its time in multiples of patchfold's first."""
     found = [(value, name) for name in OTHERS if (value := of_copy(row, name)) is not None]
     if not found:
         return None
@@ -71,7 +71,7 @@ def _threads(rows: list[Data]) -> dict[int, list[Data]]:
 
 
 def _slower(rows: list[Data]) -> list[tuple[float, str, Data]]:
-    """Calls that another system runs faster."""
+    """Returns the calls that another system runs faster, with the system and its multiple of patchfold's time."""
     found = [(*best, row) for row in rows if (best := fastest(row)) and best[0] < 1]
     return sorted(found, key=lambda item: item[0])
 
@@ -95,7 +95,7 @@ def _table(rows: list[Data]) -> str:
 
 
 def _fastest_of(rows: list[Data]) -> tuple[int, str]:
-    """In how many calls patchfold is the fastest, and the median time of the fastest other system in multiples of its."""
+    """Returns how many calls patchfold runs fastest, and the best other system's median time in multiples of its time."""
     multiples = [best[0] for row in rows if (best := fastest(row))]
     return len(rows) - len(_slower(rows)), times(statistics.median(multiples))
 

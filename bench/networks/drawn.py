@@ -43,7 +43,7 @@ SHUFFLES = (
 
 @dataclass(frozen=True)
 class Call:
-    """Shape of the picture, or of the view; for a copy its strides in elements; for a shuffle the block is the kernel."""
+    """A call: shape of the picture or view; strides in elements for a copy; for a shuffle the block is the kernel."""
 
     group: str
     op: str
@@ -67,7 +67,7 @@ class Call:
 
     @property
     def bytes(self) -> int:
-        """Read and written, each element once."""
+        """Returns the bytes that are read and written, each element once."""
         size = BYTES[self.dtype]
         if self.op == "copy":
             read = math.prod(n for n, stride in zip(self.shape, self.strides, strict=True) if stride)
@@ -104,7 +104,7 @@ def recorded() -> list[dict[str, Any]]:
 
 
 def origin() -> dict[str, Any]:
-    """The first line: where the calls come from."""
+    """Returns the first line of the recording: where the calls come from."""
     with RECORDING.open(encoding="utf-8") as lines:
         first: dict[str, Any] = json.loads(next(lines))
     return first
@@ -123,7 +123,7 @@ def _windows(group: str, op: str, shape: list[int], call: dict[str, Any]) -> Cal
 def _as_is(group: str, call: dict[str, Any], rng: random.Random) -> Call:
     op, shape = call["op"], call["shape"]
     if op == "copy":
-        # One picture more begins where the one before ends.
+        # Each picture of the memory begins where the picture before it ends.
         span = max(extent * stride for extent, stride in zip(shape, call["strides"], strict=True))
         return Call(group, op, "", (1, *shape), call["model"], strides=(span, *call["strides"]))
     if op.startswith("pixel"):
@@ -166,7 +166,7 @@ GROUPS = ("feature maps", "tokens", "frames", "pictures", "copies")
 
 
 def draw(seed: int, count: int, groups: tuple[str, ...] = GROUPS) -> Iterator[Call]:
-    """`count` different calls of each group. Each group has random numbers of its own: leaving one out changes no other."""
+    """Yields `count` different calls of each group; each group has its own random numbers and does not depend on others."""
     for group, source in _sources().items():
         if group not in groups:
             continue

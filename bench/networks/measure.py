@@ -30,7 +30,7 @@ Data = dict[str, Any]
 
 
 def copies_of(library: ctypes.CDLL, size: int, threads: int) -> dict[str, Callable[[], Any]]:
-    """Copies of half of the bytes by both kinds of stores, on one thread as well: it is faster where there is little."""
+    """Returns copies of half of the bytes by both kinds of stores, also on one thread, which is faster for few bytes."""
     from systems import empty
 
     half = ctypes.c_size_t(max(64, size // 2 // 64 * 64))
@@ -46,7 +46,7 @@ def copies_of(library: ctypes.CDLL, size: int, threads: int) -> dict[str, Callab
 
 
 def measure(call: Call, options: argparse.Namespace, library: ctypes.CDLL, onednn: Any) -> Data:
-    """Seconds of each system and of the faster copy, and the systems whose result differs from NumPy's."""
+    """Returns the seconds of each system and of the faster copy, and the systems whose result differs from NumPy's."""
     import numpy as np
     from systems import data_of, makers
 
@@ -54,7 +54,7 @@ def measure(call: Call, options: argparse.Namespace, library: ctypes.CDLL, onedn
     works: dict[str, Callable[[], Any]] = {}
     mismatches, expected = [], np.empty(())
     for name, make in makers(call, data, options.process, onednn).items():
-        data.out.view(np.uint8).fill(0x5A)  # nothing that is left over may pass for a result
+        data.out.view(np.uint8).fill(0x5A)  # a system that writes nothing must not pass with an old result
         try:
             work = make()
             if work is None:
@@ -77,7 +77,7 @@ def measure(call: Call, options: argparse.Namespace, library: ctypes.CDLL, onedn
 
 
 def measure_all(options: argparse.Namespace) -> None:
-    """The process of one number of threads. What is measured is stored after each call."""
+    """Measures all calls in the process of one number of threads, and stores the figures after each call."""
     import numpy as np
     import onnxruntime
     import patchfold

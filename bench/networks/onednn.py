@@ -27,7 +27,7 @@ class Argument(ctypes.Structure):
 
 
 class OneDNN:
-    """Its threads are OpenMP's: OMP_NUM_THREADS."""
+    """oneDNN's reorder on the threads of OpenMP: OMP_NUM_THREADS sets their number."""
 
     def __init__(self) -> None:
         self._library = ctypes.CDLL(str(Path(sys.prefix) / "lib" / "libdnnl.so.3"))

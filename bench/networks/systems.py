@@ -28,11 +28,11 @@ ALIGNMENT = 4096
 
 class Work(NamedTuple):
     run: Callable[[], Any]
-    result: Callable[[Any], Array]  # of what run() returned
+    result: Callable[[Any], Array]  # the array to compare, from the result of run()
 
 
 class Data(NamedTuple):
-    """What is read and what is written. A view is made of a memory without gaps."""
+    """The input of a call, and the array to write. A view's memory has no gaps."""
 
     x: Array
     out: Array
@@ -83,7 +83,7 @@ def with_patchfold(call: Call, x: Array, out: Array) -> Work | None:
 
 
 def _taps(call: Call, picture: Array, columns: Array) -> list[tuple[Array, Array]]:
-    """For each tap the view of the padded picture and the view of the columns."""
+    """Returns for each tap the view of the padded picture and the view of the columns."""
     columns = columns.reshape(*call.shape[:2], math.prod(call.kernel), *call.positions)
     pairs = []
     for i, tap in enumerate(np.ndindex(*call.kernel)):
@@ -94,7 +94,7 @@ def _taps(call: Call, picture: Array, columns: Array) -> list[tuple[Array, Array
 
 
 def with_numpy(call: Call, x: Array, out: Array) -> Work:
-    """Strided views: one copy, or one copy or addition for each tap. Pictures are padded before."""
+    """Returns the work of strided views: one copy, or one copy or addition for each tap. Pictures are padded before."""
     n, c, *image = call.shape
     if call.op in ("unfold", "fold"):
         padded = empty((n, c, *(extent + 2 * p for extent, p in zip(image, call.padding, strict=True))), call.dtype)
@@ -132,7 +132,7 @@ def with_torch(call: Call, x: Array, out: Array) -> Work | None:
         shuffle = getattr(torch.nn.functional, call.op)
         source, block = torch.from_numpy(x), call.kernel[0]
         return Work(lambda: shuffle(source, block), lambda result: result.numpy())
-    more = 2 - (len(call.shape) - 2)  # an axis of one pixel
+    more = 2 - (len(call.shape) - 2)  # number of axes to add, each of one pixel
     if more < 0:
         return None
     given = ((1, call.kernel), (1, call.dilation), (0, call.padding), (1, call.stride))
@@ -146,7 +146,7 @@ def with_torch(call: Call, x: Array, out: Array) -> Work | None:
 
 
 def _session(op: str, x: Array, out: Array, threads: int, constants: dict[str, Any] | None = None, **attributes: Any) -> Any:
-    """A call of a model that has this operator alone."""
+    """Returns a session whose model has this operator alone."""
     kind = helper.np_dtype_to_tensor_dtype(x.dtype)
     constants = constants or {}
     node = helper.make_node(op, ["x", *constants], ["y"], **attributes)
@@ -164,7 +164,7 @@ def _session(op: str, x: Array, out: Array, threads: int, constants: dict[str, A
 
 
 def _transposed(x: Array) -> tuple[Array, list[int]] | None:
-    """The memory of a view without gaps, as an array, and the axes that make the view of it."""
+    """Returns the memory of a view without gaps as an array, and the axes that transpose it to the view."""
     order = sorted(range(x.ndim), key=lambda axis: (-x.strides[axis], -x.shape[axis]))
     memory = x.transpose(order)
     return (memory, [order.index(axis) for axis in range(x.ndim)]) if memory.flags.c_contiguous else None
@@ -184,14 +184,15 @@ def with_onnxruntime(call: Call, x: Array, out: Array, threads: int) -> Work | N
         n, c, h, w = out.shape
         block = call.kernel[0]
         run = _session("SpaceToDepth", x, out, threads, blocksize=block)
-        # Its channels are in the other order.
+        # torch orders the channels of its result differently.
         return Work(run, lambda _: out.reshape(n, block**2, c // block**2, h, w).swapaxes(1, 2).reshape(out.shape))
     return None
 
 
 def makers(call: Call, data: Data, threads: int, onednn: OneDNN | None) -> dict[str, Callable[[], Work | None]]:
-    """NumPy, whose results are right, comes first. A system that lacks the operator makes nothing; one that lacks the type
-    raises, when the work is made or when it first runs."""
+    """Returns makers of each system's work, NumPy's first, whose results are right. A maker returns None for a missing
+    operator; for a missing type it raises, or the work's first run does.
+    """
     x, out = data
     made: dict[str, Callable[[], Work | None]] = {
         "NumPy": lambda: with_numpy(call, x, out),

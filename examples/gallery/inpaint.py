@@ -21,17 +21,17 @@ known = np.ones_like(video)
 known[(..., *HOLE)] = 0
 broken = video * known
 
-# Soft split: every patch of every frame is a token, and so is what is known of it.
+# Soft split: every patch of every frame is a token, and the same patch of `known` says which of its elements are known.
 tokens = np.concatenate(list(patchfold.unfold(broken, PATCH, stride=STEP).swapaxes(1, 2)))  # (6 * 11 * 18, 3 * 32 * 32)
 sure = np.concatenate(list(patchfold.unfold(known, PATCH, stride=STEP).swapaxes(1, 2)))
 
-# Attention: similar where both are known. Each element becomes the mean of those tokens that know it.
+# Attention: compares tokens where both are known. Each element becomes the mean over the tokens where it is known.
 lost = np.flatnonzero(sure.min(1) == 0)
 query, see = tokens[lost], sure[lost]
 distance = (query**2 * see) @ sure.T - 2 * (query * see) @ tokens.T + see @ (tokens**2).T
 distance /= see @ sure.T + 1e-6
 attention = np.exp(-2000 * np.maximum(distance, 0))
-attention[np.arange(len(lost)), lost] = 0  # a token knows nothing new about itself
+attention[np.arange(len(lost)), lost] = 0  # a token cannot fill its own hole
 weight = attention @ sure
 filled = (attention @ (tokens * sure)) / np.maximum(weight, 1e-12)
 tokens[lost] = np.where((see == 0) & (weight > 1e-9), filled, query)

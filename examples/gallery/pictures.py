@@ -18,7 +18,7 @@ PHOTO = Path(__file__).resolve().parents[1] / "photo.png"
 
 
 def read(path: Path = PHOTO) -> Picture:
-    """A PNG file of 8-bit RGB without interlacing."""
+    """Reads a PNG file of 8-bit RGB without interlacing."""
     data = path.read_bytes()
     at, pixels, height, width = 8, b"", 0, 0
     while at < len(data):
@@ -48,7 +48,7 @@ def _predicted(way: int, left: int, above: int, corner: int) -> int:
 
 
 def beside(*panels: npt.NDArray[Any], gap: int = 6) -> Picture:
-    """Pictures of one height side by side, between them a grey that shows in the light and in the dark."""
+    """Puts pictures of one height side by side, with a grey gap that is visible on light and dark pages."""
     between = np.full((panels[0].shape[0], gap, 3), 128, np.uint8)
     parts = [part for panel in panels for part in (between, bytes_of(panel))]
     joined: Picture = np.concatenate(parts[1:], axis=1)
@@ -56,13 +56,13 @@ def beside(*panels: npt.NDArray[Any], gap: int = 6) -> Picture:
 
 
 def bytes_of(picture: npt.NDArray[Any]) -> Picture:
-    """Numbers from 0 to 255 as bytes, rounded."""
+    """Returns numbers from 0 to 255 as bytes, rounded."""
     made: Picture = np.clip(np.rint(picture), 0, 255).astype(np.uint8)
     return made
 
 
 def write(name: str, picture: Picture) -> None:
-    """A PNG file in the folder that the command line names, or nowhere. Each row holds its difference to the one above."""
+    """Writes a PNG file to the command line's folder, if any. Each row is stored as its difference to the row above."""
     if len(sys.argv) < 2:
         return
     height, width, _ = picture.shape
@@ -80,5 +80,5 @@ def write(name: str, picture: Picture) -> None:
 
 
 def psnr(picture: npt.NDArray[Any], truth: npt.NDArray[Any]) -> float:
-    """How near two pictures are, in dB."""
+    """Returns the peak signal-to-noise ratio of two pictures in dB."""
     return float(10 * np.log10(255**2 / np.mean((picture.astype(float) - truth) ** 2)))

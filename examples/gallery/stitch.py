@@ -25,7 +25,7 @@ blended = patchfold.apply_tiled(model, photo, TILE, overlap=120, progress=False)
 
 
 def seam(picture: npt.NDArray[np.float32]) -> float:
-    """How much larger the steps across the edges of tiles are than the steps beside them."""
+    """Returns the mean step across the edges of tiles, divided by the mean step beside the edges."""
     step = np.abs(np.diff(picture, axis=1)).mean((0, 2))  # from each row to the next
     return float(step[159] / (step[150:158].mean() + step[161:169].mean()) * 2)
 

@@ -23,7 +23,7 @@ again = patchfold.unpatchify(tokens, (SIZE, SIZE), (PATCH, PATCH))
 assert np.array_equal(again, photo)  # bit for bit
 print(f"{tokens.shape[1]} tokens of {tokens.shape[2]} numbers, {len(hidden)} hidden; back again bit for bit")
 
-# Each token in a frame of its own: patches of 32 x 32 become blocks of 36 x 36.
+# Draws each token in a frame: patches of 32 x 32 become blocks of 36 x 36.
 framed = np.full((1, 36, 36, 36, 3), 128, np.uint8)
 framed[:, :, 2:-2, 2:-2] = tokens.reshape(1, 36, PATCH, PATCH, 3)
 grid = patchfold.unpatchify(framed.reshape(1, 36, -1), (216, 216), (36, 36))

@@ -21,7 +21,7 @@ class PatchfoldConan(ConanFile):
     package_type = "library"
     settings = "os", "arch", "compiler", "build_type"
     options = {"shared": [True, False], "fPIC": [True, False], "with_tbb": [True, False], "tools": [True, False]}
-    # Two packages of JPEG in one program would not link.
+    # Two JPEG packages in one program do not link.
     default_options = {"shared": False, "fPIC": True, "with_tbb": True, "tools": False, "libtiff/*:jpeg": "libjpeg-turbo"}
     implements = ["auto_shared_fpic"]
 
@@ -29,7 +29,7 @@ class PatchfoldConan(ConanFile):
         cmake_layout(self, src_folder="src")
 
     def requirements(self):
-        # Headers, which the library is compiled with.
+        # The library is compiled with Highway's headers only.
         self.requires("highway/[>=1.0.3 <2]", visible=False, libs=False)
         if self.options.with_tbb:
             self.requires("onetbb/[>=2021.8 <2024]")
@@ -66,7 +66,7 @@ class PatchfoldConan(ConanFile):
     def package(self):
         CMake(self).install()
         copy(self, "LICENSE", self.source_folder, str(Path(self.package_folder) / "licenses"))
-        # CMakeDeps and PkgConfigDeps write their own for the one who uses the package.
+        # CMakeDeps and PkgConfigDeps write their own files for users of the package.
         for folder in ("cmake", "pkgconfig"):
             rmdir(self, str(Path(self.package_folder) / "lib" / folder))
         rmdir(self, str(Path(self.package_folder) / "share"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes what Python's importlib.metadata reads of the package, from pyproject.toml: dist_info.py FOLDER."""
+"""Writes the metadata that Python's importlib.metadata reads, from pyproject.toml: dist_info.py FOLDER."""
 import re
 import sys
 import tomllib

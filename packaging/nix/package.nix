@@ -42,7 +42,7 @@ stdenv.mkDerivation (finalAttrs: {
     nlohmann_json
     zlib
   ];
-  # The static library is linked with it by those who use it.
+  # Users of the static library link oneTBB with it.
   propagatedBuildInputs = [ onetbb ];
 
   cmakeFlags = [

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folds an image of ones: a pixel in the middle is in four patches.
+// Folds an image of ones: a pixel in the middle lies in four patches.
 #include <cstdio>
 #include <patchfold/patchfold.hpp>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The declarations of this package are those of the C ABI's list (pointers of 64 bits).
+// The declarations of this package must equal the C ABI's list (pointers of 64 bits).
 use patchfold_sys::*;
 use std::mem::{size_of, MaybeUninit};
 use std::ptr::addr_of;
@@ -24,7 +24,7 @@ fn constants_have_their_numbers() {
     assert!(count > 25);
 }
 
-/// The fields named are all that the list has, in their places.
+/// Checks that the fields named here are all fields of the list, at their offsets.
 macro_rules! check_struct {
     ($type:ident: $($field:ident),*) => {{
         let name = stringify!($type);
@@ -33,7 +33,7 @@ macro_rules! check_struct {
         let start = value.as_ptr();
         let mut fields = 0;
         $(
-            // SAFETY: nothing is read.
+            // SAFETY: only the address is taken.
             let at = unsafe { addr_of!((*start).$field) } as usize - start as usize;
             let field = format!("field {name}.{}: ", stringify!($field));
             let line = LIST.lines().find(|line| line.starts_with(&field)).expect(&field);
@@ -52,7 +52,7 @@ fn structs_have_their_fields() {
     check_struct!(pf_explain_options: size, plan, dtype);
 }
 
-/// A type of C for one of Rust, without spaces.
+/// Returns the C type of a Rust type, without spaces.
 fn in_c(rust: &str) -> String {
     let (pointers, base) = match rust.rsplit_once(' ') {
         Some((pointers, base)) => (pointers, base),

@@ -4,7 +4,7 @@ use std::fmt;
 
 use patchfold_sys as sys;
 
-/// Why a call failed. `{}` shows operator, argument, rule, what was given and what was expected.
+/// The reason of a failed call. `{}` shows operator, argument, rule, and the given and expected values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     /// The C interface's number of the reason, `PF_ERROR_..`.
@@ -18,7 +18,7 @@ impl Error {
         Self { status, message: message.into() }
     }
 
-    /// What the thread's last call says.
+    /// Returns the error of the thread's last call, if `status` is one.
     pub(crate) fn check(status: i32) -> Result<(), Self> {
         if status == sys::PF_OK {
             return Ok(());

@@ -7,26 +7,26 @@ use patchfold_sys as sys;
 use crate::attribute::{c_text, Attribute, Attributes};
 use crate::{Element, Error, View, ViewMut};
 
-/// The library's version, as "0.1.0".
+/// Returns the library's version, as "0.1.0".
 pub fn version() -> &'static str {
     // SAFETY: the text lives as long as the process.
     unsafe { CStr::from_ptr(sys::pf_version_string()) }.to_str().unwrap_or_default()
 }
 
-/// The names of all operators.
+/// Returns the names of all operators.
 pub fn operators() -> impl Iterator<Item = &'static str> {
     // SAFETY: names live as long as the process; every index is in range.
     (0..unsafe { sys::pf_operator_count() })
         .map(|i| unsafe { CStr::from_ptr(sys::pf_operator_name(i)) }.to_str().unwrap_or_default())
 }
 
-/// How many threads the library uses; 0: as many as the machine has. Holds for the whole process.
+/// Sets how many threads the library uses; 0: as many as the machine has. Holds for the whole process.
 pub fn set_num_threads(threads: i32) -> Result<(), Error> {
     // SAFETY: takes no pointer.
     Error::check(unsafe { sys::pf_set_num_threads(threads) })
 }
 
-/// The shape of an operator's output.
+/// Returns the shape of an operator's output.
 pub fn output_shape<T: Element>(
     op: &str,
     attributes: &[(&str, Attribute<'_>)],
@@ -51,8 +51,8 @@ pub fn output_shape<T: Element>(
     Ok(shape)
 }
 
-/// Checks, plans and runs an operator. The output must have the shape that [`output_shape`] gives. Arguments that the
-/// operator's definition takes as further inputs (output_size, block_shape, ..) are attributes of their names.
+/// Checks, plans and runs an operator. The output must have the shape that [`output_shape`] returns. Further inputs of an
+/// operator's definition (output_size, block_shape, ..) are attributes of their names.
 pub fn run<T: Element>(
     op: &str,
     attributes: &[(&str, Attribute<'_>)],
@@ -66,7 +66,7 @@ pub fn run<T: Element>(
     })
 }
 
-/// What an operator does to a tensor, as text for people.
+/// Returns an explanation of the operator on this tensor, as text for people.
 pub fn explain<T: Element>(op: &str, attributes: &[(&str, Attribute<'_>)], input: &View<'_, T>) -> Result<String, Error> {
     let (op, attributes) = (c_text(op)?, Attributes::new(attributes)?);
     let mut text = ptr::null_mut();

@@ -22,7 +22,7 @@ unsafe impl<T> Send for Plan<T> {}
 unsafe impl<T> Sync for Plan<T> {}
 
 impl<T: Element> Plan<T> {
-    /// Plans for tensors that lie as these do.
+    /// Plans for tensors with the layouts of these views.
     pub fn new(
         op: &str,
         attributes: &[(&str, Attribute<'_>)],
@@ -40,7 +40,7 @@ impl<T: Element> Plan<T> {
         Ok(Self { plan, input: input.layout.clone(), output: output.layout.clone(), element: PhantomData })
     }
 
-    /// Runs on slices that have as many elements as those of the tensors that were planned for need.
+    /// Runs on slices that have at least as many elements as the planned tensors need.
     pub fn run(&self, input: &[T], output: &mut [T]) -> Result<(), Error> {
         self.input.check(input.len())?;
         self.output.check(output.len())?;

@@ -31,13 +31,13 @@ elements!(bool: PF_DTYPE_BOOLEAN, i8: PF_DTYPE_INT8, i16: PF_DTYPE_INT16, i32: P
           u8: PF_DTYPE_UINT8, u16: PF_DTYPE_UINT16, u32: PF_DTYPE_UINT32, u64: PF_DTYPE_UINT64, f32: PF_DTYPE_FLOAT32,
           f64: PF_DTYPE_FLOAT64);
 
-/// Where the elements of a tensor lie in a slice.
+/// The places of a tensor's elements in a slice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub(crate) shape: Vec<i64>,
     /// Bytes between neighbours on each axis.
     strides: Vec<i64>,
-    /// Elements before the one with index 0 on every axis, and those that a slice must have.
+    /// Elements before the element with index 0 on every axis, and the number of elements that a slice must have.
     pub(crate) offset: usize,
     pub(crate) needed: usize,
 }
@@ -94,7 +94,7 @@ impl Layout {
         Err(Error::new(sys::PF_ERROR_SHAPE, message))
     }
 
-    /// `first` is that of the slice.
+    /// Returns the C tensor; `first` points to the slice's first element.
     pub(crate) fn tensor<T: Element>(&self, first: *mut T) -> sys::pf_tensor {
         sys::pf_tensor {
             // Within the slice, whose length is at least `needed`.
@@ -120,7 +120,7 @@ pub struct View<'a, T> {
 }
 
 impl<'a, T: Element> View<'a, T> {
-    /// Row-major: the last axis is the nearest. Fails if the slice has fewer elements than the shape.
+    /// Makes a row-major view: the last axis is the nearest. Fails if the slice has fewer elements than the shape.
     pub fn new(data: &'a [T], shape: &[i64]) -> Result<Self, Error> {
         let layout = Layout::row_major(shape, size_of::<T>())?;
         layout.check(data.len())?;
